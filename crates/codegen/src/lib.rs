@@ -1,0 +1,1 @@
+//! Generates Rust source from interface definitions.

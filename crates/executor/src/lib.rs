@@ -1,0 +1,1 @@
+//! The doorbell, ready flags, timers and the spinning core of Feros.

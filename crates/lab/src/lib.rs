@@ -1,0 +1,1 @@
+//! The laboratory: measures Feros beside its peers.

@@ -1,0 +1,1 @@
+//! Traits of messages and services, and dynamic messages whose type is known only at run time.

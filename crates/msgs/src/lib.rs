@@ -1,0 +1,1 @@
+//! The standard ROS 2 interfaces, generated at build time.

@@ -1,0 +1,1 @@
+//! The Feros engine on Cyclone DDS.

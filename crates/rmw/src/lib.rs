@@ -1,0 +1,1 @@
+//! The boundary between Feros and its engines: traits, QoS, names, graph, gids.
