@@ -1,1 +1,41 @@
-//! The boundary between Feros and its engines: traits, QoS, names, graph, gids.
+//! The boundary between Feros and its engines.
+//!
+//! An *engine* moves serialized messages between participants and knows who else is there. This crate says what Feros
+//! needs from one, in terms of bytes, ROS names, QoS and gids, never of message types. Names are ROS names on this
+//! side (`/chatter`, `std_msgs/msg/String`); how they look on the wire is the engine's business.
+//!
+//! | module | holds |
+//! |---|---|
+//! | [`engine`] | the traits: [`Engine`], [`Session`], [`Publisher`], [`Subscription`], [`Service`], [`Client`] |
+//! | [`qos`] | [`QosProfile`] and its policies, profiles, compatibility and resolution |
+//! | [`name`] | validation and expansion of topic, service, node and namespace names |
+//! | [`graph`] | what is known of nodes and endpoints, ours and others' |
+//! | [`event`] | what an endpoint reports besides data |
+//! | [`sample`] | a received sample and its information |
+//! | [`gid`] | identity of an endpoint |
+//!
+//! Engines are values: which one is used is chosen at run time. Every function of the traits states its
+//! preconditions, errors, and whether it blocks, allocates and is thread-safe. The crate `feros-conformance` holds one
+//! suite for all of them.
+#![forbid(unsafe_code)]
+
+pub mod engine;
+pub mod event;
+pub mod gid;
+pub mod graph;
+pub mod name;
+pub mod qos;
+pub mod sample;
+
+pub use engine::{
+    Client, ClientOptions, CreateEndpointError, DiscoveryRange, Engine, EventError, FillAborted, NodeId,
+    Notify, OpenError, PublishError, PublishMode, Publisher, PublisherOptions, Service, ServiceMapping,
+    ServiceOptions, Session, SessionOptions, Subscription, SubscriptionOptions, TakeError, TypeHash,
+    WaitForAckedError,
+};
+pub use event::{MatchedStatus, PublisherEvent, SubscriptionEvent};
+pub use gid::Gid;
+pub use graph::{EndpointInfo, EndpointKind, GraphSnapshot, NodeInfo};
+pub use name::{NameError, NodeName};
+pub use qos::{Durability, History, Liveliness, QosDuration, QosPolicyKind, QosProfile, Reliability};
+pub use sample::{MessageInfo, Payload, PayloadBytes, RequestId, Sample};

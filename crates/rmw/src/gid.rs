@@ -1,0 +1,75 @@
+//! Identity of an endpoint, as stock ROS 2 shows it.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// Globally unique identity of an endpoint or participant: 16 bytes, as in `rmw_gid_t` since Iron.
+///
+/// For DDS engines these are the 12 bytes of the GUID prefix and the 4 bytes of the entity id, as on the wire.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
+pub struct Gid(pub [u8; 16]);
+
+impl Gid {
+    /// The part that all endpoints of one participant share (the DDS GUID prefix).
+    pub fn participant_prefix(&self) -> [u8; 12] {
+        let mut prefix = [0; 12];
+        prefix.copy_from_slice(&self.0[..12]);
+        prefix
+    }
+}
+
+/// As `ros2 topic info -v` prints it: `01.0f.…`, 16 bytes in hexadecimal joined by dots.
+impl fmt::Display for Gid {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, byte) in self.0.iter().enumerate() {
+            if index > 0 {
+                f.write_str(".")?;
+            }
+            write!(f, "{byte:02x}")?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for Gid {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Gid({self})")
+    }
+}
+
+/// A text that is no gid.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{text:?} is no gid: expected 16 bytes in hexadecimal joined by dots, such as 01.0f.…")]
+pub struct ParseGidError {
+    text: String,
+}
+
+impl FromStr for Gid {
+    type Err = ParseGidError;
+
+    fn from_str(text: &str) -> Result<Self, ParseGidError> {
+        let error = || ParseGidError { text: text.chars().take(64).collect() };
+        let mut bytes = [0; 16];
+        let mut parts = text.split('.');
+        for byte in &mut bytes {
+            let part = parts.next().ok_or_else(error)?;
+            *byte = u8::from_str_radix(part, 16).map_err(|_| error())?;
+        }
+        if parts.next().is_some() { Err(error()) } else { Ok(Self(bytes)) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_round_trips() {
+        let gid = Gid([1, 0x10, 0xff, 3, 4, 5, 6, 7, 8, 9, 10, 11, 0, 0, 0x12, 3]);
+        assert_eq!(gid.to_string(), "01.10.ff.03.04.05.06.07.08.09.0a.0b.00.00.12.03");
+        assert_eq!(gid.to_string().parse(), Ok(gid));
+        assert!("01.02".parse::<Gid>().is_err());
+        assert!(format!("{gid}.00").parse::<Gid>().is_err());
+        assert!("zz.10.ff.03.04.05.06.07.08.09.0a.0b.00.00.12.03".parse::<Gid>().is_err());
+    }
+}

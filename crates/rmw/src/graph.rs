@@ -1,0 +1,231 @@
+//! The ROS graph: what is known of nodes and endpoints, ours and others'.
+//!
+//! An engine hands out an immutable [`GraphSnapshot`]; all questions of the `rcl` graph functions are answered here, so
+//! that every engine answers them alike.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::engine::TypeHash;
+use crate::gid::Gid;
+use crate::name::NodeName;
+use crate::qos::QosProfile;
+
+/// What an endpoint is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum EndpointKind {
+    /// Publishes a topic.
+    Publisher,
+    /// Receives a topic.
+    Subscription,
+    /// Answers requests of a service.
+    Service,
+    /// Calls a service.
+    Client,
+}
+
+/// A node that somebody announced.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct NodeInfo {
+    /// Namespace and name.
+    pub name: NodeName,
+    /// Security enclave of its context; empty when it was not announced.
+    pub enclave: String,
+    /// The participant that it belongs to.
+    pub participant: Gid,
+}
+
+/// An endpoint that somebody announced.
+///
+/// A service or client consists of two wire endpoints; it appears once, with the gid of the one that carries requests.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EndpointInfo {
+    /// What it is.
+    pub kind: EndpointKind,
+    /// Fully qualified ROS name; for an endpoint outside ROS conventions, its name on the wire.
+    pub name: String,
+    /// Type as `package/msg/Name` or `package/srv/Name`; outside ROS conventions, the name on the wire.
+    pub type_name: String,
+    /// Hash of the message type, or of the request type; `None` when it was not announced.
+    pub type_hash: Option<TypeHash>,
+    /// Its identity.
+    pub gid: Gid,
+    /// The node that it belongs to, as far as its participant announced one.
+    pub node: EndpointNode,
+    /// Its policies as far as they were announced.
+    pub qos: QosProfile,
+    /// Whether its names follow the conventions of ROS.
+    pub is_ros: bool,
+}
+
+/// Which node an endpoint belongs to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum EndpointNode {
+    /// This one.
+    Named(NodeName),
+    /// Its participant announces nodes, but none that owns this endpoint (yet): stock ROS 2 shows
+    /// `_NODE_NAME_UNKNOWN_`.
+    Unknown,
+    /// Its participant announces no nodes: stock ROS 2 shows `_CREATED_BY_BARE_DDS_APP_`.
+    NotRos,
+}
+
+impl EndpointNode {
+    /// The node's name, if it has one.
+    pub fn name(&self) -> Option<&NodeName> {
+        match self {
+            Self::Named(name) => Some(name),
+            Self::Unknown | Self::NotRos => None,
+        }
+    }
+}
+
+/// The graph at one moment.
+#[derive(Debug, Clone, Default)]
+pub struct GraphSnapshot {
+    /// Counts up with every change.
+    pub generation: u64,
+    /// All known nodes, sorted by name.
+    pub nodes: Vec<NodeInfo>,
+    /// All known endpoints, sorted by name.
+    pub endpoints: Vec<EndpointInfo>,
+}
+
+/// Names with the types that are in use under each.
+pub type NamesAndTypes = BTreeMap<String, BTreeSet<String>>;
+
+impl GraphSnapshot {
+    /// Endpoints of one kind under one fully qualified name.
+    pub fn endpoints_of<'a>(
+        &'a self,
+        kind: EndpointKind,
+        name: &'a str,
+    ) -> impl Iterator<Item = &'a EndpointInfo> {
+        self.endpoints.iter().filter(move |e| e.kind == kind && e.name == name)
+    }
+
+    /// How many endpoints of one kind there are under one fully qualified name.
+    pub fn count(&self, kind: EndpointKind, name: &str) -> usize {
+        self.endpoints_of(kind, name).count()
+    }
+
+    /// All topics with their types.
+    pub fn topics(&self) -> NamesAndTypes {
+        self.names_and_types(|e| matches!(e.kind, EndpointKind::Publisher | EndpointKind::Subscription))
+    }
+
+    /// All services that have a server or a client, with their types.
+    pub fn services(&self) -> NamesAndTypes {
+        self.names_and_types(|e| matches!(e.kind, EndpointKind::Service | EndpointKind::Client))
+    }
+
+    /// What one node has of one kind.
+    pub fn of_node(&self, node: &NodeName, kind: EndpointKind) -> NamesAndTypes {
+        self.names_and_types(|e| e.kind == kind && e.node.name() == Some(node))
+    }
+
+    /// Names and types of the endpoints that `wanted` picks; those outside ROS conventions are left out.
+    pub fn names_and_types(&self, wanted: impl Fn(&EndpointInfo) -> bool) -> NamesAndTypes {
+        let mut found = NamesAndTypes::new();
+        for endpoint in self.endpoints.iter().filter(|e| e.is_ros && wanted(e)) {
+            found.entry(endpoint.name.clone()).or_default().insert(endpoint.type_name.clone());
+        }
+        found
+    }
+
+    /// Why publishers and subscriptions of one topic do not match, one line a pair: other type, other type hash, or QoS.
+    pub fn mismatches(&self, topic: &str) -> Vec<Mismatch> {
+        let mut found = Vec::new();
+        for publisher in self.endpoints_of(EndpointKind::Publisher, topic) {
+            for subscription in self.endpoints_of(EndpointKind::Subscription, topic) {
+                let reason = mismatch_reason(publisher, subscription);
+                found.extend(reason.map(|reason| Mismatch {
+                    topic: topic.to_owned(),
+                    publisher: publisher.node.clone(),
+                    subscription: subscription.node.clone(),
+                    reason,
+                }));
+            }
+        }
+        found
+    }
+}
+
+/// A publisher and a subscription of one topic that do not match.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mismatch {
+    /// The topic.
+    pub topic: String,
+    /// The publisher's node.
+    pub publisher: EndpointNode,
+    /// The subscription's node.
+    pub subscription: EndpointNode,
+    /// What is wrong, with both sides' values.
+    pub reason: String,
+}
+
+fn mismatch_reason(publisher: &EndpointInfo, subscription: &EndpointInfo) -> Option<String> {
+    if publisher.type_name != subscription.type_name {
+        return Some(format!(
+            "the publisher has type {}, the subscription {}: they never match; give one of them the other's type",
+            publisher.type_name, subscription.type_name
+        ));
+    }
+    let incompatibilities = publisher.qos.incompatibilities(&subscription.qos);
+    if !incompatibilities.is_empty() {
+        let list: Vec<_> = incompatibilities.iter().map(ToString::to_string).collect();
+        return Some(format!("QoS does not match: {}", list.join("; ")));
+    }
+    match (publisher.type_hash, subscription.type_hash) {
+        (Some(a), Some(b)) if a != b => Some(format!(
+            "both say {} but were built from different definitions (publisher {a}, subscription {b}): rebuild one of \
+             them with the other's definition",
+            publisher.type_name
+        )),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn endpoint(kind: EndpointKind, name: &str, type_name: &str, node: &str) -> EndpointInfo {
+        EndpointInfo {
+            kind,
+            name: name.into(),
+            type_name: type_name.into(),
+            type_hash: None,
+            gid: Gid::default(),
+            node: EndpointNode::Named(NodeName::new("/", node).expect("valid")),
+            qos: QosProfile::default(),
+            is_ros: true,
+        }
+    }
+
+    #[test]
+    fn questions_of_the_graph() {
+        let mut graph = GraphSnapshot {
+            endpoints: vec![
+                endpoint(EndpointKind::Publisher, "/a", "std_msgs/msg/String", "x"),
+                endpoint(EndpointKind::Subscription, "/a", "std_msgs/msg/Bool", "y"),
+                endpoint(EndpointKind::Service, "/s", "std_srvs/srv/Empty", "y"),
+            ],
+            ..GraphSnapshot::default()
+        };
+        assert_eq!(graph.topics()["/a"].len(), 2);
+        assert_eq!(graph.count(EndpointKind::Publisher, "/a"), 1);
+        assert!(graph.services().contains_key("/s"));
+        let y = NodeName::new("/", "y").expect("valid");
+        assert_eq!(graph.of_node(&y, EndpointKind::Subscription).len(), 1);
+        assert!(graph.mismatches("/a")[0].reason.contains("std_msgs/msg/Bool"));
+
+        graph.endpoints[1].type_name = "std_msgs/msg/String".into();
+        assert_eq!(graph.mismatches("/a"), vec![]);
+        graph.endpoints[0].qos = QosProfile::sensor_data();
+        assert!(graph.mismatches("/a")[0].reason.contains("RELIABILITY"));
+        graph.endpoints[0].qos = QosProfile::default();
+        graph.endpoints[0].type_hash = Some(TypeHash([1; 32]));
+        graph.endpoints[1].type_hash = Some(TypeHash([2; 32]));
+        assert!(graph.mismatches("/a")[0].reason.contains("RIHS01_01"));
+    }
+}

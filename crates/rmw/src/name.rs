@@ -1,0 +1,285 @@
+//! Names of nodes, namespaces, topics and services: validation and expansion, by the rules of `rmw` and `rcl`.
+//!
+//! Sources: "Topic and Service name mapping to DDS" (design.ros2.org), `rmw/validate_full_topic_name.h`,
+//! `rcl/expand_topic_name.h`.
+
+use std::fmt;
+
+/// Longest fully qualified name, prefix on the wire included (`RMW_TOPIC_MAX_NAME_LENGTH` is 255 less 8).
+pub const MAX_NAME_LENGTH: usize = 247;
+
+/// A name that ROS 2 does not allow: what was given, where it goes wrong, and what is allowed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{name:?} is no valid {what}: {reason}")]
+pub struct NameError {
+    /// What was given.
+    pub name: String,
+    /// What it should have been, such as "topic name".
+    pub what: &'static str,
+    /// What is wrong and what is allowed.
+    pub reason: String,
+}
+
+fn error(name: &str, what: &'static str, reason: impl Into<String>) -> NameError {
+    NameError { name: name.chars().take(300).collect(), what, reason: reason.into() }
+}
+
+/// Namespace and name of a node.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct NodeName {
+    namespace: String,
+    name: String,
+}
+
+impl NodeName {
+    /// A node's name in a namespace; the namespace may leave out its leading slash, and `""` is `/`.
+    ///
+    /// # Errors
+    /// When one of them is not allowed.
+    pub fn new(namespace: &str, name: &str) -> Result<Self, NameError> {
+        validate_node_name(name)?;
+        let namespace = absolute_namespace(namespace);
+        validate_namespace(&namespace)?;
+        Ok(Self { namespace, name: name.to_owned() })
+    }
+
+    /// A name that a peer announced, taken as it is: peers are shown even when their names are not allowed.
+    pub fn announced(namespace: &str, name: &str) -> Self {
+        Self { namespace: namespace.to_owned(), name: name.to_owned() }
+    }
+
+    /// The namespace with its leading slash: `/` or `/robot`.
+    pub fn namespace(&self) -> &str {
+        &self.namespace
+    }
+
+    /// The name without the namespace.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Namespace and name joined: `/robot/camera`.
+    pub fn fully_qualified(&self) -> String {
+        self.to_string()
+    }
+}
+
+impl fmt::Display for NodeName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let separator = if self.namespace.ends_with('/') { "" } else { "/" };
+        write!(f, "{}{separator}{}", self.namespace, self.name)
+    }
+}
+
+fn absolute_namespace(namespace: &str) -> String {
+    match namespace {
+        "" | "/" => "/".to_owned(),
+        absolute if absolute.starts_with('/') => absolute.to_owned(),
+        relative => format!("/{relative}"),
+    }
+}
+
+/// Checks a node's name without namespace: letters, digits and `_`, not starting with a digit, at most 255 bytes.
+///
+/// # Errors
+/// What is wrong with it.
+pub fn validate_node_name(name: &str) -> Result<(), NameError> {
+    const WHAT: &str = "node name";
+    if name.is_empty() {
+        return Err(error(name, WHAT, "it is empty"));
+    }
+    if name.len() > 255 {
+        return Err(error(name, WHAT, format!("it has {} characters, allowed are 255", name.len())));
+    }
+    if let Some(bad) = name.chars().find(|c| !c.is_ascii_alphanumeric() && *c != '_') {
+        return Err(error(name, WHAT, format!("it contains {bad:?}; allowed are letters, digits and '_'")));
+    }
+    if name.starts_with(|c: char| c.is_ascii_digit()) {
+        return Err(error(name, WHAT, "it starts with a digit"));
+    }
+    Ok(())
+}
+
+/// Checks an absolute namespace: `/`, or tokens each with a leading slash.
+///
+/// # Errors
+/// What is wrong with it.
+pub fn validate_namespace(namespace: &str) -> Result<(), NameError> {
+    if namespace == "/" { Ok(()) } else { validate_absolute(namespace, "namespace", 245) }
+}
+
+/// Checks a fully qualified topic or service name.
+///
+/// # Errors
+/// What is wrong with it.
+///
+/// ```
+/// use feros_rmw::name::validate_full_topic_name;
+/// assert!(validate_full_topic_name("/robot/chatter").is_ok());
+/// let error = validate_full_topic_name("/robot/2fast").unwrap_err();
+/// assert!(error.to_string().contains("starts with a digit"));
+/// ```
+pub fn validate_full_topic_name(name: &str) -> Result<(), NameError> {
+    validate_absolute(name, "topic or service name", MAX_NAME_LENGTH)
+}
+
+fn validate_absolute(name: &str, what: &'static str, longest: usize) -> Result<(), NameError> {
+    if !name.starts_with('/') {
+        return Err(error(name, what, "it does not start with '/'"));
+    }
+    if name.len() > longest {
+        return Err(error(name, what, format!("it has {} characters, allowed are {longest}", name.len())));
+    }
+    if name.ends_with('/') {
+        return Err(error(name, what, "it ends with '/'"));
+    }
+    if let Some(bad) = name.chars().find(|c| !c.is_ascii_alphanumeric() && !matches!(c, '_' | '/')) {
+        return Err(error(
+            name,
+            what,
+            format!("it contains {bad:?}; allowed are letters, digits, '_' and '/'"),
+        ));
+    }
+    for token in name[1..].split('/') {
+        if token.is_empty() {
+            return Err(error(name, what, "it contains '//'"));
+        }
+        if token.starts_with(|c: char| c.is_ascii_digit()) {
+            return Err(error(name, what, format!("its part {token:?} starts with a digit")));
+        }
+    }
+    if name.contains("__") {
+        return Err(error(name, what, "it contains '__'"));
+    }
+    Ok(())
+}
+
+/// Makes a topic or service name fully qualified, as seen from `node`, and checks it.
+///
+/// Understood are absolute names, relative names (within the node's namespace), private names (`~`, `~/x`: within the
+/// node) and the substitutions `{node}`, `{ns}` and `{namespace}`.
+///
+/// # Errors
+/// When the name, or what it expands to, is not allowed.
+///
+/// ```
+/// use feros_rmw::{NodeName, name::expand_topic_name};
+/// let node = NodeName::new("/robot", "camera")?;
+/// assert_eq!(expand_topic_name("image", &node)?, "/robot/image");
+/// assert_eq!(expand_topic_name("~/image", &node)?, "/robot/camera/image");
+/// assert_eq!(expand_topic_name("/{node}/image", &node)?, "/camera/image");
+/// # Ok::<(), feros_rmw::NameError>(())
+/// ```
+pub fn expand_topic_name(name: &str, node: &NodeName) -> Result<String, NameError> {
+    const WHAT: &str = "topic or service name";
+    if name.is_empty() {
+        return Err(error(name, WHAT, "it is empty"));
+    }
+    if name.len() > 4 * MAX_NAME_LENGTH {
+        return Err(error(
+            name,
+            WHAT,
+            format!("it has {} characters, allowed are {MAX_NAME_LENGTH}", name.len()),
+        ));
+    }
+    let private = match name.strip_prefix('~') {
+        Some("") => Some(node.fully_qualified()),
+        Some(rest) if rest.starts_with('/') => Some(format!("{node}{rest}")),
+        Some(_) => return Err(error(name, WHAT, "'~' must stand alone or be followed by '/'")),
+        None => None,
+    };
+    let substituted = substitute(private.as_deref().unwrap_or(name), name, node)?;
+    let expanded = if substituted.starts_with('/') {
+        substituted
+    } else if node.namespace == "/" {
+        format!("/{substituted}")
+    } else {
+        format!("{}/{substituted}", node.namespace)
+    };
+    validate_full_topic_name(&expanded).map_err(|NameError { reason, .. }| {
+        error(name, WHAT, format!("{reason} (expanded to {expanded:?})"))
+    })?;
+    Ok(expanded)
+}
+
+fn substitute(text: &str, name: &str, node: &NodeName) -> Result<String, NameError> {
+    const WHAT: &str = "topic or service name";
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(open) = rest.find('{') {
+        out.push_str(&rest[..open]);
+        let close = rest[open..].find('}').ok_or_else(|| error(name, WHAT, "a '{' is never closed"))? + open;
+        match &rest[open + 1..close] {
+            "node" => out.push_str(&node.name),
+            // A relative use keeps the namespace's own leading slash only at the start of the name.
+            "ns" | "namespace" => {
+                let namespace = node.namespace.as_str();
+                out.push_str(if out.is_empty() { namespace } else { namespace.trim_start_matches('/') });
+            }
+            unknown => {
+                let reason =
+                    format!("unknown substitution {{{unknown}}}; known are {{node}}, {{ns}}, {{namespace}}");
+                return Err(error(name, WHAT, reason));
+            }
+        }
+        rest = &rest[close + 1..];
+    }
+    out.push_str(rest);
+    Ok(out)
+}
+
+/// Whether a name has a token that starts with `_`: hidden from listings by convention.
+pub fn is_hidden(name: &str) -> bool {
+    name.split('/').any(|token| token.starts_with('_'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_checked() {
+        for good in ["/a", "/a/b_c/D9", "/_hidden/_x"] {
+            assert_eq!(validate_full_topic_name(good), Ok(()), "{good}");
+        }
+        let long = format!("/{}", "a".repeat(MAX_NAME_LENGTH));
+        for bad in ["", "a", "/", "/a/", "//a", "/a//b", "/9a", "/a b", "/a__b", "/ä", long.as_str()] {
+            assert!(validate_full_topic_name(bad).is_err(), "{bad}");
+        }
+        assert!(validate_node_name("talker_1").is_ok());
+        for bad in ["", "1x", "a/b", "a-b", "é"] {
+            assert!(validate_node_name(bad).is_err(), "{bad}");
+        }
+        assert!(NodeName::new("robot", "camera").is_ok_and(|n| n.fully_qualified() == "/robot/camera"));
+        assert!(NodeName::new("", "camera").is_ok_and(|n| n.fully_qualified() == "/camera"));
+        assert!(NodeName::new("/a/", "camera").is_err());
+    }
+
+    #[test]
+    fn names_expand() {
+        let node = NodeName::new("/ns", "n").expect("valid");
+        let root = NodeName::new("/", "n").expect("valid");
+        let table = [
+            (&node, "x", "/ns/x"),
+            (&node, "/x", "/x"),
+            (&node, "~", "/ns/n"),
+            (&node, "~/x/y", "/ns/n/x/y"),
+            (&node, "{ns}/x", "/ns/x"),
+            (&node, "/a/{ns}/{node}", "/a/ns/n"),
+            (&root, "x", "/x"),
+            (&root, "~/x", "/n/x"),
+        ];
+        for (node, given, expected) in table {
+            assert_eq!(expand_topic_name(given, node).as_deref(), Ok(expected), "{given}");
+        }
+        for bad in ["", "~x", "{what}", "{ns", "x/", "a b", "x/~"] {
+            assert!(expand_topic_name(bad, &node).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn hidden_names_are_found() {
+        assert!(is_hidden("/fib/_action/status"));
+        assert!(!is_hidden("/a_b/c"));
+    }
+}

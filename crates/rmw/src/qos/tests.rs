@@ -1,0 +1,82 @@
+//! The rules of the DDS specification and of rmw, as tables.
+use super::*;
+
+fn policies(offered: QosProfile, requested: QosProfile) -> Vec<QosPolicyKind> {
+    offered.incompatibilities(&requested).into_iter().map(|i| i.policy).collect()
+}
+
+#[test]
+fn request_and_offer_follow_the_dds_rules() {
+    let base = QosProfile::default();
+    let ms = Duration::from_millis;
+    let manual = |lease| base.liveliness(Liveliness::ManualByTopic, lease);
+    let table = [
+        (base, base, vec![]),
+        (base, base.best_effort(), vec![]),
+        (base.best_effort(), base, vec![QosPolicyKind::Reliability]),
+        (base.transient_local(), base, vec![]),
+        (base, base.transient_local(), vec![QosPolicyKind::Durability]),
+        (base, base.deadline(ms(100)), vec![QosPolicyKind::Deadline]),
+        (base.deadline(ms(100)), base.deadline(ms(100)), vec![]),
+        (base.deadline(ms(101)), base.deadline(ms(100)), vec![QosPolicyKind::Deadline]),
+        (base.deadline(ms(50)), base, vec![]),
+        (base, manual(Duration::ZERO), vec![QosPolicyKind::Liveliness]),
+        (manual(ms(10)), base, vec![]),
+        (manual(ms(30)), manual(ms(20)), vec![QosPolicyKind::Liveliness]),
+        (QosProfile::system_default(), base, vec![]),
+        (
+            base.best_effort(),
+            base.transient_local(),
+            vec![QosPolicyKind::Reliability, QosPolicyKind::Durability],
+        ),
+    ];
+    for (offered, requested, expected) in table {
+        assert_eq!(policies(offered, requested), expected, "{offered:?} -> {requested:?}");
+    }
+}
+
+#[test]
+fn best_available_subscription_takes_what_all_publishers_offer() {
+    let strict = QosProfile::default().transient_local().deadline(Duration::from_millis(10));
+    let loose = QosProfile::default().best_effort().deadline(Duration::from_millis(30));
+    let resolved = QosProfile::best_available().resolved_for_subscription([strict].iter());
+    assert_eq!(
+        (resolved.reliability, resolved.durability),
+        (Reliability::Reliable, Durability::TransientLocal)
+    );
+    assert_eq!(resolved.deadline, QosDuration::Finite(Duration::from_millis(10)));
+
+    let both = [strict, loose];
+    let resolved = QosProfile::best_available().resolved_for_subscription(both.iter());
+    assert_eq!((resolved.reliability, resolved.durability), (Reliability::BestEffort, Durability::Volatile));
+    assert_eq!(resolved.deadline, QosDuration::Finite(Duration::from_millis(30)));
+    for publisher in both {
+        assert_eq!(publisher.incompatibilities(&resolved), vec![]);
+    }
+}
+
+#[test]
+fn best_available_publisher_matches_every_subscription() {
+    let subscriptions = [
+        QosProfile::default().transient_local(),
+        QosProfile::sensor_data().deadline(Duration::from_millis(5)),
+        QosProfile::default().liveliness(Liveliness::ManualByTopic, Duration::from_millis(7)),
+    ];
+    let resolved = QosProfile::best_available().resolved_for_publisher(subscriptions.iter());
+    for subscription in &subscriptions {
+        assert_eq!(resolved.incompatibilities(subscription), vec![]);
+    }
+}
+
+#[test]
+fn words_of_the_command_line_are_read_and_refused() {
+    assert_eq!("best_effort".parse(), Ok(Reliability::BestEffort));
+    assert_eq!("TRANSIENT_LOCAL".parse(), Ok(Durability::TransientLocal));
+    let error = "besteffort".parse::<Reliability>().expect_err("not a word of the policy");
+    assert!(error.to_string().contains("best_effort"), "{error}");
+}
+
+#[test]
+fn zero_durations_are_unspecified() {
+    assert_eq!(QosProfile::default().deadline(Duration::ZERO), QosProfile::default());
+}
