@@ -1,1 +1,111 @@
 //! CDR (XCDR1) encoding, decoding and views: the one serialized form of Feros.
+//!
+//! A serialized message is a 4-byte encapsulation header followed by the body. Primitives of size *n* lie at multiples
+//! of *n* counted from the start of the body, so the body of one message can be memory-mapped, copied and read in
+//! place. Three ways lead over this border:
+//!
+//! * [`Encode`] writes an owned value into memory of exactly the size that [`encoded_size`] says;
+//! * [`Decode`] makes an owned value from received bytes;
+//! * [`View`] borrows from received bytes: strings, byte arrays and runs of numbers stay where they are.
+//!
+//! Runs of primitives move as blocks whenever the byte order of the sample is that of the machine. Received bytes are
+//! hostile until checked: every count is compared with the bytes that remain before anything is allocated, and
+//! malformed input is a [`DecodeError`], never a panic.
+//!
+//! # Choices where ROS 2 leaves room
+//!
+//! * A `string` that is not UTF-8 is refused ([`DecodeError::NotUtf8`]): owned strings and views are Rust strings.
+//!   The raw bytes of such a sample remain available to whoever takes it undecoded.
+//! * A string length of 0 (without even the terminating NUL) is read as the empty string.
+//! * A string with an interior NUL is read as it is, but not written: C and C++ peers would silently cut it there.
+//! * A `bool` byte other than 0 is read as `true`; only 0 and 1 are written.
+//! * A `wstring` keeps its UTF-16 code units, paired or not, in a [`WString`].
+//! * Bytes after the end of the message (padding of the transport) are ignored when reading.
+//!
+//! # Examples
+//!
+//! ```
+//! let values = vec![1.5f64, -2.0];
+//! let bytes = feros_cdr::to_vec(&values)?;
+//! assert_eq!(bytes.len(), feros_cdr::encoded_size(&values));
+//! let back: Vec<f64> = feros_cdr::from_bytes(&bytes)?;
+//! assert_eq!(back, values);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod decode;
+mod encode;
+mod error;
+mod header;
+mod layout;
+mod primitive;
+mod reader;
+mod sizer;
+mod view;
+mod writer;
+mod wstring;
+
+pub use decode::Decode;
+pub use encode::Encode;
+pub use error::{DecodeError, EncodeError};
+pub use header::{ByteOrder, HEADER_LEN};
+pub use layout::Layout;
+pub use primitive::Primitive;
+pub use reader::Reader;
+pub use sizer::Sizer;
+pub use view::{PrimitiveSlice, SequenceView, SequenceViewIter, View, WStringView};
+pub use writer::Writer;
+pub use wstring::WString;
+
+/// The exact number of bytes that `value` takes when serialized, the 4-byte header included.
+#[must_use]
+pub fn encoded_size<T: Encode + ?Sized>(value: &T) -> usize {
+    let mut sizer = Sizer::with_header();
+    value.size(&mut sizer);
+    sizer.total_bytes()
+}
+
+/// Serializes `value` into `buffer`, header first, and returns the number of bytes written.
+///
+/// The memory may be dirty: padding is written as zero. It should have [`encoded_size`] bytes; what lies after them
+/// is left alone.
+///
+/// # Errors
+///
+/// [`EncodeError::BufferTooSmall`] when `buffer` is shorter than needed, else what the value itself violates
+/// (a bound, a NUL inside a string). The content of `buffer` is unspecified then.
+pub fn encode_into<T: Encode + ?Sized>(value: &T, buffer: &mut [u8]) -> Result<usize, EncodeError> {
+    let mut writer = Writer::new(buffer)?;
+    value.encode(&mut writer)?;
+    Ok(writer.written_bytes())
+}
+
+/// Serializes `value` into a new vector, header included.
+///
+/// # Errors
+///
+/// What the value violates: a bound, a NUL inside a string, more than `u32::MAX` elements.
+pub fn to_vec<T: Encode + ?Sized>(value: &T) -> Result<Vec<u8>, EncodeError> {
+    let mut buffer = vec![0; encoded_size(value)];
+    let written = encode_into(value, &mut buffer)?;
+    debug_assert_eq!(written, buffer.len(), "Encode::size and Encode::encode disagree");
+    Ok(buffer)
+}
+
+/// Makes an owned value from serialized bytes that start with the 4-byte header. Trailing bytes are ignored.
+///
+/// # Errors
+///
+/// A [`DecodeError`] naming offset and cause when the bytes are not a `T`.
+pub fn from_bytes<T: Decode>(bytes: &[u8]) -> Result<T, DecodeError> {
+    T::decode(&mut Reader::new(bytes)?)
+}
+
+/// Reads serialized bytes that start with the 4-byte header in place. Trailing bytes are ignored.
+///
+/// # Errors
+///
+/// A [`DecodeError`] naming offset and cause when the bytes are not what `V` views.
+pub fn view_bytes<'a, V: View<'a>>(bytes: &'a [u8]) -> Result<V, DecodeError> {
+    V::read(&mut Reader::new(bytes)?)
+}

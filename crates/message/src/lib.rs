@@ -1,1 +1,30 @@
-//! Traits of messages and services, and dynamic messages whose type is known only at run time.
+//! What messages, services and actions are: the traits that generated types implement, the descriptions and hashes of
+//! their types, and dynamic messages whose type is known only at run time.
+//!
+//! Everything above the wire is generic over [`Message`], [`Service`] and [`Action`]; everything below it sees bytes.
+
+mod action;
+mod description;
+mod traits;
+mod type_hash;
+
+pub use feros_cdr as cdr;
+pub use feros_cdr::{
+    Decode, DecodeError, Encode, EncodeError, PrimitiveSlice, SequenceView, View, WString, WStringView,
+    encode_into, encoded_size, from_bytes, to_vec,
+};
+
+pub use action::{Action, GoalId};
+pub use description::{FieldDescription, TypeDescription};
+pub use traits::{Message, Service, view};
+pub use type_hash::{ParseTypeHashError, TypeHash};
+
+/// Includes the types that `feros_codegen::Generator` made in the build script of the calling crate.
+///
+/// They appear as modules by package and kind: `my_msgs::msg::Pose`, `my_msgs::srv::Reset`.
+#[macro_export]
+macro_rules! include_interfaces {
+    () => {
+        include!(concat!(env!("OUT_DIR"), "/feros_interfaces.rs"));
+    };
+}

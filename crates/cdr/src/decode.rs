@@ -1,0 +1,116 @@
+//! The trait of values that can be made from bytes, and what every field type does.
+
+use crate::{DecodeError, Primitive, Reader, WString};
+
+/// A value that can be made from its CDR encoding.
+///
+/// Generated for every message; implemented here for the field types, as [`Encode`](crate::Encode) is.
+pub trait Decode: Sized {
+    /// The least number of bytes that any value takes, alignment not counted. It bounds what a sequence's count may
+    /// claim, so it is never 0.
+    const MIN_SIZE: usize;
+
+    /// Reads one value.
+    ///
+    /// # Errors
+    ///
+    /// When the bytes are not such a value; the reader's position is unspecified then.
+    fn decode(reader: &mut Reader<'_>) -> Result<Self, DecodeError>;
+
+    /// Reads `count` values in a row; [`Reader::read_count`] has checked the count. Overridden where they move as one
+    /// block.
+    ///
+    /// # Errors
+    ///
+    /// As [`decode`](Self::decode).
+    fn decode_vec(reader: &mut Reader<'_>, count: usize) -> Result<Vec<Self>, DecodeError> {
+        // Values may be larger in memory than on the wire, so even a checked count is not trusted with more than
+        // what the bytes left would be worth; real messages of such elements grow a few times instead.
+        let worth = reader.remaining_bytes() / size_of::<Self>().max(1);
+        let mut items = Vec::with_capacity(count.min(worth + 1));
+        for _ in 0..count {
+            items.push(Self::decode(reader)?);
+        }
+        Ok(items)
+    }
+
+    /// Reads values in a row into `items`. Overridden where they move as one block.
+    ///
+    /// # Errors
+    ///
+    /// As [`decode`](Self::decode).
+    fn decode_slice(reader: &mut Reader<'_>, items: &mut [Self]) -> Result<(), DecodeError> {
+        for item in items {
+            *item = Self::decode(reader)?;
+        }
+        Ok(())
+    }
+}
+
+macro_rules! primitive {
+    ($($type:ty),+) => {$(
+        impl Decode for $type {
+            const MIN_SIZE: usize = size_of::<$type>();
+
+            #[inline]
+            fn decode(reader: &mut Reader<'_>) -> Result<Self, DecodeError> {
+                reader.read()
+            }
+
+            #[inline]
+            fn decode_vec(reader: &mut Reader<'_>, count: usize) -> Result<Vec<Self>, DecodeError> {
+                Ok(reader.read_slice(count)?.to_vec())
+            }
+
+            #[inline]
+            fn decode_slice(reader: &mut Reader<'_>, items: &mut [Self]) -> Result<(), DecodeError> {
+                reader.read_slice(items.len())?.copy_to_slice(items);
+                Ok(())
+            }
+        }
+    )+};
+}
+
+primitive!(bool, u8, i8, u16, i16, u32, i32, u64, i64, f32, f64);
+
+/// Keeps the list above in step with [`Primitive`].
+const fn _every_primitive_decodes<T: Primitive + Decode>() {}
+
+impl Decode for String {
+    const MIN_SIZE: usize = 4;
+
+    #[inline]
+    fn decode(reader: &mut Reader<'_>) -> Result<Self, DecodeError> {
+        reader.read_str().map(str::to_owned)
+    }
+}
+
+impl Decode for WString {
+    const MIN_SIZE: usize = 4;
+
+    #[inline]
+    fn decode(reader: &mut Reader<'_>) -> Result<Self, DecodeError> {
+        reader.read_wstr().map(|text| text.to_wstring())
+    }
+}
+
+impl<T: Decode> Decode for Vec<T> {
+    const MIN_SIZE: usize = 4;
+
+    #[inline]
+    fn decode(reader: &mut Reader<'_>) -> Result<Self, DecodeError> {
+        let count = reader.read_count(T::MIN_SIZE)?;
+        T::decode_vec(reader, count)
+    }
+}
+
+impl<T: Decode + Default, const N: usize> Decode for [T; N] {
+    const MIN_SIZE: usize = T::MIN_SIZE * N;
+
+    #[inline]
+    fn decode(reader: &mut Reader<'_>) -> Result<Self, DecodeError> {
+        let mut items = std::array::from_fn(|_| T::default());
+        T::decode_slice(reader, &mut items)?;
+        Ok(items)
+    }
+}

@@ -1,0 +1,130 @@
+//! The trait of values that can be written, and what every field type does.
+
+use crate::{EncodeError, Layout, Primitive, Sizer, WString, Writer};
+
+/// A value with a CDR encoding.
+///
+/// Generated for every message; implemented here for the field types: primitives, [`String`], [`WString`], arrays
+/// (elements only) and vectors (count and elements).
+pub trait Encode {
+    /// The shape of the encoding when it is the same for all values, else `None`.
+    const LAYOUT: Option<Layout> = None;
+
+    /// Adds the bytes that [`encode`](Self::encode) will write, exactly.
+    fn size(&self, sizer: &mut Sizer);
+
+    /// Writes the value.
+    ///
+    /// # Errors
+    ///
+    /// What the value violates (a bound, a NUL inside a string), or that the memory is too small.
+    fn encode(&self, writer: &mut Writer<'_>) -> Result<(), EncodeError>;
+
+    /// Adds the bytes of values in a row. Overridden where that needs no loop.
+    fn size_slice(items: &[Self], sizer: &mut Sizer)
+    where
+        Self: Sized,
+    {
+        match Layout::repeated(Self::LAYOUT, items.len()) {
+            Some(run) => sizer.add_layout(run),
+            None => items.iter().for_each(|item| item.size(sizer)),
+        }
+    }
+
+    /// Writes values in a row. Overridden where they move as one block.
+    ///
+    /// # Errors
+    ///
+    /// As [`encode`](Self::encode).
+    fn encode_slice(items: &[Self], writer: &mut Writer<'_>) -> Result<(), EncodeError>
+    where
+        Self: Sized,
+    {
+        items.iter().try_for_each(|item| item.encode(writer))
+    }
+}
+
+macro_rules! primitive {
+    ($($type:ty),+) => {$(
+        impl Encode for $type {
+            const LAYOUT: Option<Layout> = Some(Layout::primitive(size_of::<$type>()));
+
+            #[inline]
+            fn size(&self, sizer: &mut Sizer) {
+                sizer.add::<$type>();
+            }
+
+            #[inline]
+            fn encode(&self, writer: &mut Writer<'_>) -> Result<(), EncodeError> {
+                writer.write(*self)
+            }
+
+            #[inline]
+            fn size_slice(items: &[Self], sizer: &mut Sizer) {
+                sizer.add_slice::<$type>(items.len());
+            }
+
+            #[inline]
+            fn encode_slice(items: &[Self], writer: &mut Writer<'_>) -> Result<(), EncodeError> {
+                writer.write_slice(items)
+            }
+        }
+    )+};
+}
+
+primitive!(bool, u8, i8, u16, i16, u32, i32, u64, i64, f32, f64);
+
+/// Keeps the list above in step with [`Primitive`].
+const fn _every_primitive_encodes<T: Primitive + Encode>() {}
+
+impl Encode for String {
+    #[inline]
+    fn size(&self, sizer: &mut Sizer) {
+        sizer.add_string(self.len());
+    }
+
+    #[inline]
+    fn encode(&self, writer: &mut Writer<'_>) -> Result<(), EncodeError> {
+        writer.write_string(self)
+    }
+}
+
+impl Encode for WString {
+    #[inline]
+    fn size(&self, sizer: &mut Sizer) {
+        sizer.add_wstring(self.len());
+    }
+
+    #[inline]
+    fn encode(&self, writer: &mut Writer<'_>) -> Result<(), EncodeError> {
+        writer.write_wstring(self.as_units())
+    }
+}
+
+impl<T: Encode> Encode for Vec<T> {
+    #[inline]
+    fn size(&self, sizer: &mut Sizer) {
+        sizer.add_count();
+        T::size_slice(self, sizer);
+    }
+
+    #[inline]
+    fn encode(&self, writer: &mut Writer<'_>) -> Result<(), EncodeError> {
+        writer.write_count(self.len())?;
+        T::encode_slice(self, writer)
+    }
+}
+
+impl<T: Encode, const N: usize> Encode for [T; N] {
+    const LAYOUT: Option<Layout> = Layout::repeated(T::LAYOUT, N);
+
+    #[inline]
+    fn size(&self, sizer: &mut Sizer) {
+        T::size_slice(self, sizer);
+    }
+
+    #[inline]
+    fn encode(&self, writer: &mut Writer<'_>) -> Result<(), EncodeError> {
+        T::encode_slice(self, writer)
+    }
+}

@@ -1,0 +1,70 @@
+//! Shapes that are the same for every value, known at compile time: they let whole runs be sized and skipped at once.
+
+/// The encoding of a type whose values all take the same bytes, without padding, once the start is aligned.
+///
+/// `geometry_msgs/Point` has size 24 and alignment 8; a type with a string has no layout, nor has one whose members
+/// need padding that depends on where it starts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Layout {
+    size: usize,
+    align: usize,
+}
+
+impl Layout {
+    /// The layout of a primitive of `size` bytes.
+    #[must_use]
+    pub const fn primitive(size: usize) -> Self {
+        Self { size, align: size }
+    }
+
+    /// Bytes of one value.
+    #[must_use]
+    pub const fn size(self) -> usize {
+        self.size
+    }
+
+    /// Alignment of the first byte.
+    #[must_use]
+    pub const fn align(self) -> usize {
+        self.align
+    }
+
+    /// The layout of a struct from those of its members in order, when it has one.
+    #[must_use]
+    pub const fn of_struct(members: &[Option<Self>]) -> Option<Self> {
+        let Some((&Some(first), mut rest)) = members.split_first() else { return None };
+        let mut size = first.size;
+        while let Some((&member, tail)) = rest.split_first() {
+            let Some(member) = member else { return None };
+            // A member that is aligned more strictly than the first one would need padding that depends on the start.
+            if member.align > first.align || size % member.align != 0 {
+                return None;
+            }
+            size = match size.checked_add(member.size) {
+                Some(sum) => sum,
+                None => return None,
+            };
+            rest = tail;
+        }
+        Some(Self { size, align: first.align })
+    }
+
+    /// The layout of `count` values in a row, when no padding is needed between them.
+    #[must_use]
+    pub const fn repeated(element: Option<Self>, count: usize) -> Option<Self> {
+        let Some(element) = element else { return None };
+        if element.size % element.align != 0 || count == 0 {
+            return None;
+        }
+        match element.size.checked_mul(count) {
+            Some(size) => Some(Self { size, align: element.align }),
+            None => None,
+        }
+    }
+}
+
+/// Rounds `position` up to a multiple of `align`, a power of two. Positions are indices into slices, far from overflow.
+#[inline]
+pub(crate) const fn align_up(position: usize, align: usize) -> usize {
+    (position + (align - 1)) & !(align - 1)
+}

@@ -1,0 +1,84 @@
+//! Computes how many bytes a value takes before any memory is asked for.
+
+use crate::layout::align_up;
+use crate::{HEADER_LEN, Layout, Primitive};
+
+/// Counts the bytes of an encoding, alignment included. The mirror image of [`Writer`](crate::Writer).
+#[derive(Debug, Clone, Default)]
+pub struct Sizer {
+    header_bytes: usize,
+    position: usize,
+}
+
+impl Sizer {
+    /// Starts at the body of a message, without its header.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Starts with the 4-byte header counted in [`total_bytes`](Self::total_bytes).
+    #[must_use]
+    pub fn with_header() -> Self {
+        Self { header_bytes: HEADER_LEN, position: 0 }
+    }
+
+    /// Bytes so far, the header included if asked for.
+    #[must_use]
+    pub fn total_bytes(&self) -> usize {
+        self.header_bytes + self.position
+    }
+
+    /// Offset in the body.
+    #[must_use]
+    pub fn position(&self) -> usize {
+        self.position
+    }
+
+    /// Adds one primitive.
+    #[inline]
+    pub fn add<T: Primitive>(&mut self) {
+        self.add_run(T::SIZE, 1, T::SIZE);
+    }
+
+    /// Adds `count` primitives in a row. Nothing at all, not even alignment, when there are none.
+    #[inline]
+    pub fn add_slice<T: Primitive>(&mut self, count: usize) {
+        self.add_run(T::SIZE, count, T::SIZE);
+    }
+
+    /// Adds the count of a sequence.
+    #[inline]
+    pub fn add_count(&mut self) {
+        self.add::<u32>();
+    }
+
+    /// Adds a string: count, `len` bytes and the terminator.
+    #[inline]
+    pub fn add_string(&mut self, len: usize) {
+        self.add_count();
+        self.position = self.position.saturating_add(len).saturating_add(1);
+    }
+
+    /// Adds a wstring: count and four bytes for each of `len` code units.
+    #[inline]
+    pub fn add_wstring(&mut self, len: usize) {
+        self.add_count();
+        self.add_slice::<u32>(len);
+    }
+
+    /// Adds a value of a fixed layout.
+    #[inline]
+    pub(crate) fn add_layout(&mut self, layout: Layout) {
+        self.add_run(layout.size(), 1, layout.align());
+    }
+
+    #[inline]
+    fn add_run(&mut self, size: usize, count: usize, align: usize) {
+        if count > 0 {
+            // Saturation instead of overflow: no memory has that size, so the encoding fails where it is asked for.
+            self.position = align_up(self.position.min(isize::MAX as usize), align)
+                .saturating_add(size.saturating_mul(count));
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! Writes CDR into memory that the transport lends.
+
+use crate::layout::align_up;
+use crate::{ByteOrder, EncodeError, HEADER_LEN, Primitive};
+
+/// Writes values one after the other into borrowed memory, each at its alignment.
+///
+/// The memory may be dirty: whatever padding is needed is written as zero, so nothing of it leaks onto the wire.
+#[derive(Debug)]
+pub struct Writer<'a> {
+    body: &'a mut [u8],
+    position: usize,
+    swap: bool,
+}
+
+impl<'a> Writer<'a> {
+    /// Starts a message in `buffer` with its header, little endian as on the ROS 2 wire.
+    ///
+    /// # Errors
+    ///
+    /// [`EncodeError::BufferTooSmall`] when not even the header fits.
+    pub fn new(buffer: &'a mut [u8]) -> Result<Self, EncodeError> {
+        Self::with_byte_order(buffer, ByteOrder::Little)
+    }
+
+    /// Starts a message in `buffer` with its header in the given byte order.
+    ///
+    /// # Errors
+    ///
+    /// [`EncodeError::BufferTooSmall`] when not even the header fits.
+    pub fn with_byte_order(buffer: &'a mut [u8], order: ByteOrder) -> Result<Self, EncodeError> {
+        let capacity = buffer.len();
+        let Some((header, body)) = buffer.split_at_mut_checked(HEADER_LEN) else {
+            return Err(EncodeError::BufferTooSmall { needed: HEADER_LEN, capacity });
+        };
+        header.copy_from_slice(&order.header());
+        Ok(Self { body, position: 0, swap: order != ByteOrder::NATIVE })
+    }
+
+    /// Bytes written so far, the header included.
+    #[must_use]
+    pub fn written_bytes(&self) -> usize {
+        HEADER_LEN + self.position
+    }
+
+    /// Writes one primitive.
+    ///
+    /// # Errors
+    ///
+    /// [`EncodeError::BufferTooSmall`].
+    #[inline]
+    pub fn write<T: Primitive>(&mut self, value: T) -> Result<(), EncodeError> {
+        let swap = self.swap;
+        value.store(self.claim(T::SIZE, T::SIZE)?, swap);
+        Ok(())
+    }
+
+    /// Writes primitives in a row, without a count, as one block. Nothing, not even alignment, when there are none.
+    ///
+    /// # Errors
+    ///
+    /// [`EncodeError::BufferTooSmall`].
+    #[inline]
+    pub fn write_slice<T: Primitive>(&mut self, items: &[T]) -> Result<(), EncodeError> {
+        if items.is_empty() {
+            return Ok(());
+        }
+        let swap = self.swap;
+        T::store_block(items, self.claim(T::SIZE, size_of_val(items))?, swap);
+        Ok(())
+    }
+
+    /// Writes the count of a sequence.
+    ///
+    /// # Errors
+    ///
+    /// [`EncodeError::TooLong`] when `len` does not fit 32 bits; [`EncodeError::BufferTooSmall`].
+    #[inline]
+    pub fn write_count(&mut self, len: usize) -> Result<(), EncodeError> {
+        let count = u32::try_from(len).map_err(|_| EncodeError::TooLong { len })?;
+        self.write(count)
+    }
+
+    /// Writes a string: its length with the terminator, the bytes, the terminator.
+    ///
+    /// # Errors
+    ///
+    /// [`EncodeError::InteriorNul`], [`EncodeError::TooLong`], [`EncodeError::BufferTooSmall`].
+    pub fn write_string(&mut self, value: &str) -> Result<(), EncodeError> {
+        let bytes = value.as_bytes();
+        if bytes.contains(&0) {
+            let position = bytes.iter().position(|&byte| byte == 0).unwrap_or_default();
+            return Err(EncodeError::InteriorNul { position });
+        }
+        self.write_count(bytes.len() + 1)?;
+        let out = self.claim(1, bytes.len() + 1)?;
+        let (text, terminator) = out.split_at_mut(bytes.len());
+        text.copy_from_slice(bytes);
+        terminator.fill(0);
+        Ok(())
+    }
+
+    /// Writes a wstring: the number of UTF-16 code units, then each unit in four bytes; no terminator.
+    ///
+    /// # Errors
+    ///
+    /// [`EncodeError::TooLong`], [`EncodeError::BufferTooSmall`].
+    pub fn write_wstring(&mut self, units: &[u16]) -> Result<(), EncodeError> {
+        self.write_count(units.len())?;
+        for &unit in units {
+            self.write(u32::from(unit))?;
+        }
+        Ok(())
+    }
+
+    /// Refuses a length above the bound of a field's type. Bounds are not on the wire, so this is where they hold.
+    ///
+    /// # Errors
+    ///
+    /// [`EncodeError::BoundExceeded`].
+    #[inline]
+    pub fn check_bound(&self, field: &'static str, len: usize, bound: usize) -> Result<(), EncodeError> {
+        if len > bound { Err(EncodeError::BoundExceeded { field, len, bound }) } else { Ok(()) }
+    }
+
+    /// The next `len` bytes at the given alignment, the padding before them zeroed.
+    #[inline]
+    fn claim(&mut self, align: usize, len: usize) -> Result<&mut [u8], EncodeError> {
+        let start = align_up(self.position, align);
+        let end = start.saturating_add(len);
+        let capacity = self.body.len();
+        let Some(area) = self.body.get_mut(self.position..end) else {
+            return Err(EncodeError::BufferTooSmall {
+                needed: end.saturating_add(HEADER_LEN),
+                capacity: capacity + HEADER_LEN,
+            });
+        };
+        let (padding, out) = area.split_at_mut(start - self.position);
+        padding.fill(0);
+        self.position = end;
+        Ok(out)
+    }
+}

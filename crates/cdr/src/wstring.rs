@@ -1,0 +1,115 @@
+//! The text type of `wstring` fields.
+
+use std::fmt;
+
+/// Text as UTF-16 code units, as `wstring` fields carry it.
+///
+/// It keeps whatever units arrive, unpaired surrogates included, so that every received message can be sent on
+/// unchanged. Conversion to text is lossy only where it says so.
+///
+/// # Examples
+///
+/// ```
+/// use feros_cdr::WString;
+///
+/// let text = WString::from("aé😀");
+/// assert_eq!(text.len(), 4); // the emoji takes two code units
+/// assert_eq!(text.to_string(), "aé😀");
+/// ```
+#[derive(Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct WString(Vec<u16>);
+
+impl WString {
+    /// The empty text.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self(Vec::new())
+    }
+
+    /// Number of UTF-16 code units, which is what the bound of `wstring<=N` counts.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether there are no code units.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The code units.
+    #[must_use]
+    pub fn as_units(&self) -> &[u16] {
+        &self.0
+    }
+
+    /// The code units, to keep.
+    #[must_use]
+    pub fn into_units(self) -> Vec<u16> {
+        self.0
+    }
+
+    /// The text, unless a surrogate lacks its partner.
+    ///
+    /// # Errors
+    ///
+    /// When the units are not well-formed UTF-16.
+    pub fn to_utf8(&self) -> Result<String, std::string::FromUtf16Error> {
+        String::from_utf16(&self.0)
+    }
+}
+
+impl From<&str> for WString {
+    fn from(text: &str) -> Self {
+        Self(text.encode_utf16().collect())
+    }
+}
+
+impl From<String> for WString {
+    fn from(text: String) -> Self {
+        Self::from(text.as_str())
+    }
+}
+
+impl From<Vec<u16>> for WString {
+    fn from(units: Vec<u16>) -> Self {
+        Self(units)
+    }
+}
+
+impl FromIterator<u16> for WString {
+    fn from_iter<I: IntoIterator<Item = u16>>(units: I) -> Self {
+        Self(units.into_iter().collect())
+    }
+}
+
+/// Shows unpaired surrogates as U+FFFD.
+impl fmt::Display for WString {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        display_units(self.0.iter().copied(), f)
+    }
+}
+
+/// Shows unpaired surrogates as `\u{d800}`, so that different texts look different.
+impl fmt::Debug for WString {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        debug_units(self.0.iter().copied(), f)
+    }
+}
+
+pub(crate) fn display_units(units: impl Iterator<Item = u16>, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    use fmt::Write;
+    char::decode_utf16(units).try_for_each(|unit| f.write_char(unit.unwrap_or(char::REPLACEMENT_CHARACTER)))
+}
+
+pub(crate) fn debug_units(units: impl Iterator<Item = u16>, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    f.write_str("\"")?;
+    for unit in char::decode_utf16(units) {
+        match unit {
+            Ok(char) => write!(f, "{}", char.escape_debug())?,
+            Err(lone) => write!(f, "\\u{{{:x}}}", lone.unpaired_surrogate())?,
+        }
+    }
+    f.write_str("\"")
+}

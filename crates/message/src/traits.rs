@@ -1,0 +1,54 @@
+//! The traits that generated messages and services implement.
+
+use std::fmt::Debug;
+
+use feros_cdr::{Decode, DecodeError, Encode, View};
+
+use crate::{TypeDescription, TypeHash};
+
+/// A message type, generated from a `.msg` file or from a part of a service or action.
+///
+/// The owned struct has all fields public; its `Default` holds the defaults that the definition declares.
+pub trait Message: Encode + Decode + Default + Clone + Debug + PartialEq + Send + Sync + 'static {
+    /// The full name, for example `std_msgs/msg/String`.
+    const TYPE_NAME: &'static str;
+
+    /// The hash by which two programs find out that they mean the same type.
+    const TYPE_HASH: TypeHash;
+
+    /// The fields and the types they refer to.
+    const TYPE_DESCRIPTION: &'static TypeDescription;
+
+    /// The message read in place: a struct with the same fields, borrowing from the received bytes.
+    type View<'a>: View<'a>;
+}
+
+/// A service type, generated from a `.srv` file or derived from an action. Never instantiated.
+pub trait Service: Send + Sync + 'static {
+    /// What a client sends.
+    type Request: Message;
+
+    /// What a server answers.
+    type Response: Message;
+
+    /// What service introspection publishes.
+    type Event: Message;
+
+    /// The full name, for example `std_srvs/srv/SetBool`.
+    const TYPE_NAME: &'static str;
+
+    /// The hash by which two programs find out that they mean the same type.
+    const TYPE_HASH: TypeHash;
+
+    /// Request, response and event, and the types they refer to.
+    const TYPE_DESCRIPTION: &'static TypeDescription;
+}
+
+/// Reads a serialized message in place. Trailing bytes are ignored.
+///
+/// # Errors
+///
+/// A [`DecodeError`] naming offset and cause when the bytes are not an `M`.
+pub fn view<M: Message>(bytes: &[u8]) -> Result<M::View<'_>, DecodeError> {
+    feros_cdr::view_bytes(bytes)
+}
