@@ -1,0 +1,228 @@
+//! The ROS part of a command line: `--ros-args … [--]`, with the flags and rules of `rcl`.
+//!
+//! Grammar: `rcl/arguments.h`. What stands outside `--ros-args … --` belongs to the application and is handed back.
+
+mod remap;
+
+pub use remap::{RemapKind, RemapRule};
+
+use std::path::PathBuf;
+
+/// What the ROS part of a command line says.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Arguments {
+    /// Remap rules in the order of the command line; the first that fits wins.
+    pub remap_rules: Vec<RemapRule>,
+    /// `-p`: parameters by text, in the order of the command line.
+    pub parameters: Vec<ParameterArgument>,
+    /// `--params-file`, in the order of the command line.
+    pub parameter_files: Vec<PathBuf>,
+    /// `--enclave`
+    pub enclave: Option<String>,
+    /// `--log-level`: of one logger, or of all where none is named.
+    pub log_levels: Vec<LogLevelArgument>,
+    /// `--enable-stdout-logs` or `--disable-stdout-logs`
+    pub log_to_terminal: Option<bool>,
+    /// `--enable-rosout-logs` or `--disable-rosout-logs`
+    pub log_to_rosout: Option<bool>,
+}
+
+/// `-p [node:]name:=value`
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ParameterArgument {
+    /// The node that it is for; all where none is named.
+    pub node: Option<String>,
+    /// Name of the parameter.
+    pub name: String,
+    /// Its value as YAML.
+    pub yaml: String,
+}
+
+/// `--log-level [logger:=]level`
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LogLevelArgument {
+    /// The logger that it is for; all where none is named.
+    pub logger: Option<String>,
+    /// The least severe level that is shown.
+    pub level: LogLevel,
+}
+
+/// Severity of a log message, with the numbers of `rcl_interfaces/msg/Log`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum LogLevel {
+    /// 10
+    Debug = 10,
+    /// 20
+    Info = 20,
+    /// 30
+    Warn = 30,
+    /// 40
+    Error = 40,
+    /// 50
+    Fatal = 50,
+}
+
+impl std::str::FromStr for LogLevel {
+    type Err = ();
+
+    fn from_str(text: &str) -> Result<Self, ()> {
+        match text.to_ascii_lowercase().as_str() {
+            "debug" => Ok(Self::Debug),
+            "info" => Ok(Self::Info),
+            "warn" => Ok(Self::Warn),
+            "error" => Ok(Self::Error),
+            "fatal" => Ok(Self::Fatal),
+            _ => Err(()),
+        }
+    }
+}
+
+/// Why the ROS part of a command line cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ArgumentError {
+    /// A flag needs something after it.
+    #[error("{flag} needs {expected} after it")]
+    MissingValue {
+        /// The flag.
+        flag: String,
+        /// What it needs.
+        expected: &'static str,
+    },
+    /// The value of a flag is malformed.
+    #[error("{flag} {value:?} cannot be read: {reason}; expected {expected}")]
+    Malformed {
+        /// The flag.
+        flag: String,
+        /// What stands after it.
+        value: String,
+        /// What is wrong.
+        reason: String,
+        /// What it takes.
+        expected: &'static str,
+    },
+    /// A flag that does not exist.
+    #[error(
+        "unknown ROS argument {argument:?}; end the ROS arguments with -- if it belongs to the application"
+    )]
+    Unknown {
+        /// What was given.
+        argument: String,
+    },
+}
+
+const REMAP: &str = "[node:]from:=to, such as chatter:=/robot/chatter, __node:=name or __ns:=/namespace";
+const PARAMETER: &str = "[node:]name:=value";
+const LEVEL: &str = "[logger:=]debug|info|warn|error|fatal";
+
+impl Arguments {
+    /// Reads a command line without the program's name; returns what it says and what belongs to the application.
+    ///
+    /// # Errors
+    /// The first argument that cannot be used.
+    ///
+    /// ```
+    /// use feros::Arguments;
+    /// let line = ["--mine", "--ros-args", "-r", "chatter:=talk", "--", "file"].map(String::from);
+    /// let (ros, rest) = Arguments::parse(line)?;
+    /// assert_eq!(ros.remap_rules.len(), 1);
+    /// assert_eq!(rest, ["--mine", "file"]);
+    /// # Ok::<(), feros::ArgumentError>(())
+    /// ```
+    pub fn parse(line: impl IntoIterator<Item = String>) -> Result<(Self, Vec<String>), ArgumentError> {
+        let mut arguments = Self::default();
+        let mut rest = Vec::new();
+        let mut in_ros = false;
+        let mut line = line.into_iter();
+        while let Some(argument) = line.next() {
+            match argument.as_str() {
+                "--ros-args" => in_ros = true,
+                "--" if in_ros => in_ros = false,
+                _ if in_ros => arguments.read_flag(&argument, &mut line)?,
+                _ => rest.push(argument),
+            }
+        }
+        Ok((arguments, rest))
+    }
+
+    fn read_flag(
+        &mut self,
+        flag: &str,
+        line: &mut impl Iterator<Item = String>,
+    ) -> Result<(), ArgumentError> {
+        let mut value = |expected| {
+            line.next().ok_or_else(|| ArgumentError::MissingValue { flag: flag.to_owned(), expected })
+        };
+        let malformed = |value: String, reason: String, expected| ArgumentError::Malformed {
+            flag: flag.to_owned(),
+            value,
+            reason,
+            expected,
+        };
+        match flag {
+            "-r" | "--remap" => {
+                let text = value(REMAP)?;
+                let rule = RemapRule::parse(&text).map_err(|reason| malformed(text, reason, REMAP))?;
+                self.remap_rules.push(rule);
+            }
+            "-p" | "--param" => {
+                let text = value(PARAMETER)?;
+                let parameter =
+                    ParameterArgument::parse(&text).map_err(|reason| malformed(text, reason, PARAMETER))?;
+                self.parameters.push(parameter);
+            }
+            "--params-file" => self.parameter_files.push(value("a YAML file")?.into()),
+            "-e" | "--enclave" => self.enclave = Some(value("an enclave, such as /robot")?),
+            "--log-level" => {
+                let text = value(LEVEL)?;
+                let (logger, level) = match text.rsplit_once(":=") {
+                    Some((logger, level)) => (Some(logger.to_owned()), level),
+                    None => (None, text.as_str()),
+                };
+                match level.parse() {
+                    Ok(level) => self.log_levels.push(LogLevelArgument { logger, level }),
+                    Err(()) => return Err(malformed(text, "there is no such level".into(), LEVEL)),
+                }
+            }
+            // Feros writes no log files and has no external log library: both are accepted, so that command lines
+            // written for stock nodes work, and neither does anything.
+            "--log-config-file" | "--log-file-name" => drop(value("a file name")?),
+            "--enable-external-lib-logs" | "--disable-external-lib-logs" => {}
+            "--enable-stdout-logs" => self.log_to_terminal = Some(true),
+            "--disable-stdout-logs" => self.log_to_terminal = Some(false),
+            "--enable-rosout-logs" => self.log_to_rosout = Some(true),
+            "--disable-rosout-logs" => self.log_to_rosout = Some(false),
+            // As in rcl, a bare rule without -r is the older way to remap.
+            rule if rule.contains(":=") && !rule.starts_with('-') => {
+                let rule =
+                    RemapRule::parse(rule).map_err(|reason| malformed(rule.to_owned(), reason, REMAP))?;
+                self.remap_rules.push(rule);
+            }
+            _ => return Err(ArgumentError::Unknown { argument: flag.to_owned() }),
+        }
+        Ok(())
+    }
+
+    /// The value of a parameter for a node, as YAML: the last that fits.
+    pub fn parameter(&self, node: &str, name: &str) -> Option<&str> {
+        let fits = |p: &&ParameterArgument| p.name == name && p.node.as_deref().is_none_or(|n| n == node);
+        self.parameters.iter().rev().find(fits).map(|p| p.yaml.as_str())
+    }
+}
+
+impl ParameterArgument {
+    fn parse(text: &str) -> Result<Self, String> {
+        let (name, yaml) = text.split_once(":=").ok_or("there is no ':='")?;
+        let (node, name) = match name.split_once(':') {
+            Some((node, name)) => (Some(node.to_owned()), name),
+            None => (None, name),
+        };
+        if name.is_empty() || node.as_deref() == Some("") {
+            return Err("a name is empty".into());
+        }
+        Ok(Self { node, name: name.to_owned(), yaml: yaml.to_owned() })
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,116 @@
+//! Remap rules: `[node:]from:=to`, as `rcl/remap.h` describes them.
+
+use feros_rmw::{NameError, NodeName, name};
+
+/// What a rule applies to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RemapKind {
+    /// `__node:=name`
+    NodeName,
+    /// `__ns:=/namespace`
+    Namespace,
+    /// `rostopic://from:=to`
+    Topic,
+    /// `rosservice://from:=to`
+    Service,
+    /// `from:=to`
+    TopicOrService,
+}
+
+/// One rule.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RemapRule {
+    /// The node that it is for; all where none is named.
+    pub node: Option<String>,
+    /// What it applies to.
+    pub kind: RemapKind,
+    /// The name that it replaces; empty for node name and namespace.
+    pub from: String,
+    /// What it puts there.
+    pub to: String,
+}
+
+impl RemapRule {
+    pub(super) fn parse(text: &str) -> Result<Self, String> {
+        let (left, to) = text.split_once(":=").ok_or("there is no ':='")?;
+        let (node, left) = split_node(left);
+        let (kind, from) = match left {
+            "__node" | "__name" => (RemapKind::NodeName, ""),
+            "__ns" => (RemapKind::Namespace, ""),
+            _ => match (left.strip_prefix("rostopic://"), left.strip_prefix("rosservice://")) {
+                (Some(from), _) => (RemapKind::Topic, from),
+                (_, Some(from)) => (RemapKind::Service, from),
+                _ => (RemapKind::TopicOrService, left),
+            },
+        };
+        let rule = Self { node: node.map(str::to_owned), kind, from: from.to_owned(), to: to.to_owned() };
+        rule.check()?;
+        Ok(rule)
+    }
+
+    fn check(&self) -> Result<(), String> {
+        if let Some(node) = &self.node {
+            name::validate_node_name(node).map_err(|e| e.to_string())?;
+        }
+        match self.kind {
+            RemapKind::NodeName => name::validate_node_name(&self.to).map_err(|e| e.to_string()),
+            RemapKind::Namespace => name::validate_namespace(&self.to).map_err(|e| e.to_string()),
+            RemapKind::Topic | RemapKind::Service | RemapKind::TopicOrService => {
+                if self.from.contains('*') || self.to.contains('\\') {
+                    return Err("wildcards are not implemented, as in stock ROS 2: name it literally".into());
+                }
+                // Whether the names are allowed depends on the node; what holds for every node is checked here.
+                let probe = NodeName::announced("/", "node");
+                for name in [&self.from, &self.to] {
+                    name::expand_topic_name(name, &probe).map_err(|e| e.to_string())?;
+                }
+                Ok(())
+            }
+        }
+    }
+
+    fn is_for(&self, node_name: &str) -> bool {
+        self.node.as_deref().is_none_or(|node| node == node_name)
+    }
+}
+
+/// Splits `node:rest`, leaving the colon of `rostopic://` alone.
+fn split_node(left: &str) -> (Option<&str>, &str) {
+    match left.split_once(':') {
+        Some((node, rest)) if !rest.starts_with("//") => (Some(node), rest),
+        _ => (None, left),
+    }
+}
+
+impl super::Arguments {
+    /// Name and namespace of a node after the rules were applied.
+    ///
+    /// # Errors
+    /// When the node's own name is not allowed.
+    pub fn remap_node(&self, namespace: &str, node_name: &str) -> Result<NodeName, NameError> {
+        let first = |kind| self.remap_rules.iter().find(|r| r.kind == kind && r.is_for(node_name));
+        let new_name = first(RemapKind::NodeName).map_or(node_name, |rule| &rule.to);
+        let new_namespace = first(RemapKind::Namespace).map_or(namespace, |rule| &rule.to);
+        NodeName::new(new_namespace, new_name)
+    }
+
+    /// Expands the name of a topic or service as seen from `node` and applies the first rule that fits.
+    ///
+    /// # Errors
+    /// When the name, or what replaces it, is not allowed.
+    pub fn remap_name(&self, name: &str, node: &NodeName, service: bool) -> Result<String, NameError> {
+        let expanded = name::expand_topic_name(name, node)?;
+        for rule in self.remap_rules.iter().filter(|rule| rule.is_for(node.name())) {
+            let kind_fits = match rule.kind {
+                RemapKind::TopicOrService => true,
+                RemapKind::Topic => !service,
+                RemapKind::Service => service,
+                RemapKind::NodeName | RemapKind::Namespace => false,
+            };
+            if kind_fits && name::expand_topic_name(&rule.from, node)? == expanded {
+                return name::expand_topic_name(&rule.to, node);
+            }
+        }
+        Ok(expanded)
+    }
+}

@@ -1,0 +1,283 @@
+//! Log messages: to the terminal in the form of `rcutils`, and to `/rosout`, for everything that speaks `tracing`.
+//!
+//! A message belongs to a *logger*, which is named after its node. The macros [`info!`](crate::info) and its siblings
+//! say which node speaks; a plain `tracing::info!` inside a callback belongs to the node whose callback runs, and
+//! elsewhere to its module. Logging is process-wide because `tracing` is.
+
+mod format;
+
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+use std::sync::{Arc, OnceLock, RwLock, Weak};
+use std::time::SystemTime;
+
+use tracing::field::{Field, Visit};
+use tracing_subscriber::layer::{Context as LayerContext, Layer, SubscriberExt};
+
+use crate::arguments::{Arguments, LogLevel};
+
+/// Name of the field by which an event says which logger it belongs to.
+#[doc(hidden)]
+pub const LOGGER_FIELD: &str = "ros_logger";
+/// Name of the field that raises an error to fatal, a level that `tracing` does not have.
+#[doc(hidden)]
+pub const FATAL_FIELD: &str = "ros_fatal";
+
+/// One log message on its way to the terminal and to `/rosout`.
+#[derive(Debug, Clone)]
+pub(crate) struct LogRecord {
+    pub(crate) stamp: SystemTime,
+    pub(crate) level: LogLevel,
+    pub(crate) logger: String,
+    pub(crate) message: String,
+    pub(crate) file: &'static str,
+    pub(crate) function: &'static str,
+    pub(crate) line: u32,
+}
+
+/// Where the messages of one logger go besides the terminal.
+pub(crate) trait LogSink: Send + Sync {
+    fn write(&self, record: &LogRecord);
+}
+
+/// Levels and sinks of this process.
+#[derive(Default)]
+struct Hub {
+    default_level: Option<LogLevel>,
+    levels: HashMap<String, LogLevel>,
+    silent_terminal: bool,
+    sinks: HashMap<String, Weak<dyn LogSink>>,
+}
+
+static HUB: OnceLock<RwLock<Hub>> = OnceLock::new();
+
+fn hub() -> &'static RwLock<Hub> {
+    HUB.get_or_init(RwLock::default)
+}
+
+fn with_hub<R>(change: impl FnOnce(&mut Hub) -> R) -> R {
+    change(&mut hub().write().unwrap_or_else(std::sync::PoisonError::into_inner))
+}
+
+thread_local! {
+    /// The node whose callback runs on this thread.
+    static CURRENT_LOGGER: RefCell<Option<Arc<str>>> = const { RefCell::new(None) };
+    /// Set while a message is handed on, so that what a sink itself logs cannot recurse.
+    static HANDING_ON: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Names the logger of messages on this thread until the guard is dropped.
+pub(crate) fn enter_logger(logger: &Arc<str>) -> LoggerScope {
+    LoggerScope(CURRENT_LOGGER.with(|current| current.replace(Some(logger.clone()))))
+}
+
+pub(crate) struct LoggerScope(Option<Arc<str>>);
+
+impl Drop for LoggerScope {
+    fn drop(&mut self) {
+        CURRENT_LOGGER.with(|current| *current.borrow_mut() = self.0.take());
+    }
+}
+
+/// Directs the messages of one logger to a sink as well, for as long as the sink lives.
+pub(crate) fn register_sink(logger: &str, sink: &Arc<dyn LogSink>) {
+    with_hub(|hub| {
+        hub.sinks.retain(|_, sink| sink.strong_count() > 0);
+        hub.sinks.insert(logger.to_owned(), Arc::downgrade(sink));
+    });
+}
+
+/// Sets the least severe level that is shown: of one logger and those below it (`robot` covers `robot.arm`), or of all.
+pub fn set_level(logger: Option<&str>, level: LogLevel) {
+    with_hub(|hub| match logger {
+        Some(logger) => drop(hub.levels.insert(logger.to_owned(), level)),
+        None => hub.default_level = Some(level),
+    });
+    // Call sites cache whether anyone wants them.
+    tracing::callsite::rebuild_interest_cache();
+}
+
+/// The least severe level that is shown of a logger.
+pub fn effective_level(logger: &str) -> LogLevel {
+    hub().read().unwrap_or_else(std::sync::PoisonError::into_inner).level_of(logger)
+}
+
+impl Hub {
+    fn level_of(&self, logger: &str) -> LogLevel {
+        let mut name = logger;
+        loop {
+            if let Some(level) = self.levels.get(name) {
+                return *level;
+            }
+            match name.rsplit_once('.') {
+                Some((parent, _)) => name = parent,
+                None => return self.default_level.unwrap_or(LogLevel::Info),
+            }
+        }
+    }
+
+    fn least_level(&self) -> LogLevel {
+        let default = self.default_level.unwrap_or(LogLevel::Info);
+        self.levels.values().copied().min().map_or(default, |least| least.min(default))
+    }
+}
+
+/// A `tracing` layer that writes log messages to standard error and to `/rosout`.
+///
+/// [`init`] installs it; add it to a subscriber of your own to keep other layers beside it.
+///
+/// ```
+/// use tracing_subscriber::layer::SubscriberExt;
+/// let subscriber = tracing_subscriber::registry().with(feros::logging::RosLayer::default());
+/// # drop(subscriber);
+/// ```
+#[derive(Debug, Default)]
+pub struct RosLayer(());
+
+/// Installs [`RosLayer`] as the process's `tracing` subscriber if it has none, and applies `--log-level` and its kin.
+///
+/// Returns whether it was installed; `false` means that the process logs in its own way.
+pub fn init(arguments: &Arguments) -> bool {
+    with_hub(|hub| {
+        for argument in &arguments.log_levels {
+            match &argument.logger {
+                Some(logger) => drop(hub.levels.insert(logger.clone(), argument.level)),
+                None => hub.default_level = Some(argument.level),
+            }
+        }
+        if let Some(to_terminal) = arguments.log_to_terminal {
+            hub.silent_terminal = !to_terminal;
+        }
+    });
+    let subscriber = tracing_subscriber::registry().with(RosLayer::default());
+    let installed = tracing::subscriber::set_global_default(subscriber).is_ok();
+    tracing::callsite::rebuild_interest_cache();
+    installed
+}
+
+impl<S: tracing::Subscriber> Layer<S> for RosLayer {
+    fn enabled(&self, metadata: &tracing::Metadata<'_>, _: LayerContext<'_, S>) -> bool {
+        let least = hub().read().unwrap_or_else(std::sync::PoisonError::into_inner).least_level();
+        metadata.is_event() && level_of(metadata.level()) >= least
+    }
+
+    fn on_event(&self, event: &tracing::Event<'_>, _: LayerContext<'_, S>) {
+        if HANDING_ON.replace(true) {
+            return;
+        }
+        hand_on(event);
+        HANDING_ON.set(false);
+    }
+}
+
+fn hand_on(event: &tracing::Event<'_>) {
+    let metadata = event.metadata();
+    let mut fields = Fields::default();
+    event.record(&mut fields);
+    let current = || CURRENT_LOGGER.with(|current| current.borrow().as_deref().map(str::to_owned));
+    let logger =
+        fields.logger.take().or_else(current).unwrap_or_else(|| metadata.target().replace("::", "."));
+    let level = if fields.fatal { LogLevel::Fatal } else { level_of(metadata.level()) };
+    let (shown, silent, sink) = {
+        let hub = hub().read().unwrap_or_else(std::sync::PoisonError::into_inner);
+        (level >= hub.level_of(&logger), hub.silent_terminal, hub.sinks.get(&logger).and_then(Weak::upgrade))
+    };
+    if !shown {
+        return;
+    }
+    let record = LogRecord {
+        stamp: SystemTime::now(),
+        level,
+        logger,
+        message: fields.text,
+        file: metadata.file().unwrap_or_default(),
+        function: metadata.module_path().unwrap_or_default(),
+        line: metadata.line().unwrap_or_default(),
+    };
+    if !silent {
+        format::write_to_terminal(&record);
+    }
+    if let Some(sink) = sink {
+        sink.write(&record);
+    }
+}
+
+fn level_of(level: &tracing::Level) -> LogLevel {
+    match *level {
+        tracing::Level::ERROR => LogLevel::Error,
+        tracing::Level::WARN => LogLevel::Warn,
+        tracing::Level::INFO => LogLevel::Info,
+        tracing::Level::DEBUG | tracing::Level::TRACE => LogLevel::Debug,
+    }
+}
+
+/// The text of an event: its message, and its other fields as `name=value` behind it.
+#[derive(Default)]
+struct Fields {
+    text: String,
+    logger: Option<String>,
+    fatal: bool,
+}
+
+impl Visit for Fields {
+    fn record_str(&mut self, field: &Field, value: &str) {
+        match field.name() {
+            LOGGER_FIELD => self.logger = Some(value.to_owned()),
+            "message" => self.text.insert_str(0, value),
+            _ => self.record_debug(field, &value),
+        }
+    }
+
+    fn record_bool(&mut self, field: &Field, value: bool) {
+        match field.name() {
+            FATAL_FIELD => self.fatal = value,
+            _ => self.record_debug(field, &value),
+        }
+    }
+
+    fn record_debug(&mut self, field: &Field, value: &dyn std::fmt::Debug) {
+        match field.name() {
+            "message" => self.text.insert_str(0, &format!("{value:?}")),
+            name => self.text.push_str(&format!(" {name}={value:?}")),
+        }
+    }
+}
+
+/// Logs at a level in the name of a node; the other macros build on it.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! log_as {
+    ($level:ident, $node:expr, $($text:tt)+) => {
+        $crate::logging::tracing::$level!(ros_logger = $node.logger_name(), $($text)+)
+    };
+}
+
+#[doc(hidden)]
+pub use tracing;
+
+/// Logs at level debug in the name of a node: `feros::debug!(node, "read {} points", n)`.
+#[macro_export]
+macro_rules! debug { ($node:expr, $($text:tt)+) => { $crate::log_as!(debug, $node, $($text)+) }; }
+
+/// Logs at level info in the name of a node: `feros::info!(node, "read {} points", n)`.
+#[macro_export]
+macro_rules! info { ($node:expr, $($text:tt)+) => { $crate::log_as!(info, $node, $($text)+) }; }
+
+/// Logs at level warn in the name of a node: `feros::warn!(node, "read {} points", n)`.
+#[macro_export]
+macro_rules! warn { ($node:expr, $($text:tt)+) => { $crate::log_as!(warn, $node, $($text)+) }; }
+
+/// Logs at level error in the name of a node: `feros::error!(node, "read {} points", n)`.
+#[macro_export]
+macro_rules! error { ($node:expr, $($text:tt)+) => { $crate::log_as!(error, $node, $($text)+) }; }
+
+/// Logs at level fatal in the name of a node: `feros::fatal!(node, "no motor answers")`.
+#[macro_export]
+macro_rules! fatal {
+    ($node:expr, $($text:tt)+) => {
+        $crate::logging::tracing::error!(ros_logger = $node.logger_name(), ros_fatal = true, $($text)+)
+    };
+}
+
+#[cfg(test)]
+mod tests;
