@@ -1,12 +1,29 @@
 //! Parses .msg, .srv and .action definitions into one tree; type descriptions and RIHS01 hashes.
 #![forbid(unsafe_code)]
 
+mod description;
+mod display;
+mod load;
 mod name;
+mod parse;
+mod set;
+mod shipped;
 mod tree;
 
+pub use description::{
+    FieldDescription, FieldTypeDescription, IndividualTypeDescription, TypeDescription, TypeHash,
+    TypeHashError,
+};
+pub use load::{LoadError, LoadReport};
 pub use name::{
     Namespace, TypeName, TypeNameError, is_constant_name, is_field_name, is_package_name, is_type_name,
 };
+pub use parse::{
+    MAX_DEFINITION_BYTES, ParseError, ParseErrorKind, parse_action, parse_interface, parse_message,
+    parse_service,
+};
+pub use set::{InsertError, InterfaceSet, MAX_NESTING_DEPTH, ResolveError};
+pub use shipped::shipped;
 pub use tree::{
     ActionDefinition, BaseType, Constant, EMPTY_MESSAGE_FIELD, Field, FieldType, Interface, Literal,
     MessageDefinition, ServiceDefinition, Shape,

@@ -1,0 +1,34 @@
+//! Puts the definition files of `interfaces/` into one text for `shipped.rs`.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+fn main() {
+    let manifest_dir = PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets it"));
+    let interfaces = manifest_dir.join("../../interfaces");
+    println!("cargo::rerun-if-changed={}", interfaces.display());
+    println!("cargo::rerun-if-changed=build.rs");
+    let mut all = String::new();
+    for package in entries(&interfaces) {
+        for namespace in ["msg", "srv", "action"] {
+            for file in entries(&package.join(namespace)) {
+                if file.extension().is_none_or(|extension| extension != namespace) {
+                    continue;
+                }
+                let text = fs::read_to_string(&file).unwrap_or_else(|e| panic!("{}: {e}", file.display()));
+                let part = |path: &Path| path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+                all.push_str(&format!("\u{1}{}/{namespace}/{}\n{text}", part(&package), part(&file)));
+            }
+        }
+    }
+    let out = PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo sets it")).join("shipped.txt");
+    fs::write(&out, all).unwrap_or_else(|e| panic!("{}: {e}", out.display()));
+}
+
+/// The entries of a folder in order; none if it is no folder.
+fn entries(dir: &Path) -> Vec<PathBuf> {
+    let Ok(read) = fs::read_dir(dir) else { return Vec::new() };
+    let mut paths: Vec<PathBuf> = read.filter_map(|entry| Some(entry.ok()?.path())).collect();
+    paths.sort();
+    paths
+}

@@ -1,0 +1,170 @@
+//! What can be wrong in a definition, where, and what would be right.
+
+use crate::name::TypeName;
+
+/// A definition that is against the rules.
+///
+/// Displays as `place:line:column: what is wrong and what is allowed`.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[error("{origin}:{line}:{column}: {kind}")]
+pub struct ParseError {
+    /// The definition, for example `std_msgs/msg/String`, or the file that it was read from.
+    pub origin: String,
+    /// The line, counted from 1.
+    pub line: u32,
+    /// The character in the line, counted from 1.
+    pub column: u32,
+    /// What is wrong.
+    pub kind: Box<ParseErrorKind>,
+}
+
+/// What is wrong in a definition.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ParseErrorKind {
+    /// The text is larger than Feros reads.
+    #[error("the definition has {bytes} bytes, more than the {limit} that are read")]
+    TooLarge {
+        /// Its size.
+        bytes: usize,
+        /// The limit.
+        limit: usize,
+    },
+    /// The package's name is against the rules.
+    #[error(
+        "`{name}` is not a package name: use lower-case letters, digits and single underscores, starting with a \
+         letter and not ending with an underscore"
+    )]
+    PackageName {
+        /// The name.
+        name: String,
+    },
+    /// A type's name is against the rules.
+    #[error("`{name}` is not a type name: use letters and digits, starting with a capital letter")]
+    TypeName {
+        /// The name.
+        name: String,
+    },
+    /// A field's name is against the rules.
+    #[error(
+        "`{name}` is not a field name: use lower-case letters, digits and single underscores, starting with a letter \
+         and not ending with an underscore"
+    )]
+    FieldName {
+        /// The name.
+        name: String,
+    },
+    /// A constant's name is against the rules.
+    #[error(
+        "`{name}` is not a constant name: use capital letters, digits and single underscores, starting with a letter \
+         and not ending with an underscore (a default value may not contain `=`: any `=` makes the line a constant)"
+    )]
+    ConstantName {
+        /// The name.
+        name: String,
+    },
+    /// A line starts with blanks.
+    #[error("the line is indented: start it with the type")]
+    Indented,
+    /// A line has a type and nothing else.
+    #[error(
+        "`{ty}` is followed by no name: write `type name`, `type name default` or `type NAME=value`{}",
+        if ty.starts_with("---") { " (a separator is exactly `---`, without blanks)" } else { "" }
+    )]
+    MissingName {
+        /// The type.
+        ty: String,
+    },
+    /// A type is neither built in nor the form of a message's name.
+    #[error(
+        "unknown type `{ty}`: use bool, byte, char, int8..int64, uint8..uint64, float32, float64, string, wstring, \
+         `Name` of a message of this package, or `package/Name`{}",
+        match ty.as_str() {
+            "time" => " (for a time: builtin_interfaces/Time)",
+            "duration" => " (for a duration: builtin_interfaces/Duration)",
+            "float" => " (float is float32 or float64)",
+            "double" => " (double is float64)",
+            "int" => " (int is int32 or int64)",
+            _ => "",
+        }
+    )]
+    UnknownType {
+        /// The type.
+        ty: String,
+    },
+    /// A bound or size in a type is not a positive number.
+    #[error("`{given}` in `{ty}` is not a size: use a whole number from 1 to 4294967295")]
+    Size {
+        /// The type.
+        ty: String,
+        /// The part that is wrong.
+        given: String,
+    },
+    /// A type ends with `]` but has no `[`.
+    #[error("`{ty}` has `]` without `[`: arrays are `T[N]`, `T[<=N]` and `T[]`")]
+    Bracket {
+        /// The type.
+        ty: String,
+    },
+    /// A constant's type is not an unbounded built-in type.
+    #[error("a constant cannot be `{ty}`: use a built-in type without bound and without brackets")]
+    ConstantType {
+        /// The type.
+        ty: String,
+    },
+    /// A name is used twice in one message.
+    #[error("`{name}` is already defined in line {first_line}: names are unique in a message")]
+    Duplicate {
+        /// The name.
+        name: String,
+        /// Where it came first.
+        first_line: u32,
+    },
+    /// A field of another message's type has a default.
+    #[error("`{name}` is a message and cannot have a default: set the defaults in the definition of `{ty}`")]
+    DefaultOfMessage {
+        /// The field.
+        name: String,
+        /// Its type.
+        ty: String,
+    },
+    /// A value is not one of its type.
+    #[error("`{value}` is no value of `{ty}`: {allowed}")]
+    Value {
+        /// The value.
+        value: String,
+        /// The type.
+        ty: String,
+        /// What would be right.
+        allowed: String,
+    },
+    /// A service or action has the wrong number of parts.
+    #[error("found {found} lines `---`, expected {expected} between {parts}")]
+    Separators {
+        /// How many there are (or more).
+        found: usize,
+        /// How many there should be.
+        expected: usize,
+        /// What they separate.
+        parts: &'static str,
+    },
+}
+
+/// An error with its place but not yet its definition.
+#[derive(Debug)]
+pub(super) struct Located {
+    line: u32,
+    column: u32,
+    kind: Box<ParseErrorKind>,
+}
+
+/// Places an error; `column` counts characters from 1.
+pub(super) fn at(line: u32, column: u32, kind: ParseErrorKind) -> Located {
+    Located { line, column, kind: Box::new(kind) }
+}
+
+impl Located {
+    pub(super) fn in_definition(self, name: &TypeName) -> ParseError {
+        ParseError { origin: name.to_string(), line: self.line, column: self.column, kind: self.kind }
+    }
+}

@@ -1,0 +1,374 @@
+//! A set of interfaces that refer to each other: look-up, references, descriptions and hashes.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::description::{IndividualTypeDescription, TypeDescription, TypeHash};
+use crate::name::{Namespace, TypeName};
+use crate::tree::{BaseType, Field, FieldType, Interface, MessageDefinition, ServiceDefinition};
+
+/// How deep messages may be nested. The deepest of stock ROS 2 are below 10.
+pub const MAX_NESTING_DEPTH: usize = 64;
+
+/// Definitions by name, with everything that follows from them.
+///
+/// A package that is loaded from a folder replaces a package of the same name as a whole, so that definitions of two
+/// versions are never mixed. Cloning is cheap in the definitions, which are shared.
+///
+/// ```
+/// use feros_interface::{Interface, InterfaceSet, parse_message};
+///
+/// let mut set = InterfaceSet::new();
+/// set.insert(Interface::Message(parse_message("std_msgs", "String", "string data")?))?;
+/// assert_eq!(
+///     set.type_hash(&"std_msgs/msg/String".parse()?)?.to_string(),
+///     "RIHS01_df668c740482bbd48fb39d76a70dfd4bd59db1288021743503259e948f6b1a18",
+/// );
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct InterfaceSet {
+    interfaces: BTreeMap<TypeName, Arc<Interface>>,
+    messages: BTreeMap<TypeName, Arc<MessageDefinition>>,
+    services: BTreeMap<TypeName, Arc<ServiceDefinition>>,
+    /// Services and actions seen as structures, which is how type descriptions treat them.
+    composites: BTreeMap<TypeName, Arc<MessageDefinition>>,
+}
+
+/// An interface that cannot be put into a set.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "`{name}` is already defined: a type, and each message that follows from a service or action, is defined once"
+)]
+pub struct InsertError {
+    /// The name that is taken.
+    pub name: TypeName,
+}
+
+/// A type that is not in the set, or whose references do not work out.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ResolveError {
+    /// There is no such type.
+    #[error("unknown type `{name}`{}", did_you_mean(nearest))]
+    Unknown {
+        /// What was asked for.
+        name: String,
+        /// Names that are alike, the nearest first.
+        nearest: Vec<String>,
+    },
+    /// A field refers to a type that is not there.
+    #[error("`{name}`, the type of field `{field}` in `{needed_by}`, is not defined{}{}", did_you_mean(nearest),
+        if *package_known { "" } else { ": add its package" })]
+    Missing {
+        /// The type that is not there.
+        name: Box<TypeName>,
+        /// The type that refers to it.
+        needed_by: Box<TypeName>,
+        /// The field that refers to it.
+        field: String,
+        /// Names that are alike, the nearest first.
+        nearest: Vec<String>,
+        /// Whether at least its package is there.
+        package_known: bool,
+    },
+    /// A type contains itself.
+    #[error("`{}` contains itself: {}", chain.first().map(ToString::to_string).unwrap_or_default(), arrows(chain))]
+    Circular {
+        /// The way from the type back to it.
+        chain: Vec<TypeName>,
+    },
+    /// Types are nested too deep.
+    #[error("`{name}` nests messages more than {MAX_NESTING_DEPTH} deep")]
+    TooDeep {
+        /// The outermost type.
+        name: TypeName,
+    },
+}
+
+fn did_you_mean(nearest: &[String]) -> String {
+    match nearest {
+        [] => String::new(),
+        names => format!(" (did you mean `{}`?)", names.join("`, `")),
+    }
+}
+
+fn arrows(chain: &[TypeName]) -> String {
+    chain.iter().map(TypeName::to_string).collect::<Vec<_>>().join(" -> ")
+}
+
+impl InterfaceSet {
+    /// An empty set.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds an interface and what follows from it.
+    ///
+    /// # Errors
+    /// If one of the names is taken. The set is then unchanged.
+    pub fn insert(&mut self, interface: Interface) -> Result<(), InsertError> {
+        let messages = interface.messages();
+        let services = interface.services();
+        let names = messages.iter().map(|m| &m.name).chain(services.iter().map(|s| &s.name));
+        if let Some(name) = names.chain([interface.name()]).find(|name| self.contains(name)) {
+            return Err(InsertError { name: name.clone() });
+        }
+        for message in messages {
+            self.messages.insert(message.name.clone(), Arc::new(message));
+        }
+        for service in services {
+            self.composites.insert(service.name.clone(), Arc::new(service_structure(&service)));
+            self.services.insert(service.name.clone(), Arc::new(service));
+        }
+        if let Interface::Action(action) = &interface {
+            let parts = [
+                ("goal", &action.goal.name),
+                ("result", &action.result.name),
+                ("feedback", &action.feedback.name),
+                ("send_goal_service", &action.name.with_suffix("_SendGoal")),
+                ("get_result_service", &action.name.with_suffix("_GetResult")),
+                ("feedback_message", &action.name.with_suffix("_FeedbackMessage")),
+            ];
+            self.composites.insert(action.name.clone(), Arc::new(structure(&action.name, &parts)));
+        }
+        self.interfaces.insert(interface.name().clone(), Arc::new(interface));
+        Ok(())
+    }
+
+    /// Removes all interfaces of a package.
+    pub fn remove_package(&mut self, package: &str) {
+        self.interfaces.retain(|name, _| name.package != package);
+        self.messages.retain(|name, _| name.package != package);
+        self.services.retain(|name, _| name.package != package);
+        self.composites.retain(|name, _| name.package != package);
+    }
+
+    /// The interface that a definition file of this name declares.
+    pub fn get(&self, name: &TypeName) -> Option<&Arc<Interface>> {
+        self.interfaces.get(name)
+    }
+
+    /// A message: of a `.msg` file, or a part of a service or action.
+    pub fn message(&self, name: &TypeName) -> Option<&Arc<MessageDefinition>> {
+        self.messages.get(name)
+    }
+
+    /// A service: of a `.srv` file, or derived from an action.
+    pub fn service(&self, name: &TypeName) -> Option<&Arc<ServiceDefinition>> {
+        self.services.get(name)
+    }
+
+    /// Whether there is an interface, message or service of this name.
+    pub fn contains(&self, name: &TypeName) -> bool {
+        self.structure(name).is_some()
+    }
+
+    /// The names of all packages, in order.
+    pub fn packages(&self) -> Vec<&str> {
+        let mut packages: Vec<&str> = self.interfaces.keys().map(|name| name.package.as_str()).collect();
+        packages.dedup();
+        packages
+    }
+
+    /// Whether there is anything of this package.
+    pub fn has_package(&self, package: &str) -> bool {
+        self.interfaces.keys().any(|name| name.package == package)
+    }
+
+    /// All interfaces, ordered by name.
+    pub fn interfaces(&self) -> impl Iterator<Item = &Arc<Interface>> {
+        self.interfaces.values()
+    }
+
+    /// All messages, those that follow from services and actions too, ordered by name.
+    pub fn messages(&self) -> impl Iterator<Item = &Arc<MessageDefinition>> {
+        self.messages.values()
+    }
+
+    /// All services, those that follow from actions too, ordered by name.
+    pub fn services(&self) -> impl Iterator<Item = &Arc<ServiceDefinition>> {
+        self.services.values()
+    }
+
+    /// Everything that has a type hash: interfaces and the messages and services that follow from them, by name.
+    pub fn type_names(&self) -> Vec<&TypeName> {
+        let mut names: Vec<&TypeName> = self.messages.keys().chain(self.composites.keys()).collect();
+        names.sort_unstable();
+        names
+    }
+
+    /// Finds the type that a user means: a full name, or `package/Name` if that names one interface only.
+    ///
+    /// # Errors
+    /// [`ResolveError::Unknown`] with names that are alike.
+    pub fn find(&self, text: &str) -> Result<TypeName, ResolveError> {
+        let candidates: Vec<TypeName> = match text.split_once('/') {
+            Some((package, name)) if !name.contains('/') => {
+                Namespace::ALL.map(|namespace| TypeName::new(package, namespace, name)).into()
+            }
+            _ => text.parse().into_iter().collect(),
+        };
+        let mut found = candidates.into_iter().filter(|name| self.contains(name));
+        match (found.next(), found.next()) {
+            (Some(name), None) => Ok(name),
+            (Some(one), Some(other)) => Err(ResolveError::Unknown {
+                name: text.to_owned(),
+                nearest: vec![one.to_string(), other.to_string()],
+            }),
+            (None, _) => Err(ResolveError::Unknown { name: text.to_owned(), nearest: self.nearest(text) }),
+        }
+    }
+
+    /// All messages (and, under an action, services) that `name` refers to, directly or not, ordered by name and
+    /// without itself.
+    ///
+    /// # Errors
+    /// If `name` is unknown, a reference is missing, a type contains itself, or the nesting is too deep.
+    pub fn references(&self, name: &TypeName) -> Result<Vec<TypeName>, ResolveError> {
+        let Some(top) = self.structure(name) else {
+            let text = name.to_string();
+            return Err(ResolveError::Unknown { nearest: self.nearest(&text), name: text });
+        };
+        let mut walk = Walk { set: self, heights: BTreeMap::new(), path: vec![name.clone()] };
+        walk.height(top)?;
+        Ok(walk.heights.into_keys().collect())
+    }
+
+    /// The description of a message, service or action.
+    ///
+    /// # Errors
+    /// As [`InterfaceSet::references`].
+    pub fn type_description(&self, name: &TypeName) -> Result<TypeDescription, ResolveError> {
+        let individual = |name: &TypeName| {
+            let fields = self.structure(name).map(|structure| structure.wire_fields());
+            IndividualTypeDescription::of(name.to_string(), &fields.unwrap_or_default())
+        };
+        let references = self.references(name)?;
+        Ok(TypeDescription {
+            type_description: individual(name),
+            referenced_type_descriptions: references.iter().map(individual).collect(),
+        })
+    }
+
+    /// The RIHS01 hash of a message, service or action.
+    ///
+    /// # Errors
+    /// As [`InterfaceSet::references`].
+    pub fn type_hash(&self, name: &TypeName) -> Result<TypeHash, ResolveError> {
+        Ok(self.type_description(name)?.type_hash())
+    }
+
+    /// Checks the references of every type of the set and returns what is wrong.
+    pub fn check(&self) -> Vec<ResolveError> {
+        let mut faults: Vec<ResolveError> = Vec::new();
+        for name in self.interfaces.keys() {
+            if let Err(fault) = self.references(name)
+                && !faults.contains(&fault)
+            {
+                faults.push(fault);
+            }
+        }
+        faults
+    }
+
+    /// Takes over everything of `other`, whose packages this set has not.
+    pub(crate) fn absorb(&mut self, other: InterfaceSet) {
+        self.interfaces.extend(other.interfaces);
+        self.messages.extend(other.messages);
+        self.services.extend(other.services);
+        self.composites.extend(other.composites);
+    }
+
+    fn structure(&self, name: &TypeName) -> Option<&Arc<MessageDefinition>> {
+        self.messages.get(name).or_else(|| self.composites.get(name))
+    }
+
+    /// At most three names that resemble `text`, in the whole or in the last part.
+    pub(crate) fn nearest(&self, text: &str) -> Vec<String> {
+        // Comparing is quadratic in the length, and the text may come from the network.
+        if text.len() > 256 {
+            return Vec::new();
+        }
+        let last_part = |text: &str| text.rsplit('/').next().unwrap_or_default().to_ascii_lowercase();
+        let wanted_last = last_part(text);
+        let mut ranked: Vec<(f64, String)> = self
+            .interfaces
+            .keys()
+            .map(|name| {
+                let full = name.to_string();
+                let whole = strsim::normalized_damerau_levenshtein(text, &full);
+                let same_last = if last_part(&full) == wanted_last { 1.0 } else { 0.0 };
+                (whole.max(same_last * 0.9), full)
+            })
+            .filter(|(score, _)| *score > 0.75)
+            .collect();
+        ranked.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
+        ranked.into_iter().take(3).map(|(_, name)| name).collect()
+    }
+}
+
+/// A depth-first walk over references that visits each type once.
+struct Walk<'a> {
+    set: &'a InterfaceSet,
+    /// How deep the types below each visited type are nested.
+    heights: BTreeMap<TypeName, usize>,
+    path: Vec<TypeName>,
+}
+
+impl Walk<'_> {
+    fn height(&mut self, of: &MessageDefinition) -> Result<usize, ResolveError> {
+        let mut height = 0;
+        for name in of.references() {
+            let below = match self.heights.get(name) {
+                Some(&known) => known,
+                None => self.visit(name, of)?,
+            };
+            height = height.max(below + 1);
+            if self.path.len() + height > MAX_NESTING_DEPTH {
+                return Err(ResolveError::TooDeep { name: self.path[0].clone() });
+            }
+        }
+        Ok(height)
+    }
+
+    fn visit(&mut self, name: &TypeName, needed_by: &MessageDefinition) -> Result<usize, ResolveError> {
+        if let Some(start) = self.path.iter().position(|on_path| on_path == name) {
+            let mut chain = self.path[start..].to_vec();
+            chain.push(name.clone());
+            return Err(ResolveError::Circular { chain });
+        }
+        let Some(structure) = self.set.structure(name) else {
+            let is_it = |field: &&Field| matches!(&field.ty.base, BaseType::Nested(nested) if nested == name);
+            return Err(ResolveError::Missing {
+                name: Box::new(name.clone()),
+                needed_by: Box::new(needed_by.name.clone()),
+                field: needed_by.fields.iter().find(is_it).map(|f| f.name.clone()).unwrap_or_default(),
+                nearest: self.set.nearest(&name.to_string()),
+                package_known: self.set.has_package(&name.package),
+            });
+        };
+        if self.path.len() >= MAX_NESTING_DEPTH {
+            return Err(ResolveError::TooDeep { name: self.path[0].clone() });
+        }
+        self.path.push(name.clone());
+        let height = self.height(structure)?;
+        self.path.pop();
+        self.heights.insert(name.clone(), height);
+        Ok(height)
+    }
+}
+
+fn service_structure(service: &ServiceDefinition) -> MessageDefinition {
+    let parts = [
+        ("request_message", &service.request.name),
+        ("response_message", &service.response.name),
+        ("event_message", &service.name.with_suffix("_Event")),
+    ];
+    structure(&service.name, &parts)
+}
+
+fn structure(name: &TypeName, parts: &[(&str, &TypeName)]) -> MessageDefinition {
+    let field =
+        |&(field, ty): &(&str, &TypeName)| Field::new(field, FieldType::single(BaseType::Nested(ty.clone())));
+    MessageDefinition::new(name.clone(), parts.iter().map(field).collect())
+}
