@@ -1,0 +1,95 @@
+//! The change that Feros makes to Cyclone DDS, as anchored edits: each must fit its file exactly as often as it says, or
+//! the build fails. So a new upstream version can never be built without the change, or with half of it.
+//!
+//! What it adds: a last, optional serdata operation `add_inline_qos`, called where DATA and the first DATA_FRAG are made
+//! (services need the request's identity there); and the participant's GUID in endpoint discovery (stock ROS 2 tools need it
+//! to name the node of an endpoint).
+
+use std::path::Path;
+use std::sync::Mutex;
+
+struct Edit {
+    file: &'static str,
+    /// Text that must occur exactly `times` times.
+    anchor: &'static str,
+    times: usize,
+    replacement: &'static str,
+}
+
+const EDITS: &[Edit] = &[
+    Edit {
+        file: "CMakeLists.txt",
+        anchor: "project(CycloneDDS VERSION 11.0.0 LANGUAGES C CXX)",
+        times: 1,
+        // C++ serves only a plug-in that we leave out; asking for it would need a C++ compiler.
+        replacement: "project(CycloneDDS VERSION 11.0.0 LANGUAGES C)",
+    },
+    Edit {
+        file: "src/core/ddsi/include/dds/ddsi/ddsi_serdata.h",
+        anchor: "struct ddsi_serdata_ops {\n",
+        times: 1,
+        replacement: "struct ddsi_xmsg;\n\
+            /* Feros: may add parameters to the inline QoS of the DATA or first DATA_FRAG submessage; NULL adds none. */\n\
+            typedef void (*ddsi_serdata_add_inline_qos_t) (const struct ddsi_serdata *d, struct ddsi_xmsg *m);\n\n\
+            struct ddsi_serdata_ops {\n",
+    },
+    Edit {
+        file: "src/core/ddsi/include/dds/ddsi/ddsi_serdata.h",
+        anchor: "  ddsi_serdata_from_psmx_t from_psmx;\n};\n",
+        times: 1,
+        replacement: "  ddsi_serdata_from_psmx_t from_psmx;\n  ddsi_serdata_add_inline_qos_t add_inline_qos;\n};\n",
+    },
+    Edit {
+        file: "src/core/ddsi/src/ddsi_transmit.c",
+        anchor: "    ddsi_xmsg_addpar_statusinfo (*pmsg, serdata->statusinfo);\n  if (ddsi_xmsg_addpar_sentinel_ifparam (*pmsg) > 0)\n",
+        times: 1,
+        replacement: "    ddsi_xmsg_addpar_statusinfo (*pmsg, serdata->statusinfo);\n  if (serdata->ops->add_inline_qos)\n    serdata->ops->add_inline_qos (serdata, *pmsg);\n  if (ddsi_xmsg_addpar_sentinel_ifparam (*pmsg) > 0)\n",
+    },
+    Edit {
+        file: "src/core/ddsi/src/ddsi_transmit.c",
+        anchor: "      ddsi_xmsg_addpar_statusinfo (*pmsg, serdata->statusinfo);\n    }\n    rc = ddsi_xmsg_addpar_sentinel_ifparam (*pmsg);\n",
+        times: 1,
+        replacement: "      ddsi_xmsg_addpar_statusinfo (*pmsg, serdata->statusinfo);\n    }\n    if (serdata->ops->add_inline_qos)\n      serdata->ops->add_inline_qos (serdata, *pmsg);\n    rc = ddsi_xmsg_addpar_sentinel_ifparam (*pmsg);\n",
+    },
+    Edit {
+        file: "src/core/ddsi/src/ddsi_discovery_endpoint.c",
+        anchor: "    ps.present |= PP_PROTOCOL_VERSION | PP_VENDORID;\n    ps.protocol_version = gv->config.protocol_version;\n    ps.vendorid = DDSI_VENDORID_ECLIPSE;\n\n    assert (epcommon != NULL);\n",
+        times: 1,
+        replacement: "    ps.present |= PP_PROTOCOL_VERSION | PP_VENDORID | PP_PARTICIPANT_GUID;\n    ps.protocol_version = gv->config.protocol_version;\n    ps.vendorid = DDSI_VENDORID_ECLIPSE;\n    ps.participant_guid.prefix = guid->prefix;\n    ps.participant_guid.entityid.u = DDSI_ENTITYID_PARTICIPANT;\n\n    assert (epcommon != NULL);\n",
+    },
+];
+
+static USED: Mutex<Vec<usize>> = Mutex::new(Vec::new());
+
+/// Applies the edits of `file` (a path inside the source tree) to its content.
+pub(crate) fn apply(file: &Path, content: Vec<u8>) -> Result<Vec<u8>, String> {
+    if !EDITS.iter().any(|edit| file == Path::new(edit.file)) {
+        return Ok(content);
+    }
+    let mut text = String::from_utf8(content).map_err(|_| format!("{} is not UTF-8", file.display()))?;
+    for (index, edit) in EDITS.iter().enumerate().filter(|(_, edit)| file == Path::new(edit.file)) {
+        let found = text.matches(edit.anchor).count();
+        if found != edit.times {
+            return Err(format!(
+                "The Cyclone DDS source differs from the one this crate is written for: in {} the text\n{}\n\
+                 occurs {found} times instead of {}.\n\
+                 Cure: pin cyclonedds-src to the version in this crate's Cargo.toml, or adapt build/patch.rs.",
+                edit.file, edit.anchor, edit.times
+            ));
+        }
+        text = text.replace(edit.anchor, edit.replacement);
+        USED.lock().map_err(|_| "poisoned".to_owned())?.push(index);
+    }
+    Ok(text.into_bytes())
+}
+
+/// Checks that every edit met its file.
+pub(crate) fn all_used() -> Result<(), String> {
+    let used = USED.lock().map_err(|_| "poisoned".to_owned())?;
+    match EDITS.iter().enumerate().find(|(index, _)| !used.contains(index)) {
+        None => Ok(()),
+        Some((_, edit)) => {
+            Err(format!("The Cyclone DDS source has no file {}, which Feros changes.", edit.file))
+        }
+    }
+}
