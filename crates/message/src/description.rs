@@ -1,11 +1,10 @@
-//! The description of a type that a program carries at run time, for `~/get_type_description` and for type hashes.
+//! The description of a type that a program carries at run time, for `~/get_type_description`.
 
 use std::collections::BTreeMap;
-use std::fmt::Write;
 
 /// One struct of an interface: its fields, and the structs that they refer to.
 ///
-/// Generated for every interface as a constant. The shape is that of `type_description_interfaces/IndividualTypeDescription`.
+/// Generated for every interface as a constant in static memory: nothing is built when the program starts.
 #[derive(Debug, PartialEq, Eq)]
 pub struct TypeDescription {
     /// The full name, for example `std_msgs/msg/String`.
@@ -47,33 +46,33 @@ impl TypeDescription {
         found.into_values().collect()
     }
 
-    /// The text whose SHA-256 is the type hash (REP 2011): JSON of this type and the referenced ones, without
-    /// defaults.
+    /// The same description in the form in which those of types known only at run time come.
     #[must_use]
-    pub fn to_hash_text(&'static self) -> String {
-        let mut text = String::from("{\"type_description\": ");
-        self.write_individual(&mut text);
-        text.push_str(", \"referenced_type_descriptions\": [");
-        for (index, referenced) in self.referenced_types().into_iter().enumerate() {
-            text.push_str(if index == 0 { "" } else { ", " });
-            referenced.write_individual(&mut text);
+    pub fn to_interface(&'static self) -> feros_interface::TypeDescription {
+        feros_interface::TypeDescription {
+            type_description: self.to_individual(),
+            referenced_type_descriptions: self
+                .referenced_types()
+                .into_iter()
+                .map(TypeDescription::to_individual)
+                .collect(),
         }
-        text.push_str("]}");
-        text
     }
 
-    /// Names are plain ASCII identifiers, so nothing needs escaping.
-    fn write_individual(&self, text: &mut String) {
-        let _ = write!(text, "{{\"type_name\": \"{}\", \"fields\": [", self.type_name);
-        for (index, field) in self.fields.iter().enumerate() {
-            let separator = if index == 0 { "" } else { ", " };
-            let FieldDescription { name, type_id, capacity, string_capacity, nested_type_name, .. } = field;
-            let _ = write!(
-                text,
-                "{separator}{{\"name\": \"{name}\", \"type\": {{\"type_id\": {type_id}, \"capacity\": {capacity}, \
-                 \"string_capacity\": {string_capacity}, \"nested_type_name\": \"{nested_type_name}\"}}}}"
-            );
+    fn to_individual(&self) -> feros_interface::IndividualTypeDescription {
+        let field = |field: &FieldDescription| feros_interface::FieldDescription {
+            name: field.name.to_owned(),
+            ty: feros_interface::FieldTypeDescription {
+                type_id: field.type_id,
+                capacity: field.capacity,
+                string_capacity: field.string_capacity,
+                nested_type_name: field.nested_type_name.to_owned(),
+            },
+            default_value: field.default_value.to_owned(),
+        };
+        feros_interface::IndividualTypeDescription {
+            type_name: self.type_name.to_owned(),
+            fields: self.fields.iter().map(field).collect(),
         }
-        text.push_str("]}");
     }
 }

@@ -6,18 +6,17 @@
 mod action;
 mod description;
 mod traits;
-mod type_hash;
 
 pub use feros_cdr as cdr;
 pub use feros_cdr::{
     Decode, DecodeError, Encode, EncodeError, PrimitiveSlice, SequenceView, View, WString, WStringView,
     encode_into, encoded_size, from_bytes, to_vec,
 };
+pub use feros_interface::{TypeHash, TypeHashError};
 
 pub use action::{Action, GoalId};
 pub use description::{FieldDescription, TypeDescription};
 pub use traits::{Message, Service, view};
-pub use type_hash::{ParseTypeHashError, TypeHash};
 
 /// Includes the types that `feros_codegen::Generator` made in the build script of the calling crate.
 ///

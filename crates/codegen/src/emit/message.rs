@@ -1,0 +1,207 @@
+//! The owned struct of a message, its encoding and its traits.
+
+use feros_interface::{Field, MessageDefinition, ResolveError, Shape};
+
+use crate::emit::source::Source;
+use crate::emit::types::{Context, bounds};
+use crate::emit::{identity, literal, view};
+use crate::names::{identifier, type_identifier};
+
+/// Writes everything of one message.
+pub(crate) fn emit(
+    source: &mut Source,
+    context: &Context<'_>,
+    message: &MessageDefinition,
+) -> Result<(), ResolveError> {
+    let name = type_identifier(&message.name.name);
+    owned(source, context, message, &name);
+    constants(source, message, &name);
+    default(source, context, message, &name);
+    encode(source, context, message, &name);
+    decode(source, context, message, &name);
+    view::emit(source, context, message, &name);
+    message_impl(source, context, message, &name)
+}
+
+fn owned(source: &mut Source, context: &Context<'_>, message: &MessageDefinition, name: &str) {
+    source.doc(&message.comment);
+    source.doc((!message.comment.is_empty()).then_some(""));
+    source.doc([format!("The message `{}`.", message.name)]);
+    let default = if is_default_derivable(message) { "Default, " } else { "" };
+    source.line(format!("#[derive({default}Clone, Debug, PartialEq)]"));
+    source.line(format!("pub struct {name} {{"));
+    for field in &message.fields {
+        field_doc(source, field);
+        source.line(format!("pub {}: {},", identifier(&field.name), context.owned_type(&field.ty)));
+    }
+    source.line("}");
+}
+
+/// The field's comment, its type as the definition spells it and its default.
+pub(crate) fn field_doc(source: &mut Source, field: &Field) {
+    source.doc(&field.comment);
+    source.doc((!field.comment.is_empty()).then_some(""));
+    let default = field.default.as_ref().map_or_else(String::new, |value| format!(", by default `{value}`"));
+    source.doc([format!("`{}`{default}.", field.ty)]);
+}
+
+fn constants(source: &mut Source, message: &MessageDefinition, name: &str) {
+    if message.constants.is_empty() {
+        return;
+    }
+    source.line(format!("impl {name} {{"));
+    for constant in &message.constants {
+        source.doc(&constant.comment);
+        source.doc((!constant.comment.is_empty()).then_some(""));
+        source.doc([format!("`{}`", constant.ty)]);
+        source.line(format!(
+            "pub const {}: {} = {};",
+            constant.name,
+            literal::constant_type(&constant.ty),
+            literal::constant(&constant.ty, &constant.value)
+        ));
+    }
+    source.line("}");
+}
+
+fn is_default_derivable(message: &MessageDefinition) -> bool {
+    message.fields.iter().all(literal::is_derivable)
+}
+
+fn default(source: &mut Source, context: &Context<'_>, message: &MessageDefinition, name: &str) {
+    if is_default_derivable(message) {
+        return;
+    }
+    source.line(format!("impl ::core::default::Default for {name} {{"));
+    source.line("fn default() -> Self {");
+    source.line("Self {");
+    for field in &message.fields {
+        source.line(format!("{}: {},", identifier(&field.name), literal::default(context, field)));
+    }
+    source.line("}");
+    source.line("}");
+    source.line("}");
+}
+
+fn encode(source: &mut Source, context: &Context<'_>, message: &MessageDefinition, name: &str) {
+    let m = context.message();
+    let result = format!("::core::result::Result<(), {m}::EncodeError>");
+    source.line(format!("impl {m}::Encode for {name} {{"));
+    let layouts: Vec<_> = message
+        .wire_fields()
+        .iter()
+        .map(|field| format!("<{} as {m}::Encode>::LAYOUT", context.owned_type(&field.ty)))
+        .collect();
+    source.line(format!(
+        "const LAYOUT: ::core::option::Option<{m}::cdr::Layout> = {m}::cdr::Layout::of_struct(&[{}]);",
+        layouts.join(", ")
+    ));
+    inline_hint(source, context, message);
+    source.line(format!("fn size(&self, s: &mut {m}::cdr::Sizer) {{"));
+    for field in &message.fields {
+        source.line(format!("{m}::Encode::size(&self.{}, s);", identifier(&field.name)));
+    }
+    if message.fields.is_empty() {
+        source.line("s.add::<u8>();");
+    }
+    source.line("}");
+    inline_hint(source, context, message);
+    source.line(format!("fn encode(&self, w: &mut {m}::cdr::Writer<'_>) -> {result} {{"));
+    for field in &message.fields {
+        let value = format!("self.{}", identifier(&field.name));
+        check_bounds(source, field, "w", &value);
+        source.line(format!("{m}::Encode::encode(&{value}, w)?;"));
+    }
+    if message.fields.is_empty() {
+        source.line("w.write(0u8)?;");
+    }
+    source.line("::core::result::Result::Ok(())");
+    source.line("}");
+    source.line("}");
+}
+
+fn decode(source: &mut Source, context: &Context<'_>, message: &MessageDefinition, name: &str) {
+    let m = context.message();
+    let result = format!("::core::result::Result<Self, {m}::DecodeError>");
+    source.line(format!("impl {m}::Decode for {name} {{"));
+    let sizes: Vec<_> = message
+        .wire_fields()
+        .iter()
+        .map(|field| format!("<{} as {m}::Decode>::MIN_SIZE", context.owned_type(&field.ty)))
+        .collect();
+    source.line(format!("const MIN_SIZE: usize = {};", sizes.join(" + ")));
+    inline_hint(source, context, message);
+    source.line(format!("fn decode(r: &mut {m}::cdr::Reader<'_>) -> {result} {{"));
+    read_fields(source, message, |field| (context.owned_type(&field.ty), format!("{m}::Decode::decode(r)?")));
+    source.line("}");
+    source.line("}");
+}
+
+/// The body of a reading function: a struct literal, whose fields Rust evaluates in the order of the text.
+/// `read` gives type and expression of a field.
+pub(crate) fn read_fields(
+    source: &mut Source,
+    message: &MessageDefinition,
+    read: impl Fn(&Field) -> (String, String),
+) {
+    if message.fields.is_empty() {
+        source.line("r.read::<u8>()?;");
+    }
+    source.line("::core::result::Result::Ok(Self {");
+    for field in &message.fields {
+        let (ty, expression) = read(field);
+        let name = identifier(&field.name);
+        if bounds(&field.ty) == (None, None) {
+            source.line(format!("{name}: {expression},"));
+        } else {
+            source.line(format!("{name}: {{"));
+            source.line(format!("let value: {ty} = {expression};"));
+            check_bounds(source, field, "r", "value");
+            source.line("value");
+            source.line("},");
+        }
+    }
+    source.line("})");
+}
+
+/// Statements that refuse `value` of `field` if it is too long; `checker` is the reader or writer.
+fn check_bounds(source: &mut Source, field: &Field, checker: &str, value: &str) {
+    let (sequence, string) = bounds(&field.ty);
+    if let Some(bound) = sequence {
+        source.line(format!("{checker}.check_bound({:?}, {value}.len(), {bound})?;", field.name));
+    }
+    let Some(bound) = string else { return };
+    if field.ty.shape == Shape::Single {
+        source.line(format!("{checker}.check_bound({:?}, {value}.len(), {bound})?;", field.name));
+    } else {
+        source.line(format!("for item in {value}.iter() {{"));
+        source.line(format!("{checker}.check_bound({:?}, item.len(), {bound})?;", field.name));
+        source.line("}");
+    }
+}
+
+/// Small messages of fixed size are what others nest in long runs: let callers in other crates see through them.
+pub(crate) fn inline_hint(source: &mut Source, context: &Context<'_>, message: &MessageDefinition) {
+    if context.is_plain(&message.name) {
+        source.line("#[inline]");
+    }
+}
+
+fn message_impl(
+    source: &mut Source,
+    context: &Context<'_>,
+    message: &MessageDefinition,
+    name: &str,
+) -> Result<(), ResolveError> {
+    let m = context.message();
+    source.line(format!("impl {m}::Message for {name} {{"));
+    identity::emit(source, context, &message.name)?;
+    let view = if context.is_plain(&message.name) {
+        "Self".to_owned()
+    } else {
+        format!("{}<'a>", context.view_name(&message.name))
+    };
+    source.line(format!("type View<'a> = {view};"));
+    source.line("}");
+    Ok(())
+}

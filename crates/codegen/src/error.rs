@@ -1,0 +1,53 @@
+//! Why source was not generated.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use feros_interface::{LoadError, ResolveError};
+
+/// Why a [`Generator`](crate::Generator) made no source.
+///
+/// Its `Debug` form is its message, so that a build script whose `main` returns it prints what is to be read.
+#[derive(thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A package cannot be read, or one of its definitions is against the rules.
+    #[error(transparent)]
+    Load(#[from] LoadError),
+    /// A definition refers to what is not there, or to itself.
+    #[error("{}{source}", place.as_ref().map(|place| format!("{place}: ")).unwrap_or_default())]
+    Resolve {
+        /// File and line of the field that is at fault, when it lies in a package folder.
+        place: Option<String>,
+        /// What is wrong.
+        source: ResolveError,
+    },
+    /// A package was given twice.
+    #[error("the package `{package}` in `{}` was given before: give each package once", path.display())]
+    Duplicate {
+        /// The package.
+        package: String,
+        /// The folder given second.
+        path: PathBuf,
+    },
+    /// No package was given.
+    #[error("no package to generate: name its folder with `package_dir(\"interfaces/my_msgs\")`")]
+    NoPackage,
+    /// There is no place to write to.
+    #[error("OUT_DIR is not set: call `generate` from a build script, or `generate_text` elsewhere")]
+    NoOutDir,
+    /// The generated source cannot be written.
+    #[error("cannot write `{}`: {source}", path.display())]
+    Write {
+        /// Where to.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}

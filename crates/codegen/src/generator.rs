@@ -1,0 +1,164 @@
+//! What build scripts call.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use feros_interface::{InterfaceSet, ResolveError, shipped};
+
+use crate::emit;
+use crate::error::Error;
+use crate::names::Paths;
+
+/// The file in `OUT_DIR` that `feros::include_interfaces!()` includes.
+const OUT_FILE: &str = "feros_interfaces.rs";
+
+/// Generates the Rust types of interface packages. See the crate's documentation for the whole way.
+#[derive(Debug, Clone)]
+#[must_use = "nothing is generated before `generate`"]
+pub struct Generator {
+    package_dirs: Vec<PathBuf>,
+    dependencies: Vec<(PathBuf, String)>,
+    message_path: String,
+    msgs_path: String,
+    generates_shipped: bool,
+}
+
+impl Default for Generator {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Generator {
+    /// Starts with nothing to generate, and with generated code that refers to the crate `feros`.
+    pub fn new() -> Self {
+        Self {
+            package_dirs: Vec::new(),
+            dependencies: Vec::new(),
+            message_path: "::feros::message".to_owned(),
+            msgs_path: "::feros::msgs".to_owned(),
+            generates_shipped: false,
+        }
+    }
+
+    /// Generates the package in this folder, which holds `msg`, `srv` or `action`. Its name is that in a
+    /// `package.xml`, else the folder's. Relative paths start at the crate's root.
+    pub fn package_dir(mut self, path: impl Into<PathBuf>) -> Self {
+        self.package_dirs.push(path.into());
+        self
+    }
+
+    /// Lets definitions refer to the package in this folder, whose types another crate has generated: `rust_path` is
+    /// the module that holds the package's module, for example `::other_crate`. The standard packages need no such
+    /// line.
+    pub fn dependency_dir(mut self, path: impl Into<PathBuf>, rust_path: impl Into<String>) -> Self {
+        self.dependencies.push((path.into(), rust_path.into()));
+        self
+    }
+
+    /// Under which path generated code finds Feros: `root::message` and `root::msgs`. By default `::feros`.
+    pub fn root_path(self, root: &str) -> Self {
+        self.message_path(format!("{root}::message")).msgs_path(format!("{root}::msgs"))
+    }
+
+    /// Under which path generated code finds the crate `feros-message`.
+    pub fn message_path(mut self, path: impl Into<String>) -> Self {
+        self.message_path = path.into();
+        self
+    }
+
+    /// Under which path generated code finds the modules of the standard packages.
+    pub fn msgs_path(mut self, path: impl Into<String>) -> Self {
+        self.msgs_path = path.into();
+        self
+    }
+
+    /// Generates the standard packages that Feros ships, too. For the crate that holds them.
+    pub fn shipped_packages(mut self) -> Self {
+        self.generates_shipped = true;
+        self
+    }
+
+    /// Writes the source to `OUT_DIR` for `feros::include_interfaces!()`, and lets cargo run the build script again
+    /// when a definition changes.
+    ///
+    /// # Errors
+    ///
+    /// As [`generate_text`](Self::generate_text); [`Error::NoOutDir`] outside of a build script; [`Error::Write`].
+    pub fn generate(&self) -> Result<(), Error> {
+        println!("cargo::rerun-if-changed=build.rs");
+        for path in self.package_dirs.iter().chain(self.dependencies.iter().map(|(path, _)| path)) {
+            println!("cargo::rerun-if-changed={}", path.display());
+        }
+        let out_dir = std::env::var_os("OUT_DIR").ok_or(Error::NoOutDir)?;
+        let path = PathBuf::from(out_dir).join(OUT_FILE);
+        std::fs::write(&path, self.generate_text()?).map_err(|source| Error::Write { path, source })
+    }
+
+    /// The source.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Load`] and [`Error::Resolve`] name file and line of what is wrong with a definition;
+    /// [`Error::Duplicate`] and [`Error::NoPackage`] what is wrong with the call.
+    pub fn generate_text(&self) -> Result<String, Error> {
+        let mut set = shipped().clone();
+        let mut generated = BTreeSet::new();
+        let mut dependencies = BTreeMap::new();
+        let mut folders = BTreeMap::new();
+        if self.generates_shipped {
+            generated.extend(set.packages().into_iter().map(str::to_owned));
+        }
+        for (path, rust_path) in &self.dependencies {
+            let package = load(&mut set, &mut folders, path)?;
+            dependencies.insert(package, rust_path.clone());
+        }
+        for path in &self.package_dirs {
+            generated.insert(load(&mut set, &mut folders, path)?);
+        }
+        if generated.is_empty() {
+            return Err(Error::NoPackage);
+        }
+        let paths = Paths {
+            message: self.message_path.clone(),
+            msgs: self.msgs_path.clone(),
+            dependencies,
+            generated,
+        };
+        emit::packages(&set, &paths)
+            .map_err(|source| Error::Resolve { place: place_of(&source, &folders), source })
+    }
+}
+
+fn load(
+    set: &mut InterfaceSet,
+    folders: &mut BTreeMap<String, PathBuf>,
+    path: &Path,
+) -> Result<String, Error> {
+    let package = set.load_package_dir(path)?;
+    if folders.insert(package.clone(), path.to_owned()).is_some() {
+        return Err(Error::Duplicate { package, path: path.to_owned() });
+    }
+    Ok(package)
+}
+
+/// File and line of the field that an error is about.
+fn place_of(error: &ResolveError, folders: &BTreeMap<String, PathBuf>) -> Option<String> {
+    let (owner, word) = match error {
+        ResolveError::Missing { needed_by, field, .. } => (needed_by.as_ref(), field.as_str()),
+        ResolveError::Circular { chain } => (chain.first()?, chain.get(1)?.name.as_str()),
+        ResolveError::TooDeep { name } => (name, ""),
+        ResolveError::Unknown { .. } => return None,
+    };
+    // A message of a service or action is defined in the file of that.
+    let stem = owner.name.split('_').next()?;
+    let file = folders
+        .get(&owner.package)?
+        .join(owner.namespace.as_str())
+        .join(format!("{stem}.{}", owner.namespace));
+    let text = std::fs::read_to_string(&file).ok()?;
+    let separators = [' ', '\t', '[', '/'];
+    let line =
+        text.lines().position(|line| word.is_empty() || line.split(separators).any(|part| part == word))? + 1;
+    Some(format!("{}:{line}", file.display()))
+}

@@ -1,0 +1,103 @@
+//! From names of ROS to names of Rust.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use feros_interface::{Namespace, TypeName};
+
+/// Where generated code finds what it refers to.
+#[derive(Debug, Clone)]
+pub(crate) struct Paths {
+    /// The crate or module that holds the traits, for example `::feros::message`.
+    pub(crate) message: String,
+    /// The crate or module that holds the standard packages, for example `::feros::msgs`.
+    pub(crate) msgs: String,
+    /// The packages of other crates, with the module that holds each.
+    pub(crate) dependencies: BTreeMap<String, String>,
+    /// The packages that are generated together.
+    pub(crate) generated: BTreeSet<String>,
+}
+
+impl Paths {
+    /// The module of a type, as seen from inside a module `package::namespace` of the generated text.
+    fn module(&self, name: &TypeName) -> String {
+        let root = if self.generated.contains(&name.package) {
+            "super::super"
+        } else {
+            self.dependencies.get(&name.package).unwrap_or(&self.msgs)
+        };
+        format!("{root}::{}::{}", identifier(&name.package), name.namespace)
+    }
+
+    /// The path of a type.
+    pub(crate) fn of_type(&self, name: &TypeName) -> String {
+        format!("{}::{}", self.module(name), type_identifier(&name.name))
+    }
+
+    /// The path of the view struct of a message that has one.
+    pub(crate) fn of_view(&self, name: &TypeName, view: &str) -> String {
+        format!("{}::{view}", self.module(name))
+    }
+}
+
+/// The Rust spelling of a package or field: itself where that is allowed, else a raw identifier, else with an
+/// underscore appended (the four words that cannot be raw).
+pub(crate) fn identifier(name: &str) -> String {
+    const NEVER_RAW: [&str; 3] = ["crate", "self", "super"];
+    // Strict and reserved keywords of all editions up to 2024; the weak ones are fine as names.
+    const KEYWORDS: [&str; 48] = [
+        "abstract", "as", "async", "await", "become", "box", "break", "const", "continue", "do", "dyn",
+        "else", "enum", "extern", "false", "final", "fn", "for", "gen", "if", "impl", "in", "let", "loop",
+        "macro", "match", "mod", "move", "mut", "override", "priv", "pub", "ref", "return", "static",
+        "struct", "trait", "true", "try", "type", "typeof", "unsafe", "unsized", "use", "virtual", "where",
+        "while", "yield",
+    ];
+    if NEVER_RAW.contains(&name) {
+        format!("{name}_")
+    } else if KEYWORDS.contains(&name) {
+        format!("r#{name}")
+    } else {
+        name.to_owned()
+    }
+}
+
+/// The Rust spelling of a type. `Self` is the only capitalised keyword.
+pub(crate) fn type_identifier(name: &str) -> String {
+    if name == "Self" { "Self_".to_owned() } else { name.to_owned() }
+}
+
+/// The name of the view struct of a message: `<Name>View`, with an underscore should that be taken by a definition.
+pub(crate) fn view_identifier(name: &TypeName, taken: impl Fn(&TypeName) -> bool) -> String {
+    let view = name.with_suffix("View");
+    if taken(&view) { format!("{}_", view.name) } else { view.name }
+}
+
+/// What the modules of a package are called in documentation.
+pub(crate) fn namespace_title(namespace: Namespace) -> &'static str {
+    match namespace {
+        Namespace::Msg => "Messages",
+        Namespace::Srv => "Services",
+        Namespace::Action => "Actions",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keywords_become_raw_or_get_an_underscore() {
+        assert_eq!(identifier("type"), "r#type");
+        assert_eq!(identifier("self"), "self_");
+        assert_eq!(identifier("data"), "data");
+        assert_eq!(identifier("union"), "union");
+        assert_eq!(type_identifier("Self"), "Self_");
+        assert_eq!(type_identifier("String"), "String");
+    }
+
+    #[test]
+    fn a_view_gives_way_to_a_definition_of_the_same_name() {
+        let image = TypeName::message("p", "Image");
+        assert_eq!(view_identifier(&image, |_| false), "ImageView");
+        assert_eq!(view_identifier(&image, |name| name.name == "ImageView"), "ImageView_");
+    }
+}
