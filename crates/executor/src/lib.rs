@@ -1,1 +1,69 @@
-//! The doorbell, ready flags, timers and the spinning core of Feros.
+//! The executor core of Feros: one doorbell, ready flags, timers and a spinning loop that sleeps in one place.
+//!
+//! The crate knows no engine and no message. What can become ready is an [`Entity`]: a body that does one unit of
+//! work per call ([`Executable`]) and a [`Ringer`], the handle with which anybody (an engine's receive thread, another
+//! callback, another thread) says that there is work. Ringing sets a flag in the executor's [`Doorbell`] and wakes
+//! the spinning thread only if it sleeps, so a message costs at most one system call for its hand-over, and a flag set
+//! twice costs nothing more. Finding the next ready entity does not depend on how many idle ones there are.
+//!
+//! ```
+//! use feros_executor::{Executor, Entity, Progress, Ringer};
+//! use std::sync::mpsc;
+//!
+//! let (numbers, inbox) = mpsc::sync_channel::<u32>(8);
+//! let executor = Executor::new();
+//! let ringer = Ringer::new();
+//! let stopper = executor.stopper();
+//! let _entity = executor.add(Entity::new(&ringer, move || match inbox.try_recv() {
+//!     Ok(7) => {
+//!         stopper.stop();
+//!         Progress::Done
+//!     }
+//!     Ok(_) => Progress::More,
+//!     Err(_) => Progress::Done,
+//! }))?;
+//!
+//! let producer = std::thread::spawn(move || {
+//!     for number in [1, 2, 7] {
+//!         numbers.send(number).unwrap();
+//!         ringer.ring();
+//!     }
+//! });
+//! executor.spin()?;
+//! producer.join().unwrap();
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # The rules every part keeps
+//!
+//! - No lock is held while a callback, a `Drop` of a callback's captures or a policy's user runs: bodies are taken out
+//!   of their slot for the time of their execution.
+//! - Flags are hints. A flag set without reason costs one execution that finds nothing; work without a flag cannot
+//!   happen, because a flag is cleared *before* the body looks for work.
+//! - A turn allocates nothing and rebuilds nothing; only adding and removing entities allocates.
+//! - A panic of a callback leaves the spin function that ran it. The body is back in its slot by then and its flag is
+//!   set, so nothing that waits behind the panicking unit is lost, and the executor can be spun again.
+//!
+//! # What is not here yet
+//!
+//! Callback groups, several spinning threads and further policies: a [`Policy`] is already a value that picks the next
+//! slot, and bodies already leave their slot while they run. A file descriptor for users who bring their own event
+//! loop is not offered yet either; [`Executor::spin_some`] serves them by polling. The wake-up is a Linux futex; a
+//! platform without one needs another implementation of the private module `sync::futex`.
+//!
+//! # Checking the concurrency
+//!
+//! The doorbell and the ready flags run under [loom](https://docs.rs/loom), which tries the interleavings and memory
+//! orderings that the language allows (a few seconds):
+//!
+//! ```text
+//! RUSTFLAGS="--cfg loom" cargo test -p feros-executor --release --lib
+//! ```
+#![forbid(unsafe_code)]
+
+mod doorbell;
+mod ready;
+mod sync;
+
+pub use doorbell::{CAPACITY, Doorbell, Scope, Slot};
+pub use ready::Ringer;
