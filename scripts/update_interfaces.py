@@ -12,6 +12,7 @@ The packages of NO_WHEEL exist in no wheel. Their folders and their rows in the 
 import argparse
 import json
 import pathlib
+import re
 import shutil
 import sys
 
@@ -53,6 +54,19 @@ def strip(text: str) -> str:
     return "".join(line + "\n" for line in lines)
 
 
+IDL_TYPES = {"long": "int32", "int32": "int32", "uint32": "uint32", "double": "float64", "string": "string"}
+
+
+def strip_idl(text: str) -> str:
+    """Writes the plain struct of an IDL file as a message. `@key` is lost: a .msg file cannot express it."""
+    body = re.search(r"struct \w+ \{(.*?)\};", text, re.DOTALL)[1]
+    lines = []
+    for type_, name in re.findall(r"([\w:]+) (\w+);", body):
+        package, _, nested = type_.partition("::msg::")
+        lines.append(f"{package}/{nested} {name}\n" if nested else f"{IDL_TYPES[type_]} {name}\n")
+    return "".join(lines)
+
+
 def update_package(share: pathlib.Path, package: str) -> int:
     source = share / package
     target = INTERFACES / package
@@ -64,6 +78,12 @@ def update_package(share: pathlib.Path, package: str) -> int:
         out = target / file.relative_to(source)
         out.parent.mkdir(parents=True, exist_ok=True)
         out.write_text(strip(file.read_text(encoding="utf-8")), encoding="utf-8")
+    # A few test types exist as .idl only; of the others the .idl is made from the .msg.
+    for file in sorted((source / "msg").glob("*.idl")):
+        out = target / "msg" / f"{file.stem}.msg"
+        if not out.exists():
+            out.write_text(strip_idl(file.read_text(encoding="utf-8")), encoding="utf-8")
+            files.append(file)
     return len(files)
 
 

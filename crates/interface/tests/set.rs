@@ -1,0 +1,165 @@
+//! References between definitions, and packages read from folders.
+#![allow(clippy::unwrap_used)]
+
+use std::fs;
+use std::path::Path;
+
+use feros_interface::{
+    Interface, InterfaceSet, LoadError, MAX_NESTING_DEPTH, ResolveError, TypeName, parse_message, shipped,
+};
+
+fn set_of(messages: &[(&str, &str)]) -> InterfaceSet {
+    let mut set = InterfaceSet::new();
+    for (name, text) in messages {
+        set.insert(Interface::Message(parse_message("pkg", name, text).unwrap())).unwrap();
+    }
+    set
+}
+
+fn name(name: &str) -> TypeName {
+    TypeName::message("pkg", name)
+}
+
+fn write(root: &Path, file: &str, text: impl AsRef<[u8]>) {
+    let path = root.join(file);
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, text).unwrap();
+}
+
+#[test]
+fn references_are_transitive_sorted_and_unique() {
+    let set = set_of(&[("A", "C c\nB b\nB[] more"), ("B", "C[2] c"), ("C", "int32 x")]);
+    assert_eq!(set.references(&name("A")).unwrap(), [name("B"), name("C")]);
+    assert!(set.check().is_empty());
+}
+
+#[test]
+fn missing_references_name_the_field_and_the_nearest_type() {
+    let set = set_of(&[("Pose", "Pint at\nfar_msgs/Away b"), ("Point", "int32 x")]);
+    let text = set.references(&name("Pose")).unwrap_err().to_string();
+    assert_eq!(
+        text,
+        "`pkg/msg/Pint`, the type of field `at` in `pkg/msg/Pose`, is not defined (did you mean `pkg/msg/Point`?)"
+    );
+    let text = set_of(&[("A", "far_msgs/Away b")]).check()[0].to_string();
+    assert!(text.ends_with("is not defined: add its package"), "{text}");
+}
+
+#[test]
+fn circles_are_shown() {
+    let set = set_of(&[("A", "B b"), ("B", "C[] c"), ("C", "B back")]);
+    let fault = set.type_hash(&name("A")).unwrap_err();
+    assert_eq!(fault, ResolveError::Circular { chain: vec![name("B"), name("C"), name("B")] });
+    assert_eq!(fault.to_string(), "`pkg/msg/B` contains itself: pkg/msg/B -> pkg/msg/C -> pkg/msg/B");
+    let itself = set_of(&[("A", "A[] a")]);
+    assert!(matches!(itself.type_hash(&name("A")), Err(ResolveError::Circular { .. })));
+}
+
+#[test]
+fn nesting_is_limited() {
+    let chain = |length: usize| {
+        let mut set = InterfaceSet::new();
+        for level in 0..length {
+            let text = if level + 1 < length { format!("M{} next", level + 1) } else { String::new() };
+            set.insert(Interface::Message(parse_message("pkg", &format!("M{level}"), &text).unwrap()))
+                .unwrap();
+        }
+        set.references(&name("M0"))
+    };
+    assert_eq!(chain(MAX_NESTING_DEPTH).unwrap().len(), MAX_NESTING_DEPTH - 1);
+    assert!(matches!(chain(MAX_NESTING_DEPTH + 1), Err(ResolveError::TooDeep { .. })));
+    assert!(matches!(chain(5000), Err(ResolveError::TooDeep { .. })));
+}
+
+#[test]
+fn types_are_found_as_users_write_them() {
+    let find = |text: &str| shipped().find(text);
+    assert_eq!(find("std_msgs/msg/String").unwrap().to_string(), "std_msgs/msg/String");
+    assert_eq!(find("std_msgs/String").unwrap().to_string(), "std_msgs/msg/String");
+    assert_eq!(find("std_srvs/SetBool").unwrap().to_string(), "std_srvs/srv/SetBool");
+    assert_eq!(find("std_srvs/srv/SetBool_Request").unwrap().to_string(), "std_srvs/srv/SetBool_Request");
+    // test_msgs has a message and a service of this name.
+    assert!(find("test_msgs/Empty").is_err());
+    for (wrong, nearest) in [
+        ("std_msgs/msg/Sting", "std_msgs/msg/String"),
+        ("sensor_msg/msg/Image", "sensor_msgs/msg/Image"),
+        ("PointCloud2", "sensor_msgs/msg/PointCloud2"),
+    ] {
+        let fault = find(wrong).unwrap_err();
+        assert!(matches!(&fault, ResolveError::Unknown { nearest: n, .. } if n[0] == nearest), "{fault}");
+    }
+    assert!(find(&"x".repeat(100_000)).is_err());
+}
+
+#[test]
+fn names_are_taken_once() {
+    let mut set = set_of(&[("A", "")]);
+    let again = Interface::Message(parse_message("pkg", "A", "int32 x").unwrap());
+    assert_eq!(set.insert(again).unwrap_err().name, name("A"));
+    assert!(set.message(&name("A")).unwrap().fields.is_empty());
+}
+
+#[test]
+fn a_package_is_loaded_from_its_folder() {
+    let dir = tempfile::tempdir().unwrap();
+    write(dir.path(), "my_msgs/msg/Pose.msg", "std_msgs/Header header\nPoint at\n");
+    write(dir.path(), "my_msgs/msg/Point.msg", "float64 x\r\nfloat64 y\r\n");
+    write(dir.path(), "my_msgs/srv/Ask.srv", "---\n");
+    write(dir.path(), "my_msgs/action/Do.action", "---\n---\n");
+    write(dir.path(), "my_msgs/msg/notes.txt", "not a definition");
+    let mut set = shipped().clone();
+    assert_eq!(set.load_package_dir(dir.path().join("my_msgs")).unwrap(), "my_msgs");
+    assert_eq!(set.interfaces().filter(|i| i.name().package == "my_msgs").count(), 4);
+    assert!(set.check().is_empty());
+    // The same by the folder of packages, whose other folders do not disturb.
+    write(dir.path(), "docs/readme.md", "");
+    assert_eq!(shipped().clone().load_dir(dir.path()).unwrap(), ["my_msgs"]);
+    assert_eq!(shipped().clone().load_dir(dir.path().join("my_msgs")).unwrap(), ["my_msgs"]);
+    // package.xml has the last word on the name.
+    write(dir.path(), "my_msgs/package.xml", "<package><name>other_msgs</name></package>");
+    assert_eq!(set.load_dir(dir.path()).unwrap(), ["other_msgs"]);
+}
+
+#[test]
+fn a_loaded_package_replaces_the_former_as_a_whole() {
+    let dir = tempfile::tempdir().unwrap();
+    write(dir.path(), "std_msgs/msg/Mine.msg", "int32 x\n");
+    let mut set = shipped().clone();
+    set.load_dir(dir.path()).unwrap();
+    assert!(set.message(&"std_msgs/msg/Mine".parse().unwrap()).is_some());
+    assert!(set.message(&"std_msgs/msg/String".parse().unwrap()).is_none());
+    assert!(shipped().message(&"std_msgs/msg/String".parse().unwrap()).is_some());
+}
+
+#[test]
+fn wrong_folders_say_what_is_wrong() {
+    let dir = tempfile::tempdir().unwrap();
+    let load = |path: &str| InterfaceSet::new().load_dir(dir.path().join(path)).unwrap_err();
+    assert!(matches!(load("absent"), LoadError::Io { .. }));
+    assert!(matches!(load(""), LoadError::NoPackage { .. }));
+    write(dir.path(), "a/Bad-Name/msg/A.msg", "");
+    assert!(matches!(load("a"), LoadError::PackageName { .. }));
+    write(dir.path(), "b/pkg/msg/A.msg", "int32 x\nint33 y\n");
+    let text = load("b").to_string();
+    assert!(text.contains("A.msg:2:1: unknown type `int33`"), "{text}");
+    write(dir.path(), "c/pkg/msg/A.msg", b"int32 x # \xff\n");
+    assert!(matches!(load("c"), LoadError::Encoding { .. }));
+    write(dir.path(), "d/pkg/msg/A.msg", vec![b' '; feros_interface::MAX_DEFINITION_BYTES + 1]);
+    assert!(load("d").to_string().contains("more than the 1048576 that are read"));
+}
+
+#[test]
+fn earlier_prefixes_shadow_later_ones() {
+    let dir = tempfile::tempdir().unwrap();
+    write(dir.path(), "one/share/pkg/msg/A.msg", "int32 first\n");
+    write(dir.path(), "two/share/pkg/msg/A.msg", "int32 second\n");
+    write(dir.path(), "two/share/pkg2/srv/B.srv", "---\n");
+    write(dir.path(), "two/share/bad/msg/C.msg", "what\n");
+    let path = std::env::join_paths(["one", "absent", "two"].map(|prefix| dir.path().join(prefix))).unwrap();
+    let mut set = InterfaceSet::new();
+    let report = set.load_ament_prefix_path(&path);
+    assert_eq!(report.packages, ["pkg", "pkg2"]);
+    assert_eq!(report.faults.len(), 1, "{:?}", report.faults);
+    assert_eq!(set.message(&name("A")).unwrap().fields[0].name, "first");
+    assert_eq!(set.packages(), ["pkg", "pkg2"]);
+}
