@@ -1,0 +1,103 @@
+//! A DDS domain for one test alone, so that tests run in parallel, in threads and in processes, without meeting.
+
+use std::net::{Ipv4Addr, TcpListener};
+use std::ops::RangeInclusive;
+use std::path::{Path, PathBuf};
+
+/// Domains that tests choose from; `FEROS_TEST_DOMAINS=FIRST-LAST` chooses others.
+const DOMAINS: RangeInclusive<u16> = 100..=120;
+
+/// The domain's lock is this TCP port plus its number: the system frees it however the process ends.
+const LOCK_PORT: u16 = 28_500;
+
+/// A DDS domain that nobody else on this host uses as long as this value lives.
+#[derive(Debug)]
+pub struct Domain {
+    id: u16,
+    python: PathBuf,
+    _lock: TcpListener,
+}
+
+impl Domain {
+    /// Takes a free domain. `None` means that the environment says to skip the interop tests.
+    ///
+    /// # Panics
+    /// When the ROS 2 wheels are not installed, or every domain is in use.
+    pub fn reserve() -> Option<Self> {
+        if std::env::var_os("FEROS_SKIP_INTEROP").is_some_and(|value| value == "1") {
+            eprintln!("skipped: FEROS_SKIP_INTEROP=1");
+            return None;
+        }
+        let python = python_with_ros2();
+        let domains = chosen_domains();
+        let count = domains.clone().count();
+        // Different processes begin at different places: the fewer tries, and the fewer old sockets, the better.
+        let first = std::process::id() as usize % count.max(1);
+        for id in domains.clone().cycle_from(first) {
+            if let Ok(lock) = TcpListener::bind((Ipv4Addr::LOCALHOST, LOCK_PORT + id)) {
+                return Some(Self { id, python, _lock: lock });
+            }
+        }
+        panic!("every DDS domain from {} to {} is in use by other tests", domains.start(), domains.end());
+    }
+
+    /// The number of the domain, for `ROS_DOMAIN_ID`.
+    pub fn id(&self) -> u16 {
+        self.id
+    }
+
+    pub(crate) fn python(&self) -> &Path {
+        &self.python
+    }
+}
+
+trait CycleFrom {
+    fn cycle_from(self, first: usize) -> impl Iterator<Item = u16>;
+}
+
+impl CycleFrom for RangeInclusive<u16> {
+    fn cycle_from(self, first: usize) -> impl Iterator<Item = u16> {
+        let count = self.clone().count();
+        self.cycle().skip(first).take(count)
+    }
+}
+
+fn chosen_domains() -> RangeInclusive<u16> {
+    let Ok(text) = std::env::var("FEROS_TEST_DOMAINS") else { return DOMAINS };
+    let range = text.split_once('-').and_then(|(first, last)| Some(first.parse().ok()?..=last.parse().ok()?));
+    match range {
+        Some(range) if !range.is_empty() && *range.end() <= 232 => range,
+        _ => panic!("FEROS_TEST_DOMAINS={text:?} is not FIRST-LAST with numbers up to 232"),
+    }
+}
+
+/// The Python of the repository's environment with stock ROS 2, or that of `FEROS_ROS2_PYTHON`.
+fn python_with_ros2() -> PathBuf {
+    let python = std::env::var_os("FEROS_ROS2_PYTHON")
+        .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../.venv/bin/python"), PathBuf::from);
+    assert!(
+        python.is_file(),
+        "stock ROS 2 is not installed: there is no {}. Run scripts/setup.sh, or set FEROS_SKIP_INTEROP=1 to do \
+         without the interop tests.",
+        python.display()
+    );
+    python
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_tests_never_share_a_domain() {
+        let (Some(first), Some(second)) = (Domain::reserve(), Domain::reserve()) else { return };
+        assert_ne!(first.id(), second.id());
+        assert!(chosen_domains().contains(&first.id()) && chosen_domains().contains(&second.id()));
+    }
+
+    #[test]
+    fn every_domain_is_tried_once_whatever_the_beginning() {
+        let tried: Vec<u16> = (3..=5).cycle_from(2).collect();
+        assert_eq!(tried, [5, 3, 4]);
+    }
+}

@@ -1,0 +1,24 @@
+//! The harness of the interop tests: starts real ROS 2 nodes (rclpy of the Kilted wheels) and drives them with JSON.
+//!
+//! Each script in `peers/` is a stock node with a few operations; its first lines list them. A test asks for a DDS
+//! domain of its own, starts peers in it, and talks with them:
+//!
+//! ```no_run
+//! use feros_interop::{Domain, Peer};
+//! use serde_json::json;
+//!
+//! let Some(domain) = Domain::reserve() else { return };
+//! let mut listener = Peer::start(&domain, "listener.py", &["--topic", "/chatter", "--type", "std_msgs/msg/String"]);
+//! // ... publish "hello" with Feros, with ROS_DOMAIN_ID = domain.id() ...
+//! assert_eq!(listener.request(json!({"op": "take"})), json!([{"data": "hello"}]));
+//! ```
+//!
+//! Without the ROS 2 wheels a test fails and says how to install them, unless `FEROS_SKIP_INTEROP=1` says that this is
+//! known: then [`Domain::reserve`] gives `None`. A peer ends with its [`Peer`], by its own process id; what it wrote to
+//! standard error is shown when the test fails.
+
+mod domain;
+mod peer;
+
+pub use domain::Domain;
+pub use peer::{LONGEST_WAIT, Peer};

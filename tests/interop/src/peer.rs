@@ -1,0 +1,180 @@
+//! One stock ROS 2 node in a process of its own.
+
+use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
+use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::Domain;
+
+/// The watchdog: a peer that has not answered by then hangs. Peers' own waits are shorter and fail with a reason.
+pub const LONGEST_WAIT: Duration = Duration::from_secs(120);
+
+/// A stock ROS 2 node that does what it is told; it ends when this value is dropped.
+#[derive(Debug)]
+pub struct Peer {
+    script: String,
+    child: Child,
+    stdin: Option<ChildStdin>,
+    answers: Receiver<String>,
+    stderr: Arc<Mutex<String>>,
+}
+
+impl Peer {
+    /// Starts `peers/<script>` with `arguments` in `domain`, in loopback discovery range, and waits until its node and
+    /// entities are there.
+    ///
+    /// # Panics
+    /// When the peer cannot be started or ends at once; its reason is in the message.
+    pub fn start(domain: &Domain, script: &str, arguments: &[&str]) -> Self {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("peers").join(script);
+        let mut command = Command::new(domain.python());
+        command
+            .arg(&path)
+            .args(arguments)
+            .env("ROS_DOMAIN_ID", domain.id().to_string())
+            .env("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
+            .env("PYTHONDONTWRITEBYTECODE", "1")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        for variable in ["ROS_STATIC_PEERS", "ROS_LOCALHOST_ONLY", "RMW_IMPLEMENTATION", "AMENT_PREFIX_PATH"]
+        {
+            command.env_remove(variable);
+        }
+        let mut child = command.spawn().unwrap_or_else(|error| panic!("{script} did not start: {error}"));
+        let stderr = Arc::new(Mutex::new(String::new()));
+        let (stdout_pipe, stderr_pipe) = (child.stdout.take(), child.stderr.take());
+        let mut peer = Self {
+            script: script.to_owned(),
+            stdin: child.stdin.take(),
+            child,
+            answers: read_answers(stdout_pipe.expect("stdout is piped")),
+            stderr: Arc::clone(&stderr),
+        };
+        collect(stderr_pipe.expect("stderr is piped"), stderr);
+        let ready = peer.next_answer();
+        assert!(ready.get("ready").is_some(), "{script} said {ready} instead of being ready");
+        peer
+    }
+
+    /// Sends one request, `{"op": NAME, ...}`, and returns its result.
+    ///
+    /// # Panics
+    /// When the peer answers with an error, ends, or hangs for [`LONGEST_WAIT`].
+    pub fn request(&mut self, request: Value) -> Value {
+        self.try_request(&request).unwrap_or_else(|error| {
+            panic!("{} could not do {request}: {error}\n{}", self.script, self.said())
+        })
+    }
+
+    /// Sends one request and returns its result, or the error that the peer answered with.
+    ///
+    /// # Errors
+    /// The peer's error, as text.
+    ///
+    /// # Panics
+    /// When the peer ends, or hangs for [`LONGEST_WAIT`].
+    pub fn try_request(&mut self, request: &Value) -> Result<Value, String> {
+        let stdin = self.stdin.as_mut().expect("open until drop");
+        if let Err(error) = writeln!(stdin, "{request}").and_then(|()| stdin.flush()) {
+            panic!("{} takes no requests any more: {error}\n{}", self.script, self.said());
+        }
+        let mut answer = self.next_answer();
+        match answer.get("error") {
+            Some(error) => Err(error.as_str().unwrap_or_default().to_owned()),
+            None => Ok(answer["ok"].take()),
+        }
+    }
+
+    /// Repeats `request` until `accepted` says yes to its result, and returns that: for what has no event to wait for,
+    /// as the graph.
+    ///
+    /// # Panics
+    /// When that has not come within [`LONGEST_WAIT`]; the message has the last result.
+    pub fn eventually(&mut self, request: Value, accepted: impl Fn(&Value) -> bool) -> Value {
+        let began = Instant::now();
+        loop {
+            let last = self.try_request(&request);
+            match last {
+                Ok(result) if accepted(&result) => return result,
+                _ if began.elapsed() < LONGEST_WAIT => thread::sleep(Duration::from_millis(50)),
+                _ => panic!(
+                    "{} {request} never gave what was awaited, at last {last:?}\n{}",
+                    self.script,
+                    self.said()
+                ),
+            }
+        }
+    }
+
+    /// What the peer wrote to standard error so far.
+    pub fn said(&self) -> String {
+        self.stderr.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn next_answer(&mut self) -> Value {
+        match self.answers.recv_timeout(LONGEST_WAIT) {
+            Ok(line) => serde_json::from_str(&line)
+                .unwrap_or_else(|_| json!({ "error": format!("not JSON: {line}") })),
+            Err(RecvTimeoutError::Timeout) => panic!("{} hangs\n{}", self.script, self.said()),
+            Err(RecvTimeoutError::Disconnected) => {
+                let status = self.child.wait();
+                panic!("{} ended ({status:?})\n{}", self.script, self.said())
+            }
+        }
+    }
+}
+
+impl Drop for Peer {
+    fn drop(&mut self) {
+        // The end of its input lets the peer leave cleanly: the graph hears of it and shared memory is given back.
+        drop(self.stdin.take());
+        let began = Instant::now();
+        while matches!(self.child.try_wait(), Ok(None)) {
+            if began.elapsed() > Duration::from_secs(20) {
+                eprintln!("{} did not end by itself and is killed", self.script);
+                let _ = self.child.kill();
+                let _ = self.child.wait();
+                break;
+            }
+            thread::sleep(Duration::from_millis(10));
+        }
+        if thread::panicking() {
+            eprintln!("--- {} wrote to standard error:\n{}", self.script, self.said());
+        }
+    }
+}
+
+fn read_answers(stdout: ChildStdout) -> Receiver<String> {
+    let (sender, receiver) = sync_channel(16);
+    thread::Builder::new()
+        .name("peer-stdout".into())
+        .spawn(move || {
+            for line in BufReader::new(stdout).lines().map_while(Result::ok) {
+                if sender.send(line).is_err() {
+                    break;
+                }
+            }
+        })
+        .expect("a thread can be started");
+    receiver
+}
+
+fn collect(stderr: ChildStderr, text: Arc<Mutex<String>>) {
+    thread::Builder::new()
+        .name("peer-stderr".into())
+        .spawn(move || {
+            for line in BufReader::new(stderr).lines().map_while(Result::ok) {
+                let mut text = text.lock().unwrap_or_else(PoisonError::into_inner);
+                text.push_str(&line);
+                text.push('\n');
+            }
+        })
+        .expect("a thread can be started");
+}
