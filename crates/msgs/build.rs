@@ -1,9 +1,34 @@
-//! Generates the standard packages.
+//! Generates the standard packages, and for the tests a list of all their types.
 
-fn main() -> Result<(), feros_codegen::Error> {
+use std::path::PathBuf;
+
+use feros_interface::{Interface, TypeName, shipped};
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
     feros_codegen::Generator::new()
         .shipped_packages()
         .message_path("::feros_message")
         .msgs_path("crate")
-        .generate()
+        .generate()?;
+
+    let out_dir =
+        PathBuf::from(std::env::var_os("OUT_DIR").ok_or("OUT_DIR is not set: run this with cargo")?);
+    let actions = shipped().interfaces().filter(|interface| matches!(***interface, Interface::Action(_)));
+    for (file, names) in [
+        ("every_message.rs", shipped().messages().map(|message| &message.name).collect::<Vec<_>>()),
+        ("every_service.rs", shipped().services().map(|service| &service.name).collect()),
+        ("every_action.rs", actions.map(|action| action.name()).collect()),
+    ] {
+        std::fs::write(out_dir.join(file), list(&names))?;
+    }
+    Ok(())
+}
+
+/// A Rust array with a call of `probe` for each type.
+fn list(names: &[&TypeName]) -> String {
+    let probe = |name: &&TypeName| {
+        let TypeName { package, namespace, name } = name;
+        format!("probe::<::feros_msgs::{package}::{namespace}::{name}>(),\n")
+    };
+    format!("[\n{}]\n", names.iter().map(probe).collect::<String>())
 }

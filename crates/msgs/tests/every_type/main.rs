@@ -1,0 +1,10 @@
+//! What must hold for every shipped type: its hash, its bytes as stock ROS 2 writes them, views equal to owned values,
+//! both byte orders, and that no input makes it panic.
+#![allow(clippy::unwrap_used)]
+
+mod golden;
+mod hashes;
+mod hostile;
+mod probe;
+mod properties;
+mod sample;

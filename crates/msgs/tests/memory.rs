@@ -1,0 +1,55 @@
+//! What reading and writing allocate: nothing for views, no more than the sample is worth for hostile input.
+//!
+//! One test only, because the allocator counts for the whole process.
+#![allow(clippy::unwrap_used)]
+
+use feros_message::{encode_into, encoded_size, from_bytes, to_vec, view};
+use feros_msgs::sensor_msgs::msg::{Image, PointCloud2};
+use feros_msgs::test_msgs::msg::UnboundedSequences;
+use peak_alloc::PeakAlloc;
+
+#[global_allocator]
+static MEMORY: PeakAlloc = PeakAlloc;
+
+/// The most bytes that were allocated at one time during `work`, beyond those before.
+fn peak_bytes(work: impl FnOnce()) -> usize {
+    MEMORY.reset_peak_usage();
+    let before = MEMORY.current_usage();
+    work();
+    MEMORY.peak_usage() - before
+}
+
+#[test]
+fn memory_is_taken_for_what_is_kept_and_not_for_what_is_claimed() {
+    const LEN: usize = 4 << 20;
+    let image = Image { encoding: "rgb8".into(), data: vec![7; LEN], ..Image::default() };
+    let size = encoded_size(&image);
+    let mut bytes = vec![0; size];
+    assert_eq!(peak_bytes(|| assert_eq!(encode_into(&image, &mut bytes), Ok(size))), 0, "encoding allocates");
+    assert_eq!(
+        peak_bytes(|| assert_eq!(view::<Image>(&bytes).unwrap().data.len(), LEN)),
+        0,
+        "viewing allocates"
+    );
+    let owned = peak_bytes(|| drop(from_bytes::<Image>(&bytes).unwrap()));
+    assert!((LEN..LEN + 64).contains(&owned), "decoding takes {owned} bytes for {LEN}");
+
+    // A count that the bytes cannot hold is refused before anything is allocated for it.
+    let cloud = to_vec(&PointCloud2::default()).unwrap();
+    for start in (4..cloud.len() - 3).step_by(4) {
+        let mut bad = cloud.clone();
+        bad[start..start + 4].copy_from_slice(&[0xff; 4]);
+        let taken = peak_bytes(|| drop(from_bytes::<PointCloud2>(&bad)));
+        assert!(taken <= cloud.len(), "{taken} bytes were taken for a sample of {}", cloud.len());
+    }
+
+    // Elements are larger in memory than on the wire; that must not multiply what is reserved in advance.
+    let mut zeros = to_vec(&UnboundedSequences::default()).unwrap();
+    zeros.resize(1 << 20, 0);
+    for start in (4..200).step_by(4) {
+        let mut bad = zeros.clone();
+        bad[start..start + 4].copy_from_slice(&(1u32 << 17).to_le_bytes());
+        let taken = peak_bytes(|| drop(from_bytes::<UnboundedSequences>(&bad)));
+        assert!(taken < 64 * bad.len(), "{taken} bytes were taken for a sample of {}", bad.len());
+    }
+}

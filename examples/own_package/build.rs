@@ -1,0 +1,8 @@
+//! Generates the Rust types of `interfaces/robot_interfaces`.
+
+fn main() -> Result<(), feros_codegen::Error> {
+    feros_codegen::Generator::new()
+        .root_path("crate::feros")
+        .package_dir("interfaces/robot_interfaces")
+        .generate()
+}

@@ -1,0 +1,18 @@
+//! A package of interfaces of one's own: definition files in `interfaces/`, three lines in `build.rs`, one line here.
+//!
+//! # Examples
+//!
+//! ```
+//! use own_package::robot_interfaces::msg::JointTarget;
+//!
+//! let target = JointTarget { name: "elbow".into(), position: 0.5, ..JointTarget::default() };
+//! assert_eq!(target.speed, JointTarget::SPEED_CAREFUL); // the default that the definition declares
+//! ```
+
+/// Stands in for the crate `feros` until that exports both.
+pub mod feros {
+    pub use feros_message as message;
+    pub use feros_msgs as msgs;
+}
+
+feros_message::include_interfaces!();

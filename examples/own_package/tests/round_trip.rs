@@ -1,0 +1,72 @@
+//! The generated types of a package of one's own do what those of the standard packages do.
+#![allow(clippy::unwrap_used)]
+
+use feros_message::{Action, EncodeError, Message, Service, from_bytes, to_vec, view};
+use feros_msgs::geometry_msgs::msg::Point;
+use feros_msgs::std_msgs::msg::Header;
+use own_package::robot_interfaces::action::{Dock, Dock_Feedback};
+use own_package::robot_interfaces::msg::{ArmTargets, JointTarget};
+use own_package::robot_interfaces::srv::{PlanPath, PlanPath_Request};
+
+fn targets() -> ArmTargets {
+    let joint = |name: &str| JointTarget { name: name.into(), position: 1.5, ..JointTarget::default() };
+    ArmTargets {
+        header: Header { frame_id: JointTarget::DEFAULT_FRAME.into(), ..Header::default() },
+        joints: vec![joint("shoulder"), joint("elbow")],
+        covariance: std::array::from_fn(|index| index as f64),
+        waypoints: vec![Point { x: 1.0, y: 2.0, z: 3.0 }; 3],
+    }
+}
+
+#[test]
+fn a_message_survives_the_round_trip_owned_and_viewed() {
+    let sent = targets();
+    let bytes = to_vec(&sent).unwrap();
+    assert_eq!(from_bytes::<ArmTargets>(&bytes).unwrap(), sent);
+
+    let seen = view::<ArmTargets>(&bytes).unwrap();
+    assert_eq!(seen.header.frame_id, "base_link");
+    assert_eq!(seen.joints.iter().map(|joint| joint.name).collect::<Vec<_>>(), ["shoulder", "elbow"]);
+    assert_eq!(seen.covariance, sent.covariance);
+    assert_eq!(seen.waypoints.get(2), Some(Point { x: 1.0, y: 2.0, z: 3.0 }));
+}
+
+#[test]
+fn defaults_and_constants_are_those_of_the_definition() {
+    let target = JointTarget::default();
+    assert_eq!((target.speed, target.r#type), (0.25, JointTarget::KIND_VELOCITY));
+    assert_eq!(PlanPath_Request::default().tolerance, 0.1);
+}
+
+#[test]
+fn bounds_are_kept() {
+    let long = JointTarget { name: "x".repeat(33), ..JointTarget::default() };
+    assert_eq!(to_vec(&long), Err(EncodeError::BoundExceeded { field: "name", len: 33, bound: 32 }));
+    let many = ArmTargets { joints: vec![JointTarget::default(); 8], ..targets() };
+    assert_eq!(to_vec(&many), Err(EncodeError::BoundExceeded { field: "joints", len: 8, bound: 7 }));
+}
+
+/// Stock ROS 2 (`rosidl_generator_type_description` of Kilted) computes these hashes from the same definitions.
+#[test]
+fn hashes_are_those_of_stock_ros_2() {
+    for (name, hash, expected) in [
+        (JointTarget::TYPE_NAME, JointTarget::TYPE_HASH, include_str!("hashes/JointTarget")),
+        (ArmTargets::TYPE_NAME, ArmTargets::TYPE_HASH, include_str!("hashes/ArmTargets")),
+        (PlanPath::TYPE_NAME, PlanPath::TYPE_HASH, include_str!("hashes/PlanPath")),
+        (Dock::TYPE_NAME, Dock::TYPE_HASH, include_str!("hashes/Dock")),
+    ] {
+        assert_eq!(hash.to_string(), expected.trim(), "{name}");
+    }
+}
+
+#[test]
+fn an_action_wraps_and_unwraps_its_messages() {
+    let goal_id = [7; 16];
+    let message = Dock::feedback_message(goal_id, Dock_Feedback { distance: 0.5 });
+    let bytes = to_vec(&message).unwrap();
+    let received = from_bytes(&bytes).unwrap();
+    assert_eq!(Dock::open_feedback_message(received), (goal_id, Dock_Feedback { distance: 0.5 }));
+    let response = Dock::send_goal_response(true, 5, 6);
+    assert_eq!(Dock::open_send_goal_response(&response), (true, 5, 6));
+    assert_eq!(<Dock as Action>::SendGoal::TYPE_NAME, "robot_interfaces/action/Dock_SendGoal");
+}
