@@ -167,6 +167,7 @@ fn run_feros(program: &Path, cell: &Cell) -> Result<Latencies, MeasureError> {
 fn run_pair(program: &Path, cell: &Cell) -> Result<Latencies, MeasureError> {
     let start = |role: &str| {
         let mut command = command(program);
+        command.env("CYCLONEDDS_URI", peer::CYCLONEDDS_URI);
         command.args(["--role", role, "--domain", &cell.domain.to_string()]).args(arguments(cell));
         Running::start(&mut command)
     };
@@ -185,7 +186,7 @@ fn run_floor(kind: &str, cell: &Cell) -> Result<Latencies, MeasureError> {
 }
 
 fn arguments(cell: &Cell) -> [String; 10] {
-    let timeout_seconds = cell.time_limit().as_secs().saturating_sub(5);
+    let timeout_seconds = cell.time_limit().as_secs().saturating_sub(20);
     [
         "--size".into(),
         cell.size_bytes.to_string(),
