@@ -1,1 +1,58 @@
 //! The Feros engine on Cyclone DDS.
+//!
+//! It speaks the wire of stock ROS 2 and serves and calls services of both RMW families. No configuration is needed:
+//! [`config`] makes one from the session's options and this host's interfaces; `CYCLONEDDS_URI` is appended to it and wins.
+//!
+//! ```no_run
+//! use feros_rmw::{Engine, SessionOptions};
+//! let session = feros_rmw_cyclonedds::CycloneEngine.open(&SessionOptions::default())?;
+//! println!("{} {}", session.engine_name(), session.engine_version());
+//! # Ok::<(), feros_rmw::OpenError>(())
+//! ```
+//!
+//! How a message goes: `publish` lends memory of the engine's pool, the caller serializes into it, and the engine sends from
+//! there; on the other side it is copied once, from the received datagrams into a contiguous sample, which `take` lends.
+
+mod client;
+pub mod config;
+mod dds;
+mod discovery;
+mod discovery_info;
+mod domain;
+mod endpoint;
+mod graph;
+mod matches;
+mod names;
+mod participant;
+mod publisher;
+mod qos;
+mod queue;
+mod sample;
+mod service;
+mod session;
+mod status;
+mod subscription;
+mod sync;
+mod user_data;
+
+use std::sync::Arc;
+
+use feros_rmw::{Engine, OpenError, Session, SessionOptions};
+
+const ENGINE_NAME: &str = "cyclonedds";
+/// The version in the source that `feros-cyclonedds-sys` builds.
+const ENGINE_VERSION: &str = "11.0.0";
+
+/// The engine on Cyclone DDS.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct CycloneEngine;
+
+impl Engine for CycloneEngine {
+    fn name(&self) -> &'static str {
+        ENGINE_NAME
+    }
+
+    fn open(&self, options: &SessionOptions) -> Result<Arc<dyn Session>, OpenError> {
+        Ok(Arc::new(session::CycloneSession::open(options)?))
+    }
+}

@@ -294,11 +294,11 @@ pub trait Session: Send + Sync {
 }
 
 /// Keeps a graph notification registered; dropping it ends the notification.
-pub struct GraphChangeGuard(Option<Box<dyn FnOnce() + Send>>);
+pub struct GraphChangeGuard(Option<Box<dyn FnOnce() + Send + Sync>>);
 
 impl GraphChangeGuard {
     /// A guard that runs `cancel` when it is dropped.
-    pub fn new(cancel: impl FnOnce() + Send + 'static) -> Self {
+    pub fn new(cancel: impl FnOnce() + Send + Sync + 'static) -> Self {
         Self(Some(Box::new(cancel)))
     }
 }
@@ -518,6 +518,15 @@ pub enum PublishError {
         service: String,
         /// How long the call waited.
         waited: Duration,
+    },
+    /// Servers of both RMW families answer under one name, so no request would be understood by all of them.
+    #[error(
+        "{service} was not called: it has servers of rmw_fastrtps and of rmw_cyclonedds at once; stop one of them or \
+         rename it"
+    )]
+    MixedServers {
+        /// Name of the service.
+        service: String,
     },
     /// The engine failed in a way that it does not explain.
     #[error("{topic} was not published: the engine says {code}")]

@@ -1,0 +1,255 @@
+//! The engine's configuration, made from what the session wants and from the interfaces of this host, so that no user has
+//! to write one. What a user wrote all the same (`CYCLONEDDS_URI`) is appended and wins.
+//!
+//! Sizes: on loopback nothing is lost on the way, so fragments and datagrams are as large as UDP allows; on a real network
+//! both stay within an Ethernet MTU, because losing one IP fragment of a 64 KB datagram loses all of it.
+
+use std::ffi::{CStr, c_char, c_void};
+use std::fmt::Write;
+
+use feros_cyclonedds_sys as sys;
+use feros_rmw::{DiscoveryRange, SessionOptions};
+
+/// An IPv4 interface of this host.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Interface {
+    /// Its name, such as `eth0`.
+    pub name: String,
+    /// Its address.
+    pub address: String,
+    /// Whether it is switched on.
+    pub up: bool,
+    /// Whether it only reaches this host.
+    pub loopback: bool,
+    /// Whether it can multicast.
+    pub multicast: bool,
+}
+
+/// The IPv4 interfaces of this host, as the engine sees them; empty when they cannot be listed.
+pub fn interfaces() -> Vec<Interface> {
+    unsafe extern "C" fn add(
+        name: *const c_char,
+        address: *const c_char,
+        up: bool,
+        loopback: bool,
+        multicast: bool,
+        arg: *mut c_void,
+    ) {
+        // SAFETY: the shim passes two strings that live during the call, and `arg` is the vector below.
+        let (list, name, address) =
+            unsafe { (&mut *arg.cast::<Vec<Interface>>(), CStr::from_ptr(name), CStr::from_ptr(address)) };
+        list.push(Interface {
+            name: name.to_string_lossy().into_owned(),
+            address: address.to_string_lossy().into_owned(),
+            up,
+            loopback,
+            multicast,
+        });
+    }
+    let mut list = Vec::<Interface>::new();
+    // SAFETY: `add` is called during the call only, with the vector that it expects.
+    let code = unsafe { sys::feros_for_each_interface(add, (&raw mut list).cast()) };
+    if code < 0 {
+        tracing::warn!("network interfaces cannot be listed: {}", crate::dds::Code(code));
+    }
+    list
+}
+
+/// What the configuration depends on.
+#[derive(Debug, Clone)]
+pub struct Circumstances<'a> {
+    /// What the session wants.
+    pub options: &'a SessionOptions,
+    /// The interfaces of this host.
+    pub interfaces: &'a [Interface],
+    /// The user's own configuration: `CYCLONEDDS_URI`.
+    pub user_configuration: Option<&'a str>,
+    /// A number that no other process of this host has, for sessions that nobody else may join.
+    pub process_id: u32,
+}
+
+/// Sizes in bytes and times for one kind of network.
+struct Tuning {
+    datagram: u32,
+    fragment: u32,
+    retransmitted_datagram: u32,
+}
+
+/// UDP carries 65507 bytes; a fragment leaves room for the headers of RTPS.
+const LOOPBACK: Tuning = Tuning { datagram: 65_500, fragment: 65_000, retransmitted_datagram: 65_500 };
+/// 1500 bytes of Ethernet less IP and UDP headers; a fragment leaves room for the headers of RTPS.
+const NETWORK: Tuning = Tuning { datagram: 1_456, fragment: 1_344, retransmitted_datagram: 1_456 };
+
+/// The most participants that the port mapping of RTPS allows on one host in one domain.
+pub(crate) const LARGEST_PARTICIPANT_INDEX: u32 = 119;
+
+/// The configuration of the engine for these circumstances, as Cyclone DDS reads it.
+pub fn configuration(of: &Circumstances<'_>) -> String {
+    let local_only = of.options.discovery_range == DiscoveryRange::Localhost
+        || !of.interfaces.iter().any(|interface| interface.up && !interface.loopback);
+    let tuning = if local_only { LOOPBACK } else { NETWORK };
+    let user = of.user_configuration.unwrap_or("").trim();
+    let mut xml = String::from("<CycloneDDS><Domain id=\"any\">");
+    general(&mut xml, of, local_only, user, &tuning);
+    discovery(&mut xml, of, local_only);
+    internal(&mut xml, &tuning);
+    xml.push_str("</Domain></CycloneDDS>");
+    if !user.is_empty() {
+        xml.push(',');
+        xml.push_str(user);
+    }
+    xml
+}
+
+fn general(xml: &mut String, of: &Circumstances<'_>, local_only: bool, user: &str, tuning: &Tuning) {
+    xml.push_str("<General>");
+    // Interfaces of two configurations would add up, so the user's choice replaces ours.
+    if local_only && !user.contains("NetworkInterface") {
+        xml.push_str("<Interfaces><NetworkInterface address=\"127.0.0.1\"/></Interfaces>");
+    }
+    match of.options.discovery_range {
+        DiscoveryRange::Localhost | DiscoveryRange::Off => {
+            xml.push_str("<AllowMulticast>false</AllowMulticast>");
+        }
+        DiscoveryRange::Subnet | DiscoveryRange::SystemDefault => {}
+    }
+    write_all(
+        xml,
+        format_args!(
+            "<MaxMessageSize>{}B</MaxMessageSize><MaxRexmitMessageSize>{}B</MaxRexmitMessageSize>\
+             <FragmentSize>{}B</FragmentSize></General>",
+            tuning.datagram, tuning.retransmitted_datagram, tuning.fragment
+        ),
+    );
+}
+
+fn discovery(xml: &mut String, of: &Circumstances<'_>, local_only: bool) {
+    let SessionOptions { discovery_range, static_peers, .. } = of.options;
+    xml.push_str("<Discovery>");
+    // Without multicast others find us only at the ports that the participant index gives.
+    if local_only || *discovery_range == DiscoveryRange::Off || !static_peers.is_empty() {
+        xml.push_str("<ParticipantIndex>auto</ParticipantIndex>");
+    }
+    write_all(
+        xml,
+        format_args!("<MaxAutoParticipantIndex>{LARGEST_PARTICIPANT_INDEX}</MaxAutoParticipantIndex>"),
+    );
+    let nobody = *discovery_range == DiscoveryRange::Off && static_peers.is_empty();
+    if nobody {
+        // Participants of different tags do not see each other.
+        write_all(xml, format_args!("<Tag>feros_off_{}</Tag>", of.process_id));
+    }
+    let localhost = local_only && *discovery_range != DiscoveryRange::Off;
+    write_all(xml, format_args!("<Peers AddLocalhost=\"{localhost}\">"));
+    for peer in static_peers {
+        write_all(xml, format_args!("<Peer Address=\"{}\"/>", escape(peer)));
+    }
+    xml.push_str("</Peers></Discovery>");
+}
+
+fn internal(xml: &mut String, _tuning: &Tuning) {
+    xml.push_str(
+        "<Internal>\
+         <SocketReceiveBufferSize min=\"default\" max=\"8MiB\"/>\
+         <NackDelay>1ms</NackDelay>\
+         <HeartbeatInterval min=\"5ms\" minsched=\"5ms\" max=\"8s\">5ms</HeartbeatInterval>\
+         </Internal>",
+    );
+}
+
+fn write_all(xml: &mut String, text: std::fmt::Arguments<'_>) {
+    xml.write_fmt(text).expect("writing to a string does not fail");
+}
+
+/// A text inside an attribute. A comma would end the configuration for the engine; no address has one.
+fn escape(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for c in text.chars().filter(|c| !c.is_control() && *c != ',') {
+        match c {
+            '&' => escaped.push_str("&amp;"),
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '"' => escaped.push_str("&quot;"),
+            '\'' => escaped.push_str("&apos;"),
+            // The engine expands variables in its configuration; a peer's address is none.
+            '$' => {}
+            c => escaped.push(c),
+        }
+    }
+    escaped
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn interface(name: &str, loopback: bool) -> Interface {
+        let address = if loopback { "127.0.0.1" } else { "10.0.0.7" };
+        Interface { name: name.into(), address: address.into(), up: true, loopback, multicast: !loopback }
+    }
+
+    fn made(options: &SessionOptions, interfaces: &[Interface], user: Option<&str>) -> String {
+        configuration(&Circumstances { options, interfaces, user_configuration: user, process_id: 7 })
+    }
+
+    fn with_range(discovery_range: DiscoveryRange) -> SessionOptions {
+        SessionOptions { discovery_range, ..SessionOptions::default() }
+    }
+
+    #[test]
+    fn sizes_follow_the_kind_of_network() {
+        let both = [interface("lo", true), interface("eth0", false)];
+        let subnet = made(&with_range(DiscoveryRange::Subnet), &both, None);
+        assert!(
+            subnet.contains("<FragmentSize>1344B<") && subnet.contains("<MaxMessageSize>1456B<"),
+            "{subnet}"
+        );
+        assert!(
+            !subnet.contains("NetworkInterface") && !subnet.contains("ParticipantIndex>auto"),
+            "{subnet}"
+        );
+        let down = [interface("lo", true), Interface { up: false, ..interface("eth0", false) }];
+        for (range, interfaces) in [(DiscoveryRange::Localhost, &both), (DiscoveryRange::Subnet, &down)] {
+            let local = made(&with_range(range), interfaces, None);
+            assert!(local.contains("<FragmentSize>65000B<") && local.contains("127.0.0.1"), "{local}");
+            assert!(
+                local.contains("ParticipantIndex>auto") && local.contains("AddLocalhost=\"true\""),
+                "{local}"
+            );
+        }
+    }
+
+    #[test]
+    fn ranges_and_peers() {
+        let both = [interface("lo", true), interface("eth0", false)];
+        let off = made(&with_range(DiscoveryRange::Off), &both, None);
+        assert!(off.contains("<Tag>feros_off_7</Tag>") && off.contains("<AllowMulticast>false"), "{off}");
+        let peers = SessionOptions {
+            static_peers: vec!["10.0.0.1".into(), "a\"/><Tag>x,${HOME}".into()],
+            ..with_range(DiscoveryRange::Off)
+        };
+        let xml = made(&peers, &both, None);
+        assert!(xml.contains("<Peer Address=\"10.0.0.1\"/>") && !xml.contains("<Tag>"), "{xml}");
+        assert!(xml.contains("a&quot;/&gt;&lt;Tag&gt;x{HOME}"), "{xml}");
+    }
+
+    #[test]
+    fn the_users_configuration_comes_last_and_its_interfaces_replace_ours() {
+        let lo = [interface("lo", true)];
+        let options = with_range(DiscoveryRange::Localhost);
+        let user = "<General><Interfaces><NetworkInterface name=\"eth1\"/></Interfaces></General>";
+        let xml = made(&options, &lo, Some(user));
+        assert!(xml.ends_with(&format!(",{user}")), "{xml}");
+        assert_eq!(xml.matches("NetworkInterface").count(), 1, "{xml}");
+        assert!(!made(&options, &lo, Some("  ")).contains(",<"));
+    }
+
+    #[test]
+    fn interfaces_of_this_host_include_loopback() {
+        let list = interfaces();
+        assert!(
+            list.iter().any(|interface| interface.loopback && interface.address == "127.0.0.1"),
+            "{list:?}"
+        );
+    }
+}

@@ -1,0 +1,150 @@
+//! Owning wrappers of C handles, so that every entity, listener and QoS is released exactly once.
+
+use std::ffi::{CStr, CString, c_void};
+use std::fmt;
+use std::ptr::NonNull;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use feros_cyclonedds_sys as sys;
+use feros_rmw::Gid;
+
+/// A negative return code of the engine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Code(pub(crate) sys::dds_return_t);
+
+impl fmt::Display for Code {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // SAFETY: the function takes any number and returns a static string.
+        let text = unsafe { CStr::from_ptr(sys::dds_strretcode(self.0)) };
+        write!(f, "{:?} ({})", text.to_string_lossy(), self.0)
+    }
+}
+
+/// Success or the code.
+pub(crate) fn check(code: sys::dds_return_t) -> Result<sys::dds_return_t, Code> {
+    if code < 0 { Err(Code(code)) } else { Ok(code) }
+}
+
+/// A name for C. Names from users were checked before; a NUL in one cuts it, as C would.
+pub(crate) fn c_string(text: &str) -> CString {
+    let end = text.find('\0').unwrap_or(text.len());
+    CString::new(&text[..end]).expect("the text was cut before its first NUL")
+}
+
+/// An entity of the engine. Dropping it deletes it, which waits until no listener of it runs any more.
+#[derive(Debug)]
+pub(crate) struct Entity {
+    handle: sys::dds_entity_t,
+    deleted: AtomicBool,
+}
+
+impl Entity {
+    /// Takes over what a creating function returned.
+    pub(crate) fn new(handle: sys::dds_entity_t) -> Result<Self, Code> {
+        check(handle).map(|handle| Self { handle, deleted: AtomicBool::new(false) })
+    }
+
+    pub(crate) fn handle(&self) -> sys::dds_entity_t {
+        self.handle
+    }
+
+    /// Deletes the entity before its end, so that calls that wait in it return. Later calls fail.
+    pub(crate) fn delete(&self) {
+        if self.deleted.swap(true, Ordering::AcqRel) {
+            return;
+        }
+        // SAFETY: the handle is checked by the engine, and was not deleted through `self` before.
+        if let Err(code) = check(unsafe { sys::dds_delete(self.handle) }) {
+            tracing::warn!("deleting an entity failed: {code}");
+        }
+    }
+
+    pub(crate) fn gid(&self) -> Result<Gid, Code> {
+        let mut guid = sys::dds_guid_t::default();
+        // SAFETY: the handle is alive as long as `self`; `guid` is valid for writing.
+        check(unsafe { sys::dds_get_guid(self.handle, &raw mut guid) })?;
+        Ok(Gid(guid.v))
+    }
+}
+
+impl Drop for Entity {
+    fn drop(&mut self) {
+        self.delete();
+    }
+}
+
+/// Callbacks for an entity that is about to be created. They receive `arg`, which must outlive the entity.
+pub(crate) struct Listener(NonNull<sys::dds_listener_t>);
+
+impl Listener {
+    pub(crate) fn new(arg: *const c_void) -> Self {
+        // SAFETY: no preconditions; the engine only passes `arg` on.
+        let listener = unsafe { sys::dds_create_listener(arg.cast_mut()) };
+        Self(NonNull::new(listener).expect("the engine aborts when it has no memory"))
+    }
+
+    pub(crate) fn as_ptr(&self) -> *mut sys::dds_listener_t {
+        self.0.as_ptr()
+    }
+}
+
+impl Drop for Listener {
+    fn drop(&mut self) {
+        // SAFETY: made by `dds_create_listener`, deleted once; entities keep copies.
+        unsafe { sys::dds_delete_listener(self.0.as_ptr()) }
+    }
+}
+
+/// Data of a matched endpoint, freed by the engine.
+pub(crate) struct MatchedEndpoint(NonNull<sys::dds_builtintopic_endpoint_t>);
+
+impl MatchedEndpoint {
+    /// The subscription with this handle that matches a writer, if it still does.
+    pub(crate) fn subscription(writer: &Entity, handle: sys::dds_instance_handle_t) -> Option<Self> {
+        // SAFETY: the writer is alive; the engine checks the instance handle.
+        NonNull::new(unsafe { sys::dds_get_matched_subscription_data(writer.handle(), handle) }).map(Self)
+    }
+
+    /// The publication with this handle that matches a reader, if it still does.
+    pub(crate) fn publication(reader: &Entity, handle: sys::dds_instance_handle_t) -> Option<Self> {
+        // SAFETY: the reader is alive; the engine checks the instance handle.
+        NonNull::new(unsafe { sys::dds_get_matched_publication_data(reader.handle(), handle) }).map(Self)
+    }
+
+    pub(crate) fn gid(&self) -> Gid {
+        // SAFETY: non-null and owned.
+        Gid(unsafe { self.0.as_ref() }.key.v)
+    }
+
+    pub(crate) fn user_data(&self) -> Vec<u8> {
+        // SAFETY: non-null and owned; its QoS lives as long.
+        unsafe { crate::qos::user_data(self.0.as_ref().qos) }
+    }
+}
+
+impl Drop for MatchedEndpoint {
+    fn drop(&mut self) {
+        // SAFETY: made by the engine, freed once.
+        unsafe { sys::dds_builtintopic_free_endpoint(self.0.as_ptr()) }
+    }
+}
+
+/// Which function lists the endpoints that match an entity.
+type ListMatched =
+    unsafe extern "C" fn(sys::dds_entity_t, *mut sys::dds_instance_handle_t, usize) -> sys::dds_return_t;
+
+/// Handles of all endpoints that match `entity` now.
+pub(crate) fn matched_handles(entity: &Entity, list: ListMatched) -> Vec<sys::dds_instance_handle_t> {
+    let mut handles = vec![0; 16];
+    loop {
+        // SAFETY: `handles` has room for the number of handles that is passed; the entity is alive.
+        let count = unsafe { list(entity.handle(), handles.as_mut_ptr(), handles.len()) };
+        let count = usize::try_from(count).unwrap_or(0);
+        if count <= handles.len() {
+            handles.truncate(count);
+            return handles;
+        }
+        // More matched than fit, and more may match before the next call.
+        handles.resize(count + 16, 0);
+    }
+}

@@ -1,0 +1,172 @@
+//! The readers that feed the graph: three of the engine's built-in topics, and `ros_discovery_info`.
+
+use std::ffi::{CStr, c_char, c_void};
+use std::sync::Arc;
+
+use feros_cyclonedds_sys as sys;
+use feros_rmw::{CreateEndpointError, Gid, QosProfile};
+
+use crate::dds::{Entity, Listener};
+use crate::discovery_info::ParticipantEntities;
+use crate::endpoint::{Names, Topic};
+use crate::graph::{Graph, WireEndpoint};
+use crate::names::{DISCOVERY_TOPIC, DISCOVERY_TYPE};
+use crate::participant::Participant;
+use crate::qos::{self, Qos};
+use crate::sample::SampleRef;
+use crate::user_data::{EndpointData, parse_enclave};
+
+/// Names of the topic on which participants announce their nodes.
+pub(crate) fn discovery_names() -> Names {
+    Names { ros: DISCOVERY_TOPIC.into(), topic: DISCOVERY_TOPIC.into(), type_name: DISCOVERY_TYPE.into() }
+}
+
+/// Feeds a graph as long as it lives.
+#[derive(Debug)]
+pub(crate) struct Discovery {
+    // The readers go before the topic and the graph, which their listeners use.
+    _readers: Vec<Entity>,
+    _topic: Topic,
+    _graph: Arc<Graph>,
+}
+
+impl Discovery {
+    pub(crate) fn start(participant: &Participant, graph: Arc<Graph>) -> Result<Self, CreateEndpointError> {
+        let names = discovery_names();
+        let topic = Topic::new(participant, &names)?;
+        // SAFETY: the values are constants of the C library.
+        let builtin = unsafe {
+            [
+                (sys::feros_builtin_participant, on_participants as sys::on_data_available_fn),
+                (sys::feros_builtin_publication, on_publications),
+                (sys::feros_builtin_subscription, on_subscriptions),
+            ]
+        };
+        let announcements = Qos::reader(&QosProfile::keep_all().transient_local(), "", true);
+        let sources =
+            builtin.map(|(topic, callback)| (topic, callback, std::ptr::null_mut())).into_iter().chain([(
+                topic.entity.handle(),
+                on_announcements as sys::on_data_available_fn,
+                announcements.as_ptr(),
+            )]);
+        let mut readers = Vec::new();
+        for (source, callback, qos) in sources {
+            let listener = Listener::new(Arc::as_ptr(&graph).cast());
+            // SAFETY: participant, topic, QoS and listener are alive; the graph outlives the reader (see `Discovery`).
+            let reader = unsafe {
+                sys::dds_lset_data_available(listener.as_ptr(), Some(callback));
+                sys::dds_create_reader(participant.entity.handle(), source, qos, listener.as_ptr())
+            };
+            readers.push(Entity::new(reader).map_err(names.failed("creating a discovery reader"))?);
+        }
+        Ok(Self { _readers: readers, _topic: topic, _graph: graph })
+    }
+}
+
+impl std::fmt::Debug for Graph {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Graph")
+    }
+}
+
+unsafe extern "C" fn on_participants(reader: sys::dds_entity_t, graph: *mut c_void) {
+    // SAFETY: the listener's argument is the graph, which outlives the reader.
+    let graph = unsafe { &*graph.cast::<Graph>() };
+    take_all(reader, |sample: &sys::dds_builtintopic_participant_t, alive| {
+        let gid = Gid(sample.key.v);
+        if alive {
+            // SAFETY: the sample's QoS lives as long as the sample.
+            graph.participant_appeared(gid, parse_enclave(&unsafe { qos::user_data(sample.qos) }));
+        } else {
+            graph.participant_left(gid);
+        }
+    });
+}
+
+unsafe extern "C" fn on_publications(reader: sys::dds_entity_t, graph: *mut c_void) {
+    // SAFETY: the listener's argument is the graph, which outlives the reader.
+    on_endpoints(reader, unsafe { &*graph.cast::<Graph>() }, true);
+}
+
+unsafe extern "C" fn on_subscriptions(reader: sys::dds_entity_t, graph: *mut c_void) {
+    // SAFETY: the listener's argument is the graph, which outlives the reader.
+    on_endpoints(reader, unsafe { &*graph.cast::<Graph>() }, false);
+}
+
+fn on_endpoints(reader: sys::dds_entity_t, graph: &Graph, is_writer: bool) {
+    take_all(reader, |sample: &sys::dds_builtintopic_endpoint_t, alive| {
+        let gid = Gid(sample.key.v);
+        if !alive {
+            return graph.endpoint_left(gid);
+        }
+        // SAFETY: a valid sample has both names and a QoS, which live as long as it does.
+        let endpoint = unsafe {
+            WireEndpoint {
+                gid,
+                is_writer,
+                topic: text(sample.topic_name),
+                type_name: text(sample.type_name),
+                qos: qos::profile(sample.qos),
+                data: EndpointData::parse(&qos::user_data(sample.qos)),
+            }
+        };
+        graph.endpoint_appeared(endpoint);
+    });
+}
+
+/// # Safety
+/// `text` is null or a NUL-terminated string.
+unsafe fn text(text: *const c_char) -> String {
+    if text.is_null() {
+        return String::new();
+    }
+    // SAFETY: by contract.
+    unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned()
+}
+
+/// Hands every sample of a built-in topic to `each`, with whether its subject is alive. `T` is the topic's C type.
+fn take_all<T>(reader: sys::dds_entity_t, mut each: impl FnMut(&T, bool)) {
+    const BATCH: usize = 16;
+    loop {
+        let mut samples = [std::ptr::null_mut::<c_void>(); BATCH];
+        let mut infos = [sys::dds_sample_info_t::default(); BATCH];
+        // SAFETY: both arrays have room for the batch; null pointers ask for loans.
+        let count =
+            unsafe { sys::dds_take(reader, samples.as_mut_ptr(), infos.as_mut_ptr(), BATCH, BATCH as u32) };
+        if count <= 0 {
+            return;
+        }
+        for (sample, info) in samples.iter().zip(&infos).take(count as usize) {
+            // SAFETY: the engine lent `count` samples of the topic's type until they are returned below.
+            if let Some(sample) = unsafe { sample.cast::<T>().as_ref() } {
+                each(sample, info.valid_data && info.instance_state == sys::DDS_ALIVE_INSTANCE_STATE);
+            }
+        }
+        // SAFETY: returns what was lent above.
+        unsafe { sys::dds_return_loan(reader, samples.as_mut_ptr(), count) };
+    }
+}
+
+unsafe extern "C" fn on_announcements(reader: sys::dds_entity_t, graph: *mut c_void) {
+    // SAFETY: the listener's argument is the graph, which outlives the reader.
+    let graph = unsafe { &*graph.cast::<Graph>() };
+    loop {
+        let (mut sample, mut publication) = (std::ptr::null_mut(), 0);
+        // SAFETY: out parameters are valid; on 1 a reference is ours.
+        let sample = unsafe {
+            if sys::feros_take(reader, &raw mut sample, &raw mut publication) != 1 {
+                return;
+            }
+            SampleRef::from_owned(sample)
+        };
+        let Some(sample) = sample else { return };
+        let writer = Gid(sample.info().writer_guid);
+        // Nobody speaks for another participant.
+        match ParticipantEntities::parse(sample.bytes()) {
+            Some(entities) if entities.participant.participant_prefix() == writer.participant_prefix() => {
+                graph.announced(entities);
+            }
+            _ => graph.announcement_refused(writer),
+        }
+    }
+}

@@ -1,0 +1,251 @@
+//! Domains of this process. Cyclone DDS has one set of sockets and threads per domain id and process; sessions of the same
+//! domain share it.
+
+use std::collections::HashMap;
+use std::ffi::{CStr, c_void};
+use std::ptr::NonNull;
+use std::sync::{Mutex, MutexGuard, Once, PoisonError};
+
+use feros_cyclonedds_sys as sys;
+use feros_rmw::{OpenError, SessionOptions};
+
+use crate::ENGINE_NAME;
+use crate::config::{self, Circumstances, LARGEST_PARTICIPANT_INDEX};
+use crate::dds::{Code, Entity, c_string};
+
+/// Memory that freed samples leave behind for the next ones, per domain.
+const RETAINED_BYTES: usize = 32 << 20;
+/// The largest domain id whose ports exist.
+const LARGEST_DOMAIN_ID: u32 = 232;
+
+/// Memory of samples, shared by all endpoints of a domain.
+#[derive(Debug)]
+pub(crate) struct Pool(NonNull<sys::feros_pool>);
+
+// SAFETY: the pool counts its references atomically and guards the rest by a mutex.
+unsafe impl Send for Pool {}
+// SAFETY: as above.
+unsafe impl Sync for Pool {}
+
+impl Pool {
+    fn new() -> Self {
+        // SAFETY: no preconditions.
+        let pool = unsafe { sys::feros_pool_new(RETAINED_BYTES) };
+        Self(NonNull::new(pool).expect("a few hundred bytes can be allocated"))
+    }
+
+    pub(crate) fn as_ptr(&self) -> *mut sys::feros_pool {
+        self.0.as_ptr()
+    }
+
+    pub(crate) fn statistics(&self) -> sys::feros_pool_statistics {
+        let mut statistics = sys::feros_pool_statistics::default();
+        // SAFETY: the pool is alive, and the out parameter is valid for writing.
+        unsafe { sys::feros_pool_get_statistics(self.0.as_ptr(), &raw mut statistics) };
+        statistics
+    }
+}
+
+impl Drop for Pool {
+    fn drop(&mut self) {
+        // SAFETY: gives back the reference that `new` received; samples hold their own.
+        unsafe { sys::feros_pool_unref(self.0.as_ptr()) }
+    }
+}
+
+struct Open {
+    // Dropped before the pool, which sertypes of the domain refer to anyway.
+    _entity: Entity,
+    pool: std::sync::Arc<Pool>,
+    configuration: String,
+    users: usize,
+}
+
+/// The domains that are open now, by id. Opening and closing happen under the lock, so that a domain that is being
+/// closed is never opened.
+static OPEN: Mutex<Option<HashMap<u32, Open>>> = Mutex::new(None);
+
+fn open_domains() -> MutexGuard<'static, Option<HashMap<u32, Open>>> {
+    OPEN.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A share in a domain; the last one to go closes it.
+#[derive(Debug)]
+pub(crate) struct Domain {
+    id: u32,
+    pub(crate) pool: std::sync::Arc<Pool>,
+    pub(crate) configuration: String,
+}
+
+impl Domain {
+    pub(crate) fn open(options: &SessionOptions) -> Result<Self, OpenError> {
+        let id = options.domain_id;
+        if id > LARGEST_DOMAIN_ID {
+            return Err(OpenError::DomainId {
+                domain_id: id,
+                largest: LARGEST_DOMAIN_ID,
+                engine: ENGINE_NAME,
+            });
+        }
+        let user_configuration = std::env::var("CYCLONEDDS_URI").ok();
+        let configuration = config::configuration(&Circumstances {
+            options,
+            interfaces: &config::interfaces(),
+            user_configuration: user_configuration.as_deref(),
+            process_id: std::process::id(),
+        });
+        let mut domains = open_domains();
+        let domains = domains.get_or_insert_default();
+        let open = match domains.entry(id) {
+            std::collections::hash_map::Entry::Occupied(entry) => entry.into_mut(),
+            std::collections::hash_map::Entry::Vacant(entry) => entry.insert(Open {
+                _entity: create(id, &configuration, user_configuration.is_some())?,
+                pool: std::sync::Arc::new(Pool::new()),
+                configuration: configuration.clone(),
+                users: 0,
+            }),
+        };
+        if open.configuration != configuration {
+            return Err(OpenError::Configuration {
+                engine: ENGINE_NAME,
+                source_name: "the options of the sessions of this process".into(),
+                detail: format!(
+                    "domain {id} is already open in this process with another discovery range or other peers"
+                ),
+            });
+        }
+        open.users += 1;
+        Ok(Self { id, pool: open.pool.clone(), configuration })
+    }
+}
+
+impl Drop for Domain {
+    fn drop(&mut self) {
+        let mut domains = open_domains();
+        let Some(domains) = domains.as_mut() else { return };
+        if let Some(open) = domains.get_mut(&self.id) {
+            open.users -= 1;
+            if open.users == 0 {
+                domains.remove(&self.id);
+            }
+        }
+    }
+}
+
+fn create(id: u32, configuration: &str, user_configured: bool) -> Result<Entity, OpenError> {
+    log::install();
+    let text = c_string(configuration);
+    log::start_collecting();
+    // SAFETY: the string lives during the call.
+    let created = Entity::new(unsafe { sys::dds_create_domain(id, text.as_ptr()) });
+    let said = log::collected();
+    created.map_err(|code| explain(id, code, &said, user_configured))
+}
+
+/// Makes an error that helps out of what the engine wrote to its log.
+fn explain(domain_id: u32, code: Code, said: &[String], user_configured: bool) -> OpenError {
+    let detail = if said.is_empty() { code.to_string() } else { said.join("; ") };
+    let lower = detail.to_lowercase();
+    let source_name =
+        || if user_configured { "CYCLONEDDS_URI" } else { "the options of the session" }.to_owned();
+    if lower.contains("participant index") {
+        OpenError::NoFreePort { domain_id, participants: LARGEST_PARTICIPANT_INDEX + 1 }
+    } else if lower.contains("interface") {
+        OpenError::NoInterface {
+            detail,
+            cure: format!(
+                "Check `ip address`: an interface must be up; check {}; without any network use \
+                 ROS_AUTOMATIC_DISCOVERY_RANGE=LOCALHOST.",
+                source_name()
+            ),
+        }
+    } else if lower.contains("config") || lower.contains("unknown element") || lower.contains("invalid value")
+    {
+        OpenError::Configuration { engine: ENGINE_NAME, source_name: source_name(), detail }
+    } else {
+        OpenError::Engine { engine: ENGINE_NAME, domain_id, operation: "opening the domain", code: detail }
+    }
+}
+
+/// The engine's own log: its warnings and errors go to `tracing`, and those of the current thread can be collected.
+mod log {
+    use super::*;
+    use std::cell::RefCell;
+
+    thread_local! {
+        static COLLECTED: RefCell<Option<Vec<String>>> = const { RefCell::new(None) };
+    }
+
+    /// More lines than this of one call add nothing.
+    const MAX_LINES: usize = 20;
+
+    pub(super) fn install() {
+        static INSTALLED: Once = Once::new();
+        // SAFETY: `sink` may be called from any thread at any time and needs no argument.
+        INSTALLED.call_once(|| unsafe { sys::dds_set_log_sink(Some(sink), std::ptr::null_mut()) });
+    }
+
+    pub(super) fn start_collecting() {
+        COLLECTED.with_borrow_mut(|lines| *lines = Some(Vec::new()));
+    }
+
+    pub(super) fn collected() -> Vec<String> {
+        COLLECTED.with_borrow_mut(Option::take).unwrap_or_default()
+    }
+
+    unsafe extern "C" fn sink(_arg: *mut c_void, data: *const sys::dds_log_data_t) {
+        // SAFETY: the engine passes a record with a NUL-terminated message that lives during the call.
+        let (priority, message) = unsafe { ((*data).priority, CStr::from_ptr((*data).message)) };
+        let message = message.to_string_lossy();
+        let line = message.trim();
+        if line.is_empty() {
+            return;
+        }
+        let taken = COLLECTED.with_borrow_mut(|lines| match lines {
+            Some(lines) => {
+                if lines.len() < MAX_LINES {
+                    lines.push(line.to_owned());
+                }
+                true
+            }
+            None => false,
+        });
+        if taken {
+            return;
+        }
+        if priority & (sys::DDS_LC_FATAL | sys::DDS_LC_ERROR) != 0 {
+            tracing::error!(target: "cyclonedds", "{line}");
+        } else if priority & sys::DDS_LC_WARNING != 0 {
+            tracing::warn!(target: "cyclonedds", "{line}");
+        } else {
+            tracing::debug!(target: "cyclonedds", "{line}");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn explained(line: &str) -> OpenError {
+        explain(5, Code(-1), &[line.to_owned()], true)
+    }
+
+    #[test]
+    fn failures_are_explained() {
+        let error = explained("Failed to find a free participant index for domain 5");
+        assert!(matches!(error, OpenError::NoFreePort { domain_id: 5, participants: 120 }), "{error}");
+        let error = explained("eth7: does not match an available interface");
+        assert!(matches!(&error, OpenError::NoInterface { .. }), "{error}");
+        assert!(error.to_string().contains("LOCALHOST"), "{error}");
+        let error = explained("config: //CycloneDDS/Domain/Generall: unknown element");
+        assert!(error.to_string().contains("CYCLONEDDS_URI"), "{error}");
+        assert!(explain(5, Code(-1), &[], false).to_string().contains("domain 5"));
+    }
+
+    #[test]
+    fn domain_id_is_checked_before_anything_is_opened() {
+        let options = SessionOptions { domain_id: 233, ..SessionOptions::default() };
+        assert!(matches!(Domain::open(&options), Err(OpenError::DomainId { domain_id: 233, .. })));
+    }
+}

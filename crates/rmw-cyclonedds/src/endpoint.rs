@@ -1,0 +1,389 @@
+//! A writer and a reader of the engine with their topics, listeners and statuses: what publishers, subscriptions, services
+//! and clients are made of.
+
+use std::ffi::c_void;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+
+use feros_cyclonedds_sys as sys;
+use feros_rmw::{CreateEndpointError, FillAborted, Gid, Notify, PublishError, TakeError};
+
+use crate::dds::{Code, Entity, Listener, MatchedEndpoint, c_string, check, matched_handles};
+use crate::graph::IncompatibleType;
+use crate::participant::Participant;
+use crate::qos::Qos;
+use crate::sample::SampleRef;
+use crate::status::{ReaderStatus, WriterStatus};
+use crate::sync::Mutex;
+use crate::user_data::EndpointData;
+
+/// The names of an endpoint.
+#[derive(Debug, Clone)]
+pub(crate) struct Names {
+    /// For people.
+    pub(crate) ros: String,
+    /// On the wire.
+    pub(crate) topic: String,
+    /// On the wire.
+    pub(crate) type_name: String,
+}
+
+impl Names {
+    pub(crate) fn failed(&self, operation: &'static str) -> impl FnOnce(Code) -> CreateEndpointError {
+        let name = self.ros.clone();
+        move |code| match code.0 {
+            sys::DDS_RETCODE_INCONSISTENT_POLICY => CreateEndpointError::Qos {
+                name,
+                reason: "the engine says that its policies contradict each other".into(),
+            },
+            _ => CreateEndpointError::Engine { name, operation, code: code.to_string() },
+        }
+    }
+}
+
+/// A topic of the engine and the sertype that it uses.
+#[derive(Debug)]
+pub(crate) struct Topic {
+    pub(crate) entity: Entity,
+    sertype: *const sys::ddsi_sertype,
+}
+
+// SAFETY: the sertype is immutable but for an atomic counter, and lives as long as the topic entity.
+unsafe impl Send for Topic {}
+// SAFETY: as above.
+unsafe impl Sync for Topic {}
+
+impl Topic {
+    pub(crate) fn new(participant: &Participant, names: &Names) -> Result<Self, CreateEndpointError> {
+        let (name, type_name) = (c_string(&names.topic), c_string(&names.type_name));
+        let mut sertype = std::ptr::null();
+        // SAFETY: participant and pool are alive, the strings live during the call, the out parameter is valid.
+        let topic = unsafe {
+            sys::feros_create_topic(
+                participant.entity.handle(),
+                participant.domain.pool.as_ptr(),
+                name.as_ptr(),
+                type_name.as_ptr(),
+                &raw mut sertype,
+            )
+        };
+        let entity = Entity::new(topic).map_err(|code| match code.0 {
+            sys::DDS_RETCODE_BAD_PARAMETER => CreateEndpointError::Name {
+                name: names.ros.clone(),
+                reason: "the engine refuses it as a topic name".into(),
+            },
+            _ => names.failed("creating the topic")(code),
+        })?;
+        Ok(Self { entity, sertype })
+    }
+}
+
+/// What the listener of an endpoint counts and whom it wakes.
+pub(crate) struct Watched<S> {
+    pub(crate) status: Mutex<S>,
+    /// Endpoints that match now.
+    pub(crate) matched: AtomicUsize,
+    /// Counts changes of the matches; what was derived from older matches is stale.
+    pub(crate) match_generation: AtomicU64,
+    on_data: Option<Notify>,
+    on_event: Option<Notify>,
+    /// Called on each change of the matches, besides `on_event`.
+    on_match: Option<Notify>,
+}
+
+/// Whom an endpoint wakes.
+#[derive(Clone, Default)]
+pub(crate) struct Wakes {
+    pub(crate) on_data: Option<Notify>,
+    pub(crate) on_event: Option<Notify>,
+    pub(crate) on_match: Option<Notify>,
+}
+
+impl<S: Default> Watched<S> {
+    fn new(wakes: Wakes) -> Arc<Self> {
+        Arc::new(Self {
+            status: Mutex::default(),
+            matched: AtomicUsize::new(0),
+            match_generation: AtomicU64::new(0),
+            on_data: wakes.on_data,
+            on_event: wakes.on_event,
+            on_match: wakes.on_match,
+        })
+    }
+
+    /// Changes the status, then wakes without the lock.
+    pub(crate) fn change(&self, change: impl FnOnce(&mut S)) {
+        change(&mut self.status.lock());
+        wake(self.on_event.as_ref());
+    }
+
+    fn matches_changed(&self, current: u32, change: impl FnOnce(&mut S)) {
+        self.matched.store(current as usize, Ordering::Release);
+        self.match_generation.fetch_add(1, Ordering::Release);
+        self.change(change);
+        wake(self.on_match.as_ref());
+    }
+}
+
+fn wake(notify: Option<&Notify>) {
+    if let Some(notify) = notify {
+        notify();
+    }
+}
+
+/// The `Watched` that a listener was created with.
+///
+/// # Safety
+/// `arg` comes from `Arc::as_ptr` of a `Watched<S>` that lives during the call: the endpoint owns it and drops its
+/// entity, which waits for running listeners, first.
+unsafe fn watched<'a, S>(arg: *mut c_void) -> &'a Watched<S> {
+    // SAFETY: by contract.
+    unsafe { &*arg.cast::<Watched<S>>() }
+}
+
+/// A writer of the engine.
+pub(crate) struct Writer {
+    // Declared in the order of dropping: the entity's end waits for its listeners, which use `watched`.
+    pub(crate) entity: Entity,
+    pub(crate) watched: Arc<Watched<WriterStatus>>,
+    topic: Topic,
+    pub(crate) gid: Gid,
+    pub(crate) names: Names,
+    /// The number of the next sample; writing happens under this lock, as it does under the engine's own.
+    next_sequence_number: Mutex<i64>,
+    pub(crate) participant: Arc<Participant>,
+}
+
+impl Writer {
+    pub(crate) fn new(
+        participant: &Arc<Participant>,
+        names: Names,
+        qos: &Qos,
+        wakes: Wakes,
+    ) -> Result<Self, CreateEndpointError> {
+        let topic = Topic::new(participant, &names)?;
+        let watched = Watched::<WriterStatus>::new(wakes);
+        let listener = writer_listener(&watched);
+        // SAFETY: participant, topic, QoS and listener are alive; what the listener points to outlives the entity.
+        let writer = unsafe {
+            sys::dds_create_writer(
+                participant.entity.handle(),
+                topic.entity.handle(),
+                qos.as_ptr(),
+                listener.as_ptr(),
+            )
+        };
+        let entity = Entity::new(writer).map_err(names.failed("creating the writer"))?;
+        let gid = entity.gid().map_err(names.failed("reading the writer's GUID"))?;
+        let participant = participant.clone();
+        Ok(Self { entity, watched, topic, gid, names, next_sequence_number: Mutex::new(1), participant })
+    }
+
+    /// Memory for a sample of `size_bytes`, filled by `fill`, which sees the part from `offset` on.
+    pub(crate) fn fill(
+        &self,
+        size_bytes: usize,
+        offset: usize,
+        fill: &mut dyn FnMut(&mut [u8]) -> Result<(), FillAborted>,
+    ) -> Result<SampleRef, PublishError> {
+        let largest_bytes = sys::FEROS_SAMPLE_MAX_BYTES - offset;
+        if !(sys::FEROS_SAMPLE_MIN_BYTES..=largest_bytes).contains(&size_bytes) {
+            return Err(PublishError::Size { topic: self.names.ros.clone(), size_bytes, largest_bytes });
+        }
+        // SAFETY: the sertype lives as long as the topic; the result is null or a reference of ours.
+        let sample =
+            unsafe { SampleRef::from_owned(sys::feros_sample_new(self.topic.sertype, size_bytes + offset)) };
+        let mut sample =
+            sample.ok_or_else(|| PublishError::OutOfMemory { topic: self.names.ros.clone(), size_bytes })?;
+        let bytes = sample.bytes_mut().expect("a new sample has one reference");
+        fill(&mut bytes[offset..]).map_err(|FillAborted| PublishError::FillAborted)?;
+        Ok(sample)
+    }
+
+    /// Writes a sample that `fill` made, with the time of its publication; returns its sequence number.
+    pub(crate) fn write(&self, sample: SampleRef, source_timestamp: i64) -> Result<i64, PublishError> {
+        let mut next = self.next_sequence_number.lock();
+        let number = *next;
+        // SAFETY: the writer is alive; the call consumes the reference.
+        let code = unsafe {
+            let gid = &raw const self.gid.0;
+            sys::feros_write(self.entity.handle(), sample.into_raw(), gid, number, source_timestamp)
+        };
+        check(code)
+            .map_err(|code| PublishError::Engine { topic: self.names.ros.clone(), code: code.to_string() })?;
+        *next += 1;
+        Ok(number)
+    }
+
+    pub(crate) fn matched(&self) -> Vec<(Gid, EndpointData)> {
+        matched_handles(&self.entity, sys::dds_get_matched_subscriptions)
+            .into_iter()
+            .filter_map(|handle| MatchedEndpoint::subscription(&self.entity, handle))
+            .map(|endpoint| (endpoint.gid(), EndpointData::parse(&endpoint.user_data())))
+            .collect()
+    }
+}
+
+/// A reader of the engine.
+pub(crate) struct Reader {
+    // Declared in the order of dropping, as in `Writer`.
+    pub(crate) entity: Entity,
+    pub(crate) watched: Arc<Watched<ReaderStatus>>,
+    topic: Topic,
+    pub(crate) gid: Gid,
+    pub(crate) names: Names,
+    pub(crate) participant: Arc<Participant>,
+}
+
+impl Reader {
+    pub(crate) fn new(
+        participant: &Arc<Participant>,
+        names: Names,
+        qos: &Qos,
+        wakes: Wakes,
+    ) -> Result<Self, CreateEndpointError> {
+        let topic = Topic::new(participant, &names)?;
+        let watched = Watched::<ReaderStatus>::new(wakes);
+        let listener = reader_listener(&watched);
+        // SAFETY: participant, topic, QoS and listener are alive; what the listener points to outlives the entity.
+        let reader = unsafe {
+            sys::dds_create_reader(
+                participant.entity.handle(),
+                topic.entity.handle(),
+                qos.as_ptr(),
+                listener.as_ptr(),
+            )
+        };
+        let entity = Entity::new(reader).map_err(names.failed("creating the reader"))?;
+        let gid = entity.gid().map_err(names.failed("reading the reader's GUID"))?;
+        Ok(Self { entity, watched, topic, gid, names, participant: participant.clone() })
+    }
+
+    /// Takes the oldest sample and the handle of the publication that it came from.
+    pub(crate) fn take(&self) -> Result<Option<(SampleRef, sys::dds_instance_handle_t)>, TakeError> {
+        let (mut sample, mut publication) = (std::ptr::null_mut(), 0);
+        // SAFETY: the reader is alive; out parameters are valid; on 1 a reference is ours.
+        let taken = unsafe {
+            let code = sys::feros_take(self.entity.handle(), &raw mut sample, &raw mut publication);
+            check(code).map(|_| SampleRef::from_owned(sample))
+        };
+        taken
+            .map(|sample| sample.map(|sample| (sample, publication)))
+            .map_err(|code| TakeError::Engine { topic: self.names.ros.clone(), code: code.to_string() })
+    }
+
+    pub(crate) fn refused_samples(&self) -> u64 {
+        // SAFETY: the sertype lives as long as the topic.
+        unsafe { sys::feros_refused_samples(self.topic.sertype) }
+    }
+
+    pub(crate) fn matched(&self) -> Vec<(Gid, EndpointData)> {
+        matched_handles(&self.entity, sys::dds_get_matched_publications)
+            .into_iter()
+            .filter_map(|handle| MatchedEndpoint::publication(&self.entity, handle))
+            .map(|endpoint| (endpoint.gid(), EndpointData::parse(&endpoint.user_data())))
+            .collect()
+    }
+}
+
+impl IncompatibleType for Watched<WriterStatus> {
+    fn incompatible_type(&self) {
+        self.change(|all| all.incompatible_type.total += 1);
+    }
+}
+
+impl IncompatibleType for Watched<ReaderStatus> {
+    fn incompatible_type(&self) {
+        self.change(|all| all.incompatible_type.total += 1);
+    }
+}
+
+fn writer_listener(watched_by: &Arc<Watched<WriterStatus>>) -> Listener {
+    unsafe extern "C" fn matched(_: sys::dds_entity_t, status: sys::matched_status_t, arg: *mut c_void) {
+        // SAFETY: the listener was made with this argument.
+        let watched = unsafe { watched::<WriterStatus>(arg) };
+        watched.matches_changed(status.current_count, |all| all.matched.set(&status));
+    }
+    unsafe extern "C" fn incompatible(
+        _: sys::dds_entity_t,
+        status: sys::incompatible_qos_status_t,
+        arg: *mut c_void,
+    ) {
+        // SAFETY: the listener was made with this argument.
+        let watched = unsafe { watched::<WriterStatus>(arg) };
+        watched.change(|all| all.incompatible_qos.set(status.total_count, status.last_policy_id));
+    }
+    unsafe extern "C" fn deadline(
+        _: sys::dds_entity_t,
+        status: sys::deadline_missed_status_t,
+        arg: *mut c_void,
+    ) {
+        // SAFETY: the listener was made with this argument.
+        unsafe { watched::<WriterStatus>(arg) }.change(|all| all.deadline_missed.total = status.total_count);
+    }
+    unsafe extern "C" fn liveliness(
+        _: sys::dds_entity_t,
+        status: sys::dds_liveliness_lost_status_t,
+        arg: *mut c_void,
+    ) {
+        // SAFETY: the listener was made with this argument.
+        unsafe { watched::<WriterStatus>(arg) }.change(|all| all.liveliness_lost.total = status.total_count);
+    }
+    let listener = Listener::new(Arc::as_ptr(watched_by).cast());
+    // SAFETY: the listener is alive, and the functions expect the argument that it was made with.
+    unsafe {
+        sys::dds_lset_publication_matched(listener.as_ptr(), Some(matched));
+        sys::dds_lset_offered_incompatible_qos(listener.as_ptr(), Some(incompatible));
+        sys::dds_lset_offered_deadline_missed(listener.as_ptr(), Some(deadline));
+        sys::dds_lset_liveliness_lost(listener.as_ptr(), Some(liveliness));
+    }
+    listener
+}
+
+fn reader_listener(watched_by: &Arc<Watched<ReaderStatus>>) -> Listener {
+    unsafe extern "C" fn data(_: sys::dds_entity_t, arg: *mut c_void) {
+        // SAFETY: the listener was made with this argument.
+        wake(unsafe { watched::<ReaderStatus>(arg) }.on_data.as_ref());
+    }
+    unsafe extern "C" fn matched(_: sys::dds_entity_t, status: sys::matched_status_t, arg: *mut c_void) {
+        // SAFETY: the listener was made with this argument.
+        let watched = unsafe { watched::<ReaderStatus>(arg) };
+        watched.matches_changed(status.current_count, |all| all.matched.set(&status));
+    }
+    unsafe extern "C" fn incompatible(
+        _: sys::dds_entity_t,
+        status: sys::incompatible_qos_status_t,
+        arg: *mut c_void,
+    ) {
+        // SAFETY: the listener was made with this argument.
+        let watched = unsafe { watched::<ReaderStatus>(arg) };
+        watched.change(|all| all.incompatible_qos.set(status.total_count, status.last_policy_id));
+    }
+    unsafe extern "C" fn deadline(
+        _: sys::dds_entity_t,
+        status: sys::deadline_missed_status_t,
+        arg: *mut c_void,
+    ) {
+        // SAFETY: the listener was made with this argument.
+        unsafe { watched::<ReaderStatus>(arg) }.change(|all| all.deadline_missed.total = status.total_count);
+    }
+    unsafe extern "C" fn liveliness(
+        _: sys::dds_entity_t,
+        status: sys::dds_liveliness_changed_status_t,
+        arg: *mut c_void,
+    ) {
+        // SAFETY: the listener was made with this argument.
+        let watched = unsafe { watched::<ReaderStatus>(arg) };
+        watched.change(|all| all.liveliness.set(status.alive_count, status.not_alive_count));
+    }
+    let listener = Listener::new(Arc::as_ptr(watched_by).cast());
+    // SAFETY: the listener is alive, and the functions expect the argument that it was made with.
+    unsafe {
+        sys::dds_lset_data_available(listener.as_ptr(), Some(data));
+        sys::dds_lset_subscription_matched(listener.as_ptr(), Some(matched));
+        sys::dds_lset_requested_incompatible_qos(listener.as_ptr(), Some(incompatible));
+        sys::dds_lset_requested_deadline_missed(listener.as_ptr(), Some(deadline));
+        sys::dds_lset_liveliness_changed(listener.as_ptr(), Some(liveliness));
+    }
+    listener
+}

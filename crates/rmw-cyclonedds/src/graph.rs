@@ -1,0 +1,351 @@
+//! What is known of others, collected from discovery as it happens: participants and endpoints from the engine's built-in
+//! topics, nodes from `ros_discovery_info`. Nothing polls; listeners of four readers feed the tables.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Weak};
+
+use feros_rmw::engine::GraphChangeGuard;
+use feros_rmw::graph::EndpointNode;
+use feros_rmw::{EndpointInfo, EndpointKind, Gid, GraphSnapshot, NodeInfo, Notify, QosProfile};
+
+use crate::discovery_info::{NodeEntities, ParticipantEntities};
+use crate::names::{self, RosTopic};
+use crate::sync::Mutex;
+use crate::user_data::EndpointData;
+
+/// An endpoint as it was discovered.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct WireEndpoint {
+    pub(crate) gid: Gid,
+    pub(crate) is_writer: bool,
+    pub(crate) topic: String,
+    pub(crate) type_name: String,
+    pub(crate) qos: QosProfile,
+    pub(crate) data: EndpointData,
+}
+
+/// A local endpoint that wants to know of endpoints of its topic with another type.
+pub(crate) trait IncompatibleType: Send + Sync {
+    fn incompatible_type(&self);
+}
+
+struct LocalEndpoint {
+    gid: Gid,
+    is_writer: bool,
+    topic: String,
+    type_name: String,
+    watcher: Weak<dyn IncompatibleType>,
+}
+
+impl LocalEndpoint {
+    fn clashes_with(&self, other: &WireEndpoint) -> bool {
+        self.topic == other.topic && self.is_writer != other.is_writer && self.type_name != other.type_name
+    }
+}
+
+#[derive(Default)]
+struct Participant {
+    enclave: String,
+    /// What it announced; `None` when it announced nothing yet.
+    nodes: Option<Vec<NodeEntities>>,
+}
+
+#[derive(Default)]
+struct State {
+    generation: u64,
+    snapshot: Option<Arc<GraphSnapshot>>,
+    participants: HashMap<[u8; 12], (Gid, Participant)>,
+    endpoints: BTreeMap<Gid, WireEndpoint>,
+    local: Vec<LocalEndpoint>,
+}
+
+type Registration = Arc<Mutex<Option<Notify>>>;
+
+/// The graph as one session sees it.
+#[derive(Default)]
+pub(crate) struct Graph {
+    state: Mutex<State>,
+    notified: Mutex<Vec<Registration>>,
+    pub(crate) refused_announcements: AtomicU64,
+}
+
+impl Graph {
+    pub(crate) fn participant_appeared(&self, gid: Gid, enclave: String) {
+        self.change(|state| {
+            let participant = state.participants.entry(gid.participant_prefix()).or_default();
+            participant.0 = gid;
+            participant.1.enclave = enclave;
+        });
+    }
+
+    pub(crate) fn participant_left(&self, gid: Gid) {
+        self.change(|state| state.participants.remove(&gid.participant_prefix()));
+    }
+
+    pub(crate) fn endpoint_appeared(&self, endpoint: WireEndpoint) {
+        let clashing = self.change(|state| {
+            let known = state.endpoints.insert(endpoint.gid, endpoint.clone()).is_some();
+            let clashes = state.local.iter().filter(|local| !known && local.clashes_with(&endpoint));
+            clashes.map(|local| local.watcher.clone()).collect::<Vec<_>>()
+        });
+        clashing.iter().filter_map(Weak::upgrade).for_each(|watcher| watcher.incompatible_type());
+    }
+
+    pub(crate) fn endpoint_left(&self, gid: Gid) {
+        self.change(|state| state.endpoints.remove(&gid));
+    }
+
+    /// Nodes of a participant, ours or another's.
+    pub(crate) fn announced(&self, entities: ParticipantEntities) {
+        self.change(|state| {
+            let prefix = entities.participant.participant_prefix();
+            let participant = state.participants.entry(prefix).or_default();
+            participant.0 = entities.participant;
+            participant.1.nodes = Some(entities.nodes);
+        });
+    }
+
+    /// A message of a participant that cannot be read, or that speaks for another participant.
+    pub(crate) fn announcement_refused(&self, from: Gid) {
+        let count = self.refused_announcements.fetch_add(1, Ordering::Relaxed) + 1;
+        tracing::warn!(
+            "a malformed announcement of nodes came from participant {from} ({count} so far): it is not ROS 2 Iron or \
+             newer, or faulty; its nodes are not shown"
+        );
+    }
+
+    /// Tells `watcher` of all endpoints of the topic with another type, from now on and already known.
+    pub(crate) fn watch_type(
+        &self,
+        gid: Gid,
+        is_writer: bool,
+        topic: &str,
+        type_name: &str,
+        watcher: Weak<dyn IncompatibleType>,
+    ) {
+        let (topic, type_name) = (topic.to_owned(), type_name.to_owned());
+        let local = LocalEndpoint { gid, is_writer, topic, type_name, watcher };
+        let (clashes, watcher) = {
+            let mut state = self.state.lock();
+            let clashes = state.endpoints.values().filter(|other| local.clashes_with(other)).count();
+            let watcher = local.watcher.upgrade();
+            state.local.push(local);
+            (clashes, watcher)
+        };
+        if let Some(watcher) = watcher {
+            (0..clashes).for_each(|_| watcher.incompatible_type());
+        }
+    }
+
+    pub(crate) fn unwatch_type(&self, gid: Gid) {
+        self.state.lock().local.retain(|local| local.gid != gid);
+    }
+
+    /// Policies of the endpoints of one wire topic and direction.
+    pub(crate) fn profiles(&self, topic: &str, of_writers: bool) -> Vec<QosProfile> {
+        let state = self.state.lock();
+        let endpoints = state.endpoints.values().filter(|e| e.topic == topic && e.is_writer == of_writers);
+        endpoints.map(|endpoint| endpoint.qos).collect()
+    }
+
+    pub(crate) fn snapshot(&self) -> Arc<GraphSnapshot> {
+        let mut state = self.state.lock();
+        if let Some(snapshot) = &state.snapshot {
+            return snapshot.clone();
+        }
+        let snapshot = Arc::new(state.make_snapshot());
+        state.snapshot = Some(snapshot.clone());
+        snapshot
+    }
+
+    pub(crate) fn on_change(self: &Arc<Self>, notify: Notify) -> GraphChangeGuard {
+        let registration: Registration = Arc::new(Mutex::new(Some(notify)));
+        self.notified.lock().push(registration.clone());
+        let graph = Arc::downgrade(self);
+        GraphChangeGuard::new(move || {
+            // Waits for a call that runs now; later ones find nothing.
+            registration.lock().take();
+            if let Some(graph) = graph.upgrade() {
+                graph.notified.lock().retain(|other| !Arc::ptr_eq(other, &registration));
+            }
+        })
+    }
+
+    /// Ends all notifications.
+    pub(crate) fn close(&self) {
+        let registrations = std::mem::take(&mut *self.notified.lock());
+        registrations.iter().for_each(|registration| drop(registration.lock().take()));
+    }
+
+    fn change<T>(&self, change: impl FnOnce(&mut State) -> T) -> T {
+        let result = {
+            let mut state = self.state.lock();
+            state.generation += 1;
+            state.snapshot = None;
+            change(&mut state)
+        };
+        let registrations = self.notified.lock().clone();
+        for registration in registrations {
+            // Held so that ending a registration can wait for this call, which only marks something as ready.
+            if let Some(notify) = &*registration.lock() {
+                notify();
+            }
+        }
+        result
+    }
+}
+
+impl State {
+    fn make_snapshot(&self) -> GraphSnapshot {
+        let mut nodes = Vec::new();
+        let mut owners = HashMap::new();
+        for (gid, participant) in self.participants.values() {
+            for node in participant.nodes.iter().flatten() {
+                owners.extend(node.readers.iter().chain(&node.writers).map(|gid| (*gid, &node.name)));
+                nodes.push(NodeInfo {
+                    name: node.name.clone(),
+                    enclave: participant.enclave.clone(),
+                    participant: *gid,
+                });
+            }
+        }
+        nodes.sort();
+        let owner = |gid: &Gid| match owners.get(gid) {
+            Some(name) => EndpointNode::Named((*name).clone()),
+            None => match self.participants.get(&gid.participant_prefix()) {
+                Some((_, Participant { nodes: Some(_), .. })) => EndpointNode::Unknown,
+                _ => EndpointNode::NotRos,
+            },
+        };
+        let mut endpoints: Vec<_> =
+            self.endpoints.values().filter_map(|e| endpoint_info(e, &owner)).collect();
+        endpoints.sort_by(|a, b| (&a.name, a.kind, a.gid).cmp(&(&b.name, b.kind, b.gid)));
+        GraphSnapshot { generation: self.generation, nodes, endpoints }
+    }
+}
+
+/// An endpoint as ROS sees it; nothing for those that only carry discovery or replies.
+fn endpoint_info(endpoint: &WireEndpoint, owner: &dyn Fn(&Gid) -> EndpointNode) -> Option<EndpointInfo> {
+    let topic_kind = || {
+        if endpoint.is_writer { EndpointKind::Publisher } else { EndpointKind::Subscription }
+    };
+    let (kind, name, type_name, is_ros) = match names::demangle_topic(&endpoint.topic) {
+        RosTopic::Topic(name) => (topic_kind(), name, names::demangle_type(&endpoint.type_name), true),
+        RosTopic::Request(name) => {
+            let kind = if endpoint.is_writer { EndpointKind::Client } else { EndpointKind::Service };
+            (kind, name, names::demangle_service_type(&endpoint.type_name), true)
+        }
+        RosTopic::Reply(_) | RosTopic::Other(names::DISCOVERY_TOPIC) => return None,
+        RosTopic::Other(name) => (topic_kind(), name, endpoint.type_name.clone(), false),
+    };
+    Some(EndpointInfo {
+        kind,
+        name: name.to_owned(),
+        type_name,
+        type_hash: endpoint.data.type_hash,
+        gid: endpoint.gid,
+        node: owner(&endpoint.gid),
+        qos: endpoint.qos,
+        is_ros,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use std::sync::atomic::AtomicUsize;
+
+    use feros_rmw::NodeName;
+
+    use super::*;
+
+    fn gid(participant: u8, entity: u8) -> Gid {
+        let mut bytes = [participant; 16];
+        bytes[15] = entity;
+        Gid(bytes)
+    }
+
+    fn endpoint(gid: Gid, is_writer: bool, topic: &str, type_name: &str) -> WireEndpoint {
+        WireEndpoint {
+            gid,
+            is_writer,
+            topic: topic.into(),
+            type_name: type_name.into(),
+            qos: QosProfile::default(),
+            data: EndpointData::default(),
+        }
+    }
+
+    #[test]
+    fn nodes_and_endpoints_are_put_together() {
+        let graph = Graph::default();
+        graph.participant_appeared(gid(1, 0), "/".into());
+        graph.endpoint_appeared(endpoint(gid(1, 3), true, "rt/a", "p::msg::dds_::A_"));
+        graph.endpoint_appeared(endpoint(gid(1, 4), false, "rq/sRequest", "p::srv::dds_::S_Request_"));
+        graph.endpoint_appeared(endpoint(gid(1, 5), true, "rr/sReply", "p::srv::dds_::S_Response_"));
+        graph.endpoint_appeared(endpoint(gid(1, 6), true, "ros_discovery_info", names::DISCOVERY_TYPE));
+        assert_eq!(graph.snapshot().endpoints[0].node, EndpointNode::NotRos);
+
+        let name = NodeName::new("/", "n").unwrap();
+        let node = NodeEntities { name: name.clone(), readers: vec![gid(1, 4)], writers: vec![] };
+        graph.announced(ParticipantEntities { participant: gid(1, 0), nodes: vec![node] });
+        let snapshot = graph.snapshot();
+        let found: Vec<_> = snapshot.endpoints.iter().map(|e| (e.kind, e.name.as_str(), &e.node)).collect();
+        let expected = [
+            (EndpointKind::Publisher, "/a", &EndpointNode::Unknown),
+            (EndpointKind::Service, "/s", &EndpointNode::Named(name)),
+        ];
+        assert_eq!(found, expected);
+        assert_eq!(snapshot.endpoints[1].type_name, "p/srv/S");
+        assert_eq!(snapshot.nodes[0].enclave, "/");
+        assert!(Arc::ptr_eq(&snapshot, &graph.snapshot()), "nothing changed");
+
+        graph.participant_left(gid(1, 0));
+        graph.endpoint_left(gid(1, 3));
+        let later = graph.snapshot();
+        assert!(
+            later.nodes.is_empty() && later.endpoints.len() == 1 && later.generation > snapshot.generation
+        );
+    }
+
+    #[test]
+    fn guards_end_notifications() {
+        let graph = Arc::new(Graph::default());
+        let calls = Arc::new(AtomicUsize::new(0));
+        let counter = calls.clone();
+        let guard = graph.on_change(Arc::new(move || {
+            counter.fetch_add(1, Ordering::Relaxed);
+        }));
+        graph.participant_appeared(gid(1, 0), String::new());
+        assert_eq!(calls.load(Ordering::Relaxed), 1);
+        drop(guard);
+        graph.participant_left(gid(1, 0));
+        assert_eq!(calls.load(Ordering::Relaxed), 1);
+        assert!(graph.notified.lock().is_empty());
+    }
+
+    #[test]
+    fn types_clash_once_per_endpoint_whoever_comes_first() {
+        #[derive(Default)]
+        struct Count(AtomicUsize);
+        impl IncompatibleType for Count {
+            fn incompatible_type(&self) {
+                self.0.fetch_add(1, Ordering::Relaxed);
+            }
+        }
+        let graph = Graph::default();
+        let count = Arc::new(Count::default());
+        let weak: Weak<dyn IncompatibleType> = Arc::<Count>::downgrade(&count);
+        graph.endpoint_appeared(endpoint(gid(1, 3), true, "rt/a", "A"));
+        graph.watch_type(gid(2, 4), false, "rt/a", "B", weak);
+        graph.endpoint_appeared(endpoint(gid(1, 3), true, "rt/a", "A"));
+        graph.endpoint_appeared(endpoint(gid(1, 5), true, "rt/a", "A"));
+        graph.endpoint_appeared(endpoint(gid(1, 6), false, "rt/a", "A"));
+        graph.endpoint_appeared(endpoint(gid(1, 7), true, "rt/a", "B"));
+        assert_eq!(count.0.load(Ordering::Relaxed), 2);
+        graph.unwatch_type(gid(2, 4));
+        graph.endpoint_appeared(endpoint(gid(1, 8), true, "rt/a", "A"));
+        assert_eq!(count.0.load(Ordering::Relaxed), 2);
+    }
+}

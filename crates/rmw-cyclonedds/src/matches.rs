@@ -1,0 +1,69 @@
+//! The endpoints that match a service's or client's endpoints, read again only when they changed.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use feros_rmw::Gid;
+
+use crate::sync::Mutex;
+use crate::user_data::EndpointData;
+
+pub(crate) type Matches = Arc<[(Gid, EndpointData)]>;
+
+#[derive(Default)]
+pub(crate) struct MatchCache(Mutex<Option<(u64, Matches)>>);
+
+impl MatchCache {
+    /// What `list` returned at the current `generation` of the matches.
+    pub(crate) fn get(
+        &self,
+        generation: &AtomicU64,
+        list: impl FnOnce() -> Vec<(Gid, EndpointData)>,
+    ) -> Matches {
+        // Read first: what changes while listing makes the list stale, never wrong for good.
+        let generation = generation.load(Ordering::Acquire);
+        if let Some((cached, matches)) = &*self.0.lock() {
+            if *cached == generation {
+                return matches.clone();
+            }
+        }
+        let matches = Matches::from(list());
+        *self.0.lock() = Some((generation, matches.clone()));
+        matches
+    }
+}
+
+/// The RTPS entity kind of a gid says whether it is a reader.
+pub(crate) fn is_reader(gid: &[u8; 16]) -> bool {
+    matches!(gid[15] & 0x3f, 0x04 | 0x07)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_are_read_once_per_generation() {
+        let (cache, generation) = (MatchCache::default(), AtomicU64::new(0));
+        let mut calls = 0;
+        for (now, expected) in [(0, 1), (0, 1), (1, 2), (1, 2)] {
+            generation.store(now, Ordering::Relaxed);
+            cache.get(&generation, || {
+                calls += 1;
+                Vec::new()
+            });
+            assert_eq!(calls, expected);
+        }
+    }
+
+    #[test]
+    fn entity_kinds() {
+        let gid = |kind: u8| {
+            let mut gid = [0; 16];
+            gid[15] = kind;
+            gid
+        };
+        assert!(is_reader(&gid(0x04)) && is_reader(&gid(0x07)) && is_reader(&gid(0xc4)));
+        assert!(!is_reader(&gid(0x03)) && !is_reader(&gid(0x02)) && !is_reader(&gid(0xc1)));
+    }
+}

@@ -1,0 +1,39 @@
+//! A participant of the engine and its share in the domain.
+
+use feros_cyclonedds_sys as sys;
+use feros_rmw::{Gid, OpenError, SessionOptions};
+
+use crate::ENGINE_NAME;
+use crate::dds::{Code, Entity};
+use crate::domain::Domain;
+use crate::qos::Qos;
+
+#[derive(Debug)]
+pub(crate) struct Participant {
+    // Dropped before the domain.
+    pub(crate) entity: Entity,
+    pub(crate) gid: Gid,
+    pub(crate) domain: Domain,
+}
+
+impl Participant {
+    pub(crate) fn open(options: &SessionOptions) -> Result<Self, OpenError> {
+        let domain = Domain::open(options)?;
+        let failed = |operation| {
+            move |code: Code| OpenError::Engine {
+                engine: ENGINE_NAME,
+                domain_id: options.domain_id,
+                operation,
+                code: code.to_string(),
+            }
+        };
+        let qos = Qos::participant(&options.enclave);
+        // SAFETY: the QoS is alive; there is no listener.
+        let entity = Entity::new(unsafe {
+            sys::dds_create_participant(options.domain_id, qos.as_ptr(), std::ptr::null())
+        })
+        .map_err(failed("creating the participant"))?;
+        let gid = entity.gid().map_err(failed("reading the participant's GUID"))?;
+        Ok(Self { entity, gid, domain })
+    }
+}

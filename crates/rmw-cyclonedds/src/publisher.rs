@@ -1,0 +1,179 @@
+//! Publishers, synchronous and asynchronous.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use feros_cyclonedds_sys as sys;
+use feros_rmw::engine::Fill;
+use feros_rmw::{
+    CreateEndpointError, EventError, Gid, PublishError, PublishMode, Publisher, PublisherEvent,
+    PublisherOptions, QosProfile, WaitForAckedError,
+};
+
+use crate::dds::check;
+use crate::endpoint::{Names, Wakes, Writer};
+use crate::graph::IncompatibleType;
+use crate::qos::Qos;
+use crate::queue::Queue;
+use crate::sample::SampleRef;
+use crate::session::{NodeMember, Shared};
+use crate::user_data::EndpointData;
+
+/// How long the end of an asynchronous publisher waits for what is still queued: as long as the engine itself lingers.
+const LINGER: Duration = Duration::from_secs(1);
+
+pub(crate) struct CyclonePublisher {
+    // Dropped in this order: the sending thread ends, the announcement goes, then the writer.
+    sender: Option<Sender>,
+    _member: NodeMember,
+    writer: Arc<Writer>,
+    qos: QosProfile,
+}
+
+impl CyclonePublisher {
+    pub(crate) fn new(
+        shared: &Arc<Shared>,
+        names: Names,
+        qos: QosProfile,
+        options: PublisherOptions<'_>,
+    ) -> Result<Arc<Self>, CreateEndpointError> {
+        let data = EndpointData { type_hash: options.type_hash, ..EndpointData::default() };
+        let wakes = Wakes { on_event: options.on_event, ..Wakes::default() };
+        let name = names.ros.clone();
+        let (topic, type_name) = (names.topic.clone(), names.type_name.clone());
+        let writer =
+            Arc::new(Writer::new(&shared.participant, names, &Qos::writer(&qos, &data.encode()), wakes)?);
+        let watcher = Arc::downgrade(&writer.watched) as std::sync::Weak<dyn IncompatibleType>;
+        shared.graph.watch_type(writer.gid, true, &topic, &type_name, watcher);
+        let member = shared.join_node(options.node, &name, vec![], vec![writer.gid]);
+        let member = member.inspect_err(|_| shared.graph.unwatch_type(writer.gid))?;
+        let sender = match options.mode {
+            PublishMode::Synchronous => None,
+            PublishMode::Asynchronous { queue_depth } => Some(Sender::start(&writer, queue_depth)?),
+        };
+        Ok(Arc::new(Self { sender, _member: member, writer, qos }))
+    }
+
+    fn topic(&self) -> String {
+        self.writer.names.ros.clone()
+    }
+}
+
+impl Publisher for CyclonePublisher {
+    fn gid(&self) -> Gid {
+        self.writer.gid
+    }
+
+    fn qos(&self) -> QosProfile {
+        self.qos
+    }
+
+    fn publish(&self, size_bytes: usize, fill: Fill<'_>) -> Result<u64, PublishError> {
+        // SAFETY: no preconditions.
+        let now = unsafe { sys::feros_now() };
+        let sample = self.writer.fill(size_bytes, 0, fill)?;
+        match &self.sender {
+            Some(sender) => Ok(sender.push(sample, now)),
+            None => self.writer.write(sample, now).map(i64::unsigned_abs),
+        }
+    }
+
+    fn matched_subscriptions(&self) -> usize {
+        self.writer.watched.matched.load(Ordering::Acquire)
+    }
+
+    fn matched_gids(&self) -> Vec<Gid> {
+        self.writer.matched().into_iter().map(|(gid, _)| gid).collect()
+    }
+
+    fn wait_for_all_acked(&self, timeout: Duration) -> Result<(), WaitForAckedError> {
+        let timed_out = || WaitForAckedError::Timeout { topic: self.topic(), waited: timeout };
+        let started = Instant::now();
+        if self.sender.as_ref().is_some_and(|sender| !sender.queue.wait_until_done(timeout)) {
+            return Err(timed_out());
+        }
+        let left = timeout.saturating_sub(started.elapsed());
+        let nanos = i64::try_from(left.as_nanos()).unwrap_or(sys::DDS_INFINITY);
+        // SAFETY: the writer is alive.
+        match check(unsafe { sys::dds_wait_for_acks(self.writer.entity.handle(), nanos) }) {
+            Ok(_) => Ok(()),
+            Err(code) if code.0 == sys::DDS_RETCODE_TIMEOUT => Err(timed_out()),
+            Err(code) => Err(WaitForAckedError::Engine { topic: self.topic(), code: code.to_string() }),
+        }
+    }
+
+    fn assert_liveliness(&self) -> Result<(), EventError> {
+        // SAFETY: the writer is alive.
+        let code = unsafe { sys::dds_assert_liveliness(self.writer.entity.handle()) };
+        check(code).map(|_| ()).map_err(|code| EventError { topic: self.topic(), code: code.to_string() })
+    }
+
+    fn take_event(&self) -> Result<Option<PublisherEvent>, EventError> {
+        Ok(self.writer.watched.status.lock().take())
+    }
+
+    fn dropped_messages(&self) -> u64 {
+        self.sender
+            .as_ref()
+            .map_or(0, |sender| sender.queue.dropped() + sender.failed.load(Ordering::Relaxed))
+    }
+}
+
+/// The thread that sends for an asynchronous publisher.
+struct Sender {
+    queue: Arc<Queue<(SampleRef, i64)>>,
+    accepted: AtomicU64,
+    /// Messages that the engine refused after they were accepted.
+    failed: Arc<AtomicU64>,
+    writer: Arc<Writer>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Sender {
+    fn start(writer: &Arc<Writer>, depth: usize) -> Result<Self, CreateEndpointError> {
+        let queue = Arc::new(Queue::<(SampleRef, i64)>::new(depth));
+        let failed = Arc::new(AtomicU64::new(0));
+        let (from, to, failures) = (queue.clone(), writer.clone(), failed.clone());
+        let run = move || {
+            while let Some((sample, published)) = from.pop() {
+                if let Err(error) = to.write(sample, published) {
+                    failures.fetch_add(1, Ordering::Relaxed);
+                    tracing::warn!("a queued message was not sent: {error}");
+                }
+            }
+        };
+        let thread =
+            std::thread::Builder::new().name("feros-publish".into()).spawn(run).map_err(|error| {
+                CreateEndpointError::Engine {
+                    name: writer.names.ros.clone(),
+                    operation: "starting the sending thread",
+                    code: error.to_string(),
+                }
+            })?;
+        let accepted = AtomicU64::new(0);
+        Ok(Self { queue, accepted, failed, writer: writer.clone(), thread: Some(thread) })
+    }
+
+    fn push(&self, sample: SampleRef, published: i64) -> u64 {
+        self.queue.push((sample, published));
+        self.accepted.fetch_add(1, Ordering::Relaxed) + 1
+    }
+}
+
+impl Drop for Sender {
+    fn drop(&mut self) {
+        self.queue.close();
+        if !self.queue.wait_until_done(LINGER) {
+            self.queue.discard();
+            // A write that waits for a full link ends when its writer goes.
+            self.writer.entity.delete();
+        }
+        if let Some(thread) = self.thread.take() {
+            if thread.join().is_err() {
+                tracing::error!("the sending thread of {} panicked", self.writer.names.ros);
+            }
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! The bounded queue of an asynchronous publisher. Pushing never waits; when it is full, the oldest item goes.
+
+use std::collections::VecDeque;
+use std::time::{Duration, Instant};
+
+use crate::sync::{Condvar, Mutex, MutexGuard};
+
+pub(crate) struct Queue<T> {
+    state: Mutex<State<T>>,
+    changed: Condvar,
+    depth: usize,
+}
+
+struct State<T> {
+    items: VecDeque<T>,
+    /// An item was popped and is not done yet.
+    busy: bool,
+    closed: bool,
+    dropped: u64,
+}
+
+impl<T> Queue<T> {
+    pub(crate) fn new(depth: usize) -> Self {
+        let depth = depth.max(1);
+        let state = State { items: VecDeque::new(), busy: false, closed: false, dropped: 0 };
+        Self { state: Mutex::new(state), changed: Condvar::new(), depth }
+    }
+
+    pub(crate) fn push(&self, item: T) {
+        let oldest = {
+            let mut state = self.state.lock();
+            let oldest = if state.items.len() >= self.depth { state.items.pop_front() } else { None };
+            state.dropped += u64::from(oldest.is_some());
+            state.items.push_back(item);
+            oldest
+        };
+        self.changed.notify_all();
+        drop(oldest); // without the lock: freeing may take long
+    }
+
+    /// Waits for the next item; `None` when the queue was closed. The item counts as being worked on until the next call.
+    pub(crate) fn pop(&self) -> Option<T> {
+        let mut state = self.state.lock();
+        if std::mem::take(&mut state.busy) {
+            self.changed.notify_all();
+        }
+        loop {
+            if let Some(item) = state.items.pop_front() {
+                state.busy = true;
+                return Some(item);
+            }
+            if state.closed {
+                return None;
+            }
+            state = wait(&self.changed, state);
+        }
+    }
+
+    /// Waits until everything that was pushed is done; false when time ran out first.
+    pub(crate) fn wait_until_done(&self, timeout: Duration) -> bool {
+        let deadline = Instant::now().checked_add(timeout);
+        let mut state = self.state.lock();
+        while state.busy || !state.items.is_empty() {
+            let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
+            match left {
+                Some(Duration::ZERO) => return false,
+                Some(left) => {
+                    state = self
+                        .changed
+                        .wait_timeout(state, left)
+                        .unwrap_or_else(std::sync::PoisonError::into_inner)
+                        .0;
+                }
+                None => state = wait(&self.changed, state),
+            }
+        }
+        true
+    }
+
+    /// Lets `pop` end once the queue is empty.
+    pub(crate) fn close(&self) {
+        self.state.lock().closed = true;
+        self.changed.notify_all();
+    }
+
+    /// Drops what is queued, counted.
+    pub(crate) fn discard(&self) {
+        let items = {
+            let mut state = self.state.lock();
+            state.dropped += state.items.len() as u64;
+            std::mem::take(&mut state.items)
+        };
+        self.changed.notify_all();
+        drop(items);
+    }
+
+    pub(crate) fn dropped(&self) -> u64 {
+        self.state.lock().dropped
+    }
+}
+
+fn wait<'a, T>(condvar: &Condvar, guard: MutexGuard<'a, T>) -> MutexGuard<'a, T> {
+    condvar.wait(guard).unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use std::sync::Arc;
+
+    use super::*;
+
+    #[test]
+    fn the_oldest_goes_and_is_counted() {
+        let queue = Queue::new(2);
+        (0..5).for_each(|n| queue.push(n));
+        assert_eq!(queue.dropped(), 3);
+        queue.close();
+        assert_eq!((queue.pop(), queue.pop(), queue.pop()), (Some(3), Some(4), None));
+    }
+
+    #[test]
+    fn done_means_worked_on() {
+        let queue = Arc::new(Queue::new(8));
+        queue.push(1);
+        assert!(!queue.wait_until_done(Duration::from_millis(1)));
+        let other = queue.clone();
+        let worker = std::thread::spawn(move || {
+            let mut done = Vec::new();
+            while let Some(item) = other.pop() {
+                done.push(item);
+            }
+            done
+        });
+        assert!(queue.wait_until_done(Duration::from_secs(60)));
+        queue.push(2);
+        queue.close();
+        assert_eq!(worker.join().unwrap(), [1, 2]);
+        queue.push(3);
+        queue.discard();
+        assert_eq!(queue.dropped(), 1);
+    }
+}

@@ -1,0 +1,139 @@
+//! Samples of the engine: loaned for writing, lent after reading.
+
+use std::ptr::NonNull;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use feros_cyclonedds_sys as sys;
+use feros_rmw::{Gid, MessageInfo, Payload, PayloadBytes, Sample};
+
+/// A counted reference to a sample of the engine.
+#[derive(Debug)]
+pub(crate) struct SampleRef(NonNull<sys::feros_sample>);
+
+// SAFETY: samples are counted atomically; bytes are written only through `&mut self` by the only holder.
+unsafe impl Send for SampleRef {}
+// SAFETY: as above; shared access only reads.
+unsafe impl Sync for SampleRef {}
+
+impl SampleRef {
+    /// Takes over one reference.
+    ///
+    /// # Safety
+    /// `sample` is null or a reference that the caller owns.
+    pub(crate) unsafe fn from_owned(sample: *mut sys::feros_sample) -> Option<Self> {
+        NonNull::new(sample).map(Self)
+    }
+
+    pub(crate) fn bytes(&self) -> &[u8] {
+        // SAFETY: the sample holds `size` initialised bytes from there on, as long as it is referenced.
+        unsafe {
+            std::slice::from_raw_parts(
+                sys::feros_sample_bytes(self.0.as_ptr()),
+                sys::feros_sample_size(self.0.as_ptr()),
+            )
+        }
+    }
+
+    /// The bytes for writing, if nobody else holds a reference.
+    pub(crate) fn bytes_mut(&mut self) -> Option<&mut [u8]> {
+        // SAFETY: as for `bytes`; being the only reference, borrowed mutably, makes the access exclusive.
+        unsafe {
+            sys::feros_sample_is_unique(self.0.as_ptr()).then(|| {
+                std::slice::from_raw_parts_mut(
+                    sys::feros_sample_bytes(self.0.as_ptr()),
+                    sys::feros_sample_size(self.0.as_ptr()),
+                )
+            })
+        }
+    }
+
+    pub(crate) fn info(&self) -> sys::feros_sample_info {
+        let mut info = sys::feros_sample_info::default();
+        // SAFETY: the sample is referenced; the out parameter is valid for writing.
+        unsafe { sys::feros_sample_get_info(self.0.as_ptr(), &raw mut info) };
+        info
+    }
+
+    /// Only for samples that were not written yet.
+    pub(crate) fn set_related(&mut self, related: &sys::feros_identity) {
+        // SAFETY: the sample is referenced and not shared yet; the engine copies the identity.
+        unsafe { sys::feros_sample_set_related(self.0.as_ptr(), related) }
+    }
+
+    /// Gives up the reference without releasing it.
+    pub(crate) fn into_raw(self) -> *mut sys::feros_sample {
+        let raw = self.0.as_ptr();
+        std::mem::forget(self);
+        raw
+    }
+}
+
+impl Drop for SampleRef {
+    fn drop(&mut self) {
+        // SAFETY: releases the reference that this value owns.
+        unsafe { sys::feros_sample_unref(self.0.as_ptr()) }
+    }
+}
+
+impl PayloadBytes for SampleRef {
+    fn bytes(&self) -> &[u8] {
+        SampleRef::bytes(self)
+    }
+}
+
+/// A sample whose message starts behind a service header.
+struct Behind {
+    sample: SampleRef,
+    offset: usize,
+}
+
+impl PayloadBytes for Behind {
+    fn bytes(&self) -> &[u8] {
+        &self.sample.bytes()[self.offset..]
+    }
+}
+
+/// Bytes of the header that the payload-header mapping puts between encapsulation and message.
+pub(crate) const SERVICE_HEADER_BYTES: usize = 16;
+/// Bytes of the encapsulation header.
+pub(crate) const ENCAPSULATION_BYTES: usize = 4;
+
+/// The message behind a service header, with its encapsulation in front: in place when nobody else reads the sample.
+///
+/// The sample must be at least as long as both headers.
+pub(crate) fn without_service_header(mut sample: SampleRef) -> Payload {
+    match sample.bytes_mut() {
+        Some(bytes) => {
+            bytes.copy_within(..ENCAPSULATION_BYTES, SERVICE_HEADER_BYTES);
+            Payload::new(Behind { sample, offset: SERVICE_HEADER_BYTES })
+        }
+        None => {
+            let bytes = sample.bytes();
+            let message = &bytes[ENCAPSULATION_BYTES + SERVICE_HEADER_BYTES..];
+            Payload::new([&bytes[..ENCAPSULATION_BYTES], message].concat())
+        }
+    }
+}
+
+/// What is known of a sample besides its content.
+pub(crate) fn message_info(info: &sys::feros_sample_info, session: Gid) -> MessageInfo {
+    let publisher_gid = Gid(info.writer_guid);
+    MessageInfo {
+        source_timestamp: time(info.source_timestamp),
+        received_timestamp: time(info.received_timestamp),
+        publication_sequence_number: u64::try_from(info.sequence_number).ok().filter(|n| *n > 0),
+        publisher_gid,
+        from_same_session: publisher_gid.participant_prefix() == session.participant_prefix(),
+    }
+}
+
+fn time(nanos: i64) -> Option<SystemTime> {
+    let nanos = u64::try_from(nanos).ok().filter(|n| *n > 0)?;
+    UNIX_EPOCH.checked_add(Duration::from_nanos(nanos))
+}
+
+/// The sample as the client library receives it.
+pub(crate) fn lend(sample: SampleRef, session: Gid) -> Sample {
+    let info = message_info(&sample.info(), session);
+    Sample { payload: Payload::new(sample), info }
+}

@@ -1,0 +1,275 @@
+//! Servers of services. One server understands clients of both RMW families at once; which one a request comes from is
+//! seen from the USER_DATA of its writer (`clientid=`), and the response goes back in the same way.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use feros_cyclonedds_sys as sys;
+use feros_rmw::engine::Fill;
+use feros_rmw::{
+    CreateEndpointError, Gid, PublishError, QosProfile, RequestId, Sample, Service, ServiceMapping,
+    ServiceOptions, TakeError,
+};
+
+use crate::dds::MatchedEndpoint;
+use crate::endpoint::{Names, Reader, Wakes, Writer};
+use crate::matches::{MatchCache, is_reader};
+use crate::names;
+use crate::qos::Qos;
+use crate::sample::{ENCAPSULATION_BYTES, SERVICE_HEADER_BYTES, message_info, without_service_header};
+use crate::sample::{SampleRef, lend};
+use crate::session::{NodeMember, Shared};
+use crate::sync::{Condvar, Mutex};
+use crate::user_data::{EndpointData, PairId};
+
+/// As long as stock ROS 2 waits for a client that asked to become able to receive.
+const CLIENT_WAIT: Duration = Duration::from_millis(100);
+
+pub(crate) struct CycloneService {
+    // Dropped first: the announcement goes before the endpoints.
+    _member: NodeMember,
+    requests: Reader,
+    replies: Writer,
+    name: String,
+    qos: QosProfile,
+    reply_readers: MatchCache,
+    request_writers: MatchCache,
+    /// The client id that each request writer announces, by its handle.
+    clients: Mutex<HashMap<sys::dds_instance_handle_t, Option<PairId>>>,
+    match_bell: Arc<Bell>,
+    refused: AtomicU64,
+}
+
+/// Rung when the readers of replies change.
+#[derive(Default)]
+struct Bell {
+    lock: Mutex<()>,
+    rung: Condvar,
+}
+
+impl CycloneService {
+    pub(crate) fn new(
+        shared: &Arc<Shared>,
+        qos: QosProfile,
+        options: ServiceOptions<'_>,
+    ) -> Result<Self, CreateEndpointError> {
+        let names = ServiceNames::new(options.service, options.type_name)?;
+        let service_id = (options.mapping == ServiceMapping::PayloadHeader).then(|| pair_id(shared));
+        let data = |type_hash| EndpointData { type_hash, service_id, client_id: None }.encode();
+        let match_bell = Arc::new(Bell::default());
+        let bell = match_bell.clone();
+        let ring = move || {
+            drop(bell.lock.lock());
+            bell.rung.notify_all();
+        };
+        let replies = Writer::new(
+            &shared.participant,
+            names.reply,
+            &Qos::writer(&qos, &data(options.response_hash)),
+            Wakes { on_match: Some(Arc::new(ring)), ..Wakes::default() },
+        )?;
+        // After the writer, so that whoever can ask can be answered.
+        let requests = Reader::new(
+            &shared.participant,
+            names.request,
+            &Qos::reader(&qos, &data(options.request_hash), false),
+            Wakes { on_data: Some(options.on_request), ..Wakes::default() },
+        )?;
+        let member =
+            shared.join_node(options.node, options.service, vec![requests.gid], vec![replies.gid])?;
+        Ok(Self {
+            _member: member,
+            requests,
+            replies,
+            name: options.service.to_owned(),
+            qos,
+            reply_readers: MatchCache::default(),
+            request_writers: MatchCache::default(),
+            clients: Mutex::default(),
+            match_bell,
+            refused: AtomicU64::new(0),
+        })
+    }
+
+    /// The client id of a request's writer; `None` for clients of the other mapping.
+    fn client_id(&self, publication: sys::dds_instance_handle_t) -> Option<PairId> {
+        if let Some(known) = self.clients.lock().get(&publication) {
+            return *known;
+        }
+        let endpoint = MatchedEndpoint::publication(&self.requests.entity, publication)?;
+        let id = EndpointData::parse(&endpoint.user_data()).client_id;
+        let mut clients = self.clients.lock();
+        // Clients come and go; those that left are forgotten when there are many.
+        if clients.len() >= 256 {
+            clients.clear();
+        }
+        clients.insert(publication, id);
+        id
+    }
+
+    /// Waits until `is_client` finds the client among those that receive replies.
+    fn wait_for_client(
+        &self,
+        is_client: impl Fn(&(Gid, EndpointData)) -> bool,
+        is_gone: impl Fn() -> bool,
+    ) -> Result<(), PublishError> {
+        let deadline = Instant::now() + CLIENT_WAIT;
+        let generation = &self.replies.watched.match_generation;
+        loop {
+            let seen = generation.load(Ordering::Acquire);
+            let matches = self.reply_readers.get(generation, || self.replies.matched());
+            if matches.iter().any(&is_client) {
+                return Ok(());
+            }
+            let left = deadline.saturating_duration_since(Instant::now());
+            if left.is_zero() || is_gone() {
+                return Err(PublishError::ClientGone { service: self.name.clone(), waited: CLIENT_WAIT });
+            }
+            // The engine's thread takes this lock after it changed the generation, so no change is missed.
+            let lock = self.match_bell.lock.lock();
+            if generation.load(Ordering::Acquire) == seen {
+                drop(self.match_bell.rung.wait_timeout(lock, left));
+            }
+        }
+    }
+
+    fn has_left(&self, client: &[u8; 16]) -> bool {
+        let generation = &self.requests.watched.match_generation;
+        let writers = self.request_writers.get(generation, || self.requests.matched());
+        !writers.iter().any(|(gid, _)| gid.participant_prefix() == Gid(*client).participant_prefix())
+    }
+
+    fn request(&self, sample: SampleRef, publication: u64) -> Option<(RequestId, Sample)> {
+        let info = sample.info();
+        if self.client_id(publication).is_some() {
+            let header = sample.bytes().get(ENCAPSULATION_BYTES..ENCAPSULATION_BYTES + SERVICE_HEADER_BYTES);
+            let Some((guid, number)) = header.and_then(|header| header.split_first_chunk::<8>()) else {
+                self.refused.fetch_add(1, Ordering::Relaxed);
+                return None;
+            };
+            let mut client = [0; 16];
+            client[..8].copy_from_slice(guid);
+            client[8..].copy_from_slice(&publication.to_le_bytes());
+            let id = RequestId {
+                client,
+                sequence_number: i64::from_le_bytes(number.try_into().ok()?),
+                mapping: ServiceMapping::PayloadHeader,
+            };
+            let info = message_info(&info, self.requests.participant.gid);
+            return Some((id, Sample { payload: without_service_header(sample), info }));
+        }
+        // A client may ask to be answered at its reader, but not at somebody else's.
+        let own_reader = info.has_related
+            && is_reader(&info.related.guid)
+            && info.related.guid[..12] == info.writer_guid[..12];
+        let id = RequestId {
+            client: if own_reader { info.related.guid } else { info.writer_guid },
+            sequence_number: info.sequence_number,
+            mapping: ServiceMapping::RelatedSampleIdentity,
+        };
+        Some((id, lend(sample, self.requests.participant.gid)))
+    }
+
+    fn send_related(&self, request: &RequestId, mut sample: SampleRef, now: i64) -> Result<(), PublishError> {
+        let related = sys::feros_identity { guid: request.client, sequence_number: request.sequence_number };
+        sample.set_related(&related);
+        if is_reader(&request.client) {
+            self.wait_for_client(|(gid, _)| gid.0 == request.client, || self.has_left(&request.client))?;
+        }
+        self.replies.write(sample, now).map(|_| ())
+    }
+
+    fn send_with_header(
+        &self,
+        request: &RequestId,
+        mut sample: SampleRef,
+        now: i64,
+    ) -> Result<(), PublishError> {
+        write_service_header(&mut sample, &request.client[..8], request.sequence_number);
+        let publication = request.client.last_chunk::<8>().map_or(0, |bytes| u64::from_le_bytes(*bytes));
+        let client_id = self.clients.lock().get(&publication).copied().flatten();
+        if let Some(id) = client_id {
+            let left = || MatchedEndpoint::publication(&self.requests.entity, publication).is_none();
+            self.wait_for_client(|(_, data)| data.client_id == Some(id), left)?;
+        }
+        self.replies.write(sample, now).map(|_| ())
+    }
+}
+
+impl Service for CycloneService {
+    fn gid(&self) -> Gid {
+        self.requests.gid
+    }
+
+    fn qos(&self) -> QosProfile {
+        self.qos
+    }
+
+    fn take_request(&self) -> Result<Option<(RequestId, Sample)>, TakeError> {
+        while let Some((sample, publication)) = self.requests.take()? {
+            if let Some(request) = self.request(sample, publication) {
+                return Ok(Some(request));
+            }
+        }
+        Ok(None)
+    }
+
+    fn send_response(
+        &self,
+        request: &RequestId,
+        size_bytes: usize,
+        fill: Fill<'_>,
+    ) -> Result<(), PublishError> {
+        // SAFETY: no preconditions.
+        let now = unsafe { sys::feros_now() };
+        match request.mapping {
+            ServiceMapping::RelatedSampleIdentity => {
+                self.send_related(request, self.replies.fill(size_bytes, 0, fill)?, now)
+            }
+            ServiceMapping::PayloadHeader => {
+                let sample = self.replies.fill(size_bytes, SERVICE_HEADER_BYTES, fill)?;
+                self.send_with_header(request, sample, now)
+            }
+        }
+    }
+
+    fn refused_samples(&self) -> u64 {
+        self.requests.refused_samples() + self.refused.load(Ordering::Relaxed)
+    }
+}
+
+/// The wire names of both directions of a service.
+pub(crate) struct ServiceNames {
+    pub(crate) request: Names,
+    pub(crate) reply: Names,
+}
+
+impl ServiceNames {
+    pub(crate) fn new(service: &str, type_name: &str) -> Result<Self, CreateEndpointError> {
+        let (request, reply) = names::service_topics(service);
+        let side = |topic, suffix| {
+            let type_name = names::type_name(type_name, suffix)?;
+            Ok(Names { ros: service.to_owned(), topic, type_name })
+        };
+        Ok(Self { request: side(request, "_Request")?, reply: side(reply, "_Response")? })
+    }
+}
+
+/// Puts the header between encapsulation and message of a sample whose content was filled in behind the header's place.
+pub(crate) fn write_service_header(sample: &mut SampleRef, guid: &[u8], number: i64) {
+    let bytes = sample.bytes_mut().expect("a sample that was not written has one reference");
+    bytes.copy_within(SERVICE_HEADER_BYTES..SERVICE_HEADER_BYTES + ENCAPSULATION_BYTES, 0);
+    bytes[4..12].copy_from_slice(guid);
+    bytes[12..20].copy_from_slice(&number.to_le_bytes());
+}
+
+/// A number that no other pair of endpoints of this participant has.
+pub(crate) fn pair_id(shared: &Shared) -> PairId {
+    static NEXT: AtomicU64 = AtomicU64::new(1);
+    let number = u32::try_from(NEXT.fetch_add(1, Ordering::Relaxed)).unwrap_or(u32::MAX);
+    let mut id = shared.participant.gid.0;
+    id[12..].copy_from_slice(&number.to_be_bytes());
+    id
+}

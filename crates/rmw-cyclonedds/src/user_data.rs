@@ -1,0 +1,101 @@
+//! USER_DATA of participants and endpoints: `key=value;` lists, as `rmw_dds_common` and `rmw_cyclonedds` write them.
+
+use feros_rmw::TypeHash;
+
+/// Identity that ties the two endpoints of a service or client of the payload-header mapping together.
+pub(crate) type PairId = [u8; 16];
+
+/// What an endpoint says in its USER_DATA.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct EndpointData {
+    pub(crate) type_hash: Option<TypeHash>,
+    pub(crate) service_id: Option<PairId>,
+    pub(crate) client_id: Option<PairId>,
+}
+
+impl EndpointData {
+    pub(crate) fn encode(&self) -> String {
+        let mut text = String::new();
+        for (key, id) in [("serviceid", &self.service_id), ("clientid", &self.client_id)] {
+            if let Some(id) = id {
+                text.push_str(&format!("{key}={};", pair_id_text(id)));
+            }
+        }
+        if let Some(hash) = &self.type_hash {
+            text.push_str(&format!("typehash={hash};"));
+        }
+        text
+    }
+
+    pub(crate) fn parse(bytes: &[u8]) -> Self {
+        let mut data = Self::default();
+        for (key, value) in entries(bytes) {
+            match key {
+                "typehash" => data.type_hash = TypeHash::parse(value),
+                "serviceid" => data.service_id = parse_pair_id(value),
+                "clientid" => data.client_id = parse_pair_id(value),
+                _ => {}
+            }
+        }
+        data
+    }
+}
+
+/// The enclave that a participant announces; empty when it announces none.
+pub(crate) fn parse_enclave(bytes: &[u8]) -> String {
+    entries(bytes).find(|(key, _)| *key == "enclave").map_or_else(String::new, |(_, value)| value.to_owned())
+}
+
+/// Entries in their order; what is not text or has no `=` is passed over, as is the NUL that some peers append.
+fn entries(bytes: &[u8]) -> impl Iterator<Item = (&str, &str)> {
+    bytes
+        .split(|byte| *byte == b';')
+        .filter_map(|entry| std::str::from_utf8(entry).ok())
+        .filter_map(|entry| entry.trim_matches('\0').split_once('='))
+}
+
+/// Stock ROS 2 writes the first byte two wide and joins with dots.
+fn pair_id_text(id: &PairId) -> String {
+    let mut text = format!("{:2x}", id[0]);
+    id[1..].iter().for_each(|byte| text.push_str(&format!(".{byte:x}")));
+    text
+}
+
+fn parse_pair_id(text: &str) -> Option<PairId> {
+    let mut id = PairId::default();
+    let mut parts = text.split('.');
+    for byte in &mut id {
+        *byte = u8::from_str_radix(parts.next()?.trim(), 16).ok()?;
+    }
+    parts.next().is_none().then_some(id)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn what_stock_ros_2_writes_is_read() {
+        let text = b"clientid= 1.10.f6.c2.2f.31.3d.a7.f1.41.9c.46.0.0.0.8;typehash=RIHS01_\
+            c62fbb99d94e1b25e8ef9e109f9581956bb1b3361a45a4e5810c36a90d29932e;";
+        let data = EndpointData::parse(text);
+        assert_eq!(data.client_id.unwrap()[..4], [1, 0x10, 0xf6, 0xc2]);
+        assert_eq!(data.client_id.unwrap()[15], 8);
+        assert!(data.type_hash.is_some() && data.service_id.is_none());
+        assert_eq!(data.encode().as_bytes(), text);
+        assert_eq!(parse_enclave(b"enclave=/;\0"), "/");
+        assert_eq!(parse_enclave(b"enclave=/a/b;"), "/a/b");
+        assert_eq!(parse_enclave(b""), "");
+    }
+
+    #[test]
+    fn nonsense_is_passed_over() {
+        for bytes in [&b"\xff\xfe=;"[..], b";;;=", b"clientid=;typehash=RIHS01_xyz", b"clientid=1.2.3", b"="]
+        {
+            assert_eq!(EndpointData::parse(bytes), EndpointData::default(), "{bytes:?}");
+        }
+        let seventeen = ["1"; 17].join(".");
+        assert_eq!(EndpointData::parse(format!("clientid={seventeen};").as_bytes()).client_id, None);
+    }
+}
