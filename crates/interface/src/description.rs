@@ -184,8 +184,15 @@ fn python_repr(literal: &Literal) -> String {
     }
 }
 
-/// Python changes to the exponent form at 1e16 and below 1e-4, and writes at least two digits of exponent.
-fn python_float(value: f64) -> String {
+/// A number as Python's `repr` writes it, and so as stock ROS 2 tools do: the exponent form from 1e16 on and below 1e-4,
+/// with at least two digits of exponent.
+///
+/// ```
+/// # use feros_interface::python_float;
+/// assert_eq!(python_float(1.0), "1.0");
+/// assert_eq!(python_float(1.5e-5), "1.5e-05");
+/// ```
+pub fn python_float(value: f64) -> String {
     if value.is_nan() {
         return "nan".to_owned();
     }

@@ -12,7 +12,7 @@ mod tree;
 
 pub use description::{
     FieldDescription, FieldTypeDescription, IndividualTypeDescription, TypeDescription, TypeHash,
-    TypeHashError,
+    TypeHashError, python_float,
 };
 pub use load::{LoadError, LoadReport};
 pub use name::{

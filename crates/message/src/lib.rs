@@ -5,6 +5,7 @@
 
 mod action;
 mod description;
+pub mod dynamic;
 mod traits;
 
 pub use feros_cdr as cdr;

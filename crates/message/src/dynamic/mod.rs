@@ -1,0 +1,41 @@
+//! Dynamic messages: values of types that are known only at run time.
+//!
+//! A [`DynamicType`] is resolved once from an [`InterfaceSet`](feros_interface::InterfaceSet); then samples decode to
+//! [`DynamicMessage`]s, which print as YAML and JSON and are read from them, as the `ros2` command does.
+//!
+//! ```
+//! use feros_message::dynamic::{DynamicMessage, DynamicType, PrintOptions};
+//!
+//! let ty = DynamicType::resolve(feros_interface::shipped(), &"geometry_msgs/msg/Point".parse()?)?;
+//! let point = DynamicMessage::from_yaml(&ty, "{x: 1, z: -2.5}")?;
+//! let sample = point.to_cdr()?;
+//! assert_eq!(ty.decode(&sample)?, point);
+//! assert_eq!(point.to_yaml(&PrintOptions::default()), "x: 1.0\ny: 0.0\nz: -2.5\n");
+//! assert_eq!(point.to_json(&PrintOptions::default()), r#"{"x":1.0,"y":0.0,"z":-2.5}"#);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Numbers that are none
+//!
+//! YAML has `.nan`, `.inf` and `-.inf`. JSON has no such numbers: there they are the texts `"NaN"`, `"Infinity"` and
+//! `"-Infinity"`. Either reader takes all of these.
+
+mod codec;
+mod input;
+mod json;
+mod node;
+mod path;
+mod print;
+mod scalar;
+mod stamp;
+mod types;
+mod value;
+mod yaml;
+
+pub use codec::{DynamicDecodeError, DynamicEncodeError};
+pub use input::{InputError, InputErrorKind};
+pub use path::{PathError, Selected};
+pub use print::PrintOptions;
+pub use stamp::StampFields;
+pub use types::{DynamicField, DynamicType, DynamicTypeError, MAX_FIXED_BYTES};
+pub use value::{Array, DynamicMessage, SetError, Value, ValueRef};

@@ -1,0 +1,158 @@
+//! What YAML and JSON have in common: a tree of scalars, lists and mappings, read before any type is looked at.
+
+use std::borrow::Cow;
+
+use saphyr_parser::{Event, Parser, ScalarStyle, ScanError, Span};
+
+use super::input::{InputError, InputErrorKind};
+
+/// How deep lists and mappings may be nested: more than messages may be.
+const MAX_DEPTH: usize = 2 * feros_interface::MAX_NESTING_DEPTH + 2;
+
+#[derive(Debug)]
+pub(super) struct Node {
+    pub(super) content: Content,
+    /// Line and column, counted from 1, where they are known.
+    pub(super) position: Option<(usize, usize)>,
+}
+
+#[derive(Debug)]
+pub(super) enum Content {
+    /// A text, number, truth value or nothing at all; `plain` if it was not in quotes.
+    Scalar {
+        text: String,
+        plain: bool,
+    },
+    List(Vec<Node>),
+    Mapping(Vec<(String, Node)>),
+}
+
+impl Node {
+    /// Whether nothing was given, as in `field:`, `field: ~` and `field: null`.
+    pub(super) fn is_nothing(&self) -> bool {
+        matches!(&self.content, Content::Scalar { text, plain: true } if matches!(text.as_str(), "" | "~" | "null"))
+    }
+
+    /// What was given, for error messages.
+    pub(super) fn describe(&self) -> String {
+        match &self.content {
+            Content::Scalar { text, plain } => {
+                let mut shown: String = text.chars().take(40).collect();
+                if shown.len() < text.len() {
+                    shown.push_str("...");
+                }
+                if *plain { format!("`{shown}`") } else { format!("the text `{shown}`") }
+            }
+            Content::List(items) => format!("a list of {}", items.len()),
+            Content::Mapping(_) => "a mapping".to_owned(),
+        }
+    }
+
+    pub(super) fn from_json(value: serde_json::Value) -> Self {
+        use serde_json::Value::{Array, Bool, Null, Number, Object, String};
+        let content = match value {
+            Null => Content::Scalar { text: "null".to_owned(), plain: true },
+            Bool(value) => Content::Scalar { text: value.to_string(), plain: true },
+            Number(value) => Content::Scalar { text: value.to_string(), plain: true },
+            String(text) => Content::Scalar { text, plain: false },
+            Array(items) => Content::List(items.into_iter().map(Node::from_json).collect()),
+            Object(entries) => Content::Mapping(
+                entries.into_iter().map(|(key, value)| (key, Node::from_json(value))).collect(),
+            ),
+        };
+        Self { content, position: None }
+    }
+
+    /// Reads one YAML document.
+    pub(super) fn from_yaml(text: &str) -> Result<Self, InputError> {
+        let mut builder = Builder { open: Vec::new(), root: None };
+        let mut parser = Parser::new_from_str(text);
+        while let Some(event) = parser.next_event() {
+            let (event, span) = event.map_err(|error| syntax(&error))?;
+            builder.event(event, span)?;
+        }
+        Ok(builder.root.unwrap_or(Node {
+            content: Content::Scalar { text: String::new(), plain: true },
+            position: None,
+        }))
+    }
+}
+
+fn syntax(error: &ScanError) -> InputError {
+    let marker = error.marker();
+    let kind = InputErrorKind::Syntax { format: "YAML", message: error.info().to_owned() };
+    InputError::new(kind, Some((marker.line(), marker.col() + 1)))
+}
+
+/// Builds the tree from the parser's events without recursion.
+struct Builder {
+    /// The lists and mappings that are not closed yet, the innermost last.
+    open: Vec<Open>,
+    root: Option<Node>,
+}
+
+struct Open {
+    node: Node,
+    /// The key that waits for its value, in a mapping.
+    key: Option<String>,
+}
+
+impl Builder {
+    fn event(&mut self, event: Event<'_>, span: Span) -> Result<(), InputError> {
+        let position = Some((span.start.line(), span.start.col() + 1));
+        match event {
+            Event::Scalar(text, style, ..) => self.scalar(text, style, position),
+            Event::SequenceStart(..) => self.open(Content::List(Vec::new()), position),
+            Event::MappingStart(..) => self.open(Content::Mapping(Vec::new()), position),
+            Event::SequenceEnd | Event::MappingEnd => match self.open.pop() {
+                Some(closed) => self.add(closed.node),
+                None => Ok(()),
+            },
+            Event::Alias(_) => Err(InputError::new(InputErrorKind::Alias, position)),
+            Event::DocumentStart(_) if self.root.is_some() => {
+                Err(InputError::new(InputErrorKind::SeveralDocuments, position))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn scalar(
+        &mut self,
+        text: Cow<'_, str>,
+        style: ScalarStyle,
+        position: Option<(usize, usize)>,
+    ) -> Result<(), InputError> {
+        if let Some(Open { node: Node { content: Content::Mapping(_), .. }, key: key @ None }) =
+            self.open.last_mut()
+        {
+            *key = Some(text.into_owned());
+            return Ok(());
+        }
+        let plain = style == ScalarStyle::Plain;
+        self.add(Node { content: Content::Scalar { text: text.into_owned(), plain }, position })
+    }
+
+    fn open(&mut self, content: Content, position: Option<(usize, usize)>) -> Result<(), InputError> {
+        if self.open.len() >= MAX_DEPTH {
+            return Err(InputError::new(InputErrorKind::TooDeep { limit: MAX_DEPTH }, position));
+        }
+        if let Some(Open { node: Node { content: Content::Mapping(_), .. }, key: None }) = self.open.last() {
+            return Err(InputError::new(InputErrorKind::Key, position));
+        }
+        self.open.push(Open { node: Node { content, position }, key: None });
+        Ok(())
+    }
+
+    fn add(&mut self, node: Node) -> Result<(), InputError> {
+        match self.open.last_mut() {
+            None => self.root = Some(node),
+            Some(Open { node: Node { content: Content::List(items), .. }, .. }) => items.push(node),
+            Some(Open { node: Node { content: Content::Mapping(entries), .. }, key }) => {
+                entries.push((key.take().unwrap_or_default(), node));
+            }
+            // Only lists and mappings are ever open.
+            Some(Open { node: Node { content: Content::Scalar { .. }, .. }, .. }) => {}
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,197 @@
+//! The type of a dynamic message: a definition with all its references followed once.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use feros_interface::{BaseType, Field, InterfaceSet, ResolveError, Shape, TypeHash, TypeName};
+
+use super::value::DynamicMessage;
+
+/// The greatest size of the parts of a message whose size its type fixes. It bounds what making a default value costs:
+/// fixed arrays of messages with fixed arrays multiply.
+pub const MAX_FIXED_BYTES: usize = 256 << 20;
+
+/// A message type that is known only at run time. Cloning is cheap.
+#[derive(Clone, Debug)]
+pub struct DynamicType(Arc<Structure>);
+
+#[derive(Debug)]
+struct Structure {
+    name: TypeName,
+    hash: TypeHash,
+    fields: Vec<DynamicField>,
+    least_bytes: usize,
+}
+
+/// A field of a [`DynamicType`].
+#[derive(Debug)]
+pub struct DynamicField {
+    definition: Field,
+    /// The type of the elements if they are messages.
+    nested: Option<DynamicType>,
+}
+
+/// Why a name is no usable message type.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum DynamicTypeError {
+    /// The type or one that it refers to is not defined, or the references go round.
+    #[error(transparent)]
+    Resolve(#[from] ResolveError),
+    /// The name is that of a service or action, which are not sent as such.
+    #[error("`{name}` is no message: name one of its parts, such as `{name}{suffix}`")]
+    NotAMessage {
+        /// The name.
+        name: TypeName,
+        /// What makes it the name of a message.
+        suffix: &'static str,
+    },
+    /// The fixed arrays of the type are too large.
+    #[error(
+        "`{name}` takes at least {bytes} bytes by its fixed arrays, more than the {MAX_FIXED_BYTES} that are handled"
+    )]
+    TooLarge {
+        /// The type.
+        name: TypeName,
+        /// Its least size.
+        bytes: usize,
+    },
+}
+
+impl DynamicType {
+    /// Follows all references of a message type.
+    ///
+    /// # Errors
+    /// If the type or one that it refers to is missing, if types contain themselves, if `name` is no message, or if
+    /// its fixed arrays are too large.
+    pub fn resolve(set: &InterfaceSet, name: &TypeName) -> Result<Self, DynamicTypeError> {
+        // This finds missing and circular references and bounds the depth, so that the rest may recurse.
+        let references = set.references(name)?;
+        if set.message(name).is_none() {
+            let suffix = if set.service(name).is_some() { "_Request" } else { "_Goal" };
+            return Err(DynamicTypeError::NotAMessage { name: name.clone(), suffix });
+        }
+        let mut resolved = HashMap::with_capacity(references.len() + 1);
+        resolve(set, name, &mut resolved)
+    }
+
+    /// The full name.
+    #[must_use]
+    pub fn name(&self) -> &TypeName {
+        &self.0.name
+    }
+
+    /// The hash that stock ROS 2 compares the type by.
+    #[must_use]
+    pub fn type_hash(&self) -> TypeHash {
+        self.0.hash
+    }
+
+    /// The fields in the order of the wire. A message without fields has none here, although it has a byte there.
+    #[must_use]
+    pub fn fields(&self) -> &[DynamicField] {
+        &self.0.fields
+    }
+
+    /// A message with all fields at their defaults.
+    #[must_use]
+    pub fn default_message(&self) -> DynamicMessage {
+        DynamicMessage::default_of(self)
+    }
+
+    /// The position of a field.
+    pub(super) fn field_index(&self, name: &str) -> Option<usize> {
+        self.0.fields.iter().position(|field| field.name() == name)
+    }
+
+    /// The least number of bytes that a message takes on the wire, alignment not counted; never 0.
+    pub(super) fn least_bytes(&self) -> usize {
+        self.0.least_bytes
+    }
+}
+
+/// Types are the same if they have the same name and hash.
+impl PartialEq for DynamicType {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0) || (self.0.name == other.0.name && self.0.hash == other.0.hash)
+    }
+}
+
+impl Eq for DynamicType {}
+
+impl DynamicField {
+    /// The name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.definition.name
+    }
+
+    /// The definition: type, default and comment.
+    #[must_use]
+    pub fn definition(&self) -> &Field {
+        &self.definition
+    }
+
+    /// The type of the elements if they are messages.
+    #[must_use]
+    pub fn nested(&self) -> Option<&DynamicType> {
+        self.nested.as_ref()
+    }
+
+    pub(super) fn base(&self) -> &BaseType {
+        &self.definition.ty.base
+    }
+
+    pub(super) fn shape(&self) -> Shape {
+        self.definition.ty.shape
+    }
+
+    /// The least number of bytes that one element takes on the wire, alignment not counted; never 0.
+    pub(super) fn least_element_bytes(&self) -> usize {
+        match self.base() {
+            BaseType::Bool | BaseType::Byte | BaseType::Char | BaseType::Int8 | BaseType::Uint8 => 1,
+            BaseType::Int16 | BaseType::Uint16 => 2,
+            BaseType::Int32 | BaseType::Uint32 | BaseType::Float32 => 4,
+            BaseType::Int64 | BaseType::Uint64 | BaseType::Float64 => 8,
+            BaseType::String { .. } | BaseType::WString { .. } => 4,
+            BaseType::Nested(_) => self.nested.as_ref().map_or(1, DynamicType::least_bytes),
+        }
+    }
+
+    fn least_bytes(&self) -> usize {
+        match self.shape() {
+            Shape::Single => self.least_element_bytes(),
+            Shape::Array(size) => self.least_element_bytes().saturating_mul(size as usize),
+            Shape::BoundedSequence(_) | Shape::Sequence => 4,
+        }
+    }
+}
+
+fn resolve(
+    set: &InterfaceSet,
+    name: &TypeName,
+    resolved: &mut HashMap<TypeName, DynamicType>,
+) -> Result<DynamicType, DynamicTypeError> {
+    if let Some(known) = resolved.get(name) {
+        return Ok(known.clone());
+    }
+    // The references were checked, and messages refer to messages only.
+    let Some(definition) = set.message(name) else {
+        return Err(DynamicTypeError::NotAMessage { name: name.clone(), suffix: "" });
+    };
+    let mut fields = Vec::with_capacity(definition.fields.len());
+    for field in &definition.fields {
+        let nested = match &field.ty.base {
+            BaseType::Nested(nested) => Some(resolve(set, nested, resolved)?),
+            _ => None,
+        };
+        fields.push(DynamicField { definition: field.clone(), nested });
+    }
+    let sum = fields.iter().fold(0_usize, |sum, field| sum.saturating_add(field.least_bytes()));
+    if sum > MAX_FIXED_BYTES {
+        return Err(DynamicTypeError::TooLarge { name: name.clone(), bytes: sum });
+    }
+    let hash = set.type_hash(name)?;
+    let ty = DynamicType(Arc::new(Structure { name: name.clone(), hash, fields, least_bytes: sum.max(1) }));
+    resolved.insert(name.clone(), ty.clone());
+    Ok(ty)
+}
