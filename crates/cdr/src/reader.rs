@@ -200,14 +200,14 @@ impl<'a> Reader<'a> {
         let start = align_up(self.position, align);
         let end = start.saturating_add(len);
         let Some(bytes) = self.body.get(start..end) else {
-            return Err(DecodeError::Truncated {
-                offset: start,
-                what,
-                needed: len,
-                remaining: self.body.len().saturating_sub(start),
-            });
+            return Err(self.truncated(start, len, what));
         };
         self.position = end;
         Ok(bytes)
+    }
+
+    #[cold]
+    fn truncated(&self, offset: usize, needed: usize, what: &'static str) -> DecodeError {
+        DecodeError::Truncated { offset, what, needed, remaining: self.body.len().saturating_sub(offset) }
     }
 }

@@ -128,16 +128,21 @@ impl<'a> Writer<'a> {
     fn claim(&mut self, align: usize, len: usize) -> Result<&mut [u8], EncodeError> {
         let start = align_up(self.position, align);
         let end = start.saturating_add(len);
-        let capacity = self.body.len();
-        let Some(area) = self.body.get_mut(self.position..end) else {
-            return Err(EncodeError::BufferTooSmall {
-                needed: end.saturating_add(HEADER_LEN),
-                capacity: capacity + HEADER_LEN,
-            });
-        };
-        let (padding, out) = area.split_at_mut(start - self.position);
-        padding.fill(0);
+        if end > self.body.len() {
+            return Err(self.too_small(end));
+        }
+        if start > self.position {
+            self.body[self.position..start].fill(0);
+        }
         self.position = end;
-        Ok(out)
+        Ok(&mut self.body[start..end])
+    }
+
+    #[cold]
+    fn too_small(&self, end: usize) -> EncodeError {
+        EncodeError::BufferTooSmall {
+            needed: end.saturating_add(HEADER_LEN),
+            capacity: self.body.len() + HEADER_LEN,
+        }
     }
 }

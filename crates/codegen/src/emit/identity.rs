@@ -13,7 +13,7 @@ pub(crate) fn emit(source: &mut Source, context: &Context<'_>, name: &TypeName) 
     let bytes: Vec<_> = description.type_hash().0.iter().map(|byte| format!("{byte:#04x}")).collect();
     source.line(format!("const TYPE_HASH: {m}::TypeHash = {m}::TypeHash([{}]);", bytes.join(", ")));
     source.line(format!("const TYPE_DESCRIPTION: &'static {m}::TypeDescription = &{m}::TypeDescription {{"));
-    source.line("type_name: Self::TYPE_NAME,");
+    source.line(format!("type_name: \"{name}\","));
     source.line("fields: &[");
     let mut references = Vec::new();
     for field in &description.type_description.fields {

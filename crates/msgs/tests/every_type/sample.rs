@@ -82,7 +82,7 @@ impl SampleWriter {
     }
 
     fn number(&mut self, size: usize, bits: u64) {
-        while self.body.len() % size != 0 {
+        while !self.body.len().is_multiple_of(size) {
             self.body.push(0);
         }
         match self.order {

@@ -1,0 +1,87 @@
+//! What is wrong with definitions or with the call is said with file, line and cure.
+#![allow(clippy::unwrap_used)]
+
+use std::fs;
+use std::path::Path;
+
+use feros_codegen::{Error, Generator};
+
+/// Generates a package `my_msgs` of one definition file and returns the text or the error's message, in which the
+/// folder's place is cut away.
+fn generate(file: &str, definition: &str) -> Result<String, String> {
+    let folder = tempfile::tempdir().unwrap();
+    let package = folder.path().join("my_msgs");
+    write(&package.join(file), definition);
+    let prefix = format!("{}/", folder.path().display());
+    Generator::new()
+        .package_dir(&package)
+        .generate_text()
+        .map_err(|error| error.to_string().replace(&prefix, ""))
+}
+
+fn write(path: &Path, text: &str) {
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, text).unwrap();
+}
+
+#[test]
+fn code_of_a_user_refers_to_feros_only() {
+    let text = generate("msg/Pose.msg", "std_msgs/Header header\nOther[] others\n").unwrap_err();
+    assert!(text.contains("my_msgs/msg/Pose.msg:2: `my_msgs/msg/Other`"), "{text}");
+
+    let text = generate("srv/Move.srv", "std_msgs/Header header\n---\nbool done\n").unwrap();
+    assert!(text.contains("pub header: ::feros::msgs::std_msgs::msg::Header,"), "{text}");
+    assert!(text.contains("impl ::feros::message::Service for Move {"), "{text}");
+    assert!(!text.contains("feros_"), "{text}");
+}
+
+#[test]
+fn an_unknown_type_names_its_field() {
+    let text = generate("msg/A.msg", "int32 a\n\n# comment\nstd_msgs/Strin text\n").unwrap_err();
+    assert!(text.starts_with("my_msgs/msg/A.msg:4: "), "{text}");
+    assert!(text.contains("did you mean `std_msgs/msg/String`"), "{text}");
+    let text = generate("action/A.action", "int32 a\n---\n---\nother_msgs/B[] b\n").unwrap_err();
+    assert!(text.starts_with("my_msgs/action/A.action:4: "), "{text}");
+}
+
+#[test]
+fn a_message_inside_itself_is_refused() {
+    let text = generate("msg/A.msg", "int32 a\nA[] children\n").unwrap_err();
+    assert_eq!(text, "my_msgs/msg/A.msg:2: `my_msgs/msg/A` contains itself: my_msgs/msg/A -> my_msgs/msg/A");
+}
+
+#[test]
+fn a_faulty_line_is_named() {
+    let text = generate("msg/A.msg", "int32 a\nint33 b\n").unwrap_err();
+    assert!(text.starts_with("my_msgs/msg/A.msg:2:"), "{text}");
+}
+
+#[test]
+fn comments_become_documentation_and_never_examples() {
+    let text = generate("msg/A.msg", "# First line.\n#     drawn\n# ```\n\nint32 a 5 # trailing\n").unwrap();
+    assert!(text.contains(r#"#[doc = "First line."]"#), "{text}");
+    assert!(text.contains(r#"#[doc = "drawn"]"#), "{text}");
+    assert!(text.contains(r#"#[doc = "trailing"]"#), "{text}");
+    assert!(text.contains(r#"#[doc = "`int32`, by default `5`."]"#), "{text}");
+    assert!(!text.contains("```"), "{text}");
+}
+
+#[test]
+fn wrong_calls_are_refused() {
+    assert!(matches!(Generator::new().generate_text(), Err(Error::NoPackage)));
+    let folder = tempfile::tempdir().unwrap();
+    let package = folder.path().join("my_msgs");
+    let generator = Generator::new().package_dir(&package);
+    assert!(matches!(generator.generate_text(), Err(Error::Load(_))));
+    write(&package.join("msg/A.msg"), "int32 a\n");
+    assert!(matches!(generator.clone().package_dir(&package).generate_text(), Err(Error::Duplicate { .. })));
+    // The same input gives the same text, or builds would not be reproducible.
+    assert_eq!(generator.generate_text().unwrap(), generator.generate_text().unwrap());
+}
+
+/// A build script that returns the error prints its `Debug` form.
+#[test]
+fn errors_look_the_same_in_both_forms() {
+    let error = Generator::new().generate_text().unwrap_err();
+    assert_eq!(format!("{error:?}"), error.to_string());
+}
