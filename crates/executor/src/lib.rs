@@ -65,5 +65,41 @@ mod doorbell;
 mod ready;
 mod sync;
 
+// Loom explores the two modules above; the rest is built on their promises, on mutexes and on real time.
+#[cfg(not(loom))]
+mod clock;
+#[cfg(not(loom))]
+mod deadlines;
+#[cfg(not(loom))]
+mod entity;
+#[cfg(not(loom))]
+mod executor;
+#[cfg(not(loom))]
+mod guard_condition;
+#[cfg(not(loom))]
+mod policy;
+#[cfg(not(loom))]
+mod spin;
+#[cfg(not(loom))]
+mod table;
+#[cfg(not(loom))]
+mod timer;
+#[cfg(not(loom))]
+mod timer_queue;
+
+#[cfg(not(loom))]
+pub use clock::{Clock, RosClock, SteadyClock, SystemClock, Time, TimeChange, TimeWatcher};
 pub use doorbell::{CAPACITY, Doorbell, Scope, Slot};
+#[cfg(not(loom))]
+pub use entity::{Entity, Executable, Progress};
+#[cfg(not(loom))]
+pub use executor::{AddError, DetachError, EntityHandle, Executor, ExecutorHandle, Stopper};
+#[cfg(not(loom))]
+pub use guard_condition::GuardCondition;
+#[cfg(not(loom))]
+pub use policy::{Fair, Policy, ReadySet};
 pub use ready::Ringer;
+#[cfg(not(loom))]
+pub use spin::{Outcome, SpinError};
+#[cfg(not(loom))]
+pub use timer::{Timer, TimerCall};

@@ -32,7 +32,8 @@ fn scanning_from_any_start_finds_what_a_plain_search_finds() {
     let set = [0, 1, 63, 64, 65, 127, 2048, 4031, 4032, 4095];
     set.iter().for_each(|&index| doorbell.ring(slot(index)));
     for start in 0..CAPACITY {
-        let expected = set.iter().copied().min_by_key(|&index| (index + CAPACITY - start) % CAPACITY).unwrap();
+        let expected =
+            set.iter().copied().min_by_key(|&index| (index + CAPACITY - start) % CAPACITY).unwrap();
         assert_eq!(doorbell.first_set(slot(start), None), Some(slot(expected)), "from {start}");
     }
 }

@@ -1,0 +1,58 @@
+//! What an executor executes.
+
+use crate::ready::Ringer;
+use crate::sync::Arc;
+use crate::timer::TimerCore;
+use std::fmt;
+
+/// Whether a unit of work left more behind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Progress {
+    /// More is waiting: the entity stays ready and gets its next turn after the others.
+    More,
+    /// Nothing is known to wait; the next ring makes the entity ready again.
+    Done,
+}
+
+/// A piece of work that is done in units, such as the messages of a subscription.
+pub trait Executable: Send {
+    /// Does at most one unit: takes one message and runs its callback, for example. Must tolerate that there is
+    /// nothing to do, because flags are hints.
+    ///
+    /// The flag was cleared before the call, so a ring from now on leads to another call: the body only has to look
+    /// for its work after it was entered. No lock of the executor is held; entities, this one included, may be added
+    /// and removed from within. On [`Progress::More`] the executor sets the flag again itself.
+    fn execute(&mut self) -> Progress;
+}
+
+impl<F: FnMut() -> Progress + Send> Executable for F {
+    fn execute(&mut self) -> Progress {
+        self()
+    }
+}
+
+/// A body with its ringer, to be [added](crate::Executor::add) to an executor.
+pub struct Entity {
+    pub(crate) body: Box<dyn Executable>,
+    pub(crate) ringer: Ringer,
+    pub(crate) timer: Option<Arc<TimerCore>>,
+}
+
+impl Entity {
+    /// An entity whose `body` is executed after `ringer` (or a clone of it) rang. Closures returning [`Progress`] are
+    /// bodies too. Rings from before the entity is added to an executor are kept.
+    pub fn new(ringer: &Ringer, body: impl Executable + 'static) -> Self {
+        Self { body: Box::new(body), ringer: ringer.clone(), timer: None }
+    }
+
+    /// The ringer of this entity.
+    pub fn ringer(&self) -> Ringer {
+        self.ringer.clone()
+    }
+}
+
+impl fmt::Debug for Entity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Entity").field("ringer", &self.ringer).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,47 @@
+//! Guard conditions: a callback on the executor, triggered from anywhere.
+
+use crate::entity::{Entity, Progress};
+use crate::ready::Ringer;
+use crate::sync::{Arc, AtomicBool, Ordering};
+
+/// Triggers a callback on the executor. Clones trigger the same callback.
+///
+/// ```
+/// use feros_executor::{Executor, GuardCondition};
+/// use std::time::Duration;
+///
+/// let (condition, entity) = GuardCondition::new(|| println!("triggered"));
+/// condition.trigger();
+/// let executor = Executor::new();
+/// let _entity = executor.add(entity)?;
+/// assert_eq!(executor.spin_some(Duration::MAX)?, 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct GuardCondition {
+    ringer: Ringer,
+    triggered: Arc<AtomicBool>,
+}
+
+impl GuardCondition {
+    /// A guard condition and the entity that runs `callback`.
+    pub fn new(mut callback: impl FnMut() + Send + 'static) -> (Self, Entity) {
+        let condition = Self { ringer: Ringer::new(), triggered: Arc::new(AtomicBool::new(false)) };
+        let triggered = Arc::clone(&condition.triggered);
+        // The flag alone would not do: flags are hints, and this callback must not run without a trigger.
+        let entity = Entity::new(&condition.ringer, move || {
+            if triggered.swap(false, Ordering::AcqRel) {
+                callback();
+            }
+            Progress::Done
+        });
+        (condition, entity)
+    }
+
+    /// Makes the callback run once on its executor, when it is added to one. Triggers before that run are one.
+    /// Callable from any thread; waits for nothing.
+    pub fn trigger(&self) {
+        self.triggered.store(true, Ordering::Release);
+        self.ringer.ring();
+    }
+}

@@ -1,0 +1,186 @@
+//! The deadlines of an executor's timers: one queue per clock, because times of different clocks cannot be compared.
+
+use crate::clock::{Clock, Time, TimeChange, TimeWatcher};
+use crate::deadlines::Deadlines;
+use crate::doorbell::{Doorbell, Slot};
+use crate::sync::{Arc, AtomicUsize, Mutex, Ordering, Weak, lock};
+use crate::timer::TimerCore;
+use std::time::Duration;
+
+/// The queues of all clocks in use by one executor.
+pub(crate) struct Timers {
+    doorbell: Arc<Doorbell>,
+    control: Slot,
+    queues: Mutex<Vec<Arc<TimerQueue>>>,
+    /// So that an executor without timers pays one load per turn.
+    count: AtomicUsize,
+}
+
+impl Timers {
+    /// `control` is the slot that is rung when the executor has to compute its sleep anew.
+    pub(crate) fn new(doorbell: Arc<Doorbell>, control: Slot) -> Self {
+        Self { doorbell, control, queues: Mutex::new(Vec::new()), count: AtomicUsize::new(0) }
+    }
+
+    /// Takes in the timer of the entity in `slot`.
+    pub(crate) fn add(&self, slot: Slot, timer: &Arc<TimerCore>) {
+        let mut queues = lock(&self.queues);
+        let known = queues.iter().find(|queue| Arc::ptr_eq(&queue.clock, &timer.clock)).cloned();
+        let is_new = known.is_none();
+        let queue = known.unwrap_or_else(|| {
+            let queue = Arc::new(TimerQueue {
+                clock: Arc::clone(&timer.clock),
+                doorbell: Arc::clone(&self.doorbell),
+                control: self.control,
+                entries: Mutex::default(),
+            });
+            queues.push(Arc::clone(&queue));
+            queue
+        });
+        queue.insert(slot, timer);
+        self.count.fetch_add(1, Ordering::Relaxed);
+        drop(queues);
+        if is_new {
+            let watcher = Arc::downgrade(&queue) as Weak<dyn TimeWatcher>;
+            queue.clock.watch(watcher);
+        }
+        timer.set_queue(Some((Arc::downgrade(&queue), slot)));
+        queue.update(slot); // what has changed before the clock and the timer knew the queue
+    }
+
+    pub(crate) fn remove(&self, slot: Slot, timer: &TimerCore) {
+        timer.set_queue(None);
+        let mut emptied = None;
+        let mut queues = lock(&self.queues);
+        let place = queues.iter().position(|queue| Arc::ptr_eq(&queue.clock, &timer.clock));
+        if let Some(place) = place {
+            self.count.fetch_sub(1, Ordering::Relaxed);
+            if queues[place].remove(slot) {
+                emptied = Some(queues.swap_remove(place));
+            }
+        }
+        drop(queues);
+        drop(emptied); // may be the last to own the clock, whose drop is not ours to call under a lock
+    }
+
+    /// Makes every timer ready whose deadline has come.
+    pub(crate) fn expire(&self) {
+        if self.count.load(Ordering::Relaxed) == 0 {
+            return;
+        }
+        for queue in lock(&self.queues).iter() {
+            queue.expire();
+        }
+    }
+
+    /// How long to sleep at most; `None`: no deadline comes by the mere passing of time.
+    pub(crate) fn timeout(&self) -> Option<Duration> {
+        if self.count.load(Ordering::Relaxed) == 0 {
+            return None;
+        }
+        lock(&self.queues).iter().filter_map(|queue| queue.timeout()).min()
+    }
+}
+
+/// The timers of one executor on one clock.
+pub(crate) struct TimerQueue {
+    clock: Arc<dyn Clock>,
+    doorbell: Arc<Doorbell>,
+    control: Slot,
+    entries: Mutex<Entries>,
+}
+
+#[derive(Default)]
+struct Entries {
+    /// By slot number.
+    timers: Vec<Option<Arc<TimerCore>>>,
+    deadlines: Deadlines,
+}
+
+impl Entries {
+    fn timers(&self) -> impl Iterator<Item = &Arc<TimerCore>> {
+        self.timers.iter().flatten()
+    }
+
+    fn is_due(&self, now: Time) -> Option<Slot> {
+        self.deadlines.earliest().filter(|(deadline, _)| *deadline <= now).map(|(_, slot)| slot)
+    }
+}
+
+impl TimerQueue {
+    fn insert(&self, slot: Slot, timer: &Arc<TimerCore>) {
+        let mut entries = lock(&self.entries);
+        if entries.timers.len() <= slot.index() {
+            entries.timers.resize(slot.index() + 1, None);
+        }
+        entries.deadlines.reserve(slot);
+        entries.timers[slot.index()] = Some(Arc::clone(timer));
+    }
+
+    /// True if no timer is left.
+    fn remove(&self, slot: Slot) -> bool {
+        let mut entries = lock(&self.entries);
+        entries.deadlines.set(slot, None);
+        if let Some(entry) = entries.timers.get_mut(slot.index()) {
+            *entry = None;
+        }
+        entries.timers().next().is_none()
+    }
+
+    /// Looks at the deadline of the timer in `slot` anew, and wakes the executor if it is now the earliest.
+    pub(crate) fn update(&self, slot: Slot) {
+        let mut entries = lock(&self.entries);
+        let Some(timer) = entries.timers.get(slot.index()).and_then(Option::as_ref) else { return };
+        let next = timer.next();
+        entries.deadlines.set(slot, next);
+        let is_earliest = entries.deadlines.earliest().is_some_and(|(_, earliest)| earliest == slot);
+        drop(entries);
+        if is_earliest {
+            self.doorbell.ring(self.control);
+        }
+    }
+
+    fn expire(&self) {
+        let mut entries = lock(&self.entries);
+        if entries.deadlines.earliest().is_none() {
+            return;
+        }
+        let now = self.clock.now();
+        while let Some(slot) = entries.is_due(now) {
+            // Out of the heap until the body has run and hands in the deadline after this one.
+            entries.deadlines.set(slot, None);
+            if let Some(timer) = &entries.timers[slot.index()] {
+                timer.ringer.ring();
+            }
+        }
+    }
+
+    fn timeout(&self) -> Option<Duration> {
+        let (deadline, _) = lock(&self.entries).deadlines.earliest()?;
+        let wait = deadline.saturating_since(self.clock.now());
+        // A simulated clock tells when its time has come; it may even be due already, told since `expire`.
+        (!self.clock.is_simulated() || wait.is_zero()).then_some(wait)
+    }
+}
+
+impl TimeWatcher for TimerQueue {
+    fn time_changed(&self, change: &TimeChange) {
+        let mut entries = lock(&self.entries);
+        // Time going forward moves no deadline, and is what happens with every `/clock` message: only the earliest
+        // deadline is looked at. Else, and when time becomes known, each timer fits its deadline to the new time.
+        if change.source_changed || change.after < change.before || change.before == Time::ZERO {
+            entries.timers().for_each(|timer| timer.time_changed(change));
+            let Entries { timers, deadlines } = &mut *entries;
+            for (index, timer) in timers.iter().enumerate() {
+                if let (Some(slot), Some(timer)) = (Slot::new(index), timer) {
+                    deadlines.set(slot, timer.next());
+                }
+            }
+        }
+        let wakes = change.source_changed || entries.is_due(change.after).is_some();
+        drop(entries);
+        if wakes {
+            self.doorbell.ring(self.control);
+        }
+    }
+}

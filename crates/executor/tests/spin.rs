@@ -1,0 +1,361 @@
+//! Spinning, entities that come and go, stopping, futures: the executor as its users see it.
+#![allow(clippy::unwrap_used)]
+
+use feros_executor::*;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, mpsc};
+use std::task::{Poll, Waker};
+use std::thread;
+use std::time::Duration;
+
+const NO_WAIT: Option<Duration> = Some(Duration::ZERO);
+
+fn spawn<T: Send + 'static>(name: &str, work: impl FnOnce() -> T + Send + 'static) -> thread::JoinHandle<T> {
+    thread::Builder::new().name(name.into()).spawn(work).unwrap()
+}
+
+/// An entity that counts its executions and is done after each.
+fn counter() -> (Ringer, Entity, Arc<AtomicUsize>) {
+    let (ringer, count) = (Ringer::new(), Arc::new(AtomicUsize::new(0)));
+    let counted = Arc::clone(&count);
+    let entity = Entity::new(&ringer, move || {
+        counted.fetch_add(1, Ordering::SeqCst);
+        Progress::Done
+    });
+    (ringer, entity, count)
+}
+
+#[test]
+fn one_turn_executes_one_unit_and_more_asks_for_another() {
+    let executor = Executor::new();
+    let ringer = Ringer::new();
+    let mut left = 3;
+    let _entity = executor.add(Entity::new(&ringer, move || {
+        left -= 1;
+        if left > 0 { Progress::More } else { Progress::Done }
+    }));
+    assert_eq!(executor.spin_once(NO_WAIT).unwrap(), Outcome::TimedOut);
+    ringer.ring();
+    ringer.ring();
+    for _ in 0..3 {
+        assert_eq!(executor.spin_once(NO_WAIT).unwrap(), Outcome::Completed(()));
+    }
+    assert_eq!(executor.spin_once(NO_WAIT).unwrap(), Outcome::TimedOut);
+}
+
+#[test]
+fn rings_before_adding_and_between_executors_are_kept() {
+    let (ringer, entity, count) = counter();
+    ringer.ring();
+    let first = Executor::new();
+    let handle = first.add(entity).unwrap();
+    assert_eq!(first.spin_some(Duration::MAX).unwrap(), 1);
+    ringer.ring();
+    let entity = handle.detach().unwrap();
+    assert_eq!(first.spin_some(Duration::MAX).unwrap(), 0);
+    let second = Executor::new();
+    let _handle = second.add(entity).unwrap();
+    assert_eq!(second.spin_some(Duration::MAX).unwrap(), 1);
+    assert_eq!(count.load(Ordering::SeqCst), 2);
+}
+
+#[test]
+fn ringing_and_handles_outlive_the_executor() {
+    let (ringer, entity, count) = counter();
+    let executor = Executor::new();
+    let (handle, adder, stopper) = (executor.add(entity).unwrap(), executor.handle(), executor.stopper());
+    drop(executor);
+    ringer.ring();
+    stopper.stop();
+    assert!(!adder.is_spinning());
+    assert_eq!(adder.add(counter().1).unwrap_err(), AddError::ExecutorGone);
+    assert!(matches!(handle.detach(), Err(DetachError::ExecutorGone)));
+    assert_eq!(count.load(Ordering::SeqCst), 0);
+    assert_eq!(Arc::strong_count(&count), 1, "the entity was dropped with its executor");
+}
+
+#[test]
+fn a_ringer_belongs_to_one_entity_and_slots_are_limited_and_reused() {
+    let executor = Executor::new();
+    let (ringer, entity, _) = counter();
+    let handle = executor.add(entity).unwrap();
+    let thief = Entity::new(&ringer, || Progress::Done);
+    assert_eq!(executor.add(thief).unwrap_err(), AddError::RingerInUse);
+
+    let mut rest = (2..CAPACITY).map(|_| executor.add(counter().1).unwrap()).collect::<Vec<_>>();
+    assert_eq!(executor.add(counter().1).unwrap_err(), AddError::Full { capacity: CAPACITY });
+    rest.truncate(100);
+    drop(handle);
+    ringer.ring(); // must not reach the slot's next owner
+    let (late_ringer, late, count) = counter();
+    let _late = executor.add(late).unwrap();
+    assert_eq!(executor.spin_some(Duration::MAX).unwrap(), 0);
+    late_ringer.ring();
+    assert_eq!(executor.spin_some(Duration::MAX).unwrap(), 1);
+    assert_eq!(count.load(Ordering::SeqCst), 1);
+}
+
+#[test]
+fn entities_are_added_and_removed_by_callbacks() {
+    let executor = Executor::new();
+    let adder = executor.handle();
+    let kept: Arc<Mutex<Vec<EntityHandle>>> = Arc::default();
+    let (_, child, count) = counter();
+    child.ringer().ring();
+    let mut child = Some(child);
+    let (own, handles) = (Ringer::new(), Arc::clone(&kept));
+    let parent = Entity::new(&own, move || {
+        let mut handles = handles.lock().unwrap();
+        if let Some(child) = child.take() {
+            handles.push(adder.add(child).unwrap());
+            Progress::More
+        } else {
+            // Its own handle is the first: the callback still comes to its end, and never runs again.
+            let mine = handles.remove(0);
+            let Err(DetachError::OwnCallback(mine)) = mine.detach() else { panic!("detached while running") };
+            drop(mine);
+            Progress::More
+        }
+    });
+    own.ring();
+    let alive = Arc::downgrade(&kept);
+    kept.lock().unwrap().push(executor.add(parent).unwrap());
+    assert_eq!(executor.spin_all(Duration::MAX).unwrap(), 3);
+    assert_eq!(count.load(Ordering::SeqCst), 1);
+    assert_eq!(kept.lock().unwrap().len(), 1);
+    drop(kept);
+    assert!(alive.upgrade().is_none(), "the parent and what it captured are gone");
+}
+
+#[test]
+fn detach_waits_for_the_callback_that_runs() {
+    let executor = Arc::new(Executor::new());
+    let (started, has_started) = mpsc::sync_channel(1);
+    let (go_on, may_go_on) = mpsc::sync_channel::<()>(1);
+    let finished = Arc::new(AtomicBool::new(false));
+    let (ringer, ends) = (Ringer::new(), Arc::clone(&finished));
+    let handle = executor
+        .add(Entity::new(&ringer, move || {
+            started.send(()).unwrap();
+            may_go_on.recv().unwrap();
+            ends.store(true, Ordering::SeqCst);
+            Progress::Done
+        }))
+        .unwrap();
+    ringer.ring();
+    let spinning = spawn("spinning", {
+        let executor = Arc::clone(&executor);
+        move || executor.spin()
+    });
+    has_started.recv().unwrap();
+    let detaching = spawn("detaching", move || {
+        let entity = handle.detach().unwrap();
+        (entity, finished.load(Ordering::SeqCst))
+    });
+    // Whichever comes first, the detaching or the end of the callback, the answer is the same.
+    go_on.send(()).unwrap();
+    let (entity, was_finished) = detaching.join().unwrap();
+    assert!(was_finished);
+    executor.stopper().stop();
+    spinning.join().unwrap().unwrap();
+    // It is fit for another executor.
+    let other = Executor::new();
+    let _handle = other.add(entity).unwrap();
+    go_on.send(()).unwrap();
+    ringer.ring();
+    assert_eq!(other.spin_some(Duration::MAX).unwrap(), 1);
+    assert!(has_started.try_recv().is_ok());
+}
+
+#[test]
+fn spinning_twice_is_refused_with_the_reason() {
+    let executor = Arc::new(Executor::new());
+    let (inner, stopper) = (Arc::clone(&executor), executor.stopper());
+    let (seen, errors) = mpsc::sync_channel(2);
+    let (condition, entity) = GuardCondition::new(move || {
+        assert!(inner.is_spinning());
+        seen.send(inner.spin_some(Duration::ZERO).unwrap_err()).unwrap();
+        let other = Arc::clone(&inner);
+        seen.send(spawn("other", move || other.spin_once(None).unwrap_err()).join().unwrap()).unwrap();
+        stopper.stop();
+    });
+    executor.add(entity).unwrap().keep();
+    condition.trigger();
+    let spinning = Arc::clone(&executor);
+    spawn("first", move || spinning.spin()).join().unwrap().unwrap();
+    assert_eq!(errors.recv().unwrap(), SpinError::InsideCallback);
+    assert_eq!(errors.recv().unwrap(), SpinError::AlreadySpinning { thread: "first".into() });
+    assert!(!executor.is_spinning());
+}
+
+#[test]
+fn a_panic_leaves_the_executor_usable_and_loses_nothing() {
+    let executor = Executor::new();
+    let ringer = Ringer::new();
+    let mut work = vec![2, 1, 0];
+    let (done, results) = mpsc::sync_channel(3);
+    let _entity = executor.add(Entity::new(&ringer, move || match work.pop() {
+        Some(1) => panic!("as wanted by the test"),
+        Some(number) => {
+            done.send(number).unwrap();
+            Progress::More
+        }
+        None => Progress::Done,
+    }));
+    ringer.ring();
+    assert!(catch_unwind(AssertUnwindSafe(|| executor.spin_all(Duration::MAX))).is_err());
+    assert!(!executor.is_spinning());
+    assert_eq!(executor.spin_all(Duration::MAX).unwrap(), 2);
+    assert_eq!(results.try_iter().collect::<Vec<_>>(), [0, 2]);
+}
+
+#[test]
+fn spin_some_serves_each_ready_entity_once() {
+    let executor = Executor::new();
+    let entities: Vec<_> = (0..3).map(|_| counter()).collect();
+    let (insatiable, mut served) = (Ringer::new(), 0);
+    let _insatiable = executor.add(Entity::new(&insatiable, move || {
+        served += 1;
+        assert!(served <= 2);
+        Progress::More
+    }));
+    insatiable.ring();
+    let handles: Vec<_> = entities
+        .into_iter()
+        .map(|(ringer, entity, count)| {
+            ringer.ring();
+            (executor.add(entity).unwrap(), count)
+        })
+        .collect();
+    assert_eq!(executor.spin_some(Duration::MAX).unwrap(), 4);
+    assert_eq!(executor.spin_some(Duration::MAX).unwrap(), 1);
+    assert!(handles.iter().all(|(_, count)| count.load(Ordering::SeqCst) == 1));
+}
+
+#[test]
+fn stopping_ends_one_spin_before_during_or_between() {
+    let executor = Arc::new(Executor::new());
+    executor.stopper().stop();
+    executor.spin().unwrap();
+    assert_eq!(executor.spin_once(NO_WAIT).unwrap(), Outcome::TimedOut);
+    executor.stopper().stop();
+    assert_eq!(executor.spin_once(None).unwrap(), Outcome::Stopped);
+    // Against the spinning thread's way to sleep, many times: a lost stop hangs the test.
+    for _ in 0..5_000 {
+        let stopper = executor.stopper();
+        let stopping = spawn("stopping", move || stopper.stop());
+        executor.spin().unwrap();
+        stopping.join().unwrap();
+    }
+}
+
+#[test]
+fn spin_until_ends_with_its_predicate_or_its_time() {
+    let executor = Executor::new();
+    let (ringer, entity, count) = counter();
+    let _entity = executor.add(entity).unwrap();
+    let hurried = executor.spin_until(Some(Duration::from_millis(1)), || false).unwrap();
+    assert_eq!(hurried, Outcome::TimedOut);
+    let ringing = spawn("ringing", move || ringer.ring());
+    let outcome = executor.spin_until(None, || count.load(Ordering::SeqCst) == 1).unwrap();
+    assert_eq!(outcome, Outcome::Completed(()));
+    ringing.join().unwrap();
+    assert_eq!(executor.spin_until(NO_WAIT, || true).unwrap(), Outcome::Completed(()));
+}
+
+#[test]
+fn a_future_is_completed_by_a_callback_or_another_thread() {
+    /// A one-shot promise: the value, or who waits for it.
+    type Promise = Arc<Mutex<(Option<u32>, Option<Waker>)>>;
+    fn fulfil(promise: &Promise, value: u32) {
+        let mut promise = promise.lock().unwrap();
+        promise.0 = Some(value);
+        if let Some(waker) = promise.1.take() {
+            waker.wake();
+        }
+    }
+    fn wait_for(promise: &Promise) -> impl Future<Output = u32> + use<> {
+        let promise = Arc::clone(promise);
+        std::future::poll_fn(move |context| {
+            let mut promise = promise.lock().unwrap();
+            promise.1 = Some(context.waker().clone());
+            promise.0.take().map_or(Poll::Pending, Poll::Ready)
+        })
+    }
+
+    let executor = Executor::new();
+    let promise = Promise::default();
+    let mut future = wait_for(&promise);
+    let short = Some(Duration::from_millis(1));
+    assert_eq!(executor.spin_until_complete(short, &mut future).unwrap(), Outcome::TimedOut);
+
+    let by_callback = Arc::clone(&promise);
+    let (condition, entity) = GuardCondition::new(move || fulfil(&by_callback, 1));
+    let _entity = executor.add(entity).unwrap();
+    condition.trigger();
+    assert_eq!(executor.spin_until_complete(None, &mut future).unwrap(), Outcome::Completed(1));
+
+    for round in 0..1_000 {
+        let by_thread = Arc::clone(&promise);
+        let thread = spawn("fulfilling", move || fulfil(&by_thread, round));
+        let outcome = executor.spin_until_complete(None, wait_for(&promise)).unwrap();
+        assert_eq!(outcome, Outcome::Completed(round));
+        thread.join().unwrap();
+    }
+
+    let yields = async {
+        let mut rounds = 100;
+        std::future::poll_fn(|context| {
+            rounds -= 1;
+            context.waker().wake_by_ref(); // from within the poll
+            if rounds == 0 { Poll::Ready(()) } else { Poll::Pending }
+        })
+        .await;
+    };
+    assert_eq!(executor.spin_until_complete(None, yields).unwrap(), Outcome::Completed(()));
+}
+
+#[test]
+fn triggers_before_the_callback_are_one_and_stray_rings_none() {
+    let executor = Executor::new();
+    let count = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&count);
+    let (condition, entity) = GuardCondition::new(move || {
+        counted.fetch_add(1, Ordering::SeqCst);
+    });
+    let stray = entity.ringer();
+    condition.trigger();
+    condition.clone().trigger();
+    let _entity = executor.add(entity).unwrap();
+    executor.spin_all(Duration::MAX).unwrap();
+    stray.ring();
+    executor.spin_all(Duration::MAX).unwrap();
+    assert_eq!(count.load(Ordering::SeqCst), 1);
+}
+
+#[test]
+fn a_policy_is_a_value_that_names_the_next_slot() {
+    /// The highest slot first, whatever was served before.
+    struct Highest;
+    impl Policy for Highest {
+        fn next(&mut self, ready: &ReadySet<'_>) -> Option<Slot> {
+            (0..CAPACITY).rev().filter_map(Slot::new).find(|&slot| ready.contains(slot))
+        }
+    }
+    let executor = Executor::with_policy(Highest);
+    let order: Arc<Mutex<Vec<usize>>> = Arc::default();
+    for name in 0..4 {
+        let (ringer, order, mut units) = (Ringer::new(), Arc::clone(&order), 2);
+        ringer.ring();
+        let body = move || {
+            order.lock().unwrap().push(name);
+            units -= 1;
+            if units > 0 { Progress::More } else { Progress::Done }
+        };
+        executor.add(Entity::new(&ringer, body)).unwrap().keep();
+    }
+    executor.spin_all(Duration::MAX).unwrap();
+    // `spin_all` is made of rounds in which each entity has one turn, here in the policy's order.
+    assert_eq!(*order.lock().unwrap(), [3, 2, 1, 0, 3, 2, 1, 0]);
+}
