@@ -1,6 +1,7 @@
 //! The tree that parsing makes and everything else (hashes, generated code, dynamic messages) reads.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 
 use crate::name::{Namespace, TypeName};
 
@@ -158,15 +159,12 @@ impl MessageDefinition {
 
     /// The names of the messages that the fields refer to, each once, in the order of the fields.
     pub fn references(&self) -> Vec<&TypeName> {
-        let mut names = Vec::new();
-        for field in &self.fields {
-            if let BaseType::Nested(name) = &field.ty.base
-                && !names.contains(&name)
-            {
-                names.push(name);
-            }
-        }
-        names
+        let mut seen = HashSet::new();
+        let nested = self.fields.iter().filter_map(|field| match &field.ty.base {
+            BaseType::Nested(name) => Some(name),
+            _ => None,
+        });
+        nested.filter(|name| seen.insert(*name)).collect()
     }
 }
 

@@ -1,0 +1,40 @@
+//! Any text as YAML and JSON for a message, and as a path into one.
+#![no_main]
+
+use std::sync::LazyLock;
+
+use feros_interface::shipped;
+use feros_message::dynamic::{DynamicMessage, DynamicType, PrintOptions};
+use libfuzzer_sys::fuzz_target;
+
+static TYPES: LazyLock<Vec<DynamicType>> = LazyLock::new(|| {
+    [
+        "test_msgs/msg/UnboundedSequences",
+        "test_msgs/msg/Arrays",
+        "nav_msgs/msg/Path",
+        "rcl_interfaces/msg/ParameterEvent",
+    ]
+    .map(|name| {
+        let name = name.parse().expect("these are names");
+        DynamicType::resolve(shipped(), &name).expect("shipped types are complete")
+    })
+    .into()
+});
+
+fuzz_target!(|text: &str| {
+    for ty in TYPES.iter() {
+        let stamped = DynamicMessage::from_yaml_with_stamps(ty, text).ok().map(|(mut message, stamps)| {
+            stamps.set(&mut message, 1, 2);
+            message
+        });
+        let plain = [DynamicMessage::from_yaml(ty, text).ok(), DynamicMessage::from_json(ty, text).ok()];
+        for message in plain.into_iter().flatten().chain(stamped) {
+            let _ = message.to_cdr();
+            let json = message.to_json(&PrintOptions::default());
+            let again =
+                DynamicMessage::from_json(ty, &json).unwrap_or_else(|error| panic!("{error}\n{json}"));
+            assert_eq!(again.to_json(&PrintOptions::default()), json);
+        }
+        let _ = ty.default_message().select(text);
+    }
+});

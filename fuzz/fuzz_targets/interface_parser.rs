@@ -1,0 +1,33 @@
+//! Any text as a definition: it is refused, or printed to a text that means the same.
+#![no_main]
+
+use std::sync::LazyLock;
+
+use feros_interface::{InterfaceSet, Namespace, TypeName, parse_interface, shipped};
+use libfuzzer_sys::fuzz_target;
+
+/// What services and actions refer to, and something to refer to besides.
+static BASE: LazyLock<InterfaceSet> = LazyLock::new(|| {
+    let mut set = InterfaceSet::new();
+    let packages = ["builtin_interfaces", "service_msgs", "unique_identifier_msgs"];
+    for interface in shipped().interfaces().filter(|i| packages.contains(&i.name().package.as_str())) {
+        set.insert(interface.as_ref().clone()).expect("the shipped names are unique");
+    }
+    set
+});
+
+fuzz_target!(|text: &str| {
+    for namespace in Namespace::ALL {
+        let name = TypeName::new("pkg", namespace, "Probe");
+        let Ok(interface) = parse_interface(&name, text) else { continue };
+        let printed = interface.to_string();
+        let again = parse_interface(&name, &printed).unwrap_or_else(|error| panic!("{error}\n{printed}"));
+        assert_eq!(again.to_string(), printed);
+        let hash = |interface| {
+            let mut set = BASE.clone();
+            set.insert(interface).expect("no other package is called that");
+            set.type_hash(&name)
+        };
+        assert_eq!(hash(interface), hash(again));
+    }
+});
