@@ -1,7 +1,78 @@
 //! ROS 2 built for the shortest path: context, node, publisher, subscription, service, client, timer, clock, graph.
+//!
+//! Feros is a ROS 2 client library on the wire of stock ROS 2. It needs no ROS installation; stock nodes and tools see its
+//! nodes as they see their own.
+//!
+//! ```no_run
+//! use feros::{Context, msgs::std_msgs::msg::String as Text};
+//! use std::time::Duration;
+//!
+//! fn main() -> Result<(), feros::Error> {
+//!     let context = Context::from_env()?;
+//!     let node = context.create_node("talker")?;
+//!     let publisher = node.create_publisher::<Text>("chatter", 10)?;
+//!     let mut count = 0;
+//!     let _timer = node.create_wall_timer(Duration::from_millis(500), move || {
+//!         count += 1;
+//!         if let Err(error) = publisher.publish(Text { data: format!("Hello {count}") }) {
+//!             tracing::error!("{error}");
+//!         }
+//!     })?;
+//!     feros::spin(&node)
+//! }
+//! ```
+//!
+//! | you know from rclcpp | here |
+//! |---|---|
+//! | `rclcpp::init(argc, argv)` | [`Context::from_env`] |
+//! | `std::make_shared<rclcpp::Node>("n")` | [`Context::create_node`] |
+//! | `create_publisher<T>("t", 10)` | [`Node::create_publisher`] |
+//! | `create_subscription<T>("t", 10, callback)` | [`Node::create_subscription`]: the closure takes `T`, `Arc<T>`, [`View<T>`](View) or [`SerializedMessage`] |
+//! | `create_service<S>("s", callback)` | [`Node::create_service`] |
+//! | `create_client<S>("s")`, `async_send_request` | [`Node::create_client`], [`Client::call`]: await it, or wait in place |
+//! | `create_wall_timer(500ms, callback)` | [`Node::create_wall_timer`] |
+//! | `RCLCPP_INFO(get_logger(), …)` | [`info!`](crate::info), or `tracing::info!` inside a callback |
+//! | `rclcpp::spin(node)` | [`spin`], [`Executor`] |
+//! | `rclcpp::ok()`, `rclcpp::shutdown()` | [`Context::is_ok`], [`Context::shutdown`] |
+//!
+//! Endpoints and timers live as long as their handles: keep them. Everything may be used from any thread.
 #![forbid(unsafe_code)]
 
 pub mod arguments;
+mod client;
+mod clock;
+mod context;
+mod endpoint;
+mod error;
+mod executor;
 pub mod logging;
+mod message_forms;
+mod node;
+mod publisher;
+mod rosout;
+mod service;
+mod shutdown;
+mod subscription;
+mod timer;
 
 pub use arguments::{ArgumentError, Arguments, LogLevel};
+pub use client::{CallError, Client, ClientOptions, GenericClient, ResponseFuture, SerializedResponseFuture};
+pub use clock::{Clock, ClockType};
+pub use context::{Context, ContextError, ContextOptions, ShutdownGuard, engines};
+pub use error::{CreateError, Error, ServiceIdentity, TypeIdentity, WaitError};
+pub use executor::{AddNodeError, Executor, spin};
+pub use message_forms::{SerializedMessage, View};
+pub use node::{Node, NodeOptions};
+pub use publisher::{GenericPublisher, PublishError, Publisher, PublisherOptions};
+pub use service::{Responder, Service, ServiceCallback, ServiceOptions};
+pub use subscription::{GenericSubscription, Subscription, SubscriptionCallback, SubscriptionOptions};
+pub use timer::{NodeGuardCondition, NodeTimer};
+
+pub use feros_executor::{GuardCondition, Outcome, SpinError, Stopper, Time, Timer};
+pub use feros_message as message;
+pub use feros_message::include_interfaces;
+pub use feros_msgs as msgs;
+pub use feros_rmw::{
+    self as rmw, Durability, Gid, History, Liveliness, MatchedStatus, MessageInfo, PublishMode,
+    PublisherEvent, QosProfile, Reliability, ServiceMapping, SubscriptionEvent,
+};

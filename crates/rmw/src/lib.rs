@@ -28,10 +28,10 @@ pub mod qos;
 pub mod sample;
 
 pub use engine::{
-    Client, ClientOptions, CreateEndpointError, DiscoveryRange, Engine, EventError, FillAborted, NodeId,
-    Notify, OpenError, PublishError, PublishMode, Publisher, PublisherOptions, Service, ServiceMapping,
-    ServiceOptions, Session, SessionOptions, Subscription, SubscriptionOptions, TakeError, TypeHash,
-    WaitForAckedError,
+    Client, ClientOptions, CreateEndpointError, DiscoveryRange, Engine, EventError, FillAborted,
+    GraphChangeGuard, NodeId, Notify, OpenError, PublishError, PublishMode, Publisher, PublisherOptions,
+    Service, ServiceMapping, ServiceOptions, Session, SessionOptions, Subscription, SubscriptionOptions,
+    TakeError, TypeHash, WaitForAckedError,
 };
 pub use event::{MatchedStatus, PublisherEvent, SubscriptionEvent};
 pub use gid::Gid;

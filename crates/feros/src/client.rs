@@ -1,0 +1,413 @@
+//! Clients of services: a call is a future, and can be waited for in place. Neither needs an executor.
+//!
+//! The engine tells the client when a response came; whoever waits for one (a blocked thread, a future being polled)
+//! takes what is there and hands the others their own. So a blocking call inside a callback cannot deadlock.
+
+use std::collections::HashMap;
+use std::future::Future;
+use std::marker::PhantomData;
+use std::pin::Pin;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
+use std::task::{Context as TaskContext, Poll, Waker};
+use std::time::{Duration, Instant};
+
+use feros_message::{DecodeError, Service as ServiceType};
+use feros_rmw::{Client as EngineClient, Gid, Payload, QosProfile, ServiceMapping, TakeError};
+
+use crate::context::ShutdownGuard;
+use crate::error::{CreateError, ServiceIdentity, WaitError};
+use crate::message_forms::SerializedMessage;
+use crate::node::Node;
+use crate::publisher::{PublishError, copy_into, serialize_into};
+
+/// How a client of a service is made.
+#[derive(Debug, Clone, Copy)]
+pub struct ClientOptions {
+    /// Policies of both directions.
+    pub qos: QosProfile,
+    /// Speak this mapping whatever the server announces; for tests. `None` follows the server.
+    pub force_mapping: Option<ServiceMapping>,
+}
+
+impl Default for ClientOptions {
+    fn default() -> Self {
+        Self { qos: QosProfile::services_default(), force_mapping: None }
+    }
+}
+
+impl From<QosProfile> for ClientOptions {
+    fn from(qos: QosProfile) -> Self {
+        Self { qos, ..Self::default() }
+    }
+}
+
+/// Why a call has no response.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum CallError {
+    /// The request could not be sent.
+    #[error(transparent)]
+    Request(#[from] PublishError),
+    /// No response came in time.
+    #[error("{service} did not respond within {waited:?}{}", if *.available { "" } else { "; no server is there" })]
+    Timeout {
+        /// The service.
+        service: String,
+        /// How long the call waited.
+        waited: Duration,
+        /// Whether a server is there.
+        available: bool,
+    },
+    /// The response is malformed.
+    #[error(
+        "the response of {service} is no {type_name} response: {source}; check that both sides use one definition"
+    )]
+    Response {
+        /// The service.
+        service: String,
+        /// Its type.
+        type_name: String,
+        /// What is wrong.
+        source: DecodeError,
+    },
+    /// The engine failed.
+    #[error(transparent)]
+    Engine(#[from] TakeError),
+    /// The context was shut down, or the client was dropped.
+    #[error("the call of {service} ended because its client did")]
+    Closed {
+        /// The service.
+        service: String,
+    },
+}
+
+/// Calls a service. Clones share the endpoint; the last one withdraws it.
+pub struct Client<S> {
+    untyped: GenericClient,
+    service: PhantomData<fn(S)>,
+}
+
+impl<S> Clone for Client<S> {
+    fn clone(&self) -> Self {
+        Self { untyped: self.untyped.clone(), service: PhantomData }
+    }
+}
+
+impl<S: ServiceType> Client<S> {
+    pub(crate) fn new(node: &Node, name: &str, options: ClientOptions) -> Result<Self, CreateError> {
+        let untyped = GenericClient::new(node, name, &ServiceIdentity::of::<S>(), options)?;
+        Ok(Self { untyped, service: PhantomData })
+    }
+
+    /// Sends a request. The response is awaited, or waited for with [`ResponseFuture::wait`].
+    ///
+    /// A request is sent to the servers that match at this moment: wait for the service first.
+    ///
+    /// # Errors
+    /// When the request violates its type, or cannot be sent.
+    pub fn call(&self, request: &S::Request) -> Result<ResponseFuture<S>, PublishError> {
+        let inner = &self.untyped.0;
+        let serialized = inner.send(|send| serialize_into(request, &inner.name, send))?;
+        Ok(ResponseFuture { serialized, service: PhantomData })
+    }
+
+    /// Calls and waits in place for the response, at most for `timeout`.
+    ///
+    /// # Errors
+    /// See [`CallError`].
+    pub fn call_and_wait(&self, request: &S::Request, timeout: Duration) -> Result<S::Response, CallError> {
+        self.call(request)?.wait(timeout)
+    }
+}
+
+impl<S> std::ops::Deref for Client<S> {
+    type Target = GenericClient;
+
+    fn deref(&self) -> &GenericClient {
+        &self.untyped
+    }
+}
+
+/// The response of one call, to be awaited on any async runtime or waited for in place.
+///
+/// # Cancel safety
+/// Dropping it forgets the call; a response that comes later is ignored.
+#[must_use = "the response is lost when this is dropped"]
+pub struct ResponseFuture<S> {
+    serialized: SerializedResponseFuture,
+    service: PhantomData<fn(S)>,
+}
+
+impl<S: ServiceType> ResponseFuture<S> {
+    /// Waits in place, at most for `timeout`.
+    ///
+    /// # Errors
+    /// See [`CallError`].
+    pub fn wait(self, timeout: Duration) -> Result<S::Response, CallError> {
+        let service = self.serialized.inner.name.clone();
+        decode::<S>(&service, self.serialized.wait(timeout))
+    }
+}
+
+impl<S: ServiceType> Future for ResponseFuture<S> {
+    type Output = Result<S::Response, CallError>;
+
+    fn poll(mut self: Pin<&mut Self>, task: &mut TaskContext<'_>) -> Poll<Self::Output> {
+        let result = Pin::new(&mut self.serialized).poll(task);
+        result.map(|result| decode::<S>(&self.serialized.inner.name, result))
+    }
+}
+
+fn decode<S: ServiceType>(
+    service: &str,
+    response: Result<SerializedMessage, CallError>,
+) -> Result<S::Response, CallError> {
+    response?.decode().map_err(|source| CallError::Response {
+        service: service.to_owned(),
+        type_name: S::TYPE_NAME.to_owned(),
+        source,
+    })
+}
+
+/// Calls a service with serialized messages, for types that are known only at run time.
+#[derive(Clone)]
+pub struct GenericClient(Arc<Inner>);
+
+struct Inner {
+    name: String,
+    engine: OnceLock<Arc<dyn EngineClient>>,
+    node: Node,
+    shutdown_guard: OnceLock<ShutdownGuard>,
+    pending: Mutex<Pending>,
+    /// Held from sending a request until its number is known to `pending`.
+    sending: Mutex<()>,
+    /// Signalled when a response may have come.
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct Pending {
+    /// Requests without a response yet, by number.
+    calls: HashMap<i64, Call>,
+    /// Counts notifications, so that a waiter sees those that came while it looked.
+    notifications: u64,
+}
+
+#[derive(Default)]
+struct Call {
+    waker: Option<Waker>,
+    response: Option<Payload>,
+}
+
+impl GenericClient {
+    pub(crate) fn new(
+        node: &Node,
+        name: &str,
+        identity: &ServiceIdentity,
+        options: ClientOptions,
+    ) -> Result<Self, CreateError> {
+        let name = node.resolve_service_name(name)?;
+        let inner = Arc::new(Inner {
+            name,
+            engine: OnceLock::new(),
+            node: node.clone(),
+            shutdown_guard: OnceLock::new(),
+            pending: Mutex::default(),
+            sending: Mutex::default(),
+            changed: Condvar::new(),
+        });
+        let weak = Arc::downgrade(&inner);
+        let engine = node
+            .session()
+            .create_client(feros_rmw::ClientOptions {
+                node: node.id(),
+                service: &inner.name,
+                type_name: &identity.name,
+                request_hash: identity.request_hash,
+                response_hash: identity.response_hash,
+                qos: options.qos,
+                force_mapping: options.force_mapping,
+                on_response: Arc::new(move || Inner::notify(&weak)),
+            })
+            .map_err(|source| CreateError::Engine { node: node.name().clone(), source })?;
+        assert!(inner.engine.set(engine).is_ok(), "the engine's client is set once");
+        let listener = Arc::downgrade(&inner);
+        let guard = node.context().on_shutdown(move || Inner::notify(&listener));
+        assert!(inner.shutdown_guard.set(guard).is_ok(), "the guard is set once");
+        Ok(Self(inner))
+    }
+
+    /// Sends a request that is serialized already, with its 4-byte header.
+    ///
+    /// # Errors
+    /// When the bytes cannot be a message, or cannot be sent.
+    pub fn call_serialized(&self, request: &[u8]) -> Result<SerializedResponseFuture, PublishError> {
+        self.0.send(|send| copy_into(request, &self.0.name, send))
+    }
+
+    /// The fully qualified name, after remapping.
+    pub fn service_name(&self) -> &str {
+        &self.0.name
+    }
+
+    /// Its policies after system-default was resolved.
+    pub fn qos(&self) -> QosProfile {
+        self.0.engine().qos()
+    }
+
+    /// Identity of the endpoint that sends requests.
+    pub fn gid(&self) -> Gid {
+        self.0.engine().gid()
+    }
+
+    /// Whether a server is there, so that a request sent now is answered.
+    pub fn service_is_ready(&self) -> bool {
+        self.0.engine().service_is_available()
+    }
+
+    /// Waits until a server is there.
+    ///
+    /// # Errors
+    /// When time runs out or the context is shut down before.
+    pub fn wait_for_service(&self, timeout: Duration) -> Result<(), WaitError> {
+        let what = || format!("a server of {}", self.0.name);
+        self.0.node.context().wait_for_graph(timeout, what, || self.service_is_ready())
+    }
+}
+
+impl Inner {
+    fn engine(&self) -> &Arc<dyn EngineClient> {
+        self.engine.get().expect("set before the client was handed out")
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Pending> {
+        self.pending.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Called by the engine: wakes everybody who waits, and lets them look for themselves.
+    fn notify(client: &Weak<Self>) {
+        let Some(inner) = client.upgrade() else { return };
+        let wakers: Vec<Waker> = {
+            let mut pending = inner.lock();
+            pending.notifications += 1;
+            pending.calls.values_mut().filter_map(|call| call.waker.take()).collect()
+        };
+        inner.changed.notify_all();
+        wakers.into_iter().for_each(Waker::wake);
+        inner.node.context().notify_graph_waiters();
+    }
+
+    fn send(
+        self: &Arc<Self>,
+        send: impl FnOnce(SendRequest<'_>) -> Result<i64, PublishError>,
+    ) -> Result<SerializedResponseFuture, PublishError> {
+        let engine = self.engine();
+        let sending = self.sending.lock().unwrap_or_else(PoisonError::into_inner);
+        let number = send(&mut |size, fill| engine.send_request(size, fill))?;
+        self.lock().calls.insert(number, Call::default());
+        drop(sending);
+        Ok(SerializedResponseFuture { inner: self.clone(), number, started: Instant::now() })
+    }
+
+    /// Takes all responses that are there and hands them to their calls; those of calls that were given up are dropped.
+    fn take_responses(&self) -> Result<(), TakeError> {
+        while let Some((number, sample)) = self.engine().take_response()? {
+            if !self.lock().calls.contains_key(&number) {
+                // The call may be on its way out on another thread: it is entered before that lock is free again.
+                drop(self.sending.lock().unwrap_or_else(PoisonError::into_inner));
+            }
+            let waker = self.lock().calls.get_mut(&number).and_then(|call| {
+                call.response = Some(sample.payload);
+                call.waker.take()
+            });
+            self.changed.notify_all();
+            waker.into_iter().for_each(Waker::wake);
+        }
+        Ok(())
+    }
+
+    /// The response of a call, if it is there; the call is over then.
+    fn finish(&self, number: i64) -> Option<SerializedMessage> {
+        let mut pending = self.lock();
+        let response = pending.calls.get_mut(&number)?.response.take()?;
+        pending.calls.remove(&number);
+        Some(SerializedMessage::new(response))
+    }
+
+    fn closed(&self) -> CallError {
+        CallError::Closed { service: self.name.clone() }
+    }
+}
+
+/// Hands a request of a size to the engine, written by the closure that is passed.
+type SendRequest<'a> =
+    &'a mut dyn FnMut(usize, feros_rmw::engine::Fill<'_>) -> Result<i64, feros_rmw::PublishError>;
+
+/// The serialized response of one call; see [`ResponseFuture`].
+#[must_use = "the response is lost when this is dropped"]
+pub struct SerializedResponseFuture {
+    inner: Arc<Inner>,
+    number: i64,
+    started: Instant,
+}
+
+impl SerializedResponseFuture {
+    /// Waits in place, at most for `timeout`.
+    ///
+    /// # Errors
+    /// See [`CallError`].
+    pub fn wait(self, timeout: Duration) -> Result<SerializedMessage, CallError> {
+        let deadline = Instant::now() + timeout;
+        loop {
+            let seen = self.inner.lock().notifications;
+            self.inner.take_responses()?;
+            if let Some(response) = self.inner.finish(self.number) {
+                return Ok(response);
+            }
+            if !self.inner.node.context().is_ok() {
+                return Err(self.inner.closed());
+            }
+            let Some(left) = deadline.checked_duration_since(Instant::now()).filter(|left| !left.is_zero())
+            else {
+                return Err(CallError::Timeout {
+                    service: self.inner.name.clone(),
+                    waited: self.started.elapsed(),
+                    available: self.inner.engine().service_is_available(),
+                });
+            };
+            let pending = self.inner.lock();
+            let arrived = |pending: &Pending| {
+                pending.calls.get(&self.number).is_some_and(|call| call.response.is_some())
+            };
+            if pending.notifications == seen && !arrived(&pending) {
+                // Whatever wakes this is only a reason to look again.
+                drop(self.inner.changed.wait_timeout(pending, left));
+            }
+        }
+    }
+}
+
+impl Future for SerializedResponseFuture {
+    type Output = Result<SerializedMessage, CallError>;
+
+    fn poll(self: Pin<&mut Self>, task: &mut TaskContext<'_>) -> Poll<Self::Output> {
+        // The waker is left first: a response that comes during the look below wakes it.
+        if let Some(call) = self.inner.lock().calls.get_mut(&self.number) {
+            call.waker = Some(task.waker().clone());
+        }
+        if let Err(error) = self.inner.take_responses() {
+            return Poll::Ready(Err(error.into()));
+        }
+        match self.inner.finish(self.number) {
+            Some(response) => Poll::Ready(Ok(response)),
+            None if !self.inner.node.context().is_ok() => Poll::Ready(Err(self.inner.closed())),
+            None => Poll::Pending,
+        }
+    }
+}
+
+impl Drop for SerializedResponseFuture {
+    fn drop(&mut self) {
+        self.inner.lock().calls.remove(&self.number);
+    }
+}

@@ -1,0 +1,93 @@
+//! Clocks of a node: steady, system, and ROS time, which follows `/clock` when it is simulated.
+
+mod follower;
+
+pub(crate) use follower::ClockFollower;
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use feros_executor::{Clock as ClockSource, RosClock, SteadyClock, SystemClock, Time};
+
+/// Which time a clock shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ClockType {
+    /// Never set, for measuring how long something takes.
+    Steady,
+    /// The system's time of day.
+    System,
+    /// The system's time of day, or simulated time.
+    Ros,
+}
+
+/// A clock. Clones show the same time.
+#[derive(Clone)]
+pub struct Clock {
+    kind: Kind,
+}
+
+#[derive(Clone)]
+enum Kind {
+    Steady(Arc<SteadyClock>),
+    System(Arc<SystemClock>),
+    Ros { clock: Arc<RosClock>, follower: Arc<Mutex<Option<Arc<ClockFollower>>>> },
+}
+
+impl Clock {
+    /// A clock of this type; ROS time is the system's until it is simulated.
+    pub fn new(clock_type: ClockType) -> Self {
+        let kind = match clock_type {
+            ClockType::Steady => Kind::Steady(Arc::new(SteadyClock)),
+            ClockType::System => Kind::System(Arc::new(SystemClock)),
+            ClockType::Ros => Kind::Ros { clock: Arc::new(RosClock::new()), follower: Arc::default() },
+        };
+        Self { kind }
+    }
+
+    /// Which time it shows.
+    pub fn clock_type(&self) -> ClockType {
+        match self.kind {
+            Kind::Steady(_) => ClockType::Steady,
+            Kind::System(_) => ClockType::System,
+            Kind::Ros { .. } => ClockType::Ros,
+        }
+    }
+
+    /// The time now. Simulated time is zero until the first `/clock` message came.
+    pub fn now(&self) -> Time {
+        self.source().now()
+    }
+
+    /// Whether it shows simulated time.
+    pub fn is_simulated(&self) -> bool {
+        self.source().is_simulated()
+    }
+
+    /// What timers wait on.
+    pub(crate) fn source(&self) -> Arc<dyn ClockSource> {
+        match &self.kind {
+            Kind::Steady(clock) => clock.clone(),
+            Kind::System(clock) => clock.clone(),
+            Kind::Ros { clock, .. } => clock.clone(),
+        }
+    }
+
+    /// Has ROS time follow `/clock`, or with `None` the system's time again.
+    pub(crate) fn follow(&self, new_follower: Option<Arc<ClockFollower>>) {
+        let Kind::Ros { clock, follower } = &self.kind else { return };
+        clock.set_simulated(new_follower.is_some());
+        if let Some(new_follower) = &new_follower {
+            new_follower.add(clock);
+        }
+        let before =
+            std::mem::replace(&mut *follower.lock().unwrap_or_else(PoisonError::into_inner), new_follower);
+        drop(before); // outside the lock: it may wait for the follower's thread
+    }
+
+    /// Leaves simulated time where it is.
+    pub(crate) fn stop_following(&self) {
+        if let Kind::Ros { follower, .. } = &self.kind {
+            let before = follower.lock().unwrap_or_else(PoisonError::into_inner).take();
+            drop(before);
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! Who reads `/clock`: one subscription and one thread of the context for all nodes that follow the same topic.
+//!
+//! The thread of its own lets simulated time go on while the nodes' executors are busy or do not spin.
+
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use feros_executor::{Entity, Executor, Progress, Ringer, RosClock, Stopper, Time};
+use feros_msgs::rosgraph_msgs::msg::Clock as ClockMessage;
+use feros_rmw::{CreateEndpointError, NodeId, QosProfile, Session, Subscription, SubscriptionOptions};
+
+use crate::error::TypeIdentity;
+
+/// Sets clocks to what `/clock` says for as long as it lives.
+pub(crate) struct ClockFollower {
+    clocks: Arc<Mutex<Vec<Weak<RosClock>>>>,
+    _subscription: Arc<dyn Subscription>,
+    stopper: Stopper,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl ClockFollower {
+    pub(crate) fn new(
+        session: &Arc<dyn Session>,
+        node: NodeId,
+        topic: &str,
+    ) -> Result<Self, CreateEndpointError> {
+        let identity = TypeIdentity::of::<ClockMessage>();
+        let ringer = Ringer::new();
+        let on_data = {
+            let ringer = ringer.clone();
+            Arc::new(move || ringer.ring())
+        };
+        let subscription = session.create_subscription(SubscriptionOptions {
+            node,
+            topic,
+            type_name: &identity.name,
+            type_hash: identity.hash,
+            qos: QosProfile::clock(),
+            ignore_local_publications: false,
+            on_data,
+            on_event: None,
+        })?;
+        let clocks: Arc<Mutex<Vec<Weak<RosClock>>>> = Arc::default();
+        let executor = Executor::new();
+        let stopper = executor.stopper();
+        let entity = {
+            let (clocks, subscription) = (clocks.clone(), subscription.clone());
+            Entity::new(&ringer, move || read_one(&clocks, &*subscription))
+        };
+        let thread = std::thread::Builder::new().name("feros-clock".into()).spawn(move || {
+            // Neither can fail: the executor is new, and nobody else spins it.
+            if let Ok(_entity) = executor.add(entity) {
+                let _ = executor.spin();
+            }
+        });
+        let thread = thread.map_err(|error| CreateEndpointError::Engine {
+            name: topic.to_owned(),
+            operation: "starting the thread that reads it",
+            code: error.to_string(),
+        })?;
+        Ok(Self { clocks, _subscription: subscription, stopper, thread: Some(thread) })
+    }
+
+    /// Has a clock follow from now on.
+    pub(crate) fn add(&self, clock: &Arc<RosClock>) {
+        let mut clocks = self.clocks.lock().unwrap_or_else(PoisonError::into_inner);
+        clocks.retain(|clock| clock.strong_count() > 0);
+        clocks.push(Arc::downgrade(clock));
+    }
+}
+
+impl Drop for ClockFollower {
+    fn drop(&mut self) {
+        self.stopper.stop();
+        if let Some(thread) = self.thread.take()
+            // The last node may be dropped by what a new time woke, on this very thread.
+            && thread.thread().id() != std::thread::current().id()
+        {
+            let _ = thread.join();
+        }
+    }
+}
+
+/// Sets all clocks to the next message; one that is malformed says no time.
+fn read_one(clocks: &Mutex<Vec<Weak<RosClock>>>, subscription: &dyn Subscription) -> Progress {
+    let Ok(Some(sample)) = subscription.take() else { return Progress::Done };
+    if let Ok(message) = feros_message::from_bytes::<ClockMessage>(&sample.payload) {
+        let seconds = message.clock.sec.max(0).unsigned_abs().into();
+        let time =
+            Time::ZERO + Duration::from_secs(seconds) + Duration::from_nanos(message.clock.nanosec.into());
+        let clocks: Vec<_> = {
+            let clocks = clocks.lock().unwrap_or_else(PoisonError::into_inner);
+            clocks.iter().filter_map(Weak::upgrade).collect()
+        };
+        clocks.iter().for_each(|clock| clock.set_time(time));
+    }
+    Progress::More
+}

@@ -1,0 +1,331 @@
+//! The context: one participant, its nodes' common arguments, and the process's wish to end.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
+use std::time::{Duration, Instant};
+
+use feros_rmw::engine::EnvironmentError;
+use feros_rmw::{
+    CreateEndpointError, Engine, GraphChangeGuard, GraphSnapshot, NodeId, OpenError, Session, SessionOptions,
+};
+
+use crate::arguments::{ArgumentError, Arguments};
+use crate::clock::ClockFollower;
+use crate::error::{CreateError, WaitError};
+use crate::node::{Node, NodeOptions};
+use crate::{logging, shutdown};
+
+/// Why a context could not be made.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ContextError {
+    /// The ROS part of the command line cannot be used.
+    #[error(transparent)]
+    Arguments(#[from] ArgumentError),
+    /// A variable of the environment cannot be used.
+    #[error(transparent)]
+    Environment(#[from] EnvironmentError),
+    /// There is no such engine.
+    #[error("there is no engine {name:?} in this program; it has: {available} (FEROS_ENGINE)")]
+    UnknownEngine {
+        /// What was asked for.
+        name: String,
+        /// What there is.
+        available: String,
+    },
+    /// The engine could not start.
+    #[error(transparent)]
+    Open(#[from] OpenError),
+}
+
+/// How a context is made when the environment is not to decide.
+#[derive(Clone)]
+pub struct ContextOptions {
+    /// Domain, discovery range and the like.
+    pub session: SessionOptions,
+    /// Remapping and what else the command line says.
+    pub arguments: Arguments,
+    /// The engine; `None` takes `FEROS_ENGINE` or the first that is built in.
+    pub engine: Option<Arc<dyn Engine>>,
+    /// SIGINT and SIGTERM shut the context down.
+    pub handle_signals: bool,
+}
+
+impl ContextOptions {
+    /// What the environment says: `ROS_DOMAIN_ID`, `ROS_AUTOMATIC_DISCOVERY_RANGE`, `ROS_STATIC_PEERS`; no arguments, no
+    /// handling of signals.
+    ///
+    /// # Errors
+    /// When a variable cannot be used.
+    pub fn from_variables() -> Result<Self, EnvironmentError> {
+        let session = SessionOptions::from_variables(|name| std::env::var(name).ok())?;
+        Ok(Self { session, arguments: Arguments::default(), engine: None, handle_signals: false })
+    }
+}
+
+/// The engines that are built into this program, the default first.
+pub fn engines() -> Vec<Arc<dyn Engine>> {
+    vec![
+        #[cfg(feature = "cyclonedds")]
+        Arc::new(feros_rmw_cyclonedds::CycloneDds::new()),
+    ]
+}
+
+fn choose_engine() -> Result<Arc<dyn Engine>, ContextError> {
+    let engines = engines();
+    let wanted = std::env::var("FEROS_ENGINE").ok().filter(|name| !name.is_empty());
+    let found = match &wanted {
+        Some(name) => engines.iter().find(|engine| engine.name() == name),
+        None => engines.first(),
+    };
+    found.cloned().ok_or_else(|| ContextError::UnknownEngine {
+        name: wanted.unwrap_or_default(),
+        available: engines.iter().map(|engine| engine.name()).collect::<Vec<_>>().join(", "),
+    })
+}
+
+/// One participant in the ROS graph and what its nodes share. Clones are the same context.
+///
+/// The participant leaves the graph when the last clone, node and endpoint is dropped.
+///
+/// ```no_run
+/// use feros::Context;
+/// let context = Context::from_env()?; // arguments after --ros-args, ROS_DOMAIN_ID, SIGINT
+/// let node = context.create_node("talker")?;
+/// # Ok::<(), feros::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct Context(Arc<ContextInner>);
+
+pub(crate) struct ContextInner {
+    session: Arc<dyn Session>,
+    arguments: Arguments,
+    shut_down: AtomicBool,
+    changes: Arc<Changes>,
+    listeners: Mutex<Listeners>,
+    /// Who reads `/clock`, by topic, while nodes follow it.
+    clock_followers: Mutex<HashMap<String, Weak<ClockFollower>>>,
+    /// Made with the first wait for the graph, so that nobody is notified for nothing.
+    graph_guard: OnceLock<GraphChangeGuard>,
+}
+
+/// Counts what those who wait have to look at again.
+#[derive(Default)]
+struct Changes {
+    count: Mutex<u64>,
+    changed: Condvar,
+}
+
+impl Changes {
+    fn lock(&self) -> MutexGuard<'_, u64> {
+        self.count.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn announce(&self) {
+        *self.lock() += 1;
+        self.changed.notify_all();
+    }
+}
+
+impl Context {
+    /// A context as the command line (`--ros-args`) and the environment say. SIGINT and SIGTERM shut it down; log messages go to the
+    /// terminal unless the process has a `tracing` subscriber already.
+    ///
+    /// # Errors
+    /// When arguments or environment cannot be used, or the engine cannot start.
+    pub fn from_env() -> Result<Self, ContextError> {
+        Self::from_args(std::env::args().skip(1)).map(|(context, _)| context)
+    }
+
+    /// As [`Context::from_env`], with a command line (without the program's name); returns what of it belongs to the
+    /// application.
+    ///
+    /// # Errors
+    /// When arguments or environment cannot be used, or the engine cannot start.
+    pub fn from_args(line: impl IntoIterator<Item = String>) -> Result<(Self, Vec<String>), ContextError> {
+        let (arguments, rest) = Arguments::parse(line)?;
+        logging::init(&arguments);
+        let mut options = ContextOptions::from_variables()?;
+        if let Some(enclave) = &arguments.enclave {
+            options.session.enclave.clone_from(enclave);
+        }
+        let context = Self::new(ContextOptions { arguments, handle_signals: true, ..options })?;
+        Ok((context, rest))
+    }
+
+    /// A context of these options.
+    ///
+    /// # Errors
+    /// When the engine is not there or cannot start.
+    pub fn new(options: ContextOptions) -> Result<Self, ContextError> {
+        let engine = options.engine.map_or_else(choose_engine, Ok)?;
+        let inner = Arc::new(ContextInner {
+            session: engine.open(&options.session)?,
+            arguments: options.arguments,
+            shut_down: AtomicBool::new(false),
+            changes: Arc::default(),
+            listeners: Mutex::default(),
+            clock_followers: Mutex::default(),
+            graph_guard: OnceLock::new(),
+        });
+        if options.handle_signals {
+            shutdown::on_signals(&inner);
+        }
+        Ok(Self(inner))
+    }
+
+    /// Makes a node in the namespace `/`, or as the arguments remap it.
+    ///
+    /// # Errors
+    /// When the name is not allowed or the engine cannot announce it.
+    pub fn create_node(&self, name: &str) -> Result<Node, CreateError> {
+        Node::new(self, NodeOptions::new(name))
+    }
+
+    /// Makes a node of these options.
+    ///
+    /// # Errors
+    /// When a name is not allowed or the engine cannot announce it.
+    pub fn create_node_with(&self, options: NodeOptions) -> Result<Node, CreateError> {
+        Node::new(self, options)
+    }
+
+    /// Whether the context was not shut down yet, as `rclcpp::ok()`.
+    pub fn is_ok(&self) -> bool {
+        !self.0.shut_down.load(Ordering::Acquire)
+    }
+
+    /// Ends all spinning and waiting. Nodes and endpoints stay until they are dropped.
+    pub fn shutdown(&self) {
+        self.0.shutdown();
+    }
+
+    /// The engine's session: for tools that need more than nodes.
+    pub fn session(&self) -> &Arc<dyn Session> {
+        &self.0.session
+    }
+
+    /// What the command line said.
+    pub fn arguments(&self) -> &Arguments {
+        &self.0.arguments
+    }
+
+    /// The graph as it is known now.
+    pub fn graph(&self) -> Arc<GraphSnapshot> {
+        self.0.session.graph()
+    }
+
+    /// Waits until `condition` holds, looking again after each change of the graph. `what` names it in the error.
+    ///
+    /// # Errors
+    /// When time runs out or the context is shut down before.
+    pub fn wait_for_graph<W: Into<String>>(
+        &self,
+        timeout: Duration,
+        what: impl FnOnce() -> W,
+        mut condition: impl FnMut() -> bool,
+    ) -> Result<(), WaitError> {
+        self.0.graph_guard.get_or_init(|| {
+            let changes = self.0.changes.clone();
+            self.0.session.on_graph_change(Arc::new(move || changes.announce()))
+        });
+        let started = Instant::now();
+        loop {
+            let seen = *self.0.changes.lock();
+            if condition() {
+                return Ok(());
+            }
+            if !self.is_ok() {
+                return Err(WaitError::Shutdown { what: what().into() });
+            }
+            let Some(left) = timeout.checked_sub(started.elapsed()).filter(|left| !left.is_zero()) else {
+                return Err(WaitError::Timeout { what: what().into(), waited: timeout });
+            };
+            let count = self.0.changes.lock();
+            if *count == seen {
+                drop(self.0.changes.changed.wait_timeout(count, left));
+            }
+        }
+    }
+
+    /// Has those who wait for the graph look again.
+    pub(crate) fn notify_graph_waiters(&self) {
+        self.0.changes.announce();
+    }
+
+    /// Calls `listener` when the context is shut down, unless the guard is dropped before; at once if it is already.
+    pub fn on_shutdown(&self, listener: impl Fn() + Send + Sync + 'static) -> ShutdownGuard {
+        let number = {
+            let mut listeners = self.0.lock_listeners();
+            listeners.next_number += 1;
+            let number = listeners.next_number;
+            listeners.by_number.insert(number, Box::new(listener));
+            number
+        };
+        if !self.is_ok() {
+            self.0.call_listeners();
+        }
+        ShutdownGuard { context: Arc::downgrade(&self.0), number }
+    }
+
+    /// Who reads this `/clock`, shared by all nodes of the context.
+    pub(crate) fn clock_follower(
+        &self,
+        node: NodeId,
+        topic: &str,
+    ) -> Result<Arc<ClockFollower>, CreateEndpointError> {
+        let mut followers = self.0.clock_followers.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(follower) = followers.get(topic).and_then(Weak::upgrade) {
+            return Ok(follower);
+        }
+        let follower = Arc::new(ClockFollower::new(&self.0.session, node, topic)?);
+        followers.insert(topic.to_owned(), Arc::downgrade(&follower));
+        Ok(follower)
+    }
+
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+/// Who is called when a context is shut down.
+#[derive(Default)]
+struct Listeners {
+    next_number: u64,
+    by_number: HashMap<u64, Box<dyn Fn() + Send + Sync>>,
+}
+
+/// Keeps a listener of [`Context::on_shutdown`]; dropping it ends that.
+#[must_use = "the listener is forgotten when this is dropped"]
+pub struct ShutdownGuard {
+    context: Weak<ContextInner>,
+    number: u64,
+}
+
+impl Drop for ShutdownGuard {
+    fn drop(&mut self) {
+        if let Some(context) = self.context.upgrade() {
+            let listener = context.lock_listeners().by_number.remove(&self.number);
+            drop(listener); // outside the lock: what it captured may do anything
+        }
+    }
+}
+
+impl ContextInner {
+    fn lock_listeners(&self) -> MutexGuard<'_, Listeners> {
+        self.listeners.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn call_listeners(&self) {
+        let listeners = std::mem::take(&mut self.lock_listeners().by_number);
+        listeners.values().for_each(|listener| listener());
+    }
+
+    pub(crate) fn shutdown(&self) {
+        if !self.shut_down.swap(true, Ordering::AcqRel) {
+            self.call_listeners();
+            self.changes.announce();
+        }
+    }
+}

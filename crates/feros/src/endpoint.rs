@@ -1,0 +1,250 @@
+//! What publishers, subscriptions and services have in common: a place on their node's executor, and events.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+
+use feros_executor::{AddError, Entity, EntityHandle, ExecutorHandle, Progress, Ringer};
+use feros_rmw::{
+    EventError, Notify, Publisher as EnginePublisher, PublisherEvent, Subscription as EngineSubscription,
+    SubscriptionEvent,
+};
+
+use crate::error::CreateError;
+use crate::logging;
+use crate::node::{Node, WeakNode};
+
+/// The entities of one node, and the executor that they are on.
+///
+/// An entity waits here until its node is given to an executor; rings from before are kept by the entity's ringer.
+#[derive(Default)]
+pub(crate) struct NodeMembers(Mutex<State>);
+
+#[derive(Default)]
+struct State {
+    executor: Option<ExecutorHandle>,
+    members: Vec<Weak<Place>>,
+}
+
+/// Where one entity is.
+struct Place(Mutex<Option<Spot>>);
+
+enum Spot {
+    Waiting(Entity),
+    OnExecutor(EntityHandle),
+}
+
+/// One entity of a node; it leaves the executor when this is dropped.
+pub(crate) struct Member(#[allow(dead_code, reason = "owns the place until it is dropped")] Arc<Place>);
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl NodeMembers {
+    /// Takes in an entity; it goes to the node's executor at once if there is one.
+    pub(crate) fn add(&self, entity: Entity) -> Result<Member, AddError> {
+        let mut state = lock(&self.0);
+        let spot = match &state.executor {
+            Some(executor) => Spot::OnExecutor(executor.add(entity)?),
+            None => Spot::Waiting(entity),
+        };
+        let place = Arc::new(Place(Mutex::new(Some(spot))));
+        state.members.retain(|member| member.strong_count() > 0);
+        state.members.push(Arc::downgrade(&place));
+        Ok(Member(place))
+    }
+
+    /// Moves all entities to an executor. `false` when the node is on one already.
+    pub(crate) fn join(&self, executor: &ExecutorHandle) -> Result<bool, AddError> {
+        let mut state = lock(&self.0);
+        if state.executor.is_some() {
+            return Ok(false);
+        }
+        for place in state.members.iter().filter_map(Weak::upgrade) {
+            let mut spot = lock(&place.0);
+            if let Some(Spot::Waiting(entity)) = spot.take() {
+                *spot = Some(Spot::OnExecutor(executor.add(entity)?));
+            }
+        }
+        state.executor = Some(executor.clone());
+        Ok(true)
+    }
+
+    /// Takes all entities off their executor; a callback that is running ends first.
+    pub(crate) fn leave(&self) {
+        let places: Vec<_> = {
+            let mut state = lock(&self.0);
+            state.executor = None;
+            state.members.iter().filter_map(Weak::upgrade).collect()
+        };
+        for place in places {
+            let mut spot = lock(&place.0);
+            *spot = match spot.take() {
+                Some(Spot::OnExecutor(handle)) => handle.detach().ok().map(Spot::Waiting),
+                other => other,
+            };
+        }
+    }
+}
+
+/// Remembers that the engine reported an event, until the entity handles it.
+pub(crate) struct WatchEvents {
+    pending: Arc<AtomicBool>,
+    ringer: Ringer,
+}
+
+impl WatchEvents {
+    pub(crate) fn new() -> Self {
+        Self::with_ringer(Ringer::new())
+    }
+
+    /// Events ring the same entity as data.
+    pub(crate) fn with_ringer(ringer: Ringer) -> Self {
+        Self { pending: Arc::default(), ringer }
+    }
+
+    pub(crate) fn notify(&self) -> Notify {
+        let pending = self.pending.clone();
+        let ringer = self.ringer.clone();
+        Arc::new(move || {
+            pending.store(true, Ordering::Release);
+            ringer.ring();
+        })
+    }
+
+    /// Puts the events of a publisher on its node's executor.
+    pub(crate) fn publisher_events(
+        self,
+        node: &Node,
+        topic: &str,
+        engine: &Arc<dyn EnginePublisher>,
+        on_event: Option<Box<dyn FnMut(PublisherEvent) + Send>>,
+    ) -> Result<Member, CreateError> {
+        let engine = Arc::downgrade(engine);
+        let take = move || engine.upgrade().map_or(Ok(None), |engine| engine.take_event());
+        let ringer = self.ringer.clone();
+        let mut events = Events::new(self.pending, node, topic, take, on_event, publisher_event_needs_a_word);
+        let entity = Entity::new(&ringer, move || {
+            events.handle();
+            Progress::Done
+        });
+        node.add_member(topic, entity)
+    }
+
+    /// Events of a subscription, to be handled by its own entity.
+    pub(crate) fn subscription_events(
+        self,
+        node: &Node,
+        topic: &str,
+        engine: &Arc<dyn EngineSubscription>,
+        on_event: Option<Box<dyn FnMut(SubscriptionEvent) + Send>>,
+    ) -> Events<SubscriptionEvent, impl FnMut() -> Result<Option<SubscriptionEvent>, EventError> + Send + use<>>
+    {
+        let engine = engine.clone();
+        let take = move || engine.take_event();
+        Events::new(self.pending, node, topic, take, on_event, subscription_event_needs_a_word)
+    }
+}
+
+/// Takes events from an endpoint, says what a user has to know, and hands them to the user's closure.
+pub(crate) struct Events<E, T> {
+    pending: Arc<AtomicBool>,
+    node: WeakNode,
+    logger: Arc<str>,
+    topic: String,
+    take: T,
+    on_event: Option<Box<dyn FnMut(E) + Send>>,
+    needs_a_word: fn(&E) -> Option<Word>,
+    /// Mismatches that were logged, so that each is logged once.
+    told: Vec<String>,
+}
+
+/// What is to be said about an event.
+pub(crate) enum Word {
+    /// Endpoints of the topic may not fit: the graph tells which and why.
+    LookForMismatches,
+    /// This.
+    Warn(String),
+}
+
+/// More different mismatches than this on one endpoint are not remembered, hence not told again and again either.
+const MAX_TOLD: usize = 64;
+
+impl<E: Copy, T: FnMut() -> Result<Option<E>, EventError>> Events<E, T> {
+    fn new(
+        pending: Arc<AtomicBool>,
+        node: &Node,
+        topic: &str,
+        take: T,
+        on_event: Option<Box<dyn FnMut(E) + Send>>,
+        needs_a_word: fn(&E) -> Option<Word>,
+    ) -> Self {
+        let (node, logger) = (node.downgrade(), node.logger().clone());
+        Self {
+            pending,
+            node,
+            logger,
+            topic: topic.to_owned(),
+            take,
+            on_event,
+            needs_a_word,
+            told: Vec::new(),
+        }
+    }
+
+    /// Handles what is pending; costs one load when nothing is.
+    pub(crate) fn handle(&mut self) {
+        if !self.pending.load(Ordering::Acquire) {
+            return;
+        }
+        self.pending.store(false, Ordering::Release);
+        let _logger = logging::enter_logger(&self.logger);
+        loop {
+            match (self.take)() {
+                Ok(Some(event)) => {
+                    match (self.needs_a_word)(&event) {
+                        Some(Word::LookForMismatches) => self.tell_mismatches(),
+                        Some(Word::Warn(text)) => tracing::warn!("{}: {text}", self.topic),
+                        None => {}
+                    }
+                    if let Some(on_event) = &mut self.on_event {
+                        on_event(event);
+                    }
+                }
+                Ok(None) => return,
+                Err(error) => return tracing::error!("{error}"),
+            }
+        }
+    }
+
+    fn tell_mismatches(&mut self) {
+        let Some(node) = self.node.upgrade() else { return };
+        for text in node.mismatches(&self.topic) {
+            if self.told.len() < MAX_TOLD && !self.told.contains(&text) {
+                tracing::warn!("{text}");
+                self.told.push(text);
+            }
+        }
+    }
+}
+
+fn publisher_event_needs_a_word(event: &PublisherEvent) -> Option<Word> {
+    match event {
+        PublisherEvent::Matched(_)
+        | PublisherEvent::OfferedQosIncompatible { .. }
+        | PublisherEvent::IncompatibleType { .. } => Some(Word::LookForMismatches),
+        _ => None,
+    }
+}
+
+fn subscription_event_needs_a_word(event: &SubscriptionEvent) -> Option<Word> {
+    match event {
+        SubscriptionEvent::Matched(_)
+        | SubscriptionEvent::RequestedQosIncompatible { .. }
+        | SubscriptionEvent::IncompatibleType { .. } => Some(Word::LookForMismatches),
+        SubscriptionEvent::MessageLost { total, change } => {
+            Some(Word::Warn(format!("{change} messages were lost, {total} so far")))
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,210 @@
+//! Spinning nodes: the executor of `feros-executor`, joined to nodes and contexts.
+
+use std::future::Future;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use feros_executor::{AddError, Entity, EntityHandle, Outcome, SpinError, Stopper};
+
+use crate::context::{Context, ShutdownGuard};
+use crate::node::Node;
+
+/// Runs the callbacks of its nodes, one at a time, on the thread that spins it; sleeps in one place when none is ready.
+///
+/// Nodes may be added and removed while it spins. When the context of one of its nodes is shut down, spinning ends.
+///
+/// ```no_run
+/// use feros::{Context, Executor};
+/// let context = Context::from_env()?;
+/// let (camera, planner) = (context.create_node("camera")?, context.create_node("planner")?);
+/// let executor = Executor::new();
+/// executor.add_node(&camera)?;
+/// executor.add_node(&planner)?;
+/// executor.spin()?;
+/// # Ok::<(), feros::Error>(())
+/// ```
+#[derive(Default)]
+pub struct Executor {
+    core: feros_executor::Executor,
+    contexts: Mutex<Vec<(Context, ShutdownGuard)>>,
+    nodes: Mutex<Vec<crate::node::WeakNode>>,
+}
+
+/// Why a node cannot be added to an executor.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum AddNodeError {
+    /// A node is spun by one executor at a time.
+    #[error("node {node} is on an executor already: remove it there first")]
+    OnAnotherExecutor {
+        /// The node.
+        node: String,
+    },
+    /// The executor has no room for its entities.
+    #[error("node {node} cannot be added: {source}")]
+    Executor {
+        /// The node.
+        node: String,
+        /// Why not.
+        source: AddError,
+    },
+}
+
+impl Executor {
+    /// An executor without nodes, that serves what is ready in turn.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Has the executor run the callbacks of a node: those that it has, and those that it will have.
+    ///
+    /// # Errors
+    /// When the node is on an executor already, or this one is full.
+    pub fn add_node(&self, node: &Node) -> Result<(), AddNodeError> {
+        let name = || node.name().fully_qualified();
+        match node.members().join(&self.core.handle()) {
+            Ok(true) => {}
+            Ok(false) => return Err(AddNodeError::OnAnotherExecutor { node: name() }),
+            Err(source) => return Err(AddNodeError::Executor { node: name(), source }),
+        }
+        self.stop_with(node.context());
+        let mut nodes = self.nodes.lock().unwrap_or_else(PoisonError::into_inner);
+        nodes.retain(|known| known.upgrade().is_some());
+        nodes.push(node.downgrade());
+        Ok(())
+    }
+
+    /// Ends running the callbacks of a node; one that runs now ends first. The node may be added to another executor.
+    ///
+    /// Not to be called from a callback of the node: that callback would stay without an executor.
+    pub fn remove_node(&self, node: &Node) {
+        let mut nodes = self.nodes.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = nodes.len();
+        nodes.retain(|known| known.upgrade().is_some_and(|known| !known.is_same(node)));
+        let found = nodes.len() < before;
+        drop(nodes);
+        if found {
+            node.members().leave();
+        }
+    }
+
+    fn stop_with(&self, context: &Context) {
+        let mut contexts = self.contexts.lock().unwrap_or_else(PoisonError::into_inner);
+        if !contexts.iter().any(|(known, _)| known.is_same(context)) {
+            let stopper = self.core.stopper();
+            contexts.push((context.clone(), context.on_shutdown(move || stopper.stop())));
+        }
+    }
+
+    fn is_ok(&self) -> bool {
+        let contexts = self.contexts.lock().unwrap_or_else(PoisonError::into_inner);
+        contexts.iter().all(|(context, _)| context.is_ok())
+    }
+
+    /// Runs callbacks until stopped, or until a context is shut down (SIGINT).
+    ///
+    /// # Errors
+    /// When another thread spins the executor, or a callback of its own wants to.
+    ///
+    /// # Panics
+    /// When a callback panics. The executor can be spun again then.
+    pub fn spin(&self) -> Result<(), SpinError> {
+        if self.is_ok() { self.core.spin() } else { Ok(()) }
+    }
+
+    /// Runs one callback; waits for it up to `timeout`, without a `timeout` for ever.
+    ///
+    /// # Errors
+    /// As [`Executor::spin`].
+    ///
+    /// # Panics
+    /// As [`Executor::spin`].
+    pub fn spin_once(&self, timeout: Option<Duration>) -> Result<Outcome, SpinError> {
+        if self.is_ok() { self.core.spin_once(timeout) } else { Ok(Outcome::Stopped) }
+    }
+
+    /// Runs what is ready now, one unit of each entity, without waiting; says how many.
+    ///
+    /// # Errors
+    /// As [`Executor::spin`].
+    ///
+    /// # Panics
+    /// As [`Executor::spin`].
+    pub fn spin_some(&self, max_duration: Duration) -> Result<usize, SpinError> {
+        self.core.spin_some(max_duration)
+    }
+
+    /// Runs what is ready and what becomes ready meanwhile until nothing is, without waiting; says how many.
+    ///
+    /// # Errors
+    /// As [`Executor::spin`].
+    ///
+    /// # Panics
+    /// As [`Executor::spin`].
+    pub fn spin_all(&self, max_duration: Duration) -> Result<usize, SpinError> {
+        self.core.spin_all(max_duration)
+    }
+
+    /// Runs callbacks until `predicate` holds, which is asked after each of them.
+    ///
+    /// # Errors
+    /// As [`Executor::spin`].
+    ///
+    /// # Panics
+    /// As [`Executor::spin`].
+    pub fn spin_until(
+        &self,
+        timeout: Option<Duration>,
+        predicate: impl FnMut() -> bool,
+    ) -> Result<Outcome, SpinError> {
+        if self.is_ok() { self.core.spin_until(timeout, predicate) } else { Ok(Outcome::Stopped) }
+    }
+
+    /// Runs callbacks until a future is complete, such as the response of a service.
+    ///
+    /// # Errors
+    /// As [`Executor::spin`].
+    ///
+    /// # Panics
+    /// As [`Executor::spin`].
+    pub fn spin_until_complete<F: Future>(
+        &self,
+        timeout: Option<Duration>,
+        future: F,
+    ) -> Result<Outcome<F::Output>, SpinError> {
+        if self.is_ok() { self.core.spin_until_complete(timeout, future) } else { Ok(Outcome::Stopped) }
+    }
+
+    /// Ends spinning from any thread.
+    pub fn stopper(&self) -> Stopper {
+        self.core.stopper()
+    }
+
+    /// Adds an entity that belongs to no node.
+    ///
+    /// # Errors
+    /// When the executor is full.
+    pub fn add_entity(&self, entity: Entity) -> Result<EntityHandle, AddError> {
+        self.core.add(entity)
+    }
+}
+
+impl Drop for Executor {
+    fn drop(&mut self) {
+        let nodes = std::mem::take(&mut *self.nodes.lock().unwrap_or_else(PoisonError::into_inner));
+        nodes.iter().filter_map(crate::node::WeakNode::upgrade).for_each(|node| node.members().leave());
+    }
+}
+
+/// Runs a node's callbacks on this thread until its context is shut down, as `rclcpp::spin`.
+///
+/// # Errors
+/// When the node is on an executor already.
+///
+/// # Panics
+/// When a callback panics.
+pub fn spin(node: &Node) -> Result<(), crate::Error> {
+    let executor = Executor::new();
+    executor.add_node(node)?;
+    Ok(executor.spin()?)
+}

@@ -1,0 +1,88 @@
+//! The forms in which a received message can be had besides the owned struct: in place, and as raw bytes.
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use feros_message::{DecodeError, Message};
+use feros_rmw::Payload;
+
+/// A received message that was not copied out of the memory it arrived in.
+///
+/// It keeps that memory for as long as it lives, so hold it briefly or copy what you keep.
+///
+/// ```
+/// use feros::View;
+/// use feros::msgs::sensor_msgs::msg::Image;
+///
+/// fn brightness(image: &View<Image>) -> u64 {
+///     image.get().data.iter().map(|byte| u64::from(*byte)).sum()
+/// }
+/// # let _ = brightness;
+/// ```
+pub struct View<M> {
+    payload: Payload,
+    message: PhantomData<fn() -> M>,
+}
+
+impl<M: Message> View<M> {
+    pub(crate) fn new(payload: Payload) -> Result<Self, DecodeError> {
+        feros_message::view::<M>(&payload)?;
+        Ok(Self { payload, message: PhantomData })
+    }
+
+    /// The message's fields, in place: strings are `&str`, byte arrays `&[u8]`, runs of numbers slices.
+    ///
+    /// Costs time with the number of fields, not with the size of the data; allocates nothing.
+    pub fn get(&self) -> M::View<'_> {
+        feros_message::view::<M>(&self.payload).expect("was read once when the view was made")
+    }
+
+    /// The message as an owned struct.
+    pub fn to_owned(&self) -> M {
+        feros_message::from_bytes(&self.payload).expect("was read once when the view was made")
+    }
+
+    /// The message as it came: serialized, with its 4-byte header.
+    pub fn serialized(&self) -> &[u8] {
+        &self.payload
+    }
+}
+
+impl<M: Message> fmt::Debug for View<M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&self.get(), f)
+    }
+}
+
+/// A message as it travels: CDR bytes with their 4-byte header, not checked.
+#[derive(Debug)]
+pub struct SerializedMessage(Payload);
+
+impl SerializedMessage {
+    pub(crate) fn new(payload: Payload) -> Self {
+        Self(payload)
+    }
+
+    /// Decodes the message.
+    ///
+    /// # Errors
+    /// When the bytes are no `M`.
+    pub fn decode<M: Message>(&self) -> Result<M, DecodeError> {
+        feros_message::from_bytes(&self.0)
+    }
+}
+
+impl std::ops::Deref for SerializedMessage {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        &self.0
+    }
+}
+
+impl From<Vec<u8>> for SerializedMessage {
+    /// Takes over bytes from elsewhere, such as a recording.
+    fn from(bytes: Vec<u8>) -> Self {
+        Self(Payload::new(bytes))
+    }
+}

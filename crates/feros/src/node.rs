@@ -1,0 +1,489 @@
+//! The node: a name under which publishers, subscriptions, services, clients and timers come together.
+
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+use feros_executor::{Entity, GuardCondition, Timer, TimerCall};
+use feros_message::{Message, Service as ServiceType};
+use feros_rmw::graph::{EndpointNode, NamesAndTypes};
+use feros_rmw::{EndpointInfo, EndpointKind, Gid, MessageInfo, NodeId, NodeName, Session};
+
+use crate::client::{Client, ClientOptions, GenericClient};
+use crate::clock::{Clock, ClockType};
+use crate::context::Context;
+use crate::endpoint::{Member, NodeMembers};
+use crate::error::{CreateError, ServiceIdentity, TypeIdentity};
+use crate::message_forms::SerializedMessage;
+use crate::publisher::{GenericPublisher, Publisher, PublisherOptions};
+use crate::rosout;
+use crate::service::{Service, ServiceCallback, ServiceOptions};
+use crate::subscription::{GenericSubscription, Subscription, SubscriptionCallback, SubscriptionOptions};
+use crate::timer::NodeTimer;
+
+/// How a node is made.
+#[derive(Debug, Clone)]
+pub struct NodeOptions {
+    name: String,
+    namespace: String,
+    enable_rosout: bool,
+    use_global_arguments: bool,
+    use_sim_time: bool,
+}
+
+impl NodeOptions {
+    /// A node of this name in the namespace `/`.
+    pub fn new(name: &str) -> Self {
+        Self {
+            name: name.to_owned(),
+            namespace: String::new(),
+            enable_rosout: true,
+            use_global_arguments: true,
+            use_sim_time: false,
+        }
+    }
+
+    /// In this namespace, unless the arguments remap it.
+    pub fn namespace(self, namespace: &str) -> Self {
+        Self { namespace: namespace.to_owned(), ..self }
+    }
+
+    /// Whether log messages are published on `/rosout`; they are by default.
+    pub fn enable_rosout(self, enable_rosout: bool) -> Self {
+        Self { enable_rosout, ..self }
+    }
+
+    /// Whether the arguments of the context remap the node's names; they do by default.
+    pub fn use_global_arguments(self, use_global_arguments: bool) -> Self {
+        Self { use_global_arguments, ..self }
+    }
+
+    /// Whether ROS time follows `/clock` from the start; the argument `-p use_sim_time:=true` says so as well.
+    pub fn use_sim_time(self, use_sim_time: bool) -> Self {
+        Self { use_sim_time, ..self }
+    }
+}
+
+/// A node of the ROS graph. Clones are the same node; it leaves the graph with the last clone and endpoint.
+///
+/// Its callbacks run on the executor that it is added to; see [`Executor`](crate::Executor) and [`spin`](crate::spin).
+#[derive(Clone)]
+pub struct Node(Arc<NodeInner>);
+
+struct NodeInner {
+    context: Context,
+    id: NodeId,
+    name: NodeName,
+    logger: Arc<str>,
+    use_global_arguments: bool,
+    members: NodeMembers,
+    clock: Clock,
+    rosout: Option<Arc<rosout::Rosout>>,
+}
+
+/// A node that may be gone.
+#[derive(Clone)]
+pub(crate) struct WeakNode(Weak<NodeInner>);
+
+impl WeakNode {
+    pub(crate) fn upgrade(&self) -> Option<Node> {
+        self.0.upgrade().map(Node)
+    }
+}
+
+impl Drop for NodeInner {
+    fn drop(&mut self) {
+        self.rosout = None;
+        self.clock.stop_following();
+        self.context.session().remove_node(self.id);
+    }
+}
+
+impl Node {
+    pub(crate) fn new(context: &Context, options: NodeOptions) -> Result<Self, CreateError> {
+        let name = if options.use_global_arguments {
+            context.arguments().remap_node(&options.namespace, &options.name)?
+        } else {
+            NodeName::new(&options.namespace, &options.name)?
+        };
+        let engine_error = |source| CreateError::Engine { node: name.clone(), source };
+        let id = context.session().create_node(&name).map_err(engine_error)?;
+        let wants_rosout = options.enable_rosout && context.arguments().log_to_rosout != Some(false);
+        let rosout = wants_rosout.then(|| rosout::Rosout::new(context.session(), id)).transpose();
+        let rosout = rosout.inspect_err(|_| context.session().remove_node(id)).map_err(engine_error)?;
+        let argument = context.arguments().parameter(name.name(), "use_sim_time");
+        let use_sim_time =
+            argument.map_or(options.use_sim_time, |yaml| matches!(yaml, "true" | "True" | "TRUE"));
+        let node = Self(Arc::new(NodeInner {
+            context: context.clone(),
+            id,
+            logger: logger_name(&name).into(),
+            name,
+            use_global_arguments: options.use_global_arguments,
+            members: NodeMembers::default(),
+            clock: Clock::new(ClockType::Ros),
+            rosout,
+        }));
+        if let Some(rosout) = &node.0.rosout {
+            rosout.listen_to(&node.0.logger);
+        }
+        if use_sim_time {
+            let topic = node.resolve_topic_name("/clock", false)?;
+            let follower = context.clock_follower(id, &topic);
+            let follower =
+                follower.map_err(|source| CreateError::Engine { node: node.name().clone(), source })?;
+            node.0.clock.follow(Some(follower));
+        }
+        Ok(node)
+    }
+
+    /// Makes a publisher. `options` may be a depth, a [`QosProfile`](crate::QosProfile), or [`PublisherOptions`].
+    ///
+    /// # Errors
+    /// When the name or the QoS is not allowed, or the engine refuses.
+    ///
+    /// ```no_run
+    /// # let node: feros::Node = unimplemented!();
+    /// use feros::{QosProfile, msgs::std_msgs::msg::String as Text};
+    /// let chatter = node.create_publisher::<Text>("chatter", 10)?;
+    /// let latched = node.create_publisher::<Text>("~/status", QosProfile::keep_last(1).transient_local())?;
+    /// chatter.publish(Text { data: "hello".into() })?;
+    /// # Ok::<(), feros::Error>(())
+    /// ```
+    pub fn create_publisher<M: Message>(
+        &self,
+        topic: &str,
+        options: impl Into<PublisherOptions>,
+    ) -> Result<Publisher<M>, CreateError> {
+        Publisher::new(self, topic, options.into())
+    }
+
+    /// Makes a subscription whose messages the closure takes as `M`, `Arc<M>`, `View<M>` or
+    /// `SerializedMessage`, alone or with a [`MessageInfo`].
+    ///
+    /// # Errors
+    /// When the name or the QoS is not allowed, or the engine refuses.
+    ///
+    /// ```no_run
+    /// # let node: feros::Node = unimplemented!();
+    /// use feros::{MessageInfo, QosProfile, View, msgs::sensor_msgs::msg::Image, msgs::std_msgs::msg::String as Text};
+    /// let chatter = node.create_subscription("chatter", 10, |text: Text| println!("{}", text.data))?;
+    /// let camera = node.create_subscription("image", QosProfile::sensor_data(), |image: View<Image>, info: MessageInfo| {
+    ///     println!("{} bytes from {}", image.get().data.len(), info.publisher_gid);
+    /// })?;
+    /// # Ok::<(), feros::Error>(())
+    /// ```
+    pub fn create_subscription<M: Message, Form>(
+        &self,
+        topic: &str,
+        options: impl Into<SubscriptionOptions>,
+        callback: impl SubscriptionCallback<M, Form>,
+    ) -> Result<Subscription<M>, CreateError> {
+        Subscription::new(self, topic, options.into(), callback)
+    }
+
+    /// Makes a server of a service; the closure returns the response, or takes a [`Responder`](crate::Responder).
+    ///
+    /// # Errors
+    /// When the name is not allowed, or the engine refuses.
+    ///
+    /// ```no_run
+    /// # let node: feros::Node = unimplemented!();
+    /// use feros::msgs::std_srvs::srv::{SetBool, SetBool_Request, SetBool_Response};
+    /// let service = node.create_service::<SetBool, _>("enable", |request: SetBool_Request| SetBool_Response {
+    ///     success: request.data,
+    ///     message: "done".into(),
+    /// })?;
+    /// # Ok::<(), feros::Error>(())
+    /// ```
+    pub fn create_service<S: ServiceType, Form: 'static>(
+        &self,
+        name: &str,
+        callback: impl ServiceCallback<S, Form>,
+    ) -> Result<Service<S>, CreateError> {
+        Service::new(self, name, ServiceOptions::default(), callback)
+    }
+
+    /// As [`Node::create_service`], with options.
+    ///
+    /// # Errors
+    /// When the name or the QoS is not allowed, or the engine refuses.
+    pub fn create_service_with<S: ServiceType, Form: 'static>(
+        &self,
+        name: &str,
+        options: impl Into<ServiceOptions>,
+        callback: impl ServiceCallback<S, Form>,
+    ) -> Result<Service<S>, CreateError> {
+        Service::new(self, name, options.into(), callback)
+    }
+
+    /// Makes a client of a service. Its calls need no executor.
+    ///
+    /// # Errors
+    /// When the name is not allowed, or the engine refuses.
+    ///
+    /// ```no_run
+    /// # let node: feros::Node = unimplemented!();
+    /// use feros::msgs::std_srvs::srv::{SetBool, SetBool_Request};
+    /// use std::time::Duration;
+    /// let client = node.create_client::<SetBool>("enable")?;
+    /// client.wait_for_service(Duration::from_secs(5))?;
+    /// let response = client.call_and_wait(&SetBool_Request { data: true }, Duration::from_secs(1))?;
+    /// # Ok::<(), feros::Error>(())
+    /// ```
+    pub fn create_client<S: ServiceType>(&self, name: &str) -> Result<Client<S>, CreateError> {
+        Client::new(self, name, ClientOptions::default())
+    }
+
+    /// As [`Node::create_client`], with options.
+    ///
+    /// # Errors
+    /// When the name or the QoS is not allowed, or the engine refuses.
+    pub fn create_client_with<S: ServiceType>(
+        &self,
+        name: &str,
+        options: impl Into<ClientOptions>,
+    ) -> Result<Client<S>, CreateError> {
+        Client::new(self, name, options.into())
+    }
+
+    /// Makes a publisher of serialized messages, for a type that is known only at run time.
+    ///
+    /// # Errors
+    /// When a name or the QoS is not allowed, or the engine refuses.
+    pub fn create_generic_publisher(
+        &self,
+        topic: &str,
+        message_type: &TypeIdentity,
+        options: impl Into<PublisherOptions>,
+    ) -> Result<GenericPublisher, CreateError> {
+        GenericPublisher::new(self, topic, message_type, options.into())
+    }
+
+    /// Makes a subscription of serialized messages, for a type that is known only at run time.
+    ///
+    /// # Errors
+    /// When a name or the QoS is not allowed, or the engine refuses.
+    pub fn create_generic_subscription(
+        &self,
+        topic: &str,
+        message_type: &TypeIdentity,
+        options: impl Into<SubscriptionOptions>,
+        callback: impl FnMut(SerializedMessage, MessageInfo) + Send + 'static,
+    ) -> Result<GenericSubscription, CreateError> {
+        GenericSubscription::new(self, topic, message_type, options.into(), callback)
+    }
+
+    /// Makes a client of serialized messages, for a service type that is known only at run time.
+    ///
+    /// # Errors
+    /// When a name or the QoS is not allowed, or the engine refuses.
+    pub fn create_generic_client(
+        &self,
+        name: &str,
+        identity: &ServiceIdentity,
+        options: impl Into<ClientOptions>,
+    ) -> Result<GenericClient, CreateError> {
+        GenericClient::new(self, name, identity, options.into())
+    }
+
+    /// Calls `callback` every `period` of the steady clock, without drift; deadlines that a late call missed are skipped.
+    ///
+    /// # Errors
+    /// When the node's executor is full.
+    pub fn create_wall_timer(
+        &self,
+        period: Duration,
+        callback: impl FnMut() + Send + 'static,
+    ) -> Result<NodeTimer, CreateError> {
+        self.create_timer_on(&Clock::new(ClockType::Steady), period, callback)
+    }
+
+    /// Calls `callback` every `period` of ROS time: the system's clock, or `/clock` with `use_sim_time`.
+    ///
+    /// # Errors
+    /// When the node's executor is full.
+    pub fn create_timer(
+        &self,
+        period: Duration,
+        callback: impl FnMut() + Send + 'static,
+    ) -> Result<NodeTimer, CreateError> {
+        self.create_timer_on(&self.0.clock, period, callback)
+    }
+
+    /// Calls `callback` every `period` of a clock.
+    ///
+    /// # Errors
+    /// When the node's executor is full.
+    pub fn create_timer_on(
+        &self,
+        clock: &Clock,
+        period: Duration,
+        mut callback: impl FnMut() + Send + 'static,
+    ) -> Result<NodeTimer, CreateError> {
+        let logger = self.0.logger.clone();
+        let (timer, entity) = Timer::periodic(clock.source(), period, move |_: TimerCall| {
+            let _logger = crate::logging::enter_logger(&logger);
+            callback();
+        });
+        Ok(NodeTimer::new(timer, self.add_member("a timer", entity)?))
+    }
+
+    /// Calls `callback` on the executor after each trigger.
+    ///
+    /// # Errors
+    /// When the node's executor is full.
+    pub fn create_guard_condition(
+        &self,
+        callback: impl FnMut() + Send + 'static,
+    ) -> Result<crate::timer::NodeGuardCondition, CreateError> {
+        let (condition, entity) = GuardCondition::new(callback);
+        Ok(crate::timer::NodeGuardCondition::new(condition, self.add_member("a guard condition", entity)?))
+    }
+
+    /// Namespace and name, after remapping.
+    pub fn name(&self) -> &NodeName {
+        &self.0.name
+    }
+
+    /// Name of the node's logger: its full name, joined by dots.
+    pub fn logger_name(&self) -> &str {
+        &self.0.logger
+    }
+
+    /// The context that the node belongs to.
+    pub fn context(&self) -> &Context {
+        &self.0.context
+    }
+
+    /// ROS time: the system's clock, or `/clock` with `use_sim_time`.
+    pub fn clock(&self) -> &Clock {
+        &self.0.clock
+    }
+
+    /// Makes a topic name fully qualified and applies the remap rules.
+    ///
+    /// # Errors
+    /// When the name, or what replaces it, is not allowed.
+    pub fn resolve_topic_name(&self, name: &str, avoid_ros_conventions: bool) -> Result<String, CreateError> {
+        if avoid_ros_conventions { Ok(name.to_owned()) } else { self.resolve(name, false) }
+    }
+
+    /// Makes a service name fully qualified and applies the remap rules.
+    ///
+    /// # Errors
+    /// When the name, or what replaces it, is not allowed.
+    pub fn resolve_service_name(&self, name: &str) -> Result<String, CreateError> {
+        self.resolve(name, true)
+    }
+
+    fn resolve(&self, name: &str, service: bool) -> Result<String, CreateError> {
+        if self.0.use_global_arguments {
+            Ok(self.0.context.arguments().remap_name(name, &self.0.name, service)?)
+        } else {
+            Ok(feros_rmw::name::expand_topic_name(name, &self.0.name)?)
+        }
+    }
+
+    /// Names of all nodes that are known.
+    pub fn node_names(&self) -> Vec<NodeName> {
+        self.0.context.graph().nodes.iter().map(|node| node.name.clone()).collect()
+    }
+
+    /// All topics with their types.
+    pub fn topic_names_and_types(&self) -> NamesAndTypes {
+        self.0.context.graph().topics()
+    }
+
+    /// All services with their types.
+    pub fn service_names_and_types(&self) -> NamesAndTypes {
+        self.0.context.graph().services()
+    }
+
+    /// Publishers of a topic; the name is resolved as the node's own are.
+    ///
+    /// # Errors
+    /// When the name is not allowed.
+    pub fn publishers_info_by_topic(&self, topic: &str) -> Result<Vec<EndpointInfo>, CreateError> {
+        self.endpoints_info(EndpointKind::Publisher, &self.resolve_topic_name(topic, false)?)
+    }
+
+    /// Subscriptions of a topic; the name is resolved as the node's own are.
+    ///
+    /// # Errors
+    /// When the name is not allowed.
+    pub fn subscriptions_info_by_topic(&self, topic: &str) -> Result<Vec<EndpointInfo>, CreateError> {
+        self.endpoints_info(EndpointKind::Subscription, &self.resolve_topic_name(topic, false)?)
+    }
+
+    fn endpoints_info(&self, kind: EndpointKind, name: &str) -> Result<Vec<EndpointInfo>, CreateError> {
+        Ok(self.0.context.graph().endpoints_of(kind, name).cloned().collect())
+    }
+
+    pub(crate) fn session(&self) -> &Arc<dyn Session> {
+        self.0.context.session()
+    }
+
+    pub(crate) fn id(&self) -> NodeId {
+        self.0.id
+    }
+
+    pub(crate) fn logger(&self) -> &Arc<str> {
+        &self.0.logger
+    }
+
+    pub(crate) fn members(&self) -> &NodeMembers {
+        &self.0.members
+    }
+
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+
+    pub(crate) fn downgrade(&self) -> WeakNode {
+        WeakNode(Arc::downgrade(&self.0))
+    }
+
+    pub(crate) fn add_member(&self, name: &str, entity: Entity) -> Result<Member, CreateError> {
+        self.0.members.add(entity).map_err(|error| CreateError::Executor {
+            node: self.0.name.clone(),
+            name: name.to_owned(),
+            reason: error.to_string(),
+        })
+    }
+
+    /// Who publishes under this gid, for messages to people.
+    pub(crate) fn describe_publisher(&self, topic: &str, gid: Gid) -> String {
+        let graph = self.0.context.graph();
+        let found = graph.endpoints_of(EndpointKind::Publisher, topic).find(|endpoint| endpoint.gid == gid);
+        match found.and_then(|endpoint| endpoint.node.name()) {
+            Some(name) => format!("node {name}"),
+            None => format!("publisher {gid}"),
+        }
+    }
+
+    /// Why this node's endpoints of a topic do not fit others, one sentence each, naming both sides.
+    pub(crate) fn mismatches(&self, topic: &str) -> Vec<String> {
+        let mine = |side: &EndpointNode| side.name() == Some(&self.0.name);
+        let show =
+            |side: &EndpointNode| side.name().map_or("a node without a name".to_owned(), ToString::to_string);
+        let graph = self.0.context.graph();
+        let found =
+            graph.mismatches(topic).into_iter().filter(|m| mine(&m.publisher) || mine(&m.subscription));
+        found
+            .map(|m| {
+                format!(
+                    "{}: publisher in {} and subscription in {}: {}",
+                    m.topic,
+                    show(&m.publisher),
+                    show(&m.subscription),
+                    m.reason
+                )
+            })
+            .collect()
+    }
+}
+
+/// The name of a node's logger, as `rcl` makes it: the full name without its first slash, the others as dots.
+fn logger_name(name: &NodeName) -> String {
+    name.fully_qualified().trim_start_matches('/').replace('/', ".")
+}

@@ -1,0 +1,249 @@
+//! Publishers: typed, and for types that are known only at run time.
+
+use std::borrow::Borrow;
+use std::marker::PhantomData;
+use std::sync::Arc;
+use std::time::Duration;
+
+use feros_message::{EncodeError, Message};
+use feros_rmw::{
+    EventError, FillAborted, Gid, PublishMode, Publisher as EnginePublisher, PublisherEvent, QosProfile,
+    WaitForAckedError,
+};
+
+use crate::endpoint::{Member, WatchEvents};
+use crate::error::{CreateError, TypeIdentity, WaitError};
+use crate::node::Node;
+
+/// How a publisher is made; a number or a [`QosProfile`] will do where the rest is default.
+#[derive(Default)]
+pub struct PublisherOptions {
+    /// Its policies.
+    pub qos: QosProfile,
+    /// Whether publishing waits for the link.
+    pub mode: PublishMode,
+    /// Called by the executor for each of the publisher's events.
+    pub on_event: Option<Box<dyn FnMut(PublisherEvent) + Send>>,
+}
+
+impl PublisherOptions {
+    /// These options, with a thread of the publisher's own that sends from a queue of at most `queue_depth` messages.
+    pub fn asynchronous(self, queue_depth: usize) -> Self {
+        Self { mode: PublishMode::Asynchronous { queue_depth }, ..self }
+    }
+
+    /// These options, with a closure that the executor calls for each of the publisher's events.
+    pub fn on_event(self, on_event: impl FnMut(PublisherEvent) + Send + 'static) -> Self {
+        Self { on_event: Some(Box::new(on_event)), ..self }
+    }
+}
+
+impl From<QosProfile> for PublisherOptions {
+    fn from(qos: QosProfile) -> Self {
+        Self { qos, ..Self::default() }
+    }
+}
+
+impl From<usize> for PublisherOptions {
+    fn from(depth: usize) -> Self {
+        QosProfile::keep_last(depth).into()
+    }
+}
+
+/// Why a message was not published. Nothing was sent.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum PublishError {
+    /// The message violates its own type: a bound, a NUL inside a string.
+    #[error("the message for {topic} cannot be serialized: {source}")]
+    Encode {
+        /// The topic or service.
+        topic: String,
+        /// What is wrong.
+        source: EncodeError,
+    },
+    /// The bytes are no serialized message.
+    #[error("what was published on {topic} is no serialized message: {reason}")]
+    NotSerialized {
+        /// The topic or service.
+        topic: String,
+        /// What is wrong.
+        reason: &'static str,
+    },
+    /// It could not be sent.
+    #[error(transparent)]
+    Engine(#[from] feros_rmw::PublishError),
+}
+
+/// Publishes messages of one type on one topic. Clones publish through the same endpoint; the last one withdraws it.
+pub struct Publisher<M> {
+    untyped: GenericPublisher,
+    message: PhantomData<fn(M)>,
+}
+
+impl<M> Clone for Publisher<M> {
+    fn clone(&self) -> Self {
+        Self { untyped: self.untyped.clone(), message: PhantomData }
+    }
+}
+
+impl<M: Message> Publisher<M> {
+    pub(crate) fn new(node: &Node, topic: &str, options: PublisherOptions) -> Result<Self, CreateError> {
+        let untyped = GenericPublisher::new(node, topic, &TypeIdentity::of::<M>(), options)?;
+        Ok(Self { untyped, message: PhantomData })
+    }
+
+    /// Publishes a message: `publish(message)` or `publish(&message)`.
+    ///
+    /// It is serialized once, into the memory from which the engine sends.
+    ///
+    /// # Errors
+    /// When the message violates its type, or the engine cannot send it; see [`PublishError`].
+    pub fn publish(&self, message: impl Borrow<M>) -> Result<(), PublishError> {
+        let message = message.borrow();
+        let engine = &self.untyped.0.engine;
+        serialize_into(message, &self.untyped.0.topic, |size, fill| engine.publish(size, fill).map(drop))
+    }
+}
+
+impl<M> std::ops::Deref for Publisher<M> {
+    type Target = GenericPublisher;
+
+    fn deref(&self) -> &GenericPublisher {
+        &self.untyped
+    }
+}
+
+/// Serializes a message into the memory that `send` lends, and tells whose error it was.
+pub(crate) fn serialize_into<M: Message, R>(
+    message: &M,
+    name: &str,
+    send: impl FnOnce(usize, feros_rmw::engine::Fill<'_>) -> Result<R, feros_rmw::PublishError>,
+) -> Result<R, PublishError> {
+    let mut failure = None;
+    let sent = send(feros_message::encoded_size(message), &mut |buffer| {
+        feros_message::encode_into(message, buffer).map(drop).map_err(|error| {
+            failure = Some(error);
+            FillAborted
+        })
+    });
+    match failure {
+        Some(source) => Err(PublishError::Encode { topic: name.to_owned(), source }),
+        None => Ok(sent?),
+    }
+}
+
+/// Copies serialized bytes into the memory that `send` lends, after a look at their header.
+pub(crate) fn copy_into<R>(
+    bytes: &[u8],
+    name: &str,
+    send: impl FnOnce(usize, feros_rmw::engine::Fill<'_>) -> Result<R, feros_rmw::PublishError>,
+) -> Result<R, PublishError> {
+    let refuse = |reason| Err(PublishError::NotSerialized { topic: name.to_owned(), reason });
+    match bytes {
+        [0, 0 | 1, _, _, _, ..] => Ok(send(bytes.len(), &mut |buffer| {
+            buffer.copy_from_slice(bytes);
+            Ok(())
+        })?),
+        [_, _, _, _, _, ..] => {
+            refuse("its header is neither CDR little endian (00 01) nor big endian (00 00)")
+        }
+        _ => refuse("it is shorter than a header and the smallest message, 5 bytes"),
+    }
+}
+
+/// Publishes serialized messages of a type that is known only at run time, as `rclcpp::GenericPublisher`.
+#[derive(Clone)]
+pub struct GenericPublisher(Arc<Inner>);
+
+struct Inner {
+    topic: String,
+    engine: Arc<dyn EnginePublisher>,
+    node: Node,
+    /// Keeps the publisher's events on the node's executor.
+    _events: Member,
+}
+
+impl GenericPublisher {
+    pub(crate) fn new(
+        node: &Node,
+        topic: &str,
+        message_type: &TypeIdentity,
+        options: PublisherOptions,
+    ) -> Result<Self, CreateError> {
+        let topic = node.resolve_topic_name(topic, options.qos.avoid_ros_namespace_conventions)?;
+        let watch = WatchEvents::new();
+        let engine = node
+            .session()
+            .create_publisher(feros_rmw::PublisherOptions {
+                node: node.id(),
+                topic: &topic,
+                type_name: &message_type.name,
+                type_hash: message_type.hash,
+                qos: options.qos,
+                mode: options.mode,
+                on_event: Some(watch.notify()),
+            })
+            .map_err(|source| CreateError::Engine { node: node.name().clone(), source })?;
+        let member = watch.publisher_events(node, &topic, &engine, options.on_event)?;
+        Ok(Self(Arc::new(Inner { topic, engine, node: node.clone(), _events: member })))
+    }
+
+    /// Publishes a message that is serialized already, with its 4-byte header. Its content is not checked.
+    ///
+    /// # Errors
+    /// When the bytes cannot be a message, or the engine cannot send them; see [`PublishError`].
+    pub fn publish_serialized(&self, bytes: &[u8]) -> Result<(), PublishError> {
+        copy_into(bytes, &self.0.topic, |size, fill| self.0.engine.publish(size, fill).map(drop))
+    }
+
+    /// The fully qualified topic, after remapping.
+    pub fn topic_name(&self) -> &str {
+        &self.0.topic
+    }
+
+    /// Its policies after system-default and best-available were resolved.
+    pub fn qos(&self) -> QosProfile {
+        self.0.engine.qos()
+    }
+
+    /// Its identity.
+    pub fn gid(&self) -> Gid {
+        self.0.engine.gid()
+    }
+
+    /// Subscriptions that match now.
+    pub fn subscription_count(&self) -> usize {
+        self.0.engine.matched_subscriptions()
+    }
+
+    /// Waits until at least `count` subscriptions match.
+    ///
+    /// # Errors
+    /// When time runs out or the context is shut down before.
+    pub fn wait_for_subscriptions(&self, count: usize, timeout: Duration) -> Result<(), WaitError> {
+        let what = || format!("{count} subscriptions of {}", self.0.topic);
+        self.0.node.context().wait_for_graph(timeout, what, || self.subscription_count() >= count)
+    }
+
+    /// Waits until all reliable subscriptions acknowledged what was published.
+    ///
+    /// # Errors
+    /// When time runs out.
+    pub fn wait_for_all_acked(&self, timeout: Duration) -> Result<(), WaitForAckedError> {
+        self.0.engine.wait_for_all_acked(timeout)
+    }
+
+    /// Shows that the publisher is alive, where its liveliness is manual.
+    ///
+    /// # Errors
+    /// When the engine refuses.
+    pub fn assert_liveliness(&self) -> Result<(), EventError> {
+        self.0.engine.assert_liveliness()
+    }
+
+    /// Messages that an asynchronous publisher dropped because its queue was full.
+    pub fn dropped_messages(&self) -> u64 {
+        self.0.engine.dropped_messages()
+    }
+}

@@ -1,0 +1,62 @@
+//! `/rosout`: a node's log messages as `rcl_interfaces/msg/Log`.
+
+use std::sync::Arc;
+use std::time::UNIX_EPOCH;
+
+use feros_msgs::builtin_interfaces::msg::Time;
+use feros_msgs::rcl_interfaces::msg::Log;
+use feros_rmw::{CreateEndpointError, NodeId, PublishMode, Publisher, PublisherOptions, QosProfile, Session};
+
+use crate::error::TypeIdentity;
+use crate::logging::{self, LogRecord, LogSink};
+use crate::publisher::serialize_into;
+
+const TOPIC: &str = "/rosout";
+
+/// Publishes the log messages of one node.
+pub(crate) struct Rosout {
+    engine: Arc<dyn Publisher>,
+}
+
+impl Rosout {
+    pub(crate) fn new(session: &Arc<dyn Session>, node: NodeId) -> Result<Arc<Self>, CreateEndpointError> {
+        let identity = TypeIdentity::of::<Log>();
+        let engine = session.create_publisher(PublisherOptions {
+            node,
+            topic: TOPIC,
+            type_name: &identity.name,
+            type_hash: identity.hash,
+            qos: QosProfile::rosout_default(),
+            mode: PublishMode::Synchronous,
+            on_event: None,
+        })?;
+        Ok(Arc::new(Self { engine }))
+    }
+
+    /// Takes the messages of this logger from now on.
+    pub(crate) fn listen_to(self: &Arc<Self>, logger: &str) {
+        let sink: Arc<dyn LogSink> = self.clone();
+        logging::register_sink(logger, &sink);
+    }
+}
+
+impl LogSink for Rosout {
+    fn write(&self, record: &LogRecord) {
+        let since = record.stamp.duration_since(UNIX_EPOCH).unwrap_or_default();
+        let without_nul = |text: &str| text.replace('\0', "\u{fffd}");
+        let message = Log {
+            stamp: Time {
+                sec: i32::try_from(since.as_secs()).unwrap_or(i32::MAX),
+                nanosec: since.subsec_nanos(),
+            },
+            level: record.level as u8,
+            name: record.logger.clone(),
+            msg: without_nul(&record.message),
+            file: record.file.to_owned(),
+            function: record.function.to_owned(),
+            line: record.line,
+        };
+        // A log message that cannot be published was printed; to log that would only log more.
+        let _ = serialize_into(&message, TOPIC, |size, fill| self.engine.publish(size, fill).map(drop));
+    }
+}

@@ -1,0 +1,46 @@
+//! The closures that a service accepts: one that returns the response, or one that sends it later.
+
+use feros_message::Service;
+
+use super::Responder;
+use crate::publisher::PublishError;
+
+/// A closure that answers the requests of a service.
+///
+/// Implemented for `FnMut(S::Request) -> S::Response`, and for `FnMut(S::Request, Responder<S>)` where the response comes
+/// later or from elsewhere. `Form` tells the compiler which one it is; it is always inferred.
+pub trait ServiceCallback<S: Service, Form>: Send + 'static {
+    /// Has the request answered.
+    ///
+    /// # Errors
+    /// When the response that the closure returned could not be sent.
+    fn call(&mut self, request: S::Request, responder: Responder<S>) -> Result<(), PublishError>;
+}
+
+/// Markers that keep the forms of callbacks apart.
+#[doc(hidden)]
+pub mod service_form {
+    pub enum Returned {}
+    pub enum Deferred {}
+}
+
+impl<S, F> ServiceCallback<S, service_form::Returned> for F
+where
+    S: Service,
+    F: FnMut(S::Request) -> S::Response + Send + 'static,
+{
+    fn call(&mut self, request: S::Request, responder: Responder<S>) -> Result<(), PublishError> {
+        responder.send(&self(request))
+    }
+}
+
+impl<S, F> ServiceCallback<S, service_form::Deferred> for F
+where
+    S: Service,
+    F: FnMut(S::Request, Responder<S>) + Send + 'static,
+{
+    fn call(&mut self, request: S::Request, responder: Responder<S>) -> Result<(), PublishError> {
+        self(request, responder);
+        Ok(())
+    }
+}
