@@ -143,7 +143,7 @@ impl Bench {
 /// A command in the environment that is the same for every system.
 fn command(program: &Path) -> Command {
     let mut command = Command::new(program);
-    command.env("CYCLONEDDS_URI", peer::CYCLONEDDS_URI).env("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST");
+    command.env("CYCLONEDDS_URI", peer::cyclonedds_uri()).env("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST");
     for variable in
         ["ROS_STATIC_PEERS", "ROS_LOCALHOST_ONLY", "FASTRTPS_DEFAULT_PROFILES_FILE", "RMW_IMPLEMENTATION"]
     {
@@ -167,7 +167,7 @@ fn run_feros(program: &Path, cell: &Cell) -> Result<Latencies, MeasureError> {
 fn run_pair(program: &Path, cell: &Cell) -> Result<Latencies, MeasureError> {
     let start = |role: &str| {
         let mut command = command(program);
-        command.env("CYCLONEDDS_URI", peer::CYCLONEDDS_URI);
+        command.env("CYCLONEDDS_URI", peer::cyclonedds_uri());
         command.args(["--role", role, "--domain", &cell.domain.to_string()]).args(arguments(cell));
         Running::start(&mut command)
     };

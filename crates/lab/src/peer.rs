@@ -4,6 +4,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
+use feros_rmw::{DiscoveryRange, SessionOptions};
+use feros_rmw_cyclonedds::config::{Circumstances, configuration, interfaces};
+
 use crate::child::{RunError, Running};
 
 /// The floors of the host: futex, UDP loopback, memcpy.
@@ -12,19 +15,17 @@ pub const FLOORS: &str = env!("FEROS_LAB_FLOORS");
 /// The program that calls the C API of Cyclone DDS directly.
 pub const CYCLONEDDS_LATENCY: &str = env!("FEROS_LAB_CYCLONEDDS_LATENCY");
 
-/// The engine configuration of the C program on Cyclone DDS: the one that Feros makes for the discovery range LOCALHOST
-/// (`feros-rmw-cyclonedds`, `config.rs`), so that only the layers above the engine differ. Loopback only, no multicast,
-/// datagrams as large as UDP carries, and a receive buffer that holds a 4 MB message: with the default of 1 MB the
-/// kernel drops parts of each, and its median is 50 to 100 ms instead of 2.5.
-pub const CYCLONEDDS_URI: &str = "<CycloneDDS><Domain id=\"any\">\
-    <General><Interfaces><NetworkInterface address=\"127.0.0.1\"/></Interfaces>\
-    <AllowMulticast>false</AllowMulticast><MaxMessageSize>65500B</MaxMessageSize>\
-    <MaxRexmitMessageSize>65500B</MaxRexmitMessageSize><FragmentSize>65000B</FragmentSize></General>\
-    <Discovery><ParticipantIndex>auto</ParticipantIndex><MaxAutoParticipantIndex>119</MaxAutoParticipantIndex>\
-    <Peers AddLocalhost=\"true\"/></Discovery>\
-    <Internal><SocketReceiveBufferSize min=\"default\" max=\"8MiB\"/><NackDelay>1ms</NackDelay>\
-    <HeartbeatInterval min=\"5ms\" minsched=\"5ms\" max=\"8s\">5ms</HeartbeatInterval></Internal>\
-    </Domain></CycloneDDS>";
+/// The engine configuration of the C program on Cyclone DDS: the very one that Feros makes for itself on this host when
+/// the discovery range is LOCALHOST, so that only the layers above the engine differ.
+pub fn cyclonedds_uri() -> String {
+    let options = SessionOptions { discovery_range: DiscoveryRange::Localhost, ..SessionOptions::default() };
+    configuration(&Circumstances {
+        options: &options,
+        interfaces: &interfaces(),
+        user_configuration: None,
+        process_id: std::process::id(),
+    })
+}
 
 /// A system that is not there, and how to get it.
 #[derive(Clone, Debug)]
