@@ -78,6 +78,9 @@ impl<'a, T: Primitive> PrimitiveSlice<'a, T> {
 
     /// The elements in place. `None` when they came in the other byte order or lie unaligned in memory, or when a
     /// `bool` is neither 0 nor 1; then [`iter`](Self::iter) and [`to_vec`](Self::to_vec) still work.
+    ///
+    /// Memory is aligned for every type when the *body* starts at a multiple of 8, so the header 4 bytes before one:
+    /// who provides receive buffers should place them so.
     #[inline]
     #[must_use]
     pub fn as_slice(&self) -> Option<&'a [T]> {
