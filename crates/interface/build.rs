@@ -21,6 +21,11 @@ fn main() {
             }
         }
     }
+    assert!(
+        !all.is_empty(),
+        "no definitions in {}: the crate is built inside the Feros repository",
+        interfaces.display()
+    );
     let out = PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo sets it")).join("shipped.txt");
     fs::write(&out, all).unwrap_or_else(|e| panic!("{}: {e}", out.display()));
 }
