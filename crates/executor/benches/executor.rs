@@ -35,15 +35,17 @@ impl Bare {
 }
 
 /// Round trips between this thread and another: there by the means under test, back by a bare futex in both cases.
-/// Half of a round trip is one hand-over.
-fn hand_over(criterion: &mut Criterion) {
-    let mut group = criterion.benchmark_group("round trip between two threads");
-    group.sample_size(60);
+///
+/// The two take turns in short batches, so that whatever else the host does hits both alike; the medians of all round
+/// trips are printed, and what the way there costs when half of the bare round trip is the way back. On a busy host
+/// the kernel may place the two pairs of threads differently; a ratio far from one in either direction is that.
+fn hand_over(_: &mut Criterion) {
+    const BATCHES: usize = 400;
+    const BATCH: usize = 100;
+    let back = Arc::new(Bare::default());
 
-    let (there, back) = (Arc::new(Bare::default()), Arc::new(Bare::default()));
-    let (inbox, reply) = (Arc::clone(&there), Arc::clone(&back));
-    let stop = Arc::new(AtomicU32::new(0));
-    let stopped = Arc::clone(&stop);
+    let (there, stop) = (Arc::new(Bare::default()), Arc::new(AtomicU32::new(0)));
+    let (inbox, reply, stopped) = (Arc::clone(&there), Arc::clone(&back), Arc::clone(&stop));
     let echo = move || {
         let mut seen = 0;
         loop {
@@ -55,16 +57,6 @@ fn hand_over(criterion: &mut Criterion) {
         }
     };
     let bare = thread::Builder::new().name("bare".into()).spawn(echo).unwrap();
-    let mut seen = 0;
-    group.bench_function("bare futex", |bencher| {
-        bencher.iter(|| {
-            there.signal();
-            seen = back.wait(seen);
-        });
-    });
-    stop.store(1, Ordering::Relaxed);
-    there.signal();
-    bare.join().unwrap();
 
     let executor = Arc::new(Executor::new());
     let (ringer, reply) = (Ringer::new(), Arc::clone(&back));
@@ -75,15 +67,35 @@ fn hand_over(criterion: &mut Criterion) {
     executor.add(Entity::new(&ringer, body)).unwrap().keep();
     let spinning = Arc::clone(&executor);
     let spinner = thread::Builder::new().name("spinning".into()).spawn(move || spinning.spin()).unwrap();
-    group.bench_function("executor", |bencher| {
-        bencher.iter(|| {
-            ringer.ring();
+
+    let mut seen = 0;
+    let mut round_trips = |send: &dyn Fn(), nanos: &mut Vec<u128>| {
+        for _ in 0..BATCH {
+            let start = Instant::now();
+            send();
             seen = back.wait(seen);
-        });
-    });
+            nanos.push(start.elapsed().as_nanos());
+        }
+    };
+    let (mut by_futex, mut by_executor) = (Vec::new(), Vec::new());
+    for _ in 0..BATCHES {
+        round_trips(&|| there.signal(), &mut by_futex);
+        round_trips(&|| ringer.ring(), &mut by_executor);
+    }
+    stop.store(1, Ordering::Relaxed);
+    there.signal();
+    bare.join().unwrap();
     executor.stopper().stop();
     spinner.join().unwrap().unwrap();
-    group.finish();
+
+    let [bare, executor] = [by_futex, by_executor].map(|mut nanos| {
+        nanos.sort_unstable();
+        nanos[nanos.len() / 2] as f64 / 1_000.0
+    });
+    let one_way = bare / 2.0;
+    let ratio = (executor - one_way) / one_way;
+    println!("hand-over between two threads, medians of {} interleaved round trips:", BATCHES * BATCH);
+    println!("  bare futex {bare:.2} us, executor {executor:.2} us; one way {ratio:.2} x the bare futex");
 }
 
 /// One event of an entity that is always ready, in one thread, among idle ones of the two kinds.

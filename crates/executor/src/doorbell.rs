@@ -207,7 +207,6 @@ impl Doorbell {
     }
 
     /// A copy of all flags.
-    #[cfg_attr(loom, allow(dead_code))]
     pub(crate) fn snapshot(&self) -> SlotSet {
         SlotSet(std::array::from_fn(|word| self.flags[word].load(Ordering::Acquire)))
     }
@@ -221,7 +220,6 @@ impl Doorbell {
 #[derive(Debug, Clone)]
 pub(crate) struct SlotSet([u64; WORDS]);
 
-#[cfg_attr(loom, allow(dead_code))]
 impl SlotSet {
     pub(crate) fn all() -> Self {
         Self([u64::MAX; WORDS])

@@ -105,14 +105,14 @@ pub(crate) mod futex {
 
         pub(crate) fn wait(&self, expected: u32, _private: bool, timeout: Option<Duration>) {
             assert!(timeout.is_none(), "loom knows no time");
-            let queue = self.queue.lock().unwrap();
+            let queue = self.queue.lock().expect("loom poisons nothing");
             if self.word.load(Ordering::Relaxed) == expected {
-                drop(self.wake_up.wait(queue).unwrap());
+                drop(self.wake_up.wait(queue).expect("loom poisons nothing"));
             }
         }
 
         pub(crate) fn wake(&self, _private: bool) {
-            let _queue = self.queue.lock().unwrap();
+            let _queue = self.queue.lock().expect("loom poisons nothing");
             self.wake_up.notify_one();
         }
     }

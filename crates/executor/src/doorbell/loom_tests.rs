@@ -1,6 +1,8 @@
 //! Doorbell and ringers under every interleaving and memory ordering that loom explores. A lost wake-up shows as a
 //! deadlock, which loom reports; data read before it is visible shows in the assertions.
 
+#![allow(clippy::unwrap_used)]
+
 use super::*;
 use crate::ready::Ringer;
 use loom::sync::Arc;

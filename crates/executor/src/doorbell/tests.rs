@@ -1,5 +1,7 @@
 //! The doorbell in one thread and, with real threads and the real futex, under load.
 
+#![allow(clippy::unwrap_used)]
+
 use super::*;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
