@@ -1,2 +1,17 @@
-//! The command `feros`.
-fn main() {}
+//! The command `feros`: look at, feed and measure a ROS 2 system from the shell.
+//!
+//! The modules follow the command line: `feros topic echo` is `commands/topic/echo.rs`.
+#![forbid(unsafe_code)]
+
+mod commands;
+mod error;
+
+use std::process::ExitCode;
+
+use clap::Parser as _;
+
+fn main() -> ExitCode {
+    let line = commands::CommandLine::parse();
+    line.color.apply();
+    commands::run(line).unwrap_or_else(|error| error.report())
+}

@@ -1,0 +1,106 @@
+//! The command line: one module per verb, in the folders of the words before it.
+
+mod completion;
+mod demo;
+mod doctor;
+mod interface;
+mod node;
+mod perf;
+mod service;
+mod topic;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand, ValueEnum};
+
+use crate::error::CliError;
+
+/// ROS 2 built for the shortest path: look at, feed and measure a ROS 2 system.
+#[derive(Parser)]
+#[command(name = "feros", version, propagate_version = false, arg_required_else_help = true)]
+#[command(
+    after_help = "Environment: ROS_DOMAIN_ID, ROS_AUTOMATIC_DISCOVERY_RANGE, ROS_STATIC_PEERS, AMENT_PREFIX_PATH, \
+                        CYCLONEDDS_URI, NO_COLOR.\nExit codes: 0 done, 1 failed, 2 wrong usage."
+)]
+pub(crate) struct CommandLine {
+    /// When to use colours; `auto` means on a terminal, unless NO_COLOR is set.
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    pub(crate) color: Color,
+
+    #[command(flatten)]
+    globals: Globals,
+
+    #[command(subcommand)]
+    command: Command,
+}
+
+/// What every verb takes.
+#[derive(clap::Args, Clone)]
+pub(crate) struct Globals {
+    /// A folder with interface definitions: a package (`msg/`, `srv/`, `action/`) or a folder of packages; may be repeated.
+    #[arg(long, global = true, value_name = "DIR")]
+    pub(crate) interfaces: Vec<PathBuf>,
+}
+
+/// When to use colours.
+#[derive(Clone, Copy, ValueEnum)]
+pub(crate) enum Color {
+    /// On a terminal, unless NO_COLOR is set.
+    Auto,
+    /// In any case.
+    Always,
+    /// Not at all.
+    Never,
+}
+
+impl Color {
+    /// Has all output follow the choice.
+    pub(crate) fn apply(self) {
+        match self {
+            Self::Auto => anstream::ColorChoice::Auto,
+            Self::Always => anstream::ColorChoice::Always,
+            Self::Never => anstream::ColorChoice::Never,
+        }
+        .write_global();
+    }
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Topics: list, watch, measure and feed them
+    #[command(subcommand)]
+    Topic(topic::Command),
+    /// Nodes: list them, and what they offer and use
+    #[command(subcommand)]
+    Node(node::Command),
+    /// Services: list and call them
+    #[command(subcommand)]
+    Service(service::Command),
+    /// Interfaces: the types of messages, services and actions
+    #[command(subcommand)]
+    Interface(interface::Command),
+    /// Check this machine and say what stands in the way
+    Doctor(doctor::Args),
+    /// Measure latency and throughput
+    Perf(perf::Args),
+    /// See it work: a publisher and a subscription in two processes
+    Demo(demo::Args),
+    /// Print the script that completes this command in a shell
+    Completion(completion::Args),
+}
+
+/// Runs what the command line asks for.
+pub(crate) fn run(line: CommandLine) -> Result<ExitCode, CliError> {
+    let globals = line.globals;
+    match line.command {
+        Command::Topic(command) => topic::run(command, &globals),
+        Command::Node(command) => node::run(command, &globals),
+        Command::Service(command) => service::run(command, &globals),
+        Command::Interface(command) => interface::run(command, &globals),
+        Command::Doctor(args) => doctor::run(&args),
+        Command::Perf(args) => perf::run(args),
+        Command::Demo(args) => demo::run(args),
+        Command::Completion(args) => completion::run(&args),
+    }
+}

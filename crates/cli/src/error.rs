@@ -1,0 +1,70 @@
+//! How a command ends when it does not succeed. Exit codes: 0 done, 1 failed, 2 wrong usage.
+
+use std::process::ExitCode;
+
+/// Why a command ended early. Its text is one clear sentence: what is wrong, and what to do.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum CliError {
+    /// It could not be done.
+    #[error("{0}")]
+    Failed(String),
+    /// It was asked for in a wrong way, which no repetition mends.
+    #[error("{0}")]
+    Usage(String),
+    /// Who read the output does not want more of it (`| head`).
+    #[error("the output was closed")]
+    OutputClosed,
+}
+
+impl CliError {
+    /// A failure with this text.
+    pub(crate) fn failed(text: impl ToString) -> Self {
+        Self::Failed(text.to_string())
+    }
+
+    /// Wrong usage with this text.
+    pub(crate) fn usage(text: impl ToString) -> Self {
+        Self::Usage(text.to_string())
+    }
+
+    /// Tells the user, and says how the process ends.
+    pub(crate) fn report(&self) -> ExitCode {
+        let code = match self {
+            Self::OutputClosed => return ExitCode::SUCCESS,
+            Self::Failed(_) => 1,
+            Self::Usage(_) => 2,
+        };
+        let style = anstyle::AnsiColor::Red.on_default().bold();
+        anstream::eprintln!("{style}error:{style:#} {self}");
+        ExitCode::from(code)
+    }
+}
+
+impl From<std::io::Error> for CliError {
+    fn from(error: std::io::Error) -> Self {
+        match error.kind() {
+            std::io::ErrorKind::BrokenPipe => Self::OutputClosed,
+            _ => Self::Failed(format!("the output cannot be written: {error}")),
+        }
+    }
+}
+
+macro_rules! failures {
+    ($($error:ty),+ $(,)?) => {
+        $(impl From<$error> for CliError {
+            fn from(error: $error) -> Self {
+                Self::failed(error)
+            }
+        })+
+    };
+}
+failures!(
+    feros::Error,
+    feros::ContextError,
+    feros::CreateError,
+    feros::PublishError,
+    feros::CallError,
+    feros::WaitError,
+    feros::AddNodeError,
+    feros::SpinError,
+);
