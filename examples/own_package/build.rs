@@ -1,8 +1,5 @@
 //! Generates the Rust types of `interfaces/robot_interfaces`.
 
 fn main() -> Result<(), feros_codegen::Error> {
-    feros_codegen::Generator::new()
-        .root_path("crate::feros")
-        .package_dir("interfaces/robot_interfaces")
-        .generate()
+    feros_codegen::Generator::new().package_dir("interfaces/robot_interfaces").generate()
 }

@@ -9,10 +9,4 @@
 //! assert_eq!(target.speed, JointTarget::SPEED_CAREFUL); // the default that the definition declares
 //! ```
 
-/// Stands in for the crate `feros` until that exports both.
-pub mod feros {
-    pub use feros_message as message;
-    pub use feros_msgs as msgs;
-}
-
-feros_message::include_interfaces!();
+feros::include_interfaces!();

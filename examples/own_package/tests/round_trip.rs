@@ -1,9 +1,9 @@
 //! The generated types of a package of one's own do what those of the standard packages do.
 #![allow(clippy::unwrap_used)]
 
-use feros_message::{Action, EncodeError, Message, Service, from_bytes, to_vec, view};
-use feros_msgs::geometry_msgs::msg::Point;
-use feros_msgs::std_msgs::msg::Header;
+use feros::message::{Action, EncodeError, Message, Service, from_bytes, to_vec, view};
+use feros::msgs::geometry_msgs::msg::Point;
+use feros::msgs::std_msgs::msg::Header;
 use own_package::robot_interfaces::action::{Dock, Dock_Feedback};
 use own_package::robot_interfaces::msg::{ArmTargets, JointTarget};
 use own_package::robot_interfaces::srv::{PlanPath, PlanPath_Request};

@@ -28,18 +28,16 @@ proptest! {
     }
 
     #[test]
-    fn memory_needs_no_alignment(seed in any::<u64>()) {
+    fn memory_needs_no_alignment(seed in any::<u64>(), shift in 1usize..8) {
         for probe in messages() {
             let bytes = sample(probe.name, seed, ByteOrder::Little);
             let value = (probe.decode)(&bytes).unwrap();
-            for shift in 1..8 {
-                let mut shifted = vec![0; shift];
-                shifted.extend(&bytes);
-                // What the transport appends does not matter either.
-                shifted.extend(&[0xee; 3]);
-                prop_assert_eq!(&(probe.decode)(&shifted[shift..]).unwrap(), &value, "{}", probe.name);
-                prop_assert_eq!(&(probe.view)(&shifted[shift..]).unwrap(), &value, "{}", probe.name);
-            }
+            let mut shifted = vec![0; shift];
+            shifted.extend(&bytes);
+            // What the transport appends does not matter either.
+            shifted.extend(&[0xee; 3]);
+            prop_assert_eq!(&(probe.decode)(&shifted[shift..]).unwrap(), &value, "{}", probe.name);
+            prop_assert_eq!(&(probe.view)(&shifted[shift..]).unwrap(), &value, "{}", probe.name);
         }
     }
 }
