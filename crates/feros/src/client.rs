@@ -7,14 +7,14 @@ use std::collections::HashMap;
 use std::future::Future;
 use std::marker::PhantomData;
 use std::pin::Pin;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::task::{Context as TaskContext, Poll, Waker};
 use std::time::{Duration, Instant};
 
 use feros_message::{DecodeError, Service as ServiceType};
 use feros_rmw::{Client as EngineClient, Gid, Payload, QosProfile, ServiceMapping, TakeError};
 
-use crate::context::ShutdownGuard;
+use crate::context::{Changes, ShutdownGuard};
 use crate::error::{CreateError, ServiceIdentity, WaitError};
 use crate::message_forms::SerializedMessage;
 use crate::node::Node;
@@ -175,14 +175,23 @@ pub struct GenericClient(Arc<Inner>);
 
 struct Inner {
     name: String,
-    engine: OnceLock<Arc<dyn EngineClient>>,
+    engine: Arc<dyn EngineClient>,
     node: Node,
-    shutdown_guard: OnceLock<ShutdownGuard>,
-    pending: Mutex<Pending>,
-    /// Held from sending a request until its number is known to `pending`.
+    calls: Arc<Calls>,
+    /// Held from sending a request until its number is known to `calls`.
     sending: Mutex<()>,
+    _shutdown_guard: ShutdownGuard,
+}
+
+/// The calls that wait for their responses.
+///
+/// This is all that the engine's notification reaches: it may run while the client is dropped, and must neither own the
+/// engine's client nor the node, or it might be the one to drop them, inside the engine.
+struct Calls {
+    pending: Mutex<Pending>,
     /// Signalled when a response may have come.
     changed: Condvar,
+    graph_changes: Arc<Changes>,
 }
 
 #[derive(Default)]
@@ -207,34 +216,34 @@ impl GenericClient {
         options: ClientOptions,
     ) -> Result<Self, CreateError> {
         let name = node.resolve_service_name(name)?;
-        let inner = Arc::new(Inner {
-            name,
-            engine: OnceLock::new(),
-            node: node.clone(),
-            shutdown_guard: OnceLock::new(),
+        let calls = Arc::new(Calls {
             pending: Mutex::default(),
-            sending: Mutex::default(),
             changed: Condvar::new(),
+            graph_changes: node.context().changes().clone(),
         });
-        let weak = Arc::downgrade(&inner);
+        let (notified, shut_down) = (calls.clone(), calls.clone());
         let engine = node
             .session()
             .create_client(feros_rmw::ClientOptions {
                 node: node.id(),
-                service: &inner.name,
+                service: &name,
                 type_name: &identity.name,
                 request_hash: identity.request_hash,
                 response_hash: identity.response_hash,
                 qos: options.qos,
                 force_mapping: options.force_mapping,
-                on_response: Arc::new(move || Inner::notify(&weak)),
+                on_response: Arc::new(move || notified.look_again()),
             })
             .map_err(|source| CreateError::Engine { node: node.name().clone(), source })?;
-        assert!(inner.engine.set(engine).is_ok(), "the engine's client is set once");
-        let listener = Arc::downgrade(&inner);
-        let guard = node.context().on_shutdown(move || Inner::notify(&listener));
-        assert!(inner.shutdown_guard.set(guard).is_ok(), "the guard is set once");
-        Ok(Self(inner))
+        let shutdown_guard = node.context().on_shutdown(move || shut_down.look_again());
+        Ok(Self(Arc::new(Inner {
+            name,
+            engine,
+            node: node.clone(),
+            calls,
+            sending: Mutex::default(),
+            _shutdown_guard: shutdown_guard,
+        })))
     }
 
     /// Sends a request that is serialized already, with its 4-byte header.
@@ -252,17 +261,17 @@ impl GenericClient {
 
     /// Its policies after system-default was resolved.
     pub fn qos(&self) -> QosProfile {
-        self.0.engine().qos()
+        self.0.engine.qos()
     }
 
     /// Identity of the endpoint that sends requests.
     pub fn gid(&self) -> Gid {
-        self.0.engine().gid()
+        self.0.engine.gid()
     }
 
     /// Whether a server is there, so that a request sent now is answered.
     pub fn service_is_ready(&self) -> bool {
-        self.0.engine().service_is_available()
+        self.0.engine.service_is_available()
     }
 
     /// Waits until a server is there.
@@ -275,52 +284,48 @@ impl GenericClient {
     }
 }
 
-impl Inner {
-    fn engine(&self) -> &Arc<dyn EngineClient> {
-        self.engine.get().expect("set before the client was handed out")
-    }
-
+impl Calls {
     fn lock(&self) -> MutexGuard<'_, Pending> {
         self.pending.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Called by the engine: wakes everybody who waits, and lets them look for themselves.
-    fn notify(client: &Weak<Self>) {
-        let Some(inner) = client.upgrade() else { return };
+    /// Wakes everybody who waits, and lets them look for themselves.
+    fn look_again(&self) {
         let wakers: Vec<Waker> = {
-            let mut pending = inner.lock();
+            let mut pending = self.lock();
             pending.notifications += 1;
             pending.calls.values_mut().filter_map(|call| call.waker.take()).collect()
         };
-        inner.changed.notify_all();
+        self.changed.notify_all();
         wakers.into_iter().for_each(Waker::wake);
-        inner.node.context().notify_graph_waiters();
+        self.graph_changes.announce();
     }
+}
 
+impl Inner {
     fn send(
         self: &Arc<Self>,
         send: impl FnOnce(SendRequest<'_>) -> Result<i64, PublishError>,
     ) -> Result<SerializedResponseFuture, PublishError> {
-        let engine = self.engine();
         let sending = self.sending.lock().unwrap_or_else(PoisonError::into_inner);
-        let number = send(&mut |size, fill| engine.send_request(size, fill))?;
-        self.lock().calls.insert(number, Call::default());
+        let number = send(&mut |size, fill| self.engine.send_request(size, fill))?;
+        self.calls.lock().calls.insert(number, Call::default());
         drop(sending);
         Ok(SerializedResponseFuture { inner: self.clone(), number, started: Instant::now() })
     }
 
     /// Takes all responses that are there and hands them to their calls; those of calls that were given up are dropped.
     fn take_responses(&self) -> Result<(), TakeError> {
-        while let Some((number, sample)) = self.engine().take_response()? {
-            if !self.lock().calls.contains_key(&number) {
+        while let Some((number, sample)) = self.engine.take_response()? {
+            if !self.calls.lock().calls.contains_key(&number) {
                 // The call may be on its way out on another thread: it is entered before that lock is free again.
                 drop(self.sending.lock().unwrap_or_else(PoisonError::into_inner));
             }
-            let waker = self.lock().calls.get_mut(&number).and_then(|call| {
+            let waker = self.calls.lock().calls.get_mut(&number).and_then(|call| {
                 call.response = Some(sample.payload);
                 call.waker.take()
             });
-            self.changed.notify_all();
+            self.calls.changed.notify_all();
             waker.into_iter().for_each(Waker::wake);
         }
         Ok(())
@@ -328,7 +333,7 @@ impl Inner {
 
     /// The response of a call, if it is there; the call is over then.
     fn finish(&self, number: i64) -> Option<SerializedMessage> {
-        let mut pending = self.lock();
+        let mut pending = self.calls.lock();
         let response = pending.calls.get_mut(&number)?.response.take()?;
         pending.calls.remove(&number);
         Some(SerializedMessage::new(response))
@@ -359,7 +364,7 @@ impl SerializedResponseFuture {
     pub fn wait(self, timeout: Duration) -> Result<SerializedMessage, CallError> {
         let deadline = Instant::now() + timeout;
         loop {
-            let seen = self.inner.lock().notifications;
+            let seen = self.inner.calls.lock().notifications;
             self.inner.take_responses()?;
             if let Some(response) = self.inner.finish(self.number) {
                 return Ok(response);
@@ -372,16 +377,16 @@ impl SerializedResponseFuture {
                 return Err(CallError::Timeout {
                     service: self.inner.name.clone(),
                     waited: self.started.elapsed(),
-                    available: self.inner.engine().service_is_available(),
+                    available: self.inner.engine.service_is_available(),
                 });
             };
-            let pending = self.inner.lock();
+            let pending = self.inner.calls.lock();
             let arrived = |pending: &Pending| {
                 pending.calls.get(&self.number).is_some_and(|call| call.response.is_some())
             };
             if pending.notifications == seen && !arrived(&pending) {
                 // Whatever wakes this is only a reason to look again.
-                drop(self.inner.changed.wait_timeout(pending, left));
+                drop(self.inner.calls.changed.wait_timeout(pending, left));
             }
         }
     }
@@ -392,7 +397,7 @@ impl Future for SerializedResponseFuture {
 
     fn poll(self: Pin<&mut Self>, task: &mut TaskContext<'_>) -> Poll<Self::Output> {
         // The waker is left first: a response that comes during the look below wakes it.
-        if let Some(call) = self.inner.lock().calls.get_mut(&self.number) {
+        if let Some(call) = self.inner.calls.lock().calls.get_mut(&self.number) {
             call.waker = Some(task.waker().clone());
         }
         if let Err(error) = self.inner.take_responses() {
@@ -408,6 +413,6 @@ impl Future for SerializedResponseFuture {
 
 impl Drop for SerializedResponseFuture {
     fn drop(&mut self) {
-        self.inner.lock().calls.remove(&self.number);
+        self.inner.calls.lock().calls.remove(&self.number);
     }
 }

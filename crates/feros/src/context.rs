@@ -68,7 +68,7 @@ impl ContextOptions {
 pub fn engines() -> Vec<Arc<dyn Engine>> {
     vec![
         #[cfg(feature = "cyclonedds")]
-        Arc::new(feros_rmw_cyclonedds::CycloneDds::new()),
+        Arc::new(feros_rmw_cyclonedds::CycloneEngine),
     ]
 }
 
@@ -112,7 +112,7 @@ pub(crate) struct ContextInner {
 
 /// Counts what those who wait have to look at again.
 #[derive(Default)]
-struct Changes {
+pub(crate) struct Changes {
     count: Mutex<u64>,
     changed: Condvar,
 }
@@ -122,7 +122,7 @@ impl Changes {
         self.count.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn announce(&self) {
+    pub(crate) fn announce(&self) {
         *self.lock() += 1;
         self.changed.notify_all();
     }
@@ -249,9 +249,9 @@ impl Context {
         }
     }
 
-    /// Has those who wait for the graph look again.
-    pub(crate) fn notify_graph_waiters(&self) {
-        self.0.changes.announce();
+    /// What those who wait for the graph listen to.
+    pub(crate) fn changes(&self) -> &Arc<Changes> {
+        &self.0.changes
     }
 
     /// Calls `listener` when the context is shut down, unless the guard is dropped before; at once if it is already.

@@ -19,7 +19,7 @@ pub trait ServiceCallback<S: Service, Form>: Send + 'static {
 
 /// Markers that keep the forms of callbacks apart.
 #[doc(hidden)]
-pub mod service_form {
+pub(crate) mod service_form {
     pub enum Returned {}
     pub enum Deferred {}
 }

@@ -22,7 +22,7 @@ pub trait SubscriptionCallback<M, Form>: Send + 'static {
 
 /// Markers that keep the forms of callbacks apart.
 #[doc(hidden)]
-pub mod form {
+pub(crate) mod form {
     pub enum Owned {}
     pub enum Shared {}
     pub enum Viewed {}

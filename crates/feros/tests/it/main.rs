@@ -1,0 +1,9 @@
+//! The client library on its real engine, within this process and over loopback only.
+#![allow(clippy::unwrap_used)]
+
+mod clock;
+mod graph;
+mod log;
+mod service;
+mod support;
+mod topic;

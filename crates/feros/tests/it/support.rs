@@ -1,0 +1,32 @@
+//! What the tests share: contexts that see each other and nobody else, and a watchdog in place of time limits.
+
+use std::time::Duration;
+
+use feros::rmw::{DiscoveryRange, SessionOptions};
+use feros::{Arguments, Context, ContextOptions, Executor, Outcome};
+
+/// Ends a test that hangs; no test passes or fails by how fast it is.
+pub(crate) const WATCHDOG: Duration = Duration::from_secs(60);
+
+/// A context of its own on loopback whose nodes live in the namespace of the test, so that tests do not hear each other.
+pub(crate) fn context() -> Context {
+    let test = std::thread::current().name().unwrap().replace("::", "/");
+    context_with(&format!("--ros-args -r __ns:=/{test}"))
+}
+
+/// A context of its own on loopback, in a domain that no other test process of this machine is likely to use.
+pub(crate) fn context_with(arguments: &str) -> Context {
+    let line = arguments.split_whitespace().map(str::to_owned);
+    let (arguments, _) = Arguments::parse(line).unwrap();
+    let session = SessionOptions {
+        domain_id: 181 + std::process::id() % 40,
+        discovery_range: DiscoveryRange::Localhost,
+        ..SessionOptions::default()
+    };
+    Context::new(ContextOptions { session, arguments, engine: None, handle_signals: false }).unwrap()
+}
+
+/// Spins until `done`, or fails the test.
+pub(crate) fn spin_until(executor: &Executor, done: impl FnMut() -> bool) {
+    assert_eq!(executor.spin_until(Some(WATCHDOG), done), Ok(Outcome::Completed(())), "the watchdog bit");
+}
