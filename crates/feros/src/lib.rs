@@ -76,3 +76,8 @@ pub use feros_rmw::{
     self as rmw, Durability, Gid, History, Liveliness, MatchedStatus, MessageInfo, PublishMode,
     PublisherEvent, QosProfile, Reliability, ServiceMapping, SubscriptionEvent,
 };
+
+// The README's examples compile as long as this does.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;
