@@ -9,6 +9,7 @@ use feros_rmw::{
     SubscriptionEvent,
 };
 
+use crate::context::Changes;
 use crate::error::CreateError;
 use crate::logging;
 use crate::node::{Node, WeakNode};
@@ -91,24 +92,23 @@ impl NodeMembers {
 pub(crate) struct WatchEvents {
     pending: Arc<AtomicBool>,
     ringer: Ringer,
+    /// Who waits for a match looks again; the graph may have told them before the endpoint itself knew.
+    graph_changes: Arc<Changes>,
 }
 
 impl WatchEvents {
-    pub(crate) fn new() -> Self {
-        Self::with_ringer(Ringer::new())
-    }
-
-    /// Events ring the same entity as data.
-    pub(crate) fn with_ringer(ringer: Ringer) -> Self {
-        Self { pending: Arc::default(), ringer }
+    /// Events ring this entity.
+    pub(crate) fn new(node: &Node, ringer: Ringer) -> Self {
+        Self { pending: Arc::default(), ringer, graph_changes: node.context().changes().clone() }
     }
 
     pub(crate) fn notify(&self) -> Notify {
         let pending = self.pending.clone();
-        let ringer = self.ringer.clone();
+        let (ringer, graph_changes) = (self.ringer.clone(), self.graph_changes.clone());
         Arc::new(move || {
             pending.store(true, Ordering::Release);
             ringer.ring();
+            graph_changes.announce();
         })
     }
 

@@ -5,6 +5,7 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 use std::time::Duration;
 
+use feros_executor::Ringer;
 use feros_message::{EncodeError, Message};
 use feros_rmw::{
     EventError, FillAborted, Gid, PublishMode, Publisher as EnginePublisher, PublisherEvent, QosProfile,
@@ -172,7 +173,7 @@ impl GenericPublisher {
         options: PublisherOptions,
     ) -> Result<Self, CreateError> {
         let topic = node.resolve_topic_name(topic, options.qos.avoid_ros_namespace_conventions)?;
-        let watch = WatchEvents::new();
+        let watch = WatchEvents::new(node, Ringer::new());
         let engine = node
             .session()
             .create_publisher(feros_rmw::PublisherOptions {

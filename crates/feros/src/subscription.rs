@@ -121,7 +121,7 @@ impl GenericSubscription {
     ) -> Result<Self, CreateError> {
         let topic = node.resolve_topic_name(topic, options.qos.avoid_ros_namespace_conventions)?;
         let ringer = Ringer::new();
-        let watch = WatchEvents::with_ringer(ringer.clone());
+        let watch = WatchEvents::new(node, ringer.clone());
         let on_data = {
             let ringer = ringer.clone();
             Arc::new(move || ringer.ring())
