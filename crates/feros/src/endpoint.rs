@@ -242,8 +242,11 @@ fn subscription_event_needs_a_word(event: &SubscriptionEvent) -> Option<Word> {
         SubscriptionEvent::Matched(_)
         | SubscriptionEvent::RequestedQosIncompatible { .. }
         | SubscriptionEvent::IncompatibleType { .. } => Some(Word::LookForMismatches),
-        SubscriptionEvent::MessageLost { total, change } => {
-            Some(Word::Warn(format!("{change} messages were lost, {total} so far")))
+        // Said the first time and then as often as the number doubles, so that a bad link fills no disk.
+        SubscriptionEvent::MessageLost { total, change }
+            if total.checked_ilog2() > total.saturating_sub(*change).checked_ilog2() =>
+        {
+            Some(Word::Warn(format!("{total} messages were lost so far")))
         }
         _ => None,
     }
