@@ -1,0 +1,254 @@
+//! Who said and who heard how much: what the processes of the demo tell, and the sum of it.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+/// The topic of the demo: the one of the talkers and listeners that ROS 2 comes with.
+pub(super) const TOPIC: &str = "chatter";
+
+/// What a process of the demo tells, as a line of JSON.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "event", rename_all = "snake_case")]
+pub(super) enum Event {
+    /// Its node is there.
+    Ready,
+    /// It published.
+    Said {
+        /// The message.
+        text: String,
+    },
+    /// It said everything that it was to say.
+    Done,
+    /// It received.
+    Heard {
+        /// The message.
+        text: String,
+        /// From publishing to the callback, by the clock of the host, where the publisher told its time.
+        latency_us: Option<f64>,
+    },
+}
+
+/// What the director says to a talker: `go COUNT LISTENERS RATE`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Go {
+    /// How many messages; 0 goes on for ever.
+    pub(super) count: u64,
+    /// It waits for so many subscriptions before.
+    pub(super) listeners: usize,
+    /// Messages a second.
+    pub(super) rate_hz: f64,
+}
+
+impl Go {
+    pub(super) fn parse(line: &str) -> Option<Self> {
+        let mut words = line.strip_prefix("go ")?.split(' ');
+        let go = Self {
+            count: words.next()?.parse().ok()?,
+            listeners: words.next()?.parse().ok()?,
+            rate_hz: words.next()?.parse().ok().filter(|rate: &f64| rate.is_finite() && *rate > 0.0)?,
+        };
+        words.next().is_none().then_some(go)
+    }
+}
+
+impl std::fmt::Display for Go {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "go {} {} {}", self.count, self.listeners, self.rate_hz)
+    }
+}
+
+/// A process of the demo.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Voice {
+    /// Publishes with Feros.
+    Talker,
+    /// Receives with Feros.
+    Listener,
+    /// Does both with stock ROS 2.
+    Ros2,
+}
+
+impl Voice {
+    const ALL: [Self; 3] = [Self::Talker, Self::Listener, Self::Ros2];
+
+    /// The name of its node, which is in what it says.
+    pub(super) fn node(self) -> &'static str {
+        match self {
+            Self::Talker => "feros_talker",
+            Self::Listener => "feros_listener",
+            Self::Ros2 => "ros2_node",
+        }
+    }
+
+    /// Whether it talks.
+    pub(super) fn talks(self) -> bool {
+        self != Self::Listener
+    }
+
+    /// Whether it listens.
+    pub(super) fn listens(self) -> bool {
+        self != Self::Talker
+    }
+
+    /// Who said this; `None` is somebody else on the topic.
+    pub(super) fn who_said(text: &str) -> Option<Self> {
+        let (_, name) = text.rsplit_once(" from ")?;
+        Self::ALL.into_iter().find(|voice| voice.node() == name)
+    }
+}
+
+/// The message that a node says.
+pub(super) fn hello(number: u64, node: &str) -> String {
+    format!("Hello {number} from {node}")
+}
+
+/// What was said and heard so far.
+#[derive(Debug, Default)]
+pub(super) struct Conversation {
+    said: BTreeMap<Voice, u64>,
+    heard: BTreeMap<(Voice, Voice), Heard>,
+    of_strangers: u64,
+}
+
+/// What one heard of another.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(super) struct Heard {
+    pub(super) count: u64,
+    total_us: f64,
+    timed: u64,
+}
+
+impl Heard {
+    /// Mean latency, if any message had one.
+    pub(super) fn mean_us(&self) -> Option<f64> {
+        (self.timed > 0).then(|| self.total_us / self.timed as f64)
+    }
+}
+
+impl Conversation {
+    pub(super) fn say(&mut self, voice: Voice) {
+        *self.said.entry(voice).or_default() += 1;
+    }
+
+    pub(super) fn hear(&mut self, listener: Voice, text: &str, latency_us: Option<f64>) {
+        let Some(talker) = Voice::who_said(text) else {
+            self.of_strangers += 1;
+            return;
+        };
+        let heard = self.heard.entry((talker, listener)).or_default();
+        heard.count += 1;
+        if let Some(latency_us) = latency_us {
+            heard.timed += 1;
+            heard.total_us += latency_us;
+        }
+    }
+
+    pub(super) fn said(&self, voice: Voice) -> u64 {
+        self.said.get(&voice).copied().unwrap_or(0)
+    }
+
+    pub(super) fn heard(&self, talker: Voice, listener: Voice) -> Heard {
+        self.heard.get(&(talker, listener)).copied().unwrap_or_default()
+    }
+
+    /// Messages of nodes that do not belong to the demo.
+    pub(super) fn of_strangers(&self) -> u64 {
+        self.of_strangers
+    }
+
+    /// Who is to hear whom among those who take part.
+    pub(super) fn pairs(cast: &[Voice]) -> Vec<(Voice, Voice)> {
+        let talkers = cast.iter().filter(|voice| voice.talks());
+        talkers
+            .flat_map(|talker| {
+                let listeners = cast.iter().filter(move |voice| voice.listens() && *voice != talker);
+                listeners.map(move |listener| (*talker, *listener))
+            })
+            .collect()
+    }
+
+    /// Whether everything that was said was heard by everybody.
+    pub(super) fn is_complete(&self, cast: &[Voice]) -> bool {
+        let heard_all = |&(talker, listener)| self.heard(talker, listener).count >= self.said(talker);
+        Self::pairs(cast).iter().all(heard_all)
+    }
+
+    /// Pairs that exchanged nothing.
+    pub(super) fn silent_pairs(&self, cast: &[Voice]) -> Vec<(Voice, Voice)> {
+        let mut pairs = Self::pairs(cast);
+        pairs.retain(|&(talker, listener)| self.heard(talker, listener).count == 0);
+        pairs
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    const CAST: [Voice; 3] = [Voice::Listener, Voice::Talker, Voice::Ros2];
+
+    #[test]
+    fn voices_are_known_by_what_they_say() {
+        for voice in Voice::ALL {
+            assert_eq!(Voice::who_said(&hello(3, voice.node())), Some(voice));
+        }
+        for text in ["Hello World: 1", "", " from ", "Hello 1 from somebody", "from feros_talker"] {
+            assert_eq!(Voice::who_said(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn nobody_has_to_hear_itself() {
+        assert_eq!(
+            Conversation::pairs(&CAST),
+            [(Voice::Talker, Voice::Listener), (Voice::Talker, Voice::Ros2), (Voice::Ros2, Voice::Listener)]
+        );
+        assert_eq!(Conversation::pairs(&CAST[..2]), [(Voice::Talker, Voice::Listener)]);
+    }
+
+    #[test]
+    fn conversation_is_complete_when_all_was_heard() {
+        let mut conversation = Conversation::default();
+        let cast = &CAST[..2];
+        for number in 1..=2 {
+            conversation.say(Voice::Talker);
+            assert!(!conversation.is_complete(cast));
+            conversation.hear(Voice::Listener, &hello(number, "feros_talker"), Some(100.0 * number as f64));
+        }
+        assert!(conversation.is_complete(cast) && conversation.silent_pairs(cast).is_empty());
+        assert_eq!(conversation.heard(Voice::Talker, Voice::Listener).mean_us(), Some(150.0));
+        conversation.say(Voice::Ros2);
+        assert_eq!(
+            conversation.silent_pairs(&CAST),
+            [(Voice::Talker, Voice::Ros2), (Voice::Ros2, Voice::Listener)]
+        );
+    }
+
+    #[test]
+    fn strangers_are_counted_apart() {
+        let mut conversation = Conversation::default();
+        conversation.hear(Voice::Listener, "Hello World: 1", None);
+        assert_eq!(conversation.of_strangers(), 1);
+        assert_eq!(conversation.silent_pairs(&CAST).len(), 3);
+    }
+
+    #[test]
+    fn orders_are_read_as_they_are_written() {
+        let go = Go { count: 3, listeners: 2, rate_hz: 0.5 };
+        assert_eq!(Go::parse(&go.to_string()), Some(go));
+        for line in ["", "go", "go 1 2", "go 1 2 0", "go 1 2 nan", "go 1 2 3 4", "go x 2 3"] {
+            assert_eq!(Go::parse(line), None, "{line}");
+        }
+    }
+
+    /// The Python node writes these lines by hand.
+    #[test]
+    fn events_of_the_python_node_are_understood() {
+        let heard = r#"{"event": "heard", "text": "Hello 1 from feros_talker", "latency_us": null}"#;
+        let Event::Heard { text, latency_us } = serde_json::from_str(heard).unwrap() else { panic!() };
+        assert_eq!((text.as_str(), latency_us), ("Hello 1 from feros_talker", None));
+        assert_eq!(serde_json::from_str::<Event>(r#"{"event": "ready"}"#).unwrap(), Event::Ready);
+    }
+}

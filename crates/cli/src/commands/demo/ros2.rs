@@ -1,0 +1,102 @@
+//! Finds a stock ROS 2 on this machine: a Python that has rclpy.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use super::place::Place;
+use crate::commands::perf::family::{Family, Happening};
+use crate::error::CliError;
+
+/// Names the Python of stock ROS 2 where it is none of the usual ones.
+pub(super) const VARIABLE: &str = "FEROS_ROS2_PYTHON";
+
+/// How long Python may take to load rclpy.
+const IMPORT_LIMIT: Duration = Duration::from_secs(60);
+
+const PROBE: &str = "import rclpy, std_msgs.msg";
+const NODE: &str = include_str!("ros2_node.py");
+
+/// What looking for stock ROS 2 gave.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Search {
+    /// A Python that has it.
+    Found(PathBuf),
+    /// There is none that is known here.
+    Missing,
+    /// The one that the user named does not have it.
+    Wrong(PathBuf),
+    /// The user wants to end the demo.
+    Interrupted,
+}
+
+/// Tries the Pythons that may have rclpy, the likeliest first.
+pub(super) fn find(family: &mut Family, place: &Place) -> Result<Search, CliError> {
+    let named = std::env::var_os(VARIABLE).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let candidates = match &named {
+        Some(python) => vec![python.clone()],
+        None => usual_pythons(),
+    };
+    for python in candidates {
+        let mut command = python_command(&python);
+        command.args(["-c", PROBE]);
+        if named.is_none() {
+            // That some Python lacks rclpy is no news.
+            command.stderr(Stdio::null());
+        }
+        match try_python(family, place.apply(&mut command))? {
+            Probe::Loads => return Ok(Search::Found(python)),
+            Probe::Fails => {}
+            Probe::Interrupted => return Ok(Search::Interrupted),
+        }
+    }
+    Ok(named.map_or(Search::Missing, Search::Wrong))
+}
+
+enum Probe {
+    Loads,
+    Fails,
+    Interrupted,
+}
+
+fn try_python(family: &mut Family, command: &mut Command) -> Result<Probe, CliError> {
+    let deadline = Instant::now() + IMPORT_LIMIT;
+    let Ok(member) = family.start("rclpy", command) else { return Ok(Probe::Fails) };
+    loop {
+        match family.next(deadline) {
+            Happening::Line(..) => {}
+            Happening::Ended(_) if family.end(member)?.success() => return Ok(Probe::Loads),
+            Happening::Ended(_) => return Ok(Probe::Fails),
+            Happening::Interrupted => return Ok(Probe::Interrupted),
+            Happening::Timeout => {
+                family.end(member)?;
+                // Its end comes in the queue; whoever reads it next must not take it for a member of the cast.
+                while family.next(Instant::now() + IMPORT_LIMIT) != Happening::Ended(member) {}
+                return Ok(Probe::Fails);
+            }
+        }
+    }
+}
+
+/// Where `scripts/setup.sh` puts it, seen from the current folder and from this executable; then the system's.
+fn usual_pythons() -> Vec<PathBuf> {
+    let folders = [std::env::current_dir().ok(), std::env::current_exe().ok()];
+    let above = folders.iter().flatten().flat_map(|folder| folder.ancestors());
+    let mut found: Vec<PathBuf> =
+        above.map(|folder| folder.join(".venv/bin/python")).filter(|python| python.is_file()).collect();
+    found.push("python3".into());
+    found
+}
+
+fn python_command(python: &Path) -> Command {
+    let mut command = Command::new(python);
+    command.env("PYTHONDONTWRITEBYTECODE", "1");
+    command
+}
+
+/// The command that runs the node of the demo.
+pub(super) fn node(python: &Path) -> Command {
+    let mut command = python_command(python);
+    command.args(["-c", NODE]);
+    command
+}

@@ -1,0 +1,147 @@
+//! Runs `feros` with a watchdog, and knows which processes came of it.
+
+use std::io::Read;
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// A watchdog against hanging, not an expectation.
+const LONGEST: Duration = Duration::from_secs(180);
+
+/// By this variable, which children inherit, the processes of a test are known.
+const MARK: &str = "FEROS_TEST_RUN";
+
+/// A call of `feros` that can still be changed.
+pub struct Feros {
+    pub command: Command,
+    mark: String,
+}
+
+/// A call of `feros` that runs; it is killed when this is dropped.
+pub struct Running {
+    child: Child,
+    mark: String,
+}
+
+/// How a call ended.
+#[derive(Debug)]
+pub struct Ended {
+    pub code: Option<i32>,
+    pub stdout: String,
+    pub stderr: String,
+}
+
+fn mark_of(name: &str) -> String {
+    format!("{}-{name}", std::process::id())
+}
+
+impl Feros {
+    /// `feros` with the words of `line`, in a domain of the tests and on this host alone.
+    pub fn new(name: &str, line: &str) -> Self {
+        let mark = mark_of(name);
+        let mut command = Command::new(env!("CARGO_BIN_EXE_feros"));
+        command
+            .args(line.split_whitespace())
+            .env("ROS_DOMAIN_ID", (161 + std::process::id() % 20).to_string())
+            .env("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
+            .env(MARK, &mark)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        for variable in ["ROS_STATIC_PEERS", "ROS_LOCALHOST_ONLY", "RMW_IMPLEMENTATION", "CYCLONEDDS_URI"] {
+            command.env_remove(variable);
+        }
+        Self { command, mark }
+    }
+
+    pub fn start(mut self) -> Running {
+        Running { child: self.command.spawn().unwrap(), mark: self.mark }
+    }
+
+    /// Runs it to its end.
+    pub fn run(name: &str, line: &str) -> Ended {
+        Self::new(name, line).start().finish()
+    }
+}
+
+impl Running {
+    /// The processes that it started and that are still there.
+    pub fn children(&self) -> Vec<u32> {
+        let mut found = processes(&self.mark);
+        found.retain(|id| *id != self.child.id());
+        found
+    }
+
+    pub fn signal(&self, name: &str) {
+        signal(self.child.id(), name);
+    }
+
+    /// Waits for its end; nothing that it started may be there then.
+    pub fn finish(self) -> Ended {
+        let mark = self.mark.clone();
+        let ended = self.finish_without_look_at_children();
+        assert_eq!(processes(&mark), [0_u32; 0], "left behind by {ended:?}");
+        ended
+    }
+
+    pub fn finish_without_look_at_children(mut self) -> Ended {
+        let stdout = collect(self.child.stdout.take().unwrap());
+        let stderr = collect(self.child.stderr.take().unwrap());
+        let mut code = None;
+        wait_until("the end of feros", || match self.child.try_wait().unwrap() {
+            Some(status) => {
+                code = status.code();
+                true
+            }
+            None => false,
+        });
+        Ended { code, stdout: stdout.join().unwrap(), stderr: stderr.join().unwrap() }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // Fails only when it has ended, which is what is wanted.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn collect(mut pipe: impl Read + Send + 'static) -> thread::JoinHandle<String> {
+    thread::spawn(move || {
+        let mut text = String::new();
+        pipe.read_to_string(&mut text).unwrap();
+        text
+    })
+}
+
+/// Sends a signal to a process that this test started.
+pub fn signal(process: u32, name: &str) {
+    let sent = Command::new("sh").args(["-c", &format!("kill -{name} {process}")]).status().unwrap();
+    assert!(sent.success(), "kill -{name} {process}");
+}
+
+/// Processes of the test of this name.
+pub fn processes_of(name: &str) -> Vec<u32> {
+    processes(&mark_of(name))
+}
+
+fn processes(mark: &str) -> Vec<u32> {
+    let entry = format!("{MARK}={mark}").into_bytes();
+    let ids = std::fs::read_dir("/proc").unwrap().flatten();
+    let ids = ids.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
+    // The environment of a process that has ended, or is of somebody else, cannot be read.
+    ids.filter(|id| {
+        let environment = std::fs::read(format!("/proc/{id}/environ")).unwrap_or_default();
+        environment.split(|byte| *byte == 0).any(|variable| variable == entry)
+    })
+    .collect()
+}
+
+pub fn wait_until(what: &str, mut condition: impl FnMut() -> bool) {
+    let began = Instant::now();
+    while !condition() {
+        assert!(began.elapsed() < LONGEST, "{what} did not come");
+        thread::sleep(Duration::from_millis(10));
+    }
+}

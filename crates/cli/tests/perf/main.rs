@@ -1,0 +1,172 @@
+//! `feros perf` and `feros demo` as their users run them: what they print, how they end, and that they leave nothing behind.
+#![allow(clippy::unwrap_used)]
+
+mod command;
+
+use serde_json::Value;
+
+use command::{Feros, wait_until};
+
+fn one_object(text: &str) -> Value {
+    let mut lines = text.lines();
+    let object = serde_json::from_str(lines.next().unwrap_or_default());
+    assert_eq!(lines.next(), None, "more than one object: {text}");
+    object.unwrap_or_else(|error| panic!("{error}: {text:?}"))
+}
+
+fn number(object: &Value, key: &str) -> f64 {
+    object[key].as_f64().unwrap_or_else(|| panic!("no number {key} in {object}"))
+}
+
+#[test]
+fn latency_prints_one_object_and_loses_nothing() {
+    let ended = Feros::run("latency", "perf latency --json --size-bytes 256 --count 50");
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    let object = one_object(&ended.stdout);
+    assert_eq!(object["path"], "network");
+    let wanted =
+        [("size_bytes", 256.0), ("rate_hz", 100.0), ("sent", 50.0), ("lost", 0.0), ("duplicates", 0.0)];
+    for (key, value) in wanted {
+        assert_eq!(number(&object, key), value, "{key} in {object}");
+    }
+    let quantiles = ["min_us", "p50_us", "p90_us", "p99_us", "max_us"].map(|key| number(&object, key));
+    assert!(quantiles[0] > 0.0 && quantiles.is_sorted(), "{object}");
+    for end in ["publisher", "subscription"] {
+        assert!(
+            number(&object[end], "threads") >= 2.0 && number(&object[end], "pss_bytes") > 1e5,
+            "{object}"
+        );
+    }
+}
+
+#[test]
+fn every_form_mode_and_number_of_processes_delivers() {
+    for options in [
+        "--form owned --size-bytes 64K",
+        "--form raw --size-bytes 1M --rate-hz 50",
+        "--publish-mode async --durability transient_local",
+        "--processes 1",
+        "--rate-hz 0 --warmup 0",
+        "--reliability best_effort --history keep_all",
+    ] {
+        let ended = Feros::run("forms", &format!("perf latency --json --count 20 {options}"));
+        assert_eq!(ended.code, Some(0), "{options}: {ended:?}");
+        let object = one_object(&ended.stdout);
+        assert_eq!(
+            (number(&object, "sent"), number(&object, "reordered")),
+            (20.0, 0.0),
+            "{options}: {object}"
+        );
+        if !options.contains("best_effort") {
+            assert_eq!(number(&object, "lost"), 0.0, "{options}: {object}");
+        }
+    }
+}
+
+#[test]
+fn several_sizes_are_a_row_each() {
+    let ended = Feros::run("sizes", "perf latency --size-bytes 16,4K --count 10");
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    assert!(ended.stdout.contains("16 B") && ended.stdout.contains("4 KB"), "{}", ended.stdout);
+    assert_eq!(ended.stderr, "", "a progress bar or a warning where there is no terminal");
+}
+
+#[test]
+fn throughput_keeps_all_when_told_to() {
+    let line = "perf throughput --json --size-bytes 4K --count 2000 --history keep_all";
+    let ended = Feros::run("throughput", line);
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    let object = one_object(&ended.stdout);
+    assert_eq!((number(&object, "sent"), number(&object, "lost")), (2000.0, 0.0), "{object}");
+    let rate = number(&object, "messages_per_second");
+    assert!(rate > 0.0, "{object}");
+    assert!((number(&object, "payload_bytes_per_second") / 4096.0 / rate - 1.0).abs() < 0.01, "{object}");
+}
+
+#[test]
+fn idle_node_is_seen_thread_by_thread() {
+    let ended = Feros::run("idle", "perf idle --json --seconds 1 --settle 0");
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    let object = one_object(&ended.stdout);
+    let threads = object["by_thread"].as_array().unwrap();
+    assert_eq!(threads.len() as f64, number(&object, "threads"));
+    assert!(threads.iter().any(|thread| thread["name"] == "feros"), "{object}");
+}
+
+#[test]
+fn paths_that_are_not_there_yet_are_wrong_usage() {
+    let ended = Feros::run("usage", "perf latency --path host");
+    assert_eq!(ended.code, Some(2), "{ended:?}");
+    assert!(ended.stderr.contains("later"), "{}", ended.stderr);
+    assert_eq!(ended.stdout, "");
+}
+
+#[test]
+fn demo_exchanges_messages_and_ends() {
+    let ended = Feros::run("demo", "demo --count 3 --rate-hz 20 --without-ros2");
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    assert!(ended.stdout.contains("feros_talker -> feros_listener  3 of 3"), "{}", ended.stdout);
+    assert_eq!(ended.stdout.matches("heard  Hello").count(), 3, "{}", ended.stdout);
+}
+
+/// With stock ROS 2 where it is installed; else the demo says how to get it.
+#[test]
+fn demo_joins_stock_ros2_when_it_is_there() {
+    let ended = Feros::run("demo-ros2", "demo --count 3 --rate-hz 20");
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    if ended.stdout.contains("Stock ROS 2 is here") {
+        for pair in ["feros_talker -> ros2_node ", "ros2_node -> feros_listener"] {
+            let line = ended.stdout.lines().find(|line| line.contains(pair)).unwrap_or_default();
+            assert!(line.contains("3 of 3"), "{}", ended.stdout);
+        }
+    } else {
+        assert!(ended.stdout.contains("scripts/setup.sh"), "{}", ended.stdout);
+    }
+}
+
+#[test]
+fn a_wrong_python_is_named() {
+    let mut feros = Feros::new("python", "demo --count 1 --rate-hz 20");
+    feros.command.env("FEROS_ROS2_PYTHON", "/nonexistent/python");
+    let ended = feros.start().finish();
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    assert!(ended.stdout.contains("FEROS_ROS2_PYTHON is /nonexistent/python"), "{}", ended.stdout);
+}
+
+#[test]
+fn interrupting_ends_all_processes() {
+    for (line, children) in [
+        ("perf latency --count 1000000", 2),
+        ("perf idle --seconds 3600", 1),
+        ("demo --count 0 --without-ros2", 2),
+    ] {
+        let running = Feros::new("interrupt", line).start();
+        wait_until(line, || running.children().len() == children);
+        running.signal("INT");
+        let ended = running.finish();
+        let code = if line.starts_with("demo") { [Some(0), Some(130), Some(1)] } else { [Some(130); 3] };
+        assert!(code.contains(&ended.code), "{line}: {ended:?}");
+    }
+}
+
+#[test]
+fn a_process_that_hangs_is_ended() {
+    let running = Feros::new("hang", "perf idle --seconds 3600").start();
+    wait_until("the node", || running.children().len() == 1);
+    command::signal(running.children()[0], "STOP");
+    running.signal("INT");
+    assert_eq!(running.finish().code, Some(130));
+}
+
+#[test]
+fn processes_end_when_their_coordinator_is_killed() {
+    let running = Feros::new("orphans", "perf latency --count 1000000").start();
+    wait_until("both processes", || running.children().len() == 2);
+    running.signal("KILL");
+    assert_eq!(running.finish_without_look_at_children().code, None);
+    wait_until("the end of both processes", || running_is_gone("orphans"));
+}
+
+fn running_is_gone(name: &str) -> bool {
+    command::processes_of(name).is_empty()
+}
