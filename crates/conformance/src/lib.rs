@@ -1,1 +1,69 @@
 //! One conformance suite for every Feros engine.
+//!
+//! Each test is a function of a [`Fixture`], which opens sessions of the engine under test; [`conformance_tests!`] makes
+//! a module of `#[test]` functions of all of them. The same suite runs with both ends in one session, in two sessions
+//! of one process, and across the network, because an engine may take a different way in each.
+//!
+//! Waiting is done on the engine's own notifications: a test that would need a poll finds a lost notification instead.
+//! The only time limit is a watchdog.
+#![allow(clippy::unwrap_used, clippy::missing_panics_doc, reason = "a failed test panics")]
+
+pub mod discovery;
+pub mod events;
+mod harness;
+pub mod lifecycle;
+pub mod qos;
+pub mod services;
+pub mod topics;
+
+pub use harness::{Bell, End, Fixture};
+
+/// Makes a module `$name` with a `#[test]` for every test of the suite; `$fixture` is evaluated in each.
+#[macro_export]
+macro_rules! conformance_tests {
+    ($name:ident, $fixture:expr) => {
+        mod $name {
+            use super::*;
+            $crate::conformance_tests!(@each $fixture,
+                discovery: [
+                    names_and_types_are_shown, nodes_are_shown_and_withdrawn, graph_changes_are_notified,
+                    refused_names, names_outside_ros_conventions, session_facts,
+                ],
+                topics: [
+                    reliable_messages_arrive_in_order, best_effort_messages_arrive, sizes_are_kept,
+                    large_messages_arrive_whole, impossible_sizes_are_refused, aborted_fill_publishes_nothing,
+                    message_information, local_publications_can_be_ignored, concurrent_publishers,
+                    several_subscriptions_receive_each_message, asynchronous_publishing,
+                    asynchronous_publishing_counts_drops, readiness_is_never_lost,
+                ],
+                qos: [
+                    request_and_offer_matrix, keep_last_keeps_the_newest, keep_all_keeps_all,
+                    transient_local_serves_late_subscriptions, volatile_does_not, lifespan_expires,
+                    policies_are_resolved,
+                ],
+                events: [
+                    matches_are_reported, missed_deadlines_are_reported, liveliness_is_reported,
+                    incompatible_types_are_reported, acknowledgements_can_be_waited_for,
+                ],
+                services: [
+                    calls_are_answered, calls_with_payload_header_are_answered,
+                    both_mappings_at_once, large_responses, responses_go_to_their_client,
+                    availability_is_notified, late_responses_are_accepted, lost_clients_are_reported,
+                    raw_requests_without_identity_are_answered, truncated_headers_are_refused,
+                ],
+                lifecycle: [
+                    samples_outlive_their_subscription, dropped_endpoints_notify_no_more,
+                    endpoints_come_and_go_without_growth, sessions_come_and_go,
+                ]
+            );
+        }
+    };
+    (@each $fixture:expr, $($module:ident: [$($test:ident),* $(,)?]),* $(,)?) => {
+        $($(
+            #[test]
+            fn $test() {
+                $crate::$module::$test(&$fixture);
+            }
+        )*)*
+    };
+}

@@ -1,9 +1,14 @@
 //! The change that Feros makes to Cyclone DDS, as anchored edits: each must fit its file exactly as often as it says, or
 //! the build fails. So a new upstream version can never be built without the change, or with half of it.
 //!
-//! What it adds: a last, optional serdata operation `add_inline_qos`, called where DATA and the first DATA_FRAG are made
-//! (services need the request's identity there); and the participant's GUID in endpoint discovery (stock ROS 2 tools need it
-//! to name the node of an endpoint).
+//! What it adds: two last, optional serdata operations, `add_inline_qos`, called where DATA and the first DATA_FRAG are made
+//! (services need the request's identity there), and `received_from`, which tells a received sample its writer and number (a
+//! packet's own header does not: participants of one process share packets); and the participant's GUID in endpoint
+//! discovery (stock ROS 2 tools need it to name the node of an endpoint).
+//!
+//! What it repairs: with several participants in one process, the discovery readers of all but one skip what a new remote
+//! participant already announced, trusting that one to receive it. When that one is deleted meanwhile, the others never learn
+//! of those endpoints. They now skip it only once it has been received.
 
 use std::path::Path;
 use std::sync::Mutex;
@@ -30,14 +35,17 @@ const EDITS: &[Edit] = &[
         times: 1,
         replacement: "struct ddsi_xmsg;\n\
             /* Feros: may add parameters to the inline QoS of the DATA or first DATA_FRAG submessage; NULL adds none. */\n\
-            typedef void (*ddsi_serdata_add_inline_qos_t) (const struct ddsi_serdata *d, struct ddsi_xmsg *m);\n\n\
+            typedef void (*ddsi_serdata_add_inline_qos_t) (const struct ddsi_serdata *d, struct ddsi_xmsg *m);\n\
+            struct ddsi_guid;\n\
+            /* Feros: told the writer of a received sample, in host order, and its sequence number; NULL if not wanted. */\n\
+            typedef void (*ddsi_serdata_received_from_t) (struct ddsi_serdata *d, const struct ddsi_guid *writer, uint64_t seq);\n\n\
             struct ddsi_serdata_ops {\n",
     },
     Edit {
         file: "src/core/ddsi/include/dds/ddsi/ddsi_serdata.h",
         anchor: "  ddsi_serdata_from_psmx_t from_psmx;\n};\n",
         times: 1,
-        replacement: "  ddsi_serdata_from_psmx_t from_psmx;\n  ddsi_serdata_add_inline_qos_t add_inline_qos;\n};\n",
+        replacement: "  ddsi_serdata_from_psmx_t from_psmx;\n  ddsi_serdata_add_inline_qos_t add_inline_qos;\n  ddsi_serdata_received_from_t received_from;\n};\n",
     },
     Edit {
         file: "src/core/ddsi/src/ddsi_transmit.c",
@@ -50,6 +58,18 @@ const EDITS: &[Edit] = &[
         anchor: "      ddsi_xmsg_addpar_statusinfo (*pmsg, serdata->statusinfo);\n    }\n    rc = ddsi_xmsg_addpar_sentinel_ifparam (*pmsg);\n",
         times: 1,
         replacement: "      ddsi_xmsg_addpar_statusinfo (*pmsg, serdata->statusinfo);\n    }\n    if (serdata->ops->add_inline_qos)\n      serdata->ops->add_inline_qos (serdata, *pmsg);\n    rc = ddsi_xmsg_addpar_sentinel_ifparam (*pmsg);\n",
+    },
+    Edit {
+        file: "src/core/ddsi/src/ddsi_receive.c",
+        anchor: "  else\n  {\n    if ((*tk = ddsi_tkmap_lookup_instance_ref (gv->m_tkmap, sample)) == NULL)\n",
+        times: 1,
+        replacement: "  else\n  {\n    if (sample->ops->received_from && sampleinfo->pwr)\n      sample->ops->received_from (sample, &sampleinfo->pwr->e.guid, sampleinfo->seq);\n    if ((*tk = ddsi_tkmap_lookup_instance_ref (gv->m_tkmap, sample)) == NULL)\n",
+    },
+    Edit {
+        file: "src/core/ddsi/src/ddsi_endpoint_match.c",
+        anchor: "  else if (ddsi_is_builtin_entityid (rd->e.guid.entityid, DDSI_VENDORID_ECLIPSE) && !ddsrt_avl_is_empty (&pwr->readers) && !pwr->filtered)\n",
+        times: 1,
+        replacement: "  else if (ddsi_is_builtin_entityid (rd->e.guid.entityid, DDSI_VENDORID_ECLIPSE) && !ddsrt_avl_is_empty (&pwr->readers) && !pwr->filtered && pwr->have_seen_heartbeat && pwr->n_readers_out_of_sync == 0)\n",
     },
     Edit {
         file: "src/core/ddsi/src/ddsi_discovery_endpoint.c",

@@ -4,6 +4,7 @@
 #include "dds/ddsrt/atomics.h"
 #include "dds/ddsrt/endian.h"
 #include "dds/ddsrt/time.h"
+#include "dds/ddsi/ddsi_guid.h"
 #include "dds/ddsi/ddsi_radmin.h"
 #include "dds/ddsi/ddsi_serdata.h"
 #include "dds/ddsi/ddsi_sertype.h"
@@ -93,24 +94,26 @@ static void serdata_free (struct ddsi_serdata *d)
   feros_pool_unref (pool);
 }
 
-/* Offsets in a DATA or DATA_FRAG submessage and in the RTPS header (DDSI-RTPS 2.5, sections 8.3.8 and 9.4). */
-enum { SUBMESSAGE_FLAGS = 1, OCTETS_TO_INLINE_QOS = 6, INLINE_QOS_BASE = 8, WRITER_ID = 12, WRITER_SN = 16 };
-enum { FLAG_LITTLE_ENDIAN = 1, FLAG_INLINE_QOS = 2, RTPS_GUID_PREFIX = 8 };
+static void serdata_received_from (struct ddsi_serdata *d, const struct ddsi_guid *writer, uint64_t sequence_number)
+{
+  feros_sample *sample = (feros_sample *) d;
+  const uint32_t guid[4] = {
+    ddsrt_toBE4u (writer->prefix.u[0]), ddsrt_toBE4u (writer->prefix.u[1]), ddsrt_toBE4u (writer->prefix.u[2]), ddsrt_toBE4u (writer->entityid.u)
+  };
+  memcpy (sample->writer_guid, guid, sizeof (guid));
+  sample->sequence_number = (int64_t) sequence_number;
+}
 
-/* Who wrote the sample, under which number, and to which request it answers: read from the first fragment. Cyclone DDS has
- * checked and converted the submessage's fixed part to host order, but not the parameter list. */
-static void read_submessage (feros_sample *sample, const struct ddsi_rdata *fragment)
+/* Offsets in a DATA or DATA_FRAG submessage (DDSI-RTPS 2.5, section 9.4.5). */
+enum { SUBMESSAGE_FLAGS = 1, OCTETS_TO_INLINE_QOS = 6, INLINE_QOS_BASE = 8 };
+enum { FLAG_LITTLE_ENDIAN = 1, FLAG_INLINE_QOS = 2 };
+
+/* To which request the sample answers: read from the first fragment. Cyclone DDS has checked the submessage's fixed part and
+ * converted it in place to host order, but not the parameter list. */
+static void read_inline_qos (feros_sample *sample, const struct ddsi_rdata *fragment)
 {
   const unsigned char *packet = DDSI_RMSG_PAYLOAD (fragment->rmsg);
   const unsigned char *submessage = packet + DDSI_RDATA_SUBMSG_OFF (fragment);
-  uint32_t entity, high, low;
-  memcpy (&entity, submessage + WRITER_ID, 4);
-  memcpy (&high, submessage + WRITER_SN, 4);
-  memcpy (&low, submessage + WRITER_SN + 4, 4);
-  entity = ddsrt_toBE4u (entity);
-  memcpy (sample->writer_guid, packet + RTPS_GUID_PREFIX, 12);
-  memcpy (sample->writer_guid + 12, &entity, 4);
-  sample->sequence_number = (int64_t) ((uint64_t) high << 32 | low);
   if (!(submessage[SUBMESSAGE_FLAGS] & FLAG_INLINE_QOS))
     return;
   uint16_t to_inline_qos;
@@ -148,7 +151,7 @@ static struct ddsi_serdata *serdata_from_ser (const struct ddsi_sertype *sertype
     goto refused;
   if ((sample = sample_new (sertype, kind, size)) == NULL)
     goto refused;
-  read_submessage (sample, fragments);
+  read_inline_qos (sample, fragments);
   if (!gather (sample, fragments))
     goto refused;
   sample->received_timestamp = dds_time ();
@@ -267,6 +270,7 @@ static const struct ddsi_serdata_ops serdata_ops = {
   .print = serdata_print,
   .get_keyhash = serdata_get_keyhash,
   .add_inline_qos = serdata_add_inline_qos,
+  .received_from = serdata_received_from,
 };
 
 /* --- sertype operations ------------------------------------------------------------------------------------------- */
@@ -386,13 +390,18 @@ void feros_sample_unref (feros_sample *sample)
   ddsi_serdata_unref (&sample->base);
 }
 
-dds_return_t feros_write (dds_entity_t writer, feros_sample *sample, const uint8_t guid[16], int64_t sequence_number)
+int64_t feros_now (void)
+{
+  return dds_time ();
+}
+
+dds_return_t feros_write (dds_entity_t writer, feros_sample *sample, const uint8_t guid[16], int64_t sequence_number, int64_t source_timestamp)
 {
   memcpy (sample->writer_guid, guid, 16);
   sample->sequence_number = sequence_number;
   sample->received_timestamp = dds_time ();
   sample->base.statusinfo = 0;
-  sample->base.timestamp.v = sample->received_timestamp;
+  sample->base.timestamp.v = source_timestamp;
   return dds_forwardcdr (writer, &sample->base);
 }
 

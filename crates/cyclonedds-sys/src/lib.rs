@@ -353,7 +353,9 @@ unsafe extern "C" {
         sample: *mut feros_sample,
         guid: *const [u8; 16],
         sequence_number: i64,
+        source_timestamp: i64,
     ) -> dds_return_t;
+    pub fn feros_now() -> i64;
     pub fn feros_take(
         reader: dds_entity_t,
         out: *mut *mut feros_sample,

@@ -37,13 +37,6 @@ impl Pool {
     pub(crate) fn as_ptr(&self) -> *mut sys::feros_pool {
         self.0.as_ptr()
     }
-
-    pub(crate) fn statistics(&self) -> sys::feros_pool_statistics {
-        let mut statistics = sys::feros_pool_statistics::default();
-        // SAFETY: the pool is alive, and the out parameter is valid for writing.
-        unsafe { sys::feros_pool_get_statistics(self.0.as_ptr(), &raw mut statistics) };
-        statistics
-    }
 }
 
 impl Drop for Pool {
@@ -78,7 +71,10 @@ pub(crate) struct Domain {
 }
 
 impl Domain {
-    pub(crate) fn open(options: &SessionOptions) -> Result<Self, OpenError> {
+    pub(crate) fn open(
+        options: &SessionOptions,
+        user_configuration: Option<&str>,
+    ) -> Result<Self, OpenError> {
         let id = options.domain_id;
         if id > LARGEST_DOMAIN_ID {
             return Err(OpenError::DomainId {
@@ -87,11 +83,10 @@ impl Domain {
                 engine: ENGINE_NAME,
             });
         }
-        let user_configuration = std::env::var("CYCLONEDDS_URI").ok();
         let configuration = config::configuration(&Circumstances {
             options,
             interfaces: &config::interfaces(),
-            user_configuration: user_configuration.as_deref(),
+            user_configuration,
             process_id: std::process::id(),
         });
         let mut domains = open_domains();
@@ -246,6 +241,6 @@ mod tests {
     #[test]
     fn domain_id_is_checked_before_anything_is_opened() {
         let options = SessionOptions { domain_id: 233, ..SessionOptions::default() };
-        assert!(matches!(Domain::open(&options), Err(OpenError::DomainId { domain_id: 233, .. })));
+        assert!(matches!(Domain::open(&options, None), Err(OpenError::DomainId { domain_id: 233, .. })));
     }
 }

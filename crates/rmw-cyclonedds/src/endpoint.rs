@@ -151,7 +151,7 @@ pub(crate) struct Writer {
     pub(crate) names: Names,
     /// The number of the next sample; writing happens under this lock, as it does under the engine's own.
     next_sequence_number: Mutex<i64>,
-    pub(crate) participant: Arc<Participant>,
+    _participant: Arc<Participant>,
 }
 
 impl Writer {
@@ -175,8 +175,9 @@ impl Writer {
         };
         let entity = Entity::new(writer).map_err(names.failed("creating the writer"))?;
         let gid = entity.gid().map_err(names.failed("reading the writer's GUID"))?;
-        let participant = participant.clone();
-        Ok(Self { entity, watched, topic, gid, names, next_sequence_number: Mutex::new(1), participant })
+        let next_sequence_number = Mutex::new(1);
+        let _participant = participant.clone();
+        Ok(Self { entity, watched, topic, gid, names, next_sequence_number, _participant })
     }
 
     /// Memory for a sample of `size_bytes`, filled by `fill`, which sees the part from `offset` on.

@@ -53,6 +53,24 @@ impl Engine for CycloneEngine {
     }
 
     fn open(&self, options: &SessionOptions) -> Result<Arc<dyn Session>, OpenError> {
-        Ok(Arc::new(session::CycloneSession::open(options)?))
+        let user_configuration = std::env::var("CYCLONEDDS_URI").ok();
+        Ok(Arc::new(session::CycloneSession::open(options, user_configuration)?))
+    }
+}
+
+/// The engine with a configuration of its own in place of `CYCLONEDDS_URI`: appended to what [`config`] makes, it wins.
+#[derive(Debug, Clone, Default)]
+pub struct ConfiguredCycloneEngine {
+    /// Configuration as Cyclone DDS reads it: XML, or a `file://` URI.
+    pub configuration: String,
+}
+
+impl Engine for ConfiguredCycloneEngine {
+    fn name(&self) -> &'static str {
+        ENGINE_NAME
+    }
+
+    fn open(&self, options: &SessionOptions) -> Result<Arc<dyn Session>, OpenError> {
+        Ok(Arc::new(session::CycloneSession::open(options, Some(self.configuration.clone()))?))
     }
 }

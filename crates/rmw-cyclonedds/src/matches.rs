@@ -22,10 +22,10 @@ impl MatchCache {
     ) -> Matches {
         // Read first: what changes while listing makes the list stale, never wrong for good.
         let generation = generation.load(Ordering::Acquire);
-        if let Some((cached, matches)) = &*self.0.lock() {
-            if *cached == generation {
-                return matches.clone();
-            }
+        if let Some((cached, matches)) = &*self.0.lock()
+            && *cached == generation
+        {
+            return matches.clone();
         }
         let matches = Matches::from(list());
         *self.0.lock() = Some((generation, matches.clone()));

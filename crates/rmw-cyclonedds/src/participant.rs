@@ -17,8 +17,11 @@ pub(crate) struct Participant {
 }
 
 impl Participant {
-    pub(crate) fn open(options: &SessionOptions) -> Result<Self, OpenError> {
-        let domain = Domain::open(options)?;
+    pub(crate) fn open(
+        options: &SessionOptions,
+        user_configuration: Option<&str>,
+    ) -> Result<Self, OpenError> {
+        let domain = Domain::open(options, user_configuration)?;
         let failed = |operation| {
             move |code: Code| OpenError::Engine {
                 engine: ENGINE_NAME,

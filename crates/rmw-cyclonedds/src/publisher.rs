@@ -170,10 +170,10 @@ impl Drop for Sender {
             // A write that waits for a full link ends when its writer goes.
             self.writer.entity.delete();
         }
-        if let Some(thread) = self.thread.take() {
-            if thread.join().is_err() {
-                tracing::error!("the sending thread of {} panicked", self.writer.names.ros);
-            }
+        if let Some(thread) = self.thread.take()
+            && thread.join().is_err()
+        {
+            tracing::error!("the sending thread of {} panicked", self.writer.names.ros);
         }
     }
 }

@@ -125,13 +125,8 @@ mod tests {
         queue.push(1);
         assert!(!queue.wait_until_done(Duration::from_millis(1)));
         let other = queue.clone();
-        let worker = std::thread::spawn(move || {
-            let mut done = Vec::new();
-            while let Some(item) = other.pop() {
-                done.push(item);
-            }
-            done
-        });
+        let work = move || std::iter::from_fn(|| other.pop()).collect::<Vec<_>>();
+        let worker = std::thread::Builder::new().name("queue-test".into()).spawn(work).unwrap();
         assert!(queue.wait_until_done(Duration::from_secs(60)));
         queue.push(2);
         queue.close();

@@ -107,11 +107,32 @@ pub(crate) fn without_service_header(mut sample: SampleRef) -> Payload {
             bytes.copy_within(..ENCAPSULATION_BYTES, SERVICE_HEADER_BYTES);
             Payload::new(Behind { sample, offset: SERVICE_HEADER_BYTES })
         }
-        None => {
-            let bytes = sample.bytes();
-            let message = &bytes[ENCAPSULATION_BYTES + SERVICE_HEADER_BYTES..];
-            Payload::new([&bytes[..ENCAPSULATION_BYTES], message].concat())
-        }
+        // Another reader of this process, or the engine's thread that is just delivering it, has it too.
+        None => Payload::new(Copied::without_service_header(sample.bytes())),
+    }
+}
+
+/// A copy whose message, behind its encapsulation, is aligned as in a sample of the engine.
+struct Copied {
+    memory: Vec<u8>,
+    start: usize,
+}
+
+impl Copied {
+    fn without_service_header(bytes: &[u8]) -> Self {
+        let message = &bytes[ENCAPSULATION_BYTES + SERVICE_HEADER_BYTES..];
+        let mut memory = Vec::<u8>::with_capacity(8 + ENCAPSULATION_BYTES + message.len());
+        let start = memory.as_ptr().wrapping_add(ENCAPSULATION_BYTES).align_offset(8);
+        memory.resize(start, 0);
+        memory.extend(&bytes[..ENCAPSULATION_BYTES]);
+        memory.extend(message);
+        Self { memory, start }
+    }
+}
+
+impl PayloadBytes for Copied {
+    fn bytes(&self) -> &[u8] {
+        &self.memory[self.start..]
     }
 }
 
@@ -136,4 +157,20 @@ fn time(nanos: i64) -> Option<SystemTime> {
 pub(crate) fn lend(sample: SampleRef, session: Gid) -> Sample {
     let info = message_info(&sample.info(), session);
     Sample { payload: Payload::new(sample), info }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn copies_without_header_are_aligned() {
+        for size in 20..60_usize {
+            let bytes: Vec<u8> = (0..size).map(|at| at as u8).collect();
+            let copied = Copied::without_service_header(&bytes);
+            assert_eq!(copied.bytes()[..4], bytes[..4]);
+            assert_eq!(copied.bytes()[4..], bytes[20..]);
+            assert_eq!(copied.bytes().as_ptr().wrapping_add(4).align_offset(8), 0);
+        }
+    }
 }

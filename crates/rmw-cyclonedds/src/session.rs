@@ -120,8 +120,11 @@ impl Drop for NodeMember {
 pub(crate) struct CycloneSession(Arc<Shared>);
 
 impl CycloneSession {
-    pub(crate) fn open(options: &SessionOptions) -> Result<Self, OpenError> {
-        let participant = Arc::new(Participant::open(options)?);
+    pub(crate) fn open(
+        options: &SessionOptions,
+        user_configuration: Option<String>,
+    ) -> Result<Self, OpenError> {
+        let participant = Arc::new(Participant::open(options, user_configuration.as_deref())?);
         let graph = Arc::new(Graph::default());
         let failed = |error: CreateEndpointError| OpenError::Engine {
             engine: ENGINE_NAME,

@@ -1,0 +1,125 @@
+//! What sessions see of each other, and which names they may use.
+
+use std::sync::Arc;
+
+use feros_rmw::graph::EndpointNode;
+use feros_rmw::{CreateEndpointError, EndpointKind, QosProfile, ServiceMapping};
+
+use crate::Fixture;
+use crate::harness::{HASH, STRING, ends, unique};
+
+/// Endpoints of the other end appear with name, type, hash, gid, node and policies, and disappear.
+pub fn names_and_types_are_shown(fixture: &dyn Fixture) {
+    let (near, far) = ends(fixture);
+    let (topic, service) = (unique("/shown/topic"), unique("/shown/service"));
+    let qos = QosProfile::keep_last(7).best_effort();
+    let publisher = near.publisher(&topic, qos);
+    let server = near.service(&service, ServiceMapping::default());
+    let shown = far.wait_for_graph("the publisher with its node", |graph| {
+        let found = graph.endpoints_of(EndpointKind::Publisher, &topic).next().cloned();
+        found.filter(|endpoint| endpoint.node == EndpointNode::Named(near.name.clone()))
+    });
+    assert_eq!(shown.type_name, STRING);
+    assert_eq!(shown.type_hash, Some(HASH));
+    assert_eq!(shown.gid, publisher.publisher.gid());
+    assert_eq!(shown.gid.participant_prefix(), near.session.gid().participant_prefix());
+    assert_eq!((shown.qos.reliability, shown.qos.depth), (qos.reliability, 7));
+    assert!(shown.is_ros);
+    let shown = far.wait_for_graph("the service with its node", |graph| {
+        let found = graph.endpoints_of(EndpointKind::Service, &service).next().cloned();
+        found.filter(|endpoint| endpoint.node == EndpointNode::Named(near.name.clone()))
+    });
+    assert_eq!(shown.type_name, "std_srvs/srv/SetBool");
+    assert_eq!(shown.gid, server.service.gid());
+    let graph = far.session.graph();
+    assert_eq!(graph.count(EndpointKind::Client, &service), 0);
+    assert!(graph.topics().keys().all(|name| !name.contains("Reply") && !name.contains("ros_discovery")));
+    drop((publisher, server));
+    far.wait_for_graph("their end", |graph| {
+        let left =
+            graph.count(EndpointKind::Publisher, &topic) + graph.count(EndpointKind::Service, &service);
+        (left == 0).then_some(())
+    });
+}
+
+/// Nodes appear with their participant and enclave, and are withdrawn.
+pub fn nodes_are_shown_and_withdrawn(fixture: &dyn Fixture) {
+    let (near, far) = ends(fixture);
+    let shown = far.wait_for_graph("the node", |graph| {
+        graph.nodes.iter().find(|node| node.name == near.name && !node.enclave.is_empty()).cloned()
+    });
+    assert_eq!(shown.enclave, "/");
+    assert_eq!(shown.participant, near.session.gid());
+    near.session.remove_node(near.node);
+    near.session.remove_node(near.node);
+    far.wait_for_graph("the node's end", |graph| {
+        (!graph.nodes.iter().any(|node| node.name == near.name)).then_some(())
+    });
+    let options = near.publisher_options("/orphan", QosProfile::default());
+    let error = near.session.create_publisher(options).map(|_| ()).unwrap_err();
+    assert!(matches!(error, CreateEndpointError::NoNode { .. }), "{error}");
+}
+
+/// Snapshots are the same object while nothing changes, and a newer generation after a change.
+pub fn graph_changes_are_notified(fixture: &dyn Fixture) {
+    let (near, far) = ends(fixture);
+    let topic = unique("/changes");
+    let before = far.session.graph().generation;
+    let subscription = near.subscription(&topic, QosProfile::default());
+    let seen = far.wait_for_graph("the subscription", |graph| {
+        (graph.count(EndpointKind::Subscription, &topic) == 1).then_some(graph.generation)
+    });
+    assert!(seen > before);
+    drop(subscription);
+    far.wait_for_graph("its end", |graph| {
+        (graph.count(EndpointKind::Subscription, &topic) == 0 && graph.generation > seen).then_some(())
+    });
+}
+
+/// Names and types that cannot go on the wire are refused with a reason, and nothing is announced.
+pub fn refused_names(fixture: &dyn Fixture) {
+    let (near, _far) = ends(fixture);
+    for bad in
+        ["", "relative", "/", "/a//b", "/a b", "/é", "/0digit", "/a__b", &format!("/{}", "x".repeat(300))]
+    {
+        let options = near.publisher_options(bad, QosProfile::default());
+        let error = near.session.create_publisher(options).map(|_| ()).unwrap_err();
+        assert!(matches!(error, CreateEndpointError::Name { .. }), "{bad:?}: {error}");
+    }
+    for bad in ["", "String", "a/b", "a/b/c/d", "a/msg/", "a/msg/x-y"] {
+        let mut options = near.subscription_options("/fine", QosProfile::default());
+        options.type_name = bad;
+        let error = near.session.create_subscription(options).map(|_| ()).unwrap_err();
+        assert!(matches!(error, CreateEndpointError::TypeName { .. }), "{bad:?}: {error}");
+    }
+    let options = near.publisher_options("/fine", QosProfile::keep_last(usize::MAX));
+    let error = near.session.create_publisher(options).map(|_| ()).unwrap_err();
+    assert!(matches!(error, CreateEndpointError::Qos { .. }), "{error}");
+    assert_eq!(near.session.graph().count(EndpointKind::Publisher, "/fine"), 0);
+}
+
+/// A topic outside ROS conventions works under exactly its name, and is not listed as a ROS topic.
+pub fn names_outside_ros_conventions(fixture: &dyn Fixture) {
+    let (near, far) = ends(fixture);
+    let topic = unique("plain/Name");
+    let qos = QosProfile::default().avoid_ros_namespace_conventions();
+    let publisher = near.publisher(&topic, qos);
+    let subscription = far.subscription(&topic, qos);
+    crate::harness::matched(&publisher, &subscription);
+    publisher.publish(&crate::harness::numbered(1));
+    assert_eq!(subscription.next_number(), 1);
+    let is_ros = far.wait_for_graph("the publisher", |graph| {
+        graph.endpoints_of(EndpointKind::Publisher, &topic).next().map(|endpoint| endpoint.is_ros)
+    });
+    assert!(!is_ros);
+    assert!(!far.session.graph().topics().contains_key(&topic));
+}
+
+/// A session knows what it is.
+pub fn session_facts(fixture: &dyn Fixture) {
+    let (near, far) = ends(fixture);
+    assert!(!near.session.engine_name().is_empty() && !near.session.engine_version().is_empty());
+    assert!(!near.session.configuration().is_empty());
+    let same = Arc::ptr_eq(&near.session, &far.session);
+    assert_eq!(near.session.gid() == far.session.gid(), same);
+}

@@ -1,0 +1,153 @@
+//! What endpoints report besides data.
+
+use std::time::Duration;
+
+use feros_rmw::{
+    Liveliness, MatchedStatus, PublisherEvent, QosProfile, SubscriptionEvent, WaitForAckedError,
+};
+
+use crate::Fixture;
+use crate::harness::{Pub, Sub, ends, matched, numbered, unique};
+
+fn publisher_event<T>(of: &Pub, what: &str, mut wanted: impl FnMut(PublisherEvent) -> Option<T>) -> T {
+    of.events
+        .wait_for(what, || std::iter::from_fn(|| of.publisher.take_event().unwrap()).find_map(&mut wanted))
+}
+
+fn subscription_event<T>(of: &Sub, what: &str, mut wanted: impl FnMut(SubscriptionEvent) -> Option<T>) -> T {
+    of.events
+        .wait_for(what, || std::iter::from_fn(|| of.subscription.take_event().unwrap()).find_map(&mut wanted))
+}
+
+/// Matches and their ends are counted on both sides; an event is taken once.
+pub fn matches_are_reported(fixture: &dyn Fixture) {
+    let (near, far) = ends(fixture);
+    let topic = unique("/matches");
+    let publisher = near.publisher(&topic, QosProfile::default());
+    let subscription = far.subscription(&topic, QosProfile::default());
+    let first = MatchedStatus { total: 1, total_change: 1, current: 1, current_change: 1 };
+    let only_match = |event| match event {
+        PublisherEvent::Matched(status) => Some(status),
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(publisher_event(&publisher, "the match", only_match), first);
+    let status = subscription_event(&subscription, "the match", |event| match event {
+        SubscriptionEvent::Matched(status) => Some(status),
+        // An alive publisher is reported with its match.
+        SubscriptionEvent::LivelinessChanged { .. } => None,
+        other => panic!("{other:?}"),
+    });
+    assert_eq!(status, first);
+    assert_eq!(publisher.publisher.take_event().unwrap(), None);
+    drop(subscription);
+    let ended = MatchedStatus { total: 1, total_change: 0, current: 0, current_change: -1 };
+    assert_eq!(publisher_event(&publisher, "the end of the match", only_match), ended);
+    assert_eq!(publisher.publisher.matched_subscriptions(), 0);
+}
+
+/// A publisher that pauses misses its deadline, and both sides are told.
+pub fn missed_deadlines_are_reported(fixture: &dyn Fixture) {
+    let (near, far) = ends(fixture);
+    let topic = unique("/deadline");
+    let qos = QosProfile::default().deadline(Duration::from_millis(20));
+    let publisher = near.publisher(&topic, qos);
+    let subscription = far.subscription(&topic, qos);
+    matched(&publisher, &subscription);
+    publisher.publish(&numbered(1));
+    let missed =
+        subscription_event(&subscription, "the subscription's missed deadline", |event| match event {
+            SubscriptionEvent::RequestedDeadlineMissed { total, change } => Some((total, change)),
+            _ => None,
+        });
+    assert!(missed.0 >= 1 && missed.1 >= 1 && missed.1 <= missed.0);
+    let missed = publisher_event(&publisher, "the publisher's missed deadline", |event| match event {
+        PublisherEvent::OfferedDeadlineMissed { total, change } => Some((total, change)),
+        _ => None,
+    });
+    assert!(missed.0 >= 1 && missed.1 >= 1);
+}
+
+/// A publisher that does not show its liveliness loses it, keeps it by asserting it, and comes back by publishing.
+pub fn liveliness_is_reported(fixture: &dyn Fixture) {
+    let (near, far) = ends(fixture);
+    let topic = unique("/liveliness");
+    let qos = QosProfile::default().liveliness(Liveliness::ManualByTopic, Duration::from_millis(50));
+    let publisher = near.publisher(&topic, qos);
+    let subscription = far.subscription(&topic, qos);
+    let mut now = (0, 0);
+    let mut wait_for = |what: &str, wanted: (u32, u32), act: &dyn Fn()| {
+        subscription.events.wait_for(what, || {
+            act();
+            while let Some(event) = subscription.subscription.take_event().unwrap() {
+                if let SubscriptionEvent::LivelinessChanged {
+                    alive,
+                    not_alive,
+                    alive_change,
+                    not_alive_change,
+                } = event
+                {
+                    // Changes lead from what was reported before to what is reported now.
+                    assert_eq!(i64::from(alive), i64::from(now.0) + i64::from(alive_change));
+                    assert_eq!(i64::from(not_alive), i64::from(now.1) + i64::from(not_alive_change));
+                    now = (alive, not_alive);
+                    if now == wanted {
+                        return Some(());
+                    }
+                }
+            }
+            (now == wanted).then_some(())
+        });
+    };
+    matched(&publisher, &subscription);
+    wait_for("the lost lease", (0, 1), &|| ());
+    publisher_event(&publisher, "the publisher's lost lease", |event| {
+        matches!(event, PublisherEvent::LivelinessLost { total, .. } if total >= 1).then_some(())
+    });
+    // Again on each look: on a busy machine the lease may run out before the return is seen.
+    wait_for("the return", (1, 0), &|| {
+        publisher.publish(&numbered(1));
+        publisher.publisher.assert_liveliness().unwrap();
+    });
+    wait_for("the second loss", (0, 1), &|| ());
+    drop(publisher);
+    wait_for("the publisher's end", (0, 0), &|| ());
+}
+
+/// Endpoints of one topic with different types never match, and are told.
+pub fn incompatible_types_are_reported(fixture: &dyn Fixture) {
+    let (near, far) = ends(fixture);
+    let topic = unique("/types");
+    let publisher = near.publisher(&topic, QosProfile::default());
+    let mut options = far.subscription_options(&topic, QosProfile::default());
+    options.type_name = "std_msgs/msg/Int32";
+    let subscription = far.subscription_with(options);
+    publisher_event(&publisher, "the publisher's clash", |event| {
+        matches!(event, PublisherEvent::IncompatibleType { total: 1, change: 1 }).then_some(())
+    });
+    subscription_event(&subscription, "the subscription's clash", |event| {
+        matches!(event, SubscriptionEvent::IncompatibleType { total: 1, change: 1 }).then_some(())
+    });
+    assert_eq!(publisher.publisher.matched_subscriptions(), 0);
+    let graph = near.session.graph();
+    let mismatches = graph.mismatches(&topic);
+    assert!(
+        mismatches.iter().any(|mismatch| mismatch.reason.contains("std_msgs/msg/Int32")),
+        "{mismatches:?}"
+    );
+}
+
+/// Waiting for acknowledgements ends with them, at once when there is nobody to wait for.
+pub fn acknowledgements_can_be_waited_for(fixture: &dyn Fixture) {
+    let (near, far) = ends(fixture);
+    let topic = unique("/acknowledged");
+    let publisher = near.publisher(&topic, QosProfile::keep_all());
+    publisher.publish(&numbered(0));
+    let acked: Result<(), WaitForAckedError> =
+        publisher.publisher.wait_for_all_acked(Duration::from_secs(60));
+    acked.unwrap();
+    let subscription = far.subscription(&topic, QosProfile::keep_all());
+    matched(&publisher, &subscription);
+    (1..=300).for_each(|number| publisher.send(&numbered(number)));
+    publisher.publisher.wait_for_all_acked(Duration::from_secs(60)).unwrap();
+    (1..=300).for_each(|number| assert_eq!(subscription.next_number(), number));
+}

@@ -1,0 +1,281 @@
+//! Sessions, endpoints and waiting, as the tests need them.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use feros_rmw::{
+    Client, ClientOptions, FillAborted, NodeId, NodeName, Notify, PublishMode, Publisher, PublisherOptions,
+    QosProfile, Sample, Service, ServiceMapping, ServiceOptions, Session, Subscription, SubscriptionOptions,
+    TypeHash,
+};
+
+/// After so long a test counts as hanging. Generous: nothing in the suite takes a hundredth of it.
+const WATCHDOG: Duration = Duration::from_secs(60);
+
+pub(crate) const STRING: &str = "std_msgs/msg/String";
+pub(crate) const HASH: TypeHash = TypeHash([0x5a; 32]);
+
+/// Opens the sessions of a test.
+pub trait Fixture {
+    /// Two sessions that can reach each other; the same one twice when the fixture is about one session.
+    fn open(&self) -> (Arc<dyn Session>, Arc<dyn Session>);
+}
+
+/// Counts notifications and lets a test wait for them.
+#[derive(Default)]
+pub struct Bell {
+    count: Mutex<u64>,
+    rung: Condvar,
+}
+
+impl Bell {
+    /// A new bell.
+    pub fn new() -> Arc<Self> {
+        Arc::default()
+    }
+
+    /// The notification that rings it.
+    pub fn notify(self: &Arc<Self>) -> Notify {
+        let bell = self.clone();
+        Arc::new(move || {
+            // A test that failed poisons the lock; an engine's thread must not panic for it.
+            *bell.lock() += 1;
+            bell.rung.notify_all();
+        })
+    }
+
+    fn lock(&self) -> MutexGuard<'_, u64> {
+        self.count.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Looks with `look` at first and after each ring, until it finds something.
+    pub fn wait_for<T>(&self, what: &str, mut look: impl FnMut() -> Option<T>) -> T {
+        let deadline = Instant::now() + WATCHDOG;
+        loop {
+            let seen = *self.lock();
+            if let Some(found) = look() {
+                return found;
+            }
+            let mut count = self.lock();
+            while *count == seen {
+                let left = deadline.saturating_duration_since(Instant::now());
+                assert!(!left.is_zero(), "nothing rang while waiting for {what}");
+                count = self.rung.wait_timeout(count, left).unwrap().0;
+            }
+        }
+    }
+}
+
+/// One end of a test: a session with a node.
+pub struct End {
+    /// The session.
+    pub session: Arc<dyn Session>,
+    /// Its node.
+    pub node: NodeId,
+    /// The node's name.
+    pub name: NodeName,
+    graph: Arc<Bell>,
+    _guard: feros_rmw::engine::GraphChangeGuard,
+}
+
+/// A name that no other test of this process uses.
+pub(crate) fn unique(base: &str) -> String {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    format!("{base}_p{}_{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed))
+}
+
+/// Both ends of a fixture.
+pub(crate) fn ends(fixture: &dyn Fixture) -> (End, End) {
+    let (near, far) = fixture.open();
+    (End::new(near), End::new(far))
+}
+
+pub(crate) struct Pub {
+    pub(crate) publisher: Arc<dyn Publisher>,
+    pub(crate) events: Arc<Bell>,
+}
+
+pub(crate) struct Sub {
+    pub(crate) subscription: Arc<dyn Subscription>,
+    pub(crate) data: Arc<Bell>,
+    pub(crate) events: Arc<Bell>,
+}
+
+impl End {
+    pub(crate) fn new(session: Arc<dyn Session>) -> Self {
+        let name = NodeName::new("/conformance", &unique("node")).unwrap();
+        let node = session.create_node(&name).unwrap();
+        let graph = Bell::new();
+        let guard = session.on_graph_change(graph.notify());
+        Self { session, node, name, graph, _guard: guard }
+    }
+
+    /// Waits until the graph shows something.
+    pub(crate) fn wait_for_graph<T>(
+        &self,
+        what: &str,
+        mut look: impl FnMut(&feros_rmw::GraphSnapshot) -> Option<T>,
+    ) -> T {
+        self.graph.wait_for(what, || look(&self.session.graph()))
+    }
+
+    pub(crate) fn publisher_options<'a>(&self, topic: &'a str, qos: QosProfile) -> PublisherOptions<'a> {
+        PublisherOptions {
+            node: self.node,
+            topic,
+            type_name: STRING,
+            type_hash: Some(HASH),
+            qos,
+            mode: PublishMode::Synchronous,
+            on_event: None,
+        }
+    }
+
+    pub(crate) fn publisher_with(&self, mut options: PublisherOptions<'_>) -> Pub {
+        let events = Bell::new();
+        options.on_event = Some(events.notify());
+        Pub { publisher: self.session.create_publisher(options).unwrap(), events }
+    }
+
+    pub(crate) fn publisher(&self, topic: &str, qos: QosProfile) -> Pub {
+        self.publisher_with(self.publisher_options(topic, qos))
+    }
+
+    pub(crate) fn subscription_options<'a>(
+        &self,
+        topic: &'a str,
+        qos: QosProfile,
+    ) -> SubscriptionOptions<'a> {
+        SubscriptionOptions {
+            node: self.node,
+            topic,
+            type_name: STRING,
+            type_hash: Some(HASH),
+            qos,
+            ignore_local_publications: false,
+            on_data: Arc::new(|| ()),
+            on_event: None,
+        }
+    }
+
+    pub(crate) fn subscription_with(&self, mut options: SubscriptionOptions<'_>) -> Sub {
+        let (data, events) = (Bell::new(), Bell::new());
+        options.on_data = data.notify();
+        options.on_event = Some(events.notify());
+        Sub { subscription: self.session.create_subscription(options).unwrap(), data, events }
+    }
+
+    pub(crate) fn subscription(&self, topic: &str, qos: QosProfile) -> Sub {
+        self.subscription_with(self.subscription_options(topic, qos))
+    }
+
+    pub(crate) fn service(&self, service: &str, mapping: ServiceMapping) -> Server {
+        let requests = Bell::new();
+        let options = ServiceOptions {
+            node: self.node,
+            service,
+            type_name: "std_srvs/srv/SetBool",
+            request_hash: Some(HASH),
+            response_hash: Some(HASH),
+            qos: QosProfile::services_default(),
+            mapping,
+            on_request: requests.notify(),
+        };
+        Server { service: self.session.create_service(options).unwrap(), requests }
+    }
+
+    pub(crate) fn client(&self, service: &str, force_mapping: Option<ServiceMapping>) -> Caller {
+        let responses = Bell::new();
+        let options = ClientOptions {
+            node: self.node,
+            service,
+            type_name: "std_srvs/srv/SetBool",
+            request_hash: Some(HASH),
+            response_hash: Some(HASH),
+            qos: QosProfile::services_default(),
+            force_mapping,
+            on_response: responses.notify(),
+        };
+        Caller { client: self.session.create_client(options).unwrap(), responses }
+    }
+}
+
+pub(crate) struct Server {
+    pub(crate) service: Arc<dyn Service>,
+    pub(crate) requests: Arc<Bell>,
+}
+
+pub(crate) struct Caller {
+    pub(crate) client: Arc<dyn Client>,
+    pub(crate) responses: Arc<Bell>,
+}
+
+impl Pub {
+    pub(crate) fn publish(&self, bytes: &[u8]) -> u64 {
+        self.publisher.publish(bytes.len(), &mut copy(bytes)).unwrap()
+    }
+
+    pub(crate) fn send(&self, bytes: &[u8]) {
+        self.publish(bytes);
+    }
+
+    pub(crate) fn wait_for_matches(&self, count: usize) {
+        self.events.wait_for("matching subscriptions", || {
+            (self.publisher.matched_subscriptions() == count).then_some(())
+        });
+    }
+}
+
+impl Sub {
+    pub(crate) fn wait_for_matches(&self, count: usize) {
+        self.events.wait_for("matching publishers", || {
+            (self.subscription.matched_publishers() == count).then_some(())
+        });
+    }
+
+    pub(crate) fn next(&self) -> Sample {
+        self.data.wait_for("a message", || self.subscription.take().unwrap())
+    }
+
+    /// The number in the next message.
+    pub(crate) fn next_number(&self) -> u32 {
+        number_in(&self.next().payload)
+    }
+}
+
+/// Waits until both see each other, and only each other.
+pub(crate) fn matched(publisher: &Pub, subscription: &Sub) {
+    publisher.wait_for_matches(1);
+    subscription.wait_for_matches(1);
+}
+
+/// A message that holds a number.
+pub(crate) fn numbered(number: u32) -> Vec<u8> {
+    [[0, 1, 0, 0], number.to_le_bytes()].concat()
+}
+
+pub(crate) fn number_in(bytes: &[u8]) -> u32 {
+    u32::from_le_bytes(bytes[4..8].try_into().unwrap())
+}
+
+/// A message of `size` bytes whose content depends on its position and `seed`.
+pub(crate) fn patterned(size: usize, seed: u8) -> Vec<u8> {
+    let mut bytes = vec![0, 1, 0, 0];
+    bytes.extend((4..size).map(|at| (at as u8).wrapping_mul(31).wrapping_add((at >> 8) as u8) ^ seed));
+    bytes
+}
+
+/// Receivers tolerate the up to three bytes to which the wire pads.
+pub(crate) fn assert_same(received: &[u8], sent: &[u8]) {
+    let padding = received.len().checked_sub(sent.len()).expect("nothing is missing at the end");
+    assert!(padding < 4, "{padding} bytes more than were sent");
+    assert!(received[..sent.len()] == *sent, "the {} bytes differ", sent.len());
+}
+
+pub(crate) fn copy(bytes: &[u8]) -> impl FnMut(&mut [u8]) -> Result<(), FillAborted> {
+    move |memory: &mut [u8]| {
+        memory.copy_from_slice(bytes);
+        Ok(())
+    }
+}

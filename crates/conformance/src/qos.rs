@@ -1,0 +1,190 @@
+//! Quality of service between a publisher and a subscription.
+
+use std::time::{Duration, Instant};
+
+use feros_rmw::{
+    Durability, EndpointKind, History, Liveliness, PublisherEvent, QosDuration, QosProfile, Reliability,
+    SubscriptionEvent,
+};
+
+use crate::Fixture;
+use crate::harness::{Pub, Sub, ends, matched, numbered, unique};
+
+const ACK_WATCHDOG: Duration = Duration::from_secs(60);
+
+/// Every pair of policies matches or not as the rules of DDS say, and both sides learn the policy that failed.
+pub fn request_and_offer_matrix(fixture: &dyn Fixture) {
+    let base = QosProfile::default();
+    let ms = Duration::from_millis;
+    let profiles = [
+        base,
+        base.best_effort(),
+        base.transient_local(),
+        base.deadline(ms(500)),
+        base.deadline(ms(900)),
+        base.liveliness(Liveliness::Automatic, ms(5000)),
+        base.liveliness(Liveliness::ManualByTopic, ms(5000)),
+        base.liveliness(Liveliness::ManualByTopic, ms(9000)),
+        QosProfile::system_default(),
+        QosProfile::keep_all(),
+    ];
+    let (near, far) = ends(fixture);
+    for offered in &profiles {
+        // One publisher against all requests at once, each on its own topic, to keep discovery busy in one go.
+        let pairs: Vec<(Pub, Sub, _)> = profiles
+            .iter()
+            .map(|requested| {
+                let topic = unique("/matrix");
+                let pair = (near.publisher(&topic, *offered), far.subscription(&topic, *requested));
+                (pair.0, pair.1, requested)
+            })
+            .collect();
+        for (publisher, subscription, requested) in &pairs {
+            let expected = offered.incompatibilities(requested);
+            if expected.is_empty() {
+                matched(publisher, subscription);
+                continue;
+            }
+            let policies: Vec<_> = expected.iter().map(|incompatibility| incompatibility.policy).collect();
+            let failed = publisher.events.wait_for("the publisher's refusal", || {
+                publisher.publisher.take_event().unwrap().map(|event| match event {
+                    PublisherEvent::OfferedQosIncompatible { total, last_policy, .. } => (total, last_policy),
+                    other => panic!("{offered:?} -> {requested:?}: {other:?}"),
+                })
+            });
+            assert!(
+                failed.0 >= 1 && policies.contains(&failed.1),
+                "{offered:?} -> {requested:?}: {failed:?}"
+            );
+            let failed = subscription.events.wait_for("the subscription's refusal", || {
+                subscription.subscription.take_event().unwrap().map(|event| match event {
+                    SubscriptionEvent::RequestedQosIncompatible { total, last_policy, .. } => {
+                        (total, last_policy)
+                    }
+                    other => panic!("{offered:?} -> {requested:?}: {other:?}"),
+                })
+            });
+            assert!(
+                failed.0 >= 1 && policies.contains(&failed.1),
+                "{offered:?} -> {requested:?}: {failed:?}"
+            );
+            assert_eq!(publisher.publisher.matched_subscriptions(), 0);
+        }
+    }
+}
+
+/// A full history drops the oldest, and what was dropped is counted.
+pub fn keep_last_keeps_the_newest(fixture: &dyn Fixture) {
+    let (near, far) = ends(fixture);
+    let topic = unique("/keep_last");
+    let publisher = near.publisher(&topic, QosProfile::keep_all());
+    let subscription = far.subscription(&topic, QosProfile::keep_last(3));
+    matched(&publisher, &subscription);
+    publisher.publish(&numbered(0));
+    assert_eq!(subscription.next_number(), 0);
+    (1..=10).for_each(|number| publisher.send(&numbered(number)));
+    publisher.publisher.wait_for_all_acked(ACK_WATCHDOG).unwrap();
+    // Acknowledged means received; the last one being there means that all were stored.
+    let newest = subscription.data.wait_for("the newest", || {
+        let mut taken = Vec::new();
+        while let Some(sample) = subscription.subscription.take().unwrap() {
+            taken.push(crate::harness::number_in(&sample.payload));
+        }
+        (taken.last() == Some(&10)).then_some(taken)
+    });
+    assert_eq!(newest, [8, 9, 10]);
+    let lost = subscription.events.wait_for("the loss", || {
+        let mut events = std::iter::from_fn(|| subscription.subscription.take_event().unwrap());
+        events.find_map(|event| match event {
+            SubscriptionEvent::MessageLost { total, change } => Some((total, change)),
+            _ => None,
+        })
+    });
+    assert_eq!(lost, (7, 7));
+}
+
+/// Nothing is dropped when all is kept.
+pub fn keep_all_keeps_all(fixture: &dyn Fixture) {
+    let (near, far) = ends(fixture);
+    let topic = unique("/keep_all");
+    let publisher = near.publisher(&topic, QosProfile::keep_all());
+    let subscription = far.subscription(&topic, QosProfile::keep_all());
+    matched(&publisher, &subscription);
+    (0..2000).for_each(|number| publisher.send(&numbered(number)));
+    (0..2000).for_each(|number| assert_eq!(subscription.next_number(), number));
+}
+
+/// A late subscription receives the publisher's history, as deep as it is.
+pub fn transient_local_serves_late_subscriptions(fixture: &dyn Fixture) {
+    let (near, far) = ends(fixture);
+    let topic = unique("/transient_local");
+    let publisher = near.publisher(&topic, QosProfile::keep_last(3).transient_local());
+    (0..5).for_each(|number| publisher.send(&numbered(number)));
+    for _ in 0..2 {
+        let late = far.subscription(&topic, QosProfile::keep_last(10).transient_local());
+        (2..5).for_each(|number| assert_eq!(late.next_number(), number));
+        assert!(late.subscription.take().unwrap().is_none());
+    }
+}
+
+/// A late subscription to a volatile publisher starts with what is published after the match.
+pub fn volatile_does_not(fixture: &dyn Fixture) {
+    let (near, far) = ends(fixture);
+    let topic = unique("/volatile");
+    let publisher = near.publisher(&topic, QosProfile::keep_last(10));
+    (0..5).for_each(|number| publisher.send(&numbered(number)));
+    let late = far.subscription(&topic, QosProfile::keep_last(10));
+    matched(&publisher, &late);
+    publisher.publish(&numbered(5));
+    assert_eq!(late.next_number(), 5);
+}
+
+/// Samples older than their lifespan are not delivered.
+pub fn lifespan_expires(fixture: &dyn Fixture) {
+    let (near, far) = ends(fixture);
+    let topic = unique("/lifespan");
+    let lifespan = Duration::from_millis(30);
+    let qos = QosProfile::keep_last(10).transient_local();
+    let publisher = near.publisher(&topic, qos.lifespan(lifespan));
+    publisher.publish(&numbered(1));
+    let published = Instant::now();
+    // Not a wait for something to happen: the passing of this time is what is tested.
+    while published.elapsed() <= lifespan * 2 {
+        std::thread::sleep(lifespan);
+    }
+    let late = far.subscription(&topic, qos);
+    matched(&publisher, &late);
+    publisher.publish(&numbered(2));
+    // The machine may be so busy that the new sample expires before it is taken.
+    let first = late.data.wait_for("a young sample", || {
+        let taken = late.subscription.take().unwrap();
+        if taken.is_none() {
+            publisher.publish(&numbered(2));
+        }
+        taken
+    });
+    assert_eq!(crate::harness::number_in(&first.payload), 2);
+}
+
+/// System defaults and best-available policies are resolved, and what was resolved can be read.
+pub fn policies_are_resolved(fixture: &dyn Fixture) {
+    let (near, far) = ends(fixture);
+    let system = near.publisher(&unique("/system"), QosProfile::system_default()).publisher.qos();
+    assert_eq!((system.history, system.depth), (History::KeepLast, 1));
+    assert_eq!((system.reliability, system.durability), (Reliability::Reliable, Durability::Volatile));
+
+    let topic = unique("/best_available");
+    let deadline = Duration::from_millis(700);
+    let publisher = near.publisher(&topic, QosProfile::default().transient_local().deadline(deadline));
+    far.wait_for_graph("the publisher", |graph| {
+        (graph.count(EndpointKind::Publisher, &topic) == 1).then_some(())
+    });
+    let subscription = far.subscription(&topic, QosProfile::best_available());
+    let qos = subscription.subscription.qos();
+    assert_eq!((qos.reliability, qos.durability), (Reliability::Reliable, Durability::TransientLocal));
+    assert_eq!(qos.deadline, QosDuration::Finite(deadline));
+    matched(&publisher, &subscription);
+
+    let alone = far.subscription(&unique("/alone"), QosProfile::best_available()).subscription.qos();
+    assert_eq!((alone.reliability, alone.durability), (Reliability::BestEffort, Durability::Volatile));
+}

@@ -1,0 +1,257 @@
+//! Services and clients, in both mappings.
+
+use feros_rmw::{
+    PublishError, PublisherOptions, QosProfile, RequestId, Sample, ServiceMapping, SubscriptionOptions,
+};
+
+use crate::Fixture;
+use crate::harness::{
+    Bell, Caller, End, Server, assert_same, copy, ends, number_in, numbered, patterned, unique,
+};
+
+const BOTH: [ServiceMapping; 2] = [ServiceMapping::RelatedSampleIdentity, ServiceMapping::PayloadHeader];
+
+impl Server {
+    fn next(&self) -> (RequestId, Sample) {
+        self.requests.wait_for("a request", || self.service.take_request().unwrap())
+    }
+
+    fn respond(&self, request: &RequestId, bytes: &[u8]) -> Result<(), PublishError> {
+        self.service.send_response(request, bytes.len(), &mut copy(bytes))
+    }
+
+    /// Answers the next request with its number plus `plus`.
+    fn answer_one(&self, plus: u32) -> RequestId {
+        let (id, request) = self.next();
+        self.respond(&id, &numbered(number_in(&request.payload) + plus)).unwrap();
+        id
+    }
+}
+
+impl Caller {
+    fn wait_for_server(&self) {
+        self.responses.wait_for("a server", || self.client.service_is_available().then_some(()));
+    }
+
+    fn ask(&self, number: u32) -> i64 {
+        let bytes = numbered(number);
+        self.client.send_request(bytes.len(), &mut copy(&bytes)).unwrap()
+    }
+
+    fn next(&self) -> (i64, Sample) {
+        self.responses.wait_for("a response", || self.client.take_response().unwrap())
+    }
+}
+
+fn call_some(server: &Server, client: &Caller, mapping: ServiceMapping) {
+    client.wait_for_server();
+    for number in 0..20 {
+        let asked = client.ask(number);
+        let id = server.answer_one(1000);
+        assert_eq!((id.mapping, id.sequence_number), (mapping, asked));
+        let (answered, response) = client.next();
+        assert_eq!((answered, number_in(&response.payload)), (asked, number + 1000));
+        assert_eq!(response.payload[4..].as_ptr().align_offset(8), 0);
+    }
+    assert!(client.client.take_response().unwrap().is_none());
+}
+
+/// The default mapping; the identity of a request comes back with its response.
+pub fn calls_are_answered(fixture: &dyn Fixture) {
+    let (near, far) = ends(fixture);
+    let service = unique("/calls");
+    let server = near.service(&service, ServiceMapping::default());
+    let client = far.client(&service, None);
+    call_some(&server, &client, ServiceMapping::RelatedSampleIdentity);
+}
+
+/// A server that announces the other mapping is called in it without being told to; so is one whose client insists.
+pub fn calls_with_payload_header_are_answered(fixture: &dyn Fixture) {
+    let (near, far) = ends(fixture);
+    let service = unique("/header_calls");
+    let server = near.service(&service, ServiceMapping::PayloadHeader);
+    let forced = far.client(&service, Some(ServiceMapping::PayloadHeader));
+    call_some(&server, &forced, ServiceMapping::PayloadHeader);
+}
+
+/// One server answers clients of both mappings, interleaved.
+pub fn both_mappings_at_once(fixture: &dyn Fixture) {
+    let (near, far) = ends(fixture);
+    let service = unique("/bilingual");
+    let server = near.service(&service, ServiceMapping::default());
+    let clients = BOTH.map(|mapping| far.client(&service, Some(mapping)));
+    clients.iter().for_each(Caller::wait_for_server);
+    for round in 0..10 {
+        let asked: Vec<_> = (0..).zip(&clients).map(|(n, client)| client.ask(round * 10 + n)).collect();
+        // Taken both before either is answered, so the server must keep them apart.
+        let requests = [server.next(), server.next()];
+        assert_ne!(requests[0].0.mapping, requests[1].0.mapping);
+        for (id, request) in requests.iter().rev() {
+            server.respond(id, &numbered(number_in(&request.payload) + 7)).unwrap();
+        }
+        for ((n, client), asked) in (0..).zip(&clients).zip(asked) {
+            let (answered, response) = client.next();
+            assert_eq!((answered, number_in(&response.payload)), (asked, round * 10 + n + 7));
+        }
+    }
+    assert_eq!(server.service.refused_samples(), 0);
+}
+
+/// Requests and responses of 300 KB, in both mappings.
+pub fn large_responses(fixture: &dyn Fixture) {
+    let (near, far) = ends(fixture);
+    for mapping in BOTH {
+        let service = unique("/large_responses");
+        let server = near.service(&service, ServiceMapping::default());
+        let client = far.client(&service, Some(mapping));
+        client.wait_for_server();
+        let (question, answer) = (patterned(300_001, 3), patterned(300_002, 4));
+        for _ in 0..3 {
+            let asked = client.client.send_request(question.len(), &mut copy(&question)).unwrap();
+            let (id, request) = server.next();
+            assert_same(&request.payload, &question);
+            server.respond(&id, &answer).unwrap();
+            let (answered, response) = client.next();
+            assert_eq!(answered, asked);
+            assert_same(&response.payload, &answer);
+        }
+    }
+}
+
+/// Every client of a service receives its own responses only.
+pub fn responses_go_to_their_client(fixture: &dyn Fixture) {
+    let (near, far) = ends(fixture);
+    for mapping in BOTH {
+        let service = unique("/own_responses");
+        let server = near.service(&service, ServiceMapping::default());
+        let clients = [&far, &far, &near].map(|end| end.client(&service, Some(mapping)));
+        clients.iter().for_each(Caller::wait_for_server);
+        for round in 0..5 {
+            for (n, client) in (0..).zip(&clients) {
+                client.ask(round * 10 + n);
+            }
+            for _ in &clients {
+                server.answer_one(0);
+            }
+            for (n, client) in (0..).zip(&clients) {
+                assert_eq!(number_in(&client.next().1.payload), round * 10 + n);
+            }
+        }
+        for client in &clients {
+            assert!(client.client.take_response().unwrap().is_none());
+            assert_eq!(client.client.refused_samples(), 0);
+        }
+    }
+}
+
+/// A client is notified when its service comes and when it goes.
+pub fn availability_is_notified(fixture: &dyn Fixture) {
+    let (near, far) = ends(fixture);
+    let service = unique("/availability");
+    let client = far.client(&service, None);
+    assert!(!client.client.service_is_available());
+    for mapping in BOTH {
+        let server = near.service(&service, mapping);
+        client.wait_for_server();
+        let asked = client.ask(1);
+        assert_eq!(server.next().0.sequence_number, asked);
+        drop(server);
+        client
+            .responses
+            .wait_for("the server's end", || (!client.client.service_is_available()).then_some(()));
+    }
+}
+
+/// Responses may come in any order and after any time: requests are kept by the caller.
+pub fn late_responses_are_accepted(fixture: &dyn Fixture) {
+    let (near, far) = ends(fixture);
+    let service = unique("/late");
+    let server = near.service(&service, ServiceMapping::default());
+    let client = far.client(&service, None);
+    client.wait_for_server();
+    let asked: Vec<_> = (0..5).map(|number| client.ask(number)).collect();
+    let requests: Vec<_> = asked.iter().map(|_| server.next()).collect();
+    for (id, request) in requests.iter().rev() {
+        server.respond(id, &numbered(number_in(&request.payload))).unwrap();
+    }
+    for expected in asked.iter().rev() {
+        assert_eq!(client.next().0, *expected);
+    }
+}
+
+/// Answering a client that left is an error that says so; the server goes on.
+pub fn lost_clients_are_reported(fixture: &dyn Fixture) {
+    let (near, far) = ends(fixture);
+    for mapping in BOTH {
+        let service = unique("/lost_client");
+        let server = near.service(&service, ServiceMapping::default());
+        let client = far.client(&service, Some(mapping));
+        client.wait_for_server();
+        client.ask(1);
+        let (id, _request) = server.next();
+        drop(client);
+        near.wait_for_graph("the client's end", |graph| {
+            (graph.count(feros_rmw::EndpointKind::Client, &service) == 0).then_some(())
+        });
+        // The end of its other half may be seen a little later, and until then answers go out.
+        let refused = std::iter::repeat_with(|| server.respond(&id, &numbered(1))).find_map(Result::err);
+        assert!(matches!(refused, Some(PublishError::ClientGone { .. })), "{mapping:?}: {refused:?}");
+        let other = far.client(&service, Some(mapping));
+        other.wait_for_server();
+        let asked = other.ask(2);
+        server.answer_one(0);
+        assert_eq!(other.next().0, asked);
+    }
+}
+
+/// The plain endpoints below a service, as a foreign implementation would have them.
+fn raw<'a>(end: &End, topic: &'a str, type_name: &'a str) -> (PublisherOptions<'a>, SubscriptionOptions<'a>) {
+    let qos = QosProfile::services_default().avoid_ros_namespace_conventions();
+    let mut publisher = end.publisher_options(topic, qos);
+    let mut subscription = end.subscription_options(topic, qos);
+    (publisher.type_name, subscription.type_name) = (type_name, type_name);
+    (publisher, subscription)
+}
+
+/// A request without any identity is one of its writer, and its response is seen by whoever listens.
+pub fn raw_requests_without_identity_are_answered(fixture: &dyn Fixture) {
+    let (near, far) = ends(fixture);
+    let service = unique("/raw");
+    let server = near.service(&service, ServiceMapping::default());
+    let (request, reply) = (format!("rq{service}Request"), format!("rr{service}Reply"));
+    let requests = far.publisher_with(raw(&far, &request, "std_srvs/srv/SetBool_Request").0);
+    let replies = far.subscription_with(raw(&far, &reply, "std_srvs/srv/SetBool_Response").1);
+    requests.wait_for_matches(1);
+    replies.wait_for_matches(1);
+    let number = requests.publish(&numbered(4));
+    let (id, _) = server.next();
+    assert_eq!(id.client, requests.publisher.gid().0);
+    assert_eq!(u64::try_from(id.sequence_number), Ok(number));
+    server.respond(&id, &numbered(5)).unwrap();
+    assert_eq!(replies.next_number(), 5);
+}
+
+/// Responses too short for a header are refused and counted by a client; the next response is found behind them.
+pub fn truncated_headers_are_refused(fixture: &dyn Fixture) {
+    let (near, far) = ends(fixture);
+    let service = unique("/truncated");
+    let server = near.service(&service, ServiceMapping::default());
+    let client = far.client(&service, Some(ServiceMapping::PayloadHeader));
+    client.wait_for_server();
+    let reply = format!("rr{service}Reply");
+    let hostile = near.publisher_with(raw(&near, &reply, "std_srvs/srv/SetBool_Response").0);
+    hostile.wait_for_matches(1);
+    for size in [4, 5, 12, 16] {
+        hostile.publish(&patterned(size, 0));
+    }
+    hostile.publish(&patterned(20, 0)); // long enough, but nobody's
+    hostile.publisher.wait_for_all_acked(std::time::Duration::from_secs(60)).unwrap();
+    let asked = client.ask(1);
+    server.answer_one(0);
+    assert_eq!(client.next().0, asked);
+    let bell = Bell::new();
+    bell.wait_for("the refusals", || {
+        assert!(client.client.take_response().unwrap().is_none());
+        (client.client.refused_samples() == 4).then_some(())
+    });
+}

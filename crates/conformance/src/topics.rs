@@ -1,0 +1,281 @@
+//! Messages from publishers to subscriptions.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::time::{Duration, SystemTime};
+
+use feros_rmw::{FillAborted, Gid, PublishError, PublishMode, QosProfile, SubscriptionEvent};
+
+use crate::Fixture;
+use crate::harness::{Bell, assert_same, copy, ends, matched, number_in, numbered, patterned, unique};
+
+/// A thousand reliable messages arrive once each, in order, with running numbers.
+pub fn reliable_messages_arrive_in_order(fixture: &dyn Fixture) {
+    let (near, far) = ends(fixture);
+    let topic = unique("/reliable");
+    let publisher = near.publisher(&topic, QosProfile::keep_all());
+    let subscription = far.subscription(&topic, QosProfile::keep_all());
+    matched(&publisher, &subscription);
+    for number in 0..1000 {
+        assert_eq!(publisher.publish(&numbered(number)), u64::from(number) + 1);
+    }
+    for number in 0..1000 {
+        let sample = subscription.next();
+        assert_eq!(number_in(&sample.payload), number);
+        assert_eq!(sample.info.publication_sequence_number, Some(u64::from(number) + 1));
+    }
+    assert!(subscription.subscription.take().unwrap().is_none());
+}
+
+/// Best-effort messages may be lost, but not all of them, and those that arrive are in order.
+pub fn best_effort_messages_arrive(fixture: &dyn Fixture) {
+    let (near, far) = ends(fixture);
+    let topic = unique("/best_effort");
+    let publisher = near.publisher(&topic, QosProfile::sensor_data());
+    let subscription = far.subscription(&topic, QosProfile::sensor_data());
+    matched(&publisher, &subscription);
+    let done = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let numbers = (0..).take_while(|_| !done.load(Ordering::Relaxed));
+            for number in numbers {
+                publisher.publish(&numbered(number));
+                std::thread::yield_now();
+            }
+        });
+        let received: Vec<_> = (0..20).map(|_| subscription.next_number()).collect();
+        done.store(true, Ordering::Relaxed);
+        assert!(received.is_sorted_by(|a, b| a < b), "{received:?}");
+    });
+}
+
+/// Every size from the smallest on arrives whole; what follows the header is aligned.
+pub fn sizes_are_kept(fixture: &dyn Fixture) {
+    let (near, far) = ends(fixture);
+    let topic = unique("/sizes");
+    let publisher = near.publisher(&topic, QosProfile::keep_all());
+    let subscription = far.subscription(&topic, QosProfile::keep_all());
+    matched(&publisher, &subscription);
+    let sizes =
+        (4..40).chain([255, 256, 257, 1343, 1344, 1345, 4096, 64_999, 65_000, 65_001, 65_507, 65_540]);
+    for size in sizes {
+        let sent = patterned(size, size as u8);
+        publisher.publish(&sent);
+        let received = subscription.next().payload;
+        assert_same(&received, &sent);
+        assert_eq!(received[4..].as_ptr().align_offset(8), 0, "size {size}");
+    }
+}
+
+/// Samples of 300 KB to 4 MB arrive whole, also when several are under way.
+pub fn large_messages_arrive_whole(fixture: &dyn Fixture) {
+    let (near, far) = ends(fixture);
+    let topic = unique("/large");
+    let publisher = near.publisher(&topic, QosProfile::keep_all());
+    let subscription = far.subscription(&topic, QosProfile::keep_all());
+    matched(&publisher, &subscription);
+    let sent: Vec<_> = [300_000, 1 << 20, 4 << 20, 300_001, 4 << 20].map(|size| patterned(size, 9)).into();
+    std::thread::scope(|scope| {
+        scope.spawn(|| sent.iter().for_each(|bytes| publisher.send(bytes)));
+        sent.iter().for_each(|bytes| assert_same(&subscription.next().payload, bytes));
+    });
+}
+
+/// A sample without its header and one beyond the engine's limit are refused with the numbers, before `fill` runs.
+pub fn impossible_sizes_are_refused(fixture: &dyn Fixture) {
+    let (near, _far) = ends(fixture);
+    let publisher = near.publisher(&unique("/impossible"), QosProfile::default());
+    for size in [0, 3, usize::MAX, 1 << 32] {
+        let error = publisher.publisher.publish(size, &mut |_| panic!("nothing to fill")).unwrap_err();
+        assert!(matches!(error, PublishError::Size { size_bytes, .. } if size_bytes == size), "{error}");
+    }
+}
+
+/// When `fill` gives up, nothing is published and no number is used.
+pub fn aborted_fill_publishes_nothing(fixture: &dyn Fixture) {
+    let (near, far) = ends(fixture);
+    let topic = unique("/aborted");
+    let publisher = near.publisher(&topic, QosProfile::default());
+    let subscription = far.subscription(&topic, QosProfile::default());
+    matched(&publisher, &subscription);
+    let error = publisher.publisher.publish(8, &mut |_| Err(FillAborted)).unwrap_err();
+    assert_eq!(error, PublishError::FillAborted);
+    assert_eq!(publisher.publish(&numbered(5)), 1);
+    assert_eq!(subscription.next_number(), 5);
+}
+
+/// Messages say who sent them, when, and whether that was in the same session.
+pub fn message_information(fixture: &dyn Fixture) {
+    let (near, far) = ends(fixture);
+    let topic = unique("/information");
+    let publisher = near.publisher(&topic, QosProfile::default());
+    let subscription = far.subscription(&topic, QosProfile::default());
+    matched(&publisher, &subscription);
+    assert_eq!(publisher.publisher.matched_gids(), [subscription.subscription.gid()]);
+    assert_eq!(subscription.subscription.matched_gids(), [publisher.publisher.gid()]);
+    let before = SystemTime::now();
+    publisher.publish(&numbered(1));
+    let info = subscription.next().info;
+    let after = SystemTime::now();
+    assert_eq!(info.publisher_gid, publisher.publisher.gid());
+    assert_eq!(info.from_same_session, Arc::ptr_eq(&near.session, &far.session));
+    // The wire rounds a time stamp to 2^-32 s.
+    let slack = Duration::from_micros(1);
+    let (source, received) = (info.source_timestamp.unwrap(), info.received_timestamp.unwrap());
+    assert!(before <= source + slack && source <= received + slack && received <= after);
+}
+
+/// A subscription can leave out what its own session publishes.
+pub fn local_publications_can_be_ignored(fixture: &dyn Fixture) {
+    let (near, far) = ends(fixture);
+    let topic = unique("/ignored");
+    let publisher = near.publisher(&topic, QosProfile::default());
+    let mut options = far.subscription_options(&topic, QosProfile::default());
+    options.ignore_local_publications = true;
+    let ignoring = far.subscription_with(options);
+    let control = far.subscription(&topic, QosProfile::default());
+    control.wait_for_matches(1);
+    let local = Arc::ptr_eq(&near.session, &far.session);
+    publisher.wait_for_matches(if local { 1 } else { 2 });
+    if !local {
+        ignoring.wait_for_matches(1);
+    }
+    publisher.publish(&numbered(1));
+    assert_eq!(control.next_number(), 1);
+    if local {
+        assert!(ignoring.subscription.take().unwrap().is_none());
+    } else {
+        assert_eq!(ignoring.next_number(), 1);
+    }
+}
+
+/// Publishers of several threads, on their own endpoints and on a shared one, lose and mix nothing.
+pub fn concurrent_publishers(fixture: &dyn Fixture) {
+    const THREADS: u32 = 4;
+    const EACH: u32 = 200;
+    let (near, far) = ends(fixture);
+    let topic = unique("/concurrent");
+    let shared = near.publisher(&topic, QosProfile::keep_all());
+    let own: Vec<_> = (0..THREADS).map(|_| near.publisher(&topic, QosProfile::keep_all())).collect();
+    let subscription = far.subscription(&topic, QosProfile::keep_all());
+    subscription.wait_for_matches(own.len() + 1);
+    shared.wait_for_matches(1);
+    own.iter().for_each(|publisher| publisher.wait_for_matches(1));
+    std::thread::scope(|scope| {
+        for (thread, own) in (0..).zip(&own) {
+            let shared = &shared;
+            scope.spawn(move || {
+                for number in 0..EACH {
+                    own.publish(&numbered(number));
+                    shared.publish(&numbered(thread * EACH + number));
+                }
+            });
+        }
+        let mut last_number = HashMap::<Gid, u64>::new();
+        let mut from_shared = Vec::new();
+        for _ in 0..2 * THREADS * EACH {
+            let sample = subscription.next();
+            let number = sample.info.publication_sequence_number.unwrap();
+            let last = last_number.entry(sample.info.publisher_gid).or_default();
+            assert_eq!(number, *last + 1, "messages of one publisher arrive in order");
+            *last = number;
+            if sample.info.publisher_gid == shared.publisher.gid() {
+                from_shared.push(number_in(&sample.payload));
+            } else {
+                assert_eq!(u64::from(number_in(&sample.payload)) + 1, number);
+            }
+        }
+        from_shared.sort_unstable();
+        assert_eq!(from_shared, (0..THREADS * EACH).collect::<Vec<_>>());
+    });
+}
+
+/// Each of several subscriptions receives each message.
+pub fn several_subscriptions_receive_each_message(fixture: &dyn Fixture) {
+    let (near, far) = ends(fixture);
+    let topic = unique("/several");
+    let publisher = near.publisher(&topic, QosProfile::keep_all());
+    let subscriptions: Vec<_> = [&near, &far, &far, &far]
+        .map(|end| end.subscription(&topic, QosProfile::keep_all()))
+        .into_iter()
+        .collect();
+    subscriptions.iter().for_each(|subscription| subscription.wait_for_matches(1));
+    publisher.wait_for_matches(subscriptions.len());
+    (0..100).for_each(|number| publisher.send(&numbered(number)));
+    for subscription in &subscriptions {
+        (0..100).for_each(|number| assert_eq!(subscription.next_number(), number));
+    }
+}
+
+/// An asynchronous publisher keeps the order; acknowledgements cover what is still queued; its end sends the rest.
+pub fn asynchronous_publishing(fixture: &dyn Fixture) {
+    let (near, far) = ends(fixture);
+    let topic = unique("/asynchronous");
+    let mut options = near.publisher_options(&topic, QosProfile::keep_all());
+    options.mode = PublishMode::Asynchronous { queue_depth: 1000 };
+    let publisher = near.publisher_with(options);
+    let subscription = far.subscription(&topic, QosProfile::keep_all());
+    matched(&publisher, &subscription);
+    for number in 0..500 {
+        assert_eq!(publisher.publish(&numbered(number)), u64::from(number) + 1);
+    }
+    publisher.publisher.wait_for_all_acked(Duration::from_secs(60)).unwrap();
+    (500..1000).for_each(|number| publisher.send(&numbered(number)));
+    assert_eq!(publisher.publisher.dropped_messages(), 0);
+    drop(publisher);
+    (0..1000).for_each(|number| assert_eq!(subscription.next_number(), number));
+}
+
+/// What a full queue drops is the oldest, and counted: sent and dropped add up.
+pub fn asynchronous_publishing_counts_drops(fixture: &dyn Fixture) {
+    const MESSAGES: u32 = 300;
+    let (near, far) = ends(fixture);
+    let topic = unique("/dropping");
+    let mut options = near.publisher_options(&topic, QosProfile::keep_all());
+    options.mode = PublishMode::Asynchronous { queue_depth: 1 };
+    let publisher = near.publisher_with(options);
+    let subscription = far.subscription(&topic, QosProfile::keep_all());
+    matched(&publisher, &subscription);
+    let mut bytes = patterned(200_000, 1);
+    for number in 0..MESSAGES {
+        bytes[4..8].copy_from_slice(&number.to_le_bytes());
+        publisher.publisher.publish(bytes.len(), &mut copy(&bytes)).unwrap();
+    }
+    publisher.publisher.wait_for_all_acked(Duration::from_secs(60)).unwrap();
+    let dropped = publisher.publisher.dropped_messages();
+    let mut received = Vec::new();
+    while received.last() != Some(&(MESSAGES - 1)) {
+        received.push(subscription.next_number());
+    }
+    assert!(received.is_sorted());
+    assert_eq!(received.len() as u64 + dropped, u64::from(MESSAGES));
+}
+
+/// Taking only when notified finds every message, whatever the interleaving; and a slow taker is told what it missed.
+pub fn readiness_is_never_lost(fixture: &dyn Fixture) {
+    let (near, far) = ends(fixture);
+    let topic = unique("/readiness");
+    let publisher = near.publisher(&topic, QosProfile::keep_all());
+    let subscription = far.subscription(&topic, QosProfile::keep_all());
+    matched(&publisher, &subscription);
+    // Strictly alternating: each message is published after the one before was taken, so each needs its own notification.
+    let taken = Bell::new();
+    let ring = taken.notify();
+    let progress = AtomicU32::new(0);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            for number in 0..500 {
+                taken.wait_for("the taker", || (progress.load(Ordering::Acquire) == number).then_some(()));
+                publisher.publish(&numbered(number));
+            }
+        });
+        for number in 0..500 {
+            assert_eq!(subscription.next_number(), number);
+            progress.store(number + 1, Ordering::Release);
+            ring();
+        }
+    });
+    let events = std::iter::from_fn(|| subscription.subscription.take_event().unwrap());
+    assert!(!events.into_iter().any(|event| matches!(event, SubscriptionEvent::MessageLost { .. })));
+}

@@ -1,0 +1,52 @@
+//! The conformance suite on this engine: within one session, between sessions of one process, and across the network.
+#![allow(clippy::unwrap_used)]
+
+use std::sync::Arc;
+
+use feros_conformance::{Fixture, conformance_tests};
+use feros_rmw::{DiscoveryRange, Engine, Session, SessionOptions};
+use feros_rmw_cyclonedds::ConfiguredCycloneEngine;
+
+/// The domain of these tests.
+const DOMAIN_ID: u32 = 121;
+
+/// Cyclone DDS has one stack per domain id and process. A second id that the wire knows as the first gives this process a
+/// second stack, so that both talk over the network as two processes do.
+const OTHER_STACK_ID: u32 = 122;
+
+fn open(domain_id: u32) -> Arc<dyn Session> {
+    let engine = ConfiguredCycloneEngine {
+        configuration: format!(
+            "<CycloneDDS><Domain id=\"{OTHER_STACK_ID}\"><Discovery><ExternalDomainId>{DOMAIN_ID}</ExternalDomainId>\
+             </Discovery></Domain></CycloneDDS>"
+        ),
+    };
+    let discovery_range = DiscoveryRange::Localhost;
+    engine.open(&SessionOptions { domain_id, discovery_range, ..SessionOptions::default() }).unwrap()
+}
+
+struct OneSession;
+impl Fixture for OneSession {
+    fn open(&self) -> (Arc<dyn Session>, Arc<dyn Session>) {
+        let session = open(DOMAIN_ID);
+        (session.clone(), session)
+    }
+}
+
+struct TwoSessions;
+impl Fixture for TwoSessions {
+    fn open(&self) -> (Arc<dyn Session>, Arc<dyn Session>) {
+        (open(DOMAIN_ID), open(DOMAIN_ID))
+    }
+}
+
+struct Network;
+impl Fixture for Network {
+    fn open(&self) -> (Arc<dyn Session>, Arc<dyn Session>) {
+        (open(DOMAIN_ID), open(OTHER_STACK_ID))
+    }
+}
+
+conformance_tests!(one_session, OneSession);
+conformance_tests!(two_sessions, TwoSessions);
+conformance_tests!(network, Network);
