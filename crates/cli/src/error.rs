@@ -11,6 +11,9 @@ pub(crate) enum CliError {
     /// It was asked for in a wrong way, which no repetition mends.
     #[error("{0}")]
     Usage(String),
+    /// The user interrupted it before it was done.
+    #[error("interrupted")]
+    Interrupted,
     /// Who read the output does not want more of it (`| head`).
     #[error("the output was closed")]
     OutputClosed,
@@ -31,6 +34,8 @@ impl CliError {
     pub(crate) fn report(&self) -> ExitCode {
         let code = match self {
             Self::OutputClosed => return ExitCode::SUCCESS,
+            // As a shell says it of a command that SIGINT ended.
+            Self::Interrupted => return ExitCode::from(130),
             Self::Failed(_) => 1,
             Self::Usage(_) => 2,
         };

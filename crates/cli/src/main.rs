@@ -4,7 +4,14 @@
 #![forbid(unsafe_code)]
 
 mod commands;
+mod connection;
 mod error;
+mod nearest;
+mod notices;
+mod output;
+mod qos_args;
+mod types;
+mod values;
 
 use std::process::ExitCode;
 
@@ -13,5 +20,6 @@ use clap::Parser as _;
 fn main() -> ExitCode {
     let line = commands::CommandLine::parse();
     line.color.apply();
+    notices::init();
     commands::run(line).unwrap_or_else(|error| error.report())
 }

@@ -93,6 +93,12 @@ impl InputError {
         self.place.to_string()
     }
 
+    /// Line and column in the text, both from 1, where they are known.
+    #[must_use]
+    pub fn position(&self) -> Option<(usize, usize)> {
+        self.position
+    }
+
     fn position_text(&self) -> String {
         match self.position {
             Some((line, column)) => format!("line {line}, column {column}: "),

@@ -1,4 +1,7 @@
-//! `feros node`.
+//! `feros node`: nodes, and what they offer and use.
+
+mod info;
+mod list;
 
 use std::process::ExitCode;
 
@@ -6,8 +9,14 @@ use super::Globals;
 use crate::error::CliError;
 
 #[derive(clap::Subcommand)]
-pub(crate) enum Command {}
+pub(crate) enum Command {
+    List(list::Args),
+    Info(info::Args),
+}
 
 pub(crate) fn run(command: Command, _: &Globals) -> Result<ExitCode, CliError> {
-    match command {}
+    match command {
+        Command::List(args) => list::run(&args),
+        Command::Info(args) => info::run(&args),
+    }
 }

@@ -1,4 +1,9 @@
-//! `feros service`.
+//! `feros service`: services, and calling them.
+
+mod call;
+mod find;
+mod list;
+mod r#type;
 
 use std::process::ExitCode;
 
@@ -6,8 +11,18 @@ use super::Globals;
 use crate::error::CliError;
 
 #[derive(clap::Subcommand)]
-pub(crate) enum Command {}
+pub(crate) enum Command {
+    List(list::Args),
+    Type(r#type::Args),
+    Find(find::Args),
+    Call(call::Args),
+}
 
-pub(crate) fn run(command: Command, _: &Globals) -> Result<ExitCode, CliError> {
-    match command {}
+pub(crate) fn run(command: Command, globals: &Globals) -> Result<ExitCode, CliError> {
+    match command {
+        Command::List(args) => list::run(&args),
+        Command::Type(args) => r#type::run(&args),
+        Command::Find(args) => find::run(&args),
+        Command::Call(args) => call::run(&args, globals),
+    }
 }

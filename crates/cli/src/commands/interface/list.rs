@@ -1,0 +1,51 @@
+//! `feros interface list`: all types that are known.
+
+use std::process::ExitCode;
+
+use feros_interface::Namespace;
+
+use super::Kinds;
+use crate::commands::Globals;
+use crate::error::CliError;
+use crate::output;
+use crate::types::Types;
+
+/// List all types that are known
+#[derive(clap::Args)]
+#[command(
+    after_help = "Examples:\n  feros interface list -s\n  feros interface list --interfaces ~/ws/src --json"
+)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    kinds: Kinds,
+    /// Print a JSON array of names
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(args: &Args, globals: &Globals) -> Result<ExitCode, CliError> {
+    let types = Types::load(globals)?;
+    types.warn_of_faults();
+    let names = |namespace| {
+        let all = types.set().interfaces().filter(move |interface| interface.namespace() == namespace);
+        all.map(|interface| interface.name().to_string()).collect::<Vec<_>>()
+    };
+    let chosen: Vec<Namespace> =
+        Namespace::ALL.into_iter().filter(|namespace| args.kinds.includes(*namespace)).collect();
+    if args.json {
+        output::print_json(&chosen.into_iter().flat_map(names).collect::<Vec<_>>())?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let mut text = String::new();
+    for namespace in chosen {
+        let title = match namespace {
+            Namespace::Msg => "Messages",
+            Namespace::Srv => "Services",
+            Namespace::Action => "Actions",
+        };
+        text.push_str(&format!("{title}:\n"));
+        names(namespace).iter().for_each(|name| text.push_str(&format!("    {name}\n")));
+    }
+    output::print(&text)?;
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,35 @@
+//! `feros interface packages`: the packages that define types.
+
+use std::process::ExitCode;
+
+use super::Kinds;
+use crate::commands::Globals;
+use crate::error::CliError;
+use crate::output;
+use crate::types::Types;
+
+/// List the packages that define types
+#[derive(clap::Args)]
+#[command(after_help = "Example:\n  feros interface packages -a")]
+pub(crate) struct Args {
+    #[command(flatten)]
+    kinds: Kinds,
+    /// Print a JSON array of names
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(args: &Args, globals: &Globals) -> Result<ExitCode, CliError> {
+    let types = Types::load(globals)?;
+    types.warn_of_faults();
+    let interfaces = types.set().interfaces().filter(|interface| args.kinds.include(interface));
+    let mut packages: Vec<&str> = interfaces.map(|interface| interface.name().package.as_str()).collect();
+    packages.sort_unstable();
+    packages.dedup();
+    if args.json {
+        output::print_json(&packages)?
+    } else {
+        output::print_lines(packages)?
+    }
+    Ok(ExitCode::SUCCESS)
+}

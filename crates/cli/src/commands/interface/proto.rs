@@ -1,0 +1,40 @@
+//! `feros interface proto`: a message to fill in, for `topic pub` and `service call`.
+
+use std::process::ExitCode;
+
+use feros_interface::Interface;
+use feros_message::dynamic::{DynamicType, PrintOptions};
+
+use super::type_argument;
+use crate::commands::Globals;
+use crate::error::CliError;
+use crate::output;
+use crate::types::Types;
+
+/// Print a message with its defaults, to be filled in for `topic pub` or `service call`
+#[derive(clap::Args)]
+#[command(after_help = "Example:\n  feros interface proto geometry_msgs/msg/Twist > twist.yaml")]
+pub(crate) struct Args {
+    /// A message, or a service or action, whose request or goal is printed; - reads it from standard input
+    #[arg(value_name = "TYPE")]
+    name: String,
+    /// Print JSON instead of YAML
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(args: &Args, globals: &Globals) -> Result<ExitCode, CliError> {
+    let types = Types::load(globals)?;
+    let name = types.find(&type_argument(&args.name)?)?;
+    let part = match types.set().get(&name).map(AsRef::as_ref) {
+        Some(Interface::Service(service)) => service.request.name.clone(),
+        Some(Interface::Action(action)) => action.goal.name.clone(),
+        Some(Interface::Message(_)) | None => name,
+    };
+    let ty = DynamicType::resolve(types.set(), &part).map_err(CliError::failed)?;
+    let message = ty.default_message();
+    let options = PrintOptions::default();
+    let text = if args.json { message.to_json(&options) + "\n" } else { message.to_yaml(&options) };
+    output::print_plain(&text)?;
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,182 @@
+//! `feros interface show`: a definition, with those of the messages in it indented below their fields.
+
+use std::fmt::Write as _;
+use std::process::ExitCode;
+
+use feros_interface::{BaseType, Interface, InterfaceSet, MessageDefinition, TypeName};
+
+use super::type_argument;
+use crate::commands::Globals;
+use crate::error::CliError;
+use crate::output;
+use crate::types::Types;
+
+/// Print the definition of a type, nested types included
+#[derive(clap::Args)]
+#[command(
+    after_help = "Examples:\n  feros interface show geometry_msgs/msg/Twist\n  feros topic type /scan | feros \
+                        interface show -"
+)]
+pub(crate) struct Args {
+    /// A message, service or action; - reads it from standard input
+    #[arg(value_name = "TYPE")]
+    name: String,
+    /// Print the comments of nested types as well
+    #[arg(long, conflicts_with = "no_comments")]
+    all_comments: bool,
+    /// Print no comments and no blank lines
+    #[arg(long)]
+    no_comments: bool,
+    /// Print the type description as JSON, as `~/get_type_description` gives it
+    #[arg(long, conflicts_with_all = ["all_comments", "no_comments"])]
+    json: bool,
+}
+
+/// Which comments are printed.
+#[derive(Clone, Copy)]
+struct Comments {
+    own: bool,
+    nested: bool,
+}
+
+pub(crate) fn run(args: &Args, globals: &Globals) -> Result<ExitCode, CliError> {
+    let types = Types::load(globals)?;
+    let name = types.find(&type_argument(&args.name)?)?;
+    // This finds missing and circular references, so that printing may recurse.
+    let description = types.set().type_description(&name).map_err(CliError::failed)?;
+    if args.json {
+        output::print_plain(&format!("{}\n", description.to_json()))?;
+    } else {
+        let comments = Comments { own: !args.no_comments, nested: args.all_comments };
+        output::print_plain(&show(types.set(), &name, comments))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The text of a definition whose references are known to be there.
+fn show(set: &InterfaceSet, name: &TypeName, comments: Comments) -> String {
+    let parts: Vec<&MessageDefinition> = match set.get(name).map(AsRef::as_ref) {
+        Some(Interface::Message(message)) => vec![message],
+        Some(Interface::Service(service)) => vec![&service.request, &service.response],
+        Some(Interface::Action(action)) => vec![&action.goal, &action.result, &action.feedback],
+        // A message or service that follows from another definition.
+        None => match (set.message(name), set.service(name)) {
+            (Some(message), _) => vec![message],
+            (None, Some(service)) => vec![&service.request, &service.response],
+            (None, None) => vec![],
+        },
+    };
+    let mut text = String::new();
+    for (index, part) in parts.into_iter().enumerate() {
+        if index > 0 {
+            text.push_str("---\n");
+        }
+        write_message(&mut text, set, part, comments, 0);
+    }
+    text
+}
+
+fn write_message(
+    out: &mut String,
+    set: &InterfaceSet,
+    message: &MessageDefinition,
+    comments: Comments,
+    depth: usize,
+) {
+    let indent = "\t".repeat(depth);
+    let write_comment = |out: &mut String, lines: &[String]| {
+        for line in lines.iter().filter(|_| comments.own) {
+            let separator = if line.is_empty() { "" } else { " " };
+            let _ = writeln!(out, "{indent}#{separator}{line}");
+        }
+    };
+    write_comment(out, &message.comment);
+    if comments.own
+        && !message.comment.is_empty()
+        && !(message.fields.is_empty() && message.constants.is_empty())
+    {
+        out.push('\n');
+    }
+    for constant in &message.constants {
+        write_comment(out, &constant.comment);
+        let _ = writeln!(out, "{indent}{constant}");
+    }
+    if comments.own && !message.constants.is_empty() && !message.fields.is_empty() {
+        out.push('\n');
+    }
+    for field in &message.fields {
+        write_comment(out, &field.comment);
+        let _ = writeln!(out, "{indent}{field}");
+        if let BaseType::Nested(name) = &field.ty.base
+            && let Some(nested) = set.message(name)
+        {
+            write_message(out, set, nested, Comments { own: comments.nested, ..comments }, depth + 1);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    fn shown(name: &str, comments: Comments) -> String {
+        show(feros_interface::shipped(), &name.parse().unwrap(), comments)
+    }
+
+    const PLAIN: Comments = Comments { own: false, nested: false };
+
+    #[test]
+    fn nested_types_are_indented_below_their_fields() {
+        assert_eq!(
+            shown("geometry_msgs/msg/TwistStamped", PLAIN),
+            "std_msgs/Header header\n\
+             \tbuiltin_interfaces/Time stamp\n\
+             \t\tint32 sec\n\
+             \t\tuint32 nanosec\n\
+             \tstring frame_id\n\
+             geometry_msgs/Twist twist\n\
+             \tgeometry_msgs/Vector3 linear\n\
+             \t\tfloat64 x\n\
+             \t\tfloat64 y\n\
+             \t\tfloat64 z\n\
+             \tgeometry_msgs/Vector3 angular\n\
+             \t\tfloat64 x\n\
+             \t\tfloat64 y\n\
+             \t\tfloat64 z\n"
+        );
+    }
+
+    #[test]
+    fn parts_of_services_and_actions_are_separated() {
+        assert_eq!(shown("std_srvs/srv/SetBool", PLAIN), "bool data\n---\nbool success\nstring message\n");
+        assert_eq!(
+            shown("example_interfaces/action/Fibonacci", PLAIN),
+            "int32 order\n---\nint32[] sequence\n---\nint32[] sequence\n"
+        );
+    }
+
+    #[test]
+    fn comments_are_printed_as_asked() {
+        let mut set = InterfaceSet::new();
+        for (name, text) in [
+            ("Inner", "# inner head\n\n# of x\nint32 x 7\n"),
+            ("Outer", "# head\n# more\n\n# of MAX\nint32 MAX=3\n# of inner\nInner inner\n"),
+        ] {
+            set.insert(Interface::Message(feros_interface::parse_message("p", name, text).unwrap())).unwrap();
+        }
+        let name = "p/msg/Outer".parse().unwrap();
+        let all = show(&set, &name, Comments { own: true, nested: true });
+        assert_eq!(
+            all,
+            "# head\n# more\n\n# of MAX\nint32 MAX=3\n\n# of inner\np/Inner inner\n\t# inner head\n\n\t# of x\n\tint32 x 7\n"
+        );
+        let own = show(&set, &name, Comments { own: true, nested: false });
+        assert_eq!(
+            own,
+            "# head\n# more\n\n# of MAX\nint32 MAX=3\n\n# of inner\np/Inner inner\n\tint32 x 7\n"
+        );
+        let none = show(&set, &name, PLAIN);
+        assert_eq!(none, "int32 MAX=3\np/Inner inner\n\tint32 x 7\n");
+    }
+}

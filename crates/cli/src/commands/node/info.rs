@@ -1,0 +1,176 @@
+//! `feros node info`: what one node offers and uses.
+
+use std::fmt::Write as _;
+use std::process::ExitCode;
+
+use feros_rmw::graph::NamesAndTypes;
+use feros_rmw::name::is_hidden;
+use feros_rmw::{EndpointKind, GraphSnapshot, NodeName};
+use serde::Serialize;
+
+use crate::connection::{Connection, DiscoveryArgs};
+use crate::error::CliError;
+use crate::nearest::did_you_mean;
+use crate::{notices, output};
+
+/// Show what a node offers and uses
+#[derive(clap::Args)]
+#[command(after_help = "Example:\n  feros node info /talker")]
+pub(crate) struct Args {
+    /// Name of the node with its namespace
+    node: String,
+    /// Hidden topics, services and actions as well
+    #[arg(long)]
+    include_hidden: bool,
+    /// Print a JSON object: types by name under subscribers, publishers, service_servers, …
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    discovery: DiscoveryArgs,
+}
+
+/// Types by name.
+#[derive(Serialize)]
+struct NodeReport {
+    name: String,
+    subscribers: NamesAndTypes,
+    publishers: NamesAndTypes,
+    service_servers: NamesAndTypes,
+    service_clients: NamesAndTypes,
+    action_servers: NamesAndTypes,
+    action_clients: NamesAndTypes,
+}
+
+pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
+    let connection = Connection::open()?;
+    let graph = connection.discover(&args.discovery)?;
+    let wanted = if args.node.starts_with('/') { args.node.clone() } else { format!("/{}", args.node) };
+    let known: Vec<(&NodeName, String)> =
+        graph.nodes.iter().map(|node| (&node.name, node.name.fully_qualified())).collect();
+    let found: Vec<&NodeName> =
+        known.iter().filter(|(_, full)| *full == wanted).map(|(name, _)| *name).collect();
+    let Some(name) = found.first() else {
+        let likely =
+            did_you_mean(&wanted, known.iter().map(|(_, name)| name.as_str()).filter(|n| !is_hidden(n)));
+        return Err(CliError::failed(format!(
+            "there is no node {wanted} in domain {}{likely} `feros node list -a` shows all",
+            connection.context.session().domain_id(),
+            likely = if likely.is_empty() { ";".to_owned() } else { likely },
+        )));
+    };
+    if found.len() > 1 {
+        notices::warn(format!(
+            "{} nodes have the name {wanted}; what all of them have is shown",
+            found.len()
+        ));
+    }
+    let report = report(&graph, name, args.include_hidden);
+    if args.json {
+        output::print_json(&report)?;
+    } else {
+        output::print(&text(&report))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn report(graph: &GraphSnapshot, node: &NodeName, include_hidden: bool) -> NodeReport {
+    let visible = |mut all: NamesAndTypes| {
+        all.retain(|name, _| include_hidden || !is_hidden(name));
+        all
+    };
+    let of = |kind| graph.of_node(node, kind);
+    NodeReport {
+        name: node.fully_qualified(),
+        subscribers: visible(of(EndpointKind::Subscription)),
+        publishers: visible(of(EndpointKind::Publisher)),
+        service_servers: visible(of(EndpointKind::Service)),
+        service_clients: visible(of(EndpointKind::Client)),
+        // As rcl_action has it: who publishes feedback is the server, who listens to it is a client.
+        action_servers: visible(actions(&of(EndpointKind::Publisher))),
+        action_clients: visible(actions(&of(EndpointKind::Subscription))),
+    }
+}
+
+/// The actions whose feedback topics are among these.
+fn actions(topics: &NamesAndTypes) -> NamesAndTypes {
+    let action = |(topic, types): (&String, &std::collections::BTreeSet<String>)| {
+        let name = topic.strip_suffix("/_action/feedback")?.to_owned();
+        let types = types.iter().filter_map(|name| name.strip_suffix("_FeedbackMessage")).map(str::to_owned);
+        Some((name, types.collect()))
+    };
+    topics.iter().filter_map(action).collect()
+}
+
+fn text(report: &NodeReport) -> String {
+    let mut text = format!("{}\n", report.name);
+    for (title, names) in [
+        ("Subscribers", &report.subscribers),
+        ("Publishers", &report.publishers),
+        ("Service Servers", &report.service_servers),
+        ("Service Clients", &report.service_clients),
+        ("Action Servers", &report.action_servers),
+        ("Action Clients", &report.action_clients),
+    ] {
+        let _ = writeln!(text, "  {title}:");
+        for (name, types) in names {
+            let types: Vec<&str> = types.iter().map(String::as_str).collect();
+            let _ = writeln!(text, "    {name}: {}", types.join(", "));
+        }
+        // `ros2` prints an empty line for nothing.
+        if names.is_empty() {
+            text.push('\n');
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use feros_rmw::graph::EndpointNode;
+    use feros_rmw::{EndpointInfo, Gid, QosProfile};
+
+    fn endpoint(kind: EndpointKind, name: &str, type_name: &str) -> EndpointInfo {
+        EndpointInfo {
+            kind,
+            name: name.into(),
+            type_name: type_name.into(),
+            type_hash: None,
+            gid: Gid::default(),
+            node: EndpointNode::Named(NodeName::new("/ns", "n").unwrap()),
+            qos: QosProfile::default(),
+            is_ros: true,
+        }
+    }
+
+    #[test]
+    fn text_is_that_of_ros2() {
+        let graph = GraphSnapshot {
+            endpoints: vec![
+                endpoint(EndpointKind::Publisher, "/chatter", "std_msgs/msg/String"),
+                endpoint(EndpointKind::Publisher, "/rosout", "rcl_interfaces/msg/Log"),
+                endpoint(
+                    EndpointKind::Publisher,
+                    "/fib/_action/feedback",
+                    "example_interfaces/action/Fibonacci_FeedbackMessage",
+                ),
+                endpoint(EndpointKind::Service, "/ns/n/get", "std_srvs/srv/Trigger"),
+                endpoint(
+                    EndpointKind::Service,
+                    "/fib/_action/send_goal",
+                    "example_interfaces/action/Fibonacci_SendGoal",
+                ),
+            ],
+            ..GraphSnapshot::default()
+        };
+        let node = NodeName::new("/ns", "n").unwrap();
+        assert_eq!(
+            text(&report(&graph, &node, false)),
+            "/ns/n\n  Subscribers:\n\n  Publishers:\n    /chatter: std_msgs/msg/String\n    /rosout: \
+             rcl_interfaces/msg/Log\n  Service Servers:\n    /ns/n/get: std_srvs/srv/Trigger\n  Service Clients:\n\n  \
+             Action Servers:\n    /fib: example_interfaces/action/Fibonacci\n  Action Clients:\n\n"
+        );
+        assert!(text(&report(&graph, &node, true)).contains("/fib/_action/send_goal"));
+    }
+}

@@ -1,0 +1,64 @@
+//! `feros node list`: the nodes that are running.
+
+use std::process::ExitCode;
+
+use feros_rmw::name::is_hidden;
+use serde::Serialize;
+
+use crate::connection::{Connection, DiscoveryArgs};
+use crate::error::CliError;
+use crate::{notices, output};
+
+/// List the nodes that are running
+#[derive(clap::Args)]
+#[command(after_help = "Examples:\n  feros node list\n  feros node list -a --json")]
+pub(crate) struct Args {
+    /// Hidden nodes as well, whose names begin with an underscore
+    #[arg(short, long)]
+    all: bool,
+    /// Only print how many there are
+    #[arg(short, long)]
+    count_nodes: bool,
+    /// Print a JSON array of objects with name and enclave
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    discovery: DiscoveryArgs,
+}
+
+#[derive(Serialize)]
+struct Node {
+    name: String,
+    enclave: String,
+}
+
+pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
+    let graph = Connection::open()?.discover(&args.discovery)?;
+    let nodes: Vec<Node> = graph
+        .nodes
+        .iter()
+        .map(|node| Node { name: node.name.fully_qualified(), enclave: node.enclave.clone() })
+        .filter(|node| args.all || !is_hidden(&node.name))
+        .collect();
+    let mut twice: Vec<&str> = nodes
+        .windows(2)
+        .filter(|pair| pair[0].name == pair[1].name)
+        .map(|pair| pair[0].name.as_str())
+        .collect();
+    twice.dedup();
+    if !twice.is_empty() {
+        notices::warn(format!(
+            "several nodes have the same name, which confuses tools and parameters: {}; start each under a name of its \
+             own (--ros-args -r __node:=NAME)",
+            twice.join(", ")
+        ));
+    }
+    if args.json {
+        output::print_json(&nodes)?;
+    } else if args.count_nodes {
+        output::print_lines([nodes.len().to_string()])?;
+    } else {
+        output::print_lines(nodes.iter().map(|node| &node.name))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}

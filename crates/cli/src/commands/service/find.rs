@@ -1,0 +1,48 @@
+//! `feros service find`: the services of one type.
+
+use std::process::ExitCode;
+
+use feros_rmw::name::is_hidden;
+
+use crate::connection::{Connection, DiscoveryArgs};
+use crate::error::CliError;
+use crate::output;
+
+/// List the services of one type
+#[derive(clap::Args)]
+#[command(after_help = "Example:\n  feros service find std_srvs/srv/SetBool")]
+pub(crate) struct Args {
+    /// The type, as package/srv/Name
+    #[arg(value_name = "TYPE")]
+    service_type: String,
+    /// Only print how many there are
+    #[arg(short, long, alias = "count")]
+    count_services: bool,
+    /// Hidden services as well
+    #[arg(short = 'a', long, alias = "all")]
+    include_hidden_services: bool,
+    /// Print a JSON array of names
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    discovery: DiscoveryArgs,
+}
+
+pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
+    let services = Connection::open()?.discover(&args.discovery)?.services();
+    let names: Vec<String> = services
+        .into_iter()
+        .filter(|(name, types)| {
+            types.contains(&args.service_type) && (args.include_hidden_services || !is_hidden(name))
+        })
+        .map(|(name, _)| name)
+        .collect();
+    if args.json {
+        output::print_json(&names)?;
+    } else if args.count_services {
+        output::print_lines([names.len().to_string()])?;
+    } else {
+        output::print_lines(names)?;
+    }
+    Ok(ExitCode::SUCCESS)
+}

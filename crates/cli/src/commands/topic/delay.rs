@@ -1,0 +1,205 @@
+//! `feros topic delay`: the age of messages at their arrival, told from the stamp in their header.
+
+use std::process::ExitCode;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, SystemTime};
+
+use feros::{Clock, MessageInfo};
+use feros_interface::{BaseType, Shape};
+use feros_message::dynamic::{DynamicMessage, DynamicType, ValueRef};
+use serde_json::json;
+
+use super::hz::positive;
+use super::watch::{self, watching_qos};
+use super::window::{Statistics, Window};
+use crate::commands::Globals;
+use crate::connection::{Connection, DiscoveryArgs};
+use crate::error::CliError;
+use crate::qos_args::QosArgs;
+use crate::types::Types;
+use crate::{notices, output};
+
+/// Print the age of a topic's messages when they arrive, each second until Ctrl-C
+#[derive(clap::Args)]
+#[command(
+    after_help = "The age is the time of arrival minus header.stamp: between two machines it is as true as their \
+                        clocks.\n\nExample:\n  feros topic delay /camera/image"
+)]
+pub(crate) struct Args {
+    /// Name of the topic
+    topic: String,
+    /// Number of messages that are averaged
+    #[arg(short, long, value_name = "N", default_value_t = 10_000, value_parser = positive)]
+    window: usize,
+    /// Compare with the simulated time of /clock
+    #[arg(short = 's', long)]
+    use_sim_time: bool,
+    /// Print a JSON object each second; times in seconds
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    discovery: DiscoveryArgs,
+    #[command(flatten)]
+    qos: QosArgs,
+}
+
+pub(crate) fn run(args: &Args, globals: &Globals) -> Result<ExitCode, CliError> {
+    let connection = Connection::open_as(None, args.use_sim_time)?;
+    let topic = connection.topic_name(&args.topic)?;
+    let identity = watch::find_type(&connection, &args.discovery, &topic, None)?;
+    let stamps = Stamps::of(Types::load(globals)?.message(&identity.name)?)?;
+    let node = &connection.node;
+    let delays = Arc::new(Mutex::new((Window::new(args.window), 0_u64)));
+    let _subscription =
+        node.create_generic_subscription(&topic, &identity, args.qos.over(watching_qos()), {
+            let delays = delays.clone();
+            let clock = args.use_sim_time.then(|| node.clock().clone());
+            let mut malformed = 0_u64;
+            move |message, info| match stamps.read(&message) {
+                Ok(stamp) => {
+                    let mut delays = lock(&delays);
+                    delays.0.push(now(clock.as_ref(), &info) - stamp);
+                    delays.1 += 1;
+                }
+                Err(reason) => {
+                    malformed += 1;
+                    if malformed.is_power_of_two() {
+                        notices::warn(format!("refused {malformed} messages so far: {reason}"));
+                    }
+                }
+            }
+        })?;
+    let closed = Arc::new(Mutex::new(None));
+    let _timer = node.create_wall_timer(Duration::from_secs(1), {
+        let (closed, json) = (closed.clone(), args.json);
+        move || {
+            let (statistics, fresh) = {
+                let mut delays = lock(&delays);
+                (delays.0.statistics(), std::mem::take(&mut delays.1))
+            };
+            let printed = match statistics {
+                Some(_) if fresh == 0 && !json => output::print("no new messages\n"),
+                Some(statistics) if fresh > 0 && json => output::print_json(&object(&statistics)),
+                Some(statistics) if fresh > 0 => output::print(&text(&statistics)),
+                _ => Ok(()),
+            };
+            *lock(&closed) = printed.err();
+        }
+    })?;
+    watch::spin(node, None, || lock(&closed).is_some())?;
+    let failure = lock(&closed).take();
+    failure.map_or(Ok(ExitCode::SUCCESS), Err)
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The time of arrival in seconds: of `/clock`, or of the machine.
+fn now(clock: Option<&Clock>, info: &MessageInfo) -> f64 {
+    match clock {
+        #[allow(clippy::cast_precision_loss)] // microseconds are shown
+        Some(clock) => clock.now().as_nanos() as f64 * 1e-9,
+        None => {
+            let arrival = info.received_timestamp.unwrap_or_else(SystemTime::now);
+            arrival.duration_since(SystemTime::UNIX_EPOCH).map_or(0.0, |time| time.as_secs_f64())
+        }
+    }
+}
+
+/// Where the stamps of a type's messages are.
+enum Stamps {
+    /// At the beginning: no need to decode the rest.
+    First,
+    /// Behind other fields.
+    Decoded(DynamicType),
+}
+
+impl Stamps {
+    fn of(ty: DynamicType) -> Result<Self, CliError> {
+        let is_header = |field: &feros_message::dynamic::DynamicField| {
+            let definition = field.definition();
+            let is_type = matches!(&definition.ty.base, BaseType::Nested(name)
+                if name.package == "std_msgs" && name.name == "Header");
+            field.name() == "header" && is_type && definition.ty.shape == Shape::Single
+        };
+        match ty.fields().iter().position(is_header) {
+            Some(0) => Ok(Self::First),
+            Some(_) => Ok(Self::Decoded(ty)),
+            None => Err(CliError::failed(format!(
+                "{} has no field `header` of type std_msgs/Header, so its messages do not say when they were made",
+                ty.name()
+            ))),
+        }
+    }
+
+    /// The stamp in seconds.
+    fn read(&self, sample: &[u8]) -> Result<f64, String> {
+        let (sec, nanosec) = match self {
+            Self::First => first_time(sample).ok_or("it is too short for a header")?,
+            Self::Decoded(ty) => {
+                let message = ty.decode(sample).map_err(|error| error.to_string())?;
+                stamp_of(&message).ok_or("it has no stamp")?
+            }
+        };
+        Ok(f64::from(sec) + f64::from(nanosec) * 1e-9)
+    }
+}
+
+/// The `builtin_interfaces/Time` that a sample begins with.
+fn first_time(sample: &[u8]) -> Option<(i32, u32)> {
+    let sec = sample.get(4..8)?.try_into().ok()?;
+    let nanosec = sample.get(8..12)?.try_into().ok()?;
+    match sample.get(..2)? {
+        [0, 1] => Some((i32::from_le_bytes(sec), u32::from_le_bytes(nanosec))),
+        [0, 0] => Some((i32::from_be_bytes(sec), u32::from_be_bytes(nanosec))),
+        _ => None,
+    }
+}
+
+fn stamp_of(message: &DynamicMessage) -> Option<(i32, u32)> {
+    let sec = message.select("header.stamp.sec").ok()?.value();
+    let nanosec = message.select("header.stamp.nanosec").ok()?.value();
+    match (sec, nanosec) {
+        (ValueRef::I32(sec), ValueRef::U32(nanosec)) => Some((sec, nanosec)),
+        _ => None,
+    }
+}
+
+fn object(delays: &Statistics) -> serde_json::Value {
+    json!({
+        "mean_s": delays.mean, "min_s": delays.min, "max_s": delays.max, "std_dev_s": delays.std_dev,
+        "window": delays.count,
+    })
+}
+
+fn text(delays: &Statistics) -> String {
+    format!(
+        "average delay: {:.6}\n\tmin: {:.6}s max: {:.6}s std dev: {:.6}s window: {}\n",
+        delays.mean, delays.min, delays.max, delays.std_dev, delays.count
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    fn ty(name: &str) -> DynamicType {
+        DynamicType::resolve(feros_interface::shipped(), &name.parse().unwrap()).unwrap()
+    }
+
+    #[test]
+    fn stamps_are_read_without_decoding() {
+        let image = ty("sensor_msgs/msg/Image");
+        let message =
+            DynamicMessage::from_yaml(&image, "{header: {stamp: {sec: -3, nanosec: 500000000}}}").unwrap();
+        let stamps = Stamps::of(image).unwrap();
+        assert!(matches!(stamps, Stamps::First));
+        assert_eq!(stamps.read(&message.to_cdr().unwrap()), Ok(-2.5));
+        let big_endian = message.to_cdr_in(feros_cdr::ByteOrder::Big).unwrap();
+        assert_eq!(stamps.read(&big_endian), Ok(-2.5));
+        assert!(stamps.read(&[0, 1, 0, 0, 1]).is_err());
+        assert!(Stamps::of(ty("std_msgs/msg/String")).is_err());
+    }
+}

@@ -1,0 +1,179 @@
+//! `feros topic echo`: the messages of a topic, as text.
+
+mod csv;
+mod printer;
+
+use std::process::ExitCode;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use feros::{MessageInfo, QosProfile, SerializedMessage};
+
+use self::printer::{Format, Printer};
+use super::watch::{self, End};
+use crate::commands::Globals;
+use crate::connection::{Connection, DiscoveryArgs, parse_seconds};
+use crate::error::CliError;
+use crate::notices;
+use crate::qos_args::QosArgs;
+use crate::types::{Types, identity_of};
+
+/// How long a topic without a type may take to appear.
+const PATIENCE: Duration = Duration::from_secs(2);
+/// Messages that may wait to be printed.
+const DEPTH: usize = 100;
+
+/// Print the messages of a topic
+#[derive(clap::Args)]
+#[command(
+    after_help = "The QoS adapts to the publishers that are there, unless --qos-* says otherwise.\n\nExamples:\n  \
+                        feros topic echo /chatter\n  feros topic echo /imu --field orientation --once\n  feros topic echo \
+                        /scan --json --times 10 > scans.jsonl"
+)]
+pub(crate) struct Args {
+    /// Name of the topic
+    topic: String,
+    /// Type of the messages, as package/msg/Name; without it, the topic's publishers tell
+    #[arg(value_name = "TYPE")]
+    message_type: Option<String>,
+    /// Print the first message and end
+    #[arg(long)]
+    once: bool,
+    /// Print this many messages and end
+    #[arg(long, value_name = "N", value_parser = super::hz::positive, conflicts_with = "once")]
+    times: Option<usize>,
+    /// End after this time; it is a failure if no message came
+    #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
+    timeout: Option<Duration>,
+    /// Print only this part of each message, such as header.stamp or points[0].x
+    #[arg(long, value_name = "PATH")]
+    field: Option<String>,
+    #[command(flatten)]
+    form: Form,
+    #[command(flatten)]
+    discovery: DiscoveryArgs,
+    #[command(flatten)]
+    qos: QosArgs,
+}
+
+/// How messages are printed.
+#[derive(clap::Args, Clone, Debug)]
+#[command(next_help_heading = "Form of the output")]
+pub(super) struct Form {
+    /// One JSON object a line; arrays and texts in full length
+    #[arg(long, conflicts_with_all = ["csv", "raw", "flow_style"])]
+    json: bool,
+    /// All fields of a message on one line, separated by commas
+    #[arg(long, conflicts_with_all = ["raw", "flow_style"])]
+    csv: bool,
+    /// YAML with braces and brackets, a message on one line
+    #[arg(long)]
+    flow_style: bool,
+    /// The serialized bytes in hexadecimal; needs no definition of the type
+    #[arg(long, conflicts_with_all = ["flow_style", "field"])]
+    raw: bool,
+    /// Leave out elements of arrays and characters of texts after so many
+    #[arg(
+        short = 'l',
+        long,
+        value_name = "N",
+        default_value = "128",
+        default_value_if("json", "true", None)
+    )]
+    truncate_length: Option<usize>,
+    /// Print arrays and texts in full length
+    #[arg(short, long, conflicts_with = "truncate_length")]
+    full_length: bool,
+    /// Print type and length of arrays instead of their elements
+    #[arg(long)]
+    no_arr: bool,
+    /// Print the length of texts instead of them
+    #[arg(long)]
+    no_str: bool,
+    /// Print when each message was sent and received, its number and its publisher as well
+    #[arg(short, long)]
+    include_message_info: bool,
+    /// Do not tell of lost messages
+    #[arg(long)]
+    no_lost_messages: bool,
+}
+
+pub(crate) fn run(args: &Args, globals: &Globals) -> Result<ExitCode, CliError> {
+    if args.form.no_lost_messages {
+        notices::silence_lost_messages();
+    }
+    // What was typed is looked at before the network is.
+    let given = match &args.message_type {
+        Some(name) if !args.form.raw => Some(Types::load(globals)?.message(name)?),
+        _ => None,
+    };
+    let connection = Connection::open()?;
+    let topic = connection.topic_name(&args.topic)?;
+    let (identity, ty) = match (given, &args.message_type) {
+        (Some(ty), _) => {
+            // Only to see whom the QoS has to suit.
+            connection.discover(&args.discovery)?;
+            (identity_of(&ty), Some(ty))
+        }
+        (None, Some(name)) => {
+            connection.discover(&args.discovery)?;
+            (feros::TypeIdentity { name: name.clone(), hash: None }, None)
+        }
+        (None, None) => {
+            let patience = args.timeout.unwrap_or(PATIENCE);
+            let found = watch::find_type(&connection, &args.discovery, &topic, Some(patience))?;
+            match args.form.raw {
+                true => (found, None),
+                false => {
+                    let ty = Types::load(globals)?.message(&found.name)?;
+                    (identity_of(&ty), Some(ty))
+                }
+            }
+        }
+    };
+    let format = Format::new(&args.form, ty, args.field.clone());
+    let qos = args.qos.over(QosProfile { depth: DEPTH, ..QosProfile::best_available() });
+    listen(&connection, &topic, &identity, qos, args, format)
+}
+
+fn listen(
+    connection: &Connection,
+    topic: &str,
+    identity: &feros::TypeIdentity,
+    qos: QosProfile,
+    args: &Args,
+    format: Format,
+) -> Result<ExitCode, CliError> {
+    let printer = Arc::new(Mutex::new(Printer::new(format)));
+    let wanted = if args.once { Some(1) } else { args.times };
+    let subscription = connection.node.create_generic_subscription(topic, identity, qos, {
+        let printer = printer.clone();
+        move |message: SerializedMessage, info: MessageInfo| {
+            let mut printer = lock(&printer);
+            // More may have come in the same turn as the last one that is wanted.
+            if wanted.is_none_or(|wanted| printer.printed < wanted) {
+                printer.print(&message, &info);
+            }
+        }
+    })?;
+    let done = || {
+        let printer = lock(&printer);
+        printer.failure.is_some() || wanted.is_some_and(|wanted| printer.printed >= wanted)
+    };
+    let end = watch::spin(&connection.node, args.timeout, done)?;
+    drop(subscription);
+    let mut printer = lock(&printer);
+    if let Some(failure) = printer.failure.take() {
+        return Err(failure);
+    }
+    if end == End::TimedOut && printer.printed == 0 {
+        let why = watch::why_silent(&connection.context.graph(), topic);
+        let waited = args.timeout.unwrap_or_default();
+        return Err(CliError::failed(format!("no message came within {waited:?}: {why}")));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn lock(printer: &Mutex<Printer>) -> MutexGuard<'_, Printer> {
+    printer.lock().unwrap_or_else(PoisonError::into_inner)
+}

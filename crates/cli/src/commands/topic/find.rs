@@ -1,0 +1,48 @@
+//! `feros topic find`: the topics of one type.
+
+use std::process::ExitCode;
+
+use feros_rmw::name::is_hidden;
+
+use crate::connection::{Connection, DiscoveryArgs};
+use crate::error::CliError;
+use crate::output;
+
+/// List the topics of one type
+#[derive(clap::Args)]
+#[command(after_help = "Example:\n  feros topic find sensor_msgs/msg/Image")]
+pub(crate) struct Args {
+    /// The type, as package/msg/Name
+    #[arg(value_name = "TYPE")]
+    message_type: String,
+    /// Only print how many there are
+    #[arg(short, long, alias = "count")]
+    count_topics: bool,
+    /// Hidden topics as well
+    #[arg(short = 'a', long, alias = "all")]
+    include_hidden_topics: bool,
+    /// Print a JSON array of names
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    discovery: DiscoveryArgs,
+}
+
+pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
+    let topics = Connection::open()?.discover(&args.discovery)?.topics();
+    let names: Vec<String> = topics
+        .into_iter()
+        .filter(|(name, types)| {
+            types.contains(&args.message_type) && (args.include_hidden_topics || !is_hidden(name))
+        })
+        .map(|(name, _)| name)
+        .collect();
+    if args.json {
+        output::print_json(&names)?;
+    } else if args.count_topics {
+        output::print_lines([names.len().to_string()])?;
+    } else {
+        output::print_lines(names)?;
+    }
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,151 @@
+//! `feros topic info`: the type of a topic, and who publishes and subscribes to it.
+
+use std::fmt::Write as _;
+use std::process::ExitCode;
+
+use feros_rmw::{EndpointKind, GraphSnapshot};
+use serde_json::json;
+
+use super::endpoint::Endpoint;
+use super::watch::no_such_topic;
+use crate::connection::{Connection, DiscoveryArgs};
+use crate::error::CliError;
+use crate::{notices, output};
+
+/// Show the type of a topic, and who publishes and subscribes to it
+#[derive(clap::Args)]
+#[command(after_help = "Example:\n  feros topic info -v /scan")]
+pub(crate) struct Args {
+    /// Name of the topic
+    topic: String,
+    /// Each endpoint with its node, its type's hash and its QoS
+    #[arg(short, long)]
+    verbose: bool,
+    /// Print a JSON object with name, types, publishers and subscriptions
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    discovery: DiscoveryArgs,
+}
+
+pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
+    let connection = Connection::open()?;
+    let name = connection.topic_name(&args.topic)?;
+    let graph = connection.discover(&args.discovery)?;
+    if !graph.topics().contains_key(&name) {
+        return Err(no_such_topic(&graph, &name));
+    }
+    if args.json {
+        output::print_json(&object(&graph, &name))?
+    } else {
+        output::print(&text(&graph, &name, args.verbose))?
+    }
+    for mismatch in graph.mismatches(&name) {
+        let of = |side: &feros_rmw::graph::EndpointNode| {
+            side.name().map_or_else(|| "a node without a name".to_owned(), ToString::to_string)
+        };
+        notices::warn(format!(
+            "{name}: publisher in {} and subscription in {}: {}",
+            of(&mismatch.publisher),
+            of(&mismatch.subscription),
+            mismatch.reason
+        ));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn object(graph: &GraphSnapshot, topic: &str) -> serde_json::Value {
+    let side = |kind| graph.endpoints_of(kind, topic).map(|e| Endpoint(e).to_json()).collect::<Vec<_>>();
+    json!({
+        "name": topic,
+        "types": graph.topics().get(topic),
+        "publishers": side(EndpointKind::Publisher),
+        "subscriptions": side(EndpointKind::Subscription),
+    })
+}
+
+/// The text of `ros2 topic info`.
+fn text(graph: &GraphSnapshot, topic: &str, verbose: bool) -> String {
+    let types: Vec<String> = graph.topics().remove(topic).into_iter().flatten().collect();
+    let types = match types.as_slice() {
+        [one] => one.clone(),
+        // A list as Python prints it.
+        several => format!("['{}']", several.join("', '")),
+    };
+    let end = if verbose { "\n\n" } else { "\n" };
+    let mut text = format!("Type: {types}{end}");
+    for (noun, kind) in [("Publisher", EndpointKind::Publisher), ("Subscription", EndpointKind::Subscription)]
+    {
+        let _ = write!(text, "{noun} count: {}{end}", graph.count(kind, topic));
+        for endpoint in graph.endpoints_of(kind, topic).filter(|_| verbose) {
+            let _ = write!(text, "{}{end}", Endpoint(endpoint));
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use feros_rmw::graph::EndpointNode;
+    use feros_rmw::{EndpointInfo, Gid, NodeName, QosProfile, TypeHash};
+    use std::time::Duration;
+
+    fn graph() -> GraphSnapshot {
+        let publisher = EndpointInfo {
+            kind: EndpointKind::Publisher,
+            name: "/chatter".into(),
+            type_name: "std_msgs/msg/String".into(),
+            type_hash: Some(TypeHash([0xab; 32])),
+            gid: Gid([1, 15, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 0, 0, 18, 3]),
+            node: EndpointNode::Named(NodeName::new("/robot", "talker").unwrap()),
+            qos: QosProfile::keep_last(7)
+                .with_system_defaults_resolved()
+                .deadline(Duration::from_millis(100)),
+            is_ros: true,
+        };
+        let subscription = EndpointInfo {
+            kind: EndpointKind::Subscription,
+            type_hash: None,
+            node: EndpointNode::NotRos,
+            qos: QosProfile::keep_all().best_effort().with_system_defaults_resolved(),
+            ..publisher.clone()
+        };
+        GraphSnapshot { endpoints: vec![publisher, subscription], ..GraphSnapshot::default() }
+    }
+
+    #[test]
+    fn short_text_is_that_of_ros2() {
+        let expected = "Type: std_msgs/msg/String\nPublisher count: 1\nSubscription count: 1\n";
+        assert_eq!(text(&graph(), "/chatter", false), expected);
+    }
+
+    #[test]
+    fn verbose_text_is_that_of_ros2() {
+        let hash = "ab".repeat(32);
+        let expected = format!(
+            "Type: std_msgs/msg/String\n\nPublisher count: 1\n\nNode name: talker\nNode namespace: /robot\nTopic type: \
+             std_msgs/msg/String\nTopic type hash: RIHS01_{hash}\nEndpoint type: PUBLISHER\nGID: \
+             01.0f.02.03.04.05.06.07.08.09.0a.0b.00.00.12.03\nQoS profile:\n  Reliability: RELIABLE\n  History (Depth): \
+             KEEP_LAST (7)\n  Durability: VOLATILE\n  Lifespan: Infinite\n  Deadline: 100000000 nanoseconds\n  \
+             Liveliness: AUTOMATIC\n  Liveliness lease duration: Infinite\n\nSubscription count: 1\n\nNode name: \
+             _CREATED_BY_BARE_DDS_APP_\nNode namespace: _CREATED_BY_BARE_DDS_APP_\nTopic type: \
+             std_msgs/msg/String\nTopic type hash: INVALID\nEndpoint type: SUBSCRIPTION\nGID: \
+             01.0f.02.03.04.05.06.07.08.09.0a.0b.00.00.12.03\nQoS profile:\n  Reliability: BEST_EFFORT\n  History \
+             (Depth): KEEP_ALL\n  Durability: VOLATILE\n  Lifespan: Infinite\n  Deadline: Infinite\n  \
+             Liveliness: AUTOMATIC\n  Liveliness lease duration: Infinite\n\n"
+        );
+        assert_eq!(text(&graph(), "/chatter", true), expected);
+    }
+
+    #[test]
+    fn json_has_both_sides() {
+        let object = object(&graph(), "/chatter");
+        assert_eq!(object["types"], json!(["std_msgs/msg/String"]));
+        assert_eq!(object["publishers"][0]["node_name"], "talker");
+        assert_eq!(object["publishers"][0]["qos"]["deadline_nanos"], 100_000_000);
+        assert_eq!(object["subscriptions"][0]["topic_type_hash"], serde_json::Value::Null);
+        assert_eq!(object["subscriptions"][0]["qos"]["depth"], serde_json::Value::Null);
+    }
+}

@@ -1,0 +1,132 @@
+//! `feros topic list`: the topics that have a publisher or a subscription.
+
+use std::fmt::Write as _;
+use std::process::ExitCode;
+
+use feros_rmw::name::is_hidden;
+use feros_rmw::{EndpointKind, GraphSnapshot};
+use serde::Serialize;
+
+use crate::connection::{Connection, DiscoveryArgs};
+use crate::error::CliError;
+use crate::output;
+
+/// List the topics that have a publisher or a subscription
+#[derive(clap::Args)]
+#[command(
+    after_help = "Examples:\n  feros topic list -t\n  feros topic list -v\n  feros topic list --json | jq -r '.[].name'"
+)]
+pub(crate) struct Args {
+    /// Types as well
+    #[arg(short = 't', long)]
+    show_types: bool,
+    /// Only print how many there are
+    #[arg(short, long, alias = "count")]
+    count_topics: bool,
+    /// Hidden topics as well, such as those of actions
+    #[arg(short = 'a', long, visible_alias = "all")]
+    include_hidden_topics: bool,
+    /// Types, and how many publish and subscribe
+    #[arg(short, long)]
+    verbose: bool,
+    /// Print a JSON array of objects with name, types, publishers and subscriptions
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    discovery: DiscoveryArgs,
+}
+
+#[derive(Serialize)]
+struct Topic {
+    name: String,
+    types: Vec<String>,
+    publishers: usize,
+    subscriptions: usize,
+}
+
+pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
+    let graph = Connection::open()?.discover(&args.discovery)?;
+    let topics = topics(&graph, args.include_hidden_topics);
+    if args.json {
+        output::print_json(&topics)?;
+    } else if args.count_topics {
+        output::print_lines([topics.len().to_string()])?;
+    } else if topics.is_empty() {
+        // Nothing to print, as `ros2` has it.
+    } else if (args.verbose || args.show_types) && output::is_terminal() {
+        print_table(&topics, args.verbose)?;
+    } else if args.verbose {
+        output::print(&verbose_text(&topics))?;
+    } else if args.show_types {
+        output::print_lines(
+            topics.iter().map(|topic| format!("{} [{}]", topic.name, topic.types.join(", "))),
+        )?;
+    } else {
+        output::print_lines(topics.iter().map(|topic| &topic.name))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn topics(graph: &GraphSnapshot, include_hidden: bool) -> Vec<Topic> {
+    let visible = graph.topics().into_iter().filter(|(name, _)| include_hidden || !is_hidden(name));
+    visible
+        .map(|(name, types)| Topic {
+            publishers: graph.count(EndpointKind::Publisher, &name),
+            subscriptions: graph.count(EndpointKind::Subscription, &name),
+            name,
+            types: types.into_iter().collect(),
+        })
+        .collect()
+}
+
+fn print_table(topics: &[Topic], counts: bool) -> Result<(), CliError> {
+    let row = |topic: &Topic| {
+        let mut row = vec![topic.name.clone(), topic.types.join(", ")];
+        if counts {
+            row.extend([topic.publishers.to_string(), topic.subscriptions.to_string()]);
+        }
+        row
+    };
+    let heading: &[&str] =
+        if counts { &["topic", "type", "publishers", "subscriptions"] } else { &["topic", "type"] };
+    output::print_table(heading, topics.iter().map(row))
+}
+
+/// The text of `ros2 topic list -v`.
+fn verbose_text(topics: &[Topic]) -> String {
+    let mut text = String::new();
+    let sides: [(&str, &str, fn(&Topic) -> usize); 2] = [
+        ("Published", "publisher", |topic| topic.publishers),
+        ("Subscribed", "subscriber", |topic| topic.subscriptions),
+    ];
+    for (title, noun, count) in sides {
+        let _ = writeln!(text, "{title} topics:");
+        for topic in topics.iter().filter(|topic| count(topic) > 0) {
+            let plural = if count(topic) > 1 { "s" } else { "" };
+            let types = topic.types.join(", ");
+            let _ = writeln!(text, " * {} [{types}] {} {noun}{plural}", topic.name, count(topic));
+        }
+        text.push('\n');
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn verbose_text_is_that_of_ros2() {
+        let topic = |name: &str, publishers, subscriptions| Topic {
+            name: name.into(),
+            types: vec!["std_msgs/msg/String".into()],
+            publishers,
+            subscriptions,
+        };
+        assert_eq!(
+            verbose_text(&[topic("/a", 2, 1), topic("/b", 0, 1)]),
+            "Published topics:\n * /a [std_msgs/msg/String] 2 publishers\n\nSubscribed topics:\n * /a \
+             [std_msgs/msg/String] 1 subscriber\n * /b [std_msgs/msg/String] 1 subscriber\n\n"
+        );
+    }
+}

@@ -1,0 +1,219 @@
+//! `feros topic pub`: publishes a message once, some times, or at a rate.
+
+use std::process::ExitCode;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use feros::{GenericPublisher, QosProfile, Reliability};
+use feros_message::dynamic::{DynamicMessage, PrintOptions, StampFields};
+
+use super::watch::{self, End};
+use crate::commands::{Globals, ValuesArgs};
+use crate::connection::{Connection, parse_seconds};
+use crate::error::CliError;
+use crate::qos_args::QosArgs;
+use crate::types::{Types, identity_of};
+use crate::{notices, output, values};
+
+/// Longest wait for subscriptions to confirm what was published last.
+const CONFIRMATION: Duration = Duration::from_secs(2);
+
+/// Publish a message
+#[derive(clap::Args)]
+#[command(
+    after_help = "A std_msgs/Header may be `auto`, a builtin_interfaces/Time `now`: they get the time of \
+                        publication.\n\nExamples:\n  feros topic pub /chatter std_msgs/msg/String '{data: hello}' -r 10\n  \
+                        feros topic pub /goal geometry_msgs/msg/PoseStamped '{header: auto, pose: {position: {x: 1}}}' \
+                        --once\n  feros interface proto geometry_msgs/msg/Twist | feros topic pub /cmd_vel \
+                        geometry_msgs/msg/Twist --stdin"
+)]
+pub(crate) struct Args {
+    /// Name of the topic
+    topic: String,
+    /// Type of the message, as package/msg/Name
+    #[arg(value_name = "TYPE")]
+    message_type: String,
+    #[command(flatten)]
+    values: ValuesArgs,
+    /// Messages per second
+    #[arg(short, long, value_name = "HZ", default_value = "1", value_parser = rate)]
+    rate: f64,
+    /// Publish one message and end
+    #[arg(short = '1', long, conflicts_with = "times")]
+    once: bool,
+    /// Publish this many messages and end
+    #[arg(short, long, value_name = "N", value_parser = super::hz::positive)]
+    times: Option<usize>,
+    /// Wait until so many subscriptions match; 1 with --once and --times, else 0
+    #[arg(short, long, value_name = "N")]
+    wait_matching_subscriptions: Option<usize>,
+    /// Wait no longer than this for subscriptions; it is a failure then
+    #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
+    max_wait_time_secs: Option<Duration>,
+    /// Stay this long after the last message, so that late subscriptions can get it
+    #[arg(long, value_name = "SECONDS", default_value = "0.1", value_parser = parse_seconds)]
+    keep_alive: Duration,
+    /// Print every Nth message that is published; 0 prints none
+    #[arg(short, long, value_name = "N", default_value_t = 1)]
+    print: usize,
+    /// Name of the publishing node
+    #[arg(short, long, value_name = "NAME")]
+    node_name: Option<String>,
+    #[command(flatten)]
+    qos: QosArgs,
+}
+
+fn rate(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(rate) if (1e-6..=1e6).contains(&rate) => Ok(rate),
+        _ => Err("expected messages per second, from 0.000001 to 1000000".to_owned()),
+    }
+}
+
+pub(crate) fn run(args: &Args, globals: &Globals) -> Result<ExitCode, CliError> {
+    let ty = Types::load(globals)?.message(&args.message_type)?;
+    let text = args.values.text()?;
+    let (message, stamps) = values::read(&ty, &text)?;
+    let connection = Connection::open_as(args.node_name.as_deref(), false)?;
+    let topic = connection.topic_name(&args.topic)?;
+    let qos = args.qos.over(QosProfile::default());
+    let publisher = connection.node.create_generic_publisher(&topic, &identity_of(&ty), qos)?;
+    let feed = Arc::new(Mutex::new(Feed::new(publisher.clone(), message, stamps, args)?));
+    if !wait_for_subscriptions(&connection, &publisher, args)? {
+        return Err(CliError::Interrupted);
+    }
+    output::print("publisher: beginning loop\n")?;
+    lock(&feed).publish();
+    let timer = connection.node.create_wall_timer(Duration::from_secs_f64(1.0 / args.rate), {
+        let feed = feed.clone();
+        move || lock(&feed).publish()
+    })?;
+    let end = watch::spin(&connection.node, None, || lock(&feed).is_over())?;
+    drop(timer);
+    if let Some(failure) = lock(&feed).failure.take() {
+        return Err(failure);
+    }
+    if end == End::Done {
+        let reliable = publisher.qos().reliability == Reliability::Reliable;
+        if reliable && publisher.wait_for_all_acked(CONFIRMATION).is_err() {
+            notices::warn("not all subscriptions confirmed what was published: they may miss some of it");
+        }
+        watch::spin(&connection.node, Some(args.keep_alive), || false)?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Says whether it went well; otherwise the user interrupted.
+fn wait_for_subscriptions(
+    connection: &Connection,
+    publisher: &GenericPublisher,
+    args: &Args,
+) -> Result<bool, CliError> {
+    let limited = args.once || args.times.is_some();
+    let wanted = args.wait_matching_subscriptions.unwrap_or(usize::from(limited));
+    let are_there = || publisher.subscription_count() >= wanted;
+    if are_there() {
+        return Ok(true);
+    }
+    // Matches are not told before they are looked for: a moment, and nothing has to be said.
+    let soon = Duration::from_millis(500).min(args.max_wait_time_secs.unwrap_or(Duration::MAX));
+    let mut end = watch::spin(&connection.node, Some(soon), are_there)?;
+    if end == End::TimedOut {
+        notices::note(format!("Waiting for at least {wanted} matching subscription(s)..."));
+        let left = args.max_wait_time_secs.map(|time| time.saturating_sub(soon));
+        end = watch::spin(&connection.node, left, are_there)?;
+    }
+    match end {
+        End::Done => Ok(true),
+        End::Interrupted => Ok(false),
+        End::TimedOut => {
+            let topic = publisher.topic_name();
+            let graph = connection.context.graph();
+            let why = graph.mismatches(topic).first().map_or_else(String::new, |m| format!("; {}", m.reason));
+            Err(CliError::failed(format!(
+                "{topic} has {} matching subscriptions, fewer than {wanted}, after {:?}{why}",
+                publisher.subscription_count(),
+                args.max_wait_time_secs.unwrap_or_default()
+            )))
+        }
+    }
+}
+
+fn lock(feed: &Mutex<Feed>) -> MutexGuard<'_, Feed> {
+    feed.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Publishes a message again and again.
+struct Feed {
+    publisher: GenericPublisher,
+    message: DynamicMessage,
+    stamps: StampFields,
+    /// The message as it travels; made anew where it has stamps.
+    bytes: Vec<u8>,
+    published: usize,
+    wanted: Option<usize>,
+    print_every: usize,
+    failure: Option<CliError>,
+}
+
+impl Feed {
+    fn new(
+        publisher: GenericPublisher,
+        message: DynamicMessage,
+        stamps: StampFields,
+        args: &Args,
+    ) -> Result<Self, CliError> {
+        let bytes = message.to_cdr().map_err(CliError::usage)?;
+        let wanted = if args.once { Some(1) } else { args.times };
+        Ok(Self {
+            publisher,
+            message,
+            stamps,
+            bytes,
+            published: 0,
+            wanted,
+            print_every: args.print,
+            failure: None,
+        })
+    }
+
+    fn is_over(&self) -> bool {
+        self.failure.is_some() || self.wanted.is_some_and(|wanted| self.published >= wanted)
+    }
+
+    fn publish(&mut self) {
+        if !self.is_over() {
+            self.failure = self.publish_next().err();
+        }
+    }
+
+    fn publish_next(&mut self) -> Result<(), CliError> {
+        if !self.stamps.is_empty() {
+            let (sec, nanosec) = values::now();
+            self.stamps.set(&mut self.message, sec, nanosec);
+            self.bytes = self.message.to_cdr().map_err(CliError::failed)?;
+        }
+        self.publisher.publish_serialized(&self.bytes)?;
+        self.published += 1;
+        if self.print_every > 0 && self.published.is_multiple_of(self.print_every) {
+            let options =
+                PrintOptions { flow_style: true, truncate_length: Some(128), ..PrintOptions::default() };
+            let shown = self.message.to_yaml(&options);
+            output::print_plain(&format!("publishing #{}: {}\n", self.published, shown.trim_end()))?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::rate;
+
+    #[test]
+    fn rates_are_checked() {
+        assert_eq!(rate("0.5"), Ok(0.5));
+        for bad in ["0", "-1", "inf", "nan", "x", "1e9"] {
+            assert!(rate(bad).is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! What all verbs that listen share: finding the topic's type, and spinning until the end.
+
+use std::time::Duration;
+
+use feros::{Executor, Node, Outcome, QosProfile, TypeIdentity};
+use feros_rmw::name::is_hidden;
+use feros_rmw::{EndpointKind, GraphSnapshot};
+
+use crate::connection::{Connection, DiscoveryArgs};
+use crate::error::CliError;
+use crate::nearest::did_you_mean;
+use crate::notices;
+
+/// How a subscription listens that only watches: it asks for nothing that costs the publisher anything, and a burst is not
+/// lost while the command prints.
+pub(super) fn watching_qos() -> QosProfile {
+    QosProfile::keep_last(1000).best_effort()
+}
+
+/// That a topic is not there, with those that have a similar name.
+pub(super) fn no_such_topic(graph: &GraphSnapshot, name: &str) -> CliError {
+    let topics = graph.topics();
+    let likely = did_you_mean(name, topics.keys().map(String::as_str).filter(|name| !is_hidden(name)));
+    CliError::failed(format!(
+        "there is no topic {name}: nobody publishes or subscribes to it in this domain{likely}{}",
+        if topics.is_empty() { "; `feros doctor` helps when there should be some" } else { "" }
+    ))
+}
+
+/// Finds out the type of a topic from the graph. Without `patience` it waits until the topic is there, and says so.
+pub(super) fn find_type(
+    connection: &Connection,
+    discovery: &DiscoveryArgs,
+    topic: &str,
+    patience: Option<Duration>,
+) -> Result<TypeIdentity, CliError> {
+    let is_there = |graph: &GraphSnapshot| graph.topics().contains_key(topic);
+    if !is_there(&*connection.discover(discovery)?) {
+        if patience.is_none() {
+            let likely = no_such_topic(&connection.context.graph(), topic);
+            notices::warn(format!("{likely} - waiting for it"));
+        }
+        let forever = Duration::from_secs(31_536_000);
+        if !connection.wait_until(patience.unwrap_or(forever), is_there)? {
+            return Err(no_such_topic(&connection.context.graph(), topic));
+        }
+        // Whoever made the topic appear is announced with others: a moment more, and QoS is chosen to fit all.
+        connection.wait_until(Duration::from_millis(100), |_| false)?;
+    }
+    type_in(&connection.context.graph(), topic)
+}
+
+fn type_in(graph: &GraphSnapshot, topic: &str) -> Result<TypeIdentity, CliError> {
+    let mut types = graph.topics().remove(topic).unwrap_or_default().into_iter();
+    let (Some(name), None) = (types.next(), types.next()) else {
+        let all: Vec<String> = graph.topics().remove(topic).into_iter().flatten().collect();
+        return Err(CliError::failed(format!(
+            "topic {topic} is used with several types, {}: name the one that you mean after the topic, and find out who uses \
+             the other with `feros topic info -v {topic}`",
+            all.join(" and ")
+        )));
+    };
+    let mut hashes: Vec<_> = graph
+        .endpoints_of(EndpointKind::Publisher, topic)
+        .filter_map(|endpoint| endpoint.type_hash)
+        .collect();
+    hashes.dedup();
+    // Publishers that disagree are matched by name.
+    let hash = if hashes.len() == 1 { hashes.pop() } else { None };
+    Ok(TypeIdentity { name, hash })
+}
+
+/// How watching ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum End {
+    /// What was waited for happened.
+    Done,
+    /// Time ran out.
+    TimedOut,
+    /// The user pressed Ctrl-C.
+    Interrupted,
+}
+
+/// Runs a node's callbacks until `done` holds, time runs out or the user interrupts.
+pub(super) fn spin(
+    node: &Node,
+    timeout: Option<Duration>,
+    done: impl FnMut() -> bool,
+) -> Result<End, CliError> {
+    let executor = Executor::new();
+    executor.add_node(node)?;
+    Ok(match executor.spin_until(timeout, done)? {
+        Outcome::Completed(()) => End::Done,
+        Outcome::TimedOut => End::TimedOut,
+        Outcome::Stopped => End::Interrupted,
+    })
+}
+
+/// Why no message came, as far as the graph tells.
+pub(super) fn why_silent(graph: &GraphSnapshot, topic: &str) -> String {
+    let publishers = graph.count(EndpointKind::Publisher, topic);
+    if publishers == 0 {
+        return format!(
+            "nobody publishes {topic}; start the publisher, or look for its name with `feros topic list`"
+        );
+    }
+    match graph.mismatches(topic).first() {
+        Some(mismatch) => format!("a publisher does not match: {}", mismatch.reason),
+        None => format!("{topic} has {publishers} publishers that match, but they sent nothing"),
+    }
+}

@@ -1,0 +1,78 @@
+//! The newest measurements and their statistics.
+
+use std::collections::VecDeque;
+
+/// The newest values, at most so many.
+#[derive(Debug)]
+pub(super) struct Window {
+    values: VecDeque<f64>,
+    size: usize,
+}
+
+/// Statistics of a window.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Statistics {
+    pub(super) mean: f64,
+    pub(super) min: f64,
+    pub(super) max: f64,
+    pub(super) std_dev: f64,
+    pub(super) count: usize,
+}
+
+impl Window {
+    /// An empty window of a size, at least 1.
+    pub(super) fn new(size: usize) -> Self {
+        Self { values: VecDeque::new(), size: size.max(1) }
+    }
+
+    /// Adds a value; the oldest makes room.
+    pub(super) fn push(&mut self, value: f64) {
+        if self.values.len() == self.size {
+            self.values.pop_front();
+        }
+        self.values.push_back(value);
+    }
+
+    /// Forgets all values.
+    pub(super) fn clear(&mut self) {
+        self.values.clear();
+    }
+
+    /// The oldest value.
+    pub(super) fn oldest(&self) -> Option<f64> {
+        self.values.front().copied()
+    }
+
+    /// Statistics of what is in the window, if there is anything.
+    pub(super) fn statistics(&self) -> Option<Statistics> {
+        let count = self.values.len();
+        if count == 0 {
+            return None;
+        }
+        #[allow(clippy::cast_precision_loss)] // far below 2^52
+        let n = count as f64;
+        let mean = self.values.iter().sum::<f64>() / n;
+        let variance = self.values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / n;
+        let min = self.values.iter().copied().fold(f64::INFINITY, f64::min);
+        let max = self.values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        Some(Statistics { mean, min, max, std_dev: variance.sqrt(), count })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_oldest_values_make_room() {
+        let mut window = Window::new(3);
+        assert_eq!(window.statistics(), None);
+        [100.0, 1.0, 2.0, 3.0].into_iter().for_each(|value| window.push(value));
+        assert_eq!(window.oldest(), Some(1.0));
+        let expected =
+            Statistics { mean: 2.0, min: 1.0, max: 3.0, std_dev: (2.0_f64 / 3.0).sqrt(), count: 3 };
+        assert_eq!(window.statistics(), Some(expected));
+        window.clear();
+        assert_eq!(window.statistics(), None);
+    }
+}

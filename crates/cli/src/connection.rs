@@ -1,0 +1,135 @@
+//! The command's own node: hidden, without `/rosout`, and waiting no longer for the graph than the graph needs.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use feros::{Context, ContextOptions, Node, NodeOptions, WaitError};
+use feros_rmw::GraphSnapshot;
+
+use crate::error::CliError;
+
+/// A graph that did not change for so long is taken as known.
+const QUIET: Duration = Duration::from_millis(250);
+/// Without `--spin-time` nobody waits longer than this for the graph.
+const PATIENCE: Duration = Duration::from_millis(900);
+
+/// How long to wait for the graph.
+#[derive(clap::Args, Clone, Debug, Default)]
+pub(crate) struct DiscoveryArgs {
+    /// Wait this long for other nodes to be discovered, instead of until the graph is quiet
+    #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
+    pub(crate) spin_time: Option<Duration>,
+    /// Accepted for command lines written for `ros2`: there is no daemon
+    #[arg(long, hide = true)]
+    no_daemon: bool,
+}
+
+/// Reads a duration in seconds, such as `0.5`.
+pub(crate) fn parse_seconds(text: &str) -> Result<Duration, String> {
+    let seconds: f64 =
+        text.parse().map_err(|_| "expected a number of seconds, such as 2 or 0.5".to_owned())?;
+    // A year is for ever, and keeps arithmetic with clocks in range.
+    if (0.0..=31_536_000.0).contains(&seconds) {
+        Ok(Duration::from_secs_f64(seconds))
+    } else {
+        Err("expected seconds from 0 to 31536000".to_owned())
+    }
+}
+
+/// A participant of the graph with one node.
+pub(crate) struct Connection {
+    pub(crate) context: Context,
+    pub(crate) node: Node,
+}
+
+impl Connection {
+    /// Joins the graph under the command's hidden name.
+    pub(crate) fn open() -> Result<Self, CliError> {
+        Self::open_as(None, false)
+    }
+
+    /// Joins the graph under a name; SIGINT ends all waiting.
+    pub(crate) fn open_as(name: Option<&str>, use_sim_time: bool) -> Result<Self, CliError> {
+        let options = ContextOptions::from_variables().map_err(CliError::usage)?;
+        let context = Context::new(ContextOptions { handle_signals: true, ..options })?;
+        let own = format!("_feros_cli_{}", std::process::id());
+        let options = NodeOptions::new(name.unwrap_or(&own)).enable_rosout(false).use_sim_time(use_sim_time);
+        let node = context.create_node_with(options).map_err(|error| match error {
+            feros::CreateError::Name(error) => CliError::usage(error),
+            other => other.into(),
+        })?;
+        Ok(Self { context, node })
+    }
+
+    /// The graph, as soon as it seems to be known as a whole.
+    ///
+    /// # Errors
+    /// When the user interrupts.
+    pub(crate) fn discover(&self, args: &DiscoveryArgs) -> Result<Arc<GraphSnapshot>, CliError> {
+        if let Some(time) = args.spin_time {
+            self.wait_until(time, |_| false)?;
+            return Ok(self.context.graph());
+        }
+        let started = Instant::now();
+        loop {
+            let graph = self.context.graph();
+            let left = PATIENCE.saturating_sub(started.elapsed());
+            if left.is_zero() {
+                return Ok(graph);
+            }
+            let patience = if self.knows_others(&graph) { QUIET.min(left) } else { left };
+            if !self.wait_until(patience, |now| now.generation != graph.generation)? {
+                return Ok(graph);
+            }
+        }
+    }
+
+    /// Waits until the graph satisfies a condition; says whether it did in time.
+    ///
+    /// # Errors
+    /// When the user interrupts.
+    pub(crate) fn wait_until(
+        &self,
+        timeout: Duration,
+        condition: impl Fn(&GraphSnapshot) -> bool,
+    ) -> Result<bool, CliError> {
+        let waited =
+            self.context.wait_for_graph(timeout, || "the graph", || condition(&self.context.graph()));
+        match waited {
+            Ok(()) => Ok(true),
+            Err(WaitError::Timeout { .. }) => Ok(false),
+            Err(WaitError::Shutdown { .. }) => Err(CliError::Interrupted),
+            Err(other) => Err(other.into()),
+        }
+    }
+
+    fn knows_others(&self, graph: &GraphSnapshot) -> bool {
+        let own = self.context.session().gid().participant_prefix();
+        graph.endpoints.iter().any(|endpoint| endpoint.gid.participant_prefix() != own)
+            || graph.nodes.iter().any(|node| node.participant.participant_prefix() != own)
+    }
+
+    /// The fully qualified form of a topic.
+    pub(crate) fn topic_name(&self, name: &str) -> Result<String, CliError> {
+        self.node.resolve_topic_name(name, false).map_err(CliError::usage)
+    }
+
+    /// The fully qualified form of a service.
+    pub(crate) fn service_name(&self, name: &str) -> Result<String, CliError> {
+        self.node.resolve_service_name(name).map_err(CliError::usage)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::parse_seconds;
+    use std::time::Duration;
+
+    #[test]
+    fn seconds_are_read_and_bounded() {
+        assert_eq!(parse_seconds("0.5"), Ok(Duration::from_millis(500)));
+        for bad in ["", "x", "-1", "nan", "inf", "1e300"] {
+            assert!(parse_seconds(bad).is_err(), "{bad}");
+        }
+    }
+}

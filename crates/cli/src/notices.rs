@@ -1,0 +1,68 @@
+//! What the library says while a command runs, such as a QoS that does not match: on standard error, as a command says it.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use anstyle::AnsiColor;
+use tracing::field::{Field, Visit};
+use tracing_subscriber::layer::{Context, Layer, SubscriberExt as _};
+
+static LOST_MESSAGES: AtomicBool = AtomicBool::new(true);
+
+/// What the library's notice about lost messages contains.
+const LOST: &str = "messages were lost";
+
+/// Has warnings and errors of the library reach the terminal.
+pub(crate) fn init() {
+    let subscriber = tracing_subscriber::registry().with(Notices);
+    // It fails only when there is a subscriber already, which then does this work.
+    let _ = tracing::subscriber::set_global_default(subscriber);
+}
+
+/// Has the library not speak of lost messages: the verb counts them itself, or the user does not want to know.
+pub(crate) fn silence_lost_messages() {
+    LOST_MESSAGES.store(false, Ordering::Relaxed);
+}
+
+/// Warns the user, and goes on.
+pub(crate) fn warn(text: impl std::fmt::Display) {
+    let style = AnsiColor::Yellow.on_default().bold();
+    anstream::eprintln!("{style}warning:{style:#} {text}");
+}
+
+/// Says what the command is doing, where standard output is for its results.
+pub(crate) fn note(text: impl std::fmt::Display) {
+    anstream::eprintln!("{text}");
+}
+
+struct Notices;
+
+impl<S: tracing::Subscriber> Layer<S> for Notices {
+    fn enabled(&self, metadata: &tracing::Metadata<'_>, _: Context<'_, S>) -> bool {
+        metadata.is_event() && *metadata.level() <= tracing::Level::WARN
+    }
+
+    fn on_event(&self, event: &tracing::Event<'_>, _: Context<'_, S>) {
+        let mut message = Message::default();
+        event.record(&mut message);
+        if !message.0.contains(LOST) || LOST_MESSAGES.load(Ordering::Relaxed) {
+            warn(message.0);
+        }
+    }
+}
+
+#[derive(Default)]
+struct Message(String);
+
+impl Visit for Message {
+    fn record_str(&mut self, field: &Field, value: &str) {
+        if field.name() == "message" {
+            self.0.push_str(value);
+        }
+    }
+
+    fn record_debug(&mut self, field: &Field, value: &dyn std::fmt::Debug) {
+        if field.name() == "message" {
+            self.0.push_str(&format!("{value:?}"));
+        }
+    }
+}

@@ -1,0 +1,156 @@
+//! The interfaces that the command knows: shipped ones, those of AMENT_PREFIX_PATH, and those of `--interfaces`.
+
+use feros::{ServiceIdentity, TypeIdentity};
+use feros_interface::{InterfaceSet, LoadError, Namespace, TypeName};
+use feros_message::dynamic::DynamicType;
+use feros_rmw::TypeHash;
+
+use crate::commands::Globals;
+use crate::error::CliError;
+use crate::nearest::did_you_mean;
+
+/// All known interfaces.
+pub(crate) struct Types {
+    set: InterfaceSet,
+    /// What could not be loaded from AMENT_PREFIX_PATH: said only where a type is missing.
+    faults: Vec<LoadError>,
+}
+
+impl Types {
+    /// Loads them: later sources replace packages of earlier ones as a whole.
+    pub(crate) fn load(globals: &Globals) -> Result<Self, CliError> {
+        let mut set = feros_interface::shipped().clone();
+        let mut faults = Vec::new();
+        if let Some(path) = std::env::var_os("AMENT_PREFIX_PATH") {
+            faults = set.load_ament_prefix_path(&path).faults;
+        }
+        for dir in &globals.interfaces {
+            set.load_dir(dir).map_err(|error| CliError::failed(format!("--interfaces: {error}")))?;
+        }
+        Ok(Self { set, faults })
+    }
+
+    /// The interfaces as they are.
+    pub(crate) fn set(&self) -> &InterfaceSet {
+        &self.set
+    }
+
+    /// The type that the user means: `package/msg/Name`, or `package/Name`.
+    pub(crate) fn find(&self, text: &str) -> Result<TypeName, CliError> {
+        self.set.find(text).map_err(|error| self.unknown(error))
+    }
+
+    fn unknown(&self, error: impl std::fmt::Display) -> CliError {
+        let fault = match self.faults.first() {
+            Some(fault) => format!("; besides, AMENT_PREFIX_PATH has packages that cannot be read: {fault}"),
+            None => String::new(),
+        };
+        CliError::failed(format!(
+            "{error}; types are found in the standard packages, under AMENT_PREFIX_PATH and in --interfaces DIR{fault}"
+        ))
+    }
+
+    /// The message type that the user means.
+    pub(crate) fn message(&self, text: &str) -> Result<DynamicType, CliError> {
+        let name = match self.find_in(text, Namespace::Msg) {
+            Some(name) => name,
+            None => self.find(text)?,
+        };
+        DynamicType::resolve(&self.set, &name).map_err(|error| self.unknown(error))
+    }
+
+    /// The service type that the user means.
+    pub(crate) fn service(&self, text: &str) -> Result<DynamicService, CliError> {
+        let name = match self.find_in(text, Namespace::Srv) {
+            Some(name) => name,
+            None => self.find(text)?,
+        };
+        let Some(service) = self.set.service(&name) else {
+            return Err(CliError::usage(format!(
+                "{name} is no service type: name one such as std_srvs/srv/SetBool (`feros interface list -s` has all)"
+            )));
+        };
+        let resolve = |name| DynamicType::resolve(&self.set, name).map_err(|error| self.unknown(error));
+        Ok(DynamicService {
+            request: resolve(&service.request.name)?,
+            response: resolve(&service.response.name)?,
+            name,
+        })
+    }
+
+    /// `package/Name` within one kind of interface.
+    fn find_in(&self, text: &str, namespace: Namespace) -> Option<TypeName> {
+        let (package, name) = text.split_once('/')?;
+        let name = TypeName::new(package, namespace, name);
+        self.set.get(&name).map(|_| name)
+    }
+
+    /// A package that the user means.
+    pub(crate) fn package<'a>(&self, name: &'a str) -> Result<&'a str, CliError> {
+        if self.set.has_package(name) {
+            return Ok(name);
+        }
+        let likely = did_you_mean(name, self.set.packages());
+        Err(self.unknown(format!("unknown package `{name}`{likely}")))
+    }
+
+    /// Says what of AMENT_PREFIX_PATH could not be read.
+    pub(crate) fn warn_of_faults(&self) {
+        self.faults.iter().for_each(|fault| crate::notices::warn(format!("AMENT_PREFIX_PATH: {fault}")));
+    }
+}
+
+/// A service type that is known only at run time.
+pub(crate) struct DynamicService {
+    pub(crate) name: TypeName,
+    pub(crate) request: DynamicType,
+    pub(crate) response: DynamicType,
+}
+
+impl DynamicService {
+    /// Name and hashes, as clients announce them.
+    pub(crate) fn identity(&self) -> ServiceIdentity {
+        ServiceIdentity {
+            name: self.name.to_string(),
+            request_hash: Some(TypeHash(self.request.type_hash().0)),
+            response_hash: Some(TypeHash(self.response.type_hash().0)),
+        }
+    }
+}
+
+/// Name and hash of a message type, as publishers and subscriptions announce them.
+pub(crate) fn identity_of(ty: &DynamicType) -> TypeIdentity {
+    TypeIdentity { name: ty.name().to_string(), hash: Some(TypeHash(ty.type_hash().0)) }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    fn types() -> Types {
+        Types { set: feros_interface::shipped().clone(), faults: Vec::new() }
+    }
+
+    #[test]
+    fn types_are_found_by_short_and_full_names() {
+        let types = types();
+        assert_eq!(types.message("std_msgs/String").unwrap().name().to_string(), "std_msgs/msg/String");
+        assert_eq!(types.message("std_msgs/msg/String").unwrap().name().to_string(), "std_msgs/msg/String");
+        // There is a message and a service of this name.
+        assert_eq!(types.message("test_msgs/Empty").unwrap().name().to_string(), "test_msgs/msg/Empty");
+        assert_eq!(types.service("test_msgs/Empty").unwrap().name.to_string(), "test_msgs/srv/Empty");
+        assert!(types.service("std_srvs/srv/SetBool").unwrap().identity().request_hash.is_some());
+    }
+
+    #[test]
+    fn unknown_types_say_what_to_do() {
+        let text = types().message("std_msgs/msg/Sting").unwrap_err().to_string();
+        assert!(text.contains("did you mean `std_msgs/msg/String`"), "{text}");
+        assert!(text.contains("AMENT_PREFIX_PATH"), "{text}");
+        let Err(error) = types().service("std_msgs/msg/String") else { panic!("a message is no service") };
+        assert!(matches!(error, CliError::Usage(_)));
+        let text = types().package("std_msg").unwrap_err().to_string();
+        assert!(text.contains("did you mean"), "{text}");
+    }
+}
