@@ -173,6 +173,30 @@ mod log {
 
     /// More lines than this of one call add nothing.
     const MAX_LINES: usize = 20;
+    /// A peer that sends nonsense makes the engine write a line for each; more than this a second are only counted.
+    const MAX_PER_SECOND: u64 = 10;
+
+    /// The second that is counted now, the lines written in it, and the lines left out since the last that was written.
+    static RATE: Mutex<(u64, u64, u64)> = Mutex::new((0, 0, 0));
+
+    /// How many lines were left out before this one, or `None` when this one is left out, too.
+    pub(super) fn admit(second: u64) -> Option<u64> {
+        let mut rate = RATE.lock().unwrap_or_else(PoisonError::into_inner);
+        if rate.0 != second {
+            (rate.0, rate.1) = (second, 0);
+        }
+        if rate.1 >= MAX_PER_SECOND {
+            rate.2 += 1;
+            return None;
+        }
+        rate.1 += 1;
+        Some(std::mem::take(&mut rate.2))
+    }
+
+    fn this_second() -> u64 {
+        let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+        now.map_or(0, |now| now.as_secs())
+    }
 
     pub(super) fn install() {
         static INSTALLED: Once = Once::new();
@@ -208,6 +232,10 @@ mod log {
         if taken {
             return;
         }
+        let Some(left_out) = admit(this_second()) else { return };
+        if left_out > 0 {
+            tracing::warn!(target: "cyclonedds", "{left_out} more lines were left out");
+        }
         if priority & (sys::DDS_LC_FATAL | sys::DDS_LC_ERROR) != 0 {
             tracing::error!(target: "cyclonedds", "{line}");
         } else if priority & sys::DDS_LC_WARNING != 0 {
@@ -236,6 +264,14 @@ mod tests {
         let error = explained("config: //CycloneDDS/Domain/Generall: unknown element");
         assert!(error.to_string().contains("CYCLONEDDS_URI"), "{error}");
         assert!(explain(5, Code(-1), &[], false).to_string().contains("domain 5"));
+    }
+
+    #[test]
+    fn floods_of_log_lines_are_counted() {
+        let admitted = (0..1000).filter(|_| log::admit(1).is_some()).count();
+        assert_eq!(admitted, 10);
+        assert_eq!(log::admit(2), Some(990));
+        assert_eq!(log::admit(2), Some(0));
     }
 
     #[test]
