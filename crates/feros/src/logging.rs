@@ -11,6 +11,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, OnceLock, RwLock, Weak};
 use std::time::SystemTime;
 
+use feros_rmw::engine::LOG_TARGET;
 use tracing::field::{Field, Visit};
 use tracing_subscriber::layer::{Context as LayerContext, Layer, SubscriberExt};
 
@@ -180,7 +181,9 @@ fn hand_on(event: &tracing::Event<'_>) {
     let level = if fields.fatal { LogLevel::Fatal } else { level_of(metadata.level()) };
     let (shown, silent, sink) = {
         let hub = hub().read().unwrap_or_else(std::sync::PoisonError::into_inner);
-        (level >= hub.level_of(&logger), hub.silent_terminal, hub.sinks.get(&logger).and_then(Weak::upgrade))
+        // What an engine says may come with its locks held: a sink that publishes would wait for itself.
+        let sink = hub.sinks.get(&logger).filter(|_| metadata.target() != LOG_TARGET);
+        (level >= hub.level_of(&logger), hub.silent_terminal, sink.and_then(Weak::upgrade))
     };
     if !shown {
         return;

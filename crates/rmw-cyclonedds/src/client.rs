@@ -20,7 +20,7 @@ use crate::sample::{
 use crate::service::{ServiceNames, pair_id, write_service_header};
 use crate::session::{NodeMember, Shared};
 use crate::sync::Mutex;
-use crate::user_data::EndpointData;
+use feros_rmw::dds::user_data::EndpointData;
 
 /// The sequence number in the identity that a request carries: its own number is the server's to see (SEQUENCENUMBER_UNKNOWN).
 const UNKNOWN_SEQUENCE_NUMBER: i64 = -1 << 32;

@@ -7,14 +7,14 @@ use feros_cyclonedds_sys as sys;
 use feros_rmw::{CreateEndpointError, Gid, QosProfile};
 
 use crate::dds::{Entity, Listener};
-use crate::discovery_info::ParticipantEntities;
 use crate::endpoint::{Names, Topic};
 use crate::graph::{Graph, WireEndpoint};
-use crate::names::{DISCOVERY_TOPIC, DISCOVERY_TYPE};
 use crate::participant::Participant;
 use crate::qos::{self, Qos};
 use crate::sample::SampleRef;
-use crate::user_data::{EndpointData, parse_enclave};
+use feros_rmw::dds::discovery_info::ParticipantEntities;
+use feros_rmw::dds::names::{DISCOVERY_TOPIC, DISCOVERY_TYPE};
+use feros_rmw::dds::user_data::{EndpointData, parse_enclave};
 
 /// Names of the topic on which participants announce their nodes.
 pub(crate) fn discovery_names() -> Names {
@@ -163,7 +163,7 @@ unsafe extern "C" fn on_announcements(reader: sys::dds_entity_t, graph: *mut c_v
         let writer = Gid(sample.info().writer_guid);
         // Nobody speaks for another participant.
         match ParticipantEntities::parse(sample.bytes()) {
-            Some(entities) if entities.participant.participant_prefix() == writer.participant_prefix() => {
+            Ok(entities) if entities.participant.participant_prefix() == writer.participant_prefix() => {
                 graph.announced(entities);
             }
             _ => graph.announcement_refused(writer),

@@ -7,6 +7,7 @@ use std::ptr::NonNull;
 use std::sync::{Mutex, MutexGuard, Once, PoisonError};
 
 use feros_cyclonedds_sys as sys;
+use feros_rmw::engine::LOG_TARGET;
 use feros_rmw::{OpenError, SessionOptions};
 
 use crate::ENGINE_NAME;
@@ -234,14 +235,14 @@ mod log {
         }
         let Some(left_out) = admit(this_second()) else { return };
         if left_out > 0 {
-            tracing::warn!(target: "cyclonedds", "{left_out} more lines were left out");
+            tracing::warn!(target: LOG_TARGET, "{left_out} more lines were left out");
         }
         if priority & (sys::DDS_LC_FATAL | sys::DDS_LC_ERROR) != 0 {
-            tracing::error!(target: "cyclonedds", "{line}");
+            tracing::error!(target: LOG_TARGET, "{line}");
         } else if priority & sys::DDS_LC_WARNING != 0 {
-            tracing::warn!(target: "cyclonedds", "{line}");
+            tracing::warn!(target: LOG_TARGET, "{line}");
         } else {
-            tracing::debug!(target: "cyclonedds", "{line}");
+            tracing::debug!(target: LOG_TARGET, "{line}");
         }
     }
 }

@@ -15,7 +15,7 @@ use crate::qos::Qos;
 use crate::sample::SampleRef;
 use crate::status::{ReaderStatus, WriterStatus};
 use crate::sync::Mutex;
-use crate::user_data::EndpointData;
+use feros_rmw::dds::user_data::EndpointData;
 
 /// The names of an endpoint.
 #[derive(Debug, Clone)]

@@ -9,10 +9,10 @@ use feros_rmw::engine::GraphChangeGuard;
 use feros_rmw::graph::EndpointNode;
 use feros_rmw::{EndpointInfo, EndpointKind, Gid, GraphSnapshot, NodeInfo, Notify, QosProfile};
 
-use crate::discovery_info::{NodeEntities, ParticipantEntities};
-use crate::names::{self, RosTopic};
 use crate::sync::Mutex;
-use crate::user_data::EndpointData;
+use feros_rmw::dds::discovery_info::{NodeEntities, ParticipantEntities};
+use feros_rmw::dds::names::{self, RosTopic};
+use feros_rmw::dds::user_data::EndpointData;
 
 /// An endpoint as it was discovered.
 #[derive(Debug, Clone, PartialEq)]

@@ -17,12 +17,10 @@ mod client;
 pub mod config;
 mod dds;
 mod discovery;
-mod discovery_info;
 mod domain;
 mod endpoint;
 mod graph;
 mod matches;
-mod names;
 mod participant;
 mod publisher;
 mod qos;
@@ -33,7 +31,6 @@ mod session;
 mod status;
 mod subscription;
 mod sync;
-mod user_data;
 
 use std::sync::Arc;
 

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use feros_rmw::Gid;
 
 use crate::sync::Mutex;
-use crate::user_data::EndpointData;
+use feros_rmw::dds::user_data::EndpointData;
 
 pub(crate) type Matches = Arc<[(Gid, EndpointData)]>;
 

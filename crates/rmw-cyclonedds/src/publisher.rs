@@ -19,7 +19,7 @@ use crate::qos::Qos;
 use crate::queue::Queue;
 use crate::sample::SampleRef;
 use crate::session::{NodeMember, Shared};
-use crate::user_data::EndpointData;
+use feros_rmw::dds::user_data::EndpointData;
 
 /// How long the end of an asynchronous publisher waits for what is still queued: as long as the engine itself lingers.
 const LINGER: Duration = Duration::from_secs(1);

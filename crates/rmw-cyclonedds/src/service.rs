@@ -16,13 +16,13 @@ use feros_rmw::{
 use crate::dds::MatchedEndpoint;
 use crate::endpoint::{Names, Reader, Wakes, Writer};
 use crate::matches::{MatchCache, is_reader};
-use crate::names;
 use crate::qos::Qos;
 use crate::sample::{ENCAPSULATION_BYTES, SERVICE_HEADER_BYTES, message_info, without_service_header};
 use crate::sample::{SampleRef, lend};
 use crate::session::{NodeMember, Shared};
 use crate::sync::{Condvar, Mutex};
-use crate::user_data::{EndpointData, PairId};
+use feros_rmw::dds::names;
+use feros_rmw::dds::user_data::{EndpointData, PairId};
 
 /// As long as stock ROS 2 waits for a client that asked to become able to receive.
 const CLIENT_WAIT: Duration = Duration::from_millis(100);

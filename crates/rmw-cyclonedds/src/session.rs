@@ -6,17 +6,15 @@ use std::sync::Arc;
 use feros_cyclonedds_sys as sys;
 use feros_rmw::engine::GraphChangeGuard;
 use feros_rmw::{
-    Client, ClientOptions, CreateEndpointError, Durability, Gid, GraphSnapshot, Liveliness, NodeId, NodeName,
-    Notify, OpenError, Publisher, PublisherOptions, QosDuration, QosProfile, Reliability, Service,
-    ServiceOptions, Session, SessionOptions, Subscription, SubscriptionOptions,
+    Client, ClientOptions, CreateEndpointError, Durability, FillAborted, Gid, GraphSnapshot, Liveliness,
+    NodeId, NodeName, Notify, OpenError, Publisher, PublisherOptions, QosDuration, QosProfile, Reliability,
+    Service, ServiceOptions, Session, SessionOptions, Subscription, SubscriptionOptions,
 };
 
 use crate::client::CycloneClient;
 use crate::discovery::{Discovery, discovery_names};
-use crate::discovery_info::{NodeEntities, ParticipantEntities};
 use crate::endpoint::{Names, Wakes, Writer};
 use crate::graph::Graph;
-use crate::names;
 use crate::participant::Participant;
 use crate::publisher::CyclonePublisher;
 use crate::qos::Qos;
@@ -24,6 +22,8 @@ use crate::service::CycloneService;
 use crate::subscription::CycloneSubscription;
 use crate::sync::Mutex;
 use crate::{ENGINE_NAME, ENGINE_VERSION};
+use feros_rmw::dds::discovery_info::{NodeEntities, ParticipantEntities};
+use feros_rmw::dds::names;
 
 /// What endpoints keep alive.
 pub(crate) struct Shared {
@@ -52,19 +52,17 @@ impl Shared {
             participant: self.participant.gid,
             nodes: nodes.by_id.values().cloned().collect(),
         };
-        let bytes = entities.encode();
-        self.graph.announced(entities);
         let written = self
             .announcer
-            .fill(bytes.len(), 0, &mut |memory| {
-                memory.copy_from_slice(&bytes);
-                Ok(())
+            .fill(feros_cdr::encoded_size(&entities), 0, &mut |memory| {
+                feros_cdr::encode_into(&entities, memory).map(drop).map_err(|_| FillAborted)
             })
             // SAFETY: no preconditions.
             .and_then(|sample| self.announcer.write(sample, unsafe { sys::feros_now() }));
         if let Err(error) = written {
             tracing::error!("nodes cannot be announced, others will not see them: {error}");
         }
+        self.graph.announced(entities);
         result
     }
 

@@ -16,7 +16,7 @@ use crate::qos::Qos;
 use crate::sample::lend;
 use crate::session::{NodeMember, Shared};
 use crate::sync::Mutex;
-use crate::user_data::EndpointData;
+use feros_rmw::dds::user_data::EndpointData;
 
 pub(crate) struct CycloneSubscription {
     // Dropped first: the announcement goes before the reader.

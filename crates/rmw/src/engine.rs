@@ -22,6 +22,11 @@ use crate::sample::{RequestId, Sample};
 /// called any more.
 pub type Notify = Arc<dyn Fn() + Send + Sync>;
 
+/// The `tracing` target of what an engine's own code says.
+///
+/// Such messages may come from any thread, with locks of the engine held: whoever receives them must not call an engine.
+pub const LOG_TARGET: &str = "feros::engine";
+
 /// The RIHS01 hash of a type (REP-2011), as endpoints announce it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct TypeHash(pub [u8; 32]);

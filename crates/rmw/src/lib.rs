@@ -12,6 +12,7 @@
 //! | [`graph`] | what is known of nodes and endpoints, ours and others' |
 //! | [`event`] | what an endpoint reports besides data |
 //! | [`sample`] | a received sample and its information |
+//! | [`dds`] | what every DDS engine says on the wire |
 //! | [`gid`] | identity of an endpoint |
 //!
 //! Engines are values: which one is used is chosen at run time. Every function of the traits states its
@@ -19,6 +20,7 @@
 //! suite for all of them.
 #![forbid(unsafe_code)]
 
+pub mod dds;
 pub mod engine;
 pub mod event;
 pub mod gid;

@@ -1,20 +1,24 @@
 //! USER_DATA of participants and endpoints: `key=value;` lists, as `rmw_dds_common` and `rmw_cyclonedds` write them.
 
-use feros_rmw::TypeHash;
+use crate::TypeHash;
 
 /// Identity that ties the two endpoints of a service or client of the payload-header mapping together.
-pub(crate) type PairId = [u8; 16];
+pub type PairId = [u8; 16];
 
 /// What an endpoint says in its USER_DATA.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(crate) struct EndpointData {
-    pub(crate) type_hash: Option<TypeHash>,
-    pub(crate) service_id: Option<PairId>,
-    pub(crate) client_id: Option<PairId>,
+pub struct EndpointData {
+    /// Hash of the message type.
+    pub type_hash: Option<TypeHash>,
+    /// Set by servers of the payload-header mapping only.
+    pub service_id: Option<PairId>,
+    /// Set by clients of the payload-header mapping only.
+    pub client_id: Option<PairId>,
 }
 
 impl EndpointData {
-    pub(crate) fn encode(&self) -> String {
+    /// The text that goes to the wire.
+    pub fn encode(&self) -> String {
         let mut text = String::new();
         for (key, id) in [("serviceid", &self.service_id), ("clientid", &self.client_id)] {
             if let Some(id) = id {
@@ -27,7 +31,8 @@ impl EndpointData {
         text
     }
 
-    pub(crate) fn parse(bytes: &[u8]) -> Self {
+    /// Reads what a peer says; what is malformed or unknown is passed over.
+    pub fn parse(bytes: &[u8]) -> Self {
         let mut data = Self::default();
         for (key, value) in entries(bytes) {
             match key {
@@ -42,7 +47,7 @@ impl EndpointData {
 }
 
 /// The enclave that a participant announces; empty when it announces none.
-pub(crate) fn parse_enclave(bytes: &[u8]) -> String {
+pub fn parse_enclave(bytes: &[u8]) -> String {
     entries(bytes).find(|(key, _)| *key == "enclave").map_or_else(String::new, |(_, value)| value.to_owned())
 }
 

@@ -1,24 +1,28 @@
 //! How ROS names and types look on the DDS wire, and back (WIRE facts: prefixes `rt/`, `rq/`, `rr/`; types
 //! `pkg::msg::dds_::Name_`).
 
-use feros_rmw::CreateEndpointError;
+use crate::CreateEndpointError;
 
-/// Name of the topic on which participants announce their nodes, and its type; both stand on the wire as they are.
-pub(crate) const DISCOVERY_TOPIC: &str = "ros_discovery_info";
-pub(crate) const DISCOVERY_TYPE: &str = "rmw_dds_common::msg::dds_::ParticipantEntitiesInfo_";
+/// Name of the topic on which participants announce their nodes; it stands on the wire as it is.
+pub const DISCOVERY_TOPIC: &str = "ros_discovery_info";
+/// Type of that topic on the wire.
+pub const DISCOVERY_TYPE: &str = "rmw_dds_common::msg::dds_::ParticipantEntitiesInfo_";
 
 /// The wire name of a topic.
-pub(crate) fn topic(name: &str, as_it_is: bool) -> String {
+pub fn topic(name: &str, as_it_is: bool) -> String {
     if as_it_is { name.to_owned() } else { format!("rt{name}") }
 }
 
 /// The wire names of a service's request and reply topics.
-pub(crate) fn service_topics(name: &str) -> (String, String) {
+pub fn service_topics(name: &str) -> (String, String) {
     (format!("rq{name}Request"), format!("rr{name}Reply"))
 }
 
 /// The wire name of a type `package/kind/Name`, whose last part gets `suffix`.
-pub(crate) fn type_name(name: &str, suffix: &str) -> Result<String, CreateEndpointError> {
+///
+/// # Errors
+/// When the name has another form.
+pub fn type_name(name: &str, suffix: &str) -> Result<String, CreateEndpointError> {
     let word = |part: &str| {
         part.starts_with(|c: char| c.is_ascii_alphabetic())
             && part.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
@@ -36,15 +40,19 @@ pub(crate) fn type_name(name: &str, suffix: &str) -> Result<String, CreateEndpoi
 
 /// What a wire topic is in ROS.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum RosTopic<'a> {
+pub enum RosTopic<'a> {
+    /// A topic of this name.
     Topic(&'a str),
+    /// The requests of the service of this name.
     Request(&'a str),
+    /// The replies of the service of this name.
     Reply(&'a str),
     /// Outside the conventions of ROS.
     Other(&'a str),
 }
 
-pub(crate) fn demangle_topic(wire: &str) -> RosTopic<'_> {
+/// What a wire topic is in ROS.
+pub fn demangle_topic(wire: &str) -> RosTopic<'_> {
     let ros = |prefix: &str| wire.strip_prefix(prefix).filter(|name| name.starts_with('/') && name.len() > 1);
     if let Some(name) = ros("rt") {
         return RosTopic::Topic(name);
@@ -58,7 +66,7 @@ pub(crate) fn demangle_topic(wire: &str) -> RosTopic<'_> {
 }
 
 /// `package/msg/Name` of a wire type; what does not follow the conventions stays as it is.
-pub(crate) fn demangle_type(wire: &str) -> String {
+pub fn demangle_type(wire: &str) -> String {
     match wire.strip_suffix('_').and_then(|name| name.split_once("dds_::")) {
         Some((namespace, name)) => format!("{}{name}", namespace.replace("::", "/")),
         None => wire.to_owned(),
@@ -66,7 +74,7 @@ pub(crate) fn demangle_type(wire: &str) -> String {
 }
 
 /// `package/srv/Name` of the wire type of a request or response.
-pub(crate) fn demangle_service_type(wire: &str) -> String {
+pub fn demangle_service_type(wire: &str) -> String {
     let message = demangle_type(wire);
     let service = message.strip_suffix("_Request").or_else(|| message.strip_suffix("_Response"));
     service.map_or_else(|| message.clone(), str::to_owned)
