@@ -12,23 +12,23 @@ const LONGEST: Duration = Duration::from_secs(180);
 const MARK: &str = "FEROS_TEST_RUN";
 
 /// A call of `feros` that can still be changed.
-pub struct Feros {
-    pub command: Command,
+pub(crate) struct Feros {
+    pub(crate) command: Command,
     mark: String,
 }
 
 /// A call of `feros` that runs; it is killed when this is dropped.
-pub struct Running {
+pub(crate) struct Running {
     child: Child,
     mark: String,
 }
 
 /// How a call ended.
 #[derive(Debug)]
-pub struct Ended {
-    pub code: Option<i32>,
-    pub stdout: String,
-    pub stderr: String,
+pub(crate) struct Ended {
+    pub(crate) code: Option<i32>,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
 }
 
 fn mark_of(name: &str) -> String {
@@ -37,7 +37,7 @@ fn mark_of(name: &str) -> String {
 
 impl Feros {
     /// `feros` with the words of `line`, in a domain of the tests and on this host alone.
-    pub fn new(name: &str, line: &str) -> Self {
+    pub(crate) fn new(name: &str, line: &str) -> Self {
         let mark = mark_of(name);
         let mut command = Command::new(env!("CARGO_BIN_EXE_feros"));
         command
@@ -54,37 +54,37 @@ impl Feros {
         Self { command, mark }
     }
 
-    pub fn start(mut self) -> Running {
+    pub(crate) fn start(mut self) -> Running {
         Running { child: self.command.spawn().unwrap(), mark: self.mark }
     }
 
     /// Runs it to its end.
-    pub fn run(name: &str, line: &str) -> Ended {
+    pub(crate) fn run(name: &str, line: &str) -> Ended {
         Self::new(name, line).start().finish()
     }
 }
 
 impl Running {
     /// The processes that it started and that are still there.
-    pub fn children(&self) -> Vec<u32> {
+    pub(crate) fn children(&self) -> Vec<u32> {
         let mut found = processes(&self.mark);
         found.retain(|id| *id != self.child.id());
         found
     }
 
-    pub fn signal(&self, name: &str) {
+    pub(crate) fn signal(&self, name: &str) {
         signal(self.child.id(), name);
     }
 
     /// Waits for its end; nothing that it started may be there then.
-    pub fn finish(self) -> Ended {
+    pub(crate) fn finish(self) -> Ended {
         let mark = self.mark.clone();
         let ended = self.finish_without_look_at_children();
         assert_eq!(processes(&mark), [0_u32; 0], "left behind by {ended:?}");
         ended
     }
 
-    pub fn finish_without_look_at_children(mut self) -> Ended {
+    pub(crate) fn finish_without_look_at_children(mut self) -> Ended {
         let stdout = collect(self.child.stdout.take().unwrap());
         let stderr = collect(self.child.stderr.take().unwrap());
         let mut code = None;
@@ -108,21 +108,22 @@ impl Drop for Running {
 }
 
 fn collect(mut pipe: impl Read + Send + 'static) -> thread::JoinHandle<String> {
-    thread::spawn(move || {
+    let read = move || {
         let mut text = String::new();
         pipe.read_to_string(&mut text).unwrap();
         text
-    })
+    };
+    thread::Builder::new().name("output".into()).spawn(read).unwrap()
 }
 
 /// Sends a signal to a process that this test started.
-pub fn signal(process: u32, name: &str) {
+pub(crate) fn signal(process: u32, name: &str) {
     let sent = Command::new("sh").args(["-c", &format!("kill -{name} {process}")]).status().unwrap();
     assert!(sent.success(), "kill -{name} {process}");
 }
 
 /// Processes of the test of this name.
-pub fn processes_of(name: &str) -> Vec<u32> {
+pub(crate) fn processes_of(name: &str) -> Vec<u32> {
     processes(&mark_of(name))
 }
 
@@ -138,7 +139,7 @@ fn processes(mark: &str) -> Vec<u32> {
     .collect()
 }
 
-pub fn wait_until(what: &str, mut condition: impl FnMut() -> bool) {
+pub(crate) fn wait_until(what: &str, mut condition: impl FnMut() -> bool) {
     let began = Instant::now();
     while !condition() {
         assert!(began.elapsed() < LONGEST, "{what} did not come");

@@ -51,6 +51,7 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, CliError> {
     played?;
     match demo.conversation.silent_pairs(&voices).first() {
         None => Ok(ExitCode::SUCCESS),
+        Some(_) if demo.interrupted => Err(CliError::Interrupted),
         Some((talker, listener)) => Err(CliError::failed(format!(
             "{} heard nothing of {}; `feros doctor` says what may stand in the way",
             listener.node(),

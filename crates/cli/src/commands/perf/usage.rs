@@ -132,7 +132,7 @@ mod tests {
 
     #[test]
     fn threads_are_known_by_name_and_count_their_waits() {
-        let (send, receive) = std::sync::mpsc::channel::<()>();
+        let (send, receive) = std::sync::mpsc::sync_channel::<()>(1);
         let thread = std::thread::Builder::new()
             .name("perf-test".into())
             .spawn(move || while receive.recv().is_ok() {})
