@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use feros::{Context, ContextOptions, Node, NodeOptions, WaitError};
 use feros_rmw::GraphSnapshot;
+use feros_rmw::graph::EndpointNode;
 
 use crate::error::CliError;
 
@@ -12,6 +13,9 @@ use crate::error::CliError;
 const QUIET: Duration = Duration::from_millis(250);
 /// Without `--spin-time` nobody waits longer than this for the graph.
 const PATIENCE: Duration = Duration::from_millis(900);
+
+/// Longest wait for the names of nodes, which stock participants announce up to two seconds after their endpoints.
+const PATIENCE_FOR_NAMES: Duration = Duration::from_millis(2500);
 
 /// How long to wait for the graph.
 #[derive(clap::Args, Clone, Debug, Default)]
@@ -82,6 +86,22 @@ impl Connection {
                 return Ok(graph);
             }
         }
+    }
+
+    /// The graph as of [`Connection::discover`], with the nodes that its endpoints belong to as far as they have any.
+    ///
+    /// # Errors
+    /// When the user interrupts.
+    pub(crate) fn discover_nodes(&self, args: &DiscoveryArgs) -> Result<Arc<GraphSnapshot>, CliError> {
+        let graph = self.discover(args)?;
+        let is_complete = |graph: &GraphSnapshot| {
+            graph.endpoints.iter().all(|endpoint| matches!(endpoint.node, EndpointNode::Named(_)))
+        };
+        if args.spin_time.is_some() || is_complete(&graph) {
+            return Ok(graph);
+        }
+        self.wait_until(PATIENCE_FOR_NAMES, is_complete)?;
+        Ok(self.context.graph())
     }
 
     /// Waits until the graph satisfies a condition; says whether it did in time.

@@ -43,7 +43,7 @@ struct NodeReport {
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
     let connection = Connection::open()?;
-    let graph = connection.discover(&args.discovery)?;
+    let graph = connection.discover_nodes(&args.discovery)?;
     let wanted = if args.node.starts_with('/') { args.node.clone() } else { format!("/{}", args.node) };
     let known: Vec<(&NodeName, String)> =
         graph.nodes.iter().map(|node| (&node.name, node.name.fully_qualified())).collect();

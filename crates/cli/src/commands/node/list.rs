@@ -33,7 +33,7 @@ struct Node {
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
-    let graph = Connection::open()?.discover(&args.discovery)?;
+    let graph = Connection::open()?.discover_nodes(&args.discovery)?;
     let nodes: Vec<Node> = graph
         .nodes
         .iter()

@@ -161,13 +161,14 @@ fn listen(
         printer.failure.is_some() || wanted.is_some_and(|wanted| printer.printed >= wanted)
     };
     let end = watch::spin(&connection.node, args.timeout, done)?;
+    // Asked while the subscription is part of the graph.
+    let why = watch::why_silent(&connection.context.graph(), topic);
     drop(subscription);
     let mut printer = lock(&printer);
     if let Some(failure) = printer.failure.take() {
         return Err(failure);
     }
     if end == End::TimedOut && printer.printed == 0 {
-        let why = watch::why_silent(&connection.context.graph(), topic);
         let waited = args.timeout.unwrap_or_default();
         return Err(CliError::failed(format!("no message came within {waited:?}: {why}")));
     }

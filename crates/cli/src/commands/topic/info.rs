@@ -31,7 +31,12 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
     let connection = Connection::open()?;
     let name = connection.topic_name(&args.topic)?;
-    let graph = connection.discover(&args.discovery)?;
+    let with_nodes = args.verbose || args.json;
+    let graph = if with_nodes {
+        connection.discover_nodes(&args.discovery)?
+    } else {
+        connection.discover(&args.discovery)?
+    };
     if !graph.topics().contains_key(&name) {
         return Err(no_such_topic(&graph, &name));
     }

@@ -106,6 +106,6 @@ pub(super) fn why_silent(graph: &GraphSnapshot, topic: &str) -> String {
     }
     match graph.mismatches(topic).first() {
         Some(mismatch) => format!("a publisher does not match: {}", mismatch.reason),
-        None => format!("{topic} has {publishers} publishers that match, but they sent nothing"),
+        None => format!("{topic} has publishers that match ({publishers}), but nothing came from them"),
     }
 }

@@ -1,0 +1,8 @@
+//! The command as a user runs it: processes that talk over the loopback interface.
+#![allow(clippy::unwrap_used, missing_docs)]
+
+mod graph;
+mod offline;
+mod process;
+mod service;
+mod topic;

@@ -1,0 +1,96 @@
+//! What needs no network: usage, interfaces, and what is wrong with the input.
+
+use crate::process::{Running, feros};
+
+#[test]
+fn wrong_usage_ends_with_2() {
+    for line in [
+        &["topic", "ecoh"][..],
+        &["topic", "pub", "/x"],
+        &["topic", "echo", "/x", "--qos-reliability", "sometimes"],
+        &["topic", "hz", "/x", "--window", "0"],
+        &["interface", "list", "--colour"],
+        &["topic", "echo", "/x", "--once", "--times", "2"],
+    ] {
+        assert_eq!(feros(line).code, Some(2), "{line:?}");
+    }
+    assert!(feros(&["--help"]).success().contains("Exit codes"));
+    assert!(feros(&["topic", "echo", "-h"]).success().contains("feros topic echo /chatter"));
+    assert!(feros(&["completion", "bash"]).success().contains("feros"));
+}
+
+#[test]
+fn interfaces_are_shown_listed_and_hashed() {
+    let shown = feros(&["interface", "show", "geometry_msgs/msg/Twist", "--no-comments"]).success();
+    assert!(shown.starts_with("geometry_msgs/Vector3 linear\n\tfloat64 x\n"), "{shown}");
+    let hash = feros(&["interface", "hash", "std_msgs/msg/String"]).success();
+    assert_eq!(hash, "RIHS01_df668c740482bbd48fb39d76a70dfd4bd59db1288021743503259e948f6b1a18\n");
+    let services = feros(&["interface", "list", "-s", "--json"]).json();
+    let services = services.as_array().unwrap();
+    assert!(services.iter().all(|name| name.as_str().unwrap().contains("/srv/")));
+    assert!(services.iter().any(|name| name == "std_srvs/srv/SetBool"));
+    assert!(feros(&["interface", "list", "-a"]).success().starts_with("Actions:\n    "));
+    assert_eq!(feros(&["interface", "package", "std_srvs", "--json"]).json().as_array().unwrap().len(), 3);
+    assert!(feros(&["interface", "packages"]).success().lines().any(|line| line == "sensor_msgs"));
+    assert_eq!(
+        feros(&["interface", "proto", "geometry_msgs/msg/Point"]).success(),
+        "x: 0.0\ny: 0.0\nz: 0.0\n"
+    );
+}
+
+#[test]
+fn interfaces_come_from_folders_too() {
+    let dir = std::env::temp_dir().join(format!("feros_cli_test_{}", std::process::id()));
+    let package = dir.join("my_msgs");
+    std::fs::create_dir_all(package.join("msg")).unwrap();
+    std::fs::write(package.join("msg/Mine.msg"), "# Mine.\nint32 x 7\nstd_msgs/Header header\n").unwrap();
+    let shown = feros(&["interface", "show", "my_msgs/msg/Mine", "--interfaces", dir.to_str().unwrap()]);
+    let wrong = feros(&["interface", "show", "my_msgs/msg/Mine", "--interfaces", "/nowhere"]);
+    std::fs::remove_dir_all(&dir).unwrap();
+    assert!(shown.success().contains("int32 x 7\nstd_msgs/Header header\n\tbuiltin_interfaces/Time stamp\n"));
+    assert!(wrong.failure(1).contains("/nowhere"));
+}
+
+#[test]
+fn unknown_names_are_answered_with_the_nearest() {
+    let error = feros(&["interface", "show", "std_msgs/msg/Sting"]).failure(1);
+    assert!(error.contains("did you mean `std_msgs/msg/String`"), "{error}");
+    let error = feros(&["topic", "pub", "/x", "std_msgs/msg/Sting", "{}"]).failure(1);
+    assert!(error.contains("did you mean `std_msgs/msg/String`"), "{error}");
+    let error = feros(&["interface", "package", "sensor_msg"]).failure(1);
+    assert!(error.contains("did you mean") && error.contains("sensor_msgs"), "{error}");
+}
+
+#[test]
+fn malformed_values_show_their_place() {
+    let error = feros(&["topic", "pub", "/x", "std_msgs/msg/String", "{dat: hello}"]).failure(2);
+    assert!(error.contains("has no field `dat` (did you mean `data`?)"), "{error}");
+    assert!(error.contains("line 1, column ") && error.trim_end().ends_with('^'), "{error}");
+    let error = feros(&["topic", "pub", "/x", "std_msgs/msg/String", "{data: [}"]).failure(2);
+    assert!(error.contains("no YAML") && error.contains("  | {data: [}\n"), "{error}");
+    let error = feros(&["topic", "pub", "/x", "std_msgs/msg/Int8", "{data: 300}"]).failure(2);
+    assert!(error.contains("`data`"), "{error}");
+    let error = feros(&["topic", "pub", "/2x", "std_msgs/msg/String", "{}"]).failure(2);
+    assert!(error.contains("starts with a digit"), "{error}");
+}
+
+#[test]
+fn a_closed_pipe_ends_quietly() {
+    let mut list = Running::start(&["interface", "list"]);
+    assert_eq!(list.line().as_deref(), Some("Messages:"));
+    list.close_output();
+    let finished = list.finish();
+    assert_eq!((finished.code, finished.err.as_str()), (Some(0), ""));
+}
+
+#[test]
+fn doctor_reports_with_cures() {
+    let report = feros(&["doctor", "--json", "--verbose"]);
+    let report: serde_json::Value = serde_json::from_str(&report.out).unwrap();
+    let findings = report["findings"].as_array().unwrap();
+    for area in ["network", "buffers", "memory", "environment", "clock", "version", "engine"] {
+        assert!(findings.iter().any(|finding| finding["area"] == area), "{area}");
+    }
+    assert!(findings.iter().all(|finding| finding["status"] == "ok" || finding["cure"].is_string()));
+    assert!(report["engine_configuration"].as_str().unwrap().contains("CycloneDDS"));
+}

@@ -1,0 +1,150 @@
+//! Runs `feros` in a domain of this test process, and leaves nothing running.
+
+use std::io::{BufRead as _, BufReader, Read as _};
+use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+use feros::rmw::{DiscoveryRange, SessionOptions};
+use feros::{Arguments, Context, ContextOptions};
+
+/// Longest wait for anything: far beyond what a busy machine needs.
+pub(crate) const WATCHDOG: Duration = Duration::from_secs(60);
+
+/// The domain of this test process.
+pub(crate) fn domain() -> u32 {
+    141 + std::process::id() % 20
+}
+
+/// A context of this process in that domain, to play the robot.
+pub(crate) fn context() -> Context {
+    let session = SessionOptions {
+        domain_id: domain(),
+        discovery_range: DiscoveryRange::Localhost,
+        ..SessionOptions::default()
+    };
+    Context::new(ContextOptions {
+        session,
+        arguments: Arguments::default(),
+        engine: None,
+        handle_signals: false,
+    })
+    .unwrap()
+}
+
+fn command(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_feros"));
+    command.args(arguments);
+    for variable in
+        ["AMENT_PREFIX_PATH", "ROS_STATIC_PEERS", "ROS_LOCALHOST_ONLY", "CYCLONEDDS_URI", "FEROS_ENGINE"]
+    {
+        command.env_remove(variable);
+    }
+    command.env("ROS_DOMAIN_ID", domain().to_string()).env("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST");
+    command
+}
+
+/// What a command that ended left behind.
+#[derive(Debug)]
+pub(crate) struct Finished {
+    pub(crate) code: Option<i32>,
+    pub(crate) out: String,
+    pub(crate) err: String,
+}
+
+impl Finished {
+    /// The standard output of a command that has to have gone well.
+    pub(crate) fn success(self) -> String {
+        assert_eq!(self.code, Some(0), "{self:?}");
+        self.out
+    }
+
+    /// The standard error of a command that has to have failed with a code.
+    pub(crate) fn failure(self, code: i32) -> String {
+        assert_eq!(self.code, Some(code), "{self:?}");
+        assert!(self.err.starts_with("error: ") || self.err.contains("\nerror: "), "{self:?}");
+        self.err
+    }
+
+    /// The standard output as JSON.
+    pub(crate) fn json(self) -> serde_json::Value {
+        serde_json::from_str(&self.success()).unwrap()
+    }
+}
+
+/// Runs a command to its end.
+pub(crate) fn feros(arguments: &[&str]) -> Finished {
+    Running::start(arguments).finish()
+}
+
+/// A command that runs; it is ended with the value.
+pub(crate) struct Running {
+    child: Child,
+    /// `None` when nobody reads it any more.
+    out: Option<BufReader<ChildStdout>>,
+}
+
+impl Running {
+    pub(crate) fn start(arguments: &[&str]) -> Self {
+        let mut command = command(arguments);
+        let mut child =
+            command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let out = Some(BufReader::new(child.stdout.take().unwrap()));
+        Self { child, out }
+    }
+
+    /// The next line of standard output; `None` at its end.
+    pub(crate) fn line(&mut self) -> Option<String> {
+        let mut line = String::new();
+        (self.out.as_mut()?.read_line(&mut line).unwrap() > 0).then(|| line.trim_end().to_owned())
+    }
+
+    /// Stops reading the output, as `head` does.
+    pub(crate) fn close_output(&mut self) {
+        self.out = None;
+    }
+
+    /// Presses Ctrl-C.
+    pub(crate) fn interrupt(&self) {
+        let pid = self.child.id().to_string();
+        assert!(Command::new("kill").args(["-INT", &pid]).status().unwrap().success());
+    }
+
+    /// Waits for the end.
+    pub(crate) fn finish(mut self) -> Finished {
+        let mut error = self.child.stderr.take().unwrap();
+        let errors = std::thread::spawn(move || {
+            let mut text = String::new();
+            error.read_to_string(&mut text).map(|_| text)
+        });
+        let mut out = String::new();
+        let status = std::thread::scope(|scope| {
+            let reader = self.out.as_mut().map(|reader| scope.spawn(|| reader.read_to_string(&mut out)));
+            let status = wait(&mut self.child);
+            reader.map(|reader| reader.join().unwrap().unwrap());
+            status
+        });
+        Finished { code: status.code(), out, err: errors.join().unwrap().unwrap() }
+    }
+}
+
+/// Waits for a child; one that hangs is killed, and the test fails by its status.
+fn wait(child: &mut Child) -> ExitStatus {
+    let started = Instant::now();
+    loop {
+        if let Some(status) = child.try_wait().unwrap() {
+            return status;
+        }
+        if started.elapsed() > WATCHDOG {
+            child.kill().unwrap();
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // It may have ended already.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}

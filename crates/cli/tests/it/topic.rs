@@ -1,0 +1,139 @@
+//! Topics between two processes of the command.
+
+use feros::QosProfile;
+use feros::msgs::std_msgs::msg::{Int32, String as Text};
+
+use crate::process::{Running, WATCHDOG, context, feros};
+
+#[test]
+fn echo_prints_what_pub_publishes() {
+    let _pub =
+        Running::start(&["topic", "pub", "/t_echo", "std_msgs/msg/String", "{data: hello}", "-r", "50"]);
+    // Either process may be first: the type is given, so that echo need not find it.
+    let echoed =
+        feros(&["topic", "echo", "/t_echo", "std_msgs/msg/String", "--once", "--json", "--timeout", "50"]);
+    assert_eq!(echoed.json(), serde_json::json!({ "data": "hello" }));
+    // Now it is there, and tells its type itself.
+    assert_eq!(
+        feros(&["topic", "echo", "/t_echo", "--times", "2"]).success(),
+        "data: hello\n---\ndata: hello\n---\n"
+    );
+    assert_eq!(feros(&["topic", "echo", "/t_echo", "--once", "--csv"]).success(), "hello\n");
+    assert_eq!(feros(&["topic", "echo", "/t_echo", "--once", "--field", "data"]).success(), "hello\n---\n");
+    let raw = feros(&["topic", "echo", "/t_echo", "--once", "--raw"]).success();
+    assert!(raw.starts_with("00000000 00 01 00 00 06 00 00 00 68 65 6c 6c 6f 00"), "{raw}");
+    let error = feros(&["topic", "echo", "/t_echo", "--once", "--field", "dta"]).failure(2);
+    assert!(error.contains("`data`"), "{error}");
+}
+
+#[test]
+fn pub_once_waits_for_its_subscription_and_loses_nothing() {
+    let echo = Running::start(&["topic", "echo", "/t_once", "std_msgs/msg/Int32", "--times", "3", "--json"]);
+    let published =
+        feros(&["topic", "pub", "/t_once", "std_msgs/msg/Int32", "{\"data\": -5}", "-t", "3", "-r", "200"]);
+    let out = published.success();
+    assert!(out.contains("publishing #3: {data: -5}"), "{out}");
+    assert_eq!(echo.finish().success(), "{\"data\":-5}\n".repeat(3));
+}
+
+#[test]
+fn pub_says_why_nobody_listens() {
+    let context = context();
+    let node = context.create_node("t_nobody").unwrap();
+    let qos = QosProfile::default().transient_local();
+    let _subscription = node.create_subscription("/t_nobody", qos, |_: Text| {}).unwrap();
+    let line = ["topic", "pub", "/t_nobody", "std_msgs/msg/String", "{}", "-1", "--max-wait-time-secs", "5"];
+    let error = feros(&line).failure(1);
+    assert!(error.contains("DURABILITY") && error.contains("t_nobody"), "{error}");
+}
+
+#[test]
+fn echo_says_why_nothing_comes() {
+    let context = context();
+    let node = context.create_node("t_silent").unwrap();
+    let publisher = node.create_publisher::<Text>("/t_silent", QosProfile::sensor_data()).unwrap();
+    let line = ["topic", "echo", "/t_silent", "--qos-reliability", "reliable", "--timeout", "3"];
+    let error = feros(&line).failure(1);
+    assert!(error.contains("RELIABILITY") && error.contains("t_silent"), "{error}");
+    drop(publisher);
+    let error = feros(&["topic", "echo", "/t_absent", "--timeout", "0.2"]).failure(1);
+    assert!(error.contains("there is no topic /t_absent"), "{error}");
+}
+
+#[test]
+fn echo_gets_what_was_published_before() {
+    let context = context();
+    let node = context.create_node("t_latched").unwrap();
+    let qos = QosProfile::keep_last(1).transient_local();
+    let publisher = node.create_publisher::<Text>("/t_latched", qos).unwrap();
+    publisher.publish(Text { data: "early".into() }).unwrap();
+    let echoed = feros(&["topic", "echo", "/t_latched", "--once", "--timeout", "50"]).success();
+    assert_eq!(echoed, "data: early\n---\n");
+}
+
+#[test]
+fn several_types_on_one_topic_are_told() {
+    let context = context();
+    let node = context.create_node("t_types").unwrap();
+    let _text = node.create_publisher::<Text>("/t_types", 1).unwrap();
+    let _number = node.create_publisher::<Int32>("/t_types", 1).unwrap();
+    let error = feros(&["topic", "echo", "/t_types"]).failure(1);
+    assert!(error.contains("std_msgs/msg/Int32 and std_msgs/msg/String"), "{error}");
+}
+
+#[test]
+fn hz_measures_a_thousand_messages_a_second() {
+    let context = context();
+    let node = context.create_node("t_hz").unwrap();
+    let publisher = node.create_publisher::<Int32>("/t_hz", 10).unwrap();
+    let mut hz = Running::start(&["topic", "hz", "/t_hz", "--json"]);
+    publisher.wait_for_subscriptions(1, WATCHDOG).unwrap();
+    let (stop, stopped) = std::sync::mpsc::channel::<()>();
+    let feed = std::thread::spawn(move || {
+        let period = std::time::Duration::from_millis(1);
+        let started = std::time::Instant::now();
+        let mut sent = 0_u32;
+        while stopped.try_recv().is_err() {
+            publisher.publish(Int32 { data: 0 }).unwrap();
+            sent += 1;
+            // Late messages are caught up, so that the mean rate holds on a busy machine.
+            std::thread::sleep(
+                (started + period * sent).saturating_duration_since(std::time::Instant::now()),
+            );
+        }
+        f64::from(sent) / started.elapsed().as_secs_f64()
+    });
+    let reports: Vec<serde_json::Value> =
+        (0..3).map(|_| serde_json::from_str(&hz.line().unwrap()).unwrap()).collect();
+    stop.send(()).unwrap();
+    let sent_hz = feed.join().unwrap();
+    hz.interrupt();
+    assert_eq!(hz.finish().code, Some(0), "Ctrl-C is the normal end");
+    let last = &reports[2];
+    let window = last["window"].as_f64().unwrap();
+    // What did not arrive is not taken for a slower publisher: it is counted.
+    let share = window / (window + last["lost"].as_f64().unwrap());
+    let rate = last["rate_hz"].as_f64().unwrap() / share;
+    assert!((rate / sent_hz - 1.0).abs() < 0.05, "{rate} Hz reported, {sent_hz} Hz sent: {last}");
+}
+
+#[test]
+fn bw_and_delay_measure() {
+    let _pub =
+        Running::start(&["topic", "pub", "/t_bw", "std_msgs/msg/Header", "{frame_id: abc}", "-r", "100"]);
+    let mut bw = Running::start(&["topic", "bw", "/t_bw", "--json"]);
+    let report: serde_json::Value = serde_json::from_str(&bw.line().unwrap()).unwrap();
+    // Header, stamp, length and text of 4 bytes.
+    assert_eq!(report["mean_size_bytes"].as_f64(), Some(20.0), "{report}");
+    bw.interrupt();
+    assert_eq!(bw.finish().code, Some(0));
+    let error = feros(&["topic", "delay", "/t_bw"]).failure(1);
+    assert!(error.contains("no field `header`"), "{error}");
+
+    let line = ["topic", "pub", "/t_delay", "geometry_msgs/msg/PointStamped", "{header: auto}", "-r", "100"];
+    let _pub = Running::start(&line);
+    let mut delay = Running::start(&["topic", "delay", "/t_delay", "--json"]);
+    let report: serde_json::Value = serde_json::from_str(&delay.line().unwrap()).unwrap();
+    let mean = report["mean_s"].as_f64().unwrap();
+    assert!((0.0..10.0).contains(&mean), "{report}");
+}
