@@ -95,7 +95,7 @@ impl Connection {
     pub(crate) fn discover_nodes(&self, args: &DiscoveryArgs) -> Result<Arc<GraphSnapshot>, CliError> {
         let graph = self.discover(args)?;
         let is_complete = |graph: &GraphSnapshot| {
-            graph.endpoints.iter().all(|endpoint| matches!(endpoint.node, EndpointNode::Named(_)))
+            graph.endpoints.iter().all(|e| !e.is_ros || matches!(e.node, EndpointNode::Named(_)))
         };
         if args.spin_time.is_some() || is_complete(&graph) {
             return Ok(graph);

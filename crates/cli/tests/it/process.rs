@@ -112,7 +112,7 @@ impl Running {
     /// Waits for the end.
     pub(crate) fn finish(mut self) -> Finished {
         let mut error = self.child.stderr.take().unwrap();
-        let errors = std::thread::spawn(move || {
+        let errors = spawn("test-stderr", move || {
             let mut text = String::new();
             error.read_to_string(&mut text).map(|_| text)
         });
@@ -147,4 +147,12 @@ impl Drop for Running {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+/// Starts a thread with a name.
+pub(crate) fn spawn<T: Send + 'static>(
+    name: &str,
+    run: impl FnOnce() -> T + Send + 'static,
+) -> std::thread::JoinHandle<T> {
+    std::thread::Builder::new().name(name.into()).spawn(run).unwrap()
 }

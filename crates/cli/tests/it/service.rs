@@ -5,7 +5,7 @@ use std::sync::Arc;
 use feros::msgs::std_srvs::srv::{SetBool, SetBool_Request, SetBool_Response};
 use feros::{Context, Executor};
 
-use crate::process::{Running, context, feros};
+use crate::process::{Running, context, feros, spawn};
 
 /// A server that is spun as long as it lives.
 struct Server {
@@ -25,7 +25,7 @@ impl Server {
             .unwrap();
         let executor = Arc::new(Executor::new());
         executor.add_node(&node).unwrap();
-        let spinning = std::thread::spawn(move || {
+        let spinning = spawn("test-server", move || {
             executor.spin().unwrap();
             drop(service);
         });

@@ -3,7 +3,7 @@
 use feros::QosProfile;
 use feros::msgs::std_msgs::msg::{Int32, String as Text};
 
-use crate::process::{Running, WATCHDOG, context, feros};
+use crate::process::{Running, WATCHDOG, context, feros, spawn};
 
 #[test]
 fn echo_prints_what_pub_publishes() {
@@ -88,8 +88,8 @@ fn hz_measures_a_thousand_messages_a_second() {
     let publisher = node.create_publisher::<Int32>("/t_hz", 10).unwrap();
     let mut hz = Running::start(&["topic", "hz", "/t_hz", "--json"]);
     publisher.wait_for_subscriptions(1, WATCHDOG).unwrap();
-    let (stop, stopped) = std::sync::mpsc::channel::<()>();
-    let feed = std::thread::spawn(move || {
+    let (stop, stopped) = std::sync::mpsc::sync_channel::<()>(1);
+    let feed = spawn("test-feed", move || {
         let period = std::time::Duration::from_millis(1);
         let started = std::time::Instant::now();
         let mut sent = 0_u32;

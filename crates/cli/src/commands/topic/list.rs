@@ -95,11 +95,8 @@ fn print_table(topics: &[Topic], counts: bool) -> Result<(), CliError> {
 /// The text of `ros2 topic list -v`.
 fn verbose_text(topics: &[Topic]) -> String {
     let mut text = String::new();
-    let sides: [(&str, &str, fn(&Topic) -> usize); 2] = [
-        ("Published", "publisher", |topic| topic.publishers),
-        ("Subscribed", "subscriber", |topic| topic.subscriptions),
-    ];
-    for (title, noun, count) in sides {
+    for (title, noun) in [("Published", "publisher"), ("Subscribed", "subscriber")] {
+        let count = |topic: &Topic| if noun == "publisher" { topic.publishers } else { topic.subscriptions };
         let _ = writeln!(text, "{title} topics:");
         for topic in topics.iter().filter(|topic| count(topic) > 0) {
             let plural = if count(topic) > 1 { "s" } else { "" };
