@@ -148,8 +148,6 @@ impl Receiver {
 
     /// Runs the callback until the closure of [`Receiver::finisher`] ends that.
     pub(super) fn spin(&self) -> Result<(), CliError> {
-        // The report says what was lost; a notice in between would only cost time that is being measured.
-        let _silent = tracing::subscriber::set_default(tracing::subscriber::NoSubscriber::new());
         Ok(self.executor.spin()?)
     }
 
