@@ -148,8 +148,11 @@ fn discovery(xml: &mut String, of: &Circumstances<'_>, local_only: bool) {
 }
 
 fn internal(xml: &mut String, _tuning: &Tuning) {
+    // Fast DDS takes notice of a participant or endpoint that leaves only when the message carries the key's hash;
+    // otherwise it keeps both for the lease of ten seconds, and answers the next process at those ports badly.
     xml.push_str(
         "<Internal>\
+         <GenerateKeyhash>true</GenerateKeyhash>\
          <SocketReceiveBufferSize min=\"default\" max=\"8MiB\"/>\
          <NackDelay>1ms</NackDelay>\
          <HeartbeatInterval min=\"5ms\" minsched=\"5ms\" max=\"8s\">5ms</HeartbeatInterval>\
