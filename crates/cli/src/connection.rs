@@ -14,7 +14,7 @@ const QUIET: Duration = Duration::from_millis(250);
 /// Without `--spin-time` nobody waits longer than this for the graph.
 const PATIENCE: Duration = Duration::from_millis(900);
 
-/// Longest wait for the names of nodes, which stock participants announce up to two seconds after their endpoints.
+/// Longest wait for the names of nodes, which participants announce after their endpoints; bare DDS has none.
 const PATIENCE_FOR_NAMES: Duration = Duration::from_millis(2500);
 
 /// How long to wait for the graph.

@@ -105,7 +105,7 @@ pub(super) fn why_silent(graph: &GraphSnapshot, topic: &str) -> String {
         );
     }
     match graph.mismatches(topic).first() {
-        Some(mismatch) => format!("a publisher does not match: {}", mismatch.reason),
+        Some(mismatch) => mismatch.reason.clone(),
         None => format!("{topic} has publishers that match ({publishers}), but nothing came from them"),
     }
 }
