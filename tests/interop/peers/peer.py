@@ -29,12 +29,12 @@ def arguments(description, **extra):
 
 
 def qos(text):
-    """A profile from JSON: the ROS default (reliable, volatile, keep last 10), changed by what is named.
+    """A profile from JSON, text or object: the ROS default (reliable, volatile, keep last 10), changed by what is named.
 
     reliability, durability, history, liveliness: a name as rmw knows it; depth: a number; deadline, lifespan,
     liveliness_lease_duration: seconds; avoid_ros_namespace_conventions: bool.
     """
-    value = json.loads(text)
+    value = json.loads(text) if isinstance(text, str) else dict(text)
     profile = QoSProfile(depth=value.pop("depth", 10))
     policies = {"reliability": QoSReliabilityPolicy, "durability": QoSDurabilityPolicy,
                 "history": QoSHistoryPolicy, "liveliness": QoSLivelinessPolicy}

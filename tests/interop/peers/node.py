@@ -1,0 +1,170 @@
+"""A stock node that gets its endpoints by request, so that one process serves a whole test.
+
+Making and removing: publisher {topic, type, qos, events}, subscription {topic, type, qos, events, blocks},
+service {name, type, response, deferred}, client {name, type}, destroy {what, name}.
+Topics: publish {topic, values}, publish_blocks {topic, count, size}, acked {topic}, take {topic, count, timeout},
+received {topic}, matched {topic, publishers, subscriptions}, event {topic, kind, what}.
+Services: wait {service}, ready {service}, call {service, requests} sends all, then waits for all, requests {service, count}
+gives those that came, release {service} answers the oldest deferred one.
+Else: log {level, text}, and all that graph.py asks of the graph.
+"""
+import threading
+
+import conversion
+import graph_questions
+import peer
+from rclpy.duration import Duration
+from rclpy.event_handler import PublisherEventCallbacks, SubscriptionEventCallbacks
+from rclpy.logging import LoggingSeverity
+
+args = peer.arguments(__doc__)
+
+CYCLE = bytes(range(251))
+
+
+def block(number, size):
+    """Bytes that tell where they belong: the cycle is prime, so that no two fragments of a block are alike."""
+    start = number % len(CYCLE)
+    return (CYCLE * (size // len(CYCLE) + 2))[start:start + size]
+
+
+def event_to_json(event):
+    """What an event counts; a policy by its name."""
+    values = {}
+    for name in dir(event):
+        value = getattr(event, name)
+        if name == "last_policy_kind":
+            values[name] = value.name.lower().removeprefix("rmw_qos_policy_")
+        elif not name.startswith("_") and isinstance(value, int):
+            values[name] = value
+    return values
+
+
+class Node:
+    """The operations; each public method is one."""
+
+    def __init__(self, node):
+        self._node = node
+        self._publishers, self._subscriptions, self._services, self._clients = {}, {}, {}, {}
+        self._inboxes, self._requests, self._events, self._deferred = {}, {}, {}, {}
+
+    def publisher(self, topic, type, qos=None, events=()):
+        callbacks = self._callbacks(PublisherEventCallbacks, topic, "publisher", events)
+        kind = conversion.interface(type, "msg")
+        self._publishers[topic] = self._node.create_publisher(kind, topic, peer.qos(qos or {}), event_callbacks=callbacks)
+
+    def subscription(self, topic, type, qos=None, events=(), blocks=False):
+        callbacks = self._callbacks(SubscriptionEventCallbacks, topic, "subscription", events)
+        inbox = self._inboxes[topic] = peer.Inbox()
+
+        def summary(message):
+            number, data = message.header.stamp.sec, bytes(message.data)
+            return {"number": number, "size": len(data), "intact": data == block(number, len(data))}
+
+        to_json = summary if blocks else conversion.to_json
+        self._subscriptions[topic] = self._node.create_subscription(
+            conversion.interface(type, "msg"), topic, lambda message: inbox.put(to_json(message)),
+            peer.qos(qos or {}), event_callbacks=callbacks)
+
+    def _callbacks(self, kind, topic, what, names):
+        def inbox(name):
+            return self._events.setdefault((topic, what, name), peer.Inbox())
+
+        callbacks = {name: lambda event, inbox=inbox(name): inbox.put(event_to_json(event)) for name in names}
+        return kind(**callbacks, use_default_callbacks=False)
+
+    def publish(self, topic, values):
+        publisher = self._publishers[topic]
+        for value in values:
+            publisher.publish(conversion.fill(publisher.msg_type(), value))
+
+    def publish_blocks(self, topic, count, size):
+        publisher = self._publishers[topic]
+        for number in range(count):
+            message = publisher.msg_type()
+            message.header.stamp.sec = number
+            message.data = conversion.bytes_field(message.SLOT_TYPES[message.__slots__.index("_data")], block(number, size))
+            publisher.publish(message)
+
+    def acked(self, topic, timeout=60.0):
+        return self._publishers[topic].wait_for_all_acked(Duration(seconds=timeout))
+
+    def take(self, topic, count=1, timeout=60.0):
+        return self._inboxes[topic].take(count, timeout)
+
+    def received(self, topic):
+        return self._inboxes[topic].count()
+
+    def matched(self, topic, publishers=None, subscriptions=None, timeout=60.0):
+        if publishers is not None:
+            subscription = self._subscriptions[topic]
+            peer.wait_until(lambda: subscription.get_publisher_count() == publishers, timeout)
+        if subscriptions is not None:
+            publisher = self._publishers[topic]
+            peer.wait_until(lambda: publisher.get_subscription_count() == subscriptions, timeout)
+
+    def event(self, topic, kind, what, timeout=60.0):
+        return self._events[topic, what, kind].take(1, timeout)[0]
+
+    def service(self, name, type, response=None, deferred=False):
+        kind = conversion.interface(type, "srv")
+        inbox = self._requests[name] = peer.Inbox()
+        waiting = self._deferred[name] = peer.Inbox()
+
+        def serve(request, answer):
+            inbox.put(conversion.to_json(request))
+            if deferred:
+                release = threading.Event()
+                waiting.put(release)
+                release.wait(60.0)
+            asked = dict(conversion.fields(request))
+            for field, field_type in conversion.fields(answer):
+                if asked.get(field) == field_type:
+                    setattr(answer, field, getattr(request, field))
+            return conversion.fill(answer, response or {})
+
+        self._services[name] = self._node.create_service(kind, name, serve)
+
+    def requests(self, service, count=1, timeout=60.0):
+        return self._requests[service].take(count, timeout)
+
+    def release(self, service, timeout=60.0):
+        self._deferred[service].take(1, timeout)[0].set()
+
+    def client(self, name, type):
+        self._clients[name] = self._node.create_client(conversion.interface(type, "srv"), name)
+
+    def ready(self, service):
+        return self._clients[service].service_is_ready()
+
+    def wait(self, service, timeout=60.0):
+        peer.wait_until(self._clients[service].service_is_ready, timeout)
+
+    def call(self, service, requests, timeout=60.0):
+        client, done = self._clients[service], peer.Inbox()
+        futures = [client.call_async(conversion.fill(client.srv_type.Request(), request)) for request in requests]
+        for future in futures:
+            future.add_done_callback(lambda _: done.put(None))
+        done.take(len(futures), timeout)
+        return [conversion.to_json(future.result()) for future in futures]
+
+    def send(self, service, request):
+        """Sends a request and forgets it."""
+        client = self._clients[service]
+        client.remove_pending_request(client.call_async(conversion.fill(client.srv_type.Request(), request)))
+
+    def destroy(self, what, name):
+        endpoints = getattr(self, f"_{what}s")
+        assert getattr(self._node, f"destroy_{what}")(endpoints.pop(name))
+
+    def log(self, text, level="info"):
+        self._node.get_logger().log(text, LoggingSeverity[level.upper()])
+
+
+def setup(node):
+    operations = Node(node)
+    named = {name: getattr(operations, name) for name in dir(operations) if not name.startswith("_")}
+    return named | graph_questions.operations(node)
+
+
+peer.run(args, setup)

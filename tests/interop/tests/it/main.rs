@@ -1,0 +1,11 @@
+//! Feros and stock ROS 2 Kilted in one domain: each test reserves a domain, starts one stock node and drives both sides.
+#![allow(clippy::unwrap_used)]
+
+mod graph;
+mod large;
+mod mismatch;
+mod qos;
+mod services;
+mod support;
+mod types;
+mod values;

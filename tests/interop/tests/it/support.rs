@@ -1,0 +1,128 @@
+//! What the tests share: a Feros node beside a stock one, and waiting without time limits.
+
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use feros::message::dynamic::DynamicType;
+use feros::rmw::{DiscoveryRange, SessionOptions, TypeHash};
+use feros::{Arguments, Context, ContextOptions, Executor, Node, NodeOptions, Stopper, TypeIdentity};
+use feros_interop::{Domain, Peer};
+use serde_json::{Value, json};
+
+/// Ends a test that hangs; no test passes or fails by how fast it is.
+pub(crate) const WATCHDOG: Duration = Duration::from_secs(90);
+
+/// A context in the test's domain, on loopback.
+pub(crate) fn context(domain: &Domain) -> Context {
+    feros::logging::init(&Arguments::default());
+    let session = SessionOptions {
+        domain_id: domain.id().into(),
+        discovery_range: DiscoveryRange::Localhost,
+        ..SessionOptions::default()
+    };
+    let arguments = Arguments::default();
+    Context::new(ContextOptions { session, arguments, engine: None, handle_signals: false }).unwrap()
+}
+
+/// A Feros node `/ours/feros_node` in a context of its own.
+pub(crate) fn node(domain: &Domain) -> Node {
+    context(domain).create_node_with(NodeOptions::new("feros_node").namespace("/ours")).unwrap()
+}
+
+/// A stock node `/theirs/stock_node`.
+pub(crate) fn stock(domain: &Domain) -> Peer {
+    Peer::start(domain, "node.py", &["--node", "stock_node", "--namespace", "/theirs"])
+}
+
+/// Spins a node on a thread of its own until dropped.
+pub(crate) struct Spinning {
+    stopper: Stopper,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Spinning {
+    pub(crate) fn new(node: &Node) -> Self {
+        let executor = Executor::new();
+        executor.add_node(node).unwrap();
+        let stopper = executor.stopper();
+        let thread = std::thread::Builder::new().name("spin".into());
+        Self { stopper, thread: Some(thread.spawn(move || executor.spin().unwrap()).unwrap()) }
+    }
+}
+
+impl Drop for Spinning {
+    fn drop(&mut self) {
+        self.stopper.stop();
+        let ended = self.thread.take().unwrap().join();
+        if !std::thread::panicking() {
+            ended.unwrap();
+        }
+    }
+}
+
+/// What callbacks received and the test has not looked at yet.
+pub(crate) struct Inbox<T> {
+    sender: Sender<T>,
+    receiver: Receiver<T>,
+}
+
+impl<T: Send + 'static> Inbox<T> {
+    pub(crate) fn new() -> Self {
+        let (sender, receiver) = channel();
+        Self { sender, receiver }
+    }
+
+    /// A closure that puts what it gets into the inbox.
+    pub(crate) fn putter(&self) -> impl Fn(T) + Send + use<T> {
+        let sender = self.sender.clone();
+        // The test may have ended already.
+        move |item| drop(sender.send(item))
+    }
+
+    /// The oldest item, waiting for it.
+    pub(crate) fn take(&self) -> T {
+        self.receiver.recv_timeout(WATCHDOG).expect("the watchdog bit: nothing came")
+    }
+
+    /// The oldest item that `wanted` picks; those before it are dropped.
+    pub(crate) fn take_where(&self, mut wanted: impl FnMut(&T) -> bool) -> T {
+        loop {
+            let item = self.take();
+            if wanted(&item) {
+                return item;
+            }
+        }
+    }
+
+    /// The oldest item if it comes within that time.
+    pub(crate) fn take_within(&self, time: Duration) -> Option<T> {
+        self.receiver.recv_timeout(time).ok()
+    }
+
+    /// The oldest item if there is one.
+    pub(crate) fn take_now(&self) -> Option<T> {
+        self.receiver.try_recv().ok()
+    }
+}
+
+/// The type of a name in the shipped set, for dynamic messages.
+pub(crate) fn dynamic_type(name: &str) -> DynamicType {
+    DynamicType::resolve(feros_interface::shipped(), &name.parse().unwrap()).unwrap()
+}
+
+/// What endpoints of a dynamic type announce.
+pub(crate) fn identity(ty: &DynamicType) -> TypeIdentity {
+    TypeIdentity { name: ty.name().to_string(), hash: Some(TypeHash(ty.type_hash().0)) }
+}
+
+/// The stock side's list as a plain vector.
+pub(crate) fn items(value: &Value) -> &[Value] {
+    value.as_array().expect("a list")
+}
+
+/// Has the stock node do `op` with these arguments, written as a JSON object.
+pub(crate) fn ask(peer: &mut Peer, op: &str, mut arguments: Value) -> Value {
+    arguments["op"] = json!(op);
+    peer.request(arguments)
+}
