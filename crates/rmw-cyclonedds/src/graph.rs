@@ -7,7 +7,7 @@ use std::sync::{Arc, Weak};
 
 use feros_rmw::engine::GraphChangeGuard;
 use feros_rmw::graph::EndpointNode;
-use feros_rmw::{EndpointInfo, EndpointKind, Gid, GraphSnapshot, NodeInfo, Notify, QosProfile};
+use feros_rmw::{EndpointInfo, EndpointKind, Gid, GraphSnapshot, History, NodeInfo, Notify, QosProfile};
 
 use crate::sync::Mutex;
 use feros_rmw::dds::discovery_info::{NodeEntities, ParticipantEntities};
@@ -225,6 +225,9 @@ impl State {
     }
 }
 
+/// How the GUIDs of Fast DDS begin. Its endpoints do not announce their history; the engine reads the default then.
+const VENDOR_FAST_DDS: [u8; 2] = [0x01, 0x0f];
+
 /// An endpoint as ROS sees it; nothing for those that only carry discovery or replies.
 fn endpoint_info(endpoint: &WireEndpoint, owner: &dyn Fn(&Gid) -> EndpointNode) -> Option<EndpointInfo> {
     let topic_kind = || {
@@ -239,6 +242,10 @@ fn endpoint_info(endpoint: &WireEndpoint, owner: &dyn Fn(&Gid) -> EndpointNode) 
         RosTopic::Reply(_) | RosTopic::Other(names::DISCOVERY_TOPIC) => return None,
         RosTopic::Other(name) => (topic_kind(), name, endpoint.type_name.clone(), false),
     };
+    let mut qos = endpoint.qos;
+    if endpoint.gid.0.starts_with(&VENDOR_FAST_DDS) && (qos.history, qos.depth) == (History::KeepLast, 1) {
+        qos.history = History::Unknown;
+    }
     Some(EndpointInfo {
         kind,
         name: name.to_owned(),
@@ -246,7 +253,7 @@ fn endpoint_info(endpoint: &WireEndpoint, owner: &dyn Fn(&Gid) -> EndpointNode) 
         type_hash: endpoint.data.type_hash,
         gid: endpoint.gid,
         node: owner(&endpoint.gid),
-        qos: endpoint.qos,
+        qos,
         is_ros,
     })
 }

@@ -16,6 +16,8 @@ pub enum History {
     KeepLast,
     /// All samples until they are delivered, within the engine's limits.
     KeepAll,
+    /// Of another's endpoint that does not announce it, as those of Fast DDS; for one's own as [`History::SystemDefault`].
+    Unknown,
 }
 
 /// Whether lost samples are sent again.
@@ -135,7 +137,9 @@ pub struct ParsePolicyError {
     allowed: String,
 }
 
-display_policy!(History { SystemDefault => "SYSTEM_DEFAULT", KeepLast => "KEEP_LAST", KeepAll => "KEEP_ALL" });
+display_policy!(History { SystemDefault => "SYSTEM_DEFAULT", KeepLast => "KEEP_LAST", KeepAll => "KEEP_ALL",
+    Unknown => "UNKNOWN",
+});
 display_policy!(Reliability {
     SystemDefault => "SYSTEM_DEFAULT", Reliable => "RELIABLE", BestEffort => "BEST_EFFORT",
     BestAvailable => "BEST_AVAILABLE",
@@ -315,7 +319,7 @@ impl QosProfile {
     /// Replaces what is left to the engine by the value that Feros's engines use: keep last, reliable, volatile,
     /// automatic; a depth of 0 becomes 1.
     pub fn with_system_defaults_resolved(mut self) -> Self {
-        if self.history == History::SystemDefault {
+        if matches!(self.history, History::SystemDefault | History::Unknown) {
             self.history = History::KeepLast;
         }
         if self.reliability == Reliability::SystemDefault {

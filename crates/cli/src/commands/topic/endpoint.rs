@@ -31,7 +31,7 @@ impl Endpoint<'_> {
         let qos = &self.0.qos;
         match qos.history {
             History::KeepLast => format!("{} ({})", qos.history, qos.depth),
-            History::KeepAll | History::SystemDefault => qos.history.to_string(),
+            History::KeepAll | History::SystemDefault | History::Unknown => qos.history.to_string(),
         }
     }
 
