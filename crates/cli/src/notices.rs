@@ -1,26 +1,14 @@
 //! What the library says while a command runs, such as a QoS that does not match: on standard error, as a command says it.
 
-use std::sync::atomic::{AtomicBool, Ordering};
-
 use anstyle::AnsiColor;
 use tracing::field::{Field, Visit};
 use tracing_subscriber::layer::{Context, Layer, SubscriberExt as _};
-
-static LOST_MESSAGES: AtomicBool = AtomicBool::new(true);
-
-/// What the library's notice about lost messages contains.
-const LOST: &str = "messages were lost";
 
 /// Has warnings and errors of the library reach the terminal.
 pub(crate) fn init() {
     let subscriber = tracing_subscriber::registry().with(Notices);
     // It fails only when there is a subscriber already, which then does this work.
     let _ = tracing::subscriber::set_global_default(subscriber);
-}
-
-/// Has the library not speak of lost messages: the verb counts them itself, or the user does not want to know.
-pub(crate) fn silence_lost_messages() {
-    LOST_MESSAGES.store(false, Ordering::Relaxed);
 }
 
 /// Warns the user, and goes on.
@@ -44,9 +32,7 @@ impl<S: tracing::Subscriber> Layer<S> for Notices {
     fn on_event(&self, event: &tracing::Event<'_>, _: Context<'_, S>) {
         let mut message = Message::default();
         event.record(&mut message);
-        if !message.0.contains(LOST) || LOST_MESSAGES.load(Ordering::Relaxed) {
-            warn(message.0);
-        }
+        warn(message.0);
     }
 }
 

@@ -138,11 +138,17 @@ impl WatchEvents {
         topic: &str,
         engine: &Arc<dyn EngineSubscription>,
         on_event: Option<Box<dyn FnMut(SubscriptionEvent) + Send>>,
+        log_lost_messages: bool,
     ) -> Events<SubscriptionEvent, impl FnMut() -> Result<Option<SubscriptionEvent>, EventError> + Send + use<>>
     {
         let engine = engine.clone();
         let take = move || engine.take_event();
-        Events::new(self.pending, node, topic, take, on_event, subscription_event_needs_a_word)
+        let needs_a_word = if log_lost_messages {
+            subscription_event_needs_a_word
+        } else {
+            subscription_event_but_loss_needs_a_word
+        };
+        Events::new(self.pending, node, topic, take, on_event, needs_a_word)
     }
 }
 
@@ -235,6 +241,10 @@ fn publisher_event_needs_a_word(event: &PublisherEvent) -> Option<Word> {
         | PublisherEvent::IncompatibleType { .. } => Some(Word::LookForMismatches),
         _ => None,
     }
+}
+
+fn subscription_event_but_loss_needs_a_word(event: &SubscriptionEvent) -> Option<Word> {
+    subscription_event_needs_a_word(event).filter(|word| matches!(word, Word::LookForMismatches))
 }
 
 fn subscription_event_needs_a_word(event: &SubscriptionEvent) -> Option<Word> {

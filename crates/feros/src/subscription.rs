@@ -22,20 +22,33 @@ use crate::message_forms::SerializedMessage;
 use crate::node::Node;
 
 /// How a subscription is made; a number or a [`QosProfile`] will do where the rest is default.
-#[derive(Default)]
 pub struct SubscriptionOptions {
     /// Its policies.
     pub qos: QosProfile,
     /// Do not receive from publishers of the same context.
     pub ignore_local_publications: bool,
+    /// Log lost messages, as often as their number doubles; the event comes in any case.
+    pub log_lost_messages: bool,
     /// Called by the executor for each of the subscription's events.
     pub on_event: Option<Box<dyn FnMut(SubscriptionEvent) + Send>>,
+}
+
+impl Default for SubscriptionOptions {
+    fn default() -> Self {
+        let qos = QosProfile::default();
+        Self { qos, ignore_local_publications: false, log_lost_messages: true, on_event: None }
+    }
 }
 
 impl SubscriptionOptions {
     /// These options, without messages from publishers of the same context.
     pub fn ignore_local_publications(self) -> Self {
         Self { ignore_local_publications: true, ..self }
+    }
+
+    /// These options, with lost messages logged or not.
+    pub fn log_lost_messages(self, log_lost_messages: bool) -> Self {
+        Self { log_lost_messages, ..self }
     }
 
     /// These options, with a closure that the executor calls for each of the subscription's events.
@@ -149,7 +162,8 @@ impl GenericSubscription {
             deliver,
             logger: node.logger().clone(),
         };
-        let mut events = watch.subscription_events(node, &topic, &engine, options.on_event);
+        let mut events =
+            watch.subscription_events(node, &topic, &engine, options.on_event, options.log_lost_messages);
         let entity = Entity::new(&ringer, move || {
             events.handle();
             receiver.receive_one()

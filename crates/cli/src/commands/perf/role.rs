@@ -17,8 +17,6 @@ use crate::error::CliError;
 pub(super) const MATCH_LIMIT: Duration = Duration::from_secs(30);
 
 pub(super) fn run(role: Role, kind: Kind, options: &Options) -> Result<ExitCode, CliError> {
-    // The report says what was lost; a notice in between would only cost time that is being measured.
-    crate::notices::silence_lost_messages();
     // Its own command line has no ROS arguments.
     let (context, _) = Context::from_args(std::iter::empty())?;
     match role {

@@ -14,7 +14,6 @@ use super::watch::{self, End};
 use crate::commands::Globals;
 use crate::connection::{Connection, DiscoveryArgs, parse_seconds};
 use crate::error::CliError;
-use crate::notices;
 use crate::qos_args::QosArgs;
 use crate::types::{Types, identity_of};
 
@@ -99,9 +98,6 @@ pub(super) struct Form {
 }
 
 pub(crate) fn run(args: &Args, globals: &Globals) -> Result<ExitCode, CliError> {
-    if args.form.no_lost_messages {
-        notices::silence_lost_messages();
-    }
     // What was typed is looked at before the network is.
     let given = match &args.message_type {
         Some(name) if !args.form.raw => Some(Types::load(globals)?.message(name)?),
@@ -146,7 +142,8 @@ fn listen(
 ) -> Result<ExitCode, CliError> {
     let printer = Arc::new(Mutex::new(Printer::new(format)));
     let wanted = if args.once { Some(1) } else { args.times };
-    let subscription = connection.node.create_generic_subscription(topic, identity, qos, {
+    let options = feros::SubscriptionOptions::from(qos).log_lost_messages(!args.form.no_lost_messages);
+    let subscription = connection.node.create_generic_subscription(topic, identity, options, {
         let printer = printer.clone();
         move |message: SerializedMessage, info: MessageInfo| {
             let mut printer = lock(&printer);

@@ -15,8 +15,8 @@ use super::watch::{self, watching_qos};
 use super::window::{Statistics, Window};
 use crate::connection::{Connection, DiscoveryArgs};
 use crate::error::CliError;
+use crate::output;
 use crate::qos_args::QosArgs;
-use crate::{notices, output};
 
 /// Publishers whose numbers are followed at most.
 const MAX_PUBLISHERS: usize = 1024;
@@ -54,17 +54,16 @@ pub(super) fn positive(text: &str) -> Result<usize, String> {
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
-    notices::silence_lost_messages();
     let connection = Connection::open()?;
     let topic = connection.topic_name(&args.topic)?;
     let identity = watch::find_type(&connection, &args.discovery, &topic, None)?;
     let arrivals = Arc::new(Mutex::new(Arrivals::new(args.window)));
     let node = &connection.node;
-    let _subscription =
-        node.create_generic_subscription(&topic, &identity, args.qos.over(watching_qos()), {
-            let arrivals = arrivals.clone();
-            move |_, info| lock(&arrivals).arrived(&info)
-        })?;
+    let options = feros::SubscriptionOptions::from(args.qos.over(watching_qos())).log_lost_messages(false);
+    let _subscription = node.create_generic_subscription(&topic, &identity, options, {
+        let arrivals = arrivals.clone();
+        move |_, info| lock(&arrivals).arrived(&info)
+    })?;
     let closed = Arc::new(Mutex::new(None));
     let _timer = node.create_wall_timer(Duration::from_secs(1), {
         let (arrivals, closed, json) = (arrivals, closed.clone(), args.json);
