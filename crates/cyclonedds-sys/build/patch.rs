@@ -8,9 +8,9 @@
 //!
 //! What it repairs: with several participants in one process, the discovery readers of all but one skip what a new remote
 //! participant already announced, trusting that one to receive it. When that one is deleted meanwhile, the others never learn
-//! of those endpoints. They now skip it only once it has been received. And a reliable volatile reader takes all that a Fast DDS
-//! writer has sent by its first heartbeat for history: a message whose fragments are still arriving then was lost. It is
-//! now awaited.
+//! of those endpoints. They now skip it only once it has been received. And a reliable volatile reader takes all
+//! that a Fast DDS writer has sent by its first heartbeat for history, also what it sent to this very reader and is still
+//! under way, in fragments or lost: requests of a service, or a first image, never arrived. It is awaited now.
 //!
 //! What it adapts: a reader that missed a writer's first heartbeat asks for one with an empty ACKNACK. Fast DDS answers at
 //! once only when that has base 0 and a count above 0; otherwise it waits for its period of one to three seconds, in which
@@ -99,19 +99,8 @@ const EDITS: &[Edit] = &[
         file: "src/core/ddsi/src/ddsi_receive.c",
         anchor: "    gap_end_seq = lastseq + 1;\n",
         times: 1,
-        replacement: "    gap_end_seq = lastseq + 1;\n    /* Feros: a sample that is arriving in fragments was sent to these readers. */\n    const ddsi_seqno_t arriving = ddsi_defrag_first_seq (pwr->defrag);\n    if (arriving < gap_end_seq)\n      gap_end_seq = (arriving > firstseq) ? arriving : firstseq;\n",
-    },
-    Edit {
-        file: "src/core/ddsi/src/ddsi__radmin.h",
-        anchor: "/** @component receive_buffers */\nddsi_seqno_t ddsi_reorder_next_seq (const struct ddsi_reorder *reorder);\n",
-        times: 1,
-        replacement: "/** @component receive_buffers */\nddsi_seqno_t ddsi_reorder_next_seq (const struct ddsi_reorder *reorder);\n\n/* Feros: the first sequence number of which there are fragments; DDSI_MAX_SEQ_NUMBER if there is none. */\nddsi_seqno_t ddsi_defrag_first_seq (const struct ddsi_defrag *defrag);\n",
-    },
-    Edit {
-        file: "src/core/ddsi/src/ddsi_radmin.c",
-        anchor: "enum ddsi_defrag_nackmap_result ddsi_defrag_nackmap (struct ddsi_defrag *defrag,",
-        times: 1,
-        replacement: "ddsi_seqno_t ddsi_defrag_first_seq (const struct ddsi_defrag *defrag)\n{\n  const struct ddsi_rsample *s = ddsrt_avl_find_min (&defrag_sampletree_treedef, &defrag->sampletree);\n  return s ? s->u.defrag.seq : DDSI_MAX_SEQ_NUMBER;\n}\n\nenum ddsi_defrag_nackmap_result ddsi_defrag_nackmap (struct ddsi_defrag *defrag,",
+        // The gap is closed again where the writer tells by itself what is history.
+        replacement: "    gap_end_seq = lastseq + 1;\n    /* Feros: Fast DDS sends a volatile reader GAPs for all that it wrote before they matched, so the rest is awaited. */\n    if (ddsi_vendor_is_eprosima (pwr->c.vendor) && pwr->n_readers_out_of_sync == 0)\n      gap_end_seq = firstseq;\n",
     },
     Edit {
         file: "src/core/ddsi/src/ddsi_discovery_endpoint.c",

@@ -1,1 +1,257 @@
-//! Soon.
+//! Services in both directions: values, large replies, several clients at once, late answers, and the services of stock nodes.
+
+use std::time::Duration;
+
+use feros::message::Service as ServiceType;
+use feros::message::dynamic::DynamicType;
+use feros::msgs::rcl_interfaces::msg::ParameterType;
+use feros::msgs::rcl_interfaces::srv::{
+    GetParameters, GetParameters_Request, ListParameters, ListParameters_Request,
+};
+use feros::msgs::std_srvs::srv::{SetBool, SetBool_Request, SetBool_Response};
+use feros::msgs::test_msgs::srv as test_srvs;
+use feros::msgs::type_description_interfaces::srv::{GetTypeDescription, GetTypeDescription_Request};
+use feros::rmw::TypeHash;
+use feros::{Node, Responder, ServiceIdentity};
+use feros_interop::{Domain, Peer};
+use serde_json::{Value, json};
+
+use crate::support::{Inbox, Spinning, WATCHDOG, ask, dynamic_type, items, node, stock};
+use crate::values::{EXTREMES, difference, from_json, to_json};
+
+const SET_BOOL: &str = "std_srvs/srv/SetBool";
+const LARGE: usize = 300_000;
+
+/// Answers `true` shortly and `false` with a large message.
+fn set_bool(request: SetBool_Request) -> SetBool_Response {
+    let message = if request.data { "on".to_owned() } else { "x".repeat(LARGE) };
+    SetBool_Response { success: request.data, message }
+}
+
+fn parts(service: &str) -> (DynamicType, DynamicType) {
+    (dynamic_type(&format!("{service}_Request")), dynamic_type(&format!("{service}_Response")))
+}
+
+/// Has stock and Feros call each other's server of one service, whose response holds the fields of the request: ours with
+/// generated types, our client with dynamic ones.
+fn exchange<S: ServiceType>(node: &Node, peer: &mut Peer, mirror: fn(S::Request) -> S::Response) {
+    let (request_type, response_type) = parts(S::TYPE_NAME);
+    let short = S::TYPE_NAME.replace('/', "_");
+    let (ours, theirs) = (format!("/ours/{short}"), format!("/theirs/{short}"));
+    let _service = node.create_service::<S, _>(&ours, mirror).unwrap();
+    ask(peer, "client", json!({"name": ours, "type": S::TYPE_NAME}));
+    ask(peer, "service", json!({"name": theirs, "type": S::TYPE_NAME}));
+    let hash = |ty: &DynamicType| Some(TypeHash(ty.type_hash().0));
+    let identity = ServiceIdentity {
+        name: S::TYPE_NAME.to_owned(),
+        request_hash: hash(&request_type),
+        response_hash: hash(&response_type),
+    };
+    let client = node.create_generic_client(&theirs, &identity, feros::ClientOptions::default()).unwrap();
+    client.wait_for_service(WATCHDOG).unwrap();
+    ask(peer, "wait", json!({"service": ours}));
+
+    for extreme in EXTREMES {
+        let request = extreme.of(&request_type);
+        let full = to_json(&from_json(&request_type, &request));
+        let expected = if full == json!({}) { json!({}) } else { to_json(&from_json(&response_type, &full)) };
+        let check = |what: &str, expected: &Value, found: &Value| {
+            assert_eq!(difference(expected, found), None, "{extreme:?} {what} of {}", S::TYPE_NAME);
+        };
+        let answers = ask(peer, "call", json!({"service": ours, "requests": [request]}));
+        check("answer of ours", &expected, &answers[0]);
+
+        let bytes = from_json(&request_type, &request).to_cdr().unwrap();
+        let response = client.call_serialized(&bytes).unwrap().wait(WATCHDOG).unwrap();
+        check("answer of theirs", &expected, &to_json(&response_type.decode(&response).unwrap()));
+        let requests = ask(peer, "requests", json!({"service": theirs}));
+        check("request at theirs", &full, &requests[0]);
+    }
+}
+
+#[test]
+fn requests_and_responses_with_extreme_values_arrive_as_sent() {
+    let Some(domain) = Domain::reserve() else { return };
+    let (node, mut peer) = (node(&domain), stock(&domain));
+    let _spinning = Spinning::new(&node);
+    exchange::<test_srvs::Empty>(&node, &mut peer, |_| test_srvs::Empty_Response::default());
+    // Response and request have the same fields, so the bytes of one are those of the other.
+    exchange::<test_srvs::BasicTypes>(&node, &mut peer, same_bytes);
+    exchange::<test_srvs::Arrays>(&node, &mut peer, same_bytes);
+}
+
+fn same_bytes<A: feros::message::Message, B: feros::message::Message>(request: A) -> B {
+    feros::message::from_bytes(&feros::message::to_vec(&request).unwrap()).unwrap()
+}
+
+#[test]
+fn stock_clients_are_answered_small_and_large_and_several_at_once() {
+    let Some(domain) = Domain::reserve() else { return };
+    let (node, mut peer) = (node(&domain), stock(&domain));
+    ask(&mut peer, "client", json!({"name": "/switch", "type": SET_BOOL}));
+    assert_eq!(ask(&mut peer, "ready", json!({"service": "/switch"})), false);
+    let _spinning = Spinning::new(&node);
+    let service = node.create_service::<SetBool, _>("/switch", set_bool).unwrap();
+    ask(&mut peer, "wait", json!({"service": "/switch"}));
+    let mut others: Vec<Peer> = (0..2).map(|_| stock(&domain)).collect();
+    for other in &mut others {
+        ask(other, "client", json!({"name": "/switch", "type": SET_BOOL}));
+        ask(other, "wait", json!({"service": "/switch"}));
+    }
+    // Each peer calls while the others do: every one gets its own answers, in the order of its requests.
+    let pattern = [true, false, true, true, false];
+    let requests: Value = pattern.iter().map(|data| json!({"data": data})).collect();
+    std::thread::scope(|scope| {
+        for client in others.iter_mut().chain([&mut peer]) {
+            scope.spawn(|| {
+                let answers = ask(client, "call", json!({"service": "/switch", "requests": requests}));
+                for (answer, data) in items(&answers).iter().zip(pattern) {
+                    assert_eq!(answer["success"], data);
+                    let length = answer["message"].as_str().unwrap().len();
+                    assert_eq!(length, if data { 2 } else { LARGE });
+                }
+            });
+        }
+    });
+    drop(service);
+    peer.eventually(json!({"op": "ready", "service": "/switch"}), |ready| *ready == false);
+}
+
+#[test]
+fn stock_servers_answer_small_and_large_and_several_calls_at_once() {
+    let Some(domain) = Domain::reserve() else { return };
+    let (node, mut peer) = (node(&domain), stock(&domain));
+    let other = crate::support::node(&domain);
+    let clients = [&node, &node, &other].map(|node| node.create_client::<SetBool>("/switch").unwrap());
+    assert!(!clients[0].service_is_ready());
+    let response = json!({"message": {"$repeat": ["x", LARGE]}, "success": true});
+    ask(&mut peer, "service", json!({"name": "/switch", "type": SET_BOOL, "response": response}));
+    for client in &clients {
+        client.wait_for_service(WATCHDOG).unwrap();
+    }
+    let calls: Vec<_> = (0..4)
+        .flat_map(|_| clients.each_ref().map(|client| client.call(&SetBool_Request { data: true }).unwrap()))
+        .collect();
+    for call in calls {
+        let response = call.wait(WATCHDOG).unwrap();
+        assert!(response.success && response.message == "x".repeat(LARGE));
+    }
+    ask(&mut peer, "destroy", json!({"what": "service", "name": "/switch"}));
+    let gone = || !clients[0].service_is_ready();
+    node.context().wait_for_graph(WATCHDOG, || "the end of the service", gone).unwrap();
+}
+
+#[test]
+fn answers_may_come_late_on_both_sides() {
+    let Some(domain) = Domain::reserve() else { return };
+    let (node, mut peer) = (node(&domain), stock(&domain));
+    let _spinning = Spinning::new(&node);
+    let deferred = Inbox::<Responder<SetBool>>::new();
+    let put = deferred.putter();
+    let _service = node
+        .create_service::<SetBool, _>("/ours", move |_: SetBool_Request, responder: Responder<SetBool>| put(responder))
+        .unwrap();
+    ask(&mut peer, "client", json!({"name": "/ours", "type": SET_BOOL}));
+    ask(&mut peer, "wait", json!({"service": "/ours"}));
+    std::thread::scope(|scope| {
+        let calling = scope.spawn(|| {
+            ask(&mut peer, "call", json!({"service": "/ours", "requests": [{"data": true}, {"data": true}]}))
+        });
+        // Answered in the other order.
+        let (first, second) = (deferred.take(), deferred.take());
+        second.send(&SetBool_Response { success: false, message: "second".into() }).unwrap();
+        first.send(&SetBool_Response { success: true, message: "first".into() }).unwrap();
+        let answers = calling.join().unwrap();
+        assert_eq!([&answers[0]["message"], &answers[1]["message"]], ["first", "second"]);
+    });
+
+    ask(&mut peer, "service", json!({"name": "/theirs", "type": SET_BOOL, "deferred": true}));
+    let client = node.create_client::<SetBool>("/theirs").unwrap();
+    client.wait_for_service(WATCHDOG).unwrap();
+    let call = client.call(&SetBool_Request { data: true }).unwrap();
+    ask(&mut peer, "requests", json!({"service": "/theirs"}));
+    ask(&mut peer, "release", json!({"service": "/theirs"}));
+    call.wait(WATCHDOG).unwrap();
+}
+
+#[test]
+fn clients_that_vanish_do_not_disturb_the_others() {
+    let Some(domain) = Domain::reserve() else { return };
+    let (node, mut peer) = (node(&domain), stock(&domain));
+    let _spinning = Spinning::new(&node);
+    let deferred = Inbox::<Responder<SetBool>>::new();
+    let put = deferred.putter();
+    let _service = node
+        .create_service::<SetBool, _>("/ours", move |_: SetBool_Request, responder: Responder<SetBool>| put(responder))
+        .unwrap();
+    let mut vanishing = stock(&domain);
+    for client in [&mut vanishing, &mut peer] {
+        ask(client, "client", json!({"name": "/ours", "type": SET_BOOL}));
+        ask(client, "wait", json!({"service": "/ours"}));
+    }
+    ask(&mut vanishing, "send", json!({"service": "/ours", "request": {"data": false}}));
+    let orphan = deferred.take();
+    drop(vanishing);
+    let one_client = || node.context().graph().count(feros::rmw::EndpointKind::Client, "/ours") == 1;
+    node.context().wait_for_graph(WATCHDOG, || "the end of the client", one_client).unwrap();
+    // Whether this is told is up to the engine; what matters is that it neither blocks nor reaches anybody else.
+    let _ = orphan.send(&SetBool_Response { success: false, message: "for nobody".into() });
+    std::thread::scope(|scope| {
+        let calling =
+            scope.spawn(|| ask(&mut peer, "call", json!({"service": "/ours", "requests": [{"data": true}]})));
+        deferred.take().send(&SetBool_Response { success: true, message: "for you".into() }).unwrap();
+        assert_eq!(calling.join().unwrap(), json!([{"success": true, "message": "for you"}]));
+    });
+
+    // Ours vanishes while a stock server works for it.
+    ask(&mut peer, "service", json!({"name": "/theirs", "type": SET_BOOL, "deferred": true}));
+    let short_lived = crate::support::node(&domain);
+    let client = short_lived.create_client::<SetBool>("/theirs").unwrap();
+    client.wait_for_service(WATCHDOG).unwrap();
+    let call = client.call(&SetBool_Request { data: false }).unwrap();
+    ask(&mut peer, "requests", json!({"service": "/theirs"}));
+    drop((call, client, short_lived));
+    ask(&mut peer, "release", json!({"service": "/theirs"}));
+    let client = node.create_client::<SetBool>("/theirs").unwrap();
+    client.wait_for_service(WATCHDOG).unwrap();
+    let call = client.call(&SetBool_Request { data: true }).unwrap();
+    ask(&mut peer, "release", json!({"service": "/theirs"}));
+    call.wait(WATCHDOG).unwrap();
+}
+
+#[test]
+fn services_of_stock_nodes_answer() {
+    let Some(domain) = Domain::reserve() else { return };
+    let (node, _peer) = (node(&domain), stock(&domain));
+    let client = |name: &str| format!("/theirs/stock_node/{name}");
+
+    let list = node.create_client::<ListParameters>(&client("list_parameters")).unwrap();
+    list.wait_for_service(WATCHDOG).unwrap();
+    let names = list.call_and_wait(&ListParameters_Request::default(), WATCHDOG).unwrap().result.names;
+    assert!(names.contains(&"use_sim_time".to_owned()), "{names:?}");
+
+    let get = node.create_client::<GetParameters>(&client("get_parameters")).unwrap();
+    get.wait_for_service(WATCHDOG).unwrap();
+    let request = GetParameters_Request { names: vec!["use_sim_time".into()] };
+    let values = get.call_and_wait(&request, WATCHDOG).unwrap().values;
+    assert_eq!(values.len(), 1);
+    assert_eq!((values[0].r#type, values[0].bool_value), (ParameterType::PARAMETER_BOOL, false));
+
+    let describe = node.create_client::<GetTypeDescription>(&client("get_type_description")).unwrap();
+    describe.wait_for_service(WATCHDOG).unwrap();
+    let ty = dynamic_type("rcl_interfaces/msg/Log");
+    let request = GetTypeDescription_Request {
+        type_name: ty.name().to_string(),
+        type_hash: ty.type_hash().to_string(),
+        include_type_sources: true,
+    };
+    let answer = describe.call_and_wait(&request, WATCHDOG).unwrap();
+    assert!(answer.successful, "{}", answer.failure_reason);
+    assert_eq!(answer.type_description.type_description.type_name, "rcl_interfaces/msg/Log");
+    assert_eq!(answer.type_description.type_description.fields.len(), ty.fields().len());
+
+    let unknown = GetTypeDescription_Request { type_name: "no/msg/Such".into(), ..request };
+    let answer = describe.call_and_wait(&unknown, WATCHDOG).unwrap();
+    assert!(!answer.successful && !answer.failure_reason.is_empty());
+    assert!(describe.wait_for_service(Duration::ZERO).is_ok());
+}
