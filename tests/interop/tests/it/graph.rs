@@ -30,7 +30,8 @@ fn has_node(nodes: &Value, namespace: &str, name: &str) -> bool {
 /// Waits until stock knows the node of every endpoint of `kind` ("publishers", "subscriptions") of a topic.
 fn endpoints(peer: &mut Peer, kind: &str, topic: &str, count: usize) -> Value {
     peer.eventually(json!({"op": kind, "topic": topic}), |found| {
-        items(found).len() == count && items(found).iter().all(|info| !info["node"].as_str().unwrap().starts_with('_'))
+        items(found).len() == count
+            && items(found).iter().all(|info| !info["node"].as_str().unwrap().starts_with('_'))
     })
 }
 
@@ -71,7 +72,10 @@ fn stock_sees_our_nodes_endpoints_types_hashes_and_qos() {
     assert_eq!([&infos[0]["node"], &infos[0]["kind"]], ["feros_node", "subscription"]);
     let qos = &infos[0]["qos"];
     assert_eq!([&qos["reliability"], &qos["durability"]], ["best_effort", "volatile"]);
-    assert_eq!([&qos["history"], &qos["depth"], &qos["liveliness"]], [&json!("keep_last"), &json!(5), &json!("automatic")]);
+    assert_eq!(
+        [&qos["history"], &qos["depth"], &qos["liveliness"]],
+        [&json!("keep_last"), &json!(5), &json!("automatic")]
+    );
     assert!(qos["deadline"].as_f64().unwrap() >= INFINITE, "{qos}");
     let infos = endpoints(&mut peer, "publishers", "/ours/feros_node/all", 1);
     assert_eq!(infos[0]["qos"]["history"], "keep_all");
@@ -82,7 +86,8 @@ fn stock_sees_our_nodes_endpoints_types_hashes_and_qos() {
     let services = peer.request(json!({"op": "services"}));
     assert_eq!([&services["/ours/enable"], &services["/disable"]], [&json!([SET_BOOL]), &json!([SET_BOOL])]);
     let about = peer.eventually(json!({"op": "node", "name": "feros_node", "namespace": "/ours"}), |about| {
-        about["services"] == json!({"/ours/enable": [SET_BOOL]}) && about["clients"] == json!({"/disable": [SET_BOOL]})
+        about["services"] == json!({"/ours/enable": [SET_BOOL]})
+            && about["clients"] == json!({"/disable": [SET_BOOL]})
     });
     assert_eq!(about["subscriptions"], json!({"/ours/words": [TEXT]}));
     assert_eq!(
@@ -126,7 +131,8 @@ fn stock_sees_the_enclave_and_several_nodes_of_one_context() {
     let same: Vec<_> = items(&seen).iter().filter(|node| node["name"] == "same").collect();
     assert!(same.len() == 3 && same.iter().all(|node| node["enclave"] == "/kitchen/robot"), "{seen}");
     let infos = endpoints(&mut peer, "publishers", "/shared", 3);
-    let namespaces: BTreeSet<_> = items(&infos).iter().map(|info| info["namespace"].as_str().unwrap()).collect();
+    let namespaces: BTreeSet<_> =
+        items(&infos).iter().map(|info| info["namespace"].as_str().unwrap()).collect();
     assert_eq!(namespaces, BTreeSet::from(["/", "/arm", "/arm/hand"]));
     drop(publishers);
 }
@@ -140,13 +146,18 @@ fn we_see_stock_nodes_endpoints_types_hashes_and_qos() {
     let qos = json!({"depth": 3, "durability": "transient_local", "deadline": 1.5, "lifespan": 5,
         "liveliness": "manual_by_topic", "liveliness_lease_duration": 7});
     ask(&mut peer, "publisher", json!({"topic": "words", "type": TEXT, "qos": qos}));
-    ask(&mut peer, "subscription", json!({"topic": "words", "type": TEXT, "qos": {"reliability": "best_effort", "depth": 5}}));
+    ask(
+        &mut peer,
+        "subscription",
+        json!({"topic": "words", "type": TEXT, "qos": {"reliability": "best_effort", "depth": 5}}),
+    );
     ask(&mut peer, "service", json!({"name": "enable", "type": SET_BOOL}));
     ask(&mut peer, "client", json!({"name": "/disable", "type": SET_BOOL}));
 
     let named = |kind, name: &str, count: usize| {
         let graph = context.graph();
-        let of_node = graph.endpoints_of(kind, name).filter(|info| info.node.name() == Some(&stock_node)).count();
+        let of_node =
+            graph.endpoints_of(kind, name).filter(|info| info.node.name() == Some(&stock_node)).count();
         of_node == count
     };
     let complete = || {
@@ -163,7 +174,10 @@ fn we_see_stock_nodes_endpoints_types_hashes_and_qos() {
 
     let info = &node.publishers_info_by_topic("/theirs/words").unwrap()[0];
     assert_eq!((info.type_name.as_str(), info.type_hash), (TEXT, TypeIdentity::of::<Text>().hash));
-    assert_eq!((info.qos.reliability, info.qos.durability), (Reliability::Reliable, Durability::TransientLocal));
+    assert_eq!(
+        (info.qos.reliability, info.qos.durability),
+        (Reliability::Reliable, Durability::TransientLocal)
+    );
     assert_eq!(info.qos.deadline.finite(), Some(Duration::from_millis(1500)));
     assert_eq!(info.qos.liveliness, Liveliness::ManualByTopic);
     assert_eq!(info.qos.liveliness_lease_duration.finite(), Some(Duration::from_secs(7)));
@@ -211,8 +225,12 @@ fn log_messages_arrive_on_the_other_side() {
     let node = context.create_node("log_of_feros").unwrap();
     let mut peer = stock(&domain);
     let _spinning = Spinning::new(&node);
-    ask(&mut peer, "subscription", json!({"topic": "/rosout", "type": "rcl_interfaces/msg/Log",
-        "qos": {"depth": 1000, "durability": "transient_local"}}));
+    ask(
+        &mut peer,
+        "subscription",
+        json!({"topic": "/rosout", "type": "rcl_interfaces/msg/Log",
+        "qos": {"depth": 1000, "durability": "transient_local"}}),
+    );
     feros::error!(node, "grüße aus {}", "Feros");
     let log = loop {
         let taken = ask(&mut peer, "take", json!({"topic": "/rosout"}));
@@ -221,11 +239,15 @@ fn log_messages_arrive_on_the_other_side() {
         }
     };
     assert_eq!([&log["level"], &log["msg"]], [&json!(Log::ERROR), &json!("grüße aus Feros")]);
-    assert!(log["file"].as_str().unwrap().ends_with("graph.rs") && log["line"].as_u64().unwrap() > 0, "{log}");
+    assert!(
+        log["file"].as_str().unwrap().ends_with("graph.rs") && log["line"].as_u64().unwrap() > 0,
+        "{log}"
+    );
     assert!(log["stamp"]["sec"].as_u64().unwrap() > 1_700_000_000, "{log}");
 
     let inbox = Inbox::new();
-    let _subscription = node.create_subscription("/rosout", QosProfile::rosout_default(), inbox.putter()).unwrap();
+    let _subscription =
+        node.create_subscription("/rosout", QosProfile::rosout_default(), inbox.putter()).unwrap();
     ask(&mut peer, "log", json!({"text": "grüße von stock", "level": "warn"}));
     let log = inbox.take_where(|log: &Log| log.name == "theirs.stock_node");
     assert_eq!((log.level, log.msg.as_str()), (Log::WARN, "grüße von stock"));

@@ -41,7 +41,8 @@ fn late_joiners_get_what_transient_local_keeps() {
     ask(&mut peer, "publish", json!({"topic": "/theirs", "values": publish(&[1, 2, 3])}));
     let inbox = Inbox::new();
     let put = inbox.putter();
-    let subscription = node.create_subscription("/theirs", qos, move |number: Int32| put(number.data)).unwrap();
+    let subscription =
+        node.create_subscription("/theirs", qos, move |number: Int32| put(number.data)).unwrap();
     assert_eq!([inbox.take(), inbox.take()], [2, 3]);
     ask(&mut peer, "publish", json!({"topic": "/theirs", "values": publish(&[4])}));
     assert_eq!(inbox.take(), 4);
@@ -63,7 +64,12 @@ fn incompatible_policies_are_reported_on_both_sides() {
     let (node, mut peer) = (node(&domain), stock(&domain));
     let _spinning = Spinning::new(&node);
     let weak = [
-        ("reliability", QosProfile::keep_last(1).best_effort(), QosPolicyKind::Reliability, json!({"reliability": "best_effort"})),
+        (
+            "reliability",
+            QosProfile::keep_last(1).best_effort(),
+            QosPolicyKind::Reliability,
+            json!({"reliability": "best_effort"}),
+        ),
         ("durability", QosProfile::keep_last(1), QosPolicyKind::Durability, json!({})),
         ("deadline", QosProfile::keep_last(1), QosPolicyKind::Deadline, json!({})),
         ("liveliness", QosProfile::keep_last(1), QosPolicyKind::Liveliness, json!({})),
@@ -77,13 +83,15 @@ fn incompatible_policies_are_reported_on_both_sides() {
             json!({"liveliness": "manual_by_topic", "liveliness_lease_duration": 100}),
         ),
     ];
-    for ((policy, offered, kind, stock_offered), (requested, stock_requested)) in weak.into_iter().zip(strict) {
+    for ((policy, offered, kind, stock_offered), (requested, stock_requested)) in weak.into_iter().zip(strict)
+    {
         // Ours offers too little.
         let topic = format!("/ours/{policy}");
         let inbox = Inbox::new();
         let options = PublisherOptions::from(offered).on_event(inbox.putter());
         let publisher = node.create_publisher::<Int32>(&topic, options).unwrap();
-        let arguments = json!({"topic": topic, "type": TYPE, "qos": stock_requested, "events": ["incompatible_qos"]});
+        let arguments =
+            json!({"topic": topic, "type": TYPE, "qos": stock_requested, "events": ["incompatible_qos"]});
         ask(&mut peer, "subscription", arguments);
         let event = inbox.take_where(|event| matches!(event, PublisherEvent::OfferedQosIncompatible { .. }));
         assert_eq!(event, PublisherEvent::OfferedQosIncompatible { total: 1, change: 1, last_policy: kind });
@@ -97,10 +105,15 @@ fn incompatible_policies_are_reported_on_both_sides() {
         let inbox = Inbox::new();
         let options = SubscriptionOptions::from(requested).on_event(inbox.putter());
         let subscription = node.create_subscription(&topic, options, |_: Int32| {}).unwrap();
-        let arguments = json!({"topic": topic, "type": TYPE, "qos": stock_offered, "events": ["incompatible_qos"]});
+        let arguments =
+            json!({"topic": topic, "type": TYPE, "qos": stock_offered, "events": ["incompatible_qos"]});
         ask(&mut peer, "publisher", arguments);
-        let event = inbox.take_where(|event| matches!(event, SubscriptionEvent::RequestedQosIncompatible { .. }));
-        assert_eq!(event, SubscriptionEvent::RequestedQosIncompatible { total: 1, change: 1, last_policy: kind });
+        let event =
+            inbox.take_where(|event| matches!(event, SubscriptionEvent::RequestedQosIncompatible { .. }));
+        assert_eq!(
+            event,
+            SubscriptionEvent::RequestedQosIncompatible { total: 1, change: 1, last_policy: kind }
+        );
         let theirs = json!({"topic": topic, "what": "publisher", "kind": "incompatible_qos"});
         let theirs = ask(&mut peer, "event", theirs);
         assert_eq!(theirs["last_policy_kind"], policy, "{theirs}");
@@ -115,7 +128,8 @@ fn missed_deadlines_are_reported_on_both_sides() {
     let _spinning = Spinning::new(&node);
     let qos = QosProfile::keep_last(1).deadline(Duration::from_millis(200));
     let stock_qos = json!({"deadline": 0.2});
-    let with_event = |topic: &str| json!({"topic": topic, "type": TYPE, "qos": stock_qos, "events": ["deadline"]});
+    let with_event =
+        |topic: &str| json!({"topic": topic, "type": TYPE, "qos": stock_qos, "events": ["deadline"]});
 
     let inbox = Inbox::new();
     let options = PublisherOptions::from(qos).on_event(inbox.putter());
@@ -124,7 +138,8 @@ fn missed_deadlines_are_reported_on_both_sides() {
     publisher.wait_for_subscriptions(1, WATCHDOG).unwrap();
     publisher.publish(Int32 { data: 1 }).unwrap();
     inbox.take_where(|event| matches!(event, PublisherEvent::OfferedDeadlineMissed { total: 1.., .. }));
-    let missed = ask(&mut peer, "event", json!({"topic": "/ours", "what": "subscription", "kind": "deadline"}));
+    let missed =
+        ask(&mut peer, "event", json!({"topic": "/ours", "what": "subscription", "kind": "deadline"}));
     assert!(missed["total_count"].as_i64().unwrap() >= 1, "{missed}");
 
     let inbox = Inbox::new();
@@ -134,7 +149,8 @@ fn missed_deadlines_are_reported_on_both_sides() {
     subscription.wait_for_publishers(1, WATCHDOG).unwrap();
     ask(&mut peer, "publish", json!({"topic": "/theirs", "values": [{"data": 1}]}));
     inbox.take_where(|event| matches!(event, SubscriptionEvent::RequestedDeadlineMissed { total: 1.., .. }));
-    let missed = ask(&mut peer, "event", json!({"topic": "/theirs", "what": "publisher", "kind": "deadline"}));
+    let missed =
+        ask(&mut peer, "event", json!({"topic": "/theirs", "what": "publisher", "kind": "deadline"}));
     assert!(missed["total_count"].as_i64().unwrap() >= 1, "{missed}");
 }
 
@@ -145,7 +161,8 @@ fn lost_liveliness_is_reported_on_both_sides() {
     let _spinning = Spinning::new(&node);
     let qos = QosProfile::keep_last(1).liveliness(Liveliness::ManualByTopic, Duration::from_millis(300));
     let stock_qos = json!({"liveliness": "manual_by_topic", "liveliness_lease_duration": 0.3});
-    let with_event = |topic: &str| json!({"topic": topic, "type": TYPE, "qos": stock_qos, "events": ["liveliness"]});
+    let with_event =
+        |topic: &str| json!({"topic": topic, "type": TYPE, "qos": stock_qos, "events": ["liveliness"]});
 
     let inbox = Inbox::new();
     let options = PublisherOptions::from(qos).on_event(inbox.putter());
@@ -156,7 +173,8 @@ fn lost_liveliness_is_reported_on_both_sides() {
     inbox.take_where(|event| matches!(event, PublisherEvent::LivelinessLost { total: 1.., .. }));
     let mut alive_then_not = Vec::new();
     while alive_then_not.last() != Some(&json!(0)) || alive_then_not.len() < 2 {
-        let event = ask(&mut peer, "event", json!({"topic": "/ours", "what": "subscription", "kind": "liveliness"}));
+        let event =
+            ask(&mut peer, "event", json!({"topic": "/ours", "what": "subscription", "kind": "liveliness"}));
         alive_then_not.push(event["alive_count"].clone());
     }
 
@@ -167,8 +185,11 @@ fn lost_liveliness_is_reported_on_both_sides() {
     subscription.wait_for_publishers(1, WATCHDOG).unwrap();
     ask(&mut peer, "publish", json!({"topic": "/theirs", "values": [{"data": 1}]}));
     inbox.take_where(|event| matches!(event, SubscriptionEvent::LivelinessChanged { alive: 1, .. }));
-    inbox.take_where(|event| matches!(event, SubscriptionEvent::LivelinessChanged { alive: 0, not_alive: 1, .. }));
-    let lost = ask(&mut peer, "event", json!({"topic": "/theirs", "what": "publisher", "kind": "liveliness"}));
+    inbox.take_where(|event| {
+        matches!(event, SubscriptionEvent::LivelinessChanged { alive: 0, not_alive: 1, .. })
+    });
+    let lost =
+        ask(&mut peer, "event", json!({"topic": "/theirs", "what": "publisher", "kind": "liveliness"}));
     assert!(lost["total_count"].as_i64().unwrap() >= 1, "{lost}");
 }
 

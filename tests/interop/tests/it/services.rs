@@ -156,7 +156,9 @@ fn answers_may_come_late_on_both_sides() {
     let deferred = Inbox::<Responder<SetBool>>::new();
     let put = deferred.putter();
     let _service = node
-        .create_service::<SetBool, _>("/ours", move |_: SetBool_Request, responder: Responder<SetBool>| put(responder))
+        .create_service::<SetBool, _>("/ours", move |_: SetBool_Request, responder: Responder<SetBool>| {
+            put(responder)
+        })
         .unwrap();
     ask(&mut peer, "client", json!({"name": "/ours", "type": SET_BOOL}));
     ask(&mut peer, "wait", json!({"service": "/ours"}));
@@ -189,7 +191,9 @@ fn clients_that_vanish_do_not_disturb_the_others() {
     let deferred = Inbox::<Responder<SetBool>>::new();
     let put = deferred.putter();
     let _service = node
-        .create_service::<SetBool, _>("/ours", move |_: SetBool_Request, responder: Responder<SetBool>| put(responder))
+        .create_service::<SetBool, _>("/ours", move |_: SetBool_Request, responder: Responder<SetBool>| {
+            put(responder)
+        })
         .unwrap();
     let mut vanishing = stock(&domain);
     for client in [&mut vanishing, &mut peer] {

@@ -1,6 +1,6 @@
 //! What the tests share: a Feros node beside a stock one, and waiting without time limits.
 
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -63,13 +63,14 @@ impl Drop for Spinning {
 
 /// What callbacks received and the test has not looked at yet.
 pub(crate) struct Inbox<T> {
-    sender: Sender<T>,
+    sender: SyncSender<T>,
     receiver: Receiver<T>,
 }
 
 impl<T: Send + 'static> Inbox<T> {
     pub(crate) fn new() -> Self {
-        let (sender, receiver) = channel();
+        // No test receives more than it looks at by nearly as much.
+        let (sender, receiver) = sync_channel(10_000);
         Self { sender, receiver }
     }
 

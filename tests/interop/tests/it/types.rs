@@ -19,12 +19,15 @@ use crate::values::{EXTREMES, difference, from_json, to_json};
 /// Publishes a serialized message through an endpoint of a generated type.
 type Publish = Box<dyn Fn(&[u8])>;
 
+/// Makes a subscription of a generated type, to be kept.
+type Subscribe = fn(&Node, &str, QosProfile, &Inbox<Vec<u8>>) -> Box<dyn Any>;
+
 /// How endpoints of a generated type are made.
 struct Generated {
     name: &'static str,
     publisher: fn(&Node, &str, QosProfile) -> (Publish, GenericPublisher),
     /// Puts each message, serialized again, into the inbox.
-    subscription: fn(&Node, &str, QosProfile, &Inbox<Vec<u8>>) -> Box<dyn Any>,
+    subscription: Subscribe,
 }
 
 impl Generated {
