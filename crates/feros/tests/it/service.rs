@@ -6,7 +6,10 @@ use std::time::Duration;
 use feros::msgs::std_srvs::srv::{
     SetBool, SetBool_Request, SetBool_Response, Trigger, Trigger_Request, Trigger_Response,
 };
-use feros::{CallError, ClientOptions, Executor, Node, Outcome, Responder, Service, ServiceMapping, Stopper};
+use feros::{
+    CallError, ClientOptions, Executor, Node, Outcome, QosProfile, Responder, SerializedMessage, Service,
+    ServiceMapping, Stopper, TypeIdentity,
+};
 
 use crate::support::{WATCHDOG, context};
 
@@ -122,6 +125,44 @@ fn clients_of_both_mappings_are_served_at_the_same_time() {
             assert_eq!(call.wait(WATCHDOG).unwrap().success, data);
         }
     }
+}
+
+/// The bytes of `rmw_cyclonedds`: encapsulation, client, number, then the message, and the same 16 bytes in the reply.
+#[test]
+fn the_payload_header_mapping_has_the_bytes_of_rmw_cyclonedds() {
+    let (here, there) = (context(), context());
+    let (server, caller) = (here.create_node("server").unwrap(), there.create_node("caller").unwrap());
+    let _service = set_bool_server(&server);
+    let _spinning = Spinning::new(&server);
+    let options =
+        ClientOptions { force_mapping: Some(ServiceMapping::PayloadHeader), ..ClientOptions::default() };
+    let client = caller.create_client_with::<SetBool>("switch", options).unwrap();
+    client.wait_for_service(WATCHDOG).unwrap();
+
+    let eavesdropper = context().create_node("eavesdropper").unwrap();
+    let qos = QosProfile::services_default().avoid_ros_namespace_conventions();
+    let listen = |topic: String, message: &str| {
+        let (sender, receiver) = sync_channel(4);
+        let identity = TypeIdentity { name: format!("std_srvs/srv/SetBool_{message}"), hash: None };
+        let put = move |bytes: SerializedMessage, _| sender.send(bytes.to_vec()).unwrap();
+        let subscription = eavesdropper.create_generic_subscription(&topic, &identity, qos, put).unwrap();
+        subscription.wait_for_publishers(1, WATCHDOG).unwrap();
+        (subscription, receiver)
+    };
+    let (_requests, requests) = listen(format!("rq{}Request", client.service_name()), "Request");
+    let (_replies, replies) = listen(format!("rr{}Reply", client.service_name()), "Response");
+    let _listening = Spinning::new(&eavesdropper);
+    assert!(client.call_and_wait(&SetBool_Request { data: true }, WATCHDOG).unwrap().success);
+
+    let request = requests.recv_timeout(WATCHDOG).unwrap();
+    let (encapsulation, header, message) = (&request[..4], &request[4..20], &request[20..]);
+    assert_eq!(encapsulation, [0, 1, 0, 0]);
+    assert!(header[..8] != [0; 8], "a client that can be told from others");
+    assert!(i64::from_le_bytes(header[8..].try_into().unwrap()) >= 1, "numbers count from one");
+    assert_eq!(message, [1]);
+    let reply = replies.recv_timeout(WATCHDOG).unwrap();
+    assert_eq!((&reply[..4], &reply[4..20]), (&[0, 1, 0, 0][..], header), "all 16 bytes come back");
+    assert_eq!(reply[20..], *b"\x01\0\0\0\x03\0\0\0on\0");
 }
 
 #[test]
