@@ -1,0 +1,1 @@
+//! The host path: messages in shared memory between processes of one host.
