@@ -127,6 +127,7 @@ impl End {
             type_name: STRING,
             type_hash: Some(HASH),
             qos,
+            announcement: "",
             mode: PublishMode::Synchronous,
             on_event: None,
         }
@@ -153,6 +154,7 @@ impl End {
             type_name: STRING,
             type_hash: Some(HASH),
             qos,
+            announcement: "",
             ignore_local_publications: false,
             on_data: Arc::new(|| ()),
             on_event: None,

@@ -195,6 +195,7 @@ unsafe extern "C" {
         listener: *const dds_listener_t,
     ) -> dds_entity_t;
     pub fn dds_delete(entity: dds_entity_t) -> dds_return_t;
+    pub fn dds_set_qos(entity: dds_entity_t, qos: *const dds_qos_t) -> dds_return_t;
     pub fn dds_get_guid(entity: dds_entity_t, guid: *mut dds_guid_t) -> dds_return_t;
 
     pub fn dds_create_listener(arg: *mut c_void) -> *mut dds_listener_t;

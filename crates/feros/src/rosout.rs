@@ -27,6 +27,7 @@ impl Rosout {
             type_name: &identity.name,
             type_hash: identity.hash,
             qos: QosProfile::rosout_default(),
+            announcement: "",
             mode: PublishMode::Synchronous,
             on_event: None,
         })?;

@@ -147,6 +147,7 @@ impl GenericSubscription {
                 type_name: &message_type.name,
                 type_hash: message_type.hash,
                 qos: options.qos,
+                announcement: "",
                 ignore_local_publications: options.ignore_local_publications,
                 on_data,
                 on_event: Some(watch.notify()),

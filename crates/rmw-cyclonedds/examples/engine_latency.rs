@@ -71,6 +71,7 @@ fn send() {
             type_name: TYPE,
             type_hash: None,
             qos: QosProfile::default(),
+            announcement: "",
             mode: PublishMode::Synchronous,
             on_event: Some(matched.notify()),
         })
@@ -115,6 +116,7 @@ fn receive() {
             type_name: TYPE,
             type_hash: None,
             qos: QosProfile::default(),
+            announcement: "",
             ignore_local_publications: false,
             on_data: data.notify(),
             on_event: None,

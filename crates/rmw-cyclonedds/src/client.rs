@@ -7,12 +7,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use feros_cyclonedds_sys as sys;
 use feros_rmw::engine::Fill;
 use feros_rmw::{
-    Client, ClientOptions, CreateEndpointError, Gid, PublishError, QosProfile, Sample, ServiceMapping,
+    Client, ClientOptions, CreateEndpointError, Gid, PublishError, QosProfile, Sample, ServiceMapping, Stamp,
     TakeError,
 };
 
 use crate::endpoint::{Reader, Wakes, Writer};
-use crate::matches::{MatchCache, Matches};
+use crate::matches::{MatchCache, Matches, with_data};
 use crate::qos::Qos;
 use crate::sample::{
     ENCAPSULATION_BYTES, SERVICE_HEADER_BYTES, SampleRef, lend, message_info, without_service_header,
@@ -51,7 +51,7 @@ impl CycloneClient {
         let names = ServiceNames::new(options.service, options.type_name)?;
         let id = pair_id(shared);
         let client_id = (options.force_mapping == Some(ServiceMapping::PayloadHeader)).then_some(id);
-        let data = |type_hash| EndpointData { type_hash, service_id: None, client_id }.encode();
+        let data = |type_hash| EndpointData { type_hash, client_id, ..EndpointData::default() }.encode();
         let on_match = Some(options.on_response.clone());
         // Before the writer, so that whoever is asked can answer.
         let replies = Reader::new(
@@ -84,7 +84,7 @@ impl CycloneClient {
     }
 
     fn servers(&self) -> Matches {
-        self.request_readers.get(&self.requests.watched.match_generation, || self.requests.matched())
+        self.request_readers.get(&self.requests.watched.match_generation, || self.requests.matched(with_data))
     }
 
     fn mapping(&self) -> Result<ServiceMapping, PublishError> {
@@ -142,8 +142,9 @@ impl Client for CycloneClient {
         if servers.is_empty() {
             return false;
         }
-        let answerers =
-            self.reply_writers.get(&self.replies.watched.match_generation, || self.replies.matched());
+        let answerers = self
+            .reply_writers
+            .get(&self.replies.watched.match_generation, || self.replies.matched(with_data));
         servers.iter().any(|(server, data)| {
             answerers.iter().any(|(gid, other)| match data.service_id {
                 Some(id) => other.service_id == Some(id),
@@ -153,8 +154,7 @@ impl Client for CycloneClient {
     }
 
     fn send_request(&self, size_bytes: usize, fill: Fill<'_>) -> Result<i64, PublishError> {
-        // SAFETY: no preconditions.
-        let now = unsafe { sys::feros_now() };
+        let now = Stamp::now();
         let mapping = self.mapping()?;
         let offset = if mapping == ServiceMapping::PayloadHeader { SERVICE_HEADER_BYTES } else { 0 };
         let mut sample = self.requests.fill(size_bytes, offset, fill)?;

@@ -6,7 +6,7 @@ use std::ptr::NonNull;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use feros_cyclonedds_sys as sys;
-use feros_rmw::Gid;
+use feros_rmw::{Gid, QosProfile};
 
 /// A negative return code of the engine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,6 +57,13 @@ impl Entity {
         if let Err(code) = check(unsafe { sys::dds_delete(self.handle) }) {
             tracing::warn!("deleting an entity failed: {code}");
         }
+    }
+
+    /// Replaces what the entity announces in its USER_DATA; nothing else of its QoS changes.
+    pub(crate) fn set_user_data(&self, user_data: &str) -> Result<(), Code> {
+        let qos = crate::qos::Qos::user_data_only(user_data);
+        // SAFETY: the entity and the QoS are alive; the engine copies what it keeps.
+        check(unsafe { sys::dds_set_qos(self.handle, qos.as_ptr()) }).map(|_| ())
     }
 
     pub(crate) fn gid(&self) -> Result<Gid, Code> {
@@ -114,6 +121,11 @@ impl MatchedEndpoint {
     pub(crate) fn gid(&self) -> Gid {
         // SAFETY: non-null and owned.
         Gid(unsafe { self.0.as_ref() }.key.v)
+    }
+
+    pub(crate) fn profile(&self) -> QosProfile {
+        // SAFETY: non-null and owned; its QoS lives as long.
+        unsafe { crate::qos::profile(self.0.as_ref().qos) }
     }
 
     pub(crate) fn user_data(&self) -> Vec<u8> {

@@ -4,9 +4,10 @@
 use std::ffi::c_void;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::time::Duration;
 
 use feros_cyclonedds_sys as sys;
-use feros_rmw::{CreateEndpointError, FillAborted, Gid, Notify, PublishError, TakeError};
+use feros_rmw::{CreateEndpointError, FillAborted, Gid, Notify, PublishError, Stamp, TakeError};
 
 use crate::dds::{Code, Entity, Listener, MatchedEndpoint, c_string, check, matched_handles};
 use crate::graph::IncompatibleType;
@@ -15,7 +16,6 @@ use crate::qos::Qos;
 use crate::sample::SampleRef;
 use crate::status::{ReaderStatus, WriterStatus};
 use crate::sync::Mutex;
-use feros_rmw::dds::user_data::EndpointData;
 
 /// The names of an endpoint.
 #[derive(Debug, Clone)]
@@ -202,13 +202,13 @@ impl Writer {
     }
 
     /// Writes a sample that `fill` made, with the time of its publication; returns its sequence number.
-    pub(crate) fn write(&self, sample: SampleRef, source_timestamp: i64) -> Result<i64, PublishError> {
+    pub(crate) fn write(&self, sample: SampleRef, stamp: Stamp) -> Result<i64, PublishError> {
         let mut next = self.next_sequence_number.lock();
         let number = *next;
         // SAFETY: the writer is alive; the call consumes the reference.
         let code = unsafe {
             let gid = &raw const self.gid.0;
-            sys::feros_write(self.entity.handle(), sample.into_raw(), gid, number, source_timestamp)
+            sys::feros_write(self.entity.handle(), sample.into_raw(), gid, number, stamp.0)
         };
         check(code)
             .map_err(|code| PublishError::Engine { topic: self.names.ros.clone(), code: code.to_string() })?;
@@ -216,11 +216,19 @@ impl Writer {
         Ok(number)
     }
 
-    pub(crate) fn matched(&self) -> Vec<(Gid, EndpointData)> {
+    /// Waits until all reliable readers acknowledged all that was written; zero looks once.
+    pub(crate) fn wait_for_acks(&self, timeout: Duration) -> Result<(), Code> {
+        let nanos = i64::try_from(timeout.as_nanos()).unwrap_or(sys::DDS_INFINITY);
+        // SAFETY: the writer is alive.
+        check(unsafe { sys::dds_wait_for_acks(self.entity.handle(), nanos) }).map(|_| ())
+    }
+
+    /// What `read` finds in each subscription that matches now.
+    pub(crate) fn matched<T>(&self, read: impl Fn(&MatchedEndpoint) -> T) -> Vec<T> {
         matched_handles(&self.entity, sys::dds_get_matched_subscriptions)
             .into_iter()
             .filter_map(|handle| MatchedEndpoint::subscription(&self.entity, handle))
-            .map(|endpoint| (endpoint.gid(), EndpointData::parse(&endpoint.user_data())))
+            .map(|endpoint| read(&endpoint))
             .collect()
     }
 }
@@ -278,11 +286,12 @@ impl Reader {
         unsafe { sys::feros_refused_samples(self.topic.sertype) }
     }
 
-    pub(crate) fn matched(&self) -> Vec<(Gid, EndpointData)> {
+    /// What `read` finds in each publication that matches now.
+    pub(crate) fn matched<T>(&self, read: impl Fn(&MatchedEndpoint) -> T) -> Vec<T> {
         matched_handles(&self.entity, sys::dds_get_matched_publications)
             .into_iter()
             .filter_map(|handle| MatchedEndpoint::publication(&self.entity, handle))
-            .map(|endpoint| (endpoint.gid(), EndpointData::parse(&endpoint.user_data())))
+            .map(|endpoint| read(&endpoint))
             .collect()
     }
 }

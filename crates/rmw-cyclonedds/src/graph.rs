@@ -255,6 +255,7 @@ fn endpoint_info(endpoint: &WireEndpoint, owner: &dyn Fn(&Gid) -> EndpointNode) 
         node: owner(&endpoint.gid),
         qos,
         is_ros,
+        announcement: endpoint.data.announcement.clone(),
     })
 }
 

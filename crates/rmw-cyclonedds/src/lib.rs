@@ -13,12 +13,14 @@
 //! How a message goes: `publish` lends memory of the engine's pool, the caller serializes into it, and the engine sends from
 //! there; on the other side it is copied once, from the received datagrams into a contiguous sample, which `take` lends.
 
+mod announcement;
 mod client;
 pub mod config;
 mod dds;
 mod discovery;
 mod domain;
 mod endpoint;
+mod gaps;
 mod graph;
 mod matches;
 mod participant;

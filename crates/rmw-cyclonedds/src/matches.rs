@@ -1,12 +1,25 @@
-//! The endpoints that match a service's or client's endpoints, read again only when they changed.
+//! The endpoints that match ours: as users see them, and for services and clients, which read them again only when they
+//! changed.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use feros_rmw::Gid;
+use feros_rmw::{Gid, Match};
 
+use crate::dds::MatchedEndpoint;
 use crate::sync::Mutex;
 use feros_rmw::dds::user_data::EndpointData;
+
+/// A match as users see it.
+pub(crate) fn as_match(endpoint: &MatchedEndpoint) -> Match {
+    let announcement = EndpointData::parse(&endpoint.user_data()).announcement;
+    Match { gid: endpoint.gid(), announcement, qos: endpoint.profile() }
+}
+
+/// What services and clients need of a match.
+pub(crate) fn with_data(endpoint: &MatchedEndpoint) -> (Gid, EndpointData) {
+    (endpoint.gid(), EndpointData::parse(&endpoint.user_data()))
+}
 
 pub(crate) type Matches = Arc<[(Gid, EndpointData)]>;
 

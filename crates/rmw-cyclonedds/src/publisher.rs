@@ -8,18 +8,19 @@ use std::time::{Duration, Instant};
 use feros_cyclonedds_sys as sys;
 use feros_rmw::engine::Fill;
 use feros_rmw::{
-    CreateEndpointError, EventError, Gid, PublishError, PublishMode, Publisher, PublisherEvent,
-    PublisherOptions, QosProfile, WaitForAckedError,
+    AnnounceError, CreateEndpointError, EventError, Gid, Match, PublishError, PublishMode, Publisher,
+    PublisherEvent, PublisherOptions, QosProfile, Stamp, WaitForAckedError,
 };
 
+use crate::announcement::Announced;
 use crate::dds::check;
 use crate::endpoint::{Names, Wakes, Writer};
 use crate::graph::IncompatibleType;
+use crate::matches::as_match;
 use crate::qos::Qos;
 use crate::queue::Queue;
 use crate::sample::SampleRef;
 use crate::session::{NodeMember, Shared};
-use feros_rmw::dds::user_data::EndpointData;
 
 /// How long the end of an asynchronous publisher waits for what is still queued: as long as the engine itself lingers.
 const LINGER: Duration = Duration::from_secs(1);
@@ -30,6 +31,7 @@ pub(crate) struct CyclonePublisher {
     _member: NodeMember,
     writer: Arc<Writer>,
     qos: QosProfile,
+    announced: Announced,
 }
 
 impl CyclonePublisher {
@@ -39,12 +41,16 @@ impl CyclonePublisher {
         qos: QosProfile,
         options: PublisherOptions<'_>,
     ) -> Result<Arc<Self>, CreateEndpointError> {
-        let data = EndpointData { type_hash: options.type_hash, ..EndpointData::default() };
+        let announced = Announced::new(options.type_hash);
         let wakes = Wakes { on_event: options.on_event, ..Wakes::default() };
         let name = names.ros.clone();
         let (topic, type_name) = (names.topic.clone(), names.type_name.clone());
-        let writer =
-            Arc::new(Writer::new(&shared.participant, names, &Qos::writer(&qos, &data.encode()), wakes)?);
+        let writer = Arc::new(Writer::new(
+            &shared.participant,
+            names,
+            &Qos::writer(&qos, &announced.user_data(options.announcement)),
+            wakes,
+        )?);
         let watcher = Arc::downgrade(&writer.watched) as std::sync::Weak<dyn IncompatibleType>;
         shared.graph.watch_type(writer.gid, true, &topic, &type_name, watcher);
         let member = shared.join_node(options.node, &name, vec![], vec![writer.gid]);
@@ -53,7 +59,7 @@ impl CyclonePublisher {
             PublishMode::Synchronous => None,
             PublishMode::Asynchronous { queue_depth } => Some(Sender::start(&writer, queue_depth)?),
         };
-        Ok(Arc::new(Self { sender, _member: member, writer, qos }))
+        Ok(Arc::new(Self { sender, _member: member, writer, qos, announced }))
     }
 
     fn topic(&self) -> String {
@@ -70,13 +76,14 @@ impl Publisher for CyclonePublisher {
         self.qos
     }
 
-    fn publish(&self, size_bytes: usize, fill: Fill<'_>) -> Result<u64, PublishError> {
-        // SAFETY: no preconditions.
-        let now = unsafe { sys::feros_now() };
+    fn publish_at(&self, stamp: Stamp, size_bytes: usize, fill: Fill<'_>) -> Result<u64, PublishError> {
+        if !stamp.is_publishable() {
+            return Err(PublishError::Stamp { topic: self.topic(), stamp });
+        }
         let sample = self.writer.fill(size_bytes, 0, fill)?;
         match &self.sender {
-            Some(sender) => Ok(sender.push(sample, now)),
-            None => self.writer.write(sample, now).map(i64::unsigned_abs),
+            Some(sender) => Ok(sender.push(sample, stamp)),
+            None => self.writer.write(sample, stamp).map(i64::unsigned_abs),
         }
     }
 
@@ -84,8 +91,12 @@ impl Publisher for CyclonePublisher {
         self.writer.watched.matched.load(Ordering::Acquire)
     }
 
-    fn matched_gids(&self) -> Vec<Gid> {
-        self.writer.matched().into_iter().map(|(gid, _)| gid).collect()
+    fn matches(&self) -> Vec<Match> {
+        self.writer.matched(as_match)
+    }
+
+    fn announce(&self, announcement: &str) -> Result<(), AnnounceError> {
+        self.announced.change(&self.writer.entity, &self.writer.names.ros, announcement)
     }
 
     fn wait_for_all_acked(&self, timeout: Duration) -> Result<(), WaitForAckedError> {
@@ -95,13 +106,16 @@ impl Publisher for CyclonePublisher {
             return Err(timed_out());
         }
         let left = timeout.saturating_sub(started.elapsed());
-        let nanos = i64::try_from(left.as_nanos()).unwrap_or(sys::DDS_INFINITY);
-        // SAFETY: the writer is alive.
-        match check(unsafe { sys::dds_wait_for_acks(self.writer.entity.handle(), nanos) }) {
-            Ok(_) => Ok(()),
+        match self.writer.wait_for_acks(left) {
+            Ok(()) => Ok(()),
             Err(code) if code.0 == sys::DDS_RETCODE_TIMEOUT => Err(timed_out()),
             Err(code) => Err(WaitForAckedError::Engine { topic: self.topic(), code: code.to_string() }),
         }
+    }
+
+    fn is_acknowledged(&self) -> bool {
+        self.sender.as_ref().is_none_or(|sender| sender.queue.is_done())
+            && self.writer.wait_for_acks(Duration::ZERO).is_ok()
     }
 
     fn assert_liveliness(&self) -> Result<(), EventError> {
@@ -123,7 +137,7 @@ impl Publisher for CyclonePublisher {
 
 /// The thread that sends for an asynchronous publisher.
 struct Sender {
-    queue: Arc<Queue<(SampleRef, i64)>>,
+    queue: Arc<Queue<(SampleRef, Stamp)>>,
     accepted: AtomicU64,
     /// Messages that the engine refused after they were accepted.
     failed: Arc<AtomicU64>,
@@ -133,7 +147,7 @@ struct Sender {
 
 impl Sender {
     fn start(writer: &Arc<Writer>, depth: usize) -> Result<Self, CreateEndpointError> {
-        let queue = Arc::new(Queue::<(SampleRef, i64)>::new(depth));
+        let queue = Arc::new(Queue::<(SampleRef, Stamp)>::new(depth));
         let failed = Arc::new(AtomicU64::new(0));
         let (from, to, failures) = (queue.clone(), writer.clone(), failed.clone());
         let run = move || {
@@ -156,7 +170,7 @@ impl Sender {
         Ok(Self { queue, accepted, failed, writer: writer.clone(), thread: Some(thread) })
     }
 
-    fn push(&self, sample: SampleRef, published: i64) -> u64 {
+    fn push(&self, sample: SampleRef, published: Stamp) -> u64 {
         self.queue.push((sample, published));
         self.accepted.fetch_add(1, Ordering::Relaxed) + 1
     }

@@ -32,6 +32,13 @@ impl Qos {
         unsafe { sys::dds_qset_userdata(self.as_ptr(), user_data.as_ptr().cast(), user_data.len()) }
     }
 
+    /// Nothing but USER_DATA, for changing that of an entity that exists.
+    pub(crate) fn user_data_only(user_data: &str) -> Self {
+        let qos = Self::new();
+        qos.set_user_data(user_data);
+        qos
+    }
+
     /// A participant that announces its enclave.
     pub(crate) fn participant(enclave: &str) -> Self {
         let qos = Self::new();

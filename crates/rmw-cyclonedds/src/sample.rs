@@ -1,10 +1,8 @@
 //! Samples of the engine: loaned for writing, lent after reading.
 
-use std::ptr::NonNull;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
-
 use feros_cyclonedds_sys as sys;
-use feros_rmw::{Gid, MessageInfo, Payload, PayloadBytes, Sample};
+use feros_rmw::{Gid, MessageInfo, Payload, PayloadBytes, Sample, Stamp};
+use std::ptr::NonNull;
 
 /// A counted reference to a sample of the engine.
 #[derive(Debug)]
@@ -140,17 +138,12 @@ impl PayloadBytes for Copied {
 pub(crate) fn message_info(info: &sys::feros_sample_info, session: Gid) -> MessageInfo {
     let publisher_gid = Gid(info.writer_guid);
     MessageInfo {
-        source_timestamp: time(info.source_timestamp),
-        received_timestamp: time(info.received_timestamp),
+        source_timestamp: Stamp(info.source_timestamp).to_system_time(),
+        received_timestamp: Stamp(info.received_timestamp).to_system_time(),
         publication_sequence_number: u64::try_from(info.sequence_number).ok().filter(|n| *n > 0),
         publisher_gid,
         from_same_session: publisher_gid.participant_prefix() == session.participant_prefix(),
     }
-}
-
-fn time(nanos: i64) -> Option<SystemTime> {
-    let nanos = u64::try_from(nanos).ok().filter(|n| *n > 0)?;
-    UNIX_EPOCH.checked_add(Duration::from_nanos(nanos))
 }
 
 /// The sample as the client library receives it.

@@ -10,12 +10,12 @@ use feros_cyclonedds_sys as sys;
 use feros_rmw::engine::Fill;
 use feros_rmw::{
     CreateEndpointError, Gid, PublishError, QosProfile, RequestId, Sample, Service, ServiceMapping,
-    ServiceOptions, TakeError,
+    ServiceOptions, Stamp, TakeError,
 };
 
 use crate::dds::MatchedEndpoint;
 use crate::endpoint::{Names, Reader, Wakes, Writer};
-use crate::matches::{MatchCache, is_reader};
+use crate::matches::{MatchCache, is_reader, with_data};
 use crate::qos::Qos;
 use crate::sample::{ENCAPSULATION_BYTES, SERVICE_HEADER_BYTES, message_info, without_service_header};
 use crate::sample::{SampleRef, lend};
@@ -57,7 +57,7 @@ impl CycloneService {
     ) -> Result<Self, CreateEndpointError> {
         let names = ServiceNames::new(options.service, options.type_name)?;
         let service_id = (options.mapping == ServiceMapping::PayloadHeader).then(|| pair_id(shared));
-        let data = |type_hash| EndpointData { type_hash, service_id, client_id: None }.encode();
+        let data = |type_hash| EndpointData { type_hash, service_id, ..EndpointData::default() }.encode();
         let match_bell = Arc::new(Bell::default());
         let bell = match_bell.clone();
         let ring = move || {
@@ -119,7 +119,7 @@ impl CycloneService {
         let generation = &self.replies.watched.match_generation;
         loop {
             let seen = generation.load(Ordering::Acquire);
-            let matches = self.reply_readers.get(generation, || self.replies.matched());
+            let matches = self.reply_readers.get(generation, || self.replies.matched(with_data));
             if matches.iter().any(&is_client) {
                 return Ok(());
             }
@@ -137,7 +137,7 @@ impl CycloneService {
 
     fn has_left(&self, client: &[u8; 16]) -> bool {
         let generation = &self.requests.watched.match_generation;
-        let writers = self.request_writers.get(generation, || self.requests.matched());
+        let writers = self.request_writers.get(generation, || self.requests.matched(with_data));
         !writers.iter().any(|(gid, _)| gid.participant_prefix() == Gid(*client).participant_prefix())
     }
 
@@ -172,7 +172,12 @@ impl CycloneService {
         Some((id, lend(sample, self.requests.participant.gid)))
     }
 
-    fn send_related(&self, request: &RequestId, mut sample: SampleRef, now: i64) -> Result<(), PublishError> {
+    fn send_related(
+        &self,
+        request: &RequestId,
+        mut sample: SampleRef,
+        now: Stamp,
+    ) -> Result<(), PublishError> {
         let related = sys::feros_identity { guid: request.client, sequence_number: request.sequence_number };
         sample.set_related(&related);
         if is_reader(&request.client) {
@@ -185,7 +190,7 @@ impl CycloneService {
         &self,
         request: &RequestId,
         mut sample: SampleRef,
-        now: i64,
+        now: Stamp,
     ) -> Result<(), PublishError> {
         write_service_header(&mut sample, &request.client[..8], request.sequence_number);
         let publication = request.client.last_chunk::<8>().map_or(0, |bytes| u64::from_le_bytes(*bytes));
@@ -222,8 +227,7 @@ impl Service for CycloneService {
         size_bytes: usize,
         fill: Fill<'_>,
     ) -> Result<(), PublishError> {
-        // SAFETY: no preconditions.
-        let now = unsafe { sys::feros_now() };
+        let now = Stamp::now();
         match request.mapping {
             ServiceMapping::RelatedSampleIdentity => {
                 self.send_related(request, self.replies.fill(size_bytes, 0, fill)?, now)

@@ -3,12 +3,11 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use feros_cyclonedds_sys as sys;
 use feros_rmw::engine::GraphChangeGuard;
 use feros_rmw::{
     Client, ClientOptions, CreateEndpointError, Durability, FillAborted, Gid, GraphSnapshot, Liveliness,
     NodeId, NodeName, Notify, OpenError, Publisher, PublisherOptions, QosDuration, QosProfile, Reliability,
-    Service, ServiceOptions, Session, SessionOptions, Subscription, SubscriptionOptions,
+    Service, ServiceOptions, Session, SessionOptions, Stamp, Subscription, SubscriptionOptions,
 };
 
 use crate::client::CycloneClient;
@@ -57,8 +56,7 @@ impl Shared {
             .fill(feros_cdr::encoded_size(&entities), 0, &mut |memory| {
                 feros_cdr::encode_into(&entities, memory).map(drop).map_err(|_| FillAborted)
             })
-            // SAFETY: no preconditions.
-            .and_then(|sample| self.announcer.write(sample, unsafe { sys::feros_now() }));
+            .and_then(|sample| self.announcer.write(sample, Stamp::now()));
         if let Err(error) = written {
             tracing::error!("nodes cannot be announced, others will not see them: {error}");
         }
@@ -164,6 +162,11 @@ fn check_name(name: &str, as_it_is: bool) -> Result<(), CreateEndpointError> {
     fits.then_some(()).ok_or_else(|| refused("it must have 1 to 255 bytes and no NUL".into()))
 }
 
+fn check_announcement(name: &str, text: &str) -> Result<(), CreateEndpointError> {
+    feros_rmw::announcement::check_announcement(text)
+        .map_err(|reason| CreateEndpointError::Announcement { name: name.to_owned(), reason })
+}
+
 fn check_qos(name: &str, profile: &QosProfile) -> Result<(), CreateEndpointError> {
     if i32::try_from(profile.depth).is_ok() {
         return Ok(());
@@ -235,6 +238,7 @@ impl Session for CycloneSession {
     ) -> Result<Arc<dyn Publisher>, CreateEndpointError> {
         let as_it_is = options.qos.avoid_ros_namespace_conventions;
         check_name(options.topic, as_it_is)?;
+        check_announcement(options.topic, options.announcement)?;
         self.require_node(options.node, options.topic)?;
         let names = Names {
             ros: options.topic.to_owned(),
@@ -253,6 +257,7 @@ impl Session for CycloneSession {
     ) -> Result<Arc<dyn Subscription>, CreateEndpointError> {
         let as_it_is = options.qos.avoid_ros_namespace_conventions;
         check_name(options.topic, as_it_is)?;
+        check_announcement(options.topic, options.announcement)?;
         self.require_node(options.node, options.topic)?;
         let names = Names {
             ros: options.topic.to_owned(),

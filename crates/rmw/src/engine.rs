@@ -7,12 +7,14 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::announcement::{AnnounceError, AnnouncementError, Match};
 use crate::event::{PublisherEvent, SubscriptionEvent};
 use crate::gid::Gid;
 use crate::graph::GraphSnapshot;
 use crate::name::NodeName;
 use crate::qos::QosProfile;
 use crate::sample::{RequestId, Sample};
+use crate::stamp::Stamp;
 
 /// Called by an engine, on any thread, when there may be something to take.
 ///
@@ -350,6 +352,9 @@ pub struct PublisherOptions<'a> {
     pub type_hash: Option<TypeHash>,
     /// Its policies.
     pub qos: QosProfile,
+    /// What it announces of itself beyond DDS, as [`check_announcement`](crate::announcement::check_announcement) allows
+    /// it; the empty text announces nothing.
+    pub announcement: &'a str,
     /// Whether publishing waits for the link.
     pub mode: PublishMode,
     /// Called when [`Publisher::take_event`] may have something.
@@ -369,6 +374,9 @@ pub struct SubscriptionOptions<'a> {
     pub type_hash: Option<TypeHash>,
     /// Its policies.
     pub qos: QosProfile,
+    /// What it announces of itself beyond DDS, as [`check_announcement`](crate::announcement::check_announcement) allows
+    /// it; the empty text announces nothing.
+    pub announcement: &'a str,
     /// Do not receive from publishers of the same session.
     pub ignore_local_publications: bool,
     /// Called when [`Subscription::take`] may have something.
@@ -457,6 +465,14 @@ pub enum CreateEndpointError {
         /// What is wrong.
         reason: String,
     },
+    /// The announcement cannot go on the wire.
+    #[error("{name} cannot be created with its announcement: {reason}")]
+    Announcement {
+        /// Name of the topic.
+        name: String,
+        /// What is wrong with the text.
+        reason: AnnouncementError,
+    },
     /// The node is not (or no longer) part of the session.
     #[error("{name} cannot be created: its node was removed from the session")]
     NoNode {
@@ -503,6 +519,18 @@ pub enum PublishError {
         size_bytes: usize,
         /// The largest possible.
         largest_bytes: usize,
+    },
+    /// The source timestamp cannot go on the wire.
+    #[error(
+        "nothing was published on {topic} with the source timestamp {stamp} ns: possible are {} to {}",
+        Stamp::MIN,
+        Stamp::MAX
+    )]
+    Stamp {
+        /// Name of the topic.
+        topic: String,
+        /// What was asked for.
+        stamp: Stamp,
     },
     /// Subscriptions did not make room in time.
     #[error(
@@ -602,26 +630,56 @@ pub trait Publisher: Send + Sync {
     /// Its policies after resolution.
     fn qos(&self) -> QosProfile;
 
-    /// Publishes one message of `size_bytes`, written once by `fill` into the memory that the engine sends from.
+    /// Publishes one message of `size_bytes`, written once by `fill` into the memory that the engine sends from, with the
+    /// current time as its source timestamp.
     ///
     /// Returns the message's sequence number, from 1. Blocks as [`PublishMode`] says; allocates only when no buffer of
     /// the size is free.
     ///
     /// # Errors
     /// See [`PublishError`]; nothing was published then.
-    fn publish(&self, size_bytes: usize, fill: Fill<'_>) -> Result<u64, PublishError>;
+    fn publish(&self, size_bytes: usize, fill: Fill<'_>) -> Result<u64, PublishError> {
+        self.publish_at(Stamp::now(), size_bytes, fill)
+    }
+
+    /// As [`publish`](Self::publish), with this source timestamp, which subscriptions receive to the nanosecond. A lifespan
+    /// counts from it. The engine does not care for the order of stamps: messages stay in the order of publishing.
+    ///
+    /// # Errors
+    /// See [`PublishError`]; nothing was published then.
+    fn publish_at(&self, stamp: Stamp, size_bytes: usize, fill: Fill<'_>) -> Result<u64, PublishError>;
 
     /// Subscriptions that match now. Lock-free in spirit: never waits for the network.
     fn matched_subscriptions(&self) -> usize;
 
+    /// The subscriptions that match now, those of the same session included. Allocates; never waits for the network, and
+    /// not for a publish that waits.
+    ///
+    /// What a notification of [`PublisherOptions::on_event`] told of a match is in it from then on, until it ends.
+    fn matches(&self) -> Vec<Match>;
+
     /// Gids of the subscriptions that match now.
-    fn matched_gids(&self) -> Vec<Gid>;
+    fn matched_gids(&self) -> Vec<Gid> {
+        self.matches().into_iter().map(|matched| matched.gid).collect()
+    }
+
+    /// Announces another text from now on; the empty text announces nothing. Others see it in their graph, whose change
+    /// is notified, and in their [`matches`](Subscription::matches); the matches themselves stay as they are.
+    ///
+    /// May wait for a publish that waits; never waits for others to see it.
+    ///
+    /// # Errors
+    /// See [`AnnounceError`]; nothing was changed then.
+    fn announce(&self, announcement: &str) -> Result<(), AnnounceError>;
 
     /// Waits until all reliable subscriptions acknowledged all that was published.
     ///
     /// # Errors
     /// [`WaitForAckedError::Timeout`] after `timeout`.
     fn wait_for_all_acked(&self, timeout: Duration) -> Result<(), WaitForAckedError>;
+
+    /// Whether all reliable subscriptions that match acknowledged all that was published. Never blocks.
+    fn is_acknowledged(&self) -> bool;
 
     /// Shows that the publisher is alive (manual liveliness).
     ///
@@ -656,8 +714,27 @@ pub trait Subscription: Send + Sync {
     /// Publishers that match now.
     fn matched_publishers(&self) -> usize;
 
+    /// The publishers that match now, those of the same session included. Allocates; never waits for the network.
+    ///
+    /// What a notification of [`SubscriptionOptions::on_event`] told of a match is in it from then on, until it ends.
+    fn matches(&self) -> Vec<Match>;
+
     /// Gids of the publishers that match now.
-    fn matched_gids(&self) -> Vec<Gid>;
+    fn matched_gids(&self) -> Vec<Gid> {
+        self.matches().into_iter().map(|matched| matched.gid).collect()
+    }
+
+    /// Announces another text from now on, as [`Publisher::announce`] does.
+    ///
+    /// # Errors
+    /// See [`AnnounceError`]; nothing was changed then.
+    fn announce(&self, announcement: &str) -> Result<(), AnnounceError>;
+
+    /// While `expect` is set, gaps in this publisher's numbers are not counted as lost messages, because its messages come
+    /// by another way as well. When it is unset, counting begins anew with the next message of the publisher.
+    ///
+    /// Bounded in memory: publishers that do not match any more are forgotten when there are many.
+    fn expect_gaps(&self, publisher: Gid, expect: bool);
 
     /// Takes the next event that was not taken yet.
     ///

@@ -4,6 +4,7 @@
 //! that every engine answers them alike.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use crate::engine::TypeHash;
 use crate::gid::Gid;
@@ -55,6 +56,8 @@ pub struct EndpointInfo {
     pub qos: QosProfile,
     /// Whether its names follow the conventions of ROS.
     pub is_ros: bool,
+    /// What it announces of itself beyond DDS; `None` for endpoints of others than Feros.
+    pub announcement: Option<Arc<str>>,
 }
 
 /// Which node an endpoint belongs to.
@@ -199,6 +202,7 @@ mod tests {
             node: EndpointNode::Named(NodeName::new("/", node).expect("valid")),
             qos: QosProfile::default(),
             is_ros: true,
+            announcement: None,
         }
     }
 

@@ -12,14 +12,16 @@
 //! | [`graph`] | what is known of nodes and endpoints, ours and others' |
 //! | [`event`] | what an endpoint reports besides data |
 //! | [`sample`] | a received sample and its information |
+//! | [`stamp`] | when a message was published, exactly |
+//! | [`announcement`] | what endpoints say of themselves beyond DDS, and who matches |
 //! | [`dds`] | what every DDS engine says on the wire |
 //! | [`gid`] | identity of an endpoint |
 //!
 //! Engines are values: which one is used is chosen at run time. Every function of the traits states its
 //! preconditions, errors, and whether it blocks, allocates and is thread-safe. The crate `feros-conformance` holds one
 //! suite for all of them.
-#![forbid(unsafe_code)]
 
+pub mod announcement;
 pub mod dds;
 pub mod engine;
 pub mod event;
@@ -28,7 +30,9 @@ pub mod graph;
 pub mod name;
 pub mod qos;
 pub mod sample;
+pub mod stamp;
 
+pub use announcement::{AnnounceError, AnnouncementError, Match};
 pub use engine::{
     Client, ClientOptions, CreateEndpointError, DiscoveryRange, Engine, EventError, FillAborted,
     GraphChangeGuard, NodeId, Notify, OpenError, PublishError, PublishMode, Publisher, PublisherOptions,
@@ -41,3 +45,4 @@ pub use graph::{EndpointInfo, EndpointKind, GraphSnapshot, NodeInfo};
 pub use name::{NameError, NodeName};
 pub use qos::{Durability, History, Liveliness, QosDuration, QosPolicyKind, QosProfile, Reliability};
 pub use sample::{MessageInfo, Payload, PayloadBytes, RequestId, Sample};
+pub use stamp::Stamp;

@@ -3,7 +3,11 @@
 use std::fmt;
 use std::time::SystemTime;
 
+use smallbox::space::S16;
+use smallbox::{SmallBox, smallbox};
+
 use crate::gid::Gid;
+use crate::stamp::Stamp;
 
 /// Bytes that an engine lends as long as this value lives: the sample's memory goes back when it is dropped.
 pub trait PayloadBytes: Send + Sync {
@@ -19,12 +23,14 @@ impl PayloadBytes for Vec<u8> {
 }
 
 /// The serialized message of a [`Sample`], lent by the engine.
-pub struct Payload(Box<dyn PayloadBytes>);
+///
+/// A holder of up to 16 words (128 bytes on 64-bit machines) lies in the payload itself; a larger one is boxed.
+pub struct Payload(SmallBox<dyn PayloadBytes, S16>);
 
 impl Payload {
-    /// Takes over bytes that an engine lends.
+    /// Takes over bytes that an engine lends. Does not allocate for holders of up to 16 words.
     pub fn new(bytes: impl PayloadBytes + 'static) -> Self {
-        Self(Box::new(bytes))
+        Self(smallbox!(bytes))
     }
 }
 
@@ -57,6 +63,13 @@ pub struct MessageInfo {
     pub from_same_session: bool,
 }
 
+impl MessageInfo {
+    /// The source timestamp as the publisher gave it, to the nanosecond; `None` when it gave none.
+    pub fn stamp(&self) -> Option<Stamp> {
+        self.source_timestamp.and_then(Stamp::from_system_time)
+    }
+}
+
 /// A received message: serialized bytes and information.
 #[derive(Debug)]
 pub struct Sample {
@@ -77,4 +90,52 @@ pub struct RequestId {
     pub sequence_number: i64,
     /// How the client expects its reply.
     pub mapping: crate::ServiceMapping,
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use super::*;
+
+    /// `WORDS` words beside the counter of drops.
+    struct Holder<const WORDS: usize> {
+        dropped: Arc<AtomicUsize>,
+        words: [u64; WORDS],
+        bytes: [u8; 8],
+    }
+
+    impl<const WORDS: usize> PayloadBytes for Holder<WORDS> {
+        fn bytes(&self) -> &[u8] {
+            assert_eq!(self.words, [7; WORDS]);
+            &self.bytes
+        }
+    }
+
+    fn check<const WORDS: usize>(boxed: bool) {
+        let dropped = Arc::new(AtomicUsize::new(0));
+        let bytes = [1, 2, 3, 4, 5, 6, 7, 8];
+        let payload = Payload::new(Holder { dropped: dropped.clone(), words: [7; WORDS], bytes });
+        assert_eq!(payload.0.is_heap(), boxed);
+        // A payload may move between threads as any value, with what it holds.
+        let moved = std::thread::scope(|scope| scope.spawn(|| payload).join()).expect("moves");
+        assert_eq!(*moved, bytes);
+        assert_eq!(dropped.load(Ordering::Relaxed), 0);
+        drop(moved);
+        assert_eq!(dropped.load(Ordering::Relaxed), 1);
+    }
+
+    impl<const WORDS: usize> Drop for Holder<WORDS> {
+        fn drop(&mut self) {
+            self.dropped.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    #[test]
+    fn small_holders_are_not_boxed() {
+        check::<0>(false);
+        check::<14>(false);
+        check::<15>(true);
+    }
 }

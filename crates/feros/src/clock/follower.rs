@@ -38,6 +38,7 @@ impl ClockFollower {
             type_name: &identity.name,
             type_hash: identity.hash,
             qos: QosProfile::clock(),
+            announcement: "",
             ignore_local_publications: false,
             on_data,
             on_event: None,

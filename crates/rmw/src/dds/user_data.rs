@@ -1,6 +1,9 @@
 //! USER_DATA of participants and endpoints: `key=value;` lists, as `rmw_dds_common` and `rmw_cyclonedds` write them.
 
+use std::sync::Arc;
+
 use crate::TypeHash;
+use crate::announcement::check_announcement;
 
 /// Identity that ties the two endpoints of a service or client of the payload-header mapping together.
 pub type PairId = [u8; 16];
@@ -14,6 +17,8 @@ pub struct EndpointData {
     pub service_id: Option<PairId>,
     /// Set by clients of the payload-header mapping only.
     pub client_id: Option<PairId>,
+    /// What a Feros endpoint announces of itself beyond DDS; checked by [`check_announcement`], never empty.
+    pub announcement: Option<Arc<str>>,
 }
 
 impl EndpointData {
@@ -28,6 +33,9 @@ impl EndpointData {
         if let Some(hash) = &self.type_hash {
             text.push_str(&format!("typehash={hash};"));
         }
+        if let Some(announcement) = &self.announcement {
+            text.push_str(&format!("feros={announcement};"));
+        }
         text
     }
 
@@ -39,11 +47,17 @@ impl EndpointData {
                 "typehash" => data.type_hash = TypeHash::parse(value),
                 "serviceid" => data.service_id = parse_pair_id(value),
                 "clientid" => data.client_id = parse_pair_id(value),
+                "feros" => data.announcement = announcement(value),
                 _ => {}
             }
         }
         data
     }
+}
+
+/// An announcement that can go on the wire; none for the empty text and for what cannot.
+fn announcement(text: &str) -> Option<Arc<str>> {
+    (!text.is_empty() && check_announcement(text).is_ok()).then(|| Arc::from(text))
 }
 
 /// The enclave that a participant announces; empty when it announces none.
@@ -92,6 +106,24 @@ mod tests {
         assert_eq!(parse_enclave(b"enclave=/;\0"), "/");
         assert_eq!(parse_enclave(b"enclave=/a/b;"), "/a/b");
         assert_eq!(parse_enclave(b""), "");
+    }
+
+    #[test]
+    fn announcements_follow_the_type_hash() {
+        let given = EndpointData {
+            type_hash: Some(TypeHash([1; 32])),
+            announcement: Some("host=7,x=y".into()),
+            ..EndpointData::default()
+        };
+        let text = given.encode();
+        assert!(text.ends_with("01;feros=host=7,x=y;"), "{text}");
+        assert_eq!(EndpointData::parse(text.as_bytes()), given);
+        let longest = "x".repeat(crate::announcement::MAX_ANNOUNCEMENT_BYTES);
+        let parsed = EndpointData::parse(format!("feros={longest};").as_bytes());
+        assert_eq!(parsed.announcement.as_deref(), Some(longest.as_str()));
+        for hostile in ["feros=;", &format!("feros={longest}x;"), "feros=a\nb;", "feros;", "=feros=;"] {
+            assert_eq!(EndpointData::parse(hostile.as_bytes()), EndpointData::default(), "{hostile:?}");
+        }
     }
 
     #[test]

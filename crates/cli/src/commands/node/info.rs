@@ -141,6 +141,7 @@ mod tests {
             node: EndpointNode::Named(NodeName::new("/ns", "n").unwrap()),
             qos: QosProfile::default(),
             is_ros: true,
+            announcement: None,
         }
     }
 

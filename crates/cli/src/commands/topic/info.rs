@@ -7,7 +7,7 @@ use feros_rmw::{EndpointKind, GraphSnapshot};
 use serde_json::json;
 
 use super::endpoint::Endpoint;
-use super::watch::no_such_topic;
+use super::watch::{describe, no_such_topic};
 use crate::connection::{Connection, DiscoveryArgs};
 use crate::error::CliError;
 use crate::{notices, output};
@@ -46,15 +46,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
         output::print(&text(&graph, &name, args.verbose))?
     }
     for mismatch in graph.mismatches(&name) {
-        let of = |side: &feros_rmw::graph::EndpointNode| {
-            side.name().map_or_else(|| "a node without a name".to_owned(), ToString::to_string)
-        };
-        notices::warn(format!(
-            "{name}: publisher in {} and subscription in {}: {}",
-            of(&mismatch.publisher),
-            of(&mismatch.subscription),
-            mismatch.reason
-        ));
+        notices::warn(format!("{name}: {}", describe(&mismatch)));
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -109,6 +101,7 @@ mod tests {
                 .with_system_defaults_resolved()
                 .deadline(Duration::from_millis(100)),
             is_ros: true,
+            announcement: None,
         };
         let subscription = EndpointInfo {
             kind: EndpointKind::Subscription,

@@ -1,0 +1,96 @@
+//! What an endpoint says of itself beyond DDS: a short text that travels with its discovery and is opaque to engines.
+//!
+//! Feros endpoints tell each other in it how they can be reached besides the engine. Peers that do not know it ignore it.
+
+use std::sync::Arc;
+
+use crate::gid::Gid;
+use crate::qos::QosProfile;
+
+/// The longest announcement, in bytes: discovery data of an endpoint must stay within one datagram.
+pub const MAX_ANNOUNCEMENT_BYTES: usize = 512;
+
+/// Why a text cannot be announced.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum AnnouncementError {
+    /// It is too long.
+    #[error("it has {size_bytes} bytes, possible are {MAX_ANNOUNCEMENT_BYTES}; say less")]
+    TooLong {
+        /// Its size.
+        size_bytes: usize,
+    },
+    /// It holds a character that would end or spoil its entry.
+    #[error("it holds {character:?} at byte {at}; leave out `;` and control characters")]
+    Character {
+        /// The character.
+        character: char,
+        /// Where it is.
+        at: usize,
+    },
+}
+
+/// Checks that a text can be announced; the empty text announces nothing.
+///
+/// # Errors
+/// See [`AnnouncementError`].
+pub fn check_announcement(text: &str) -> Result<(), AnnouncementError> {
+    if text.len() > MAX_ANNOUNCEMENT_BYTES {
+        return Err(AnnouncementError::TooLong { size_bytes: text.len() });
+    }
+    match text.char_indices().find(|(_, c)| *c == ';' || c.is_control()) {
+        Some((at, character)) => Err(AnnouncementError::Character { character, at }),
+        None => Ok(()),
+    }
+}
+
+/// Why an announcement was not changed; what was announced before stays.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum AnnounceError {
+    /// The text cannot be announced.
+    #[error("the announcement of an endpoint of {topic} was not changed: {reason}")]
+    Text {
+        /// Name of the topic.
+        topic: String,
+        /// What is wrong with the text.
+        reason: AnnouncementError,
+    },
+    /// The engine failed in a way that it does not explain.
+    #[error("the announcement of an endpoint of {topic} was not changed: the engine says {code}")]
+    Engine {
+        /// Name of the topic.
+        topic: String,
+        /// The engine's own word for the failure.
+        code: String,
+    },
+}
+
+/// An endpoint that matches another one now.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Match {
+    /// Its identity.
+    pub gid: Gid,
+    /// What it announces; `None` for endpoints that announce nothing, such as those of stock ROS 2.
+    pub announcement: Option<Arc<str>>,
+    /// Its policies as far as they were announced.
+    pub qos: QosProfile,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_are_checked() {
+        assert_eq!(check_announcement(""), Ok(()));
+        assert_eq!(check_announcement("host=ü,pid=7 = yes"), Ok(()));
+        assert_eq!(check_announcement(&"x".repeat(512)), Ok(()));
+        let error = check_announcement(&"ü".repeat(257)).expect_err("514 bytes");
+        assert_eq!(error, AnnouncementError::TooLong { size_bytes: 514 });
+        for bad in ["a;b", "a\0b", "a\nb", "a\u{85}b"] {
+            let error = check_announcement(bad).expect_err("refused");
+            assert!(matches!(error, AnnouncementError::Character { at: 1, .. }), "{error}");
+        }
+    }
+}
