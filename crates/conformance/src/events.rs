@@ -142,6 +142,7 @@ pub fn acknowledgements_can_be_waited_for(fixture: &dyn Fixture) {
     let topic = unique("/acknowledged");
     let publisher = near.publisher(&topic, QosProfile::keep_all());
     publisher.publish(&numbered(0));
+    assert!(publisher.publisher.is_acknowledged(), "there is nobody who could acknowledge");
     let acked: Result<(), WaitForAckedError> =
         publisher.publisher.wait_for_all_acked(Duration::from_secs(60));
     acked.unwrap();
@@ -149,5 +150,49 @@ pub fn acknowledgements_can_be_waited_for(fixture: &dyn Fixture) {
     matched(&publisher, &subscription);
     (1..=300).for_each(|number| publisher.send(&numbered(number)));
     publisher.publisher.wait_for_all_acked(Duration::from_secs(60)).unwrap();
+    assert!(publisher.publisher.is_acknowledged());
     (1..=300).for_each(|number| assert_eq!(subscription.next_number(), number));
+}
+
+/// Gaps in the numbers of a publisher are counted as losses, but not while they are expected, nor for what was passed over
+/// in that time.
+pub fn expected_gaps_are_no_losses(fixture: &dyn Fixture) {
+    let (near, far) = ends(fixture);
+    let topic = unique("/gaps");
+    let publisher = near.publisher(&topic, QosProfile::keep_all());
+    let other = near.publisher(&topic, QosProfile::keep_all());
+    let subscription = far.subscription(&topic, QosProfile::keep_last(1));
+    subscription.wait_for_matches(2);
+    publisher.wait_for_matches(1);
+    other.wait_for_matches(1);
+    // All but the last of `count` messages are pushed out of the subscription's history before it takes.
+    let pass_over = |publisher: &Pub, count: u32| {
+        (1..=count).for_each(|number| publisher.send(&numbered(number)));
+        publisher.publisher.wait_for_all_acked(Duration::from_secs(60)).unwrap();
+        assert_eq!(subscription.next_number(), count);
+    };
+    let lost = || {
+        std::iter::from_fn(|| subscription.subscription.take_event().unwrap())
+            .find_map(|event| match event {
+                SubscriptionEvent::MessageLost { total, .. } => Some(total),
+                _ => None,
+            })
+            .unwrap_or(0)
+    };
+    let expect = |expect| subscription.subscription.expect_gaps(publisher.publisher.gid(), expect);
+    pass_over(&publisher, 1);
+    pass_over(&other, 1);
+    pass_over(&publisher, 4);
+    assert_eq!(lost(), 3);
+    expect(true);
+    pass_over(&publisher, 7);
+    assert_eq!(lost(), 0, "no new losses");
+    pass_over(&other, 3);
+    assert_eq!(lost(), 5, "the other publisher's gaps count");
+    pass_over(&publisher, 1);
+    expect(false);
+    pass_over(&publisher, 9);
+    assert_eq!(lost(), 0, "counting begins anew with the first message afterwards");
+    pass_over(&publisher, 3);
+    assert_eq!(lost(), 7);
 }

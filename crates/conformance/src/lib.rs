@@ -8,6 +8,7 @@
 //! The only time limit is a watchdog.
 #![allow(clippy::unwrap_used, clippy::missing_panics_doc, reason = "a failed test panics")]
 
+pub mod announcements;
 pub mod discovery;
 pub mod events;
 mod harness;
@@ -29,10 +30,15 @@ macro_rules! conformance_tests {
                     names_and_types_are_shown, nodes_are_shown_and_withdrawn, graph_changes_are_notified,
                     refused_names, names_outside_ros_conventions, session_facts,
                 ],
+                announcements: [
+                    announcements_are_seen, announcements_change, impossible_announcements_are_refused,
+                    matches_follow_their_events, announcements_change_while_others_look,
+                ],
                 topics: [
                     reliable_messages_arrive_in_order, best_effort_messages_arrive, sizes_are_kept,
                     large_messages_arrive_whole, impossible_sizes_are_refused, aborted_fill_publishes_nothing,
-                    message_information, local_publications_can_be_ignored, concurrent_publishers,
+                    message_information, stamps_are_kept_to_the_nanosecond,
+                    impossible_stamps_are_refused, local_publications_can_be_ignored, concurrent_publishers,
                     several_subscriptions_receive_each_message, asynchronous_publishing,
                     asynchronous_publishing_counts_drops, readiness_is_never_lost,
                 ],
@@ -44,6 +50,7 @@ macro_rules! conformance_tests {
                 events: [
                     matches_are_reported, missed_deadlines_are_reported, liveliness_is_reported,
                     incompatible_types_are_reported, acknowledgements_can_be_waited_for,
+                    expected_gaps_are_no_losses,
                 ],
                 services: [
                     calls_are_answered, calls_with_payload_header_are_answered,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::{Duration, SystemTime};
 
-use feros_rmw::{FillAborted, Gid, PublishError, PublishMode, QosProfile, SubscriptionEvent};
+use feros_rmw::{FillAborted, Gid, PublishError, PublishMode, QosProfile, Stamp, SubscriptionEvent};
 
 use crate::Fixture;
 use crate::harness::{Bell, assert_same, copy, ends, matched, number_in, numbered, patterned, unique};
@@ -120,10 +120,63 @@ pub fn message_information(fixture: &dyn Fixture) {
     let after = SystemTime::now();
     assert_eq!(info.publisher_gid, publisher.publisher.gid());
     assert_eq!(info.from_same_session, Arc::ptr_eq(&near.session, &far.session));
-    // The wire rounds a time stamp to 2^-32 s.
-    let slack = Duration::from_micros(1);
     let (source, received) = (info.source_timestamp.unwrap(), info.received_timestamp.unwrap());
-    assert!(before <= source + slack && source <= received + slack && received <= after);
+    assert!(before <= source && source <= received && received <= after);
+}
+
+/// Source timestamps arrive as they were given, to the nanosecond, and in the order of publishing, whatever they are.
+pub fn stamps_are_kept_to_the_nanosecond(fixture: &dyn Fixture) {
+    let (near, far) = ends(fixture);
+    let topic = unique("/stamps");
+    let mut options = near.publisher_options(&topic, QosProfile::keep_all());
+    let publisher = near.publisher_with(options.clone());
+    options.mode = PublishMode::Asynchronous { queue_depth: 10_000 };
+    let asynchronous = near.publisher_with(options);
+    let subscription = far.subscription(&topic, QosProfile::keep_all());
+    subscription.wait_for_matches(2);
+    publisher.wait_for_matches(1);
+    asynchronous.wait_for_matches(1);
+    const SECOND: i64 = 1_000_000_000;
+    let edges = [Stamp::MIN, Stamp::MAX, Stamp(SECOND - 1), Stamp(SECOND), Stamp(SECOND + 1)];
+    let beyond_signed = Stamp((1 << 31) * SECOND + 999_999_999);
+    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
+    let mut random = || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state
+    };
+    // Any time at all, and neighbours: one nanosecond apart around now.
+    let anywhere = (0..2000).map(|_| Stamp((random() % Stamp::MAX.0.unsigned_abs()) as i64 + 1));
+    let anywhere: Vec<_> = anywhere.collect();
+    let now = Stamp::now();
+    let neighbours = (0..2000).map(|number| Stamp(now.0 + number));
+    let stamps: Vec<_> = edges.into_iter().chain([beyond_signed]).chain(anywhere).chain(neighbours).collect();
+    for publisher in [&publisher, &asynchronous] {
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                for stamp in &stamps {
+                    publisher.publisher.publish_at(*stamp, 8, &mut copy(&numbered(1))).unwrap();
+                }
+            });
+            for stamp in &stamps {
+                let info = subscription.next().info;
+                assert_eq!((info.stamp(), info.publisher_gid), (Some(*stamp), publisher.publisher.gid()));
+                assert_eq!(info.source_timestamp, stamp.to_system_time());
+            }
+        });
+    }
+}
+
+/// A time stamp that the wire cannot carry is refused before `fill` runs, and no number is used.
+pub fn impossible_stamps_are_refused(fixture: &dyn Fixture) {
+    let (near, _far) = ends(fixture);
+    let publisher = near.publisher(&unique("/out_of_time"), QosProfile::default());
+    for stamp in [0, -1, i64::MIN, i64::MAX, Stamp::MAX.0 + 1].map(Stamp) {
+        let error = publisher.publisher.publish_at(stamp, 8, &mut |_| panic!("nothing to fill")).unwrap_err();
+        assert!(matches!(error, PublishError::Stamp { stamp: of, .. } if of == stamp), "{error}");
+    }
+    assert_eq!(publisher.publish(&numbered(1)), 1);
 }
 
 /// A subscription can leave out what its own session publishes.

@@ -12,6 +12,9 @@
 //! that a Fast DDS writer has sent by its first heartbeat for history, also what it sent to this very reader and is still
 //! under way, in fragments or lost: requests of a service, or a first image, never arrived. It is awaited now.
 //!
+//! Looking at matches copied the other side's QoS without the lock under which discovery replaces its USER_DATA, and waited for
+//! a write that waits for room. It takes the lock of the QoS now, and pins the entity instead of locking it.
+//!
 //! What it adapts: a reader that missed a writer's first heartbeat asks for one with an empty ACKNACK. Fast DDS answers at
 //! once only when that has base 0 and a count above 0; otherwise it waits for its period of one to three seconds, in which
 //! stock nodes are unknown.
@@ -107,6 +110,54 @@ const EDITS: &[Edit] = &[
         anchor: "    ps.present |= PP_PROTOCOL_VERSION | PP_VENDORID;\n    ps.protocol_version = gv->config.protocol_version;\n    ps.vendorid = DDSI_VENDORID_ECLIPSE;\n\n    assert (epcommon != NULL);\n",
         times: 1,
         replacement: "    ps.present |= PP_PROTOCOL_VERSION | PP_VENDORID | PP_PARTICIPANT_GUID;\n    ps.protocol_version = gv->config.protocol_version;\n    ps.vendorid = DDSI_VENDORID_ECLIPSE;\n    ps.participant_guid.prefix = guid->prefix;\n    ps.participant_guid.entityid.u = DDSI_ENTITYID_PARTICIPANT;\n\n    assert (epcommon != NULL);\n",
+    },
+    Edit {
+        file: "src/core/ddsc/src/dds_matched.c",
+        anchor: "dds_return_t dds_get_matched_subscriptions (",
+        times: 1,
+        replacement: "/* Feros: a writer's own lock is held while a write waits for room. The lists of matches have their own, and a pinned\n\
+            entity is not freed, as dds_wait_for_acks relies on. */\n\
+            static dds_return_t pin_endpoint (dds_entity_t handle, dds_entity_kind_t kind, dds_entity **e)\n\
+            {\n  dds_return_t rc;\n  if ((rc = dds_entity_pin (handle, e)) != DDS_RETCODE_OK)\n    return rc;\n  \
+            if (dds_entity_kind (*e) == kind)\n    return DDS_RETCODE_OK;\n  dds_entity_unpin (*e);\n  \
+            return DDS_RETCODE_ILLEGAL_OPERATION;\n}\n\n\
+            dds_return_t dds_get_matched_subscriptions (",
+    },
+    Edit {
+        file: "src/core/ddsc/src/dds_matched.c",
+        anchor: "dds_writer_lock (writer, &wr)",
+        times: 2,
+        replacement: "pin_endpoint (writer, DDS_KIND_WRITER, (dds_entity **) &wr)",
+    },
+    Edit {
+        file: "src/core/ddsc/src/dds_matched.c",
+        anchor: "dds_reader_lock (reader, &rd)",
+        times: 2,
+        replacement: "pin_endpoint (reader, DDS_KIND_READER, (dds_entity **) &rd)",
+    },
+    Edit {
+        file: "src/core/ddsc/src/dds_matched.c",
+        anchor: "dds_writer_unlock (wr);",
+        times: 2,
+        replacement: "dds_entity_unpin (&wr->m_entity);",
+    },
+    Edit {
+        file: "src/core/ddsc/src/dds_matched.c",
+        anchor: "dds_reader_unlock (rd);",
+        times: 2,
+        replacement: "dds_entity_unpin (&rd->m_entity);",
+    },
+    Edit {
+        file: "src/core/ddsc/src/dds_matched.c",
+        anchor: "    ret = make_builtintopic_endpoint (&rdc->guid, &ppc->guid, ppc->iid, rdqos);\n",
+        times: 1,
+        replacement: "    ddsrt_mutex_lock ((ddsrt_mutex_t *) &rdc->qos_lock);\n    ret = make_builtintopic_endpoint (&rdc->guid, &ppc->guid, ppc->iid, rdqos);\n    ddsrt_mutex_unlock ((ddsrt_mutex_t *) &rdc->qos_lock);\n",
+    },
+    Edit {
+        file: "src/core/ddsc/src/dds_matched.c",
+        anchor: "    ret = make_builtintopic_endpoint (&wrc->guid, &ppc->guid, ppc->iid, wrqos);\n",
+        times: 1,
+        replacement: "    ddsrt_mutex_lock ((ddsrt_mutex_t *) &wrc->qos_lock);\n    ret = make_builtintopic_endpoint (&wrc->guid, &ppc->guid, ppc->iid, wrqos);\n    ddsrt_mutex_unlock ((ddsrt_mutex_t *) &wrc->qos_lock);\n",
     },
 ];
 

@@ -1,0 +1,177 @@
+//! What endpoints announce of themselves, and who matches.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use feros_rmw::{
+    AnnounceError, AnnouncementError, CreateEndpointError, EndpointKind, Match, PublisherEvent, QosProfile,
+};
+
+use crate::Fixture;
+use crate::harness::{End, Pub, Sub, ends, matched, numbered, unique};
+
+fn publisher_that_announces(end: &End, topic: &str, announcement: &str) -> Pub {
+    let mut options = end.publisher_options(topic, QosProfile::default());
+    options.announcement = announcement;
+    end.publisher_with(options)
+}
+
+fn subscription_that_announces(end: &End, topic: &str, announcement: &str) -> Sub {
+    let mut options = end.subscription_options(topic, QosProfile::default());
+    options.announcement = announcement;
+    end.subscription_with(options)
+}
+
+fn texts(matches: &[Match]) -> Vec<Option<&str>> {
+    let mut texts: Vec<_> = matches.iter().map(|matched| matched.announcement.as_deref()).collect();
+    texts.sort_unstable();
+    texts
+}
+
+/// What the graph of `end` shows of an endpoint's announcement, once `wanted` says that it is the one.
+fn wait_for_announcement(end: &End, kind: EndpointKind, topic: &str, wanted: Option<&str>) {
+    end.wait_for_graph(&format!("the announcement {wanted:?}"), |graph| {
+        let found = graph.endpoints_of(kind, topic).next()?;
+        (found.announcement.as_deref() == wanted).then_some(())
+    });
+}
+
+/// Both sides and the graph see what an endpoint announces, and nothing of one that announces nothing.
+pub fn announcements_are_seen(fixture: &dyn Fixture) {
+    let (near, far) = ends(fixture);
+    let topic = unique("/announced");
+    let publisher = publisher_that_announces(&near, &topic, "side=near,ü");
+    let subscription = subscription_that_announces(&far, &topic, "side=far");
+    let silent = far.subscription(&topic, QosProfile::keep_last(3));
+    publisher.wait_for_matches(2);
+    subscription.wait_for_matches(1);
+    silent.wait_for_matches(1);
+    let seen = publisher.publisher.matches();
+    assert_eq!(texts(&seen), [None, Some("side=far")]);
+    let of_silent = seen.iter().find(|matched| matched.gid == silent.subscription.gid()).unwrap();
+    assert_eq!((of_silent.announcement.as_deref(), of_silent.qos.depth), (None, 3));
+    for seen in [subscription.subscription.matches(), silent.subscription.matches()] {
+        assert_eq!(texts(&seen), [Some("side=near,ü")]);
+        assert_eq!(seen[0].gid, publisher.publisher.gid());
+        assert_eq!(seen[0].qos.reliability, publisher.publisher.qos().reliability);
+    }
+    for end in [&near, &far] {
+        wait_for_announcement(end, EndpointKind::Publisher, &topic, Some("side=near,ü"));
+        let graph = end.session.graph();
+        let shown = graph.endpoints_of(EndpointKind::Publisher, &topic).next().unwrap();
+        assert_eq!(shown.type_hash, Some(crate::harness::HASH), "the type hash is announced besides");
+    }
+}
+
+/// A change is seen in the graph and in the matches of the other side, which stay matched; so is its end.
+pub fn announcements_change(fixture: &dyn Fixture) {
+    let (near, far) = ends(fixture);
+    let topic = unique("/changing");
+    let publisher = near.publisher(&topic, QosProfile::default());
+    let subscription = subscription_that_announces(&far, &topic, "first");
+    matched(&publisher, &subscription);
+    let longest = "x".repeat(512);
+    for text in ["p=2", longest.as_str(), ""] {
+        publisher.publisher.announce(text).unwrap();
+        subscription.subscription.announce(text).unwrap();
+        let wanted = (!text.is_empty()).then_some(text);
+        wait_for_announcement(&far, EndpointKind::Publisher, &topic, wanted);
+        wait_for_announcement(&near, EndpointKind::Subscription, &topic, wanted);
+        assert_eq!(texts(&subscription.subscription.matches()), [wanted]);
+        assert_eq!(texts(&publisher.publisher.matches()), [wanted]);
+    }
+    publisher.publish(&numbered(4));
+    assert_eq!(subscription.next_number(), 4);
+    // It was one match all the time.
+    match publisher.publisher.take_event().unwrap() {
+        Some(PublisherEvent::Matched(status)) => assert_eq!((status.total, status.current), (1, 1)),
+        other => panic!("{other:?}"),
+    }
+    // A text that cannot be announced changes nothing.
+    publisher.publisher.announce("good").unwrap();
+    let error = publisher.publisher.announce("bad;typehash=").unwrap_err();
+    assert!(matches!(&error, AnnounceError::Text { topic: of, .. } if *of == topic), "{error}");
+    let error = subscription.subscription.announce(&"x".repeat(513)).unwrap_err();
+    let reason = AnnouncementError::TooLong { size_bytes: 513 };
+    assert_eq!(error, AnnounceError::Text { topic: topic.clone(), reason });
+    wait_for_announcement(&far, EndpointKind::Publisher, &topic, Some("good"));
+}
+
+/// Texts that cannot go on the wire are refused with the reason, and nothing is announced.
+pub fn impossible_announcements_are_refused(fixture: &dyn Fixture) {
+    let (near, _far) = ends(fixture);
+    let topic = unique("/unannounced");
+    let too_long = "x".repeat(513);
+    for bad in ["a;b", "a\0", "line\n", &too_long] {
+        let mut options = near.publisher_options(&topic, QosProfile::default());
+        options.announcement = bad;
+        let error = near.session.create_publisher(options).map(|_| ()).unwrap_err();
+        assert!(
+            matches!(&error, CreateEndpointError::Announcement { name, .. } if *name == topic),
+            "{error}"
+        );
+        let mut options = near.subscription_options(&topic, QosProfile::default());
+        options.announcement = bad;
+        let error = near.session.create_subscription(options).map(|_| ()).unwrap_err();
+        assert!(
+            matches!(&error, CreateEndpointError::Announcement { name, .. } if *name == topic),
+            "{error}"
+        );
+    }
+    let graph = near.session.graph();
+    assert_eq!(graph.endpoints.iter().filter(|endpoint| endpoint.name == topic).count(), 0);
+}
+
+/// Whoever looks after the notification of a match finds it, with what it announces.
+pub fn matches_follow_their_events(fixture: &dyn Fixture) {
+    let (near, far) = ends(fixture);
+    let topic = unique("/following");
+    let publisher = publisher_that_announces(&near, &topic, "publisher");
+    let mut subscriptions = Vec::new();
+    for number in 1..=20 {
+        let subscription = subscription_that_announces(&far, &topic, &format!("subscription={number}"));
+        let gid = subscription.subscription.gid();
+        publisher.events.wait_for("the match", || match publisher.publisher.take_event().unwrap() {
+            Some(PublisherEvent::Matched(status)) => (status.total == number).then_some(()),
+            _ => None,
+        });
+        let matches = publisher.publisher.matches();
+        let found = matches.iter().find(|matched| matched.gid == gid).expect("the match was notified");
+        assert_eq!(found.announcement.as_deref(), Some(format!("subscription={number}").as_str()));
+        assert_eq!(publisher.publisher.matched_gids().len(), number as usize);
+        subscription.events.wait_for("the match", || subscription.subscription.take_event().unwrap());
+        assert_eq!(texts(&subscription.subscription.matches()), [Some("publisher")]);
+        subscriptions.push(subscription);
+    }
+    drop(subscriptions);
+    publisher.wait_for_matches(0);
+    assert_eq!(publisher.publisher.matches(), []);
+}
+
+/// Announcements that change while others look at them are seen whole: an old one or a new one, nothing between.
+pub fn announcements_change_while_others_look(fixture: &dyn Fixture) {
+    let (near, far) = ends(fixture);
+    let topic = unique("/looking");
+    let texts = [1, 30, 500].map(|length| "x".repeat(length));
+    let publisher = publisher_that_announces(&near, &topic, &texts[0]);
+    let subscription = subscription_that_announces(&far, &topic, &texts[0]);
+    matched(&publisher, &subscription);
+    let done = AtomicBool::new(false);
+    let whole = |matches: Vec<Match>| {
+        let seen = matches[0].announcement.as_deref().expect("something is announced all the time");
+        assert!(texts.iter().any(|text| text == seen), "{seen:?}");
+    };
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            for number in 0..300 {
+                publisher.publisher.announce(&texts[number % 3]).unwrap();
+                subscription.subscription.announce(&texts[number % 3]).unwrap();
+            }
+            done.store(true, Ordering::Release);
+        });
+        while !done.load(Ordering::Acquire) {
+            whole(publisher.publisher.matches());
+            whole(subscription.subscription.matches());
+        }
+    });
+    wait_for_announcement(&far, EndpointKind::Publisher, &topic, Some(&texts[2]));
+}
