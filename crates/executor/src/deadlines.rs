@@ -4,7 +4,7 @@
 //! more often than it fires; here each slot has at most one entry.
 
 use crate::clock::Time;
-use crate::doorbell::Slot;
+use crate::flags::Slot;
 
 /// Earliest first; equal deadlines in the order of their slots.
 #[derive(Debug, Default)]

@@ -1,8 +1,10 @@
 //! The executor and its handles: who may add, remove, stop and ask, from where.
 
-use crate::doorbell::{Doorbell, Scope, Slot};
+use crate::doorbell::DoorbellMemory;
 use crate::entity::Entity;
+use crate::flags::Slot;
 use crate::policy::{Fair, Policy};
+use crate::readiness::Readiness;
 use crate::ready::Ringer;
 use crate::spin::{Spinner, SpinnerPlace};
 use crate::sync::{Arc, AtomicBool, Mutex, Ordering, Weak, lock};
@@ -40,7 +42,7 @@ pub struct Executor {
 
 /// What the executor's handles share with it.
 pub(crate) struct Shared {
-    pub(crate) doorbell: Arc<Doorbell>,
+    pub(crate) readiness: Arc<Readiness>,
     pub(crate) table: Table,
     pub(crate) timers: Timers,
     pub(crate) stop: Arc<AtomicBool>,
@@ -60,11 +62,21 @@ impl Executor {
 
     /// An executor that asks `policy` which ready entity is next.
     pub fn with_policy(policy: impl Policy + 'static) -> Self {
-        let doorbell = Arc::new(Doorbell::new(Scope::Process));
+        Self::with_readiness(Readiness::private(), policy)
+    }
+
+    /// An executor that other processes can ring too, at the doorbell in `memory`, which is emptied first. What they
+    /// write there costs executions that find nothing at worst; rings from this process do not depend on it.
+    pub fn with_doorbell(memory: Arc<dyn DoorbellMemory>, policy: impl Policy + 'static) -> Self {
+        Self::with_readiness(Readiness::with_letter_box(memory), policy)
+    }
+
+    fn with_readiness(readiness: Readiness, policy: impl Policy + 'static) -> Self {
+        let readiness = Arc::new(readiness);
         let shared = Shared {
-            table: Table::new(Arc::clone(&doorbell), control_slot().next()),
-            timers: Timers::new(Arc::clone(&doorbell), control_slot()),
-            doorbell,
+            table: Table::new(Arc::clone(&readiness), control_slot().next()),
+            timers: Timers::new(Arc::clone(&readiness), control_slot()),
+            readiness,
             stop: Arc::new(AtomicBool::new(false)),
             spinner: Mutex::new(SpinnerPlace::Free(Box::new(Spinner::new(policy, control_slot())))),
         };
@@ -87,7 +99,7 @@ impl Executor {
 
     /// A handle that makes spinning return, usable in a signal handler.
     pub fn stopper(&self) -> Stopper {
-        Stopper { doorbell: Arc::clone(&self.shared.doorbell), stop: Arc::clone(&self.shared.stop) }
+        Stopper { readiness: Arc::clone(&self.shared.readiness), stop: Arc::clone(&self.shared.stop) }
     }
 
     /// Whether some thread is inside one of the spin functions.
@@ -265,7 +277,7 @@ pub enum DetachError {
 /// Makes an executor stop spinning. Outlives the executor without harm.
 #[derive(Debug, Clone)]
 pub struct Stopper {
-    doorbell: Arc<Doorbell>,
+    readiness: Arc<Readiness>,
     stop: Arc<AtomicBool>,
 }
 
@@ -276,6 +288,6 @@ impl Stopper {
     /// Two atomic writes and at most one system call, no lock, no allocation: safe to call in a signal handler.
     pub fn stop(&self) {
         self.stop.store(true, Ordering::Release);
-        self.doorbell.ring(control_slot());
+        self.readiness.ring(control_slot());
     }
 }

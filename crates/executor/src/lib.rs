@@ -63,10 +63,12 @@
 #![cfg_attr(loom, allow(dead_code))] // what serves the modules that loom leaves out
 
 mod doorbell;
+mod flags;
+mod readiness;
 mod ready;
 mod sync;
 
-// Loom explores the two modules above; the rest is built on their promises, on mutexes and on real time.
+// Loom explores the modules above; the rest is built on their promises, on mutexes and on real time.
 #[cfg(not(loom))]
 mod clock;
 #[cfg(not(loom))]
@@ -90,16 +92,17 @@ mod timer_queue;
 
 #[cfg(not(loom))]
 pub use clock::{Clock, RosClock, SteadyClock, SystemClock, Time, TimeChange, TimeWatcher};
-pub use doorbell::{CAPACITY, Doorbell, Scope, Slot};
+pub use doorbell::{Doorbell, DoorbellMemory};
 #[cfg(not(loom))]
 pub use entity::{Entity, Executable, Progress};
 #[cfg(not(loom))]
 pub use executor::{AddError, DetachError, EntityHandle, Executor, ExecutorHandle, Stopper};
+pub use flags::{CAPACITY, Slot};
 #[cfg(not(loom))]
 pub use guard_condition::GuardCondition;
 #[cfg(not(loom))]
 pub use policy::{Fair, Policy, ReadySet};
-pub use ready::Ringer;
+pub use ready::{Place, Ringer};
 #[cfg(not(loom))]
 pub use spin::{Outcome, SpinError};
 #[cfg(not(loom))]

@@ -1,6 +1,6 @@
 //! Which of the ready entities is next.
 
-use crate::doorbell::{Doorbell, Slot, SlotSet};
+use crate::flags::{Flags, Slot, SlotSet};
 
 /// Decides which ready entity is executed next. The executor asks once per turn.
 pub trait Policy: Send {
@@ -13,23 +13,23 @@ pub trait Policy: Send {
 /// The entities that are ready at this moment; more may become so while one looks.
 #[derive(Debug)]
 pub struct ReadySet<'a> {
-    doorbell: &'a Doorbell,
+    flags: &'a Flags,
     mask: &'a SlotSet,
 }
 
 impl<'a> ReadySet<'a> {
-    pub(crate) fn new(doorbell: &'a Doorbell, mask: &'a SlotSet) -> Self {
-        Self { doorbell, mask }
+    pub(crate) fn new(flags: &'a Flags, mask: &'a SlotSet) -> Self {
+        Self { flags, mask }
     }
 
     /// The first ready slot at or after `start`, going round at the end. Takes the same time for any number of slots.
     pub fn first_from(&self, start: Slot) -> Option<Slot> {
-        self.doorbell.first_set(start, Some(self.mask))
+        self.flags.first_set(start, Some(self.mask))
     }
 
     /// Whether this slot is ready.
     pub fn contains(&self, slot: Slot) -> bool {
-        self.mask.contains(slot) && self.doorbell.is_set(slot)
+        self.mask.contains(slot) && self.flags.is_set(slot)
     }
 }
 

@@ -3,8 +3,10 @@
 //! Engines and guard conditions are given a [`Ringer`] when they are created, often long before (or after) the entity
 //! belongs to an executor. So the ringer does not name a doorbell; it names a cell that knows where to ring now.
 
-use crate::doorbell::{Doorbell, Slot};
-use crate::sync::{Arc, AtomicBool, Ordering, RwLock};
+use crate::flags::Slot;
+use crate::readiness::Readiness;
+use crate::sync::{Arc, AtomicBool, Ordering, RwLock, fence};
+use std::fmt;
 
 /// Says that an entity has work. Clones ring the same entity.
 ///
@@ -15,24 +17,40 @@ pub struct Ringer {
     cell: Arc<Cell>,
 }
 
-#[derive(Debug)]
-struct Cell {
-    /// The readers' lock makes "ring here" and "move to another executor" exclude each other, so a ring is either
-    /// seen by the move or goes to the new place. It is held for one [`Doorbell::ring`], never while user code runs.
-    attachment: RwLock<Option<Attachment>>,
-    pending: AtomicBool,
+/// Where to ring for an entity that is in an executor.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Place {
+    /// The [number](crate::DoorbellMemory::number) of the executor's doorbell; `None` if other processes cannot ring it.
+    pub doorbell: Option<u32>,
+    /// The entity's slot there.
+    pub slot: Slot,
 }
 
 #[derive(Debug)]
+struct Cell {
+    /// The readers' lock makes "ring here" and "move to another executor" exclude each other, so a ring is either
+    /// seen by the move or goes to the new place. It is held for one ring, never while a callback runs.
+    route: RwLock<Route>,
+    pending: AtomicBool,
+}
+
+#[derive(Default)]
+struct Route {
+    attachment: Option<Attachment>,
+    observer: Option<Box<dyn FnMut(Option<Place>) + Send + Sync>>,
+}
+
 struct Attachment {
-    doorbell: Arc<Doorbell>,
+    readiness: Arc<Readiness>,
     slot: Slot,
 }
 
 impl Ringer {
     /// A ringer for an entity still to be made.
     pub fn new() -> Self {
-        Self { cell: Arc::new(Cell { attachment: RwLock::new(None), pending: AtomicBool::new(false) }) }
+        Self {
+            cell: Arc::new(Cell { route: RwLock::new(Route::default()), pending: AtomicBool::new(false) }),
+        }
     }
 
     /// Marks the entity ready and wakes its executor if that sleeps. What the caller wrote before is visible to the
@@ -41,56 +59,109 @@ impl Ringer {
     /// Allocates nothing; waits only for a concurrent add or removal of this same entity. Callable from any thread,
     /// but not from a signal handler (there is [`Stopper`](crate::Stopper)).
     pub fn ring(&self) {
-        match &*self.attachment() {
-            Some(attachment) => attachment.doorbell.ring(attachment.slot),
+        match &self.route().attachment {
+            Some(Attachment { readiness, slot }) => readiness.ring(*slot),
             // The lock orders this with `attach` and `detach`.
             None => self.cell.pending.store(true, Ordering::Relaxed),
         }
     }
 
-    /// Sends the rings to `slot` of `doorbell` from now on, the one that was pending included.
+    /// Has `observer` told where other processes may ring for the entity: now, and whenever it joins or leaves an
+    /// executor. It replaces the observer before.
+    ///
+    /// # For those who ring from elsewhere
+    ///
+    /// Whoever makes data available, then executes a sequentially consistent fence, then reads the place that the
+    /// observer has published, and rings there if there is one, loses no wake-up: after each move to an executor the
+    /// entity is rung once by the move itself, which finds what was there before the place could be seen. A ring at a
+    /// place that the entity has left executes another entity needlessly, or none.
+    ///
+    /// # What an observer may do
+    ///
+    /// It runs under the locks that moves take, before the move takes effect: it stores the place somewhere and must
+    /// not panic, block, nor use this ringer or its executor. It should own no clone of this ringer, which would then
+    /// never be freed.
+    pub fn on_move(&self, observer: impl FnMut(Option<Place>) + Send + Sync + 'static) {
+        let mut route = self.route_mut();
+        let _former = route.observer.replace(Box::new(observer));
+        route.tell();
+    }
+
+    /// Sends the rings to `slot` of `readiness` from now on, the one that was pending included.
     /// False, and nothing changes, if they go to another place already.
-    pub(crate) fn attach(&self, doorbell: &Arc<Doorbell>, slot: Slot) -> bool {
-        let mut attachment = self.attachment_mut();
-        if attachment.is_some() {
+    pub(crate) fn attach(&self, readiness: &Arc<Readiness>, slot: Slot) -> bool {
+        let mut route = self.route_mut();
+        if route.attachment.is_some() {
             return false;
         }
-        doorbell.take(slot); // what a late ring left for the slot's former owner
+        readiness.take(slot); // what a late ring left for the slot's former owner
         if self.cell.pending.swap(false, Ordering::Relaxed) {
-            doorbell.ring(slot);
+            readiness.ring(slot);
         }
-        *attachment = Some(Attachment { doorbell: Arc::clone(doorbell), slot });
+        route.attachment = Some(Attachment { readiness: Arc::clone(readiness), slot });
+        route.tell();
         true
     }
 
     /// Ends the attachment; a flag that is still set becomes pending again.
     pub(crate) fn detach(&self) {
-        let mut attachment = self.attachment_mut();
-        if let Some(Attachment { doorbell, slot }) = attachment.take()
-            && doorbell.take(slot)
-        {
+        let mut route = self.route_mut();
+        let Some(Attachment { readiness, slot }) = route.attachment.take() else { return };
+        route.tell(); // first, so that fewer rings of others come too late
+        if readiness.take(slot) {
             self.cell.pending.store(true, Ordering::Relaxed);
         }
     }
 
     #[cfg(not(loom))]
-    fn attachment(&self) -> std::sync::RwLockReadGuard<'_, Option<Attachment>> {
-        self.cell.attachment.read().unwrap_or_else(crate::sync::PoisonError::into_inner)
+    fn route(&self) -> std::sync::RwLockReadGuard<'_, Route> {
+        self.cell.route.read().unwrap_or_else(crate::sync::PoisonError::into_inner)
     }
 
     #[cfg(not(loom))]
-    fn attachment_mut(&self) -> std::sync::RwLockWriteGuard<'_, Option<Attachment>> {
-        self.cell.attachment.write().unwrap_or_else(crate::sync::PoisonError::into_inner)
+    fn route_mut(&self) -> std::sync::RwLockWriteGuard<'_, Route> {
+        self.cell.route.write().unwrap_or_else(crate::sync::PoisonError::into_inner)
     }
 
     #[cfg(loom)]
-    fn attachment(&self) -> loom::sync::RwLockReadGuard<'_, Option<Attachment>> {
-        self.cell.attachment.read().expect("loom poisons nothing")
+    fn route(&self) -> loom::sync::RwLockReadGuard<'_, Route> {
+        self.cell.route.read().expect("loom poisons nothing")
     }
 
     #[cfg(loom)]
-    fn attachment_mut(&self) -> loom::sync::RwLockWriteGuard<'_, Option<Attachment>> {
-        self.cell.attachment.write().expect("loom poisons nothing")
+    fn route_mut(&self) -> loom::sync::RwLockWriteGuard<'_, Route> {
+        self.cell.route.write().expect("loom poisons nothing")
+    }
+}
+
+impl Route {
+    /// Tells the observer the place, then rings there.
+    ///
+    /// A publisher of another process writes its data, then looks for the place; this writes the place, then has the
+    /// entity look for data. With the fence here and its counterpart there at least one of them sees the other: either
+    /// the publisher finds the place and rings, or the execution that begins after this ring finds the data. Ringing
+    /// before the fence, or before the observer, the execution could be over before the place is seen.
+    fn tell(&mut self) {
+        let Some(observer) = &mut self.observer else { return };
+        let attachment = self.attachment.as_ref();
+        observer(
+            attachment
+                .map(|Attachment { readiness, slot }| Place { doorbell: readiness.number(), slot: *slot }),
+        );
+        if let Some(Attachment { readiness, slot }) = attachment {
+            fence(Ordering::SeqCst);
+            readiness.ring(*slot);
+        }
+    }
+}
+
+impl fmt::Debug for Route {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { attachment, observer } = self;
+        f.debug_struct("Route")
+            .field("slot", &attachment.as_ref().map(|attachment| attachment.slot))
+            .field("is_observed", &observer.is_some())
+            .finish()
     }
 }
 
@@ -102,43 +173,87 @@ impl Default for Ringer {
 
 #[cfg(all(test, not(loom)))]
 mod tests {
+    #![allow(clippy::unwrap_used)]
+
     use super::*;
-    use crate::doorbell::Scope;
+    use std::sync::Mutex;
+
+    fn taken(readiness: &Readiness, slot: Slot) -> bool {
+        readiness.flags().take(slot)
+    }
 
     #[test]
     fn a_ring_before_attaching_is_delivered_on_attaching() {
-        let doorbell = Arc::new(Doorbell::new(Scope::Process));
+        let readiness = Arc::new(Readiness::private());
         let slot = Slot::new(5).unwrap();
         let ringer = Ringer::new();
         ringer.clone().ring();
-        assert!(ringer.attach(&doorbell, slot));
-        assert!(doorbell.take(slot));
-        assert!(!doorbell.take(slot));
+        assert!(ringer.attach(&readiness, slot));
+        assert!(taken(&readiness, slot));
+        assert!(!taken(&readiness, slot));
     }
 
     #[test]
     fn a_flag_moves_with_its_entity_to_another_doorbell() {
-        let [first, second] = [(); 2].map(|()| Arc::new(Doorbell::new(Scope::Process)));
+        let [first, second] = [(); 2].map(|()| Arc::new(Readiness::private()));
         let (here, there) = (Slot::new(1).unwrap(), Slot::new(4000).unwrap());
         let ringer = Ringer::new();
         assert!(ringer.attach(&first, here));
         assert!(!ringer.attach(&second, there), "attached twice");
         ringer.ring();
         ringer.detach();
-        assert!(!first.is_set(here));
+        assert!(!first.flags().is_set(here));
         assert!(ringer.attach(&second, there));
-        assert!(second.take(there));
+        assert!(taken(&second, there));
         ringer.detach();
         ringer.ring();
-        assert!(!first.is_set(here) && !second.is_set(there), "rings after detaching stay away");
+        assert!(first.flags().are_clear() && second.flags().are_clear(), "rings after detaching stay away");
     }
 
     #[test]
-    fn what_the_slot_s_former_owner_left_is_cleared() {
-        let doorbell = Arc::new(Doorbell::new(Scope::Process));
+    fn what_the_slot_s_former_owner_left_is_cleared_inside_and_outside() {
+        let memory = std::sync::Arc::new(crate::Doorbell::new());
+        let readiness = Arc::new(Readiness::with_letter_box(memory.clone()));
         let slot = Slot::new(9).unwrap();
-        doorbell.ring(slot);
-        assert!(Ringer::new().attach(&doorbell, slot));
-        assert!(!doorbell.is_set(slot));
+        readiness.ring(slot);
+        memory.ring(slot);
+        assert!(Ringer::new().attach(&readiness, slot));
+        readiness.fetch();
+        assert!(!readiness.flags().is_set(slot));
+    }
+
+    #[test]
+    fn a_ring_from_outside_moves_with_its_entity() {
+        let memory = std::sync::Arc::new(crate::Doorbell::new());
+        let first = Arc::new(Readiness::with_letter_box(memory.clone()));
+        let second = Arc::new(Readiness::private());
+        let (here, there) = (Slot::new(1).unwrap(), Slot::new(2).unwrap());
+        let ringer = Ringer::new();
+        assert!(ringer.attach(&first, here));
+        memory.ring(here);
+        ringer.detach();
+        assert!(ringer.attach(&second, there));
+        assert!(taken(&second, there));
+    }
+
+    #[test]
+    fn an_observer_sees_each_move_and_each_arrival_is_rung() {
+        let readiness = Arc::new(Readiness::private());
+        let slot = Slot::new(5).unwrap();
+        let ringer = Ringer::new();
+        let seen = Arc::new(Mutex::new(Vec::new()));
+        let observe = |ringer: &Ringer| {
+            let seen = Arc::clone(&seen);
+            ringer.on_move(move |place| seen.lock().unwrap().push(place));
+        };
+        observe(&ringer);
+        assert!(ringer.attach(&readiness, slot));
+        assert!(taken(&readiness, slot), "rung on arrival");
+        observe(&ringer);
+        assert!(taken(&readiness, slot), "rung when observed in its place");
+        ringer.detach();
+        assert!(!readiness.flags().is_set(slot));
+        let here = Some(Place { doorbell: None, slot });
+        assert_eq!(*seen.lock().unwrap(), [None, here, here, None]);
     }
 }

@@ -1,8 +1,9 @@
 //! The spinning core: turns, sleep, and the spin functions made of them.
 
-use crate::doorbell::{Doorbell, Slot, SlotSet};
 use crate::executor::{Executor, Shared, control_slot};
+use crate::flags::{CAPACITY, Slot, SlotSet};
 use crate::policy::{Policy, ReadySet};
+use crate::readiness::Readiness;
 use crate::sync::{Arc, AtomicBool, Ordering, lock};
 use std::pin::pin;
 use std::task::{Context, Poll, Wake, Waker};
@@ -138,8 +139,10 @@ impl Executor {
     ) -> Result<Outcome<F::Output>, SpinError> {
         let until = deadline(timeout);
         let mut future = pin!(future);
-        let bell =
-            Arc::new(BellWaker { woken: AtomicBool::new(true), doorbell: Arc::clone(&self.shared.doorbell) });
+        let bell = Arc::new(BellWaker {
+            woken: AtomicBool::new(true),
+            readiness: Arc::clone(&self.shared.readiness),
+        });
         let waker = Waker::from(Arc::clone(&bell));
         Ok(Spin::begin(&self.shared)?.run(until, |_| {
             if !bell.woken.swap(false, Ordering::AcqRel) {
@@ -156,7 +159,7 @@ impl Executor {
 /// Wakes a future by ringing for its executor.
 struct BellWaker {
     woken: AtomicBool,
-    doorbell: Arc<Doorbell>,
+    readiness: Arc<Readiness>,
 }
 
 impl Wake for BellWaker {
@@ -166,7 +169,7 @@ impl Wake for BellWaker {
 
     fn wake_by_ref(self: &Arc<Self>) {
         self.woken.store(true, Ordering::Release);
-        self.doorbell.ring(control_slot());
+        self.readiness.ring(control_slot());
     }
 }
 
@@ -224,7 +227,7 @@ impl<'a> Spin<'a> {
         loop {
             // Cleared before everything that a ring of it may be about (`done`, stop, deadlines) is looked at: a later
             // ring keeps the thread from sleeping.
-            self.shared.doorbell.take(control_slot());
+            self.shared.readiness.flags().take(control_slot());
             if let Some(value) = done(has_executed) {
                 return Outcome::Completed(value);
             }
@@ -246,7 +249,8 @@ impl<'a> Spin<'a> {
     /// One unit of each entity that is ready at the beginning.
     fn run_ready(&mut self, until: Option<Instant>) -> usize {
         self.shared.timers.expire();
-        let mut ready = self.shared.doorbell.snapshot();
+        self.shared.readiness.fetch();
+        let mut ready = self.shared.readiness.flags().snapshot();
         ready.remove(control_slot());
         let mut count = 0;
         while !self.shared.stop.load(Ordering::Relaxed) {
@@ -265,19 +269,22 @@ impl<'a> Spin<'a> {
         let Self { shared, thread, spinner } = self;
         let Spinner { policy, entities } = &mut **spinner.as_mut()?;
         shared.timers.expire();
-        loop {
-            let slot = policy.next(&ReadySet::new(&shared.doorbell, among.unwrap_or(entities)))?;
-            // A flag that another thread took away with its entity, or set for a slot without one, is passed over.
+        shared.readiness.fetch();
+        // Flags that another thread took away with their entities, or that were set for slots without one, are passed
+        // over. So many at once that there are no more slots mean a stranger who goes on: a stop must still be seen.
+        for _ in 0..CAPACITY {
+            let slot = policy.next(&ReadySet::new(shared.readiness.flags(), among.unwrap_or(entities)))?;
             if shared.table.execute(slot, thread.id()) {
                 return Some(slot);
             }
         }
+        None
     }
 
     fn sleep(&self, until: Option<Instant>) {
         let rest = until.map(|until| until.saturating_duration_since(Instant::now()));
         let timeout = self.shared.timers.timeout().into_iter().chain(rest).min();
-        self.shared.doorbell.wait(timeout);
+        self.shared.readiness.wait(timeout);
     }
 }
 

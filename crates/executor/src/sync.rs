@@ -19,9 +19,19 @@ pub(crate) fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// Who may sleep on and wake a futex.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Reach {
+    /// Threads of one process: the kernel finds the sleeper by the virtual address, which is cheaper.
+    Process,
+    /// Threads of any process that maps the word.
+    Host,
+}
+
 /// A 32-bit word on which one thread can sleep and which others can wake it from.
 #[cfg(not(loom))]
 pub(crate) mod futex {
+    pub(crate) use super::Reach;
     use super::{AtomicU32, Ordering};
     use rustix::thread::futex::{self, Flags};
     use rustix::time::Timespec;
@@ -45,29 +55,32 @@ pub(crate) mod futex {
             self.0.store(value, order);
         }
 
-        pub(crate) fn compare_exchange(&self, from: u32, to: u32, order: Ordering) -> Result<u32, u32> {
-            self.0.compare_exchange(from, to, order, Ordering::Relaxed)
+        pub(crate) fn swap(&self, value: u32, order: Ordering) -> u32 {
+            self.0.swap(value, order)
         }
 
         /// Sleeps while the word holds `expected`, at most for `timeout`. May return early for any reason (a signal,
         /// a wake-up, a changed word): the caller looks at its own condition again, so the reason is not told.
-        pub(crate) fn wait(&self, expected: u32, private: bool, timeout: Option<Duration>) {
+        pub(crate) fn wait(&self, expected: u32, reach: Reach, timeout: Option<Duration>) {
             let timeout = timeout.map(|duration| Timespec {
                 tv_sec: i64::try_from(duration.as_secs()).unwrap_or(i64::MAX),
                 tv_nsec: duration.subsec_nanos().into(),
             });
-            let _ = futex::wait(&self.0, flags(private), expected, timeout.as_ref());
+            let _ = futex::wait(&self.0, flags(reach), expected, timeout.as_ref());
         }
 
         /// Wakes the sleeper, if there is one. Only a system call: usable in a signal handler.
-        pub(crate) fn wake(&self, private: bool) {
+        pub(crate) fn wake(&self, reach: Reach) {
             // The only failures are a bad address and bad flags, which a reference and constants exclude.
-            let _ = futex::wake(&self.0, flags(private), 1);
+            let _ = futex::wake(&self.0, flags(reach), 1);
         }
     }
 
-    fn flags(private: bool) -> Flags {
-        if private { Flags::PRIVATE } else { Flags::empty() }
+    fn flags(reach: Reach) -> Flags {
+        match reach {
+            Reach::Process => Flags::PRIVATE,
+            Reach::Host => Flags::empty(),
+        }
     }
 }
 
@@ -75,6 +88,7 @@ pub(crate) mod futex {
 /// takes too. It gives no ordering of the caller's data beyond that, and timeouts do not exist.
 #[cfg(loom)]
 pub(crate) mod futex {
+    pub(crate) use super::Reach;
     use loom::sync::atomic::{AtomicU32, Ordering};
     use loom::sync::{Condvar, Mutex};
     use std::time::Duration;
@@ -99,11 +113,11 @@ pub(crate) mod futex {
             self.word.store(value, order);
         }
 
-        pub(crate) fn compare_exchange(&self, from: u32, to: u32, order: Ordering) -> Result<u32, u32> {
-            self.word.compare_exchange(from, to, order, Ordering::Relaxed)
+        pub(crate) fn swap(&self, value: u32, order: Ordering) -> u32 {
+            self.word.swap(value, order)
         }
 
-        pub(crate) fn wait(&self, expected: u32, _private: bool, timeout: Option<Duration>) {
+        pub(crate) fn wait(&self, expected: u32, _reach: Reach, timeout: Option<Duration>) {
             assert!(timeout.is_none(), "loom knows no time");
             let queue = self.queue.lock().expect("loom poisons nothing");
             if self.word.load(Ordering::Relaxed) == expected {
@@ -111,7 +125,7 @@ pub(crate) mod futex {
             }
         }
 
-        pub(crate) fn wake(&self, _private: bool) {
+        pub(crate) fn wake(&self, _reach: Reach) {
             let _queue = self.queue.lock().expect("loom poisons nothing");
             self.wake_up.notify_one();
         }

@@ -3,15 +3,16 @@
 //! While a body runs it is out of the table, so the table's lock is never held meanwhile; what others want from it
 //! then (to be removed, to be handed out) is noted in its slot and done when it returns.
 
-use crate::doorbell::{CAPACITY, Doorbell, Slot};
 use crate::entity::{Entity, Progress};
 use crate::executor::AddError;
+use crate::flags::{CAPACITY, Slot};
+use crate::readiness::Readiness;
 use crate::ready::Ringer;
 use crate::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, lock};
 use std::thread::ThreadId;
 
 pub(crate) struct Table {
-    doorbell: Arc<Doorbell>,
+    readiness: Arc<Readiness>,
     entries: Mutex<Entries>,
     /// Notified when an entity that somebody waits for has left.
     left: Condvar,
@@ -49,10 +50,10 @@ pub(crate) enum TakeOutError {
 
 impl Table {
     /// A table without entities that never uses the slots below `first`.
-    pub(crate) fn new(doorbell: Arc<Doorbell>, first: Slot) -> Self {
+    pub(crate) fn new(readiness: Arc<Readiness>, first: Slot) -> Self {
         let states = (0..first.index()).map(|_| State::Vacant).collect();
         let entries = Entries { states, free: Vec::new(), closed: false };
-        Self { doorbell, entries: Mutex::new(entries), left: Condvar::new() }
+        Self { readiness, entries: Mutex::new(entries), left: Condvar::new() }
     }
 
     /// Gives the entity a slot and lets its ringer ring there.
@@ -66,7 +67,7 @@ impl Table {
             Some(&slot) => slot,
             None => Slot::new(entries.states.len()).ok_or(AddError::Full { capacity: CAPACITY })?,
         };
-        if !entity.ringer.attach(&self.doorbell, slot) {
+        if !entity.ringer.attach(&self.readiness, slot) {
             return Err(AddError::RingerInUse);
         }
         if entries.free.pop().is_none() {
@@ -96,7 +97,7 @@ impl Table {
         // Flag and entity are taken in one step: else the entity could be detached in between, and leave for another
         // executor without the ring that was taken here. The flag goes before the body looks for its work, so that
         // a ring while it looks is not lost either.
-        if !self.doorbell.take(slot) {
+        if !self.readiness.flags().take(slot) {
             return None;
         }
         let state = entries.states.get_mut(slot.index())?;

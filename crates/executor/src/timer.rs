@@ -4,8 +4,8 @@
 //! happens to both at the same time, a timer never fires early and never twice for one deadline.
 
 use crate::clock::{Clock, Time, TimeChange, saturating_nanos};
-use crate::doorbell::Slot;
 use crate::entity::{Entity, Executable, Progress};
+use crate::flags::Slot;
 use crate::ready::Ringer;
 use crate::sync::{Arc, Mutex, Weak, lock};
 use crate::timer_queue::TimerQueue;

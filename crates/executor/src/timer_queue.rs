@@ -2,14 +2,15 @@
 
 use crate::clock::{Clock, Time, TimeChange, TimeWatcher};
 use crate::deadlines::Deadlines;
-use crate::doorbell::{Doorbell, Slot};
+use crate::flags::Slot;
+use crate::readiness::Readiness;
 use crate::sync::{Arc, AtomicUsize, Mutex, Ordering, Weak, lock};
 use crate::timer::TimerCore;
 use std::time::Duration;
 
 /// The queues of all clocks in use by one executor.
 pub(crate) struct Timers {
-    doorbell: Arc<Doorbell>,
+    readiness: Arc<Readiness>,
     control: Slot,
     queues: Mutex<Vec<Arc<TimerQueue>>>,
     /// So that an executor without timers pays one load per turn.
@@ -18,8 +19,8 @@ pub(crate) struct Timers {
 
 impl Timers {
     /// `control` is the slot that is rung when the executor has to compute its sleep anew.
-    pub(crate) fn new(doorbell: Arc<Doorbell>, control: Slot) -> Self {
-        Self { doorbell, control, queues: Mutex::new(Vec::new()), count: AtomicUsize::new(0) }
+    pub(crate) fn new(readiness: Arc<Readiness>, control: Slot) -> Self {
+        Self { readiness, control, queues: Mutex::new(Vec::new()), count: AtomicUsize::new(0) }
     }
 
     /// Takes in the timer of the entity in `slot`.
@@ -30,7 +31,7 @@ impl Timers {
         let queue = known.unwrap_or_else(|| {
             let queue = Arc::new(TimerQueue {
                 clock: Arc::clone(&timer.clock),
-                doorbell: Arc::clone(&self.doorbell),
+                readiness: Arc::clone(&self.readiness),
                 control: self.control,
                 entries: Mutex::default(),
             });
@@ -85,7 +86,7 @@ impl Timers {
 /// The timers of one executor on one clock.
 pub(crate) struct TimerQueue {
     clock: Arc<dyn Clock>,
-    doorbell: Arc<Doorbell>,
+    readiness: Arc<Readiness>,
     control: Slot,
     entries: Mutex<Entries>,
 }
@@ -136,7 +137,7 @@ impl TimerQueue {
         let is_earliest = entries.deadlines.earliest().is_some_and(|(_, earliest)| earliest == slot);
         drop(entries);
         if is_earliest {
-            self.doorbell.ring(self.control);
+            self.readiness.ring(self.control);
         }
     }
 
@@ -180,7 +181,7 @@ impl TimeWatcher for TimerQueue {
         let wakes = change.source_changed || entries.is_due(change.after).is_some();
         drop(entries);
         if wakes {
-            self.doorbell.ring(self.control);
+            self.readiness.ring(self.control);
         }
     }
 }

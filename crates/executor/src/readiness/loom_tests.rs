@@ -1,0 +1,278 @@
+//! Readiness, doorbell and ringers under every interleaving and memory ordering that loom explores. A lost wake-up shows as a
+//! deadlock, which loom reports; data read before it is visible shows in the assertions.
+
+#![allow(clippy::unwrap_used)]
+
+use super::*;
+use crate::ready::{Place, Ringer};
+use crate::sync::AtomicU64;
+use loom::sync::Arc;
+use loom::sync::atomic::AtomicUsize;
+use loom::thread;
+
+fn slot(index: usize) -> Slot {
+    Slot::new(index).unwrap()
+}
+
+/// What the spinning thread does: take any flag, else sleep.
+fn take_next(readiness: &Readiness) -> Slot {
+    loop {
+        readiness.fetch();
+        if let Some(found) = readiness.flags().first_set(slot(0), None) {
+            if readiness.flags().take(found) {
+                return found;
+            }
+        } else {
+            readiness.wait(None);
+        }
+    }
+}
+
+/// All interleavings with at most `preemptions` forced switches; three is where such bugs show in practice, and it
+/// keeps the models of three threads within seconds.
+fn explore(preemptions: usize, model: impl Fn() + Send + Sync + 'static) {
+    let mut builder = loom::model::Builder::new();
+    builder.preemption_bound = Some(preemptions);
+    builder.check(model);
+}
+
+fn two_ringers_one_sleeper(slots: [usize; 2]) {
+    explore(3, move || {
+        let readiness = Arc::new(Readiness::private());
+        let ringers = slots.map(|index| {
+            let readiness = Arc::clone(&readiness);
+            thread::spawn(move || readiness.ring(slot(index)))
+        });
+        let mut found = [take_next(&readiness).index(), take_next(&readiness).index()];
+        found.sort_unstable();
+        assert_eq!(found, slots);
+        for ringer in ringers {
+            ringer.join().unwrap();
+        }
+        assert_eq!(readiness.flags().first_set(slot(0), None), None);
+    });
+}
+
+#[test]
+fn no_wake_up_is_lost_with_two_ringers_in_one_word() {
+    two_ringers_one_sleeper([3, 4]);
+}
+
+#[test]
+fn no_wake_up_is_lost_with_two_ringers_in_two_words() {
+    two_ringers_one_sleeper([3, 100]);
+}
+
+#[test]
+fn one_ringer_and_the_sleeper_without_any_bound() {
+    loom::model(|| {
+        let readiness = Arc::new(Readiness::private());
+        let ringer = {
+            let readiness = Arc::clone(&readiness);
+            thread::spawn(move || readiness.ring(slot(5)))
+        };
+        assert_eq!(take_next(&readiness), slot(5));
+        ringer.join().unwrap();
+    });
+}
+
+/// Two ringers of one flag: the sleeper runs once or twice, and has seen both ringers' work in the end.
+#[test]
+fn a_flag_set_twice_is_one_and_shows_the_work_of_both() {
+    explore(3, || {
+        let readiness = Arc::new(Readiness::private());
+        let work = Arc::new([AtomicUsize::new(0), AtomicUsize::new(0)]);
+        let ringers = [0, 1].map(|me| {
+            let (readiness, work) = (Arc::clone(&readiness), Arc::clone(&work));
+            thread::spawn(move || {
+                work[me].store(1, Ordering::Relaxed); // made visible by the ring alone
+                readiness.ring(slot(3));
+            })
+        });
+        let mut executions = 0;
+        let mut done = 0;
+        while done < 2 {
+            assert_eq!(take_next(&readiness), slot(3));
+            executions += 1;
+            done = work.iter().map(|item| item.load(Ordering::Relaxed)).sum();
+        }
+        assert!(executions <= 2);
+        for ringer in ringers {
+            ringer.join().unwrap();
+        }
+        assert!(executions + usize::from(readiness.take(slot(3))) <= 2);
+    });
+}
+
+/// Two threads take the same flag while it is being rung: it is had by at most one, and never lost.
+#[test]
+fn ring_against_two_takers() {
+    explore(3, || {
+        let readiness = Arc::new(Readiness::private());
+        let threads = [false, true].map(|rings| {
+            let readiness = Arc::clone(&readiness);
+            thread::spawn(move || {
+                if rings {
+                    readiness.ring(slot(3));
+                    false
+                } else {
+                    readiness.take(slot(3))
+                }
+            })
+        });
+        let mine = readiness.take(slot(3));
+        let theirs = threads.map(|thread| thread.join().unwrap())[0];
+        let left = readiness.flags().first_set(slot(0), None).is_some_and(|found| readiness.take(found));
+        assert_eq!(u32::from(mine) + u32::from(theirs) + u32::from(left), 1);
+    });
+}
+
+/// Clearing the last flag of a word clears the summary: a ring of the neighbour flag meanwhile is not hidden.
+#[test]
+fn clearing_a_word_does_not_hide_its_neighbour() {
+    explore(3, || {
+        let readiness = Arc::new(Readiness::private());
+        readiness.ring(slot(3));
+        let ringer = {
+            let readiness = Arc::clone(&readiness);
+            thread::spawn(move || readiness.ring(slot(4)))
+        };
+        assert!(readiness.take(slot(3)));
+        assert_eq!(take_next(&readiness), slot(4));
+        ringer.join().unwrap();
+    });
+}
+
+/// A ring that meets the entity's move between executors arrives at the new one, whenever it happens.
+#[test]
+fn a_ring_survives_the_move_to_another_doorbell() {
+    explore(2, || {
+        let [first, second] = [(); 2].map(|()| Arc::new(Readiness::private()));
+        let ringer = Ringer::new();
+        let other = {
+            let ringer = ringer.clone();
+            thread::spawn(move || ringer.ring())
+        };
+        assert!(ringer.attach(&first, slot(3)));
+        ringer.detach();
+        assert!(ringer.attach(&second, slot(70)));
+        assert_eq!(take_next(&second), slot(70));
+        assert!(!first.flags().is_set(slot(3)));
+        other.join().unwrap();
+    });
+}
+
+/// A thread of this process and one of another ring; the sleeper looks at both, sleeps at one.
+#[test]
+fn no_wake_up_is_lost_between_inside_and_outside() {
+    explore(2, || {
+        let memory = std::sync::Arc::new(Doorbell::new());
+        let readiness = Arc::new(Readiness::with_letter_box(memory.clone()));
+        let inside = {
+            let readiness = Arc::clone(&readiness);
+            thread::spawn(move || readiness.ring(slot(3)))
+        };
+        let outside = thread::spawn(move || memory.ring(slot(70)));
+        let mut found = [take_next(&readiness).index(), take_next(&readiness).index()];
+        found.sort_unstable();
+        assert_eq!(found, [3, 70]);
+        inside.join().unwrap();
+        outside.join().unwrap();
+    });
+}
+
+#[test]
+fn a_ring_from_inside_or_outside_without_any_bound() {
+    for rings_outside in [false, true] {
+        loom::model(move || {
+            let memory = std::sync::Arc::new(Doorbell::new());
+            let readiness = Arc::new(Readiness::with_letter_box(memory.clone()));
+            let work = Arc::new(AtomicUsize::new(0));
+            let ringer = {
+                let (readiness, work) = (Arc::clone(&readiness), Arc::clone(&work));
+                thread::spawn(move || {
+                    work.store(1, Ordering::Relaxed); // made visible by the ring alone
+                    if rings_outside { memory.ring(slot(5)) } else { readiness.ring(slot(5)) }
+                })
+            };
+            assert_eq!(take_next(&readiness), slot(5));
+            assert_eq!(work.load(Ordering::Relaxed), 1);
+            ringer.join().unwrap();
+        });
+    }
+}
+
+/// Two others ring one word while it is fetched.
+#[test]
+fn fetching_hides_no_flag_that_is_set_meanwhile() {
+    explore(2, || {
+        let memory = std::sync::Arc::new(Doorbell::new());
+        let readiness = Readiness::with_letter_box(memory.clone());
+        let others = [3, 4].map(|index| {
+            let memory = memory.clone();
+            thread::spawn(move || memory.ring(slot(index)))
+        });
+        let mut found = [take_next(&readiness).index(), take_next(&readiness).index()];
+        found.sort_unstable();
+        assert_eq!(found, [3, 4]);
+        others.into_iter().for_each(|other| other.join().unwrap());
+        readiness.fetch();
+        assert_eq!(readiness.flags().first_set(slot(0), None), None);
+    });
+}
+
+/// A publisher of another process puts data, looks for the place and rings if there is one, while the entity moves
+/// into an executor: the executor finds the data, be it by the publisher's ring or by that of the move.
+fn data_put_during_a_move_is_found(attached_before_observed: bool) {
+    explore(3, move || {
+        let memory = std::sync::Arc::new(Doorbell::new());
+        let readiness = Arc::new(Readiness::with_letter_box(memory.clone()));
+        let data = Arc::new(AtomicUsize::new(0));
+        let published = Arc::new(AtomicU64::new(0)); // the slot, or zero
+        let publisher = {
+            let (data, published) = (Arc::clone(&data), Arc::clone(&published));
+            thread::spawn(move || {
+                data.store(1, Ordering::Relaxed);
+                fence(Ordering::SeqCst);
+                let place = published.load(Ordering::Relaxed);
+                if place != 0 {
+                    memory.ring(slot(place as usize));
+                }
+            })
+        };
+        let mover = {
+            let readiness = Arc::clone(&readiness);
+            thread::spawn(move || {
+                let ringer = Ringer::new();
+                if attached_before_observed {
+                    assert!(ringer.attach(&readiness, slot(3)));
+                }
+                ringer.on_move(move |place: Option<Place>| {
+                    published.store(place.map_or(0, |place| place.slot.index() as u64), Ordering::Relaxed);
+                });
+                if !attached_before_observed {
+                    assert!(ringer.attach(&readiness, slot(3)));
+                }
+            })
+        };
+        // Every execution takes what is there; a lost wake-up leaves it asleep over the data, which loom reports.
+        loop {
+            assert_eq!(take_next(&readiness), slot(3));
+            if data.load(Ordering::Relaxed) == 1 {
+                break;
+            }
+        }
+        publisher.join().unwrap();
+        mover.join().unwrap();
+    });
+}
+
+#[test]
+fn data_put_while_an_observed_entity_is_attached_is_found() {
+    data_put_during_a_move_is_found(false);
+}
+
+#[test]
+fn data_put_while_an_attached_entity_becomes_observed_is_found() {
+    data_put_during_a_move_is_found(true);
+}

@@ -1,0 +1,120 @@
+//! Rings from inside and outside with real threads and the real futex, and what a scribbling stranger can do.
+
+#![allow(clippy::unwrap_used)]
+
+use super::*;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::thread;
+
+fn slot(index: usize) -> Slot {
+    Slot::new(index).unwrap()
+}
+
+fn with_letter_box() -> (Arc<Doorbell>, Readiness) {
+    let memory = Arc::new(Doorbell::new());
+    (Arc::clone(&memory), Readiness::with_letter_box(memory))
+}
+
+#[test]
+fn waiting_returns_at_once_when_a_flag_is_set_inside_or_outside() {
+    let (memory, readiness) = with_letter_box();
+    memory.ring(slot(1));
+    readiness.wait(None); // would hang
+    readiness.fetch();
+    assert!(memory.flags.are_clear());
+    readiness.wait(None);
+    assert!(readiness.take(slot(1)));
+    assert!(readiness.flags().are_clear());
+}
+
+#[test]
+fn waiting_ends_with_its_timeout_with_and_without_letter_box() {
+    for readiness in [Readiness::private(), with_letter_box().1] {
+        readiness.wait(Some(Duration::from_millis(1)));
+    }
+}
+
+#[test]
+fn reused_memory_is_emptied() {
+    let memory = Arc::new(Doorbell::new());
+    memory.ring(slot(3));
+    memory.bell.store(SLEEPING, Ordering::Relaxed);
+    memory.flags.words[63].store(1, Ordering::Relaxed); // that of a ringer who was killed
+    let readiness = Readiness::with_letter_box(memory.clone());
+    assert!(!memory.flags.repair_summary() && !memory.may_sleep());
+    readiness.fetch();
+    assert!(readiness.flags().are_clear());
+}
+
+/// Each ringer waits for its flag to be taken before it rings again, so one lost wake-up hangs the test.
+#[test]
+fn no_ring_is_lost_between_threads() {
+    const ROUNDS: usize = 20_000;
+    for memory in [None, Some(Arc::new(Doorbell::new()))] {
+        let readiness = Arc::new(match &memory {
+            None => Readiness::private(),
+            Some(memory) => Readiness::with_letter_box(memory.clone()),
+        });
+        let ringers: Vec<_> = [7, 8, 900]
+            .into_iter()
+            .map(|index| {
+                let taken = Arc::new(AtomicBool::new(true));
+                let (readiness, seen) = (Arc::clone(&readiness), Arc::clone(&taken));
+                let outside = memory.clone().filter(|_| index != 8); // who rings as other processes do
+                let thread = thread::Builder::new()
+                    .name(format!("ringer-{index}"))
+                    .spawn(move || {
+                        for _ in 0..ROUNDS {
+                            while !seen.swap(false, Ordering::AcqRel) {
+                                thread::yield_now();
+                            }
+                            match &outside {
+                                None => readiness.ring(slot(index)),
+                                Some(memory) => memory.ring(slot(index)),
+                            }
+                        }
+                    })
+                    .unwrap();
+                (slot(index), taken, thread)
+            })
+            .collect();
+        let mut count = 0;
+        let mut cursor = slot(0);
+        while count < ringers.len() * ROUNDS {
+            readiness.fetch();
+            let Some(found) = readiness.flags().first_set(cursor, None) else {
+                readiness.wait(None);
+                continue;
+            };
+            assert!(readiness.flags().take(found));
+            cursor = found.next();
+            count += 1;
+            let (_, taken, _) = ringers.iter().find(|(slot, ..)| *slot == found).unwrap();
+            taken.store(true, Ordering::Release);
+        }
+        for (_, _, thread) in ringers {
+            thread.join().unwrap();
+        }
+    }
+}
+
+/// Whatever the bell outside says while the executor sleeps, a ring of its own process wakes it.
+#[test]
+fn a_scribbled_bell_does_not_swallow_a_ring_from_inside() {
+    for scribble in [AWAKE, 2, 0xdead_beef, u32::MAX] {
+        let (memory, readiness) = with_letter_box();
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                while !readiness.take(slot(3)) {
+                    readiness.wait(None);
+                }
+            });
+            while memory.bell.load(Ordering::Relaxed) != SLEEPING {
+                thread::yield_now();
+            }
+            memory.bell.store(scribble, Ordering::Relaxed);
+            readiness.ring(slot(3)); // if lost, the scope never ends
+        });
+    }
+}
