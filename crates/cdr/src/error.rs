@@ -1,4 +1,4 @@
-//! Why a value cannot be written, or bytes cannot be read.
+//! Why a value cannot be written, a message not be built, or bytes not be read.
 
 /// Why a value was not serialized. The cause always lies in the value or in the memory it should go to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -41,6 +41,36 @@ pub enum EncodeError {
         needed: usize,
         /// Bytes there are.
         capacity: usize,
+    },
+}
+
+/// Why a message was not built in place, or its fields not handed out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum BuildError {
+    /// The shape is against its type, or the memory too small for it.
+    #[error(transparent)]
+    Shape(#[from] EncodeError),
+    /// The memory does not lie where numbers can be written in place.
+    #[error(
+        "the body of the message, byte 4 of its memory, lies {excess_bytes} bytes after a multiple of 8: lend memory that starts 4 bytes before one"
+    )]
+    Misaligned {
+        /// The address of the body modulo 8.
+        excess_bytes: usize,
+    },
+    /// The memory does not start with the header of CDR in the byte order of this machine.
+    #[error(
+        "the memory does not start with the header of CDR in this machine's byte order: build the message first"
+    )]
+    NotBuilt,
+    /// The memory holds no message that was built.
+    #[error(
+        "the memory holds no message of this type at offset {offset} of its body: build it first, and write to it through its fields only"
+    )]
+    Malformed {
+        /// Where the field lies that cannot be handed out.
+        offset: usize,
     },
 }
 

@@ -2,11 +2,12 @@
 //!
 //! A serialized message is a 4-byte encapsulation header followed by the body. Primitives of size *n* lie at multiples
 //! of *n* counted from the start of the body, so the body of one message can be memory-mapped, copied and read in
-//! place. Three ways lead over this border:
+//! place. Four ways lead over this border:
 //!
 //! * [`Encode`] writes an owned value into memory of exactly the size that [`encoded_size`] says;
 //! * [`Decode`] makes an owned value from received bytes;
-//! * [`View`] borrows from received bytes: strings, byte arrays and runs of numbers stay where they are.
+//! * [`View`] borrows from received bytes: strings, byte arrays and runs of numbers stay where they are;
+//! * [`Build`] writes a message in place, field by field, into memory that will be sent as it is.
 //!
 //! Runs of primitives move as blocks whenever the byte order of the sample is that of the machine. Received bytes are
 //! hostile until checked: every count is compared with the bytes that remain before anything is allocated, and
@@ -33,6 +34,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod build;
+mod canvas;
 mod decode;
 mod encode;
 mod error;
@@ -40,19 +43,25 @@ mod header;
 mod layout;
 mod primitive;
 mod reader;
+mod sequence_mut;
 mod sizer;
+mod splitter;
 mod view;
 mod writer;
 mod wstring;
 
+pub use build::{Build, build, fields, shaped_size};
+pub use canvas::Canvas;
 pub use decode::Decode;
 pub use encode::Encode;
-pub use error::{DecodeError, EncodeError};
+pub use error::{BuildError, DecodeError, EncodeError};
 pub use header::{ByteOrder, HEADER_LEN};
 pub use layout::Layout;
 pub use primitive::Primitive;
 pub use reader::Reader;
+pub use sequence_mut::{SequenceMut, SequenceMutIter};
 pub use sizer::Sizer;
+pub use splitter::Splitter;
 pub use view::{PrimitiveSlice, SequenceView, SequenceViewIter, View, WStringView};
 pub use writer::Writer;
 pub use wstring::WString;

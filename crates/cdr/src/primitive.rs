@@ -13,6 +13,8 @@ pub(crate) mod sealed {
         const SIZE: usize;
         /// Name in messages of errors.
         const NAME: &'static str;
+        /// Whether bytes of any value are a value of this type.
+        const IS_ANY_BYTE_VALID: bool;
         /// Writes the value to `out`, which has `SIZE` bytes.
         fn store(self, out: &mut [u8], swap: bool);
         /// Reads a value from `bytes`, which has `SIZE` bytes.
@@ -25,6 +27,8 @@ pub(crate) mod sealed {
         fn load_vec(bytes: &[u8], swap: bool) -> Vec<Self>;
         /// The bytes as values in place, when they are aligned and need no conversion.
         fn cast(bytes: &[u8], swap: bool) -> Option<&[Self]>;
+        /// The bytes, in the machine's byte order, as values to be written in place, when they are aligned and valid.
+        fn cast_mut(bytes: &mut [u8]) -> Option<&mut [Self]>;
     }
 }
 
@@ -37,6 +41,7 @@ macro_rules! number {
         impl Wire for $type {
             const SIZE: usize = size_of::<$type>();
             const NAME: &'static str = $name;
+            const IS_ANY_BYTE_VALID: bool = true;
 
             #[inline]
             fn store(self, out: &mut [u8], swap: bool) {
@@ -94,6 +99,11 @@ macro_rules! number {
             fn cast(bytes: &[u8], swap: bool) -> Option<&[Self]> {
                 if swap && Self::SIZE > 1 { None } else { bytemuck::try_cast_slice(bytes).ok() }
             }
+
+            #[inline]
+            fn cast_mut(bytes: &mut [u8]) -> Option<&mut [Self]> {
+                bytemuck::try_cast_slice_mut(bytes).ok()
+            }
         }
     )+};
 }
@@ -108,6 +118,7 @@ impl Primitive for bool {}
 impl Wire for bool {
     const SIZE: usize = 1;
     const NAME: &'static str = "bool";
+    const IS_ANY_BYTE_VALID: bool = false;
 
     #[inline]
     fn store(self, out: &mut [u8], _swap: bool) {
@@ -139,5 +150,10 @@ impl Wire for bool {
     /// Only bytes 0 and 1 are Rust bools, so this one looks at every byte.
     fn cast(bytes: &[u8], _swap: bool) -> Option<&[Self]> {
         bytemuck::checked::try_cast_slice(bytes).ok()
+    }
+
+    /// As [`cast`](Wire::cast).
+    fn cast_mut(bytes: &mut [u8]) -> Option<&mut [Self]> {
+        bytemuck::checked::try_cast_slice_mut(bytes).ok()
     }
 }

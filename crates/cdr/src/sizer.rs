@@ -26,7 +26,7 @@ impl Sizer {
     /// Bytes so far, the header included if asked for.
     #[must_use]
     pub fn total_bytes(&self) -> usize {
-        self.header_bytes + self.position
+        self.header_bytes.saturating_add(self.position)
     }
 
     /// Offset in the body.

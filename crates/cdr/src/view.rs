@@ -244,7 +244,12 @@ impl<'a, V: View<'a>> SequenceView<'a, V> {
                 }
             }
         }
-        Ok(Self { start, len, element: PhantomData })
+        Ok(Self::from_read(start, len))
+    }
+
+    /// `len` elements, which have been read once, from `start` on.
+    pub(crate) fn from_read(start: Reader<'a>, len: usize) -> Self {
+        Self { start, len, element: PhantomData }
     }
 
     /// Number of elements.

@@ -70,6 +70,15 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
+    /// The memory of `count` primitives in a row, as it is. Empty, and not aligned, when there are none.
+    #[inline]
+    pub(crate) fn reserve_slice<T: Primitive>(&mut self, count: usize) -> Result<&mut [u8], EncodeError> {
+        if count == 0 {
+            return Ok(&mut []);
+        }
+        self.claim(T::SIZE, T::SIZE.saturating_mul(count))
+    }
+
     /// Writes the count of a sequence.
     ///
     /// # Errors

@@ -33,9 +33,9 @@ impl Paths {
         format!("{}::{}", self.module(name), type_identifier(&name.name))
     }
 
-    /// The path of the view struct of a message that has one.
-    pub(crate) fn of_view(&self, name: &TypeName, view: &str) -> String {
-        format!("{}::{view}", self.module(name))
+    /// The path of what is derived from a message under another name: its view, its shape, its fields.
+    pub(crate) fn of_derived(&self, name: &TypeName, derived: &str) -> String {
+        format!("{}::{derived}", self.module(name))
     }
 }
 
@@ -65,10 +65,11 @@ pub(crate) fn type_identifier(name: &str) -> String {
     if name == "Self" { "Self_".to_owned() } else { name.to_owned() }
 }
 
-/// The name of the view struct of a message: `<Name>View`, with an underscore should that be taken by a definition.
-pub(crate) fn view_identifier(name: &TypeName, taken: impl Fn(&TypeName) -> bool) -> String {
-    let view = name.with_suffix("View");
-    if taken(&view) { format!("{}_", view.name) } else { view.name }
+/// The name of what is derived from a message: `<Name>View` and the like, with an underscore should that be taken by
+/// a definition.
+pub(crate) fn derived_identifier(name: &TypeName, suffix: &str, taken: impl Fn(&TypeName) -> bool) -> String {
+    let derived = name.with_suffix(suffix);
+    if taken(&derived) { format!("{}_", derived.name) } else { derived.name }
 }
 
 /// What the modules of a package are called in documentation.
@@ -97,7 +98,7 @@ mod tests {
     #[test]
     fn a_view_gives_way_to_a_definition_of_the_same_name() {
         let image = TypeName::message("p", "Image");
-        assert_eq!(view_identifier(&image, |_| false), "ImageView");
-        assert_eq!(view_identifier(&image, |name| name.name == "ImageView"), "ImageView_");
+        assert_eq!(derived_identifier(&image, "View", |_| false), "ImageView");
+        assert_eq!(derived_identifier(&image, "View", |name| name.name == "ImageView"), "ImageView_");
     }
 }

@@ -10,8 +10,8 @@ mod traits;
 
 pub use feros_cdr as cdr;
 pub use feros_cdr::{
-    Decode, DecodeError, Encode, EncodeError, PrimitiveSlice, SequenceView, View, WString, WStringView,
-    encode_into, encoded_size, from_bytes, to_vec,
+    Build, BuildError, Decode, DecodeError, Encode, EncodeError, PrimitiveSlice, SequenceMut, SequenceView,
+    View, WString, WStringView, build, encode_into, encoded_size, fields, from_bytes, shaped_size, to_vec,
 };
 pub use feros_interface::{TypeHash, TypeHashError};
 

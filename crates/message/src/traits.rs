@@ -2,14 +2,17 @@
 
 use std::fmt::Debug;
 
-use feros_cdr::{Decode, DecodeError, Encode, View};
+use feros_cdr::{Build, Decode, DecodeError, Encode, View};
 
 use crate::{TypeDescription, TypeHash};
 
 /// A message type, generated from a `.msg` file or from a part of a service or action.
 ///
 /// The owned struct has all fields public; its `Default` holds the defaults that the definition declares.
-pub trait Message: Encode + Decode + Default + Clone + Debug + PartialEq + Send + Sync + 'static {
+/// [`View`](Self::View) reads a received message in place, [`Build`] writes one in place.
+pub trait Message:
+    Encode + Decode + Build + Default + Clone + Debug + PartialEq + Send + Sync + 'static
+{
     /// The full name, for example `std_msgs/msg/String`.
     const TYPE_NAME: &'static str;
 

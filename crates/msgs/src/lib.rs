@@ -21,6 +21,31 @@
 //! assert_eq!(Image::TYPE_NAME, "sensor_msgs/msg/Image");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! A message can also be built where it will be sent from, without ever being owned. Its shape, here `ImageShape`, says
+//! what cannot change afterwards, its fields, here `ImageMut`, are then written in place:
+//!
+//! ```
+//! use feros_message::{build, shaped_size, view};
+//! use feros_msgs::sensor_msgs::msg::{Image, ImageShape};
+//! use feros_msgs::std_msgs::msg::HeaderShape;
+//!
+//! let shape = ImageShape { header: HeaderShape { frame_id: "camera" }, encoding: "mono8", data: 4 };
+//! let size = shaped_size::<Image>(&shape)?;
+//! # let mut memory = vec![0; size + 7];
+//! # let start = memory[4..].as_ptr().align_offset(8);
+//! # let lent = &mut memory[start..start + size];
+//! // `lent` is memory of a transport, whose byte 4 lies at a multiple of 8.
+//! let image = build::<Image>(&shape, lent)?;
+//! *image.height = 2;
+//! *image.width = 2;
+//! *image.step = 2;
+//! image.data.copy_from_slice(&[7; 4]);
+//!
+//! let seen = view::<Image>(lent)?;
+//! assert_eq!((seen.header.frame_id, seen.height, seen.data), ("camera", 2, &[7u8; 4][..]));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod time;
 

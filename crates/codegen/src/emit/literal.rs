@@ -60,6 +60,14 @@ fn single(context: &Context<'_>, ty: &BaseType, value: &Literal) -> String {
     }
 }
 
+/// The numbers of a default, one or several.
+pub(crate) fn numbers(ty: &BaseType, value: &Literal) -> Vec<String> {
+    match value {
+        Literal::Array(items) => items.iter().map(|item| number(ty, item)).collect(),
+        value => vec![number(ty, value)],
+    }
+}
+
 fn number(ty: &BaseType, value: &Literal) -> String {
     match (ty, value) {
         (_, Literal::Bool(value)) => value.to_string(),

@@ -4,7 +4,7 @@ use feros_interface::{Field, MessageDefinition, ResolveError, Shape};
 
 use crate::emit::source::Source;
 use crate::emit::types::{Context, bounds};
-use crate::emit::{identity, literal, view};
+use crate::emit::{build, identity, literal, view};
 use crate::names::{identifier, type_identifier};
 
 /// Writes everything of one message.
@@ -20,6 +20,7 @@ pub(crate) fn emit(
     encode(source, context, message, &name);
     decode(source, context, message, &name);
     view::emit(source, context, message, &name);
+    build::emit(source, context, message, &name);
     message_impl(source, context, message, &name)
 }
 
@@ -109,7 +110,7 @@ fn encode(source: &mut Source, context: &Context<'_>, message: &MessageDefinitio
     source.line(format!("fn encode(&self, w: &mut {m}::cdr::Writer<'_>) -> {result} {{"));
     for field in &message.fields {
         let value = format!("self.{}", identifier(&field.name));
-        check_bounds(source, field, "w", &value);
+        check_bounds(source, field, "w", &value, ".len()");
         source.line(format!("{m}::Encode::encode(&{value}, w)?;"));
     }
     if message.fields.is_empty() {
@@ -156,7 +157,7 @@ pub(crate) fn read_fields(
         } else {
             source.line(format!("{name}: {{"));
             source.line(format!("let value: {ty} = {expression};"));
-            check_bounds(source, field, "r", "value");
+            check_bounds(source, field, "r", "value", ".len()");
             source.line("value");
             source.line("},");
         }
@@ -164,11 +165,12 @@ pub(crate) fn read_fields(
     source.line("})");
 }
 
-/// Statements that refuse `value` of `field` if it is too long; `checker` is the reader or writer.
-fn check_bounds(source: &mut Source, field: &Field, checker: &str, value: &str) {
+/// Statements that refuse `value` of `field` if it is too long; `checker` is the reader or writer, and `len` what
+/// makes a length of the value.
+pub(crate) fn check_bounds(source: &mut Source, field: &Field, checker: &str, value: &str, len: &str) {
     let (sequence, string) = bounds(&field.ty);
     if let Some(bound) = sequence {
-        source.line(format!("{checker}.check_bound({:?}, {value}.len(), {bound})?;", field.name));
+        source.line(format!("{checker}.check_bound({:?}, {value}{len}, {bound})?;", field.name));
     }
     let Some(bound) = string else { return };
     if field.ty.shape == Shape::Single {

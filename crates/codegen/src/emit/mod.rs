@@ -1,5 +1,6 @@
 //! Turns a set of interfaces into Rust source.
 
+mod build;
 mod identity;
 mod literal;
 mod message;

@@ -2,7 +2,7 @@
 
 use feros_interface::{BaseType, Field, FieldType, InterfaceSet, Shape, TypeName};
 
-use crate::names::{Paths, type_identifier, view_identifier};
+use crate::names::{Paths, derived_identifier, type_identifier};
 
 /// Arrays of fixed size up to this many bytes are copied into views; larger ones are borrowed.
 const MAX_COPIED_ARRAY_BYTES: u64 = 1024;
@@ -70,12 +70,12 @@ impl Context<'_> {
         if self.is_plain(name) {
             return self.paths.of_type(name);
         }
-        format!("{}<'a>", self.paths.of_view(name, &self.view_name(name)))
+        format!("{}<'a>", self.paths.of_derived(name, &self.view_name(name)))
     }
 
     /// The name of the view struct of a message that is not plain.
     pub(crate) fn view_name(&self, name: &TypeName) -> String {
-        let view = view_identifier(name, |other| self.set.contains(other));
+        let view = derived_identifier(name, "View", |other| self.set.contains(other));
         type_identifier(&view)
     }
 

@@ -1,0 +1,146 @@
+//! Where a shape is laid out: one description of a message serves to count its bytes and to write them.
+
+use crate::{Encode, EncodeError, Layout, Primitive, Sizer, Writer};
+
+/// What [`Build::lay_out`](crate::Build::lay_out) puts the parts of a message on, in the order of the wire: a
+/// [`Sizer`] counts them, a [`Writer`] writes them. For generated code; implemented for these two.
+///
+/// Every method has the errors of [`Encode::encode`], and on either canvas the same: what a shape violates is found
+/// before memory is asked for.
+#[allow(clippy::missing_errors_doc)] // Said once above.
+pub trait Canvas: sealed::Canvas {
+    /// Primitives of value zero in a row.
+    fn zeros<T: Primitive>(&mut self, count: usize) -> Result<(), EncodeError>;
+
+    /// Primitives of given values in a row.
+    fn values<T: Primitive>(&mut self, values: &[T]) -> Result<(), EncodeError>;
+
+    /// The count of a sequence.
+    fn count(&mut self, len: usize) -> Result<(), EncodeError>;
+
+    /// A sequence of primitives, of which the first ones have given values and the others none: a number keeps what
+    /// the memory held, a `bool` is false.
+    fn sequence<T: Primitive>(&mut self, len: usize, first: &[T]) -> Result<(), EncodeError>;
+
+    /// A string.
+    fn string(&mut self, text: &str) -> Result<(), EncodeError>;
+
+    /// A wstring.
+    fn wstring(&mut self, units: &[u16]) -> Result<(), EncodeError>;
+
+    /// Values of a type without variable parts in a row, each the default.
+    fn fixed<T: Encode + Default>(&mut self, count: usize) -> Result<(), EncodeError>;
+
+    /// Refuses a length above the bound of a field's type.
+    #[inline]
+    fn check_bound(&self, field: &'static str, len: usize, bound: usize) -> Result<(), EncodeError> {
+        if len > bound { Err(EncodeError::BoundExceeded { field, len, bound }) } else { Ok(()) }
+    }
+}
+
+mod sealed {
+    pub trait Canvas {}
+    impl Canvas for crate::Sizer {}
+    impl Canvas for crate::Writer<'_> {}
+}
+
+impl Canvas for Sizer {
+    #[inline]
+    fn zeros<T: Primitive>(&mut self, count: usize) -> Result<(), EncodeError> {
+        self.add_slice::<T>(count);
+        Ok(())
+    }
+
+    #[inline]
+    fn values<T: Primitive>(&mut self, values: &[T]) -> Result<(), EncodeError> {
+        self.add_slice::<T>(values.len());
+        Ok(())
+    }
+
+    #[inline]
+    fn count(&mut self, len: usize) -> Result<(), EncodeError> {
+        u32::try_from(len).map_err(|_| EncodeError::TooLong { len })?;
+        self.add_count();
+        Ok(())
+    }
+
+    #[inline]
+    fn sequence<T: Primitive>(&mut self, len: usize, _first: &[T]) -> Result<(), EncodeError> {
+        self.count(len)?;
+        self.add_slice::<T>(len);
+        Ok(())
+    }
+
+    fn string(&mut self, text: &str) -> Result<(), EncodeError> {
+        if let Some(position) = text.bytes().position(|byte| byte == 0) {
+            return Err(EncodeError::InteriorNul { position });
+        }
+        self.count(text.len().saturating_add(1))?;
+        self.add_slice::<u8>(text.len() + 1);
+        Ok(())
+    }
+
+    fn wstring(&mut self, units: &[u16]) -> Result<(), EncodeError> {
+        self.sequence::<u32>(units.len(), &[])
+    }
+
+    fn fixed<T: Encode + Default>(&mut self, count: usize) -> Result<(), EncodeError> {
+        if count == 0 {
+            return Ok(());
+        }
+        match Layout::repeated(T::LAYOUT, count) {
+            Some(run) => self.add_layout(run),
+            None => {
+                let value = T::default();
+                (0..count).for_each(|_| value.size(self));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Canvas for Writer<'_> {
+    #[inline]
+    fn zeros<T: Primitive>(&mut self, count: usize) -> Result<(), EncodeError> {
+        self.reserve_slice::<T>(count)?.fill(0);
+        Ok(())
+    }
+
+    #[inline]
+    fn values<T: Primitive>(&mut self, values: &[T]) -> Result<(), EncodeError> {
+        self.write_slice(values)
+    }
+
+    #[inline]
+    fn count(&mut self, len: usize) -> Result<(), EncodeError> {
+        self.write_count(len)
+    }
+
+    #[inline]
+    fn sequence<T: Primitive>(&mut self, len: usize, first: &[T]) -> Result<(), EncodeError> {
+        self.write_count(len)?;
+        let first = &first[..first.len().min(len)];
+        self.write_slice(first)?;
+        let rest = self.reserve_slice::<T>(len - first.len())?;
+        if !T::IS_ANY_BYTE_VALID {
+            rest.fill(0);
+        }
+        Ok(())
+    }
+
+    fn string(&mut self, text: &str) -> Result<(), EncodeError> {
+        self.write_string(text)
+    }
+
+    fn wstring(&mut self, units: &[u16]) -> Result<(), EncodeError> {
+        self.write_wstring(units)
+    }
+
+    fn fixed<T: Encode + Default>(&mut self, count: usize) -> Result<(), EncodeError> {
+        if count == 0 {
+            return Ok(());
+        }
+        let value = T::default();
+        (0..count).try_for_each(|_| value.encode(self))
+    }
+}

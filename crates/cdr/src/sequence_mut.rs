@@ -1,0 +1,119 @@
+//! A run of messages, to be written in place.
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use crate::{Build, Layout, Splitter};
+
+/// A sequence or array of messages being built: its elements are handed out as fields to be written.
+///
+/// # Examples
+///
+/// ```
+/// # use feros_cdr::{Build, SequenceMut};
+/// fn count_up<M>(mut messages: SequenceMut<'_, M>)
+/// where
+///     M: for<'a> Build<Fields<'a> = &'a mut u32>,
+/// {
+///     for (number, fields) in messages.iter_mut().enumerate() {
+///         *fields = number as u32;
+///     }
+/// }
+/// ```
+pub struct SequenceMut<'a, M> {
+    elements: Splitter<'a>,
+    len: usize,
+    message: PhantomData<fn() -> M>,
+}
+
+impl<'a, M: Build> SequenceMut<'a, M> {
+    /// `elements` holds `len` messages and nothing else.
+    pub(crate) fn new(elements: Splitter<'a>, len: usize) -> Self {
+        Self { elements, len, message: PhantomData }
+    }
+
+    /// Number of elements.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there are no elements.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// The fields of the element at `index`, if there is one. At once for elements of fixed layout, else by passing
+    /// over those before it: prefer [`iter_mut`](Self::iter_mut) to walk through all.
+    #[must_use]
+    pub fn get_mut(&mut self, index: usize) -> Option<M::Fields<'_>> {
+        if index >= self.len {
+            return None;
+        }
+        if Layout::repeated(M::LAYOUT, self.len).is_none() {
+            return self.iter_mut().nth(index);
+        }
+        let mut elements = self.elements.reborrow();
+        if let Some(before) = Layout::repeated(M::LAYOUT, index) {
+            elements.skip_layout(before).ok()?;
+        }
+        M::split(&mut elements).ok()
+    }
+
+    /// The fields of the elements in order.
+    #[must_use]
+    pub fn iter_mut(&mut self) -> SequenceMutIter<'_, M> {
+        SequenceMutIter { elements: self.elements.reborrow(), left: self.len, message: PhantomData }
+    }
+}
+
+impl<'a, M: Build> IntoIterator for SequenceMut<'a, M> {
+    type Item = M::Fields<'a>;
+    type IntoIter = SequenceMutIter<'a, M>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        SequenceMutIter { elements: self.elements, left: self.len, message: PhantomData }
+    }
+}
+
+impl<'a, M: Build> IntoIterator for &'a mut SequenceMut<'_, M> {
+    type Item = M::Fields<'a>;
+    type IntoIter = SequenceMutIter<'a, M>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter_mut()
+    }
+}
+
+/// The number of elements; their fields can be had only to be written.
+impl<M> fmt::Debug for SequenceMut<'_, M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SequenceMut").field("len", &self.len).finish_non_exhaustive()
+    }
+}
+
+/// Iterator over the fields of the elements of a [`SequenceMut`].
+#[derive(Debug)]
+pub struct SequenceMutIter<'a, M> {
+    elements: Splitter<'a>,
+    left: usize,
+    message: PhantomData<fn() -> M>,
+}
+
+impl<'a, M: Build> Iterator for SequenceMutIter<'a, M> {
+    type Item = M::Fields<'a>;
+
+    #[inline]
+    fn next(&mut self) -> Option<M::Fields<'a>> {
+        self.left = self.left.checked_sub(1)?;
+        // The elements were measured when the sequence was made, so this fails only if somebody else wrote to them.
+        M::split(&mut self.elements).ok()
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (self.left, Some(self.left))
+    }
+}
+
+impl<'a, M: Build> ExactSizeIterator for SequenceMutIter<'a, M> {}

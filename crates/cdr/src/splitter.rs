@@ -1,0 +1,246 @@
+//! Divides the memory of a message into its fields, to be written in place.
+
+use std::mem;
+
+use crate::layout::align_up;
+use crate::{
+    Build, BuildError, ByteOrder, DecodeError, HEADER_LEN, Layout, Primitive, Reader, SequenceMut,
+    SequenceView, WStringView,
+};
+
+/// The address of the body must be a multiple of this, the strictest alignment of CDR.
+const BODY_ALIGN: usize = 8;
+
+/// Hands out the fields of a message one after the other, as [`Reader`] does, but to be written.
+///
+/// For generated code. Every byte is handed out at most once, so that all fields of a message can be held together.
+#[derive(Debug)]
+pub struct Splitter<'a> {
+    /// What was not yet handed out.
+    rest: &'a mut [u8],
+    /// Offset of `rest` in the body.
+    position: usize,
+}
+
+impl<'a> Splitter<'a> {
+    /// Starts with the message in `buffer`, behind its header.
+    ///
+    /// # Errors
+    ///
+    /// [`BuildError::Misaligned`], [`BuildError::NotBuilt`].
+    pub fn new(buffer: &'a mut [u8]) -> Result<Self, BuildError> {
+        Self::check_alignment(buffer)?;
+        match buffer.split_at_mut_checked(HEADER_LEN) {
+            Some((header, rest)) if header[..2] == ByteOrder::NATIVE.header()[..2] => {
+                Ok(Self { rest, position: 0 })
+            }
+            _ => Err(BuildError::NotBuilt),
+        }
+    }
+
+    /// Refuses memory in which numbers would not be aligned.
+    pub(crate) fn check_alignment(buffer: &[u8]) -> Result<(), BuildError> {
+        match buffer.as_ptr().addr().wrapping_add(HEADER_LEN) % BODY_ALIGN {
+            0 => Ok(()),
+            excess_bytes => Err(BuildError::Misaligned { excess_bytes }),
+        }
+    }
+
+    /// One primitive.
+    ///
+    /// # Errors
+    ///
+    /// [`BuildError::Malformed`].
+    #[inline]
+    pub fn value<T: Primitive>(&mut self) -> Result<&'a mut T, BuildError> {
+        let [value] = self.array::<T, 1>()?;
+        Ok(value)
+    }
+
+    /// An array of primitives.
+    ///
+    /// # Errors
+    ///
+    /// As [`value`](Self::value).
+    #[inline]
+    pub fn array<T: Primitive, const N: usize>(&mut self) -> Result<&'a mut [T; N], BuildError> {
+        let offset = self.position;
+        self.slice(N)?.try_into().map_err(|_| BuildError::Malformed { offset })
+    }
+
+    /// A sequence of primitives.
+    ///
+    /// # Errors
+    ///
+    /// As [`value`](Self::value).
+    #[inline]
+    pub fn sequence<T: Primitive>(&mut self) -> Result<&'a mut [T], BuildError> {
+        let len = self.count(T::SIZE)?;
+        self.slice(len)
+    }
+
+    /// A string, which was written with the shape.
+    ///
+    /// # Errors
+    ///
+    /// [`BuildError::Malformed`].
+    pub fn string(&mut self) -> Result<&'a str, BuildError> {
+        self.read_texts(1, 1, Reader::read_str)
+    }
+
+    /// A wstring, which was written with the shape.
+    ///
+    /// # Errors
+    ///
+    /// [`BuildError::Malformed`].
+    pub fn wstring(&mut self) -> Result<WStringView<'a>, BuildError> {
+        self.read_texts(1, 4, Reader::read_wstr)
+    }
+
+    /// A sequence of strings, which were written with the shape.
+    ///
+    /// # Errors
+    ///
+    /// [`BuildError::Malformed`].
+    pub fn strings(&mut self) -> Result<SequenceView<'a, &'a str>, BuildError> {
+        let len = self.count(4)?;
+        self.string_array(len)
+    }
+
+    /// A sequence of wstrings, which were written with the shape.
+    ///
+    /// # Errors
+    ///
+    /// [`BuildError::Malformed`].
+    pub fn wstrings(&mut self) -> Result<SequenceView<'a, WStringView<'a>>, BuildError> {
+        let len = self.count(4)?;
+        self.wstring_array(len)
+    }
+
+    /// An array of strings, which were written with the shape.
+    ///
+    /// # Errors
+    ///
+    /// [`BuildError::Malformed`].
+    pub fn string_array(&mut self, len: usize) -> Result<SequenceView<'a, &'a str>, BuildError> {
+        self.read_texts(len, 1, |reader| SequenceView::read_array(reader, len))
+    }
+
+    /// An array of wstrings, which were written with the shape.
+    ///
+    /// # Errors
+    ///
+    /// [`BuildError::Malformed`].
+    pub fn wstring_array(&mut self, len: usize) -> Result<SequenceView<'a, WStringView<'a>>, BuildError> {
+        self.read_texts(len, 4, |reader| SequenceView::read_array(reader, len))
+    }
+
+    /// A sequence of messages.
+    ///
+    /// # Errors
+    ///
+    /// As [`Build::split`] of the messages.
+    pub fn messages<M: Build>(&mut self) -> Result<SequenceMut<'a, M>, BuildError> {
+        let len = self.count(1)?;
+        self.message_array(len)
+    }
+
+    /// An array of messages.
+    ///
+    /// # Errors
+    ///
+    /// As [`Build::split`] of the messages.
+    pub fn message_array<M: Build>(&mut self, len: usize) -> Result<SequenceMut<'a, M>, BuildError> {
+        let position = self.position;
+        let bytes = match Layout::repeated(M::LAYOUT, len) {
+            Some(run) => align_up(position, run.align()).saturating_add(run.size()) - position,
+            None => {
+                let mut walk = self.reborrow();
+                for _ in 0..len {
+                    M::split(&mut walk)?;
+                }
+                walk.position - position
+            }
+        };
+        let rest = self.take(1, bytes)?;
+        Ok(SequenceMut::new(Self { rest, position }, len))
+    }
+
+    /// The member that a message without fields has on the wire.
+    ///
+    /// # Errors
+    ///
+    /// [`BuildError::Malformed`].
+    #[inline]
+    pub fn nothing(&mut self) -> Result<(), BuildError> {
+        self.take(1, 1).map(drop)
+    }
+
+    /// A splitter of the same bytes, after whose use this one goes on from here.
+    pub(crate) fn reborrow(&mut self) -> Splitter<'_> {
+        Splitter { rest: self.rest, position: self.position }
+    }
+
+    /// Passes over `len` values of a fixed layout.
+    pub(crate) fn skip_layout(&mut self, layout: Layout) -> Result<(), BuildError> {
+        self.take(layout.align(), layout.size()).map(drop)
+    }
+
+    /// The count of a sequence whose elements take at least `element_bytes` each.
+    fn count(&mut self, element_bytes: usize) -> Result<usize, BuildError> {
+        let count = *self.value::<u32>()? as usize;
+        if count > self.rest.len() / element_bytes {
+            return Err(BuildError::Malformed { offset: self.position });
+        }
+        Ok(count)
+    }
+
+    #[inline]
+    fn slice<T: Primitive>(&mut self, count: usize) -> Result<&'a mut [T], BuildError> {
+        if count == 0 {
+            return Ok(&mut []);
+        }
+        let bytes = self.take(T::SIZE, T::SIZE.saturating_mul(count))?;
+        let offset = self.position - bytes.len();
+        // The body is aligned and every position in it, so that only a bool can be unfit.
+        T::cast_mut(bytes).ok_or(BuildError::Malformed { offset })
+    }
+
+    /// What `read` makes of the next `len` texts of characters of `unit_bytes` bytes; they are not to be written.
+    fn read_texts<V>(
+        &mut self,
+        len: usize,
+        unit_bytes: usize,
+        read: impl FnOnce(&mut Reader<'a>) -> Result<V, DecodeError>,
+    ) -> Result<V, BuildError> {
+        // Positions counted from a multiple of 4 are aligned as those of the body, as texts need no more than that.
+        self.take(4, 0)?;
+        let offset = self.position;
+        let mut end = 0;
+        for _ in 0..len {
+            let start = align_up(end, 4);
+            let count = self.rest.get(start..).and_then(|rest| rest.first_chunk());
+            let count = u32::from_ne_bytes(*count.ok_or(BuildError::Malformed { offset })?) as usize;
+            end =
+                start.saturating_add(4).saturating_add(count.saturating_mul(unit_bytes)).min(self.rest.len());
+        }
+        let bytes: &'a [u8] = self.take(1, end)?;
+        let mut reader = Reader::from_body(bytes, ByteOrder::NATIVE);
+        read(&mut reader).map_err(|_| BuildError::Malformed { offset })
+    }
+
+    /// The next `len` bytes at the given alignment.
+    #[inline]
+    fn take(&mut self, align: usize, len: usize) -> Result<&'a mut [u8], BuildError> {
+        let padding = align_up(self.position, align) - self.position;
+        match padding.checked_add(len) {
+            Some(end) if end <= self.rest.len() => {
+                let (head, rest) = mem::take(&mut self.rest).split_at_mut(end);
+                self.rest = rest;
+                self.position += end;
+                Ok(&mut head[padding..])
+            }
+            _ => Err(BuildError::Malformed { offset: self.position }),
+        }
+    }
+}
