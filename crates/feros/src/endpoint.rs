@@ -13,6 +13,7 @@ use crate::context::Changes;
 use crate::error::CreateError;
 use crate::logging;
 use crate::node::{Node, WeakNode};
+use crate::subscription::Tally;
 
 /// The entities of one node, and the executor that they are on.
 ///
@@ -137,18 +138,51 @@ impl WatchEvents {
         node: &Node,
         topic: &str,
         engine: &Arc<dyn EngineSubscription>,
+        tally: Arc<Tally>,
         on_event: Option<Box<dyn FnMut(SubscriptionEvent) + Send>>,
         log_lost_messages: bool,
     ) -> Events<SubscriptionEvent, impl FnMut() -> Result<Option<SubscriptionEvent>, EventError> + Send + use<>>
     {
         let engine = engine.clone();
-        let take = move || engine.take_event();
+        let mut losses = AllLosses::default();
+        let take = move || match losses.on_fast_paths(tally.lost()) {
+            Some(event) => Ok(Some(event)),
+            None => Ok(engine.take_event()?.map(|event| losses.with_engine(event))),
+        };
         let needs_a_word = if log_lost_messages {
             subscription_event_needs_a_word
         } else {
             subscription_event_but_loss_needs_a_word
         };
         Events::new(self.pending, node, topic, take, on_event, needs_a_word)
+    }
+}
+
+/// Losses of all paths as one event.
+#[derive(Default)]
+struct AllLosses {
+    by_engine: u64,
+    on_fast_paths: u64,
+}
+
+impl AllLosses {
+    /// The event of losses that the engine knows nothing of.
+    fn on_fast_paths(&mut self, total: u64) -> Option<SubscriptionEvent> {
+        let change = total.saturating_sub(self.on_fast_paths);
+        self.on_fast_paths = total;
+        let total = self.by_engine + total;
+        (change > 0).then_some(SubscriptionEvent::MessageLost { total, change })
+    }
+
+    /// The engine's event with the losses of the other paths in its total.
+    fn with_engine(&mut self, event: SubscriptionEvent) -> SubscriptionEvent {
+        match event {
+            SubscriptionEvent::MessageLost { total, change } => {
+                self.by_engine = total;
+                SubscriptionEvent::MessageLost { total: total + self.on_fast_paths, change }
+            }
+            other => other,
+        }
     }
 }
 
@@ -198,9 +232,19 @@ impl<E: Copy, T: FnMut() -> Result<Option<E>, EventError>> Events<E, T> {
         }
     }
 
-    /// Handles what is pending; costs one load when nothing is.
+    /// Whether there is something to handle; costs one load.
+    pub(crate) fn is_pending(&self) -> bool {
+        self.pending.load(Ordering::Acquire)
+    }
+
+    /// There is an event that the engine does not know of.
+    pub(crate) fn announce(&self) {
+        self.pending.store(true, Ordering::Release);
+    }
+
+    /// Handles what is pending.
     pub(crate) fn handle(&mut self) {
-        if !self.pending.load(Ordering::Acquire) {
+        if !self.is_pending() {
             return;
         }
         self.pending.store(false, Ordering::Release);

@@ -48,6 +48,7 @@ mod executor;
 pub mod logging;
 mod message_forms;
 mod node;
+mod paths;
 mod publisher;
 mod rosout;
 mod service;
@@ -63,9 +64,12 @@ pub use error::{CreateError, Error, ServiceIdentity, TypeIdentity, WaitError};
 pub use executor::{AddNodeError, Executor, spin};
 pub use message_forms::{SerializedMessage, View};
 pub use node::{Node, NodeOptions};
-pub use publisher::{GenericPublisher, PublishError, Publisher, PublisherOptions};
+pub use paths::{PathCount, PublisherCounts, Received, SubscriptionCounts};
+pub use publisher::{GenericPublisher, PublishError, Publishable, Publisher, PublisherOptions};
 pub use service::{Responder, Service, ServiceCallback, ServiceOptions};
-pub use subscription::{GenericSubscription, Subscription, SubscriptionCallback, SubscriptionOptions};
+pub use subscription::{
+    Dispatch, GenericSubscription, Subscription, SubscriptionCallback, SubscriptionOptions,
+};
 pub use timer::{NodeGuardCondition, NodeTimer};
 
 pub use feros_executor::{GuardCondition, Outcome, SpinError, Stopper, Time, Timer};

@@ -1,8 +1,9 @@
 //! Publishers: typed, and for types that are known only at run time.
 
-use std::borrow::Borrow;
-use std::marker::PhantomData;
-use std::sync::Arc;
+mod outgoing;
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use feros_executor::Ringer;
@@ -12,9 +13,13 @@ use feros_rmw::{
     WaitForAckedError,
 };
 
+pub use outgoing::Publishable;
+
 use crate::endpoint::{Member, WatchEvents};
 use crate::error::{CreateError, TypeIdentity, WaitError};
 use crate::node::Node;
+use crate::paths::{Outlet, PublisherCounts, SharedPool};
+use outgoing::{OutgoingBytes, OutgoingMessage};
 
 /// How a publisher is made; a number or a [`QosProfile`] will do where the rest is default.
 #[derive(Default)]
@@ -51,7 +56,9 @@ impl From<usize> for PublisherOptions {
     }
 }
 
-/// Why a message was not published. Nothing was sent.
+/// Why a message was not published.
+///
+/// Nothing was sent, except with [`PublishError::Engine`]: subscriptions on the process and host paths may have the message then.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PublishError {
@@ -79,31 +86,39 @@ pub enum PublishError {
 /// Publishes messages of one type on one topic. Clones publish through the same endpoint; the last one withdraws it.
 pub struct Publisher<M> {
     untyped: GenericPublisher,
-    message: PhantomData<fn(M)>,
+    /// Messages that several subscriptions of this process share.
+    shared: Arc<Mutex<SharedPool<M>>>,
 }
 
 impl<M> Clone for Publisher<M> {
     fn clone(&self) -> Self {
-        Self { untyped: self.untyped.clone(), message: PhantomData }
+        Self { untyped: self.untyped.clone(), shared: self.shared.clone() }
     }
 }
 
 impl<M: Message> Publisher<M> {
     pub(crate) fn new(node: &Node, topic: &str, options: PublisherOptions) -> Result<Self, CreateError> {
         let untyped = GenericPublisher::new(node, topic, &TypeIdentity::of::<M>(), options)?;
-        Ok(Self { untyped, message: PhantomData })
+        Ok(Self { untyped, shared: Arc::default() })
     }
 
-    /// Publishes a message: `publish(message)` or `publish(&message)`.
+    /// Publishes a message: `publish(message)`, `publish(&message)` or `publish(Arc::clone(&message))`.
     ///
-    /// It is serialized once, into the memory from which the engine sends.
+    /// Subscriptions of this process get the message itself: moved in, it reaches a single owning subscription without a copy,
+    /// and several that share it behind one `Arc`. It is serialized at most once, and only if somebody takes it as bytes: a
+    /// subscription to views or raw messages, or one outside this process.
+    ///
+    /// Waits up to a second for subscriptions that keep all and have no room, where delivery is reliable.
     ///
     /// # Errors
-    /// When the message violates its type, or the engine cannot send it; see [`PublishError`].
-    pub fn publish(&self, message: impl Borrow<M>) -> Result<(), PublishError> {
-        let message = message.borrow();
-        let engine = &self.untyped.0.engine;
-        serialize_into(message, &self.untyped.0.topic, |size, fill| engine.publish(size, fill).map(drop))
+    /// When the message violates its type, a subscription stays full, or the engine cannot send it; see [`PublishError`].
+    pub fn publish(&self, message: impl Publishable<M>) -> Result<(), PublishError> {
+        let mut outgoing = OutgoingMessage::new(message.into_form(), &self.shared);
+        let published = self.untyped.0.outlet.publish(&mut outgoing);
+        match outgoing.failure {
+            Some(source) => Err(PublishError::Encode { topic: self.untyped.0.topic.clone(), source }),
+            None => Ok(published?),
+        }
     }
 }
 
@@ -140,12 +155,18 @@ pub(crate) fn copy_into<R>(
     name: &str,
     send: impl FnOnce(usize, feros_rmw::engine::Fill<'_>) -> Result<R, feros_rmw::PublishError>,
 ) -> Result<R, PublishError> {
+    check_header(bytes, name)?;
+    Ok(send(bytes.len(), &mut |buffer| {
+        buffer.copy_from_slice(bytes);
+        Ok(())
+    })?)
+}
+
+/// Whether bytes may be a serialized message.
+fn check_header(bytes: &[u8], name: &str) -> Result<(), PublishError> {
     let refuse = |reason| Err(PublishError::NotSerialized { topic: name.to_owned(), reason });
     match bytes {
-        [0, 0 | 1, _, _, _, ..] => Ok(send(bytes.len(), &mut |buffer| {
-            buffer.copy_from_slice(bytes);
-            Ok(())
-        })?),
+        [0, 0 | 1, _, _, _, ..] => Ok(()),
         [_, _, _, _, _, ..] => {
             refuse("its header is neither CDR little endian (00 01) nor big endian (00 00)")
         }
@@ -160,6 +181,7 @@ pub struct GenericPublisher(Arc<Inner>);
 struct Inner {
     topic: String,
     engine: Arc<dyn EnginePublisher>,
+    outlet: Outlet,
     node: Node,
     /// Keeps the publisher's events on the node's executor.
     _events: Member,
@@ -174,6 +196,8 @@ impl GenericPublisher {
     ) -> Result<Self, CreateError> {
         let topic = node.resolve_topic_name(topic, options.qos.avoid_ros_namespace_conventions)?;
         let watch = WatchEvents::new(node, Ringer::new());
+        let matches = Arc::new(AtomicU64::new(0));
+        let (changed, watch_events) = (matches.clone(), watch.notify());
         let engine = node
             .session()
             .create_publisher(feros_rmw::PublisherOptions {
@@ -184,11 +208,15 @@ impl GenericPublisher {
                 qos: options.qos,
                 announcement: "",
                 mode: options.mode,
-                on_event: Some(watch.notify()),
+                on_event: Some(Arc::new(move || {
+                    changed.fetch_add(1, Ordering::AcqRel);
+                    watch_events();
+                })),
             })
             .map_err(|source| CreateError::Engine { node: node.name().clone(), source })?;
         let member = watch.publisher_events(node, &topic, &engine, options.on_event)?;
-        Ok(Self(Arc::new(Inner { topic, engine, node: node.clone(), _events: member })))
+        let outlet = Outlet::new(&topic, engine.clone(), matches);
+        Ok(Self(Arc::new(Inner { topic, engine, outlet, node: node.clone(), _events: member })))
     }
 
     /// Publishes a message that is serialized already, with its 4-byte header. Its content is not checked.
@@ -196,7 +224,13 @@ impl GenericPublisher {
     /// # Errors
     /// When the bytes cannot be a message, or the engine cannot send them; see [`PublishError`].
     pub fn publish_serialized(&self, bytes: &[u8]) -> Result<(), PublishError> {
-        copy_into(bytes, &self.0.topic, |size, fill| self.0.engine.publish(size, fill).map(drop))
+        check_header(bytes, &self.0.topic)?;
+        Ok(self.0.outlet.publish(&mut OutgoingBytes(bytes))?)
+    }
+
+    /// What was sent by which path so far.
+    pub fn counts(&self) -> PublisherCounts {
+        self.0.outlet.counters().read()
     }
 
     /// The fully qualified topic, after remapping.

@@ -1,25 +1,26 @@
 //! Subscriptions: typed with a choice of message forms, and for types that are known only at run time.
 
 mod callback;
+mod receiver;
 
 pub use callback::SubscriptionCallback;
 
 use std::marker::PhantomData;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use feros_executor::{Entity, Progress, Ringer};
+use feros_executor::{Entity, Ringer};
 use feros_message::{DecodeError, Message};
-use feros_rmw::{
-    Gid, MessageInfo, QosProfile, Sample, Subscription as EngineSubscription, SubscriptionEvent, TakeError,
-};
+use feros_rmw::{Gid, MessageInfo, QosProfile, Subscription as EngineSubscription, SubscriptionEvent};
 
 use crate::endpoint::{Member, WatchEvents};
 use crate::error::{CreateError, TypeIdentity, WaitError};
-use crate::logging;
 use crate::message_forms::SerializedMessage;
 use crate::node::Node;
+use crate::paths::{self, Inbox, Received, Registration, SubscriptionCounts, Want};
+pub(crate) use receiver::Tally;
+use receiver::{Receiver, TurnTaking};
 
 /// How a subscription is made; a number or a [`QosProfile`] will do where the rest is default.
 pub struct SubscriptionOptions {
@@ -29,14 +30,36 @@ pub struct SubscriptionOptions {
     pub ignore_local_publications: bool,
     /// Log lost messages, as often as their number doubles; the event comes in any case.
     pub log_lost_messages: bool,
+    /// Who runs the callback for messages from publishers of this process.
+    pub dispatch: Dispatch,
     /// Called by the executor for each of the subscription's events.
     pub on_event: Option<Box<dyn FnMut(SubscriptionEvent) + Send>>,
+}
+
+/// Which thread runs a subscription's callback.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Dispatch {
+    /// The one that spins the node's executor.
+    #[default]
+    Executor,
+    /// For messages from publishers of the same process, the thread that publishes, before `publish` returns: no hand-over
+    /// between threads at all. All other messages, and events, wait for the executor.
+    ///
+    /// The callback never runs on two threads at once. If it runs already, on another thread or because it published itself, the
+    /// message waits and is delivered by whoever runs it. `publish` takes as long as the callbacks do.
+    PublishingThread,
 }
 
 impl Default for SubscriptionOptions {
     fn default() -> Self {
         let qos = QosProfile::default();
-        Self { qos, ignore_local_publications: false, log_lost_messages: true, on_event: None }
+        Self {
+            qos,
+            ignore_local_publications: false,
+            log_lost_messages: true,
+            dispatch: Dispatch::default(),
+            on_event: None,
+        }
     }
 }
 
@@ -44,6 +67,11 @@ impl SubscriptionOptions {
     /// These options, without messages from publishers of the same context.
     pub fn ignore_local_publications(self) -> Self {
         Self { ignore_local_publications: true, ..self }
+    }
+
+    /// These options, with this choice of the thread that runs the callback.
+    pub fn dispatch(self, dispatch: Dispatch) -> Self {
+        Self { dispatch, ..self }
     }
 
     /// These options, with lost messages logged or not.
@@ -78,15 +106,16 @@ pub struct Subscription<M> {
 }
 
 impl<M: Message> Subscription<M> {
-    pub(crate) fn new<Form>(
+    pub(crate) fn new<Form, C: SubscriptionCallback<M, Form>>(
         node: &Node,
         topic: &str,
         options: SubscriptionOptions,
-        mut callback: impl SubscriptionCallback<M, Form>,
+        mut callback: C,
     ) -> Result<Self, CreateError> {
-        let deliver = move |sample: Sample| callback.call(sample);
-        let untyped =
-            GenericSubscription::deliver_to(node, topic, &TypeIdentity::of::<M>(), options, deliver)?;
+        let deliver = move |message: Received<M>| callback.call(message);
+        let identity = TypeIdentity::of::<M>();
+        let want = <C as SubscriptionCallback<M, Form>>::WANT;
+        let untyped = GenericSubscription::deliver_to(node, topic, &identity, options, want, deliver)?;
         Ok(Self { untyped, message: PhantomData })
     }
 }
@@ -105,10 +134,17 @@ pub struct GenericSubscription {
     topic: String,
     engine: Arc<dyn EngineSubscription>,
     node: Node,
-    malformed: Arc<AtomicU64>,
+    tally: Arc<Tally>,
+    /// Ends direct dispatch, whose closure owns the callback, with the subscription.
+    _direct: Option<paths::DirectGuard>,
+    /// Publishers of this process find the inbox as long as this lives.
+    _registration: Registration,
     /// Keeps the subscription on the node's executor.
     _member: Member,
 }
+
+/// The message type of subscriptions that know none.
+enum Unknown {}
 
 impl GenericSubscription {
     pub(crate) fn new(
@@ -118,26 +154,34 @@ impl GenericSubscription {
         options: SubscriptionOptions,
         mut callback: impl FnMut(SerializedMessage, MessageInfo) + Send + 'static,
     ) -> Result<Self, CreateError> {
-        Self::deliver_to(node, topic, message_type, options, move |sample| {
-            let info = sample.info;
-            callback(SerializedMessage::new(sample.payload), info);
+        let deliver = move |message: Received<Unknown>| {
+            let info = message.info();
+            if let Some(payload) = message.into_bytes() {
+                callback(SerializedMessage::new(payload), info);
+            }
             Ok(())
-        })
+        };
+        Self::deliver_to(node, topic, message_type, options, Want::Bytes, deliver)
     }
 
-    fn deliver_to(
+    fn deliver_to<M: Send + Sync + 'static>(
         node: &Node,
         topic: &str,
         message_type: &TypeIdentity,
         options: SubscriptionOptions,
-        deliver: impl FnMut(Sample) -> Result<(), DecodeError> + Send + 'static,
+        want: Want,
+        deliver: impl FnMut(Received<M>) -> Result<(), DecodeError> + Send + 'static,
     ) -> Result<Self, CreateError> {
         let topic = node.resolve_topic_name(topic, options.qos.avoid_ros_namespace_conventions)?;
         let ringer = Ringer::new();
         let watch = WatchEvents::new(node, ringer.clone());
+        let engine_pending = Arc::new(AtomicBool::new(false));
         let on_data = {
-            let ringer = ringer.clone();
-            Arc::new(move || ringer.ring())
+            let (pending, ringer) = (engine_pending.clone(), ringer.clone());
+            Arc::new(move || {
+                pending.store(true, Ordering::Release);
+                ringer.ring();
+            })
         };
         let engine = node
             .session()
@@ -147,30 +191,60 @@ impl GenericSubscription {
                 type_name: &message_type.name,
                 type_hash: message_type.hash,
                 qos: options.qos,
-                announcement: "",
                 ignore_local_publications: options.ignore_local_publications,
+                announcement: "",
                 on_data,
                 on_event: Some(watch.notify()),
             })
             .map_err(|source| CreateError::Engine { node: node.name().clone(), source })?;
-        let malformed = Arc::new(AtomicU64::new(0));
-        let mut receiver = Receiver {
-            node: node.downgrade(),
-            topic: topic.clone(),
-            type_name: message_type.name.clone(),
-            engine: engine.clone(),
-            malformed: malformed.clone(),
-            deliver,
-            logger: node.logger().clone(),
+        let participant = engine.gid().participant_prefix();
+        let mut inbox = Inbox::new(want, &engine.qos(), ringer.clone());
+        if options.ignore_local_publications {
+            inbox = inbox.ignoring(participant);
+        }
+        let inbox = Arc::new(inbox);
+        let tally = Arc::new(Tally::default());
+        let events = watch.subscription_events(
+            node,
+            &topic,
+            &engine,
+            tally.clone(),
+            options.on_event,
+            options.log_lost_messages,
+        );
+        let receiver = Receiver::new(
+            node,
+            &topic,
+            &message_type.name,
+            engine.clone(),
+            inbox.clone(),
+            engine_pending,
+            tally.clone(),
+            (events, deliver),
+        );
+        let (entity, direct) = match options.dispatch {
+            Dispatch::Executor => {
+                let mut receiver = receiver;
+                (Entity::new(&ringer, move || receiver.receive_one()), None)
+            }
+            Dispatch::PublishingThread => {
+                let turns = Arc::new(TurnTaking::new(receiver));
+                let (direct, ring_again) = (turns.clone(), ringer.clone());
+                let guard = paths::DirectGuard::new(&inbox, move || direct.receive_all(&ring_again));
+                (Entity::new(&ringer, move || turns.receive_one()), Some(guard))
+            }
         };
-        let mut events =
-            watch.subscription_events(node, &topic, &engine, options.on_event, options.log_lost_messages);
-        let entity = Entity::new(&ringer, move || {
-            events.handle();
-            receiver.receive_one()
-        });
         let member = node.add_member(&topic, entity)?;
-        Ok(Self { topic, engine, node: node.clone(), malformed, _member: member })
+        let registration = paths::register(engine.gid(), inbox);
+        Ok(Self {
+            topic,
+            engine,
+            node: node.clone(),
+            tally,
+            _direct: direct,
+            _registration: registration,
+            _member: member,
+        })
     }
 
     /// The fully qualified topic, after remapping.
@@ -204,62 +278,11 @@ impl GenericSubscription {
 
     /// Samples that were refused because they are no message of the subscription's type.
     pub fn refused_messages(&self) -> u64 {
-        self.malformed.load(Ordering::Relaxed) + self.engine.refused_samples()
-    }
-}
-
-/// Takes one message per turn and hands it to the closure.
-struct Receiver<D> {
-    node: crate::node::WeakNode,
-    topic: String,
-    type_name: String,
-    engine: Arc<dyn EngineSubscription>,
-    malformed: Arc<AtomicU64>,
-    deliver: D,
-    logger: Arc<str>,
-}
-
-impl<D: FnMut(Sample) -> Result<(), DecodeError>> Receiver<D> {
-    fn receive_one(&mut self) -> Progress {
-        let sample = match self.engine.take() {
-            Ok(Some(sample)) => sample,
-            Ok(None) => return Progress::Done,
-            Err(error) => {
-                self.log_failure(&error);
-                return Progress::Done;
-            }
-        };
-        let publisher = sample.info.publisher_gid;
-        let size_bytes = sample.payload.len();
-        let logger = logging::enter_logger(&self.logger);
-        let delivered = (self.deliver)(sample);
-        drop(logger);
-        if let Err(error) = delivered {
-            self.refuse(publisher, size_bytes, &error);
-        }
-        Progress::More
+        self.tally.malformed() + self.engine.refused_samples()
     }
 
-    fn log_failure(&self, error: &TakeError) {
-        tracing::error!(ros_logger = &*self.logger, "{error}");
-    }
-
-    /// Says what is wrong the first time and then at each power of two, so that a stream of rubbish fills no disk.
-    fn refuse(&self, publisher: Gid, size_bytes: usize, error: &DecodeError) {
-        let count = self.malformed.fetch_add(1, Ordering::Relaxed) + 1;
-        if !count.is_power_of_two() {
-            return;
-        }
-        let from = self
-            .node
-            .upgrade()
-            .map_or_else(String::new, |node| node.describe_publisher(&self.topic, publisher));
-        tracing::error!(
-            ros_logger = &*self.logger,
-            "{}: refused {count} so far: a sample of {size_bytes} bytes from {from} is no {}: {error}. Check that both \
-             sides were built from the same definition",
-            self.topic,
-            self.type_name,
-        );
+    /// What was received by which path so far.
+    pub fn counts(&self) -> SubscriptionCounts {
+        self.tally.counts()
     }
 }

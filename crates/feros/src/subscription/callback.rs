@@ -4,20 +4,32 @@
 use std::sync::Arc;
 
 use feros_message::{DecodeError, Message};
-use feros_rmw::{MessageInfo, Sample};
+use feros_rmw::MessageInfo;
 
 use crate::message_forms::{SerializedMessage, View};
+use crate::paths::{Received, Want};
 
 /// A closure that takes the messages of a subscription.
 ///
 /// Implemented for closures with one of the parameters `M`, `Arc<M>`, `View<M>` or `SerializedMessage`, alone or
 /// followed by a [`MessageInfo`]. `Form` tells the compiler which one it is; it is always inferred.
+///
+/// What each form costs, by the path that a message came by:
+///
+/// | form | process | host | network |
+/// |---|---|---|---|
+/// | `M` | nothing for one owning subscription; a clone for each further one while others still read it | decoding | decoding |
+/// | `Arc<M>` | nothing | decoding | decoding |
+/// | `View<M>`, `SerializedMessage` | the publisher serializes once for all of them | nothing | nothing |
 pub trait SubscriptionCallback<M, Form>: Send + 'static {
-    /// Brings the sample into the form that the closure takes, and calls it.
+    #[doc(hidden)]
+    const WANT: Want;
+
+    /// Brings the message into the form that the closure takes, and calls it.
     ///
     /// # Errors
-    /// When the bytes are no `M`; the closure was not called then.
-    fn call(&mut self, sample: Sample) -> Result<(), DecodeError>;
+    /// When it came as bytes that are no `M`; the closure was not called then.
+    fn call(&mut self, message: Received<M>) -> Result<(), DecodeError>;
 }
 
 /// Markers that keep the forms of callbacks apart.
@@ -31,11 +43,13 @@ pub(crate) mod form {
 }
 
 macro_rules! callback_form {
-    ($form:ty, $argument:ty, $make:expr) => {
+    ($form:ty, $want:expr, $argument:ty, $make:expr) => {
         impl<M: Message, F: FnMut($argument) + Send + 'static> SubscriptionCallback<M, $form> for F {
-            fn call(&mut self, sample: Sample) -> Result<(), DecodeError> {
-                let make: fn(Sample) -> Result<$argument, DecodeError> = $make;
-                self(make(sample)?);
+            const WANT: Want = $want;
+
+            fn call(&mut self, message: Received<M>) -> Result<(), DecodeError> {
+                let make: fn(Received<M>) -> Result<$argument, DecodeError> = $make;
+                self(make(message)?);
                 Ok(())
             }
         }
@@ -44,17 +58,19 @@ macro_rules! callback_form {
         where
             F: FnMut($argument, MessageInfo) + Send + 'static,
         {
-            fn call(&mut self, sample: Sample) -> Result<(), DecodeError> {
-                let make: fn(Sample) -> Result<$argument, DecodeError> = $make;
-                let info = sample.info;
-                self(make(sample)?, info);
+            const WANT: Want = $want;
+
+            fn call(&mut self, message: Received<M>) -> Result<(), DecodeError> {
+                let make: fn(Received<M>) -> Result<$argument, DecodeError> = $make;
+                let info = message.info();
+                self(make(message)?, info);
                 Ok(())
             }
         }
     };
 }
 
-callback_form!(form::Owned, M, |sample| feros_message::from_bytes(&sample.payload));
-callback_form!(form::Shared, Arc<M>, |sample| feros_message::from_bytes(&sample.payload).map(Arc::new));
-callback_form!(form::Viewed, View<M>, |sample| View::new(sample.payload));
-callback_form!(form::Serialized, SerializedMessage, |sample| Ok(SerializedMessage::new(sample.payload)));
+callback_form!(form::Owned, Want::Owned, M, Received::into_owned);
+callback_form!(form::Shared, Want::Shared, Arc<M>, Received::into_shared);
+callback_form!(form::Viewed, Want::Bytes, View<M>, Received::into_view);
+callback_form!(form::Serialized, Want::Bytes, SerializedMessage, |message| Ok(message.into_serialized()));

@@ -4,6 +4,7 @@
 mod clock;
 mod graph;
 mod log;
+mod process_path;
 mod service;
 mod support;
 mod topic;

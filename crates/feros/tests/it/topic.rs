@@ -111,6 +111,8 @@ fn what_cannot_be_serialized_is_refused_by_the_publisher() {
     let context = context();
     let node = context.create_node("talker").unwrap();
     let publisher = node.create_publisher::<Text>("text", 10).unwrap();
+    // Somebody has to want bytes; among structs nothing is serialized.
+    let _subscription = node.create_subscription("text", 10, |_: View<Text>| {}).unwrap();
     let error = publisher.publish(Text { data: "a\0b".into() }).unwrap_err();
     assert!(matches!(error, PublishError::Encode { ref topic, .. } if topic.ends_with("/text")), "{error}");
     let error = publisher.publish_serialized(&[9, 9, 0, 0, 0]).unwrap_err();

@@ -1,0 +1,134 @@
+//! Memory for a serialized message that several take, used again when all of them are done.
+
+use std::sync::Arc;
+
+/// Bytes whose fifth, where a message's body starts, is aligned to 8.
+pub(crate) struct Buffer {
+    memory: Vec<u8>,
+    start: usize,
+    len: usize,
+}
+
+/// Alignment of a message's body.
+const ALIGNMENT: usize = 8;
+/// Bytes of the header before it.
+const HEADER_BYTES: usize = 4;
+
+impl Buffer {
+    fn with_len(len: usize) -> Self {
+        let mut buffer = Self { memory: Vec::new(), start: 0, len: 0 };
+        buffer.set_len(len);
+        buffer
+    }
+
+    /// Its content is that of before, or zero.
+    fn set_len(&mut self, len: usize) {
+        if self.memory.len() < len + ALIGNMENT {
+            // What was there is of no use: allocating anew copies nothing.
+            self.memory = vec![0; len + ALIGNMENT];
+            let body = self.memory.as_ptr().wrapping_add(HEADER_BYTES).align_offset(ALIGNMENT);
+            self.start = body % ALIGNMENT;
+        }
+        self.len = len;
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.len
+    }
+
+    pub(crate) fn as_slice(&self) -> &[u8] {
+        &self.memory[self.start..self.start + self.len]
+    }
+
+    pub(crate) fn bytes_mut(&mut self) -> &mut [u8] {
+        &mut self.memory[self.start..self.start + self.len]
+    }
+}
+
+/// Buffers of one publisher.
+#[derive(Default)]
+pub(crate) struct BufferPool(Vec<Arc<Buffer>>);
+
+/// Buffers that are kept for later: one that is written, and some that subscriptions still read.
+const KEPT: usize = 4;
+
+impl BufferPool {
+    /// A buffer of this length that nobody else uses. Allocates only when none of the size is free.
+    pub(crate) fn get(&mut self, len: usize) -> Arc<Buffer> {
+        let free = self.0.iter().position(|buffer| Arc::strong_count(buffer) == 1);
+        let mut buffer = free.map(|index| self.0.swap_remove(index));
+        match buffer.as_mut().and_then(Arc::get_mut) {
+            Some(unshared) => unshared.set_len(len),
+            None => buffer = None,
+        }
+        buffer.unwrap_or_else(|| Arc::new(Buffer::with_len(len)))
+    }
+
+    /// Keeps a buffer to be used again when its readers are done.
+    pub(crate) fn put_back(&mut self, buffer: &Arc<Buffer>) {
+        if self.0.len() >= KEPT {
+            self.0.remove(0);
+        }
+        self.0.push(Arc::clone(buffer));
+    }
+}
+
+/// Messages of one publisher that several subscriptions share, whose memory is used again.
+///
+/// The last ones stay until they are replaced: sharing without allocating has this price.
+pub(crate) struct SharedPool<M>(Vec<Arc<M>>);
+
+impl<M> Default for SharedPool<M> {
+    fn default() -> Self {
+        Self(Vec::new())
+    }
+}
+
+impl<M> SharedPool<M> {
+    /// The message behind a pointer. Allocates only when all the pool's pointers are in use.
+    pub(crate) fn share(&mut self, message: M) -> Arc<M> {
+        for known in &mut self.0 {
+            if let Some(place) = Arc::get_mut(known) {
+                *place = message;
+                return Arc::clone(known);
+            }
+        }
+        let shared = Arc::new(message);
+        if self.0.len() >= KEPT {
+            self.0.remove(0);
+        }
+        self.0.push(Arc::clone(&shared));
+        shared
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn bodies_are_aligned_and_memory_is_used_again() {
+        let mut pool = BufferPool::default();
+        let mut buffer = pool.get(100);
+        assert_eq!(Arc::get_mut(&mut buffer).unwrap().bytes_mut().len(), 100);
+        assert_eq!(buffer.as_slice().as_ptr().wrapping_add(HEADER_BYTES).align_offset(ALIGNMENT), 0);
+        let place = buffer.as_slice().as_ptr();
+        pool.put_back(&buffer);
+        let other = pool.get(50);
+        assert_ne!(other.as_slice().as_ptr(), place, "the first is still in use");
+        drop(buffer);
+        assert_eq!(pool.get(90).as_slice().as_ptr(), place);
+    }
+
+    #[test]
+    fn shared_messages_are_replaced_when_nobody_reads_them() {
+        let mut pool = SharedPool::default();
+        let first = pool.share("a".to_owned());
+        let second = pool.share("b".to_owned());
+        assert_eq!((&*first, &*second), (&"a".to_owned(), &"b".to_owned()));
+        let place = Arc::as_ptr(&first);
+        drop(first);
+        assert_eq!(Arc::as_ptr(&pool.share("c".to_owned())), place);
+    }
+}

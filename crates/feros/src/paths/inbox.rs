@@ -1,0 +1,299 @@
+//! The queue of a subscription on the process path: what publishers of the same process put in, pointers or bytes.
+
+use std::any::Any;
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock};
+use std::time::{Duration, Instant};
+
+use feros_executor::Ringer;
+use feros_rmw::{Gid, History, Payload, QosProfile, Reliability, Stamp};
+
+/// The form in which a subscription's callback takes messages, hence in which a publisher of the same process hands them
+/// over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Want {
+    /// A message of its own.
+    Owned,
+    /// A message that others read as well.
+    Shared,
+    /// Serialized bytes: views and raw messages.
+    Bytes,
+}
+
+/// What a message is, apart from its content.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Envelope {
+    pub(crate) publisher: Gid,
+    /// Rises with each message of a publisher.
+    pub(crate) stamp: Stamp,
+    /// Number of the message at its publisher, from 1.
+    pub(crate) number: u64,
+    /// Number of the first message that this subscription was sent on this path.
+    pub(crate) since: u64,
+    /// The end of its lifespan.
+    pub(crate) expires: Option<Instant>,
+}
+
+/// A message in the form in which it lies in an inbox.
+#[derive(Debug)]
+pub(crate) enum Content<M> {
+    Owned(M),
+    Shared(Arc<M>),
+    Bytes(Payload),
+}
+
+pub(crate) type Item<M> = (Envelope, Content<M>);
+
+/// KEEP_ALL has no depth; a queue without a bound there is not.
+pub(crate) const KEEP_ALL_LIMIT: usize = 1024;
+
+/// No room came free in time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct StillFull;
+
+/// A bounded queue of messages. Many threads put, one takes; no lock is held while a message is dropped.
+pub(crate) struct Inbox<M> {
+    want: Want,
+    depth: usize,
+    /// Whether publishers wait for room instead of pushing the oldest out.
+    is_lossless: bool,
+    /// The session whose publishers are not heard.
+    ignored: Option<[u8; 12]>,
+    /// Runs the callback on the publishing thread, while somebody wants that.
+    direct: RwLock<Option<DirectRun>>,
+    queue: Mutex<VecDeque<Item<M>>>,
+    /// Length of the queue, to be read without its lock.
+    len: AtomicUsize,
+    room: Condvar,
+    ringer: Ringer,
+}
+
+/// Delivers what waits in the inbox of a subscription with direct dispatch.
+type DirectRun = Arc<dyn Fn() + Send + Sync>;
+
+/// An inbox whose message type its user does not know.
+pub(crate) trait AnyInbox: Send + Sync {
+    fn as_any(&self) -> &dyn Any;
+    fn want(&self) -> Want;
+    fn ignores(&self, publisher: Gid) -> bool;
+    /// Puts serialized bytes in, whatever the subscription wants: it decodes them itself.
+    fn put_bytes(&self, envelope: Envelope, bytes: Payload);
+    fn is_lossless(&self) -> bool;
+    fn wait_for_room(&self, until: Instant) -> Result<(), StillFull>;
+    /// Wakes who takes from the inbox, unless that is the publishing thread itself.
+    fn wake(&self);
+    /// With direct dispatch, runs the callback now.
+    fn run_direct(&self);
+}
+
+impl<M: Send + Sync + 'static> Inbox<M> {
+    pub(crate) fn new(want: Want, qos: &QosProfile, ringer: Ringer) -> Self {
+        let keep_all = qos.history == History::KeepAll;
+        Self {
+            want,
+            depth: if keep_all { KEEP_ALL_LIMIT } else { qos.depth.max(1) },
+            is_lossless: keep_all && qos.reliability == Reliability::Reliable,
+            ignored: None,
+            direct: RwLock::new(None),
+            queue: Mutex::new(VecDeque::new()),
+            len: AtomicUsize::new(0),
+            room: Condvar::new(),
+            ringer,
+        }
+    }
+
+    /// Does not hear the publishers of a participant.
+    pub(crate) fn ignoring(self, participant: [u8; 12]) -> Self {
+        Self { ignored: Some(participant), ..self }
+    }
+
+    fn set_direct_run(&self, run: Option<DirectRun>) {
+        let former =
+            std::mem::replace(&mut *self.direct.write().unwrap_or_else(PoisonError::into_inner), run);
+        drop(former);
+    }
+
+    fn direct_run(&self) -> Option<DirectRun> {
+        self.direct.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, VecDeque<Item<M>>> {
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Puts a message in; the oldest is pushed out when the inbox is full.
+    pub(crate) fn put(&self, envelope: Envelope, content: Content<M>) {
+        let pushed_out = {
+            let mut queue = self.lock();
+            // Publishers of a lossless inbox have waited for room; several at once may exceed the bound by one each.
+            let is_full = queue.len() >= self.depth && !self.is_lossless;
+            let pushed_out = if is_full { queue.pop_front() } else { None };
+            queue.push_back((envelope, content));
+            self.len.store(queue.len(), Ordering::Release);
+            pushed_out
+        };
+        drop(pushed_out); // its loss is seen from the numbers of those that are taken
+    }
+
+    /// The oldest message, unless it is the wrong one for `wanted`.
+    pub(crate) fn take_if(&self, wanted: impl FnOnce(&Envelope) -> bool) -> Option<Item<M>> {
+        if self.is_empty() {
+            return None;
+        }
+        let (item, was_full) = {
+            let mut queue = self.lock();
+            let was_full = queue.len() >= self.depth;
+            let item = if wanted(&queue.front()?.0) { queue.pop_front() } else { None };
+            self.len.store(queue.len(), Ordering::Release);
+            (item, was_full)
+        };
+        if was_full && self.is_lossless {
+            self.room.notify_all();
+        }
+        item
+    }
+
+    /// The oldest message's envelope.
+    pub(crate) fn front(&self) -> Option<Envelope> {
+        if self.is_empty() { None } else { self.lock().front().map(|(envelope, _)| *envelope) }
+    }
+
+    /// The stamp of the oldest message of one publisher.
+    pub(crate) fn first_stamp_of(&self, publisher: Gid) -> Option<Stamp> {
+        if self.is_empty() {
+            return None;
+        }
+        let queue = self.lock();
+        queue.iter().find(|(envelope, _)| envelope.publisher == publisher).map(|(envelope, _)| envelope.stamp)
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.len.load(Ordering::Acquire) == 0
+    }
+}
+
+impl<M: Send + Sync + 'static> AnyInbox for Inbox<M> {
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+
+    fn want(&self) -> Want {
+        self.want
+    }
+
+    fn ignores(&self, publisher: Gid) -> bool {
+        self.ignored.is_some_and(|ignored| ignored == publisher.participant_prefix())
+    }
+
+    fn put_bytes(&self, envelope: Envelope, bytes: Payload) {
+        self.put(envelope, Content::Bytes(bytes));
+    }
+
+    fn is_lossless(&self) -> bool {
+        self.is_lossless
+    }
+
+    fn wait_for_room(&self, until: Instant) -> Result<(), StillFull> {
+        let mut queue = self.lock();
+        while queue.len() >= self.depth {
+            let left = until.saturating_duration_since(Instant::now());
+            if left == Duration::ZERO {
+                return Err(StillFull);
+            }
+            queue = self.room.wait_timeout(queue, left).unwrap_or_else(PoisonError::into_inner).0;
+        }
+        Ok(())
+    }
+
+    fn wake(&self) {
+        if self.direct_run().is_none() {
+            self.ringer.ring();
+        }
+    }
+
+    fn run_direct(&self) {
+        if let Some(run) = self.direct_run() {
+            run();
+        }
+    }
+}
+
+/// Direct dispatch, until it is dropped; messages wait for the executor then.
+pub(crate) struct DirectGuard(Box<dyn Fn() + Send + Sync>);
+
+impl DirectGuard {
+    /// Has publishers of this process call `run` after they put a message into the inbox.
+    pub(crate) fn new<M: Send + Sync + 'static>(
+        inbox: &Arc<Inbox<M>>,
+        run: impl Fn() + Send + Sync + 'static,
+    ) -> Self {
+        inbox.set_direct_run(Some(Arc::new(run)));
+        let inbox = Arc::clone(inbox);
+        Self(Box::new(move || inbox.set_direct_run(None)))
+    }
+}
+
+impl Drop for DirectGuard {
+    fn drop(&mut self) {
+        (self.0)();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    fn envelope(publisher: u8, number: u64) -> Envelope {
+        let stamp = Stamp(i64::try_from(number).unwrap());
+        Envelope { publisher: Gid([publisher; 16]), stamp, number, since: 1, expires: None }
+    }
+
+    fn inbox(qos: &QosProfile) -> Inbox<String> {
+        Inbox::new(Want::Owned, qos, Ringer::new())
+    }
+
+    fn take(inbox: &Inbox<String>) -> Option<String> {
+        inbox.take_if(|_| true).map(|(_, content)| match content {
+            Content::Owned(text) => text,
+            other => panic!("{other:?}"),
+        })
+    }
+
+    #[test]
+    fn the_oldest_is_pushed_out() {
+        let inbox = inbox(&QosProfile::keep_last(2));
+        for number in 1..=3 {
+            inbox.put(envelope(1, number), Content::Owned(number.to_string()));
+        }
+        assert_eq!([take(&inbox), take(&inbox), take(&inbox)], [Some("2".into()), Some("3".into()), None]);
+    }
+
+    #[test]
+    fn stamps_are_found_behind_messages_of_others() {
+        let inbox = inbox(&QosProfile::keep_last(10));
+        inbox.put(envelope(1, 7), Content::Owned("a".into()));
+        inbox.put(envelope(2, 8), Content::Owned("b".into()));
+        assert_eq!(inbox.front().unwrap().publisher, Gid([1; 16]));
+        assert_eq!(inbox.first_stamp_of(Gid([2; 16])), Some(Stamp(8)));
+        assert_eq!(inbox.first_stamp_of(Gid([3; 16])), None);
+        assert!(inbox.take_if(|envelope| envelope.number == 8).is_none());
+        assert_eq!(take(&inbox), Some("a".into()));
+    }
+
+    #[test]
+    fn publishers_wait_for_room_where_all_is_kept() {
+        let inbox = Arc::new(inbox(&QosProfile::keep_all()));
+        for number in 0..KEEP_ALL_LIMIT as u64 {
+            inbox.wait_for_room(Instant::now()).unwrap();
+            inbox.put(envelope(1, number), Content::Owned(String::new()));
+        }
+        assert_eq!(inbox.wait_for_room(Instant::now()), Err(StillFull));
+        let waiting = inbox.clone();
+        let thread = std::thread::Builder::new().name("waits".into());
+        let thread = thread.spawn(move || waiting.wait_for_room(Instant::now() + Duration::from_secs(60)));
+        take(&inbox).unwrap();
+        assert_eq!(thread.unwrap().join().unwrap(), Ok(()));
+    }
+}

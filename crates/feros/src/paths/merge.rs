@@ -1,0 +1,320 @@
+//! One order out of several paths: what a subscription receives by the process path, by host links and by the engine.
+//!
+//! A publisher may send a message on a fast path and through the engine at once, because others need the engine, and it
+//! changes paths while it publishes. Stamps rise with each of a publisher's messages, and both the engine and each fast path
+//! keep a publisher's order. So it is enough to look at the heads: of one publisher's messages the older goes first, and what
+//! is not newer than the last delivered one is a duplicate.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Instant;
+
+use feros_rmw::{Gid, Sample, Stamp};
+
+use crate::paths::inbox::{Inbox, Item};
+
+/// The messages of one publisher that come through shared memory.
+pub(crate) trait FastLink: Send {
+    fn publisher(&self) -> Gid;
+    /// The stamp of the next message, if there is one.
+    fn front(&mut self) -> Option<Stamp>;
+    /// The message that [`FastLink::front`] told of.
+    fn take(&mut self) -> Option<FromLink>;
+}
+
+/// A message of a link.
+pub(crate) struct FromLink {
+    pub(crate) sample: Sample,
+    /// Number of the first message that the link could bring.
+    pub(crate) since: u64,
+}
+
+/// What comes next.
+#[derive(Debug)]
+pub(crate) enum Incoming<M> {
+    Message(Item<M>),
+    Sample(Sample, Via),
+}
+
+/// How a sample came.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Via {
+    Host,
+    Engine,
+}
+
+/// A publisher that was heard on a fast path.
+struct FastPublisher {
+    gid: Gid,
+    /// The stamp of the last message that was delivered.
+    last: Stamp,
+    /// Number of the last message that came by the fast path.
+    last_number: u64,
+    /// What came through the engine since: it was not lost, though its number is missing on the fast path.
+    by_engine: u64,
+}
+
+/// The head of one of the fast paths.
+#[derive(Clone, Copy)]
+struct Front {
+    source: Source,
+    publisher: Gid,
+}
+
+#[derive(Clone, Copy)]
+enum Source {
+    Inbox,
+    Link(usize),
+}
+
+/// When a publisher is first heard on a fast path, what it sent through the engine before is delivered first; it is among
+/// at most so many samples, because that is all that a history of usual depth holds.
+const DRAIN_LIMIT: usize = 1024;
+
+/// The heads of all paths of one subscription.
+pub(crate) struct Merge<M> {
+    inbox: Arc<Inbox<M>>,
+    /// Raised by the engine when it may have something.
+    engine_pending: Arc<AtomicBool>,
+    engine_head: Option<Sample>,
+    links: Vec<Box<dyn FastLink>>,
+    fast: Vec<FastPublisher>,
+    /// Engine and fast paths in turn, so that neither starves the other.
+    engine_is_next: bool,
+    /// Inbox and links in turn.
+    next_fast: usize,
+    drained: usize,
+    counters: Arc<MergeCounters>,
+}
+
+/// What a merge counts.
+#[derive(Debug, Default)]
+pub(crate) struct MergeCounters {
+    /// Messages that came by a second path and were dropped.
+    pub(crate) duplicates: AtomicU64,
+    /// Messages of fast paths that were pushed out before they were taken.
+    pub(crate) lost: AtomicU64,
+}
+
+/// The engine's side of a merge.
+pub(crate) trait EngineSource {
+    /// The next sample, if there is one.
+    fn take(&mut self) -> Option<Sample>;
+    /// Gaps in this publisher's numbers are no losses from now on.
+    fn comes_by_fast_path(&mut self, publisher: Gid);
+}
+
+impl<M: Send + Sync + 'static> Merge<M> {
+    pub(crate) fn new(
+        inbox: Arc<Inbox<M>>,
+        engine_pending: Arc<AtomicBool>,
+        counters: Arc<MergeCounters>,
+    ) -> Self {
+        Self {
+            inbox,
+            engine_pending,
+            engine_head: None,
+            links: Vec::new(),
+            fast: Vec::new(),
+            engine_is_next: true,
+            next_fast: 0,
+            drained: 0,
+            counters,
+        }
+    }
+
+    pub(crate) fn links(&mut self) -> &mut Vec<Box<dyn FastLink>> {
+        &mut self.links
+    }
+
+    pub(crate) fn inbox(&self) -> &Inbox<M> {
+        &self.inbox
+    }
+
+    /// Forgets publishers that left.
+    pub(crate) fn retain(&mut self, is_there: impl Fn(Gid) -> bool) {
+        self.fast.retain(|known| is_there(known.gid));
+    }
+
+    /// Whether a fast path was used at all; if not, there is nothing to forget.
+    pub(crate) fn has_fast_publishers(&self) -> bool {
+        !self.fast.is_empty()
+    }
+
+    /// Whether [`Merge::next`] may find something without another ring.
+    pub(crate) fn may_have_more(&self) -> bool {
+        !self.inbox.is_empty()
+            || self.engine_head.is_some()
+            || self.engine_pending.load(Ordering::Acquire)
+            || !self.links.is_empty()
+    }
+
+    /// The next message. Never blocks.
+    pub(crate) fn next(&mut self, engine: &mut impl EngineSource) -> Option<Incoming<M>> {
+        loop {
+            self.fill_engine_head(engine);
+            let fast = self.fast_front();
+            let engine_first = match (&self.engine_head, fast) {
+                (None, None) => return None,
+                (Some(_), None) => true,
+                (None, Some(fast)) => {
+                    if self.last_of(fast.publisher).is_none() && self.look_again(engine) {
+                        continue;
+                    }
+                    false
+                }
+                (Some(sample), Some(fast)) => {
+                    let (publisher, stamp) = (sample.info.publisher_gid, stamp_of(sample));
+                    self.engine_goes_first(publisher, stamp, fast)
+                }
+            };
+            let next = match fast {
+                Some(fast) if !engine_first => self.take_fast(fast, engine),
+                _ => self.take_engine().map(|sample| Incoming::Sample(sample, Via::Engine)),
+            };
+            if next.is_some() {
+                return next;
+            }
+        }
+    }
+
+    /// Takes the engine's next sample if there may be one.
+    fn fill_engine_head(&mut self, engine: &mut impl EngineSource) {
+        if self.engine_head.is_none() && self.engine_pending.swap(false, Ordering::AcqRel) {
+            self.engine_head = engine.take();
+            if self.engine_head.is_some() {
+                self.engine_pending.store(true, Ordering::Release);
+            }
+        }
+    }
+
+    /// Before the first message on a fast path: the engine's word that it has something may be on its way.
+    fn look_again(&mut self, engine: &mut impl EngineSource) -> bool {
+        self.engine_head = engine.take();
+        self.engine_head.is_some()
+    }
+
+    fn engine_goes_first(&mut self, publisher: Gid, stamp: Stamp, fast: Front) -> bool {
+        if self.last_of(publisher).is_some_and(|last| stamp <= last) {
+            return true; // a duplicate, which is dropped
+        }
+        if self.fast_stamp_of(publisher).is_some_and(|first| first <= stamp) {
+            return false;
+        }
+        if fast.publisher == publisher {
+            return true;
+        }
+        if self.last_of(fast.publisher).is_none() && self.drained < DRAIN_LIMIT {
+            self.drained += 1;
+            return true;
+        }
+        self.engine_is_next = !self.engine_is_next;
+        self.engine_is_next
+    }
+
+    fn last_of(&self, publisher: Gid) -> Option<Stamp> {
+        self.fast.iter().find(|known| known.gid == publisher).map(|known| known.last)
+    }
+
+    /// The stamp of the next message of one publisher on its fast path.
+    fn fast_stamp_of(&mut self, publisher: Gid) -> Option<Stamp> {
+        let in_inbox = self.inbox.first_stamp_of(publisher);
+        in_inbox.or_else(|| {
+            let link = self.links.iter_mut().find(|link| link.publisher() == publisher);
+            link.and_then(|link| link.front())
+        })
+    }
+
+    /// The head of the fast path whose turn it is, or of the next one that has something.
+    fn fast_front(&mut self) -> Option<Front> {
+        let sources = self.links.len() + 1;
+        for step in 0..sources {
+            let index = (self.next_fast + step) % sources;
+            let front = match index.checked_sub(1) {
+                None => {
+                    let front = self.inbox.front();
+                    front.map(|envelope| Front { source: Source::Inbox, publisher: envelope.publisher })
+                }
+                Some(index) => {
+                    let link = &mut self.links[index];
+                    link.front().map(|_| Front { source: Source::Link(index), publisher: link.publisher() })
+                }
+            };
+            if front.is_some() {
+                self.next_fast = index;
+                return front;
+            }
+        }
+        None
+    }
+
+    fn take_engine(&mut self) -> Option<Sample> {
+        let sample = self.engine_head.take()?;
+        let (publisher, stamp) = (sample.info.publisher_gid, stamp_of(&sample));
+        match self.fast.iter_mut().find(|known| known.gid == publisher) {
+            Some(known) if stamp <= known.last => {
+                self.counters.duplicates.fetch_add(1, Ordering::Relaxed);
+                None
+            }
+            Some(known) => {
+                known.last = stamp;
+                known.by_engine += 1;
+                Some(sample)
+            }
+            None => Some(sample),
+        }
+    }
+
+    fn take_fast(&mut self, front: Front, engine: &mut impl EngineSource) -> Option<Incoming<M>> {
+        let (stamp, number, since, incoming) = match front.source {
+            // A publisher may have pushed the head out meanwhile: then the next one comes, which is newer.
+            Source::Inbox => {
+                let (envelope, content) = self.inbox.take_if(|head| head.publisher == front.publisher)?;
+                let is_alive = envelope.expires.is_none_or(|end| Instant::now() < end);
+                let incoming = is_alive.then_some(Incoming::Message((envelope, content)));
+                (envelope.stamp, envelope.number, envelope.since, incoming)
+            }
+            Source::Link(index) => {
+                let FromLink { sample, since } = self.links[index].take()?;
+                let number = sample.info.publication_sequence_number.unwrap_or(since);
+                (stamp_of(&sample), number, since, Some(Incoming::Sample(sample, Via::Host)))
+            }
+        };
+        self.next_fast += 1;
+        let known = match self.fast.iter_mut().position(|known| known.gid == front.publisher) {
+            Some(index) => &mut self.fast[index],
+            None => {
+                self.drained = 0;
+                engine.comes_by_fast_path(front.publisher);
+                let last_number = since.saturating_sub(1);
+                self.fast.push(FastPublisher {
+                    gid: front.publisher,
+                    last: Stamp(i64::MIN),
+                    last_number,
+                    by_engine: 0,
+                });
+                self.fast.last_mut()?
+            }
+        };
+        let missing = number.saturating_sub(known.last_number).saturating_sub(1);
+        let lost = missing.saturating_sub(known.by_engine);
+        (known.last_number, known.by_engine) = (number, 0);
+        if lost > 0 {
+            self.counters.lost.fetch_add(lost, Ordering::Relaxed);
+        }
+        if stamp <= known.last {
+            self.counters.duplicates.fetch_add(1, Ordering::Relaxed);
+            return None;
+        }
+        known.last = stamp;
+        incoming
+    }
+}
+
+/// Samples without a stamp, from strangers, are never on a fast path: any number will do.
+fn stamp_of(sample: &Sample) -> Stamp {
+    sample.info.stamp().unwrap_or(Stamp(i64::MIN))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,224 @@
+//! The order in which heads are taken, with an engine and links made of lists.
+#![allow(clippy::unwrap_used)]
+
+use std::collections::VecDeque;
+
+use feros_executor::Ringer;
+use feros_rmw::{MessageInfo, Payload, QosProfile};
+
+use super::*;
+use crate::paths::inbox::{Content, Envelope, Want};
+
+const A: Gid = Gid([1; 16]);
+const B: Gid = Gid([2; 16]);
+
+/// Stamps serve as numbers too.
+fn sample(publisher: Gid, stamp: i64) -> Sample {
+    let info = MessageInfo {
+        source_timestamp: Stamp(stamp).to_system_time(),
+        received_timestamp: None,
+        publication_sequence_number: u64::try_from(stamp).ok(),
+        publisher_gid: publisher,
+        from_same_session: false,
+    };
+    Sample { payload: Payload::new(vec![0, 1, 0, 0]), info }
+}
+
+#[derive(Default)]
+struct List {
+    samples: VecDeque<Sample>,
+    fast: Vec<Gid>,
+}
+
+impl EngineSource for List {
+    fn take(&mut self) -> Option<Sample> {
+        self.samples.pop_front()
+    }
+
+    fn comes_by_fast_path(&mut self, publisher: Gid) {
+        self.fast.push(publisher);
+    }
+}
+
+struct Link(Gid, VecDeque<Sample>);
+
+impl FastLink for Link {
+    fn publisher(&self) -> Gid {
+        self.0
+    }
+
+    fn front(&mut self) -> Option<Stamp> {
+        self.1.front().map(stamp_of)
+    }
+
+    fn take(&mut self) -> Option<FromLink> {
+        let sample = self.1.pop_front()?;
+        let since = sample.info.publication_sequence_number.unwrap();
+        Some(FromLink { sample, since })
+    }
+}
+
+struct Bench {
+    merge: Merge<()>,
+    engine: List,
+    pending: Arc<AtomicBool>,
+}
+
+impl Bench {
+    fn new() -> Self {
+        let inbox = Inbox::new(Want::Owned, &QosProfile::keep_last(100), Ringer::new());
+        let pending = Arc::new(AtomicBool::new(false));
+        let merge = Merge::new(Arc::new(inbox), pending.clone(), Arc::default());
+        Self { merge, engine: List::default(), pending }
+    }
+
+    fn by_engine(&mut self, publisher: Gid, stamps: &[i64]) {
+        self.engine.samples.extend(stamps.iter().map(|stamp| sample(publisher, *stamp)));
+        self.pending.store(true, Ordering::Relaxed);
+    }
+
+    fn by_process(&mut self, publisher: Gid, stamps: &[i64]) {
+        for stamp in stamps {
+            let number = u64::try_from(*stamp).unwrap();
+            let envelope = Envelope { publisher, stamp: Stamp(*stamp), number, since: number, expires: None };
+            self.merge.inbox.put(envelope, Content::Owned(()));
+        }
+    }
+
+    fn by_link(&mut self, publisher: Gid, stamps: &[i64]) {
+        let samples = stamps.iter().map(|stamp| sample(publisher, *stamp)).collect();
+        self.merge.links().push(Box::new(Link(publisher, samples)));
+    }
+
+    fn all(&mut self) -> Vec<(Gid, i64)> {
+        std::iter::from_fn(|| self.merge.next(&mut self.engine))
+            .map(|incoming| match incoming {
+                Incoming::Message((envelope, _)) => (envelope.publisher, envelope.stamp.0),
+                Incoming::Sample(sample, _) => (sample.info.publisher_gid, stamp_of(&sample).0),
+            })
+            .collect()
+    }
+
+    fn of(&mut self, publisher: Gid) -> Vec<i64> {
+        self.all().into_iter().filter(|(gid, _)| *gid == publisher).map(|(_, stamp)| stamp).collect()
+    }
+
+    fn duplicates(&self) -> u64 {
+        self.merge.counters.duplicates.load(Ordering::Relaxed)
+    }
+
+    fn lost(&self) -> u64 {
+        self.merge.counters.lost.load(Ordering::Relaxed)
+    }
+}
+
+#[test]
+fn what_the_engine_had_before_the_fast_path_comes_first() {
+    let mut bench = Bench::new();
+    bench.by_process(A, &[3, 4]);
+    bench.by_engine(B, &[100]);
+    bench.by_engine(A, &[1, 2]);
+    assert_eq!(bench.of(A), [1, 2, 3, 4]);
+    assert_eq!(bench.engine.fast, [A]);
+}
+
+#[test]
+fn the_engine_is_asked_before_the_first_fast_message_though_it_did_not_notify_yet() {
+    let mut bench = Bench::new();
+    bench.by_link(A, &[3]);
+    bench.by_engine(A, &[1, 2]);
+    bench.pending.store(false, Ordering::Relaxed);
+    assert_eq!(bench.of(A), [1, 2, 3]);
+}
+
+#[test]
+fn messages_that_come_twice_are_delivered_once() {
+    let mut bench = Bench::new();
+    bench.by_engine(A, &[1, 2, 3, 4, 5]);
+    bench.by_link(A, &[2, 3, 4, 5]);
+    bench.by_engine(B, &[7]);
+    assert_eq!(bench.of(A), [1, 2, 3, 4, 5]);
+    assert_eq!(bench.duplicates(), 4);
+    // The duplicate of a message may come long after it.
+    bench.by_process(B, &[8]);
+    assert_eq!(bench.all(), [(B, 8)]);
+    bench.by_engine(B, &[8]);
+    assert_eq!(bench.all(), []);
+    assert_eq!(bench.duplicates(), 5);
+}
+
+#[test]
+fn a_message_that_found_no_room_on_the_fast_path_keeps_its_place() {
+    let mut bench = Bench::new();
+    bench.by_link(A, &[1, 2, 5]);
+    bench.by_engine(A, &[3, 4]);
+    assert_eq!(bench.of(A), [1, 2, 3, 4, 5]);
+    assert_eq!(bench.duplicates(), 0);
+}
+
+#[test]
+fn the_older_of_a_publishers_heads_is_found_behind_others() {
+    let mut bench = Bench::new();
+    bench.by_process(B, &[50, 51]);
+    bench.by_process(A, &[1]);
+    bench.all();
+    bench.by_process(B, &[52, 53]);
+    bench.by_process(A, &[2]);
+    bench.by_engine(A, &[2, 3]);
+    let all = bench.all();
+    let of = |publisher| all.iter().filter(move |(gid, _)| *gid == publisher).map(|(_, stamp)| *stamp);
+    assert_eq!(of(A).collect::<Vec<_>>(), [2, 3]);
+    assert_eq!(of(B).collect::<Vec<_>>(), [52, 53]);
+}
+
+#[test]
+fn nobody_starves() {
+    let mut bench = Bench::new();
+    bench.by_process(A, &(1..=50).collect::<Vec<_>>());
+    bench.by_link(Gid([3; 16]), &(1..=50).collect::<Vec<_>>());
+    bench.all();
+    bench.merge.links().clear();
+    bench.by_process(A, &(51..=100).collect::<Vec<_>>());
+    bench.by_link(Gid([3; 16]), &(51..=100).collect::<Vec<_>>());
+    bench.by_engine(B, &(1..=50).collect::<Vec<_>>());
+    let all = bench.all();
+    assert_eq!(all.len(), 150);
+    for publisher in [A, B, Gid([3; 16])] {
+        let last = all.iter().take(60).filter(|(gid, _)| *gid == publisher).count();
+        assert!(last >= 10, "{publisher} had {last} of the first 60");
+    }
+}
+
+#[test]
+fn expired_messages_are_not_delivered() {
+    let mut bench = Bench::new();
+    let expires = Some(Instant::now());
+    let envelope = Envelope { publisher: A, stamp: Stamp(1), number: 1, since: 1, expires };
+    bench.merge.inbox.put(envelope, Content::Owned(()));
+    bench.by_process(A, &[2]);
+    assert_eq!(bench.of(A), [2]);
+}
+
+#[test]
+fn what_is_missing_on_all_paths_is_lost() {
+    let mut bench = Bench::new();
+    bench.by_process(A, &[5]);
+    assert_eq!((bench.all().len(), bench.lost()), (1, 0));
+    // 6 and 9 are nowhere, 7 came through the engine.
+    bench.by_engine(A, &[7]);
+    bench.all();
+    bench.by_process(A, &[8]);
+    assert_eq!((bench.all().len(), bench.lost()), (1, 1));
+    bench.by_process(A, &[10]);
+    assert_eq!((bench.all().len(), bench.lost()), (1, 2));
+}
+
+#[test]
+fn publishers_that_left_are_forgotten() {
+    let mut bench = Bench::new();
+    bench.by_process(A, &[5]);
+    bench.all();
+    assert!(bench.merge.has_fast_publishers());
+    bench.merge.retain(|publisher| publisher != A);
+    assert!(!bench.merge.has_fast_publishers());
+}

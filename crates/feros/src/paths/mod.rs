@@ -1,0 +1,23 @@
+//! The paths that a message can take, and how endpoints use them.
+//!
+//! Every endpoint is an endpoint of the engine, which finds matches, checks their QoS and reports their events. A publisher
+//! sorts its matches by path ([`outlet`]); a subscription brings what comes by several paths into one order ([`merge`]).
+
+mod buffer;
+mod counters;
+mod inbox;
+mod merge;
+mod outlet;
+mod received;
+mod registry;
+
+pub(crate) use buffer::{Buffer, SharedPool};
+pub(crate) use counters::SubscriptionCounters;
+pub use counters::{PathCount, PublisherCounts, SubscriptionCounts};
+#[allow(unreachable_pub, reason = "named by a public trait, hidden from documentation")]
+pub use inbox::Want;
+pub(crate) use inbox::{AnyInbox, Content, DirectGuard, Envelope, Inbox};
+pub(crate) use merge::{EngineSource, Incoming, Merge, MergeCounters, Via};
+pub(crate) use outlet::{Outgoing, Outlet, ProcessRoute, lend};
+pub use received::Received;
+pub(crate) use registry::{Registration, register};

@@ -1,0 +1,57 @@
+//! Which subscriptions live in this process: how a publisher finds the inbox behind a match that the engine reports.
+//!
+//! It belongs to the process and not to a context, because two contexts of one process share memory too.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
+
+use feros_rmw::Gid;
+
+use crate::paths::inbox::AnyInbox;
+
+#[derive(Default)]
+struct Registry {
+    inboxes: Mutex<HashMap<Gid, Weak<dyn AnyInbox>>>,
+    /// Rises with each change; publishers look again when it did.
+    generation: AtomicU64,
+}
+
+fn registry() -> &'static Registry {
+    static REGISTRY: OnceLock<Registry> = OnceLock::new();
+    REGISTRY.get_or_init(Registry::default)
+}
+
+impl Registry {
+    fn lock(&self) -> MutexGuard<'_, HashMap<Gid, Weak<dyn AnyInbox>>> {
+        self.inboxes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A number that changes whenever a subscription of this process comes or goes.
+pub(crate) fn generation() -> u64 {
+    registry().generation.load(Ordering::Acquire)
+}
+
+/// The inbox of a subscription of this process.
+pub(crate) fn find(subscription: Gid) -> Option<Arc<dyn AnyInbox>> {
+    registry().lock().get(&subscription).and_then(Weak::upgrade)
+}
+
+/// Keeps an inbox findable.
+pub(crate) struct Registration(Gid);
+
+/// Has publishers find the inbox of a subscription.
+pub(crate) fn register(subscription: Gid, inbox: Arc<impl AnyInbox + 'static>) -> Registration {
+    let inbox: Arc<dyn AnyInbox> = inbox;
+    registry().lock().insert(subscription, Arc::downgrade(&inbox));
+    registry().generation.fetch_add(1, Ordering::AcqRel);
+    Registration(subscription)
+}
+
+impl Drop for Registration {
+    fn drop(&mut self) {
+        registry().lock().remove(&self.0);
+        registry().generation.fetch_add(1, Ordering::AcqRel);
+    }
+}

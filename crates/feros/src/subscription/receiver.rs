@@ -1,0 +1,249 @@
+//! The receiving side of a subscription: one message per turn, whichever path it came by, into the user's closure.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use feros_executor::{Progress, Ringer};
+use feros_message::DecodeError;
+use feros_rmw::{EventError, Gid, Sample, Subscription as EngineSubscription, SubscriptionEvent, TakeError};
+
+use crate::endpoint::Events;
+use crate::logging;
+use crate::node::{Node, WeakNode};
+use crate::paths::{
+    EngineSource, Inbox, Incoming, Merge, MergeCounters, Received, SubscriptionCounters, SubscriptionCounts,
+    Via,
+};
+
+/// What a subscription counts; shared with its handle.
+#[derive(Default)]
+pub(crate) struct Tally {
+    counters: SubscriptionCounters,
+    malformed: AtomicU64,
+    merge: Arc<MergeCounters>,
+}
+
+impl Tally {
+    /// Samples that are no message of the type.
+    pub(crate) fn malformed(&self) -> u64 {
+        self.malformed.load(Ordering::Relaxed)
+    }
+
+    /// Messages that were lost on the process and host paths.
+    pub(crate) fn lost(&self) -> u64 {
+        self.merge.lost.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn counts(&self) -> SubscriptionCounts {
+        self.counters.read(self.merge.duplicates.load(Ordering::Relaxed), self.lost())
+    }
+}
+
+/// Takes one message per turn and hands it to the closure.
+pub(crate) struct Receiver<M, D, T> {
+    node: WeakNode,
+    topic: String,
+    type_name: String,
+    engine: Arc<dyn EngineSubscription>,
+    session: [u8; 12],
+    merge: Merge<M>,
+    tally: Arc<Tally>,
+    events: Events<SubscriptionEvent, T>,
+    deliver: D,
+    logger: Arc<str>,
+}
+
+impl<M, D, T> Receiver<M, D, T>
+where
+    M: Send + Sync + 'static,
+    D: FnMut(Received<M>) -> Result<(), DecodeError>,
+    T: FnMut() -> Result<Option<SubscriptionEvent>, EventError>,
+{
+    #[allow(clippy::too_many_arguments, reason = "one caller, which has just made all of them")]
+    pub(crate) fn new(
+        node: &Node,
+        topic: &str,
+        type_name: &str,
+        engine: Arc<dyn EngineSubscription>,
+        inbox: Arc<Inbox<M>>,
+        engine_pending: Arc<AtomicBool>,
+        tally: Arc<Tally>,
+        (events, deliver): (Events<SubscriptionEvent, T>, D),
+    ) -> Self {
+        Self {
+            node: node.downgrade(),
+            topic: topic.to_owned(),
+            type_name: type_name.to_owned(),
+            session: engine.gid().participant_prefix(),
+            engine,
+            merge: Merge::new(inbox, engine_pending, tally.merge.clone()),
+            tally,
+            events,
+            deliver,
+            logger: node.logger().clone(),
+        }
+    }
+
+    /// Handles events, then at most one message.
+    pub(crate) fn receive_one(&mut self) -> Progress {
+        if self.events.is_pending() {
+            self.events.handle();
+            self.forget_publishers_that_left();
+        }
+        let lost_before = self.tally.lost();
+        let incoming = self.next();
+        if self.tally.lost() != lost_before {
+            self.events.announce();
+        }
+        let has_delivered = incoming.is_some();
+        if let Some(incoming) = incoming {
+            self.deliver(incoming);
+        }
+        let has_more = has_delivered && self.merge.may_have_more() || self.events.is_pending();
+        if has_more { Progress::More } else { Progress::Done }
+    }
+
+    fn next(&mut self) -> Option<Incoming<M>> {
+        let mut engine = Engine { engine: &*self.engine, logger: &self.logger };
+        self.merge.next(&mut engine)
+    }
+
+    fn deliver(&mut self, incoming: Incoming<M>) {
+        let message = match incoming {
+            Incoming::Message(item) => {
+                let message = Received::from_item(item, self.session);
+                self.tally.counters.process.count(1, message.size_bytes());
+                message
+            }
+            Incoming::Sample(sample, via) => {
+                let counter = match via {
+                    Via::Host => &self.tally.counters.host,
+                    Via::Engine => &self.tally.counters.network,
+                };
+                counter.count(1, sample.payload.len());
+                Received::from_sample(sample)
+            }
+        };
+        let (publisher, size_bytes) = (message.publisher(), message.size_bytes());
+        let logger = logging::enter_logger(&self.logger);
+        let delivered = (self.deliver)(message);
+        drop(logger);
+        if let Err(error) = delivered {
+            self.refuse(publisher, size_bytes, &error);
+        }
+    }
+
+    fn forget_publishers_that_left(&mut self) {
+        if self.merge.has_fast_publishers() {
+            let matched = self.engine.matched_gids();
+            self.merge.retain(|publisher| matched.contains(&publisher));
+        }
+    }
+
+    fn has_messages_of_this_process(&self) -> bool {
+        !self.merge.inbox().is_empty()
+    }
+
+    /// Says what is wrong the first time and then at each power of two, so that a stream of rubbish fills no disk.
+    fn refuse(&self, publisher: Gid, size_bytes: usize, error: &DecodeError) {
+        let count = self.tally.malformed.fetch_add(1, Ordering::Relaxed) + 1;
+        if !count.is_power_of_two() {
+            return;
+        }
+        let from = self
+            .node
+            .upgrade()
+            .map_or_else(String::new, |node| node.describe_publisher(&self.topic, publisher));
+        tracing::error!(
+            ros_logger = &*self.logger,
+            "{}: refused {count} so far: a sample of {size_bytes} bytes from {from} is no {}: {error}. Check that both \
+             sides were built from the same definition",
+            self.topic,
+            self.type_name,
+        );
+    }
+}
+
+/// The engine as the merge sees it.
+struct Engine<'a> {
+    engine: &'a dyn EngineSubscription,
+    logger: &'a str,
+}
+
+impl EngineSource for Engine<'_> {
+    fn take(&mut self) -> Option<Sample> {
+        let log = |error: TakeError| tracing::error!(ros_logger = self.logger, "{error}");
+        self.engine.take().map_err(log).ok().flatten()
+    }
+
+    fn comes_by_fast_path(&mut self, publisher: Gid) {
+        self.engine.expect_gaps(publisher, true);
+    }
+}
+
+/// A receiver that several threads may run, one at a time: whoever has it runs it without a lock, and does the work of those
+/// who come meanwhile.
+pub(crate) struct TurnTaking<R> {
+    receiver: Mutex<Option<Box<R>>>,
+    /// Somebody came while another had the receiver.
+    again: AtomicBool,
+}
+
+impl<M, D, T> TurnTaking<Receiver<M, D, T>>
+where
+    M: Send + Sync + 'static,
+    D: FnMut(Received<M>) -> Result<(), DecodeError>,
+    T: FnMut() -> Result<Option<SubscriptionEvent>, EventError>,
+{
+    pub(crate) fn new(receiver: Receiver<M, D, T>) -> Self {
+        Self { receiver: Mutex::new(Some(Box::new(receiver))), again: AtomicBool::new(false) }
+    }
+
+    fn begin(&self) -> Option<Turn<'_, Receiver<M, D, T>>> {
+        // Before the look: whoever has the receiver sees this after giving it back, if the look finds nothing.
+        self.again.store(true, Ordering::SeqCst);
+        let receiver = self.receiver.lock().unwrap_or_else(PoisonError::into_inner).take()?;
+        self.again.store(false, Ordering::SeqCst);
+        Some(Turn { place: &self.receiver, receiver: Some(receiver) })
+    }
+
+    /// The executor's turn: one message.
+    pub(crate) fn receive_one(&self) -> Progress {
+        let Some(mut turn) = self.begin() else { return Progress::Done };
+        let progress = turn.receiver.as_mut().map_or(Progress::Done, |receiver| receiver.receive_one());
+        drop(turn);
+        if self.again.load(Ordering::SeqCst) { Progress::More } else { progress }
+    }
+
+    /// The publishing thread's turn: all that publishers of this process have put in. The rest is the executor's.
+    pub(crate) fn receive_all(&self, ringer: &Ringer) {
+        loop {
+            let Some(mut turn) = self.begin() else { return };
+            let mut progress = Progress::Done;
+            if let Some(receiver) = turn.receiver.as_mut() {
+                while receiver.has_messages_of_this_process() {
+                    progress = receiver.receive_one();
+                }
+            }
+            drop(turn);
+            if progress == Progress::More {
+                ringer.ring();
+            }
+            if !self.again.load(Ordering::SeqCst) {
+                return;
+            }
+        }
+    }
+}
+
+/// The right to run a receiver; given back when dropped, by a panic of the callback too.
+struct Turn<'a, R> {
+    place: &'a Mutex<Option<Box<R>>>,
+    receiver: Option<Box<R>>,
+}
+
+impl<R> Drop for Turn<'_, R> {
+    fn drop(&mut self) {
+        *self.place.lock().unwrap_or_else(PoisonError::into_inner) = self.receiver.take();
+    }
+}
