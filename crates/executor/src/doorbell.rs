@@ -105,8 +105,9 @@ impl Doorbell {
     /// at once one is.
     pub(crate) fn claim_wake(&self) -> bool {
         fence(Ordering::SeqCst); // pairs with the fence between writing the bell and looking at the summary
+        let bell = self.bell.load(Ordering::Relaxed);
         // Acquire: see `Readiness::wait`.
-        self.may_sleep() && self.bell.swap(AWAKE, Ordering::Acquire) != AWAKE
+        bell != AWAKE && self.bell.compare_exchange(bell, AWAKE, Ordering::Acquire).is_ok()
     }
 
     /// Wakes the sleeper whatever the bell says.

@@ -55,8 +55,8 @@ pub(crate) mod futex {
             self.0.store(value, order);
         }
 
-        pub(crate) fn swap(&self, value: u32, order: Ordering) -> u32 {
-            self.0.swap(value, order)
+        pub(crate) fn compare_exchange(&self, from: u32, to: u32, order: Ordering) -> Result<u32, u32> {
+            self.0.compare_exchange(from, to, order, Ordering::Relaxed)
         }
 
         /// Sleeps while the word holds `expected`, at most for `timeout`. May return early for any reason (a signal,
@@ -113,8 +113,8 @@ pub(crate) mod futex {
             self.word.store(value, order);
         }
 
-        pub(crate) fn swap(&self, value: u32, order: Ordering) -> u32 {
-            self.word.swap(value, order)
+        pub(crate) fn compare_exchange(&self, from: u32, to: u32, order: Ordering) -> Result<u32, u32> {
+            self.word.compare_exchange(from, to, order, Ordering::Relaxed)
         }
 
         pub(crate) fn wait(&self, expected: u32, _reach: Reach, timeout: Option<Duration>) {
