@@ -1,1 +1,48 @@
 //! The host path: messages in shared memory between processes of one host.
+//!
+//! - [`Announcement`]: what an endpoint tells the other side, and [`classify`]: which path a match takes, and why.
+//! - [`ProcessSegment`]: the memory in which publishers of other processes find the doorbells of this process's executors
+//!   and its subscriptions. [`Peer`]: the same, seen from those publishers.
+//!
+//! # Checking the concurrency
+//!
+//! The protocols of a subscription's entry run under [loom](https://docs.rs/loom), which tries the interleavings and
+//! memory orderings that the language allows (some seconds):
+//!
+//! ```text
+//! RUSTFLAGS="--cfg loom" cargo test -p feros-shm --release --lib
+//! ```
+#![deny(unsafe_code)] // allowed again where memory is mapped
+#![cfg_attr(loom, allow(dead_code, unreachable_pub))] // what serves the modules that loom leaves out
+
+mod segment;
+mod sync;
+
+// Loom explores the entries of the segment; the rest is built on them, on mutexes and on the system.
+#[cfg(not(loom))]
+mod announcement;
+#[cfg(not(loom))]
+mod host_id;
+#[cfg(not(loom))]
+mod paths;
+#[cfg(not(loom))]
+mod peer;
+#[cfg(not(loom))]
+mod token;
+
+#[cfg(not(loom))]
+pub use announcement::{Announced, Announcement, Choice, FORMAT_VERSION, classify};
+#[cfg(not(loom))]
+pub use host_id::HostId;
+#[cfg(not(loom))]
+pub use paths::{Obstacle, ParsePathsError, Path, PathSet, Reason, Side};
+#[cfg(not(loom))]
+pub use peer::{Peer, PeerAttachment, PeerError, PeerSubscription};
+#[cfg(not(loom))]
+pub use segment::{
+    Attachment, AttachmentsFull, EntryId, MAX_DOORBELLS, MAX_SUBSCRIPTIONS, ProcessSegment, SegmentFull,
+    SharedDoorbell, SubscriptionEntry, Unavailable,
+};
+pub use segment::{MAX_ATTACHMENTS, Room};
+#[cfg(not(loom))]
+pub use token::{process_token, random_id};

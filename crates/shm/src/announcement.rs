@@ -1,0 +1,295 @@
+//! What an endpoint tells the other side of a match about its paths, and which path follows from it.
+//!
+//! The text travels in the endpoint's USER_DATA, beside what stock ROS 2 puts there:
+//!
+//! ```text
+//! <format>,<boot>-<user namespace>-<PID namespace>-</dev/shm>,<uid>,<pid>,<token>,<endpoint>,<paths>,<memory>
+//! ```
+//!
+//! Numbers are hexadecimal; `paths` are the first letters of those allowed (or `-`); `memory` is the file number of the
+//! process segment, or `!` and the code of what is in the way. A place that cannot be told is `-`. Later versions may add
+//! fields at the end, and letters and codes; a format of another number is not read at all. Whoever changes anything that
+//! processes share in memory, here or in the header of messages, counts [`FORMAT_VERSION`] up.
+
+use crate::host_id::HostId;
+use crate::paths::{Obstacle, Path, PathSet, Reason, Side};
+use crate::segment::ProcessSegment;
+use crate::token::process_token;
+use std::fmt::Write;
+
+/// The format of announcements and of everything in shared memory.
+pub const FORMAT_VERSION: u32 = 1;
+
+/// Longer texts are not looked at. Ours have some 100 bytes.
+const MAX_TEXT_BYTES: usize = 512;
+
+/// What a Feros endpoint tells about itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Announcement {
+    /// Where its process runs, if that is known.
+    pub host: Option<HostId>,
+    /// The user of its process.
+    pub uid: u32,
+    /// Its process.
+    pub pid: u32,
+    /// The process's token, see [`process_token`].
+    pub token: u64,
+    /// A publisher's random id, or a subscription's [`EntryId`](crate::EntryId) (0 if it has none).
+    pub endpoint: u64,
+    /// The paths that it may use.
+    pub paths: PathSet,
+    /// The file number of its process's segment, or why it has no shared memory.
+    pub shared_memory: Result<u32, Obstacle>,
+}
+
+impl Announcement {
+    /// The announcement of an endpoint of this process. `obstacle` is what keeps this endpoint from using shared memory,
+    /// beside what keeps the whole process from it.
+    pub fn of_this_process(endpoint: u64, paths: PathSet, obstacle: Option<Obstacle>) -> Self {
+        let host = HostId::of_this_process();
+        let segment = ProcessSegment::of_this_process();
+        let shared_memory = match (obstacle, host, segment) {
+            (Some(obstacle), ..) => Err(obstacle),
+            (None, _, Err(unavailable)) => Err(unavailable.obstacle()),
+            (None, None, _) => Err(Obstacle::NoDevShm),
+            (None, Some(_), Ok(segment)) => Ok(segment.file_number()),
+        };
+        Self {
+            host,
+            uid: rustix::process::geteuid().as_raw(),
+            pid: std::process::id(),
+            token: process_token().get(),
+            endpoint,
+            paths,
+            shared_memory,
+        }
+    }
+
+    /// The text: printable ASCII without `;` and `=`, 100 to 150 bytes.
+    pub fn encode(&self) -> String {
+        let host = self.host.map_or_else(
+            || "-".to_owned(),
+            |host| {
+                let HostId { boot, user_namespace, pid_namespace, dev_shm } = host;
+                format!("{boot:x}-{user_namespace:x}-{pid_namespace:x}-{dev_shm:x}")
+            },
+        );
+        let mut paths: String = self.paths.iter().map(letter).collect();
+        if paths.is_empty() {
+            paths.push('-');
+        }
+        let mut text = format!(
+            "{FORMAT_VERSION:x},{host},{:x},{:x},{:x},{:x},{paths},",
+            self.uid, self.pid, self.token, self.endpoint
+        );
+        let written = match self.shared_memory {
+            Ok(file) => write!(text, "{file:x}"),
+            Err(obstacle) => write!(text, "!{}", obstacle.code()),
+        };
+        written.expect("writing to a string cannot fail");
+        text
+    }
+}
+
+fn letter(path: Path) -> char {
+    match path {
+        Path::Process => 'p',
+        Path::Host => 'h',
+        Path::Network => 'n',
+    }
+}
+
+/// What is known of an endpoint's paths.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Announced {
+    /// It announces nothing, as stock ROS 2.
+    Nothing,
+    /// It announces something that cannot be read.
+    Unreadable,
+    /// It announces something in this other format.
+    OtherVersion(u32),
+    /// It is a Feros endpoint.
+    Feros(Announcement),
+}
+
+impl Announced {
+    /// Reads what an endpoint announced, if anything. Any text is permitted.
+    pub fn read(text: Option<&str>) -> Self {
+        let Some(text) = text else { return Self::Nothing };
+        if text.len() > MAX_TEXT_BYTES {
+            return Self::Unreadable;
+        }
+        let mut fields = text.split(',');
+        match fields.next().and_then(hex).and_then(|version| u32::try_from(version).ok()) {
+            None => Self::Unreadable,
+            Some(FORMAT_VERSION) => parse(fields).map_or(Self::Unreadable, Self::Feros),
+            Some(version) => Self::OtherVersion(version),
+        }
+    }
+
+    /// The announcement, if it could be read.
+    pub fn feros(&self) -> Option<&Announcement> {
+        match self {
+            Self::Feros(announcement) => Some(announcement),
+            _ => None,
+        }
+    }
+
+    fn allows(&self, path: Path) -> bool {
+        self.feros().is_none_or(|announcement| announcement.paths.contains(path))
+    }
+}
+
+impl From<Announcement> for Announced {
+    fn from(announcement: Announcement) -> Self {
+        Self::Feros(announcement)
+    }
+}
+
+fn parse<'a>(mut fields: impl Iterator<Item = &'a str>) -> Option<Announcement> {
+    Some(Announcement {
+        host: match fields.next()? {
+            "-" => None,
+            host => Some(parse_host(host)?),
+        },
+        uid: hex(fields.next()?)?.try_into().ok()?,
+        pid: hex(fields.next()?)?.try_into().ok()?,
+        token: hex(fields.next()?)?,
+        endpoint: hex(fields.next()?)?,
+        paths: {
+            let letters = fields.next()?;
+            Path::ALL.into_iter().filter(|&path| letters.contains(letter(path))).collect()
+        },
+        shared_memory: {
+            let memory = fields.next()?;
+            match memory.strip_prefix('!') {
+                Some(code) => Err(Obstacle::from_code(code)),
+                None => Ok(hex(memory)?.try_into().ok()?),
+            }
+        },
+    })
+}
+
+fn parse_host(text: &str) -> Option<HostId> {
+    let mut parts = text.split('-').map(hex);
+    let mut next = || parts.next().flatten();
+    let host = HostId { boot: next()?, user_namespace: next()?, pid_namespace: next()?, dev_shm: next()? };
+    parts.next().is_none().then_some(host)
+}
+
+/// Digits only: the standard library would take a sign as well.
+fn hex(text: &str) -> Option<u64> {
+    let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+    is_number.then(|| u64::from_str_radix(text, 16).ok()).flatten()
+}
+
+/// The path of a match, and why it is not a shorter one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Choice {
+    /// `None`: no path that both sides allow is possible, and nothing is delivered.
+    pub path: Option<Path>,
+    /// `None`: no path is shorter, or none between two processes.
+    pub reason: Option<Reason>,
+}
+
+/// The shortest path that both sides allow and that what they announce makes possible. Whether the host path works in the
+/// end shows when it is set up.
+pub fn classify(publisher: &Announced, subscription: &Announced) -> Choice {
+    let (sender, receiver) = match both_known(publisher, subscription) {
+        Ok(known) => known,
+        Err(reason) => return network(publisher, subscription, reason),
+    };
+    let same_process =
+        sender.host == receiver.host && sender.pid == receiver.pid && sender.token == receiver.token;
+    let mut reason = None;
+    if same_process {
+        reason = forbidden(publisher, subscription, Path::Process);
+        if reason.is_none() {
+            return Choice { path: Some(Path::Process), reason: None };
+        }
+    }
+    let host_obstacle =
+        different_places(sender, receiver).or_else(|| forbidden(publisher, subscription, Path::Host));
+    match host_obstacle.or_else(|| no_shared_memory(sender, receiver)) {
+        None => Choice { path: Some(Path::Host), reason },
+        Some(obstacle) => network(publisher, subscription, reason.unwrap_or(obstacle)),
+    }
+}
+
+fn both_known<'a>(
+    publisher: &'a Announced,
+    subscription: &'a Announced,
+) -> Result<(&'a Announcement, &'a Announcement), Reason> {
+    for (side, announced) in [(Side::Publisher, publisher), (Side::Subscription, subscription)] {
+        match announced {
+            Announced::Nothing => return Err(Reason::StockPeer { side }),
+            Announced::Unreadable => return Err(Reason::UnreadableAnnouncement { side }),
+            Announced::OtherVersion(_) | Announced::Feros(_) => {}
+        }
+    }
+    match (publisher, subscription) {
+        (Announced::Feros(sender), Announced::Feros(receiver)) => Ok((sender, receiver)),
+        _ => {
+            let version = |announced: &Announced| match announced {
+                Announced::OtherVersion(version) => *version,
+                _ => FORMAT_VERSION,
+            };
+            Err(Reason::IncompatibleVersion {
+                publisher: version(publisher),
+                subscription: version(subscription),
+            })
+        }
+    }
+}
+
+fn forbidden(publisher: &Announced, subscription: &Announced, path: Path) -> Option<Reason> {
+    [(Side::Publisher, publisher), (Side::Subscription, subscription)]
+        .into_iter()
+        .find(|(_, announced)| !announced.allows(path))
+        .map(|(by, _)| Reason::NotAllowed { path, by })
+}
+
+/// What keeps processes from sharing memory, the most fundamental first.
+fn different_places(sender: &Announcement, receiver: &Announcement) -> Option<Reason> {
+    // A side that does not know its place has said why it has no shared memory.
+    let (Some(here), Some(there)) = (sender.host, receiver.host) else {
+        let (by, announcement) = match sender.host {
+            None => (Side::Publisher, sender),
+            Some(_) => (Side::Subscription, receiver),
+        };
+        let why = announcement.shared_memory.err().unwrap_or(Obstacle::Other);
+        return Some(Reason::SharedMemoryUnavailable { by, why });
+    };
+    if here.boot != there.boot {
+        Some(Reason::OtherHost)
+    } else if here.user_namespace != there.user_namespace {
+        Some(Reason::OtherUserNamespace)
+    } else if here.pid_namespace != there.pid_namespace {
+        Some(Reason::OtherPidNamespace)
+    } else if sender.uid != receiver.uid {
+        Some(Reason::OtherUser { publisher_uid: sender.uid, subscription_uid: receiver.uid })
+    } else if here.dev_shm != there.dev_shm {
+        Some(Reason::OtherDevShm)
+    } else {
+        None
+    }
+}
+
+fn no_shared_memory(sender: &Announcement, receiver: &Announcement) -> Option<Reason> {
+    [(Side::Publisher, sender), (Side::Subscription, receiver)]
+        .into_iter()
+        .find_map(|(by, announcement)| announcement.shared_memory.err().map(|why| (by, why)))
+        .map(|(by, why)| Reason::SharedMemoryUnavailable { by, why })
+}
+
+fn network(publisher: &Announced, subscription: &Announced, shorter: Reason) -> Choice {
+    match forbidden(publisher, subscription, Path::Network) {
+        Some(Reason::NotAllowed { by, .. }) => {
+            Choice { path: None, reason: Some(Reason::NoPath { shorter: Box::new(shorter), by }) }
+        }
+        _ => Choice { path: Some(Path::Network), reason: Some(shorter) },
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,71 @@
+//! Where a process runs: what has to be equal for two processes to share memory.
+
+use std::os::linux::fs::MetadataExt;
+use std::sync::OnceLock;
+
+/// The place of a process, as far as sharing memory is concerned.
+///
+/// Its parts are kept apart, because each difference is another reason to tell the user.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct HostId {
+    /// Identifies the running kernel: 128 random bits of each boot, folded. Containers of one host agree on it.
+    pub boot: u64,
+    /// The inode of the user namespace; user ids mean the same in one of these only.
+    pub user_namespace: u64,
+    /// The inode of the PID namespace; process ids mean the same in one of these only.
+    pub pid_namespace: u64,
+    /// The device number of `/dev/shm`.
+    pub dev_shm: u64,
+}
+
+impl HostId {
+    /// Where this process runs, or `None` if `/proc` or `/dev/shm` do not tell. Looked up once.
+    pub fn of_this_process() -> Option<Self> {
+        static HOST_ID: OnceLock<Option<HostId>> = OnceLock::new();
+        *HOST_ID.get_or_init(|| {
+            let boot_id = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
+            Some(Self {
+                boot: fold_uuid(&boot_id)?,
+                user_namespace: inode("/proc/self/ns/user")?,
+                pid_namespace: inode("/proc/self/ns/pid")?,
+                dev_shm: std::fs::metadata("/dev/shm").ok().filter(std::fs::Metadata::is_dir)?.st_dev(),
+            })
+        })
+    }
+}
+
+fn inode(path: &str) -> Option<u64> {
+    std::fs::metadata(path).ok().map(|metadata| metadata.st_ino())
+}
+
+/// The halves of a UUID, each of them random, laid over each other.
+fn fold_uuid(text: &str) -> Option<u64> {
+    let digits: String = text.trim().chars().filter(|&character| character != '-').collect();
+    if digits.len() != 32 {
+        return None;
+    }
+    let number = u128::from_str_radix(&digits, 16).ok()?;
+    Some((number >> 64) as u64 ^ number as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn this_process_has_a_place_that_stays() {
+        let id = HostId::of_this_process().unwrap();
+        assert_eq!(HostId::of_this_process(), Some(id));
+        assert_ne!(id.boot, 0);
+        assert_ne!(id.user_namespace, id.pid_namespace);
+    }
+
+    #[test]
+    fn a_uuid_is_folded_and_nothing_else_is() {
+        assert_eq!(fold_uuid("00000000-0000-0001-0000-000000000003\n"), Some(2));
+        for text in ["", "00000000-0000-0001-0000-00000000003", "+0000000-0000-0001-0000-0000000000030", "zz"]
+        {
+            assert_eq!(fold_uuid(text), None, "{text:?}");
+        }
+    }
+}

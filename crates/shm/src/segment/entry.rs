@@ -1,0 +1,260 @@
+//! What a subscription tells the publishers of its host, in a process segment: where to ring, whom it hears by shared
+//! memory, and how much of it it has taken.
+//!
+//! The subscription's process writes, the publishers' processes read, except for the flag with which a publisher says
+//! that it sleeps. All words are atomics and any content is valid, so a stranger's scribbling can mislead but not corrupt.
+//!
+//! # Why no wake-up is lost
+//!
+//! *Where to ring.* The subscription moves to an executor: it writes its place, then (after a sequentially consistent
+//! fence) looks for messages, by ringing itself once. A publisher sends, then (after such a fence) reads the place. One
+//! of the two comes second and sees the other: either the publisher rings the new place, or the subscription finds the
+//! message. A publisher that reads the former place rings there, where a ring without work is harmless.
+//!
+//! *Room.* A publisher says that it waits, then looks at the count; the subscription counts, then looks whether anybody
+//! waits: again one of them sees the other. The kernel closes the gap between the publisher's last look and its sleep: it
+//! does not let it sleep on a count that has changed. The count only rises, also when a place in the table changes hands,
+//! so that no value comes back that a publisher could mistake for the one that it has seen.
+//!
+//! *Changing hands.* The epoch is odd while a publisher is attached, and it changes before anything else does: a seqlock.
+//! Whoever has read something looks at the epoch again, and drops what it read if it changed.
+
+use crate::sync::futex::Futex;
+use crate::sync::{AtomicU32, AtomicU64, Ordering, fence};
+use feros_executor::{Place, Slot};
+use std::time::{Duration, Instant};
+
+/// Number of publishers that one subscription hears by shared memory at most.
+#[cfg(not(loom))]
+pub const MAX_ATTACHMENTS: usize = 32;
+#[cfg(loom)]
+pub const MAX_ATTACHMENTS: usize = 1; // loom pays for every atomic object
+
+/// Where to ring, as one word.
+mod place {
+    use super::{Place, Slot};
+
+    const SET: u64 = 1 << 63;
+
+    /// Zero if there is no place that other processes can ring.
+    pub(super) fn encode(place: Option<Place>) -> u64 {
+        match place {
+            Some(Place { doorbell: Some(number), slot }) => {
+                SET | u64::from(number) << 16 | slot.index() as u64
+            }
+            _ => 0,
+        }
+    }
+
+    /// The number of the doorbell and the slot.
+    pub(super) fn decode(word: u64) -> Option<(u32, Slot)> {
+        let slot = Slot::new((word & 0xffff) as usize)?;
+        (word & SET != 0).then_some(((word >> 16) as u32, slot))
+    }
+}
+
+/// What a publisher finds after having waited for a subscription to take messages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Room {
+    /// The subscription has taken messages; so many since it attached, modulo 2^32.
+    Taken(u32),
+    /// The subscription no longer hears the publisher by shared memory, or its process has ended.
+    Detached,
+    /// Nothing happened in time.
+    TimedOut,
+}
+
+/// One subscription. All zero is the state of an entry that was never used.
+#[repr(C, align(64))]
+#[derive(Debug)]
+pub(crate) struct Entry {
+    /// Where to ring. In a cache line that changes rarely, because every publish reads it.
+    place: AtomicU64,
+    /// Odd while the entry belongs to a subscription; tells its users apart.
+    generation: AtomicU32,
+    attachments: Attachments,
+}
+
+#[repr(C, align(64))]
+#[derive(Debug)]
+struct Attachments([Attachment; MAX_ATTACHMENTS]);
+
+/// One publisher that the subscription hears.
+#[repr(C)]
+#[derive(Debug)]
+pub(crate) struct Attachment {
+    publisher: AtomicU64,
+    /// Odd while a publisher is attached.
+    epoch: AtomicU32,
+    capacity: AtomicU32,
+    /// The count at the time of attaching.
+    base: AtomicU32,
+    /// Not zero if a publisher may sleep.
+    waiting: AtomicU32,
+    /// Messages taken ever, and one for each end of an attachment, modulo 2^32.
+    taken: Futex,
+    _reserved: u32,
+}
+
+/// What a publisher remembers of an attachment that it has found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Found {
+    pub(crate) index: usize,
+    epoch: u32,
+    base: u32,
+    pub(crate) capacity: u32,
+}
+
+impl Entry {
+    #[cfg(test)]
+    pub(crate) fn new() -> Self {
+        Self {
+            place: AtomicU64::new(0),
+            generation: AtomicU32::new(0),
+            attachments: Attachments(std::array::from_fn(|_| Attachment::new())),
+        }
+    }
+
+    /// Begins its use by a subscription; returns the generation that tells this use from others. Owner only.
+    pub(crate) fn open(&self) -> u32 {
+        let generation = self.generation.load(Ordering::Relaxed).wrapping_add(1) | 1;
+        self.generation.store(generation, Ordering::Release);
+        generation
+    }
+
+    /// Ends that use. Owner only.
+    pub(crate) fn close(&self) {
+        let generation = self.generation.load(Ordering::Relaxed) & !1;
+        self.generation.store(generation.wrapping_add(2), Ordering::Release);
+        self.set_place(None);
+    }
+
+    pub(crate) fn is_open(&self, generation: u32) -> bool {
+        generation & 1 == 1 && self.generation.load(Ordering::Acquire) == generation
+    }
+
+    /// To be followed by a look for messages. Owner only.
+    pub(crate) fn set_place(&self, place: Option<Place>) {
+        self.place.store(place::encode(place), Ordering::Release);
+        fence(Ordering::SeqCst); // pairs with the fence in `place`
+    }
+
+    /// Where to ring (the doorbell's number and the slot), to be called after sending.
+    pub(crate) fn place(&self, generation: u32) -> Option<(u32, Slot)> {
+        fence(Ordering::SeqCst); // pairs with the fence in `set_place`
+        let place = place::decode(self.place.load(Ordering::Acquire));
+        place.filter(|_| self.is_open(generation))
+    }
+
+    /// The attachment at `index`, below [`MAX_ATTACHMENTS`].
+    pub(crate) fn attachment(&self, index: usize) -> &Attachment {
+        &self.attachments.0[index]
+    }
+
+    /// The attachment of `publisher`, if the subscription of `generation` hears it.
+    pub(crate) fn find(&self, generation: u32, publisher: u64) -> Option<Found> {
+        let found = self
+            .attachments
+            .0
+            .iter()
+            .enumerate()
+            .find_map(|(index, attachment)| attachment.find(index, publisher))?;
+        self.is_open(generation).then_some(found)
+    }
+}
+
+impl Attachment {
+    #[cfg(test)]
+    fn new() -> Self {
+        Self {
+            publisher: AtomicU64::new(0),
+            epoch: AtomicU32::new(0),
+            capacity: AtomicU32::new(0),
+            base: AtomicU32::new(0),
+            waiting: AtomicU32::new(0),
+            taken: Futex::new(0),
+            _reserved: 0,
+        }
+    }
+
+    /// Owner only; the attachment must be free.
+    pub(crate) fn attach(&self, publisher: u64, capacity: u32) {
+        let epoch = self.epoch.load(Ordering::Relaxed) & !1;
+        self.publisher.store(publisher, Ordering::Relaxed);
+        self.capacity.store(capacity, Ordering::Relaxed);
+        self.base.store(self.taken.load(Ordering::Relaxed), Ordering::Relaxed);
+        self.epoch.store(epoch | 1, Ordering::Release);
+    }
+
+    /// Frees the attachment and has publishers that wait for room notice. Owner only.
+    pub(crate) fn release(&self) {
+        let epoch = self.epoch.load(Ordering::Relaxed) | 1;
+        self.epoch.store(epoch.wrapping_add(1), Ordering::Relaxed);
+        fence(Ordering::SeqCst); // whoever sees what is written from here on sees the new epoch, too
+        self.count_taken(1);
+    }
+
+    /// Counts messages that the subscription has taken, and wakes publishers that wait for it. Owner only.
+    pub(crate) fn count_taken(&self, messages: u32) {
+        self.taken.fetch_add(messages, Ordering::Release);
+        fence(Ordering::SeqCst); // pairs with the fence in `wait`
+        if self.waiting.load(Ordering::Relaxed) != 0 && self.waiting.swap(0, Ordering::Relaxed) != 0 {
+            self.taken.wake_all();
+        }
+    }
+
+    fn find(&self, index: usize, publisher: u64) -> Option<Found> {
+        let epoch = self.epoch.load(Ordering::Acquire);
+        if epoch & 1 == 0 || self.publisher.load(Ordering::Relaxed) != publisher {
+            return None;
+        }
+        let base = self.base.load(Ordering::Relaxed);
+        let capacity = self.capacity.load(Ordering::Relaxed);
+        self.is_same(epoch).then_some(Found { index, epoch, base, capacity })
+    }
+
+    /// Whether what was read before belongs to the attachment of `epoch`.
+    fn is_same(&self, epoch: u32) -> bool {
+        fence(Ordering::Acquire); // pairs with the fence in `release`
+        self.epoch.load(Ordering::Relaxed) == epoch
+    }
+
+    pub(crate) fn is_attached(&self, found: Found) -> bool {
+        self.is_same(found.epoch)
+    }
+
+    /// Messages taken since attaching, or `None` if the attachment ended.
+    pub(crate) fn taken(&self, found: Found) -> Option<u32> {
+        self.count(found).map(|count| count.wrapping_sub(found.base))
+    }
+
+    fn count(&self, found: Found) -> Option<u32> {
+        let count = self.taken.load(Ordering::Acquire);
+        self.is_same(found.epoch).then_some(count)
+    }
+
+    /// Sleeps until the number of messages taken is not `seen` any more; no deadline: as long as it takes.
+    pub(crate) fn wait(&self, found: Found, seen: u32, deadline: Option<Instant>) -> Room {
+        loop {
+            // Never cleared by those who wait, because others may wait, too; a flag too many costs one system call.
+            self.waiting.store(1, Ordering::Relaxed);
+            fence(Ordering::SeqCst); // pairs with the fence in `count_taken`
+            let Some(count) = self.count(found) else { return Room::Detached };
+            let taken = count.wrapping_sub(found.base);
+            if taken != seen {
+                return Room::Taken(taken);
+            }
+            let timeout = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
+            if timeout == Some(Duration::ZERO) {
+                return Room::TimedOut;
+            }
+            self.taken.wait(count, timeout);
+        }
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests;
+
+#[cfg(all(test, loom))]
+mod loom_tests;

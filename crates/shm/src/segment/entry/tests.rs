@@ -1,0 +1,1 @@
+//! What an entry promises, without threads.

@@ -1,0 +1,115 @@
+//! What lies where in a process segment.
+
+use super::entry::Entry;
+use crate::announcement::FORMAT_VERSION;
+use crate::sync::{AtomicU32, AtomicU64, Ordering};
+use feros_executor::Doorbell;
+use std::mem::offset_of;
+
+/// Number of executors of one process that other processes can wake up.
+pub const MAX_DOORBELLS: usize = 64;
+/// Number of subscriptions of one process that can be served by shared memory.
+pub const MAX_SUBSCRIPTIONS: usize = 1024;
+
+const MAGIC: u64 = u64::from_le_bytes(*b"FerosSeg");
+
+/// A process segment. It consists of atomics alone, for which any content is valid, and all zero is the state before
+/// first use (so says [`Doorbell`], too): so it may lie in fresh memory and in memory that strangers write to.
+#[repr(C)]
+pub(crate) struct Layout {
+    header: Header,
+    doorbells: [Doorbell; MAX_DOORBELLS],
+    entries: [Entry; MAX_SUBSCRIPTIONS],
+}
+
+#[repr(C, align(4096))]
+struct Header {
+    magic: AtomicU64,
+    token: AtomicU64,
+    version: AtomicU32,
+    /// What tells the uses of each doorbell apart; changed when one ends.
+    generations: [AtomicU32; MAX_DOORBELLS],
+}
+
+/// The size of a segment, in bytes.
+pub(crate) const SEGMENT_BYTES: usize = size_of::<Layout>();
+
+/// The bytes of one doorbell or entry in a segment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Extent {
+    pub(crate) offset_bytes: usize,
+    pub(crate) size_bytes: usize,
+}
+
+/// What is wrong with the content of a segment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum WrongContent {
+    Magic,
+    Version(u32),
+    Token,
+}
+
+impl Layout {
+    /// Where the header lies.
+    pub(crate) const HEADER: Extent = Extent { offset_bytes: 0, size_bytes: size_of::<Header>() };
+
+    /// Where the doorbell at `index` lies.
+    pub(crate) fn extent_of_doorbell(index: usize) -> Extent {
+        assert!(index < MAX_DOORBELLS);
+        let size_bytes = size_of::<Doorbell>();
+        Extent { offset_bytes: offset_of!(Self, doorbells) + index * size_bytes, size_bytes }
+    }
+
+    /// Where the entry at `index` lies.
+    pub(crate) fn extent_of_entry(index: usize) -> Extent {
+        assert!(index < MAX_SUBSCRIPTIONS);
+        let size_bytes = size_of::<Entry>();
+        Extent { offset_bytes: offset_of!(Self, entries) + index * size_bytes, size_bytes }
+    }
+
+    /// Writes what [`Layout::check`] looks at.
+    pub(crate) fn sign(&self, token: u64) {
+        self.header.token.store(token, Ordering::Relaxed);
+        self.header.version.store(FORMAT_VERSION, Ordering::Relaxed);
+        self.header.magic.store(MAGIC, Ordering::Release);
+    }
+
+    pub(crate) fn check(&self, token: u64) -> Result<(), WrongContent> {
+        if self.header.magic.load(Ordering::Acquire) != MAGIC {
+            return Err(WrongContent::Magic);
+        }
+        let version = self.header.version.load(Ordering::Relaxed);
+        if version != FORMAT_VERSION {
+            return Err(WrongContent::Version(version));
+        }
+        if self.header.token.load(Ordering::Relaxed) != token {
+            return Err(WrongContent::Token);
+        }
+        Ok(())
+    }
+
+    pub(crate) fn doorbell(&self, index: usize) -> &Doorbell {
+        &self.doorbells[index]
+    }
+
+    pub(crate) fn entry(&self, index: usize) -> &Entry {
+        &self.entries[index]
+    }
+
+    /// The number that names the doorbell at `index` until its present use ends.
+    pub(crate) fn doorbell_number(&self, index: usize) -> u32 {
+        let generation = self.header.generations[index].load(Ordering::Relaxed);
+        generation.wrapping_mul(MAX_DOORBELLS as u32) | index as u32
+    }
+
+    /// Ends the use of the doorbell at `index`. Owner only.
+    pub(crate) fn retire_doorbell(&self, index: usize) {
+        self.header.generations[index].fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// The doorbell of this number, unless its use has ended.
+    pub(crate) fn doorbell_of_number(&self, number: u32) -> Option<&Doorbell> {
+        let index = number as usize % MAX_DOORBELLS;
+        (self.doorbell_number(index) == number).then(|| &self.doorbells[index])
+    }
+}

@@ -1,0 +1,72 @@
+//! Which numbers of a table are in use.
+
+/// Numbers below a limit, each given to one owner at a time. Low ones first, so that little memory is touched.
+#[derive(Debug)]
+pub(super) struct Numbers {
+    limit: usize,
+    /// All from here on were never given out.
+    fresh: usize,
+    returned: Vec<usize>,
+}
+
+/// A number that was free.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Taken {
+    pub(super) number: usize,
+    /// Whether it is given out for the first time.
+    pub(super) is_fresh: bool,
+}
+
+impl Numbers {
+    pub(super) fn new(limit: usize) -> Self {
+        Self { limit, fresh: 0, returned: Vec::new() }
+    }
+
+    /// A free number, or `None` if all are in use.
+    pub(super) fn take(&mut self) -> Option<Taken> {
+        if let Some(number) = self.returned.pop() {
+            return Some(Taken { number, is_fresh: false });
+        }
+        let number = self.fresh;
+        (number < self.limit).then(|| {
+            self.fresh += 1;
+            Taken { number, is_fresh: true }
+        })
+    }
+
+    /// Frees a number that was taken.
+    pub(super) fn give_back(&mut self, number: usize) {
+        debug_assert!(number < self.fresh && !self.returned.contains(&number));
+        self.returned.push(number);
+    }
+
+    /// Undoes the taking of a fresh number that could not be prepared.
+    pub(super) fn give_back_fresh(&mut self, number: usize) {
+        debug_assert_eq!(number + 1, self.fresh);
+        self.fresh = number;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_number_has_one_owner_and_returns() {
+        let mut numbers = Numbers::new(2);
+        assert_eq!(numbers.take(), Some(Taken { number: 0, is_fresh: true }));
+        assert_eq!(numbers.take(), Some(Taken { number: 1, is_fresh: true }));
+        assert_eq!(numbers.take(), None);
+        numbers.give_back(0);
+        assert_eq!(numbers.take(), Some(Taken { number: 0, is_fresh: false }));
+        assert_eq!(numbers.take(), None);
+    }
+
+    #[test]
+    fn a_fresh_number_that_could_not_be_prepared_stays_fresh() {
+        let mut numbers = Numbers::new(1);
+        numbers.take();
+        numbers.give_back_fresh(0);
+        assert_eq!(numbers.take(), Some(Taken { number: 0, is_fresh: true }));
+    }
+}

@@ -1,0 +1,394 @@
+//! The owner's side of a process segment: who in this process uses which doorbell and which entry.
+
+use super::entry::{Entry, MAX_ATTACHMENTS};
+use super::layout::{Extent, Layout, MAX_DOORBELLS, MAX_SUBSCRIPTIONS, SEGMENT_BYTES};
+use super::mapping::Mapping;
+use super::numbers::Numbers;
+use crate::paths::Obstacle;
+use crate::sync::lock;
+use crate::token::process_token;
+use feros_executor::{Doorbell, DoorbellMemory, Place};
+use rustix::fs::{FallocateFlags, MemfdFlags, Mode, SealFlags};
+use rustix::io::Errno;
+use std::fmt;
+use std::num::NonZeroU64;
+use std::ops::Deref;
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::sync::{Arc, Mutex, OnceLock};
+
+/// How the file is called where the system shows it.
+pub(crate) const FILE_NAME: &str = "feros-segment";
+
+/// The process has no segment, so its endpoints have no host path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Unavailable {
+    /// The system gave no memory.
+    #[error(
+        "no shared memory for this process ({step}: {errno}); allow the process more memory and more open files, and \
+         the system call memfd_create; until then messages take the network path"
+    )]
+    NoMemory {
+        /// What was tried.
+        step: &'static str,
+        /// What the system said.
+        errno: Errno,
+    },
+    /// Other processes could not find the segment.
+    #[error(
+        "/proc/self/fd cannot be read ({errno}), so no other process could find this process's shared memory; mount \
+         /proc; until then messages take the network path"
+    )]
+    NoProc {
+        /// What the system said.
+        errno: Errno,
+    },
+    /// This process was forked from one that had a segment, which belongs to that one.
+    #[error(
+        "this process was forked from process {parent} after that had set up shared memory; start processes with exec, \
+         or fork before the first endpoint is created; until then messages take the network path"
+    )]
+    Forked {
+        /// The id of that process.
+        parent: u32,
+    },
+}
+
+impl Unavailable {
+    /// What others are told.
+    pub fn obstacle(&self) -> Obstacle {
+        match self {
+            Self::NoMemory { .. } => Obstacle::NoMemory,
+            Self::NoProc { .. } => Obstacle::NoProc,
+            Self::Forked { .. } => Obstacle::Forked,
+        }
+    }
+}
+
+/// The segment has no room for one more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SegmentFull {
+    /// Each executor needs a doorbell.
+    #[error(
+        "all {MAX_DOORBELLS} doorbells of this process that other processes can ring are in use; subscriptions of \
+         further executors take the network path: use fewer executors, or more processes"
+    )]
+    Doorbells,
+    /// Each subscription needs an entry.
+    #[error(
+        "all {MAX_SUBSCRIPTIONS} entries of this process for subscriptions are in use; further subscriptions take the \
+         network path: spread them over several processes"
+    )]
+    Entries,
+    /// The system has no memory left.
+    #[error("no memory for {what} ({errno}); free some, or allow the process more")]
+    Memory {
+        /// For what.
+        what: &'static str,
+        /// What the system said.
+        errno: Errno,
+    },
+}
+
+impl SegmentFull {
+    /// What others are told.
+    pub fn obstacle(&self) -> Obstacle {
+        match self {
+            Self::Doorbells | Self::Entries => Obstacle::TableFull,
+            Self::Memory { .. } => Obstacle::NoMemory,
+        }
+    }
+}
+
+/// A subscription hears as many publishers by shared memory as it can.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "the subscription hears {MAX_ATTACHMENTS} publishers by shared memory; further ones take the network path"
+)]
+pub struct AttachmentsFull;
+
+/// The memory of this process that other processes of its host can reach.
+pub struct ProcessSegment {
+    mapping: Mapping,
+    file: OwnedFd,
+    pid: u32,
+    token: NonZeroU64,
+    doorbells: Mutex<Numbers>,
+    entries: Mutex<Numbers>,
+}
+
+impl ProcessSegment {
+    /// The segment of this process, created by the first call and kept for as long as the process runs. Later calls
+    /// return what the first one found.
+    ///
+    /// # Errors
+    /// The system refuses the memory, or nobody could find it. The caller's messages then take the network path.
+    pub fn of_this_process() -> Result<Arc<Self>, Unavailable> {
+        static SEGMENT: OnceLock<Result<Arc<ProcessSegment>, Unavailable>> = OnceLock::new();
+        let segment = SEGMENT.get_or_init(|| Self::create().map(Arc::new)).clone()?;
+        if segment.pid == std::process::id() {
+            Ok(segment)
+        } else {
+            Err(Unavailable::Forked { parent: segment.pid })
+        }
+    }
+
+    /// A segment of its own, beside that of the process: for tests of what happens when it is full.
+    pub(crate) fn create() -> Result<Self, Unavailable> {
+        let failed = |step| move |errno| Unavailable::NoMemory { step, errno };
+        let file = create_file().map_err(failed("memfd_create"))?;
+        // For those who get hold of the file in another way than through this process's own folder in /proc.
+        rustix::fs::fchmod(&file, Mode::RUSR | Mode::WUSR).map_err(failed("fchmod"))?;
+        rustix::fs::ftruncate(&file, SEGMENT_BYTES as u64).map_err(failed("ftruncate"))?;
+        let seals = SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL;
+        rustix::fs::fcntl_add_seals(&file, seals).map_err(failed("sealing"))?;
+        reserve(&file, Layout::HEADER).map_err(failed("fallocate"))?;
+        let path = format!("/proc/self/fd/{}", file.as_raw_fd());
+        rustix::fs::stat(&path).map_err(|errno| Unavailable::NoProc { errno })?;
+        let mapping = Mapping::new(file.as_fd()).map_err(failed("mmap"))?;
+        let token = process_token();
+        mapping.layout().sign(token.get());
+        Ok(Self {
+            mapping,
+            file,
+            pid: std::process::id(),
+            token,
+            doorbells: Mutex::new(Numbers::new(MAX_DOORBELLS)),
+            entries: Mutex::new(Numbers::new(MAX_SUBSCRIPTIONS)),
+        })
+    }
+
+    /// The number of the file, under which others find it in this process's folder in `/proc`.
+    pub fn file_number(&self) -> u32 {
+        self.file.as_raw_fd().unsigned_abs()
+    }
+
+    /// The token that others check, see [`process_token`].
+    pub fn token(&self) -> NonZeroU64 {
+        self.token
+    }
+
+    /// A doorbell that other processes can ring. Flags of its former user may be set; an executor clears them.
+    ///
+    /// # Errors
+    /// All are in use, or memory is short.
+    pub fn doorbell(self: &Arc<Self>) -> Result<SharedDoorbell, SegmentFull> {
+        let mut doorbells = lock(&self.doorbells);
+        let taken = doorbells.take().ok_or(SegmentFull::Doorbells)?;
+        if taken.is_fresh
+            && let Err(errno) = reserve(&self.file, Layout::extent_of_doorbell(taken.number))
+        {
+            doorbells.give_back_fresh(taken.number);
+            return Err(SegmentFull::Memory { what: "a doorbell", errno });
+        }
+        drop(doorbells);
+        let number = self.mapping.layout().doorbell_number(taken.number);
+        Ok(SharedDoorbell { segment: Arc::clone(self), index: taken.number, number })
+    }
+
+    /// An entry for a subscription, with no place and nobody attached.
+    ///
+    /// # Errors
+    /// All are in use, or memory is short.
+    pub fn subscription_entry(self: &Arc<Self>) -> Result<SubscriptionEntry, SegmentFull> {
+        let mut entries = lock(&self.entries);
+        let taken = entries.take().ok_or(SegmentFull::Entries)?;
+        if taken.is_fresh
+            && let Err(errno) = reserve(&self.file, Layout::extent_of_entry(taken.number))
+        {
+            entries.give_back_fresh(taken.number);
+            return Err(SegmentFull::Memory { what: "a subscription's entry", errno });
+        }
+        drop(entries);
+        let generation = self.mapping.layout().entry(taken.number).open();
+        let id = EntryId { index: taken.number as u32, generation };
+        let attachments = Mutex::new(Numbers::new(MAX_ATTACHMENTS));
+        Ok(SubscriptionEntry { inner: Arc::new(EntryOwner { segment: Arc::clone(self), id, attachments }) })
+    }
+}
+
+impl fmt::Debug for ProcessSegment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ProcessSegment")
+            .field("pid", &self.pid)
+            .field("file", &self.file)
+            .finish_non_exhaustive()
+    }
+}
+
+fn create_file() -> Result<OwnedFd, Errno> {
+    let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
+    // Newer kernels may be set up to refuse files that could be executed; older ones do not know the flag.
+    rustix::fs::memfd_create(FILE_NAME, flags | MemfdFlags::NOEXEC_SEAL).or_else(|errno| match errno {
+        Errno::INVAL => rustix::fs::memfd_create(FILE_NAME, flags),
+        other => Err(other),
+    })
+}
+
+/// Has the memory at hand, so that its lack is an error here and not a signal at the first access. Pages that nobody asked
+/// for stay without memory.
+fn reserve(file: &OwnedFd, extent: Extent) -> Result<(), Errno> {
+    let (offset, size) = (extent.offset_bytes as u64, extent.size_bytes as u64);
+    rustix::fs::fallocate(file, FallocateFlags::empty(), offset, size)
+}
+
+/// A doorbell that other processes can ring; given back on drop.
+pub struct SharedDoorbell {
+    segment: Arc<ProcessSegment>,
+    index: usize,
+    number: u32,
+}
+
+impl SharedDoorbell {
+    /// The number that names it in [`Place`]s. Once it is dropped, rings for this number do nothing, or at worst, while
+    /// it is being dropped, set a flag for its next user.
+    pub fn number(&self) -> u32 {
+        self.number
+    }
+}
+
+impl Deref for SharedDoorbell {
+    type Target = Doorbell;
+
+    fn deref(&self) -> &Doorbell {
+        self.segment.mapping.layout().doorbell(self.index)
+    }
+}
+
+impl DoorbellMemory for SharedDoorbell {
+    fn doorbell(&self) -> &Doorbell {
+        self
+    }
+
+    fn number(&self) -> Option<u32> {
+        Some(self.number)
+    }
+}
+
+impl Drop for SharedDoorbell {
+    fn drop(&mut self) {
+        self.segment.mapping.layout().retire_doorbell(self.index);
+        lock(&self.segment.doorbells).give_back(self.index);
+    }
+}
+
+impl fmt::Debug for SharedDoorbell {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SharedDoorbell").field("number", &self.number).finish_non_exhaustive()
+    }
+}
+
+/// Names an entry, and tells its present user from former and later ones.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct EntryId {
+    index: u32,
+    generation: u32,
+}
+
+impl EntryId {
+    /// The number for announcements; never zero.
+    pub fn to_u64(self) -> u64 {
+        u64::from(self.generation) << 32 | u64::from(self.index)
+    }
+
+    /// The entry of this number, or `None` if it cannot be one.
+    pub fn from_u64(number: u64) -> Option<Self> {
+        let id = Self { index: number as u32, generation: (number >> 32) as u32 };
+        ((id.index as usize) < MAX_SUBSCRIPTIONS && id.generation & 1 == 1).then_some(id)
+    }
+
+    /// Where the entry stands in its table; below [`MAX_SUBSCRIPTIONS`].
+    pub fn index(self) -> usize {
+        self.index as usize
+    }
+
+    pub(crate) fn generation(self) -> u32 {
+        self.generation
+    }
+}
+
+/// A subscription's entry. Given back on drop, when the last [`Attachment`] is gone as well.
+#[derive(Debug)]
+pub struct SubscriptionEntry {
+    inner: Arc<EntryOwner>,
+}
+
+#[derive(Debug)]
+struct EntryOwner {
+    segment: Arc<ProcessSegment>,
+    id: EntryId,
+    attachments: Mutex<Numbers>,
+}
+
+impl EntryOwner {
+    fn entry(&self) -> &Entry {
+        self.segment.mapping.layout().entry(self.id.index())
+    }
+}
+
+impl SubscriptionEntry {
+    /// What publishers need to find the entry.
+    pub fn id(&self) -> EntryId {
+        self.inner.id
+    }
+
+    /// Where publishers shall ring from now on, if anywhere: what an observer given to
+    /// [`Ringer::on_move`](feros_executor::Ringer::on_move) is told. A place on a doorbell without a number is none.
+    ///
+    /// Afterwards the subscription has to look for messages (the ringer rings itself then), because a publisher that sent
+    /// before rang the former place.
+    pub fn set_place(&self, place: Option<Place>) {
+        self.inner.entry().set_place(place);
+    }
+
+    /// Tells the publisher of this id that the subscription hears it by shared memory and has room for `capacity` of its
+    /// messages. To be called when the link to the publisher's messages is open. Whoever attaches the same publisher
+    /// twice has two attachments, of which the publisher finds one.
+    ///
+    /// # Errors
+    /// [`MAX_ATTACHMENTS`] publishers are attached.
+    pub fn attach(&self, publisher: NonZeroU64, capacity: u32) -> Result<Attachment, AttachmentsFull> {
+        let index = lock(&self.inner.attachments).take().ok_or(AttachmentsFull)?.number;
+        self.inner.entry().attachment(index).attach(publisher.get(), capacity);
+        Ok(Attachment { owner: Arc::clone(&self.inner), index })
+    }
+}
+
+impl Drop for SubscriptionEntry {
+    fn drop(&mut self) {
+        self.set_place(None);
+    }
+}
+
+impl Drop for EntryOwner {
+    fn drop(&mut self) {
+        self.entry().close();
+        lock(&self.segment.entries).give_back(self.id.index());
+    }
+}
+
+/// A subscription hears a publisher by shared memory until this is dropped.
+#[derive(Debug)]
+pub struct Attachment {
+    owner: Arc<EntryOwner>,
+    index: usize,
+}
+
+impl Attachment {
+    /// Counts messages that the subscription has taken out of its queue, and wakes the publisher if that waits for room.
+    /// Needed only where the publisher keeps all messages. No system call unless the publisher sleeps.
+    pub fn count_taken(&self, messages: u32) {
+        self.owner.entry().attachment(self.index).count_taken(messages);
+    }
+}
+
+impl Drop for Attachment {
+    fn drop(&mut self) {
+        self.owner.entry().attachment(self.index).release();
+        lock(&self.owner.attachments).give_back(self.index);
+    }
+}
+
+#[cfg(test)]
+mod tests;

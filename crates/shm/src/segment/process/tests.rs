@@ -1,0 +1,1 @@
+//! A segment as its owner sees it.
