@@ -1,8 +1,35 @@
-/* The network interfaces as Cyclone DDS sees them. */
+/* The network interfaces as Cyclone DDS sees them, but for one thing: it takes loopback on Linux for able to multicast whatever
+ * the kernel says. */
 #include <string.h>
+#if defined (__linux__)
+#include <net/if.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+#endif
 #include "dds/ddsrt/ifaddrs.h"
 #include "dds/ddsrt/sockets.h"
 #include "feros_shim.h"
+
+/* Whether the kernel lets the interface multicast; what Cyclone DDS says where the kernel does not answer. */
+static bool multicasts (const ddsrt_ifaddrs_t *interface)
+{
+  const bool told = (interface->flags & IFF_MULTICAST) != 0;
+#if defined (__linux__)
+  struct ifreq request;
+  memset (&request, 0, sizeof (request));
+  const size_t length = strlen (interface->name);
+  const int sock = length < sizeof (request.ifr_name) ? socket (AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0) : -1;
+  if (sock < 0)
+    return told;
+  memcpy (request.ifr_name, interface->name, length);
+  const int answered = ioctl (sock, SIOCGIFFLAGS, &request);
+  (void) close (sock);
+  return answered == 0 ? (request.ifr_flags & IFF_MULTICAST) != 0 : told;
+#else
+  return told;
+#endif
+}
 
 int32_t feros_for_each_interface (feros_interface_fn each, void *arg)
 {
@@ -16,7 +43,7 @@ int32_t feros_for_each_interface (feros_interface_fn each, void *arg)
     char address[64] = "";
     if (i->addr == NULL || ddsrt_sockaddrtostr (i->addr, address, sizeof (address)) != DDS_RETCODE_OK)
       continue;
-    each (i->name, address, (i->flags & IFF_UP) != 0, (i->flags & IFF_LOOPBACK) != 0, (i->flags & IFF_MULTICAST) != 0, arg);
+    each (i->name, address, (i->flags & IFF_UP) != 0, (i->flags & IFF_LOOPBACK) != 0, multicasts (i), arg);
   }
   ddsrt_freeifaddrs (list);
   return DDS_RETCODE_OK;

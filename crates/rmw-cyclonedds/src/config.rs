@@ -126,8 +126,9 @@ fn general(xml: &mut String, of: &Circumstances<'_>, local_only: bool, user: &st
 fn discovery(xml: &mut String, of: &Circumstances<'_>, local_only: bool) {
     let SessionOptions { discovery_range, static_peers, .. } = of.options;
     xml.push_str("<Discovery>");
+    let no_multicast = crate::multicast::is_impossible(of.interfaces);
     // Without multicast others find us only at the ports that the participant index gives.
-    if local_only || *discovery_range == DiscoveryRange::Off || !static_peers.is_empty() {
+    if local_only || no_multicast || *discovery_range == DiscoveryRange::Off || !static_peers.is_empty() {
         xml.push_str("<ParticipantIndex>auto</ParticipantIndex>");
     }
     write_all(
@@ -139,7 +140,7 @@ fn discovery(xml: &mut String, of: &Circumstances<'_>, local_only: bool) {
         // Participants of different tags do not see each other.
         write_all(xml, format_args!("<Tag>feros_off_{}</Tag>", of.process_id));
     }
-    let localhost = local_only && *discovery_range != DiscoveryRange::Off;
+    let localhost = (local_only || no_multicast) && *discovery_range != DiscoveryRange::Off;
     write_all(xml, format_args!("<Peers AddLocalhost=\"{localhost}\">"));
     for peer in static_peers {
         write_all(xml, format_args!("<Peer Address=\"{}\"/>", escape(peer)));
@@ -210,6 +211,13 @@ mod tests {
         assert!(
             !subnet.contains("NetworkInterface") && !subnet.contains("ParticipantIndex>auto"),
             "{subnet}"
+        );
+        // An interface that cannot multicast, as of many VPNs, does not hide the other nodes of this host.
+        let tunnel = [interface("lo", true), Interface { multicast: false, ..interface("tun0", false) }];
+        let without = made(&with_range(DiscoveryRange::Subnet), &tunnel, None);
+        assert!(
+            without.contains("AddLocalhost=\"true\"") && without.contains("FragmentSize>1344B"),
+            "{without}"
         );
         let down = [interface("lo", true), Interface { up: false, ..interface("eth0", false) }];
         for (range, interfaces) in [(DiscoveryRange::Localhost, &both), (DiscoveryRange::Subnet, &down)] {

@@ -84,12 +84,13 @@ impl Domain {
                 engine: ENGINE_NAME,
             });
         }
-        let configuration = config::configuration(&Circumstances {
+        let circumstances = Circumstances {
             options,
             interfaces: &config::interfaces(),
             user_configuration,
             process_id: std::process::id(),
-        });
+        };
+        let configuration = config::configuration(&circumstances);
         let mut domains = open_domains();
         let domains = domains.get_or_insert_default();
         let open = match domains.entry(id) {
@@ -111,6 +112,7 @@ impl Domain {
             });
         }
         open.users += 1;
+        crate::multicast::warn_if_impossible(&circumstances);
         Ok(Self { id, pool: open.pool.clone(), configuration })
     }
 }

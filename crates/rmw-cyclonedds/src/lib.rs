@@ -23,6 +23,7 @@ mod endpoint;
 mod gaps;
 mod graph;
 mod matches;
+mod multicast;
 mod participant;
 mod publisher;
 mod qos;

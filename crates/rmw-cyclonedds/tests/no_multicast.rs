@@ -1,0 +1,138 @@
+//! Where multicast is impossible, a session says so once, and the nodes of the host still find each other. Tried in a network
+//! namespace of its own, where the kernel lets users make one.
+#![cfg(target_os = "linux")]
+#![allow(clippy::unwrap_used)]
+
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::process::Command;
+use std::sync::{Arc, Condvar, Mutex};
+use std::time::Duration;
+
+use feros_rmw::{DiscoveryRange, Engine, NodeName, Session, SessionOptions};
+use feros_rmw_cyclonedds::ConfiguredCycloneEngine;
+
+/// Says in the child which case it is.
+const CASE: &str = "FEROS_TEST_NO_MULTICAST_CASE";
+
+/// Runs a case of `child` in a network namespace that `setup` prepares; what it printed, or `None` where that is not
+/// permitted or not installed.
+fn in_namespace(setup: &str, case: &str) -> Option<String> {
+    let program = std::env::current_exe().unwrap();
+    let unshare = |script: &str| {
+        let mut command = Command::new("unshare");
+        command.args(["--user", "--map-root-user", "--net", "sh", "-c", script, "sh"]);
+        command.arg(&program).args(["child", "--exact", "--ignored", "--nocapture"]).env(CASE, case);
+        command.output()
+    };
+    let prepared = unshare(setup);
+    if !prepared.as_ref().is_ok_and(|prepared| prepared.status.success()) {
+        // Not through the harness, which would swallow it.
+        let _ = writeln!(
+            std::io::stderr(),
+            "SKIPPED no_multicast, case {case}: no network namespace with `{setup}`: {prepared:?}"
+        );
+        return None;
+    }
+    let output = unshare(&format!("{setup} && exec \"$@\"")).unwrap();
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(output.status.success(), "{text}\n{}", String::from_utf8_lossy(&output.stderr));
+    Some(text)
+}
+
+const LOOPBACK: &str = "ip link set lo up";
+const TUNNEL: &str = "ip link set lo up && ip link add t0 type veth peer name t1 && ip addr add 10.9.0.1/24 dev t0 && \
+    ip link set t0 multicast off up && ip link set t1 up";
+
+/// The lines of the engine that speak of multicast.
+fn warnings(output: &str) -> Vec<&str> {
+    output.lines().filter(|line| line.contains("multicast is not possible")).collect()
+}
+
+#[test]
+fn it_is_said_once_and_the_host_is_still_connected() {
+    for (setup, interface) in [(LOOPBACK, "lo"), (TUNNEL, "t0")] {
+        let Some(output) = in_namespace(setup, "subnet") else { continue };
+        let said = warnings(&output);
+        assert_eq!(said.len(), 1, "{output}");
+        let cures = [format!("on {interface}:"), "LOCALHOST".into(), "ROS_STATIC_PEERS".into()];
+        assert!(cures.iter().all(|cure| said[0].contains(cure)), "{output}");
+        assert!(output.contains("found each other"), "{output}");
+    }
+}
+
+#[test]
+fn nothing_is_said_where_it_is_meant_or_possible() {
+    let multicast = "ip link set lo up && ip link set lo multicast on";
+    for (setup, case) in [(LOOPBACK, "localhost"), (LOOPBACK, "peers"), (multicast, "subnet")] {
+        let Some(output) = in_namespace(setup, case) else { continue };
+        assert_eq!(warnings(&output), Vec::<&str>::new(), "{case}: {output}");
+        assert!(output.contains("found each other"), "{output}");
+    }
+}
+
+/// Prints the warnings of the engine.
+struct Printer;
+
+struct Message<'a>(&'a mut String);
+
+impl tracing::field::Visit for Message<'_> {
+    fn record_debug(&mut self, field: &tracing::field::Field, value: &dyn std::fmt::Debug) {
+        if field.name() == "message" {
+            write!(self.0, "{value:?}").unwrap();
+        }
+    }
+}
+
+impl tracing::Subscriber for Printer {
+    fn enabled(&self, metadata: &tracing::Metadata<'_>) -> bool {
+        metadata.target() == feros_rmw::engine::LOG_TARGET && *metadata.level() <= tracing::Level::WARN
+    }
+    fn new_span(&self, _: &tracing::span::Attributes<'_>) -> tracing::span::Id {
+        tracing::span::Id::from_u64(1)
+    }
+    fn record(&self, _: &tracing::span::Id, _: &tracing::span::Record<'_>) {}
+    fn record_follows_from(&self, _: &tracing::span::Id, _: &tracing::span::Id) {}
+    fn event(&self, event: &tracing::Event<'_>) {
+        let mut text = String::new();
+        event.record(&mut Message(&mut text));
+        println!("WARNING {text}");
+    }
+    fn enter(&self, _: &tracing::span::Id) {}
+    fn exit(&self, _: &tracing::span::Id) {}
+}
+
+fn open(domain_id: u32, case: &str) -> Arc<dyn Session> {
+    // Two stacks of this process that the wire knows as one domain.
+    let configuration = "<CycloneDDS><Domain id=\"64\"><Discovery><ExternalDomainId>63</ExternalDomainId></Discovery>\
+        </Domain></CycloneDDS>";
+    let (discovery_range, static_peers) = match case {
+        "localhost" => (DiscoveryRange::Localhost, vec![]),
+        "peers" => (DiscoveryRange::Subnet, vec!["127.0.0.1".into()]),
+        _ => (DiscoveryRange::Subnet, vec![]),
+    };
+    let options = SessionOptions { domain_id, discovery_range, static_peers, ..SessionOptions::default() };
+    ConfiguredCycloneEngine { configuration: configuration.into() }.open(&options).unwrap()
+}
+
+/// What the tests above run in a namespace.
+#[test]
+#[ignore = "run by the other tests, in a network namespace"]
+fn child() {
+    let Ok(case) = std::env::var(CASE) else { return };
+    tracing::subscriber::set_global_default(Printer).unwrap();
+    let (near, far) = (open(63, &case), open(64, &case));
+    let bell = Arc::new((Mutex::new(()), Condvar::new()));
+    let ring = bell.clone();
+    let _guard = far.on_graph_change(Arc::new(move || {
+        drop(ring.0.lock().unwrap());
+        ring.1.notify_all();
+    }));
+    let name = NodeName::new("/", "near").unwrap();
+    near.create_node(&name).unwrap();
+    let found = || far.graph().nodes.iter().any(|node| node.name == name);
+    let lock = bell.0.lock().unwrap();
+    let (_lock, waited) = bell.1.wait_timeout_while(lock, Duration::from_secs(60), |()| !found()).unwrap();
+    assert!(!waited.timed_out(), "the nodes of this host do not find each other");
+    println!("found each other");
+}
