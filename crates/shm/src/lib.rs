@@ -3,6 +3,7 @@
 //! - [`Announcement`]: what an endpoint tells the other side, and [`classify`]: which path a match takes, and why.
 //! - [`ProcessSegment`]: the memory in which publishers of other processes find the doorbells of this process's executors
 //!   and its subscriptions. [`Peer`]: the same, seen from those publishers.
+//! - [`HostNode`], [`HostPublisher`], [`Link`]: the messages themselves, on iceoryx2.
 //!
 //! # Checking the concurrency
 //!
@@ -22,27 +23,59 @@ mod sync;
 #[cfg(not(loom))]
 mod announcement;
 #[cfg(not(loom))]
+mod error;
+#[cfg(not(loom))]
 mod host_id;
+#[cfg(not(loom))]
+#[allow(unsafe_code)] // reads what other processes wrote
+mod link;
+#[cfg(not(loom))]
+mod mapping;
+#[cfg(not(loom))]
+mod node;
 #[cfg(not(loom))]
 mod paths;
 #[cfg(not(loom))]
 mod peer;
+#[cfg(not(loom))]
+#[allow(unsafe_code)] // makes pages present
+mod populate;
+#[cfg(not(loom))]
+#[allow(unsafe_code)] // lends memory that is mapped
+mod publisher;
+#[cfg(not(loom))]
+#[allow(unsafe_code)] // lends memory that is mapped
+mod sample;
+#[cfg(not(loom))]
+mod service;
 #[cfg(not(loom))]
 mod token;
 
 #[cfg(not(loom))]
 pub use announcement::{Announced, Announcement, Choice, FORMAT_VERSION, classify};
 #[cfg(not(loom))]
+pub use error::{CreateError, LoanError, OpenError, Refused, SendError, UnavailableError};
+#[cfg(not(loom))]
 pub use host_id::HostId;
+#[cfg(not(loom))]
+pub use link::{Link, LinkCounts, LinkSettings, TakeOutcome};
+#[cfg(not(loom))]
+pub use node::{CleanUp, HostNode};
 #[cfg(not(loom))]
 pub use paths::{Obstacle, ParsePathsError, Path, PathSet, Reason, Side};
 #[cfg(not(loom))]
 pub use peer::{Peer, PeerAttachment, PeerError, PeerSubscription};
+#[cfg(not(loom))]
+pub use publisher::{HostLoan, HostPublisher, HostPublisherSettings, PoolUse};
+#[cfg(not(loom))]
+pub use sample::HostSample;
 #[cfg(not(loom))]
 pub use segment::{
     Attachment, AttachmentsFull, EntryId, MAX_DOORBELLS, MAX_SUBSCRIPTIONS, ProcessSegment, SegmentFull,
     SharedDoorbell, SubscriptionEntry, Unavailable,
 };
 pub use segment::{MAX_ATTACHMENTS, Room};
+#[cfg(not(loom))]
+pub use service::SampleHeader;
 #[cfg(not(loom))]
 pub use token::{process_token, random_id};

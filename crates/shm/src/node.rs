@@ -1,0 +1,285 @@
+//! This process on the host path: one iceoryx2 node, in a space that belongs to this user alone.
+//!
+//! The space is the folder `/dev/shm/feros-<uid>` (mode 0700) for what iceoryx2 keeps in files, and a prefix of the names of
+//! its shared memory. It lies in `/dev/shm` so that it is seen by exactly those who see the shared memory (containers), needs
+//! no environment variable, and goes with a restart of the machine. The prefix has a random part, kept in the folder, so that
+//! another user cannot make our names before us.
+
+use std::fs;
+use std::io::{self, Read};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::time::Duration;
+
+use iceoryx2::prelude::{Config, FileName, LogLevel, Node, NodeBuilder, SemanticString, SignalHandlingMode};
+use rustix::process::geteuid;
+
+use crate::error::UnavailableError;
+use crate::populate::{MARGIN_BYTES, SHM, free_bytes};
+use crate::service::Ipc;
+
+/// How long what another process is just making is waited for. Half-made things of killed processes take as long.
+const CREATION_TIMEOUT: Duration = Duration::from_millis(200);
+
+/// What a node needs in `/dev/shm`: a few small files.
+const NODE_BYTES: u64 = 64 * 1024;
+
+/// This process's part in the host path.
+///
+/// Makes no thread and installs no signal handler. Its files go when the last owner drops it; after a kill,
+/// [`clean_up`](Self::clean_up) of any other process of this user removes them.
+pub struct HostNode {
+    node: Node<Ipc>,
+    space: Space,
+    cleaning: Mutex<()>,
+}
+
+/// What [`HostNode::clean_up`] found.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct CleanUp {
+    /// Dead processes whose leftovers were removed.
+    pub removed: u64,
+    /// Dead processes whose leftovers could not be removed now; another process may be at it.
+    pub failed: u64,
+}
+
+impl HostNode {
+    /// The node of this process, made on first use and shared by all who ask while one of them holds it.
+    ///
+    /// # Errors
+    /// [`UnavailableError`]; asking again later may succeed.
+    pub fn shared() -> Result<Arc<Self>, UnavailableError> {
+        static SHARED: Mutex<Weak<HostNode>> = Mutex::new(Weak::new());
+        let mut shared = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(node) = shared.upgrade() {
+            return Ok(node);
+        }
+        let node = Arc::new(Self::new(&format!("feros-{}", geteuid().as_raw()))?);
+        *shared = Arc::downgrade(&node);
+        Ok(node)
+    }
+
+    /// A node in a space of its own, apart from all other processes of this user: for tests.
+    ///
+    /// `name` is the name of the folder in `/dev/shm`; [`remove_space`](Self::remove_space) removes it.
+    ///
+    /// # Errors
+    /// [`UnavailableError`].
+    pub fn new(name: &str) -> Result<Self, UnavailableError> {
+        let folder = Path::new(SHM).join(name);
+        let free = free_bytes()
+            .map_err(|cause| UnavailableError::Folder { folder: folder.clone(), cause: cause.to_string() })?;
+        check_space(NODE_BYTES, free)?;
+        let space = Space::open(folder)?;
+        log_to_tracing();
+        let node = NodeBuilder::new()
+            .config(&space.config()?)
+            .signal_handling_mode(SignalHandlingMode::Disabled)
+            .create::<Ipc>()
+            .map_err(|cause| UnavailableError::Refused { what: "the node", cause: format!("{cause:?}") })?;
+        space.close_to_others();
+        let node = Self { node, space, cleaning: Mutex::new(()) };
+        node.clean_up();
+        Ok(node)
+    }
+
+    /// Removes what killed processes of this user left: their shared memory, their places at publishers, their files.
+    ///
+    /// Called by this crate when a node or a publisher is made and when a publisher has no place left for a subscription;
+    /// to be called when the death of a peer is noticed. Looks at one small file per process of this user.
+    pub fn clean_up(&self) -> CleanUp {
+        let _one = self.cleaning.lock().unwrap_or_else(PoisonError::into_inner);
+        let state = self.node.try_cleanup_dead_nodes();
+        CleanUp { removed: state.cleanups, failed: state.failed_cleanups }
+    }
+
+    /// The folder of this user.
+    #[must_use]
+    pub fn folder(&self) -> &Path {
+        &self.space.folder
+    }
+
+    /// What the names of this user's shared memory in `/dev/shm` begin with.
+    #[must_use]
+    pub fn prefix(&self) -> &str {
+        &self.space.prefix
+    }
+
+    /// Removes the folder and all shared memory of a space of the given name, whoever uses it: for tests.
+    ///
+    /// # Errors
+    /// What the operating system says; a space that does not exist is no error.
+    pub fn remove_space(name: &str) -> io::Result<()> {
+        let folder = Path::new(SHM).join(name);
+        if let Ok(prefix) = fs::read_to_string(folder.join(PREFIX_FILE)) {
+            for entry in fs::read_dir(SHM)? {
+                let entry = entry?;
+                if entry.file_name().to_string_lossy().starts_with(&prefix) {
+                    fs::remove_file(entry.path())?;
+                }
+            }
+        }
+        match fs::remove_dir_all(folder) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+            _ => Ok(()),
+        }
+    }
+
+    pub(crate) fn iceoryx(&self) -> &Node<Ipc> {
+        &self.node
+    }
+}
+
+impl std::fmt::Debug for HostNode {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("HostNode")
+            .field("folder", &self.space.folder)
+            .field("prefix", &self.space.prefix)
+            .finish()
+    }
+}
+
+/// Whether something of `needed_bytes` and a margin fits.
+pub(crate) fn check_space(needed_bytes: u64, free_bytes: u64) -> Result<(), UnavailableError> {
+    if free_bytes < needed_bytes.saturating_add(MARGIN_BYTES) {
+        return Err(UnavailableError::Full {
+            needed_bytes: needed_bytes.saturating_add(MARGIN_BYTES),
+            free_bytes,
+        });
+    }
+    Ok(())
+}
+
+const PREFIX_FILE: &str = "prefix";
+
+/// The folder and the prefix of names.
+struct Space {
+    folder: PathBuf,
+    prefix: String,
+}
+
+impl Space {
+    /// Makes the folder or checks that the one that is there is ours alone. Nobody else can replace it afterwards, because
+    /// in a sticky folder (as `/dev/shm` is) only the owner of an entry may.
+    fn open(folder: PathBuf) -> Result<Self, UnavailableError> {
+        let failed =
+            |cause: io::Error| UnavailableError::Folder { folder: folder.clone(), cause: cause.to_string() };
+        let not_trusted = |why: String| UnavailableError::NotTrusted { folder: folder.clone(), why };
+        let me = geteuid().as_raw();
+        let parent = fs::metadata(SHM).map_err(failed)?;
+        if parent.mode() & 0o022 != 0 && parent.mode() & 0o1000 == 0 {
+            return Err(not_trusted(format!(
+                "lies in {SHM}, whose entries anybody may replace (mode {:o})",
+                parent.mode() & 0o7777
+            )));
+        }
+        match fs::DirBuilder::new().mode(0o700).create(&folder) {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(failed(error)),
+            _ => (),
+        }
+        let found = fs::symlink_metadata(&folder).map_err(failed)?;
+        if !found.is_dir() {
+            return Err(not_trusted("is not a folder".to_owned()));
+        }
+        if found.uid() != me {
+            return Err(not_trusted(format!("belongs to user {}, not to {me}", found.uid())));
+        }
+        if found.mode() & 0o777 != 0o700 {
+            fs::set_permissions(&folder, fs::Permissions::from_mode(0o700)).map_err(failed)?;
+        }
+        let prefix = read_or_make_prefix(&folder, me).map_err(failed)?;
+        Ok(Self { folder, prefix })
+    }
+
+    fn config(&self) -> Result<Config, UnavailableError> {
+        let refused = |cause: String| UnavailableError::Refused { what: "the names of the space", cause };
+        let mut config = Config::default();
+        let folder = self.folder.as_os_str().as_encoded_bytes();
+        let path = iceoryx2::prelude::Path::new(folder).map_err(|cause| refused(format!("{cause:?}")))?;
+        config.global.set_root_path(&path);
+        config.global.prefix =
+            FileName::new(self.prefix.as_bytes()).map_err(|cause| refused(format!("{cause:?}")))?;
+        config.global.creation_timeout = CREATION_TIMEOUT;
+        // Feros says when to clean up; otherwise every open would look at every process.
+        config.global.service.cleanup_dead_nodes_on_open = false;
+        config.global.node.cleanup_dead_nodes_on_creation = false;
+        config.global.node.cleanup_dead_nodes_on_destruction = false;
+        Ok(config)
+    }
+
+    /// iceoryx2 makes the segment that counts nodes readable and writable by everybody, so that users can share it. Ours is not to be
+    /// shared: another user could cut it short under us.
+    fn close_to_others(&self) {
+        let Ok(entries) = fs::read_dir(SHM) else { return };
+        for entry in entries.flatten() {
+            let name = entry.file_name();
+            let name = name.to_string_lossy();
+            if name.starts_with(&self.prefix)
+                && name.ends_with(".global_mgmt")
+                && let Err(error) = fs::set_permissions(entry.path(), fs::Permissions::from_mode(0o600))
+            {
+                tracing::warn!(target: "feros::shm", %name, %error, "a shared memory file stays open to other users");
+            }
+        }
+    }
+}
+
+/// The prefix that all processes of this user use: the first one chooses it. Made complete before it gets its name.
+fn read_or_make_prefix(folder: &Path, uid: u32) -> io::Result<String> {
+    let path = folder.join(PREFIX_FILE);
+    let valid = |text: &str| {
+        (8..=64).contains(&text.len())
+            && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+    };
+    for _ in 0..2 {
+        match fs::read_to_string(&path) {
+            Ok(text) if valid(&text) => return Ok(text),
+            Ok(_) => {
+                return Err(io::Error::new(
+                    io::ErrorKind::InvalidData,
+                    "the file `prefix` holds no prefix; remove the folder",
+                ));
+            }
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            Err(_) => (),
+        }
+        let mut random = [0; 6];
+        fs::File::open("/dev/urandom")?.read_exact(&mut random)?;
+        let random: String = random.iter().map(|byte| format!("{byte:02x}")).collect();
+        let draft = folder.join(format!("prefix.{random}"));
+        let mut file = fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&draft)?;
+        io::Write::write_all(&mut file, format!("feros_{uid}_{random}_").as_bytes())?;
+        let linked = fs::hard_link(&draft, &path);
+        fs::remove_file(&draft)?;
+        match linked {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+            _ => (), // whoever came first, its prefix is read in the next round
+        }
+    }
+    Err(io::Error::other("the file `prefix` vanishes while it is read"))
+}
+
+struct ToTracing;
+
+impl iceoryx2_log_types::Log for ToTracing {
+    fn log(&self, level: LogLevel, origin: std::fmt::Arguments<'_>, message: std::fmt::Arguments<'_>) {
+        match level {
+            LogLevel::Error | LogLevel::Fatal => tracing::error!(target: "feros::shm", %origin, "{message}"),
+            LogLevel::Warn => tracing::warn!(target: "feros::shm", %origin, "{message}"),
+            LogLevel::Info => tracing::info!(target: "feros::shm", %origin, "{message}"),
+            LogLevel::Debug => tracing::debug!(target: "feros::shm", %origin, "{message}"),
+            LogLevel::Trace => tracing::trace!(target: "feros::shm", %origin, "{message}"),
+        }
+    }
+}
+
+/// What iceoryx2 logs goes to `tracing`, unless the program uses iceoryx2 itself and has set it up before.
+///
+/// Warnings and worse only: below, iceoryx2 formats a text for each error that it returns, on the hot path too.
+fn log_to_tracing() {
+    static TO_TRACING: ToTracing = ToTracing;
+    if iceoryx2::prelude::set_logger(&TO_TRACING) {
+        iceoryx2::prelude::set_log_level(LogLevel::Warn);
+    }
+}

@@ -1,0 +1,311 @@
+//! Publisher and links within one process: content, order, limits, what is refused, what is left behind.
+#![allow(clippy::unwrap_used)]
+
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+
+use feros_rmw::PayloadBytes;
+use feros_shm::{
+    CreateError, HostNode, HostPublisher, HostPublisherSettings, HostSample, Link, LinkSettings, LoanError,
+    OpenError, Refused, SampleHeader, SendError, TakeOutcome,
+};
+
+/// A space of its own for each test, removed at its end.
+struct Space {
+    name: String,
+    node: Option<Arc<HostNode>>,
+}
+
+impl Space {
+    fn new(test: &str) -> Self {
+        let name = format!("feros-test-{}-{test}", std::process::id());
+        let node = Some(Arc::new(HostNode::new(&name).unwrap()));
+        Self { name, node }
+    }
+
+    fn node(&self) -> &Arc<HostNode> {
+        self.node.as_ref().unwrap()
+    }
+
+    /// Names in `/dev/shm` and files in the folder.
+    fn files(&self) -> Vec<String> {
+        fn under(folder: &Path, found: &mut Vec<String>) {
+            for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+                if entry.file_type().unwrap().is_dir() {
+                    under(&entry.path(), found);
+                } else {
+                    found.push(entry.path().display().to_string());
+                }
+            }
+        }
+        let mut found = Vec::new();
+        for entry in fs::read_dir("/dev/shm").unwrap().flatten() {
+            let name = entry.file_name().to_string_lossy().into_owned();
+            if name.starts_with(self.node().prefix()) {
+                found.push(name);
+            }
+        }
+        under(self.node().folder(), &mut found);
+        found.sort();
+        found
+    }
+}
+
+impl Drop for Space {
+    fn drop(&mut self) {
+        self.node = None;
+        HostNode::remove_space(&self.name).unwrap();
+    }
+}
+
+fn header(number: u64) -> SampleHeader {
+    SampleHeader { stamp: number as i64 * 1000, publication_number: number, expires_nanos: 0, flags: 0 }
+}
+
+fn content(size: usize, number: u64) -> impl Iterator<Item = u8> {
+    (0..size).map(move |index| (index as u64).wrapping_mul(31).wrapping_add(number * 7) as u8)
+}
+
+fn publish(publisher: &HostPublisher, size: usize, number: u64) -> usize {
+    let mut loan = publisher.loan(size).unwrap();
+    for (byte, value) in loan.iter_mut().zip(content(size, number)) {
+        *byte = value;
+    }
+    publisher.send(loan, header(number)).unwrap()
+}
+
+fn taken(link: &mut Link) -> HostSample {
+    match link.take() {
+        TakeOutcome::Sample(sample) => sample,
+        other => panic!("no sample: {other:?}"),
+    }
+}
+
+fn check(sample: &HostSample, size: usize, number: u64) {
+    assert_eq!(sample.header(), header(number));
+    assert!(
+        sample.bytes().iter().copied().eq(content(size, number)),
+        "content of message {number} of {size} bytes"
+    );
+    if size > 4 {
+        assert_eq!((&raw const sample.bytes()[4]).addr() % 8, 0);
+    }
+}
+
+const SETTINGS: LinkSettings = LinkSettings { depth: 8, type_hash: None };
+
+#[test]
+fn messages_of_all_sizes_arrive_unchanged_and_in_order() {
+    let space = Space::new("sizes");
+    let publisher = HostPublisher::create(space.node(), HostPublisherSettings::new(1)).unwrap();
+    let mut link = Link::open(space.node(), 1, SETTINGS).unwrap();
+    let mut other = Link::open(space.node(), 1, SETTINGS).unwrap();
+    assert_eq!(publisher.subscriber_count(), 2);
+    let mut number = 0;
+    for size in [4, 5, 12, 100, 4096, 4097, 100_000, 17, 1 << 20, 5 << 20, 4] {
+        number += 1;
+        assert_eq!(publish(&publisher, size, number), 2);
+        check(&taken(&mut link), size, number);
+        check(&taken(&mut other), size, number);
+        assert!(matches!(link.take(), TakeOutcome::Empty));
+    }
+    assert!(publisher.pool().growths > 1);
+    assert_eq!((link.lost(), link.counts().taken), (0, number));
+}
+
+#[test]
+fn a_growing_pool_keeps_order_and_loses_nothing() {
+    let space = Space::new("growth");
+    let publisher = HostPublisher::create(space.node(), HostPublisherSettings::new(1)).unwrap();
+    let mut link = Link::open(space.node(), 1, LinkSettings { depth: 16, type_hash: None }).unwrap();
+    // Lent before the growth, sent after it.
+    let mut early = publisher.loan(64).unwrap();
+    early.fill(9);
+    let sizes: Vec<usize> = (0..10).map(|power| 100 << (4 * (power / 2))).collect();
+    for (index, size) in sizes.iter().enumerate() {
+        publish(&publisher, *size, index as u64 + 1);
+    }
+    publisher.send(early, header(11)).unwrap();
+    for (index, size) in sizes.iter().enumerate() {
+        check(&taken(&mut link), *size, index as u64 + 1);
+    }
+    let last = taken(&mut link);
+    assert_eq!((last.bytes(), last.header().publication_number), (&[9; 64][..], 11));
+    assert!(matches!(link.take(), TakeOutcome::Empty));
+    assert_eq!(link.lost(), 0);
+    assert!(publisher.pool().growths >= 3, "{:?}", publisher.pool());
+}
+
+#[test]
+fn a_full_queue_drops_the_oldest_and_the_loss_is_counted() {
+    let space = Space::new("overflow");
+    let publisher = HostPublisher::create(space.node(), HostPublisherSettings::new(1)).unwrap();
+    let mut link = Link::open(space.node(), 1, LinkSettings { depth: 3, type_hash: None }).unwrap();
+    publish(&publisher, 10, 1);
+    check(&taken(&mut link), 10, 1);
+    for number in 2..=10 {
+        publish(&publisher, 10, number);
+    }
+    for number in 8..=10 {
+        check(&taken(&mut link), 10, number);
+    }
+    assert_eq!(link.lost(), 6);
+}
+
+#[test]
+fn a_subscription_that_holds_all_its_views_is_told_so() {
+    let space = Space::new("views");
+    let settings = HostPublisherSettings { max_views: 2, ..HostPublisherSettings::new(1) };
+    let publisher = HostPublisher::create(space.node(), settings).unwrap();
+    let mut link = Link::open(space.node(), 1, SETTINGS).unwrap();
+    for number in 1..=4 {
+        publish(&publisher, 10, number);
+    }
+    let first = taken(&mut link);
+    let second = taken(&mut link);
+    assert!(matches!(link.take(), TakeOutcome::ViewsExhausted { max_views: 2 }));
+    assert_eq!(link.counts().views_exhausted, 1);
+    drop(first);
+    check(&taken(&mut link), 10, 3);
+    check(&second, 10, 2);
+    check(&taken(&mut link), 10, 4);
+}
+
+#[test]
+fn a_sample_outlives_its_link_and_its_publisher_unchanged() {
+    let space = Space::new("outlives");
+    let publisher = HostPublisher::create(space.node(), HostPublisherSettings::new(1)).unwrap();
+    let mut link = Link::open(space.node(), 1, SETTINGS).unwrap();
+    publish(&publisher, 1000, 1);
+    let sample = taken(&mut link);
+    drop(link);
+    for number in 2..100 {
+        publish(&publisher, 1000, number); // would be written over it if its memory had been given back
+    }
+    check(&sample, 1000, 1);
+    drop(publisher);
+    check(&sample, 1000, 1);
+    std::thread::spawn(move || drop(sample)).join().unwrap();
+    assert_eq!(
+        space.files().iter().filter(|name| name.contains(".data") || name.contains("service")).count(),
+        0
+    );
+}
+
+#[test]
+fn what_is_exhausted_is_said() {
+    let space = Space::new("exhausted");
+    let settings = HostPublisherSettings {
+        max_loans: 2,
+        pool_limit_bytes: Some(100_000),
+        ..HostPublisherSettings::new(1)
+    };
+    let publisher = HostPublisher::create(space.node(), settings).unwrap();
+    let loans = [publisher.loan(10).unwrap(), publisher.loan(10).unwrap()];
+    assert_eq!(publisher.loan(10).unwrap_err(), LoanError::TooManyLoans { max_loans: 2 });
+    assert_eq!(publisher.pool().lent, 2);
+    drop(loans);
+    assert_eq!(publisher.pool().lent, 0);
+    let first = publisher.loan(60_000).unwrap();
+    assert!(matches!(publisher.loan(60_000), Err(LoanError::Exhausted { limit_bytes: 100_000, .. })));
+    drop(first);
+    drop(publisher.loan(60_000).unwrap());
+    assert!(matches!(publisher.loan(usize::MAX), Err(LoanError::TooLarge { .. })));
+}
+
+#[test]
+fn a_wrong_type_is_refused_and_counted() {
+    let space = Space::new("type");
+    let settings = HostPublisherSettings { type_hash: Some([1; 32]), ..HostPublisherSettings::new(1) };
+    let publisher = HostPublisher::create(space.node(), settings).unwrap();
+    let mut right = Link::open(space.node(), 1, LinkSettings { depth: 2, type_hash: Some([1; 32]) }).unwrap();
+    let mut wrong = Link::open(space.node(), 1, LinkSettings { depth: 2, type_hash: Some([2; 32]) }).unwrap();
+    publish(&publisher, 10, 1);
+    check(&taken(&mut right), 10, 1);
+    assert!(matches!(wrong.take(), TakeOutcome::Refused(Refused::TypeHash { .. })));
+    assert!(matches!(wrong.take(), TakeOutcome::Empty));
+    assert_eq!(wrong.counts().refused, 1);
+}
+
+#[test]
+fn links_and_publishers_come_and_go() {
+    let space = Space::new("come-and-go");
+    let before = space.files();
+    assert!(matches!(Link::open(space.node(), 7, SETTINGS), Err(OpenError::NotYet { id: 7 })));
+    for _ in 0..3 {
+        let publisher = HostPublisher::create(
+            space.node(),
+            HostPublisherSettings { max_subscriptions: 1, ..HostPublisherSettings::new(7) },
+        )
+        .unwrap();
+        assert!(matches!(
+            HostPublisher::create(space.node(), HostPublisherSettings::new(7)),
+            Err(CreateError::AlreadyExists { id: 7 })
+        ));
+        let mut link = Link::open(space.node(), 7, SETTINGS).unwrap();
+        assert!(matches!(
+            Link::open(space.node(), 7, SETTINGS),
+            Err(OpenError::TooMany { max_subscriptions: 1, .. })
+        ));
+        assert!(link.is_connected());
+        publish(&publisher, 10, 1);
+        publish(&publisher, 10, 2);
+        drop(publisher);
+        assert!(!link.is_connected());
+        check(&taken(&mut link), 10, 1);
+        check(&taken(&mut link), 10, 2);
+        assert!(matches!(link.take(), TakeOutcome::Empty));
+        assert!(matches!(Link::open(space.node(), 7, SETTINGS), Err(OpenError::NotYet { .. })));
+        drop(link);
+        assert_eq!(space.files(), before);
+    }
+}
+
+#[test]
+fn a_loan_of_another_publisher_is_refused() {
+    let space = Space::new("foreign");
+    let one = HostPublisher::create(space.node(), HostPublisherSettings::new(1)).unwrap();
+    let two = HostPublisher::create(space.node(), HostPublisherSettings::new(2)).unwrap();
+    assert_eq!(two.send(one.loan(10).unwrap(), header(1)).unwrap_err(), SendError::Foreign);
+    assert_eq!(one.pool().lent, 0);
+}
+
+#[test]
+fn several_threads_publish_while_others_take() {
+    const EACH: u64 = 2000;
+    let space = Space::new("threads");
+    let publisher = HostPublisher::create(space.node(), HostPublisherSettings::new(1)).unwrap();
+    let mut link = Link::open(space.node(), 1, LinkSettings { depth: 16, type_hash: None }).unwrap();
+    std::thread::scope(|scope| {
+        let publishers: Vec<_> = (0..3u64)
+            .map(|thread| {
+                let publisher = &publisher;
+                scope.spawn(move || {
+                    for number in 0..EACH {
+                        publish(publisher, 50 + (number as usize * 37) % 9000, thread * EACH + number + 1);
+                    }
+                })
+            })
+            .collect();
+        let mut last = [0; 3];
+        loop {
+            let done = publishers.iter().all(std::thread::ScopedJoinHandle::is_finished);
+            match link.take() {
+                TakeOutcome::Sample(sample) => {
+                    let number = sample.header().publication_number;
+                    let thread = ((number - 1) / EACH) as usize;
+                    assert!(number > last[thread], "order within a thread");
+                    last[thread] = number;
+                    check(&sample, sample.bytes().len(), number);
+                }
+                TakeOutcome::Empty if done => break,
+                TakeOutcome::Empty => std::thread::yield_now(),
+                other => panic!("{other:?}"),
+            }
+        }
+    });
+    let counts = link.counts();
+    assert!(counts.taken + counts.lost <= 3 * EACH && counts.taken > 0, "{counts:?}");
+    assert_eq!(publisher.pool().lent, 0);
+}
