@@ -77,9 +77,6 @@ void feros_sample_get_info (const feros_sample *sample, feros_sample_info *out);
 void feros_sample_set_related (feros_sample *sample, const feros_identity *related);
 void feros_sample_unref (feros_sample *sample);
 
-/* Now, by the clock that stamps samples. */
-int64_t feros_now (void);
-
 /* Writes, in all cases consuming the reference. `guid` is the writer's and `sequence_number` the one that this sample gets, for
  * readers of the same process; the caller counts and keeps writes of one writer apart. */
 dds_return_t feros_write (dds_entity_t writer, feros_sample *sample, const uint8_t guid[16], int64_t sequence_number, int64_t source_timestamp);

@@ -390,11 +390,6 @@ void feros_sample_unref (feros_sample *sample)
   ddsi_serdata_unref (&sample->base);
 }
 
-int64_t feros_now (void)
-{
-  return dds_time ();
-}
-
 dds_return_t feros_write (dds_entity_t writer, feros_sample *sample, const uint8_t guid[16], int64_t sequence_number, int64_t source_timestamp)
 {
   memcpy (sample->writer_guid, guid, 16);

@@ -356,7 +356,6 @@ unsafe extern "C" {
         sequence_number: i64,
         source_timestamp: i64,
     ) -> dds_return_t;
-    pub fn feros_now() -> i64;
     pub fn feros_take(
         reader: dds_entity_t,
         out: *mut *mut feros_sample,
