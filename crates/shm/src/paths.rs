@@ -202,6 +202,8 @@ pub enum Obstacle {
     TableFull,
     /// The process was forked from one that had shared memory already.
     Forked,
+    /// The history of the subscription is longer than the queues in shared memory.
+    LongHistory,
     /// Shared memory is turned off.
     Off,
     /// Something that this version does not know.
@@ -209,7 +211,7 @@ pub enum Obstacle {
 }
 
 impl Obstacle {
-    const CODES: [(Self, &'static str); 9] = [
+    const CODES: [(Self, &'static str); 10] = [
         (Self::NoMemory, "no-mem"),
         (Self::NoProc, "no-proc"),
         (Self::NoDevShm, "no-shm"),
@@ -217,6 +219,7 @@ impl Obstacle {
         (Self::Denied, "denied"),
         (Self::TableFull, "table"),
         (Self::Forked, "forked"),
+        (Self::LongHistory, "long"),
         (Self::Off, "off"),
         (Self::Other, "other"),
     ];
@@ -243,6 +246,7 @@ impl fmt::Display for Obstacle {
             Self::Denied => "access to its shared memory is denied",
             Self::TableFull => "a table in the shared memory of its process is full",
             Self::Forked => "its process was forked from one that used shared memory",
+            Self::LongHistory => "its history is longer than queues in shared memory may be",
             Self::Off => "it is turned off there",
             Self::Other => "for a reason that only its process knows",
         })
@@ -418,7 +422,7 @@ mod tests {
     fn obstacles_have_codes_fit_for_announcements() {
         for (obstacle, code) in Obstacle::CODES {
             assert_eq!(Obstacle::from_code(obstacle.code()), obstacle);
-            assert!(code.len() <= 6 && code.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-'));
+            assert!(code.len() <= 7 && code.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-'));
         }
         assert_eq!(Obstacle::from_code("of a later version"), Obstacle::Other);
     }

@@ -298,6 +298,13 @@ impl PeerAttachment {
         self.attachment().is_attached(self.found)
     }
 
+    /// From the message of this number on (counted from 1, at most 2^48), the publisher serves the subscription by shared
+    /// memory alone. To be called before that message is sent. False, and nothing changes, if the subscription does not hear
+    /// the publisher any more.
+    pub fn begin(&self, first_number: u64) -> bool {
+        self.attachment().begin(self.found, first_number)
+    }
+
     /// The number of messages that the subscription has room for.
     pub fn capacity(&self) -> u32 {
         self.found.capacity

@@ -13,7 +13,7 @@ pub(crate) fn lock<T: ?Sized>(mutex: &std::sync::Mutex<T>) -> std::sync::MutexGu
     mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
-/// A 32-bit counter on whose change threads of any process that maps it can sleep.
+/// A 32-bit word on whose change threads of any process that maps it can sleep.
 #[cfg(not(loom))]
 pub(crate) mod futex {
     use super::{AtomicU32, Ordering};
@@ -36,8 +36,8 @@ pub(crate) mod futex {
             self.0.load(order)
         }
 
-        pub(crate) fn fetch_add(&self, count: u32, order: Ordering) {
-            self.0.fetch_add(count, order);
+        pub(crate) fn compare_exchange(&self, from: u32, to: u32) -> bool {
+            self.0.compare_exchange(from, to, Ordering::Relaxed, Ordering::Relaxed).is_ok()
         }
 
         /// Sleeps while the word holds `expected`, at most for `timeout`. May return early for any reason.
@@ -81,8 +81,8 @@ pub(crate) mod futex {
             self.word.load(order)
         }
 
-        pub(crate) fn fetch_add(&self, count: u32, order: Ordering) {
-            self.word.fetch_add(count, order);
+        pub(crate) fn compare_exchange(&self, from: u32, to: u32) -> bool {
+            self.word.compare_exchange(from, to, Ordering::Relaxed, Ordering::Relaxed).is_ok()
         }
 
         pub(crate) fn wait(&self, expected: u32, timeout: Option<Duration>) {

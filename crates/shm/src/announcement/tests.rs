@@ -1,1 +1,267 @@
 //! Announcements and what follows from them.
+
+use super::*;
+use proptest::prelude::*;
+
+const HERE: HostId = HostId { boot: 1, user_namespace: 2, pid_namespace: 3, dev_shm: 4 };
+
+fn announcement() -> Announcement {
+    Announcement {
+        host: Some(HERE),
+        uid: 1000,
+        pid: 42,
+        token: 7,
+        endpoint: 9,
+        paths: PathSet::ALL,
+        shared_memory: Ok(5),
+    }
+}
+
+/// A subscription's, of another process of the same host and user.
+fn neighbour() -> Announcement {
+    Announcement { pid: 43, token: 8, ..announcement() }
+}
+
+/// A publisher, a subscription, and the path of their match.
+type Case = (Announced, Announced, Option<Path>, Option<Reason>);
+
+fn check(cases: Vec<Case>) {
+    for (publisher, subscription, path, reason) in cases {
+        let choice = classify(&publisher, &subscription);
+        assert_eq!(choice, Choice { path, reason }, "{publisher:?} to {subscription:?}");
+    }
+}
+
+fn feros(announcement: Announcement) -> Announced {
+    Announced::Feros(announcement)
+}
+
+#[test]
+fn the_shortest_possible_path_is_taken() {
+    let no_memory = Announcement { shared_memory: Err(Obstacle::Full), ..announcement() };
+    check(vec![
+        (feros(announcement()), feros(announcement()), Some(Path::Process), None),
+        (feros(announcement()), feros(neighbour()), Some(Path::Host), None),
+        (feros(neighbour()), feros(announcement()), Some(Path::Host), None),
+        // Pointers need no shared memory.
+        (feros(no_memory.clone()), feros(no_memory.clone()), Some(Path::Process), None),
+        (
+            feros(no_memory.clone()),
+            feros(neighbour()),
+            Some(Path::Network),
+            Some(Reason::SharedMemoryUnavailable { by: Side::Publisher, why: Obstacle::Full }),
+        ),
+        (
+            feros(neighbour()),
+            feros(no_memory),
+            Some(Path::Network),
+            Some(Reason::SharedMemoryUnavailable { by: Side::Subscription, why: Obstacle::Full }),
+        ),
+        // The same process id at another time or, with the same token, in another namespace.
+        (feros(announcement()), feros(Announcement { token: 8, ..announcement() }), Some(Path::Host), None),
+        (
+            feros(announcement()),
+            feros(Announcement { host: Some(HostId { pid_namespace: 9, ..HERE }), ..announcement() }),
+            Some(Path::Network),
+            Some(Reason::OtherPidNamespace),
+        ),
+    ]);
+}
+
+#[test]
+fn each_difference_of_places_has_its_reason() {
+    let with = |host| feros(Announcement { host: Some(host), ..neighbour() });
+    let cases = [
+        (with(HostId { boot: 9, user_namespace: 9, ..HERE }), Reason::OtherHost),
+        (with(HostId { user_namespace: 9, pid_namespace: 9, ..HERE }), Reason::OtherUserNamespace),
+        (with(HostId { pid_namespace: 9, dev_shm: 9, ..HERE }), Reason::OtherPidNamespace),
+        (with(HostId { dev_shm: 9, ..HERE }), Reason::OtherDevShm),
+        (
+            feros(Announcement { uid: 0, ..neighbour() }),
+            Reason::OtherUser { publisher_uid: 1000, subscription_uid: 0 },
+        ),
+        (
+            feros(Announcement { host: None, shared_memory: Err(Obstacle::NoDevShm), ..neighbour() }),
+            Reason::SharedMemoryUnavailable { by: Side::Subscription, why: Obstacle::NoDevShm },
+        ),
+        // Two processes that do not know where they are may be anywhere.
+        (
+            feros(Announcement { host: None, ..neighbour() }),
+            Reason::SharedMemoryUnavailable { by: Side::Subscription, why: Obstacle::Other },
+        ),
+        (Announced::Nothing, Reason::StockPeer { side: Side::Subscription }),
+        (Announced::Unreadable, Reason::UnreadableAnnouncement { side: Side::Subscription }),
+        (
+            Announced::OtherVersion(77),
+            Reason::IncompatibleVersion { publisher: FORMAT_VERSION, subscription: 77 },
+        ),
+    ];
+    check(
+        cases
+            .into_iter()
+            .map(|(other, reason)| (feros(announcement()), other, Some(Path::Network), Some(reason)))
+            .collect(),
+    );
+    check(vec![
+        (
+            Announced::Nothing,
+            feros(announcement()),
+            Some(Path::Network),
+            Some(Reason::StockPeer { side: Side::Publisher }),
+        ),
+        (
+            Announced::OtherVersion(2),
+            feros(announcement()),
+            Some(Path::Network),
+            Some(Reason::IncompatibleVersion { publisher: 2, subscription: FORMAT_VERSION }),
+        ),
+    ]);
+}
+
+#[test]
+fn what_either_side_forbids_is_not_used() {
+    let only =
+        |paths: &str, announcement| feros(Announcement { paths: paths.parse().unwrap(), ..announcement });
+    let forbidden = |path, by| Some(Reason::NotAllowed { path, by });
+    let no_path = |shorter, by| Some(Reason::NoPath { shorter: Box::new(shorter), by });
+    check(vec![
+        (
+            only("host,network", announcement()),
+            feros(announcement()),
+            Some(Path::Host),
+            forbidden(Path::Process, Side::Publisher),
+        ),
+        (
+            feros(announcement()),
+            only("network", announcement()),
+            Some(Path::Network),
+            forbidden(Path::Process, Side::Subscription),
+        ),
+        (
+            feros(announcement()),
+            only("process,network", neighbour()),
+            Some(Path::Network),
+            forbidden(Path::Host, Side::Subscription),
+        ),
+        (
+            only("process", announcement()),
+            only("host", neighbour()),
+            None,
+            no_path(Reason::NotAllowed { path: Path::Host, by: Side::Publisher }, Side::Publisher),
+        ),
+        (
+            only("process,host", announcement()),
+            Announced::Nothing,
+            None,
+            no_path(Reason::StockPeer { side: Side::Subscription }, Side::Publisher),
+        ),
+        (
+            feros(announcement()),
+            only("process,host", Announcement { uid: 7, ..neighbour() }),
+            None,
+            no_path(Reason::OtherUser { publisher_uid: 1000, subscription_uid: 7 }, Side::Subscription),
+        ),
+    ]);
+}
+
+#[test]
+fn the_text_is_as_documented() {
+    let mut announcement = announcement();
+    let text = "1,1-2-3-4,3e8,2a,7,9,phn,5";
+    assert_eq!(announcement.encode(), text);
+    assert_eq!(Announced::read(Some(text)), feros(announcement.clone()));
+    announcement.host = None;
+    announcement.paths = PathSet::NONE;
+    announcement.shared_memory = Err(Obstacle::NoDevShm);
+    let text = "1,-,3e8,2a,7,9,-,!no-shm";
+    assert_eq!(announcement.encode(), text);
+    assert_eq!(Announced::read(Some(text)), feros(announcement));
+}
+
+#[test]
+fn this_process_announces_itself_briefly() {
+    let announcement = Announcement::of_this_process(u64::MAX, PathSet::ALL, None);
+    let segment = ProcessSegment::of_this_process().unwrap();
+    assert_eq!(announcement.shared_memory, Ok(segment.file_number()));
+    assert_eq!((announcement.pid, announcement.token), (std::process::id(), segment.token().get()));
+    let text = announcement.encode();
+    assert!(text.len() < 120, "{} bytes: {text}", text.len());
+    let off = Announcement::of_this_process(1, PathSet::ALL, Some(Obstacle::Off));
+    assert_eq!(off.shared_memory, Err(Obstacle::Off));
+}
+
+#[test]
+fn later_versions_may_add_fields_and_letters_and_codes() {
+    let read = Announced::read(Some("1,1-2-3-4,3e8,2a,7,9,phnx,!later,more,and more"));
+    let expected = Announcement { shared_memory: Err(Obstacle::Other), ..announcement() };
+    assert_eq!(read, feros(expected));
+    assert_eq!(Announced::read(Some("2,anything")), Announced::OtherVersion(2));
+}
+
+#[test]
+fn what_is_no_announcement_is_unreadable() {
+    assert_eq!(Announced::read(None), Announced::Nothing);
+    let long = format!("1,1-2-3-4,3e8,2a,7,9,phn,5,{}", "x".repeat(MAX_TEXT_BYTES));
+    for text in [
+        "",
+        ",",
+        "x",
+        "1",
+        "100000000,",
+        "1,1-2-3-4,3e8,2a,7,9,phn",
+        "1,1-2-3,3e8,2a,7,9,phn,5",
+        "1,1-2-3-4-5,3e8,2a,7,9,phn,5",
+        "1,1-2-3-4,100000000,2a,7,9,phn,5",
+        "1,1-2-3-4,3e8,-2a,7,9,phn,5",
+        "1,1-2-3-4,3e8,+2a,7,9,phn,5",
+        "1,1-2-3-4,3e8,2a,10000000000000000,9,phn,5",
+        "1,1-2-3-4,3e8,2a,7,9,phn,",
+        "1,1-2-3-4,3e8,2a,7,9,phn,é",
+        &long,
+    ] {
+        assert_eq!(Announced::read(Some(text)), Announced::Unreadable, "{text:?}");
+    }
+}
+
+fn any_announcement() -> impl Strategy<Value = Announcement> {
+    let host = proptest::option::of(any::<(u64, u64, u64, u64)>());
+    let paths = proptest::collection::vec(0..3_usize, 0..4);
+    let memory = prop_oneof![
+        any::<u32>().prop_map(Ok),
+        prop_oneof![Just(Obstacle::NoMemory), Just(Obstacle::TableFull), Just(Obstacle::Other)].prop_map(Err)
+    ];
+    (host, any::<u32>(), any::<u32>(), any::<u64>(), any::<u64>(), paths, memory).prop_map(
+        |(host, uid, pid, token, endpoint, paths, shared_memory)| Announcement {
+            host: host.map(|(boot, user_namespace, pid_namespace, dev_shm)| HostId {
+                boot,
+                user_namespace,
+                pid_namespace,
+                dev_shm,
+            }),
+            uid,
+            pid,
+            token,
+            endpoint,
+            paths: paths.into_iter().map(|index| Path::ALL[index]).collect(),
+            shared_memory,
+        },
+    )
+}
+
+proptest! {
+    #[test]
+    fn every_announcement_survives_its_text(announcement in any_announcement()) {
+        let text = announcement.encode();
+        prop_assert!(text.len() <= 200 && text.bytes().all(|byte| byte.is_ascii_graphic()));
+        prop_assert!(!text.contains([';', '=']));
+        prop_assert_eq!(Announced::read(Some(&text)), Announced::Feros(announcement));
+    }
+
+    #[test]
+    fn no_text_does_harm(text in ".*", almost in "[01],([0-9a-f-]{0,20},){0,8}!?[a-z0-9]{0,9}") {
+        for text in [text, almost] {
+            let read = Announced::read(Some(&text));
+            classify(&read, &Announced::Feros(announcement()));
+        }
+    }
+}

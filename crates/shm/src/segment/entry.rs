@@ -2,7 +2,7 @@
 //! memory, and how much of it it has taken.
 //!
 //! The subscription's process writes, the publishers' processes read, except for the flag with which a publisher says
-//! that it sleeps. All words are atomics and any content is valid, so a stranger's scribbling can mislead but not corrupt.
+//! that it sleeps and the number of its first message. All words are atomics and any content is valid, so a stranger's scribbling can mislead but not corrupt.
 //!
 //! # Why no wake-up is lost
 //!
@@ -11,10 +11,10 @@
 //! of the two comes second and sees the other: either the publisher rings the new place, or the subscription finds the
 //! message. A publisher that reads the former place rings there, where a ring without work is harmless.
 //!
-//! *Room.* A publisher says that it waits, then looks at the count; the subscription counts, then looks whether anybody
-//! waits: again one of them sees the other. The kernel closes the gap between the publisher's last look and its sleep: it
-//! does not let it sleep on a count that has changed. The count only rises, also when a place in the table changes hands,
-//! so that no value comes back that a publisher could mistake for the one that it has seen.
+//! *Room.* A publisher says that it waits, by making the word `waiting` odd, then looks at the count; the subscription
+//! counts, then looks whether anybody waits: again one of them sees the other. The kernel closes the gap between the
+//! publisher's last look and its sleep: it does not let it sleep on a word that has changed. Whoever wakes makes the word
+//! even and larger, so that a publisher that has come back to wait does not sleep on what was answered already.
 //!
 //! *Changing hands.* The epoch is odd while a publisher is attached, and it changes before anything else does: a seqlock.
 //! Whoever has read something looks at the epoch again, and drops what it read if it changed.
@@ -27,8 +27,9 @@ use std::time::{Duration, Instant};
 /// Number of publishers that one subscription hears by shared memory at most.
 #[cfg(not(loom))]
 pub const MAX_ATTACHMENTS: usize = 32;
+/// Loom pays for every atomic object.
 #[cfg(loom)]
-pub const MAX_ATTACHMENTS: usize = 1; // loom pays for every atomic object
+pub const MAX_ATTACHMENTS: usize = 1;
 
 /// Where to ring, as one word.
 mod place {
@@ -84,16 +85,24 @@ struct Attachments([Attachment; MAX_ATTACHMENTS]);
 #[derive(Debug)]
 pub(crate) struct Attachment {
     publisher: AtomicU64,
+    /// Number of the publisher's first message that comes by shared memory alone, 0 until the publisher has chosen it; above
+    /// it, what fits of the epoch that it belongs to. What is older comes by the network path.
+    first: AtomicU64,
     /// Odd while a publisher is attached.
     epoch: AtomicU32,
     capacity: AtomicU32,
-    /// The count at the time of attaching.
-    base: AtomicU32,
-    /// Not zero if a publisher may sleep.
-    waiting: AtomicU32,
-    /// Messages taken ever, and one for each end of an attachment, modulo 2^32.
-    taken: Futex,
-    _reserved: u32,
+    /// Messages taken since attaching, modulo 2^32.
+    taken: AtomicU32,
+    /// Odd if a publisher may sleep here.
+    waiting: Futex,
+}
+
+const NUMBER_BITS: u32 = 48;
+/// The bits of [`Attachment::first`] that hold a message's number.
+const NUMBERS: u64 = (1 << NUMBER_BITS) - 1;
+
+fn first_word(epoch: u32, number: u64) -> u64 {
+    u64::from(epoch) << NUMBER_BITS | number & NUMBERS
 }
 
 /// What a publisher remembers of an attachment that it has found.
@@ -101,7 +110,6 @@ pub(crate) struct Attachment {
 pub(crate) struct Found {
     pub(crate) index: usize,
     epoch: u32,
-    base: u32,
     pub(crate) capacity: u32,
 }
 
@@ -168,38 +176,43 @@ impl Attachment {
     fn new() -> Self {
         Self {
             publisher: AtomicU64::new(0),
+            first: AtomicU64::new(0),
             epoch: AtomicU32::new(0),
             capacity: AtomicU32::new(0),
-            base: AtomicU32::new(0),
-            waiting: AtomicU32::new(0),
-            taken: Futex::new(0),
-            _reserved: 0,
+            taken: AtomicU32::new(0),
+            waiting: Futex::new(0),
         }
     }
 
     /// Owner only; the attachment must be free.
     pub(crate) fn attach(&self, publisher: u64, capacity: u32) {
-        let epoch = self.epoch.load(Ordering::Relaxed) & !1;
+        let epoch = self.epoch.load(Ordering::Relaxed) | 1;
         self.publisher.store(publisher, Ordering::Relaxed);
+        self.first.store(first_word(epoch, 0), Ordering::Relaxed);
         self.capacity.store(capacity, Ordering::Relaxed);
-        self.base.store(self.taken.load(Ordering::Relaxed), Ordering::Relaxed);
-        self.epoch.store(epoch | 1, Ordering::Release);
+        self.taken.store(0, Ordering::Relaxed);
+        self.epoch.store(epoch, Ordering::Release);
     }
 
     /// Frees the attachment and has publishers that wait for room notice. Owner only.
     pub(crate) fn release(&self) {
         let epoch = self.epoch.load(Ordering::Relaxed) | 1;
         self.epoch.store(epoch.wrapping_add(1), Ordering::Relaxed);
-        fence(Ordering::SeqCst); // whoever sees what is written from here on sees the new epoch, too
-        self.count_taken(1);
+        self.wake_waiting(); // its fence is the seqlock's, too: whoever sees what is written later sees the new epoch
     }
 
     /// Counts messages that the subscription has taken, and wakes publishers that wait for it. Owner only.
     pub(crate) fn count_taken(&self, messages: u32) {
         self.taken.fetch_add(messages, Ordering::Release);
+        self.wake_waiting();
+    }
+
+    fn wake_waiting(&self) {
         fence(Ordering::SeqCst); // pairs with the fence in `wait`
-        if self.waiting.load(Ordering::Relaxed) != 0 && self.waiting.swap(0, Ordering::Relaxed) != 0 {
-            self.taken.wake_all();
+        let waiting = self.waiting.load(Ordering::Relaxed);
+        // If another thread changes the word first, it also wakes; whoever waits anew after that sees our change.
+        if waiting & 1 == 1 && self.waiting.compare_exchange(waiting, waiting.wrapping_add(1)) {
+            self.waiting.wake_all();
         }
     }
 
@@ -208,9 +221,8 @@ impl Attachment {
         if epoch & 1 == 0 || self.publisher.load(Ordering::Relaxed) != publisher {
             return None;
         }
-        let base = self.base.load(Ordering::Relaxed);
         let capacity = self.capacity.load(Ordering::Relaxed);
-        self.is_same(epoch).then_some(Found { index, epoch, base, capacity })
+        self.is_same(epoch).then_some(Found { index, epoch, capacity })
     }
 
     /// Whether what was read before belongs to the attachment of `epoch`.
@@ -219,36 +231,51 @@ impl Attachment {
         self.epoch.load(Ordering::Relaxed) == epoch
     }
 
+    /// From this message on, the publisher serves the subscription by shared memory alone. To be called before it is sent.
+    /// False, and nothing changes, if the attachment has ended. Publisher only.
+    pub(crate) fn begin(&self, found: Found, first_number: u64) -> bool {
+        // Replaces only what belongs to this attachment: whoever is late must not undo what the next publisher says.
+        let word = first_word(found.epoch, first_number);
+        let is_ours = |former| former & !NUMBERS == word & !NUMBERS;
+        let replace = |former| is_ours(former).then_some(word);
+        self.first.fetch_update(Ordering::Release, Ordering::Relaxed, replace).is_ok()
+    }
+
+    /// The number of the first message that comes by shared memory alone, if the publisher has chosen it. Owner only.
+    pub(crate) fn first_number(&self) -> Option<u64> {
+        let number = self.first.load(Ordering::Acquire) & NUMBERS;
+        (number != 0).then_some(number)
+    }
+
     pub(crate) fn is_attached(&self, found: Found) -> bool {
         self.is_same(found.epoch)
     }
 
     /// Messages taken since attaching, or `None` if the attachment ended.
     pub(crate) fn taken(&self, found: Found) -> Option<u32> {
-        self.count(found).map(|count| count.wrapping_sub(found.base))
-    }
-
-    fn count(&self, found: Found) -> Option<u32> {
-        let count = self.taken.load(Ordering::Acquire);
-        self.is_same(found.epoch).then_some(count)
+        let taken = self.taken.load(Ordering::Acquire);
+        self.is_same(found.epoch).then_some(taken)
     }
 
     /// Sleeps until the number of messages taken is not `seen` any more; no deadline: as long as it takes.
     pub(crate) fn wait(&self, found: Found, seen: u32, deadline: Option<Instant>) -> Room {
         loop {
-            // Never cleared by those who wait, because others may wait, too; a flag too many costs one system call.
-            self.waiting.store(1, Ordering::Relaxed);
-            fence(Ordering::SeqCst); // pairs with the fence in `count_taken`
-            let Some(count) = self.count(found) else { return Room::Detached };
-            let taken = count.wrapping_sub(found.base);
-            if taken != seen {
-                return Room::Taken(taken);
+            let before = self.waiting.load(Ordering::Relaxed);
+            let waiting = before | 1;
+            if before != waiting && !self.waiting.compare_exchange(before, waiting) {
+                continue;
+            }
+            fence(Ordering::SeqCst); // pairs with the fence in `wake_waiting`
+            match self.taken(found) {
+                None => return Room::Detached,
+                Some(taken) if taken != seen => return Room::Taken(taken),
+                Some(_) => {}
             }
             let timeout = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
             if timeout == Some(Duration::ZERO) {
                 return Room::TimedOut;
             }
-            self.taken.wait(count, timeout);
+            self.waiting.wait(waiting, timeout);
         }
     }
 }

@@ -376,6 +376,12 @@ pub struct Attachment {
 }
 
 impl Attachment {
+    /// Number of the publisher's first message that comes by shared memory alone; `None` until the publisher has chosen it.
+    /// What is older, or comes while it is `None`, comes by the network path as well: to be dropped or left in the queue.
+    pub fn first_number(&self) -> Option<u64> {
+        self.owner.entry().attachment(self.index).first_number()
+    }
+
     /// Counts messages that the subscription has taken out of its queue, and wakes the publisher if that waits for room.
     /// Needed only where the publisher keeps all messages. No system call unless the publisher sleeps.
     pub fn count_taken(&self, messages: u32) {

@@ -1,1 +1,213 @@
-//! The protocols of an entry under every interleaving and memory ordering that loom explores.
+//! The protocols of an entry under every interleaving and memory ordering that loom explores. A lost wake-up shows as a
+//! deadlock, which loom reports.
+
+#![allow(clippy::unwrap_used)]
+
+use super::*;
+use feros_executor::Doorbell;
+use loom::sync::Arc;
+use loom::thread;
+
+const PUBLISHER: u64 = 7;
+const OTHER: u64 = 8;
+
+/// All interleavings with at most three forced switches, which keeps the larger models within seconds.
+fn explore(model: impl Fn() + Send + Sync + 'static) {
+    let mut builder = loom::model::Builder::new();
+    builder.preemption_bound = Some(3);
+    builder.check(model);
+}
+
+fn open_entry() -> (Arc<Entry>, u32) {
+    let entry = Entry::new();
+    let generation = entry.open();
+    (Arc::new(entry), generation)
+}
+
+/// The subscription joins an executor while a publisher sends: it is woken by one of the two, and finds the message.
+#[test]
+fn a_message_sent_while_the_subscription_moves_in_wakes_it() {
+    explore(|| {
+        let (entry, generation) = open_entry();
+        let doorbell = Arc::new(Doorbell::new());
+        let message = Arc::new(AtomicU32::new(0));
+        let slot = Slot::new(3).unwrap();
+        let publisher = {
+            let (entry, doorbell, message) = (entry.clone(), doorbell.clone(), message.clone());
+            thread::spawn(move || {
+                message.store(1, Ordering::Relaxed);
+                if let Some((number, slot)) = entry.place(generation) {
+                    assert_eq!(number, 5);
+                    doorbell.ring(slot);
+                }
+            })
+        };
+        entry.set_place(Some(Place { doorbell: Some(5), slot }));
+        doorbell.ring(slot);
+        loop {
+            if doorbell.take(slot) {
+                if message.load(Ordering::Relaxed) == 1 {
+                    break;
+                }
+            } else {
+                doorbell.wait(None);
+            }
+        }
+        publisher.join().unwrap();
+    });
+}
+
+#[test]
+fn whoever_waits_for_room_is_woken_when_a_message_is_taken() {
+    loom::model(|| {
+        let (entry, generation) = open_entry();
+        entry.attachment(0).attach(PUBLISHER, 1);
+        let found = entry.find(generation, PUBLISHER).unwrap();
+        let subscription = {
+            let entry = entry.clone();
+            thread::spawn(move || entry.attachment(0).count_taken(1))
+        };
+        assert_eq!(entry.attachment(0).wait(found, 0, None), Room::Taken(1));
+        subscription.join().unwrap();
+    });
+}
+
+/// Waits until two messages were taken, each time for the next one.
+fn wait_for_two(entry: &Entry, found: Found) {
+    let mut seen = 0;
+    while seen < 2 {
+        match entry.attachment(0).wait(found, seen, None) {
+            Room::Taken(taken) => seen = taken,
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+/// The first wake-up, when it is late, must not swallow the second.
+#[test]
+fn whoever_waits_again_is_woken_again() {
+    explore(|| {
+        let (entry, generation) = open_entry();
+        entry.attachment(0).attach(PUBLISHER, 1);
+        let found = entry.find(generation, PUBLISHER).unwrap();
+        let subscription = {
+            let entry = entry.clone();
+            thread::spawn(move || {
+                entry.attachment(0).count_taken(1);
+                entry.attachment(0).count_taken(1);
+            })
+        };
+        wait_for_two(&entry, found);
+        subscription.join().unwrap();
+    });
+}
+
+#[test]
+fn two_threads_that_wait_for_room_are_both_woken() {
+    explore(|| {
+        let (entry, generation) = open_entry();
+        entry.attachment(0).attach(PUBLISHER, 1);
+        let found = entry.find(generation, PUBLISHER).unwrap();
+        let other = {
+            let entry = entry.clone();
+            thread::spawn(move || wait_for_two(&entry, found))
+        };
+        let subscription = {
+            let entry = entry.clone();
+            thread::spawn(move || {
+                entry.attachment(0).count_taken(1);
+                entry.attachment(0).count_taken(1);
+            })
+        };
+        wait_for_two(&entry, found);
+        other.join().unwrap();
+        subscription.join().unwrap();
+    });
+}
+
+/// Two threads of the subscription take messages.
+#[test]
+fn two_threads_that_count_wake_for_both_messages() {
+    explore(|| {
+        let (entry, generation) = open_entry();
+        entry.attachment(0).attach(PUBLISHER, 1);
+        let found = entry.find(generation, PUBLISHER).unwrap();
+        let subscriptions = [(); 2].map(|()| {
+            let entry = entry.clone();
+            thread::spawn(move || entry.attachment(0).count_taken(1))
+        });
+        wait_for_two(&entry, found);
+        for subscription in subscriptions {
+            subscription.join().unwrap();
+        }
+    });
+}
+
+/// Also when the place in the table goes to another publisher at once.
+#[test]
+fn whoever_waits_for_room_is_woken_when_the_attachment_ends() {
+    explore(|| {
+        let (entry, generation) = open_entry();
+        entry.attachment(0).attach(PUBLISHER, 1);
+        let found = entry.find(generation, PUBLISHER).unwrap();
+        let subscription = {
+            let entry = entry.clone();
+            thread::spawn(move || {
+                entry.attachment(0).release();
+                entry.attachment(0).attach(OTHER, 1);
+            })
+        };
+        assert_eq!(entry.attachment(0).wait(found, 0, None), Room::Detached);
+        subscription.join().unwrap();
+    });
+}
+
+/// What is read is of one attachment, never half of the next one.
+#[test]
+fn attachments_that_change_hands_are_not_mixed_up() {
+    explore(|| {
+        let (entry, generation) = open_entry();
+        entry.attachment(0).attach(PUBLISHER, 10);
+        entry.attachment(0).count_taken(1);
+        let subscription = {
+            let entry = entry.clone();
+            thread::spawn(move || {
+                entry.attachment(0).release();
+                entry.attachment(0).attach(OTHER, 20);
+                entry.attachment(0).count_taken(4);
+            })
+        };
+        if let Some(found) = entry.find(generation, PUBLISHER) {
+            assert_eq!(found.capacity, 10);
+            assert!(matches!(entry.attachment(0).taken(found), Some(1) | None));
+        }
+        if let Some(found) = entry.find(generation, OTHER) {
+            assert_eq!(found.capacity, 20);
+            assert!(matches!(entry.attachment(0).taken(found), Some(0 | 4)));
+        }
+        subscription.join().unwrap();
+    });
+}
+
+/// A publisher that is late does not ring the next user of the entry, nor take it for the one it knows.
+#[test]
+fn an_entry_that_changes_hands_is_empty_for_whoever_knew_the_former_user() {
+    explore(|| {
+        let (entry, former) = open_entry();
+        let slot = Slot::new(1).unwrap();
+        entry.set_place(Some(Place { doorbell: Some(1), slot }));
+        let subscription = {
+            let entry = entry.clone();
+            thread::spawn(move || {
+                entry.close();
+                let generation = entry.open();
+                entry.set_place(Some(Place { doorbell: Some(2), slot }));
+                generation
+            })
+        };
+        assert!(matches!(entry.place(former), Some((1, _)) | None));
+        let present = subscription.join().unwrap();
+        assert_eq!(entry.place(former), None);
+        assert_eq!(entry.place(present), Some((2, slot)));
+    });
+}

@@ -1,1 +1,117 @@
 //! A segment as its owner sees it.
+
+use super::*;
+use feros_executor::Slot;
+
+fn segment() -> Arc<ProcessSegment> {
+    Arc::new(ProcessSegment::create().unwrap())
+}
+
+fn publisher(id: u64) -> NonZeroU64 {
+    NonZeroU64::new(id).unwrap()
+}
+
+#[test]
+fn the_process_has_one_segment() {
+    let [first, second] = [(); 2].map(|()| ProcessSegment::of_this_process().unwrap());
+    assert!(Arc::ptr_eq(&first, &second));
+    assert_eq!(first.token(), process_token());
+    assert_eq!(SEGMENT_BYTES % 4096, 0, "whole pages");
+}
+
+#[test]
+fn doorbells_run_out_with_an_error_and_come_back() {
+    let segment = segment();
+    let mut doorbells: Vec<_> = (0..MAX_DOORBELLS).map(|_| segment.doorbell().unwrap()).collect();
+    let full = segment.doorbell().unwrap_err();
+    assert_eq!((full, full.obstacle()), (SegmentFull::Doorbells, Obstacle::TableFull));
+    let gone = doorbells.pop().unwrap().number();
+    let layout = segment.mapping.layout();
+    assert!(layout.doorbell_of_number(gone).is_none(), "a former number rings nobody");
+    let next = segment.doorbell().unwrap();
+    assert_ne!(next.number(), gone);
+    assert!(layout.doorbell_of_number(gone).is_none());
+    assert!(std::ptr::eq(layout.doorbell_of_number(next.number()).unwrap(), &*next));
+    assert!(layout.doorbell_of_number(u32::MAX).is_none());
+}
+
+#[test]
+fn a_fresh_doorbell_rings() {
+    let segment = segment();
+    let doorbell = segment.doorbell().unwrap();
+    let slot = Slot::new(77).unwrap();
+    doorbell.doorbell().ring(slot);
+    assert!(doorbell.take(slot));
+    assert_eq!(DoorbellMemory::number(&doorbell), Some(doorbell.number()));
+}
+
+#[test]
+fn entries_run_out_with_an_error_and_come_back() {
+    let segment = segment();
+    let mut entries: Vec<_> = (0..MAX_SUBSCRIPTIONS).map(|_| segment.subscription_entry().unwrap()).collect();
+    assert_eq!(segment.subscription_entry().unwrap_err(), SegmentFull::Entries);
+    let gone = entries.pop().unwrap().id();
+    let next = segment.subscription_entry().unwrap().id();
+    assert_eq!(next.index(), gone.index());
+    assert_ne!(next, gone, "the next user of an entry is another");
+}
+
+#[test]
+fn ids_of_entries_travel_as_numbers() {
+    let id = segment().subscription_entry().unwrap().id();
+    assert_ne!(id.to_u64(), 0);
+    assert_eq!(EntryId::from_u64(id.to_u64()), Some(id));
+    for wrong in [0, MAX_SUBSCRIPTIONS as u64 | 1 << 32, 2 << 32, u64::MAX] {
+        assert_eq!(EntryId::from_u64(wrong), None, "{wrong:x}");
+    }
+}
+
+#[test]
+fn a_subscription_hears_a_limited_number_of_publishers() {
+    let entry = segment().subscription_entry().unwrap();
+    let mut attachments: Vec<_> =
+        (1..=MAX_ATTACHMENTS as u64).map(|id| entry.attach(publisher(id), 1).unwrap()).collect();
+    assert!(entry.attach(publisher(99), 1).is_err());
+    attachments.remove(4);
+    attachments.push(entry.attach(publisher(99), 1).unwrap());
+    let generation = entry.id().generation();
+    assert!(entry.inner.entry().find(generation, 99).is_some());
+    assert!(entry.inner.entry().find(generation, 5).is_none(), "the one that was removed");
+}
+
+/// Links are dropped after the subscription, or before: the entry is free when both are gone.
+#[test]
+fn an_entry_is_kept_while_an_attachment_needs_it() {
+    let segment = segment();
+    let entry = segment.subscription_entry().unwrap();
+    let attachment = entry.attach(publisher(1), 1).unwrap();
+    let id = entry.id();
+    drop(entry);
+    let other = segment.subscription_entry().unwrap();
+    assert_ne!(other.id().index(), id.index());
+    drop(attachment);
+    let again = segment.subscription_entry().unwrap();
+    assert_eq!(again.id().index(), id.index());
+    assert_ne!(again.id(), id);
+}
+
+/// Memory that nobody asked for is not there: what `/proc` shows as resident of this mapping is the header, and the pages
+/// of what was handed out.
+#[test]
+fn a_segment_costs_the_pages_that_are_used() {
+    let segment = segment();
+    let address = format!("{:x}-", std::ptr::from_ref(segment.mapping.layout()).addr());
+    let resident_kilobytes = || {
+        let maps = std::fs::read_to_string("/proc/self/smaps").unwrap();
+        let mut lines = maps.lines().skip_while(|line| !line.starts_with(&address));
+        let line = lines.find(|line| line.starts_with("Rss:")).unwrap();
+        line.split_whitespace().nth(1).unwrap().parse::<usize>().unwrap()
+    };
+    assert_eq!(resident_kilobytes(), 4);
+    let doorbell = segment.doorbell().unwrap();
+    doorbell.ring(Slot::new(0).unwrap());
+    let entries: Vec<_> = (0..3).map(|_| segment.subscription_entry().unwrap()).collect();
+    let attachments: Vec<_> = entries.iter().map(|entry| entry.attach(publisher(1), 1).unwrap()).collect();
+    assert_eq!(resident_kilobytes(), 12, "header, doorbells, entries");
+    drop((doorbell, entries, attachments));
+}
