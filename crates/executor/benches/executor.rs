@@ -5,12 +5,18 @@
 #![allow(missing_docs, clippy::unwrap_used)]
 
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
-use feros_executor::{Clock, Entity, Executor, Progress, Ringer, SteadyClock, Timer};
-use rustix::thread::futex;
+use feros_executor::{
+    Clock, DoorbellMemory, Entity, Executor, Fair, Progress, Ringer, Slot, SteadyClock, Timer,
+};
+use mapped::Mapped;
+use rustix::thread::{CpuSet, futex, sched_getaffinity, sched_setaffinity};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
+
+#[path = "../tests/mapped/mod.rs"]
+mod mapped;
 
 /// The least that hands something to a sleeping thread: a counter that is waited on.
 #[derive(Default)]
@@ -34,68 +40,143 @@ impl Bare {
     }
 }
 
-/// Round trips between this thread and another: there by the means under test, back by a bare futex in both cases.
-///
-/// The two take turns in short batches, so that whatever else the host does hits both alike; the medians of all round
-/// trips are printed, and what the way there costs when half of the bare round trip is the way back. On a busy host
-/// the kernel may place the two pairs of threads differently; a ratio far from one in either direction is that.
-fn hand_over(_: &mut Criterion) {
-    const BATCHES: usize = 400;
-    const BATCH: usize = 100;
-    let back = Arc::new(Bare::default());
+/// One way to hand something to a thread that sleeps, with that thread.
+struct Means {
+    name: &'static str,
+    send: Box<dyn Fn()>,
+    stop: Box<dyn FnOnce()>,
+    nanos: Vec<u64>,
+}
 
-    let (there, stop) = (Arc::new(Bare::default()), Arc::new(AtomicU32::new(0)));
-    let (inbox, reply, stopped) = (Arc::clone(&there), Arc::clone(&back), Arc::clone(&stop));
+fn by_futex(back: &Arc<Bare>, cpu: usize) -> Means {
+    let (there, stopped) = (Arc::new(Bare::default()), Arc::new(AtomicU32::new(0)));
+    let (inbox, reply, stop) = (Arc::clone(&there), Arc::clone(back), Arc::clone(&stopped));
     let echo = move || {
+        run_on(cpu);
         let mut seen = 0;
         loop {
             seen = inbox.wait(seen);
-            if stopped.load(Ordering::Relaxed) != 0 {
+            if stop.load(Ordering::Relaxed) != 0 {
                 return;
             }
             reply.signal();
         }
     };
-    let bare = thread::Builder::new().name("bare".into()).spawn(echo).unwrap();
+    let thread = thread::Builder::new().name("bare".into()).spawn(echo).unwrap();
+    let last = Arc::clone(&there);
+    Means {
+        name: "bare futex",
+        send: Box::new(move || there.signal()),
+        stop: Box::new(move || {
+            stopped.store(1, Ordering::Relaxed);
+            last.signal();
+            thread.join().unwrap();
+        }),
+        nanos: Vec::new(),
+    }
+}
 
-    let executor = Arc::new(Executor::new());
-    let (ringer, reply) = (Ringer::new(), Arc::clone(&back));
+/// `outside`: what rings, instead of the entity's ringer. `is_observed`: other processes are told that they may ring.
+fn by_executor(
+    name: &'static str,
+    executor: Executor,
+    outside: Option<Arc<Mapped>>,
+    is_observed: bool,
+    back: &Arc<Bare>,
+    cpu: usize,
+) -> Means {
+    let executor = Arc::new(executor);
+    let (ringer, reply) = (Ringer::new(), Arc::clone(back));
     let body = move || {
         reply.signal();
         Progress::Done
     };
+    if is_observed {
+        ringer.on_move(|_| {});
+    }
     executor.add(Entity::new(&ringer, body)).unwrap().keep();
     let spinning = Arc::clone(&executor);
-    let spinner = thread::Builder::new().name("spinning".into()).spawn(move || spinning.spin()).unwrap();
-
-    let mut seen = 0;
-    let mut round_trips = |send: &dyn Fn(), nanos: &mut Vec<u128>| {
-        for _ in 0..BATCH {
-            let start = Instant::now();
-            send();
-            seen = back.wait(seen);
-            nanos.push(start.elapsed().as_nanos());
-        }
+    let spin = move || {
+        run_on(cpu);
+        spinning.spin().unwrap();
     };
-    let (mut by_futex, mut by_executor) = (Vec::new(), Vec::new());
-    for _ in 0..BATCHES {
-        round_trips(&|| there.signal(), &mut by_futex);
-        round_trips(&|| ringer.ring(), &mut by_executor);
+    let thread = thread::Builder::new().name("spinning".into()).spawn(spin).unwrap();
+    let slot = Slot::new(1).unwrap(); // the first that an executor gives away
+    Means {
+        name,
+        send: match outside {
+            Some(memory) => Box::new(move || memory.doorbell().ring(slot)),
+            None => Box::new(move || ringer.ring()),
+        },
+        stop: Box::new(move || {
+            executor.stopper().stop();
+            thread.join().unwrap();
+        }),
+        nanos: Vec::new(),
     }
-    stop.store(1, Ordering::Relaxed);
-    there.signal();
-    bare.join().unwrap();
-    executor.stopper().stop();
-    spinner.join().unwrap().unwrap();
+}
 
-    let [bare, executor] = [by_futex, by_executor].map(|mut nanos| {
+fn run_on(cpu: usize) {
+    let mut set = CpuSet::new();
+    set.set(cpu);
+    sched_setaffinity(None, &set).unwrap();
+}
+
+/// Round trips between this thread and another: there by the means under test, back by a bare futex in all cases.
+///
+/// They take turns in short batches, so that whatever else the host does hits all alike. What is printed is the whole
+/// round trip, and what the way there costs when half of the bare median is the way back. Threads are bound to cores,
+/// because where the kernel happens to place them makes more of a difference than anything measured here: one core is
+/// the work of the hand-over alone; two cores add that the other core wakes up.
+fn hand_over(_: &mut Criterion) {
+    let allowed = sched_getaffinity(None).unwrap();
+    let cores = (0..CpuSet::MAX_CPU).filter(|&cpu| allowed.is_set(cpu)).take(2).collect::<Vec<_>>();
+    run_on(cores[0]);
+    hand_over_to(cores[0], "one core");
+    if let Some(&other) = cores.get(1) {
+        hand_over_to(other, "two cores");
+    }
+    sched_setaffinity(None, &allowed).unwrap();
+}
+
+fn hand_over_to(cpu: usize, placement: &str) {
+    const BATCHES: usize = 400;
+    const BATCH: usize = 50;
+    let back = Arc::new(Bare::default());
+    let [unheard, observed, rung_outside] = [(); 3].map(|()| Mapped::new());
+    let with_doorbell = |memory: &Arc<Mapped>| Executor::with_doorbell(memory.clone(), Fair::default());
+    let outside = rung_outside.again();
+    let mut all = [
+        by_futex(&back, cpu),
+        by_executor("executor, private doorbell", Executor::new(), None, false, &back, cpu),
+        by_executor("shared doorbell, none told of it", with_doorbell(&unheard), None, false, &back, cpu),
+        by_executor("shared doorbell, others told", with_doorbell(&observed), None, true, &back, cpu),
+        by_executor("rung from outside", with_doorbell(&rung_outside), Some(outside), true, &back, cpu),
+    ];
+    let mut seen = 0;
+    for _ in 0..BATCHES {
+        for means in &mut all {
+            for _ in 0..BATCH {
+                let start = Instant::now();
+                (means.send)();
+                seen = back.wait(seen);
+                means.nanos.push(start.elapsed().as_nanos() as u64);
+            }
+        }
+    }
+    println!("hand-over between two threads on {placement}, {} interleaved round trips:", BATCHES * BATCH);
+    let mut one_way = 0.0;
+    for Means { name, stop, mut nanos, .. } in all {
+        stop();
         nanos.sort_unstable();
-        nanos[nanos.len() / 2] as f64 / 1_000.0
-    });
-    let one_way = bare / 2.0;
-    let ratio = (executor - one_way) / one_way;
-    println!("hand-over between two threads, medians of {} interleaved round trips:", BATCHES * BATCH);
-    println!("  bare futex {bare:.2} us, executor {executor:.2} us; one way {ratio:.2} x the bare futex");
+        let at = |share: usize| nanos[nanos.len() * share / 100] as f64 / 1_000.0;
+        let (median, p99) = (at(50), at(99));
+        if one_way == 0.0 {
+            one_way = median / 2.0;
+        }
+        let ratio = (median - one_way) / one_way;
+        println!("  {name:33} median {median:6.2} us, p99 {p99:6.2} us; one way {ratio:.2} x the bare futex");
+    }
 }
 
 /// One event of an entity that is always ready, in one thread, among idle ones of the two kinds.

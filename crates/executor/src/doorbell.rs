@@ -96,18 +96,18 @@ impl Doorbell {
 
     /// Wakes the sleeper; to be called after a change that the sleeper will find.
     pub(crate) fn wake(&self, reach: Reach) {
-        if self.claim_wake() {
+        if self.claim_wake().is_some() {
             self.bell.wake(reach);
         }
     }
 
-    /// Whether the caller, who has made a change that the sleeper will find, is the one to wake it. Of several ringers
-    /// at once one is.
-    pub(crate) fn claim_wake(&self) -> bool {
+    /// What the bell said if the caller, who has made a change that the sleeper will find, is the one to wake it. Of
+    /// several ringers at once one is.
+    pub(crate) fn claim_wake(&self) -> Option<u32> {
         fence(Ordering::SeqCst); // pairs with the fence between writing the bell and looking at the summary
         let bell = self.bell.load(Ordering::Relaxed);
         // Acquire: see `Readiness::wait`.
-        bell != AWAKE && self.bell.compare_exchange(bell, AWAKE, Ordering::Acquire).is_ok()
+        (bell != AWAKE && self.bell.compare_exchange(bell, AWAKE, Ordering::Acquire).is_ok()).then_some(bell)
     }
 
     /// Wakes the sleeper whatever the bell says.

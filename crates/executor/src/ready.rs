@@ -37,8 +37,10 @@ struct Cell {
 #[derive(Default)]
 struct Route {
     attachment: Option<Attachment>,
-    observer: Option<Box<dyn FnMut(Option<Place>) + Send + Sync>>,
+    observer: Option<Observer>,
 }
+
+type Observer = Box<dyn FnMut(Option<Place>) + Send + Sync>;
 
 struct Attachment {
     readiness: Arc<Readiness>,
@@ -67,7 +69,10 @@ impl Ringer {
     }
 
     /// Has `observer` told where other processes may ring for the entity: now, and whenever it joins or leaves an
-    /// executor. It replaces the observer before.
+    /// executor. It replaces the observer before, which is told nothing more.
+    ///
+    /// Best called when somebody is to ring from elsewhere, and ended by [`end_observation`](Self::end_observation): an
+    /// executor without an observed entity does not listen to other processes, and wakes sooner for its own.
     ///
     /// # For those who ring from elsewhere
     ///
@@ -82,9 +87,14 @@ impl Ringer {
     /// not panic, block, nor use this ringer or its executor. It should own no clone of this ringer, which would then
     /// never be freed.
     pub fn on_move(&self, observer: impl FnMut(Option<Place>) + Send + Sync + 'static) {
-        let mut route = self.route_mut();
-        let _former = route.observer.replace(Box::new(observer));
-        route.tell();
+        let former = self.route_mut().observe(Some(Box::new(observer)));
+        drop(former); // after the lock
+    }
+
+    /// Tells the observer that there is no place any more, and forgets it.
+    pub fn end_observation(&self) {
+        let former = self.route_mut().observe(None);
+        drop(former);
     }
 
     /// Sends the rings to `slot` of `readiness` from now on, the one that was pending included.
@@ -99,15 +109,15 @@ impl Ringer {
             readiness.ring(slot);
         }
         route.attachment = Some(Attachment { readiness: Arc::clone(readiness), slot });
-        route.tell();
+        route.tell_arrival();
         true
     }
 
     /// Ends the attachment; a flag that is still set becomes pending again.
     pub(crate) fn detach(&self) {
         let mut route = self.route_mut();
+        route.tell_departure(); // first, so that fewer rings of others come too late
         let Some(Attachment { readiness, slot }) = route.attachment.take() else { return };
-        route.tell(); // first, so that fewer rings of others come too late
         if readiness.take(slot) {
             self.cell.pending.store(true, Ordering::Relaxed);
         }
@@ -135,22 +145,40 @@ impl Ringer {
 }
 
 impl Route {
+    fn observe(&mut self, observer: Option<Observer>) -> Option<Observer> {
+        if observer.is_none() {
+            self.tell_departure();
+        } else if let (Some(_), Some(Attachment { readiness, .. })) = (&self.observer, &self.attachment) {
+            readiness.unexpect_outside(); // the new one expects anew
+        }
+        let former = std::mem::replace(&mut self.observer, observer);
+        match (&mut self.observer, &self.attachment) {
+            (Some(observer), None) => observer(None),
+            _ => self.tell_arrival(),
+        }
+        former
+    }
+
     /// Tells the observer the place, then rings there.
     ///
     /// A publisher of another process writes its data, then looks for the place; this writes the place, then has the
     /// entity look for data. With the fence here and its counterpart there at least one of them sees the other: either
     /// the publisher finds the place and rings, or the execution that begins after this ring finds the data. Ringing
     /// before the fence, or before the observer, the execution could be over before the place is seen.
-    fn tell(&mut self) {
-        let Some(observer) = &mut self.observer else { return };
-        let attachment = self.attachment.as_ref();
-        observer(
-            attachment
-                .map(|Attachment { readiness, slot }| Place { doorbell: readiness.number(), slot: *slot }),
-        );
-        if let Some(Attachment { readiness, slot }) = attachment {
+    fn tell_arrival(&mut self) {
+        if let (Some(observer), Some(Attachment { readiness, slot })) = (&mut self.observer, &self.attachment)
+        {
+            readiness.expect_outside();
+            observer(Some(Place { doorbell: readiness.number(), slot: *slot }));
             fence(Ordering::SeqCst);
             readiness.ring(*slot);
+        }
+    }
+
+    fn tell_departure(&mut self) {
+        if let (Some(observer), Some(Attachment { readiness, .. })) = (&mut self.observer, &self.attachment) {
+            observer(None);
+            readiness.unexpect_outside();
         }
     }
 }
@@ -251,9 +279,13 @@ mod tests {
         assert!(taken(&readiness, slot), "rung on arrival");
         observe(&ringer);
         assert!(taken(&readiness, slot), "rung when observed in its place");
+        ringer.end_observation();
+        assert!(ringer.cell.route.read().unwrap().observer.is_none());
+        observe(&ringer);
         ringer.detach();
         assert!(!readiness.flags().is_set(slot));
         let here = Some(Place { doorbell: None, slot });
-        assert_eq!(*seen.lock().unwrap(), [None, here, here, None]);
+        assert_eq!(*seen.lock().unwrap(), [None, here, here, None, here, None]);
+        assert!(!readiness.expects_outside());
     }
 }

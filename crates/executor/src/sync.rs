@@ -4,7 +4,7 @@
 #[cfg(loom)]
 pub(crate) use loom::sync::{
     Arc, RwLock,
-    atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering, fence},
+    atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering, fence},
 };
 #[cfg(not(loom))]
 pub(crate) use std::sync::{

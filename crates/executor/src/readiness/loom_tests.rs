@@ -28,6 +28,13 @@ fn take_next(readiness: &Readiness) -> Slot {
     }
 }
 
+/// Other processes were told to ring.
+fn expecting(memory: std::sync::Arc<Doorbell>) -> Readiness {
+    let readiness = Readiness::with_letter_box(memory);
+    readiness.expect_outside();
+    readiness
+}
+
 /// All interleavings with at most `preemptions` forced switches; three is where such bugs show in practice, and it
 /// keeps the models of three threads within seconds.
 fn explore(preemptions: usize, model: impl Fn() + Send + Sync + 'static) {
@@ -167,7 +174,7 @@ fn a_ring_survives_the_move_to_another_doorbell() {
 fn no_wake_up_is_lost_between_inside_and_outside() {
     explore(2, || {
         let memory = std::sync::Arc::new(Doorbell::new());
-        let readiness = Arc::new(Readiness::with_letter_box(memory.clone()));
+        let readiness = Arc::new(expecting(memory.clone()));
         let inside = {
             let readiness = Arc::clone(&readiness);
             thread::spawn(move || readiness.ring(slot(3)))
@@ -186,7 +193,7 @@ fn a_ring_from_inside_or_outside_without_any_bound() {
     for rings_outside in [false, true] {
         loom::model(move || {
             let memory = std::sync::Arc::new(Doorbell::new());
-            let readiness = Arc::new(Readiness::with_letter_box(memory.clone()));
+            let readiness = Arc::new(expecting(memory.clone()));
             let work = Arc::new(AtomicUsize::new(0));
             let ringer = {
                 let (readiness, work) = (Arc::clone(&readiness), Arc::clone(&work));
@@ -207,7 +214,7 @@ fn a_ring_from_inside_or_outside_without_any_bound() {
 fn fetching_hides_no_flag_that_is_set_meanwhile() {
     explore(2, || {
         let memory = std::sync::Arc::new(Doorbell::new());
-        let readiness = Readiness::with_letter_box(memory.clone());
+        let readiness = expecting(memory.clone());
         let others = [3, 4].map(|index| {
             let memory = memory.clone();
             thread::spawn(move || memory.ring(slot(index)))

@@ -11,9 +11,16 @@ fn slot(index: usize) -> Slot {
     Slot::new(index).unwrap()
 }
 
+/// Other processes were told to ring.
+fn expecting(memory: Arc<Doorbell>) -> Readiness {
+    let readiness = Readiness::with_letter_box(memory);
+    readiness.expect_outside();
+    readiness
+}
+
 fn with_letter_box() -> (Arc<Doorbell>, Readiness) {
     let memory = Arc::new(Doorbell::new());
-    (Arc::clone(&memory), Readiness::with_letter_box(memory))
+    (Arc::clone(&memory), expecting(memory))
 }
 
 #[test]
@@ -54,7 +61,7 @@ fn no_ring_is_lost_between_threads() {
     for memory in [None, Some(Arc::new(Doorbell::new()))] {
         let readiness = Arc::new(match &memory {
             None => Readiness::private(),
-            Some(memory) => Readiness::with_letter_box(memory.clone()),
+            Some(memory) => expecting(memory.clone()),
         });
         let ringers: Vec<_> = [7, 8, 900]
             .into_iter()
@@ -117,4 +124,34 @@ fn a_scribbled_bell_does_not_swallow_a_ring_from_inside() {
             readiness.ring(slot(3)); // if lost, the scope never ends
         });
     }
+}
+
+/// The executor sleeps where its own process alone finds it until an entity's place is told, and again after that.
+#[test]
+fn the_place_to_sleep_follows_who_may_ring() {
+    let memory = Arc::new(Doorbell::new());
+    let readiness = Readiness::with_letter_box(memory.clone());
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            while !readiness.take(slot(5)) {
+                readiness.wait(None);
+                readiness.take(slot(3));
+            }
+        });
+        let await_bells = |own, outside| {
+            while [&readiness.own, &memory].map(|doorbell| doorbell.bell.load(Ordering::Relaxed))
+                != [own, outside]
+            {
+                thread::yield_now();
+            }
+        };
+        await_bells(SLEEPING, AWAKE);
+        readiness.expect_outside();
+        readiness.ring(slot(3));
+        await_bells(SLEEPING_OUTSIDE, SLEEPING);
+        readiness.unexpect_outside();
+        memory.ring(slot(3));
+        await_bells(SLEEPING, AWAKE);
+        readiness.ring(slot(5));
+    });
 }
