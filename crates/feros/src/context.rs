@@ -9,6 +9,7 @@ use feros_rmw::engine::EnvironmentError;
 use feros_rmw::{
     CreateEndpointError, Engine, GraphChangeGuard, GraphSnapshot, NodeId, OpenError, Session, SessionOptions,
 };
+use feros_shm::PathSet;
 
 use crate::arguments::{ArgumentError, Arguments};
 use crate::clock::ClockFollower;
@@ -50,17 +51,24 @@ pub struct ContextOptions {
     pub engine: Option<Arc<dyn Engine>>,
     /// SIGINT and SIGTERM shut the context down.
     pub handle_signals: bool,
+    /// Paths that messages may take.
+    pub paths: PathSet,
 }
 
 impl ContextOptions {
-    /// What the environment says: `ROS_DOMAIN_ID`, `ROS_AUTOMATIC_DISCOVERY_RANGE`, `ROS_STATIC_PEERS`; no arguments, no
-    /// handling of signals.
+    /// What the environment says: `ROS_DOMAIN_ID`, `ROS_AUTOMATIC_DISCOVERY_RANGE`, `ROS_STATIC_PEERS`, `FEROS_PATHS` (such as
+    /// `process,network`); no arguments, no handling of signals.
     ///
     /// # Errors
     /// When a variable cannot be used.
     pub fn from_variables() -> Result<Self, EnvironmentError> {
         let session = SessionOptions::from_variables(|name| std::env::var(name).ok())?;
-        Ok(Self { session, arguments: Arguments::default(), engine: None, handle_signals: false })
+        let paths = PathSet::from_env().map_err(|_| EnvironmentError {
+            variable: PathSet::ENVIRONMENT_VARIABLE,
+            value: std::env::var(PathSet::ENVIRONMENT_VARIABLE).unwrap_or_default(),
+            expected: "one or several of process, host, network, separated by commas",
+        })?;
+        Ok(Self { session, arguments: Arguments::default(), engine: None, handle_signals: false, paths })
     }
 }
 
@@ -101,6 +109,7 @@ pub struct Context(Arc<ContextInner>);
 pub(crate) struct ContextInner {
     session: Arc<dyn Session>,
     arguments: Arguments,
+    paths: PathSet,
     shut_down: AtomicBool,
     changes: Arc<Changes>,
     listeners: Mutex<Listeners>,
@@ -163,6 +172,7 @@ impl Context {
         let inner = Arc::new(ContextInner {
             session: engine.open(&options.session)?,
             arguments: options.arguments,
+            paths: options.paths,
             shut_down: AtomicBool::new(false),
             changes: Arc::default(),
             listeners: Mutex::default(),
@@ -204,6 +214,11 @@ impl Context {
     /// The engine's session: for tools that need more than nodes.
     pub fn session(&self) -> &Arc<dyn Session> {
         &self.0.session
+    }
+
+    /// Paths that messages of its endpoints may take.
+    pub fn paths(&self) -> PathSet {
+        self.0.paths
     }
 
     /// What the command line said.

@@ -120,12 +120,14 @@ impl WatchEvents {
         topic: &str,
         engine: &Arc<dyn EnginePublisher>,
         on_event: Option<Box<dyn FnMut(PublisherEvent) + Send>>,
+        mut prepare: impl FnMut() + Send + 'static,
     ) -> Result<Member, CreateError> {
         let engine = Arc::downgrade(engine);
         let take = move || engine.upgrade().map_or(Ok(None), |engine| engine.take_event());
         let ringer = self.ringer.clone();
         let mut events = Events::new(self.pending, node, topic, take, on_event, publisher_event_needs_a_word);
         let entity = Entity::new(&ringer, move || {
+            prepare();
             events.handle();
             Progress::Done
         });

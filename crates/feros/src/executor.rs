@@ -1,10 +1,13 @@
 //! Spinning nodes: the executor of `feros-executor`, joined to nodes and contexts.
 
 use std::future::Future;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use feros_executor::{AddError, Entity, EntityHandle, Outcome, SpinError, Stopper};
+use feros_executor::{
+    AddError, Doorbell, DoorbellMemory, Entity, EntityHandle, Fair, Outcome, SpinError, Stopper,
+};
+use feros_shm::{ProcessSegment, SharedDoorbell};
 
 use crate::context::{Context, ShutdownGuard};
 use crate::node::Node;
@@ -23,7 +26,6 @@ use crate::node::Node;
 /// executor.spin()?;
 /// # Ok::<(), feros::Error>(())
 /// ```
-#[derive(Default)]
 pub struct Executor {
     core: feros_executor::Executor,
     contexts: Mutex<Vec<(Context, ShutdownGuard)>>,
@@ -52,8 +54,18 @@ pub enum AddNodeError {
 
 impl Executor {
     /// An executor without nodes, that serves what is ready in turn.
+    ///
+    /// Publishers of other processes of this host can wake it, if the system gives the process shared memory.
     pub fn new() -> Self {
-        Self::default()
+        let doorbell: Arc<dyn DoorbellMemory> = match shared_doorbell() {
+            Some(shared) => Arc::new(shared),
+            None => Arc::new(Doorbell::default()),
+        };
+        Self {
+            core: feros_executor::Executor::with_doorbell(doorbell, Fair::default()),
+            contexts: Mutex::default(),
+            nodes: Mutex::default(),
+        }
     }
 
     /// Has the executor run the callbacks of a node: those that it has, and those that it will have.
@@ -187,6 +199,19 @@ impl Executor {
     pub fn add_entity(&self, entity: Entity) -> Result<EntityHandle, AddError> {
         self.core.add(entity)
     }
+}
+
+impl Default for Executor {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// A doorbell in the process's segment. Without it, subscriptions take the network path and say so.
+fn shared_doorbell() -> Option<SharedDoorbell> {
+    let segment = ProcessSegment::of_this_process().ok()?;
+    let failed = |error| tracing::warn!(target: "feros::shm", "an executor cannot be woken by other processes: {error}");
+    segment.doorbell().map_err(failed).ok()
 }
 
 impl Drop for Executor {

@@ -64,7 +64,7 @@ pub use error::{CreateError, Error, ServiceIdentity, TypeIdentity, WaitError};
 pub use executor::{AddNodeError, Executor, spin};
 pub use message_forms::{SerializedMessage, View};
 pub use node::{Node, NodeOptions};
-pub use paths::{PathCount, PublisherCounts, Received, SubscriptionCounts};
+pub use paths::{MatchPath, PathCount, PublisherCounts, Received, SubscriptionCounts};
 pub use publisher::{GenericPublisher, PublishError, Publishable, Publisher, PublisherOptions};
 pub use service::{Responder, Service, ServiceCallback, ServiceOptions};
 pub use subscription::{
@@ -80,6 +80,8 @@ pub use feros_rmw::{
     self as rmw, Durability, Gid, History, Liveliness, MatchedStatus, MessageInfo, PublishMode,
     PublisherEvent, QosProfile, Reliability, ServiceMapping, SubscriptionEvent,
 };
+
+pub use feros_shm::{self as shm, Path, PathSet, PoolUse, Reason};
 
 // The README's examples compile as long as this does.
 #[cfg(doctest)]

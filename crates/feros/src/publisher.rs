@@ -18,7 +18,8 @@ pub use outgoing::Publishable;
 use crate::endpoint::{Member, WatchEvents};
 use crate::error::{CreateError, TypeIdentity, WaitError};
 use crate::node::Node;
-use crate::paths::{Outlet, PublisherCounts, SharedPool};
+use crate::paths::{HostSending, MatchPath, Outlet, PublisherCounts, SharedPool, announcement};
+use feros_shm::{PathSet, PoolUse};
 use outgoing::{OutgoingBytes, OutgoingMessage};
 
 /// How a publisher is made; a number or a [`QosProfile`] will do where the rest is default.
@@ -28,6 +29,8 @@ pub struct PublisherOptions {
     pub qos: QosProfile,
     /// Whether publishing waits for the link.
     pub mode: PublishMode,
+    /// Paths that its messages may take, besides what the context allows.
+    pub paths: PathSet,
     /// Called by the executor for each of the publisher's events.
     pub on_event: Option<Box<dyn FnMut(PublisherEvent) + Send>>,
 }
@@ -36,6 +39,11 @@ impl PublisherOptions {
     /// These options, with a thread of the publisher's own that sends from a queue of at most `queue_depth` messages.
     pub fn asynchronous(self, queue_depth: usize) -> Self {
         Self { mode: PublishMode::Asynchronous { queue_depth }, ..self }
+    }
+
+    /// These options, with messages taking these paths only.
+    pub fn paths(self, paths: impl Into<PathSet>) -> Self {
+        Self { paths: paths.into(), ..self }
     }
 
     /// These options, with a closure that the executor calls for each of the publisher's events.
@@ -181,7 +189,7 @@ pub struct GenericPublisher(Arc<Inner>);
 struct Inner {
     topic: String,
     engine: Arc<dyn EnginePublisher>,
-    outlet: Outlet,
+    outlet: Arc<Outlet>,
     node: Node,
     /// Keeps the publisher's events on the node's executor.
     _events: Member,
@@ -197,6 +205,8 @@ impl GenericPublisher {
         let topic = node.resolve_topic_name(topic, options.qos.avoid_ros_namespace_conventions)?;
         let watch = WatchEvents::new(node, Ringer::new());
         let matches = Arc::new(AtomicU64::new(0));
+        let paths = options.paths.intersection(node.context().paths());
+        let host = HostSending::new(paths, &message_type.name, message_type.hash.map(|hash| hash.0));
         let (changed, watch_events) = (matches.clone(), watch.notify());
         let engine = node
             .session()
@@ -206,7 +216,7 @@ impl GenericPublisher {
                 type_name: &message_type.name,
                 type_hash: message_type.hash,
                 qos: options.qos,
-                announcement: "",
+                announcement: &announcement(host.announced()),
                 mode: options.mode,
                 on_event: Some(Arc::new(move || {
                     changed.fetch_add(1, Ordering::AcqRel);
@@ -214,8 +224,11 @@ impl GenericPublisher {
                 })),
             })
             .map_err(|source| CreateError::Engine { node: node.name().clone(), source })?;
-        let member = watch.publisher_events(node, &topic, &engine, options.on_event)?;
-        let outlet = Outlet::new(&topic, engine.clone(), matches);
+        let outlet = Arc::new(Outlet::new(&topic, engine.clone(), paths, host, matches));
+        // A new match is made ready when it is found, not when the next message is published.
+        let prepared = Arc::downgrade(&outlet);
+        let prepare = move || drop(prepared.upgrade().map(|outlet| outlet.routes()));
+        let member = watch.publisher_events(node, &topic, &engine, options.on_event, prepare)?;
         Ok(Self(Arc::new(Inner { topic, engine, outlet, node: node.clone(), _events: member })))
     }
 
@@ -226,6 +239,23 @@ impl GenericPublisher {
     pub fn publish_serialized(&self, bytes: &[u8]) -> Result<(), PublishError> {
         check_header(bytes, &self.0.topic)?;
         Ok(self.0.outlet.publish(&mut OutgoingBytes(bytes))?)
+    }
+
+    /// The path of each match, and why it is not a shorter one.
+    ///
+    /// ```no_run
+    /// # let publisher: feros::GenericPublisher = unimplemented!();
+    /// for found in publisher.paths() {
+    ///     println!("{}: {:?} {:?}", found.gid, found.path, found.reason.map(|reason| reason.to_string()));
+    /// }
+    /// ```
+    pub fn paths(&self) -> Vec<MatchPath> {
+        self.0.outlet.paths()
+    }
+
+    /// How much of its shared memory is in use; `None` as long as no subscription of another process of this host needs it.
+    pub fn pool(&self) -> Option<PoolUse> {
+        self.0.outlet.pool()
     }
 
     /// What was sent by which path so far.

@@ -12,13 +12,17 @@ use std::time::Duration;
 
 use feros_executor::{Entity, Ringer};
 use feros_message::{DecodeError, Message};
-use feros_rmw::{Gid, MessageInfo, QosProfile, Subscription as EngineSubscription, SubscriptionEvent};
+use feros_rmw::{Gid, Match, MessageInfo, QosProfile, Subscription as EngineSubscription, SubscriptionEvent};
+use feros_shm::{Announced, Choice, Path, PathSet, Reason, classify};
 
 use crate::endpoint::{Member, WatchEvents};
 use crate::error::{CreateError, TypeIdentity, WaitError};
 use crate::message_forms::SerializedMessage;
 use crate::node::Node;
-use crate::paths::{self, Inbox, Received, Registration, SubscriptionCounts, Want};
+use crate::paths::{
+    self, HostReception, HostReceptionState, Inbox, MatchPath, Received, Registration, SubscriptionCounts,
+    Want,
+};
 pub(crate) use receiver::Tally;
 use receiver::{Receiver, TurnTaking};
 
@@ -32,6 +36,9 @@ pub struct SubscriptionOptions {
     pub log_lost_messages: bool,
     /// Who runs the callback for messages from publishers of this process.
     pub dispatch: Dispatch,
+    /// Paths that messages may take, besides what the context allows. Without the network path there is no history for late
+    /// joiners.
+    pub paths: PathSet,
     /// Called by the executor for each of the subscription's events.
     pub on_event: Option<Box<dyn FnMut(SubscriptionEvent) + Send>>,
 }
@@ -58,6 +65,7 @@ impl Default for SubscriptionOptions {
             ignore_local_publications: false,
             log_lost_messages: true,
             dispatch: Dispatch::default(),
+            paths: PathSet::default(),
             on_event: None,
         }
     }
@@ -72,6 +80,11 @@ impl SubscriptionOptions {
     /// These options, with this choice of the thread that runs the callback.
     pub fn dispatch(self, dispatch: Dispatch) -> Self {
         Self { dispatch, ..self }
+    }
+
+    /// These options, with messages taking these paths only.
+    pub fn paths(self, paths: impl Into<PathSet>) -> Self {
+        Self { paths: paths.into(), ..self }
     }
 
     /// These options, with lost messages logged or not.
@@ -134,6 +147,8 @@ pub struct GenericSubscription {
     topic: String,
     engine: Arc<dyn EngineSubscription>,
     node: Node,
+    announced: Announced,
+    host: Arc<HostReceptionState>,
     tally: Arc<Tally>,
     /// Ends direct dispatch, whose closure owns the callback, with the subscription.
     _direct: Option<paths::DirectGuard>,
@@ -183,6 +198,11 @@ impl GenericSubscription {
                 ringer.ring();
             })
         };
+        let paths = options.paths.intersection(node.context().paths());
+        let hash = message_type.hash.map(|hash| hash.0);
+        let host = HostReception::new(paths, &options.qos, hash, &ringer);
+        let host_state = host.state().clone();
+        let announced = host.announced().clone();
         let engine = node
             .session()
             .create_subscription(feros_rmw::SubscriptionOptions {
@@ -192,7 +212,7 @@ impl GenericSubscription {
                 type_hash: message_type.hash,
                 qos: options.qos,
                 ignore_local_publications: options.ignore_local_publications,
-                announcement: "",
+                announcement: &paths::announcement(&announced),
                 on_data,
                 on_event: Some(watch.notify()),
             })
@@ -220,6 +240,7 @@ impl GenericSubscription {
             inbox.clone(),
             engine_pending,
             tally.clone(),
+            (host, paths),
             (events, deliver),
         );
         let (entity, direct) = match options.dispatch {
@@ -240,6 +261,8 @@ impl GenericSubscription {
             topic,
             engine,
             node: node.clone(),
+            announced,
+            host: host_state,
             tally,
             _direct: direct,
             _registration: registration,
@@ -283,6 +306,23 @@ impl GenericSubscription {
 
     /// What was received by which path so far.
     pub fn counts(&self) -> SubscriptionCounts {
-        self.tally.counts()
+        self.tally.counts(&self.host)
+    }
+
+    /// The path of each match, and why it is not a shorter one. Shared memory is opened by the executor: as long as nobody spins
+    /// the node, messages take the network path.
+    pub fn paths(&self) -> Vec<MatchPath> {
+        let matches = self.engine.matches();
+        matches.iter().map(|found| self.path_of(found)).collect()
+    }
+
+    fn path_of(&self, found: &Match) -> MatchPath {
+        let publisher = Announced::read(found.announcement.as_deref());
+        let Choice { mut path, mut reason } = classify(&publisher, &self.announced);
+        if path == Some(Path::Host) && !self.host.is_heard(found.gid) {
+            path = Some(Path::Network);
+            reason = Some(Reason::Pending);
+        }
+        MatchPath { gid: found.gid, path, reason }
     }
 }

@@ -49,6 +49,8 @@ mod sample;
 #[cfg(not(loom))]
 mod service;
 #[cfg(not(loom))]
+mod sweep;
+#[cfg(not(loom))]
 mod token;
 
 #[cfg(not(loom))]

@@ -18,6 +18,7 @@ use rustix::process::geteuid;
 use crate::error::UnavailableError;
 use crate::populate::{MARGIN_BYTES, SHM, free_bytes};
 use crate::service::Ipc;
+use crate::sweep::sweep;
 
 /// How long what another process is just making is waited for. Half-made things of killed processes take as long.
 const CREATION_TIMEOUT: Duration = Duration::from_millis(200);
@@ -42,6 +43,8 @@ pub struct CleanUp {
     pub removed: u64,
     /// Dead processes whose leftovers could not be removed now; another process may be at it.
     pub failed: u64,
+    /// Files removed that belonged to nobody any more.
+    pub swept: u64,
 }
 
 impl HostNode {
@@ -89,9 +92,15 @@ impl HostNode {
     /// Called by this crate when a node or a publisher is made and when a publisher has no place left for a subscription;
     /// to be called when the death of a peer is noticed. Looks at one small file per process of this user.
     pub fn clean_up(&self) -> CleanUp {
+        self.clean_up_for(None)
+    }
+
+    /// The same, for a service that nobody but the caller makes.
+    pub(crate) fn clean_up_for(&self, service: Option<&str>) -> CleanUp {
         let _one = self.cleaning.lock().unwrap_or_else(PoisonError::into_inner);
         let state = self.node.try_cleanup_dead_nodes();
-        CleanUp { removed: state.cleanups, failed: state.failed_cleanups }
+        let swept = sweep(&self.space.folder, &self.space.prefix, service);
+        CleanUp { swept, removed: state.cleanups, failed: state.failed_cleanups }
     }
 
     /// The folder of this user.

@@ -27,7 +27,7 @@ impl Path {
         }
     }
 
-    fn bit(self) -> u8 {
+    const fn bit(self) -> u8 {
         1 << self as u8
     }
 }
@@ -79,13 +79,13 @@ impl PathSet {
 
     /// These paths and `path`.
     #[must_use]
-    pub fn with(self, path: Path) -> Self {
+    pub const fn with(self, path: Path) -> Self {
         Self(self.0 | path.bit())
     }
 
     /// These paths without `path`.
     #[must_use]
-    pub fn without(self, path: Path) -> Self {
+    pub const fn without(self, path: Path) -> Self {
         Self(self.0 & !path.bit())
     }
 

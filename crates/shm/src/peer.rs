@@ -299,7 +299,7 @@ impl PeerAttachment {
     }
 
     /// From the message of this number on (counted from 1, at most 2^48), the publisher serves the subscription by shared
-    /// memory alone. To be called before that message is sent. False, and nothing changes, if the subscription does not hear
+    /// memory alone. To be called before that message is sent. False, and without effect, if the subscription does not hear
     /// the publisher any more.
     pub fn begin(&self, first_number: u64) -> bool {
         self.attachment().begin(self.found, first_number)

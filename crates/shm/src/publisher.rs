@@ -133,7 +133,7 @@ impl HostPublisher {
             Err(
                 PublishSubscribeCreateError::AlreadyExists | PublishSubscribeCreateError::HangsInCreation,
             ) => {
-                node.clean_up();
+                node.clean_up_for(Some(&service::name(settings.id)));
                 create_service(node, &settings)
             }
             other => other,

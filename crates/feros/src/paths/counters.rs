@@ -52,18 +52,22 @@ pub(crate) struct SubscriptionCounters {
     pub(crate) process: PathCounter,
     pub(crate) host: PathCounter,
     pub(crate) network: PathCounter,
-    pub(crate) refused_on_host: AtomicU64,
 }
 
 impl SubscriptionCounters {
-    pub(crate) fn read(&self, duplicates: u64, lost_on_fast_paths: u64) -> SubscriptionCounts {
+    pub(crate) fn read(
+        &self,
+        duplicates: u64,
+        lost_on_fast_paths: u64,
+        refused_on_host: u64,
+    ) -> SubscriptionCounts {
         SubscriptionCounts {
             process: self.process.read(),
             host: self.host.read(),
             network: self.network.read(),
             duplicates,
             lost_on_fast_paths,
-            refused_on_host: self.refused_on_host.load(Ordering::Relaxed),
+            refused_on_host,
         }
     }
 }

@@ -22,6 +22,9 @@ pub(crate) trait FastLink: Send {
     fn take(&mut self) -> Option<FromLink>;
 }
 
+/// The links of one subscription.
+pub(crate) type Links = Vec<Box<dyn FastLink>>;
+
 /// A message of a link.
 pub(crate) struct FromLink {
     pub(crate) sample: Sample,
@@ -77,7 +80,7 @@ pub(crate) struct Merge<M> {
     /// Raised by the engine when it may have something.
     engine_pending: Arc<AtomicBool>,
     engine_head: Option<Sample>,
-    links: Vec<Box<dyn FastLink>>,
+    links: Links,
     fast: Vec<FastPublisher>,
     /// Engine and fast paths in turn, so that neither starves the other.
     engine_is_next: bool,
@@ -123,7 +126,7 @@ impl<M: Send + Sync + 'static> Merge<M> {
         }
     }
 
-    pub(crate) fn links(&mut self) -> &mut Vec<Box<dyn FastLink>> {
+    pub(crate) fn links(&mut self) -> &mut Links {
         &mut self.links
     }
 
@@ -134,11 +137,6 @@ impl<M: Send + Sync + 'static> Merge<M> {
     /// Forgets publishers that left.
     pub(crate) fn retain(&mut self, is_there: impl Fn(Gid) -> bool) {
         self.fast.retain(|known| is_there(known.gid));
-    }
-
-    /// Whether a fast path was used at all; if not, there is nothing to forget.
-    pub(crate) fn has_fast_publishers(&self) -> bool {
-        !self.fast.is_empty()
     }
 
     /// Whether [`Merge::next`] may find something without another ring.

@@ -5,6 +5,9 @@
 
 mod buffer;
 mod counters;
+mod host;
+mod host_reception;
+mod host_sending;
 mod inbox;
 mod merge;
 mod outlet;
@@ -14,10 +17,18 @@ mod registry;
 pub(crate) use buffer::{Buffer, SharedPool};
 pub(crate) use counters::SubscriptionCounters;
 pub use counters::{PathCount, PublisherCounts, SubscriptionCounts};
+pub(crate) use host_reception::{HostReception, HostReceptionState};
+pub(crate) use host_sending::HostSending;
 #[allow(unreachable_pub, reason = "named by a public trait, hidden from documentation")]
 pub use inbox::Want;
 pub(crate) use inbox::{AnyInbox, Content, DirectGuard, Envelope, Inbox};
 pub(crate) use merge::{EngineSource, Incoming, Merge, MergeCounters, Via};
+pub use outlet::MatchPath;
 pub(crate) use outlet::{Outgoing, Outlet, ProcessRoute, lend};
 pub use received::Received;
 pub(crate) use registry::{Registration, register};
+
+/// What an endpoint announces of itself, as text.
+pub(crate) fn announcement(announced: &feros_shm::Announced) -> String {
+    announced.feros().map_or_else(String::new, feros_shm::Announcement::encode)
+}

@@ -6,13 +6,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 use feros_executor::{Progress, Ringer};
 use feros_message::DecodeError;
 use feros_rmw::{EventError, Gid, Sample, Subscription as EngineSubscription, SubscriptionEvent, TakeError};
+use feros_shm::{Path, PathSet};
 
 use crate::endpoint::Events;
 use crate::logging;
 use crate::node::{Node, WeakNode};
 use crate::paths::{
-    EngineSource, Inbox, Incoming, Merge, MergeCounters, Received, SubscriptionCounters, SubscriptionCounts,
-    Via,
+    EngineSource, HostReception, HostReceptionState, Inbox, Incoming, Merge, MergeCounters, Received,
+    SubscriptionCounters, SubscriptionCounts, Via,
 };
 
 /// What a subscription counts; shared with its handle.
@@ -34,8 +35,9 @@ impl Tally {
         self.merge.lost.load(Ordering::Relaxed)
     }
 
-    pub(crate) fn counts(&self) -> SubscriptionCounts {
-        self.counters.read(self.merge.duplicates.load(Ordering::Relaxed), self.lost())
+    pub(crate) fn counts(&self, host: &HostReceptionState) -> SubscriptionCounts {
+        let duplicates = self.merge.duplicates.load(Ordering::Relaxed);
+        self.counters.read(duplicates, self.lost(), host.refused.load(Ordering::Relaxed))
     }
 }
 
@@ -48,6 +50,8 @@ pub(crate) struct Receiver<M, D, T> {
     session: [u8; 12],
     merge: Merge<M>,
     tally: Arc<Tally>,
+    host: HostReception,
+    hears_network: bool,
     events: Events<SubscriptionEvent, T>,
     deliver: D,
     logger: Arc<str>,
@@ -68,6 +72,7 @@ where
         inbox: Arc<Inbox<M>>,
         engine_pending: Arc<AtomicBool>,
         tally: Arc<Tally>,
+        (host, paths): (HostReception, PathSet),
         (events, deliver): (Events<SubscriptionEvent, T>, D),
     ) -> Self {
         Self {
@@ -78,6 +83,8 @@ where
             engine,
             merge: Merge::new(inbox, engine_pending, tally.merge.clone()),
             tally,
+            host,
+            hears_network: paths.contains(Path::Network),
             events,
             deliver,
             logger: node.logger().clone(),
@@ -88,7 +95,10 @@ where
     pub(crate) fn receive_one(&mut self) -> Progress {
         if self.events.is_pending() {
             self.events.handle();
-            self.forget_publishers_that_left();
+            self.update_matches();
+        }
+        if self.host.has_pending() {
+            self.host.open_pending(&self.engine.qos(), self.merge.links());
         }
         let lost_before = self.tally.lost();
         let incoming = self.next();
@@ -104,7 +114,8 @@ where
     }
 
     fn next(&mut self) -> Option<Incoming<M>> {
-        let mut engine = Engine { engine: &*self.engine, logger: &self.logger };
+        let (logger, is_heard) = (&*self.logger, self.hears_network);
+        let mut engine = Engine { engine: &*self.engine, logger, is_heard };
         self.merge.next(&mut engine)
     }
 
@@ -133,11 +144,10 @@ where
         }
     }
 
-    fn forget_publishers_that_left(&mut self) {
-        if self.merge.has_fast_publishers() {
-            let matched = self.engine.matched_gids();
-            self.merge.retain(|publisher| matched.contains(&publisher));
-        }
+    fn update_matches(&mut self) {
+        let matches = self.engine.matches();
+        self.host.update(&matches, self.merge.links());
+        self.merge.retain(|publisher| matches.iter().any(|found| found.gid == publisher));
     }
 
     fn has_messages_of_this_process(&self) -> bool {
@@ -168,12 +178,19 @@ where
 struct Engine<'a> {
     engine: &'a dyn EngineSubscription,
     logger: &'a str,
+    /// Whether messages may come by the network path.
+    is_heard: bool,
 }
 
 impl EngineSource for Engine<'_> {
     fn take(&mut self) -> Option<Sample> {
         let log = |error: TakeError| tracing::error!(ros_logger = self.logger, "{error}");
-        self.engine.take().map_err(log).ok().flatten()
+        loop {
+            let sample = self.engine.take().map_err(log).ok().flatten();
+            if self.is_heard || sample.is_none() {
+                return sample;
+            }
+        }
     }
 
     fn comes_by_fast_path(&mut self, publisher: Gid) {

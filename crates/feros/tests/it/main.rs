@@ -3,6 +3,7 @@
 
 mod clock;
 mod graph;
+mod host_path;
 mod log;
 mod process_path;
 mod service;

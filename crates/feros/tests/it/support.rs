@@ -23,7 +23,14 @@ pub(crate) fn context_with(arguments: &str) -> Context {
         discovery_range: DiscoveryRange::Localhost,
         ..SessionOptions::default()
     };
-    Context::new(ContextOptions { session, arguments, engine: None, handle_signals: false }).unwrap()
+    Context::new(ContextOptions {
+        session,
+        arguments,
+        engine: None,
+        handle_signals: false,
+        paths: feros::PathSet::ALL,
+    })
+    .unwrap()
 }
 
 /// Spins until `done`, or fails the test.

@@ -232,13 +232,14 @@ impl Attachment {
     }
 
     /// From this message on, the publisher serves the subscription by shared memory alone. To be called before it is sent.
-    /// False, and nothing changes, if the attachment has ended. Publisher only.
+    /// False, and without effect, if the attachment has ended. Publisher only.
     pub(crate) fn begin(&self, found: Found, first_number: u64) -> bool {
         // Replaces only what belongs to this attachment: whoever is late must not undo what the next publisher says.
         let word = first_word(found.epoch, first_number);
         let is_ours = |former| former & !NUMBERS == word & !NUMBERS;
         let replace = |former| is_ours(former).then_some(word);
-        self.first.fetch_update(Ordering::Release, Ordering::Relaxed, replace).is_ok()
+        let is_written = self.first.fetch_update(Ordering::Release, Ordering::Relaxed, replace).is_ok();
+        is_written && self.is_same(found.epoch)
     }
 
     /// The number of the first message that comes by shared memory alone, if the publisher has chosen it. Owner only.

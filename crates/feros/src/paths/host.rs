@@ -1,0 +1,32 @@
+//! What both sides of the host path need: whether this process has it at all.
+
+use std::sync::OnceLock;
+
+use feros_shm::{HostNode, Obstacle, ProcessSegment, UnavailableError};
+
+/// The longest queue in shared memory; a subscription with a longer history takes the network path.
+pub(crate) const LONGEST_QUEUE: usize = 128;
+
+/// What keeps this process from using shared memory, found out once. Looking also removes what killed processes left.
+pub(crate) fn obstacle() -> Option<Obstacle> {
+    static OBSTACLE: OnceLock<Option<Obstacle>> = OnceLock::new();
+    *OBSTACLE.get_or_init(|| {
+        if let Err(unavailable) = ProcessSegment::of_this_process() {
+            tracing::warn!(target: "feros::shm", "messages to other processes take the network path: {unavailable}");
+            return Some(unavailable.obstacle());
+        }
+        let error = HostNode::shared().err()?;
+        tracing::warn!(target: "feros::shm", "messages to other processes take the network path: {error}");
+        Some(obstacle_of(&error))
+    })
+}
+
+/// What the other side is told of an error.
+pub(crate) fn obstacle_of(error: &UnavailableError) -> Obstacle {
+    match error {
+        UnavailableError::Folder { .. } => Obstacle::NoDevShm,
+        UnavailableError::NotTrusted { .. } => Obstacle::Denied,
+        UnavailableError::Full { .. } => Obstacle::Full,
+        UnavailableError::Refused { .. } => Obstacle::Other,
+    }
+}

@@ -1,0 +1,345 @@
+//! The receiving side of the host path: a subscription's entry in shared memory, and its links to publishers.
+
+use std::num::NonZeroU64;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use feros_executor::Ringer;
+use feros_rmw::{
+    Gid, History, Match, MessageInfo, Payload, PayloadBytes, QosProfile, Reliability, Sample, Stamp,
+};
+use feros_shm::{
+    Announced, Announcement, Attachment, HostNode, HostSample, Link, LinkSettings, Obstacle, OpenError, Path,
+    PathSet, ProcessSegment, SubscriptionEntry, TakeOutcome, classify,
+};
+
+use crate::paths::host::{self, LONGEST_QUEUE};
+use crate::paths::merge::{FastLink, FromLink, Links};
+
+/// A link that could not be opened is tried again not sooner.
+const RETRY: Duration = Duration::from_millis(5);
+
+/// How a subscription hears publishers of other processes of its host.
+pub(crate) struct HostReception {
+    announced: Announced,
+    entry: Option<Arc<SubscriptionEntry>>,
+    ringer: Ringer,
+    type_hash: Option<[u8; 32]>,
+    /// Publishers whose shared memory has not come into being yet; they ring when it has.
+    pending: Vec<PendingLink>,
+    shared: Arc<HostReceptionState>,
+}
+
+/// What the handle of a subscription sees of its links.
+#[derive(Debug, Default)]
+pub(crate) struct HostReceptionState {
+    /// Messages refused as malformed.
+    pub(crate) refused: AtomicU64,
+    /// Publishers that are linked, and whether they have begun to use the link.
+    linked: Mutex<Vec<(Gid, Arc<AtomicBool>)>>,
+}
+
+impl HostReceptionState {
+    fn lock(&self) -> MutexGuard<'_, Vec<(Gid, Arc<AtomicBool>)>> {
+        self.linked.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether a publisher's messages come by shared memory.
+    pub(crate) fn is_heard(&self, publisher: Gid) -> bool {
+        self.lock().iter().any(|(gid, is_heard)| *gid == publisher && is_heard.load(Ordering::Relaxed))
+    }
+}
+
+struct PendingLink {
+    publisher: Gid,
+    id: NonZeroU64,
+    tried: Option<Instant>,
+}
+
+impl HostReception {
+    /// An entry for a new subscription, and what is announced of it. Without shared memory, the announcement says why.
+    pub(crate) fn new(
+        paths: PathSet,
+        qos: &QosProfile,
+        type_hash: Option<[u8; 32]>,
+        ringer: &Ringer,
+    ) -> Self {
+        let (entry, obstacle) = match prepare(paths, qos) {
+            Ok(entry) => (entry.map(Arc::new), None),
+            Err(obstacle) => (None, Some(obstacle)),
+        };
+        if let Some(entry) = entry.clone() {
+            ringer.on_move(move |place| entry.set_place(place));
+        }
+        let endpoint = entry.as_ref().map_or(0, |entry| entry.id().to_u64());
+        Self {
+            announced: Announcement::of_this_process(endpoint, paths, obstacle).into(),
+            entry,
+            ringer: ringer.clone(),
+            type_hash,
+            pending: Vec::new(),
+            shared: Arc::default(),
+        }
+    }
+
+    /// What the subscription announces.
+    pub(crate) fn announced(&self) -> &Announced {
+        &self.announced
+    }
+
+    pub(crate) fn state(&self) -> &Arc<HostReceptionState> {
+        &self.shared
+    }
+
+    /// Whether links wait to be opened.
+    pub(crate) fn has_pending(&self) -> bool {
+        !self.pending.is_empty()
+    }
+
+    /// Looks at the matches: links to publishers that left are closed, those to new ones wait to be opened.
+    pub(crate) fn update(&mut self, matches: &[Match], links: &mut Links) {
+        if self.entry.is_none() {
+            return;
+        }
+        let is_there = |gid: Gid| matches.iter().any(|found| found.gid == gid);
+        let links_before = links.len();
+        links.retain(|link| is_there(link.publisher()));
+        self.shared.lock().retain(|(gid, _)| is_there(*gid));
+        self.pending.retain(|pending| is_there(pending.publisher));
+        if links.len() < links_before
+            && let Ok(node) = HostNode::shared()
+        {
+            node.clean_up(); // if the publisher was killed, what it left is removed here
+        }
+        for found in matches {
+            let is_known = links.iter().any(|link| link.publisher() == found.gid)
+                || self.pending.iter().any(|pending| pending.publisher == found.gid);
+            let announced = Announced::read(found.announcement.as_deref());
+            let is_host = classify(&announced, &self.announced).path == Some(Path::Host);
+            let id = announced.feros().and_then(|publisher| NonZeroU64::new(publisher.endpoint));
+            if let (false, true, Some(id)) = (is_known, is_host, id) {
+                self.pending.push(PendingLink { publisher: found.gid, id, tried: None });
+            }
+        }
+    }
+
+    /// Opens the links whose publishers are ready. Costs nothing while no link is awaited.
+    pub(crate) fn open_pending(&mut self, qos: &QosProfile, links: &mut Links) {
+        let Some(entry) = self.entry.clone() else { return };
+        let mut index = 0;
+        while index < self.pending.len() {
+            let pending = &mut self.pending[index];
+            if pending.tried.is_some_and(|tried| tried.elapsed() < RETRY) {
+                index += 1;
+                continue;
+            }
+            pending.tried = Some(Instant::now());
+            match open(&entry, pending, qos, self.type_hash, &self.ringer, &self.shared) {
+                Ok((link, is_heard)) => {
+                    self.shared.lock().push((pending.publisher, is_heard));
+                    links.push(Box::new(link));
+                    self.pending.swap_remove(index);
+                }
+                // It rings when it is ready.
+                Err(OpenFailure::NotYet) => index += 1,
+                Err(OpenFailure::Never(why)) => {
+                    tracing::warn!(
+                        target: "feros::shm",
+                        "messages of publisher {} take the network path: {why}", pending.publisher
+                    );
+                    self.pending.swap_remove(index);
+                }
+            }
+        }
+    }
+}
+
+/// `Ok(None)`: the host path is not wanted.
+fn prepare(paths: PathSet, qos: &QosProfile) -> Result<Option<SubscriptionEntry>, Obstacle> {
+    if !paths.contains(Path::Host) {
+        return Ok(None);
+    }
+    if qos.history == History::KeepLast && qos.depth > LONGEST_QUEUE {
+        return Err(Obstacle::LongHistory);
+    }
+    if let Some(obstacle) = host::obstacle() {
+        return Err(obstacle);
+    }
+    let segment = ProcessSegment::of_this_process().map_err(|unavailable| unavailable.obstacle())?;
+    segment.subscription_entry().map(Some).map_err(|full| full.obstacle())
+}
+
+enum OpenFailure {
+    NotYet,
+    Never(String),
+}
+
+fn open(
+    entry: &SubscriptionEntry,
+    pending: &PendingLink,
+    qos: &QosProfile,
+    type_hash: Option<[u8; 32]>,
+    ringer: &Ringer,
+    shared: &Arc<HostReceptionState>,
+) -> Result<(HostLink, Arc<AtomicBool>), OpenFailure> {
+    let never = |why: &dyn ToString| OpenFailure::Never(why.to_string());
+    let depth = if qos.history == History::KeepAll { LONGEST_QUEUE } else { qos.depth.max(1) };
+    let node = HostNode::shared().map_err(|error| never(&error))?;
+    let link =
+        Link::open(&node, pending.id.get(), LinkSettings { depth, type_hash }).map_err(
+            |error| match error {
+                OpenError::NotYet { .. } => OpenFailure::NotYet,
+                other => never(&other),
+            },
+        )?;
+    let capacity = u32::try_from(link.depth()).unwrap_or(u32::MAX);
+    let attachment = entry.attach(pending.id, capacity).map_err(|error| never(&error))?;
+    let is_heard = Arc::new(AtomicBool::new(false));
+    let is_lossless = qos.history == History::KeepAll && qos.reliability == Reliability::Reliable;
+    Ok((
+        HostLink {
+            publisher: pending.publisher,
+            link,
+            attachment,
+            is_lossless,
+            since: None,
+            head: None,
+            crowd: Arc::new(Crowd { is_waiting: AtomicBool::new(false), ringer: ringer.clone() }),
+            has_warned: false,
+            shared: shared.clone(),
+            is_heard: is_heard.clone(),
+        },
+        is_heard,
+    ))
+}
+
+/// The link to one publisher, as the merge sees it.
+struct HostLink {
+    publisher: Gid,
+    link: Link,
+    attachment: Attachment,
+    /// Whether the publisher waits for room.
+    is_lossless: bool,
+    /// Number of the first message that comes by this link alone.
+    since: Option<u64>,
+    head: Option<HostSample>,
+    crowd: Arc<Crowd>,
+    has_warned: bool,
+    shared: Arc<HostReceptionState>,
+    is_heard: Arc<AtomicBool>,
+}
+
+/// Knows that messages wait because the subscription holds as many as it may; the end of a view rings then.
+struct Crowd {
+    is_waiting: AtomicBool,
+    ringer: Ringer,
+}
+
+/// A message in shared memory, lent to the user.
+struct Held {
+    sample: HostSample,
+    crowd: Arc<Crowd>,
+}
+
+impl PayloadBytes for Held {
+    fn bytes(&self) -> &[u8] {
+        self.sample.bytes()
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        // The sample itself goes after this: whoever is woken may come a moment too early, and is rung by the next one.
+        if self.crowd.is_waiting.load(Ordering::Acquire) {
+            self.crowd.ringer.ring();
+        }
+    }
+}
+
+impl HostLink {
+    fn fill_head(&mut self) {
+        if self.head.is_some() {
+            return;
+        }
+        let Some(since) = self.since() else { return };
+        loop {
+            match self.link.take() {
+                TakeOutcome::Sample(sample) => {
+                    self.crowd.is_waiting.store(false, Ordering::Relaxed);
+                    let header = sample.header();
+                    // Older ones came by the engine.
+                    if header.publication_number < since {
+                        continue;
+                    }
+                    if self.is_lossless {
+                        self.attachment.count_taken(1);
+                    }
+                    if is_expired(header.expires_nanos) {
+                        continue;
+                    }
+                    self.head = Some(sample);
+                    return;
+                }
+                TakeOutcome::Empty => return,
+                TakeOutcome::ViewsExhausted { max_views } => {
+                    self.crowd.is_waiting.store(true, Ordering::Release);
+                    if !std::mem::replace(&mut self.has_warned, true) {
+                        tracing::warn!(
+                            target: "feros::shm",
+                            "this subscription holds {max_views} messages of publisher {}, as many as it may: further ones \
+                             wait until it lets one go; copy what is to be kept for longer",
+                            self.publisher
+                        );
+                    }
+                    return;
+                }
+                TakeOutcome::Refused(why) => {
+                    let count = self.shared.refused.fetch_add(1, Ordering::Relaxed) + 1;
+                    if count.is_power_of_two() {
+                        tracing::error!(target: "feros::shm", "refused {count} so far: {why}");
+                    }
+                }
+            }
+        }
+    }
+
+    fn since(&mut self) -> Option<u64> {
+        if self.since.is_none() {
+            self.since = self.attachment.first_number();
+            self.is_heard.store(self.since.is_some(), Ordering::Relaxed);
+        }
+        self.since
+    }
+}
+
+/// Lifespans are counted from the stamp, by the host's clock, as the engine does.
+fn is_expired(expires_nanos: u64) -> bool {
+    expires_nanos != 0 && u64::try_from(Stamp::now().0).is_ok_and(|now| now >= expires_nanos)
+}
+
+impl FastLink for HostLink {
+    fn publisher(&self) -> Gid {
+        self.publisher
+    }
+
+    fn front(&mut self) -> Option<Stamp> {
+        self.fill_head();
+        self.head.as_ref().map(|sample| Stamp(sample.header().stamp))
+    }
+
+    fn take(&mut self) -> Option<FromLink> {
+        self.fill_head();
+        let sample = self.head.take()?;
+        let header = sample.header();
+        let info = MessageInfo {
+            source_timestamp: Stamp(header.stamp).to_system_time(),
+            received_timestamp: Some(std::time::SystemTime::now()),
+            publication_sequence_number: Some(header.publication_number),
+            publisher_gid: self.publisher,
+            from_same_session: false,
+        };
+        let payload = Payload::new(Held { sample, crowd: self.crowd.clone() });
+        Some(FromLink { sample: Sample { payload, info }, since: self.since? })
+    }
+}

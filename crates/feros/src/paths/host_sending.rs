@@ -1,0 +1,215 @@
+//! The sending side of the host path: a publisher's shared memory, and the subscriptions that are served from it.
+
+use std::num::NonZeroU64;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
+
+use feros_rmw::{Gid, History, Match, Publisher as EnginePublisher, QosProfile, Reliability};
+use feros_shm::{
+    Announced, Announcement, CreateError, EntryId, HostNode, HostPublisher, HostPublisherSettings, Obstacle,
+    Path, PathSet, Peer, PeerAttachment, PeerSubscription, Reason, Room, Side, random_id,
+};
+
+use crate::paths::host::{self, LONGEST_QUEUE};
+use crate::paths::inbox::StillFull;
+
+/// While the engine's messages are not acknowledged, publishing waits for that so long ...
+const ACKNOWLEDGEMENT_WAIT: Duration = Duration::from_millis(2);
+/// ... and so often.
+const ACKNOWLEDGEMENT_INTERVAL: Duration = Duration::from_millis(100);
+
+/// A publisher's part in the host path. Its shared memory comes into being with the first match that can use it.
+pub(crate) struct HostSending {
+    id: NonZeroU64,
+    announced: Announced,
+    settings: HostPublisherSettings,
+    memory: Option<Result<Arc<HostPublisher>, Obstacle>>,
+    waited_for_acknowledgement: Option<Instant>,
+}
+
+/// A subscription of another process of this host.
+#[derive(Clone)]
+pub(crate) struct HostRoute {
+    pub(crate) subscription: Gid,
+    pub(crate) peer: PeerSubscription,
+    pub(crate) state: HostState,
+}
+
+/// How far the host path to a subscription is.
+#[derive(Clone)]
+pub(crate) enum HostState {
+    /// The subscription has not opened its link yet, or messages that the engine sent it are not acknowledged yet.
+    Pending,
+    /// It is served by shared memory alone.
+    Served(Arc<Served>),
+}
+
+/// A subscription that is served by shared memory.
+pub(crate) struct Served {
+    attachment: PeerAttachment,
+    /// Whether it keeps all and has to be waited for.
+    is_lossless: bool,
+    /// Messages that it was sent, modulo 2^32.
+    sent: AtomicU32,
+}
+
+impl Served {
+    pub(crate) fn count_sent(&self) {
+        self.sent.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Waits until a subscription that keeps all has room for one more message, or is gone.
+    pub(crate) fn wait_for_room(&self, until: Instant) -> Result<(), StillFull> {
+        while self.is_lossless {
+            let Some(taken) = self.attachment.taken() else { return Ok(()) };
+            let waiting = self.sent.load(Ordering::Relaxed).wrapping_sub(taken);
+            if waiting < self.attachment.capacity() {
+                return Ok(());
+            }
+            let left = until.saturating_duration_since(Instant::now());
+            match self.attachment.wait_for_room(taken, left) {
+                Room::Taken(_) => {}
+                Room::Detached => return Ok(()),
+                Room::TimedOut => return Err(StillFull),
+            }
+        }
+        Ok(())
+    }
+}
+
+impl HostSending {
+    /// For a new publisher; the announcement says why, if shared memory cannot be used.
+    pub(crate) fn new(paths: PathSet, type_name: &str, type_hash: Option<[u8; 32]>) -> Self {
+        let id = random_id();
+        let obstacle = if paths.contains(Path::Host) { host::obstacle() } else { None };
+        let settings = HostPublisherSettings {
+            type_hash,
+            type_name: type_name.to_owned(),
+            largest_depth: LONGEST_QUEUE,
+            ..HostPublisherSettings::new(id.get())
+        };
+        let announced = Announcement::of_this_process(id.get(), paths, obstacle).into();
+        Self { id, announced, settings, memory: None, waited_for_acknowledgement: None }
+    }
+
+    pub(crate) fn announced(&self) -> &Announced {
+        &self.announced
+    }
+
+    pub(crate) fn id(&self) -> NonZeroU64 {
+        self.id
+    }
+
+    pub(crate) fn memory(&self) -> Option<&Arc<HostPublisher>> {
+        self.memory.as_ref()?.as_ref().ok()
+    }
+
+    /// The shared memory, made if it was not yet.
+    fn make_memory(&mut self) -> Result<Arc<HostPublisher>, Obstacle> {
+        let settings = &self.settings;
+        let memory = self.memory.get_or_insert_with(|| {
+            let made = HostNode::shared()
+                .map_err(CreateError::from)
+                .and_then(|node| HostPublisher::create(&node, settings.clone()));
+            made.map(Arc::new).map_err(|error| {
+                tracing::warn!(
+                    target: "feros::shm",
+                    "a publisher of {} takes the network path instead of shared memory: {error}", settings.type_name
+                );
+                match error {
+                    CreateError::Unavailable(error) => host::obstacle_of(&error),
+                    CreateError::AlreadyExists { .. } => Obstacle::Other,
+                }
+            })
+        });
+        memory.clone()
+    }
+
+    /// The route to a match on the host path, as far as it is ready.
+    ///
+    /// # Errors
+    /// Why the network path has to be taken.
+    pub(crate) fn route(
+        &mut self,
+        found: &Match,
+        former: Option<&HostRoute>,
+        engine: &dyn EnginePublisher,
+        next_number: u64,
+    ) -> Result<HostRoute, Reason> {
+        let memory =
+            self.make_memory().map_err(|why| Reason::SharedMemoryUnavailable { by: Side::Publisher, why })?;
+        let mut route = match former {
+            Some(former) => former.clone(),
+            None => {
+                let peer = open_peer(found)?;
+                // It could not open its link before; now it can.
+                peer.ring();
+                HostRoute { subscription: found.gid, peer, state: HostState::Pending }
+            }
+        };
+        match &route.state {
+            HostState::Served(served) if served.attachment.is_attached() => {}
+            HostState::Served(_) => return Err(Reason::SubscriptionGone),
+            HostState::Pending => {
+                if let Some(attachment) = route.peer.attachment(self.id)
+                    && (found.qos.reliability != Reliability::Reliable || self.is_acknowledged(engine))
+                {
+                    memory.refresh();
+                    attachment.begin(next_number);
+                    let is_lossless =
+                        keeps_all(&found.qos) && engine.qos().reliability == Reliability::Reliable;
+                    let sent = AtomicU32::new(0);
+                    route.state = HostState::Served(Arc::new(Served { attachment, is_lossless, sent }));
+                }
+            }
+        }
+        Ok(route)
+    }
+
+    /// Whether reliable subscriptions have all that the engine sent. Under a steady load there may be no such moment by
+    /// itself: then publishing waits a little, now and then.
+    fn is_acknowledged(&mut self, engine: &dyn EnginePublisher) -> bool {
+        if engine.is_acknowledged() {
+            return true;
+        }
+        let now = Instant::now();
+        let last = *self.waited_for_acknowledgement.get_or_insert(now);
+        if now.duration_since(last) < ACKNOWLEDGEMENT_INTERVAL {
+            return false;
+        }
+        self.waited_for_acknowledgement = Some(now);
+        engine.wait_for_all_acked(ACKNOWLEDGEMENT_WAIT).is_ok()
+    }
+}
+
+fn keeps_all(qos: &QosProfile) -> bool {
+    qos.history == History::KeepAll && qos.reliability == Reliability::Reliable
+}
+
+fn open_peer(found: &Match) -> Result<PeerSubscription, Reason> {
+    let unreadable = || Reason::UnreadableAnnouncement { side: Side::Subscription };
+    let announced = Announced::read(found.announcement.as_deref());
+    let subscription = announced.feros().ok_or_else(unreadable)?;
+    let file = subscription
+        .shared_memory
+        .map_err(|why| Reason::SharedMemoryUnavailable { by: Side::Subscription, why })?;
+    let token = NonZeroU64::new(subscription.token).ok_or_else(unreadable)?;
+    let entry = EntryId::from_u64(subscription.endpoint).ok_or_else(unreadable)?;
+    let peer = Peer::open(subscription.pid, file, token).map_err(|error| error.reason(Side::Subscription))?;
+    Ok(peer.subscription(entry))
+}
+
+impl HostRoute {
+    pub(crate) fn served(&self) -> Option<&Arc<Served>> {
+        match &self.state {
+            HostState::Served(served) => Some(served),
+            HostState::Pending => None,
+        }
+    }
+
+    /// Whether the subscription has opened its link since the routes were made.
+    pub(crate) fn has_attached(&self, publisher: NonZeroU64) -> bool {
+        matches!(self.state, HostState::Pending) && self.peer.is_attached(publisher)
+    }
+}

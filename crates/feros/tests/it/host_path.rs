@@ -1,0 +1,314 @@
+//! Messages through shared memory, between contexts of this process that may not use the process path. Processes are killed in
+//! `tests/crash`.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::time::Duration;
+
+use feros::msgs::sensor_msgs::msg::Image;
+use feros::msgs::std_msgs::msg::Int32;
+use feros::{
+    Context, Executor, MessageInfo, Node, Path, PathSet, Publisher, QosProfile, Reason, SerializedMessage,
+    Stopper, SubscriptionEvent, SubscriptionOptions, View,
+};
+
+use crate::support::{WATCHDOG, context};
+
+const BETWEEN_PROCESSES: PathSet = PathSet::ALL.without(Path::Process);
+
+fn options(qos: impl Into<SubscriptionOptions>) -> SubscriptionOptions {
+    qos.into().paths(BETWEEN_PROCESSES)
+}
+
+fn channel<T>() -> (SyncSender<T>, Receiver<T>) {
+    sync_channel(100_000)
+}
+
+/// Spins a node on a thread until dropped.
+struct Spinning(Stopper, Option<std::thread::JoinHandle<()>>);
+
+fn spinning(node: &Node) -> Spinning {
+    let executor = Executor::new();
+    executor.add_node(node).unwrap();
+    let stopper = executor.stopper();
+    let thread = std::thread::Builder::new().name("spin".into()).spawn(move || executor.spin().unwrap());
+    Spinning(stopper, Some(thread.unwrap()))
+}
+
+impl Drop for Spinning {
+    fn drop(&mut self) {
+        self.0.stop();
+        self.1.take().unwrap().join().unwrap();
+    }
+}
+
+fn nodes() -> (Context, Context, Node, Node) {
+    let (here, there) = (context(), context());
+    let (talker, listener) = (here.create_node("talker").unwrap(), there.create_node("listener").unwrap());
+    (here, there, talker, listener)
+}
+
+/// Publishes until all matches are served by shared memory; returns how many messages that took.
+fn until_host<M>(publisher: &Publisher<M>, count: usize, mut publish: impl FnMut()) -> usize
+where
+    M: feros::message::Message,
+{
+    publisher.wait_for_subscriptions(count, WATCHDOG).unwrap();
+    let is_host = || publisher.paths().iter().filter(|found| found.path == Some(Path::Host)).count() == count;
+    let started = std::time::Instant::now();
+    let mut published = 0;
+    while !is_host() {
+        assert!(started.elapsed() < WATCHDOG, "the watchdog bit: {:?}", publisher.paths());
+        publish();
+        published += 1;
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    published
+}
+
+#[test]
+fn every_form_arrives_through_shared_memory() {
+    let (_here, _there, talker, listener) = nodes();
+    let publisher = talker.create_publisher::<Image>("image", 10).unwrap();
+    let (sender, receiver) = channel();
+    let forms = [(); 4].map(|()| sender.clone());
+    let [owned, shared, view, raw] = forms;
+    let _subscriptions = (
+        listener
+            .create_subscription("image", options(10), move |image: Image| {
+                owned.send((0, image.data)).unwrap()
+            })
+            .unwrap(),
+        listener
+            .create_subscription("image", options(10), move |image: Arc<Image>, info: MessageInfo| {
+                assert!(info.source_timestamp.is_some() && !info.from_same_session);
+                shared.send((1, image.data.clone())).unwrap();
+            })
+            .unwrap(),
+        listener
+            .create_subscription("image", options(10), move |image: View<Image>| {
+                view.send((2, image.get().data.to_vec())).unwrap();
+            })
+            .unwrap(),
+        listener
+            .create_subscription::<Image, _>("image", options(10), move |bytes: SerializedMessage| {
+                raw.send((3, bytes.decode::<Image>().unwrap().data)).unwrap();
+            })
+            .unwrap(),
+    );
+    let _spinning = spinning(&listener);
+    until_host(&publisher, 4, || publisher.publish(Image::default()).unwrap());
+    let before = publisher.counts();
+    let data: Vec<u8> = (0..3_000_000_u32).map(|n| n as u8).collect();
+    publisher.publish(Image { data: data.clone(), ..Image::default() }).unwrap();
+    let mut forms = Vec::new();
+    while forms.len() < 4 {
+        let (form, received) = receiver.recv_timeout(WATCHDOG).unwrap();
+        if !received.is_empty() {
+            assert!(received == data, "form {form}");
+            forms.push(form);
+        }
+    }
+    forms.sort_unstable();
+    assert_eq!(forms, [0, 1, 2, 3]);
+    let after = publisher.counts();
+    assert_eq!(after.host.messages - before.host.messages, 4);
+    assert_eq!(after.network, before.network, "the engine wrote nothing");
+    assert_eq!(after.host_failures, 0);
+}
+
+#[test]
+fn the_change_to_shared_memory_loses_and_doubles_nothing() {
+    let (_here, _there, talker, listener) = nodes();
+    let publisher = talker.create_publisher::<Int32>("number", 100).unwrap();
+    let done = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let publishing = scope.spawn(|| {
+            let mut data = 0;
+            while !done.load(Ordering::Relaxed) {
+                publisher.publish(Int32 { data }).unwrap();
+                data += 1;
+                std::thread::sleep(Duration::from_micros(200));
+            }
+        });
+        for _ in 0..5 {
+            let (sender, receiver) = channel();
+            let subscription = listener
+                .create_subscription("number", options(100), move |number: Int32| {
+                    sender.send(number.data).unwrap();
+                })
+                .unwrap();
+            let spinning = spinning(&listener);
+            let mut heard = Vec::new();
+            while subscription.counts().host.messages < 200 {
+                heard.push(receiver.recv_timeout(WATCHDOG).unwrap());
+            }
+            drop(spinning);
+            let counts = subscription.counts();
+            heard.extend(receiver.try_iter());
+            assert!(heard.windows(2).all(|pair| pair[1] == pair[0] + 1), "{counts:?}: {heard:?}");
+            assert_eq!(counts.lost_on_fast_paths, 0);
+        }
+        done.store(true, Ordering::Relaxed);
+        publishing.join().unwrap();
+    });
+    let counts = publisher.counts();
+    assert!(counts.network.messages > 0 && counts.skipped_engine_writes > 0, "{counts:?}");
+}
+
+#[test]
+fn back_pressure_reaches_through_shared_memory() {
+    const COUNT: i32 = 2000;
+    let (_here, _there, talker, listener) = nodes();
+    let publisher = talker.create_publisher::<Int32>("number", QosProfile::keep_all()).unwrap();
+    let (sender, receiver) = channel();
+    let subscription = listener
+        .create_subscription("number", options(QosProfile::keep_all()), move |number: Int32| {
+            // Slower than the publisher.
+            if number.data % 64 == 0 {
+                std::thread::sleep(Duration::from_millis(2));
+            }
+            sender.send(number.data).unwrap();
+        })
+        .unwrap();
+    let _spinning = spinning(&listener);
+    until_host(&publisher, 1, || publisher.publish(Int32 { data: -1 }).unwrap());
+    (0..COUNT).for_each(|data| publisher.publish(Int32 { data }).unwrap());
+    let heard: Vec<_> = (0..)
+        .map(|_| receiver.recv_timeout(WATCHDOG).unwrap())
+        .filter(|data| *data >= 0)
+        .take(COUNT as usize)
+        .collect();
+    assert_eq!(heard, (0..COUNT).collect::<Vec<_>>());
+    assert_eq!(subscription.counts().lost_on_fast_paths, 0);
+    assert!(publisher.counts().host.messages >= COUNT as u64);
+}
+
+#[test]
+fn what_is_pushed_out_of_shared_memory_is_told() {
+    let (_here, _there, talker, listener) = nodes();
+    let publisher = talker.create_publisher::<Int32>("number", 10).unwrap();
+    let (sender, receiver) = channel();
+    let (gate, hold) = channel::<()>();
+    let (events, lost) = channel();
+    let with_event = options(2).on_event(move |event| {
+        if let SubscriptionEvent::MessageLost { total, .. } = event {
+            events.send(total).unwrap();
+        }
+    });
+    let subscription = listener
+        .create_subscription("number", with_event, move |number: Int32| {
+            if number.data == 0 {
+                hold.recv_timeout(WATCHDOG).unwrap();
+            }
+            sender.send(number.data).unwrap();
+        })
+        .unwrap();
+    let _spinning = spinning(&listener);
+    until_host(&publisher, 1, || publisher.publish(Int32 { data: -1 }).unwrap());
+    publisher.publish(Int32 { data: 0 }).unwrap();
+    // The callback holds 0, the queue the last two.
+    while subscription.counts().host.messages == 0 || receiver.try_recv().is_ok() {
+        std::thread::yield_now();
+    }
+    (1..=5).for_each(|data| publisher.publish(Int32 { data }).unwrap());
+    gate.send(()).unwrap();
+    let mut heard = Vec::new();
+    while heard.last() != Some(&5) {
+        heard.push(receiver.recv_timeout(WATCHDOG).unwrap());
+    }
+    heard.retain(|data| *data > 0);
+    let missing = 5 - heard.len() as u64;
+    assert!((2..=3).contains(&missing), "{heard:?}");
+    assert_eq!(lost.recv_timeout(WATCHDOG).unwrap(), missing);
+}
+
+#[test]
+fn late_joiners_get_history_by_the_engine_and_the_rest_through_shared_memory_once() {
+    let (_here, _there, talker, listener) = nodes();
+    let qos = QosProfile::keep_last(5).transient_local();
+    let publisher = talker.create_publisher::<Int32>("number", qos).unwrap();
+    (0..5).for_each(|data| publisher.publish(Int32 { data }).unwrap());
+    let (sender, receiver) = channel();
+    let deep = options(QosProfile { depth: 100, ..qos });
+    let subscription = listener
+        .create_subscription("number", deep, move |number: Int32| sender.send(number.data).unwrap())
+        .unwrap();
+    let _spinning = spinning(&listener);
+    let mut data = 5;
+    until_host(&publisher, 1, || {
+        publisher.publish(Int32 { data }).unwrap();
+        data += 1;
+    });
+    (data..data + 10).for_each(|data| publisher.publish(Int32 { data }).unwrap());
+    let mut heard = Vec::new();
+    while heard.last() != Some(&(data + 9)) {
+        heard.push(receiver.recv_timeout(WATCHDOG).unwrap());
+    }
+    assert_eq!(heard, (0..data + 10).collect::<Vec<_>>());
+    assert!(subscription.counts().host.messages >= 10);
+}
+
+#[test]
+fn views_keep_their_messages_and_too_many_of_them_lose_nothing_in_silence() {
+    let (_here, _there, talker, listener) = nodes();
+    let publisher = talker.create_publisher::<Image>("image", 10).unwrap();
+    let (sender, receiver) = channel();
+    let _subscription = listener
+        .create_subscription("image", options(100), move |image: View<Image>| sender.send(image).unwrap())
+        .unwrap();
+    let _spinning = spinning(&listener);
+    let numbered = |number: u32| Image { height: number, data: vec![number as u8; 1000], ..Image::default() };
+    until_host(&publisher, 1, || publisher.publish(numbered(0)).unwrap());
+    (1..=30).for_each(|number| publisher.publish(numbered(number)).unwrap());
+    let mut held = Vec::new();
+    let mut numbers = Vec::new();
+    while numbers.last() != Some(&30) {
+        // Those that are held are as they were; letting one go lets the next one come.
+        match receiver.recv_timeout(Duration::from_millis(200)) {
+            Ok(view) => {
+                numbers.push(view.get().height);
+                held.push(view);
+            }
+            Err(_) => drop(held.remove(0)),
+        }
+        assert!(held.iter().all(|view| view.get().data.iter().all(|byte| *byte == view.get().height as u8)));
+    }
+    numbers.retain(|number| *number > 0);
+    assert_eq!(numbers, (1..=30).collect::<Vec<_>>());
+}
+
+#[test]
+fn paths_can_be_restricted_and_tell_why() {
+    let (_here, _there, talker, listener) = nodes();
+    let publisher = talker.create_publisher::<Int32>("number", 10).unwrap();
+    let network = SubscriptionOptions::from(10).paths(Path::Network);
+    let _network = listener.create_subscription("number", network, |_: Int32| {}).unwrap();
+    let process = SubscriptionOptions::from(10).paths(Path::Process);
+    let _process = listener.create_subscription("number", process, |_: Int32| {}).unwrap();
+    let deep = options(100_000);
+    let _deep = listener.create_subscription("number", deep, |_: Int32| {}).unwrap();
+    publisher.wait_for_subscriptions(3, WATCHDOG).unwrap();
+    let path_of = |gid| publisher.paths().into_iter().find(|found| found.gid == gid).unwrap();
+    assert_eq!(path_of(_process.gid()).path, Some(Path::Process));
+    let found = path_of(_network.gid());
+    assert_eq!(found.path, Some(Path::Network));
+    assert!(found.reason.unwrap().to_string().contains("the subscription does not allow the process path"));
+    let found = path_of(_deep.gid());
+    assert_eq!(found.path, Some(Path::Network));
+    assert_eq!(_deep.paths()[0].path, Some(Path::Network));
+
+    // No path at all: the publisher may use the host path only, the subscription anything but that.
+    let host_only = feros::PublisherOptions::from(10).paths(Path::Host);
+    let lonely = talker.create_publisher::<Int32>("lonely", host_only).unwrap();
+    let no_host = SubscriptionOptions::from(10).paths(PathSet::ALL.without(Path::Host));
+    let subscription = listener.create_subscription("lonely", no_host, |_: Int32| {}).unwrap();
+    lonely.wait_for_subscriptions(1, WATCHDOG).unwrap();
+    let found = lonely.paths().remove(0);
+    assert_eq!(found.path, None);
+    assert!(matches!(found.reason, Some(Reason::NoPath { .. })), "{found:?}");
+    lonely.publish(Int32::default()).unwrap();
+    assert_eq!(lonely.counts().network.messages, 0);
+    drop(subscription);
+}

@@ -1,0 +1,226 @@
+//! Processes are killed with SIGKILL at random points - while making, lending, sending, linking, taking, holding, growing - and
+//! those that survive go on; nothing is left behind. `FEROS_CRASH_ROUNDS` sets the number of rounds (two kills each).
+#![allow(clippy::unwrap_used)]
+
+use std::collections::HashMap;
+use std::fs;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use feros_rmw::PayloadBytes;
+use feros_shm::{
+    HostNode, HostPublisher, HostPublisherSettings, Link, LinkSettings, LoanError, SampleHeader, TakeOutcome,
+};
+
+const ROLE: &str = "FEROS_CRASH_ROLE";
+const SPACE: &str = "FEROS_CRASH_SPACE";
+const ID: &str = "FEROS_CRASH_ID";
+const SURVIVOR: u64 = 1;
+const SETTINGS: LinkSettings = LinkSettings { depth: 4, type_hash: None };
+
+/// Small numbers from a seed, so that a failure can be repeated.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, limit: u64) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0 % limit
+    }
+}
+
+/// What the children do; does nothing when the test binary runs as usual.
+#[test]
+fn role_of_a_child() {
+    let Ok(role) = std::env::var(ROLE) else { return };
+    let id: u64 = std::env::var(ID).unwrap().parse().unwrap();
+    let node = Arc::new(HostNode::new(&std::env::var(SPACE).unwrap()).unwrap());
+    let mut random = Random(id * 7919 + 1);
+    match role.as_str() {
+        "publisher" => publish_forever(&node, id, &mut random),
+        "subscriber" => take_forever(&node, &mut random),
+        _ => unreachable!(),
+    }
+}
+
+fn publish_forever(node: &Arc<HostNode>, id: u64, random: &mut Random) {
+    loop {
+        let publisher = HostPublisher::create(node, HostPublisherSettings::new(id)).unwrap();
+        for number in 1..=200 + random.below(2000) {
+            let mut loan = publisher.loan(8 + random.below(1 << (4 + number % 16)) as usize).unwrap();
+            loan.fill(number as u8);
+            if random.below(8) != 0 {
+                publisher
+                    .send(loan, SampleHeader { publication_number: number, ..SampleHeader::default() })
+                    .unwrap();
+            }
+        }
+    }
+}
+
+fn take_forever(node: &Arc<HostNode>, random: &mut Random) {
+    loop {
+        let Ok(mut link) = Link::open(node, SURVIVOR, SETTINGS) else { continue };
+        let mut held = Vec::new();
+        for _ in 0..200 + random.below(5000) {
+            match link.take() {
+                TakeOutcome::Sample(sample) => held.push(sample),
+                TakeOutcome::Empty => std::thread::yield_now(),
+                TakeOutcome::ViewsExhausted { .. } => held.clear(),
+                TakeOutcome::Refused(refused) => panic!("{refused}"),
+            }
+            if random.below(3) == 0 {
+                held.pop();
+            }
+        }
+    }
+}
+
+fn child(role: &str, space: &str, id: u64) -> Child {
+    Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "role_of_a_child"])
+        .env(ROLE, role)
+        .env(SPACE, space)
+        .env(ID, id.to_string())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap()
+}
+
+/// Kills, and fails when the child has failed by itself before.
+fn kill(mut child: Child) {
+    if let Some(status) = child.try_wait().unwrap() {
+        let output = child.wait_with_output().unwrap();
+        panic!("a child ended by itself: {status}\n{}", String::from_utf8_lossy(&output.stderr));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+}
+
+/// Names in `/dev/shm` and files in the folder.
+fn files(node: &HostNode) -> Vec<String> {
+    fn under(folder: &Path, found: &mut Vec<String>) {
+        for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+            found.push(entry.path().display().to_string());
+            if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                under(&entry.path(), found);
+            }
+        }
+    }
+    let mut found = Vec::new();
+    for entry in fs::read_dir("/dev/shm").unwrap().flatten() {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        if name.starts_with(node.prefix()) {
+            found.push(name);
+        }
+    }
+    under(node.folder(), &mut found);
+    found.sort();
+    found
+}
+
+fn descriptors() -> usize {
+    fs::read_dir("/proc/self/fd").unwrap().count()
+}
+
+fn resident_bytes() -> u64 {
+    let pages: u64 =
+        fs::read_to_string("/proc/self/statm").unwrap().split(' ').nth(1).unwrap().parse().unwrap();
+    pages * 4096
+}
+
+/// One message from the survivor's publisher to its own link, and as much as comes from the doomed publisher.
+fn exchange(publisher: &HostPublisher, link: &mut Link, number: u64) {
+    let mut loan = match publisher.loan(1000) {
+        Err(LoanError::TooManyLoans { .. }) => panic!("a loan leaked"),
+        other => other.unwrap(),
+    };
+    loan.fill(number as u8);
+    publisher.send(loan, SampleHeader { publication_number: number, ..SampleHeader::default() }).unwrap();
+    let TakeOutcome::Sample(sample) = link.take() else { panic!("the survivors' own message is missing") };
+    assert_eq!(sample.header().publication_number, number);
+    assert!(sample.bytes().iter().all(|byte| *byte == number as u8));
+}
+
+#[test]
+fn killed_processes_harm_nobody() {
+    let rounds: u64 = std::env::var("FEROS_CRASH_ROUNDS").map_or(30, |rounds| rounds.parse().unwrap());
+    let space = format!("feros-test-{}-crash", std::process::id());
+    let node = Arc::new(HostNode::new(&space).unwrap());
+    let publisher = HostPublisher::create(&node, HostPublisherSettings::new(SURVIVOR)).unwrap();
+    let mut link = Link::open(&node, SURVIVOR, SETTINGS).unwrap();
+    let mut random = Random(std::env::var("FEROS_CRASH_SEED").map_or(0x5eed, |seed| seed.parse().unwrap()));
+    let mut number = 0;
+    let mut from_doomed: HashMap<u64, u64> = HashMap::new();
+    let (mut swept, mut failed) = (0, 0);
+    let mut slowest_clean_up = Duration::ZERO;
+    exchange(&publisher, &mut link, number);
+    let before = files(&node);
+    let mut baseline = (0, 0);
+    for round in 0..rounds {
+        let id = 100 + round;
+        let doomed_publisher = child("publisher", &space, id);
+        let doomed_subscriber = child("subscriber", &space, id);
+        let until = Instant::now() + Duration::from_micros(random.below(80_000));
+        let mut doomed_link = None;
+        while Instant::now() < until {
+            number += 1;
+            exchange(&publisher, &mut link, number);
+            match &mut doomed_link {
+                None => doomed_link = Link::open(&node, id, SETTINGS).ok(),
+                Some(doomed) => {
+                    while let TakeOutcome::Sample(sample) = doomed.take() {
+                        let expected = sample.header().publication_number as u8;
+                        assert!(sample.bytes().iter().all(|byte| *byte == expected));
+                        *from_doomed.entry(id).or_default() += 1;
+                    }
+                    if !doomed.is_connected() {
+                        doomed_link = None; // it makes a new publisher
+                    }
+                }
+            }
+        }
+        kill(doomed_publisher);
+        kill(doomed_subscriber);
+        let start = Instant::now();
+        let clean_up = node.clean_up();
+        swept += clean_up.swept;
+        failed += clean_up.failed;
+        slowest_clean_up = slowest_clean_up.max(start.elapsed());
+        publisher.refresh();
+        for _ in 0..20 {
+            number += 1;
+            exchange(&publisher, &mut link, number);
+        }
+        // What was queued can still be read after the death.
+        if let Some(mut doomed) = doomed_link {
+            while let TakeOutcome::Sample(_) = doomed.take() {}
+            assert!(!doomed.is_connected(), "cleaned up");
+        }
+        assert_eq!(publisher.subscriber_count(), 1, "round {round}: the killed subscription's place is free");
+        // The id can be used again at once.
+        drop(HostPublisher::create(&node, HostPublisherSettings::new(id)).unwrap());
+        if round == rounds / 3 {
+            baseline = (descriptors(), resident_bytes());
+        }
+    }
+    assert!(!from_doomed.is_empty(), "no message ever came from a doomed publisher");
+    let after = (descriptors(), resident_bytes());
+    println!(
+        "{} kills, {} publishers heard before, {swept} files swept, {failed} clean-ups failed, slowest clean-up {slowest_clean_up:?}, descriptors and bytes {baseline:?} -> {after:?}, pool {:?}",
+        2 * rounds,
+        from_doomed.len(),
+        publisher.pool()
+    );
+    assert_eq!(files(&node), before, "files left behind");
+    assert_eq!(after.0, baseline.0, "descriptors left open");
+    assert!(after.1 < baseline.1 + (4 << 20), "memory grew: {baseline:?} -> {after:?}");
+    drop(link);
+    drop(publisher);
+    drop(node);
+    HostNode::remove_space(&space).unwrap();
+}

@@ -1,0 +1,438 @@
+//! Process segments between real processes: this test binary starts itself again, and the other process does the part
+//! that an environment variable names.
+#![allow(clippy::unwrap_used)]
+
+use feros_executor::{CAPACITY, Doorbell, Place, Slot};
+use feros_shm::{
+    Announced, Announcement, EntryId, Obstacle, PathSet, Peer, PeerError, PeerSubscription, ProcessSegment,
+    Reason, Room, SharedDoorbell, Side, SubscriptionEntry, random_id,
+};
+use rustix::fs::{MemfdFlags, SealFlags};
+use std::io::{BufRead, BufReader, Write};
+use std::num::NonZeroU64;
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::unix::fs::{FileExt, PermissionsExt};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdout, Command, Stdio};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+const ROLE: &str = "FEROS_SEGMENT_TEST_ROLE";
+/// What the starting process announces.
+const STARTER: &str = "FEROS_SEGMENT_TEST_STARTER";
+/// Marks the lines that are meant for the starting process among those of the test harness.
+const MARK: &str = "child: ";
+const SLOT: usize = 70;
+const PUBLISHER: NonZeroU64 = NonZeroU64::new(99).unwrap();
+/// Against hanging, never a criterion.
+const WATCHDOG: Duration = Duration::from_secs(120);
+
+/// Some tests count mappings and descriptors of the process, so all of them take turns.
+fn in_turn() -> MutexGuard<'static, ()> {
+    static TURN: Mutex<()> = Mutex::new(());
+    TURN.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn slot() -> Slot {
+    Slot::new(SLOT).unwrap()
+}
+
+/// A subscription of this process that can be rung.
+struct Subscription {
+    doorbell: SharedDoorbell,
+    entry: SubscriptionEntry,
+}
+
+impl Subscription {
+    fn new() -> Self {
+        let segment = ProcessSegment::of_this_process().unwrap();
+        let (doorbell, entry) = (segment.doorbell().unwrap(), segment.subscription_entry().unwrap());
+        clear(&doorbell);
+        entry.set_place(Some(Place { doorbell: Some(doorbell.number()), slot: slot() }));
+        Self { doorbell, entry }
+    }
+
+    fn announcement(&self) -> Announcement {
+        Announcement::of_this_process(self.entry.id().to_u64(), PathSet::ALL, None)
+    }
+
+    /// Sleeps until it is rung.
+    fn wait(&self) {
+        let end = Instant::now() + WATCHDOG;
+        while !self.doorbell.take(slot()) {
+            assert!(Instant::now() < end, "no ring came");
+            self.doorbell.wait(Some(WATCHDOG));
+        }
+    }
+}
+
+/// As executors do.
+fn clear(doorbell: &Doorbell) {
+    for slot in (0..CAPACITY).filter_map(Slot::new) {
+        doorbell.take(slot);
+    }
+}
+
+fn open(announcement: &Announcement) -> Result<PeerSubscription, PeerError> {
+    let token = NonZeroU64::new(announcement.token).unwrap();
+    let peer = Peer::open(announcement.pid, announcement.shared_memory.unwrap(), token)?;
+    Ok(peer.subscription(EntryId::from_u64(announcement.endpoint).unwrap()))
+}
+
+/// Another process, killed when the test is done with it.
+struct OtherProcess {
+    child: Child,
+    lines: BufReader<ChildStdout>,
+}
+
+impl OtherProcess {
+    fn start(role: &str, starter: &Announcement) -> Self {
+        Self::of_command(Command::new(std::env::current_exe().unwrap()), role, starter)
+    }
+
+    fn of_command(mut command: Command, role: &str, starter: &Announcement) -> Self {
+        let mut child = command
+            .args(["the_other_process", "--exact", "--nocapture", "--test-threads=1"])
+            .env(ROLE, role)
+            .env(STARTER, starter.encode())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let lines = BufReader::new(child.stdout.take().unwrap());
+        Self { child, lines }
+    }
+
+    /// The next line that the other process [says](say).
+    fn hear(&mut self) -> String {
+        loop {
+            let mut line = String::new();
+            assert_ne!(self.lines.read_line(&mut line).unwrap(), 0, "the other process ended early");
+            // The harness writes the test's name before it, on the same line.
+            if let Some((_, text)) = line.trim_end().split_once(MARK) {
+                return text.to_owned();
+            }
+        }
+    }
+
+    fn hear_announcement(&mut self) -> Announcement {
+        match Announced::read(Some(&self.hear())) {
+            Announced::Feros(announcement) => announcement,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    /// As `kill -9`; afterwards its id may belong to another process.
+    fn kill(&mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+}
+
+impl Drop for OtherProcess {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn say(text: &str) {
+    println!("{MARK}{text}");
+    std::io::stdout().flush().unwrap();
+}
+
+/// Until the starting process is done, which closes the pipe.
+fn wait_for_the_end() {
+    let _ = std::io::stdin().lines().next();
+}
+
+/// Not a test of its own: what the other processes do.
+#[test]
+fn the_other_process() {
+    let Ok(role) = std::env::var(ROLE) else { return };
+    let starter = match Announced::read(std::env::var(STARTER).ok().as_deref()) {
+        Announced::Feros(announcement) => announcement,
+        other => panic!("{other:?}"),
+    };
+    match role.as_str() {
+        "publisher" => {
+            let subscription = open(&starter).unwrap();
+            let attachment = subscription.attachment(PUBLISHER).unwrap();
+            let mut seen = 0;
+            loop {
+                assert!(subscription.ring());
+                match attachment.wait_for_room(seen, WATCHDOG) {
+                    Room::Taken(taken) => seen = taken,
+                    // The last count may go unnoticed, because the attachment ends right after it.
+                    Room::Detached => break,
+                    Room::TimedOut => panic!("no room came"),
+                }
+            }
+            assert!(seen + 1 >= attachment.capacity(), "{seen} messages were taken");
+            say("done");
+        }
+        "waiting publisher" => {
+            let attachment = open(&starter).unwrap().attachment(PUBLISHER).unwrap();
+            say("waiting");
+            attachment.wait_for_room(0, WATCHDOG);
+        }
+        "ringing publisher" => {
+            let subscription = open(&starter).unwrap();
+            say("ringing");
+            while subscription.ring() {}
+        }
+        "subscription" => {
+            let subscription = Subscription::new();
+            let _attachment = subscription.entry.attach(PUBLISHER, 5).unwrap();
+            say(&subscription.announcement().encode());
+            subscription.wait();
+            say("rung");
+            wait_for_the_end();
+        }
+        "stranger" => say(&open(&starter).unwrap_err().to_string()),
+        other => panic!("unknown role {other}"),
+    }
+}
+
+#[test]
+fn rings_and_room_reach_another_process_without_loss() {
+    const ROUNDS: u32 = 500;
+    let _turn = in_turn();
+    let subscription = Subscription::new();
+    let attachment = subscription.entry.attach(PUBLISHER, ROUNDS).unwrap();
+    let mut publisher = OtherProcess::start("publisher", &subscription.announcement());
+    for _ in 0..ROUNDS {
+        subscription.wait();
+        attachment.count_taken(1);
+    }
+    drop(attachment);
+    assert_eq!(publisher.hear(), "done");
+}
+
+#[test]
+fn a_killed_subscription_is_noticed_and_leaves_nothing() {
+    let _turn = in_turn();
+    let own = Subscription::new();
+    let before = footprint();
+    for _ in 0..3 {
+        let mut other = OtherProcess::start("subscription", &own.announcement());
+        let announcement = other.hear_announcement();
+        let subscription = open(&announcement).unwrap();
+        let attachment = subscription.attachment(PUBLISHER).unwrap();
+        assert!(subscription.exists() && subscription.peer().is_alive() && subscription.ring());
+        assert_eq!(other.hear(), "rung");
+        assert_eq!((attachment.capacity(), attachment.taken()), (5, Some(0)));
+        other.kill();
+        assert!(!subscription.peer().is_alive());
+        // Its memory is there for as long as we map it, so all this is safe; nobody waits for the dead for long.
+        subscription.ring();
+        assert_eq!(attachment.wait_for_room(0, WATCHDOG), Room::Detached);
+        drop((attachment, subscription, other));
+        assert_eq!(footprint(), before, "mappings of segments and open files");
+        let error = open(&announcement).unwrap_err();
+        assert_eq!(error, PeerError::NoSuchProcess { pid: announcement.pid });
+        assert_eq!(error.reason(Side::Subscription), Reason::SubscriptionGone);
+    }
+}
+
+/// Mappings of segments, and open files.
+fn footprint() -> (usize, usize) {
+    let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
+    let mappings = maps.lines().filter(|line| line.contains("memfd:feros-segment")).count();
+    (mappings, std::fs::read_dir("/proc/self/fd").unwrap().count())
+}
+
+#[test]
+fn a_killed_publisher_leaves_entry_and_doorbell_usable() {
+    let _turn = in_turn();
+    let subscription = Subscription::new();
+    for _ in 0..3 {
+        let attachment = subscription.entry.attach(PUBLISHER, 1).unwrap();
+        let mut publisher = OtherProcess::start("waiting publisher", &subscription.announcement());
+        assert_eq!(publisher.hear(), "waiting");
+        publisher.kill();
+        attachment.count_taken(1);
+        drop(attachment);
+    }
+    for _ in 0..10 {
+        let mut publisher = OtherProcess::start("ringing publisher", &subscription.announcement());
+        assert_eq!(publisher.hear(), "ringing");
+        subscription.wait();
+        subscription.wait();
+        publisher.kill();
+        // Killed in the middle of ringing it may have left a flag that nobody tells of.
+        subscription.doorbell.nudge();
+        subscription.doorbell.take(slot());
+        let own = open(&subscription.announcement()).unwrap();
+        std::thread::scope(|scope| {
+            std::thread::Builder::new()
+                .name("ringer".into())
+                .spawn_scoped(scope, || assert!(own.ring()))
+                .unwrap();
+            subscription.wait();
+        });
+    }
+}
+
+#[test]
+fn the_own_process_is_a_peer_like_others() {
+    let _turn = in_turn();
+    let subscription = Subscription::new();
+    let announcement = subscription.announcement();
+    let [first, second] = [(); 2].map(|()| open(&announcement).unwrap());
+    assert!(Arc::ptr_eq(first.peer(), second.peer()), "one mapping for all");
+    assert!(first.peer().is_alive());
+    assert!(first.ring());
+    subscription.wait();
+    let attachment = subscription.entry.attach(PUBLISHER, 7).unwrap();
+    assert!(first.is_attached(PUBLISHER) && !first.is_attached(random_id()));
+    let seen = second.attachment(PUBLISHER).unwrap();
+    attachment.count_taken(2);
+    assert_eq!((seen.capacity(), seen.taken()), (7, Some(2)));
+    assert_eq!(seen.wait_for_room(2, Duration::from_millis(1)), Room::TimedOut);
+    assert!(seen.begin(1000));
+    assert_eq!(attachment.first_number(), Some(1000));
+    drop(attachment);
+    assert!(!seen.is_attached() && !seen.begin(1001) && first.attachment(PUBLISHER).is_none());
+    subscription.entry.set_place(None);
+    assert!(!first.ring(), "no place");
+    let Subscription { doorbell, entry } = subscription;
+    entry.set_place(Some(Place { doorbell: Some(doorbell.number()), slot: slot() }));
+    assert!(first.ring());
+    drop(doorbell);
+    assert!(!first.ring(), "a place on a doorbell that is gone");
+    drop(entry);
+    assert!(!first.exists());
+}
+
+/// An anonymous file of this process, as a liar could announce it.
+fn memory(name: &str, size_bytes: u64, content: &[u8], seals: SealFlags) -> OwnedFd {
+    let file = rustix::fs::memfd_create(name, MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING).unwrap();
+    rustix::fs::ftruncate(&file, size_bytes).unwrap();
+    rustix::io::pwrite(&file, content, 0).unwrap();
+    rustix::fs::fcntl_add_seals(&file, seals).unwrap();
+    file
+}
+
+#[test]
+fn files_that_are_no_segments_are_refused() {
+    let _turn = in_turn();
+    const NAME: &str = "feros-segment";
+    let seals = SealFlags::SHRINK | SealFlags::GROW;
+    let pid = std::process::id();
+    let segment = ProcessSegment::of_this_process().unwrap();
+    let file = std::fs::File::open(format!("/proc/self/fd/{}", segment.file_number())).unwrap();
+    let size = file.metadata().unwrap().len();
+    let mut header = [0; 64];
+    file.read_exact_at(&mut header, 0).unwrap();
+    let mut later_version = header;
+    later_version[16] += 1;
+    // With a token of its own, because what is open already is found by it.
+    let token = NonZeroU64::new(segment.token().get() ^ 1).unwrap();
+    let mut others_token = header;
+    others_token[8] ^= 1;
+    let attempt = |file: &OwnedFd| Peer::open(pid, file.as_raw_fd().unsigned_abs(), token);
+
+    let good = memory(NAME, size, &others_token, seals);
+    assert_eq!(attempt(&good).unwrap().pid(), pid, "what differs below is the reason");
+    let null: OwnedFd = std::fs::File::open("/dev/null").unwrap().into();
+    let (_reader, pipe) = rustix::pipe::pipe().unwrap();
+    for (file, expected) in [
+        (memory("another name", size, &others_token, seals), "another kind of file"),
+        (null, "another kind of file"),
+        (pipe, "another kind of file"),
+        (memory(NAME, size - 1, &others_token, seals), "its size is not that of a segment"),
+        (memory(NAME, size + 4096, &others_token, seals), "its size is not that of a segment"),
+        (memory(NAME, 64, &others_token, seals), "its size is not that of a segment"),
+        (memory(NAME, size, &others_token, SealFlags::empty()), "its size is not sealed"),
+        (memory(NAME, size, &others_token, SealFlags::GROW), "its size is not sealed"),
+        (memory(NAME, size, &[], seals), "its first bytes are not ours"),
+    ] {
+        match attempt(&file) {
+            Err(error @ PeerError::NotASegment { .. }) => {
+                assert!(error.to_string().contains(expected), "{error}, not {expected}");
+                let why = Obstacle::Other;
+                let reason = Reason::SharedMemoryUnavailable { by: Side::Subscription, why };
+                assert_eq!(error.reason(Side::Subscription), reason);
+            }
+            other => panic!("{other:?}, not {expected}"),
+        }
+    }
+    assert!(matches!(
+        Peer::open(pid, 1 << 20, token),
+        Err(PeerError::NotASegment { what: "there is no such file", .. })
+    ));
+    let later = memory(NAME, size, &later_version, seals);
+    let error = attempt(&later).unwrap_err();
+    assert!(matches!(error, PeerError::OtherVersion { theirs: 2, ours: 1, .. }));
+    assert_eq!(error.reason(Side::Publisher), Reason::IncompatibleVersion { publisher: 2, subscription: 1 });
+    assert_eq!(attempt(&memory(NAME, size, &header, seals)).unwrap_err(), PeerError::WrongToken { pid });
+}
+
+#[test]
+fn processes_that_are_not_there_are_refused() {
+    let _turn = in_turn();
+    let mut child = Command::new("true").spawn().unwrap();
+    child.wait().unwrap();
+    for pid in [child.id(), 0, u32::MAX, i32::MAX as u32] {
+        assert_eq!(Peer::open(pid, 3, PUBLISHER).unwrap_err(), PeerError::NoSuchProcess { pid });
+    }
+    let parent = std::os::unix::process::parent_id();
+    let refusal = Peer::open(parent, 0, PUBLISHER).unwrap_err();
+    assert!(matches!(refusal, PeerError::NotASegment { .. } | PeerError::Denied { .. }), "{refusal}");
+}
+
+/// A copy of this test program that everybody may run, whatever folder it was built in.
+struct PublicCopy(PathBuf);
+
+impl PublicCopy {
+    fn new() -> Self {
+        let copy = std::env::temp_dir().join(format!("feros-segment-test-{}", std::process::id()));
+        std::fs::copy(std::env::current_exe().unwrap(), &copy).unwrap();
+        std::fs::set_permissions(&copy, std::fs::Permissions::from_mode(0o755)).unwrap();
+        Self(copy)
+    }
+
+    /// A command that runs it as a user without rights.
+    fn as_nobody(&self) -> Command {
+        let mut command = Command::new(&self.0);
+        command.uid(65534).gid(65534).current_dir("/");
+        command
+    }
+}
+
+impl Drop for PublicCopy {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.0);
+    }
+}
+
+#[test]
+fn another_user_cannot_map_the_segment() {
+    let _turn = in_turn();
+    if !rustix::process::geteuid().is_root() {
+        eprintln!(
+            "SKIPPED another_user_cannot_map_the_segment: only root can start a process as another user"
+        );
+        return;
+    }
+    let program = PublicCopy::new();
+    let own = Subscription::new();
+    let mut stranger = OtherProcess::of_command(program.as_nobody(), "stranger", &own.announcement());
+    let refusal = stranger.hear();
+    assert!(refusal.contains("is denied"), "{refusal}");
+
+    // The other way round the kernel lets root in, and this is refused as well: root's messages are root's.
+    let mut other = OtherProcess::of_command(program.as_nobody(), "subscription", &own.announcement());
+    let announcement = other.hear_announcement();
+    let error = open(&announcement).unwrap_err();
+    assert_eq!(error, PeerError::OtherUser { pid: announcement.pid, uid: 65534 });
+    let why = Obstacle::Denied;
+    let by = Side::Subscription;
+    assert_eq!(error.reason(by), Reason::SharedMemoryUnavailable { by, why });
+    // Whoever gets hold of the file in another way is stopped by its mode.
+    let path = format!("/proc/{}/fd/{}", announcement.pid, announcement.shared_memory.unwrap());
+    let mode = std::fs::metadata(Path::new(&path)).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+}
