@@ -3,51 +3,73 @@
 use std::net::{Ipv4Addr, TcpListener};
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, Instant};
 
-/// Domains that tests choose from; `FEROS_TEST_DOMAINS=FIRST-LAST` chooses others.
-const DOMAINS: RangeInclusive<u16> = 100..=120;
+/// Domains that tests choose from; `FEROS_TEST_DOMAINS=FIRST-LAST` chooses others. Up to 101 the ports of a domain are
+/// below those that Linux hands out to any socket, such as those that Fast DDS sends from.
+const DOMAINS: RangeInclusive<u16> = 71..=100;
 
 /// The domain's lock is this TCP port plus its number: the system frees it however the process ends.
 const LOCK_PORT: u16 = 28_500;
+
+/// The watchdog for a free domain: there may be more tests than domains, which take turns.
+const LONGEST_TURN: Duration = Duration::from_secs(600);
 
 /// A DDS domain that nobody else on this host uses as long as this value lives.
 #[derive(Debug)]
 pub struct Domain {
     id: u16,
-    python: PathBuf,
     _lock: TcpListener,
 }
 
 impl Domain {
-    /// Takes a free domain. `None` means that the environment says to skip the interop tests.
+    /// Takes a free domain for stock peers. `None` means that the environment says to skip the interop tests.
     ///
     /// # Panics
-    /// When the ROS 2 wheels are not installed, or every domain is in use.
+    /// When the ROS 2 wheels are not installed, or no domain becomes free.
     pub fn reserve() -> Option<Self> {
         if std::env::var_os("FEROS_SKIP_INTEROP").is_some_and(|value| value == "1") {
             eprintln!("skipped: FEROS_SKIP_INTEROP=1");
             return None;
         }
         let python = python_with_ros2();
+        assert!(
+            python.is_file(),
+            "stock ROS 2 is not installed: there is no {}. Run scripts/setup.sh, or set FEROS_SKIP_INTEROP=1 to do \
+             without the interop tests.",
+            python.display()
+        );
+        Some(Self::reserve_without_ros2())
+    }
+
+    /// Takes a free domain for a test that starts no stock peer.
+    ///
+    /// # Panics
+    /// When no domain becomes free.
+    pub fn reserve_without_ros2() -> Self {
         let domains = chosen_domains();
-        let count = domains.clone().count();
         // Different processes begin at different places: the fewer tries, and the fewer old sockets, the better.
-        let first = std::process::id() as usize % count.max(1);
-        for id in domains.clone().cycle_from(first) {
-            if let Ok(lock) = TcpListener::bind((Ipv4Addr::LOCALHOST, LOCK_PORT + id)) {
-                return Some(Self { id, python, _lock: lock });
+        let first = std::process::id() as usize % domains.len();
+        let began = Instant::now();
+        loop {
+            for id in domains.clone().cycle_from(first) {
+                if let Ok(lock) = TcpListener::bind((Ipv4Addr::LOCALHOST, LOCK_PORT + id)) {
+                    return Self { id, _lock: lock };
+                }
             }
+            let (first, last) = domains.clone().into_inner();
+            assert!(
+                began.elapsed() < LONGEST_TURN,
+                "DDS domains {first} to {last} stay in use by other tests"
+            );
+            thread::sleep(Duration::from_millis(50));
         }
-        panic!("every DDS domain from {} to {} is in use by other tests", domains.start(), domains.end());
     }
 
     /// The number of the domain, for `ROS_DOMAIN_ID`.
     pub fn id(&self) -> u16 {
         self.id
-    }
-
-    pub(crate) fn python(&self) -> &Path {
-        &self.python
     }
 }
 
@@ -72,16 +94,9 @@ fn chosen_domains() -> RangeInclusive<u16> {
 }
 
 /// The Python of the repository's environment with stock ROS 2, or that of `FEROS_ROS2_PYTHON`.
-fn python_with_ros2() -> PathBuf {
-    let python = std::env::var_os("FEROS_ROS2_PYTHON")
-        .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../.venv/bin/python"), PathBuf::from);
-    assert!(
-        python.is_file(),
-        "stock ROS 2 is not installed: there is no {}. Run scripts/setup.sh, or set FEROS_SKIP_INTEROP=1 to do \
-         without the interop tests.",
-        python.display()
-    );
-    python
+pub(crate) fn python_with_ros2() -> PathBuf {
+    std::env::var_os("FEROS_ROS2_PYTHON")
+        .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../.venv/bin/python"), PathBuf::from)
 }
 
 #[cfg(test)]
@@ -90,7 +105,7 @@ mod tests {
 
     #[test]
     fn two_tests_never_share_a_domain() {
-        let (Some(first), Some(second)) = (Domain::reserve(), Domain::reserve()) else { return };
+        let (first, second) = (Domain::reserve_without_ros2(), Domain::reserve_without_ros2());
         assert_ne!(first.id(), second.id());
         assert!(chosen_domains().contains(&first.id()) && chosen_domains().contains(&second.id()));
     }

@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use crate::Domain;
+use crate::domain::python_with_ros2;
 
 /// The watchdog: a peer that has not answered by then hangs. Peers' own waits are shorter and fail with a reason.
 pub const LONGEST_WAIT: Duration = Duration::from_secs(120);
@@ -33,7 +34,7 @@ impl Peer {
     /// When the peer cannot be started or ends at once; its reason is in the message.
     pub fn start(domain: &Domain, script: &str, arguments: &[&str]) -> Self {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("peers").join(script);
-        let mut command = Command::new(domain.python());
+        let mut command = Command::new(python_with_ros2());
         command
             .arg(&path)
             .args(arguments)

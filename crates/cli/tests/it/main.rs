@@ -5,4 +5,5 @@ mod graph;
 mod offline;
 mod process;
 mod service;
+mod stock;
 mod topic;

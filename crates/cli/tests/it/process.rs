@@ -2,23 +2,26 @@
 
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
+use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use feros::rmw::{DiscoveryRange, SessionOptions};
 use feros::{Arguments, Context, ContextOptions};
+use feros_interop::Domain;
 
 /// Longest wait for anything: far beyond what a busy machine needs.
 pub(crate) const WATCHDOG: Duration = Duration::from_secs(60);
 
 /// The domain of this test process.
-pub(crate) fn domain() -> u32 {
-    141 + std::process::id() % 20
+fn domain() -> &'static Domain {
+    static DOMAIN: OnceLock<Domain> = OnceLock::new();
+    DOMAIN.get_or_init(Domain::reserve_without_ros2)
 }
 
 /// A context of this process in that domain, to play the robot.
 pub(crate) fn context() -> Context {
     let session = SessionOptions {
-        domain_id: domain(),
+        domain_id: domain().id().into(),
         discovery_range: DiscoveryRange::Localhost,
         ..SessionOptions::default()
     };
@@ -27,11 +30,12 @@ pub(crate) fn context() -> Context {
         arguments: Arguments::default(),
         engine: None,
         handle_signals: false,
+        paths: feros::PathSet::ALL,
     })
     .unwrap()
 }
 
-fn command(arguments: &[&str]) -> Command {
+fn command(domain: &Domain, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_feros"));
     command.args(arguments);
     for variable in
@@ -39,7 +43,7 @@ fn command(arguments: &[&str]) -> Command {
     {
         command.env_remove(variable);
     }
-    command.env("ROS_DOMAIN_ID", domain().to_string()).env("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST");
+    command.env("ROS_DOMAIN_ID", domain.id().to_string()).env("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST");
     command
 }
 
@@ -85,7 +89,12 @@ pub(crate) struct Running {
 
 impl Running {
     pub(crate) fn start(arguments: &[&str]) -> Self {
-        let mut command = command(arguments);
+        Self::start_in(domain(), arguments)
+    }
+
+    /// Starts a command in another domain than that of this test process.
+    pub(crate) fn start_in(domain: &Domain, arguments: &[&str]) -> Self {
+        let mut command = command(domain, arguments);
         let mut child =
             command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let out = Some(BufReader::new(child.stdout.take().unwrap()));

@@ -2,8 +2,11 @@
 
 use std::io::Read;
 use std::process::{Child, Command, Stdio};
+use std::sync::OnceLock;
 use std::thread;
 use std::time::{Duration, Instant};
+
+use feros_interop::Domain;
 
 /// A watchdog against hanging, not an expectation.
 const LONGEST: Duration = Duration::from_secs(180);
@@ -31,6 +34,12 @@ pub(crate) struct Ended {
     pub(crate) stderr: String,
 }
 
+/// The domain of this test process.
+fn domain() -> &'static Domain {
+    static DOMAIN: OnceLock<Domain> = OnceLock::new();
+    DOMAIN.get_or_init(Domain::reserve_without_ros2)
+}
+
 fn mark_of(name: &str) -> String {
     format!("{}-{name}", std::process::id())
 }
@@ -42,7 +51,7 @@ impl Feros {
         let mut command = Command::new(env!("CARGO_BIN_EXE_feros"));
         command
             .args(line.split_whitespace())
-            .env("ROS_DOMAIN_ID", (161 + std::process::id() % 20).to_string())
+            .env("ROS_DOMAIN_ID", domain().id().to_string())
             .env("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
             .env(MARK, &mark)
             .stdin(Stdio::null())

@@ -22,7 +22,14 @@ pub(crate) fn context(domain: &Domain) -> Context {
         ..SessionOptions::default()
     };
     let arguments = Arguments::default();
-    Context::new(ContextOptions { session, arguments, engine: None, handle_signals: false }).unwrap()
+    Context::new(ContextOptions {
+        session,
+        arguments,
+        engine: None,
+        handle_signals: false,
+        paths: feros::PathSet::ALL,
+    })
+    .unwrap()
 }
 
 /// A Feros node `/ours/feros_node` in a context of its own.

@@ -129,7 +129,8 @@ fn wait_for_subscriptions(
         End::TimedOut => {
             let topic = publisher.topic_name();
             let graph = connection.context.graph();
-            let why = graph.mismatches(topic).first().map_or_else(String::new, |m| format!("; {}", m.reason));
+            let mismatches = graph.mismatches(topic);
+            let why = mismatches.first().map_or_else(String::new, |m| format!("; {}", watch::describe(m)));
             Err(CliError::failed(format!(
                 "{topic} has {} matching subscriptions, fewer than {wanted}, after {:?}{why}",
                 publisher.subscription_count(),

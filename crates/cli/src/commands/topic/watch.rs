@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use feros::{Executor, Node, Outcome, QosProfile, TypeIdentity};
+use feros_rmw::graph::{EndpointNode, Mismatch};
 use feros_rmw::name::is_hidden;
 use feros_rmw::{EndpointKind, GraphSnapshot};
 
@@ -105,7 +106,19 @@ pub(super) fn why_silent(graph: &GraphSnapshot, topic: &str) -> String {
         );
     }
     match graph.mismatches(topic).first() {
-        Some(mismatch) => mismatch.reason.clone(),
+        Some(mismatch) => describe(mismatch),
         None => format!("{topic} has publishers that match ({publishers}), but nothing came from them"),
     }
+}
+
+/// Why two endpoints do not match, and where they are.
+pub(super) fn describe(mismatch: &Mismatch) -> String {
+    let side =
+        |node: &EndpointNode| node.name().map_or("a node without a name".to_owned(), ToString::to_string);
+    format!(
+        "publisher in {} and subscription in {}: {}",
+        side(&mismatch.publisher),
+        side(&mismatch.subscription),
+        mismatch.reason
+    )
 }

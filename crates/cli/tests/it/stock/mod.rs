@@ -1,0 +1,101 @@
+//! The command beside a stock ROS 2 node: what it says of the node, hears from it and sends to it.
+
+mod errors;
+mod graph;
+mod services;
+mod topics;
+
+use std::time::Instant;
+
+use feros_interop::{Domain, Peer};
+use serde_json::{Value, json};
+
+use crate::process::{Finished, Running, WATCHDOG};
+
+const TEXT: &str = "std_msgs/msg/String";
+const SET_BOOL: &str = "std_srvs/srv/SetBool";
+
+/// A stock node `/theirs/stock_node` in a domain of its own.
+struct Stock {
+    peer: Peer,
+    domain: Domain,
+}
+
+impl Stock {
+    /// `None` where the interop tests are skipped.
+    fn start() -> Option<Self> {
+        let domain = Domain::reserve()?;
+        let peer = Peer::start(&domain, "node.py", &["--node", "stock_node", "--namespace", "/theirs"]);
+        Some(Self { peer, domain })
+    }
+
+    /// Has the node do `op` with these arguments, written as a JSON object.
+    fn ask(&mut self, op: &str, mut arguments: Value) -> Value {
+        arguments["op"] = json!(op);
+        self.peer.request(arguments)
+    }
+
+    /// Has the node ask for the graph until the answer is `accepted`.
+    fn eventually_sees(
+        &mut self,
+        op: &str,
+        mut arguments: Value,
+        accepted: impl Fn(&Value) -> bool,
+    ) -> Value {
+        arguments["op"] = json!(op);
+        self.peer.eventually(arguments, accepted)
+    }
+
+    /// Starts `feros` beside the node.
+    fn start_feros(&self, arguments: &[&str]) -> Running {
+        Running::start_in(&self.domain, arguments)
+    }
+
+    /// Runs `feros` beside the node to its end.
+    fn feros(&self, arguments: &[&str]) -> Finished {
+        self.start_feros(arguments).finish()
+    }
+
+    /// Repeats a command that shows the graph until its output is `accepted`: it waits for about a second, in which a busy
+    /// machine may not tell it all.
+    fn eventually(&self, arguments: &[&str], accepted: impl Fn(&str) -> bool) -> String {
+        let began = Instant::now();
+        loop {
+            let finished = self.feros(arguments);
+            if finished.code == Some(0) && accepted(&finished.out) {
+                return finished.out;
+            }
+            println!("not yet: {arguments:?}: {finished:?}");
+            assert!(began.elapsed() < WATCHDOG, "{arguments:?} never showed what was awaited: {finished:?}");
+        }
+    }
+
+    /// As [`Stock::eventually`], for a command that prints one JSON value.
+    fn eventually_json(&self, arguments: &[&str], accepted: impl Fn(&Value) -> bool) -> Value {
+        let parse = |text: &str| serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"));
+        parse(&self.eventually(arguments, |text| accepted(&parse(text))))
+    }
+
+    /// Has the node send values on a topic whose only subscription, that of a command, it waits for.
+    fn publish_to_command(&mut self, topic: &str, values: &Value) {
+        self.ask("matched", json!({"topic": topic, "subscriptions": 1}));
+        self.ask("publish", json!({"topic": topic, "values": values}));
+    }
+}
+
+/// The next object of a command that prints one a line.
+fn next_object(command: &mut Running) -> Value {
+    let line = command.line().expect("a line, not the end");
+    serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line}"))
+}
+
+/// Ctrl-C is the normal end of a command that watches.
+fn end(command: Running) {
+    command.interrupt();
+    let finished = command.finish();
+    assert_eq!(finished.code, Some(0), "{finished:?}");
+}
+
+fn has_line(text: &str, wanted: &str) -> bool {
+    text.lines().any(|line| line == wanted)
+}

@@ -1,0 +1,153 @@
+//! Messages between the command and a stock node.
+
+use std::time::{Duration, Instant, SystemTime};
+
+use serde_json::{Value, json};
+
+use super::{Stock, TEXT, end, next_object};
+
+/// Messages that a stock node sends to a command that measures.
+const COUNT: usize = 50;
+
+fn publisher(topic: &str, message_type: &str, qos: Value) -> Value {
+    json!({"topic": topic, "type": message_type, "qos": qos})
+}
+
+#[test]
+fn echo_prints_what_stock_publishes() {
+    let Some(mut stock) = Stock::start() else { return };
+    stock.ask("publisher", publisher("/words", TEXT, json!({})));
+    let echo = stock.start_feros(&["topic", "echo", "/words", "--times", "2", "--json"]);
+    stock.publish_to_command("/words", &json!([{"data": "grüße"}, {"data": "two\nlines"}]));
+    assert_eq!(echo.finish().success(), "{\"data\":\"grüße\"}\n{\"data\":\"two\\nlines\"}\n");
+
+    stock.ask("publisher", publisher("/imu", "sensor_msgs/msg/Imu", json!({"reliability": "best_effort"})));
+    let line = ["topic", "echo", "/imu", "--once", "--field", "orientation", "--timeout", "50"];
+    let echo = stock.start_feros(&line);
+    stock.ask("matched", json!({"topic": "/imu", "subscriptions": 1}));
+    // Best effort may lose one: then another comes.
+    let values = json!([{"orientation": {"x": 0.5, "w": -1}}]);
+    let printed = std::thread::scope(|scope| {
+        let finished = scope.spawn(|| echo.finish());
+        while !finished.is_finished() {
+            stock.ask("publish", json!({"topic": "/imu", "values": values}));
+        }
+        finished.join().unwrap().success()
+    });
+    assert_eq!(printed, "x: 0.5\ny: 0.0\nz: 0.0\nw: -1.0\n---\n");
+}
+
+#[test]
+fn echo_prints_what_stock_latched() {
+    let Some(mut stock) = Stock::start() else { return };
+    stock.ask("publisher", publisher("/map", TEXT, json!({"durability": "transient_local", "depth": 1})));
+    stock.ask("publish", json!({"topic": "/map", "values": [{"data": "old"}, {"data": "new"}]}));
+    // The publisher is found, and its durability with it.
+    let echoed = stock.feros(&["topic", "echo", "/map", "--once", "--json", "--timeout", "50"]);
+    assert_eq!(echoed.json(), json!({"data": "new"}));
+    let asked =
+        ["topic", "echo", "/map", TEXT, "--once", "--qos-durability", "transient_local", "--timeout", "50"];
+    assert_eq!(stock.feros(&asked).success(), "data: new\n---\n");
+}
+
+#[test]
+fn stock_hears_what_pub_publishes() {
+    let Some(mut stock) = Stock::start() else { return };
+    stock.ask("subscription", publisher("/heard", "geometry_msgs/msg/PoseStamped", json!({})));
+    let value =
+        "{header: {stamp: {sec: 7}, frame_id: map}, pose: {position: {x: 1.5}, orientation: {w: -1}}}";
+    let line = [
+        "topic",
+        "pub",
+        "/heard",
+        "geometry_msgs/msg/PoseStamped",
+        value,
+        "--times",
+        "3",
+        "-w",
+        "1",
+        "-r",
+        "50",
+    ];
+    let out = stock.feros(&line).success();
+    assert!(out.contains("publishing #3: "), "{out}");
+    let heard = stock.ask("take", json!({"topic": "/heard", "count": 3}));
+    let expected = json!({"header": {"stamp": {"sec": 7, "nanosec": 0}, "frame_id": "map"}, "pose": {
+        "position": {"x": 1.5, "y": 0.0, "z": 0.0}, "orientation": {"x": 0.0, "y": 0.0, "z": 0.0, "w": -1.0}}});
+    assert_eq!(heard, json!([expected, expected, expected]));
+    assert_eq!(stock.ask("received", json!({"topic": "/heard"})), 0, "more than three");
+}
+
+#[test]
+fn hz_counts_every_message_of_stock() {
+    let Some(mut stock) = Stock::start() else { return };
+    stock.ask("publisher", publisher("/fast", TEXT, json!({"depth": COUNT})));
+    let mut hz = stock.start_feros(&["topic", "hz", "/fast", "--json", "--qos-reliability", "reliable"]);
+    stock.ask("matched", json!({"topic": "/fast", "subscriptions": 1}));
+    let began = Instant::now();
+    stock.publish_to_command("/fast", &json!(vec![json!({"data": "x"}); COUNT]));
+    let report = loop {
+        let report = next_object(&mut hz);
+        if report["received"] == COUNT {
+            break report;
+        }
+    };
+    let elapsed = began.elapsed().as_secs_f64();
+    assert_eq!((&report["lost"], &report["window"]), (&json!(0), &json!(COUNT - 1)), "{report}");
+    let number = |name: &str| report[name].as_f64().unwrap();
+    // All came between these two moments, so they came at least as fast as that.
+    assert!(number("rate_hz") >= (COUNT - 1) as f64 / elapsed, "{report} within {elapsed} s");
+    let mean = 1.0 / number("rate_hz");
+    assert!(number("min_s") <= mean && mean <= number("max_s"), "{report}");
+    end(hz);
+}
+
+#[test]
+fn bw_measures_the_size_of_what_stock_sends() {
+    let Some(mut stock) = Stock::start() else { return };
+    stock.ask("publisher", publisher("/wide", TEXT, json!({"depth": COUNT})));
+    let mut bw = stock.start_feros(&["topic", "bw", "/wide", "--json", "--qos-reliability", "reliable"]);
+    stock.publish_to_command("/wide", &json!(vec![json!({"data": {"$repeat": ["x", 991]}}); COUNT]));
+    let report = loop {
+        let report = next_object(&mut bw);
+        if report["messages"] == COUNT {
+            break report;
+        }
+    };
+    // Header, length, text and its end.
+    let size = json!(4.0 + 4.0 + 991.0 + 1.0);
+    for name in ["mean_size_bytes", "min_size_bytes", "max_size_bytes"] {
+        assert_eq!(report[name], size, "{name} in {report}");
+    }
+    assert!(report["bytes_per_second"].as_f64().unwrap() > 0.0, "{report}");
+    end(bw);
+}
+
+#[test]
+fn delay_tells_the_age_of_what_stock_stamped() {
+    const STAMP: u64 = 1_000_000;
+    let Some(mut stock) = Stock::start() else { return };
+    stock.ask("publisher", publisher("/stamped", "geometry_msgs/msg/PointStamped", json!({"depth": COUNT})));
+    let mut delay =
+        stock.start_feros(&["topic", "delay", "/stamped", "--json", "--qos-reliability", "reliable"]);
+    let age = || {
+        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap();
+        (now - Duration::from_secs(STAMP)).as_secs_f64()
+    };
+    let least = age();
+    let stamped = json!({"header": {"stamp": {"sec": STAMP}}});
+    stock.publish_to_command("/stamped", &json!(vec![stamped; COUNT]));
+    let report = loop {
+        let report = next_object(&mut delay);
+        if report["window"] == COUNT {
+            break report;
+        }
+    };
+    let most = age();
+    // A double holds such an age to a microsecond.
+    for name in ["min_s", "mean_s", "max_s"] {
+        let found = report[name].as_f64().unwrap();
+        assert!(least - 1e-5 <= found && found <= most + 1e-5, "{name} in {report}: from {least} to {most}");
+    }
+    end(delay);
+}
