@@ -67,6 +67,7 @@ impl Executor {
 
     /// An executor that other processes can ring too, at the doorbell in `memory`, which is emptied first. What they
     /// write there costs executions that find nothing at worst; rings from this process do not depend on it.
+    /// They are heard while they are told an entity's place: [`Ringer::on_move`](crate::Ringer::on_move).
     pub fn with_doorbell(memory: Arc<dyn DoorbellMemory>, policy: impl Policy + 'static) -> Self {
         Self::with_readiness(Readiness::with_letter_box(memory), policy)
     }

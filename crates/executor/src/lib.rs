@@ -34,6 +34,10 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
+//! Other processes ring too, if the executor is made [with a doorbell](Executor::with_doorbell) in memory that they map
+//! and they are told an entity's [`Place`]. Such a doorbell is a letter box: what strangers write there is fetched as
+//! hints, while the rings of the own process go another way and arrive whatever happens to it.
+//!
 //! # The rules every part keeps
 //!
 //! - No lock is held while a callback, a `Drop` of a callback's captures or a policy's user runs: bodies are taken out
