@@ -89,6 +89,7 @@ impl Link {
     /// # Errors
     /// [`OpenError::NotYet`] while the publisher has not made its shared memory.
     pub fn open(node: &Arc<HostNode>, id: u64, settings: LinkSettings) -> Result<Self, OpenError> {
+        let lock = node.exclusive()?;
         let service = service::builder(node, id).open().map_err(|cause| open_error(id, cause))?;
         if service.dynamic_config().number_of_publishers() == 0 {
             return Err(OpenError::NotYet { id });
@@ -120,7 +121,7 @@ impl Link {
         use iceoryx2::port::subscriber::SubscriberCreateError::ExceedsMaxSupportedSubscribers;
         let subscriber = match create() {
             Err(ExceedsMaxSupportedSubscribers) => {
-                node.clean_up();
+                node.clean_up_locked(&lock);
                 create()
             }
             other => other,

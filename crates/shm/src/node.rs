@@ -7,18 +7,21 @@
 
 use std::fs;
 use std::io::{self, Read};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use iceoryx2::prelude::{Config, FileName, LogLevel, Node, NodeBuilder, SemanticString, SignalHandlingMode};
+use rustix::fs::{FlockOperation, Mode, OFlags};
+use rustix::io::Errno;
 use rustix::process::geteuid;
 
 use crate::error::UnavailableError;
 use crate::populate::{MARGIN_BYTES, SHM, free_bytes};
 use crate::service::Ipc;
-use crate::sweep::sweep;
+use crate::sweep::{sweep, sweep_unfinished};
 
 /// How long what another process is just making is waited for. Half-made things of killed processes take as long.
 const CREATION_TIMEOUT: Duration = Duration::from_millis(200);
@@ -33,7 +36,6 @@ const NODE_BYTES: u64 = 64 * 1024;
 pub struct HostNode {
     node: Node<Ipc>,
     space: Space,
-    cleaning: Mutex<()>,
 }
 
 /// What [`HostNode::clean_up`] found.
@@ -74,7 +76,7 @@ impl HostNode {
         let free = free_bytes()
             .map_err(|cause| UnavailableError::Folder { folder: folder.clone(), cause: cause.to_string() })?;
         check_space(NODE_BYTES, free)?;
-        let space = Space::open(folder)?;
+        let (space, lock) = Space::open(folder)?;
         log_to_tracing();
         let node = NodeBuilder::new()
             .config(&space.config()?)
@@ -82,7 +84,8 @@ impl HostNode {
             .create::<Ipc>()
             .map_err(|cause| UnavailableError::Refused { what: "the node", cause: format!("{cause:?}") })?;
         space.close_to_others();
-        let node = Self { node, space, cleaning: Mutex::new(()) };
+        drop(lock);
+        let node = Self { node, space };
         node.clean_up();
         Ok(node)
     }
@@ -92,15 +95,27 @@ impl HostNode {
     /// Called by this crate when a node or a publisher is made and when a publisher has no place left for a subscription;
     /// to be called when the death of a peer is noticed. Looks at one small file per process of this user.
     pub fn clean_up(&self) -> CleanUp {
-        self.clean_up_for(None)
+        match self.exclusive() {
+            Ok(lock) => self.clean_up_locked(&lock),
+            Err(error) => {
+                tracing::debug!(target: "feros::shm", %error, "no clean-up now");
+                CleanUp { failed: 1, ..CleanUp::default() }
+            }
+        }
     }
 
-    /// The same, for a service that nobody but the caller makes.
-    pub(crate) fn clean_up_for(&self, service: Option<&str>) -> CleanUp {
-        let _one = self.cleaning.lock().unwrap_or_else(PoisonError::into_inner);
+    pub(crate) fn clean_up_locked(&self, _lock: &SpaceLock) -> CleanUp {
         let state = self.node.try_cleanup_dead_nodes();
-        let swept = sweep(&self.space.folder, &self.space.prefix, service);
-        CleanUp { swept, removed: state.cleanups, failed: state.failed_cleanups }
+        let swept = sweep(&self.space.folder, &self.space.prefix);
+        CleanUp { removed: state.cleanups, failed: state.failed_cleanups, swept }
+    }
+
+    /// The right to make and to remove things in this space: one thread of one process at a time has it, and what others left
+    /// unfinished is gone.
+    pub(crate) fn exclusive(&self) -> Result<SpaceLock, UnavailableError> {
+        let lock = SpaceLock::take(&self.space.folder)?;
+        sweep_unfinished(&self.space.prefix);
+        Ok(lock)
     }
 
     /// The folder of this user.
@@ -171,7 +186,7 @@ struct Space {
 impl Space {
     /// Makes the folder or checks that the one that is there is ours alone. Nobody else can replace it afterwards, because
     /// in a sticky folder (as `/dev/shm` is) only the owner of an entry may.
-    fn open(folder: PathBuf) -> Result<Self, UnavailableError> {
+    fn open(folder: PathBuf) -> Result<(Self, SpaceLock), UnavailableError> {
         let failed =
             |cause: io::Error| UnavailableError::Folder { folder: folder.clone(), cause: cause.to_string() };
         let not_trusted = |why: String| UnavailableError::NotTrusted { folder: folder.clone(), why };
@@ -197,8 +212,10 @@ impl Space {
         if found.mode() & 0o777 != 0o700 {
             fs::set_permissions(&folder, fs::Permissions::from_mode(0o700)).map_err(failed)?;
         }
+        let lock = SpaceLock::take(&folder)?;
         let prefix = read_or_make_prefix(&folder, me).map_err(failed)?;
-        Ok(Self { folder, prefix })
+        sweep_unfinished(&prefix);
+        Ok((Self { folder, prefix }, lock))
     }
 
     fn config(&self) -> Result<Config, UnavailableError> {
@@ -237,36 +254,60 @@ impl Space {
 /// The prefix that all processes of this user use: the first one chooses it. Made complete before it gets its name.
 fn read_or_make_prefix(folder: &Path, uid: u32) -> io::Result<String> {
     let path = folder.join(PREFIX_FILE);
-    let valid = |text: &str| {
-        (8..=64).contains(&text.len())
-            && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
-    };
-    for _ in 0..2 {
-        match fs::read_to_string(&path) {
-            Ok(text) if valid(&text) => return Ok(text),
-            Ok(_) => {
-                return Err(io::Error::new(
+    match fs::read_to_string(&path) {
+        Ok(text) => {
+            let valid = (8..=64).contains(&text.len())
+                && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+            let invalid = || {
+                io::Error::new(
                     io::ErrorKind::InvalidData,
-                    "the file `prefix` holds no prefix; remove the folder",
-                ));
-            }
-            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-            Err(_) => (),
+                    "its file `prefix` holds no prefix; remove the folder",
+                )
+            };
+            return valid.then_some(text).ok_or_else(invalid);
         }
-        let mut random = [0; 6];
-        fs::File::open("/dev/urandom")?.read_exact(&mut random)?;
-        let random: String = random.iter().map(|byte| format!("{byte:02x}")).collect();
-        let draft = folder.join(format!("prefix.{random}"));
-        let mut file = fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&draft)?;
-        io::Write::write_all(&mut file, format!("feros_{uid}_{random}_").as_bytes())?;
-        let linked = fs::hard_link(&draft, &path);
-        fs::remove_file(&draft)?;
-        match linked {
-            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
-            _ => (), // whoever came first, its prefix is read in the next round
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        Err(_) => (),
+    }
+    let mut random = [0; 6];
+    fs::File::open("/dev/urandom")?.read_exact(&mut random)?;
+    let random: String = random.iter().map(|byte| format!("{byte:02x}")).collect();
+    let prefix = format!("feros_{uid}_{random}_");
+    let draft = folder.join("prefix.draft");
+    fs::write(&draft, &prefix)?;
+    fs::rename(&draft, &path)?;
+    Ok(prefix)
+}
+
+/// How long another process may make or remove things before this one gives up; it takes milliseconds.
+const LOCK_TIMEOUT: Duration = Duration::from_millis(500);
+
+/// The lock of a space, on its folder. A killed process has it no longer.
+pub(crate) struct SpaceLock(#[expect(dead_code, reason = "closing it unlocks")] OwnedFd);
+
+impl SpaceLock {
+    fn take(folder: &Path) -> Result<Self, UnavailableError> {
+        let failed = |cause: String| UnavailableError::Folder { folder: folder.to_owned(), cause };
+        let fd = rustix::fs::open(
+            folder,
+            OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC,
+            Mode::empty(),
+        )
+        .map_err(|cause| failed(cause.to_string()))?;
+        let start = Instant::now();
+        loop {
+            match rustix::fs::flock(&fd, FlockOperation::NonBlockingLockExclusive) {
+                Ok(()) => return Ok(Self(fd)),
+                Err(Errno::WOULDBLOCK | Errno::INTR) if start.elapsed() < LOCK_TIMEOUT => {
+                    std::thread::sleep(Duration::from_millis(1));
+                }
+                Err(Errno::WOULDBLOCK) => {
+                    return Err(failed(format!("another process has locked it for {LOCK_TIMEOUT:?}")));
+                }
+                Err(cause) => return Err(failed(cause.to_string())),
+            }
         }
     }
-    Err(io::Error::other("the file `prefix` vanishes while it is read"))
 }
 
 struct ToTracing;

@@ -128,12 +128,13 @@ impl HostPublisher {
     /// # Errors
     /// [`CreateError`].
     pub fn create(node: &Arc<HostNode>, settings: HostPublisherSettings) -> Result<Self, CreateError> {
+        let lock = node.exclusive()?;
         check_free(&settings)?;
         let service = match create_service(node, &settings) {
             Err(
                 PublishSubscribeCreateError::AlreadyExists | PublishSubscribeCreateError::HangsInCreation,
             ) => {
-                node.clean_up_for(Some(&service::name(settings.id)));
+                node.clean_up_locked(&lock);
                 create_service(node, &settings)
             }
             other => other,
@@ -197,15 +198,17 @@ impl HostPublisher {
         if size_bytes > MAX_MESSAGE_BYTES {
             return Err(LoanError::TooLarge { size_bytes, max_bytes: MAX_MESSAGE_BYTES });
         }
+        let refused = |cause: UnavailableError| match cause {
+            UnavailableError::Full { needed_bytes, free_bytes } => {
+                LoanError::SharedMemoryFull { needed_bytes, free_bytes }
+            }
+            other => LoanError::Refused { cause: other.to_string() },
+        };
+        let _lock = self.node.exclusive().map_err(refused)?;
         let wanted = size_bytes.max(pool.message_bytes.saturating_mul(4).min(MAX_MESSAGE_BYTES));
         let larger =
             Pool::new(&self.service, &self.settings, wanted, pool.generation + 1, &self.failed_connections)
-                .map_err(|cause| match cause {
-                UnavailableError::Full { needed_bytes, free_bytes } => {
-                    LoanError::SharedMemoryFull { needed_bytes, free_bytes }
-                }
-                other => LoanError::Refused { cause: other.to_string() },
-            })?;
+                .map_err(refused)?;
         let smaller = std::mem::replace(pool, larger);
         pool.sequence = smaller.sequence;
         pool.retired = smaller.retired;

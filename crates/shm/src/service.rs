@@ -56,11 +56,8 @@ pub(crate) fn hash_prefix(hash: Option<[u8; 32]>) -> u64 {
     })
 }
 
-pub(crate) fn name(id: u64) -> String {
-    format!("feros/{id:016x}")
-}
-
 pub(crate) fn builder(node: &HostNode, id: u64) -> Builder<[u8], WireHeader, Ipc> {
-    let name = ServiceName::new(&name(id)).expect("a short name of plain characters is a service name");
+    let name = ServiceName::new(&format!("feros/{id:016x}"))
+        .expect("a short name of plain characters is a service name");
     node.iceoryx().service_builder(&name).publish_subscribe::<[u8]>().user_header::<WireHeader>()
 }

@@ -1,86 +1,69 @@
-//! Removes the few files that iceoryx2's own clean-up misses when a process is killed at an unlucky moment: a connection that was
-//! made but not yet entered by either side, a service whose last owner was just leaving, the folder of a node that had no lock
-//! yet, a draft of our own.
+//! Removes the few files that iceoryx2's own clean-up misses, or cannot stand, when a process is killed at an unlucky moment: a
+//! segment that had a name but no size yet (opening it, iceoryx2 0.10.0 waits for ever), a connection that neither side had
+//! entered yet, a service whose last owner was just leaving, the folder of a node that had no lock yet.
 //!
-//! What a file belongs to can be told from names. iceoryx2 makes the tag of a port before anything else of it and removes it
-//! last, and the tag of a service before its files; so a file that was seen first, and has no tag afterwards, belongs to nobody
-//! or is just being removed. Where the name could come into use again, age decides.
+//! All of Feros makes such things only while it holds the lock of the space, which goes with a killed process. So
+//! what is seen unfinished by the holder of the lock was left. What else a file belongs to can be told from names: iceoryx2
+//! makes the tag of a port before anything else of it and removes it last, and the tag of a service before its files;
+//! a file that has no tag belongs to nobody, or is just being removed.
 
 use std::collections::HashSet;
 use std::fs;
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
-use std::time::Duration;
 
 use crate::populate::SHM;
 
-/// How old something must be that cannot be told from what is just being made.
-const OLD: Duration = Duration::from_secs(10);
+/// Removes what was left unfinished; to be called with the lock held, before anything of iceoryx2 that opens.
+pub(crate) fn sweep_unfinished(prefix: &str) -> u64 {
+    let mut removed = 0;
+    for name in names(Path::new(SHM)).filter(|name| name.starts_with(prefix)) {
+        let path = Path::new(SHM).join(name);
+        // iceoryx2 makes a segment for writing only, gives it its size, fills it, and then opens it for reading.
+        if fs::symlink_metadata(&path).is_ok_and(|found| found.len() == 0 || found.mode() & 0o400 == 0) {
+            removed += remove(&path);
+        }
+    }
+    removed
+}
 
-/// Removes what belongs to nobody; returns how many files. `service_of_ours` is the name of a service that nobody but the caller
-/// makes: of any age, if it has no owner.
-pub(crate) fn sweep(folder: &Path, prefix: &str, service_of_ours: Option<&str>) -> u64 {
+/// Removes what belongs to nobody; to be called with the lock held, after the clean-up of iceoryx2.
+pub(crate) fn sweep(folder: &Path, prefix: &str) -> u64 {
     let found = InSharedMemory::list(prefix);
     let services = folder.join("services");
     let service_hashes: Vec<String> =
         names(&services).filter_map(|name| between(&name, prefix, ".service").map(str::to_owned)).collect();
     let nodes = Nodes::list(&folder.join("nodes"), prefix);
-    let mut sweeper = Sweeper { removed: 0 };
+    let mut removed = 0;
     for (name, port) in &found.of_ports {
         if !nodes.tags.contains(port) {
-            sweeper.remove(&Path::new(SHM).join(name));
+            removed += remove(&Path::new(SHM).join(name));
         }
     }
     let file_of = |hash: &str| services.join(format!("{prefix}{hash}.service"));
-    for hash in service_hashes.iter().filter(|hash| !nodes.tags.contains(*hash)) {
-        let file = file_of(hash);
-        let content = fs::read_to_string(&file).unwrap_or_default();
-        let ours =
-            service_of_ours.is_some_and(|name| content.contains(&format!("service_name = \"{name}\"")));
-        if ours || is_old(&file) {
-            let id = service_id(&content);
-            for (name, _) in found.of_services.iter().filter(|(_, of)| Some(of) == id.as_ref()) {
-                sweeper.remove(&Path::new(SHM).join(name));
-            }
-            sweeper.remove(&file);
-        }
-    }
+    let id_of = |hash: &str| service_id(&fs::read_to_string(file_of(hash)).unwrap_or_default());
     // Each service has one file in shared memory, made after and removed about when its description is.
-    if found.of_services.len() > service_hashes.len() {
-        let known: HashSet<String> = service_hashes
-            .iter()
-            .filter_map(|hash| service_id(&fs::read_to_string(file_of(hash)).unwrap_or_default()))
-            .collect();
-        for (name, _) in found.of_services.iter().filter(|(_, id)| !known.contains(id)) {
-            sweeper.remove_if_old(&Path::new(SHM).join(name));
+    let all_described = found.of_services.len() <= service_hashes.len();
+    let owned = |hash: &String| nodes.tags.contains(hash);
+    if !all_described || !service_hashes.iter().all(owned) {
+        let wanted: HashSet<String> =
+            service_hashes.iter().filter(|hash| owned(hash)).filter_map(|hash| id_of(hash)).collect();
+        for (name, _) in found.of_services.iter().filter(|(_, id)| !wanted.contains(id)) {
+            removed += remove(&Path::new(SHM).join(name));
         }
+        removed +=
+            service_hashes.iter().filter(|hash| !owned(hash)).map(|hash| remove(&file_of(hash))).sum::<u64>();
     }
-    for node in nodes.without_lock {
-        sweeper.remove_if_old(&folder.join("nodes").join(node));
-    }
-    for draft in names(folder).filter(|name| name.starts_with("prefix.")) {
-        sweeper.remove_if_old(&folder.join(draft));
-    }
-    sweeper.removed
+    removed + nodes.without_lock.iter().map(|node| remove(&folder.join("nodes").join(node))).sum::<u64>()
 }
 
-struct Sweeper {
-    removed: u64,
-}
-
-impl Sweeper {
-    fn remove(&mut self, path: &Path) {
-        let removed = if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) };
-        if removed.is_ok() {
-            tracing::debug!(target: "feros::shm", path = %path.display(), "removed what a killed process left");
-            self.removed += 1;
-        }
+/// How many were removed: one or none.
+fn remove(path: &Path) -> u64 {
+    let removed = if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) };
+    if removed.is_ok() {
+        tracing::debug!(target: "feros::shm", path = %path.display(), "removed what a killed process left");
     }
-
-    fn remove_if_old(&mut self, path: &Path) {
-        if is_old(path) {
-            self.remove(path);
-        }
-    }
+    u64::from(removed.is_ok())
 }
 
 /// Files in `/dev/shm`, with what they belong to.
@@ -157,47 +140,46 @@ fn names(folder: &Path) -> impl Iterator<Item = String> {
         .filter_map(|entry| entry.file_name().into_string().ok())
 }
 
-fn is_old(path: &Path) -> bool {
-    let age = fs::symlink_metadata(path).and_then(|found| found.modified()).map(|time| time.elapsed());
-    matches!(age, Ok(Ok(age)) if age > OLD)
-}
-
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
     use std::fs;
     use std::path::Path;
-    use std::time::{Duration, SystemTime};
 
-    use super::{SHM, sweep};
+    use super::{SHM, sweep, sweep_unfinished};
 
     #[test]
-    fn what_has_a_tag_or_may_be_in_the_making_stays() {
+    fn only_what_has_no_tag_or_is_unfinished_goes() {
         let folder = Path::new(SHM).join(format!("feros-test-{}-sweep", std::process::id()));
         let prefix = format!("feros_test_{}_", std::process::id());
-        let nodes = folder.join("nodes");
+        let (nodes, services) = (folder.join("nodes"), folder.join("services"));
         let shm = |name: &str| Path::new(SHM).join(format!("{prefix}{name}"));
-        fs::create_dir_all(nodes.join("10")).unwrap();
-        fs::create_dir_all(nodes.join("11")).unwrap();
-        fs::create_dir_all(nodes.join("12")).unwrap();
+        for made in [nodes.join("10"), nodes.join("11"), services.clone()] {
+            fs::create_dir_all(made).unwrap();
+        }
         fs::write(nodes.join(format!("{prefix}10.node_monitor")), "").unwrap();
         fs::write(nodes.join(format!("10/{prefix}77.port_tag")), "").unwrap();
-        let old = SystemTime::now() - Duration::from_secs(60);
-        fs::File::open(nodes.join("10")).unwrap().set_modified(old).unwrap();
-        fs::File::open(nodes.join("11")).unwrap().set_modified(old).unwrap();
-        let stay = ["h_77.data", "h_78_77.connection", "h_78.dynamic"];
-        let go = ["h_78.data", "h_77_78.connection"];
+        fs::write(nodes.join(format!("10/{prefix}aa.service_tag")), "").unwrap();
+        let description =
+            |low: u64| format!("[unique_service_id]\npayload_value = {low}\nunique_value = 1\n\n[more]\n");
+        fs::write(services.join(format!("{prefix}aa.service")), description(5)).unwrap();
+        fs::write(services.join(format!("{prefix}bb.service")), description(6)).unwrap();
+        let stay = ["h_77.data", "h_78_77.connection", "h_18446744073709551621.dynamic"];
+        let go = ["h_78.data", "h_77_78.connection", "h_18446744073709551622.dynamic", "h_9.dynamic"];
         for name in stay.iter().chain(&go) {
-            fs::write(shm(name), "").unwrap();
+            fs::write(shm(name), "x").unwrap();
         }
-        assert_eq!(sweep(&folder, &prefix, None), 3);
+        fs::write(shm("h_77_77.connection"), "").unwrap();
+        assert_eq!(sweep_unfinished(&prefix), 1);
+        assert_eq!(sweep(&folder, &prefix), 4 + 2, "the four, the service bb, the node 11");
         assert!(stay.iter().all(|name| shm(name).exists()));
         assert!(!go.iter().any(|name| shm(name).exists()));
-        let left = |name: &str| nodes.join(name).exists();
+        assert!(nodes.join("10").exists() && !nodes.join("11").exists());
+        assert_eq!(fs::read_dir(services).unwrap().count(), 1);
         assert_eq!(
-            (left("10"), left("11"), left("12")),
-            (true, false, true),
-            "alive, dead, perhaps being made"
+            (sweep_unfinished(&prefix), sweep(&folder, &prefix)),
+            (0, 0),
+            "a second time there is nothing"
         );
         for name in stay {
             fs::remove_file(shm(name)).unwrap();
