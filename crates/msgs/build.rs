@@ -1,8 +1,11 @@
-//! Generates the standard packages, and for the tests a list of all their types.
+//! Generates the standard packages, and for the tests a list of all their types and what builds each in place.
 
 use std::path::PathBuf;
 
 use feros_interface::{Interface, TypeName, shipped};
+
+#[path = "tests/support/rebuild.rs"]
+mod rebuild;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     feros_codegen::Generator::new()
@@ -21,6 +24,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     ] {
         std::fs::write(out_dir.join(file), list(&names))?;
     }
+    let names = shipped().messages().map(|message| &message.name);
+    let implementations =
+        rebuild::implementations(shipped(), names, |package| format!("::feros_msgs::{package}"));
+    std::fs::write(out_dir.join("rebuild.rs"), implementations)?;
+    println!("cargo::rerun-if-changed=tests/support/rebuild.rs");
     Ok(())
 }
 

@@ -1,7 +1,8 @@
 //! What must hold for every shipped type: its hash, its bytes as stock ROS 2 writes them, views equal to owned values,
-//! both byte orders, and that no input makes it panic.
+//! both byte orders, building in place, and that no input makes it panic.
 #![allow(clippy::unwrap_used)]
 
+mod builders;
 mod golden;
 mod hashes;
 mod hostile;

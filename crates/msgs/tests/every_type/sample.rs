@@ -1,26 +1,33 @@
 //! Random serialized samples of any type, written from the interface tree and independent of the code under test.
 
-use feros_interface::{BaseType, EMPTY_MESSAGE_FIELD, FieldType, Shape, TypeName, shipped};
+use feros_interface::{BaseType, EMPTY_MESSAGE_FIELD, FieldType, InterfaceSet, Shape, TypeName, shipped};
 use feros_message::cdr::ByteOrder;
 
 /// A sample of `name` with content that depends on `seed` only: the same value in either byte order. Padding is zero.
+#[allow(dead_code)] // Included by a test with a set of its own.
 pub(crate) fn sample(name: &str, seed: u64, order: ByteOrder) -> Vec<u8> {
-    let mut writer = SampleWriter { body: Vec::new(), order, state: seed | 1 };
+    sample_of(shipped(), name, seed, order)
+}
+
+/// The same for a type of any set.
+pub(crate) fn sample_of(set: &InterfaceSet, name: &str, seed: u64, order: ByteOrder) -> Vec<u8> {
+    let mut writer = SampleWriter { set, body: Vec::new(), order, state: seed | 1 };
     writer.message(&name.parse().unwrap());
     let mut bytes = order.header().to_vec();
     bytes.extend(writer.body);
     bytes
 }
 
-struct SampleWriter {
+struct SampleWriter<'a> {
+    set: &'a InterfaceSet,
     body: Vec<u8>,
     order: ByteOrder,
     state: u64,
 }
 
-impl SampleWriter {
+impl SampleWriter<'_> {
     fn message(&mut self, name: &TypeName) {
-        for field in shipped().message(name).unwrap().wire_fields().iter() {
+        for field in self.set.message(name).unwrap().wire_fields().iter() {
             if field.name == EMPTY_MESSAGE_FIELD {
                 self.number(1, 0);
             } else {

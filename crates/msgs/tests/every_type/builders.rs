@@ -1,0 +1,54 @@
+//! Every message that is built in place is, byte for byte, what encoding gives.
+
+use feros_interface::shipped;
+use feros_message::cdr::ByteOrder;
+use proptest::prelude::*;
+
+use crate::sample::sample;
+
+#[path = "../support/builders.rs"]
+mod checks;
+
+/// A message type, as [`crate::probe::Probe`] for what is tested here.
+struct Builder {
+    name: &'static str,
+    check: fn(&[u8]),
+    check_hostile: fn(&[u8]),
+}
+
+fn builders() -> impl Iterator<Item = Builder> {
+    include!(concat!(env!("OUT_DIR"), "/every_message.rs")).into_iter()
+}
+
+fn probe<M: checks::Rebuild>() -> Builder {
+    Builder { name: M::TYPE_NAME, check: checks::check::<M>, check_hostile: checks::check_hostile::<M> }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 12, ..ProptestConfig::default() })]
+
+    #[test]
+    fn every_value_is_built_as_it_is_encoded(seed in any::<u64>()) {
+        for builder in builders() {
+            (builder.check)(&sample(builder.name, seed, ByteOrder::Little));
+        }
+    }
+
+    #[test]
+    fn fields_of_garbage_never_panic(
+        body in proptest::collection::vec(prop_oneof![Just(0u8), 0u8..4, any::<u8>()], 0..200),
+    ) {
+        for builder in builders() {
+            (builder.check_hostile)(&[&ByteOrder::NATIVE.header(), &body[..]].concat());
+        }
+    }
+}
+
+#[test]
+fn fields_of_truncated_memory_are_refused() {
+    for builder in builders() {
+        let bytes = sample(builder.name, 7, ByteOrder::NATIVE);
+        (0..=bytes.len()).for_each(|len| (builder.check_hostile)(&bytes[..len]));
+    }
+    assert_eq!(builders().count(), shipped().messages().count());
+}
