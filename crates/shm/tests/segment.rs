@@ -2,7 +2,7 @@
 //! that an environment variable names.
 #![allow(clippy::unwrap_used)]
 
-use feros_executor::{CAPACITY, Doorbell, Place, Slot};
+use feros_executor::{CAPACITY, Doorbell, Entity, Executor, Fair, Place, Progress, Ringer, Slot};
 use feros_shm::{
     Announced, Announcement, EntryId, Obstacle, PathSet, Peer, PeerError, PeerSubscription, ProcessSegment,
     Reason, Room, SharedDoorbell, Side, SubscriptionEntry, random_id,
@@ -304,6 +304,41 @@ fn the_own_process_is_a_peer_like_others() {
     assert!(!first.ring(), "a place on a doorbell that is gone");
     drop(entry);
     assert!(!first.exists());
+}
+
+/// The parts together: an executor on a shared doorbell, an entity that tells its place, a publisher elsewhere.
+#[test]
+fn an_executor_is_woken_through_its_segment() {
+    let _turn = in_turn();
+    let segment = ProcessSegment::of_this_process().unwrap();
+    let entry = Arc::new(segment.subscription_entry().unwrap());
+    let ringer = Ringer::new();
+    let place = Arc::clone(&entry);
+    ringer.on_move(move |to| place.set_place(to));
+    let announcement = Announcement::of_this_process(entry.id().to_u64(), PathSet::ALL, None);
+    let other = open(&announcement).unwrap();
+    assert!(!other.ring(), "in no executor yet");
+
+    let executor = Executor::with_doorbell(Arc::new(segment.doorbell().unwrap()), Fair::default());
+    let stopper = executor.stopper();
+    let (executed, executions) = std::sync::mpsc::sync_channel(1000);
+    let body = move || {
+        executed.send(()).unwrap();
+        Progress::Done
+    };
+    let handle = executor.add(Entity::new(&ringer, body)).unwrap();
+    std::thread::scope(|scope| {
+        let spin = || executor.spin().unwrap();
+        std::thread::Builder::new().name("spinning".into()).spawn_scoped(scope, spin).unwrap();
+        executions.recv_timeout(WATCHDOG).unwrap(); // moving in rings once
+        for _ in 0..100 {
+            assert!(other.ring());
+            executions.recv_timeout(WATCHDOG).unwrap();
+        }
+        stopper.stop();
+    });
+    drop(handle);
+    assert!(!other.ring(), "taken out of the executor");
 }
 
 /// An anonymous file of this process, as a liar could announce it.

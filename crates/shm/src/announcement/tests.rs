@@ -1,5 +1,7 @@
 //! Announcements and what follows from them.
 
+#![allow(clippy::unwrap_used)]
+
 use super::*;
 use proptest::prelude::*;
 

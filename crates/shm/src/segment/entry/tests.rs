@@ -1,5 +1,7 @@
 //! What an entry promises, without races.
 
+#![allow(clippy::unwrap_used)]
+
 use super::*;
 use feros_executor::CAPACITY;
 

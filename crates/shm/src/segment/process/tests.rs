@@ -1,5 +1,7 @@
 //! A segment as its owner sees it.
 
+#![allow(clippy::unwrap_used)]
+
 use super::*;
 use feros_executor::Slot;
 
