@@ -12,7 +12,6 @@ def endpoint(info):
         "kind": info.endpoint_type.name.lower(),
         "gid": bytes(info.endpoint_gid).hex(),
         "qos": peer.qos_to_json(info.qos_profile),
-        "text": str(info),
     }
 
 

@@ -6,7 +6,7 @@ Topics: publish {topic, values}, publish_blocks {topic, count, size}, acked {top
 received {topic}, matched {topic, publishers, subscriptions}, event {topic, kind, what}.
 Services: wait {service}, ready {service}, call {service, requests} sends all, then waits for all, requests {service, count}
 gives those that came, release {service} answers the oldest deferred one.
-Else: log {level, text}, and all that graph.py asks of the graph.
+Else: log {level, text}, and what graph_questions.py asks of the graph.
 """
 import threading
 
@@ -16,8 +16,6 @@ import peer
 from rclpy.duration import Duration
 from rclpy.event_handler import PublisherEventCallbacks, SubscriptionEventCallbacks
 from rclpy.logging import LoggingSeverity
-
-args = peer.arguments(__doc__)
 
 CYCLE = bytes(range(251))
 
@@ -167,4 +165,4 @@ def setup(node):
     return named | graph_questions.operations(node)
 
 
-peer.run(args, setup)
+peer.run(peer.arguments(__doc__), setup)

@@ -1,4 +1,4 @@
-"""What every peer shares: a stock rclpy node that is driven by JSON lines.
+"""How a stock rclpy node is driven by JSON lines.
 
 The first line out is {"ready": NODE}. Then, for each request line in, {"op": NAME, ...arguments}, there is one answer
 line: {"ok": RESULT} or {"error": TEXT}. The end of the input ends the peer, cleanly. Callbacks run in a thread of
@@ -15,26 +15,21 @@ from rclpy.duration import Duration
 from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
 from rclpy.qos import QoSDurabilityPolicy, QoSHistoryPolicy, QoSLivelinessPolicy, QoSProfile, QoSReliabilityPolicy
 
-import conversion  # noqa: F401  (the peers use it through this module)
 
-
-def arguments(description, **extra):
-    """Parses --node, --namespace and the peer's own arguments: name=None is needed, any other default is optional."""
+def arguments(description):
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--node", default="peer")
     parser.add_argument("--namespace", default="/")
-    for name, default in extra.items():
-        parser.add_argument("--" + name.replace("_", "-"), required=default is None, default=default)
     return parser.parse_args()
 
 
-def qos(text):
-    """A profile from JSON, text or object: the ROS default (reliable, volatile, keep last 10), changed by what is named.
+def qos(value):
+    """A profile from an object: the ROS default (reliable, volatile, keep last 10), changed by what is named.
 
     reliability, durability, history, liveliness: a name as rmw knows it; depth: a number; deadline, lifespan,
     liveliness_lease_duration: seconds; avoid_ros_namespace_conventions: bool.
     """
-    value = json.loads(text) if isinstance(text, str) else dict(text)
+    value = dict(value)
     profile = QoSProfile(depth=value.pop("depth", 10))
     policies = {"reliability": QoSReliabilityPolicy, "durability": QoSDurabilityPolicy,
                 "history": QoSHistoryPolicy, "liveliness": QoSLivelinessPolicy}

@@ -1,6 +1,6 @@
 //! The harness of the interop tests: starts real ROS 2 nodes (rclpy of the Kilted wheels) and drives them with JSON.
 //!
-//! Each script in `peers/` is a stock node with a few operations; its first lines list them. A test asks for a DDS
+//! `peers/node.py` is a stock node that does what it is told; its first lines list the operations. A test asks for a DDS
 //! domain of its own, starts peers in it, and talks with them:
 //!
 //! ```no_run
@@ -8,9 +8,10 @@
 //! use serde_json::json;
 //!
 //! let Some(domain) = Domain::reserve() else { return };
-//! let mut listener = Peer::start(&domain, "listener.py", &["--topic", "/chatter", "--type", "std_msgs/msg/String"]);
+//! let mut peer = Peer::start(&domain, "/theirs", "stock_node");
+//! peer.ask("subscription", json!({"topic": "/chatter", "type": "std_msgs/msg/String"}));
 //! // ... publish "hello" with Feros, with ROS_DOMAIN_ID = domain.id() ...
-//! assert_eq!(listener.request(json!({"op": "take"})), json!([{"data": "hello"}]));
+//! assert_eq!(peer.ask("take", json!({"topic": "/chatter"})), json!([{"data": "hello"}]));
 //! ```
 //!
 //! Without the ROS 2 wheels a test fails and says how to install them, unless `FEROS_SKIP_INTEROP=1` says that this is

@@ -19,7 +19,7 @@ pub const LONGEST_WAIT: Duration = Duration::from_secs(120);
 /// A stock ROS 2 node that does what it is told; it ends when this value is dropped.
 #[derive(Debug)]
 pub struct Peer {
-    script: String,
+    name: String,
     child: Child,
     stdin: Option<ChildStdin>,
     answers: Receiver<String>,
@@ -27,17 +27,16 @@ pub struct Peer {
 }
 
 impl Peer {
-    /// Starts `peers/<script>` with `arguments` in `domain`, in loopback discovery range, and waits until its node and
-    /// entities are there.
+    /// Starts the node `namespace`/`name` in `domain`, in loopback discovery range, and waits until it is there.
     ///
     /// # Panics
     /// When the peer cannot be started or ends at once; its reason is in the message.
-    pub fn start(domain: &Domain, script: &str, arguments: &[&str]) -> Self {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("peers").join(script);
+    pub fn start(domain: &Domain, namespace: &str, name: &str) -> Self {
+        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("peers/node.py");
         let mut command = Command::new(python_with_ros2());
         command
-            .arg(&path)
-            .args(arguments)
+            .arg(&script)
+            .args(["--node", name, "--namespace", namespace])
             .env("ROS_DOMAIN_ID", domain.id().to_string())
             .env("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
             .env("PYTHONDONTWRITEBYTECODE", "1")
@@ -48,11 +47,12 @@ impl Peer {
         {
             command.env_remove(variable);
         }
-        let mut child = command.spawn().unwrap_or_else(|error| panic!("{script} did not start: {error}"));
+        let mut child =
+            command.spawn().unwrap_or_else(|error| panic!("{} did not start: {error}", script.display()));
         let stderr = Arc::new(Mutex::new(String::new()));
         let (stdout_pipe, stderr_pipe) = (child.stdout.take(), child.stderr.take());
         let mut peer = Self {
-            script: script.to_owned(),
+            name: name.to_owned(),
             stdin: child.stdin.take(),
             child,
             answers: read_answers(stdout_pipe.expect("stdout is piped")),
@@ -60,31 +60,32 @@ impl Peer {
         };
         collect(stderr_pipe.expect("stderr is piped"), stderr);
         let ready = peer.next_answer();
-        assert!(ready.get("ready").is_some(), "{script} said {ready} instead of being ready");
+        assert!(ready.get("ready").is_some(), "{name} said {ready} instead of being ready");
         peer
     }
 
-    /// Sends one request, `{"op": NAME, ...}`, and returns its result.
+    /// Has the node do an operation with these arguments, written as a JSON object, and returns its result.
     ///
     /// # Panics
     /// When the peer answers with an error, ends, or hangs for [`LONGEST_WAIT`].
-    pub fn request(&mut self, request: Value) -> Value {
-        self.try_request(&request).unwrap_or_else(|error| {
-            panic!("{} could not do {request}: {error}\n{}", self.script, self.said())
+    pub fn ask(&mut self, operation: &str, arguments: Value) -> Value {
+        self.try_ask(operation, arguments.clone()).unwrap_or_else(|error| {
+            panic!("{} could not do {operation} {arguments}: {error}\n{}", self.name, self.said())
         })
     }
 
-    /// Sends one request and returns its result, or the error that the peer answered with.
+    /// As [`Peer::ask`], with the error that the peer answered with.
     ///
     /// # Errors
     /// The peer's error, as text.
     ///
     /// # Panics
     /// When the peer ends, or hangs for [`LONGEST_WAIT`].
-    pub fn try_request(&mut self, request: &Value) -> Result<Value, String> {
+    pub fn try_ask(&mut self, operation: &str, mut arguments: Value) -> Result<Value, String> {
+        arguments["op"] = json!(operation);
         let stdin = self.stdin.as_mut().expect("open until drop");
-        if let Err(error) = writeln!(stdin, "{request}").and_then(|()| stdin.flush()) {
-            panic!("{} takes no requests any more: {error}\n{}", self.script, self.said());
+        if let Err(error) = writeln!(stdin, "{arguments}").and_then(|()| stdin.flush()) {
+            panic!("{} takes no requests any more: {error}\n{}", self.name, self.said());
         }
         let mut answer = self.next_answer();
         match answer.get("error") {
@@ -93,21 +94,25 @@ impl Peer {
         }
     }
 
-    /// Repeats `request` until `accepted` says yes to its result, and returns that: for what has no event to wait for,
-    /// as the graph.
+    /// Asks again until `accepted` says yes to the result, and returns that: for what has no event to wait for, as the graph.
     ///
     /// # Panics
     /// When that has not come within [`LONGEST_WAIT`]; the message has the last result.
-    pub fn eventually(&mut self, request: Value, accepted: impl Fn(&Value) -> bool) -> Value {
+    pub fn eventually(
+        &mut self,
+        operation: &str,
+        arguments: Value,
+        accepted: impl Fn(&Value) -> bool,
+    ) -> Value {
         let began = Instant::now();
         loop {
-            let last = self.try_request(&request);
+            let last = self.try_ask(operation, arguments.clone());
             match last {
                 Ok(result) if accepted(&result) => return result,
                 _ if began.elapsed() < LONGEST_WAIT => thread::sleep(Duration::from_millis(50)),
                 _ => panic!(
-                    "{} {request} never gave what was awaited, at last {last:?}\n{}",
-                    self.script,
+                    "{} {operation} {arguments} never gave what was awaited, at last {last:?}\n{}",
+                    self.name,
                     self.said()
                 ),
             }
@@ -123,10 +128,10 @@ impl Peer {
         match self.answers.recv_timeout(LONGEST_WAIT) {
             Ok(line) => serde_json::from_str(&line)
                 .unwrap_or_else(|_| json!({ "error": format!("not JSON: {line}") })),
-            Err(RecvTimeoutError::Timeout) => panic!("{} hangs\n{}", self.script, self.said()),
+            Err(RecvTimeoutError::Timeout) => panic!("{} hangs\n{}", self.name, self.said()),
             Err(RecvTimeoutError::Disconnected) => {
                 let status = self.child.wait();
-                panic!("{} ended ({status:?})\n{}", self.script, self.said())
+                panic!("{} ended ({status:?})\n{}", self.name, self.said())
             }
         }
     }
@@ -139,7 +144,7 @@ impl Drop for Peer {
         let began = Instant::now();
         while matches!(self.child.try_wait(), Ok(None)) {
             if began.elapsed() > Duration::from_secs(20) {
-                eprintln!("{} did not end by itself and is killed", self.script);
+                eprintln!("{} did not end by itself and is killed", self.name);
                 let _ = self.child.kill();
                 let _ = self.child.wait();
                 break;
@@ -147,7 +152,7 @@ impl Drop for Peer {
             thread::sleep(Duration::from_millis(10));
         }
         if thread::panicking() {
-            eprintln!("--- {} wrote to standard error:\n{}", self.script, self.said());
+            eprintln!("--- {} wrote to standard error:\n{}", self.name, self.said());
         }
     }
 }

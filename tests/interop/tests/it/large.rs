@@ -5,7 +5,7 @@ use feros::{QosProfile, View};
 use feros_interop::Domain;
 use serde_json::json;
 
-use crate::support::{Inbox, Spinning, WATCHDOG, ask, items, node, stock};
+use crate::support::{Inbox, Spinning, WATCHDOG, items, node, stock};
 
 const SIZES: [usize; 4] = [65_000, 300_000, 1 << 20, 4 << 20];
 const ROW: usize = 100;
@@ -28,21 +28,21 @@ fn large_messages_and_long_rows_reach_stock() {
     let Some(domain) = Domain::reserve() else { return };
     let (node, mut peer) = (node(&domain), stock(&domain));
     let qos = json!({"depth": ROW});
-    ask(&mut peer, "subscription", json!({"topic": "/blocks", "type": TYPE, "qos": qos, "blocks": true}));
+    peer.ask("subscription", json!({"topic": "/blocks", "type": TYPE, "qos": qos, "blocks": true}));
     let publisher = node.create_publisher::<Image>("/blocks", ROW).unwrap();
     publisher.wait_for_subscriptions(1, WATCHDOG).unwrap();
-    ask(&mut peer, "matched", json!({"topic": "/blocks", "publishers": 1}));
+    peer.ask("matched", json!({"topic": "/blocks", "publishers": 1}));
 
     for (number, size) in SIZES.into_iter().enumerate() {
         publisher.publish(image(number, size)).unwrap();
-        let taken = ask(&mut peer, "take", json!({"topic": "/blocks"}));
+        let taken = peer.ask("take", json!({"topic": "/blocks"}));
         assert_eq!(taken, json!([{"number": number, "size": size, "intact": true}]));
     }
     for number in 0..ROW {
         publisher.publish(image(number, ROW_SIZE)).unwrap();
     }
     publisher.wait_for_all_acked(WATCHDOG).unwrap();
-    let taken = ask(&mut peer, "take", json!({"topic": "/blocks", "count": ROW}));
+    let taken = peer.ask("take", json!({"topic": "/blocks", "count": ROW}));
     for (number, item) in items(&taken).iter().enumerate() {
         assert_eq!(*item, json!({"number": number, "size": ROW_SIZE, "intact": true}));
     }
@@ -53,7 +53,7 @@ fn large_messages_and_long_rows_arrive_from_stock() {
     let Some(domain) = Domain::reserve() else { return };
     let (node, mut peer) = (node(&domain), stock(&domain));
     let _spinning = Spinning::new(&node);
-    ask(&mut peer, "publisher", json!({"topic": "/blocks", "type": TYPE, "qos": {"depth": ROW}}));
+    peer.ask("publisher", json!({"topic": "/blocks", "type": TYPE, "qos": {"depth": ROW}}));
     let inbox = Inbox::new();
     let put = inbox.putter();
     let intact = move |image: View<Image>| {
@@ -63,15 +63,15 @@ fn large_messages_and_long_rows_arrive_from_stock() {
     };
     let subscription = node.create_subscription("/blocks", QosProfile::keep_last(ROW), intact).unwrap();
     subscription.wait_for_publishers(1, WATCHDOG).unwrap();
-    ask(&mut peer, "matched", json!({"topic": "/blocks", "subscriptions": 1}));
+    peer.ask("matched", json!({"topic": "/blocks", "subscriptions": 1}));
 
     for size in SIZES {
-        ask(&mut peer, "publish_blocks", json!({"topic": "/blocks", "count": 1, "size": size}));
+        peer.ask("publish_blocks", json!({"topic": "/blocks", "count": 1, "size": size}));
         assert_eq!(inbox.take(), (0, size, true));
     }
-    ask(&mut peer, "publish_blocks", json!({"topic": "/blocks", "count": ROW, "size": ROW_SIZE}));
+    peer.ask("publish_blocks", json!({"topic": "/blocks", "count": ROW, "size": ROW_SIZE}));
     for number in 0..ROW {
         assert_eq!(inbox.take(), (number, ROW_SIZE, true));
     }
-    assert_eq!(ask(&mut peer, "acked", json!({"topic": "/blocks"})), true);
+    assert_eq!(peer.ask("acked", json!({"topic": "/blocks"})), true);
 }

@@ -7,13 +7,13 @@ use feros::{Node, NodeOptions, QosProfile, Subscription, TypeIdentity};
 use feros_interop::{Domain, Peer};
 use serde_json::json;
 
-use crate::support::{Inbox, Spinning, WATCHDOG, ask, context, stock};
+use crate::support::{Inbox, Spinning, WATCHDOG, context, stock};
 
 const TOPIC: &str = "/mixed";
 
 /// A stock publisher of a Bool whose node is known to ours.
 fn stock_publisher(peer: &mut Peer, node: &Node) {
-    ask(peer, "publisher", json!({"topic": TOPIC, "type": "std_msgs/msg/Bool"}));
+    peer.ask("publisher", json!({"topic": TOPIC, "type": "std_msgs/msg/Bool"}));
     let named = || {
         let graph = node.context().graph();
         graph.endpoints_of(EndpointKind::Publisher, TOPIC).any(|endpoint| endpoint.node.name().is_some())

@@ -10,7 +10,7 @@ use feros::{
 use feros_interop::Domain;
 use serde_json::{Value, json};
 
-use crate::support::{Inbox, Spinning, WATCHDOG, ask, items, node, stock};
+use crate::support::{Inbox, Spinning, WATCHDOG, items, node, stock};
 
 const TYPE: &str = "std_msgs/msg/Int32";
 
@@ -31,28 +31,28 @@ fn late_joiners_get_what_transient_local_keeps() {
         publisher.publish(Int32 { data }).unwrap();
     }
     let ours = json!({"topic": "/ours", "type": TYPE, "qos": stock_qos});
-    ask(&mut peer, "subscription", ours);
-    assert_eq!(numbers(&ask(&mut peer, "take", json!({"topic": "/ours", "count": 2}))), [2, 3]);
+    peer.ask("subscription", ours);
+    assert_eq!(numbers(&peer.ask("take", json!({"topic": "/ours", "count": 2}))), [2, 3]);
     publisher.publish(Int32 { data: 4 }).unwrap();
-    assert_eq!(numbers(&ask(&mut peer, "take", json!({"topic": "/ours"}))), [4]);
+    assert_eq!(numbers(&peer.ask("take", json!({"topic": "/ours"}))), [4]);
 
-    ask(&mut peer, "publisher", json!({"topic": "/theirs", "type": TYPE, "qos": stock_qos}));
+    peer.ask("publisher", json!({"topic": "/theirs", "type": TYPE, "qos": stock_qos}));
     let publish = |values: &[i32]| -> Value { values.iter().map(|data| json!({"data": data})).collect() };
-    ask(&mut peer, "publish", json!({"topic": "/theirs", "values": publish(&[1, 2, 3])}));
+    peer.ask("publish", json!({"topic": "/theirs", "values": publish(&[1, 2, 3])}));
     let inbox = Inbox::new();
     let put = inbox.putter();
     let subscription =
         node.create_subscription("/theirs", qos, move |number: Int32| put(number.data)).unwrap();
     assert_eq!([inbox.take(), inbox.take()], [2, 3]);
-    ask(&mut peer, "publish", json!({"topic": "/theirs", "values": publish(&[4])}));
+    peer.ask("publish", json!({"topic": "/theirs", "values": publish(&[4])}));
     assert_eq!(inbox.take(), 4);
     // A volatile subscription beside it gets nothing of the past.
     let volatile = Inbox::new();
     let put = volatile.putter();
     let late = node.create_subscription("/theirs", 10, move |number: Int32| put(number.data)).unwrap();
     late.wait_for_publishers(1, WATCHDOG).unwrap();
-    ask(&mut peer, "matched", json!({"topic": "/theirs", "subscriptions": 2}));
-    ask(&mut peer, "publish", json!({"topic": "/theirs", "values": publish(&[5])}));
+    peer.ask("matched", json!({"topic": "/theirs", "subscriptions": 2}));
+    peer.ask("publish", json!({"topic": "/theirs", "values": publish(&[5])}));
     assert_eq!(volatile.take(), 5);
     assert_eq!(inbox.take(), 5);
     drop(subscription);
@@ -92,11 +92,11 @@ fn incompatible_policies_are_reported_on_both_sides() {
         let publisher = node.create_publisher::<Int32>(&topic, options).unwrap();
         let arguments =
             json!({"topic": topic, "type": TYPE, "qos": stock_requested, "events": ["incompatible_qos"]});
-        ask(&mut peer, "subscription", arguments);
+        peer.ask("subscription", arguments);
         let event = inbox.take_where(|event| matches!(event, PublisherEvent::OfferedQosIncompatible { .. }));
         assert_eq!(event, PublisherEvent::OfferedQosIncompatible { total: 1, change: 1, last_policy: kind });
         let theirs = json!({"topic": topic, "what": "subscription", "kind": "incompatible_qos"});
-        let theirs = ask(&mut peer, "event", theirs);
+        let theirs = peer.ask("event", theirs);
         assert_eq!(theirs["last_policy_kind"], policy, "{theirs}");
         assert_eq!(publisher.subscription_count(), 0);
 
@@ -107,7 +107,7 @@ fn incompatible_policies_are_reported_on_both_sides() {
         let subscription = node.create_subscription(&topic, options, |_: Int32| {}).unwrap();
         let arguments =
             json!({"topic": topic, "type": TYPE, "qos": stock_offered, "events": ["incompatible_qos"]});
-        ask(&mut peer, "publisher", arguments);
+        peer.ask("publisher", arguments);
         let event =
             inbox.take_where(|event| matches!(event, SubscriptionEvent::RequestedQosIncompatible { .. }));
         assert_eq!(
@@ -115,7 +115,7 @@ fn incompatible_policies_are_reported_on_both_sides() {
             SubscriptionEvent::RequestedQosIncompatible { total: 1, change: 1, last_policy: kind }
         );
         let theirs = json!({"topic": topic, "what": "publisher", "kind": "incompatible_qos"});
-        let theirs = ask(&mut peer, "event", theirs);
+        let theirs = peer.ask("event", theirs);
         assert_eq!(theirs["last_policy_kind"], policy, "{theirs}");
         assert_eq!(subscription.publisher_count(), 0);
     }
@@ -134,23 +134,21 @@ fn missed_deadlines_are_reported_on_both_sides() {
     let inbox = Inbox::new();
     let options = PublisherOptions::from(qos).on_event(inbox.putter());
     let publisher = node.create_publisher::<Int32>("/ours", options).unwrap();
-    ask(&mut peer, "subscription", with_event("/ours"));
+    peer.ask("subscription", with_event("/ours"));
     publisher.wait_for_subscriptions(1, WATCHDOG).unwrap();
     publisher.publish(Int32 { data: 1 }).unwrap();
     inbox.take_where(|event| matches!(event, PublisherEvent::OfferedDeadlineMissed { total: 1.., .. }));
-    let missed =
-        ask(&mut peer, "event", json!({"topic": "/ours", "what": "subscription", "kind": "deadline"}));
+    let missed = peer.ask("event", json!({"topic": "/ours", "what": "subscription", "kind": "deadline"}));
     assert!(missed["total_count"].as_i64().unwrap() >= 1, "{missed}");
 
     let inbox = Inbox::new();
     let options = SubscriptionOptions::from(qos).on_event(inbox.putter());
     let subscription = node.create_subscription("/theirs", options, |_: Int32| {}).unwrap();
-    ask(&mut peer, "publisher", with_event("/theirs"));
+    peer.ask("publisher", with_event("/theirs"));
     subscription.wait_for_publishers(1, WATCHDOG).unwrap();
-    ask(&mut peer, "publish", json!({"topic": "/theirs", "values": [{"data": 1}]}));
+    peer.ask("publish", json!({"topic": "/theirs", "values": [{"data": 1}]}));
     inbox.take_where(|event| matches!(event, SubscriptionEvent::RequestedDeadlineMissed { total: 1.., .. }));
-    let missed =
-        ask(&mut peer, "event", json!({"topic": "/theirs", "what": "publisher", "kind": "deadline"}));
+    let missed = peer.ask("event", json!({"topic": "/theirs", "what": "publisher", "kind": "deadline"}));
     assert!(missed["total_count"].as_i64().unwrap() >= 1, "{missed}");
 }
 
@@ -167,29 +165,28 @@ fn lost_liveliness_is_reported_on_both_sides() {
     let inbox = Inbox::new();
     let options = PublisherOptions::from(qos).on_event(inbox.putter());
     let publisher = node.create_publisher::<Int32>("/ours", options).unwrap();
-    ask(&mut peer, "subscription", with_event("/ours"));
+    peer.ask("subscription", with_event("/ours"));
     publisher.wait_for_subscriptions(1, WATCHDOG).unwrap();
     publisher.publish(Int32 { data: 1 }).unwrap();
     inbox.take_where(|event| matches!(event, PublisherEvent::LivelinessLost { total: 1.., .. }));
     let mut alive_then_not = Vec::new();
     while alive_then_not.last() != Some(&json!(0)) || alive_then_not.len() < 2 {
         let event =
-            ask(&mut peer, "event", json!({"topic": "/ours", "what": "subscription", "kind": "liveliness"}));
+            peer.ask("event", json!({"topic": "/ours", "what": "subscription", "kind": "liveliness"}));
         alive_then_not.push(event["alive_count"].clone());
     }
 
     let inbox = Inbox::new();
     let options = SubscriptionOptions::from(qos).on_event(inbox.putter());
     let subscription = node.create_subscription("/theirs", options, |_: Int32| {}).unwrap();
-    ask(&mut peer, "publisher", with_event("/theirs"));
+    peer.ask("publisher", with_event("/theirs"));
     subscription.wait_for_publishers(1, WATCHDOG).unwrap();
-    ask(&mut peer, "publish", json!({"topic": "/theirs", "values": [{"data": 1}]}));
+    peer.ask("publish", json!({"topic": "/theirs", "values": [{"data": 1}]}));
     inbox.take_where(|event| matches!(event, SubscriptionEvent::LivelinessChanged { alive: 1, .. }));
     inbox.take_where(|event| {
         matches!(event, SubscriptionEvent::LivelinessChanged { alive: 0, not_alive: 1, .. })
     });
-    let lost =
-        ask(&mut peer, "event", json!({"topic": "/theirs", "what": "publisher", "kind": "liveliness"}));
+    let lost = peer.ask("event", json!({"topic": "/theirs", "what": "publisher", "kind": "liveliness"}));
     assert!(lost["total_count"].as_i64().unwrap() >= 1, "{lost}");
 }
 
@@ -204,27 +201,27 @@ fn what_outlived_its_lifespan_is_not_delivered() {
     let late_qos = json!({"durability": "transient_local"});
 
     let publisher = node.create_publisher::<Int32>("/ours", qos.lifespan(LIFESPAN)).unwrap();
-    ask(&mut peer, "publisher", json!({"topic": "/theirs", "type": TYPE, "qos": stock_qos}));
+    peer.ask("publisher", json!({"topic": "/theirs", "type": TYPE, "qos": stock_qos}));
     publisher.publish(Int32 { data: 1 }).unwrap();
-    ask(&mut peer, "publish", json!({"topic": "/theirs", "values": [{"data": 1}]}));
+    peer.ask("publish", json!({"topic": "/theirs", "values": [{"data": 1}]}));
     // The lifespan is what is tested, so it has to pass.
     std::thread::sleep(LIFESPAN + Duration::from_millis(100));
 
-    ask(&mut peer, "subscription", json!({"topic": "/ours", "type": TYPE, "qos": late_qos}));
+    peer.ask("subscription", json!({"topic": "/ours", "type": TYPE, "qos": late_qos}));
     let inbox = Inbox::new();
     let put = inbox.putter();
     let _late = node.create_subscription("/theirs", qos, move |number: Int32| put(number.data)).unwrap();
     // On a slow machine a new message may expire on its way as well: then there is another.
     let first = loop {
         publisher.publish(Int32 { data: 2 }).unwrap();
-        match peer.try_request(&json!({"op": "take", "topic": "/ours", "timeout": 1})) {
+        match peer.try_ask("take", json!({"topic": "/ours", "timeout": 1})) {
             Ok(taken) => break numbers(&taken),
             Err(error) => assert!(error.contains("0 of 1"), "{error}"),
         }
     };
     assert_eq!(first, [2]);
     let first = loop {
-        ask(&mut peer, "publish", json!({"topic": "/theirs", "values": [{"data": 2}]}));
+        peer.ask("publish", json!({"topic": "/theirs", "values": [{"data": 2}]}));
         if let Some(number) = inbox.take_within(Duration::from_secs(1)) {
             break number;
         }

@@ -12,11 +12,11 @@ use feros::msgs::std_srvs::srv::{SetBool, SetBool_Request, SetBool_Response};
 use feros::msgs::test_msgs::srv as test_srvs;
 use feros::msgs::type_description_interfaces::srv::{GetTypeDescription, GetTypeDescription_Request};
 use feros::rmw::TypeHash;
-use feros::{Node, Responder, ServiceIdentity};
+use feros::{Node, Responder, Service, ServiceIdentity};
 use feros_interop::{Domain, Peer};
 use serde_json::{Value, json};
 
-use crate::support::{Inbox, Spinning, WATCHDOG, ask, dynamic_type, items, node, stock};
+use crate::support::{Inbox, Spinning, WATCHDOG, dynamic_type, items, node, stock};
 use crate::values::{EXTREMES, difference, from_json, to_json};
 
 const SET_BOOL: &str = "std_srvs/srv/SetBool";
@@ -39,8 +39,8 @@ fn exchange<S: ServiceType>(node: &Node, peer: &mut Peer, mirror: fn(S::Request)
     let short = S::TYPE_NAME.replace('/', "_");
     let (ours, theirs) = (format!("/ours/{short}"), format!("/theirs/{short}"));
     let _service = node.create_service::<S, _>(&ours, mirror).unwrap();
-    ask(peer, "client", json!({"name": ours, "type": S::TYPE_NAME}));
-    ask(peer, "service", json!({"name": theirs, "type": S::TYPE_NAME}));
+    peer.ask("client", json!({"name": ours, "type": S::TYPE_NAME}));
+    peer.ask("service", json!({"name": theirs, "type": S::TYPE_NAME}));
     let hash = |ty: &DynamicType| Some(TypeHash(ty.type_hash().0));
     let identity = ServiceIdentity {
         name: S::TYPE_NAME.to_owned(),
@@ -49,7 +49,7 @@ fn exchange<S: ServiceType>(node: &Node, peer: &mut Peer, mirror: fn(S::Request)
     };
     let client = node.create_generic_client(&theirs, &identity, feros::ClientOptions::default()).unwrap();
     client.wait_for_service(WATCHDOG).unwrap();
-    ask(peer, "wait", json!({"service": ours}));
+    peer.ask("wait", json!({"service": ours}));
 
     for extreme in EXTREMES {
         let request = extreme.of(&request_type);
@@ -58,13 +58,13 @@ fn exchange<S: ServiceType>(node: &Node, peer: &mut Peer, mirror: fn(S::Request)
         let check = |what: &str, expected: &Value, found: &Value| {
             assert_eq!(difference(expected, found), None, "{extreme:?} {what} of {}", S::TYPE_NAME);
         };
-        let answers = ask(peer, "call", json!({"service": ours, "requests": [request]}));
+        let answers = peer.ask("call", json!({"service": ours, "requests": [request]}));
         check("answer of ours", &expected, &answers[0]);
 
         let bytes = from_json(&request_type, &request).to_cdr().unwrap();
         let response = client.call_serialized(&bytes).unwrap().wait(WATCHDOG).unwrap();
         check("answer of theirs", &expected, &to_json(&response_type.decode(&response).unwrap()));
-        let requests = ask(peer, "requests", json!({"service": theirs}));
+        let requests = peer.ask("requests", json!({"service": theirs}));
         check("request at theirs", &full, &requests[0]);
     }
 }
@@ -80,6 +80,14 @@ fn requests_and_responses_with_extreme_values_arrive_as_sent() {
     exchange::<test_srvs::Arrays>(&node, &mut peer, same_bytes);
 }
 
+/// Our service `/ours`, which leaves the answers to the test.
+fn deferring_service(node: &Node) -> (Service<SetBool>, Inbox<Responder<SetBool>>) {
+    let deferred = Inbox::new();
+    let put = deferred.putter();
+    let defer = move |_: SetBool_Request, responder: Responder<SetBool>| put(responder);
+    (node.create_service::<SetBool, _>("/ours", defer).unwrap(), deferred)
+}
+
 fn same_bytes<A: feros::message::Message, B: feros::message::Message>(request: A) -> B {
     feros::message::from_bytes(&feros::message::to_vec(&request).unwrap()).unwrap()
 }
@@ -88,15 +96,15 @@ fn same_bytes<A: feros::message::Message, B: feros::message::Message>(request: A
 fn stock_clients_are_answered_small_and_large_and_several_at_once() {
     let Some(domain) = Domain::reserve() else { return };
     let (node, mut peer) = (node(&domain), stock(&domain));
-    ask(&mut peer, "client", json!({"name": "/switch", "type": SET_BOOL}));
-    assert_eq!(ask(&mut peer, "ready", json!({"service": "/switch"})), false);
+    peer.ask("client", json!({"name": "/switch", "type": SET_BOOL}));
+    assert_eq!(peer.ask("ready", json!({"service": "/switch"})), false);
     let _spinning = Spinning::new(&node);
     let service = node.create_service::<SetBool, _>("/switch", set_bool).unwrap();
-    ask(&mut peer, "wait", json!({"service": "/switch"}));
+    peer.ask("wait", json!({"service": "/switch"}));
     let mut others: Vec<Peer> = (0..2).map(|_| stock(&domain)).collect();
     for other in &mut others {
-        ask(other, "client", json!({"name": "/switch", "type": SET_BOOL}));
-        ask(other, "wait", json!({"service": "/switch"}));
+        other.ask("client", json!({"name": "/switch", "type": SET_BOOL}));
+        other.ask("wait", json!({"service": "/switch"}));
     }
     // Each peer calls while the others do: every one gets its own answers, in the order of its requests.
     // Six in all: a service keeps ten requests and ten replies, as in stock ROS 2, and drops what is more.
@@ -105,7 +113,7 @@ fn stock_clients_are_answered_small_and_large_and_several_at_once() {
     std::thread::scope(|scope| {
         for client in others.iter_mut().chain([&mut peer]) {
             scope.spawn(|| {
-                let answers = ask(client, "call", json!({"service": "/switch", "requests": requests}));
+                let answers = client.ask("call", json!({"service": "/switch", "requests": requests}));
                 for (answer, data) in items(&answers).iter().zip(pattern) {
                     assert_eq!(answer["success"], data);
                     let length = answer["message"].as_str().unwrap().len();
@@ -115,7 +123,7 @@ fn stock_clients_are_answered_small_and_large_and_several_at_once() {
         }
     });
     drop(service);
-    peer.eventually(json!({"op": "ready", "service": "/switch"}), |ready| *ready == false);
+    peer.eventually("ready", json!({"service": "/switch"}), |ready| *ready == false);
 }
 
 #[test]
@@ -126,7 +134,7 @@ fn stock_servers_answer_small_and_large_and_several_calls_at_once() {
     let clients = [&node, &node, &other].map(|node| node.create_client::<SetBool>("/switch").unwrap());
     assert!(!clients[0].service_is_ready());
     let response = json!({"message": {"$repeat": ["x", LARGE]}, "success": true});
-    ask(&mut peer, "service", json!({"name": "/switch", "type": SET_BOOL, "response": response}));
+    peer.ask("service", json!({"name": "/switch", "type": SET_BOOL, "response": response}));
     for client in &clients {
         client.wait_for_service(WATCHDOG).unwrap();
     }
@@ -144,7 +152,7 @@ fn stock_servers_answer_small_and_large_and_several_calls_at_once() {
             });
         }
     });
-    ask(&mut peer, "destroy", json!({"what": "service", "name": "/switch"}));
+    peer.ask("destroy", json!({"what": "service", "name": "/switch"}));
     let gone = || !clients[0].service_is_ready();
     node.context().wait_for_graph(WATCHDOG, || "the end of the service", gone).unwrap();
 }
@@ -154,18 +162,12 @@ fn answers_may_come_late_on_both_sides() {
     let Some(domain) = Domain::reserve() else { return };
     let (node, mut peer) = (node(&domain), stock(&domain));
     let _spinning = Spinning::new(&node);
-    let deferred = Inbox::<Responder<SetBool>>::new();
-    let put = deferred.putter();
-    let _service = node
-        .create_service::<SetBool, _>("/ours", move |_: SetBool_Request, responder: Responder<SetBool>| {
-            put(responder)
-        })
-        .unwrap();
-    ask(&mut peer, "client", json!({"name": "/ours", "type": SET_BOOL}));
-    ask(&mut peer, "wait", json!({"service": "/ours"}));
+    let (_service, deferred) = deferring_service(&node);
+    peer.ask("client", json!({"name": "/ours", "type": SET_BOOL}));
+    peer.ask("wait", json!({"service": "/ours"}));
     std::thread::scope(|scope| {
         let calling = scope.spawn(|| {
-            ask(&mut peer, "call", json!({"service": "/ours", "requests": [{"data": true}, {"data": true}]}))
+            peer.ask("call", json!({"service": "/ours", "requests": [{"data": true}, {"data": true}]}))
         });
         // Answered in the other order.
         let (first, second) = (deferred.take(), deferred.take());
@@ -175,12 +177,12 @@ fn answers_may_come_late_on_both_sides() {
         assert_eq!([&answers[0]["message"], &answers[1]["message"]], ["first", "second"]);
     });
 
-    ask(&mut peer, "service", json!({"name": "/theirs", "type": SET_BOOL, "deferred": true}));
+    peer.ask("service", json!({"name": "/theirs", "type": SET_BOOL, "deferred": true}));
     let client = node.create_client::<SetBool>("/theirs").unwrap();
     client.wait_for_service(WATCHDOG).unwrap();
     let call = client.call(&SetBool_Request { data: true }).unwrap();
-    ask(&mut peer, "requests", json!({"service": "/theirs"}));
-    ask(&mut peer, "release", json!({"service": "/theirs"}));
+    peer.ask("requests", json!({"service": "/theirs"}));
+    peer.ask("release", json!({"service": "/theirs"}));
     call.wait(WATCHDOG).unwrap();
 }
 
@@ -189,19 +191,13 @@ fn clients_that_vanish_do_not_disturb_the_others() {
     let Some(domain) = Domain::reserve() else { return };
     let (node, mut peer) = (node(&domain), stock(&domain));
     let _spinning = Spinning::new(&node);
-    let deferred = Inbox::<Responder<SetBool>>::new();
-    let put = deferred.putter();
-    let _service = node
-        .create_service::<SetBool, _>("/ours", move |_: SetBool_Request, responder: Responder<SetBool>| {
-            put(responder)
-        })
-        .unwrap();
+    let (_service, deferred) = deferring_service(&node);
     let mut vanishing = stock(&domain);
     for client in [&mut vanishing, &mut peer] {
-        ask(client, "client", json!({"name": "/ours", "type": SET_BOOL}));
-        ask(client, "wait", json!({"service": "/ours"}));
+        client.ask("client", json!({"name": "/ours", "type": SET_BOOL}));
+        client.ask("wait", json!({"service": "/ours"}));
     }
-    ask(&mut vanishing, "send", json!({"service": "/ours", "request": {"data": false}}));
+    vanishing.ask("send", json!({"service": "/ours", "request": {"data": false}}));
     let orphan = deferred.take();
     drop(vanishing);
     let one_client = || node.context().graph().count(feros::rmw::EndpointKind::Client, "/ours") == 1;
@@ -210,24 +206,24 @@ fn clients_that_vanish_do_not_disturb_the_others() {
     let _ = orphan.send(&SetBool_Response { success: false, message: "for nobody".into() });
     std::thread::scope(|scope| {
         let calling =
-            scope.spawn(|| ask(&mut peer, "call", json!({"service": "/ours", "requests": [{"data": true}]})));
+            scope.spawn(|| peer.ask("call", json!({"service": "/ours", "requests": [{"data": true}]})));
         deferred.take().send(&SetBool_Response { success: true, message: "for you".into() }).unwrap();
         assert_eq!(calling.join().unwrap(), json!([{"success": true, "message": "for you"}]));
     });
 
     // Ours vanishes while a stock server works for it.
-    ask(&mut peer, "service", json!({"name": "/theirs", "type": SET_BOOL, "deferred": true}));
+    peer.ask("service", json!({"name": "/theirs", "type": SET_BOOL, "deferred": true}));
     let short_lived = crate::support::node(&domain);
     let client = short_lived.create_client::<SetBool>("/theirs").unwrap();
     client.wait_for_service(WATCHDOG).unwrap();
     let call = client.call(&SetBool_Request { data: false }).unwrap();
-    ask(&mut peer, "requests", json!({"service": "/theirs"}));
+    peer.ask("requests", json!({"service": "/theirs"}));
     drop((call, client, short_lived));
-    ask(&mut peer, "release", json!({"service": "/theirs"}));
+    peer.ask("release", json!({"service": "/theirs"}));
     let client = node.create_client::<SetBool>("/theirs").unwrap();
     client.wait_for_service(WATCHDOG).unwrap();
     let call = client.call(&SetBool_Request { data: true }).unwrap();
-    ask(&mut peer, "release", json!({"service": "/theirs"}));
+    peer.ask("release", json!({"service": "/theirs"}));
     call.wait(WATCHDOG).unwrap();
 }
 

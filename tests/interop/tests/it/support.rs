@@ -8,17 +8,23 @@ use feros::message::dynamic::DynamicType;
 use feros::rmw::{DiscoveryRange, SessionOptions, TypeHash};
 use feros::{Arguments, Context, ContextOptions, Executor, Node, NodeOptions, Stopper, TypeIdentity};
 use feros_interop::{Domain, Peer};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 /// Ends a test that hangs; no test passes or fails by how fast it is.
 pub(crate) const WATCHDOG: Duration = Duration::from_secs(90);
 
 /// A context in the test's domain, on loopback.
 pub(crate) fn context(domain: &Domain) -> Context {
+    context_in_enclave(domain, "/")
+}
+
+/// The same in an enclave.
+pub(crate) fn context_in_enclave(domain: &Domain, enclave: &str) -> Context {
     feros::logging::init(&Arguments::default());
     let session = SessionOptions {
         domain_id: domain.id().into(),
         discovery_range: DiscoveryRange::Localhost,
+        enclave: enclave.to_owned(),
         ..SessionOptions::default()
     };
     let arguments = Arguments::default();
@@ -39,7 +45,7 @@ pub(crate) fn node(domain: &Domain) -> Node {
 
 /// A stock node `/theirs/stock_node`.
 pub(crate) fn stock(domain: &Domain) -> Peer {
-    Peer::start(domain, "node.py", &["--node", "stock_node", "--namespace", "/theirs"])
+    Peer::start(domain, "/theirs", "stock_node")
 }
 
 /// Spins a node on a thread of its own until dropped.
@@ -127,10 +133,4 @@ pub(crate) fn identity(ty: &DynamicType) -> TypeIdentity {
 /// The stock side's list as a plain vector.
 pub(crate) fn items(value: &Value) -> &[Value] {
     value.as_array().expect("a list")
-}
-
-/// Has the stock node do `op` with these arguments, written as a JSON object.
-pub(crate) fn ask(peer: &mut Peer, op: &str, mut arguments: Value) -> Value {
-    arguments["op"] = json!(op);
-    peer.request(arguments)
 }

@@ -1,6 +1,7 @@
 //! Every type of test_msgs and the well-known types of robots, with extreme values, typed and dynamic, in both directions.
 
 use std::any::Any;
+use std::time::Duration;
 
 use feros::message::dynamic::{DynamicMessage, DynamicType};
 use feros::message::{from_bytes, to_vec};
@@ -11,9 +12,8 @@ use feros::msgs::{
 use feros::{GenericPublisher, GenericSubscription, Node, QosProfile};
 use feros_interop::{Domain, Peer};
 use serde_json::{Value, json};
-use std::time::Duration;
 
-use crate::support::{Inbox, Spinning, WATCHDOG, ask, dynamic_type, identity, node, stock};
+use crate::support::{Inbox, Spinning, WATCHDOG, dynamic_type, identity, node, stock};
 use crate::values::{EXTREMES, difference, from_json, to_json};
 
 /// Publishes a serialized message through an endpoint of a generated type.
@@ -121,8 +121,8 @@ impl Lane {
         let short = generated.name.replace('/', "_");
         let (to_stock, to_feros) = (format!("/to_stock/{short}"), format!("/to_feros/{short}"));
         let make = |topic: &str| json!({"topic": topic, "type": generated.name, "qos": stock_qos});
-        ask(peer, "subscription", make(&to_stock));
-        ask(peer, "publisher", make(&to_feros));
+        peer.ask("subscription", make(&to_stock));
+        peer.ask("publisher", make(&to_feros));
 
         let (typed, typed_publisher) = (generated.publisher)(node, &to_stock, qos);
         let dynamic_publisher = node.create_generic_publisher(&to_stock, &identity(&ty), qos).unwrap();
@@ -152,8 +152,8 @@ impl Lane {
             publisher.wait_for_subscriptions(1, WATCHDOG).unwrap();
         }
         self.subscriptions.1.wait_for_publishers(1, WATCHDOG).unwrap();
-        ask(peer, "matched", json!({"topic": self.to_stock, "publishers": 2}));
-        ask(peer, "matched", json!({"topic": self.to_feros, "subscriptions": 2}));
+        peer.ask("matched", json!({"topic": self.to_stock, "publishers": 2}));
+        peer.ask("matched", json!({"topic": self.to_feros, "subscriptions": 2}));
     }
 
     /// Sends one message in all four ways and says what came back changed.
@@ -170,7 +170,7 @@ impl Lane {
         self.received.iter().for_each(|(_, inbox)| while inbox.take_now().is_some() {});
         let mut waiting: Vec<_> = self.received.iter().collect();
         loop {
-            ask(peer, "publish", json!({"topic": self.to_feros, "values": [value]}));
+            peer.ask("publish", json!({"topic": self.to_feros, "values": [value]}));
             waiting.retain(|(how, inbox)| match inbox.take_within(patience(again)) {
                 Some(bytes) => {
                     wrong.extend(
@@ -193,8 +193,8 @@ impl Lane {
         let bytes = message.to_cdr().unwrap();
         loop {
             publish(&bytes);
-            let take = json!({"op": "take", "topic": self.to_stock, "timeout": patience(again).as_secs()});
-            match peer.try_request(&take) {
+            let take = json!({"topic": self.to_stock, "timeout": patience(again).as_secs()});
+            match peer.try_ask("take", take) {
                 Ok(mut taken) => return taken[0].take(),
                 Err(error) => {
                     assert!(again, "{} did not arrive at stock: {error}\n{}", self.ty.name(), peer.said())

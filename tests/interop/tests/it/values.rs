@@ -89,13 +89,8 @@ impl Extreme {
                 let (least, most) = integer.integer_range().unwrap();
                 let value = match self {
                     Self::Odd => (nth as i128 * 37).min(most),
-                    _ => {
-                        if greatest {
-                            most
-                        } else {
-                            least
-                        }
-                    }
+                    Self::Greatest => most,
+                    Self::Default | Self::Least => least,
                 };
                 i64::try_from(value).map_or_else(|_| json!(u64::try_from(value).unwrap()), Value::from)
             }
@@ -184,6 +179,11 @@ pub(crate) fn difference(expected: &Value, found: &Value) -> Option<String> {
     }
 }
 
+/// The text of a value; two numbers have the same one only if they are the same, sign of zero included.
+fn text_of(value: &Value) -> String {
+    value.to_string()
+}
+
 #[test]
 fn differences_are_found_where_they_are() {
     let value = json!({"a": [1, {"b": -0.0}], "c": "nan"});
@@ -194,9 +194,4 @@ fn differences_are_found_where_they_are() {
     );
     assert!(difference(&value, &json!({"a": [1], "c": "nan"})).unwrap().starts_with(".a: "));
     assert!(difference(&value, &json!({"a": []})).unwrap().starts_with(": fields"));
-}
-
-/// The text of a value; two numbers have the same one only if they are the same, sign of zero included.
-fn text_of(value: &Value) -> String {
-    value.to_string()
 }

@@ -26,8 +26,8 @@ const PATIENCE: &str = "10";
 #[test]
 fn another_type_is_told_with_both_sides() {
     let Some(mut stock) = Stock::start() else { return };
-    stock.ask("publisher", endpoint("/number", "std_msgs/msg/Int32", json!({})));
-    stock.ask("subscription", endpoint("/heard", "std_msgs/msg/Int32", json!({})));
+    stock.peer.ask("publisher", endpoint("/number", "std_msgs/msg/Int32", json!({})));
+    stock.peer.ask("subscription", endpoint("/heard", "std_msgs/msg/Int32", json!({})));
     let types = ["std_msgs/msg/Int32", TEXT, "/theirs/stock_node", "/_feros_cli_"];
 
     let error = stock.feros(&["topic", "echo", "/number", TEXT, "--timeout", PATIENCE]).failure(1);
@@ -36,9 +36,9 @@ fn another_type_is_told_with_both_sides() {
     let error = stock.feros(&line).failure(1);
     assert_has(last_error(&error), &types);
     assert_has(last_error(&error), &["/heard has 0 matching subscriptions"]);
-    assert_eq!(stock.ask("received", json!({"topic": "/heard"})), 0);
+    assert_eq!(stock.peer.ask("received", json!({"topic": "/heard"})), 0);
 
-    stock.ask("service", json!({"name": "enable", "type": SET_BOOL}));
+    stock.peer.ask("service", json!({"name": "enable", "type": SET_BOOL}));
     let line = ["service", "call", "/theirs/enable", "std_srvs/srv/Trigger", "--timeout", PATIENCE];
     let error = stock.feros(&line).failure(1);
     assert_has(last_error(&error), &["/theirs/enable", SET_BOOL, "std_srvs/srv/Trigger"]);
@@ -47,8 +47,8 @@ fn another_type_is_told_with_both_sides() {
 #[test]
 fn an_incompatible_qos_is_told_with_both_sides() {
     let Some(mut stock) = Stock::start() else { return };
-    stock.ask("publisher", endpoint("/weak", TEXT, json!({"reliability": "best_effort"})));
-    stock.ask("subscription", endpoint("/strict", TEXT, json!({"durability": "transient_local"})));
+    stock.peer.ask("publisher", endpoint("/weak", TEXT, json!({"reliability": "best_effort"})));
+    stock.peer.ask("subscription", endpoint("/strict", TEXT, json!({"durability": "transient_local"})));
     let sides = ["/theirs/stock_node", "/_feros_cli_"];
 
     let line = ["topic", "echo", "/weak", "--qos-reliability", "reliable", "--timeout", PATIENCE];
@@ -61,7 +61,7 @@ fn an_incompatible_qos_is_told_with_both_sides() {
     assert_has(last_error(&error), &["DURABILITY", "VOLATILE", "TRANSIENT_LOCAL"]);
 
     // Two stock endpoints that miss each other are seen from outside.
-    stock.ask("subscription", endpoint("/weak", TEXT, json!({})));
+    stock.peer.ask("subscription", endpoint("/weak", TEXT, json!({})));
     let began = std::time::Instant::now();
     let warning = loop {
         let finished = stock.feros(&["topic", "info", "/weak"]);
@@ -76,8 +76,8 @@ fn an_incompatible_qos_is_told_with_both_sides() {
 #[test]
 fn what_is_not_there_is_told_with_what_is_near() {
     let Some(mut stock) = Stock::start() else { return };
-    stock.ask("publisher", endpoint("/chatter", TEXT, json!({})));
-    stock.ask("service", json!({"name": "/enable", "type": SET_BOOL}));
+    stock.peer.ask("publisher", endpoint("/chatter", TEXT, json!({})));
+    stock.peer.ask("service", json!({"name": "/enable", "type": SET_BOOL}));
     stock.eventually(&["topic", "list"], |out| out.contains("/chatter"));
 
     let wait = ["--spin-time", "5"];

@@ -11,12 +11,12 @@ fn topics_of_stock_are_listed_with_types_hashes_and_qos() {
     let Some(mut stock) = Stock::start() else { return };
     let qos = json!({"depth": 3, "durability": "transient_local", "deadline": 1.5, "lifespan": 5,
         "liveliness": "manual_by_topic", "liveliness_lease_duration": 7});
-    stock.ask("publisher", json!({"topic": "words", "type": TEXT, "qos": qos}));
-    stock.ask(
+    stock.peer.ask("publisher", json!({"topic": "words", "type": TEXT, "qos": qos}));
+    stock.peer.ask(
         "subscription",
         json!({"topic": "words", "type": TEXT, "qos": {"reliability": "best_effort", "depth": 5}}),
     );
-    stock.ask("subscription", json!({"topic": "/numbers", "type": "std_msgs/msg/Int32"}));
+    stock.peer.ask("subscription", json!({"topic": "/numbers", "type": "std_msgs/msg/Int32"}));
 
     let typed = stock.eventually(&["topic", "list", "-t"], |out| {
         out.contains("/theirs/words") && out.contains("/numbers") && out.contains("/rosout")
@@ -69,7 +69,7 @@ fn topics_of_stock_are_listed_with_types_hashes_and_qos() {
     );
     assert_eq!(without_gid(subscription), expected);
     // The gid is the one by which the stock node knows its own publisher.
-    let own = stock.ask("publishers", json!({"topic": "/theirs/words"}));
+    let own = stock.peer.ask("publishers", json!({"topic": "/theirs/words"}));
     let gid = publisher.lines().find_map(|line| line.strip_prefix("GID: ")).unwrap();
     assert_eq!(gid.replace('.', ""), own[0]["gid"].as_str().unwrap());
 }
@@ -77,10 +77,10 @@ fn topics_of_stock_are_listed_with_types_hashes_and_qos() {
 #[test]
 fn nodes_and_services_of_stock_are_listed() {
     let Some(mut stock) = Stock::start() else { return };
-    stock.ask("publisher", json!({"topic": "words", "type": TEXT}));
-    stock.ask("subscription", json!({"topic": "/heard", "type": TEXT}));
-    stock.ask("service", json!({"name": "enable", "type": SET_BOOL}));
-    stock.ask("client", json!({"name": "/disable", "type": SET_BOOL}));
+    stock.peer.ask("publisher", json!({"topic": "words", "type": TEXT}));
+    stock.peer.ask("subscription", json!({"topic": "/heard", "type": TEXT}));
+    stock.peer.ask("service", json!({"name": "enable", "type": SET_BOOL}));
+    stock.peer.ask("client", json!({"name": "/disable", "type": SET_BOOL}));
 
     assert_eq!(stock.eventually(&["node", "list"], |out| !out.is_empty()), "/theirs/stock_node\n");
     let nodes = stock.eventually_json(&["node", "list", "--json"], |nodes| nodes != &json!([]));
@@ -142,29 +142,30 @@ fn stock_sees_a_publishing_command_as_a_node() {
     ];
     let speaker = stock.start_feros(&line);
     let infos = stock
-        .eventually_sees("publishers", json!({"topic": "/spoken"}), |infos| infos[0]["node"] == "speaker");
+        .peer
+        .eventually("publishers", json!({"topic": "/spoken"}), |infos| infos[0]["node"] == "speaker");
     let info = &infos[0];
     assert_eq!(infos.as_array().unwrap().len(), 1, "{infos}");
     assert_eq!([&info["namespace"], &info["type"], &info["hash"]], ["/", TEXT, HASH_OF_TEXT]);
     let qos = &info["qos"];
     assert_eq!([&qos["reliability"], &qos["durability"]], ["reliable", "transient_local"]);
     assert_eq!([&qos["history"], &qos["depth"]], [&json!("keep_last"), &json!(4)]);
-    let topics = stock.ask("topics", json!({}));
+    let topics = stock.peer.ask("topics", json!({}));
     assert_eq!(topics["/spoken"], json!([TEXT]));
-    let about = stock.eventually_sees("node", json!({"name": "speaker"}), |about| {
+    let about = stock.peer.eventually("node", json!({"name": "speaker"}), |about| {
         about["publishers"] == json!({"/spoken": [TEXT]})
     });
     assert_eq!([&about["subscriptions"], &about["services"]], [&json!({}), &json!({})]);
     // What it says is heard by a stock subscription that comes later.
-    stock.ask(
+    stock.peer.ask(
         "subscription",
         json!({"topic": "/spoken", "type": TEXT, "qos": {"durability": "transient_local", "depth": 100}}),
     );
-    assert_eq!(stock.ask("take", json!({"topic": "/spoken"})), json!([{"data": "hello"}]));
+    assert_eq!(stock.peer.ask("take", json!({"topic": "/spoken"})), json!([{"data": "hello"}]));
 
     end(speaker);
-    stock.eventually_sees("publishers", json!({"topic": "/spoken"}), |infos| infos == &json!([]));
-    stock.eventually_sees("nodes", json!({}), |nodes| {
+    stock.peer.eventually("publishers", json!({"topic": "/spoken"}), |infos| infos == &json!([]));
+    stock.peer.eventually("nodes", json!({}), |nodes| {
         nodes.as_array().unwrap().iter().all(|node| node["name"] != "speaker")
     });
 }
@@ -172,16 +173,16 @@ fn stock_sees_a_publishing_command_as_a_node() {
 #[test]
 fn stock_sees_a_listening_command_as_hidden() {
     let Some(mut stock) = Stock::start() else { return };
-    stock.ask("publisher", json!({"topic": "/words", "type": TEXT}));
+    stock.peer.ask("publisher", json!({"topic": "/words", "type": TEXT}));
     let echo = stock.start_feros(&["topic", "echo", "/words", TEXT]);
-    let infos = stock.eventually_sees("subscriptions", json!({"topic": "/words"}), |infos| {
+    let infos = stock.peer.eventually("subscriptions", json!({"topic": "/words"}), |infos| {
         infos[0]["node"].as_str().is_some_and(|name| name.starts_with("_feros_cli_"))
     });
     assert_eq!([&infos[0]["type"], &infos[0]["hash"]], [TEXT, HASH_OF_TEXT]);
     // It watches, and adds neither topics nor services of its own.
-    let names: Vec<_> = stock.ask("topics", json!({})).as_object().unwrap().keys().cloned().collect();
+    let names: Vec<_> = stock.peer.ask("topics", json!({})).as_object().unwrap().keys().cloned().collect();
     assert_eq!(names, ["/parameter_events", "/rosout", "/words"]);
-    let services = stock.ask("services", json!({}));
+    let services = stock.peer.ask("services", json!({}));
     assert!(
         services.as_object().unwrap().keys().all(|name| name.starts_with("/theirs/stock_node/")),
         "{services}"

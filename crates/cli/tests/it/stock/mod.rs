@@ -25,25 +25,8 @@ impl Stock {
     /// `None` where the interop tests are skipped.
     fn start() -> Option<Self> {
         let domain = Domain::reserve()?;
-        let peer = Peer::start(&domain, "node.py", &["--node", "stock_node", "--namespace", "/theirs"]);
+        let peer = Peer::start(&domain, "/theirs", "stock_node");
         Some(Self { peer, domain })
-    }
-
-    /// Has the node do `op` with these arguments, written as a JSON object.
-    fn ask(&mut self, op: &str, mut arguments: Value) -> Value {
-        arguments["op"] = json!(op);
-        self.peer.request(arguments)
-    }
-
-    /// Has the node ask for the graph until the answer is `accepted`.
-    fn eventually_sees(
-        &mut self,
-        op: &str,
-        mut arguments: Value,
-        accepted: impl Fn(&Value) -> bool,
-    ) -> Value {
-        arguments["op"] = json!(op);
-        self.peer.eventually(arguments, accepted)
     }
 
     /// Starts `feros` beside the node.
@@ -78,8 +61,8 @@ impl Stock {
 
     /// Has the node send values on a topic whose only subscription, that of a command, it waits for.
     fn publish_to_command(&mut self, topic: &str, values: &Value) {
-        self.ask("matched", json!({"topic": topic, "subscriptions": 1}));
-        self.ask("publish", json!({"topic": topic, "values": values}));
+        self.peer.ask("matched", json!({"topic": topic, "subscriptions": 1}));
+        self.peer.ask("publish", json!({"topic": topic, "values": values}));
     }
 }
 

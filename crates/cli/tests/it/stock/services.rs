@@ -7,7 +7,7 @@ use super::{SET_BOOL, Stock};
 #[test]
 fn services_of_stock_are_called() {
     let Some(mut stock) = Stock::start() else { return };
-    stock.ask(
+    stock.peer.ask(
         "service",
         json!({"name": "enable", "type": SET_BOOL, "response": {"success": true, "message": "grüße"}}),
     );
@@ -16,10 +16,10 @@ fn services_of_stock_are_called() {
         stock.feros(&line).success(),
         "requester: making request: {data: true}\n\nresponse:\nsuccess: true\nmessage: grüße\n\n"
     );
-    assert_eq!(stock.ask("requests", json!({"service": "enable"})), json!([{"data": true}]));
+    assert_eq!(stock.peer.ask("requests", json!({"service": "enable"})), json!([{"data": true}]));
 
     let message = json!({"$repeat": ["x", 300_000]});
-    stock.ask("service", json!({"name": "large", "type": SET_BOOL, "response": {"message": message}}));
+    stock.peer.ask("service", json!({"name": "large", "type": SET_BOOL, "response": {"message": message}}));
     let answer =
         stock.feros(&["service", "call", "/theirs/large", SET_BOOL, "--json", "--timeout", "50"]).json();
     assert!(

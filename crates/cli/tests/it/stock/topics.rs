@@ -16,21 +16,23 @@ fn publisher(topic: &str, message_type: &str, qos: Value) -> Value {
 #[test]
 fn echo_prints_what_stock_publishes() {
     let Some(mut stock) = Stock::start() else { return };
-    stock.ask("publisher", publisher("/words", TEXT, json!({})));
+    stock.peer.ask("publisher", publisher("/words", TEXT, json!({})));
     let echo = stock.start_feros(&["topic", "echo", "/words", "--times", "2", "--json"]);
     stock.publish_to_command("/words", &json!([{"data": "grüße"}, {"data": "two\nlines"}]));
     assert_eq!(echo.finish().success(), "{\"data\":\"grüße\"}\n{\"data\":\"two\\nlines\"}\n");
 
-    stock.ask("publisher", publisher("/imu", "sensor_msgs/msg/Imu", json!({"reliability": "best_effort"})));
+    stock
+        .peer
+        .ask("publisher", publisher("/imu", "sensor_msgs/msg/Imu", json!({"reliability": "best_effort"})));
     let line = ["topic", "echo", "/imu", "--once", "--field", "orientation", "--timeout", "50"];
     let echo = stock.start_feros(&line);
-    stock.ask("matched", json!({"topic": "/imu", "subscriptions": 1}));
+    stock.peer.ask("matched", json!({"topic": "/imu", "subscriptions": 1}));
     // Best effort may lose one: then another comes.
     let values = json!([{"orientation": {"x": 0.5, "w": -1}}]);
     let printed = std::thread::scope(|scope| {
         let finished = scope.spawn(|| echo.finish());
         while !finished.is_finished() {
-            stock.ask("publish", json!({"topic": "/imu", "values": values}));
+            stock.peer.ask("publish", json!({"topic": "/imu", "values": values}));
         }
         finished.join().unwrap().success()
     });
@@ -40,8 +42,10 @@ fn echo_prints_what_stock_publishes() {
 #[test]
 fn echo_prints_what_stock_latched() {
     let Some(mut stock) = Stock::start() else { return };
-    stock.ask("publisher", publisher("/map", TEXT, json!({"durability": "transient_local", "depth": 1})));
-    stock.ask("publish", json!({"topic": "/map", "values": [{"data": "old"}, {"data": "new"}]}));
+    stock
+        .peer
+        .ask("publisher", publisher("/map", TEXT, json!({"durability": "transient_local", "depth": 1})));
+    stock.peer.ask("publish", json!({"topic": "/map", "values": [{"data": "old"}, {"data": "new"}]}));
     // The publisher is found, and its durability with it.
     let echoed = stock.feros(&["topic", "echo", "/map", "--once", "--json", "--timeout", "50"]);
     assert_eq!(echoed.json(), json!({"data": "new"}));
@@ -53,7 +57,7 @@ fn echo_prints_what_stock_latched() {
 #[test]
 fn stock_hears_what_pub_publishes() {
     let Some(mut stock) = Stock::start() else { return };
-    stock.ask("subscription", publisher("/heard", "geometry_msgs/msg/PoseStamped", json!({})));
+    stock.peer.ask("subscription", publisher("/heard", "geometry_msgs/msg/PoseStamped", json!({})));
     let value =
         "{header: {stamp: {sec: 7}, frame_id: map}, pose: {position: {x: 1.5}, orientation: {w: -1}}}";
     let line = [
@@ -71,19 +75,19 @@ fn stock_hears_what_pub_publishes() {
     ];
     let out = stock.feros(&line).success();
     assert!(out.contains("publishing #3: "), "{out}");
-    let heard = stock.ask("take", json!({"topic": "/heard", "count": 3}));
+    let heard = stock.peer.ask("take", json!({"topic": "/heard", "count": 3}));
     let expected = json!({"header": {"stamp": {"sec": 7, "nanosec": 0}, "frame_id": "map"}, "pose": {
         "position": {"x": 1.5, "y": 0.0, "z": 0.0}, "orientation": {"x": 0.0, "y": 0.0, "z": 0.0, "w": -1.0}}});
     assert_eq!(heard, json!([expected, expected, expected]));
-    assert_eq!(stock.ask("received", json!({"topic": "/heard"})), 0, "more than three");
+    assert_eq!(stock.peer.ask("received", json!({"topic": "/heard"})), 0, "more than three");
 }
 
 #[test]
 fn hz_counts_every_message_of_stock() {
     let Some(mut stock) = Stock::start() else { return };
-    stock.ask("publisher", publisher("/fast", TEXT, json!({"depth": COUNT})));
+    stock.peer.ask("publisher", publisher("/fast", TEXT, json!({"depth": COUNT})));
     let mut hz = stock.start_feros(&["topic", "hz", "/fast", "--json", "--qos-reliability", "reliable"]);
-    stock.ask("matched", json!({"topic": "/fast", "subscriptions": 1}));
+    stock.peer.ask("matched", json!({"topic": "/fast", "subscriptions": 1}));
     let began = Instant::now();
     stock.publish_to_command("/fast", &json!(vec![json!({"data": "x"}); COUNT]));
     let report = loop {
@@ -105,7 +109,7 @@ fn hz_counts_every_message_of_stock() {
 #[test]
 fn bw_measures_the_size_of_what_stock_sends() {
     let Some(mut stock) = Stock::start() else { return };
-    stock.ask("publisher", publisher("/wide", TEXT, json!({"depth": COUNT})));
+    stock.peer.ask("publisher", publisher("/wide", TEXT, json!({"depth": COUNT})));
     let mut bw = stock.start_feros(&["topic", "bw", "/wide", "--json", "--qos-reliability", "reliable"]);
     stock.publish_to_command("/wide", &json!(vec![json!({"data": {"$repeat": ["x", 991]}}); COUNT]));
     let report = loop {
@@ -127,7 +131,9 @@ fn bw_measures_the_size_of_what_stock_sends() {
 fn delay_tells_the_age_of_what_stock_stamped() {
     const STAMP: u64 = 1_000_000;
     let Some(mut stock) = Stock::start() else { return };
-    stock.ask("publisher", publisher("/stamped", "geometry_msgs/msg/PointStamped", json!({"depth": COUNT})));
+    stock
+        .peer
+        .ask("publisher", publisher("/stamped", "geometry_msgs/msg/PointStamped", json!({"depth": COUNT})));
     let mut delay =
         stock.start_feros(&["topic", "delay", "/stamped", "--json", "--qos-reliability", "reliable"]);
     let age = || {
