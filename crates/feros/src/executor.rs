@@ -4,9 +4,7 @@ use std::future::Future;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use feros_executor::{
-    AddError, Doorbell, DoorbellMemory, Entity, EntityHandle, Fair, Outcome, SpinError, Stopper,
-};
+use feros_executor::{AddError, Entity, EntityHandle, Fair, Outcome, SpinError, Stopper};
 use feros_shm::{ProcessSegment, SharedDoorbell};
 
 use crate::context::{Context, ShutdownGuard};
@@ -57,15 +55,11 @@ impl Executor {
     ///
     /// Publishers of other processes of this host can wake it, if the system gives the process shared memory.
     pub fn new() -> Self {
-        let doorbell: Arc<dyn DoorbellMemory> = match shared_doorbell() {
-            Some(shared) => Arc::new(shared),
-            None => Arc::new(Doorbell::default()),
+        let core = match shared_doorbell() {
+            Some(doorbell) => feros_executor::Executor::with_doorbell(Arc::new(doorbell), Fair::default()),
+            None => feros_executor::Executor::new(),
         };
-        Self {
-            core: feros_executor::Executor::with_doorbell(doorbell, Fair::default()),
-            contexts: Mutex::default(),
-            nodes: Mutex::default(),
-        }
+        Self { core, contexts: Mutex::default(), nodes: Mutex::default() }
     }
 
     /// Has the executor run the callbacks of a node: those that it has, and those that it will have.

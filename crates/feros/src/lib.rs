@@ -64,8 +64,10 @@ pub use error::{CreateError, Error, ServiceIdentity, TypeIdentity, WaitError};
 pub use executor::{AddNodeError, Executor, spin};
 pub use message_forms::{SerializedMessage, View};
 pub use node::{Node, NodeOptions};
-pub use paths::{MatchPath, PathCount, PublisherCounts, Received, SubscriptionCounts};
-pub use publisher::{GenericPublisher, PublishError, Publishable, Publisher, PublisherOptions};
+pub use paths::{
+    MatchPath, PathCount, PublisherCounts, Received, SharedMemoryOptions, SubscriptionCounts, WhenExhausted,
+};
+pub use publisher::{GenericPublisher, Loan, PublishError, Publishable, Publisher, PublisherOptions};
 pub use service::{Responder, Service, ServiceCallback, ServiceOptions};
 pub use subscription::{
     Dispatch, GenericSubscription, Subscription, SubscriptionCallback, SubscriptionOptions,

@@ -1,5 +1,6 @@
 //! Publishers: typed, and for types that are known only at run time.
 
+mod loan;
 mod outgoing;
 
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -7,20 +8,23 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use feros_executor::Ringer;
-use feros_message::{EncodeError, Message};
+use feros_message::{BuildError, EncodeError, Message};
 use feros_rmw::{
     EventError, FillAborted, Gid, PublishMode, Publisher as EnginePublisher, PublisherEvent, QosProfile,
     WaitForAckedError,
 };
+use feros_shm::{PathSet, PoolUse};
 
+pub use loan::Loan;
 pub use outgoing::Publishable;
 
 use crate::endpoint::{Member, WatchEvents};
 use crate::error::{CreateError, TypeIdentity, WaitError};
 use crate::node::Node;
-use crate::paths::{HostSending, MatchPath, Outlet, PublisherCounts, SharedPool, announcement};
-use feros_shm::{PathSet, PoolUse};
-use outgoing::{OutgoingBytes, OutgoingMessage};
+use crate::paths::{
+    Bytes, HostSending, MatchPath, Outlet, PublisherCounts, SharedMemoryOptions, SharedPool, announcement,
+};
+use outgoing::OutgoingMessage;
 
 /// How a publisher is made; a number or a [`QosProfile`] will do where the rest is default.
 #[derive(Default)]
@@ -31,6 +35,8 @@ pub struct PublisherOptions {
     pub mode: PublishMode,
     /// Paths that its messages may take, besides what the context allows.
     pub paths: PathSet,
+    /// How it uses shared memory.
+    pub shared_memory: SharedMemoryOptions,
     /// Called by the executor for each of the publisher's events.
     pub on_event: Option<Box<dyn FnMut(PublisherEvent) + Send>>,
 }
@@ -39,6 +45,11 @@ impl PublisherOptions {
     /// These options, with a thread of the publisher's own that sends from a queue of at most `queue_depth` messages.
     pub fn asynchronous(self, queue_depth: usize) -> Self {
         Self { mode: PublishMode::Asynchronous { queue_depth }, ..self }
+    }
+
+    /// These options, with this use of shared memory.
+    pub fn shared_memory(self, shared_memory: SharedMemoryOptions) -> Self {
+        Self { shared_memory, ..self }
     }
 
     /// These options, with messages taking these paths only.
@@ -77,6 +88,22 @@ pub enum PublishError {
         topic: String,
         /// What is wrong.
         source: EncodeError,
+    },
+    /// The sizes of a message to be built in place violate its type.
+    #[error("no message for {topic} can be built: {source}")]
+    Shape {
+        /// The topic.
+        topic: String,
+        /// What is wrong.
+        source: BuildError,
+    },
+    /// No shared memory is left, and the publisher was told not to use the network path instead.
+    #[error("{topic} was not published: {source}")]
+    SharedMemory {
+        /// The topic.
+        topic: String,
+        /// What is exhausted.
+        source: feros_shm::LoanError,
     },
     /// The bytes are no serialized message.
     #[error("what was published on {topic} is no serialized message: {reason}")]
@@ -125,8 +152,31 @@ impl<M: Message> Publisher<M> {
         let published = self.untyped.0.outlet.publish(&mut outgoing);
         match outgoing.failure {
             Some(source) => Err(PublishError::Encode { topic: self.untyped.0.topic.clone(), source }),
-            None => Ok(published?),
+            None => published,
         }
+    }
+
+    /// Lends memory for a message whose variable parts have these sizes, to be built in place and published.
+    ///
+    /// If a subscription of another process of this host takes the message, it is shared memory: the message is written where
+    /// it is read, and copied by nobody.
+    ///
+    /// # Errors
+    /// When the sizes violate the type, or shared memory is exhausted and [`WhenExhausted`](crate::WhenExhausted) says so.
+    ///
+    /// ```no_run
+    /// # let publisher: feros::Publisher<feros::msgs::sensor_msgs::msg::Image> = unimplemented!();
+    /// use feros::msgs::{sensor_msgs::msg::ImageShape, std_msgs::msg::HeaderShape};
+    /// let header = HeaderShape { frame_id: "camera" };
+    /// let mut loan = publisher.loan(&ImageShape { header, encoding: "rgb8", data: 640 * 480 * 3 })?;
+    /// let image = loan.fields();
+    /// (*image.width, *image.height, *image.step) = (640, 480, 640 * 3);
+    /// image.data.fill(128);
+    /// loan.publish()?;
+    /// # Ok::<(), feros::PublishError>(())
+    /// ```
+    pub fn loan(&self, shape: &M::Shape<'_>) -> Result<Loan<M>, PublishError> {
+        Loan::new(&self.untyped.0.outlet, shape)
     }
 }
 
@@ -206,7 +256,12 @@ impl GenericPublisher {
         let watch = WatchEvents::new(node, Ringer::new());
         let matches = Arc::new(AtomicU64::new(0));
         let paths = options.paths.intersection(node.context().paths());
-        let host = HostSending::new(paths, &message_type.name, message_type.hash.map(|hash| hash.0));
+        let host = HostSending::new(
+            paths,
+            &message_type.name,
+            message_type.hash.map(|hash| hash.0),
+            &options.shared_memory,
+        );
         let (changed, watch_events) = (matches.clone(), watch.notify());
         let engine = node
             .session()
@@ -224,10 +279,16 @@ impl GenericPublisher {
                 })),
             })
             .map_err(|source| CreateError::Engine { node: node.name().clone(), source })?;
-        let outlet = Arc::new(Outlet::new(&topic, engine.clone(), paths, host, matches));
+        let outlet = Arc::new(Outlet::new(
+            &topic,
+            engine.clone(),
+            paths,
+            (host, options.shared_memory.when_exhausted),
+            matches,
+        ));
         // A new match is made ready when it is found, not when the next message is published.
         let prepared = Arc::downgrade(&outlet);
-        let prepare = move || drop(prepared.upgrade().map(|outlet| outlet.routes()));
+        let prepare = move || drop(prepared.upgrade().map(|outlet| outlet.routes_without_waiting()));
         let member = watch.publisher_events(node, &topic, &engine, options.on_event, prepare)?;
         Ok(Self(Arc::new(Inner { topic, engine, outlet, node: node.clone(), _events: member })))
     }
@@ -238,7 +299,7 @@ impl GenericPublisher {
     /// When the bytes cannot be a message, or the engine cannot send them; see [`PublishError`].
     pub fn publish_serialized(&self, bytes: &[u8]) -> Result<(), PublishError> {
         check_header(bytes, &self.0.topic)?;
-        Ok(self.0.outlet.publish(&mut OutgoingBytes(bytes))?)
+        self.0.outlet.publish(&mut Bytes(bytes))
     }
 
     /// The path of each match, and why it is not a shorter one.

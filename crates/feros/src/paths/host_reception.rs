@@ -18,7 +18,7 @@ use crate::paths::host::{self, LONGEST_QUEUE};
 use crate::paths::merge::{FastLink, FromLink, Links};
 
 /// A link that could not be opened is tried again not sooner.
-const RETRY: Duration = Duration::from_millis(5);
+const RETRY: Duration = Duration::from_millis(1);
 
 /// How a subscription hears publishers of other processes of its host.
 pub(crate) struct HostReception {
@@ -69,9 +69,6 @@ impl HostReception {
             Ok(entry) => (entry.map(Arc::new), None),
             Err(obstacle) => (None, Some(obstacle)),
         };
-        if let Some(entry) = entry.clone() {
-            ringer.on_move(move |place| entry.set_place(place));
-        }
         let endpoint = entry.as_ref().map_or(0, |entry| entry.id().to_u64());
         Self {
             announced: Announcement::of_this_process(endpoint, paths, obstacle).into(),
@@ -104,6 +101,7 @@ impl HostReception {
         }
         let is_there = |gid: Gid| matches.iter().any(|found| found.gid == gid);
         let links_before = links.len();
+        let had_publishers = links_before + self.pending.len() > 0;
         links.retain(|link| is_there(link.publisher()));
         self.shared.lock().retain(|(gid, _)| is_there(*gid));
         self.pending.retain(|pending| is_there(pending.publisher));
@@ -121,6 +119,18 @@ impl HostReception {
             if let (false, true, Some(id)) = (is_known, is_host, id) {
                 self.pending.push(PendingLink { publisher: found.gid, id, tried: None });
             }
+        }
+        self.show_place(had_publishers, links.len() + self.pending.len() > 0);
+    }
+
+    /// Publishers of other processes learn where to ring only while there are any: an executor that only its own process
+    /// rings sleeps and wakes cheaper.
+    fn show_place(&self, is_shown: bool, is_needed: bool) {
+        let Some(entry) = self.entry.clone() else { return };
+        match (is_shown, is_needed) {
+            (false, true) => self.ringer.on_move(move |place| entry.set_place(place)),
+            (true, false) => self.ringer.end_observation(),
+            _ => {}
         }
     }
 

@@ -13,6 +13,7 @@ use feros_shm::{
 
 use crate::paths::host::{self, LONGEST_QUEUE};
 use crate::paths::inbox::StillFull;
+use crate::paths::outlet::SharedMemoryOptions;
 
 /// While the engine's messages are not acknowledged, publishing waits for that so long ...
 const ACKNOWLEDGEMENT_WAIT: Duration = Duration::from_millis(2);
@@ -80,13 +81,22 @@ impl Served {
 
 impl HostSending {
     /// For a new publisher; the announcement says why, if shared memory cannot be used.
-    pub(crate) fn new(paths: PathSet, type_name: &str, type_hash: Option<[u8; 32]>) -> Self {
+    pub(crate) fn new(
+        paths: PathSet,
+        type_name: &str,
+        type_hash: Option<[u8; 32]>,
+        options: &SharedMemoryOptions,
+    ) -> Self {
         let id = random_id();
         let obstacle = if paths.contains(Path::Host) { host::obstacle() } else { None };
         let settings = HostPublisherSettings {
             type_hash,
             type_name: type_name.to_owned(),
             largest_depth: LONGEST_QUEUE,
+            max_subscriptions: options.max_subscriptions,
+            max_views: options.max_views,
+            max_loans: options.max_loans,
+            pool_limit_bytes: options.pool_limit_bytes,
             ..HostPublisherSettings::new(id.get())
         };
         let announced = Announcement::of_this_process(id.get(), paths, obstacle).into();

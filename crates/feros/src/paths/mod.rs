@@ -23,8 +23,8 @@ pub(crate) use host_sending::HostSending;
 pub use inbox::Want;
 pub(crate) use inbox::{AnyInbox, Content, DirectGuard, Envelope, Inbox};
 pub(crate) use merge::{EngineSource, Incoming, Merge, MergeCounters, Via};
-pub use outlet::MatchPath;
-pub(crate) use outlet::{Outgoing, Outlet, ProcessRoute, lend};
+pub(crate) use outlet::{Built, Bytes, Outgoing, Outlet, ProcessRoute, lend};
+pub use outlet::{MatchPath, SharedMemoryOptions, WhenExhausted};
 pub use received::Received;
 pub(crate) use registry::{Registration, register};
 

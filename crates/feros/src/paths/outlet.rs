@@ -2,22 +2,25 @@
 
 use std::fmt::Display;
 use std::num::NonZeroU64;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
 use feros_rmw::engine::Fill;
 use feros_rmw::{
-    Durability, FillAborted, Gid, Liveliness, Payload, PayloadBytes, PublishError,
-    Publisher as EnginePublisher, QosProfile, Stamp,
+    Durability, FillAborted, Gid, Liveliness, Payload, PayloadBytes, Publisher as EnginePublisher,
+    QosProfile, Stamp,
 };
-use feros_shm::{Announced, Choice, HostLoan, Path, PathSet, PoolUse, Reason, SampleHeader, classify};
+use feros_shm::{
+    Announced, Choice, HostLoan, HostPublisher, Path, PathSet, PoolUse, Reason, SampleHeader, classify,
+};
 
 use crate::paths::buffer::{Buffer, BufferPool};
 use crate::paths::counters::PublisherCounters;
 use crate::paths::host_sending::{HostRoute, HostSending};
 use crate::paths::inbox::{AnyInbox, Envelope};
 use crate::paths::registry;
+use crate::publisher::PublishError;
 
 /// How long publishing waits for room where all is kept and delivery is reliable, before it gives up.
 const MAX_WAIT: Duration = Duration::from_secs(1);
@@ -111,7 +114,104 @@ pub(crate) struct Outlet {
     sending: Mutex<Sending>,
     buffers: Mutex<BufferPool>,
     counters: PublisherCounters,
+    when_exhausted: WhenExhausted,
+    has_warned_of_pool: AtomicBool,
 }
+
+/// How a publisher uses shared memory.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SharedMemoryOptions {
+    /// Subscriptions of other processes that it serves; further ones take the network path.
+    pub max_subscriptions: usize,
+    /// Messages that each subscription may hold at once as views; more wait in its queue.
+    pub max_views: usize,
+    /// Messages that may be on loan at once.
+    pub max_loans: usize,
+    /// Memory that its messages may take; `None`: what queues, views and loans can hold at most.
+    pub pool_limit_bytes: Option<u64>,
+    /// What becomes of a message for which no memory is left.
+    pub when_exhausted: WhenExhausted,
+}
+
+impl Default for SharedMemoryOptions {
+    /// 16 subscriptions with 8 views each, 4 loans, no limit but these, the network path when it is exhausted.
+    fn default() -> Self {
+        Self {
+            max_subscriptions: 16,
+            max_views: 8,
+            max_loans: 4,
+            pool_limit_bytes: None,
+            when_exhausted: WhenExhausted::default(),
+        }
+    }
+}
+
+/// What becomes of a message for which no shared memory is left. It is counted in any case.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum WhenExhausted {
+    /// It takes the network path.
+    #[default]
+    Network,
+    /// Publishing fails.
+    Error,
+}
+
+/// Memory in which a message was built.
+pub(crate) enum Built {
+    Host(HostLoan),
+    Local(Arc<Buffer>),
+}
+
+impl Built {
+    pub(crate) fn len(&self) -> usize {
+        match self {
+            Self::Host(loan) => loan.len(),
+            Self::Local(buffer) => buffer.len(),
+        }
+    }
+
+    pub(crate) fn bytes_mut(&mut self) -> &mut [u8] {
+        match self {
+            Self::Host(loan) => loan,
+            Self::Local(buffer) => {
+                Arc::get_mut(buffer).expect("nobody else knows it before it is published").bytes_mut()
+            }
+        }
+    }
+}
+
+/// Serialized bytes as something to publish.
+pub(crate) struct Bytes<'a>(pub(crate) &'a [u8]);
+
+impl Outgoing for Bytes<'_> {
+    fn size_bytes(&self) -> usize {
+        self.0.len()
+    }
+
+    fn fill(&mut self, memory: &mut [u8]) -> Result<(), FillAborted> {
+        if self.0.is_empty() {
+            return Err(FillAborted); // they were in shared memory, which did not take them
+        }
+        memory.copy_from_slice(self.0);
+        Ok(())
+    }
+
+    fn wants_bytes(&self, process: &[ProcessRoute]) -> bool {
+        !process.is_empty()
+    }
+
+    fn put(&mut self, process: &[ProcessRoute], envelope: Envelope, bytes: Option<&Arc<Buffer>>) {
+        for route in process {
+            if let Some(bytes) = bytes {
+                route.inbox.put_bytes(route.address(envelope), lend(bytes));
+            }
+            route.inbox.wake();
+        }
+    }
+}
+
+/// The use of the pool is looked at once in so many messages.
+const POOL_LOOK: u64 = 64;
 
 /// What one publish after the other needs. Held while a message goes out, so that every path has the same order.
 pub(crate) struct Sending {
@@ -145,7 +245,7 @@ impl Outlet {
         topic: &str,
         engine: Arc<dyn EnginePublisher>,
         allowed: PathSet,
-        host: HostSending,
+        (host, when_exhausted): (HostSending, WhenExhausted),
         matches: Arc<AtomicU64>,
     ) -> Self {
         let qos = engine.qos();
@@ -172,6 +272,8 @@ impl Outlet {
             sending: Mutex::new(Sending { last_stamp: Stamp::MIN, number: 0 }),
             buffers: Mutex::default(),
             counters: PublisherCounters::default(),
+            when_exhausted,
+            has_warned_of_pool: AtomicBool::new(false),
         }
     }
 
@@ -181,7 +283,7 @@ impl Outlet {
 
     /// The path of each match as it is now.
     pub(crate) fn paths(&self) -> Vec<MatchPath> {
-        self.routes().paths.clone()
+        self.routes_without_waiting().paths.clone()
     }
 
     /// How much of the publisher's shared memory is in use; `None` while it has none.
@@ -190,21 +292,39 @@ impl Outlet {
     }
 
     /// The routes as they are now.
-    pub(crate) fn routes(&self) -> Arc<Routes> {
-        let generation =
-            Generation { matches: self.matches.load(Ordering::Acquire), process: registry::generation() };
-        {
-            let routes = self.routes.read().unwrap_or_else(PoisonError::into_inner);
-            let is_ready =
-                routes.has_pending && routes.host.iter().any(|route| route.has_attached(self.host_id));
-            if routes.generation == generation && !is_ready {
-                return Arc::clone(&routes);
-            }
-        }
-        // Nothing is published between the look at the matches and the change of the routes.
-        let sending = self.lock_sending();
-        let former = self.routes.read().unwrap_or_else(PoisonError::into_inner).clone();
-        let routes = Arc::new(self.find_routes(generation, &former, sending.number + 1));
+    fn routes(&self) -> Arc<Routes> {
+        self.current_routes().unwrap_or_else(|| self.renew_routes(self.lock_sending()))
+    }
+
+    /// The routes as they are now, or as they were if somebody is just publishing: that may take as long as a full link makes it,
+    /// and whoever publishes next renews them.
+    pub(crate) fn routes_without_waiting(&self) -> Arc<Routes> {
+        self.current_routes().unwrap_or_else(|| match self.sending.try_lock() {
+            Ok(sending) => self.renew_routes(sending),
+            Err(_) => self.read_routes(),
+        })
+    }
+
+    fn read_routes(&self) -> Arc<Routes> {
+        Arc::clone(&self.routes.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn generation(&self) -> Generation {
+        Generation { matches: self.matches.load(Ordering::Acquire), process: registry::generation() }
+    }
+
+    /// The routes, unless something has changed since they were made.
+    fn current_routes(&self) -> Option<Arc<Routes>> {
+        let generation = self.generation();
+        let routes = self.read_routes();
+        let is_ready = routes.has_pending && routes.host.iter().any(|route| route.has_attached(self.host_id));
+        (routes.generation == generation && !is_ready).then_some(routes)
+    }
+
+    /// Nothing is published between the look at the matches and the change of the routes: that is what the guard is for.
+    fn renew_routes(&self, sending: MutexGuard<'_, Sending>) -> Arc<Routes> {
+        let former = self.read_routes();
+        let routes = Arc::new(self.find_routes(self.generation(), &former, sending.number + 1));
         *self.routes.write().unwrap_or_else(PoisonError::into_inner) = Arc::clone(&routes);
         drop(sending);
         self.clean_up_after_deaths(&former, &routes);
@@ -253,6 +373,39 @@ impl Outlet {
         }
     }
 
+    pub(crate) fn topic(&self) -> &str {
+        &self.topic
+    }
+
+    /// Memory in which a message can be built: shared memory if a subscription reads it there, else a buffer.
+    pub(crate) fn memory_for(&self, size_bytes: usize) -> Result<Built, PublishError> {
+        let is_served = self.routes().host.iter().any(|route| route.served().is_some());
+        let loan = if is_served { self.try_loan(size_bytes)? } else { None };
+        Ok(loan.map_or_else(|| Built::Local(self.lock_buffers().get(size_bytes)), Built::Host))
+    }
+
+    /// Publishes a message that was built in such memory.
+    pub(crate) fn publish_built(&self, memory: Built) -> Result<(), PublishError> {
+        let routes = self.routes();
+        self.wait_for_room(&routes)?;
+        let by_host = routes.host.iter().any(|route| route.served().is_some());
+        let (bytes, loan) = match memory {
+            Built::Local(buffer) => {
+                let loan = if by_host { self.loan(&mut Bytes(buffer.as_slice()), None)? } else { None };
+                (Some(buffer), loan)
+            }
+            Built::Host(loan) => {
+                let is_copied = !routes.process.is_empty() || routes.needs_engine;
+                let bytes = if is_copied { Some(self.serialize(&mut Bytes(&loan))?) } else { None };
+                (bytes, by_host.then_some(loan))
+            }
+        };
+        let mut message = Bytes(bytes.as_ref().map_or(&[], |bytes| bytes.as_slice()));
+        self.send(&routes, &mut message, bytes.as_ref(), loan, by_host)?;
+        self.finish(&routes, bytes);
+        Ok(())
+    }
+
     /// Publishes one message on every path that somebody needs.
     pub(crate) fn publish(&self, message: &mut impl Outgoing) -> Result<(), PublishError> {
         let routes = self.routes();
@@ -265,11 +418,16 @@ impl Outlet {
         let bytes = if shared { Some(self.serialize(message)?) } else { None };
         let loan = if by_host { self.loan(message, bytes.as_deref())? } else { None };
         self.send(&routes, message, bytes.as_ref(), loan, by_host)?;
+        self.finish(&routes, bytes);
+        Ok(())
+    }
+
+    /// What is done without a lock when a message is out.
+    fn finish(&self, routes: &Routes, bytes: Option<Arc<Buffer>>) {
         routes.process.iter().for_each(|route| route.inbox.run_direct());
         if let Some(bytes) = bytes {
             self.lock_buffers().put_back(&bytes);
         }
-        Ok(())
     }
 
     /// Sends what is ready, on all paths in the same order.
@@ -313,19 +471,30 @@ impl Outlet {
         message: &mut impl Outgoing,
         bytes: Option<&Buffer>,
     ) -> Result<Option<HostLoan>, PublishError> {
-        let Some(mut loan) = self.try_loan(bytes.map_or_else(|| message.size_bytes(), Buffer::len)) else {
-            return Ok(None);
-        };
+        let size_bytes = bytes.map_or_else(|| message.size_bytes(), Buffer::len);
+        let Some(mut loan) = self.try_loan(size_bytes)? else { return Ok(None) };
         match bytes {
             Some(bytes) => loan.copy_from_slice(bytes.as_slice()),
-            None => message.fill(&mut loan).map_err(|FillAborted| PublishError::FillAborted)?,
+            None => message.fill(&mut loan).map_err(engine_error)?,
         }
         Ok(Some(loan))
     }
 
-    pub(crate) fn try_loan(&self, size_bytes: usize) -> Option<HostLoan> {
-        let memory = self.lock_host().memory().cloned()?;
-        memory.loan(size_bytes).map_err(|error| self.count_host_failure(&error)).ok()
+    /// `None`: there is none now, and the engine is to be used instead.
+    fn try_loan(&self, size_bytes: usize) -> Result<Option<HostLoan>, PublishError> {
+        let Some(memory) = self.lock_host().memory().cloned() else { return Ok(None) };
+        match memory.loan(size_bytes) {
+            Ok(loan) => Ok(Some(loan)),
+            Err(source) => {
+                self.count_host_failure(&source);
+                match self.when_exhausted {
+                    WhenExhausted::Network => Ok(None),
+                    WhenExhausted::Error => {
+                        Err(PublishError::SharedMemory { topic: self.topic.clone(), source })
+                    }
+                }
+            }
+        }
     }
 
     fn send_to_host(&self, routes: &Routes, loan: HostLoan, stamp: Stamp, number: u64) -> bool {
@@ -341,6 +510,9 @@ impl Outlet {
             self.count_host_failure(&error);
             return false;
         }
+        if number.is_multiple_of(POOL_LOOK) {
+            self.warn_of_full_pool(&memory);
+        }
         for route in &routes.host {
             if let Some(served) = route.served() {
                 served.count_sent();
@@ -349,6 +521,19 @@ impl Outlet {
             }
         }
         true
+    }
+
+    /// Says so before the pool is exhausted, once.
+    fn warn_of_full_pool(&self, memory: &HostPublisher) {
+        let PoolUse { used_bytes, limit_bytes: Some(limit_bytes), .. } = memory.pool() else { return };
+        let is_nearly_full = used_bytes >= limit_bytes / 5 * 4;
+        if is_nearly_full && !self.has_warned_of_pool.swap(true, Ordering::Relaxed) {
+            tracing::warn!(
+                target: "feros::shm",
+                "{}: {used_bytes} of {limit_bytes} bytes of shared memory are in use; subscriptions hold views too long, or                  the limit is too low",
+                self.topic
+            );
+        }
     }
 
     fn count_host_failure(&self, error: &dyn Display) {
@@ -392,7 +577,7 @@ impl Outlet {
     fn serialize(&self, message: &mut impl Outgoing) -> Result<Arc<Buffer>, PublishError> {
         let mut buffer = self.lock_buffers().get(message.size_bytes());
         let memory = Arc::get_mut(&mut buffer).expect("a buffer of the pool that nobody else uses");
-        message.fill(memory.bytes_mut()).map_err(|FillAborted| PublishError::FillAborted)?;
+        message.fill(memory.bytes_mut()).map_err(engine_error)?;
         Ok(buffer)
     }
 
@@ -401,15 +586,19 @@ impl Outlet {
         let mut until = None;
         for served in routes.host.iter().filter_map(HostRoute::served) {
             let until = *until.get_or_insert_with(|| Instant::now() + MAX_WAIT);
-            let timeout = |_| PublishError::Timeout { topic: self.topic.clone(), waited: MAX_WAIT };
+            let timeout = |_| self.timeout();
             served.wait_for_room(until).map_err(timeout)?;
         }
         for route in routes.process.iter().filter(|route| route.inbox.is_lossless()) {
             let until = *until.get_or_insert_with(|| Instant::now() + MAX_WAIT);
-            let timeout = |_| PublishError::Timeout { topic: self.topic.clone(), waited: MAX_WAIT };
+            let timeout = |_| self.timeout();
             route.inbox.wait_for_room(until).map_err(timeout)?;
         }
         Ok(())
+    }
+
+    fn timeout(&self) -> PublishError {
+        feros_rmw::PublishError::Timeout { topic: self.topic.clone(), waited: MAX_WAIT }.into()
     }
 
     fn lock_host(&self) -> MutexGuard<'_, HostSending> {
@@ -423,6 +612,10 @@ impl Outlet {
     fn lock_buffers(&self) -> MutexGuard<'_, BufferPool> {
         self.buffers.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+fn engine_error(FillAborted: FillAborted) -> PublishError {
+    PublishError::Engine(feros_rmw::PublishError::FillAborted)
 }
 
 fn engine_keeps_promises(qos: &QosProfile) -> bool {

@@ -152,30 +152,3 @@ impl<M: Message> Outgoing for OutgoingMessage<'_, M> {
         }
     }
 }
-
-/// Serialized bytes on their way out.
-pub(crate) struct OutgoingBytes<'a>(pub(crate) &'a [u8]);
-
-impl Outgoing for OutgoingBytes<'_> {
-    fn size_bytes(&self) -> usize {
-        self.0.len()
-    }
-
-    fn fill(&mut self, memory: &mut [u8]) -> Result<(), FillAborted> {
-        memory.copy_from_slice(self.0);
-        Ok(())
-    }
-
-    fn wants_bytes(&self, process: &[ProcessRoute]) -> bool {
-        !process.is_empty()
-    }
-
-    fn put(&mut self, process: &[ProcessRoute], envelope: Envelope, bytes: Option<&Arc<Buffer>>) {
-        for route in process {
-            if let Some(bytes) = bytes {
-                route.inbox.put_bytes(route.address(envelope), lend(bytes));
-            }
-            route.inbox.wake();
-        }
-    }
-}

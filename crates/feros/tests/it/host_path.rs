@@ -6,11 +6,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::time::Duration;
 
-use feros::msgs::sensor_msgs::msg::Image;
-use feros::msgs::std_msgs::msg::Int32;
+use feros::msgs::sensor_msgs::msg::{Image, ImageShape};
+use feros::msgs::std_msgs::msg::{HeaderShape, Int32};
 use feros::{
     Context, Executor, MessageInfo, Node, Path, PathSet, Publisher, QosProfile, Reason, SerializedMessage,
-    Stopper, SubscriptionEvent, SubscriptionOptions, View,
+    SharedMemoryOptions, Stopper, SubscriptionEvent, SubscriptionOptions, View, WhenExhausted,
 };
 
 use crate::support::{WATCHDOG, context};
@@ -277,6 +277,89 @@ fn views_keep_their_messages_and_too_many_of_them_lose_nothing_in_silence() {
     }
     numbers.retain(|number| *number > 0);
     assert_eq!(numbers, (1..=30).collect::<Vec<_>>());
+}
+
+#[test]
+fn messages_are_built_where_they_are_read() {
+    let (_here, _there, talker, listener) = nodes();
+    let publisher = talker.create_publisher::<Image>("image", 10).unwrap();
+    let shape = ImageShape { header: HeaderShape { frame_id: "camera" }, encoding: "mono8", data: 1000 };
+    let build = |height: u32| {
+        let mut loan = publisher.loan(&shape).unwrap();
+        let image = loan.fields();
+        *image.height = height;
+        image.data.fill(height as u8);
+        let is_shared = loan.is_shared();
+        loan.publish().unwrap();
+        is_shared
+    };
+    assert!(!build(0), "nobody shares it yet");
+    let (sender, receiver) = channel();
+    let process_sender = sender.clone();
+    let see = |image: &Image| {
+        (image.height, image.data[999], image.header.frame_id.clone(), image.encoding.clone())
+    };
+    let _host = listener
+        .create_subscription("image", options(100), move |image: View<Image>| {
+            sender.send(("host", see(&image.to_owned()))).unwrap();
+        })
+        .unwrap();
+    let spinning = spinning(&listener);
+    until_host(&publisher, 1, || {
+        build(0);
+    });
+    let before = publisher.counts();
+    assert!(build(7));
+    let seen = (7, 7, "camera".to_owned(), "mono8".to_owned());
+    while receiver.recv_timeout(WATCHDOG).unwrap() != ("host", seen.clone()) {}
+    let after = publisher.counts();
+    assert_eq!(after.network, before.network);
+    // Others get it as well.
+    let _process = listener
+        .create_subscription("image", 100, move |image: Image| {
+            process_sender.send(("process", see(&image))).unwrap()
+        })
+        .unwrap();
+    publisher.wait_for_subscriptions(2, WATCHDOG).unwrap();
+    assert!(build(8));
+    let seen = (8, 8, "camera".to_owned(), "mono8".to_owned());
+    let mut heard = [(); 2].map(|()| receiver.recv_timeout(WATCHDOG).unwrap());
+    heard.sort_unstable();
+    assert_eq!(heard, [("host", seen.clone()), ("process", seen)]);
+    drop(spinning);
+}
+
+#[test]
+fn an_exhausted_pool_is_an_error_or_the_network_path() {
+    let (_here, _there, talker, listener) = nodes();
+    let (sender, receiver) = channel();
+    let _subscription = listener
+        .create_subscription("image", options(100), move |image: View<Image>| sender.send(image).unwrap())
+        .unwrap();
+    let _spinning = spinning(&listener);
+    for when_exhausted in [WhenExhausted::Error, WhenExhausted::Network] {
+        let shared_memory =
+            SharedMemoryOptions { max_loans: 1, when_exhausted, ..SharedMemoryOptions::default() };
+        let options = feros::PublisherOptions::from(10).shared_memory(shared_memory);
+        let publisher = talker.create_publisher::<Image>("image", options).unwrap();
+        until_host(&publisher, 1, || publisher.publish(Image::default()).unwrap());
+        let loan = publisher.loan(&ImageShape::default()).unwrap();
+        let published = publisher.publish(Image { height: 5, ..Image::default() });
+        match when_exhausted {
+            WhenExhausted::Error => {
+                let error = published.unwrap_err();
+                assert!(matches!(error, feros::PublishError::SharedMemory { .. }), "{error}");
+            }
+            WhenExhausted::Network => {
+                published.unwrap();
+                while receiver.recv_timeout(WATCHDOG).unwrap().get().height != 5 {}
+            }
+        }
+        assert_eq!(publisher.counts().host_failures, 1);
+        assert_eq!(publisher.pool().unwrap().lent, 1);
+        loan.publish().unwrap();
+        assert_eq!(publisher.pool().unwrap().lent, 0);
+    }
 }
 
 #[test]

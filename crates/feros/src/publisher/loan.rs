@@ -1,0 +1,62 @@
+//! Messages that are built where subscriptions will read them.
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+use feros_message::{BuildError, Message};
+
+use crate::paths::{Built, Outlet};
+use crate::publisher::PublishError;
+
+/// Memory for one message of a publisher, with all sizes settled; see [`Publisher::loan`](crate::Publisher::loan).
+///
+/// Dropped without being published, it goes back.
+#[must_use = "a loan that is not published goes back"]
+pub struct Loan<M> {
+    outlet: Arc<Outlet>,
+    memory: Built,
+    message: PhantomData<fn() -> M>,
+}
+
+impl<M: Message> Loan<M> {
+    pub(crate) fn new(outlet: &Arc<Outlet>, shape: &M::Shape<'_>) -> Result<Self, PublishError> {
+        let shape_error =
+            |source: BuildError| PublishError::Shape { topic: outlet.topic().to_owned(), source };
+        let size_bytes = feros_message::shaped_size::<M>(shape).map_err(shape_error)?;
+        let mut memory = outlet.memory_for(size_bytes)?;
+        feros_message::build::<M>(shape, memory.bytes_mut()).map_err(shape_error)?;
+        Ok(Self { outlet: Arc::clone(outlet), memory, message: PhantomData })
+    }
+
+    /// The message's fields, to be written in place.
+    ///
+    /// They start with the message's defaults, except sequences of numbers: those hold what an earlier message left there,
+    /// so write all of them.
+    ///
+    /// # Panics
+    /// Never: the memory was laid out when the loan was made, and its sizes cannot be changed through the fields.
+    pub fn fields(&mut self) -> M::Fields<'_> {
+        feros_message::fields::<M>(self.memory.bytes_mut()).expect("was laid out when the loan was made")
+    }
+
+    /// Whether the memory is shared memory, which other processes of this host read in place.
+    pub fn is_shared(&self) -> bool {
+        matches!(self.memory, Built::Host(_))
+    }
+
+    /// Publishes the message. Subscriptions on the host path read it where it is; for those on other paths it is copied once,
+    /// as bytes.
+    ///
+    /// # Errors
+    /// As [`Publisher::publish`](crate::Publisher::publish).
+    pub fn publish(self) -> Result<(), PublishError> {
+        self.outlet.publish_built(self.memory)
+    }
+}
+
+impl<M> fmt::Debug for Loan<M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Loan").field("bytes", &self.memory.len()).finish_non_exhaustive()
+    }
+}
