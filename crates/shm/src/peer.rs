@@ -71,8 +71,10 @@ pub enum PeerError {
         /// Its id.
         pid: u32,
     },
-    /// The system lacks something.
-    #[error("the shared memory of process {pid} cannot be opened ({step}: {errno})")]
+    /// The system refuses something to this process.
+    #[error(
+        "the shared memory of process {pid} cannot be opened ({step}: {errno}); allow this process more memory, more open files, and the system call pidfd_open"
+    )]
     System {
         /// The process's id.
         pid: u32,
@@ -87,13 +89,17 @@ impl PeerError {
     /// The reason to show for a match whose end on `side` this segment belongs to.
     pub fn reason(&self, side: Side) -> Reason {
         let unavailable = |why| Reason::SharedMemoryUnavailable { by: side, why };
+        let own_side = match side {
+            Side::Publisher => Side::Subscription,
+            Side::Subscription => Side::Publisher,
+        };
         match self {
             Self::NoSuchProcess { .. } | Self::WrongToken { .. } => match side {
                 Side::Publisher => Reason::PublisherGone,
                 Side::Subscription => Reason::SubscriptionGone,
             },
             Self::Denied { .. } | Self::OtherUser { .. } => unavailable(Obstacle::Denied),
-            Self::System { .. } => unavailable(Obstacle::NoMemory),
+            Self::System { .. } => Reason::SharedMemoryUnavailable { by: own_side, why: Obstacle::NoMemory },
             Self::NotASegment { .. } => unavailable(Obstacle::Other),
             Self::OtherVersion { theirs, ours, .. } => match side {
                 Side::Publisher => Reason::IncompatibleVersion { publisher: *theirs, subscription: *ours },
@@ -333,5 +339,20 @@ impl PeerAttachment {
                 return Room::TimedOut;
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_this_process_lacks_is_told_of_its_own_side() {
+        let error = PeerError::System { pid: 1, step: "mmap", errno: Errno::NOMEM };
+        let why = Obstacle::NoMemory;
+        let reason = error.reason(Side::Subscription);
+        assert_eq!(reason, Reason::SharedMemoryUnavailable { by: Side::Publisher, why });
+        let reason = error.reason(Side::Publisher);
+        assert_eq!(reason, Reason::SharedMemoryUnavailable { by: Side::Subscription, why });
     }
 }
