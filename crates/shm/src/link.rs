@@ -1,7 +1,7 @@
 //! A subscription's link to one publisher: taking its messages from shared memory, checked.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use iceoryx2::port::{DegradationAction, ReceiveError};
 use iceoryx2::prelude::PayloadHeader;
@@ -80,7 +80,22 @@ pub(crate) struct Port {
     service: Service,
     /// Pools of the publisher that could not be mapped: their messages are missed.
     failed_connections: Arc<AtomicU64>,
+    /// Messages may wait because as many samples are held as may be.
+    is_crowded: AtomicBool,
+    on_room: OnceLock<Box<dyn Fn() + Send + Sync>>,
     node: Arc<HostNode>,
+}
+
+impl Port {
+    /// A sample has gone back.
+    pub(crate) fn make_room(&self) {
+        if self.is_crowded.load(Ordering::Relaxed)
+            && self.is_crowded.swap(false, Ordering::AcqRel)
+            && let Some(on_room) = self.on_room.get()
+        {
+            on_room();
+        }
+    }
 }
 
 impl Link {
@@ -135,7 +150,14 @@ impl Link {
             return Err(OpenError::NotYet { id }); // the publisher went or grew in between
         }
         Ok(Self {
-            port: Arc::new(Port { subscriber, service, failed_connections, node: Arc::clone(node) }),
+            port: Arc::new(Port {
+                subscriber,
+                service,
+                failed_connections,
+                is_crowded: AtomicBool::new(false),
+                on_room: OnceLock::new(),
+                node: Arc::clone(node),
+            }),
             id,
             depth,
             max_views,
@@ -164,6 +186,12 @@ impl Link {
     #[must_use]
     pub fn max_views(&self) -> usize {
         self.max_views
+    }
+
+    /// Calls `on_room`, on whichever thread it happens, when after [`TakeOutcome::ViewsExhausted`] a sample goes back. It must
+    /// not block. Only the first one that is set counts.
+    pub fn on_room(&self, on_room: impl Fn() + Send + Sync + 'static) {
+        let _ = self.port.on_room.set(Box::new(on_room));
     }
 
     /// Takes the oldest message from the queue. Never blocks; allocates nothing unless the publisher's pool has grown.
@@ -198,6 +226,10 @@ impl Link {
             TakeOutcome::Sample(sample) => self.deliver(sample),
             TakeOutcome::Refused(refused) => self.refuse(refused),
             TakeOutcome::ViewsExhausted { max_views } => {
+                // A sample that goes back from here on calls `on_room`; one that went just before has made room.
+                if !self.port.is_crowded.swap(true, Ordering::AcqRel) {
+                    return self.take();
+                }
                 self.counts.views_exhausted += 1;
                 TakeOutcome::ViewsExhausted { max_views }
             }

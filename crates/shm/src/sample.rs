@@ -36,7 +36,7 @@ pub struct HostSample {
     pub(crate) origin: u64,
     sample: Packed,
     /// Dropped after the sample (by hand).
-    _port: Arc<Port>,
+    port: Arc<Port>,
 }
 
 // Inline in a payload: at most 16 words, aligned as one.
@@ -62,7 +62,7 @@ impl HostSample {
             sequence: header.sequence,
             origin: folded(sample.origin().value()),
             sample: Packed(ManuallyDrop::new(sample)),
-            _port: port,
+            port,
         }
     }
 
@@ -96,6 +96,7 @@ impl Drop for HostSample {
     fn drop(&mut self) {
         // SAFETY: read from its unaligned place and dropped exactly once, here.
         drop(unsafe { std::ptr::read_unaligned((&raw const self.sample).cast::<IceoryxSample>()) });
+        self.port.make_room();
     }
 }
 

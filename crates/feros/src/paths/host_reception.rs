@@ -6,9 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use feros_executor::Ringer;
-use feros_rmw::{
-    Gid, History, Match, MessageInfo, Payload, PayloadBytes, QosProfile, Reliability, Sample, Stamp,
-};
+use feros_rmw::{Gid, History, Match, MessageInfo, Payload, QosProfile, Reliability, Sample, Stamp};
 use feros_shm::{
     Announced, Announcement, Attachment, HostNode, HostSample, Link, LinkSettings, Obstacle, OpenError, Path,
     PathSet, ProcessSegment, SubscriptionEntry, TakeOutcome, classify,
@@ -109,6 +107,7 @@ impl HostReception {
             && let Ok(node) = HostNode::shared()
         {
             node.clean_up(); // if the publisher was killed, what it left is removed here
+            self.ringer.ring(); // and if it was killed between setting the flag and waking
         }
         for found in matches {
             let is_known = links.iter().any(|link| link.publisher() == found.gid)
@@ -203,6 +202,8 @@ fn open(
                 other => never(&other),
             },
         )?;
+    let room = ringer.clone();
+    link.on_room(move || room.ring());
     let capacity = u32::try_from(link.depth()).unwrap_or(u32::MAX);
     let attachment = entry.attach(pending.id, capacity).map_err(|error| never(&error))?;
     let is_heard = Arc::new(AtomicBool::new(false));
@@ -215,7 +216,6 @@ fn open(
             is_lossless,
             since: None,
             head: None,
-            crowd: Arc::new(Crowd { is_waiting: AtomicBool::new(false), ringer: ringer.clone() }),
             has_warned: false,
             shared: shared.clone(),
             is_heard: is_heard.clone(),
@@ -234,37 +234,9 @@ struct HostLink {
     /// Number of the first message that comes by this link alone.
     since: Option<u64>,
     head: Option<HostSample>,
-    crowd: Arc<Crowd>,
     has_warned: bool,
     shared: Arc<HostReceptionState>,
     is_heard: Arc<AtomicBool>,
-}
-
-/// Knows that messages wait because the subscription holds as many as it may; the end of a view rings then.
-struct Crowd {
-    is_waiting: AtomicBool,
-    ringer: Ringer,
-}
-
-/// A message in shared memory, lent to the user.
-struct Held {
-    sample: HostSample,
-    crowd: Arc<Crowd>,
-}
-
-impl PayloadBytes for Held {
-    fn bytes(&self) -> &[u8] {
-        self.sample.bytes()
-    }
-}
-
-impl Drop for Held {
-    fn drop(&mut self) {
-        // The sample itself goes after this: whoever is woken may come a moment too early, and is rung by the next one.
-        if self.crowd.is_waiting.load(Ordering::Acquire) {
-            self.crowd.ringer.ring();
-        }
-    }
 }
 
 impl HostLink {
@@ -276,7 +248,6 @@ impl HostLink {
         loop {
             match self.link.take() {
                 TakeOutcome::Sample(sample) => {
-                    self.crowd.is_waiting.store(false, Ordering::Relaxed);
                     let header = sample.header();
                     // Older ones came by the engine.
                     if header.publication_number < since {
@@ -293,7 +264,6 @@ impl HostLink {
                 }
                 TakeOutcome::Empty => return,
                 TakeOutcome::ViewsExhausted { max_views } => {
-                    self.crowd.is_waiting.store(true, Ordering::Release);
                     if !std::mem::replace(&mut self.has_warned, true) {
                         tracing::warn!(
                             target: "feros::shm",
@@ -305,6 +275,10 @@ impl HostLink {
                     return;
                 }
                 TakeOutcome::Refused(why) => {
+                    // The publisher has counted it as sent.
+                    if self.is_lossless {
+                        self.attachment.count_taken(1);
+                    }
                     let count = self.shared.refused.fetch_add(1, Ordering::Relaxed) + 1;
                     if count.is_power_of_two() {
                         tracing::error!(target: "feros::shm", "refused {count} so far: {why}");
@@ -349,7 +323,7 @@ impl FastLink for HostLink {
             publisher_gid: self.publisher,
             from_same_session: false,
         };
-        let payload = Payload::new(Held { sample, crowd: self.crowd.clone() });
+        let payload = Payload::new(sample);
         Some(FromLink { sample: Sample { payload, info }, since: self.since? })
     }
 }

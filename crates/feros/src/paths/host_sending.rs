@@ -64,8 +64,9 @@ impl Served {
     pub(crate) fn wait_for_room(&self, until: Instant) -> Result<(), StillFull> {
         while self.is_lossless {
             let Some(taken) = self.attachment.taken() else { return Ok(()) };
+            // Both count modulo 2^32; the other side's word may be anything.
             let waiting = self.sent.load(Ordering::Relaxed).wrapping_sub(taken);
-            if waiting < self.attachment.capacity() {
+            if waiting < self.attachment.capacity() || waiting > u32::MAX / 2 {
                 return Ok(());
             }
             let left = until.saturating_duration_since(Instant::now());

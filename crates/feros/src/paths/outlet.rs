@@ -506,6 +506,9 @@ impl Outlet {
         });
         let header =
             SampleHeader { stamp: stamp.0, publication_number: number, expires_nanos: expires, flags: 0 };
+        // Counted before: a subscription must not have taken more than was sent.
+        let served = || routes.host.iter().filter_map(|route| Some((route, route.served()?)));
+        served().for_each(|(_, served)| served.count_sent());
         if let Err(error) = memory.send(loan, header) {
             self.count_host_failure(&error);
             return false;
@@ -513,12 +516,9 @@ impl Outlet {
         if number.is_multiple_of(POOL_LOOK) {
             self.warn_of_full_pool(&memory);
         }
-        for route in &routes.host {
-            if let Some(served) = route.served() {
-                served.count_sent();
-                route.peer.ring();
-                self.counters.host.count(1, size_bytes);
-            }
+        for (route, _) in served() {
+            route.peer.ring();
+            self.counters.host.count(1, size_bytes);
         }
         true
     }

@@ -1,0 +1,186 @@
+//! Within a host, publishing and taking allocate nothing after warm-up for messages of a size seen before.
+//!
+//! The message itself is the user's: what is given away is made beforehand here, as a user does who reuses memory.
+#![allow(unsafe_code, reason = "a counting allocator is an unsafe trait")]
+#![allow(clippy::unwrap_used)]
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use feros::msgs::sensor_msgs::msg::{Image, ImageShape};
+use feros::rmw::{DiscoveryRange, SessionOptions};
+use feros::{
+    Arguments, Context, ContextOptions, Executor, Path, PathSet, Publisher, SerializedMessage,
+    SubscriptionOptions, View,
+};
+
+thread_local! {
+    static COUNT: Cell<u64> = const { Cell::new(0) };
+}
+
+/// Counts the allocations of each thread for itself: discovery may allocate meanwhile.
+struct Counting;
+
+fn count() {
+    // A thread that is ending has no counter any more.
+    let _ = COUNT.try_with(|count| count.set(count.get() + 1));
+}
+
+// SAFETY: everything is passed on to the system's allocator unchanged.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        count();
+        // SAFETY: the caller's promises are passed on.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        // SAFETY: as above.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+
+    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        count();
+        // SAFETY: as above.
+        unsafe { System.realloc(pointer, layout, size) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+const WARM_UP: usize = 200;
+const ROUNDS: usize = 200;
+/// iceoryx2 makes one small allocation, whatever the message's size, for each loan.
+const BY_ICEORYX2: u64 = ROUNDS as u64;
+const SIZES: [usize; 2] = [256, 1 << 20];
+
+fn context() -> Context {
+    let session = SessionOptions {
+        domain_id: 181 + std::process::id() % 40,
+        discovery_range: DiscoveryRange::Localhost,
+        ..SessionOptions::default()
+    };
+    Context::new(ContextOptions {
+        session,
+        arguments: Arguments::default(),
+        engine: None,
+        handle_signals: false,
+        paths: PathSet::ALL,
+    })
+    .unwrap()
+}
+
+fn image(size: usize) -> Image {
+    Image { data: vec![1; size], ..Image::default() }
+}
+
+/// Publishes and spins until each message has been taken; returns the allocations of publishing and those of taking after
+/// the first rounds.
+fn allocations(
+    executor: &Executor,
+    taken: &dyn Fn() -> u64,
+    expected: u64,
+    mut publish: impl FnMut(usize),
+) -> (u64, u64) {
+    let mut counts = (0, 0);
+    for round in 0..WARM_UP + ROUNDS {
+        if round == WARM_UP {
+            counts = (0, 0);
+        }
+        let target = taken() + expected;
+        let before = COUNT.get();
+        publish(round);
+        let between = COUNT.get();
+        let started = Instant::now();
+        while taken() < target {
+            executor.spin_some(Duration::MAX).unwrap();
+            assert!(started.elapsed() < Duration::from_secs(60), "the watchdog bit");
+        }
+        counts = (counts.0 + between - before, counts.1 + COUNT.get() - between);
+    }
+    counts
+}
+
+fn wait_for_path(publisher: &Publisher<Image>, executor: &Executor, path: Path, count: usize) {
+    let started = Instant::now();
+    while publisher.paths().iter().filter(|found| found.path == Some(path)).count() < count {
+        publisher.publish(Image::default()).unwrap();
+        executor.spin_some(Duration::MAX).unwrap();
+        assert!(started.elapsed() < Duration::from_secs(60), "the watchdog bit: {:?}", publisher.paths());
+    }
+    executor.spin_all(Duration::from_secs(10)).unwrap();
+}
+
+#[test]
+fn the_process_path_allocates_nothing() {
+    let node = context().create_node("process").unwrap();
+    let executor = Executor::new();
+    executor.add_node(&node).unwrap();
+    for size in SIZES {
+        // One that owns.
+        let publisher = node.create_publisher::<Image>("owned", 4).unwrap();
+        let owned = node.create_subscription("owned", 4, |_: Image| {}).unwrap();
+        let taken = || owned.counts().process.messages;
+        let mut images: Vec<_> = (0..WARM_UP + ROUNDS).map(|_| Some(image(size))).collect();
+        let count = allocations(&executor, &taken, 1, |round| {
+            publisher.publish(images[round].take().unwrap()).unwrap();
+        });
+        assert_eq!(count, (0, 0), "owned, {size} bytes");
+
+        // Two that share.
+        let publisher = node.create_publisher::<Image>("shared", 4).unwrap();
+        let shared = [(); 2].map(|()| node.create_subscription("shared", 4, |_: Arc<Image>| {}).unwrap());
+        let taken = || shared.iter().map(|one| one.counts().process.messages).sum();
+        let mut images: Vec<_> = (0..WARM_UP + ROUNDS).map(|_| Some(image(size))).collect();
+        let count = allocations(&executor, &taken, 2, |round| {
+            publisher.publish(images[round].take().unwrap()).unwrap();
+        });
+        assert_eq!(count, (0, 0), "shared, {size} bytes");
+
+        // Views and raw messages.
+        let publisher = node.create_publisher::<Image>("bytes", 4).unwrap();
+        let view = node.create_subscription("bytes", 4, |_: View<Image>| {}).unwrap();
+        let raw = node.create_subscription::<Image, _>("bytes", 4, |_: SerializedMessage| {}).unwrap();
+        let taken = || view.counts().process.messages + raw.counts().process.messages;
+        let lent = image(size);
+        let count = allocations(&executor, &taken, 2, |_| publisher.publish(&lent).unwrap());
+        assert_eq!(count, (0, 0), "bytes, {size} bytes");
+    }
+}
+
+#[test]
+fn the_host_path_allocates_nothing_but_what_iceoryx2_does() {
+    let (here, there) = (context(), context());
+    let (talker, listener) = (here.create_node("talker").unwrap(), there.create_node("listener").unwrap());
+    let executor = Executor::new();
+    executor.add_node(&listener).unwrap();
+    executor.add_node(&talker).unwrap();
+    for (index, size) in SIZES.into_iter().enumerate() {
+        let topic = format!("host{index}");
+        let publisher = talker.create_publisher::<Image>(&topic, 4).unwrap();
+        let options = || SubscriptionOptions::from(4).paths(PathSet::ALL.without(Path::Process));
+        let view = listener.create_subscription(&topic, options(), |_: View<Image>| {}).unwrap();
+        let raw =
+            listener.create_subscription::<Image, _>(&topic, options(), |_: SerializedMessage| {}).unwrap();
+        wait_for_path(&publisher, &executor, Path::Host, 2);
+        let taken = || view.counts().host.messages + raw.counts().host.messages;
+        let lent = image(size);
+        let count = allocations(&executor, &taken, 2, |_| publisher.publish(&lent).unwrap());
+        assert_eq!(count, (BY_ICEORYX2, 0), "copied, {size} bytes");
+        let shape = ImageShape { data: size, ..ImageShape::default() };
+        let count = allocations(&executor, &taken, 2, |_| {
+            let mut loan = publisher.loan(&shape).unwrap();
+            assert!(loan.is_shared());
+            *loan.fields().height = 1;
+            loan.publish().unwrap();
+        });
+        assert_eq!(count, (BY_ICEORYX2, 0), "built in place, {size} bytes");
+        let bytes = feros::message::to_vec(&lent).unwrap();
+        let count = allocations(&executor, &taken, 2, |_| publisher.publish_serialized(&bytes).unwrap());
+        assert_eq!(count, (BY_ICEORYX2, 0), "raw, {size} bytes");
+        assert_eq!(publisher.counts().host_failures, 0);
+    }
+}
