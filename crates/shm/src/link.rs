@@ -270,8 +270,7 @@ impl Link {
         let header = std::ptr::from_ref(sample.user_header());
         let room = self.mappings.room_from(start, self.port.node.prefix()).ok_or(Refused::Place)?;
         let head_bytes = header.addr() - start + size_of::<WireHeader>();
-        // iceoryx2 puts the payload right behind the user header, aligned to 8 as the publisher demanded.
-        let payload_offset = head_bytes.next_multiple_of(8);
+        let payload_offset = head_bytes; // bytes need no alignment
         if room < payload_offset + LEADING_BYTES {
             return Err(Refused::Place);
         }

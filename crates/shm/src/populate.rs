@@ -6,6 +6,7 @@
 
 use std::ffi::c_void;
 
+use rustix::io::Errno;
 use rustix::mm::{Advice, madvise};
 use rustix::param::page_size;
 
@@ -17,7 +18,7 @@ pub(crate) const SHM: &str = "/dev/shm";
 pub(crate) const MARGIN_BYTES: u64 = 512 * 1024;
 
 /// Bytes that `/dev/shm` can still give; as much as can be said when it has no limit.
-pub(crate) fn free_bytes() -> Result<u64, rustix::io::Errno> {
+pub(crate) fn free_bytes() -> Result<u64, Errno> {
     let stat = rustix::fs::statvfs(SHM)?;
     if stat.f_blocks == 0 {
         return Ok(u64::MAX); // a tmpfs mounted with size=0 has no limit of its own
@@ -25,34 +26,48 @@ pub(crate) fn free_bytes() -> Result<u64, rustix::io::Errno> {
     Ok(stat.f_bavail.saturating_mul(stat.f_frsize))
 }
 
-/// Makes the pages of `[address, address + length)` present and writable. Content is kept; new pages are zero.
+/// Makes the pages of `[address, address + length)` present and writable. Content is kept; new pages are zero. What a failure
+/// leaves present is given back, as far as whole pages go.
 ///
 /// The range must lie within one shared mapping of this process (that of a publisher's own segment); else this fails.
-pub(crate) fn make_present(address: usize, length: usize) -> Result<(), rustix::io::Errno> {
+pub(crate) fn make_present(address: usize, length: usize) -> Result<(), Errno> {
     let page = page_size();
     let start = address & !(page - 1);
     let end = (address + length).next_multiple_of(page);
+    let needed = (end - start) as u64;
+    if free_bytes()? < needed {
+        return Err(Errno::NOSPC); // without taking from others what would be given back
+    }
+    let pointer = |address| std::ptr::with_exposed_provenance_mut::<c_void>(address);
     // SAFETY: populating changes no content, and a range that is not mapped is refused by the kernel.
-    match unsafe {
-        madvise(
-            std::ptr::with_exposed_provenance_mut::<c_void>(start),
-            end - start,
-            Advice::LinuxPopulateWrite,
-        )
-    } {
+    match unsafe { madvise(pointer(start), end - start, Advice::LinuxPopulateWrite) } {
         // A kernel before 5.14: what can be done is to look whether there is space.
-        Err(rustix::io::Errno::INVAL) if free_bytes()? > (end - start) as u64 + MARGIN_BYTES => Ok(()),
-        Err(rustix::io::Errno::INVAL) => Err(rustix::io::Errno::NOSPC),
-        other => other,
+        Err(Errno::INVAL) if free_bytes()? > needed + MARGIN_BYTES => Ok(()),
+        Err(Errno::INVAL) => Err(Errno::NOSPC),
+        Err(error) => {
+            let (start, end) = (address.next_multiple_of(page), (address + length) & !(page - 1));
+            if start < end {
+                // SAFETY: the whole pages within a range that the caller is about to write for the first time: nobody reads them.
+                let _ = unsafe { madvise(pointer(start), end - start, Advice::LinuxRemove) };
+            }
+            Err(error)
+        }
+        Ok(()) => Ok(()),
     }
 }
 
-/// Which chunks of a segment have been made present, and how far. The allocator of iceoryx2 gives out the chunk that came
-/// back last, and fresh chunks in the order of their place; so the number of chunks seen is the number ever used at once, and
-/// the next fresh one is known before it is given out (iceoryx2 writes its header while it lends).
+/// Which chunks of a segment have been made present, and how far.
+///
+/// iceoryx2 writes a chunk's header while it lends it, before anything can be done about its page. But its allocator is a stack:
+/// it gives out the chunk that came back last, and fresh chunks in the order of their place, when no other is left. So the
+/// number of chunks seen is the number ever used at once, the next fresh one is known, and its head is made present in
+/// time: when the last chunk seen is given out. If that fails, that chunk is not used; put back, it lies below all
+/// others, and comes again only when again no other is left.
 pub(crate) struct Pages {
     base: usize,
     stride: usize,
+    chunks: usize,
+    head_bytes: usize,
     /// Per chunk seen: bytes from its start that are present.
     present_bytes: Vec<usize>,
     /// Whether the head of the next fresh chunk is present.
@@ -61,9 +76,20 @@ pub(crate) struct Pages {
 }
 
 impl Pages {
-    /// `base` is the address of the first chunk; the next one lies `stride` bytes behind. Both have been seen.
-    pub(crate) fn new(base: usize, stride: usize) -> Self {
-        Self { base, stride, present_bytes: vec![0, 0], next_is_ready: false, total_bytes: 0 }
+    /// Of `chunks` chunks from `base` on, `stride` bytes apart. The first two have been lent and given back. `head_bytes` is what
+    /// may be written of a chunk while it is lent.
+    pub(crate) fn new(base: usize, stride: usize, chunks: usize, head_bytes: usize) -> Result<Self, Errno> {
+        let mut this = Self {
+            base,
+            stride,
+            chunks,
+            head_bytes,
+            present_bytes: vec![0, 0],
+            next_is_ready: false,
+            total_bytes: 0,
+        };
+        this.prepare_next()?;
+        Ok(this)
     }
 
     /// Bytes of memory that the chunks have taken.
@@ -72,32 +98,28 @@ impl Pages {
     }
 
     /// The number of chunks that were in use at once.
-    pub(crate) fn chunks(&self) -> usize {
+    pub(crate) fn seen(&self) -> usize {
         self.present_bytes.len()
     }
 
-    /// Makes the head of the chunk present that is given out next if none comes back before.
-    pub(crate) fn prepare_next(&mut self, head_bytes: usize) -> Result<(), rustix::io::Errno> {
-        if !self.next_is_ready {
-            make_present(self.base + self.present_bytes.len() * self.stride, head_bytes.min(self.stride))?;
-            self.next_is_ready = true;
+    /// To be called for each chunk lent. After a failure the chunk must not be used, but put back.
+    pub(crate) fn lent(&mut self, address: usize) -> Result<(), Errno> {
+        let index = self.index(address);
+        if index == self.present_bytes.len() {
+            self.present_bytes.push(0);
+            self.next_is_ready = false;
         }
-        Ok(())
+        if index + 1 == self.present_bytes.len() { self.prepare_next() } else { Ok(()) }
     }
 
     /// What writing `length` bytes from the start of the chunk at `address` would take from the system.
     pub(crate) fn missing_bytes(&self, address: usize, length: usize) -> u64 {
-        let index = (address - self.base) / self.stride;
-        length.saturating_sub(self.present_bytes.get(index).copied().unwrap_or(0)) as u64
+        length.saturating_sub(self.present_bytes[self.index(address)]) as u64
     }
 
     /// Makes `length` bytes from the start of the chunk at `address` present.
-    pub(crate) fn provide(&mut self, address: usize, length: usize) -> Result<(), rustix::io::Errno> {
-        let index = (address - self.base) / self.stride;
-        while self.present_bytes.len() <= index {
-            self.present_bytes.push(0);
-            self.next_is_ready = false;
-        }
+    pub(crate) fn provide(&mut self, address: usize, length: usize) -> Result<(), Errno> {
+        let index = self.index(address);
         let present = &mut self.present_bytes[index];
         if *present < length {
             make_present(address + *present, length - *present)?;
@@ -105,5 +127,18 @@ impl Pages {
             *present = length;
         }
         Ok(())
+    }
+
+    fn prepare_next(&mut self) -> Result<(), Errno> {
+        let next = self.present_bytes.len();
+        if !self.next_is_ready && next < self.chunks {
+            make_present(self.base + next * self.stride, self.head_bytes)?;
+            self.next_is_ready = true;
+        }
+        Ok(())
+    }
+
+    fn index(&self, address: usize) -> usize {
+        (address - self.base) / self.stride
     }
 }

@@ -39,6 +39,8 @@ pub struct HostPublisherSettings {
     pub type_name: String,
     /// The longest queue that a subscription may have here (KEEP_LAST depth). Costs address space and a few bytes each, no
     /// memory until used.
+    ///
+    /// This and the limits below are at least 1.
     pub largest_depth: usize,
     /// How many subscriptions may be linked.
     pub max_subscriptions: usize,
@@ -83,7 +85,7 @@ pub struct PoolUse {
     pub max_loans: usize,
     /// The largest message that fits before the pool grows.
     pub message_bytes: usize,
-    /// Memory that the pool has taken from `/dev/shm`.
+    /// Memory that the pool has taken from `/dev/shm`. It keeps what it has taken, for the messages to come.
     pub used_bytes: u64,
     /// What it may take, where limited.
     pub limit_bytes: Option<u64>,
@@ -127,7 +129,14 @@ impl HostPublisher {
     ///
     /// # Errors
     /// [`CreateError`].
-    pub fn create(node: &Arc<HostNode>, settings: HostPublisherSettings) -> Result<Self, CreateError> {
+    pub fn create(node: &Arc<HostNode>, mut settings: HostPublisherSettings) -> Result<Self, CreateError> {
+        let at_least_one = [
+            &mut settings.largest_depth,
+            &mut settings.max_subscriptions,
+            &mut settings.max_views,
+            &mut settings.max_loans,
+        ];
+        at_least_one.into_iter().for_each(|limit| *limit = (*limit).max(1));
         let lock = node.exclusive()?;
         check_free(&settings)?;
         let service = match create_service(node, &settings) {
@@ -165,7 +174,8 @@ impl HostPublisher {
     /// Lends memory for a message of `size_bytes` (with its encapsulation header). It is initialised, to zeros or to an
     /// earlier message. Byte 4, where CDR begins to count, is aligned to 8.
     ///
-    /// Never blocks; allocates nothing when a message of this size was lent before.
+    /// Waits for no reader and no other process, unless the pool must grow. iceoryx2 0.10 allocates one block of about 100 bytes
+    /// of heap per loan and frees it with [`send`](Self::send); there is no other allocation for a size that was lent before.
     ///
     /// # Errors
     /// [`LoanError`] says what is exhausted.
@@ -204,6 +214,8 @@ impl HostPublisher {
             }
             other => LoanError::Refused { cause: other.to_string() },
         };
+        let free = free_bytes().map_err(|cause| LoanError::Refused { cause: cause.to_string() })?;
+        check_space(size_bytes as u64, free).map_err(refused)?;
         let _lock = self.node.exclusive().map_err(refused)?;
         let wanted = size_bytes.max(pool.message_bytes.saturating_mul(4).min(MAX_MESSAGE_BYTES));
         let larger =
@@ -284,7 +296,7 @@ impl HostPublisher {
         let pool = self.lock();
         PoolUse {
             max_messages: max_messages(&self.settings),
-            peak_messages: pool.pages.chunks(),
+            peak_messages: pool.pages.seen(),
             lent: self.lent.load(Ordering::Relaxed),
             max_loans: self.settings.max_loans,
             message_bytes: pool.message_bytes,
@@ -335,13 +347,12 @@ fn create_service(
 ) -> Result<Service, PublishSubscribeCreateError> {
     service::builder(node, settings.id)
         .max_publishers(MAX_POOLS)
-        .max_subscribers(settings.max_subscriptions.max(1))
-        .max_nodes(settings.max_subscriptions.max(1) * 2 + 2) // killed processes keep their place until the clean-up
-        .subscriber_max_buffer_size(settings.largest_depth.max(1))
-        .subscriber_max_borrowed_samples(settings.max_views.max(1))
+        .max_subscribers(settings.max_subscriptions)
+        .max_nodes(settings.max_subscriptions * 2 + 2) // killed processes keep their place until the clean-up
+        .subscriber_max_buffer_size(settings.largest_depth)
+        .subscriber_max_borrowed_samples(settings.max_views)
         .history_size(0) // history for late joiners is the engine's
         .enable_safe_overflow(true)
-        .payload_alignment(iceoryx2::prelude::Alignment::ALIGN_8)
         .create()
 }
 
@@ -378,13 +389,15 @@ impl Pool {
         let stride = chunk_address(second.header()) - base;
         drop(second);
         drop(first); // last, so that it is the next to be lent
+        let pages = Pages::new(base, stride, max_messages(settings), HEAD_BYTES)
+            .map_err(|cause| refused(cause.to_string()))?;
         Ok(Self {
             port,
             retired: Vec::new(),
             retired_bytes: 0,
             generation,
             message_bytes,
-            pages: Pages::new(base, stride),
+            pages,
             sequence: 0,
         })
     }
@@ -403,7 +416,6 @@ impl Pool {
             needed_bytes: needed as u64,
             free_bytes: free_bytes().unwrap_or(0),
         };
-        self.pages.prepare_next(HEAD_BYTES).map_err(|_| full(HEAD_BYTES))?;
         let sample =
             self.port.loan_slice_uninit(LEADING_BYTES + size_bytes).map_err(|cause| match cause {
                 IceoryxLoanError::ExceedsMaxLoanSize => {
@@ -412,6 +424,7 @@ impl Pool {
                 other => LoanError::Refused { cause: format!("{other:?}") },
             })?;
         let address = chunk_address(sample.header());
+        self.pages.lent(address).map_err(|_| full(HEAD_BYTES))?;
         let length = sample.payload().as_ptr().addr() + LEADING_BYTES + size_bytes - address;
         let needed_bytes = self.pages.missing_bytes(address, length);
         let used_bytes = self.used_bytes();

@@ -13,8 +13,9 @@ pub(crate) type Service = PortFactory<Ipc, [u8], WireHeader>;
 /// Of what [`WireHeader`] and the payload behind it look like.
 pub(crate) const FORMAT_VERSION: u32 = 1;
 
-/// The payload is aligned to 8 and begins with this padding, so that what follows the 4-byte encapsulation header, the
-/// origin of alignment in CDR, is aligned to 8 again.
+/// The payload lies right behind [`WireHeader`], which is aligned to 8, and begins with this padding, so that what follows
+/// the 4-byte encapsulation header, the origin of alignment in CDR, is aligned to 8 again. (To ask iceoryx2 for an alignment
+/// would make it reserve that many bytes for each byte.)
 pub(crate) const LEADING_BYTES: usize = 4;
 
 /// The largest message that goes through shared memory: lengths in CDR are 32-bit.
@@ -48,6 +49,8 @@ pub(crate) struct WireHeader {
     pub(crate) publication_number: u64,
     pub(crate) expires_nanos: u64,
 }
+
+const _: () = assert!(size_of::<WireHeader>().is_multiple_of(8) && align_of::<WireHeader>() == 8);
 
 /// The part of a type's hash that travels with each message.
 pub(crate) fn hash_prefix(hash: Option<[u8; 32]>) -> u64 {

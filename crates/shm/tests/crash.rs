@@ -146,10 +146,20 @@ fn exchange(publisher: &HostPublisher, link: &mut Link, number: u64) {
     assert!(sample.bytes().iter().all(|byte| *byte == number as u8));
 }
 
+/// Removes the space at the end, also of a failed test; dropped after the node because declared before.
+struct Space(String);
+
+impl Drop for Space {
+    fn drop(&mut self) {
+        let _ = HostNode::remove_space(&self.0);
+    }
+}
+
 #[test]
 fn killed_processes_harm_nobody() {
     let rounds: u64 = std::env::var("FEROS_CRASH_ROUNDS").map_or(30, |rounds| rounds.parse().unwrap());
     let space = format!("feros-test-{}-crash", std::process::id());
+    let _removed = Space(space.clone());
     let node = Arc::new(HostNode::new(&space).unwrap());
     let publisher = HostPublisher::create(&node, HostPublisherSettings::new(SURVIVOR)).unwrap();
     let mut link = Link::open(&node, SURVIVOR, SETTINGS).unwrap();
@@ -222,5 +232,4 @@ fn killed_processes_harm_nobody() {
     drop(link);
     drop(publisher);
     drop(node);
-    HostNode::remove_space(&space).unwrap();
 }

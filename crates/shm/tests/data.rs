@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used)]
 
 use std::fs;
+use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -186,7 +187,7 @@ fn a_sample_outlives_its_link_and_its_publisher_unchanged() {
     check(&sample, 1000, 1);
     drop(publisher);
     check(&sample, 1000, 1);
-    std::thread::spawn(move || drop(sample)).join().unwrap();
+    std::thread::Builder::new().name("dropper".into()).spawn(move || drop(sample)).unwrap().join().unwrap();
     assert_eq!(
         space.files().iter().filter(|name| name.contains(".data") || name.contains("service")).count(),
         0
@@ -226,6 +227,69 @@ fn a_wrong_type_is_refused_and_counted() {
     assert!(matches!(wrong.take(), TakeOutcome::Refused(Refused::TypeHash { .. })));
     assert!(matches!(wrong.take(), TakeOutcome::Empty));
     assert_eq!(wrong.counts().refused, 1);
+}
+
+/// Changes what lies in shared memory behind the back of all, as a broken or hostile process of this user could.
+fn patch(space: &Space, find: &[u8], distance: isize, replace: &[u8]) {
+    let data = fs::read_dir("/dev/shm")
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .find(|path| {
+            let name = path.file_name().unwrap().to_string_lossy().into_owned();
+            name.starts_with(space.node().prefix()) && name.ends_with(".data")
+        })
+        .unwrap();
+    let content = fs::read(&data).unwrap();
+    let found = content.windows(find.len()).position(|window| window == find).unwrap();
+    let file = fs::OpenOptions::new().write(true).open(data).unwrap();
+    file.write_all_at(replace, found.checked_add_signed(distance).unwrap() as u64).unwrap();
+}
+
+#[test]
+fn what_another_process_spoils_is_refused_and_counted() {
+    const HASH: [u8; 32] = [0xA7; 32];
+    type Check = fn(Refused) -> bool;
+    // Distances from the type's hash: version, length of the message.
+    let cases: [(isize, &[u8], Check); 4] = [
+        (-8, &2u32.to_ne_bytes(), |refused| matches!(refused, Refused::Version { found: 2, .. })),
+        (0, &[1; 8], |refused| matches!(refused, Refused::TypeHash { .. })),
+        (16, &101u64.to_ne_bytes(), |refused| {
+            refused == Refused::Length { claimed_bytes: 101, available_bytes: 100 }
+        }),
+        (16, &u64::MAX.to_ne_bytes(), |refused| matches!(refused, Refused::Length { .. })),
+    ];
+    for (distance, replace, right) in cases {
+        let space = Space::new("spoilt");
+        let settings = HostPublisherSettings { type_hash: Some(HASH), ..HostPublisherSettings::new(1) };
+        let publisher = HostPublisher::create(space.node(), settings).unwrap();
+        let mut link = Link::open(space.node(), 1, LinkSettings { depth: 2, type_hash: Some(HASH) }).unwrap();
+        publish(&publisher, 100, 1);
+        patch(&space, &HASH[..8], distance, replace);
+        match link.take() {
+            TakeOutcome::Refused(refused) => assert!(right(refused), "{refused}"),
+            other => panic!("{other:?}"),
+        }
+        assert_eq!(link.counts().refused, 1);
+        publish(&publisher, 100, 2);
+        check(&taken(&mut link), 100, 2);
+        assert!(matches!(link.take(), TakeOutcome::Empty));
+    }
+}
+
+#[test]
+fn a_length_beyond_the_mapping_is_refused() {
+    let space = Space::new("beyond");
+    let settings = HostPublisherSettings { type_hash: Some([0xA7; 32]), ..HostPublisherSettings::new(1) };
+    let publisher = HostPublisher::create(space.node(), settings).unwrap();
+    let mut link = Link::open(space.node(), 1, SETTINGS).unwrap();
+    publish(&publisher, 100, 1);
+    // The number of elements in iceoryx2's own header, and the length in ours.
+    patch(&space, &104u64.to_ne_bytes(), 0, &u64::MAX.to_ne_bytes());
+    patch(&space, &[0xA7; 8], 16, &(1u64 << 40).to_ne_bytes());
+    assert!(matches!(
+        link.take(),
+        TakeOutcome::Refused(Refused::Length { claimed_bytes: 0x100_0000_0000, .. })
+    ));
 }
 
 #[test]

@@ -1,0 +1,107 @@
+//! Sending, taking and holding allocate nothing for sizes seen before; lending allocates the one small block that iceoryx2 0.10
+//! makes for each loan, whatever its size, and frees it when the message is sent.
+#![allow(clippy::unwrap_used)]
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+use std::sync::Arc;
+
+use feros_rmw::{Payload, PayloadBytes};
+use feros_shm::{
+    HostNode, HostPublisher, HostPublisherSettings, Link, LinkSettings, SampleHeader, TakeOutcome,
+};
+
+struct Counting;
+
+thread_local! {
+    static ALLOCATIONS: Cell<usize> = const { Cell::new(0) };
+    static LARGEST_BYTES: Cell<usize> = const { Cell::new(0) };
+    static LIVE: Cell<isize> = const { Cell::new(0) };
+}
+
+/// What iceoryx2 makes for a loan: shared state with a mutex.
+const LOAN_BYTES: usize = 256;
+
+#[allow(unsafe_code)]
+// SAFETY: everything is the system's allocator's; the count is a plain number of the thread.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        let _ = ALLOCATIONS.try_with(|count| count.set(count.get() + 1));
+        let _ = LARGEST_BYTES.try_with(|largest| largest.set(largest.get().max(layout.size())));
+        let _ = LIVE.try_with(|live| live.set(live.get() + 1));
+        // SAFETY: the caller's promises are the system's.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        let _ = LIVE.try_with(|live| live.set(live.get() - 1));
+        // SAFETY: the caller's promises are the system's.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+}
+
+#[global_allocator]
+static COUNTING: Counting = Counting;
+
+/// Removes the space at the end, also of a failed test; dropped after the node because declared before.
+struct Space(String);
+
+impl Drop for Space {
+    fn drop(&mut self) {
+        let _ = HostNode::remove_space(&self.0);
+    }
+}
+
+#[test]
+fn publish_and_take_allocate_nothing_after_warm_up() {
+    let space = format!("feros-test-{}-allocations", std::process::id());
+    let _removed = Space(space.clone());
+    let node = Arc::new(HostNode::new(&space).unwrap());
+    let publisher = HostPublisher::create(&node, HostPublisherSettings::new(1)).unwrap();
+    let mut links: Vec<_> =
+        (0..3).map(|_| Link::open(&node, 1, LinkSettings { depth: 4, type_hash: None }).unwrap()).collect();
+    let round = |publisher: &HostPublisher, links: &mut Vec<Link>| {
+        for size in [1 << 20, 256, 70_000, 4] {
+            let mut loan = publisher.loan(size).unwrap();
+            loan[0] = 1;
+            assert_eq!(publisher.send(loan, SampleHeader::default()).unwrap(), 3);
+            drop(publisher.loan(size).unwrap());
+            for link in &mut *links {
+                let TakeOutcome::Sample(sample) = link.take() else { panic!("no sample") };
+                // As the client library keeps it.
+                let payload = Payload::new(sample);
+                assert_eq!((payload.len(), payload[0]), (size, 1));
+                assert!(matches!(link.take(), TakeOutcome::Empty));
+            }
+        }
+        // A full queue, and views all held.
+        for _ in 0..10 {
+            publisher.send(publisher.loan(256).unwrap(), SampleHeader::default()).unwrap();
+        }
+        let mut held: [Option<feros_shm::HostSample>; 4] = [const { None }; 4];
+        for slot in &mut held {
+            let TakeOutcome::Sample(sample) = links[0].take() else { panic!("no sample") };
+            assert_eq!(sample.bytes().len(), 256);
+            *slot = Some(sample);
+        }
+        for link in &mut *links {
+            while let TakeOutcome::Sample(_) = link.take() {}
+        }
+    };
+    for _ in 0..3 {
+        round(&publisher, &mut links);
+    }
+    const LOANS: usize = 4 * 2 + 10;
+    let (before, live) = (ALLOCATIONS.get(), LIVE.get());
+    LARGEST_BYTES.set(0);
+    for _ in 0..100 {
+        round(&publisher, &mut links);
+    }
+    assert_eq!(ALLOCATIONS.get() - before, 100 * LOANS, "one for each loan, none for anything else");
+    assert!(LARGEST_BYTES.get() <= LOAN_BYTES, "{}", LARGEST_BYTES.get());
+    assert_eq!(LIVE.get(), live);
+    println!("iceoryx2 allocates {} bytes for each loan", LARGEST_BYTES.get());
+    drop(links);
+    drop(publisher);
+    drop(node);
+}

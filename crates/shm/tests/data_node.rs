@@ -1,0 +1,235 @@
+//! What a process shows to others and to itself: modes, threads, signals, foreign folders, a full `/dev/shm`.
+#![allow(clippy::unwrap_used)]
+
+use std::fs;
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Arc;
+
+use feros_rmw::PayloadBytes;
+use feros_shm::{
+    CreateError, HostNode, HostPublisher, HostPublisherSettings, Link, LinkSettings, LoanError, OpenError,
+    SampleHeader, TakeOutcome, UnavailableError,
+};
+
+const ROLE: &str = "FEROS_DATA_NODE_ROLE";
+const SETTINGS: LinkSettings = LinkSettings { depth: 4, type_hash: None };
+
+/// Removes a space at the end, also of a failed test; dropped after the node because declared before.
+struct Space(String);
+
+impl Drop for Space {
+    fn drop(&mut self) {
+        let _ = HostNode::remove_space(&self.0);
+    }
+}
+
+fn name(test: &str) -> String {
+    format!("feros-test-{}-{test}", std::process::id())
+}
+
+/// A process of its own, so that nothing else changes its threads or its `/dev/shm`. `wrap` is what it is started with.
+fn run(role: &str, wrap: &[&str]) -> std::process::Output {
+    let binary = std::env::current_exe().unwrap();
+    let mut command = match wrap.split_first() {
+        Some((program, arguments)) => {
+            let mut command = Command::new(program);
+            command.args(arguments).arg(binary);
+            command
+        }
+        None => Command::new(binary),
+    };
+    command
+        .args(["--exact", "role_of_a_child", "--nocapture", "--test-threads=1"])
+        .env(ROLE, role)
+        .output()
+        .unwrap()
+}
+
+fn expect_success(output: &std::process::Output) {
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    assert!(output.status.success(), "{}\n{}\n{}", output.status, text(&output.stdout), text(&output.stderr));
+    assert!(text(&output.stdout).contains("role done"), "{}", text(&output.stdout));
+}
+
+/// Does nothing when the test binary runs as usual.
+#[test]
+fn role_of_a_child() {
+    match std::env::var(ROLE).as_deref() {
+        Ok("quiet") => quiet(),
+        Ok("full") => full(),
+        Ok(other) => panic!("{other}"),
+        Err(_) => return,
+    }
+    println!("role done");
+}
+
+fn status(key: &str) -> String {
+    let status = fs::read_to_string("/proc/thread-self/status").unwrap();
+    status.lines().find_map(|line| line.strip_prefix(key)).unwrap().trim().to_owned()
+}
+
+#[test]
+fn there_is_no_thread_and_no_signal_handler() {
+    expect_success(&run("quiet", &[]));
+}
+
+fn quiet() {
+    let seen = || (status("Threads:"), status("SigCgt:"), status("SigIgn:"), status("SigBlk:"));
+    let before = seen();
+    let space = name("quiet");
+    let _removed = Space(space.clone());
+    let node = Arc::new(HostNode::new(&space).unwrap());
+    let publisher = HostPublisher::create(&node, HostPublisherSettings::new(1)).unwrap();
+    let mut link = Link::open(&node, 1, SETTINGS).unwrap();
+    publisher.send(publisher.loan(100_000).unwrap(), SampleHeader::default()).unwrap();
+    assert!(matches!(link.take(), TakeOutcome::Sample(_)));
+    assert_eq!(seen(), before);
+    drop((link, publisher, node));
+    assert_eq!(seen(), before);
+}
+
+#[test]
+fn nothing_can_be_read_or_written_by_other_users() {
+    fn check(path: &Path) {
+        let found = fs::symlink_metadata(path).unwrap();
+        assert_eq!(found.uid(), rustix::process::geteuid().as_raw(), "{}", path.display());
+        assert_eq!(found.mode() & 0o077, 0, "{} has mode {:o}", path.display(), found.mode());
+    }
+    let space = name("modes");
+    let _removed = Space(space.clone());
+    let node = Arc::new(HostNode::new(&space).unwrap());
+    let publisher = HostPublisher::create(&node, HostPublisherSettings::new(1)).unwrap();
+    let link = Link::open(&node, 1, SETTINGS).unwrap();
+    publisher.send(publisher.loan(100_000).unwrap(), SampleHeader::default()).unwrap();
+    check(node.folder()); // closes all that is in it
+    let ours: Vec<PathBuf> = fs::read_dir("/dev/shm")
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.file_name().unwrap().to_string_lossy().starts_with(node.prefix()))
+        .collect();
+    assert!(ours.len() >= 5, "data (2), connection, service, node counter: {ours:?}");
+    ours.iter().for_each(|path| check(path));
+    drop(link);
+}
+
+#[test]
+fn a_foreign_folder_is_not_trusted() {
+    let space = name("foreign");
+    let folder = Path::new("/dev/shm").join(&space);
+    symlink("/tmp", &folder).unwrap();
+    let link = HostNode::new(&space).unwrap_err();
+    fs::remove_file(&folder).unwrap();
+    assert!(matches!(link, UnavailableError::NotTrusted { .. }), "{link}");
+
+    fs::write(&folder, "").unwrap();
+    let file = HostNode::new(&space).unwrap_err();
+    fs::remove_file(&folder).unwrap();
+    assert!(matches!(file, UnavailableError::NotTrusted { .. }), "{file}");
+
+    // Ours, but open to others: closed before use.
+    fs::create_dir(&folder).unwrap();
+    fs::set_permissions(&folder, fs::Permissions::from_mode(0o777)).unwrap();
+    drop(HostNode::new(&space).unwrap());
+    assert_eq!(fs::metadata(&folder).unwrap().mode() & 0o777, 0o700);
+    HostNode::remove_space(&space).unwrap();
+
+    if rustix::process::geteuid().is_root() {
+        fs::create_dir(&folder).unwrap();
+        std::os::unix::fs::chown(&folder, Some(65534), Some(65534)).unwrap();
+        let other = HostNode::new(&space).unwrap_err();
+        fs::remove_dir(&folder).unwrap();
+        assert!(
+            matches!(&other, UnavailableError::NotTrusted { why, .. } if why.contains("65534")),
+            "{other}"
+        );
+    }
+}
+
+#[test]
+fn a_nonsense_prefix_is_an_error() {
+    let space = name("prefix");
+    let folder = Path::new("/dev/shm").join(&space);
+    fs::create_dir(&folder).unwrap();
+    fs::write(folder.join("prefix"), "../../etc/passwd").unwrap();
+    let error = HostNode::new(&space).unwrap_err();
+    fs::remove_dir_all(&folder).unwrap();
+    assert!(matches!(error, UnavailableError::Folder { .. }), "{error}");
+}
+
+#[test]
+fn the_node_is_shared_and_goes_with_its_last_user() {
+    let first = HostNode::shared().unwrap();
+    let second = HostNode::shared().unwrap();
+    assert!(Arc::ptr_eq(&first, &second));
+    let folder = first.folder().join("nodes");
+    let mine = || {
+        fs::read_dir(&folder)
+            .unwrap()
+            .filter(|entry| entry.as_ref().unwrap().file_name().to_string_lossy().ends_with(".node_monitor"))
+            .count()
+    };
+    assert!(mine() >= 1);
+    drop((first, second));
+    assert_eq!(Arc::strong_count(&HostNode::shared().unwrap()), 1);
+}
+
+/// In a mount namespace of its own with a `/dev/shm` of 3 MB, where that is allowed.
+#[test]
+fn a_full_dev_shm_is_an_error_and_no_signal() {
+    let mount = "mount -t tmpfs -o size=3m,mode=1777 none /dev/shm && exec \"$0\" \"$@\"";
+    let wrap: &[&str] =
+        if rustix::process::geteuid().is_root() { &["unshare", "-m"] } else { &["unshare", "-Urm"] };
+    if !Command::new(wrap[0]).args(&wrap[1..]).arg("true").status().is_ok_and(|status| status.success()) {
+        println!("skipped: no mount namespace may be made here");
+        return;
+    }
+    expect_success(&run("full", &[wrap, &["sh", "-c", mount]].concat()));
+}
+
+fn full() {
+    let node = Arc::new(HostNode::new("feros-test").unwrap());
+    let publisher = HostPublisher::create(&node, HostPublisherSettings::new(1)).unwrap();
+    let mut link = Link::open(&node, 1, SETTINGS).unwrap();
+    // A message that is too large for what is there.
+    assert!(matches!(publisher.loan(4 << 20), Err(LoanError::SharedMemoryFull { .. })));
+    // Somebody fills the rest while messages are in use.
+    let mut held = Vec::new();
+    let first_error = loop {
+        match publisher.loan(500_000) {
+            Ok(mut loan) => {
+                loan.fill(7);
+                publisher.send(loan, SampleHeader::default()).unwrap();
+            }
+            Err(error) => break error,
+        }
+        let TakeOutcome::Sample(sample) = link.take() else { panic!("no sample") };
+        held.push(sample);
+    };
+    assert!(matches!(first_error, LoanError::SharedMemoryFull { .. }), "{first_error}");
+    assert!((4..=6).contains(&held.len()), "{}", held.len());
+    fs::write("/dev/shm/filler", vec![1; 3 << 20]).unwrap_err();
+    // Nothing new can be made; what is there goes on with the memory that it has.
+    let create = HostPublisher::create(&node, HostPublisherSettings::new(2)).unwrap_err();
+    assert!(matches!(create, CreateError::Unavailable(UnavailableError::Full { .. })), "{create}");
+    let open = Link::open(&node, 1, SETTINGS).unwrap_err();
+    assert!(matches!(open, OpenError::Unavailable(UnavailableError::Full { .. })), "{open}");
+    assert!(held.iter().all(|sample| sample.bytes().iter().all(|byte| *byte == 7)));
+    assert!(matches!(publisher.loan(500_000), Err(LoanError::SharedMemoryFull { .. })));
+    held.pop();
+    for _ in 0..20 {
+        let mut loan = publisher.loan(400_000).unwrap();
+        loan.fill(8);
+        publisher.send(loan, SampleHeader::default()).unwrap();
+        let TakeOutcome::Sample(sample) = link.take() else { panic!("no sample") };
+        assert!(sample.bytes().iter().all(|byte| *byte == 8));
+    }
+    // With space again, it goes on.
+    fs::remove_file("/dev/shm/filler").unwrap();
+    held.clear();
+    drop(publisher.loan(500_000).unwrap());
+    drop(link);
+    drop(publisher); // a pool keeps what it has taken, until its end
+    drop(HostPublisher::create(&node, HostPublisherSettings::new(2)).unwrap());
+}
