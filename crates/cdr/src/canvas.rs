@@ -141,6 +141,19 @@ impl Canvas for Writer<'_> {
             return Ok(());
         }
         let value = T::default();
-        (0..count).try_for_each(|_| value.encode(self))
+        let (Some(one), Some(run)) = (T::LAYOUT, Layout::repeated(T::LAYOUT, count)) else {
+            return (0..count).try_for_each(|_| value.encode(self));
+        };
+        // The first one is encoded, and what is done is doubled until all are.
+        let mut elements = self.reserve_layout(run)?;
+        value.encode(&mut elements)?;
+        let bytes = elements.into_body();
+        let mut done = one.size();
+        while done < bytes.len() {
+            let more = done.min(bytes.len() - done);
+            bytes.copy_within(..more, done);
+            done += more;
+        }
+        Ok(())
     }
 }

@@ -1,7 +1,7 @@
 //! Writes CDR into memory that the transport lends.
 
 use crate::layout::align_up;
-use crate::{ByteOrder, EncodeError, HEADER_LEN, Primitive};
+use crate::{ByteOrder, EncodeError, HEADER_LEN, Layout, Primitive};
 
 /// Writes values one after the other into borrowed memory, each at its alignment.
 ///
@@ -77,6 +77,17 @@ impl<'a> Writer<'a> {
             return Ok(&mut []);
         }
         self.claim(T::SIZE, T::SIZE.saturating_mul(count))
+    }
+
+    /// A writer of the memory of values of a fixed layout, which are aligned in it as they are in this one.
+    pub(crate) fn reserve_layout(&mut self, layout: Layout) -> Result<Writer<'_>, EncodeError> {
+        let swap = self.swap;
+        Ok(Writer { body: self.claim(layout.align(), layout.size())?, position: 0, swap })
+    }
+
+    /// The memory behind the header, written or not.
+    pub(crate) fn into_body(self) -> &'a mut [u8] {
+        self.body
     }
 
     /// Writes the count of a sequence.

@@ -1,15 +1,19 @@
-//! Encoding, decoding and viewing beside a bare copy of the same bytes, which is the floor.
+//! Encoding, decoding, viewing and building beside a bare copy of the same bytes, which is the floor.
 #![allow(clippy::unwrap_used, missing_docs)]
 
 use std::hint::black_box;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use feros_message::{Message, encode_into, encoded_size, from_bytes, to_vec, view};
+use feros_message::{
+    Message, build, encode_into, encoded_size, fields, from_bytes, shaped_size, to_vec, view,
+};
 use feros_msgs::geometry_msgs::msg::{Point, Pose, PoseStamped, Twist, Vector3};
 use feros_msgs::nav_msgs::msg::Path;
-use feros_msgs::sensor_msgs::msg::{Image, PointCloud2, PointField};
-use feros_msgs::std_msgs::msg::{Float64MultiArray, Header};
-use feros_msgs::visualization_msgs::msg::Marker;
+use feros_msgs::sensor_msgs::msg::{
+    Image, ImageShape, PointCloud2, PointCloud2Shape, PointField, PointFieldShape,
+};
+use feros_msgs::std_msgs::msg::{Float64MultiArray, Header, HeaderShape};
+use feros_msgs::visualization_msgs::msg::{Marker, MarkerShape};
 
 fn header() -> Header {
     Header { frame_id: "base_link".into(), ..Header::default() }
@@ -19,12 +23,12 @@ fn image(len: usize) -> Image {
     Image { header: header(), encoding: "rgb8".into(), data: vec![7; len], ..Image::default() }
 }
 
-fn cloud() -> PointCloud2 {
+fn cloud(len: usize) -> PointCloud2 {
     let field = |name: &str| PointField { name: name.into(), ..PointField::default() };
     PointCloud2 {
         header: header(),
         fields: ["x", "y", "z", "intensity"].map(field).into(),
-        data: vec![7; 64 << 10],
+        data: vec![7; len],
         ..PointCloud2::default()
     }
 }
@@ -70,9 +74,55 @@ fn measure<M: Message>(criterion: &mut Criterion, name: &str, message: &M) {
     group.finish();
 }
 
+/// Laying a message out, and handing out its fields, without the data: what a loan costs beside filling it.
+fn measure_builder<M: Message>(criterion: &mut Criterion, name: &str, shape: &M::Shape<'_>) {
+    let size = shaped_size::<M>(shape).unwrap();
+    let mut memory = vec![0u8; size + 8];
+    let start = memory[4..].as_ptr().align_offset(8);
+    let lent = &mut memory[start..start + size];
+    let mut group = criterion.benchmark_group(name);
+    group.bench_function(BenchmarkId::from_parameter("size and build"), |bencher| {
+        bencher.iter(|| {
+            let shape = black_box(shape);
+            let size = shaped_size::<M>(shape).unwrap();
+            drop(black_box(build::<M>(shape, &mut black_box(&mut *lent)[..size]).unwrap()));
+        });
+    });
+    group.bench_function(BenchmarkId::from_parameter("fields"), |bencher| {
+        bencher.iter(|| drop(black_box(fields::<M>(black_box(&mut *lent)).unwrap())));
+    });
+    group.finish();
+}
+
+fn builders(criterion: &mut Criterion) {
+    let header = HeaderShape { frame_id: "base_link" };
+    for (name, data) in [("image_1mb", 1 << 20), ("image_4mb", 4 << 20)] {
+        measure_builder::<Image>(criterion, name, &ImageShape { header, encoding: "rgb8", data });
+    }
+    let fields = ["x", "y", "z", "intensity"].map(|name| PointFieldShape { name });
+    for (name, data) in [("cloud_64kb", 64 << 10), ("cloud_4mb", 4 << 20)] {
+        measure_builder::<PointCloud2>(criterion, name, &PointCloud2Shape { header, fields: &fields, data });
+    }
+    measure_builder::<Twist>(criterion, "twist", &());
+    let shape = MarkerShape { header, points: 1000, ..MarkerShape::default() };
+    measure_builder::<Marker>(criterion, "marker_1000_points", &shape);
+    let points = vec![Point { x: 1.0, y: 2.0, z: 3.0 }; 1000];
+    let mut memory = vec![0u8; shaped_size::<Marker>(&shape).unwrap() + 8];
+    let start = memory[4..].as_ptr().align_offset(8);
+    criterion.bench_function("marker_1000_points/build and set", |bencher| {
+        bencher.iter(|| {
+            let mut marker = build::<Marker>(black_box(&shape), black_box(&mut memory[start..])).unwrap();
+            for (mut to, from) in marker.points.iter_mut().zip(&points) {
+                to.set(from);
+            }
+        });
+    });
+}
+
 fn all(criterion: &mut Criterion) {
     measure(criterion, "twist", &twist());
-    measure(criterion, "cloud_64kb", &cloud());
+    measure(criterion, "cloud_64kb", &cloud(64 << 10));
+    measure(criterion, "cloud_4mb", &cloud(4 << 20));
     measure(criterion, "image_1mb", &image(1 << 20));
     measure(criterion, "image_4mb", &image(4 << 20));
     measure(criterion, "floats_1mb", &floats());
@@ -80,5 +130,5 @@ fn all(criterion: &mut Criterion) {
     measure(criterion, "path_1000_poses", &path());
 }
 
-criterion_group!(benches, all);
+criterion_group!(benches, all, builders);
 criterion_main!(benches);

@@ -1,10 +1,11 @@
-//! What reading and writing allocate: nothing for views, no more than the sample is worth for hostile input.
+//! What reading and writing allocate: nothing for encoding, building and views, no more than the sample is worth for
+//! hostile input.
 //!
 //! One test only, because the allocator counts for the whole process.
 #![allow(clippy::unwrap_used)]
 
-use feros_message::{encode_into, encoded_size, from_bytes, to_vec, view};
-use feros_msgs::sensor_msgs::msg::{Image, PointCloud2};
+use feros_message::{build, encode_into, encoded_size, fields, from_bytes, shaped_size, to_vec, view};
+use feros_msgs::sensor_msgs::msg::{Image, ImageShape, PointCloud2, PointField};
 use feros_msgs::test_msgs::msg::UnboundedSequences;
 use peak_alloc::PeakAlloc;
 
@@ -33,6 +34,31 @@ fn memory_is_taken_for_what_is_kept_and_not_for_what_is_claimed() {
     );
     let owned = peak_bytes(|| drop(from_bytes::<Image>(&bytes).unwrap()));
     assert!((LEN..LEN + 64).contains(&owned), "decoding takes {owned} bytes for {LEN}");
+
+    let shape = ImageShape { encoding: "rgb8", data: LEN, ..ImageShape::default() };
+    let mut memory = vec![0; size + 8];
+    let start = memory[4..].as_ptr().align_offset(8);
+    let building = peak_bytes(|| {
+        assert_eq!(shaped_size::<Image>(&shape), Ok(size));
+        build::<Image>(&shape, &mut memory[start..start + size]).unwrap().data.fill(7);
+        assert_eq!(fields::<Image>(&mut memory[start..start + size]).unwrap().encoding, "rgb8");
+    });
+    assert_eq!((building, &memory[start..start + size] == bytes), (0, true), "building allocates");
+
+    // Encoding is free of allocation at any size and for nested messages, its size included.
+    let image = Image { data: vec![7; 1 << 20], ..image };
+    let cloud = PointCloud2 {
+        fields: vec![PointField { name: "x".into(), ..PointField::default() }; 4],
+        data: vec![1; 1 << 16],
+        ..PointCloud2::default()
+    };
+    let encoding = peak_bytes(|| {
+        for size in [encoded_size(&image), encode_into(&image, &mut bytes).unwrap()] {
+            assert_eq!(size, bytes.len() - (LEN - (1 << 20)));
+        }
+        assert_eq!(encode_into(&cloud, &mut bytes), Ok(encoded_size(&cloud)));
+    });
+    assert_eq!(encoding, 0, "encoding allocates");
 
     // A count that the bytes cannot hold is refused before anything is allocated for it.
     let cloud = to_vec(&PointCloud2::default()).unwrap();
