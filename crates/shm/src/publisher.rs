@@ -191,10 +191,10 @@ impl HostPublisher {
         if size_bytes > pool.message_bytes {
             self.grow(pool, size_bytes)?;
         }
-        let sample = pool.take_chunk(size_bytes, self.settings.pool_limit_bytes)?;
+        let mut sample = pool.take_chunk(size_bytes, self.settings.pool_limit_bytes)?;
         self.lent.fetch_add(1, Ordering::Relaxed);
         Ok(HostLoan {
-            start: NonNull::from(&sample.payload()[LEADING_BYTES..]).cast(),
+            start: start_of_message(sample.user_header_mut()),
             size_bytes,
             generation: pool.generation,
             publisher: self.settings.id,
@@ -416,7 +416,7 @@ impl Pool {
             needed_bytes: needed as u64,
             free_bytes: free_bytes().unwrap_or(0),
         };
-        let sample =
+        let mut sample =
             self.port.loan_slice_uninit(LEADING_BYTES + size_bytes).map_err(|cause| match cause {
                 IceoryxLoanError::ExceedsMaxLoanSize => {
                     LoanError::TooLarge { size_bytes, max_bytes: self.message_bytes }
@@ -425,7 +425,7 @@ impl Pool {
             })?;
         let address = chunk_address(sample.header());
         self.pages.lent(address).map_err(|_| full(HEAD_BYTES))?;
-        let length = sample.payload().as_ptr().addr() + LEADING_BYTES + size_bytes - address;
+        let length = start_of_message(sample.user_header_mut()).addr().get() + size_bytes - address;
         let needed_bytes = self.pages.missing_bytes(address, length);
         let used_bytes = self.used_bytes();
         if let Some(limit_bytes) = limit_bytes
@@ -442,6 +442,15 @@ impl Pool {
 
 fn chunk_address<T>(header: &T) -> usize {
     std::ptr::from_ref(header).expose_provenance()
+}
+
+/// Where the message behind a header lies: the payload is aligned to 8 and begins with [`LEADING_BYTES`].
+/// iceoryx2 would tell, but by the length that it has written into shared memory, where a stranger may have changed it already.
+fn start_of_message(header: &mut WireHeader) -> NonNull<u8> {
+    // So there is no padding between header and payload.
+    const { assert!(size_of::<WireHeader>().is_multiple_of(8) && align_of::<WireHeader>() == 8) };
+    let behind = std::ptr::from_mut(header).cast::<u8>().wrapping_add(size_of::<WireHeader>() + LEADING_BYTES);
+    NonNull::new(behind).expect("memory does not end at address zero")
 }
 
 /// Memory lent by a [`HostPublisher`] for one message; dropped without being sent, it goes back.

@@ -1,0 +1,31 @@
+//! What the messages of the crash tests contain, so that whoever reads one knows who sent it and whether it is whole.
+
+use feros::msgs::sensor_msgs::msg::Image;
+
+/// Found in every message; the hostile test looks for it in shared memory.
+pub(crate) const MARKER: &str = "crash-test-marker";
+
+/// Message `number` of talker `id`.
+pub(crate) fn message(id: u32, number: u32, size_bytes: usize) -> Image {
+    Image {
+        height: number,
+        width: id,
+        step: size_bytes as u32,
+        encoding: MARKER.to_owned(),
+        data: vec![fill(id, number); size_bytes],
+        ..Image::default()
+    }
+}
+
+fn fill(id: u32, number: u32) -> u8 {
+    (id.wrapping_mul(31).wrapping_add(number)) as u8
+}
+
+/// Whether a message is what its talker sent. Of its data, places all over it are looked at.
+pub(crate) fn is_whole(id: u32, number: u32, step: u32, encoding: &str, data: &[u8]) -> bool {
+    let expected = fill(id, number);
+    encoding == MARKER
+        && data.len() == step as usize
+        && data.iter().step_by(1021).all(|byte| *byte == expected)
+        && data.last().is_none_or(|byte| *byte == expected)
+}

@@ -1,0 +1,150 @@
+//! One process of a crash test: a node whose publishers and subscriptions are driven by JSON lines.
+//!
+//! The first line out is `{"ready": true}`. Each request line in, `{"op": NAME, ...}`, has one answer line: `{"ok": RESULT}` or
+//! `{"error": TEXT}`. The end of the input ends the process, cleanly. Operations: `publisher`, `publish`, `start`, `progress`,
+//! `stop`; `listen`, `report`, `release`, `check_held`; `paths`, `counts`, `pool`, `leave` of either; `try_open`.
+#![allow(clippy::unwrap_used, reason = "a test program: what fails here is to be seen")]
+
+mod content;
+mod listener;
+mod talker;
+
+use std::collections::HashMap;
+use std::io::{BufRead, Write};
+use std::sync::mpsc;
+use std::time::Duration;
+
+use feros::rmw::{DiscoveryRange, SessionOptions};
+use feros::{Arguments, Context, ContextOptions, Executor, MatchPath, Node, PathSet, QosProfile};
+use serde_json::{Value, json};
+
+use crate::listener::Listener;
+use crate::talker::Talker;
+
+/// How long the executor's end is waited for; a doorbell that a stranger scribbled over must not hang the process.
+const WATCHDOG: Duration = Duration::from_secs(20);
+
+fn main() {
+    let node_name = std::env::args().nth(1).expect("the name of the node");
+    feros::logging::init(&Arguments::default());
+    let node = context().create_node(&node_name).unwrap();
+    let executor = Executor::new();
+    executor.add_node(&node).unwrap();
+    let stopper = executor.stopper();
+    let (ended, has_ended) = mpsc::channel();
+    let spinning = std::thread::Builder::new().name("spin".into()).spawn(move || {
+        let result = executor.spin();
+        ended.send(()).unwrap();
+        result
+    });
+    let spinning = spinning.unwrap();
+    answer(&json!({"ready": true}));
+    let mut peer = Peer { node, talkers: HashMap::new(), listeners: HashMap::new() };
+    for line in std::io::stdin().lock().lines() {
+        let request: Value = serde_json::from_str(&line.unwrap()).unwrap();
+        match peer.handle(&request) {
+            Ok(result) => answer(&json!({ "ok": result })),
+            Err(error) => answer(&json!({ "error": error })),
+        }
+    }
+    stopper.stop();
+    has_ended.recv_timeout(WATCHDOG).expect("the executor ends when it is stopped");
+    spinning.join().unwrap().unwrap();
+}
+
+fn context() -> Context {
+    let domain_id = std::env::var("ROS_DOMAIN_ID").unwrap().parse().unwrap();
+    let session =
+        SessionOptions { domain_id, discovery_range: DiscoveryRange::Localhost, ..SessionOptions::default() };
+    Context::new(ContextOptions {
+        session,
+        arguments: Arguments::default(),
+        engine: None,
+        handle_signals: false,
+        paths: PathSet::ALL,
+    })
+    .unwrap()
+}
+
+fn answer(value: &Value) {
+    let mut out = std::io::stdout().lock();
+    writeln!(out, "{value}").unwrap();
+    out.flush().unwrap();
+}
+
+struct Peer {
+    node: Node,
+    talkers: HashMap<String, Talker>,
+    listeners: HashMap<String, Listener>,
+}
+
+impl Peer {
+    fn handle(&mut self, request: &Value) -> Result<Value, String> {
+        let text = |key: &str| request[key].as_str().unwrap_or_default().to_owned();
+        let number = |key: &str| request[key].as_u64().unwrap_or_default();
+        let name = text("name");
+        let (talker, listener) = (self.talkers.get_mut(&name), self.listeners.get_mut(&name));
+        let op = text("op");
+        match (op.as_str(), talker, listener) {
+            ("publisher", ..) => {
+                let talker = Talker::new(&self.node, &text("topic"), qos(request), number("id") as u32);
+                self.talkers.insert(name, talker);
+                Ok(Value::Null)
+            }
+            ("listen", ..) => {
+                let listener = Listener::new(&self.node, request, qos(request));
+                self.listeners.insert(name, listener);
+                Ok(Value::Null)
+            }
+            ("publish", Some(talker), _) => Ok(talker.publish(number("count"), number("size") as usize)),
+            ("start", Some(talker), _) => {
+                talker.start(Duration::from_micros(number("period_us")), number("size") as usize);
+                Ok(Value::Null)
+            }
+            ("progress", Some(talker), _) => Ok(talker.progress()),
+            ("stop", Some(talker), _) => Ok(talker.stop()),
+            ("report", _, Some(listener)) => Ok(listener.report()),
+            ("release", _, Some(listener)) => Ok(listener.release()),
+            ("check_held", _, Some(listener)) => Ok(listener.check_held()),
+            ("paths", Some(talker), _) => Ok(paths(talker.publisher().paths())),
+            ("paths", _, Some(listener)) => Ok(paths(listener.subscription().paths())),
+            ("counts", Some(talker), _) => Ok(talker.counts()),
+            ("counts", _, Some(listener)) => Ok(listener.counts()),
+            ("leave", ..) => {
+                let talker = self.talkers.remove(&name).map(|mut talker| talker.stop());
+                let listener = self.listeners.remove(&name).map(Listener::leave);
+                Ok(talker.or(listener).unwrap_or_default())
+            }
+            ("try_open", ..) => {
+                let files = request["files"].as_array().into_iter().flatten().filter_map(Value::as_str);
+                Ok(files.filter(|file| can_be_opened(file)).map(str::to_owned).collect())
+            }
+            _ => Err(format!("no operation {op:?} of {name:?}")),
+        }
+    }
+}
+
+fn can_be_opened(file: &str) -> bool {
+    let read = std::fs::OpenOptions::new().read(true).open(file).is_ok();
+    read || std::fs::OpenOptions::new().write(true).open(file).is_ok() || std::fs::read_dir(file).is_ok()
+}
+
+/// `keep_all`, or the `depth` to keep; always reliable and volatile.
+fn qos(request: &Value) -> QosProfile {
+    if request["keep_all"] == true {
+        QosProfile::keep_all()
+    } else {
+        QosProfile::keep_last(request["depth"].as_u64().unwrap_or(10) as usize)
+    }
+}
+
+fn paths(found: Vec<MatchPath>) -> Value {
+    let one = |found: MatchPath| {
+        json!({
+            "path": found.path.map(feros::Path::name),
+            "reason": found.reason.map(|reason| reason.to_string()),
+            "gid": found.gid.to_string(),
+        })
+    };
+    found.into_iter().map(one).collect()
+}

@@ -1,0 +1,123 @@
+//! A publisher that sends numbered messages, on request or from a thread of its own.
+
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use feros::msgs::sensor_msgs::msg::Image;
+use feros::{Node, Publisher, QosProfile};
+use serde_json::{Value, json};
+
+use crate::content;
+
+pub(crate) struct Talker {
+    id: u32,
+    publisher: Publisher<Image>,
+    state: Arc<State>,
+    thread: Option<JoinHandle<()>>,
+}
+
+#[derive(Default)]
+struct State {
+    is_stopped: AtomicBool,
+    number: AtomicU32,
+    errors: AtomicU64,
+    last_error: Mutex<Option<String>>,
+    slowest_us: AtomicU64,
+}
+
+impl State {
+    /// The next message; its number counts only if it was published.
+    fn publish(&self, publisher: &Publisher<Image>, id: u32, size_bytes: usize) {
+        let number = self.number.load(Ordering::Relaxed) + 1;
+        let message = content::message(id, number, size_bytes);
+        let begin = Instant::now();
+        let published = publisher.publish(message);
+        self.slowest_us.fetch_max(begin.elapsed().as_micros() as u64, Ordering::Relaxed);
+        match published {
+            Ok(()) => self.number.store(number, Ordering::Relaxed),
+            Err(error) => {
+                self.errors.fetch_add(1, Ordering::Relaxed);
+                *self.last_error.lock().unwrap() = Some(error.to_string());
+            }
+        }
+    }
+
+    fn progress(&self) -> Value {
+        json!({
+            "last": self.number.load(Ordering::Relaxed),
+            "errors": self.errors.load(Ordering::Relaxed),
+            "last_error": *self.last_error.lock().unwrap(),
+            // Since it was asked for the last time.
+            "slowest_us": self.slowest_us.swap(0, Ordering::Relaxed),
+        })
+    }
+}
+
+impl Talker {
+    pub(crate) fn new(node: &Node, topic: &str, qos: QosProfile, id: u32) -> Self {
+        let publisher = node.create_publisher(topic, qos).unwrap();
+        Self { id, publisher, state: Arc::default(), thread: None }
+    }
+
+    pub(crate) fn publisher(&self) -> &Publisher<Image> {
+        &self.publisher
+    }
+
+    /// Publishes so many messages here and now.
+    pub(crate) fn publish(&self, count: u64, size_bytes: usize) -> Value {
+        (0..count).for_each(|_| self.state.publish(&self.publisher, self.id, size_bytes));
+        self.state.progress()
+    }
+
+    /// Publishes until stopped.
+    pub(crate) fn start(&mut self, period: Duration, size_bytes: usize) {
+        let _former = self.stop();
+        self.state.is_stopped.store(false, Ordering::Relaxed);
+        let (state, publisher, id) = (self.state.clone(), self.publisher.clone(), self.id);
+        let publishing = move || {
+            let mut next = Instant::now();
+            while !state.is_stopped.load(Ordering::Relaxed) {
+                state.publish(&publisher, id, size_bytes);
+                next += period;
+                std::thread::sleep(next.saturating_duration_since(Instant::now()));
+            }
+        };
+        self.thread = Some(std::thread::Builder::new().name("publish".into()).spawn(publishing).unwrap());
+    }
+
+    pub(crate) fn progress(&self) -> Value {
+        self.state.progress()
+    }
+
+    pub(crate) fn stop(&mut self) -> Value {
+        self.state.is_stopped.store(true, Ordering::Relaxed);
+        if let Some(thread) = self.thread.take() {
+            thread.join().unwrap();
+        }
+        self.progress()
+    }
+
+    pub(crate) fn counts(&self) -> Value {
+        let counts = self.publisher.counts();
+        let pool = self.publisher.pool();
+        json!({
+            "process": counts.process.messages,
+            "host": counts.host.messages,
+            "network": counts.network.messages,
+            "skipped": counts.skipped_engine_writes,
+            "host_failures": counts.host_failures,
+            "subscriptions": self.publisher.subscription_count(),
+            "pool_peak": pool.map(|pool| pool.peak_messages),
+            "pool_max": pool.map(|pool| pool.max_messages),
+            "pool_bytes": pool.map(|pool| pool.used_bytes),
+        })
+    }
+}
+
+impl Drop for Talker {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}

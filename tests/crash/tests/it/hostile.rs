@@ -1,0 +1,165 @@
+//! A process of the same user scribbles over the memory of others while messages flow: nobody panics, hangs or crashes, and what is
+//! malformed is refused and counted.
+
+use std::fs::{self, File};
+use std::os::unix::fs::FileExt;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::support::{Peer, Place, Random, heard, number, rounds, segment, until};
+
+/// Where doorbells and entries begin in a process segment; before them lies what the file is recognised by.
+const SEGMENT_HEADER_BYTES: u64 = 4096;
+
+fn open(file: PathBuf) -> File {
+    fs::OpenOptions::new().read(true).write(true).open(file).unwrap()
+}
+
+/// Random bytes, or zeros, or ones, over a run of random length.
+fn scribble(file: &File, from: u64, to: u64, random: &mut Random) {
+    let at = from + random.below(to - from);
+    let length = (1 + random.below(64)).min(to - at) as usize;
+    let bytes: Vec<u8> = match random.below(4) {
+        0 => vec![0; length],
+        1 => vec![0xff; length],
+        _ => (0..length).map(|_| random.next() as u8).collect(),
+    };
+    file.write_all_at(&bytes, at).unwrap();
+}
+
+#[test]
+fn scribbling_over_process_segments_stops_nobody_else() {
+    let place = Place::own_if_possible();
+    let mut random = Random::new();
+    let mut talker = Peer::start(&place, "talker");
+    talker.ask("publisher", json!({"name": "pub", "topic": "image", "id": 1}));
+    talker.ask("publisher", json!({"name": "lossless", "topic": "lossless", "id": 2, "keep_all": true}));
+    let mut bystander = Peer::start(&place, "bystander");
+    bystander.ask("listen", json!({"name": "sub", "topic": "image"}));
+    let mut victim = Peer::start(&place, "victim");
+    victim.ask("listen", json!({"name": "sub", "topic": "image"}));
+    victim.ask("listen", json!({"name": "view", "topic": "image", "form": "view", "hold": 3}));
+    victim.ask("listen", json!({"name": "lossless", "topic": "lossless", "keep_all": true}));
+    talker.until_path("pub", 3, "host");
+    talker.until_path("lossless", 1, "host");
+    talker.ask("start", json!({"name": "pub", "period_us": 500, "size": 2000}));
+    talker.ask("start", json!({"name": "lossless", "period_us": 500, "size": 2000}));
+    let segments = [open(segment(&victim)), open(segment(&talker))];
+    let mut written = 0;
+    for _ in 0..rounds(40) {
+        for segment in &segments {
+            let length = segment.metadata().unwrap().len();
+            // All over, and where the first doorbells and entries are in use.
+            for _ in 0..200 {
+                scribble(segment, SEGMENT_HEADER_BYTES, length, &mut random);
+                scribble(segment, SEGMENT_HEADER_BYTES, SEGMENT_HEADER_BYTES + 16_384, &mut random);
+                written += 2;
+            }
+        }
+        // It answers, and whoever was not scribbled over hears on.
+        let before = number(&talker.of("progress", "pub"), "/last");
+        until("the bystander hears on", || {
+            (heard(&bystander.of("report", "sub"), 1, "last") > before).then_some(())
+        });
+        victim.of("report", "sub");
+        victim.must_run();
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let report = bystander.of("report", "sub");
+    assert_eq!((number(&report, "/broken"), heard(&report, 1, "doubled")), (0, 0), "{report}");
+    println!("{written} times scribbled: bystander {report}, victim {}", victim.of("report", "sub"));
+    // The victim can be ended, and its successor hears as if nothing had been.
+    victim.end();
+    let mut successor = Peer::start(&place, "victim");
+    successor.ask("listen", json!({"name": "sub", "topic": "image"}));
+    until("the successor hears by shared memory", || {
+        (number(&successor.of("counts", "sub"), "/host") > 100).then_some(())
+    });
+    assert_eq!(number(&talker.of("stop", "pub"), "/errors"), 0);
+    // A lossless publisher may wait for room and say so; it must not hang.
+    println!("lossless: {}", talker.of("stop", "lossless"));
+    [successor, bystander, talker].into_iter().for_each(Peer::end);
+    place.must_be_swept();
+}
+
+const MARKER: &[u8] = b"crash-test-marker";
+/// From the marker in a message back to the first header before it, and on over the lengths that follow it.
+const BEFORE_MARKER: u64 = 140;
+const AFTER_MARKER: u64 = 40;
+
+/// Where messages lie in a publisher's memory.
+fn messages_in(file: &File) -> Vec<u64> {
+    let mut content = vec![0; file.metadata().unwrap().len() as usize];
+    file.read_exact_at(&mut content, 0).unwrap();
+    let found = content.windows(MARKER.len()).enumerate().filter(|(_, window)| *window == MARKER);
+    found.map(|(at, _)| at as u64).collect()
+}
+
+fn refused(peer: &mut Peer, name: &str) -> u64 {
+    let counts = peer.of("counts", name);
+    number(&counts, "/refused_on_host") + number(&counts, "/refused_messages")
+}
+
+#[test]
+fn scribbling_over_messages_is_refused_and_counted() {
+    let place = match Place::own(&crate::support::DevShm::OfBytes(256 << 20)) {
+        Ok(place) => place,
+        Err(why) => return crate::support::skipped("scribbling over messages", &why),
+    };
+    let mut random = Random::new();
+    let mut talker = Peer::start(&place, "talker");
+    talker.ask("publisher", json!({"name": "pub", "topic": "image", "id": 1}));
+    let mut listener = Peer::start(&place, "listener");
+    for (name, form) in [("owned", "owned"), ("raw", "raw")] {
+        // A slow callback leaves messages in the queue for a while.
+        let listen = json!({"name": name, "topic": "image", "form": form, "stall_ms": 1});
+        listener.ask("listen", listen);
+    }
+    talker.until_path("pub", 2, "host");
+    talker.ask("start", json!({"name": "pub", "period_us": 300, "size": 1500}));
+    until("messages come", || (heard(&listener.of("report", "raw"), 1, "count") > 100).then_some(()));
+    let data: Vec<_> =
+        place.files().into_iter().filter(|file| file.extension().is_some_and(|ext| ext == "data")).collect();
+    let data: Vec<(File, Vec<u64>)> = data
+        .into_iter()
+        .map(|file| {
+            let file = open(file);
+            let messages = messages_in(&file);
+            (file, messages)
+        })
+        .collect();
+    let places: usize = data.iter().map(|(_, messages)| messages.len()).sum();
+    assert!(places > 10, "messages were found in shared memory");
+    let mut scribbled = 0_u64;
+    until("enough was refused", || {
+        for (file, messages) in &data {
+            for at in messages {
+                scribble(file, at - BEFORE_MARKER, at + AFTER_MARKER, &mut random);
+                scribbled += 1;
+            }
+        }
+        listener.must_run();
+        talker.must_run();
+        let enough = u64::from(rounds(40)) * 5;
+        (refused(&mut listener, "owned") >= enough && refused(&mut listener, "raw") >= enough / 8)
+            .then_some(())
+    });
+    let counts: Vec<Value> = ["owned", "raw"].map(|name| listener.of("counts", name)).into();
+    println!(
+        "{scribbled} times scribbled over {places} places: {counts:?}, {}",
+        listener.of("report", "raw")
+    );
+    // Whole messages come again, to those that were there as well as to those that come now.
+    let mut successor = Peer::start(&place, "successor");
+    successor.ask("listen", json!({"name": "sub", "topic": "image"}));
+    until("the successor hears by shared memory", || {
+        (number(&successor.of("counts", "sub"), "/host") > 100).then_some(())
+    });
+    let report = successor.of("report", "sub");
+    assert_eq!((number(&report, "/broken"), refused(&mut successor, "sub")), (0, 0), "{report}");
+    assert_eq!(number(&talker.of("stop", "pub"), "/errors"), 0);
+    [successor, listener, talker].into_iter().for_each(Peer::end);
+    place.must_be_swept();
+}

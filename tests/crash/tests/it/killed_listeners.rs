@@ -1,0 +1,92 @@
+//! Listeners are killed while they receive, hold views, or are inside a callback; everybody else goes on.
+
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+
+use crate::support::{Peer, Place, Random, heard, largest_gap_ms, number, resources, rounds, until};
+
+/// How a doomed listener is busy when it is killed.
+const LIVES: [(&str, &str); 4] = [
+    ("receiving", r#"{"form": "owned"}"#),
+    ("holding views", r#"{"form": "view", "hold": 7}"#),
+    ("holding all views it may", r#"{"form": "view", "hold": 1000}"#),
+    ("inside a callback", r#"{"form": "owned", "stall_ms": 30}"#),
+];
+
+#[test]
+fn killed_listeners_harm_nobody() {
+    let place = Place::own_if_possible();
+    let mut random = Random::new();
+    let mut talker = Peer::start(&place, "talker");
+    talker.ask("publisher", json!({"name": "pub", "topic": "image", "id": 1}));
+    let mut survivor = Peer::start(&place, "survivor");
+    survivor.ask("listen", json!({"name": "sub", "topic": "image"}));
+    talker.ask("start", json!({"name": "pub", "period_us": 1000, "size": 20_000}));
+    talker.until_path("pub", 1, "host");
+    survivor.until_path("sub", 1, "host");
+
+    let rounds = rounds(12);
+    let (mut largest_gap, mut slowest_host) = (0, Duration::ZERO);
+    let mut baseline = None;
+    for round in 0..rounds {
+        let (life, request) = LIVES[round as usize % LIVES.len()];
+        let mut doomed = Peer::start(&place, "doomed");
+        let mut request: serde_json::Value = serde_json::from_str(request).unwrap();
+        (request["name"], request["topic"]) = (json!("sub"), json!("image"));
+        doomed.ask("listen", request);
+        let began = Instant::now();
+        doomed.until_path("sub", 1, "host");
+        until("the doomed listener hears by shared memory", || {
+            (number(&doomed.of("counts", "sub"), "/host") >= 5).then_some(())
+        });
+        slowest_host = slowest_host.max(began.elapsed());
+        std::thread::sleep(Duration::from_micros(random.below(30_000)));
+        survivor.of("report", "sub");
+        let before = number(&talker.of("progress", "pub"), "/last");
+        doomed.kill();
+        // What was published after the death arrives.
+        let report = until("messages flow after the death", || {
+            let report = survivor.of("report", "sub");
+            largest_gap = largest_gap.max(largest_gap_ms(&report));
+            (heard(&report, 1, "last") >= before + 200).then_some(report)
+        });
+        println!("round {round}, {life}: largest gap {} ms so far, {report}", largest_gap);
+        if round == rounds / 3 {
+            baseline = Some((resources(&talker, &place), resources(&survivor, &place)));
+        }
+    }
+    // The engine forgets the dead when their lease ends; then nothing of them is left.
+    until("the talker has forgotten the dead", || (talker.paths("pub").len() == 1).then_some(()));
+    let (talker_before, survivor_before) = baseline.unwrap();
+    let (talker_after, survivor_after) = until("everything of the dead is closed", || {
+        let now = (resources(&talker, &place), resources(&survivor, &place));
+        let few = now.0.descriptors <= talker_before.descriptors
+            && now.1.descriptors <= survivor_before.descriptors
+            && now.0.shm_files <= talker_before.shm_files;
+        few.then_some(now)
+    });
+    println!(
+        "{rounds} listeners killed: largest gap of the survivor {largest_gap} ms, slowest way to the host path \
+         {slowest_host:?}\ntalker {talker_before:?} -> {talker_after:?}\nsurvivor {survivor_before:?} -> {survivor_after:?}"
+    );
+    assert!(talker_after.pss_kb < talker_before.pss_kb + 4096, "{talker_before:?} -> {talker_after:?}");
+    assert!(
+        survivor_after.pss_kb < survivor_before.pss_kb + 4096,
+        "{survivor_before:?} -> {survivor_after:?}"
+    );
+    let stopped = talker.of("stop", "pub");
+    assert_eq!(number(&stopped, "/errors"), 0, "{stopped}");
+    let counts = talker.of("counts", "pub");
+    assert_eq!(number(&counts, "/host_failures"), 0, "the pool was never exhausted: {counts}");
+    let report = survivor.of("report", "sub");
+    assert_eq!((number(&report, "/broken"), heard(&report, 1, "doubled")), (0, 0), "{report}");
+    // What a queue of ten could not hold was told.
+    let told = number(&survivor.of("counts", "sub"), "/lost_on_fast_paths");
+    let before_the_first = heard(&report, 1, "first") - 1;
+    let missing = heard(&report, 1, "missing");
+    assert!((missing..=missing + before_the_first).contains(&told), "{told} were told to be lost: {report}");
+    survivor.end();
+    talker.end();
+    place.must_be_swept();
+}

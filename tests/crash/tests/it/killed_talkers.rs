@@ -1,0 +1,72 @@
+//! Talkers are killed while they publish large messages; the listeners hear the next one.
+
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+
+use crate::support::{Peer, Place, Random, heard, number, resources, rounds, until};
+
+const SIZE_BYTES: usize = 1 << 20;
+
+#[test]
+fn killed_talkers_harm_nobody() {
+    let place = Place::own_if_possible();
+    let mut random = Random::new();
+    let mut listener = Peer::start(&place, "listener");
+    listener.ask("listen", json!({"name": "owned", "topic": "image"}));
+    listener.ask("listen", json!({"name": "views", "topic": "image", "form": "view", "hold": 3}));
+    let rounds = rounds(6);
+    let (mut slowest_start, mut slowest_host) = (Duration::ZERO, Duration::ZERO);
+    let mut baseline = None;
+    let mut began = Instant::now();
+    for id in 1..=rounds {
+        let mut talker = Peer::start(&place, "talker");
+        talker.ask("publisher", json!({"name": "pub", "topic": "image", "id": id}));
+        let host = |listener: &mut Peer, name| number(&listener.of("counts", name), "/host");
+        let before = (host(&mut listener, "owned"), host(&mut listener, "views"));
+        talker.ask("start", json!({"name": "pub", "period_us": 2000, "size": SIZE_BYTES}));
+        until("the listener hears the new talker", || {
+            (heard(&listener.of("report", "owned"), id, "count") > 0).then_some(())
+        });
+        slowest_start = slowest_start.max(began.elapsed());
+        until("the listener hears the new talker by shared memory", || {
+            let now = (host(&mut listener, "owned"), host(&mut listener, "views"));
+            (now.0 >= before.0 + 10 && now.1 >= before.1 + 10).then_some(())
+        });
+        slowest_host = slowest_host.max(began.elapsed());
+        std::thread::sleep(Duration::from_micros(random.below(20_000)));
+        let progress = talker.of("progress", "pub");
+        assert_eq!(number(&progress, "/errors"), 0, "{progress}");
+        began = Instant::now();
+        talker.kill();
+        // Views of a dead publisher's messages stay what they are.
+        let held = listener.of("check_held", "views");
+        assert_eq!(number(&held, "/broken"), 0, "{held}");
+        if id == rounds / 3 + 1 {
+            until("the dead talker is forgotten", || listener.paths("owned").is_empty().then_some(()));
+            baseline = Some(resources(&listener, &place));
+            began = Instant::now();
+        }
+    }
+    until("the dead talkers are forgotten", || listener.paths("owned").is_empty().then_some(()));
+    let before = baseline.unwrap();
+    let after = until("everything of the dead is closed", || {
+        let now = resources(&listener, &place);
+        (now.descriptors <= before.descriptors && now.shm_files <= before.shm_files).then_some(now)
+    });
+    println!(
+        "{rounds} talkers killed: from one's death to the next one's first message at most {slowest_start:?}, to the host path \
+         at most {slowest_host:?}\nlistener {before:?} -> {after:?}"
+    );
+    assert!(after.pss_kb < before.pss_kb + 4096, "{before:?} -> {after:?}");
+    assert!(!place.is_own() || after.shm_kb < before.shm_kb + 1024, "{before:?} -> {after:?}");
+    for name in ["owned", "views"] {
+        let report = listener.of("report", name);
+        assert_eq!(number(&report, "/broken"), 0, "{report}");
+        assert!((1..=rounds).all(|id| heard(&report, id, "doubled") == 0), "{report}");
+        let counts = listener.of("counts", name);
+        assert_eq!((number(&counts, "/refused_on_host"), number(&counts, "/refused_messages")), (0, 0));
+    }
+    listener.end();
+    place.must_be_swept();
+}

@@ -1,0 +1,59 @@
+//! A publisher that waits for the room of a listener that is killed goes on.
+
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+
+use crate::support::{Peer, Place, WATCHDOG, heard, largest_gap_ms, number, until};
+
+/// Messages after the death. If each of them waited for the dead listener once more, they would take longer than the watchdog
+/// allows, or than the engine takes to forget the listener.
+const AFTERWARDS: u64 = 2000;
+
+#[test]
+fn publishing_goes_on_when_the_listener_that_it_waits_for_is_killed() {
+    let place = Place::own_if_possible();
+    let mut talker = Peer::start(&place, "talker");
+    talker.ask("publisher", json!({"name": "pub", "topic": "image", "id": 1, "keep_all": true}));
+    let mut survivor = Peer::start(&place, "survivor");
+    survivor.ask("listen", json!({"name": "sub", "topic": "image", "keep_all": true}));
+    let mut doomed = Peer::start(&place, "doomed");
+    // A callback that never ends, once there is a message.
+    doomed.ask("listen", json!({"name": "sub", "topic": "image", "keep_all": true, "stall_ms": 86_400_000}));
+    // The links are opened before the first message: the doomed listener gets one only when everybody is on the host path.
+    talker.until_path("pub", 2, "host");
+    talker.ask("start", json!({"name": "pub", "period_us": 0, "size": 1000}));
+    let mut before = 0;
+    let mut since = Instant::now();
+    let stuck = until("publishing waits for room", || {
+        let last = number(&talker.of("progress", "pub"), "/last");
+        if last != before {
+            (before, since) = (last, Instant::now());
+        }
+        (last > 100 && since.elapsed() > Duration::from_millis(200)).then_some(last)
+    });
+    survivor.of("report", "sub");
+    let killed = Instant::now();
+    doomed.kill();
+    until("publishing goes on", || {
+        (number(&talker.of("progress", "pub"), "/last") >= stuck + AFTERWARDS).then_some(())
+    });
+    let needed = killed.elapsed();
+    let matches = talker.paths("pub").len();
+    let stopped = talker.of("stop", "pub");
+    let report = until("all of it arrives", || {
+        let report = survivor.of("report", "sub");
+        (heard(&report, 1, "last") == number(&stopped, "/last")).then_some(report)
+    });
+    println!(
+        "stuck after {stuck}; {AFTERWARDS} messages after the death in {needed:?} ({matches} matches then), \
+         largest gap of the other listener {} ms, {stopped}",
+        largest_gap_ms(&report)
+    );
+    assert!(needed < WATCHDOG / 9, "each message waited for the dead listener: {needed:?}");
+    assert_eq!((heard(&report, 1, "missing"), heard(&report, 1, "doubled")), (0, 0), "{report}");
+    assert_eq!(heard(&report, 1, "first"), 1, "{report}");
+    survivor.end();
+    talker.end();
+    place.must_be_swept();
+}

@@ -1,0 +1,71 @@
+//! What the tests share: processes, the folder `/dev/shm` that they see, measuring what they use, waiting without time limits.
+
+mod measure;
+mod peer;
+mod place;
+
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+pub(crate) use measure::resources;
+pub(crate) use peer::{Peer, program, segment};
+pub(crate) use place::{DevShm, Place, is_root, skipped};
+
+/// Ends a test that hangs; no test passes or fails by how fast it is.
+pub(crate) const WATCHDOG: Duration = Duration::from_secs(90);
+
+/// Repeats `found` until it gives something.
+#[track_caller]
+pub(crate) fn until<T>(what: &str, mut found: impl FnMut() -> Option<T>) -> T {
+    let began = Instant::now();
+    loop {
+        if let Some(found) = found() {
+            return found;
+        }
+        assert!(began.elapsed() < WATCHDOG, "the watchdog bit: {what}");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// How often something is repeated: `FEROS_CRASH_ROUNDS`, or `few` where it is not set.
+pub(crate) fn rounds(few: u32) -> u32 {
+    std::env::var("FEROS_CRASH_ROUNDS").map_or(few, |rounds| rounds.parse().unwrap())
+}
+
+/// Small numbers from a seed (`FEROS_CRASH_SEED`), so that a failure can be repeated.
+pub(crate) struct Random(u64);
+
+impl Random {
+    pub(crate) fn new() -> Self {
+        Self(std::env::var("FEROS_CRASH_SEED").map_or(0x5eed, |seed| seed.parse().unwrap()))
+    }
+
+    pub(crate) fn next(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0
+    }
+
+    pub(crate) fn below(&mut self, limit: u64) -> u64 {
+        self.next() % limit
+    }
+}
+
+/// The number at `pointer` of an answer.
+#[track_caller]
+pub(crate) fn number(value: &Value, pointer: &str) -> u64 {
+    let found = value.pointer(pointer).and_then(Value::as_u64);
+    found.unwrap_or_else(|| panic!("no number {pointer} in {value}"))
+}
+
+/// What was heard of one talker; 0 before the first.
+pub(crate) fn heard(report: &Value, talker: u32, what: &str) -> u64 {
+    report.pointer(&format!("/streams/{talker}/{what}")).and_then(Value::as_u64).unwrap_or_default()
+}
+
+/// The largest gap between two messages, in milliseconds.
+pub(crate) fn largest_gap_ms(report: &Value) -> u64 {
+    number(report, "/largest_gap_us") / 1000
+}

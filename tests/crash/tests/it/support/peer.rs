@@ -1,0 +1,169 @@
+//! A process of a test, driven by JSON lines; see `src/main.rs`.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::mpsc::{Receiver, sync_channel};
+use std::sync::{Arc, Mutex};
+use std::thread;
+
+use serde_json::{Value, json};
+
+use super::{Place, WATCHDOG, until};
+
+/// A running process; killed when dropped.
+pub(crate) struct Peer {
+    name: String,
+    child: Child,
+    stdin: Option<ChildStdin>,
+    answers: Receiver<String>,
+    stderr: Arc<Mutex<String>>,
+}
+
+/// The program of all peers.
+pub(crate) fn program() -> &'static Path {
+    Path::new(env!("CARGO_BIN_EXE_crash-peer"))
+}
+
+impl Peer {
+    /// Starts a process with a node of this name.
+    pub(crate) fn start(place: &Place, name: &str) -> Self {
+        Self::start_by(place.command(program()), name)
+    }
+
+    /// Starts a process by a command that runs [`program`].
+    pub(crate) fn start_by(mut command: Command, name: &str) -> Self {
+        let mut child = command
+            .arg(name)
+            .env("RUST_BACKTRACE", "1")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap_or_else(|error| panic!("{name} did not start: {error}"));
+        let (stdin, stdout) = (child.stdin.take(), child.stdout.take().unwrap());
+        let mut stderr_pipe = child.stderr.take().unwrap();
+        let stderr = Arc::new(Mutex::new(String::new()));
+        let collected = stderr.clone();
+        thread::spawn(move || {
+            let mut bytes = [0; 4096];
+            while let Ok(count @ 1..) = stderr_pipe.read(&mut bytes) {
+                collected.lock().unwrap().push_str(&String::from_utf8_lossy(&bytes[..count]));
+            }
+        });
+        let (sender, answers) = sync_channel(16);
+        thread::spawn(move || {
+            let lines = BufReader::new(stdout).lines().map_while(Result::ok);
+            lines.take_while(|line| sender.send(line.clone()).is_ok()).for_each(drop);
+        });
+        let peer = Self { name: name.to_owned(), child, stdin, answers, stderr };
+        assert_eq!(peer.answer(), json!({"ready": true}));
+        peer
+    }
+
+    pub(crate) fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// What it wrote to standard error so far.
+    pub(crate) fn said(&self) -> String {
+        self.stderr.lock().unwrap().clone()
+    }
+
+    fn answer(&self) -> Value {
+        match self.answers.recv_timeout(WATCHDOG) {
+            Ok(line) => serde_json::from_str(&line).unwrap(),
+            Err(error) => panic!("{} does not answer ({error}); it said:\n{}", self.name, self.said()),
+        }
+    }
+
+    /// Has it do `op` with these arguments, written as a JSON object.
+    #[track_caller]
+    pub(crate) fn ask(&mut self, op: &str, arguments: Value) -> Value {
+        self.send(op, arguments);
+        self.take_answer()
+    }
+
+    /// The first half of [`Peer::ask`].
+    pub(crate) fn send(&mut self, op: &str, mut arguments: Value) {
+        arguments["op"] = json!(op);
+        if let Err(error) = writeln!(self.stdin.as_mut().unwrap(), "{arguments}") {
+            panic!("{} takes no requests ({error}); it said:\n{}", self.name, self.said());
+        }
+    }
+
+    /// The second half of [`Peer::ask`].
+    pub(crate) fn take_answer(&mut self) -> Value {
+        let mut answer = self.answer();
+        assert!(answer.get("ok").is_some(), "{}: {answer}\n{}", self.name, self.said());
+        answer["ok"].take()
+    }
+
+    /// Has it do `op` with its endpoint `name`.
+    pub(crate) fn of(&mut self, op: &str, name: &str) -> Value {
+        self.ask(op, json!({"name": name}))
+    }
+
+    /// The paths of the matches of its endpoint `name`.
+    pub(crate) fn paths(&mut self, name: &str) -> Vec<Option<String>> {
+        let found = self.of("paths", name);
+        let path = |found: &Value| found["path"].as_str().map(str::to_owned);
+        found.as_array().unwrap().iter().map(path).collect()
+    }
+
+    /// Waits until at least `count` matches of its endpoint `name` take the path.
+    pub(crate) fn until_path(&mut self, name: &str, count: usize, path: &str) {
+        until(&format!("{} {name} has {count} matches on the {path} path", self.name), || {
+            let paths = self.paths(name);
+            (paths.iter().flatten().filter(|found| *found == path).count() >= count).then_some(())
+        });
+    }
+
+    /// Ends it with SIGKILL.
+    pub(crate) fn kill(mut self) {
+        self.must_run();
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+        self.must_be_calm();
+    }
+
+    /// Ends it by ending its input; it must end cleanly.
+    pub(crate) fn end(mut self) {
+        self.must_run();
+        drop(self.stdin.take());
+        let status = until(&format!("{} ends", self.name), || self.child.try_wait().unwrap());
+        assert!(status.success(), "{}: {status}; it said:\n{}", self.name, self.said());
+        self.must_be_calm();
+    }
+
+    /// It has not ended by itself: no signal, no abort.
+    pub(crate) fn must_run(&mut self) {
+        if let Some(status) = self.child.try_wait().unwrap() {
+            panic!("{} ended by itself: {status}; it said:\n{}", self.name, self.said());
+        }
+    }
+
+    fn must_be_calm(&self) {
+        let said = self.said();
+        assert!(!said.contains("panicked at"), "{}:\n{said}", self.name);
+    }
+}
+
+/// The process segment, as other processes of its user open it.
+pub(crate) fn segment(owner: &Peer) -> PathBuf {
+    let files = std::fs::read_dir(format!("/proc/{}/fd", owner.pid())).unwrap().flatten();
+    let is_segment = |file: &PathBuf| {
+        std::fs::read_link(file).is_ok_and(|target| target.to_string_lossy().starts_with("/memfd:feros"))
+    };
+    files.map(|file| file.path()).find(is_segment).expect("the process has a segment")
+}
+
+impl Drop for Peer {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+        if thread::panicking() {
+            eprintln!("--- {} said:\n{}", self.name, self.said());
+        }
+    }
+}

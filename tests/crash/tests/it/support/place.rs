@@ -1,0 +1,172 @@
+//! The `/dev/shm` that the processes of a test see: that of this host, or one of their own in a mount namespace.
+//!
+//! In one of their own, what is left behind is theirs, and it can be small, full, read-only or missing.
+
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+use feros_interop::Domain;
+use serde_json::json;
+
+use super::Peer;
+
+/// What to mount for the processes of a test.
+pub(crate) enum DevShm {
+    /// Memory of so many bytes.
+    OfBytes(u64),
+    /// Memory that cannot be written to.
+    ReadOnly,
+    /// No folder of that name.
+    Missing,
+}
+
+/// Where the processes of a test run: a DDS domain and a `/dev/shm`.
+pub(crate) struct Place {
+    domain: Domain,
+    /// Keeps the mount namespace as long as it runs.
+    keeper: Option<Child>,
+}
+
+/// Whether this process may make namespaces and other users' processes.
+pub(crate) fn is_root() -> bool {
+    fs::metadata("/proc/self").is_ok_and(|process| process.uid() == 0)
+}
+
+/// Says that a test was not run.
+pub(crate) fn skipped(what: &str, why: &str) {
+    eprintln!("SKIPPED: {what}: {why}");
+}
+
+impl Place {
+    /// This host's `/dev/shm`.
+    pub(crate) fn of_host() -> Self {
+        Self { domain: Domain::reserve_without_ros2(), keeper: None }
+    }
+
+    /// As [`Place::of_host`], where stock peers can run; `None` if they are not wanted.
+    pub(crate) fn with_ros2() -> Option<Self> {
+        Some(Self { domain: Domain::reserve()?, keeper: None })
+    }
+
+    /// A `/dev/shm` of its own, or that of this host where this process may not make one: then nothing can be said of what is
+    /// left behind, because other processes use it too.
+    pub(crate) fn own_if_possible() -> Self {
+        Self::own(&DevShm::OfBytes(1 << 30)).unwrap_or_else(|why| {
+            skipped("what is left in /dev/shm", &why);
+            Self::of_host()
+        })
+    }
+
+    /// A `/dev/shm` of its own; an error says why there cannot be one.
+    pub(crate) fn own(kind: &DevShm) -> Result<Self, String> {
+        if !is_root() {
+            return Err("a /dev/shm of its own needs root".to_owned());
+        }
+        let mount = match kind {
+            DevShm::OfBytes(size) => format!("mount -t tmpfs -o size={size},mode=1777 tmpfs /dev/shm"),
+            DevShm::ReadOnly => "mount -t tmpfs -o ro,mode=1777 tmpfs /dev/shm".to_owned(),
+            // Without the folder, but with the devices that any program needs.
+            DevShm::Missing => "mount -t tmpfs -o mode=755 tmpfs /dev && mknod -m 666 /dev/null c 1 3 \
+                                && mknod -m 666 /dev/urandom c 1 9"
+                .to_owned(),
+        };
+        let mut keeper = Command::new("unshare")
+            .args(["--mount", "--propagation", "private", "--", "sh", "-c"])
+            .arg(format!("{mount} && echo ready && exec cat"))
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .map_err(|error| format!("unshare: {error}"))?;
+        let mut line = String::new();
+        BufReader::new(keeper.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        if line.trim() != "ready" {
+            drop(keeper.stdin.take());
+            let status = keeper.wait().unwrap();
+            return Err(format!("a mount namespace cannot be made here: {status}"));
+        }
+        Ok(Self { domain: Domain::reserve_without_ros2(), keeper: Some(keeper) })
+    }
+
+    pub(crate) fn domain(&self) -> &Domain {
+        &self.domain
+    }
+
+    pub(crate) fn is_own(&self) -> bool {
+        self.keeper.is_some()
+    }
+
+    /// A command that runs `program` here.
+    pub(crate) fn command(&self, program: &Path) -> Command {
+        let mut command = match &self.keeper {
+            None => Command::new(program),
+            Some(keeper) => {
+                let mut command = Command::new("nsenter");
+                command.arg(format!("--mount=/proc/{}/ns/mnt", keeper.id())).arg("--").arg(program);
+                command
+            }
+        };
+        command.env("ROS_DOMAIN_ID", self.domain.id().to_string());
+        for variable in ["FEROS_PATHS", "ROS_STATIC_PEERS", "ROS_LOCALHOST_ONLY", "CYCLONEDDS_URI"] {
+            command.env_remove(variable);
+        }
+        command
+    }
+
+    /// The `/dev/shm` of the processes of this place, as this process sees it.
+    pub(crate) fn dev_shm(&self) -> PathBuf {
+        match &self.keeper {
+            None => PathBuf::from("/dev/shm"),
+            Some(keeper) => PathBuf::from(format!("/proc/{}/root/dev/shm", keeper.id())),
+        }
+    }
+
+    /// All files in it.
+    pub(crate) fn files(&self) -> Vec<PathBuf> {
+        fn under(folder: &Path, found: &mut Vec<PathBuf>) {
+            for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+                if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                    under(&entry.path(), found);
+                } else {
+                    found.push(entry.path());
+                }
+            }
+        }
+        let mut found = Vec::new();
+        under(&self.dev_shm(), &mut found);
+        found.sort();
+        found
+    }
+
+    /// To be called when all processes have ended: after one more has come and gone, nothing of the others is left but two
+    /// small files that each user has once.
+    #[track_caller]
+    pub(crate) fn must_be_swept(&self) {
+        let mut sweeper = Peer::start(self, "sweeper");
+        sweeper.ask("listen", json!({"name": "sub", "topic": "nothing"}));
+        sweeper.end();
+        if !self.is_own() {
+            return; // the files of others are there, too
+        }
+        let of_processes = |file: &PathBuf| {
+            let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            !["prefix", "filler"].contains(&name.as_str())
+                && !name.ends_with(".lock")
+                && !name.ends_with(".global_mgmt")
+        };
+        let left: Vec<_> = self.files().into_iter().filter(of_processes).collect();
+        assert!(left.is_empty(), "left in /dev/shm: {left:#?}");
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        if let Some(keeper) = &mut self.keeper {
+            drop(keeper.stdin.take());
+            let _ = keeper.wait();
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! Processes of two users: the network path, a reason on both sides, and no way into each other's memory.
+
+use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
+use std::process::Command;
+
+use serde_json::{Value, json};
+
+use crate::support::{Peer, Place, heard, is_root, number, program, segment, skipped, until};
+
+const NOBODY: u32 = 65_534;
+
+/// A copy of the program where another user can run it, whoever may enter the folder of the build.
+struct Copy(PathBuf);
+
+impl Copy {
+    fn new() -> Self {
+        let folder = std::env::temp_dir().join(format!("feros-crash-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        std::os::unix::fs::chown(&folder, Some(NOBODY), Some(NOBODY)).unwrap();
+        std::fs::copy(program(), folder.join("crash-peer")).unwrap();
+        Self(folder)
+    }
+
+    fn command(&self, place: &Place) -> Command {
+        let mut command = place.command(&self.0.join("crash-peer"));
+        command.uid(NOBODY).gid(NOBODY).current_dir(&self.0);
+        command.env("HOME", &self.0).env("USER", "nobody").env_remove("XDG_RUNTIME_DIR");
+        command
+    }
+}
+
+impl Drop for Copy {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+fn must_be_other_user(found: &Value, publisher_uid: u32, subscription_uid: u32) {
+    assert_eq!(found[0]["path"], "network", "{found}");
+    let expected = format!(
+        "publisher (uid {publisher_uid}) and subscription (uid {subscription_uid}) belong to different users"
+    );
+    assert_eq!(found[0]["reason"], expected, "{found}");
+}
+
+/// Everything of shared memory of a process of this user: its folder and files, and the anonymous file of the process.
+fn private_files(place: &Place, owner: &Peer) -> Vec<String> {
+    let ours = |file: &PathBuf| file.components().any(|part| is_ours(&part.as_os_str().to_string_lossy()));
+    let mut files: Vec<PathBuf> = place.files().into_iter().filter(ours).collect();
+    assert!(!files.is_empty(), "the processes of this user share memory");
+    files.push(place.dev_shm().join("feros-0"));
+    files.push(segment(owner));
+    files.iter().map(|file| file.display().to_string()).collect()
+}
+
+fn is_ours(name: &str) -> bool {
+    name == "feros-0" || name.starts_with("feros_0_")
+}
+
+#[test]
+fn two_users_talk_by_the_network_and_tell_why() {
+    if !is_root() {
+        return skipped("processes of two users", "it takes root to start them");
+    }
+    let place = Place::of_host();
+    let copy = Copy::new();
+    let mut ours = Peer::start(&place, "ours");
+    let mut friend = Peer::start(&place, "friend");
+    let mut theirs = Peer::start_by(copy.command(&place), "theirs");
+    ours.ask("publisher", json!({"name": "pub", "topic": "there", "id": 1}));
+    friend.ask("listen", json!({"name": "sub", "topic": "there"}));
+    ours.until_path("pub", 1, "host");
+    theirs.ask("listen", json!({"name": "sub", "topic": "there"}));
+    theirs.ask("publisher", json!({"name": "pub", "topic": "back", "id": 2}));
+    ours.ask("listen", json!({"name": "sub", "topic": "back"}));
+    ours.ask("start", json!({"name": "pub", "period_us": 2000, "size": 10_000}));
+    theirs.ask("start", json!({"name": "pub", "period_us": 2000, "size": 10_000}));
+    until("messages come from the one user to the other and back", || {
+        let (there, back) = (theirs.of("report", "sub"), ours.of("report", "sub"));
+        (heard(&there, 1, "count") > 100 && heard(&back, 2, "count") > 100).then_some(())
+    });
+    // Both sides of both matches say the same.
+    let to_theirs = ours.of("paths", "pub");
+    let to_theirs = to_theirs.as_array().unwrap().iter().filter(|found| found["path"] != "host");
+    must_be_other_user(&to_theirs.cloned().collect(), 0, NOBODY);
+    must_be_other_user(&theirs.of("paths", "sub"), 0, NOBODY);
+    must_be_other_user(&theirs.of("paths", "pub"), NOBODY, 0);
+    must_be_other_user(&ours.of("paths", "sub"), NOBODY, 0);
+    assert_eq!(number(&theirs.of("counts", "sub"), "/host"), 0);
+    // Beside them, processes of one user share memory.
+    until("the friend hears by shared memory", || {
+        (number(&friend.of("counts", "sub"), "/host") > 100).then_some(())
+    });
+
+    let files = private_files(&place, &ours);
+    let opened = theirs.ask("try_open", json!({"files": files}));
+    assert_eq!(opened, json!([]), "another user opened shared memory");
+    assert_ne!(friend.ask("try_open", json!({"files": files})), json!([]), "the test looks at real files");
+    println!("{} files of shared memory stayed closed to the other user", files.len());
+    theirs.end();
+    friend.end();
+    ours.end();
+    forget(&place, NOBODY);
+}
+
+/// Removes the folder of a user whose processes have ended, and what its names begin with.
+fn forget(place: &Place, user: u32) {
+    let folder = place.dev_shm().join(format!("feros-{user}"));
+    let prefix = std::fs::read_to_string(folder.join("prefix")).unwrap();
+    for entry in std::fs::read_dir(place.dev_shm()).unwrap().flatten() {
+        if entry.file_name().to_string_lossy().starts_with(&prefix) {
+            std::fs::remove_file(entry.path()).unwrap();
+        }
+    }
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+#[test]
+fn a_folder_that_another_user_made_first_is_not_trusted() {
+    let place = match Place::own(&crate::support::DevShm::OfBytes(64 << 20)) {
+        Ok(place) => place,
+        Err(why) => return skipped("a folder made by another user", &why),
+    };
+    let trap = place.dev_shm().join("feros-0");
+    std::fs::create_dir(&trap).unwrap();
+    std::os::unix::fs::chown(&trap, Some(NOBODY), Some(NOBODY)).unwrap();
+    let mut talker = Peer::start(&place, "talker");
+    talker.ask("publisher", json!({"name": "pub", "topic": "image", "id": 1}));
+    let mut listener = Peer::start(&place, "listener");
+    listener.ask("listen", json!({"name": "sub", "topic": "image"}));
+    talker.ask("start", json!({"name": "pub", "period_us": 1000, "size": 1000}));
+    until("messages come", || (heard(&listener.of("report", "sub"), 1, "count") > 100).then_some(()));
+    for (peer, name) in [(&mut talker, "pub"), (&mut listener, "sub")] {
+        let found = peer.of("paths", name);
+        assert_eq!(found[0]["path"], "network", "{found}");
+        let reason = found[0]["reason"].as_str().unwrap();
+        assert!(reason.ends_with("access to its shared memory is denied"), "{reason}");
+        assert!(peer.said().contains("is not trusted"), "the log says why: {}", peer.said());
+    }
+    listener.end();
+    talker.end();
+}

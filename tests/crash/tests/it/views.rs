@@ -1,0 +1,51 @@
+//! A listener that holds all the views that it may disturbs nobody, and hears on when it lets go.
+
+use serde_json::{Value, json};
+
+use crate::support::{Peer, Place, heard, number, until};
+
+#[test]
+fn a_listener_that_holds_all_views_disturbs_nobody() {
+    let place = Place::own_if_possible();
+    let mut talker = Peer::start(&place, "talker");
+    talker.ask("publisher", json!({"name": "pub", "topic": "image", "id": 1}));
+    let mut other = Peer::start(&place, "other");
+    other.ask("listen", json!({"name": "sub", "topic": "image", "depth": 100}));
+    let mut holder = Peer::start(&place, "holder");
+    holder.ask("listen", json!({"name": "sub", "topic": "image", "form": "view", "hold": 1000}));
+    talker.until_path("pub", 2, "host");
+    talker.ask("start", json!({"name": "pub", "period_us": 1000, "size": 50_000}));
+    until("the holder holds all it may", || {
+        let counts = number(&holder.of("counts", "sub"), "/host");
+        let far = heard(&other.of("report", "sub"), 1, "last") > 300;
+        (counts == 8 && far).then_some(())
+    });
+    let held = holder.of("check_held", "sub");
+    assert_eq!((number(&held, "/held"), number(&held, "/broken")), (8, 0), "{held}");
+    let stopped_at = heard(&holder.of("report", "sub"), 1, "last");
+    holder.of("release", "sub");
+    let before = heard(&other.of("report", "sub"), 1, "last");
+    let report = until("the holder hears on", || {
+        let report = holder.of("report", "sub");
+        (heard(&report, 1, "last") > before + 100).then_some(report)
+    });
+    println!("held {held} from number {stopped_at} on; after the release {report}");
+    assert_eq!(heard(&report, 1, "doubled"), 0);
+    let told = number(&holder.of("counts", "sub"), "/lost_on_fast_paths");
+    // Everybody was there before the first message.
+    let missing = |report: &Value| heard(report, 1, "last") - heard(report, 1, "count");
+    assert_eq!(missing(&report), told, "what the queue could not hold is told: {report}");
+    let stopped = talker.of("stop", "pub");
+    let report = until("the other one hears all", || {
+        let report = other.of("report", "sub");
+        (heard(&report, 1, "last") == number(&stopped, "/last")).then_some(report)
+    });
+    let told = number(&other.of("counts", "sub"), "/lost_on_fast_paths");
+    assert_eq!(missing(&report), told, "{report}");
+    let counts = talker.of("counts", "pub");
+    assert_eq!((number(&stopped, "/errors"), number(&counts, "/host_failures")), (0, 0), "{counts}");
+    holder.end();
+    other.end();
+    talker.end();
+    place.must_be_swept();
+}
