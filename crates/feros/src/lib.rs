@@ -65,7 +65,8 @@ pub use executor::{AddNodeError, Executor, spin};
 pub use message_forms::{SerializedMessage, View};
 pub use node::{Node, NodeOptions};
 pub use paths::{
-    MatchPath, PathCount, PublisherCounts, Received, SharedMemoryOptions, SubscriptionCounts, WhenExhausted,
+    MatchPath, PathBetween, PathCount, PublisherCounts, Received, SharedMemoryOptions, SubscriptionCounts,
+    WhenExhausted, check_shared_memory, paths_of_topic,
 };
 pub use publisher::{GenericPublisher, Loan, PublishError, Publishable, Publisher, PublisherOptions};
 pub use service::{Responder, Service, ServiceCallback, ServiceOptions};

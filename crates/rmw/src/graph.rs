@@ -135,6 +135,16 @@ impl GraphSnapshot {
         found
     }
 
+    /// Publishers and subscriptions of one topic that match, as far as it is known what they announce.
+    pub fn matches<'a>(&'a self, topic: &'a str) -> Vec<(&'a EndpointInfo, &'a EndpointInfo)> {
+        let publishers = self.endpoints_of(EndpointKind::Publisher, topic);
+        let pairs = publishers.flat_map(|publisher| {
+            self.endpoints_of(EndpointKind::Subscription, topic)
+                .map(move |subscription| (publisher, subscription))
+        });
+        pairs.filter(|(publisher, subscription)| mismatch_reason(publisher, subscription).is_none()).collect()
+    }
+
     /// Why publishers and subscriptions of one topic do not match, one line a pair: other type, other type hash, or QoS.
     pub fn mismatches(&self, topic: &str) -> Vec<Mismatch> {
         let mut found = Vec::new();

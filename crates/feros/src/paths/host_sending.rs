@@ -116,25 +116,36 @@ impl HostSending {
         self.memory.as_ref()?.as_ref().ok()
     }
 
-    /// The shared memory, made if it was not yet.
-    fn make_memory(&mut self) -> Result<Arc<HostPublisher>, Obstacle> {
+    /// The shared memory, made if it was not yet. If that fails, the others are told.
+    fn make_memory(&mut self, engine: &dyn EnginePublisher) -> Result<Arc<HostPublisher>, Obstacle> {
+        if let Some(memory) = &self.memory {
+            return memory.clone();
+        }
+        let memory = self.try_memory();
+        if let (Err(why), Announced::Feros(announcement)) = (&memory, &mut self.announced) {
+            announcement.shared_memory = Err(*why);
+            if let Err(error) = engine.announce(&announcement.encode()) {
+                tracing::warn!(target: "feros::shm", "others are not told why: {error}");
+            }
+        }
+        self.memory.insert(memory).clone()
+    }
+
+    fn try_memory(&self) -> Result<Arc<HostPublisher>, Obstacle> {
         let settings = &self.settings;
-        let memory = self.memory.get_or_insert_with(|| {
-            let made = HostNode::shared()
-                .map_err(CreateError::from)
-                .and_then(|node| HostPublisher::create(&node, settings.clone()));
-            made.map(Arc::new).map_err(|error| {
-                tracing::warn!(
-                    target: "feros::shm",
-                    "a publisher of {} takes the network path instead of shared memory: {error}", settings.type_name
-                );
-                match error {
-                    CreateError::Unavailable(error) => host::obstacle_of(&error),
-                    CreateError::AlreadyExists { .. } => Obstacle::Other,
-                }
-            })
-        });
-        memory.clone()
+        let made = HostNode::shared()
+            .map_err(CreateError::from)
+            .and_then(|node| HostPublisher::create(&node, settings.clone()));
+        made.map(Arc::new).map_err(|error| {
+            tracing::warn!(
+                target: "feros::shm",
+                "a publisher of {} takes the network path instead of shared memory: {error}", settings.type_name
+            );
+            match error {
+                CreateError::Unavailable(error) => host::obstacle_of(&error),
+                CreateError::AlreadyExists { .. } => Obstacle::Other,
+            }
+        })
     }
 
     /// The route to a match on the host path, as far as it is ready.
@@ -148,8 +159,9 @@ impl HostSending {
         engine: &dyn EnginePublisher,
         next_number: u64,
     ) -> Result<HostRoute, Reason> {
-        let memory =
-            self.make_memory().map_err(|why| Reason::SharedMemoryUnavailable { by: Side::Publisher, why })?;
+        let memory = self
+            .make_memory(engine)
+            .map_err(|why| Reason::SharedMemoryUnavailable { by: Side::Publisher, why })?;
         let mut route = match former {
             Some(former) => former.clone(),
             None => {

@@ -5,6 +5,7 @@
 
 mod buffer;
 mod counters;
+mod graph;
 mod host;
 mod host_reception;
 mod host_sending;
@@ -17,6 +18,7 @@ mod registry;
 pub(crate) use buffer::{Buffer, SharedPool};
 pub(crate) use counters::SubscriptionCounters;
 pub use counters::{PathCount, PublisherCounts, SubscriptionCounts};
+pub use graph::{PathBetween, check_shared_memory, paths_of_topic};
 pub(crate) use host_reception::{HostReception, HostReceptionState};
 pub(crate) use host_sending::HostSending;
 #[allow(unreachable_pub, reason = "named by a public trait, hidden from documentation")]

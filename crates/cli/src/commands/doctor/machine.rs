@@ -10,7 +10,7 @@ use super::Finding;
 /// Less room in shared memory than this is too little for large messages between processes.
 const WANTED_SHARED_BYTES: u64 = 64 << 20;
 /// Variables that change what Feros does.
-const VARIABLES: [&str; 11] = [
+const VARIABLES: [&str; 12] = [
     "ROS_DOMAIN_ID",
     "ROS_AUTOMATIC_DISCOVERY_RANGE",
     "ROS_STATIC_PEERS",
@@ -22,10 +22,11 @@ const VARIABLES: [&str; 11] = [
     "CYCLONEDDS_URI",
     "FASTRTPS_DEFAULT_PROFILES_FILE",
     "FEROS_ENGINE",
+    "FEROS_PATHS",
 ];
 
 pub(super) fn examine() -> Vec<Finding> {
-    let mut findings = vec![shared_memory(Path::new("/dev/shm"))];
+    let mut findings = vec![shared_memory(Path::new("/dev/shm")), host_path()];
     findings.extend(environment(|name| std::env::var(name).ok()));
     findings.extend(clock());
     findings
@@ -54,6 +55,19 @@ fn shared_memory(path: &Path) -> Finding {
     }
 }
 
+/// Tries what a node does: the messages of a process that cannot share memory take the network path.
+fn host_path() -> Finding {
+    const AREA: &str = "paths";
+    match feros::check_shared_memory() {
+        Ok(()) => Finding::ok(AREA, "process, host and network: shared memory works"),
+        Err(why) => Finding::warning(
+            AREA,
+            format!("process and network only: {why}"),
+            "free or mount /dev/shm; `feros topic info -v TOPIC` shows the path of each match",
+        ),
+    }
+}
+
 fn environment(variable: impl Fn(&str) -> Option<String>) -> Vec<Finding> {
     const AREA: &str = "environment";
     let mut findings: Vec<Finding> = VARIABLES
@@ -72,6 +86,9 @@ fn environment(variable: impl Fn(&str) -> Option<String>) -> Vec<Finding> {
                 format!("correct or unset {}", error.variable),
             ));
         }
+    }
+    if let Some(Err(error)) = variable("FEROS_PATHS").map(|value| value.parse::<feros::PathSet>()) {
+        findings.push(Finding::error(AREA, format!("FEROS_PATHS: {error}"), "correct or unset FEROS_PATHS"));
     }
     if variable("ROS_SECURITY_ENABLE").is_some_and(|value| value == "true") {
         findings.push(Finding::warning(

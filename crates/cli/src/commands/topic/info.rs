@@ -3,7 +3,8 @@
 use std::fmt::Write as _;
 use std::process::ExitCode;
 
-use feros_rmw::{EndpointKind, GraphSnapshot};
+use feros::{PathBetween, paths_of_topic};
+use feros_rmw::{EndpointInfo, EndpointKind, GraphSnapshot};
 use serde_json::json;
 
 use super::endpoint::Endpoint;
@@ -18,7 +19,7 @@ use crate::{notices, output};
 pub(crate) struct Args {
     /// Name of the topic
     topic: String,
-    /// Each endpoint with its node, its type's hash and its QoS
+    /// Each endpoint with its node, its type's hash and its QoS, and the path of each match
     #[arg(short, long)]
     verbose: bool,
     /// Print a JSON object with name, types, publishers and subscriptions
@@ -58,10 +59,36 @@ fn object(graph: &GraphSnapshot, topic: &str) -> serde_json::Value {
         "types": graph.topics().get(topic),
         "publishers": side(EndpointKind::Publisher),
         "subscriptions": side(EndpointKind::Subscription),
+        "paths": paths_of_topic(graph, topic).iter().map(path_to_json).collect::<Vec<_>>(),
     })
 }
 
-/// The text of `ros2 topic info`.
+fn path_to_json(found: &PathBetween<'_>) -> serde_json::Value {
+    json!({
+        "publisher": found.publisher.gid.to_string(),
+        "subscription": found.subscription.gid.to_string(),
+        "path": found.path.map(|path| path.to_string()),
+        "reason": found.reason.as_ref().map(ToString::to_string),
+    })
+}
+
+/// One line for each match: which way messages take, and why not a shorter one.
+fn paths(graph: &GraphSnapshot, topic: &str) -> String {
+    let mut text = String::new();
+    for found in paths_of_topic(graph, topic) {
+        let path = found.path.map_or_else(|| "none".to_owned(), |path| path.to_string());
+        let because = found.reason.map_or_else(String::new, |reason| format!(", because {reason}"));
+        let (from, to) = (node_name(found.publisher), node_name(found.subscription));
+        let _ = writeln!(text, "  {from} -> {to}: {path}{because}");
+    }
+    if text.is_empty() { text } else { format!("Paths:\n{text}") }
+}
+
+fn node_name(endpoint: &EndpointInfo) -> String {
+    endpoint.node.name().map_or_else(|| endpoint.gid.to_string(), ToString::to_string)
+}
+
+/// The text of `ros2 topic info`, and with `-v` the path of each match after it.
 fn text(graph: &GraphSnapshot, topic: &str, verbose: bool) -> String {
     let types: Vec<String> = graph.topics().remove(topic).into_iter().flatten().collect();
     let types = match types.as_slice() {
@@ -78,6 +105,9 @@ fn text(graph: &GraphSnapshot, topic: &str, verbose: bool) -> String {
             let _ = write!(text, "{}{end}", Endpoint(endpoint));
         }
     }
+    if verbose {
+        text.push_str(&paths(graph, topic));
+    }
     text
 }
 
@@ -86,7 +116,7 @@ mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
     use feros_rmw::graph::EndpointNode;
-    use feros_rmw::{EndpointInfo, Gid, NodeName, QosProfile, TypeHash};
+    use feros_rmw::{Gid, NodeName, QosProfile, TypeHash};
     use std::time::Duration;
 
     fn graph() -> GraphSnapshot {
@@ -134,7 +164,23 @@ mod tests {
              (Depth): KEEP_ALL\n  Durability: VOLATILE\n  Lifespan: Infinite\n  Deadline: Infinite\n  \
              Liveliness: AUTOMATIC\n  Liveliness lease duration: Infinite\n\n"
         );
-        assert_eq!(text(&graph(), "/chatter", true), expected);
+        let text = text(&graph(), "/chatter", true);
+        let (stock, _ours) = text.split_once("Paths:\n").unwrap();
+        assert_eq!(stock, expected);
+    }
+
+    #[test]
+    fn paths_of_matches_are_told_with_the_reason() {
+        let mut graph = graph();
+        graph.endpoints[1].qos = QosProfile::keep_last(1);
+        graph.endpoints[0].qos = QosProfile::keep_last(1);
+        let text = text(&graph, "/chatter", true);
+        let line = "Paths:\n  /robot/talker -> 01.0f.02.03.04.05.06.07.08.09.0a.0b.00.00.12.03: network, because the \
+                    publisher is not a Feros endpoint\n";
+        assert!(text.ends_with(line), "{text}");
+        let object = object(&graph, "/chatter");
+        assert_eq!(object["paths"][0]["path"], "network");
+        assert!(object["paths"][0]["reason"].as_str().unwrap().contains("not a Feros endpoint"));
     }
 
     #[test]

@@ -1,0 +1,50 @@
+//! Paths seen from outside: what can be told of the matches of others from what endpoints announce.
+
+use feros_rmw::{EndpointInfo, GraphSnapshot};
+use feros_shm::{Announced, Path, Reason, classify};
+
+/// The path between a publisher and a subscription, from what both announce.
+///
+/// Whether shared memory is in use already shows at the endpoints themselves ([`Publisher::paths`](crate::GenericPublisher::paths)):
+/// it is set up with the first messages.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PathBetween<'a> {
+    /// Who sends.
+    pub publisher: &'a EndpointInfo,
+    /// Who receives.
+    pub subscription: &'a EndpointInfo,
+    /// The path; `None`: no path that both sides allow is possible, so nothing is delivered.
+    pub path: Option<Path>,
+    /// Why it is not a shorter one; `None`: there is no shorter one.
+    pub reason: Option<Reason>,
+}
+
+/// The path of each match of a topic, for anybody who sees the graph.
+///
+/// ```no_run
+/// # let context: feros::Context = unimplemented!();
+/// let graph = context.graph();
+/// for found in feros::paths_of_topic(&graph, "/image") {
+///     println!("{} -> {}: {:?}", found.publisher.gid, found.subscription.gid, found.path);
+/// }
+/// ```
+pub fn paths_of_topic<'a>(graph: &'a GraphSnapshot, topic: &'a str) -> Vec<PathBetween<'a>> {
+    let matches = graph.matches(topic).into_iter();
+    matches
+        .map(|(publisher, subscription)| {
+            let announced = |endpoint: &EndpointInfo| Announced::read(endpoint.announcement.as_deref());
+            let choice = classify(&announced(publisher), &announced(subscription));
+            PathBetween { publisher, subscription, path: choice.path, reason: choice.reason }
+        })
+        .collect()
+}
+
+/// Whether this process can share memory with others, for people who want to know why it does not.
+///
+/// # Errors
+/// What is in the way, and what helps.
+pub fn check_shared_memory() -> Result<(), String> {
+    feros_shm::ProcessSegment::of_this_process().map_err(|error| error.to_string())?;
+    feros_shm::HostNode::shared().map_err(|error| error.to_string())?;
+    Ok(())
+}
