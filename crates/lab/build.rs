@@ -22,7 +22,7 @@ fn run() -> Result<(), String> {
     let peers = variable("CARGO_MANIFEST_DIR")?.join("peers");
     let out = variable("OUT_DIR")?;
     let floors = out.join("floors");
-    compile(&peers.join("floors.c"), &floors, &[])?;
+    compile(&peers.join("floors.c"), &floors, &["-lpthread"])?;
     println!("cargo::rustc-env=FEROS_LAB_FLOORS={}", floors.display());
 
     let cyclonedds = out.join("cyclonedds_latency");

@@ -3,11 +3,16 @@
  *   floors futex    --rate --count            a wake-up from process to process, no payload
  *   floors udp      --size --rate --count     the payload over a loopback socket, in datagrams of at most 64000 bytes
  *   floors memcpy   --size --count            one copy of the payload, again and again between the same two places
+ *   floors copy     --size --rate --count     as futex, after one copy of the payload into the shared memory
+ *   floors thread   --size --rate --count     a pointer to a payload, from thread to thread with a futex of the process
+ *   floors call     --size --rate --count     a pointer to a payload, to a function that the compiler does not know
+ *   floors fill     --size --count            as many payloads as fast as they can be filled, eight in turn
  *
  * Arguments, sample and output line are those of latency.h, but one command runs both processes. */
 #include <arpa/inet.h>
 #include <linux/futex.h>
 #include <netinet/in.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -17,7 +22,15 @@
 
 #include "latency.h"
 
-enum { DATAGRAM_BYTES = 64000 };
+enum { DATAGRAM_BYTES = 64000, PAYLOADS = 8 };
+
+/* Every page is touched, with a value that keeps the compiler from making it a lazy calloc. */
+static uint8_t *private_memory(size_t size) {
+  uint8_t *memory = malloc(size);
+  if (memory == NULL) fail("payload", strerror(errno));
+  memset(memory, 0x5a, size);
+  return memory;
+}
 
 static void *shared_memory(size_t size) {
   void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -42,38 +55,146 @@ static void end_sender(pid_t pid) {
 
 struct bell {
   _Atomic uint32_t rung; /* counts the messages */
-  uint8_t message[STAMP_BYTES];
+  _Atomic uint32_t taken;
+  uint8_t message[];
 };
 
-static void futex(struct options o) {
-  struct bell *bell = shared_memory(sizeof *bell);
-  o.size_bytes = STAMP_BYTES;
+/* Nothing is overwritten before it was taken: outside of what is measured, and only where the receiver was held up. */
+static void wait_until_taken(_Atomic uint32_t *taken, uint64_t n) {
+  while (atomic_load(taken) != (uint32_t) n) sleep_until(now_nanos() + 50000);
+}
+
+/* Sleeps until more than `seen` messages were sent; returns their number. */
+static uint32_t wait_for_ring(_Atomic uint32_t *rung, uint32_t seen, int wait, const struct options *o) {
+  const struct timespec patience = {.tv_sec = (time_t) o->timeout_seconds};
+  while (atomic_load(rung) == seen) {
+    if (syscall(SYS_futex, rung, wait, seen, &patience, NULL, 0) != 0 && errno == ETIMEDOUT)
+      fail("waiting for the sender", "time is over");
+  }
+  return atomic_load(rung);
+}
+
+static void ring(_Atomic uint32_t *rung, uint64_t n, int wake) {
+  atomic_store(rung, (uint32_t) n + 1);
+  syscall(SYS_futex, rung, wake, 1, NULL, NULL, 0);
+}
+
+/* Without `copies` only the stamp goes over, whatever the size. */
+static void futex(struct options o, bool copies) {
+  if (!copies) o.size_bytes = STAMP_BYTES;
+  struct bell *bell = shared_memory(sizeof *bell + o.size_bytes);
+  memset(bell->message, 0x5a, o.size_bytes);
   const uint64_t messages = WARM_UP + o.count;
   const uint64_t begin = now_nanos() + 100000000u;
   const pid_t sender = fork_sender();
   if (sender == 0) {
+    uint8_t *payload = private_memory(o.size_bytes);
     for (uint64_t n = 0; n < messages; n++) {
       sleep_until(due_nanos(begin, n, o.rate_hz));
-      stamp(bell->message, n);
-      atomic_store(&bell->rung, (uint32_t) n + 1);
-      syscall(SYS_futex, &bell->rung, FUTEX_WAKE, 1, NULL, NULL, 0);
+      wait_until_taken(&bell->taken, n);
+      stamp(payload, n);
+      memcpy(bell->message, payload, o.size_bytes);
+      ring(&bell->rung, n, FUTEX_WAKE);
     }
     _exit(0);
   }
   struct samples samples = new_samples(o.count);
-  const struct timespec patience = {.tv_sec = (time_t) o.timeout_seconds};
   uint32_t seen = 0;
   for (bool last = false; !last;) {
-    while (atomic_load(&bell->rung) == seen) {
-      if (syscall(SYS_futex, &bell->rung, FUTEX_WAIT, seen, &patience, NULL, 0) != 0 && errno == ETIMEDOUT)
-        fail("waiting for the other process", "time is over");
-    }
+    seen = wait_for_ring(&bell->rung, seen, FUTEX_WAIT, &o);
     const uint64_t now = now_nanos();
-    seen = atomic_load(&bell->rung);
-    last = note(&samples, &o, bell->message, STAMP_BYTES, now);
+    last = note(&samples, &o, bell->message, o.size_bytes, now);
+    atomic_store(&bell->taken, seen);
   }
   end_sender(sender);
   print_samples(&samples, &o);
+}
+
+/* --- a pointer from thread to thread ---------------------------------------------------------------------------- */
+
+struct handover {
+  const struct options *options;
+  uint64_t begin;
+  uint8_t *_Atomic message;
+  _Atomic uint32_t rung;
+  _Atomic uint32_t taken;
+};
+
+static void *hand_over(void *argument) {
+  struct handover *handover = argument;
+  const struct options *o = handover->options;
+  uint8_t *payloads[PAYLOADS];
+  for (int i = 0; i < PAYLOADS; i++) payloads[i] = private_memory(o->size_bytes);
+  for (uint64_t n = 0; n < WARM_UP + o->count; n++) {
+    uint8_t *payload = payloads[n % PAYLOADS];
+    sleep_until(due_nanos(handover->begin, n, o->rate_hz));
+    wait_until_taken(&handover->taken, n);
+    stamp(payload, n);
+    atomic_store(&handover->message, payload);
+    ring(&handover->rung, n, FUTEX_WAKE_PRIVATE);
+  }
+  return NULL; /* the payloads live as long as the process: the other thread may still read the last one */
+}
+
+static void thread_to_thread(const struct options *o) {
+  struct handover handover = {.options = o, .begin = now_nanos() + 100000000u};
+  pthread_t sender;
+  if (pthread_create(&sender, NULL, hand_over, &handover) != 0) fail("a thread", "it cannot be started");
+  struct samples samples = new_samples(o->count);
+  uint32_t seen = 0;
+  for (bool last = false; !last;) {
+    seen = wait_for_ring(&handover.rung, seen, FUTEX_WAIT_PRIVATE, o);
+    const uint8_t *message = atomic_load(&handover.message);
+    const uint64_t now = now_nanos();
+    last = note(&samples, o, message, o->size_bytes, now);
+    atomic_store(&handover.taken, seen);
+  }
+  pthread_join(sender, NULL);
+  print_samples(&samples, o);
+}
+
+/* --- a call of a function that only the running program knows ---------------------------------------------------- */
+
+struct receiver {
+  bool (*receive)(struct receiver *self, const uint8_t *message);
+  struct samples samples;
+  const struct options *options;
+};
+
+static bool receive_one(struct receiver *self, const uint8_t *message) {
+  const uint64_t now = now_nanos();
+  return note(&self->samples, self->options, message, self->options->size_bytes, now);
+}
+
+static void call(const struct options *o) {
+  struct receiver receiver = {.receive = receive_one, .samples = new_samples(o->count), .options = o};
+  struct receiver *volatile unknown = &receiver;
+  uint8_t *payload = private_memory(o->size_bytes);
+  const uint64_t begin = now_nanos() + 100000000u;
+  bool last = false;
+  for (uint64_t n = 0; !last; n++) {
+    sleep_until(due_nanos(begin, n, o->rate_hz));
+    struct receiver *to = unknown;
+    stamp(payload, n);
+    last = to->receive(to, payload);
+  }
+  print_samples(&receiver.samples, o);
+}
+
+/* --- filling memory ------------------------------------------------------------------------------------------------ */
+
+static void fill(const struct options *o) {
+  uint8_t *payloads[PAYLOADS];
+  for (int i = 0; i < PAYLOADS; i++) payloads[i] = private_memory(o->size_bytes);
+  uint64_t began = 0;
+  for (uint64_t n = 0; n < WARM_UP + o->count; n++) {
+    if (n == WARM_UP) began = now_nanos();
+    uint8_t *volatile payload = payloads[n % PAYLOADS];
+    memset(payload, (int) n, o->size_bytes);
+  }
+  const double seconds = (double) (now_nanos() - began) / 1e9;
+  printf("{\"size_bytes\":%zu,\"received\":%llu,\"lost\":0,\"payload_bytes_per_second\":%.0f}\n", o->size_bytes,
+         (unsigned long long) o->count, (double) o->count * (double) o->size_bytes / seconds);
 }
 
 /* --- a UDP socket over loopback --------------------------------------------------------------------------------- */
@@ -125,9 +246,7 @@ static void receive_all(int fd, uint8_t *payload, struct samples *samples, const
 static void udp(const struct options *o) {
   struct sockaddr_in address;
   const int fd = bound_socket(&address, o);
-  uint8_t *payload = malloc(o->size_bytes);
-  if (payload == NULL) fail("payload", strerror(errno));
-  memset(payload, 0x5a, o->size_bytes);
+  uint8_t *payload = private_memory(o->size_bytes);
   const pid_t sender = fork_sender();
   if (sender == 0) {
     send_all(fd, &address, payload, o);
@@ -142,11 +261,7 @@ static void udp(const struct options *o) {
 /* --- one copy ----------------------------------------------------------------------------------------------------- */
 
 static void copy(const struct options *o) {
-  uint8_t *from = malloc(o->size_bytes), *to = malloc(o->size_bytes);
-  if (from == NULL || to == NULL) fail("memory", strerror(errno));
-  /* Every page is touched before, with a value that keeps the compiler from making it a lazy calloc. */
-  memset(from, 0x5a, o->size_bytes);
-  memset(to, 0xa5, o->size_bytes);
+  uint8_t *from = private_memory(o->size_bytes), *to = private_memory(o->size_bytes);
   struct samples samples = new_samples(o->count);
   for (uint64_t n = 0; n < WARM_UP + o->count; n++) {
     stamp(from, n);
@@ -162,13 +277,21 @@ int main(int argc, char **argv) {
   const char *kind = argc > 1 ? argv[1] : "";
   const struct options o = parse_options(argc - (argc > 1), argv + (argc > 1), false);
   if (strcmp(kind, "futex") == 0) {
-    futex(o);
+    futex(o, false);
   } else if (strcmp(kind, "udp") == 0) {
     udp(&o);
   } else if (strcmp(kind, "memcpy") == 0) {
     copy(&o);
+  } else if (strcmp(kind, "copy") == 0) {
+    futex(o, true);
+  } else if (strcmp(kind, "thread") == 0) {
+    thread_to_thread(&o);
+  } else if (strcmp(kind, "call") == 0) {
+    call(&o);
+  } else if (strcmp(kind, "fill") == 0) {
+    fill(&o);
   } else {
-    fprintf(stderr, "error: the first argument is futex, udp or memcpy, not \"%s\"\n", kind);
+    fprintf(stderr, "error: there is no floor \"%s\"; the head of floors.c lists them\n", kind);
     return 2;
   }
   return 0;

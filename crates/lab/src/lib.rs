@@ -7,7 +7,11 @@
 //! - [`child`]: programs run with a time limit, ended by their own process id
 //! - [`peer`]: the systems that can be measured, and what each needs to be there
 //! - [`latency`]: one-way latency between two processes, all systems in turn
+//! - [`contract`]: what the measured programs in Rust have in common
+//! - [`paths`]: what the process path and the host path have to reach
 
 pub mod child;
+pub mod contract;
 pub mod latency;
+pub mod paths;
 pub mod peer;
