@@ -26,6 +26,7 @@ pub(crate) struct HostReception {
     type_hash: Option<[u8; 32]>,
     /// Publishers whose shared memory has not come into being yet; they ring when it has.
     pending: Vec<PendingLink>,
+    has_orphans: bool,
     shared: Arc<HostReceptionState>,
 }
 
@@ -74,6 +75,7 @@ impl HostReception {
             ringer: ringer.clone(),
             type_hash,
             pending: Vec::new(),
+            has_orphans: false,
             shared: Arc::default(),
         }
     }
@@ -100,7 +102,9 @@ impl HostReception {
         let is_there = |gid: Gid| matches.iter().any(|found| found.gid == gid);
         let links_before = links.len();
         let had_publishers = links_before + self.pending.len() > 0;
-        links.retain(|link| is_there(link.publisher()));
+        // What a publisher sent before it left is still delivered.
+        links.retain_mut(|link| is_there(link.publisher()) || link.front().is_some());
+        self.has_orphans = links.iter().any(|link| !is_there(link.publisher()));
         self.shared.lock().retain(|(gid, _)| is_there(*gid));
         self.pending.retain(|pending| is_there(pending.publisher));
         if links.len() < links_before
@@ -131,6 +135,11 @@ impl HostReception {
             (true, false) => self.ringer.end_observation(),
             _ => {}
         }
+    }
+
+    /// Whether links wait to be closed until what their publishers left there is taken.
+    pub(crate) fn has_orphans(&self) -> bool {
+        self.has_orphans
     }
 
     /// Opens the links whose publishers are ready. Costs nothing while no link is awaited.

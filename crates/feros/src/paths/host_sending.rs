@@ -192,7 +192,7 @@ impl HostSending {
 
     /// Whether reliable subscriptions have all that the engine sent. Under a steady load there may be no such moment by
     /// itself: then publishing waits a little, now and then.
-    fn is_acknowledged(&mut self, engine: &dyn EnginePublisher) -> bool {
+    pub(crate) fn is_acknowledged(&mut self, engine: &dyn EnginePublisher) -> bool {
         if engine.is_acknowledged() {
             return true;
         }

@@ -136,7 +136,9 @@ impl<M: Send + Sync + 'static> Merge<M> {
 
     /// Forgets publishers that left.
     pub(crate) fn retain(&mut self, is_there: impl Fn(Gid) -> bool) {
-        self.fast.retain(|known| is_there(known.gid));
+        let links = &self.links;
+        let is_linked = |gid| links.iter().any(|link| link.publisher() == gid);
+        self.fast.retain(|known| is_there(known.gid) || is_linked(known.gid));
     }
 
     /// Whether [`Merge::next`] may find something without another ring.

@@ -217,6 +217,9 @@ const POOL_LOOK: u64 = 64;
 pub(crate) struct Sending {
     last_stamp: Stamp,
     number: u64,
+    /// The engine has messages that shared memory had no room for. Until they have arrived, what comes later follows them: by
+    /// shared memory it would overtake them, and they would be dropped as old.
+    is_on_detour: bool,
 }
 
 impl Sending {
@@ -269,7 +272,7 @@ impl Outlet {
             engine,
             matches,
             routes: RwLock::new(Arc::new(none)),
-            sending: Mutex::new(Sending { last_stamp: Stamp::MIN, number: 0 }),
+            sending: Mutex::new(Sending { last_stamp: Stamp::MIN, number: 0, is_on_detour: false }),
             buffers: Mutex::default(),
             counters: PublisherCounters::default(),
             when_exhausted,
@@ -441,14 +444,25 @@ impl Outlet {
     ) -> Result<(), PublishError> {
         let mut sending = self.lock_sending();
         let (stamp, number) = sending.next();
+        if sending.is_on_detour {
+            sending.is_on_detour = !self.lock_host().is_acknowledged(&*self.engine);
+        }
+        let (loan, detoured) = if sending.is_on_detour { (None, loan) } else { (loan, None) };
         // Only if shared memory has no room, the engine sends what otherwise need not be sent.
         let is_on_host = loan.is_some_and(|loan| self.send_to_host(routes, loan, stamp, number));
-        let needs_engine =
-            routes.needs_engine || by_host && !is_on_host && self.allowed.contains(Path::Network);
+        let takes_detour = by_host && !is_on_host && self.allowed.contains(Path::Network);
+        sending.is_on_detour |= takes_detour;
+        let needs_engine = routes.needs_engine || takes_detour;
         let engine_first = needs_engine && bytes.is_none();
         if engine_first {
-            // Rare: the message may be given away below.
-            self.write_to_engine(stamp, message, None)?;
+            // Rare: the message may be given away below. One that was built in place is nowhere but there.
+            match &detoured {
+                Some(loan) => self.write_to_engine(stamp, &mut Bytes(loan), None)?,
+                None => self.write_to_engine(stamp, message, None)?,
+            }
+        }
+        if detoured.is_some() {
+            self.counters.host_failures.fetch_add(1, Ordering::Relaxed);
         }
         if !routes.process.is_empty() {
             let expires = self.lifespan.map(|lifespan| Instant::now() + lifespan);

@@ -96,6 +96,8 @@ where
         if self.events.is_pending() {
             self.events.handle();
             self.update_matches();
+        } else if self.host.has_orphans() {
+            self.update_matches();
         }
         if self.host.has_pending() {
             self.host.open_pending(&self.engine.qos(), self.merge.links());

@@ -13,7 +13,7 @@ use feros::{
     SharedMemoryOptions, Stopper, SubscriptionEvent, SubscriptionOptions, View, WhenExhausted,
 };
 
-use crate::support::{WATCHDOG, context};
+use crate::support::{WATCHDOG, context, spin_until};
 
 const BETWEEN_PROCESSES: PathSet = PathSet::ALL.without(Path::Process);
 
@@ -359,6 +359,36 @@ fn an_exhausted_pool_is_an_error_or_the_network_path() {
         assert_eq!(publisher.pool().unwrap().lent, 1);
         loan.publish().unwrap();
         assert_eq!(publisher.pool().unwrap().lent, 0);
+    }
+}
+
+#[test]
+fn what_a_publisher_sent_before_it_left_is_delivered() {
+    let (_here, _there, talker, listener) = nodes();
+    let (sender, receiver) = channel();
+    let subscription = listener
+        .create_subscription("number", options(100), move |number: Int32| sender.send(number.data).unwrap())
+        .unwrap();
+    let executor = Executor::new();
+    executor.add_node(&listener).unwrap();
+    for _ in 0..3 {
+        let publisher = talker.create_publisher::<Int32>("number", 100).unwrap();
+        publisher.wait_for_subscriptions(1, WATCHDOG).unwrap();
+        spin_until(&executor, || {
+            publisher.publish(Int32 { data: -1 }).unwrap();
+            publisher.paths()[0].path == Some(Path::Host)
+        });
+        (0..50).for_each(|data| publisher.publish(Int32 { data }).unwrap());
+        assert!(publisher.counts().host.messages >= 50);
+        drop(publisher);
+        let gone = || subscription.publisher_count() == 0;
+        listener.context().wait_for_graph(WATCHDOG, || "the end of the publisher", gone).unwrap();
+        let mut heard = Vec::new();
+        spin_until(&executor, || {
+            heard.extend(receiver.try_iter().filter(|data| *data >= 0));
+            heard.last() == Some(&49)
+        });
+        assert_eq!(heard, (0..50).collect::<Vec<_>>());
     }
 }
 
