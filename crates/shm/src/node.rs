@@ -13,7 +13,11 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
-use iceoryx2::prelude::{Config, FileName, LogLevel, Node, NodeBuilder, SemanticString, SignalHandlingMode};
+use iceoryx2::node::{DeadNodeView, NodeCleanupFailure, NodeDetails, NodeView};
+use iceoryx2::prelude::{
+    CallbackProgression, Config, FileName, LogLevel, Node, NodeBuilder, NodeState, SemanticString,
+    SignalHandlingMode,
+};
 use rustix::fs::{FlockOperation, Mode, OFlags};
 use rustix::io::Errno;
 use rustix::process::geteuid;
@@ -105,16 +109,39 @@ impl HostNode {
     }
 
     pub(crate) fn clean_up_locked(&self, _lock: &SpaceLock) -> CleanUp {
-        let state = self.node.try_cleanup_dead_nodes();
-        let swept = sweep(&self.space.folder, &self.space.prefix);
-        CleanUp { removed: state.cleanups, failed: state.failed_cleanups, swept }
+        let mut found = CleanUp::default();
+        let mut dead = Vec::new();
+        let listed = Node::<Ipc>::list(self.node.config(), |state| {
+            if let NodeState::Dead(node) = state {
+                dead.push(*node.id());
+            }
+            CallbackProgression::Continue
+        });
+        if let Err(cause) = listed {
+            tracing::debug!(target: "feros::shm", ?cause, "not all processes could be looked at");
+            found.failed += 1;
+        }
+        for id in dead {
+            // With our configuration, not with the one that the dead process wrote down: it may have been killed while it, or
+            // whoever cleaned up after it, was about that, and iceoryx2 would look in its default places instead.
+            let details = NodeDetails::__internal_new(&None, self.node.config());
+            match DeadNodeView::<Ipc>::__internal_try_remove_stale_resources(id, details) {
+                Ok(()) | Err(NodeCleanupFailure::ResourcesAlreadyCleanedUp) => found.removed += 1,
+                Err(cause) => {
+                    tracing::debug!(target: "feros::shm", ?cause, "what a killed process left could not be removed");
+                    found.failed += 1;
+                }
+            }
+        }
+        found.swept = sweep(&self.space.folder, &self.space.prefix);
+        found
     }
 
     /// The right to make and to remove things in this space: one thread of one process at a time has it, and what others left
     /// unfinished is gone.
     pub(crate) fn exclusive(&self) -> Result<SpaceLock, UnavailableError> {
         let lock = SpaceLock::take(&self.space.folder)?;
-        sweep_unfinished(&self.space.prefix);
+        sweep_unfinished(&self.space.folder, &self.space.prefix);
         Ok(lock)
     }
 
@@ -214,7 +241,7 @@ impl Space {
         }
         let lock = SpaceLock::take(&folder)?;
         let prefix = read_or_make_prefix(&folder, me).map_err(failed)?;
-        sweep_unfinished(&prefix);
+        sweep_unfinished(&folder, &prefix);
         Ok((Self { folder, prefix }, lock))
     }
 

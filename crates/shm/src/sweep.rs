@@ -1,30 +1,41 @@
 //! Removes the few files that iceoryx2's own clean-up misses, or cannot stand, when a process is killed at an unlucky moment: a
-//! segment that had a name but no size yet (opening it, iceoryx2 0.10.0 waits for ever), a connection that neither side had
-//! entered yet, a service whose last owner was just leaving, the folder of a node that had no lock yet.
+//! segment that had a name but no size yet (opening it, iceoryx2 0.10.0 waits for ever), a tag that was not finished (it is not
+//! listed, and keeps its folder from being removed), a connection that neither side had entered yet, a service whose last owner
+//! was just leaving, a node that lacks a part.
 //!
 //! All of Feros makes such things only while it holds the lock of the space, which goes with a killed process. So
 //! what is seen unfinished by the holder of the lock was left. What else a file belongs to can be told from names: iceoryx2
 //! makes the tag of a port before anything else of it and removes it last, and the tag of a service before its files;
 //! a file that has no tag belongs to nobody, or is just being removed.
 
-use std::collections::HashSet;
-use std::fs;
+use std::collections::{HashMap, HashSet};
+use std::fs::{self, Metadata};
 use std::os::unix::fs::MetadataExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::populate::SHM;
 
-/// Removes what was left unfinished; to be called with the lock held, before anything of iceoryx2 that opens.
-pub(crate) fn sweep_unfinished(prefix: &str) -> u64 {
-    let mut removed = 0;
-    for name in names(Path::new(SHM)).filter(|name| name.starts_with(prefix)) {
-        let path = Path::new(SHM).join(name);
-        // iceoryx2 makes a segment for writing only, gives it its size, fills it, and then opens it for reading.
-        if fs::symlink_metadata(&path).is_ok_and(|found| found.len() == 0 || found.mode() & 0o400 == 0) {
-            removed += remove(&path);
-        }
-    }
-    removed
+/// Removes what was left unfinished; to be called with the lock held, before anything of iceoryx2 that opens or lists.
+pub(crate) fn sweep_unfinished(folder: &Path, prefix: &str) -> u64 {
+    // A segment is made for writing only, gets its size, is filled, and becomes readable then.
+    let segment = |found: &Metadata| found.len() == 0 || found.mode() & 0o400 == 0;
+    // A file is made for reading and writing, is filled, and becomes readable only. Before, iceoryx2 does not list it.
+    let file = |found: &Metadata| found.is_file() && found.mode() & 0o200 != 0;
+    let nodes = folder.join("nodes");
+    let of_nodes = names(&nodes)
+        .filter(|name| is_number(name))
+        .map(|node| remove_if(&nodes.join(node), "", file))
+        .sum::<u64>();
+    remove_if(Path::new(SHM), prefix, segment) + remove_if(&folder.join("services"), "", file) + of_nodes
+}
+
+fn remove_if(folder: &Path, prefix: &str, unfinished: impl Fn(&Metadata) -> bool) -> u64 {
+    names(folder)
+        .filter(|name| name.starts_with(prefix))
+        .map(|name| folder.join(name))
+        .filter(|path| fs::symlink_metadata(path).is_ok_and(|found| unfinished(&found)))
+        .map(|path| remove(&path))
+        .sum()
 }
 
 /// Removes what belongs to nobody; to be called with the lock held, after the clean-up of iceoryx2.
@@ -54,7 +65,7 @@ pub(crate) fn sweep(folder: &Path, prefix: &str) -> u64 {
         removed +=
             service_hashes.iter().filter(|hash| !owned(hash)).map(|hash| remove(&file_of(hash))).sum::<u64>();
     }
-    removed + nodes.without_lock.iter().map(|node| remove(&folder.join("nodes").join(node))).sum::<u64>()
+    removed + nodes.remains.iter().map(|path| remove(path)).sum::<u64>()
 }
 
 /// How many were removed: one or none.
@@ -90,33 +101,43 @@ impl InSharedMemory {
 }
 
 struct Nodes {
-    /// Of ports (numbers) and services (hashes).
+    /// Of ports (numbers) and services (hashes), of nodes that are complete.
     tags: HashSet<String>,
-    without_lock: Vec<String>,
+    /// Folders and files of nodes that lack one of the files that a node is known alive by.
+    remains: Vec<PathBuf>,
 }
 
 impl Nodes {
     fn list(nodes: &Path, prefix: &str) -> Self {
-        let mut tags = HashSet::new();
-        let mut folders = Vec::new();
-        let mut locked = HashSet::new();
+        const LIFE_SIGNS: [&str; 3] = [".node_monitor", ".node_monitor_context", ".node_monitor_owner_lock"];
+        let mut of_nodes: HashMap<String, Vec<PathBuf>> = HashMap::new();
+        let mut life_signs: HashMap<String, usize> = HashMap::new();
         for name in names(nodes) {
-            if let Some(node) = between(&name, prefix, ".node_monitor") {
-                locked.insert(node.to_owned());
-            } else if name.bytes().all(|byte| byte.is_ascii_digit()) {
-                folders.push(name);
+            let path = nodes.join(&name);
+            if let Some(node) = LIFE_SIGNS.iter().find_map(|suffix| between(&name, prefix, suffix)) {
+                *life_signs.entry(node.to_owned()).or_default() += 1;
+                of_nodes.entry(node.to_owned()).or_default().push(path);
+            } else if is_number(&name) {
+                of_nodes.entry(name).or_default().push(path);
             }
         }
-        for node in &folders {
-            tags.extend(names(&nodes.join(node)).filter_map(|name| {
-                between(&name, prefix, ".port_tag")
-                    .or_else(|| between(&name, prefix, ".service_tag"))
-                    .map(str::to_owned)
-            }));
+        let mut this = Self { tags: HashSet::new(), remains: Vec::new() };
+        for (node, paths) in of_nodes {
+            if life_signs.get(&node) == Some(&LIFE_SIGNS.len()) {
+                this.tags.extend(names(&nodes.join(node)).filter_map(|name| {
+                    let tag = between(&name, prefix, ".port_tag");
+                    tag.or_else(|| between(&name, prefix, ".service_tag")).map(str::to_owned)
+                }));
+            } else {
+                this.remains.extend(paths);
+            }
         }
-        folders.retain(|node| !locked.contains(node));
-        Self { tags, without_lock: folders }
+        this
     }
+}
+
+fn is_number(name: &str) -> bool {
+    name.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 /// The id of a service, as in the name of its file in shared memory, from its description.
@@ -144,7 +165,8 @@ fn names(folder: &Path) -> impl Iterator<Item = String> {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use std::fs;
-    use std::path::Path;
+    use std::os::unix::fs::PermissionsExt;
+    use std::path::{Path, PathBuf};
 
     use super::{SHM, sweep, sweep_unfinished};
 
@@ -157,27 +179,40 @@ mod tests {
         for made in [nodes.join("10"), nodes.join("11"), services.clone()] {
             fs::create_dir_all(made).unwrap();
         }
-        fs::write(nodes.join(format!("{prefix}10.node_monitor")), "").unwrap();
-        fs::write(nodes.join(format!("10/{prefix}77.port_tag")), "").unwrap();
-        fs::write(nodes.join(format!("10/{prefix}aa.service_tag")), "").unwrap();
+        let finished = |path: PathBuf, content: &str| {
+            fs::write(&path, content).unwrap();
+            fs::set_permissions(path, fs::Permissions::from_mode(0o400)).unwrap();
+        };
+        for life_sign in [
+            "10.node_monitor",
+            "10.node_monitor_context",
+            "10.node_monitor_owner_lock",
+            "12.node_monitor_context",
+        ] {
+            fs::write(nodes.join(format!("{prefix}{life_sign}")), "").unwrap();
+        }
+        finished(nodes.join(format!("10/{prefix}77.port_tag")), "");
+        finished(nodes.join(format!("10/{prefix}aa.service_tag")), "");
+        fs::write(nodes.join(format!("10/{prefix}78.port_tag")), "").unwrap();
         let description =
             |low: u64| format!("[unique_service_id]\npayload_value = {low}\nunique_value = 1\n\n[more]\n");
-        fs::write(services.join(format!("{prefix}aa.service")), description(5)).unwrap();
-        fs::write(services.join(format!("{prefix}bb.service")), description(6)).unwrap();
+        finished(services.join(format!("{prefix}aa.service")), &description(5));
+        finished(services.join(format!("{prefix}bb.service")), &description(6));
+        fs::write(services.join(format!("{prefix}cc.service")), "").unwrap();
         let stay = ["h_77.data", "h_78_77.connection", "h_18446744073709551621.dynamic"];
         let go = ["h_78.data", "h_77_78.connection", "h_18446744073709551622.dynamic", "h_9.dynamic"];
         for name in stay.iter().chain(&go) {
             fs::write(shm(name), "x").unwrap();
         }
         fs::write(shm("h_77_77.connection"), "").unwrap();
-        assert_eq!(sweep_unfinished(&prefix), 1);
-        assert_eq!(sweep(&folder, &prefix), 4 + 2, "the four, the service bb, the node 11");
+        assert_eq!(sweep_unfinished(&folder, &prefix), 3, "a segment without size, a tag, a service");
+        assert_eq!(sweep(&folder, &prefix), 4 + 3, "the four, the service bb, the nodes 11 and 12");
         assert!(stay.iter().all(|name| shm(name).exists()));
         assert!(!go.iter().any(|name| shm(name).exists()));
         assert!(nodes.join("10").exists() && !nodes.join("11").exists());
         assert_eq!(fs::read_dir(services).unwrap().count(), 1);
         assert_eq!(
-            (sweep_unfinished(&prefix), sweep(&folder, &prefix)),
+            (sweep_unfinished(&folder, &prefix), sweep(&folder, &prefix)),
             (0, 0),
             "a second time there is nothing"
         );

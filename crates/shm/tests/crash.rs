@@ -1,5 +1,6 @@
 //! Processes are killed with SIGKILL at random points - while making, lending, sending, linking, taking, holding, growing - and
-//! those that survive go on; nothing is left behind. `FEROS_CRASH_ROUNDS` sets the number of rounds (two kills each).
+//! those that survive go on; nothing is left behind. `FEROS_CRASH_ROUNDS` sets the number of rounds (two kills each),
+//! `FEROS_CRASH_MICROS` how long the doomed live at most, `FEROS_CRASH_SEED` how long each lives.
 #![allow(clippy::unwrap_used)]
 
 use std::collections::HashMap;
@@ -158,6 +159,7 @@ impl Drop for Space {
 #[test]
 fn killed_processes_harm_nobody() {
     let rounds: u64 = std::env::var("FEROS_CRASH_ROUNDS").map_or(30, |rounds| rounds.parse().unwrap());
+    let window_micros = std::env::var("FEROS_CRASH_MICROS").map_or(80_000, |micros| micros.parse().unwrap());
     let space = format!("feros-test-{}-crash", std::process::id());
     let _removed = Space(space.clone());
     let node = Arc::new(HostNode::new(&space).unwrap());
@@ -175,7 +177,7 @@ fn killed_processes_harm_nobody() {
         let id = 100 + round;
         let doomed_publisher = child("publisher", &space, id);
         let doomed_subscriber = child("subscriber", &space, id);
-        let until = Instant::now() + Duration::from_micros(random.below(80_000));
+        let until = Instant::now() + Duration::from_micros(random.below(window_micros));
         let mut doomed_link = None;
         while Instant::now() < until {
             number += 1;
