@@ -27,6 +27,9 @@ use crate::{BuildError, ByteOrder, Encode, EncodeError, Sizer, Splitter, Writer}
 /// second pass over memory: **sequences of numbers are not cleared**, they hold what the memory held before, and who
 /// builds a message writes all of them.
 ///
+/// A message without variable parts is also written at once: its fields have a method `set`, which takes the owned
+/// message.
+///
 /// The result is, byte for byte, what [`encode_into`](crate::encode_into) makes of the equal owned message on a
 /// machine of the same byte order.
 pub trait Build: Encode + Default {

@@ -23,7 +23,8 @@
 //! ```
 //!
 //! A message can also be built where it will be sent from, without ever being owned. Its shape, here `ImageShape`, says
-//! what cannot change afterwards, its fields, here `ImageMut`, are then written in place:
+//! what cannot change afterwards, its fields, here `ImageMut`, are then written in place. [`Build`](feros_message::Build)
+//! tells how each kind of field is said and written.
 //!
 //! ```
 //! use feros_message::{build, shaped_size, view};

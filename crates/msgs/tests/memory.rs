@@ -43,7 +43,7 @@ fn memory_is_taken_for_what_is_kept_and_not_for_what_is_claimed() {
         build::<Image>(&shape, &mut memory[start..start + size]).unwrap().data.fill(7);
         assert_eq!(fields::<Image>(&mut memory[start..start + size]).unwrap().encoding, "rgb8");
     });
-    assert_eq!((building, &memory[start..start + size] == bytes), (0, true), "building allocates");
+    assert_eq!((building, memory[start..start + size] == bytes), (0, true), "building allocates");
 
     // Encoding is free of allocation at any size and for nested messages, its size included.
     let image = Image { data: vec![7; 1 << 20], ..image };

@@ -1,11 +1,11 @@
 //! The generated types of a package of one's own do what those of the standard packages do.
 #![allow(clippy::unwrap_used)]
 
-use feros::message::{Action, EncodeError, Message, Service, from_bytes, to_vec, view};
+use feros::message::{Action, EncodeError, Message, Service, build, from_bytes, shaped_size, to_vec, view};
 use feros::msgs::geometry_msgs::msg::Point;
-use feros::msgs::std_msgs::msg::Header;
+use feros::msgs::std_msgs::msg::{Header, HeaderShape};
 use own_package::robot_interfaces::action::{Dock, Dock_Feedback};
-use own_package::robot_interfaces::msg::{ArmTargets, JointTarget};
+use own_package::robot_interfaces::msg::{ArmTargets, ArmTargetsShape, JointTarget, JointTargetShape};
 use own_package::robot_interfaces::srv::{PlanPath, PlanPath_Request};
 
 fn targets() -> ArmTargets {
@@ -29,6 +29,31 @@ fn a_message_survives_the_round_trip_owned_and_viewed() {
     assert_eq!(seen.joints.iter().map(|joint| joint.name).collect::<Vec<_>>(), ["shoulder", "elbow"]);
     assert_eq!(seen.covariance, sent.covariance);
     assert_eq!(seen.waypoints.get(2), Some(Point { x: 1.0, y: 2.0, z: 3.0 }));
+}
+
+/// Texts and elements of varying size are said in the shape, elements of fixed size are counted, all else is written
+/// in place.
+#[test]
+fn a_message_built_in_place_is_the_one_that_is_encoded() {
+    let shape = ArmTargetsShape {
+        header: HeaderShape { frame_id: JointTarget::DEFAULT_FRAME },
+        joints: &[JointTargetShape { name: "shoulder" }, JointTargetShape { name: "elbow" }],
+        waypoints: 3,
+    };
+    let size = shaped_size::<ArmTargets>(&shape).unwrap();
+    let mut memory = vec![0; size + 7];
+    let start = memory[4..].as_ptr().align_offset(8);
+    let lent = &mut memory[start..start + size];
+
+    let mut targets_in_place = build::<ArmTargets>(&shape, lent).unwrap();
+    for joint in targets_in_place.joints.iter_mut() {
+        *joint.position = 1.5; // speed and type keep the defaults of the definition
+    }
+    *targets_in_place.covariance = std::array::from_fn(|index| index as f64);
+    for mut point in targets_in_place.waypoints {
+        point.set(&Point { x: 1.0, y: 2.0, z: 3.0 });
+    }
+    assert_eq!(lent, to_vec(&targets()).unwrap());
 }
 
 #[test]
