@@ -12,6 +12,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::num::NonZeroU64;
 use std::os::fd::{AsFd, OwnedFd};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, Weak};
 use std::time::{Duration, Instant};
 
@@ -115,6 +116,8 @@ pub struct Peer {
     mapping: Mapping,
     /// Readable when the process has ended.
     process: OwnedFd,
+    /// Somebody has seen its end.
+    has_ended: AtomicBool,
 }
 
 type Peers = Mutex<HashMap<(u32, NonZeroU64), Weak<Peer>>>;
@@ -153,7 +156,7 @@ impl Peer {
             }
             WrongContent::Token => PeerError::WrongToken { pid },
         })?;
-        let peer = Self { pid, mapping, process };
+        let peer = Self { pid, mapping, process, has_ended: AtomicBool::new(false) };
         // Alive now means that `/proc/<pid>` was the folder of this process all the time, so `process` is its handle.
         if peer.is_alive() { Ok(peer) } else { Err(PeerError::NoSuchProcess { pid }) }
     }
@@ -168,7 +171,11 @@ impl Peer {
         let mut ended = [PollFd::new(&self.process, PollFlags::IN)];
         let now = Timespec { tv_sec: 0, tv_nsec: 0 };
         // An interrupted or failed look tells nothing, and taking a living process for dead would do harm.
-        !matches!(poll(&mut ended, Some(&now)), Ok(1..))
+        let is_alive = !matches!(poll(&mut ended, Some(&now)), Ok(1..));
+        if !is_alive {
+            self.has_ended.store(true, Ordering::Relaxed);
+        }
+        is_alive
     }
 
     /// The subscription of this entry in the process. Whether there is one shows in use: entries come and go.
@@ -317,9 +324,11 @@ impl PeerAttachment {
     }
 
     /// The number of messages that the subscription has taken since it attached, modulo 2^32; `None` if it no longer hears
-    /// the publisher. The number is the other process's word.
+    /// the publisher, or its process was found to have ended: who has waited for the dead once need not do so again. The
+    /// number is the other process's word.
     pub fn taken(&self) -> Option<u32> {
-        self.attachment().taken(self.found)
+        let has_ended = self.subscription.peer.has_ended.load(Ordering::Relaxed);
+        if has_ended { None } else { self.attachment().taken(self.found) }
     }
 
     /// Sleeps until the number of messages taken is not `seen` any more, at most for `timeout`. Ends also when the
