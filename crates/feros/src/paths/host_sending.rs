@@ -62,7 +62,10 @@ impl Served {
 
     /// Waits until a subscription that keeps all has room for one more message, or is gone.
     pub(crate) fn wait_for_room(&self, until: Instant) -> Result<(), StillFull> {
-        while self.is_lossless {
+        if !self.is_lossless {
+            return Ok(());
+        }
+        loop {
             let Some(taken) = self.attachment.taken() else { return Ok(()) };
             // Both count modulo 2^32; the other side's word may be anything.
             let waiting = self.sent.load(Ordering::Relaxed).wrapping_sub(taken);
@@ -76,7 +79,6 @@ impl Served {
                 Room::TimedOut => return Err(StillFull),
             }
         }
-        Ok(())
     }
 }
 
