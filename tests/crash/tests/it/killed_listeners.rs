@@ -77,7 +77,10 @@ fn killed_listeners_harm_nobody() {
         rounds as usize * LIVES.len()
     );
     assert!(talker_after.pss_kb < talker_before.pss_kb + 4096, "{talker_before:?} -> {talker_after:?}");
-    assert!(survivor_after.pss_kb < survivor_before.pss_kb + 4096, "{survivor_before:?} -> {survivor_after:?}");
+    assert!(
+        survivor_after.pss_kb < survivor_before.pss_kb + 4096,
+        "{survivor_before:?} -> {survivor_after:?}"
+    );
     assert!(
         !place.is_own() || talker_after.shm_kb < talker_before.shm_kb + 1024,
         "{talker_before:?} -> {talker_after:?}"

@@ -7,6 +7,10 @@ use serde_json::json;
 use crate::support::{Peer, Place, Random, heard, number, resources, rounds, until};
 
 const SIZE_BYTES: usize = 1 << 20;
+/// Killed one right after the other, before the engine has forgotten the first.
+const GENERATION: u32 = 4;
+/// Heap that the listener may keep for messages of this size; a leak would exceed it in many rounds.
+const LEEWAY_KB: u64 = 16 * 1024;
 
 #[test]
 fn killed_talkers_harm_nobody() {
@@ -15,9 +19,9 @@ fn killed_talkers_harm_nobody() {
     let mut listener = Peer::start(&place, "listener");
     listener.ask("listen", json!({"name": "owned", "topic": "image"}));
     listener.ask("listen", json!({"name": "views", "topic": "image", "form": "view", "hold": 3}));
-    let rounds = rounds(6);
+    let rounds = rounds(2) * GENERATION;
     let (mut slowest_start, mut slowest_host) = (Duration::ZERO, Duration::ZERO);
-    let mut baseline = None;
+    let mut measured = Vec::new();
     let mut began = Instant::now();
     for id in 1..=rounds {
         let mut talker = Peer::start(&place, "talker");
@@ -42,14 +46,13 @@ fn killed_talkers_harm_nobody() {
         // Views of a dead publisher's messages stay what they are.
         let held = listener.of("check_held", "views");
         assert_eq!(number(&held, "/broken"), 0, "{held}");
-        if id == rounds / 3 + 1 {
-            until("the dead talker is forgotten", || listener.paths("owned").is_empty().then_some(()));
-            baseline = Some(resources(&listener, &place));
+        if id % GENERATION == 0 {
+            until("the dead talkers are forgotten", || listener.paths("owned").is_empty().then_some(()));
+            measured.push(resources(&listener, &place));
             began = Instant::now();
         }
     }
-    until("the dead talkers are forgotten", || listener.paths("owned").is_empty().then_some(()));
-    let before = baseline.unwrap();
+    let before = measured[0];
     let after = until("everything of the dead is closed", || {
         let now = resources(&listener, &place);
         (now.descriptors <= before.descriptors && (!place.is_own() || now.shm_files <= before.shm_files))
@@ -57,9 +60,10 @@ fn killed_talkers_harm_nobody() {
     });
     println!(
         "{rounds} talkers killed: from one's death to the next one's first message at most {slowest_start:?}, to the host path \
-         at most {slowest_host:?}\nlistener {before:?} -> {after:?}"
+         at most {slowest_host:?}\nlistener {before:?} -> {after:?}, PSS by generation {:?} KB",
+        measured.iter().map(|one| one.pss_kb).collect::<Vec<_>>()
     );
-    assert!(after.pss_kb < before.pss_kb + 4096, "{before:?} -> {after:?}");
+    assert!(after.pss_kb < before.pss_kb + LEEWAY_KB, "{before:?} -> {after:?}");
     assert!(!place.is_own() || after.shm_kb < before.shm_kb + 1024, "{before:?} -> {after:?}");
     for name in ["owned", "views"] {
         let report = listener.of("report", name);

@@ -50,7 +50,10 @@ fn publishing_goes_on_when_the_listener_that_it_waits_for_is_killed() {
          largest gap of the other listener {} ms, {stopped}",
         largest_gap_ms(&report)
     );
-    assert_eq!(matches, 2, "publishing went on only when the engine had forgotten the dead listener: {needed:?}");
+    assert_eq!(
+        matches, 2,
+        "publishing went on only when the engine had forgotten the dead listener: {needed:?}"
+    );
     assert_eq!((heard(&report, 1, "missing"), heard(&report, 1, "doubled")), (0, 0), "{report}");
     assert_eq!(heard(&report, 1, "first"), 1, "{report}");
     survivor.end();
