@@ -54,7 +54,9 @@ mod rosout;
 mod service;
 mod shutdown;
 mod subscription;
+mod sync;
 mod timer;
+mod turns;
 
 pub use arguments::{ArgumentError, Arguments, LogLevel};
 pub use client::{CallError, Client, ClientOptions, GenericClient, ResponseFuture, SerializedResponseFuture};

@@ -23,8 +23,9 @@ use crate::paths::{
     self, HostReception, HostReceptionState, Inbox, MatchPath, Received, Registration, SubscriptionCounts,
     Want,
 };
+use crate::turns::Turns;
+use receiver::Receiver;
 pub(crate) use receiver::Tally;
-use receiver::{Receiver, TurnTaking};
 
 /// How a subscription is made; a number or a [`QosProfile`] will do where the rest is default.
 pub struct SubscriptionOptions {
@@ -249,7 +250,7 @@ impl GenericSubscription {
                 (Entity::new(&ringer, move || receiver.receive_one()), None)
             }
             Dispatch::PublishingThread => {
-                let turns = Arc::new(TurnTaking::new(receiver));
+                let turns = Arc::new(Turns::new(receiver));
                 let (direct, ring_again) = (turns.clone(), ringer.clone());
                 let guard = paths::DirectGuard::new(&inbox, move || direct.receive_all(&ring_again));
                 (Entity::new(&ringer, move || turns.receive_one()), Some(guard))

@@ -6,7 +6,7 @@
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use feros::msgs::sensor_msgs::msg::{Image, ImageShape};
@@ -56,6 +56,9 @@ const ROUNDS: usize = 200;
 /// iceoryx2 makes one small allocation, whatever the message's size, for each loan.
 const BY_ICEORYX2: u64 = ROUNDS as u64;
 const SIZES: [usize; 2] = [256, 1 << 20];
+
+/// A subscription that comes or goes has the publishers of the process look at their matches again: one test at a time.
+static ALONE: Mutex<()> = Mutex::new(());
 
 fn context() -> Context {
     let session = SessionOptions {
@@ -116,6 +119,7 @@ fn wait_for_path(publisher: &Publisher<Image>, executor: &Executor, path: Path, 
 
 #[test]
 fn the_process_path_allocates_nothing() {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let node = context().create_node("process").unwrap();
     let executor = Executor::new();
     executor.add_node(&node).unwrap();
@@ -153,6 +157,7 @@ fn the_process_path_allocates_nothing() {
 
 #[test]
 fn the_host_path_allocates_nothing_but_what_iceoryx2_does() {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let (here, there) = (context(), context());
     let (talker, listener) = (here.create_node("talker").unwrap(), there.create_node("listener").unwrap());
     let executor = Executor::new();

@@ -1,7 +1,7 @@
 //! The receiving side of a subscription: one message per turn, whichever path it came by, into the user's closure.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 
 use feros_executor::{Progress, Ringer};
 use feros_message::DecodeError;
@@ -15,6 +15,7 @@ use crate::paths::{
     EngineSource, HostReception, HostReceptionState, Inbox, Incoming, Merge, MergeCounters, Received,
     SubscriptionCounters, SubscriptionCounts, Via,
 };
+use crate::turns::Turns;
 
 /// What a subscription counts; shared with its handle.
 #[derive(Default)]
@@ -200,69 +201,33 @@ impl EngineSource for Engine<'_> {
     }
 }
 
-/// A receiver that several threads may run, one at a time: whoever has it runs it without a lock, and does the work of those
-/// who come meanwhile.
-pub(crate) struct TurnTaking<R> {
-    receiver: Mutex<Option<Box<R>>>,
-    /// Somebody came while another had the receiver.
-    again: AtomicBool,
-}
-
-impl<M, D, T> TurnTaking<Receiver<M, D, T>>
+impl<M, D, T> Turns<Receiver<M, D, T>>
 where
     M: Send + Sync + 'static,
     D: FnMut(Received<M>) -> Result<(), DecodeError>,
     T: FnMut() -> Result<Option<SubscriptionEvent>, EventError>,
 {
-    pub(crate) fn new(receiver: Receiver<M, D, T>) -> Self {
-        Self { receiver: Mutex::new(Some(Box::new(receiver))), again: AtomicBool::new(false) }
-    }
-
-    fn begin(&self) -> Option<Turn<'_, Receiver<M, D, T>>> {
-        // Before the look: whoever has the receiver sees this after giving it back, if the look finds nothing.
-        self.again.store(true, Ordering::SeqCst);
-        let receiver = self.receiver.lock().unwrap_or_else(PoisonError::into_inner).take()?;
-        self.again.store(false, Ordering::SeqCst);
-        Some(Turn { place: &self.receiver, receiver: Some(receiver) })
-    }
-
     /// The executor's turn: one message.
     pub(crate) fn receive_one(&self) -> Progress {
-        let Some(mut turn) = self.begin() else { return Progress::Done };
-        let progress = turn.receiver.as_mut().map_or(Progress::Done, |receiver| receiver.receive_one());
-        drop(turn);
-        if self.again.load(Ordering::SeqCst) { Progress::More } else { progress }
+        let Some(mut receiver) = self.begin() else { return Progress::Done };
+        let progress = receiver.receive_one();
+        drop(receiver);
+        if self.is_wanted() { Progress::More } else { progress }
     }
 
     /// The publishing thread's turn: all that publishers of this process have put in. The rest is the executor's.
     pub(crate) fn receive_all(&self, ringer: &Ringer) {
-        loop {
-            let Some(mut turn) = self.begin() else { return };
+        let mut turn = self.begin();
+        while let Some(mut receiver) = turn {
             let mut progress = Progress::Done;
-            if let Some(receiver) = turn.receiver.as_mut() {
-                while receiver.has_messages_of_this_process() {
-                    progress = receiver.receive_one();
-                }
+            while receiver.has_messages_of_this_process() {
+                progress = receiver.receive_one();
             }
-            drop(turn);
+            drop(receiver);
             if progress == Progress::More {
                 ringer.ring();
             }
-            if !self.again.load(Ordering::SeqCst) {
-                return;
-            }
+            turn = self.begin_again();
         }
-    }
-}
-
-/// The right to run a receiver; given back when dropped, by a panic of the callback too.
-struct Turn<'a, R> {
-    place: &'a Mutex<Option<Box<R>>>,
-    receiver: Option<Box<R>>,
-}
-
-impl<R> Drop for Turn<'_, R> {
-    fn drop(&mut self) {
-        *self.place.lock().unwrap_or_else(PoisonError::into_inner) = self.receiver.take();
     }
 }
