@@ -177,6 +177,11 @@ impl HostNode {
         }
     }
 
+    /// Whether the process with this node lives, or was killed and is not cleaned up.
+    pub(crate) fn knows(&self, node: u128) -> bool {
+        self.space.folder.join(format!("nodes/{}{node}.node_monitor", self.space.prefix)).exists()
+    }
+
     pub(crate) fn iceoryx(&self) -> &Node<Ipc> {
         &self.node
     }

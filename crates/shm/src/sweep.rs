@@ -21,12 +21,17 @@ pub(crate) fn sweep_unfinished(folder: &Path, prefix: &str) -> u64 {
     let segment = |found: &Metadata| found.len() == 0 || found.mode() & 0o400 == 0;
     // A file is made for reading and writing, is filled, and becomes readable only. Before, iceoryx2 does not list it.
     let file = |found: &Metadata| found.is_file() && found.mode() & 0o200 != 0;
+    // What a node is known alive by is made for writing only; until it is readable iceoryx2 takes the node for one that starts.
+    let life_sign = |found: &Metadata| found.is_file() && found.mode() & 0o400 == 0;
     let nodes = folder.join("nodes");
     let of_nodes = names(&nodes)
         .filter(|name| is_number(name))
         .map(|node| remove_if(&nodes.join(node), "", file))
         .sum::<u64>();
-    remove_if(Path::new(SHM), prefix, segment) + remove_if(&folder.join("services"), "", file) + of_nodes
+    remove_if(&nodes, "", life_sign)
+        + remove_if(Path::new(SHM), prefix, segment)
+        + remove_if(&folder.join("services"), "", file)
+        + of_nodes
 }
 
 fn remove_if(folder: &Path, prefix: &str, unfinished: impl Fn(&Metadata) -> bool) -> u64 {
@@ -191,6 +196,9 @@ mod tests {
         ] {
             fs::write(nodes.join(format!("{prefix}{life_sign}")), "").unwrap();
         }
+        let starting = nodes.join(format!("{prefix}13.node_monitor_context"));
+        fs::write(&starting, "").unwrap();
+        fs::set_permissions(starting, fs::Permissions::from_mode(0o200)).unwrap();
         finished(nodes.join(format!("10/{prefix}77.port_tag")), "");
         finished(nodes.join(format!("10/{prefix}aa.service_tag")), "");
         fs::write(nodes.join(format!("10/{prefix}78.port_tag")), "").unwrap();
@@ -205,7 +213,11 @@ mod tests {
             fs::write(shm(name), "x").unwrap();
         }
         fs::write(shm("h_77_77.connection"), "").unwrap();
-        assert_eq!(sweep_unfinished(&folder, &prefix), 3, "a segment without size, a tag, a service");
+        assert_eq!(
+            sweep_unfinished(&folder, &prefix),
+            4,
+            "a segment without size, a tag, a service, a life sign"
+        );
         assert_eq!(sweep(&folder, &prefix), 4 + 3, "the four, the service bb, the nodes 11 and 12");
         assert!(stay.iter().all(|name| shm(name).exists()));
         assert!(!go.iter().any(|name| shm(name).exists()));

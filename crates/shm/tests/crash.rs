@@ -211,7 +211,13 @@ fn killed_processes_harm_nobody() {
         // What was queued can still be read after the death.
         if let Some(mut doomed) = doomed_link {
             while let TakeOutcome::Sample(_) = doomed.take() {}
-            assert!(!doomed.is_connected(), "cleaned up");
+            assert!(
+                !doomed.is_connected(),
+                "round {round}: still registered after {clean_up:?}, then {:?}, connected {}, files {:#?}",
+                node.clean_up(),
+                doomed.is_connected(),
+                files(&node)
+            );
         }
         assert_eq!(publisher.subscriber_count(), 1, "round {round}: the killed subscription's place is free");
         // The id can be used again at once.
