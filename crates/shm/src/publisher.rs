@@ -449,7 +449,8 @@ fn chunk_address<T>(header: &T) -> usize {
 fn start_of_message(header: &mut WireHeader) -> NonNull<u8> {
     // So there is no padding between header and payload.
     const { assert!(size_of::<WireHeader>().is_multiple_of(8) && align_of::<WireHeader>() == 8) };
-    let behind = std::ptr::from_mut(header).cast::<u8>().wrapping_add(size_of::<WireHeader>() + LEADING_BYTES);
+    let behind =
+        std::ptr::from_mut(header).cast::<u8>().wrapping_add(size_of::<WireHeader>() + LEADING_BYTES);
     NonNull::new(behind).expect("memory does not end at address zero")
 }
 
