@@ -31,7 +31,7 @@ fn main() {
     let executor = Executor::new();
     executor.add_node(&node).unwrap();
     let stopper = executor.stopper();
-    let (ended, has_ended) = mpsc::channel();
+    let (ended, has_ended) = mpsc::sync_channel(1);
     let spinning = std::thread::Builder::new().name("spin".into()).spawn(move || {
         let result = executor.spin();
         ended.send(()).unwrap();

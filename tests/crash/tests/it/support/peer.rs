@@ -20,6 +20,10 @@ pub(crate) struct Peer {
     stderr: Arc<Mutex<String>>,
 }
 
+fn spawn(name: &str, run: impl FnOnce() + Send + 'static) {
+    thread::Builder::new().name(name.to_owned()).spawn(run).unwrap();
+}
+
 /// The program of all peers.
 pub(crate) fn program() -> &'static Path {
     Path::new(env!("CARGO_BIN_EXE_crash-peer"))
@@ -45,14 +49,14 @@ impl Peer {
         let mut stderr_pipe = child.stderr.take().unwrap();
         let stderr = Arc::new(Mutex::new(String::new()));
         let collected = stderr.clone();
-        thread::spawn(move || {
+        spawn("peer-stderr", move || {
             let mut bytes = [0; 4096];
             while let Ok(count @ 1..) = stderr_pipe.read(&mut bytes) {
                 collected.lock().unwrap().push_str(&String::from_utf8_lossy(&bytes[..count]));
             }
         });
         let (sender, answers) = sync_channel(16);
-        thread::spawn(move || {
+        spawn("peer-stdout", move || {
             let lines = BufReader::new(stdout).lines().map_while(Result::ok);
             lines.take_while(|line| sender.send(line.clone()).is_ok()).for_each(drop);
         });
