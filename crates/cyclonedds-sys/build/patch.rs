@@ -1,7 +1,7 @@
 //! The change that Feros makes to Cyclone DDS, as anchored edits: each must fit its file exactly as often as it says, or
 //! the build fails. So a new upstream version can never be built without the change, or with half of it.
 //!
-//! What it adds: two last, optional serdata operations, `add_inline_qos`, called where DATA and the first DATA_FRAG are made
+//! What it adds: two last, optional serdata operations, `add_inline_qos`, called where DATA and DATA_FRAG are made
 //! (services need the request's identity there), and `received_from`, which tells a received sample its writer and number (a
 //! packet's own header does not: participants of one process share packets); and the participant's GUID in endpoint
 //! discovery (stock ROS 2 tools need it to name the node of an endpoint).
@@ -15,9 +15,10 @@
 //! Looking at matches copied the other side's QoS without the lock under which discovery replaces its USER_DATA, and waited for
 //! a write that waits for room. It takes the lock of the QoS now, and pins the entity instead of locking it.
 //!
-//! What it adapts: a reader that missed a writer's first heartbeat asks for one with an empty ACKNACK. Fast DDS answers at
-//! once only when that has base 0 and a count above 0; otherwise it waits for its period of one to three seconds, in which
-//! stock nodes are unknown.
+//! What it adapts: time and inline QoS go with every fragment, not only with the first. Fast DDS takes both from whichever
+//! comes first, and where that was another, a client took the large reply to its request for that to somebody else's. And a
+//! reader that missed a writer's first heartbeat asks for one with an empty ACKNACK. Fast DDS answers at once only when that
+//! has base 0 and a count above 0; otherwise it waits for its period of one to three seconds, in which stock nodes are unknown.
 
 use std::path::Path;
 use std::sync::Mutex;
@@ -43,7 +44,7 @@ const EDITS: &[Edit] = &[
         anchor: "struct ddsi_serdata_ops {\n",
         times: 1,
         replacement: "struct ddsi_xmsg;\n\
-            /* Feros: may add parameters to the inline QoS of the DATA or first DATA_FRAG submessage; NULL adds none. */\n\
+            /* Feros: may add parameters to the inline QoS of each DATA or DATA_FRAG submessage; NULL adds none. */\n\
             typedef void (*ddsi_serdata_add_inline_qos_t) (const struct ddsi_serdata *d, struct ddsi_xmsg *m);\n\
             struct ddsi_guid;\n\
             /* Feros: told the writer of a received sample, in host order, and its sequence number; NULL if not wanted. */\n\
@@ -67,6 +68,18 @@ const EDITS: &[Edit] = &[
         anchor: "      ddsi_xmsg_addpar_statusinfo (*pmsg, serdata->statusinfo);\n    }\n    rc = ddsi_xmsg_addpar_sentinel_ifparam (*pmsg);\n",
         times: 1,
         replacement: "      ddsi_xmsg_addpar_statusinfo (*pmsg, serdata->statusinfo);\n    }\n    if (serdata->ops->add_inline_qos)\n      serdata->ops->add_inline_qos (serdata, *pmsg);\n    rc = ddsi_xmsg_addpar_sentinel_ifparam (*pmsg);\n",
+    },
+    Edit {
+        file: "src/core/ddsi/src/ddsi_transmit.c",
+        anchor: "  if (fragnum == 0)\n  {\n    int rc;\n",
+        times: 1,
+        replacement: "  if (fragnum == 0 || serdata->ops->add_inline_qos)\n  {\n    int rc;\n",
+    },
+    Edit {
+        file: "src/core/ddsi/src/ddsi_transmit.c",
+        anchor: "  /* Timestamp only needed once, for the first fragment */\n  if (fragnum == 0)\n  {\n",
+        times: 1,
+        replacement: "  /* Feros: Fast DDS takes it from whichever fragment comes first */\n  {\n",
     },
     Edit {
         file: "src/core/ddsi/src/ddsi_receive.c",

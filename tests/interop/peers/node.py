@@ -143,7 +143,11 @@ class Node:
         futures = [client.call_async(conversion.fill(client.srv_type.Request(), request)) for request in requests]
         for future in futures:
             future.add_done_callback(lambda _: done.put(None))
-        done.take(len(futures), timeout)
+        try:
+            done.take(len(futures), timeout)
+        except TimeoutError as error:
+            answered = [at for at, future in enumerate(futures) if future.done()]
+            raise TimeoutError(f"{error}; answered were {answered}") from None
         return [conversion.to_json(future.result()) for future in futures]
 
     def send(self, service, request):

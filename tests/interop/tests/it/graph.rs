@@ -7,11 +7,11 @@ use feros::msgs::rcl_interfaces::msg::Log;
 use feros::msgs::std_msgs::msg::{Int32, String as Text};
 use feros::msgs::std_srvs::srv::{SetBool, SetBool_Request, SetBool_Response};
 use feros::rmw::{EndpointInfo, EndpointKind, NodeName};
-use feros::{Durability, History, Liveliness, NodeOptions, QosProfile, Reliability, TypeIdentity};
+use feros::{Context, Durability, History, Liveliness, NodeOptions, QosProfile, Reliability, TypeIdentity};
 use feros_interop::{Domain, Peer};
 use serde_json::{Value, json};
 
-use crate::support::{Inbox, Spinning, WATCHDOG, context, context_in_enclave, items, node, stock};
+use crate::support::{Inbox, Spinning, WATCHDOG, context, items, node, options, stock};
 
 const TEXT: &str = "std_msgs/msg/String";
 const SET_BOOL: &str = "std_srvs/srv/SetBool";
@@ -113,7 +113,9 @@ fn stock_sees_our_nodes_endpoints_types_hashes_and_qos() {
 fn stock_sees_the_enclave_and_several_nodes_of_one_context() {
     let Some(domain) = Domain::reserve() else { return };
     let mut peer = stock(&domain);
-    let context = context_in_enclave(&domain, "/kitchen/robot");
+    let mut options = options(&domain);
+    options.session.enclave = "/kitchen/robot".into();
+    let context = Context::new(options).unwrap();
     let nodes: Vec<_> = ["/", "/arm", "/arm/hand"]
         .map(|namespace| context.create_node_with(NodeOptions::new("same").namespace(namespace)).unwrap())
         .into();

@@ -1,5 +1,6 @@
 //! Services in both directions: values, large replies, several clients at once, late answers, and the services of stock nodes.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use feros::message::Service as ServiceType;
@@ -12,11 +13,12 @@ use feros::msgs::std_srvs::srv::{SetBool, SetBool_Request, SetBool_Response};
 use feros::msgs::test_msgs::srv as test_srvs;
 use feros::msgs::type_description_interfaces::srv::{GetTypeDescription, GetTypeDescription_Request};
 use feros::rmw::TypeHash;
-use feros::{Node, Responder, Service, ServiceIdentity};
+use feros::{Context, ContextOptions, Node, Responder, Service, ServiceIdentity};
 use feros_interop::{Domain, Peer};
+use feros_rmw_cyclonedds::ConfiguredCycloneEngine;
 use serde_json::{Value, json};
 
-use crate::support::{Inbox, Spinning, WATCHDOG, dynamic_type, items, node, stock};
+use crate::support::{Inbox, Spinning, WATCHDOG, dynamic_type, items, node, options, stock};
 use crate::values::{EXTREMES, difference, from_json, to_json};
 
 const SET_BOOL: &str = "std_srvs/srv/SetBool";
@@ -124,6 +126,29 @@ fn stock_clients_are_answered_small_and_large_and_several_at_once() {
     });
     drop(service);
     peer.eventually("ready", json!({"service": "/switch"}), |ready| *ready == false);
+}
+
+/// The fragments of a large reply may come in any order: each says whose reply it is.
+#[test]
+fn large_replies_reach_stock_over_a_link_that_loses_packets() {
+    let Some(domain) = Domain::reserve() else { return };
+    let mut peer = stock(&domain);
+    let lossy = "<Internal><Test><XmitLossiness>150</XmitLossiness></Test></Internal>";
+    let engine = ConfiguredCycloneEngine { configuration: lossy.to_owned() };
+    let context =
+        Context::new(ContextOptions { engine: Some(Arc::new(engine)), ..options(&domain) }).unwrap();
+    let node = context.create_node("lossy").unwrap();
+    let _spinning = Spinning::new(&node);
+    let _service = node.create_service::<SetBool, _>("/switch", set_bool).unwrap();
+    peer.ask("client", json!({"name": "/switch", "type": SET_BOOL}));
+    peer.ask("wait", json!({"service": "/switch"}));
+    for _ in 0..10 {
+        let answers =
+            peer.ask("call", json!({"service": "/switch", "requests": vec![json!({"data": false}); 4]}));
+        for answer in items(&answers) {
+            assert_eq!(answer["message"].as_str().unwrap().len(), LARGE);
+        }
+    }
 }
 
 #[test]

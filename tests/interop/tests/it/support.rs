@@ -13,29 +13,26 @@ use serde_json::Value;
 /// Ends a test that hangs; no test passes or fails by how fast it is.
 pub(crate) const WATCHDOG: Duration = Duration::from_secs(90);
 
-/// A context in the test's domain, on loopback.
-pub(crate) fn context(domain: &Domain) -> Context {
-    context_in_enclave(domain, "/")
-}
-
-/// The same in an enclave.
-pub(crate) fn context_in_enclave(domain: &Domain, enclave: &str) -> Context {
-    feros::logging::init(&Arguments::default());
+/// Options of a context in the test's domain, on loopback.
+pub(crate) fn options(domain: &Domain) -> ContextOptions {
     let session = SessionOptions {
         domain_id: domain.id().into(),
         discovery_range: DiscoveryRange::Localhost,
-        enclave: enclave.to_owned(),
         ..SessionOptions::default()
     };
-    let arguments = Arguments::default();
-    Context::new(ContextOptions {
+    ContextOptions {
         session,
-        arguments,
+        arguments: Arguments::default(),
         engine: None,
         handle_signals: false,
         paths: feros::PathSet::ALL,
-    })
-    .unwrap()
+    }
+}
+
+/// A context in the test's domain, on loopback.
+pub(crate) fn context(domain: &Domain) -> Context {
+    feros::logging::init(&Arguments::default());
+    Context::new(options(domain)).unwrap()
 }
 
 /// A Feros node `/ours/feros_node` in a context of its own.
