@@ -1,5 +1,6 @@
 //! The receiving side of the host path: a subscription's entry in shared memory, and its links to publishers.
 
+use std::fmt::Display;
 use std::num::NonZeroU64;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -9,7 +10,7 @@ use feros_executor::Ringer;
 use feros_rmw::{Gid, History, Match, MessageInfo, Payload, QosProfile, Reliability, Sample, Stamp};
 use feros_shm::{
     Announced, Announcement, Attachment, HostNode, HostSample, Link, LinkSettings, Obstacle, OpenError, Path,
-    PathSet, ProcessSegment, SubscriptionEntry, TakeOutcome, classify,
+    PathSet, ProcessSegment, SampleHeader, SubscriptionEntry, TakeOutcome, classify,
 };
 
 use crate::paths::host::{self, LONGEST_QUEUE};
@@ -265,6 +266,10 @@ impl HostLink {
                     if self.is_lossless {
                         self.attachment.count_taken(1);
                     }
+                    if !is_plausible(&header, since) {
+                        self.refuse(&format_args!("its header says {header:?}"));
+                        continue;
+                    }
                     if is_expired(header.expires_nanos) {
                         continue;
                     }
@@ -288,12 +293,16 @@ impl HostLink {
                     if self.is_lossless {
                         self.attachment.count_taken(1);
                     }
-                    let count = self.shared.refused.fetch_add(1, Ordering::Relaxed) + 1;
-                    if count.is_power_of_two() {
-                        tracing::error!(target: "feros::shm", "refused {count} so far: {why}");
-                    }
+                    self.refuse(&why);
                 }
             }
+        }
+    }
+
+    fn refuse(&self, why: &dyn Display) {
+        let count = self.shared.refused.fetch_add(1, Ordering::Relaxed) + 1;
+        if count.is_power_of_two() {
+            tracing::error!(target: "feros::shm", "refused {count} so far of publisher {}: {why}", self.publisher);
         }
     }
 
@@ -304,6 +313,15 @@ impl HostLink {
         }
         self.since
     }
+}
+
+/// Stamps and numbers decide what is a duplicate and what was lost: one absurd header would make all later messages old. Stamps
+/// may be ahead of the clock, which may have been set back meanwhile.
+fn is_plausible(header: &SampleHeader, since: u64) -> bool {
+    const LARGEST_LEAD_NANOS: i64 = 24 * 3600 * 1_000_000_000;
+    const MOST_MESSAGES: u64 = 1 << 40;
+    let latest = Stamp::now().0.saturating_add(LARGEST_LEAD_NANOS);
+    (Stamp::MIN.0..=latest).contains(&header.stamp) && header.publication_number - since < MOST_MESSAGES
 }
 
 /// Lifespans are counted from the stamp, by the host's clock, as the engine does.
@@ -334,5 +352,20 @@ impl FastLink for HostLink {
         };
         let payload = Payload::new(sample);
         Some(FromLink { sample: Sample { payload, info }, since: self.since? })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn absurd_headers_are_refused() {
+        let good = SampleHeader { stamp: Stamp::now().0, publication_number: 7, ..SampleHeader::default() };
+        assert!(is_plausible(&good, 7));
+        for stamp in [0, -1, i64::MIN, i64::MAX, good.stamp.saturating_mul(3)] {
+            assert!(!is_plausible(&SampleHeader { stamp, ..good }, 7), "{stamp}");
+        }
+        assert!(!is_plausible(&SampleHeader { publication_number: u64::MAX, ..good }, 7));
     }
 }

@@ -502,8 +502,8 @@ impl Outlet {
             Err(source) => {
                 self.count_host_failure(&source);
                 match self.when_exhausted {
-                    WhenExhausted::Network => Ok(None),
-                    WhenExhausted::Error => {
+                    WhenExhausted::Network if self.allowed.contains(Path::Network) => Ok(None),
+                    WhenExhausted::Network | WhenExhausted::Error => {
                         Err(PublishError::SharedMemory { topic: self.topic.clone(), source })
                     }
                 }
