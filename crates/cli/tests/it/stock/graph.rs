@@ -46,7 +46,9 @@ fn topics_of_stock_are_listed_with_types_hashes_and_qos() {
     let info = ["topic", "info", "-v", "/theirs/words"];
     let text = stock.eventually(&info, |out| out.matches("Node name: stock_node\n").count() == 2);
     let blocks: Vec<&str> = text.split("\n\n").collect();
-    let [kind, publishers, publisher, subscriptions, subscription, ""] = blocks[..] else { panic!("{text}") };
+    let [kind, publishers, publisher, subscriptions, subscription, paths, ""] = blocks[..] else {
+        panic!("{text}")
+    };
     assert_eq!(
         [kind, publishers, subscriptions],
         ["Type: std_msgs/msg/String", "Publisher count: 1", "Subscription count: 1"]
@@ -68,6 +70,10 @@ fn topics_of_stock_are_listed_with_types_hashes_and_qos() {
          Infinite"
     );
     assert_eq!(without_gid(subscription), expected);
+    assert_eq!(
+        paths,
+        "Paths:\n  /theirs/stock_node -> /theirs/stock_node: network, because the publisher is not a Feros endpoint"
+    );
     // The gid is the one by which the stock node knows its own publisher.
     let own = stock.peer.ask("publishers", json!({"topic": "/theirs/words"}));
     let gid = publisher.lines().find_map(|line| line.strip_prefix("GID: ")).unwrap();
