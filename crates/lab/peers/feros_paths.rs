@@ -171,14 +171,11 @@ impl<'a> Outgoing<'a> {
 
     fn send_given(&self) -> Result<(), Failure> {
         let size_bytes = self.task.load.size_bytes;
-        let take = || lock(&self.payloads).pop_front().unwrap_or_else(|| image(size_bytes));
-        let mut next = Some(take());
         self.task.load.pace(|number| {
-            let mut message = next.take().unwrap_or_else(take);
+            let ready = lock(&self.payloads).pop_front();
+            let mut message = ready.unwrap_or_else(|| image(size_bytes));
             stamp(&mut message.data, number);
-            self.publisher.publish(message)?;
-            next = Some(take());
-            Ok(())
+            Ok(self.publisher.publish(message)?)
         })
     }
 
@@ -271,11 +268,12 @@ impl<'a> Incoming<'a> {
         let Task { topic, load, send, .. } = self.task;
         let samples = Arc::new(Mutex::new(Samples::new(load)));
         self.samples.push(samples.clone());
+        let (all, stopper) = (self.task.subscriptions, self.executor.stopper());
         let (done, payloads, period) = (self.done.clone(), self.payloads.clone(), self.period_nanos.clone());
         let size_bytes = load.size_bytes;
         let note = move |payload: &[u8], now: u64| {
-            if lock(&samples).note(payload, now) {
-                done.fetch_add(1, Ordering::Relaxed);
+            if lock(&samples).note(payload, now) && done.fetch_add(1, Ordering::Relaxed) + 1 == all {
+                stopper.stop();
             }
         };
         let mut options = SubscriptionOptions::from(DEPTH).log_lost_messages(false);
@@ -322,9 +320,7 @@ impl<'a> Incoming<'a> {
     }
 
     fn receive_all(&self) -> Result<Measured, Failure> {
-        let all = self.task.subscriptions;
-        self.executor
-            .spin_until(Some(self.task.load.timeout), || self.done.load(Ordering::Relaxed) >= all)?;
+        self.executor.spin_until(Some(self.task.load.timeout), || false)?;
         let mut results = Vec::new();
         for (subscription, samples) in self.subscriptions.iter().zip(&self.samples) {
             let counts = subscription.counts();

@@ -20,7 +20,7 @@ fn number(object: &Value, key: &str) -> f64 {
 
 #[test]
 fn latency_prints_one_object_and_loses_nothing() {
-    let ended = Feros::run("latency", "perf latency --json --size-bytes 256 --count 50");
+    let ended = Feros::run("latency", "perf latency --json --path network --size-bytes 256 --count 50");
     assert_eq!(ended.code, Some(0), "{ended:?}");
     let object = one_object(&ended.stdout);
     assert_eq!(object["path"], "network");
@@ -44,6 +44,10 @@ fn every_form_mode_and_number_of_processes_delivers() {
     for options in [
         "--form owned --size-bytes 64K",
         "--form raw --size-bytes 1M --rate-hz 50",
+        "--send raw --path network",
+        "--send loan --path process --form view",
+        "--send loan --size-bytes 4K",
+        "--send lent --processes 1",
         "--publish-mode async --durability transient_local",
         "--processes 1",
         "--rate-hz 0 --warmup 0",
@@ -94,11 +98,83 @@ fn idle_node_is_seen_thread_by_thread() {
 }
 
 #[test]
-fn paths_that_are_not_there_yet_are_wrong_usage() {
-    let ended = Feros::run("usage", "perf latency --path host");
+fn every_message_takes_the_path_that_was_asked_for() {
+    for (path, options) in [
+        ("process", ""),
+        ("process", "--form view --send raw"),
+        ("host", ""),
+        ("host", "--send loan --size-bytes 1M"),
+        ("host", "--send raw --form raw"),
+        ("host", "--rate-hz 0"),
+        ("host", "--processes 1"),
+        ("network", ""),
+        ("network", "--processes 1"),
+    ] {
+        for kind in ["latency", "throughput"] {
+            if kind == "throughput" && options.contains("--rate-hz") {
+                continue;
+            }
+            let line = format!(
+                "perf {kind} --json --path {path} --count 20 --warmup 5 --history keep_all {options}"
+            );
+            let ended = Feros::run("paths", &line);
+            assert_eq!(ended.code, Some(0), "{line}: {ended:?}");
+            let object = one_object(&ended.stdout);
+            assert_eq!(object["path"], path, "{line}: {object}");
+            for other in ["process", "host", "network"] {
+                let messages = if other == path { 25.0 } else { 0.0 };
+                assert_eq!(number(&object["received_by_path"], other), messages, "{line}: {object}");
+            }
+            let numbers = ["sent", "received", "lost", "duplicates"].map(|key| number(&object, key));
+            assert_eq!(numbers, [20.0, 20.0, 0.0, 0.0], "{line}: {object}");
+        }
+    }
+}
+
+#[test]
+fn by_itself_it_takes_the_shortest_path_and_says_why_not_a_shorter_one() {
+    for (options, paths, path, reason) in [
+        ("--processes 1", "", "process", None),
+        ("", "", "host", None),
+        ("", "network", "network", Some("does not allow the host path")),
+    ] {
+        let mut feros = Feros::new("auto", &format!("perf latency --json --count 10 {options}"));
+        feros.command.env_remove("FEROS_PATHS");
+        if !paths.is_empty() {
+            feros.command.env("FEROS_PATHS", paths);
+        }
+        let ended = feros.start().finish();
+        assert_eq!(ended.code, Some(0), "{ended:?}");
+        let object = one_object(&ended.stdout);
+        assert_eq!(object["path"], path, "{object}");
+        match reason {
+            Some(reason) => assert!(object["path_reason"].as_str().unwrap().contains(reason), "{object}"),
+            None => assert!(object["path_reason"].is_null(), "{object}"),
+        }
+    }
+}
+
+#[test]
+fn a_path_that_is_not_possible_is_an_error_with_its_reason() {
+    for (options, paths, reason) in [
+        ("--path process --processes 2", "", "two processes"),
+        ("--path host", "network", "does not allow the host path"),
+        ("--path process", "host,network", "does not allow the process path"),
+        ("--path network", "process,host", "does not allow the network path"),
+    ] {
+        let mut feros = Feros::new("impossible", &format!("perf latency --json --count 10 {options}"));
+        feros.command.env_remove("FEROS_PATHS");
+        if !paths.is_empty() {
+            feros.command.env("FEROS_PATHS", paths);
+        }
+        let ended = feros.start().finish();
+        assert_eq!(ended.code, Some(1), "{options}: {ended:?}");
+        assert!(ended.stderr.contains(reason), "{options}: {}", ended.stderr);
+        assert_eq!(ended.stdout, "");
+    }
+    let ended = Feros::run("usage", "perf latency --path tunnel");
     assert_eq!(ended.code, Some(2), "{ended:?}");
-    assert!(ended.stderr.contains("later"), "{}", ended.stderr);
-    assert_eq!(ended.stdout, "");
+    assert!(ended.stderr.contains("tunnel"), "{}", ended.stderr);
 }
 
 #[test]

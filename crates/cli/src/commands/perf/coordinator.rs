@@ -26,6 +26,7 @@ pub(super) fn run(kind: Kind, options: &Options) -> Result<ExitCode, CliError> {
         let measurement = measure(kind, options, size_bytes, number, &bar);
         bar.finish_and_clear();
         let measurement = measurement?;
+        check_path(options, &measurement)?;
         if options.json {
             report::print_json(kind, options, &measurement)?;
         }
@@ -38,6 +39,20 @@ pub(super) fn run(kind: Kind, options: &Options) -> Result<ExitCode, CliError> {
         return Err(CliError::failed("no message arrived; `feros doctor` says what may stand in the way"));
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// What was asked for must be what was measured.
+fn check_path(options: &Options, measurement: &Measurement) -> Result<(), CliError> {
+    let by_path = measurement.received.by_path;
+    match options.path.only() {
+        Some(path) if by_path.on(path) > 0 && by_path.name() != path.name() => {
+            Err(CliError::failed(format!(
+                "not all messages took the path {path}: {} by process, {} by host, {} by network",
+                by_path.process, by_path.host, by_path.network
+            )))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Shows the time that passes: it is known without asking those who are measured. On a terminal only.
@@ -72,7 +87,7 @@ fn measure(
             CliError::failed(format!("the process of the {name} cannot be started: {error}"))
         })
     };
-    if options.processes == 1 {
+    if options.processes() == 1 {
         let both = start(&mut run, Role::Both, "publisher and subscription")?;
         run.expect_ready(&[both])?;
         run.family.tell(both, &Order::Go);

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use clap::ValueEnum;
-use feros::{Durability, History, PublishMode, QosProfile, Reliability};
+use feros::{Durability, History, Path, PathSet, PublishMode, QosProfile, Reliability};
 
 use super::Kind;
 use super::payload::STAMP_BYTES;
@@ -14,9 +14,10 @@ const MAX_SIZE_BYTES: usize = 256 << 20;
 /// Options of a measurement.
 #[derive(clap::Args, Clone, Debug)]
 pub(super) struct Options {
-    /// The path that messages take; `network` is the one that there is so far
-    #[arg(long, default_value = "network", value_parser = parse_path)]
-    pub(super) path: String,
+    /// The path that messages take: within a process, in the host's shared memory, or through the engine. Without it, the
+    /// shortest that is possible; the report says which. A path that is not possible is an error
+    #[arg(long, value_enum, default_value_t = PathChoice::Auto)]
+    pub(super) path: PathChoice,
 
     /// Payload of one message in bytes, or as 64K or 1M (1024 based); several are measured one after the other
     #[arg(long, value_name = "BYTES", value_delimiter = ',', num_args = 1.., default_value = "256", value_parser = parse_size)]
@@ -63,13 +64,20 @@ pub(super) struct Options {
     #[arg(long, value_enum, default_value_t = Mode::Sync)]
     publish_mode: Mode,
 
-    /// What the callback takes: a view into the received bytes, an owned message, or the raw bytes
-    #[arg(long, value_enum, default_value_t = Form::View)]
-    pub(super) form: Form,
+    /// What is published: a message that is given away, one that is lent, one that is built in place (its payload is not
+    /// filled), or raw bytes [default: given within a process, else lent]
+    #[arg(long, value_enum)]
+    send: Option<Send>,
 
-    /// 2: publisher and subscription in a process each. 1: both in one, where the engine delivers without the network
-    #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u8).range(1..=2))]
-    pub(super) processes: u8,
+    /// What the callback takes: a view into the received bytes, an owned message, or the raw bytes [default: owned within a
+    /// process, else view]
+    #[arg(long, value_enum)]
+    form: Option<Form>,
+
+    /// 2: publisher and subscription in a process each. 1: both in one, on a thread each [default: 1 for the path process, else
+    /// 2]
+    #[arg(long, value_parser = clap::value_parser!(u8).range(1..=2))]
+    processes: Option<u8>,
 
     /// Print one JSON object a size instead of a table
     #[arg(long)]
@@ -82,6 +90,49 @@ pub(super) struct Options {
     /// The topic of the measurement; set by the process that coordinates it.
     #[arg(long, hide = true, default_value = "feros_perf")]
     pub(super) topic: String,
+}
+
+/// The path that is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum PathChoice {
+    /// The shortest that is possible.
+    Auto,
+    /// Pointers, within a process.
+    Process,
+    /// Shared memory.
+    Host,
+    /// The engine.
+    Network,
+}
+
+impl PathChoice {
+    /// The one path that was asked for, if it was.
+    pub(super) fn only(self) -> Option<Path> {
+        match self {
+            Self::Auto => None,
+            Self::Process => Some(Path::Process),
+            Self::Host => Some(Path::Host),
+            Self::Network => Some(Path::Network),
+        }
+    }
+
+    /// What the endpoints are allowed.
+    pub(super) fn allowed(self) -> PathSet {
+        self.only().map_or(PathSet::ALL, PathSet::from)
+    }
+}
+
+/// What is published.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum Send {
+    /// A message that is moved in.
+    Given,
+    /// A message that the publisher keeps.
+    Lent,
+    /// A message that is built in the memory that the path lends.
+    Loan,
+    /// Serialized bytes.
+    Raw,
 }
 
 /// What runs the callback.
@@ -169,6 +220,25 @@ impl Options {
         }
     }
 
+    /// How many processes take part.
+    pub(super) fn processes(&self) -> u8 {
+        self.processes.unwrap_or(if self.path == PathChoice::Process { 1 } else { 2 })
+    }
+
+    /// What is published: within a process, what costs no copy there.
+    pub(super) fn send(&self) -> Send {
+        self.send.unwrap_or(if self.passes_pointers() { Send::Given } else { Send::Lent })
+    }
+
+    /// What the callback takes.
+    pub(super) fn form(&self) -> Form {
+        self.form.unwrap_or(if self.passes_pointers() { Form::Owned } else { Form::View })
+    }
+
+    fn passes_pointers(&self) -> bool {
+        self.processes() == 1 && self.path.allowed().contains(Path::Process)
+    }
+
     /// How the publisher sends.
     pub(super) fn publish_mode(&self) -> PublishMode {
         match self.publish_mode {
@@ -184,7 +254,7 @@ impl Options {
         };
         let mut line = vec!["perf".to_owned(), kind.word().to_owned()];
         let mut add = |name: &str, value: String| line.extend([name.to_owned(), value]);
-        add("--path", self.path.clone());
+        add("--path", word(self.path.to_possible_value()));
         add("--size-bytes", size_bytes.to_string());
         add("--rate-hz", self.rate_hz(kind).to_string());
         match self.limit(kind) {
@@ -198,7 +268,9 @@ impl Options {
         add("--depth", self.depth.to_string());
         add("--executor", word(self.executor.to_possible_value()));
         add("--publish-mode", word(self.publish_mode.to_possible_value()));
-        add("--form", word(self.form.to_possible_value()));
+        add("--processes", self.processes().to_string());
+        add("--send", word(self.send().to_possible_value()));
+        add("--form", word(self.form().to_possible_value()));
         add("--role", word(role.to_possible_value()));
         add("--topic", topic.to_owned());
         line
@@ -212,17 +284,6 @@ impl Options {
             other => plain(other.to_string()),
         };
         format!("{}, {}, {history}", plain(self.reliability.to_string()), plain(self.durability.to_string()))
-    }
-}
-
-fn parse_path(text: &str) -> Result<String, String> {
-    match text {
-        "network" => Ok(text.to_owned()),
-        "process" | "host" => {
-            Err("this version has the path `network` only; `process` and `host` come with a later one"
-                .to_owned())
-        }
-        _ => Err("there is no such path; this version has `network`".to_owned()),
     }
 }
 
@@ -282,11 +343,20 @@ mod tests {
     }
 
     #[test]
-    fn other_paths_are_refused_with_a_reason() {
-        for path in ["process", "host", "tunnel"] {
-            let error = parse(&format!("latency --path {path}")).unwrap_err();
-            assert!(error.contains(path) && error.contains("network"), "{error}");
-        }
+    fn the_path_decides_what_is_not_said() {
+        let decided = |words: &str| {
+            let options = parse(&format!("latency {words}")).unwrap().1;
+            (options.path.only(), options.processes(), options.send(), options.form())
+        };
+        assert_eq!(decided(""), (None, 2, Send::Lent, Form::View));
+        assert_eq!(decided("--path process"), (Some(Path::Process), 1, Send::Given, Form::Owned));
+        assert_eq!(decided("--path host"), (Some(Path::Host), 2, Send::Lent, Form::View));
+        assert_eq!(decided("--processes 1"), (None, 1, Send::Given, Form::Owned));
+        assert_eq!(decided("--processes 1 --path network"), (Some(Path::Network), 1, Send::Lent, Form::View));
+        let said = "--path process --processes 2 --send loan --form raw";
+        assert_eq!(decided(said), (Some(Path::Process), 2, Send::Loan, Form::Raw));
+        let error = parse("latency --path tunnel").unwrap_err();
+        assert!(error.contains("tunnel") && error.contains("process") && error.contains("host"), "{error}");
     }
 
     #[test]
@@ -315,7 +385,7 @@ mod tests {
     #[test]
     fn command_line_of_a_role_says_the_same() {
         let words = "throughput --size-bytes 1M --rate-hz 12.5 --seconds 7 --warmup 3 --reliability BEST_EFFORT \
-                     --durability transient_local --history keep_all --depth 4 --publish-mode async --form raw";
+                     --durability transient_local --history keep_all --depth 4 --publish-mode async --form raw --path host";
         let (kind, options) = parse(words).unwrap();
         let line = options.command_line(kind, Role::Both, 4096, "the_topic");
         let (same_kind, same) = parse(&line[1..].join(" ")).unwrap();
@@ -324,7 +394,8 @@ mod tests {
         assert_eq!(same.size_bytes, [4096]);
         assert_eq!((same.rate_hz(kind), same.limit(kind)), (options.rate_hz(kind), options.limit(kind)));
         assert_eq!((same.qos(), same.publish_mode()), (options.qos(), options.publish_mode()));
-        assert_eq!((same.form, same.warmup), (options.form, options.warmup));
+        assert_eq!((same.form(), same.send(), same.warmup), (options.form(), options.send(), options.warmup));
+        assert_eq!(same.path, PathChoice::Host);
         assert_eq!(same.qos().reliability, Reliability::BestEffort);
     }
 

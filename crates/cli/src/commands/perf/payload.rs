@@ -33,12 +33,17 @@ pub(super) fn sleep_until(nanos: u64) {
     while rustix::thread::clock_nanosleep_absolute(rustix::thread::ClockId::Monotonic, &time).is_err() {}
 }
 
-/// Writes number and time, the time last; returns it.
+/// Writes number and the time that is now; returns it.
 pub(super) fn stamp(payload: &mut [u8], sequence: u64) -> u64 {
-    payload[8..STAMP_BYTES].copy_from_slice(&sequence.to_le_bytes());
     let now = monotonic_nanos();
-    payload[..8].copy_from_slice(&now.to_le_bytes());
+    stamp_with(payload, sequence, now);
     now
+}
+
+/// Writes number and a time that was read before.
+pub(super) fn stamp_with(payload: &mut [u8], sequence: u64, nanos: u64) {
+    payload[8..STAMP_BYTES].copy_from_slice(&sequence.to_le_bytes());
+    payload[..8].copy_from_slice(&nanos.to_le_bytes());
 }
 
 /// Time and number of a payload; `None` when it is too short to be one of ours.

@@ -2,14 +2,16 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use feros::msgs::std_msgs::msg::{UInt8MultiArray, UInt64};
-use feros::{Executor, Node, Publisher, PublisherOptions, Reliability, Subscription};
+use feros::msgs::std_msgs::msg::{MultiArrayLayoutShape, UInt8MultiArray, UInt8MultiArrayShape, UInt64};
+use feros::{
+    Executor, MatchPath, Node, Publisher, PublisherOptions, Reason, Reliability, Subscription, message,
+};
 
 use super::Kind;
-use super::options::{Limit, Options};
-use super::payload::{monotonic_nanos, sleep_until, stamp};
+use super::options::{Limit, Options, Send};
+use super::payload::{monotonic_nanos, sleep_until, stamp, stamp_with};
 use super::protocol::Published;
 use super::statistics::Durations;
 use super::subscription::{answer_topic, is_answered};
@@ -21,6 +23,9 @@ const REST_NANOS: u64 = 100_000_000;
 
 /// An answer that takes longer was lost, or its message was.
 const ANSWER_LIMIT: Duration = Duration::from_secs(1);
+
+/// How often the path is looked at while it is being set up.
+const PATH_INTERVAL: Duration = Duration::from_millis(5);
 
 /// How long acknowledgements may take after the last message.
 const ACKNOWLEDGE_LIMIT: Duration = Duration::from_secs(20);
@@ -68,6 +73,7 @@ impl<'a> Sender<'a> {
         let endpoint = PublisherOptions {
             qos: options.qos(),
             mode: options.publish_mode(),
+            paths: options.path.allowed(),
             ..PublisherOptions::default()
         };
         let publisher = node.create_publisher(&options.topic, endpoint)?;
@@ -84,11 +90,38 @@ impl<'a> Sender<'a> {
         Ok(())
     }
 
+    /// Waits until the path to the subscription is set up.
+    pub(super) fn wait_for_path(&self, timeout: Duration) -> Result<(), CliError> {
+        let until = Instant::now() + timeout;
+        loop {
+            let paths = self.publisher.paths();
+            let is_pending = |found: &MatchPath| found.reason == Some(Reason::Pending);
+            let is_settled = !paths.is_empty() && !paths.iter().any(is_pending);
+            if !is_settled && Instant::now() < until {
+                std::thread::sleep(PATH_INTERVAL);
+                continue;
+            }
+            let wanted = self.options.path.only();
+            return match paths
+                .iter()
+                .find(|found| found.path.is_none() || wanted.is_some() && found.path != wanted)
+            {
+                Some(found) => Err(not_possible(self.options, found)),
+                None => Ok(()),
+            };
+        }
+    }
+
+    /// Why the path is not a shorter one.
+    fn path_reason(&self) -> Option<String> {
+        self.publisher.paths().into_iter().find_map(|found| found.reason).map(|reason| reason.to_string())
+    }
+
     /// Publishes all messages.
     pub(super) fn send(&self) -> Result<Published, CliError> {
         let (warmup, rate_hz) = (self.options.warmup, self.options.rate_hz(self.kind));
         let size_bytes = self.options.size_bytes.first().copied().unwrap_or_default();
-        let mut message = UInt8MultiArray { data: vec![0x5a; size_bytes], ..UInt8MultiArray::default() };
+        let mut outgoing = Outgoing::new(self.options.send(), size_bytes)?;
         let mut calls = Durations::new();
         let mut cpu = CpuMeter::start();
         let begin = monotonic_nanos() + REST_NANOS;
@@ -108,11 +141,11 @@ impl<'a> Sender<'a> {
             if rate_hz > 0.0 || sequence == 0 {
                 sleep_until(begin + (sequence as f64 * 1e9 / rate_hz.max(0.1)) as u64);
             }
-            let before = stamp(&mut message.data, sequence);
-            self.publisher.publish(&message)?;
+            let before = outgoing.publish(&self.publisher, sequence)?;
             if sequence >= warmup {
                 calls.record(monotonic_nanos() - before);
             }
+            outgoing.prepare();
             if let Some(answers) = &self.answers {
                 answers.wait_for(sequence)?;
             }
@@ -123,6 +156,7 @@ impl<'a> Sender<'a> {
         Ok(Published {
             sent: sequence - warmup,
             dropped: self.publisher.dropped_messages(),
+            path_reason: self.path_reason(),
             publish_call: calls.summary(),
             usage: super::usage::Usage { cpu_percent, ..cpu.usage() },
         })
@@ -142,6 +176,86 @@ impl<'a> Sender<'a> {
         // What is missing then is counted as lost on the other side.
         if let Err(error) = self.publisher.wait_for_all_acked(ACKNOWLEDGE_LIMIT) {
             eprintln!("warning: {error}");
+        }
+    }
+}
+
+/// Says which path is taken instead of the one that was asked for, and why.
+fn not_possible(options: &Options, found: &MatchPath) -> CliError {
+    let wanted = options.path.only().map_or("any".to_owned(), |path| path.to_string());
+    let reason = found.reason.as_ref().map_or(String::new(), |reason| format!(" because {reason}"));
+    let processes = match options.processes() {
+        1 => "publisher and subscription are in one process",
+        _ => "publisher and subscription are in two processes",
+    };
+    match found.path {
+        Some(path) => {
+            CliError::failed(format!("messages take the path {path}, not {wanted}{reason} ({processes})"))
+        }
+        None => CliError::failed(format!("messages cannot take the path {wanted}{reason} ({processes})")),
+    }
+}
+
+/// The messages of a measurement, in the form in which they are published.
+enum Outgoing {
+    Given { next: UInt8MultiArray, size_bytes: usize },
+    Lent(UInt8MultiArray),
+    Loan { size_bytes: usize },
+    Raw { bytes: Vec<u8>, size_bytes: usize },
+}
+
+fn message_of(size_bytes: usize) -> UInt8MultiArray {
+    UInt8MultiArray { data: vec![0x5a; size_bytes], ..UInt8MultiArray::default() }
+}
+
+impl Outgoing {
+    fn new(send: Send, size_bytes: usize) -> Result<Self, CliError> {
+        let message = message_of(size_bytes);
+        Ok(match send {
+            Send::Given => Self::Given { next: message, size_bytes },
+            Send::Lent => Self::Lent(message),
+            Send::Loan => Self::Loan { size_bytes },
+            Send::Raw => {
+                Self::Raw { bytes: message::to_vec(&message).map_err(CliError::failed)?, size_bytes }
+            }
+        })
+    }
+
+    /// Makes the next message if the last one was given away: that is not part of publishing it.
+    fn prepare(&mut self) {
+        if let Self::Given { next, size_bytes } = self {
+            *next = message_of(*size_bytes);
+        }
+    }
+
+    /// Publishes the message of this number; returns when that began.
+    fn publish(&mut self, publisher: &Publisher<UInt8MultiArray>, sequence: u64) -> Result<u64, CliError> {
+        match self {
+            Self::Given { next, .. } => {
+                let mut message = std::mem::take(next);
+                let before = stamp(&mut message.data, sequence);
+                publisher.publish(message)?;
+                Ok(before)
+            }
+            Self::Lent(message) => {
+                let before = stamp(&mut message.data, sequence);
+                publisher.publish(&*message)?;
+                Ok(before)
+            }
+            Self::Loan { size_bytes } => {
+                let before = monotonic_nanos();
+                let layout = MultiArrayLayoutShape { dim: &[] };
+                let mut loan = publisher.loan(&UInt8MultiArrayShape { layout, data: *size_bytes })?;
+                stamp_with(loan.fields().data, sequence, before);
+                loan.publish()?;
+                Ok(before)
+            }
+            Self::Raw { bytes, size_bytes } => {
+                let payload = bytes.len() - *size_bytes; // the last field
+                let before = stamp(&mut bytes[payload..], sequence);
+                publisher.publish_serialized(bytes)?;
+                Ok(before)
+            }
         }
     }
 }

@@ -39,7 +39,9 @@ impl Measurement {
         let Self { published, received, .. } = self;
         let latency = &received.latency;
         let mut object = json!({
-            "path": options.path,
+            "path": received.by_path.name(),
+            "path_reason": published.path_reason,
+            "received_by_path": received.by_path,
             "size_bytes": self.size_bytes,
             "rate_hz": options.rate_hz(kind),
             "sent": published.sent,
@@ -55,7 +57,7 @@ impl Measurement {
             "duplicates": received.duplicates,
             "reordered": received.reordered,
             "dropped_by_publisher": published.dropped,
-            "processes": options.processes,
+            "processes": options.processes(),
             "publisher": published.usage,
             "subscription": received.usage,
         });
@@ -80,9 +82,9 @@ pub(super) fn print_table(
     measurements: &[Measurement],
 ) -> Result<(), CliError> {
     let mut output = std::io::stdout().lock();
-    writeln!(output, "{}", headline(kind, options))?;
+    writeln!(output, "{}", headline(kind, options, measurements))?;
     writeln!(output, "{}", table(kind, measurements))?;
-    if options.processes == 1 {
+    if options.processes() == 1 {
         writeln!(output, "Publisher and subscription are one process: each column says the same of it.")?;
     }
     let dropped: u64 = measurements.iter().map(|measurement| measurement.published.dropped).sum();
@@ -102,7 +104,7 @@ pub(super) fn print_table(
     Ok(())
 }
 
-fn headline(kind: Kind, options: &Options) -> String {
+fn headline(kind: Kind, options: &Options, measurements: &[Measurement]) -> String {
     let what = match kind {
         Kind::Latency => "Latency one way, from the call that publishes to the callback",
         Kind::Throughput => "Throughput",
@@ -116,8 +118,17 @@ fn headline(kind: Kind, options: &Options) -> String {
         Limit::Count(count) => format!("{count} messages"),
         Limit::Time(duration) => format!("{} s", duration.as_secs()),
     };
-    let processes = if options.processes == 1 { "one process" } else { "two processes" };
-    format!("{what}: path {}, {}, {processes}, {limit}, {rate}", options.path, options.qos_in_words())
+    let processes = if options.processes() == 1 { "one process" } else { "two processes" };
+    let mut paths: Vec<&str> =
+        measurements.iter().map(|measurement| measurement.received.by_path.name()).collect();
+    paths.dedup();
+    let reason = measurements.first().and_then(|measurement| measurement.published.path_reason.as_deref());
+    let reason = reason.map_or(String::new(), |reason| format!(" ({reason})"));
+    format!(
+        "{what}: path {}{reason}, {}, {processes}, {limit}, {rate}",
+        paths.join(" and "),
+        options.qos_in_words()
+    )
 }
 
 fn table(kind: Kind, measurements: &[Measurement]) -> Table {
@@ -199,6 +210,7 @@ pub(super) fn size_in_words(bytes: usize) -> String {
 mod tests {
     use clap::Parser;
 
+    use super::super::protocol::ByPath;
     use super::super::statistics::Summary;
     use super::*;
 
@@ -214,8 +226,22 @@ mod tests {
             Summary { min_us: 1.0, mean_us: 2.5, p50_us: 2.0, p90_us: 3.0, p99_us: 4.0, max_us: 20_000.0 };
         Measurement {
             size_bytes: 4096,
-            published: Published { sent: 100, dropped: 1, publish_call: Summary::default(), usage },
-            received: Received { received: 97, duplicates: 2, reordered: 1, seconds: 0.5, latency, usage },
+            published: Published {
+                sent: 100,
+                dropped: 1,
+                path_reason: Some("it rains".into()),
+                publish_call: Summary::default(),
+                usage,
+            },
+            received: Received {
+                received: 97,
+                duplicates: 2,
+                reordered: 1,
+                by_path: ByPath { network: 107, ..ByPath::default() },
+                seconds: 0.5,
+                latency,
+                usage,
+            },
         }
     }
 
@@ -228,7 +254,10 @@ mod tests {
             numbers.map(|key| object[key].as_f64().unwrap()),
             [4096.0, 100.0, 100.0, 3.0, 2.0, 3.0, 4.0, 20_000.0]
         );
-        assert_eq!(object["path"], "network");
+        assert_eq!((&object["path"], &object["path_reason"]), (&json!("network"), &json!("it rains")));
+        assert_eq!(object["received_by_path"], json!({"process": 0, "host": 0, "network": 107}));
+        let headline = headline(Kind::Latency, &options, &[measurement()]);
+        assert!(headline.contains("path network (it rains), reliable"), "{headline}");
         assert_eq!(object["publisher"]["threads"], 9);
         assert_eq!(object["subscription"]["pss_bytes"], 4_000_000);
         assert!(object.get("messages_per_second").is_none());

@@ -9,7 +9,7 @@ use feros::{Executor, Node, Publisher, SerializedMessage, Subscription, Subscrip
 use super::Kind;
 use super::options::{Form, Limit, Options};
 use super::payload::{monotonic_nanos, read_stamp};
-use super::protocol::Received;
+use super::protocol::{ByPath, Received};
 use super::statistics::Durations;
 use super::tally::{Arrival, Tally};
 use super::usage::CpuMeter;
@@ -78,13 +78,14 @@ impl Record {
         Some(sequence)
     }
 
-    fn report(&self) -> Received {
+    fn report(&self, by_path: ByPath) -> Received {
         let mut usage = self.cpu.map(|cpu| cpu.usage()).unwrap_or_default();
         usage.cpu_percent = self.cpu_percent;
         Received {
             received: self.tally.received(),
             duplicates: self.tally.duplicates(),
             reordered: self.tally.reordered(),
+            by_path,
             seconds: self.last_nanos.saturating_sub(self.first_nanos) as f64 / 1e9,
             latency: self.latency.summary(),
             usage,
@@ -116,9 +117,10 @@ impl Receiver {
         };
         let topic = options.topic.as_str();
         // The report says what was lost; a notice in between would only cost time that is being measured.
-        let how = SubscriptionOptions::from(options.qos()).log_lost_messages(false);
+        let how =
+            SubscriptionOptions::from(options.qos()).log_lost_messages(false).paths(options.path.allowed());
         // The time is read before anything else: from here on it is the user's code that runs.
-        let subscription = match options.form {
+        let subscription = match options.form() {
             Form::View => node.create_subscription(topic, how, move |message: View<UInt8MultiArray>| {
                 let now = monotonic_nanos();
                 note(message.get().data, now);
@@ -177,6 +179,11 @@ impl Receiver {
 
     /// What was received.
     pub(super) fn report(&self) -> Received {
-        lock(&self.record).report()
+        let counts = self.subscription.counts();
+        lock(&self.record).report(ByPath {
+            process: counts.process.messages,
+            host: counts.host.messages,
+            network: counts.network.messages,
+        })
     }
 }
