@@ -1,8 +1,10 @@
 //! The three paths beside their references: the table of what they have to reach.
 //!
 //! ```text
-//! cargo bench -p feros-lab --bench paths -- [--rounds N] [--sizes 256,4K,1M] [--rows process,built,..] [--domain ID] [--details]
+//! cargo bench -p feros-lab --bench paths -- [--rounds N] [--sizes 256,4K,1M] [--rows process,built,..] [--rate HZ] [--domain ID] [--details]
 //! ```
+//!
+//! `--rate` is for those who look for a cause: it replaces the 1000 messages a second of the rows that have that.
 //!
 //! Round after round, row by row and size by size, Feros and its reference run one right after the other, each in processes of their
 //! own and in turn who begins. The table shows medians over the rounds; a ratio is the median of the ratios within the rounds.
@@ -11,7 +13,7 @@
 use std::process::ExitCode;
 
 use feros_lab::latency::Size;
-use feros_lab::paths::{Bench, FLAT, Goal, ROWS, Rounds, Row, spread};
+use feros_lab::paths::{Bench, Cell, FLAT, Goal, ROWS, Rounds, Row, spread};
 
 struct Options {
     rounds: usize,
@@ -19,12 +21,24 @@ struct Options {
     rows: Vec<Row>,
     domain: u32,
     details: bool,
+    rate_hz: Option<u32>,
+}
+
+impl Options {
+    fn cells(&self, row: &Row) -> Vec<Cell> {
+        let is_wanted = |cell: &&Cell| self.sizes.is_empty() || self.sizes.contains(&cell.0);
+        let with_rate = |&(size, rate, count): &Cell| match self.rate_hz {
+            Some(wanted) if rate == 1000 => (size, wanted, wanted.max(200)),
+            _ => (size, rate, count),
+        };
+        row.cells.iter().filter(is_wanted).map(with_rate).collect()
+    }
 }
 
 /// A row with its sizes and what they gave.
 struct Results {
     row: Row,
-    sizes: Vec<(usize, Rounds)>,
+    sizes: Vec<(Cell, Rounds)>,
 }
 
 fn main() -> ExitCode {
@@ -68,6 +82,7 @@ fn parse(mut arguments: impl Iterator<Item = String>) -> Result<Options, String>
         // The sockets of earlier runs' domain may be in use by someone else: any of twenty.
         domain: 100 + std::process::id() % 20,
         details: false,
+        rate_hz: None,
     };
     while let Some(argument) = arguments.next() {
         let mut value = || arguments.next().ok_or(format!("{argument} needs a value"));
@@ -77,11 +92,12 @@ fn parse(mut arguments: impl Iterator<Item = String>) -> Result<Options, String>
             "--details" => options.details = true,
             "--rounds" => options.rounds = number(value()?)?.clamp(1, 1000) as usize,
             "--domain" => options.domain = number(value()?)?,
+            "--rate" => options.rate_hz = Some(number(value()?)?.clamp(1, 100_000)),
             "--sizes" => options.sizes = value()?.split(',').map(parse_size).collect::<Result<_, _>>()?,
             "--rows" => options.rows = parse_rows(&value()?)?,
             _ => {
                 return Err(format!(
-                    "{argument:?} is not an option (known: --rounds --sizes --rows --domain --details)"
+                    "{argument:?} is not an option (known: --rounds --sizes --rows --rate --domain --details)"
                 ));
             }
         }
@@ -118,23 +134,22 @@ fn load() -> String {
 }
 
 fn run(bench: &Bench, options: &Options, failures: &mut Vec<String>) -> Vec<Results> {
-    let is_wanted = |size: usize| options.sizes.is_empty() || options.sizes.contains(&size);
-    let mut results: Vec<Results> = Vec::new();
-    for row in &options.rows {
-        let sizes = row.cells.iter().filter(|cell| is_wanted(cell.0));
-        results.push(Results { row: *row, sizes: sizes.map(|cell| (cell.0, Rounds::default())).collect() });
-    }
+    let fresh = |row: &Row| {
+        let sizes = options.cells(row).into_iter().map(|cell| (cell, Rounds::default()));
+        Results { row: *row, sizes: sizes.collect() }
+    };
+    let mut results: Vec<Results> = options.rows.iter().map(fresh).collect();
     for round in 0..options.rounds {
         for Results { row, sizes } in &mut results {
-            for (size, rounds) in sizes {
-                eprintln!("round {} of {}: {}, {}", round + 1, options.rounds, row.title, Size(*size));
-                let Some(cell) = row.cells.iter().find(|cell| cell.0 == *size) else { continue };
+            for (cell, rounds) in sizes {
+                let size = Size(cell.0);
+                eprintln!("round {} of {}: {}, {}", round + 1, options.rounds, row.title, size);
                 let mut both = [None, None];
                 for turn in 0..2 {
                     let which = (turn + round) % 2;
                     let Some(program) = [Some(row.ours), row.reference][which] else { continue };
                     both[which] = bench.measure(program, *cell).unwrap_or_else(|error| {
-                        failures.push(format!("{program:?} at {}: {error}", Size(*size)));
+                        failures.push(format!("{program:?} at {size}: {error}"));
                         None
                     });
                 }
@@ -152,8 +167,7 @@ fn print_table(results: &[Results]) {
     println!("| path | size | rate | Feros | reference | reference is | result | goal | |");
     println!("|---|---|---|---|---|---|---|---|---|");
     for Results { row, sizes } in results {
-        for (size, rounds) in sizes {
-            let rate = row.cells.iter().find(|cell| cell.0 == *size).map_or(0, |cell| cell.1);
+        for ((size, rate, _), rounds) in sizes {
             let rate = if matches!(row.goal, Goal::Share(_)) { "-".into() } else { format!("{rate}/s") };
             let result = rounds.result(row.goal);
             println!(
@@ -220,7 +234,7 @@ fn decimals(value: f64) -> String {
 /// The medians of every round, for those who look for a cause.
 fn print_details(results: &[Results]) {
     for Results { row, sizes } in results {
-        for (size, rounds) in sizes {
+        for ((size, ..), rounds) in sizes {
             let text = |which: usize| {
                 let of_round = |round: &[Option<feros_lab::contract::Measured>; 2]| {
                     round[which].as_ref().map_or("-".into(), |run| decimals(run.p50_us))

@@ -6,7 +6,8 @@
 //! ```
 //!
 //! `WHAT`: `given` (a message that is given away), `lent` (a reference), `built` (in place, the bulk not written), `raw` (serialized
-//! bytes), `direct` (given, with the callback on the publishing thread), `stream` (filled and given, as fast as can be).
+//! bytes), `direct` (given, with the callback on the publishing thread), `stream` (filled and given as fast as can be, eight
+//! messages in turn), `stream-memory` (the same with more messages in turn than caches hold).
 
 use std::collections::VecDeque;
 use std::process::ExitCode;
@@ -33,6 +34,7 @@ const LINGER: Duration = Duration::from_secs(2);
 const DEPTH: usize = 100;
 /// Messages that are filled and given in turn.
 const PAYLOADS: usize = 8;
+const PAYLOADS_IN_MEMORY: usize = 96;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Send {
@@ -41,7 +43,7 @@ enum Send {
     Built,
     Raw,
     Direct,
-    Stream,
+    Stream { payloads: usize },
 }
 
 struct Task {
@@ -63,7 +65,8 @@ fn main() -> ExitCode {
                 "built" => Send::Built,
                 "raw" => Send::Raw,
                 "direct" => Send::Direct,
-                "stream" => Send::Stream,
+                "stream" => Send::Stream { payloads: PAYLOADS },
+                "stream-memory" => Send::Stream { payloads: PAYLOADS_IN_MEMORY },
                 other => return Err(format!("--send {other} is not known").into()),
             },
             subscriptions: arguments.number("--subscriptions")?,
@@ -131,7 +134,7 @@ impl<'a> Outgoing<'a> {
             Send::Lent => self.send_lent()?,
             Send::Built => self.send_built()?,
             Send::Raw => self.send_raw()?,
-            Send::Stream => self.stream()?,
+            Send::Stream { payloads } => self.stream(payloads)?,
         }
         let counts = self.publisher.counts();
         let (messages, deliveries) = (load.messages(), load.messages() * *subscriptions as u64);
@@ -211,9 +214,9 @@ impl<'a> Outgoing<'a> {
         })
     }
 
-    fn stream(&self) -> Result<(), Failure> {
+    fn stream(&self, payloads: usize) -> Result<(), Failure> {
         let Task { load, .. } = self.task;
-        lock(&self.payloads).extend((0..PAYLOADS).map(|_| image(load.size_bytes)));
+        lock(&self.payloads).extend((0..payloads).map(|_| image(load.size_bytes)));
         for number in 0..load.messages() {
             let mut message = loop {
                 if let Some(message) = lock(&self.payloads).pop_front() {
@@ -294,7 +297,7 @@ impl<'a> Incoming<'a> {
                     lock(&payloads).push_back(message);
                 })?
             }
-            Send::Stream => {
+            Send::Stream { .. } => {
                 let mut messages = 0;
                 node.create_subscription(topic, options, move |message: Image| {
                     messages += 1;
@@ -335,7 +338,7 @@ impl<'a> Incoming<'a> {
             results.push(result);
         }
         let mut measured = Measured::of_all(&results);
-        if self.task.send == Send::Stream {
+        if matches!(self.task.send, Send::Stream { .. }) {
             let [first, last] = [0, 1].map(|index| self.period_nanos[index].load(Ordering::Relaxed));
             let bytes = (self.task.load.count * self.task.load.size_bytes as u64) as f64;
             measured.payload_bytes_per_second = bytes * 1e9 / last.saturating_sub(first).max(1) as f64;

@@ -7,6 +7,7 @@
  *   floors thread   --size --rate --count     a pointer to a payload, from thread to thread with a futex of the process
  *   floors call     --size --rate --count     a pointer to a payload, to a function that the compiler does not know
  *   floors fill     --size --count            as many payloads as fast as they can be filled, eight in turn
+ *   floors fill_memory  --size --count        the same, with more of them in turn than caches hold
  *
  * Arguments, sample and output line are those of latency.h, but one command runs both processes. */
 #include <arpa/inet.h>
@@ -22,7 +23,7 @@
 
 #include "latency.h"
 
-enum { DATAGRAM_BYTES = 64000, PAYLOADS = 8 };
+enum { DATAGRAM_BYTES = 64000, PAYLOADS = 8, PAYLOADS_IN_MEMORY = 96 };
 
 /* Every page is touched, with a value that keeps the compiler from making it a lazy calloc. */
 static uint8_t *private_memory(size_t size) {
@@ -183,13 +184,13 @@ static void call(const struct options *o) {
 
 /* --- filling memory ------------------------------------------------------------------------------------------------ */
 
-static void fill(const struct options *o) {
-  uint8_t *payloads[PAYLOADS];
-  for (int i = 0; i < PAYLOADS; i++) payloads[i] = private_memory(o->size_bytes);
+static void fill(const struct options *o, unsigned different) {
+  uint8_t *payloads[PAYLOADS_IN_MEMORY];
+  for (unsigned i = 0; i < different; i++) payloads[i] = private_memory(o->size_bytes);
   uint64_t began = 0;
   for (uint64_t n = 0; n < WARM_UP + o->count; n++) {
     if (n == WARM_UP) began = now_nanos();
-    uint8_t *volatile payload = payloads[n % PAYLOADS];
+    uint8_t *volatile payload = payloads[n % different];
     memset(payload, (int) n, o->size_bytes);
   }
   const double seconds = (double) (now_nanos() - began) / 1e9;
@@ -289,7 +290,9 @@ int main(int argc, char **argv) {
   } else if (strcmp(kind, "call") == 0) {
     call(&o);
   } else if (strcmp(kind, "fill") == 0) {
-    fill(&o);
+    fill(&o, PAYLOADS);
+  } else if (strcmp(kind, "fill_memory") == 0) {
+    fill(&o, PAYLOADS_IN_MEMORY);
   } else {
     fprintf(stderr, "error: there is no floor \"%s\"; the head of floors.c lists them\n", kind);
     return 2;

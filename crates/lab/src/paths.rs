@@ -85,7 +85,7 @@ const FIVE: &[Cell] = &[(4 << 10, 500, 500), (1 << 20, 100, 100)];
 const GOODPUT: &[Cell] = &[(1 << 20, 1000, 3000)];
 
 /// The rows of the table, in its order.
-pub const ROWS: [Row; 10] = [
+pub const ROWS: [Row; 11] = [
     Row {
         name: "process",
         title: "process, thread to thread, message given away",
@@ -142,7 +142,16 @@ pub const ROWS: [Row; 10] = [
     },
     Row {
         name: "goodput",
-        title: "process, goodput, each message filled",
+        title: "process, goodput, each message filled, in memory",
+        ours: Program::Feros("process", "stream-memory", 1),
+        reference: Some(Program::Floor("fill_memory")),
+        reference_title: "filling the same memory",
+        cells: GOODPUT,
+        goal: Goal::Share(0.9),
+    },
+    Row {
+        name: "goodput-cache",
+        title: "process, goodput, each message filled, in the cache",
         ours: Program::Feros("process", "stream", 1),
         reference: Some(Program::Floor("fill")),
         reference_title: "filling the same memory",
