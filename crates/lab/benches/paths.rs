@@ -1,19 +1,25 @@
 //! The three paths beside their references: the table of what they have to reach.
 //!
 //! ```text
-//! cargo bench -p feros-lab --bench paths -- [--rounds N] [--sizes 256,4K,1M] [--rows process,built,..] [--rate HZ] [--domain ID] [--details]
+//! cargo bench -p feros-lab --bench paths -- [--rounds N] [--sizes 256,4K,1M] [--rows process,built,..] [--rate HZ] [--awake] [--domain ID] [--details]
 //! ```
 //!
 //! `--rate` is for those who look for a cause: it replaces the 1000 messages a second of the rows that have that.
+//!
+//! `--awake` keeps the processors from halting while nothing is to be done, by threads of the scheduling class that yields to every other.
+//! A processor that halts comes back with empty caches; what a message then costs is mostly the fetching of the code and data that it
+//! touches. Both are real: a robot whose processors have work, and one that rests between messages.
 //!
 //! Round after round, row by row and size by size, Feros and its reference run one right after the other, each in processes of their
 //! own and in turn who begins. The table shows medians over the rounds; a ratio is the median of the ratios within the rounds.
 //! Each run of Feros waits until its matches take the wanted path and fails if a single message took another.
 
-use std::process::ExitCode;
+use std::process::{Command, ExitCode};
 
+use feros_lab::child::{RunError, Running};
 use feros_lab::latency::Size;
 use feros_lab::paths::{Bench, Cell, FLAT, Goal, ROWS, Rounds, Row, spread};
+use feros_lab::peer;
 
 struct Options {
     rounds: usize,
@@ -22,6 +28,7 @@ struct Options {
     domain: u32,
     details: bool,
     rate_hz: Option<u32>,
+    awake: bool,
 }
 
 impl Options {
@@ -55,9 +62,26 @@ fn main() -> ExitCode {
         options.domain,
     );
     let before = load();
+    let awake = options.awake.then(keep_awake).transpose();
+    let mut awake = match awake {
+        Ok(awake) => awake,
+        Err(error) => {
+            eprintln!("error: {error}");
+            return ExitCode::FAILURE;
+        }
+    };
     let mut failures = Vec::new();
     let results = run(&bench, &options, &mut failures);
-    println!("\n{} rounds; load of the host before and after: {before}; {}\n", options.rounds, load());
+    if awake.as_mut().is_some_and(|awake| !awake.is_running()) {
+        failures
+            .push("the processors were not kept awake: the scheduling class SCHED_IDLE is refused".into());
+    }
+    let processors = if options.awake { "kept awake" } else { "free to halt" };
+    println!(
+        "\n{} rounds; processors {processors}; load of the host before and after: {before}; {}\n",
+        options.rounds,
+        load()
+    );
     print_table(&results);
     if options.details {
         print_details(&results);
@@ -83,12 +107,14 @@ fn parse(mut arguments: impl Iterator<Item = String>) -> Result<Options, String>
         domain: 100 + std::process::id() % 20,
         details: false,
         rate_hz: None,
+        awake: false,
     };
     while let Some(argument) = arguments.next() {
         let mut value = || arguments.next().ok_or(format!("{argument} needs a value"));
         let number = |text: String| text.parse::<u32>().map_err(|_| format!("{text:?} is not a number"));
         match argument.as_str() {
             "--bench" => {} // cargo says it
+            "--awake" => options.awake = true,
             "--details" => options.details = true,
             "--rounds" => options.rounds = number(value()?)?.clamp(1, 1000) as usize,
             "--domain" => options.domain = number(value()?)?,
@@ -97,7 +123,7 @@ fn parse(mut arguments: impl Iterator<Item = String>) -> Result<Options, String>
             "--rows" => options.rows = parse_rows(&value()?)?,
             _ => {
                 return Err(format!(
-                    "{argument:?} is not an option (known: --rounds --sizes --rows --rate --domain --details)"
+                    "{argument:?} is not an option (known: --rounds --sizes --rows --rate --awake --domain --details)"
                 ));
             }
         }
@@ -125,6 +151,11 @@ fn parse_rows(text: &str) -> Result<Vec<Row>, String> {
             .ok_or_else(|| format!("there is no row {name:?}, but {}", known()))
     };
     text.split(',').map(row).collect()
+}
+
+/// The threads of `--awake`, until this is dropped.
+fn keep_awake() -> Result<Running, RunError> {
+    Running::start(Command::new(peer::FLOORS).arg("awake"))
 }
 
 /// What the kernel says of the last minute.

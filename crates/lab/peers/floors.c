@@ -8,14 +8,19 @@
  *   floors call     --size --rate --count     a pointer to a payload, to a function that the compiler does not know
  *   floors fill     --size --count            as many payloads as fast as they can be filled, eight in turn
  *   floors fill_memory  --size --count        the same, with more of them in turn than caches hold
+ *   floors awake                              keeps all processors from halting, at a priority that yields to everybody
  *
  * Arguments, sample and output line are those of latency.h, but one command runs both processes. */
+#define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <linux/futex.h>
 #include <netinet/in.h>
 #include <pthread.h>
+#include <sched.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -274,6 +279,30 @@ static void copy(const struct options *o) {
   free(to);
 }
 
+/* --- processors that do not halt ------------------------------------------------------------------------------------ */
+
+static void spin_on(int processor) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  CPU_SET(processor, &set);
+  const struct sched_param priority = {0};
+  if (sched_setaffinity(0, sizeof set, &set) != 0 || sched_setscheduler(0, SCHED_IDLE, &priority) != 0) _exit(1);
+  for (;;) {
+  }
+}
+
+/* Goes on until it is killed. */
+static void keep_awake(void) {
+  const long processors = sysconf(_SC_NPROCESSORS_ONLN);
+  for (int n = 0; n < processors; n++) {
+    if (fork_sender() == 0) spin_on(n);
+  }
+  while (wait(NULL) > 0) {
+  }
+  fail("keeping processors awake", "the scheduling class SCHED_IDLE is refused");
+}
+
 int main(int argc, char **argv) {
   const char *kind = argc > 1 ? argv[1] : "";
   const struct options o = parse_options(argc - (argc > 1), argv + (argc > 1), false);
@@ -293,6 +322,8 @@ int main(int argc, char **argv) {
     fill(&o, PAYLOADS);
   } else if (strcmp(kind, "fill_memory") == 0) {
     fill(&o, PAYLOADS_IN_MEMORY);
+  } else if (strcmp(kind, "awake") == 0) {
+    keep_awake();
   } else {
     fprintf(stderr, "error: there is no floor \"%s\"; the head of floors.c lists them\n", kind);
     return 2;

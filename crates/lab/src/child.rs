@@ -114,6 +114,11 @@ impl Running {
         Err(RunError::Failed { program: self.program.clone(), status, stderr: stderr.trim().to_owned() })
     }
 
+    /// Whether the program has not ended yet.
+    pub fn is_running(&mut self) -> bool {
+        matches!(self.child.try_wait(), Ok(None))
+    }
+
     fn end(&mut self) {
         // Both only fail when the program has ended already, which is what is wanted.
         let _ = self.child.kill();
@@ -172,6 +177,8 @@ mod tests {
         let running = Running::start(&mut shell("exec sleep 600")).unwrap();
         let process = format!("/proc/{}", running.child.id());
         assert!(std::path::Path::new(&process).exists());
+        let mut running = running;
+        assert!(running.is_running());
         let error = running.finish(Duration::from_millis(100)).unwrap_err();
         assert!(matches!(error, RunError::TimeOver { .. }), "{error}");
         assert!(!std::path::Path::new(&process).exists());
