@@ -1,6 +1,7 @@
 //! What an executor executes.
 
 use crate::ready::Ringer;
+use crate::supervisor::{Attempt, Caught, Supervisor, attempt};
 use crate::sync::Arc;
 use crate::timer::TimerCore;
 use std::fmt;
@@ -36,13 +37,30 @@ pub struct Entity {
     pub(crate) body: Box<dyn Executable>,
     pub(crate) ringer: Ringer,
     pub(crate) timer: Option<Arc<TimerCore>>,
+    pub(crate) supervisor: Option<Arc<dyn Supervisor>>,
 }
 
 impl Entity {
     /// An entity whose `body` is executed after `ringer` (or a clone of it) rang. Closures returning [`Progress`] are
     /// bodies too. Rings from before the entity is added to an executor are kept.
     pub fn new(ringer: &Ringer, body: impl Executable + 'static) -> Self {
-        Self { body: Box::new(body), ringer: ringer.clone(), timer: None }
+        Self { body: Box::new(body), ringer: ringer.clone(), timer: None, supervisor: None }
+    }
+
+    /// This entity, with somebody who answers for its panics.
+    #[must_use]
+    pub fn supervised_by(self, supervisor: Arc<dyn Supervisor>) -> Self {
+        Self { supervisor: Some(supervisor), ..self }
+    }
+
+    /// One unit of the body's work.
+    pub(crate) fn execute(&mut self) -> Result<Progress, Caught> {
+        let Some(supervisor) = &self.supervisor else { return Ok(self.body.execute()) };
+        match attempt(&**supervisor, || self.body.execute()) {
+            Attempt::Finished(progress) => Ok(progress),
+            Attempt::Refused => Ok(Progress::Done),
+            Attempt::Panicked(payload) => Err(Caught { supervisor: Arc::clone(supervisor), payload }),
+        }
     }
 
     /// The ringer of this entity.

@@ -88,6 +88,8 @@ mod policy;
 #[cfg(not(loom))]
 mod spin;
 #[cfg(not(loom))]
+mod supervisor;
+#[cfg(not(loom))]
 mod table;
 #[cfg(not(loom))]
 mod timer;
@@ -109,5 +111,7 @@ pub use policy::{Fair, Policy, ReadySet};
 pub use ready::{Place, Ringer};
 #[cfg(not(loom))]
 pub use spin::{Outcome, SpinError};
+#[cfg(not(loom))]
+pub use supervisor::{Supervision, Supervisor, supervise};
 #[cfg(not(loom))]
 pub use timer::{Timer, TimerCall};

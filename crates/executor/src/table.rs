@@ -81,13 +81,18 @@ impl Table {
     ///
     /// # Panics
     ///
-    /// If the body does; the entity is back in its slot then, and ready.
+    /// If the body does and nobody catches it; the entity is back in its slot then, and ready.
     pub(crate) fn execute(&self, slot: Slot, thread: ThreadId) -> bool {
         let Some(entity) = self.begin(slot, thread) else { return false };
         // A panic may leave work behind: the guard takes that for granted until it is told better.
         let mut running = Running { table: self, slot, entity: Some(entity), progress: Progress::More };
-        if let Some(entity) = &mut running.entity {
-            running.progress = entity.body.execute();
+        match running.entity.as_mut().map(Entity::execute) {
+            Some(Ok(progress)) => running.progress = progress,
+            Some(Err(caught)) => {
+                drop(running);
+                caught.tell();
+            }
+            None => {}
         }
         true
     }

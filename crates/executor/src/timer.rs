@@ -91,8 +91,9 @@ impl Timer {
         let ringer = Ringer::new();
         let core =
             Arc::new(TimerCore { clock, repeats, ringer: ringer.clone(), schedule: Mutex::new(schedule) });
-        let body = Box::new(TimerBody { core: Arc::clone(&core), callback });
-        (Self { core: Arc::clone(&core) }, Entity { body, ringer, timer: Some(core) })
+        let body = TimerBody { core: Arc::clone(&core), callback };
+        let entity = Entity { timer: Some(Arc::clone(&core)), ..Entity::new(&ringer, body) };
+        (Self { core }, entity)
     }
 
     /// Makes the timer fire no more, until it is reset. A callback that is running now goes on.

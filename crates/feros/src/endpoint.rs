@@ -1,9 +1,11 @@
 //! What publishers, subscriptions and services have in common: a place on their node's executor, and events.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-use feros_executor::{AddError, Entity, EntityHandle, ExecutorHandle, Progress, Ringer};
+use feros_executor::{
+    AddError, Entity, EntityHandle, ExecutorHandle, Progress, Ringer, Supervision, Supervisor,
+};
 use feros_rmw::{
     EventError, Notify, Publisher as EnginePublisher, PublisherEvent, Subscription as EngineSubscription,
     SubscriptionEvent,
@@ -18,8 +20,14 @@ use crate::subscription::Tally;
 /// The entities of one node, and the executor that they are on.
 ///
 /// An entity waits here until its node is given to an executor; rings from before are kept by the entity's ringer.
+#[derive(Clone, Default)]
+pub(crate) struct NodeMembers(Arc<Shared>);
+
 #[derive(Default)]
-pub(crate) struct NodeMembers(Mutex<State>);
+struct Shared {
+    state: Mutex<State>,
+    panics: Panics,
+}
 
 #[derive(Default)]
 struct State {
@@ -45,7 +53,8 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 impl NodeMembers {
     /// Takes in an entity; it goes to the node's executor at once if there is one.
     pub(crate) fn add(&self, entity: Entity) -> Result<Member, AddError> {
-        let mut state = lock(&self.0);
+        let entity = entity.supervised_by(self.0.clone());
+        let mut state = lock(&self.0.state);
         let spot = match &state.executor {
             Some(executor) => Spot::OnExecutor(executor.add(entity)?),
             None => Spot::Waiting(entity),
@@ -58,7 +67,7 @@ impl NodeMembers {
 
     /// Moves all entities to an executor. `false` when the node is on one already.
     pub(crate) fn join(&self, executor: &ExecutorHandle) -> Result<bool, AddError> {
-        let mut state = lock(&self.0);
+        let mut state = lock(&self.0.state);
         if state.executor.is_some() {
             return Ok(false);
         }
@@ -74,17 +83,65 @@ impl NodeMembers {
 
     /// Takes all entities off their executor; a callback that is running ends first.
     pub(crate) fn leave(&self) {
-        let places: Vec<_> = {
-            let mut state = lock(&self.0);
-            state.executor = None;
-            state.members.iter().filter_map(Weak::upgrade).collect()
-        };
-        for place in places {
+        lock(&self.0.state).executor = None;
+        for place in self.0.places() {
             let mut spot = lock(&place.0);
             *spot = match spot.take() {
                 Some(Spot::OnExecutor(handle)) => handle.detach().ok().map(Spot::Waiting),
                 other => other,
             };
+        }
+    }
+
+    /// Has panics of the entities' callbacks caught; the first ends all of them, then calls `hook`.
+    pub(crate) fn on_panic(&self, hook: PanicHook) {
+        let former = lock(&self.0.panics.hook).replace(hook);
+        drop(former); // outside the lock
+        let calm = (Supervision::Off as u8, Supervision::Catch as u8);
+        let _ =
+            self.0.panics.supervision.compare_exchange(calm.0, calm.1, Ordering::AcqRel, Ordering::Relaxed);
+    }
+
+    /// Runs a callback that no executor runs, under the same rules.
+    pub(crate) fn supervise(&self, work: impl FnOnce()) {
+        feros_executor::supervise(&*self.0, work);
+    }
+}
+
+type PanicHook = Box<dyn FnOnce(&str) + Send>;
+
+/// What a node does when one of its callbacks panics.
+#[derive(Default)]
+struct Panics {
+    /// A [`Supervision`].
+    supervision: AtomicU8,
+    hook: Mutex<Option<PanicHook>>,
+}
+
+impl Shared {
+    fn places(&self) -> Vec<Arc<Place>> {
+        lock(&self.state).members.iter().filter_map(Weak::upgrade).collect()
+    }
+}
+
+impl Supervisor for Shared {
+    fn supervision(&self) -> Supervision {
+        match self.panics.supervision.load(Ordering::Acquire) {
+            off if off == Supervision::Off as u8 => Supervision::Off,
+            catch if catch == Supervision::Catch as u8 => Supervision::Catch,
+            _ => Supervision::Refuse,
+        }
+    }
+
+    fn panicked(&self, text: &str) {
+        self.panics.supervision.store(Supervision::Refuse as u8, Ordering::Release);
+        for place in self.places() {
+            let spot = lock(&place.0).take();
+            drop(spot); // outside the lock: what a callback has captured may do anything
+        }
+        let hook = lock(&self.panics.hook).take(); // of several callbacks that panic at once, the first calls it
+        if let Some(hook) = hook {
+            hook(text);
         }
     }
 }

@@ -340,6 +340,17 @@ impl Node {
         Ok(crate::timer::NodeGuardCondition::new(condition, self.add_member("a guard condition", entity)?))
     }
 
+    /// Has panics of the node's callbacks caught, wherever they run. Without this, a panic leaves the function that spins,
+    /// or publishes with direct dispatch.
+    ///
+    /// After the first panic no callback of the node begins any more (one that runs on another thread ends), all that it
+    /// has on its executor is dropped, and then `hook` is called with the panic's text, on the thread of the panic. The
+    /// executor and its other nodes go on. Handles of the node stay what they are, without callbacks; to begin anew, make a new
+    /// node.
+    pub fn on_panic(&self, hook: impl FnOnce(&str) + Send + 'static) {
+        self.0.members.on_panic(Box::new(hook));
+    }
+
     /// Namespace and name, after remapping.
     pub fn name(&self) -> &NodeName {
         &self.0.name

@@ -252,7 +252,10 @@ impl GenericSubscription {
             Dispatch::PublishingThread => {
                 let turns = Arc::new(Turns::new(receiver));
                 let (direct, ring_again) = (turns.clone(), ringer.clone());
-                let guard = paths::DirectGuard::new(&inbox, move || direct.receive_all(&ring_again));
+                let members = node.members().clone();
+                let guard = paths::DirectGuard::new(&inbox, move || {
+                    members.supervise(|| direct.receive_all(&ring_again));
+                });
                 (Entity::new(&ringer, move || turns.receive_one()), Some(guard))
             }
         };

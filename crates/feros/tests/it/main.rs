@@ -5,6 +5,7 @@ mod clock;
 mod graph;
 mod host_path;
 mod log;
+mod panic;
 mod process_path;
 mod service;
 mod support;
