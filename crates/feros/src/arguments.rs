@@ -5,18 +5,19 @@
 mod remap;
 
 pub use remap::{RemapKind, RemapRule};
+pub(crate) use remap::{remap_name, remap_node};
 
 use std::path::PathBuf;
+
+use crate::parameter::{NodePattern, ParameterFileError, ParameterOverrides, ParameterValue, file};
 
 /// What the ROS part of a command line says.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Arguments {
     /// Remap rules in the order of the command line; the first that fits wins.
     pub remap_rules: Vec<RemapRule>,
-    /// `-p`: parameters by text, in the order of the command line.
-    pub parameters: Vec<ParameterArgument>,
-    /// `--params-file`, in the order of the command line.
-    pub parameter_files: Vec<PathBuf>,
+    /// `-p` and `--params-file`, in the order of the command line.
+    pub parameters: Vec<ParameterSource>,
     /// `--enclave`
     pub enclave: Option<String>,
     /// `--log-level`: of one logger, or of all where none is named.
@@ -27,15 +28,24 @@ pub struct Arguments {
     pub log_to_rosout: Option<bool>,
 }
 
+/// What says values of parameters.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ParameterSource {
+    /// `-p [node:]name:=value`
+    Value(ParameterArgument),
+    /// `--params-file`
+    File(PathBuf),
+}
+
 /// `-p [node:]name:=value`
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct ParameterArgument {
-    /// The node that it is for; all where none is named.
-    pub node: Option<String>,
+    /// The nodes that it is for: the one of this name in the namespace `/` as in `rcl`, or all where none is named.
+    pub nodes: NodePattern,
     /// Name of the parameter.
     pub name: String,
-    /// Its value as YAML.
-    pub yaml: String,
+    /// Its value.
+    pub value: ParameterValue,
 }
 
 /// `--log-level [logger:=]level`
@@ -169,9 +179,11 @@ impl Arguments {
                 let text = value(PARAMETER)?;
                 let parameter =
                     ParameterArgument::parse(&text).map_err(|reason| malformed(text, reason, PARAMETER))?;
-                self.parameters.push(parameter);
+                self.parameters.push(ParameterSource::Value(parameter));
             }
-            "--params-file" => self.parameter_files.push(value("a YAML file")?.into()),
+            "--params-file" => {
+                self.parameters.push(ParameterSource::File(value("a YAML file")?.into()));
+            }
             "-e" | "--enclave" => self.enclave = Some(value("an enclave, such as /robot")?),
             "--log-level" => {
                 let text = value(LEVEL)?;
@@ -203,24 +215,36 @@ impl Arguments {
         Ok(())
     }
 
-    /// The value of a parameter for a node, as YAML: the last that fits.
-    pub fn parameter(&self, node: &str, name: &str) -> Option<&str> {
-        let fits = |p: &&ParameterArgument| p.name == name && p.node.as_deref().is_none_or(|n| n == node);
-        self.parameters.iter().rev().find(fits).map(|p| p.yaml.as_str())
+    /// What `-p` and the files of `--params-file`, which are read now, say of parameters.
+    ///
+    /// # Errors
+    /// When a file cannot be read or is malformed; the error names file, line and what was expected.
+    pub fn parameter_overrides(&self) -> Result<ParameterOverrides, ParameterFileError> {
+        let mut overrides = ParameterOverrides::default();
+        for source in &self.parameters {
+            match source {
+                ParameterSource::File(path) => overrides.merge(file::read(path)?),
+                ParameterSource::Value(ParameterArgument { nodes, name, value }) => {
+                    overrides.set(nodes.clone(), name, value.clone());
+                }
+            }
+        }
+        Ok(overrides)
     }
 }
 
 impl ParameterArgument {
     fn parse(text: &str) -> Result<Self, String> {
         let (name, yaml) = text.split_once(":=").ok_or("there is no ':='")?;
-        let (node, name) = match name.split_once(':') {
-            Some((node, name)) => (Some(node.to_owned()), name),
-            None => (None, name),
+        let (nodes, name) = match name.split_once(':') {
+            Some((node, name)) => (node.parse()?, name),
+            None => (NodePattern::every_node(), name),
         };
-        if name.is_empty() || node.as_deref() == Some("") {
-            return Err("a name is empty".into());
+        if name.is_empty() {
+            return Err("the name of the parameter is empty".into());
         }
-        Ok(Self { node, name: name.to_owned(), yaml: yaml.to_owned() })
+        let value = ParameterValue::from_yaml(yaml).map_err(|error| error.to_string())?;
+        Ok(Self { nodes, name: name.to_owned(), value })
     }
 }
 

@@ -15,6 +15,7 @@ use crate::arguments::{ArgumentError, Arguments};
 use crate::clock::ClockFollower;
 use crate::error::{CreateError, WaitError};
 use crate::node::{Node, NodeOptions};
+use crate::parameter::{ParameterFileError, ParameterOverrides};
 use crate::{logging, shutdown};
 
 /// Why a context could not be made.
@@ -24,6 +25,9 @@ pub enum ContextError {
     /// The ROS part of the command line cannot be used.
     #[error(transparent)]
     Arguments(#[from] ArgumentError),
+    /// A parameter file of the command line cannot be used.
+    #[error(transparent)]
+    ParameterFile(#[from] ParameterFileError),
     /// A variable of the environment cannot be used.
     #[error(transparent)]
     Environment(#[from] EnvironmentError),
@@ -109,6 +113,7 @@ pub struct Context(Arc<ContextInner>);
 pub(crate) struct ContextInner {
     session: Arc<dyn Session>,
     arguments: Arguments,
+    parameter_overrides: ParameterOverrides,
     paths: PathSet,
     shut_down: AtomicBool,
     changes: Arc<Changes>,
@@ -166,12 +171,14 @@ impl Context {
     /// A context of these options.
     ///
     /// # Errors
-    /// When the engine is not there or cannot start.
+    /// When a parameter file of the arguments cannot be used, or the engine is not there or cannot start.
     pub fn new(options: ContextOptions) -> Result<Self, ContextError> {
+        let parameter_overrides = options.arguments.parameter_overrides()?;
         let engine = options.engine.map_or_else(choose_engine, Ok)?;
         let inner = Arc::new(ContextInner {
             session: engine.open(&options.session)?,
             arguments: options.arguments,
+            parameter_overrides,
             paths: options.paths,
             shut_down: AtomicBool::new(false),
             changes: Arc::default(),
@@ -224,6 +231,11 @@ impl Context {
     /// What the command line said.
     pub fn arguments(&self) -> &Arguments {
         &self.0.arguments
+    }
+
+    /// What the command line says of parameters.
+    pub(crate) fn parameter_overrides(&self) -> &ParameterOverrides {
+        &self.0.parameter_overrides
     }
 
     /// The graph as it is known now.

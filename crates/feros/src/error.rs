@@ -59,6 +59,9 @@ pub enum CreateError {
         /// Why the engine refused.
         source: CreateEndpointError,
     },
+    /// A parameter file of the node's own arguments cannot be used.
+    #[error(transparent)]
+    ParameterFile(#[from] crate::parameter::ParameterFileError),
     /// The executor that spins the node is full.
     #[error("node {node}: {name} cannot be added to the node's executor: {reason}")]
     Executor {

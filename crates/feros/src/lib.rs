@@ -48,6 +48,7 @@ mod executor;
 pub mod logging;
 mod message_forms;
 mod node;
+pub mod parameter;
 mod paths;
 mod publisher;
 mod rosout;
@@ -66,6 +67,7 @@ pub use error::{CreateError, Error, ServiceIdentity, TypeIdentity, WaitError};
 pub use executor::{AddNodeError, Executor, spin};
 pub use message_forms::{SerializedMessage, View};
 pub use node::{Node, NodeOptions};
+pub use parameter::{ParameterType, ParameterValue};
 pub use paths::{
     MatchPath, PathBetween, PathCount, PublisherCounts, Received, SharedMemoryOptions, SubscriptionCounts,
     WhenExhausted, check_shared_memory, paths_of_topic,

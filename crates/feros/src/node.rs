@@ -1,19 +1,23 @@
 //! The node: a name under which publishers, subscriptions, services, clients and timers come together.
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use feros_executor::{Entity, GuardCondition, Timer, TimerCall};
 use feros_message::{Message, Service as ServiceType};
 use feros_rmw::graph::{EndpointNode, NamesAndTypes};
-use feros_rmw::{EndpointInfo, EndpointKind, Gid, MessageInfo, NodeId, NodeName, Session};
+use feros_rmw::{EndpointInfo, EndpointKind, Gid, MessageInfo, NameError, NodeId, NodeName, Session};
+use feros_shm::{Path, PathSet};
 
+use crate::arguments::{Arguments, RemapRule, remap_name, remap_node};
 use crate::client::{Client, ClientOptions, GenericClient};
 use crate::clock::{Clock, ClockType};
 use crate::context::Context;
 use crate::endpoint::{Member, NodeMembers};
 use crate::error::{CreateError, ServiceIdentity, TypeIdentity};
 use crate::message_forms::SerializedMessage;
+use crate::parameter::ParameterValue;
 use crate::publisher::{GenericPublisher, Publisher, PublisherOptions};
 use crate::rosout;
 use crate::service::{Service, ServiceCallback, ServiceOptions};
@@ -21,25 +25,50 @@ use crate::subscription::{GenericSubscription, Subscription, SubscriptionCallbac
 use crate::timer::NodeTimer;
 
 /// How a node is made.
+///
+/// ```
+/// use feros::{NodeOptions, Arguments};
+/// let (arguments, _) = Arguments::parse(["--ros-args", "-r", "image:=/camera/image"].map(String::from))?;
+/// let options = NodeOptions::new("detector").arguments(arguments).parameter_overrides([("rate", 5.0)]);
+/// # Ok::<(), feros::ArgumentError>(())
+/// ```
 #[derive(Debug, Clone)]
 pub struct NodeOptions {
     name: String,
     namespace: String,
+    arguments: Arguments,
+    parameter_overrides: BTreeMap<String, ParameterValue>,
     enable_rosout: bool,
     use_global_arguments: bool,
     use_sim_time: bool,
+    use_intra_process_comms: bool,
+}
+
+impl Default for NodeOptions {
+    /// A node without a name, which it must be given before it is made, in the namespace `/`.
+    fn default() -> Self {
+        Self {
+            name: String::new(),
+            namespace: String::new(),
+            arguments: Arguments::default(),
+            parameter_overrides: BTreeMap::new(),
+            enable_rosout: true,
+            use_global_arguments: true,
+            use_sim_time: false,
+            use_intra_process_comms: true,
+        }
+    }
 }
 
 impl NodeOptions {
     /// A node of this name in the namespace `/`.
     pub fn new(name: &str) -> Self {
-        Self {
-            name: name.to_owned(),
-            namespace: String::new(),
-            enable_rosout: true,
-            use_global_arguments: true,
-            use_sim_time: false,
-        }
+        Self::default().name(name)
+    }
+
+    /// Of this name, unless the arguments remap it.
+    pub fn name(self, name: &str) -> Self {
+        Self { name: name.to_owned(), ..self }
     }
 
     /// In this namespace, unless the arguments remap it.
@@ -47,19 +76,59 @@ impl NodeOptions {
         Self { namespace: namespace.to_owned(), ..self }
     }
 
+    /// Remap rules and parameters of this node alone; they come before those of the process's command line.
+    pub fn arguments(self, arguments: Arguments) -> Self {
+        Self { arguments, ..self }
+    }
+
+    /// Values of parameters, instead of what all arguments say and the node declares.
+    pub fn parameter_overrides<N: Into<String>, V: Into<ParameterValue>>(
+        mut self,
+        overrides: impl IntoIterator<Item = (N, V)>,
+    ) -> Self {
+        let overrides = overrides.into_iter().map(|(name, value)| (name.into(), value.into()));
+        self.parameter_overrides.extend(overrides);
+        self
+    }
+
     /// Whether log messages are published on `/rosout`; they are by default.
     pub fn enable_rosout(self, enable_rosout: bool) -> Self {
         Self { enable_rosout, ..self }
     }
 
-    /// Whether the arguments of the context remap the node's names; they do by default.
+    /// Whether the process's command line remaps the node's names and says values of its parameters; it does by default.
     pub fn use_global_arguments(self, use_global_arguments: bool) -> Self {
         Self { use_global_arguments, ..self }
     }
 
-    /// Whether ROS time follows `/clock` from the start; the argument `-p use_sim_time:=true` says so as well.
+    /// Whether ROS time follows `/clock` from the start; the parameter `use_sim_time` says so as well.
     pub fn use_sim_time(self, use_sim_time: bool) -> Self {
         Self { use_sim_time, ..self }
+    }
+
+    /// Whether messages between nodes of this process may take the process path; they may by default.
+    pub fn use_intra_process_comms(self, use_intra_process_comms: bool) -> Self {
+        Self { use_intra_process_comms, ..self }
+    }
+
+    fn remapped_name(&self, context: &Context) -> Result<NodeName, NameError> {
+        let global = if self.use_global_arguments { &context.arguments().remap_rules[..] } else { &[] };
+        remap_node(self.arguments.remap_rules.iter().chain(global), &self.namespace, &self.name)
+    }
+
+    /// The values that parameters start with instead of their defaults, the stronger source winning.
+    fn resolve_overrides(
+        &mut self,
+        context: &Context,
+        node: &NodeName,
+    ) -> Result<BTreeMap<String, ParameterValue>, CreateError> {
+        let mut overrides = BTreeMap::new();
+        if self.use_global_arguments {
+            overrides = context.parameter_overrides().for_node(node);
+        }
+        overrides.extend(self.arguments.parameter_overrides()?.for_node(node));
+        overrides.append(&mut self.parameter_overrides);
+        Ok(overrides)
     }
 }
 
@@ -75,6 +144,10 @@ struct NodeInner {
     name: NodeName,
     logger: Arc<str>,
     use_global_arguments: bool,
+    /// Rules of this node alone.
+    remap_rules: Box<[RemapRule]>,
+    parameter_overrides: BTreeMap<String, ParameterValue>,
+    paths: PathSet,
     members: NodeMembers,
     clock: Clock,
     rosout: Option<Arc<rosout::Rosout>>,
@@ -99,26 +172,31 @@ impl Drop for NodeInner {
 }
 
 impl Node {
-    pub(crate) fn new(context: &Context, options: NodeOptions) -> Result<Self, CreateError> {
-        let name = if options.use_global_arguments {
-            context.arguments().remap_node(&options.namespace, &options.name)?
-        } else {
-            NodeName::new(&options.namespace, &options.name)?
-        };
+    pub(crate) fn new(context: &Context, mut options: NodeOptions) -> Result<Self, CreateError> {
+        let name = options.remapped_name(context)?;
+        let parameter_overrides = options.resolve_overrides(context, &name)?;
         let engine_error = |source| CreateError::Engine { node: name.clone(), source };
         let id = context.session().create_node(&name).map_err(engine_error)?;
         let wants_rosout = options.enable_rosout && context.arguments().log_to_rosout != Some(false);
         let rosout = wants_rosout.then(|| rosout::Rosout::new(context.session(), id)).transpose();
         let rosout = rosout.inspect_err(|_| context.session().remove_node(id)).map_err(engine_error)?;
-        let argument = context.arguments().parameter(name.name(), "use_sim_time");
-        let use_sim_time =
-            argument.map_or(options.use_sim_time, |yaml| matches!(yaml, "true" | "True" | "TRUE"));
+        let use_sim_time = match parameter_overrides.get("use_sim_time") {
+            Some(ParameterValue::Bool(use_sim_time)) => *use_sim_time,
+            _ => options.use_sim_time,
+        };
+        let mut paths = context.paths();
+        if !options.use_intra_process_comms {
+            paths = paths.without(Path::Process);
+        }
         let node = Self(Arc::new(NodeInner {
             context: context.clone(),
             id,
             logger: logger_name(&name).into(),
             name,
             use_global_arguments: options.use_global_arguments,
+            remap_rules: options.arguments.remap_rules.into(),
+            parameter_overrides,
+            paths,
             members: NodeMembers::default(),
             clock: Clock::new(ClockType::Ros),
             rosout,
@@ -388,11 +466,19 @@ impl Node {
     }
 
     fn resolve(&self, name: &str, service: bool) -> Result<String, CreateError> {
-        if self.0.use_global_arguments {
-            Ok(self.0.context.arguments().remap_name(name, &self.0.name, service)?)
-        } else {
-            Ok(feros_rmw::name::expand_topic_name(name, &self.0.name)?)
-        }
+        let global =
+            if self.0.use_global_arguments { &self.0.context.arguments().remap_rules[..] } else { &[] };
+        Ok(remap_name(self.0.remap_rules.iter().chain(global), name, &self.0.name, service)?)
+    }
+
+    /// The values that its parameters start with instead of their defaults: what command lines, parameter files and options say.
+    pub fn parameter_overrides(&self) -> &BTreeMap<String, ParameterValue> {
+        &self.0.parameter_overrides
+    }
+
+    /// Paths that messages of its endpoints may take.
+    pub fn paths(&self) -> PathSet {
+        self.0.paths
     }
 
     /// Names of all nodes that are known.

@@ -255,7 +255,7 @@ impl GenericPublisher {
         let topic = node.resolve_topic_name(topic, options.qos.avoid_ros_namespace_conventions)?;
         let watch = WatchEvents::new(node, Ringer::new());
         let matches = Arc::new(AtomicU64::new(0));
-        let paths = options.paths.intersection(node.context().paths());
+        let paths = options.paths.intersection(node.paths());
         let host = HostSending::new(
             paths,
             &message_type.name,

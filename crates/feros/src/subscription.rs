@@ -199,7 +199,7 @@ impl GenericSubscription {
                 ringer.ring();
             })
         };
-        let paths = options.paths.intersection(node.context().paths());
+        let paths = options.paths.intersection(node.paths());
         let hash = message_type.hash.map(|hash| hash.0);
         let host = HostReception::new(paths, &options.qos, hash, &ringer);
         let host_state = host.state().clone();

@@ -88,10 +88,7 @@ impl super::Arguments {
     /// # Errors
     /// When the node's own name is not allowed.
     pub fn remap_node(&self, namespace: &str, node_name: &str) -> Result<NodeName, NameError> {
-        let first = |kind| self.remap_rules.iter().find(|r| r.kind == kind && r.is_for(node_name));
-        let new_name = first(RemapKind::NodeName).map_or(node_name, |rule| &rule.to);
-        let new_namespace = first(RemapKind::Namespace).map_or(namespace, |rule| &rule.to);
-        NodeName::new(new_namespace, new_name)
+        remap_node(self.remap_rules.iter(), namespace, node_name)
     }
 
     /// Expands the name of a topic or service as seen from `node` and applies the first rule that fits.
@@ -99,18 +96,40 @@ impl super::Arguments {
     /// # Errors
     /// When the name, or what replaces it, is not allowed.
     pub fn remap_name(&self, name: &str, node: &NodeName, service: bool) -> Result<String, NameError> {
-        let expanded = name::expand_topic_name(name, node)?;
-        for rule in self.remap_rules.iter().filter(|rule| rule.is_for(node.name())) {
-            let kind_fits = match rule.kind {
-                RemapKind::TopicOrService => true,
-                RemapKind::Topic => !service,
-                RemapKind::Service => service,
-                RemapKind::NodeName | RemapKind::Namespace => false,
-            };
-            if kind_fits && name::expand_topic_name(&rule.from, node)? == expanded {
-                return name::expand_topic_name(&rule.to, node);
-            }
-        }
-        Ok(expanded)
+        remap_name(self.remap_rules.iter(), name, node, service)
     }
+}
+
+/// See [`super::Arguments::remap_node`]; the first rule that fits wins.
+pub(crate) fn remap_node<'a>(
+    rules: impl Iterator<Item = &'a RemapRule> + Clone,
+    namespace: &str,
+    node_name: &str,
+) -> Result<NodeName, NameError> {
+    let first = |kind| rules.clone().find(|rule| rule.kind == kind && rule.is_for(node_name));
+    let new_name = first(RemapKind::NodeName).map_or(node_name, |rule| &rule.to);
+    let new_namespace = first(RemapKind::Namespace).map_or(namespace, |rule| &rule.to);
+    NodeName::new(new_namespace, new_name)
+}
+
+/// See [`super::Arguments::remap_name`]; the first rule that fits wins.
+pub(crate) fn remap_name<'a>(
+    rules: impl Iterator<Item = &'a RemapRule>,
+    name: &str,
+    node: &NodeName,
+    service: bool,
+) -> Result<String, NameError> {
+    let expanded = name::expand_topic_name(name, node)?;
+    for rule in rules.filter(|rule| rule.is_for(node.name())) {
+        let kind_fits = match rule.kind {
+            RemapKind::TopicOrService => true,
+            RemapKind::Topic => !service,
+            RemapKind::Service => service,
+            RemapKind::NodeName | RemapKind::Namespace => false,
+        };
+        if kind_fits && name::expand_topic_name(&rule.from, node)? == expanded {
+            return name::expand_topic_name(&rule.to, node);
+        }
+    }
+    Ok(expanded)
 }

@@ -6,6 +6,7 @@ mod graph;
 mod host_path;
 mod log;
 mod panic;
+mod node_options;
 mod process_path;
 mod service;
 mod support;

@@ -1,0 +1,112 @@
+//! Which nodes an entry of a parameter file is for.
+
+use std::fmt;
+use std::str::FromStr;
+
+use feros_rmw::{NodeName, name};
+
+/// A node's full name, in which `*` stands for one part and `**` for any number of parts: `/robot/camera`, `/*/camera`, `/**`.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct NodePattern(Vec<Part>);
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+enum Part {
+    Name(String),
+    One,
+    Any,
+}
+
+impl NodePattern {
+    /// Every node: `/**`.
+    pub fn every_node() -> Self {
+        Self(vec![Part::Any])
+    }
+
+    /// Whether it is for this node.
+    pub fn matches(&self, node: &NodeName) -> bool {
+        let full = node.fully_qualified();
+        let names: Vec<&str> = full.split('/').filter(|part| !part.is_empty()).collect();
+        // What of the names the parts so far may have used up: bit `n` for the first `n`.
+        let mut reached = vec![false; names.len() + 1];
+        reached[0] = true;
+        for part in &self.0 {
+            let mut next = vec![false; names.len() + 1];
+            for position in 0..=names.len() {
+                next[position] = match part {
+                    Part::Any => reached[position] || (position > 0 && next[position - 1]),
+                    Part::One => position > 0 && reached[position - 1],
+                    Part::Name(name) => position > 0 && reached[position - 1] && names[position - 1] == name,
+                };
+            }
+            reached = next;
+        }
+        reached[names.len()]
+    }
+}
+
+impl FromStr for NodePattern {
+    type Err = String;
+
+    /// Reads a pattern; the leading slash may be left out.
+    fn from_str(text: &str) -> Result<Self, String> {
+        let parts = text.strip_prefix('/').unwrap_or(text).split('/');
+        let parts = parts.map(|part| match part {
+            "**" => Ok(Part::Any),
+            "*" => Ok(Part::One),
+            _ if part.contains('*') => Err(format!("{part:?} is a wildcard with something beside it")),
+            _ => name::validate_node_name(part)
+                .map(|()| Part::Name(part.to_owned()))
+                .map_err(|error| format!("{text:?} is no name of a node: {}", error.reason)),
+        });
+        parts.collect::<Result<_, _>>().map(Self)
+    }
+}
+
+impl fmt::Display for NodePattern {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|part| match part {
+            Part::Name(name) => write!(f, "/{name}"),
+            Part::One => f.write_str("/*"),
+            Part::Any => f.write_str("/**"),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn wildcards_stand_for_parts() {
+        let node = NodeName::new("/robot/arm", "camera").unwrap();
+        for (pattern, matches) in [
+            ("/**", true),
+            ("/robot/arm/camera", true),
+            ("robot/arm/camera", true),
+            ("/**/camera", true),
+            ("/robot/**", true),
+            ("/robot/arm/camera/**", true),
+            ("/*/*/*", true),
+            ("/*/arm/*", true),
+            ("/**/*/**", true),
+            ("/*", false),
+            ("/*/camera", false),
+            ("/camera", false),
+            ("/*/*/*/*", false),
+            ("/**/robot", false),
+        ] {
+            assert_eq!(pattern.parse::<NodePattern>().unwrap().matches(&node), matches, "{pattern}");
+        }
+        let many: NodePattern = "/**/*".repeat(500).parse().unwrap();
+        assert!(!many.matches(&node), "it must not take for ever either");
+    }
+
+    #[test]
+    fn what_is_no_pattern_is_refused() {
+        for pattern in ["", "/", "/**foo", "/foo*", "/a//b", "/2fast", "/a b", "/a/"] {
+            assert!(pattern.parse::<NodePattern>().is_err(), "{pattern}");
+        }
+        assert_eq!("a/*/**".parse::<NodePattern>().unwrap().to_string(), "/a/*/**");
+    }
+}
