@@ -15,6 +15,10 @@
 //! Looking at matches copied the other side's QoS without the lock under which discovery replaces its USER_DATA, and waited for
 //! a write that waits for room. It takes the lock of the QoS now, and pins the entity instead of locking it.
 //!
+//! What it opens: waiting for the acknowledgement of one reader. The engine can do that, but offers only to wait for all, among
+//! them killed ones until they are forgotten. It asks the reader now: as long as samples follow each other within a few
+//! milliseconds, the engine asks nobody.
+//!
 //! What it adapts: time and inline QoS go with every fragment, not only with the first. Fast DDS takes both from whichever
 //! comes first, and where that was another, a client took the large reply to its request for that to somebody else's. And a
 //! reader that missed a writer's first heartbeat asks for one with an empty ACKNACK. Fast DDS answers at once only when that
@@ -171,6 +175,47 @@ const EDITS: &[Edit] = &[
         anchor: "    ret = make_builtintopic_endpoint (&wrc->guid, &ppc->guid, ppc->iid, wrqos);\n",
         times: 1,
         replacement: "    ddsrt_mutex_lock ((ddsrt_mutex_t *) &wrc->qos_lock);\n    ret = make_builtintopic_endpoint (&wrc->guid, &ppc->guid, ppc->iid, wrqos);\n    ddsrt_mutex_unlock ((ddsrt_mutex_t *) &wrc->qos_lock);\n",
+    },
+    Edit {
+        file: "src/core/ddsi/src/ddsi_endpoint.c",
+        anchor: "#include \"ddsi__hbcontrol.h\"\n",
+        times: 1,
+        replacement: "#include \"ddsi__hbcontrol.h\"\n#include \"ddsi__thread.h\"\n",
+    },
+    Edit {
+        file: "src/core/ddsi/src/ddsi_endpoint.c",
+        anchor: "    while (wr->state == WRST_OPERATIONAL && m && ref_seq > m->seq)\n    {\n\
+            \x20     if (!ddsrt_cond_mtime_waituntil (&wr->throttle_cond, &wr->e.lock, abstimeout))\n        break;\n\
+            \x20     m = ddsrt_avl_lookup (&ddsi_wr_readers_treedef, &wr->readers, rdguid);\n    }\n",
+        times: 1,
+        replacement: "    /* Feros: asks for the acknowledgement; and the match may end while we wait. */\n\
+            \x20   if (m && ref_seq > m->seq && abstimeout.v > ddsrt_time_monotonic ().v)\n    {\n\
+            \x20     struct ddsi_thread_state * const thrst = ddsi_lookup_thread_state ();\n\
+            \x20     struct ddsi_whc_state whcst;\n\
+            \x20     ddsi_thread_state_awake (thrst, wr->e.gv);\n\
+            \x20     ddsi_whc_get_state (wr->whc, &whcst);\n\
+            \x20     struct ddsi_xmsg *hb = ddsi_writer_hbcontrol_create_heartbeat (wr, &whcst, ddsrt_time_monotonic (), DDSI_HBC_ACK_REQ_YES_AND_FLUSH, 0);\n\
+            \x20     if (hb)\n        ddsi_qxev_msg (wr->evq, hb);\n\
+            \x20     ddsi_thread_state_asleep (thrst);\n    }\n\
+            \x20   while (wr->state == WRST_OPERATIONAL && m && ref_seq > m->seq)\n    {\n\
+            \x20     const bool in_time = ddsrt_cond_mtime_waituntil (&wr->throttle_cond, &wr->e.lock, abstimeout);\n\
+            \x20     m = ddsrt_avl_lookup (&ddsi_wr_readers_treedef, &wr->readers, rdguid);\n\
+            \x20     if (!in_time)\n        break;\n    }\n",
+    },
+    Edit {
+        file: "src/core/ddsc/src/dds_publisher.c",
+        anchor: "dds_return_t dds_publisher_begin_coherent (",
+        times: 1,
+        replacement: "/* Feros: see feros_shim.h. */\n\
+            dds_return_t feros_wait_for_acks_of (dds_entity_t writer, const uint8_t reader[16], dds_duration_t timeout);\n\n\
+            dds_return_t feros_wait_for_acks_of (dds_entity_t writer, const uint8_t reader[16], dds_duration_t timeout)\n\
+            {\n  dds_entity *e;\n  ddsi_guid_t guid;\n  dds_return_t ret;\n\
+            \x20 memcpy (&guid, reader, sizeof (guid));\n  guid = ddsi_ntoh_guid (guid);\n\
+            \x20 if ((ret = dds_entity_pin (writer, &e)) < 0)\n    return ret;\n\
+            \x20 if (dds_entity_kind (e) != DDS_KIND_WRITER)\n    ret = DDS_RETCODE_ILLEGAL_OPERATION;\n  else\n\
+            \x20   ret = dds__ddsi_writer_wait_for_acks ((struct dds_writer *) e, &guid, ddsrt_mtime_add_duration (ddsrt_time_monotonic (), timeout));\n\
+            \x20 dds_entity_unpin (e);\n  return ret;\n}\n\n\
+            dds_return_t dds_publisher_begin_coherent (",
     },
 ];
 

@@ -94,6 +94,12 @@ typedef void (*feros_interface_fn) (const char *name, const char *address, bool 
 /* Calls `each` for every IPv4 interface; returns 0 or a negative return code. */
 int32_t feros_for_each_interface (feros_interface_fn each, void *arg);
 
+/* --- in the engine itself, see build/patch.rs ---------------------------------------------------------------------- */
+
+/* Waits until the reader of this GUID, if it is matched and reliable, acknowledged all that was written; zero looks once. The
+ * readers of this process are served by the write itself. DDS_RETCODE_TIMEOUT if it has not. */
+dds_return_t feros_wait_for_acks_of (dds_entity_t writer, const uint8_t reader[16], dds_duration_t timeout);
+
 extern const dds_entity_t feros_builtin_participant, feros_builtin_publication, feros_builtin_subscription;
 
 #endif

@@ -362,6 +362,11 @@ unsafe extern "C" {
         publication: *mut dds_instance_handle_t,
     ) -> dds_return_t;
 
+    pub fn feros_wait_for_acks_of(
+        writer: dds_entity_t,
+        reader: *const [u8; 16],
+        timeout: dds_duration_t,
+    ) -> dds_return_t;
     pub fn feros_for_each_interface(each: feros_interface_fn, arg: *mut c_void) -> i32;
 
     pub static feros_builtin_participant: dds_entity_t;

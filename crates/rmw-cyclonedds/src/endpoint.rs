@@ -216,11 +216,19 @@ impl Writer {
         Ok(number)
     }
 
-    /// Waits until all reliable readers acknowledged all that was written; zero looks once.
+    /// Waits until all reliable readers acknowledged all that was written.
     pub(crate) fn wait_for_acks(&self, timeout: Duration) -> Result<(), Code> {
         let nanos = i64::try_from(timeout.as_nanos()).unwrap_or(sys::DDS_INFINITY);
         // SAFETY: the writer is alive.
         check(unsafe { sys::dds_wait_for_acks(self.entity.handle(), nanos) }).map(|_| ())
+    }
+
+    /// Waits until this reader, if it is a reliable one that matches, acknowledged all that was written; zero looks once.
+    pub(crate) fn wait_for_acks_of(&self, reader: Gid, timeout: Duration) -> Result<(), Code> {
+        let nanos = i64::try_from(timeout.as_nanos()).unwrap_or(sys::DDS_INFINITY);
+        // SAFETY: the writer is alive; the engine only compares the GUID.
+        let code = unsafe { sys::feros_wait_for_acks_of(self.entity.handle(), &raw const reader.0, nanos) };
+        check(code).map(|_| ())
     }
 
     /// What `read` finds in each subscription that matches now.

@@ -113,9 +113,11 @@ impl Publisher for CyclonePublisher {
         }
     }
 
-    fn is_acknowledged(&self) -> bool {
-        self.sender.as_ref().is_none_or(|sender| sender.queue.is_done())
-            && self.writer.wait_for_acks(Duration::ZERO).is_ok()
+    fn is_acknowledged_by(&self, subscription: Gid, patience: Duration) -> bool {
+        let started = Instant::now();
+        let is_written = self.sender.as_ref().is_none_or(|sender| sender.queue.wait_until_done(patience));
+        let left = patience.saturating_sub(started.elapsed());
+        is_written && self.writer.wait_for_acks_of(subscription, left).is_ok()
     }
 
     fn assert_liveliness(&self) -> Result<(), EventError> {

@@ -77,12 +77,6 @@ impl<T> Queue<T> {
         true
     }
 
-    /// Whether everything that was pushed is done.
-    pub(crate) fn is_done(&self) -> bool {
-        let state = self.state.lock();
-        !state.busy && state.items.is_empty()
-    }
-
     /// Lets `pop` end once the queue is empty.
     pub(crate) fn close(&self) {
         self.state.lock().closed = true;

@@ -678,8 +678,10 @@ pub trait Publisher: Send + Sync {
     /// [`WaitForAckedError::Timeout`] after `timeout`.
     fn wait_for_all_acked(&self, timeout: Duration) -> Result<(), WaitForAckedError>;
 
-    /// Whether all reliable subscriptions that match acknowledged all that was published. Never blocks.
-    fn is_acknowledged(&self) -> bool;
+    /// Whether this subscription has all that was published, as far as delivery is reliable; one that does not match misses
+    /// nothing. Waits for that at most for `patience`, and never for other subscriptions: one of a killed process acknowledges
+    /// nothing until the engine forgets it.
+    fn is_acknowledged_by(&self, subscription: Gid, patience: Duration) -> bool;
 
     /// Shows that the publisher is alive (manual liveliness).
     ///

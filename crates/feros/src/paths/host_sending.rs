@@ -178,7 +178,8 @@ impl HostSending {
             HostState::Served(_) => return Err(Reason::SubscriptionGone),
             HostState::Pending => {
                 if let Some(attachment) = route.peer.attachment(self.id)
-                    && (found.qos.reliability != Reliability::Reliable || self.is_acknowledged(engine))
+                    && (found.qos.reliability != Reliability::Reliable
+                        || self.is_acknowledged(engine, &[found.gid]))
                 {
                     memory.refresh();
                     attachment.begin(next_number);
@@ -192,10 +193,11 @@ impl HostSending {
         Ok(route)
     }
 
-    /// Whether reliable subscriptions have all that the engine sent. Under a steady load there may be no such moment by
-    /// itself: then publishing waits a little, now and then.
-    pub(crate) fn is_acknowledged(&mut self, engine: &dyn EnginePublisher) -> bool {
-        if engine.is_acknowledged() {
+    /// Whether these subscriptions have all that the engine sent. Under a steady load there may be no such moment by itself: then
+    /// publishing waits a little, now and then.
+    pub(crate) fn is_acknowledged(&mut self, engine: &dyn EnginePublisher, by: &[Gid]) -> bool {
+        let is_acknowledged = |patience| by.iter().all(|gid| engine.is_acknowledged_by(*gid, patience));
+        if is_acknowledged(Duration::ZERO) {
             return true;
         }
         let now = Instant::now();
@@ -204,7 +206,7 @@ impl HostSending {
             return false;
         }
         self.waited_for_acknowledgement = Some(now);
-        engine.wait_for_all_acked(ACKNOWLEDGEMENT_WAIT).is_ok()
+        is_acknowledged(ACKNOWLEDGEMENT_WAIT)
     }
 }
 

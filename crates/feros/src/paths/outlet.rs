@@ -445,7 +445,7 @@ impl Outlet {
         let mut sending = self.lock_sending();
         let (stamp, number) = sending.next();
         if sending.is_on_detour {
-            sending.is_on_detour = !self.lock_host().is_acknowledged(&*self.engine);
+            sending.is_on_detour = !self.has_detour_ended(routes);
         }
         let (loan, detoured) = if sending.is_on_detour { (None, loan) } else { (loan, None) };
         // Only if shared memory has no room, the engine sends what otherwise need not be sent.
@@ -477,6 +477,14 @@ impl Outlet {
             self.counters.skipped_engine_writes.fetch_add(1, Ordering::Relaxed);
         }
         Ok(())
+    }
+
+    /// Whether all who are served by shared memory have what the engine sent them; those of killed processes are not waited for.
+    fn has_detour_ended(&self, routes: &Routes) -> bool {
+        let served = routes.host.iter().filter(|route| route.served().is_some());
+        let living = served.filter(|route| route.peer.peer().is_alive());
+        let living: Vec<Gid> = living.map(|route| route.subscription).collect();
+        self.lock_host().is_acknowledged(&*self.engine, &living)
     }
 
     /// Memory that subscriptions of other processes read, with the message in it. `None`: there is none now.

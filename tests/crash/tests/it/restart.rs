@@ -62,10 +62,9 @@ fn a_restarted_listener_hears_a_running_talker_each_time() {
     place.must_be_swept();
 }
 
-/// The publisher takes the host path when the engine's messages are acknowledged; the engine waits for killed subscriptions
-/// until it forgets them.
+/// The publisher serves a subscription by shared memory when that one has acknowledged the engine's messages; the killed ones,
+/// which the engine has not forgotten yet, are not waited for.
 #[test]
-#[ignore = "known: as long as the engine has not forgotten a killed listener (10 s), new ones stay on the network path"]
 fn a_restarted_listener_takes_the_host_path_before_its_predecessor_is_forgotten() {
     let place = Place::of_host();
     let mut talker = Peer::start(&place, "talker");
