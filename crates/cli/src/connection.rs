@@ -57,7 +57,11 @@ impl Connection {
         let options = ContextOptions::from_variables().map_err(CliError::usage)?;
         let context = Context::new(ContextOptions { handle_signals: true, ..options })?;
         let own = format!("_feros_cli_{}", std::process::id());
-        let options = NodeOptions::new(name.unwrap_or(&own)).enable_rosout(false).use_sim_time(use_sim_time);
+        let options = NodeOptions::new(name.unwrap_or(&own))
+            .enable_rosout(false)
+            .start_parameter_services(false)
+            .start_parameter_event_publisher(false)
+            .use_sim_time(use_sim_time);
         let node = context.create_node_with(options).map_err(|error| match error {
             feros::CreateError::Name(error) => CliError::usage(error),
             other => other.into(),

@@ -80,7 +80,18 @@ impl Clock {
         }
         let before =
             std::mem::replace(&mut *follower.lock().unwrap_or_else(PoisonError::into_inner), new_follower);
+        if let Some(before) = &before
+            && !self.follows(before)
+        {
+            before.remove(clock);
+        }
         drop(before); // outside the lock: it may wait for the follower's thread
+    }
+
+    fn follows(&self, other: &Arc<ClockFollower>) -> bool {
+        let Kind::Ros { follower, .. } = &self.kind else { return false };
+        let follower = follower.lock().unwrap_or_else(PoisonError::into_inner);
+        follower.as_ref().is_some_and(|follower| Arc::ptr_eq(follower, other))
     }
 
     /// Leaves simulated time where it is.

@@ -62,6 +62,14 @@ pub enum CreateError {
     /// A parameter file of the node's own arguments cannot be used.
     #[error(transparent)]
     ParameterFile(#[from] crate::parameter::ParameterFileError),
+    /// A parameter that every node has, or one that is declared from what overrides it, cannot be declared.
+    #[error("node {node}: {source}")]
+    Parameter {
+        /// The node.
+        node: NodeName,
+        /// Why not.
+        source: crate::parameter::DeclareParameterError,
+    },
     /// The executor that spins the node is full.
     #[error("node {node}: {name} cannot be added to the node's executor: {reason}")]
     Executor {
@@ -115,6 +123,18 @@ pub enum Error {
     /// Not there in time.
     #[error(transparent)]
     Wait(#[from] WaitError),
+    /// No parameter.
+    #[error(transparent)]
+    DeclareParameter(#[from] crate::parameter::DeclareParameterError),
+    /// Not set.
+    #[error(transparent)]
+    SetParameter(#[from] crate::parameter::SetParameterError),
+    /// Not undeclared.
+    #[error(transparent)]
+    UndeclareParameter(#[from] crate::parameter::UndeclareParameterError),
+    /// Not read.
+    #[error(transparent)]
+    GetParameter(#[from] crate::parameter::GetParameterError),
     /// Not added.
     #[error(transparent)]
     AddNode(#[from] crate::AddNodeError),

@@ -67,7 +67,10 @@ pub use error::{CreateError, Error, ServiceIdentity, TypeIdentity, WaitError};
 pub use executor::{AddNodeError, Executor, spin};
 pub use message_forms::{SerializedMessage, View};
 pub use node::{Node, NodeOptions};
-pub use parameter::{ParameterType, ParameterValue};
+pub use parameter::{
+    DeclareParameterError, GetParameterError, Parameter, ParameterDescriptor, ParameterType, ParameterValue,
+    SetParameterError,
+};
 pub use paths::{
     MatchPath, PathBetween, PathCount, PublisherCounts, Received, SharedMemoryOptions, SubscriptionCounts,
     WhenExhausted, check_shared_memory, paths_of_topic,

@@ -1,7 +1,7 @@
 //! The node: a name under which publishers, subscriptions, services, clients and timers come together.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Weak};
+use std::sync::{Arc, OnceLock, Weak};
 use std::time::Duration;
 
 use feros_executor::{Entity, GuardCondition, Timer, TimerCall};
@@ -17,7 +17,9 @@ use crate::context::Context;
 use crate::endpoint::{Member, NodeMembers};
 use crate::error::{CreateError, ServiceIdentity, TypeIdentity};
 use crate::message_forms::SerializedMessage;
-use crate::parameter::ParameterValue;
+use crate::parameter::{
+    DeclareParameterError, EVENTS_TOPIC, NodeParameters, ParameterServices, ParameterValue,
+};
 use crate::publisher::{GenericPublisher, Publisher, PublisherOptions};
 use crate::rosout;
 use crate::service::{Service, ServiceCallback, ServiceOptions};
@@ -42,6 +44,10 @@ pub struct NodeOptions {
     use_global_arguments: bool,
     use_sim_time: bool,
     use_intra_process_comms: bool,
+    allow_undeclared_parameters: bool,
+    automatically_declare_parameters_from_overrides: bool,
+    start_parameter_services: bool,
+    start_parameter_event_publisher: bool,
 }
 
 impl Default for NodeOptions {
@@ -56,6 +62,10 @@ impl Default for NodeOptions {
             use_global_arguments: true,
             use_sim_time: false,
             use_intra_process_comms: true,
+            allow_undeclared_parameters: false,
+            automatically_declare_parameters_from_overrides: false,
+            start_parameter_services: true,
+            start_parameter_event_publisher: true,
         }
     }
 }
@@ -111,6 +121,27 @@ impl NodeOptions {
         Self { use_intra_process_comms, ..self }
     }
 
+    /// Whether parameters may be set that were not declared, which declares them; they may not by default.
+    pub fn allow_undeclared_parameters(self, allow_undeclared_parameters: bool) -> Self {
+        Self { allow_undeclared_parameters, ..self }
+    }
+
+    /// Whether every parameter that arguments or options give a value is declared with it, dynamically typed; by default only
+    /// those are declared that the node declares.
+    pub fn automatically_declare_parameters_from_overrides(self, automatically: bool) -> Self {
+        Self { automatically_declare_parameters_from_overrides: automatically, ..self }
+    }
+
+    /// Whether other nodes may ask and set the node's parameters; they may by default.
+    pub fn start_parameter_services(self, start_parameter_services: bool) -> Self {
+        Self { start_parameter_services, ..self }
+    }
+
+    /// Whether changes of the node's parameters are published on `/parameter_events`; they are by default.
+    pub fn start_parameter_event_publisher(self, start_parameter_event_publisher: bool) -> Self {
+        Self { start_parameter_event_publisher, ..self }
+    }
+
     fn remapped_name(&self, context: &Context) -> Result<NodeName, NameError> {
         let global = if self.use_global_arguments { &context.arguments().remap_rules[..] } else { &[] };
         remap_node(self.arguments.remap_rules.iter().chain(global), &self.namespace, &self.name)
@@ -146,7 +177,8 @@ struct NodeInner {
     use_global_arguments: bool,
     /// Rules of this node alone.
     remap_rules: Box<[RemapRule]>,
-    parameter_overrides: BTreeMap<String, ParameterValue>,
+    parameters: NodeParameters,
+    parameter_services: OnceLock<ParameterServices>,
     paths: PathSet,
     members: NodeMembers,
     clock: Clock,
@@ -166,6 +198,8 @@ impl WeakNode {
 impl Drop for NodeInner {
     fn drop(&mut self) {
         self.rosout = None;
+        drop(self.parameter_services.take());
+        self.parameters.stop_events();
         self.clock.stop_following();
         self.context.session().remove_node(self.id);
     }
@@ -180,38 +214,75 @@ impl Node {
         let wants_rosout = options.enable_rosout && context.arguments().log_to_rosout != Some(false);
         let rosout = wants_rosout.then(|| rosout::Rosout::new(context.session(), id)).transpose();
         let rosout = rosout.inspect_err(|_| context.session().remove_node(id)).map_err(engine_error)?;
-        let use_sim_time = match parameter_overrides.get("use_sim_time") {
-            Some(ParameterValue::Bool(use_sim_time)) => *use_sim_time,
-            _ => options.use_sim_time,
-        };
         let mut paths = context.paths();
         if !options.use_intra_process_comms {
             paths = paths.without(Path::Process);
         }
+        let clock = Clock::new(ClockType::Ros);
+        let parameters =
+            NodeParameters::new(&name, &clock, options.allow_undeclared_parameters, parameter_overrides);
         let node = Self(Arc::new(NodeInner {
             context: context.clone(),
             id,
             logger: logger_name(&name).into(),
             name,
             use_global_arguments: options.use_global_arguments,
-            remap_rules: options.arguments.remap_rules.into(),
-            parameter_overrides,
+            remap_rules: std::mem::take(&mut options.arguments.remap_rules).into(),
+            parameters,
+            parameter_services: OnceLock::new(),
             paths,
             members: NodeMembers::default(),
-            clock: Clock::new(ClockType::Ros),
+            clock,
             rosout,
         }));
         if let Some(rosout) = &node.0.rosout {
             rosout.listen_to(&node.0.logger);
         }
-        if use_sim_time {
-            let topic = node.resolve_topic_name("/clock", false)?;
-            let follower = context.clock_follower(id, &topic);
-            let follower =
-                follower.map_err(|source| CreateError::Engine { node: node.name().clone(), source })?;
-            node.0.clock.follow(Some(follower));
-        }
+        node.start_parameters(&options)?;
         Ok(node)
+    }
+
+    /// Declares the parameters that every node has, and makes them known to other nodes.
+    fn start_parameters(&self, options: &NodeOptions) -> Result<(), CreateError> {
+        let parameters = &self.0.parameters;
+        if options.start_parameter_event_publisher {
+            let topic = self.resolve_topic_name(EVENTS_TOPIC, false)?;
+            let started = parameters.start_events(self.session(), self.id(), &topic);
+            started.map_err(|source| CreateError::Engine { node: self.name().clone(), source })?;
+        }
+        let refused =
+            |source: DeclareParameterError| CreateError::Parameter { node: self.name().clone(), source };
+        let weak = self.downgrade();
+        let switch = move |simulated| {
+            let Some(node) = weak.upgrade() else { return };
+            if let Err(error) = node.use_sim_time(simulated) {
+                tracing::error!(ros_logger = &*node.0.logger, "use_sim_time has no effect: {error}");
+            }
+        };
+        if parameters.declare_use_sim_time(options.use_sim_time, switch).map_err(refused)? {
+            self.use_sim_time(true)?;
+        }
+        if options.automatically_declare_parameters_from_overrides {
+            parameters.declare_overrides().map_err(refused)?;
+        }
+        if options.start_parameter_services {
+            let _ = self.0.parameter_services.set(parameters.start_services(self)?);
+        }
+        Ok(())
+    }
+
+    /// Has ROS time follow `/clock`, or the system's clock.
+    fn use_sim_time(&self, simulated: bool) -> Result<(), CreateError> {
+        if !simulated {
+            self.0.clock.follow(None);
+            return Ok(());
+        }
+        let topic = self.resolve_topic_name("/clock", false)?;
+        let follower = self.0.context.clock_follower(self.0.id, &topic);
+        let follower =
+            follower.map_err(|source| CreateError::Engine { node: self.name().clone(), source })?;
+        self.0.clock.follow(Some(follower));
+        Ok(())
     }
 
     /// Makes a publisher. `options` may be a depth, a [`QosProfile`](crate::QosProfile), or [`PublisherOptions`].
@@ -473,7 +544,11 @@ impl Node {
 
     /// The values that its parameters start with instead of their defaults: what command lines, parameter files and options say.
     pub fn parameter_overrides(&self) -> &BTreeMap<String, ParameterValue> {
-        &self.0.parameter_overrides
+        self.0.parameters.overrides()
+    }
+
+    pub(crate) fn parameters(&self) -> &NodeParameters {
+        &self.0.parameters
     }
 
     /// Paths that messages of its endpoints may take.

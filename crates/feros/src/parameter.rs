@@ -4,15 +4,38 @@
 //! `--params-file`), what [`NodeOptions::arguments`](crate::NodeOptions::arguments) say, and
 //! [`NodeOptions::parameter_overrides`](crate::NodeOptions::parameter_overrides).
 
+mod builder;
+mod callbacks;
+mod changes;
+mod descriptor;
+mod error;
+mod events;
 pub mod file;
+mod handle;
+mod node;
 mod node_pattern;
 mod number;
 mod overrides;
+mod service;
+mod slot;
+mod store;
 mod value;
+mod variant;
 mod yaml;
 
+pub use builder::ParameterBuilder;
+pub use callbacks::{NamedValue, ParameterCallbackGuard};
+pub use descriptor::ParameterDescriptor;
+pub use error::{DeclareParameterError, GetParameterError, SetParameterError, UndeclareParameterError};
 pub use file::ParameterFileError;
+pub use handle::Parameter;
+pub(crate) use node::{EVENTS_TOPIC, NodeParameters};
 pub use node_pattern::NodePattern;
 pub use overrides::ParameterOverrides;
+pub(crate) use service::ParameterServices;
+pub use store::ParameterList;
 pub use value::{ParameterType, ParameterValue};
+pub use variant::{IntoParameter, ParameterForm, ParameterVariant, RangedForm};
 pub use yaml::YamlError;
+
+pub use feros_msgs::rcl_interfaces::msg::{FloatingPointRange, IntegerRange};

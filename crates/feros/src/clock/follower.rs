@@ -67,8 +67,14 @@ impl ClockFollower {
     /// Has a clock follow from now on.
     pub(crate) fn add(&self, clock: &Arc<RosClock>) {
         let mut clocks = self.clocks.lock().unwrap_or_else(PoisonError::into_inner);
-        clocks.retain(|clock| clock.strong_count() > 0);
+        clocks.retain(|known| known.strong_count() > 0 && !std::ptr::eq(known.as_ptr(), Arc::as_ptr(clock)));
         clocks.push(Arc::downgrade(clock));
+    }
+
+    /// Has a clock follow no more.
+    pub(crate) fn remove(&self, clock: &Arc<RosClock>) {
+        let mut clocks = self.clocks.lock().unwrap_or_else(PoisonError::into_inner);
+        clocks.retain(|known| !std::ptr::eq(known.as_ptr(), Arc::as_ptr(clock)));
     }
 }
 

@@ -1,0 +1,113 @@
+//! The six services by which other nodes ask and set a node's parameters.
+
+use std::sync::Arc;
+
+use feros_msgs::rcl_interfaces::msg::{
+    ListParametersResult, Parameter as ParameterMessage, SetParametersResult,
+};
+use feros_msgs::rcl_interfaces::srv::{
+    DescribeParameters, DescribeParameters_Request, DescribeParameters_Response, GetParameterTypes,
+    GetParameterTypes_Request, GetParameterTypes_Response, GetParameters, GetParameters_Request,
+    GetParameters_Response, ListParameters, ListParameters_Request, ListParameters_Response, SetParameters,
+    SetParameters_Request, SetParameters_Response, SetParametersAtomically, SetParametersAtomically_Request,
+    SetParametersAtomically_Response,
+};
+use feros_rmw::QosProfile;
+
+use super::callbacks::NamedValue;
+use super::error::{GetParameterError, SetParameterError};
+use super::store::Store;
+use crate::error::CreateError;
+use crate::node::Node;
+use crate::service::Service;
+
+/// Serve a node's parameters as long as this lives.
+pub(crate) struct ParameterServices {
+    _get: Service<GetParameters>,
+    _types: Service<GetParameterTypes>,
+    _set: Service<SetParameters>,
+    _set_atomically: Service<SetParametersAtomically>,
+    _describe: Service<DescribeParameters>,
+    _list: Service<ListParameters>,
+}
+
+pub(super) fn start(node: &Node, store: &Arc<Store>) -> Result<ParameterServices, CreateError> {
+    let qos = QosProfile::parameters;
+    let of = || store.clone();
+    let (get, types, set, set_atomically, describe, list) = (of(), of(), of(), of(), of(), of());
+    Ok(ParameterServices {
+        _get: node.create_service_with(
+            "~/get_parameters",
+            qos(),
+            move |request: GetParameters_Request| {
+                let values = ask(get.get_all(request.names.iter().map(String::as_str)));
+                GetParameters_Response { values: values.into_iter().map(Into::into).collect() }
+            },
+        )?,
+        _types: node.create_service_with(
+            "~/get_parameter_types",
+            qos(),
+            move |request: GetParameterTypes_Request| {
+                let types = ask(types.types(&request.names));
+                GetParameterTypes_Response { types: types.into_iter().map(|ty| ty.number()).collect() }
+            },
+        )?,
+        _set: node.create_service_with(
+            "~/set_parameters",
+            qos(),
+            move |request: SetParameters_Request| {
+                let set = |parameter| result(set.set(vec![from_message(parameter)]), false);
+                SetParameters_Response { results: request.parameters.into_iter().map(set).collect() }
+            },
+        )?,
+        _set_atomically: node.create_service_with(
+            "~/set_parameters_atomically",
+            qos(),
+            move |request: SetParametersAtomically_Request| {
+                let parameters = request.parameters.into_iter().map(from_message).collect();
+                SetParametersAtomically_Response { result: result(set_atomically.set(parameters), true) }
+            },
+        )?,
+        _describe: node.create_service_with(
+            "~/describe_parameters",
+            qos(),
+            move |request: DescribeParameters_Request| {
+                let descriptors = ask(describe.describe(&request.names));
+                DescribeParameters_Response { descriptors: descriptors.into_iter().map(Into::into).collect() }
+            },
+        )?,
+        _list: node.create_service_with(
+            "~/list_parameters",
+            qos(),
+            move |request: ListParameters_Request| {
+                let list = list.list(&request.prefixes, request.depth);
+                let result = ListParametersResult { names: list.names, prefixes: list.prefixes };
+                ListParameters_Response { result }
+            },
+        )?,
+    })
+}
+
+fn from_message(message: ParameterMessage) -> NamedValue {
+    (message.name, message.value.into())
+}
+
+/// As `rclcpp`, a question about a parameter that does not exist is answered with nothing.
+fn ask<T>(answer: Result<Vec<T>, GetParameterError>) -> Vec<T> {
+    answer.unwrap_or_else(|error| {
+        tracing::debug!("a question about parameters is answered with nothing: {error}");
+        Vec::new()
+    })
+}
+
+fn result(set: Result<(), SetParameterError>, atomically: bool) -> SetParametersResult {
+    let reason = match &set {
+        Ok(()) => String::new(),
+        Err(SetParameterError::NotDeclared { .. }) if atomically => {
+            "One or more parameters were not declared before setting".to_owned()
+        }
+        // A callback may say anything, but a ROS string has no NUL.
+        Err(error) => error.to_string().replace('\0', "\u{fffd}"),
+    };
+    SetParametersResult { successful: set.is_ok(), reason }
+}
