@@ -4,8 +4,10 @@ mod completion;
 mod demo;
 mod doctor;
 mod interface;
+mod launch;
 mod node;
 mod perf;
+mod run;
 mod service;
 mod topic;
 
@@ -80,6 +82,10 @@ enum Command {
     /// Interfaces: the types of messages, services and actions
     #[command(subcommand)]
     Interface(interface::Command),
+    /// Start an executable of a package
+    Run(run::Args),
+    /// Start what a launch file describes
+    Launch(launch::Args),
     /// Check this machine and say what stands in the way
     Doctor(doctor::Args),
     /// Measure latency and throughput
@@ -98,6 +104,8 @@ pub(crate) fn run(line: CommandLine) -> Result<ExitCode, CliError> {
         Command::Node(command) => node::run(command, &globals),
         Command::Service(command) => service::run(command, &globals),
         Command::Interface(command) => interface::run(command, &globals),
+        Command::Run(args) => run::run(&args),
+        Command::Launch(args) => launch::run(&args),
         Command::Doctor(args) => doctor::run(&args),
         Command::Perf(args) => perf::run(args),
         Command::Demo(args) => demo::run(args),

@@ -1,0 +1,108 @@
+//! `feros launch`: starts what a launch file describes.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use feros_launch::{Argument, LaunchError, Packages, Planner};
+
+use crate::error::CliError;
+use crate::{notices, output};
+
+/// What a launch file is started with.
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// A launch file (.launch.xml or .launch.yaml), or a package and the name of one of its launch files; then
+    /// arguments for it
+    #[arg(required = true, value_name = "FILE", num_args = 1..)]
+    words: Vec<String>,
+    /// Print what would be started, with all command lines, and start nothing
+    #[arg(short = 'n', long, alias = "print", short_alias = 'p')]
+    dry_run: bool,
+    /// Print the arguments that the launch file takes
+    #[arg(short, long, alias = "show-arguments", conflicts_with = "dry_run")]
+    show_args: bool,
+}
+
+pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
+    let packages = packages();
+    let (file, words) = find(&packages, &args.words)?;
+    let assignments = feros_launch::parse_assignments(words).map_err(CliError::usage)?;
+    let planner = Planner::new(packages);
+    if args.show_args {
+        let arguments = planner.arguments(&file, &assignments).map_err(refused)?;
+        output::print(&listed(&arguments))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let plan = planner.plan(&file, &assignments).map_err(refused)?;
+    if args.dry_run {
+        output::print_plain(&plan.to_string())?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    for warning in &plan.warnings {
+        notices::warn(warning);
+    }
+    Err(CliError::failed("starting is not there yet"))
+}
+
+/// The packages that are installed, and Feros's own containers beside this program.
+pub(crate) fn packages() -> Packages {
+    let packages = Packages::from_env();
+    match std::env::current_exe().ok().and_then(|program| Some(program.parent()?.to_owned())) {
+        Some(folder) => packages.with_containers(folder),
+        None => packages,
+    }
+}
+
+/// The launch file, and the words after it.
+fn find<'a>(packages: &Packages, words: &'a [String]) -> Result<(PathBuf, &'a [String]), CliError> {
+    let (first, rest) = words.split_first().ok_or_else(|| CliError::usage("which launch file?"))?;
+    let path = Path::new(first);
+    if path.exists() || first.contains('/') {
+        return Ok((path.to_owned(), rest));
+    }
+    match rest.split_first() {
+        Some((file, rest)) if !file.contains(":=") => {
+            Ok((packages.launch_file(first, file).map_err(CliError::usage)?, rest))
+        }
+        _ if first.contains('.') => Ok((path.to_owned(), rest)),
+        _ => Err(CliError::usage(format!(
+            "there is no file {first}; if it is a package, name its launch file: feros launch {first} FILE"
+        ))),
+    }
+}
+
+fn refused(error: LaunchError) -> CliError {
+    match error {
+        LaunchError::Argument(_) => CliError::usage(error),
+        _ => CliError::failed(error),
+    }
+}
+
+/// In the form that `ros2 launch --show-args` has.
+fn listed(arguments: &[Argument]) -> String {
+    let mut text = "Arguments (pass arguments as '<name>:=<value>'):\n".to_owned();
+    if arguments.is_empty() {
+        text.push_str("\n  No arguments.\n");
+    }
+    for argument in arguments {
+        let mark = if argument.is_conditional { "*" } else { "" };
+        text.push_str(&format!("\n    '{}':{mark}\n        {}\n", argument.name, description(argument)));
+        if let Some(default) = &argument.default {
+            text.push_str(&format!("        (default: '{default}')\n"));
+        }
+    }
+    if arguments.iter().any(|argument| argument.is_conditional) {
+        text.push_str("\n* argument(s) which are only used if specific conditions occur\n");
+    }
+    text
+}
+
+fn description(argument: &Argument) -> String {
+    let choices = argument.choices.iter().map(|choice| format!("'{choice}'")).collect::<Vec<_>>().join(", ");
+    match (&argument.description, choices.is_empty()) {
+        (None, true) => "no description given".to_owned(),
+        (None, false) => format!("One of: [{choices}]"),
+        (Some(text), true) => text.clone(),
+        (Some(text), false) => format!("{}. Valid choices are: [{choices}]", text.trim_end_matches('.')),
+    }
+}

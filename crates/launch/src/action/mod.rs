@@ -1,0 +1,283 @@
+//! A launch file as actions: what each entity means, checked as a whole before anything is evaluated.
+
+mod fields;
+mod process;
+
+use crate::error::{LaunchError, hint, shown};
+use crate::position::Position;
+use crate::substitution::Template;
+use crate::tree::Entity;
+use fields::Fields;
+
+pub(crate) use process::{
+    Component, Executable, Node, NodeKind, Parameter, ParameterContent, ParameterEntry, ParameterText,
+    ProcessOptions,
+};
+
+/// An action, where it stands and when it is done.
+#[derive(Clone, Debug)]
+pub(crate) struct Item {
+    pub(crate) at: Position,
+    pub(crate) condition: Option<Condition>,
+    pub(crate) action: Action,
+}
+
+/// `if` or `unless`.
+#[derive(Clone, Debug)]
+pub(crate) struct Condition {
+    pub(crate) value: Template,
+    pub(crate) negated: bool,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum Action {
+    Argument(Declaration),
+    Let {
+        name: Template,
+        value: Template,
+    },
+    Unset {
+        name: Template,
+    },
+    SetEnvironment {
+        name: Template,
+        value: Template,
+    },
+    AppendEnvironment {
+        name: Template,
+        value: Template,
+        prepend: Option<Template>,
+        separator: Option<Template>,
+    },
+    UnsetEnvironment {
+        name: Template,
+    },
+    PushNamespace(Template),
+    SetParameter(ParameterEntry),
+    SetParametersFromFile(Template),
+    SetRemap {
+        from: Template,
+        to: Template,
+    },
+    Group(Group),
+    Include {
+        file: Template,
+        arguments: Vec<(Template, Template)>,
+    },
+    Executable(Box<Executable>),
+    Node(Box<Node>),
+    Load {
+        target: Template,
+        components: Vec<Component>,
+    },
+    Log(Template),
+}
+
+/// An argument that the file takes.
+#[derive(Clone, Debug)]
+pub(crate) struct Declaration {
+    pub(crate) name: String,
+    pub(crate) default: Option<Template>,
+    pub(crate) description: Option<String>,
+    pub(crate) choices: Vec<String>,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Group {
+    pub(crate) scoped: Option<Template>,
+    pub(crate) forwarding: Option<Template>,
+    pub(crate) keep: Vec<(Template, Template)>,
+    pub(crate) actions: Vec<Item>,
+}
+
+/// The names of the actions, for messages.
+const KNOWN: &[&str] = &[
+    "arg",
+    "let",
+    "unset",
+    "set_env",
+    "unset_env",
+    "append_env",
+    "push_ros_namespace",
+    "set_parameter",
+    "set_parameters_from_file",
+    "set_remap",
+    "group",
+    "include",
+    "executable",
+    "node",
+    "composable_node_container",
+    "node_container",
+    "load_composable_node",
+    "log",
+    "log_info",
+];
+
+/// Actions of `ros2 launch` that are not here.
+const ELSEWHERE: &[&str] = &[
+    "timer",
+    "ros_timer",
+    "lifecycle_node",
+    "lifecycle_transition",
+    "shutdown",
+    "for",
+    "bool_arg",
+    "reset",
+    "reset_env",
+    "push_env",
+    "pop_env",
+    "set_use_sim_time",
+    "set_ros_log_dir",
+    "log_debug",
+    "log_warning",
+    "log_error",
+    "test",
+];
+
+/// Reads a file's root entity.
+pub(crate) fn parse(root: Entity) -> Result<Vec<Item>, LaunchError> {
+    let mut fields = Fields::new(root);
+    if fields.tag != "launch" {
+        let problem =
+            format!("{} at the top: expected `launch`{}", shown(&fields.tag), hint(&fields.tag, ["launch"]));
+        return Err(fields.error(problem));
+    }
+    fields.take("deprecated");
+    fields.take("version");
+    let items = items(fields.actions())?;
+    fields.finish()?;
+    Ok(items)
+}
+
+fn items(entities: Vec<Entity>) -> Result<Vec<Item>, LaunchError> {
+    entities.into_iter().map(item).collect()
+}
+
+fn item(entity: Entity) -> Result<Item, LaunchError> {
+    let mut fields = Fields::new(entity);
+    let at = fields.at.clone();
+    let known = KNOWN.contains(&fields.tag.replace('-', "_").as_str());
+    if !known {
+        return Err(unknown(&fields));
+    }
+    let condition = condition(&mut fields)?;
+    let action = action(&mut fields)?;
+    fields.finish()?;
+    Ok(Item { at, condition, action })
+}
+
+fn unknown(fields: &Fields) -> LaunchError {
+    let tag = fields.tag.as_str();
+    fields.error(match tag {
+        "param" | "rosparam" => format!("`{tag}` outside of a node: ROS 2 has no global parameters; it belongs into `node`"),
+        "remap" => "`remap` outside of a node: it belongs into `node`, or is called `set_remap`".to_owned(),
+        "env" => "`env` outside of a process: it belongs into `node` or `executable`, or is called `set_env`".to_owned(),
+        "composable_node" => {
+            "`composable_node` by itself: it belongs into `composable_node_container` or `load_composable_node`".to_owned()
+        }
+        "machine" => "`machine`: processes on other machines cannot be started from here; start feros launch there".to_owned(),
+        _ if ELSEWHERE.contains(&tag) => format!("the action `{tag}` of ros2 launch is not supported"),
+        _ => format!("unknown action {}{}", shown(tag), hint(tag, KNOWN.iter().copied())),
+    })
+}
+
+fn condition(fields: &mut Fields) -> Result<Option<Condition>, LaunchError> {
+    let if_given = fields.optional("if")?;
+    let unless_given = fields.optional("unless")?;
+    match (if_given, unless_given) {
+        (Some(_), Some(_)) => {
+            Err(fields.error(format!("both `if` and `unless` of `{}`: expected one of them", fields.tag)))
+        }
+        (Some(value), None) => Ok(Some(Condition { value, negated: false })),
+        (None, Some(value)) => Ok(Some(Condition { value, negated: true })),
+        (None, None) => Ok(None),
+    }
+}
+
+fn action(fields: &mut Fields) -> Result<Action, LaunchError> {
+    Ok(match fields.tag.replace('-', "_").as_str() {
+        "arg" => Action::Argument(declaration(fields)?),
+        "let" => Action::Let { name: fields.required("name")?, value: fields.required("value")? },
+        "unset" => Action::Unset { name: fields.required("name")? },
+        "set_env" => {
+            Action::SetEnvironment { name: fields.required("name")?, value: fields.required("value")? }
+        }
+        "append_env" => Action::AppendEnvironment {
+            name: fields.required("name")?,
+            value: fields.required("value")?,
+            prepend: fields.optional("prepend")?,
+            separator: fields.optional("separator")?,
+        },
+        "unset_env" => Action::UnsetEnvironment { name: fields.required("name")? },
+        "push_ros_namespace" => Action::PushNamespace(fields.required("namespace")?),
+        "set_parameter" => Action::SetParameter(process::parameter_entry(fields)?),
+        "set_parameters_from_file" => Action::SetParametersFromFile(fields.required("filename")?),
+        "set_remap" => Action::SetRemap { from: fields.required("from")?, to: fields.required("to")? },
+        "group" => Action::Group(group(fields)?),
+        "include" => include(fields)?,
+        "executable" => Action::Executable(Box::new(process::executable(fields)?)),
+        "node" => Action::Node(Box::new(process::node(fields, NodeKind::Node)?)),
+        "load_composable_node" => load(fields)?,
+        "log" | "log_info" => Action::Log(fields.required("message")?),
+        _ => Action::Node(Box::new(process::node(fields, NodeKind::Container)?)),
+    })
+}
+
+fn declaration(fields: &mut Fields) -> Result<Declaration, LaunchError> {
+    let (name, _) = fields.text("name")?.ok_or_else(|| fields.missing("name"))?;
+    let default = fields.optional("default")?;
+    let description = fields.text("description")?.map(|(text, _)| text);
+    let mut choices = Vec::new();
+    for mut choice in fields.children("choice") {
+        let (value, _) = choice.text("value")?.ok_or_else(|| choice.missing("value"))?;
+        choices.push(value);
+        choice.finish()?;
+    }
+    // What ROS 1 had here: the value of a constant.
+    if let Some(value) = fields.take("value") {
+        let problem = format!(
+            "`value` of the argument {}: expected `default`; a constant is called `let`",
+            shown(&name)
+        );
+        return Err(LaunchError::at(&value.at, problem));
+    }
+    Ok(Declaration { name, default, description, choices })
+}
+
+fn pairs(children: Vec<Fields>) -> Result<Vec<(Template, Template)>, LaunchError> {
+    let pair = |mut fields: Fields| {
+        let pair = (fields.required("name")?, fields.required("value")?);
+        fields.finish()?;
+        Ok(pair)
+    };
+    children.into_iter().map(pair).collect()
+}
+
+fn group(fields: &mut Fields) -> Result<Group, LaunchError> {
+    let scoped = fields.optional("scoped")?;
+    let forwarding = fields.optional("forwarding")?;
+    // What ROS 1 had, and many write still.
+    if let Some(namespace) = fields.take("ns") {
+        let problem = "`ns` of `group`: write `push_ros_namespace` as the group's first action";
+        return Err(LaunchError::at(&namespace.at, problem));
+    }
+    let keep = pairs(fields.children("keep"))?;
+    let actions = items(fields.actions())?;
+    Ok(Group { scoped, forwarding, keep, actions })
+}
+
+fn include(fields: &mut Fields) -> Result<Action, LaunchError> {
+    let file = fields.required("file")?;
+    let mut arguments = pairs(fields.children("arg"))?;
+    arguments.extend(pairs(fields.children("let"))?);
+    Ok(Action::Include { file, arguments })
+}
+
+fn load(fields: &mut Fields) -> Result<Action, LaunchError> {
+    let target = fields.required("target")?;
+    let components = process::components(fields)?;
+    if components.is_empty() {
+        return Err(fields.error("`load_composable_node` without a `composable_node`"));
+    }
+    Ok(Action::Load { target, components })
+}

@@ -1,0 +1,277 @@
+//! Actions that start processes or load components: `executable`, `node`, containers.
+
+use super::Condition;
+use super::fields::Fields;
+use crate::error::{LaunchError, hint, shown};
+use crate::position::Position;
+use crate::substitution::Template;
+use crate::tree::{AttributeValue, Scalar};
+use crate::value::{Value, ValueType};
+
+/// What all processes have.
+#[derive(Clone, Debug)]
+pub(crate) struct ProcessOptions {
+    pub(crate) directory: Option<Template>,
+    pub(crate) environment: Vec<(Template, Template)>,
+    pub(crate) prefix: Option<Template>,
+    pub(crate) output: Option<Template>,
+    pub(crate) respawn: Option<Template>,
+    pub(crate) respawn_delay: Option<Template>,
+    pub(crate) respawn_max_retries: Option<Template>,
+    pub(crate) sigterm_timeout: Option<Template>,
+    pub(crate) sigkill_timeout: Option<Template>,
+    pub(crate) emulate_tty: Option<Template>,
+    pub(crate) ends_launch: bool,
+}
+
+/// A command.
+#[derive(Clone, Debug)]
+pub(crate) struct Executable {
+    pub(crate) command: Template,
+    pub(crate) name: Option<Template>,
+    pub(crate) shell: Option<Template>,
+    pub(crate) options: ProcessOptions,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum NodeKind {
+    Node,
+    Container,
+}
+
+/// A process with a node.
+#[derive(Clone, Debug)]
+pub(crate) struct Node {
+    pub(crate) kind: NodeKind,
+    pub(crate) package: Option<Template>,
+    pub(crate) executable: Template,
+    pub(crate) label: Option<Template>,
+    pub(crate) name: Option<Template>,
+    pub(crate) namespace: Option<Template>,
+    pub(crate) arguments: Option<Template>,
+    pub(crate) ros_arguments: Option<Template>,
+    pub(crate) parameters: Vec<Parameter>,
+    pub(crate) remaps: Vec<(Template, Template)>,
+    pub(crate) options: ProcessOptions,
+    pub(crate) components: Vec<Component>,
+}
+
+/// A component that a container loads.
+#[derive(Clone, Debug)]
+pub(crate) struct Component {
+    pub(crate) at: Position,
+    pub(crate) condition: Option<Condition>,
+    pub(crate) package: Template,
+    pub(crate) plugin: Template,
+    pub(crate) name: Option<Template>,
+    pub(crate) namespace: Option<Template>,
+    pub(crate) parameters: Vec<Parameter>,
+    pub(crate) remaps: Vec<(Template, Template)>,
+    pub(crate) extra_arguments: Vec<ParameterEntry>,
+}
+
+/// `param`: a value, or a file of values.
+#[derive(Clone, Debug)]
+pub(crate) enum Parameter {
+    Entry(ParameterEntry),
+    File { path: Template, substitute: Option<Template> },
+}
+
+/// A parameter, or several under one name.
+#[derive(Clone, Debug)]
+pub(crate) struct ParameterEntry {
+    pub(crate) name: Template,
+    pub(crate) at: Position,
+    pub(crate) content: ParameterContent,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum ParameterContent {
+    Nested(Vec<ParameterEntry>),
+    One { value: ParameterText, kind: Option<ValueType> },
+    List { items: Vec<ParameterText>, kind: Option<ValueType> },
+}
+
+/// A value, known now or when its substitutions are.
+#[derive(Clone, Debug)]
+pub(crate) enum ParameterText {
+    Known { value: Value, source: String },
+    Later(Template),
+}
+
+pub(super) fn executable(fields: &mut Fields) -> Result<Executable, LaunchError> {
+    Ok(Executable {
+        command: fields.required("cmd")?,
+        name: fields.optional("name")?,
+        shell: fields.optional("shell")?,
+        options: options(fields)?,
+    })
+}
+
+fn options(fields: &mut Fields) -> Result<ProcessOptions, LaunchError> {
+    let environment = super::pairs(fields.children("env"))?;
+    let ends_launch = match fields.text("on_exit")? {
+        None => false,
+        Some((text, _)) if text == "shutdown" => true,
+        Some((text, at)) => {
+            return Err(LaunchError::at(&at, format!("{} for `on_exit`: expected `shutdown`", shown(&text))));
+        }
+    };
+    Ok(ProcessOptions {
+        directory: fields.optional("cwd")?,
+        environment,
+        prefix: fields.optional("launch-prefix")?,
+        output: fields.optional("output")?,
+        respawn: fields.optional("respawn")?,
+        respawn_delay: fields.optional("respawn_delay")?,
+        respawn_max_retries: fields.optional("respawn_max_retries")?,
+        sigterm_timeout: fields.optional("sigterm_timeout")?,
+        sigkill_timeout: fields.optional("sigkill_timeout")?,
+        emulate_tty: fields.optional("emulate_tty")?,
+        ends_launch,
+    })
+}
+
+pub(super) fn node(fields: &mut Fields, kind: NodeKind) -> Result<Node, LaunchError> {
+    let package = fields.optional("pkg")?;
+    let executable = fields.required("exec")?;
+    let name = fields.optional("name")?;
+    if kind == NodeKind::Container && name.is_none() {
+        return Err(fields.missing("name"));
+    }
+    let components = if kind == NodeKind::Container { components(fields)? } else { Vec::new() };
+    Ok(Node {
+        kind,
+        package,
+        executable,
+        label: fields.optional("exec_name")?,
+        name,
+        namespace: namespace(fields)?,
+        arguments: fields.optional("args")?,
+        ros_arguments: fields.optional("ros_args")?,
+        parameters: parameters(fields)?,
+        remaps: remaps(fields)?,
+        options: options(fields)?,
+        components,
+    })
+}
+
+/// `namespace`, or `ns` as ROS 1 called it.
+fn namespace(fields: &mut Fields) -> Result<Option<Template>, LaunchError> {
+    match (fields.optional("namespace")?, fields.optional("ns")?) {
+        (Some(_), Some(second)) => Err(LaunchError::at(
+            &second.at,
+            "`ns` besides `namespace`: they are the same, expected one of them",
+        )),
+        (one, other) => Ok(one.or(other)),
+    }
+}
+
+fn remaps(fields: &mut Fields) -> Result<Vec<(Template, Template)>, LaunchError> {
+    let remap = |mut fields: Fields| {
+        let remap = (fields.required("from")?, fields.required("to")?);
+        fields.finish()?;
+        Ok(remap)
+    };
+    fields.children("remap").into_iter().map(remap).collect()
+}
+
+pub(super) fn components(fields: &mut Fields) -> Result<Vec<Component>, LaunchError> {
+    fields.children("composable_node").into_iter().map(component).collect()
+}
+
+fn component(mut fields: Fields) -> Result<Component, LaunchError> {
+    let extra_argument = |mut fields: Fields| {
+        let entry = parameter_entry(&mut fields)?;
+        fields.finish()?;
+        Ok::<_, LaunchError>(entry)
+    };
+    let component = Component {
+        at: fields.at.clone(),
+        condition: super::condition(&mut fields)?,
+        package: fields.required("pkg")?,
+        plugin: fields.required("plugin")?,
+        name: fields.optional("name")?,
+        namespace: namespace(&mut fields)?,
+        parameters: parameters(&mut fields)?,
+        remaps: remaps(&mut fields)?,
+        extra_arguments: fields
+            .children("extra_arg")
+            .into_iter()
+            .map(extra_argument)
+            .collect::<Result<_, _>>()?,
+    };
+    fields.finish()?;
+    Ok(component)
+}
+
+fn parameters(fields: &mut Fields) -> Result<Vec<Parameter>, LaunchError> {
+    fields.children("param").into_iter().map(parameter).collect()
+}
+
+fn parameter(mut fields: Fields) -> Result<Parameter, LaunchError> {
+    let Some(path) = fields.optional("from")? else {
+        let entry = parameter_entry(&mut fields)?;
+        fields.finish()?;
+        return Ok(Parameter::Entry(entry));
+    };
+    if let Some(name) = fields.take("name") {
+        return Err(LaunchError::at(&name.at, "`name` of a `param` with `from`: the file says the names"));
+    }
+    let substitute = fields.optional("allow_substs")?;
+    fields.finish()?;
+    Ok(Parameter::File { path, substitute })
+}
+
+/// A `param` with a name: its value, or the parameters within it.
+pub(super) fn parameter_entry(fields: &mut Fields) -> Result<ParameterEntry, LaunchError> {
+    let name = fields.required("name")?;
+    let kind = fields.text("type")?.map(|(text, at)| value_type(&text, &at)).transpose()?;
+    let value = fields.take("value");
+    let nested = fields.children("param");
+    let content = match (value, nested.is_empty()) {
+        (Some(attribute), true) => content(&attribute.value, kind)?,
+        (None, false) if kind.is_none() => {
+            let nested = nested.into_iter().map(|mut fields| {
+                let entry = parameter_entry(&mut fields)?;
+                fields.finish()?;
+                Ok(entry)
+            });
+            ParameterContent::Nested(nested.collect::<Result<_, _>>()?)
+        }
+        (None, true) => {
+            return Err(fields.error("`param` without its `value` (or `from`, or parameters within it)"));
+        }
+        _ => return Err(fields.error("`param` with parameters within it has neither a `value` nor a `type`")),
+    };
+    Ok(ParameterEntry { name, at: fields.at.clone(), content })
+}
+
+fn value_type(text: &str, at: &Position) -> Result<ValueType, LaunchError> {
+    let names = || ValueType::NAMES.iter().map(|(name, _)| *name);
+    let known = ValueType::NAMES.iter().find(|(name, _)| *name == text).map(|(_, kind)| *kind);
+    known.ok_or_else(|| LaunchError::at(at, format!("unknown type {}{}", shown(text), hint(text, names()))))
+}
+
+fn content(value: &AttributeValue, kind: Option<ValueType>) -> Result<ParameterContent, LaunchError> {
+    Ok(match value {
+        AttributeValue::One(scalar) => ParameterContent::One { value: parameter_text(scalar)?, kind },
+        AttributeValue::List(items) => ParameterContent::List {
+            items: items.iter().map(parameter_text).collect::<Result<_, _>>()?,
+            kind,
+        },
+    })
+}
+
+fn parameter_text(scalar: &Scalar) -> Result<ParameterText, LaunchError> {
+    let template = Template::parse(scalar)?;
+    match template.as_text() {
+        None => Ok(ParameterText::Later(template)),
+        Some(text) => {
+            let value =
+                if scalar.quoted { Ok(Value::String(text.to_owned())) } else { Value::from_yaml(text) };
+            let value = value.map_err(|problem| LaunchError::at(&scalar.at, problem))?;
+            Ok(ParameterText::Known { value, source: text.to_owned() })
+        }
+    }
+}

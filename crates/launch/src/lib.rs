@@ -1,0 +1,43 @@
+//! Launch files: ROS 2's XML and YAML launch syntax read, planned and run.
+//!
+//! The way of a launch file: `tree` (one tree for both syntaxes, every piece with its place) -> `action` (what each entity means,
+//! checked as a whole) -> [`Plan`] (with given arguments: processes, components, complete command lines). Nothing is started
+//! before the whole plan stands.
+//!
+//! ```
+//! use feros_launch::{Packages, Planner};
+//!
+//! let folder = tempfile::tempdir()?;
+//! let file = folder.path().join("demo.launch.xml");
+//! std::fs::write(
+//!     &file,
+//!     r#"<launch>
+//!          <arg name="greeting" default="hello"/>
+//!          <executable cmd="echo $(var greeting) world" output="screen"/>
+//!        </launch>"#,
+//! )?;
+//! let plan = Planner::new(Packages::from_env()).plan(&file, &[("greeting".into(), "good morning".into())])?;
+//! let process = plan.processes().next().expect("there is one");
+//! assert_eq!(process.command_line(), "echo 'good morning' world");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+#![forbid(unsafe_code)]
+
+mod action;
+mod error;
+mod expression;
+mod packages;
+mod plan;
+mod position;
+mod substitution;
+mod tree;
+mod value;
+
+pub use error::LaunchError;
+pub use packages::{FindError, Packages};
+pub use plan::{
+    Argument, Component, Load, NodeFacts, Output, ParameterFile, Parameters, Plan, Planner, Process, Respawn,
+    Sinks, Step, Word, parse_assignments, split_words,
+};
+pub use position::Position;
+pub use value::Value;

@@ -1,0 +1,244 @@
+//! Where packages are: prefixes with `lib/<package>/<executable>` and `share/<package>`, as ROS 2 installs them.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+/// The prefixes in which packages are looked for, the first first.
+#[derive(Clone, Debug, Default)]
+pub struct Packages {
+    prefixes: Vec<PathBuf>,
+    containers: Option<PathBuf>,
+}
+
+/// Packages whose `component_container...` executables are those of Feros.
+const CONTAINER_PACKAGES: [&str; 3] = ["rclcpp_components", "feros_component", "feros"];
+
+/// Why a package or an executable was not found.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum FindError {
+    /// No prefix has the package.
+    #[error("there is no package `{package}`{}{}", crate::error::hint(.package, .known.iter().map(String::as_str)), looked_in(.prefixes))]
+    Package {
+        /// The package.
+        package: String,
+        /// The packages that there are.
+        known: Vec<String>,
+        /// Where was looked.
+        prefixes: Vec<PathBuf>,
+    },
+    /// The package has no such executable.
+    #[error("there is no executable `{executable}` in the package `{package}`{}", among(.executable, .known))]
+    Executable {
+        /// The executable.
+        executable: String,
+        /// Its package.
+        package: String,
+        /// The executables that the package has.
+        known: Vec<String>,
+    },
+    /// The package has no such launch file.
+    #[error("there is no launch file `{file}` in the package `{package}`{}", among(.file, .known))]
+    LaunchFile {
+        /// The launch file.
+        file: String,
+        /// Its package.
+        package: String,
+        /// The launch files that the package has.
+        known: Vec<String>,
+    },
+}
+
+fn looked_in(prefixes: &[PathBuf]) -> String {
+    if prefixes.is_empty() {
+        return ": neither FEROS_PREFIX_PATH nor AMENT_PREFIX_PATH is set".to_owned();
+    }
+    let prefixes: Vec<String> = prefixes.iter().map(|prefix| prefix.display().to_string()).collect();
+    format!(" (looked in {})", prefixes.join(", "))
+}
+
+fn among(given: &str, known: &[String]) -> String {
+    if known.is_empty() {
+        return "; it has none".to_owned();
+    }
+    let nearest = crate::error::hint(given, known.iter().map(String::as_str));
+    if nearest.contains("did you mean") {
+        format!("{nearest} (it has {})", known.join(", "))
+    } else {
+        format!("; it has {}", known.join(", "))
+    }
+}
+
+impl Packages {
+    /// Packages in these prefixes.
+    pub fn new(prefixes: impl IntoIterator<Item = PathBuf>) -> Self {
+        Self { prefixes: prefixes.into_iter().collect(), containers: None }
+    }
+
+    /// Packages in the prefixes of `FEROS_PREFIX_PATH` and then `AMENT_PREFIX_PATH`.
+    pub fn from_env() -> Self {
+        let split = |variable: &str| -> Vec<PathBuf> {
+            let value: OsString = std::env::var_os(variable).unwrap_or_default();
+            std::env::split_paths(&value).filter(|prefix| !prefix.as_os_str().is_empty()).collect()
+        };
+        Self::new(split("FEROS_PREFIX_PATH").into_iter().chain(split("AMENT_PREFIX_PATH")))
+    }
+
+    /// Has the component containers be those in this folder, if they are there.
+    #[must_use]
+    pub fn with_containers(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.containers = Some(folder.into());
+        self
+    }
+
+    /// The prefix of a package.
+    ///
+    /// # Errors
+    /// [`FindError::Package`] with the packages that there are.
+    pub fn prefix(&self, package: &str) -> Result<&Path, FindError> {
+        let holds = |prefix: &&PathBuf| {
+            is_name(package) && places(prefix).iter().any(|place| place.join(package).exists())
+        };
+        self.prefixes.iter().find(holds).map(PathBuf::as_path).ok_or_else(|| FindError::Package {
+            package: package.to_owned(),
+            known: self.packages(),
+            prefixes: self.prefixes.clone(),
+        })
+    }
+
+    /// The share folder of a package.
+    ///
+    /// # Errors
+    /// [`FindError::Package`] with the packages that there are.
+    pub fn share(&self, package: &str) -> Result<PathBuf, FindError> {
+        Ok(self.prefix(package)?.join("share").join(package))
+    }
+
+    /// An executable of a package.
+    ///
+    /// # Errors
+    /// [`FindError`] with the packages, or the package's executables, that there are.
+    pub fn executable(&self, package: &str, executable: &str) -> Result<PathBuf, FindError> {
+        if let Some(container) = self.container(package, executable) {
+            return Ok(container);
+        }
+        self.prefix(package)?;
+        let missing = || FindError::Executable {
+            executable: executable.to_owned(),
+            package: package.to_owned(),
+            known: self.executables(package),
+        };
+        if !is_name(executable) {
+            return Err(missing());
+        }
+        let found = self.prefixes.iter().map(|prefix| prefix.join("lib").join(package).join(executable));
+        found.into_iter().find(|path| is_executable(path)).ok_or_else(missing)
+    }
+
+    /// Feros's own container, beside the running program or in the index.
+    fn container(&self, package: &str, executable: &str) -> Option<PathBuf> {
+        if !CONTAINER_PACKAGES.contains(&package)
+            || !executable.starts_with("component_container")
+            || !is_name(executable)
+        {
+            return None;
+        }
+        let beside = self.containers.iter().map(|folder| folder.join(executable));
+        let indexed = self.prefixes.iter().map(|prefix| prefix.join("lib/feros_component").join(executable));
+        beside.chain(indexed).find(|path| is_executable(path))
+    }
+
+    /// The executables of a package, sorted.
+    pub fn executables(&self, package: &str) -> Vec<String> {
+        let folders = self.prefixes.iter().map(|prefix| prefix.join("lib").join(package));
+        sorted(folders.flat_map(|folder| names(&folder, is_executable)))
+    }
+
+    /// The packages that there are, sorted.
+    pub fn packages(&self) -> Vec<String> {
+        let marked =
+            self.prefixes.iter().map(|prefix| prefix.join("share/ament_index/resource_index/packages"));
+        let shared = self.prefixes.iter().map(|prefix| prefix.join("share"));
+        let marked = marked.flat_map(|folder| names(&folder, |_| true));
+        let shared = shared.flat_map(|folder| names(&folder, |path| path.join("package.xml").is_file()));
+        let executable = self.prefixes.iter().flat_map(|prefix| names(&prefix.join("lib"), has_executables));
+        sorted(marked.chain(shared).chain(executable))
+    }
+
+    /// A launch file of a package, by its name in `share/<package>` or a folder within.
+    ///
+    /// # Errors
+    /// [`FindError`] with the packages, or the package's launch files, that there are.
+    pub fn launch_file(&self, package: &str, file: &str) -> Result<PathBuf, FindError> {
+        let share = self.share(package)?;
+        let files = launch_files(&share);
+        let is_it =
+            |path: &&PathBuf| path.file_name().is_some_and(|name| name == file) || share.join(file) == **path;
+        files.iter().find(is_it).cloned().ok_or_else(|| FindError::LaunchFile {
+            file: file.to_owned(),
+            package: package.to_owned(),
+            known: sorted(files.iter().filter_map(|path| Some(path.file_name()?.to_str()?.to_owned()))),
+        })
+    }
+}
+
+/// Where a prefix shows that it has a package.
+fn places(prefix: &Path) -> [PathBuf; 3] {
+    [prefix.join("share/ament_index/resource_index/packages"), prefix.join("share"), prefix.join("lib")]
+}
+
+/// Whether a text is one part of a path and no way out of its folder.
+fn is_name(text: &str) -> bool {
+    !text.is_empty() && text != "." && text != ".." && !text.contains(['/', '\0'])
+}
+
+fn is_executable(path: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt as _;
+    path.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o111 != 0)
+}
+
+/// Libraries lie in `lib` itself, and in folders that are no package's.
+fn has_executables(folder: &Path) -> bool {
+    folder.is_dir() && !names(folder, is_executable).is_empty()
+}
+
+fn names(folder: &Path, matches: impl Fn(&Path) -> bool) -> Vec<String> {
+    let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
+    let matching = entries.flatten().filter(|entry| matches(&entry.path()));
+    matching.filter_map(|entry| entry.file_name().into_string().ok()).collect()
+}
+
+fn sorted(names: impl IntoIterator<Item = String>) -> Vec<String> {
+    let mut names: Vec<String> = names.into_iter().collect();
+    names.sort();
+    names.dedup();
+    names
+}
+
+/// Launch files in a share folder, three folders deep at most.
+fn launch_files(share: &Path) -> Vec<PathBuf> {
+    const DEEPEST: usize = 3;
+    let mut found = Vec::new();
+    let mut folders = vec![(share.to_owned(), 0)];
+    while let Some((folder, depth)) = folders.pop() {
+        let Ok(entries) = std::fs::read_dir(&folder) else { continue };
+        for path in entries.flatten().map(|entry| entry.path()) {
+            let name = path.file_name().and_then(|name| name.to_str()).unwrap_or("");
+            let in_launch_folder = folder.file_name().is_some_and(|name| name == "launch");
+            if path.is_dir() && depth < DEEPEST {
+                folders.push((path, depth + 1));
+            } else if name.contains("launch.")
+                || name.ends_with(".launch")
+                || (in_launch_folder && has_launch_extension(name))
+            {
+                found.push(path);
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+fn has_launch_extension(name: &str) -> bool {
+    [".xml", ".yaml", ".yml", ".py"].iter().any(|extension| name.ends_with(extension))
+}

@@ -1,0 +1,181 @@
+//! The arguments that a launch file takes: looked up without deciding conditions, and compared with what is given.
+
+use std::path::{Path, PathBuf};
+
+use super::evaluate::{Evaluator, read};
+use crate::action::{Action, Declaration, Item};
+use crate::error::{LaunchError, hint};
+use crate::packages::Packages;
+
+/// An argument that a launch file takes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Argument {
+    /// Its name.
+    pub name: String,
+    /// Its default as it stands in the file, if it has one.
+    pub default: Option<String>,
+    /// What it is for.
+    pub description: Option<String>,
+    /// The values it may have; any, when there are none.
+    pub choices: Vec<String>,
+    /// Whether it depends on conditions that it is taken at all.
+    pub is_conditional: bool,
+}
+
+/// Arguments that every launch file takes.
+const EVERYWHERE: [&str; 5] =
+    ["launch-prefix", "launch-prefix-filter", "sigterm_timeout", "sigkill_timeout", "emulate_tty"];
+
+/// Splits `name:=value` words.
+///
+/// # Errors
+/// [`LaunchError::Argument`] for a word of another form, or a name that comes twice.
+pub fn parse_assignments<S: AsRef<str>>(words: &[S]) -> Result<Vec<(String, String)>, LaunchError> {
+    let mut assignments: Vec<(String, String)> = Vec::new();
+    for word in words.iter().map(AsRef::as_ref) {
+        let Some((name, value)) = word.split_once(":=").filter(|(name, _)| !name.is_empty()) else {
+            let instead = match word.split_once('=') {
+                Some((name, value)) if !name.trim_end_matches(':').is_empty() => {
+                    format!("; did you mean {name}:={value}?")
+                }
+                _ => String::new(),
+            };
+            return Err(LaunchError::Argument(format!(
+                "`{word}` is no argument of the form name:=value{instead}"
+            )));
+        };
+        if assignments.iter().any(|(known, _)| known == name) {
+            return Err(LaunchError::Argument(format!("the argument `{name}` is given twice")));
+        }
+        assignments.push((name.to_owned(), value.to_owned()));
+    }
+    Ok(assignments)
+}
+
+pub(super) fn refuse_unknown<'a>(
+    assignments: &[(String, String)],
+    known: impl Iterator<Item = &'a str>,
+) -> Result<(), LaunchError> {
+    let mut known: Vec<&str> = known.collect();
+    let is_unknown = |name: &str| !known.contains(&name) && !EVERYWHERE.contains(&name);
+    let Some((name, _)) = assignments.iter().find(|(name, _)| is_unknown(name)) else { return Ok(()) };
+    known.sort_unstable();
+    known.dedup();
+    let cure = if known.is_empty() {
+        ": it takes none".to_owned()
+    } else {
+        let nearest = hint(name, known.iter().copied());
+        if nearest.contains("did you mean") {
+            format!("{nearest} (it takes {})", known.join(", "))
+        } else {
+            format!(": it takes {}", known.join(", "))
+        }
+    };
+    Err(LaunchError::Argument(format!("the launch file takes no argument `{name}`{cure}")))
+}
+
+/// What a look through the files found.
+pub(super) struct Survey {
+    pub(super) arguments: Vec<Argument>,
+    /// Whether every included file could be looked into.
+    pub(super) is_complete: bool,
+}
+
+impl Survey {
+    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+        self.arguments.iter().map(|argument| argument.name.as_str())
+    }
+}
+
+pub(super) fn survey(
+    packages: &Packages,
+    file: &Path,
+    items: &[Item],
+    assignments: &[(String, String)],
+) -> Survey {
+    let mut surveyor = Surveyor {
+        evaluator: Evaluator::new(packages, file, assignments),
+        survey: Survey { arguments: Vec::new(), is_complete: true },
+        given: Vec::new(),
+    };
+    surveyor.items(items, false);
+    surveyor.survey
+}
+
+struct Surveyor<'a> {
+    evaluator: Evaluator<'a>,
+    survey: Survey,
+    /// Arguments that includes give, so that nobody else can.
+    given: Vec<String>,
+}
+
+impl Surveyor<'_> {
+    fn items(&mut self, items: &[Item], is_conditional: bool) {
+        for item in items {
+            self.item(item, is_conditional || item.condition.is_some());
+        }
+    }
+
+    fn item(&mut self, item: &Item, is_conditional: bool) {
+        match &item.action {
+            Action::Argument(declaration) => self.argument(declaration, is_conditional),
+            Action::Let { name, value } => {
+                if let (Ok(name), Ok(value)) = (self.evaluator.text(name), self.evaluator.text(value)) {
+                    self.evaluator.scope_mut().configurations.insert(name, value);
+                }
+            }
+            Action::Group(group) => {
+                let before = self.evaluator.scope().clone();
+                self.items(&group.actions, is_conditional);
+                *self.evaluator.scope_mut() = before;
+            }
+            Action::Include { file, arguments } => {
+                // An argument that is a condition's business can be missing; then its file is looked at when it is included.
+                let looked = self.evaluator.text(file).ok().and_then(|path| {
+                    let path = self.evaluator.resolve(&path);
+                    let items = read(&path, None).ok()?;
+                    let names: Vec<String> =
+                        arguments.iter().filter_map(|(name, _)| self.evaluator.text(name).ok()).collect();
+                    Some((path, items, names))
+                });
+                self.survey.is_complete &= match looked {
+                    Some((path, items, names)) => self.include(path, &items, names, is_conditional),
+                    None => false,
+                };
+            }
+            _ => {}
+        }
+    }
+
+    fn include(&mut self, path: PathBuf, items: &[Item], names: Vec<String>, is_conditional: bool) -> bool {
+        let before = self.given.len();
+        self.given.extend(names);
+        let entered = self.evaluator.enter(path);
+        if entered {
+            self.items(items, is_conditional);
+            self.evaluator.leave();
+        }
+        self.given.truncate(before);
+        entered
+    }
+
+    fn argument(&mut self, declaration: &Declaration, is_conditional: bool) {
+        let Declaration { name, default, description, choices } = declaration;
+        let is_known = self.evaluator.scope().configurations.contains_key(name);
+        let value =
+            default.as_ref().filter(|_| !is_known).and_then(|default| self.evaluator.text(default).ok());
+        if let Some(value) = value {
+            self.evaluator.scope_mut().configurations.insert(name.clone(), value);
+        }
+        if self.given.contains(name) || self.survey.names().any(|known| known == name) {
+            return;
+        }
+        self.survey.arguments.push(Argument {
+            name: name.clone(),
+            default: default.as_ref().map(|default| default.source.clone()),
+            description: description.clone(),
+            choices: choices.clone(),
+            is_conditional,
+        });
+    }
+}

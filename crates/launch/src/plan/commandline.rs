@@ -1,0 +1,104 @@
+//! Splitting command lines into words as a shell does, with substitutions in them.
+
+use crate::error::LaunchError;
+use crate::substitution::{Part, Template};
+
+/// The words of a command line; what a substitution gives is never split, so that paths may have spaces.
+pub(super) fn words(
+    template: &Template,
+    mut substitute: impl FnMut(&Part) -> Result<String, LaunchError>,
+) -> Result<Vec<String>, LaunchError> {
+    let mut splitter = Splitter::default();
+    for part in &template.parts {
+        match part {
+            Part::Text(text) => text.chars().for_each(|character| splitter.character(character)),
+            Part::Call(_) => splitter.word.get_or_insert_default().push_str(&substitute(part)?),
+        }
+    }
+    splitter
+        .finish()
+        .map_err(|problem| LaunchError::at(&template.at, format!("{problem}, in `{}`", template.source)))
+}
+
+/// The words of a text, as a shell splits them: at spaces, with quotes and backslashes.
+///
+/// # Errors
+/// What is wrong, such as a quote without its second.
+pub fn split_words(text: &str) -> Result<Vec<String>, String> {
+    let mut splitter = Splitter::default();
+    text.chars().for_each(|character| splitter.character(character));
+    splitter.finish()
+}
+
+#[derive(Default)]
+struct Splitter {
+    words: Vec<String>,
+    word: Option<String>,
+    quote: Option<char>,
+    escaped: bool,
+}
+
+impl Splitter {
+    fn character(&mut self, character: char) {
+        if self.escaped {
+            self.escaped = false;
+            // Within double quotes a backslash is itself before all but these.
+            if self.quote.is_some() && !matches!(character, '"' | '\\') {
+                self.word.get_or_insert_default().push('\\');
+            }
+            self.word.get_or_insert_default().push(character);
+            return;
+        }
+        match (character, self.quote) {
+            ('\\', None | Some('"')) => self.escaped = true,
+            (_, Some(quote)) if character == quote => self.quote = None,
+            (_, Some(_)) => self.word.get_or_insert_default().push(character),
+            ('"' | '\'', None) => {
+                self.quote = Some(character);
+                self.word.get_or_insert_default();
+            }
+            _ if character.is_whitespace() => self.words.extend(self.word.take()),
+            _ => self.word.get_or_insert_default().push(character),
+        }
+    }
+
+    fn finish(mut self) -> Result<Vec<String>, String> {
+        if let Some(quote) = self.quote {
+            return Err(format!("{quote} without its second"));
+        }
+        self.words.extend(self.word.take());
+        Ok(self.words)
+    }
+}
+
+/// A command line that a shell reads as these words.
+pub(super) fn shell_quoted(words: impl IntoIterator<Item = String>) -> String {
+    let harmless = |c: char| c.is_ascii_alphanumeric() || "_-./:=@%+,~".contains(c);
+    let quoted = words.into_iter().map(|word| {
+        if !word.is_empty() && word.chars().all(harmless) {
+            word
+        } else {
+            format!("'{}'", word.replace('\'', r"'\''"))
+        }
+    });
+    quoted.collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{shell_quoted, split_words as split};
+
+    #[test]
+    fn words_are_split_as_a_shell_does() {
+        assert_eq!(split(r#" a "b c"d 'e "f' g\ h "" "#).unwrap(), ["a", "b cd", "e \"f", "g h", ""]);
+        assert_eq!(split(r#""a\"b\c""#).unwrap(), [r#"a"b\c"#]);
+        assert_eq!(split("'a").unwrap_err(), "' without its second");
+        assert_eq!(split("").unwrap(), Vec::<String>::new());
+    }
+
+    #[test]
+    fn quoted_words_are_split_again_into_what_they_were() {
+        let words = ["plain", "two words", "it's", "", "$HOME", "a\"b"].map(str::to_owned);
+        assert_eq!(split(&shell_quoted(words.clone())).unwrap(), words);
+    }
+}

@@ -1,0 +1,516 @@
+//! Processes, nodes and components: their command lines, parameters and names.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use super::commandline;
+use super::evaluate::{Evaluator, check_variable};
+use super::{Component, Load, NodeFacts, Output, ParameterFile, Parameters, Process, Respawn, Step, Word};
+use crate::action::{
+    self, Executable, Node, NodeKind, Parameter, ParameterContent, ParameterEntry, ParameterText,
+    ProcessOptions,
+};
+use crate::error::{LaunchError, hint, shown};
+use crate::position::Position;
+use crate::substitution::Template;
+use crate::tree::{self, Scalar};
+use crate::value::{Value, ValueType, quoted};
+
+/// The most steps of a plan.
+const MAX_STEPS: usize = 10_000;
+/// How long processes may take to end, unless they say otherwise; as `ros2 launch`.
+const DEFAULT_TIMEOUT: &str = "5";
+/// A year is for ever, and keeps arithmetic with clocks in range.
+const LONGEST_SECONDS: f64 = 31_536_000.0;
+
+impl Evaluator<'_> {
+    pub(super) fn executable(&mut self, executable: &Executable, at: &Position) -> Result<(), LaunchError> {
+        let words = if self.optional_truth(executable.shell.as_ref(), false)? {
+            vec!["/bin/sh".to_owned(), "-c".to_owned(), self.text(&executable.command)?]
+        } else {
+            commandline::words(&executable.command, |part| self.part(part))?
+        };
+        if words.first().is_none_or(String::is_empty) {
+            return Err(LaunchError::at(&executable.command.at, "a command without a word"));
+        }
+        let words = words.into_iter().map(Word::Text).collect();
+        let process = self.process(words, executable.name.as_ref(), &executable.options, at)?;
+        self.start(process)
+    }
+
+    pub(super) fn node(&mut self, node: &Node, at: &Position) -> Result<(), LaunchError> {
+        let facts = self.node_facts(node)?;
+        let executable = self.text(&node.executable)?;
+        let path = match &node.package {
+            Some(package) => {
+                let package_name = self.text(package)?;
+                let found = self.packages().executable(&package_name, &executable);
+                found.map_err(|error| {
+                    let is_package = matches!(error, crate::packages::FindError::Package { .. });
+                    let place = if is_package { &package.at } else { &node.executable.at };
+                    LaunchError::at(place, error.to_string())
+                })?
+            }
+            None => PathBuf::from(executable),
+        };
+        let mut words = vec![Word::Text(path.display().to_string())];
+        words.extend(self.words(node.arguments.as_ref())?);
+        let mut ros_words = self.words(node.ros_arguments.as_ref())?;
+        ros_words.extend(ros_arguments(&facts));
+        if !ros_words.is_empty() {
+            words.push(Word::Text("--ros-args".to_owned()));
+            words.extend(ros_words);
+        }
+        let mut process = self.process(words, node.label.as_ref(), &node.options, at)?;
+        if let Some(name) = facts.full_name() {
+            self.note_node(name, at);
+        }
+        if node.kind == NodeKind::Container {
+            process.components = self.components(&node.components)?;
+        }
+        process.node = Some(facts);
+        self.start(process)
+    }
+
+    pub(super) fn load(
+        &mut self,
+        target: &Template,
+        components: &[action::Component],
+        at: &Position,
+    ) -> Result<(), LaunchError> {
+        let name = self.text(target)?;
+        let container = format!("/{}", name.trim_matches('/'));
+        check_namespace(&container, &target.at)?;
+        let components = self.components(components)?;
+        if components.is_empty() {
+            return Ok(());
+        }
+        self.push(Step::Load(Load { at: at.clone(), container, components }), at)
+    }
+
+    fn start(&mut self, process: Process) -> Result<(), LaunchError> {
+        let at = process.at.clone();
+        self.push(Step::Start(Box::new(process)), &at)
+    }
+
+    fn push(&mut self, step: Step, at: &Position) -> Result<(), LaunchError> {
+        if self.steps.len() >= MAX_STEPS {
+            return Err(LaunchError::at(at, format!("more than {MAX_STEPS} processes and components")));
+        }
+        self.steps.push(step);
+        Ok(())
+    }
+
+    fn words(&self, template: Option<&Template>) -> Result<Vec<Word>, LaunchError> {
+        let Some(template) = template else { return Ok(Vec::new()) };
+        Ok(commandline::words(template, |part| self.part(part))?.into_iter().map(Word::Text).collect())
+    }
+
+    /// What all processes have: the command line is complete but for the launch prefix.
+    fn process(
+        &mut self,
+        mut command: Vec<Word>,
+        label: Option<&Template>,
+        options: &ProcessOptions,
+        at: &Position,
+    ) -> Result<Process, LaunchError> {
+        let program = match command.first() {
+            Some(Word::Text(program)) => {
+                Path::new(program).file_name().map(|name| name.to_string_lossy().into_owned())
+            }
+            _ => None,
+        };
+        let program = program.unwrap_or_default();
+        let prefix = self.prefix(options, &program, at)?;
+        let name = match (self.optional_text(label)?, prefix.first()) {
+            (Some(label), _) => label,
+            (None, Some(first)) => {
+                Path::new(first).file_name().unwrap_or_default().to_string_lossy().into_owned()
+            }
+            (None, None) => program,
+        };
+        command.splice(0..0, prefix.into_iter().map(Word::Text));
+        refuse_nul(&command, at)?;
+        let mut environment = self.scope().environment.clone();
+        for (name, value) in &options.environment {
+            let (text, value) = (self.text(name)?, self.text(value)?);
+            check_variable(&text, &value, &name.at)?;
+            environment.insert(text, Some(value));
+        }
+        let emulate_tty = match (&options.emulate_tty, self.scope().configurations.get("emulate_tty")) {
+            (_, Some(everywhere)) => super::substitute::parse_truth(everywhere).ok_or_else(|| {
+                LaunchError::Argument(format!("emulate_tty:={everywhere}: expected true or false"))
+            })?,
+            (own, None) => self.optional_truth(own.as_ref(), false)?,
+        };
+        Ok(Process {
+            output: self.output(options)?,
+            directory: self.optional_text(options.directory.as_ref())?.map(|path| self.resolve(&path)),
+            respawn: self.respawn(options)?,
+            ends_launch: options.ends_launch,
+            sigterm_timeout: self.timeout(options.sigterm_timeout.as_ref(), "sigterm_timeout")?,
+            sigkill_timeout: self.timeout(options.sigkill_timeout.as_ref(), "sigkill_timeout")?,
+            emulate_tty,
+            name: format!("{}-{}", one_line(&name), self.next_process()),
+            at: at.clone(),
+            command,
+            environment: environment.into_iter().collect(),
+            node: None,
+            components: Vec::new(),
+        })
+    }
+
+    /// The words before a command: the process's own, or those that the argument `launch-prefix` gives to all.
+    fn prefix(
+        &self,
+        options: &ProcessOptions,
+        program: &str,
+        at: &Position,
+    ) -> Result<Vec<String>, LaunchError> {
+        if let Some(prefix) = &options.prefix {
+            let text = self.text(prefix)?;
+            return commandline::split_words(&text)
+                .map_err(|problem| LaunchError::at(&prefix.at, format!("{problem}, in {}", shown(&text))));
+        }
+        let everywhere = &self.scope().configurations;
+        let Some(prefix) = everywhere.get("launch-prefix") else { return Ok(Vec::new()) };
+        let filter = everywhere.get("launch-prefix-filter").map_or("", String::as_str);
+        if filter.contains(['*', '+', '?', '(', ')', '[', ']', '{', '}', '|', '\\', '^', '$']) {
+            let problem = format!(
+                "launch-prefix-filter:={filter}: expected what names of programs begin with; patterns are not supported"
+            );
+            return Err(LaunchError::Argument(problem));
+        }
+        if !program.starts_with(filter) {
+            return Ok(Vec::new());
+        }
+        commandline::split_words(prefix)
+            .map_err(|problem| LaunchError::at(at, format!("{problem}, in launch-prefix:={prefix}")))
+    }
+
+    fn output(&self, options: &ProcessOptions) -> Result<Output, LaunchError> {
+        let (mode, at) = match (std::env::var("OVERRIDE_LAUNCH_PROCESS_OUTPUT"), &options.output) {
+            (Ok(mode), _) => (mode, None),
+            (Err(_), Some(output)) => (self.text(output)?, Some(&output.at)),
+            (Err(_), None) => ("log".to_owned(), None),
+        };
+        Output::from_mode(&mode).ok_or_else(|| {
+            let problem = format!("{} for `output`{}", shown(&mode), hint(&mode, Output::MODES));
+            match at {
+                Some(at) => LaunchError::at(at, problem),
+                None => LaunchError::Argument(format!("OVERRIDE_LAUNCH_PROCESS_OUTPUT: {problem}")),
+            }
+        })
+    }
+
+    fn respawn(&self, options: &ProcessOptions) -> Result<Option<Respawn>, LaunchError> {
+        let delay = options.respawn_delay.as_ref().map(|delay| self.seconds(delay)).transpose()?;
+        let max_retries = match &options.respawn_max_retries {
+            None => None,
+            Some(template) => {
+                let text = self.text(template)?;
+                let number: i64 = text.trim().parse().map_err(|_| {
+                    LaunchError::at(
+                        &template.at,
+                        format!("{} for `respawn_max_retries`: expected a whole number", shown(&text)),
+                    )
+                })?;
+                // A negative number means no limit.
+                u32::try_from(number).ok()
+            }
+        };
+        let wanted = self.optional_truth(options.respawn.as_ref(), false)?;
+        Ok(wanted.then_some(Respawn { delay, max_retries }))
+    }
+
+    fn timeout(&self, own: Option<&Template>, everywhere: &str) -> Result<Duration, LaunchError> {
+        if let Some(own) = own {
+            return self.seconds(own);
+        }
+        let text = self.scope().configurations.get(everywhere).map_or(DEFAULT_TIMEOUT, String::as_str);
+        parse_seconds(text).ok_or_else(|| {
+            LaunchError::Argument(format!("{everywhere}:={text}: expected seconds, such as 5 or 0.5"))
+        })
+    }
+
+    fn seconds(&self, template: &Template) -> Result<Duration, LaunchError> {
+        let text = self.text(template)?;
+        parse_seconds(&text).ok_or_else(|| {
+            LaunchError::at(&template.at, format!("{}: expected seconds, such as 5 or 0.5", shown(&text)))
+        })
+    }
+
+    fn node_facts(&self, node: &Node) -> Result<NodeFacts, LaunchError> {
+        let name = self.node_name(node.name.as_ref())?;
+        let mut namespace = self.namespace(node.namespace.as_ref())?;
+        if node.kind == NodeKind::Container {
+            // Those who load into it need to know where it is.
+            namespace.get_or_insert_with(|| "/".to_owned());
+        }
+        let mut parameters = self.scope().parameters.clone();
+        parameters.extend(self.parameters(&node.parameters)?);
+        let mut remaps = self.scope().remaps.clone();
+        remaps.extend(self.pairs(&node.remaps)?);
+        Ok(NodeFacts { name, namespace, parameters, remaps })
+    }
+
+    fn node_name(&self, template: Option<&Template>) -> Result<Option<String>, LaunchError> {
+        let Some(template) = template else { return Ok(None) };
+        let name = self.text(template)?;
+        if !is_token(&name) {
+            let problem = format!(
+                "{} is no name of a node: expected letters, digits and _, not a digit first",
+                shown(&name)
+            );
+            return Err(LaunchError::at(&template.at, problem));
+        }
+        Ok(Some(name))
+    }
+
+    fn namespace(&self, template: Option<&Template>) -> Result<Option<String>, LaunchError> {
+        let asked = self.optional_text(template)?;
+        let namespace = self.scope().namespace_of(asked.as_deref());
+        if let (Some(namespace), Some(template)) = (&namespace, template) {
+            check_namespace(namespace, &template.at)?;
+        }
+        Ok(namespace)
+    }
+
+    fn pairs(&self, pairs: &[(Template, Template)]) -> Result<Vec<(String, String)>, LaunchError> {
+        pairs.iter().map(|(from, to)| Ok((self.text(from)?, self.text(to)?))).collect()
+    }
+
+    fn components(&mut self, components: &[action::Component]) -> Result<Vec<Component>, LaunchError> {
+        let mut planned = Vec::new();
+        for component in components {
+            if !self.holds(component.condition.as_ref())? {
+                continue;
+            }
+            let component = self.component(component)?;
+            if let (Some(name), namespace) = (&component.name, component.namespace.as_deref().unwrap_or("")) {
+                let full = format!("{}/{name}", namespace.trim_end_matches('/'));
+                self.note_node(full, &component.at);
+            }
+            planned.push(component);
+        }
+        Ok(planned)
+    }
+
+    fn component(&self, component: &action::Component) -> Result<Component, LaunchError> {
+        let mut parameters = self.scope().parameters.clone();
+        parameters.extend(self.parameters(&component.parameters)?);
+        let mut remaps = self.scope().remaps.clone();
+        remaps.extend(self.pairs(&component.remaps)?);
+        let mut extra_arguments = Vec::new();
+        for entry in &component.extra_arguments {
+            self.entry("", entry, &mut extra_arguments)?;
+        }
+        Ok(Component {
+            at: component.at.clone(),
+            package: self.text(&component.package)?,
+            plugin: self.text(&component.plugin)?,
+            name: self.node_name(component.name.as_ref())?,
+            namespace: self.namespace(component.namespace.as_ref())?,
+            parameters,
+            remaps,
+            extra_arguments,
+        })
+    }
+
+    pub(super) fn set_parameter(&mut self, entry: &ParameterEntry) -> Result<(), LaunchError> {
+        let mut values = Vec::new();
+        self.entry("", entry, &mut values)?;
+        self.scope_mut().parameters.push(Parameters::Values(values));
+        Ok(())
+    }
+
+    pub(super) fn set_parameters_from_file(&mut self, path: &Template) -> Result<(), LaunchError> {
+        let file = self.parameter_file(path, false)?;
+        self.scope_mut().parameters.push(file);
+        Ok(())
+    }
+
+    /// Values that follow each other are together; a later one of the same name replaces an earlier.
+    fn parameters(&self, parameters: &[Parameter]) -> Result<Vec<Parameters>, LaunchError> {
+        let mut sources = Vec::new();
+        let mut values = Vec::new();
+        for parameter in parameters {
+            match parameter {
+                Parameter::Entry(entry) => self.entry("", entry, &mut values)?,
+                Parameter::File { path, substitute } => {
+                    if !values.is_empty() {
+                        sources.push(Parameters::Values(std::mem::take(&mut values)));
+                    }
+                    let substitute = self.optional_truth(substitute.as_ref(), false)?;
+                    sources.push(self.parameter_file(path, substitute)?);
+                }
+            }
+        }
+        if !values.is_empty() {
+            sources.push(Parameters::Values(values));
+        }
+        Ok(sources)
+    }
+
+    fn parameter_file(&self, template: &Template, substitute: bool) -> Result<Parameters, LaunchError> {
+        let path = self.resolve(&self.text(template)?);
+        if !path.is_file() {
+            let problem = format!("the parameter file {} is not there", path.display());
+            return Err(LaunchError::at(&template.at, problem));
+        }
+        let path = std::path::absolute(&path).unwrap_or(path);
+        if !substitute {
+            return Ok(Parameters::File(path));
+        }
+        let text = tree::read_text(&path, Some(&template.at))?;
+        let at = Position::new(&path.as_path().into(), 1, 1);
+        let scalar = Scalar { text, quoted: false, at, verbatim: false };
+        Ok(Parameters::Text(self.text(&Template::parse(&scalar)?)?))
+    }
+
+    fn entry(
+        &self,
+        outer: &str,
+        entry: &ParameterEntry,
+        values: &mut Vec<(String, Value)>,
+    ) -> Result<(), LaunchError> {
+        let own = self.text(&entry.name)?;
+        if own.is_empty() {
+            return Err(LaunchError::at(&entry.name.at, "a parameter without a name"));
+        }
+        let name = if outer.is_empty() { own } else { format!("{outer}.{own}") };
+        let fail = |problem: String| LaunchError::at(&entry.at, format!("the parameter `{name}`: {problem}"));
+        let value = match &entry.content {
+            ParameterContent::Nested(entries) => {
+                return entries.iter().try_for_each(|entry| self.entry(&name, entry, values));
+            }
+            ParameterContent::One { value, kind } => {
+                self.value(value, *kind).map_err(|error| error.or(fail))?
+            }
+            ParameterContent::List { items, kind } => {
+                let item_kind = kind.map(item_type);
+                let items =
+                    items.iter().map(|item| self.value(item, item_kind).map_err(|error| error.or(fail)));
+                let list = Value::list(items.collect::<Result<_, _>>()?).map_err(fail)?;
+                kind.map_or(Ok(list.clone()), |kind| list.coerced(kind, "")).map_err(fail)?
+            }
+        };
+        values.retain(|(known, _)| *known != name);
+        values.push((name, value));
+        Ok(())
+    }
+
+    fn value(&self, text: &ParameterText, kind: Option<ValueType>) -> Result<Value, ValueError> {
+        let (value, source) = match text {
+            ParameterText::Known { value, source } => (value.clone(), source.clone()),
+            ParameterText::Later(template) => {
+                let text = self.text(template).map_err(ValueError::Substitution)?;
+                (Value::from_yaml(&text).map_err(ValueError::Value)?, text)
+            }
+        };
+        match kind {
+            Some(kind) => value.coerced(kind, &source).map_err(ValueError::Value),
+            None => Ok(value),
+        }
+    }
+}
+
+/// What can go wrong with a value: its substitutions know their place, the value does not.
+enum ValueError {
+    Substitution(LaunchError),
+    Value(String),
+}
+
+impl ValueError {
+    fn or(self, place: impl Fn(String) -> LaunchError) -> LaunchError {
+        match self {
+            Self::Substitution(error) => error,
+            Self::Value(problem) => place(problem),
+        }
+    }
+}
+
+/// The type of a list's items. Numbers are checked as a list, where whole numbers may be among them.
+fn item_type(kind: ValueType) -> ValueType {
+    match kind {
+        ValueType::Strings => ValueType::String,
+        ValueType::Bools => ValueType::Bool,
+        ValueType::Integers => ValueType::Integer,
+        ValueType::Doubles => ValueType::Double,
+        scalar => scalar,
+    }
+}
+
+/// `-r __node:=...` and so on, in the order of `ros2 launch`.
+fn ros_arguments(facts: &NodeFacts) -> Vec<Word> {
+    let mut words = Vec::new();
+    let mut pair = |flag: &str, value: Word| words.extend([Word::Text(flag.to_owned()), value]);
+    if let Some(name) = &facts.name {
+        pair("-r", Word::Text(format!("__node:={name}")));
+    }
+    if let Some(namespace) = &facts.namespace {
+        pair("-r", Word::Text(format!("__ns:={namespace}")));
+    }
+    // Only a name that is known for certain keeps the values from other nodes of the same process.
+    let whose = facts.namespace.as_ref().and_then(|_| facts.full_name());
+    for parameters in &facts.parameters {
+        let file = match parameters {
+            Parameters::File(path) => Word::Text(path.display().to_string()),
+            Parameters::Text(text) => {
+                Word::ParameterFile(ParameterFile { text: text.clone(), entries: Vec::new() })
+            }
+            Parameters::Values(values) => Word::ParameterFile(parameter_file(whose.as_deref(), values)),
+        };
+        pair("--params-file", file);
+    }
+    for (from, to) in &facts.remaps {
+        pair("-r", Word::Text(format!("{from}:={to}")));
+    }
+    words
+}
+
+fn parameter_file(node: Option<&str>, values: &[(String, Value)]) -> ParameterFile {
+    let mut text = format!("{}:\n  ros__parameters:\n", node.unwrap_or("/**"));
+    for (name, value) in values {
+        text.push_str(&format!("    {}: {value}\n", quoted(name)));
+    }
+    ParameterFile { text, entries: values.to_vec() }
+}
+
+fn refuse_nul(words: &[Word], at: &Position) -> Result<(), LaunchError> {
+    let has_nul = |word: &Word| matches!(word, Word::Text(text) if text.contains('\0'));
+    if words.iter().any(has_nul) {
+        Err(LaunchError::at(at, "a NUL character in a command line"))
+    } else {
+        Ok(())
+    }
+}
+
+/// A name as part of one line of output.
+fn one_line(name: &str) -> String {
+    name.chars().map(|c| if c.is_control() { '_' } else { c }).collect()
+}
+
+fn parse_seconds(text: &str) -> Option<Duration> {
+    let seconds: f64 = text.trim().parse().ok()?;
+    (0.0..=LONGEST_SECONDS).contains(&seconds).then(|| Duration::from_secs_f64(seconds))
+}
+
+fn is_token(name: &str) -> bool {
+    !name.starts_with(|c: char| c.is_ascii_digit())
+        && !name.is_empty()
+        && name.len() <= 255
+        && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+}
+
+pub(super) fn check_namespace(namespace: &str, at: &Position) -> Result<(), LaunchError> {
+    let inner = namespace.trim_start_matches('/');
+    if inner.is_empty() || inner.split('/').all(is_token) {
+        return Ok(());
+    }
+    let problem = format!(
+        "{} is no namespace: expected names of letters, digits and _ between slashes",
+        shown(namespace)
+    );
+    Err(LaunchError::at(at, problem))
+}

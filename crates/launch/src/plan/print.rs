@@ -1,0 +1,152 @@
+//! A plan for people to read.
+
+use std::fmt::{self, Display, Formatter};
+
+use super::{Component, NodeFacts, Output, Parameters, Plan, Process, Step, Word, commandline};
+use crate::value::Value;
+
+impl Display for Plan {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let processes = self.processes().count();
+        let components = self.component_count();
+        writeln!(
+            f,
+            "{}: {}, {}",
+            self.file.display(),
+            counted(processes, "process", "processes"),
+            counted(components, "component", "components")
+        )?;
+        for step in &self.steps {
+            writeln!(f)?;
+            match step {
+                Step::Start(process) => write!(f, "{process}")?,
+                Step::Load(load) => {
+                    writeln!(f, "load into {}  ({})", load.container, load.at)?;
+                    load.components.iter().try_for_each(|component| write!(f, "{component}"))?;
+                }
+                Step::Say(text) => writeln!(f, "say: {text}")?,
+            }
+        }
+        for warning in &self.warnings {
+            writeln!(f, "\nwarning: {warning}")?;
+        }
+        Ok(())
+    }
+}
+
+fn counted(number: usize, one: &str, many: &str) -> String {
+    format!("{number} {}", if number == 1 { one } else { many })
+}
+
+impl Process {
+    /// The command line as a shell would take it; a parameter file that is made at the start stands as `<name>`.
+    pub fn command_line(&self) -> String {
+        let mut number = 0;
+        let words = self.command.iter().map(|word| match word {
+            Word::Text(text) => text.clone(),
+            Word::ParameterFile(_) => {
+                number += 1;
+                format!("<parameters-{number}>")
+            }
+        });
+        commandline::shell_quoted(words)
+    }
+}
+
+impl Display for Process {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        writeln!(f, "start [{}]  ({})", self.name, self.at)?;
+        writeln!(f, "  command: {}", self.command_line())?;
+        if let Some(facts) = &self.node {
+            write!(f, "{facts}")?;
+        }
+        if let Some(directory) = &self.directory {
+            writeln!(f, "  folder: {}", directory.display())?;
+        }
+        for (name, value) in &self.environment {
+            match value {
+                Some(value) => {
+                    writeln!(f, "  environment: {}", commandline::shell_quoted([format!("{name}={value}")]))?
+                }
+                None => writeln!(f, "  environment: {name} is taken away")?,
+            }
+        }
+        writeln!(f, "  output: {}", self.output)?;
+        if let Some(respawn) = &self.respawn {
+            let delay = match respawn.delay {
+                Some(delay) => format!("after {} s", delay.as_secs_f64()),
+                None => "at once, later if it keeps dying".to_owned(),
+            };
+            let most = respawn.max_retries.map(|most| format!(", {most} times at most")).unwrap_or_default();
+            writeln!(f, "  when it ends: started again {delay}{most}")?;
+        }
+        if self.ends_launch {
+            writeln!(f, "  when it ends: everything ends")?;
+        }
+        self.components.iter().try_for_each(|component| write!(f, "{component}"))
+    }
+}
+
+impl Display for NodeFacts {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match (self.full_name(), &self.namespace) {
+            (Some(name), _) => writeln!(f, "  node: {name}")?,
+            (None, Some(namespace)) => writeln!(f, "  node: named by itself, in {namespace}")?,
+            (None, None) => {}
+        }
+        print_parameters(f, "  ", &self.parameters)?;
+        self.remaps.iter().try_for_each(|(from, to)| writeln!(f, "  remap: {from} -> {to}"))
+    }
+}
+
+impl Display for Component {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        writeln!(f, "  component: {} of {}  ({})", self.plugin, self.package, self.at)?;
+        let namespace = self.namespace.as_deref().unwrap_or("").trim_end_matches('/');
+        match (&self.name, &self.namespace) {
+            (Some(name), _) => writeln!(f, "    node: {namespace}/{name}")?,
+            (None, Some(namespace)) => writeln!(f, "    node: named by itself, in {namespace}")?,
+            (None, None) => {}
+        }
+        print_parameters(f, "    ", &self.parameters)?;
+        for (from, to) in &self.remaps {
+            writeln!(f, "    remap: {from} -> {to}")?;
+        }
+        self.extra_arguments
+            .iter()
+            .try_for_each(|(name, value)| writeln!(f, "    extra argument: {name} = {value}"))
+    }
+}
+
+fn print_parameters(f: &mut Formatter<'_>, indent: &str, sources: &[Parameters]) -> fmt::Result {
+    let one = |f: &mut Formatter<'_>, (name, value): &(String, Value)| {
+        writeln!(f, "{indent}parameter: {name} = {value}")
+    };
+    for source in sources {
+        match source {
+            Parameters::Values(values) => values.iter().try_for_each(|entry| one(f, entry))?,
+            Parameters::File(path) => writeln!(f, "{indent}parameters: {}", path.display())?,
+            Parameters::Text(text) => {
+                writeln!(f, "{indent}parameters:")?;
+                text.lines().try_for_each(|line| writeln!(f, "{indent}  | {line}"))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+impl Display for Output {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let place = |screen, log| match (screen, log) {
+            (true, true) => "screen and log",
+            (true, false) => "screen",
+            (false, true) => "log",
+            (false, false) => "nowhere",
+        };
+        let (out, err) = (self.stdout, self.stderr);
+        if out == err {
+            return f.write_str(place(out.screen, out.log));
+        }
+        write!(f, "{}, errors {}", place(out.screen, out.log), place(err.screen, err.log))
+    }
+}

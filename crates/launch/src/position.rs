@@ -1,0 +1,55 @@
+//! Places in launch files, which every error names.
+
+use std::fmt;
+use std::path::Path;
+use std::sync::Arc;
+
+/// A place in a launch file. Lines and columns count from 1, columns in characters.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Position {
+    /// The file, as it was named.
+    pub file: Arc<Path>,
+    /// The line.
+    pub line: u32,
+    /// The character in the line.
+    pub column: u32,
+}
+
+impl Position {
+    pub(crate) fn new(file: &Arc<Path>, line: usize, column: usize) -> Self {
+        let bounded = |number| u32::try_from(number).unwrap_or(u32::MAX);
+        Self { file: Arc::clone(file), line: bounded(line), column: bounded(column) }
+    }
+
+    /// The place some characters further in the same line.
+    pub(crate) fn advanced(&self, characters: usize) -> Self {
+        let characters = u32::try_from(characters).unwrap_or(u32::MAX);
+        Self { column: self.column.saturating_add(characters), ..self.clone() }
+    }
+}
+
+impl fmt::Display for Position {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}:{}", self.file.display(), self.line, self.column)
+    }
+}
+
+/// Where the lines of a text begin, so that a byte's line and column are found without reading all before it again.
+pub(crate) struct Lines<'a> {
+    text: &'a str,
+    starts: Vec<usize>,
+}
+
+impl<'a> Lines<'a> {
+    pub(crate) fn new(text: &'a str) -> Self {
+        let after_breaks = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n').map(|(at, _)| at + 1);
+        Self { text, starts: std::iter::once(0).chain(after_breaks).collect() }
+    }
+
+    /// The place of a byte.
+    pub(crate) fn position(&self, file: &Arc<Path>, byte: usize) -> Position {
+        let line = self.starts.partition_point(|start| *start <= byte).max(1);
+        let before = self.text.get(self.starts[line - 1]..byte).unwrap_or("");
+        Position::new(file, line, before.chars().count() + 1)
+    }
+}

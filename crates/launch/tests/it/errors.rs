@@ -1,0 +1,242 @@
+//! What is wrong in a launch file is said with file, line, column, what stood there and what was expected.
+
+use crate::workspace::Workspace;
+
+#[test]
+fn mistakes_in_xml() {
+    let workspace = Workspace::new();
+    let mut wrong = Vec::new();
+    for (text, expected) in [
+        (
+            "<launch>\n  <nod pkg='demo' exec='talker'/>\n</launch>",
+            "2:3: unknown action `nod`; did you mean `node`?",
+        ),
+        (
+            "<launch>\n  <node pkg='demo' exec='talker' nmae='x'/></launch>",
+            "2:34: unknown attribute `nmae` of `node`; did you mean `name`?",
+        ),
+        (
+            "<launch><node pkg='demo' exce='talker'/></launch>",
+            "1:9: `node` without its `exec` (`exce` stands there)",
+        ),
+        (
+            "<launch><node pkg='demo' type='talker'/></launch>",
+            "1:9: `node` without its `exec` (`type` stands there: ROS 2 calls it `exec`)",
+        ),
+        (
+            "<launch><node pkg='demo' exec='talker' machine='arm'/></launch>",
+            "1:40: unknown attribute `machine` of `node`: processes on other machines cannot be started from here; start feros \
+             launch there",
+        ),
+        (
+            "<launch><node pkg='demo' exec='talkr'/></launch>",
+            "1:32: there is no executable `talkr` in the package `demo`; did you mean `talker`? (it has listener, talker)",
+        ),
+        (
+            "<launch><node pkg='dmo' exec='talker'/></launch>",
+            "1:20: there is no package `dmo`; did you mean `demo`? (looked in W)",
+        ),
+        (
+            "<launch><node pkg='demo' exec='talker' name='a b'/></launch>",
+            "1:46: `a b` is no name of a node: expected letters, digits and _, not a digit first",
+        ),
+        (
+            "<launch><node pkg='demo' exec='talker'><remap frm='a' to='b'/></node></launch>",
+            "1:40: `remap` without its `from` (`frm` stands there)",
+        ),
+        (
+            "<launch><node pkg='demo' exec='talker'><parm name='a' value='b'/></node></launch>",
+            "1:40: unknown entity `parm` within `node`; did you mean `param`?",
+        ),
+        ("<launch><node>", "1:1: this is no well-formed XML: the root node was opened"),
+        (
+            "<launch>\n text</launch>",
+            "2:2: the text `text` within <launch>: expected elements and attributes only",
+        ),
+        ("<lunch/>", "1:1: `lunch` at the top: expected `launch`; did you mean `launch`?"),
+        ("<launch><param name='a' value='b'/></launch>", "1:9: `param` outside of a node: "),
+        ("<launch><timer period='1'/></launch>", "1:9: the action `timer` of ros2 launch is not supported"),
+        (
+            "<launch><executable cmd='ls $(var plce)' /><arg name='place' default=''/></launch>",
+            "1:29: there is no argument or variable `plce`",
+        ),
+        (
+            "<launch><arg name='place' default=''/><executable cmd='ls $(var plce)' /></launch>",
+            "1:59: there is no argument or variable `plce`; did you mean `place`?",
+        ),
+        ("<launch><executable cmd='ls \"a'/></launch>", "1:26: \" without its second, in `ls \"a`"),
+        (
+            "<launch><executable cmd='ls' if='maybe'/></launch>",
+            "1:34: `maybe` where a truth value stands: expected true, false, 1 or 0",
+        ),
+        (
+            "<launch><executable cmd='ls' if=\"$(eval 'a == 1')\"/></launch>",
+            "1:34: the name `a`: expected a value, such as 5, 'text' or True (a text needs quotes: 'a'; names and functions of \
+             Python are not supported), in the expression `a == 1`",
+        ),
+        (
+            "<launch><executable cmd='ls' if='1' unless='0'/></launch>",
+            "1:9: both `if` and `unless` of `executable`: expected one of them",
+        ),
+        (
+            "<launch><executable cmd='ls' output='scren'/></launch>",
+            "1:38: `scren` for `output`; did you mean `screen`?",
+        ),
+        (
+            "<launch><executable cmd='ls' respawn='1' respawn_delay='-1'/></launch>",
+            "1:57: `-1`: expected seconds",
+        ),
+        (
+            "<launch><executable cmd='ls' on_exit='restart'/></launch>",
+            "1:39: `restart` for `on_exit`: expected `shutdown`",
+        ),
+        (
+            "<launch><node pkg='demo' exec='talker'><param name='a' value='[1, x]'/></node></launch>",
+            "1:63: a list of int, str: expected items of one type",
+        ),
+        (
+            "<launch><node pkg='demo' exec='talker'><param name='a' value='fast' type='int'/></node></launch>",
+            "1:40: the parameter `a`: the str `\"fast\"` where type=\"int\" asks for another",
+        ),
+        (
+            "<launch><node pkg='demo' exec='talker'><param name='a'/></node></launch>",
+            "1:40: `param` without its `value`",
+        ),
+        (
+            "<launch><node pkg='demo' exec='talker'><param from='nowhere.yaml'/></node></launch>",
+            "1:53: the parameter file nowhere.yaml is not there",
+        ),
+        (
+            "<launch><include file='nowhere.launch.xml'/></launch>",
+            "1:24: nowhere.launch.xml cannot be read: No such file",
+        ),
+        (
+            "<launch><arg name='m' default='z'><choice value='x'/><choice value='y'/></arg></launch>",
+            "1:9: `z` for the argument `m`: expected one of x, y",
+        ),
+        (
+            "<launch><arg name='m' description='what for'/></launch>",
+            "1:9: the argument `m` (what for) is not given and has no default: add m:=VALUE",
+        ),
+        (
+            "<launch><group ns='a'/></launch>",
+            "1:16: `ns` of `group`: write `push_ros_namespace` as the group's first action",
+        ),
+        ("<!DOCTYPE a [<!ENTITY b 'c'>]><launch/>", "this is no well-formed XML"),
+    ] {
+        let outcome = workspace.outcome_of("e.launch.xml", text, &[]);
+        if !(outcome.starts_with("W/e.launch.xml:") && outcome.contains(expected)) {
+            wrong.push(format!("{text}\n{outcome}\n{expected}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
+}
+
+#[test]
+fn mistakes_in_yaml() {
+    let workspace = Workspace::new();
+    let mut wrong = Vec::new();
+    for (text, expected) in [
+        ("launch:\n- nod: {exec: a}\n", "2:3: unknown action `nod`; did you mean `node`?"),
+        (
+            "launch:\n- node:\n  exec: a\n",
+            "2:3: a mapping of the keys node, exec: expected one key, the name of the action, with the others under it (indented further)",
+        ),
+        (
+            "lanch:\n- node: {exec: a}\n",
+            "1:1: the key `lanch` at the top: expected `launch` alone; did you mean `launch`?",
+        ),
+        ("- node", "1:1: a list of 1 at the top: expected the key `launch`"),
+        ("launch:\n- node:\n    exec: a\n    exec: b\n", "4:5: the key `exec` a second time in one mapping"),
+        (
+            "launch:\n- node:\n    exec: a\n    param: {name: x, value: 1}\n",
+            "4:12: a mapping under `param`: expected a list of mappings, `param: [{...}]`",
+        ),
+        ("launch:\n- node:\n    exec: a\n    namespace: a-b\n", "4:16: `/a-b` is no namespace"),
+        ("launch:\n- node: {exec: *a}\n", "well-formed YAML"),
+        (
+            "launch:\n- node: {exec: &a b, name: *a}\n",
+            "2:28: an alias (`*name`): write its value here instead",
+        ),
+        ("launch:\n\t- node", "well-formed YAML"),
+        (
+            "launch:\n- node: exec\n",
+            "2:9: `exec` under `node`: expected its attributes as a mapping, or a list of actions",
+        ),
+        ("", "1:1: `` at the top: expected the key `launch`"),
+    ] {
+        let outcome = workspace.outcome_of("e.launch.yaml", text, &[]);
+        if !(outcome.starts_with("W/e.launch.yaml:") && outcome.contains(expected)) {
+            wrong.push(format!("{text}\n{outcome}\n{expected}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
+}
+
+#[test]
+fn arguments_that_nothing_takes() {
+    let workspace = Workspace::new();
+    let text = "<launch><arg name='rate' default='1'/><arg name='mode' default=''/></launch>";
+    let outcome = |name| workspace.outcome_of("a.launch.xml", text, &[(name, "1")]);
+    assert_eq!(
+        outcome("rte"),
+        "the launch file takes no argument `rte`; did you mean `rate`? (it takes mode, rate)"
+    );
+    assert_eq!(outcome("zzz"), "the launch file takes no argument `zzz`: it takes mode, rate");
+    let none = workspace.outcome_of("n.launch.xml", "<launch/>", &[("x", "1")]);
+    assert_eq!(none, "the launch file takes no argument `x`: it takes none");
+    let parse = |words: &[&str]| feros_launch::parse_assignments(words).unwrap_err().to_string();
+    assert_eq!(parse(&["a=1"]), "`a=1` is no argument of the form name:=value; did you mean a:=1?");
+    assert_eq!(parse(&["a:=1", "a:=2"]), "the argument `a` is given twice");
+    assert_eq!(parse(&[":=1"]), "`:=1` is no argument of the form name:=value");
+}
+
+#[test]
+fn files_of_another_kind() {
+    let workspace = Workspace::new();
+    let python = workspace.outcome_of("a.launch.py", "", &[]);
+    assert_eq!(
+        python,
+        "W/a.launch.py is no launch file that can be read here: Python launch files are programs. Write it as .launch.xml or \
+         .launch.yaml, or start it with ros2 launch"
+    );
+    assert!(workspace.outcome_of("a.txt", "", &[]).contains("neither in .xml nor in .yaml"));
+    let including =
+        workspace.outcome_of("b.launch.xml", "<launch>\n<include file='a.launch.py'/></launch>", &[]);
+    assert!(including.starts_with("W/b.launch.xml:2:16: W/a.launch.py is no launch file"), "{including}");
+    assert!(
+        workspace
+            .outcome(&workspace.path().join("none.launch.xml"), &[])
+            .contains("none.launch.xml cannot be read: No such")
+    );
+    let large = workspace.outcome_of("l.launch.xml", &" ".repeat(5 << 20), &[]);
+    assert_eq!(large, "W/l.launch.xml is larger than 4194304 bytes, the most a launch file may have");
+}
+
+#[test]
+fn files_that_include_themselves_or_too_much() {
+    let workspace = Workspace::new();
+    workspace.file("b.launch.xml", "<launch><include file='a.launch.xml'/></launch>");
+    let cycle = workspace.outcome_of("a.launch.xml", "<launch><include file='b.launch.xml'/></launch>", &[]);
+    assert!(
+        cycle.starts_with("W/b.launch.xml:1:24: a launch file includes itself: W/a.launch.xml -> W/b.launch.xml -> W/a.launch.xml"),
+        "{cycle}"
+    );
+    // Each file includes the next one ten times: a hundred million processes.
+    for level in 0..8 {
+        let next = format!("<include file='m{}.launch.xml'/>", level + 1).repeat(10);
+        workspace.file(&format!("m{level}.launch.xml"), &format!("<launch>{next}</launch>"));
+    }
+    workspace.file("m8.launch.xml", "<launch><executable cmd='ls'/></launch>");
+    let many = workspace.outcome(&workspace.path().join("m0.launch.xml"), &[]);
+    assert!(many.contains("more than 1000 files are included"), "{many}");
+    // Each line doubles the text.
+    let doubling = "<let name='a' value='$(var a)$(var a)'/>".repeat(64);
+    let text = format!("<launch><let name='a' value='x'/>{doubling}</launch>");
+    assert!(workspace.outcome_of("d.launch.xml", &text, &[]).contains("gives more than 1048576 bytes"));
+    let deep = format!("<launch>{}</launch>", "<group>".repeat(100_000));
+    assert!(workspace.outcome_of("g.launch.xml", &deep, &[]).contains("nested deeper than 64"));
+    let deep = format!("launch: {}", "[{group: ".repeat(100_000));
+    let deep = workspace.outcome_of("g.launch.yaml", &deep, &[]);
+    assert!(deep.contains("recursion limit exceeded"), "{deep}");
+}

@@ -1,0 +1,7 @@
+//! Launch files as their users write them: plans, messages, and what hostile texts come to.
+#![allow(clippy::unwrap_used)]
+
+mod errors;
+mod plans;
+mod properties;
+mod workspace;
