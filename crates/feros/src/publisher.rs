@@ -97,6 +97,16 @@ pub enum PublishError {
         /// What is wrong.
         source: BuildError,
     },
+    /// The shared memory that was lent for a message is not as it was laid out.
+    #[error(
+        "the message being built for {topic} was overwritten by another process, which must be one of this user: {source}"
+    )]
+    Overwritten {
+        /// The topic.
+        topic: String,
+        /// What is wrong.
+        source: BuildError,
+    },
     /// No shared memory is left, and the publisher was told not to use the network path instead.
     #[error("{topic} was not published: {source}")]
     SharedMemory {
@@ -169,7 +179,7 @@ impl<M: Message> Publisher<M> {
     /// use feros::msgs::{sensor_msgs::msg::ImageShape, std_msgs::msg::HeaderShape};
     /// let header = HeaderShape { frame_id: "camera" };
     /// let mut loan = publisher.loan(&ImageShape { header, encoding: "rgb8", data: 640 * 480 * 3 })?;
-    /// let image = loan.fields();
+    /// let image = loan.fields()?;
     /// (*image.width, *image.height, *image.step) = (640, 480, 640 * 3);
     /// image.data.fill(128);
     /// loan.publish()?;

@@ -13,7 +13,7 @@ use std::time::Duration;
 use feros_executor::{Entity, Ringer};
 use feros_message::{DecodeError, Message};
 use feros_rmw::{Gid, Match, MessageInfo, QosProfile, Subscription as EngineSubscription, SubscriptionEvent};
-use feros_shm::{Announced, Choice, Path, PathSet, Reason, classify};
+use feros_shm::{Announced, Choice, Path, PathSet, classify};
 
 use crate::endpoint::{Member, WatchEvents};
 use crate::error::{CreateError, TypeIdentity, WaitError};
@@ -324,8 +324,8 @@ impl GenericSubscription {
         let publisher = Announced::read(found.announcement.as_deref());
         let Choice { mut path, mut reason } = classify(&publisher, &self.announced);
         if path == Some(Path::Host) && !self.host.is_heard(found.gid) {
-            path = Some(Path::Network);
-            reason = Some(Reason::Pending);
+            path = paths::network_is_allowed(&publisher, &self.announced).then_some(Path::Network);
+            reason = Some(self.host.why_not(found.gid));
         }
         MatchPath { gid: found.gid, path, reason }
     }

@@ -179,7 +179,7 @@ fn the_host_path_allocates_nothing_but_what_iceoryx2_does() {
         let count = allocations(&executor, &taken, 2, |_| {
             let mut loan = publisher.loan(&shape).unwrap();
             assert!(loan.is_shared());
-            *loan.fields().height = 1;
+            *loan.fields().unwrap().height = 1;
             loan.publish().unwrap();
         });
         assert_eq!(count, (BY_ICEORYX2, 0), "built in place, {size} bytes");

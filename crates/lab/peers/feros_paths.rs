@@ -198,7 +198,7 @@ impl<'a> Outgoing<'a> {
             // Asking for the memory is part of what a message costs.
             let now = monotonic_nanos();
             let mut loan = self.publisher.loan(&shape)?;
-            let fields = loan.fields();
+            let fields = loan.fields()?;
             (*fields.height, *fields.width, *fields.step) = (1, size_bytes as u32, size_bytes as u32);
             stamp_with(fields.data, number, now);
             Ok(loan.publish()?)

@@ -3,14 +3,16 @@
 //! The text travels in the endpoint's USER_DATA, beside what stock ROS 2 puts there:
 //!
 //! ```text
-//! <format>,<boot>-<user namespace>-<PID namespace>-</dev/shm>,<uid>,<pid>,<token>,<endpoint>,<paths>,<memory>
+//! <format>,<boot>-<user namespace>-<PID namespace>-</dev/shm>,<uid>,<pid>,<token>,<endpoint>,<paths>,<memory>[,<declined>]
 //! ```
 //!
 //! Numbers are hexadecimal; `paths` are the first letters of those allowed (or `-`); `memory` is the file number of the
-//! process segment, or `!` and the code of what is in the way. A place that cannot be told is `-`. Later versions may add
+//! process segment, or `!` and the code of what is in the way; `declined` are the publishers whose shared memory a subscription
+//! could not open ([`crate::declined`]). A place that cannot be told is `-`. Later versions may add
 //! fields at the end, and letters and codes; a format of another number is not read at all. Whoever changes anything that
 //! processes share in memory, here or in the header of messages, counts [`FORMAT_VERSION`] up.
 
+use crate::declined::{Declined, MAX_DECLINED, hex};
 use crate::host_id::HostId;
 use crate::paths::{Obstacle, Path, PathSet, Reason, Side};
 use crate::segment::ProcessSegment;
@@ -40,6 +42,8 @@ pub struct Announcement {
     pub paths: PathSet,
     /// The file number of its process's segment, or why it has no shared memory.
     pub shared_memory: Result<u32, Obstacle>,
+    /// Publishers whose shared memory this subscription could not open. Not more than eight are announced.
+    pub declined: Vec<Declined>,
 }
 
 impl Announcement {
@@ -62,10 +66,11 @@ impl Announcement {
             endpoint,
             paths,
             shared_memory,
+            declined: Vec::new(),
         }
     }
 
-    /// The text: printable ASCII without `;` and `=`, 100 to 150 bytes.
+    /// The text: printable ASCII without `;` and `=`, 100 to 150 bytes, and some 30 for each publisher that is declined.
     pub fn encode(&self) -> String {
         let host = self.host.map_or_else(
             || "-".to_owned(),
@@ -87,6 +92,11 @@ impl Announcement {
             Err(obstacle) => write!(text, "!{}", obstacle.code()),
         };
         written.expect("writing to a string cannot fail");
+        let declined = self.declined.iter().take(MAX_DECLINED).map(|declined| declined.encode());
+        for (index, declined) in declined.enumerate() {
+            text.push(if index == 0 { ',' } else { '+' });
+            text.push_str(&declined);
+        }
         text
     }
 }
@@ -135,6 +145,14 @@ impl Announced {
         }
     }
 
+    /// Why this subscription does not use the shared memory of the publisher with this id; forgotten here, so that
+    /// [`classify`] tells which path there would be otherwise. It may open it yet.
+    pub fn forget_declined(&mut self, publisher: u64) -> Option<Reason> {
+        let Self::Feros(announcement) = self else { return None };
+        let index = announcement.declined.iter().position(|declined| declined.publisher == publisher)?;
+        Some(announcement.declined.remove(index).why.reason())
+    }
+
     fn allows(&self, path: Path) -> bool {
         self.feros().is_none_or(|announcement| announcement.paths.contains(path))
     }
@@ -167,6 +185,10 @@ fn parse<'a>(mut fields: impl Iterator<Item = &'a str>) -> Option<Announcement> 
                 None => Ok(hex(memory)?.try_into().ok()?),
             }
         },
+        declined: {
+            let declined = fields.next().unwrap_or_default().split('+');
+            declined.take(MAX_DECLINED).filter_map(Declined::parse).collect()
+        },
     })
 }
 
@@ -175,12 +197,6 @@ fn parse_host(text: &str) -> Option<HostId> {
     let mut next = || parts.next().flatten();
     let host = HostId { boot: next()?, user_namespace: next()?, pid_namespace: next()?, dev_shm: next()? };
     parts.next().is_none().then_some(host)
-}
-
-/// Digits only: the standard library would take a sign as well.
-fn hex(text: &str) -> Option<u64> {
-    let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_hexdigit());
-    is_number.then(|| u64::from_str_radix(text, 16).ok()).flatten()
 }
 
 /// The path of a match, and why it is not a shorter one.
@@ -193,7 +209,7 @@ pub struct Choice {
 }
 
 /// The shortest path that both sides allow and that what they announce makes possible. Whether the host path works in the
-/// end shows when it is set up.
+/// end shows when it is set up; where that fails, the subscription announces it.
 pub fn classify(publisher: &Announced, subscription: &Announced) -> Choice {
     let (sender, receiver) = match both_known(publisher, subscription) {
         Ok(known) => known,
@@ -210,9 +226,12 @@ pub fn classify(publisher: &Announced, subscription: &Announced) -> Choice {
     }
     let host_obstacle =
         different_places(sender, receiver).or_else(|| forbidden(publisher, subscription, Path::Host));
-    match host_obstacle.or_else(|| no_shared_memory(sender, receiver)) {
+    if let Some(obstacle) = host_obstacle.or_else(|| no_shared_memory(sender, receiver)) {
+        return network(publisher, subscription, reason.unwrap_or(obstacle));
+    }
+    match declined(sender, receiver) {
         None => Choice { path: Some(Path::Host), reason },
-        Some(obstacle) => network(publisher, subscription, reason.unwrap_or(obstacle)),
+        Some(why) => network(publisher, subscription, why),
     }
 }
 
@@ -280,6 +299,11 @@ fn no_shared_memory(sender: &Announcement, receiver: &Announcement) -> Option<Re
         .into_iter()
         .find_map(|(by, announcement)| announcement.shared_memory.err().map(|why| (by, why)))
         .map(|(by, why)| Reason::SharedMemoryUnavailable { by, why })
+}
+
+fn declined(sender: &Announcement, receiver: &Announcement) -> Option<Reason> {
+    let declined = receiver.declined.iter().find(|declined| declined.publisher == sender.endpoint)?;
+    Some(declined.why.reason())
 }
 
 fn network(publisher: &Announced, subscription: &Announced, shorter: Reason) -> Choice {

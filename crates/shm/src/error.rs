@@ -2,6 +2,9 @@
 
 use std::path::PathBuf;
 
+use crate::declined::LinkObstacle;
+use crate::paths::Obstacle;
+
 /// The shared memory of this host cannot be used by this process; the network path remains.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum UnavailableError {
@@ -42,6 +45,18 @@ pub enum UnavailableError {
     },
 }
 
+impl UnavailableError {
+    /// What the other side is told.
+    pub fn obstacle(&self) -> Obstacle {
+        match self {
+            Self::Folder { .. } => Obstacle::NoDevShm,
+            Self::NotTrusted { .. } => Obstacle::Denied,
+            Self::Full { .. } => Obstacle::Full,
+            Self::Refused { .. } => Obstacle::Other,
+        }
+    }
+}
+
 /// A publisher's shared memory cannot be made.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum CreateError {
@@ -64,6 +79,14 @@ pub enum OpenError {
     /// The publisher has made no shared memory yet, or it is gone. Try again when it may have changed.
     #[error("publisher {id:#018x} has no shared memory (yet, or any more)")]
     NotYet {
+        /// The publisher's id.
+        id: u64,
+    },
+    /// The publisher's memory cannot be mapped. It may just be going or growing: try a few times.
+    #[error(
+        "the shared memory of publisher {id:#018x} cannot be mapped; allow this process more memory and open files"
+    )]
+    NotMapped {
         /// The publisher's id.
         id: u64,
     },
@@ -91,6 +114,22 @@ pub enum OpenError {
     /// The host's shared memory cannot be used.
     #[error(transparent)]
     Unavailable(#[from] UnavailableError),
+}
+
+impl OpenError {
+    /// What the other side is told; `None`: nothing is in the way but time.
+    pub fn obstacle(&self) -> Option<LinkObstacle> {
+        match self {
+            Self::NotYet { .. } => None,
+            Self::NotMapped { .. } => Some(LinkObstacle::Unavailable(Obstacle::NotMapped)),
+            Self::TooMany { max_subscriptions, .. } => {
+                let limit = u32::try_from(*max_subscriptions).unwrap_or(u32::MAX);
+                Some(LinkObstacle::TooManySubscriptions { limit })
+            }
+            Self::Incompatible { .. } => Some(LinkObstacle::Unavailable(Obstacle::Other)),
+            Self::Unavailable(unavailable) => Some(LinkObstacle::Unavailable(unavailable.obstacle())),
+        }
+    }
 }
 
 /// No memory can be lent for a message now. Never the effect of waiting: lending never blocks.

@@ -23,6 +23,8 @@ mod sync;
 #[cfg(not(loom))]
 mod announcement;
 #[cfg(not(loom))]
+mod declined;
+#[cfg(not(loom))]
 mod error;
 #[cfg(not(loom))]
 mod host_id;
@@ -55,6 +57,8 @@ mod token;
 
 #[cfg(not(loom))]
 pub use announcement::{Announced, Announcement, Choice, FORMAT_VERSION, classify};
+#[cfg(not(loom))]
+pub use declined::{Declined, LinkObstacle};
 #[cfg(not(loom))]
 pub use error::{CreateError, LoanError, OpenError, Refused, SendError, UnavailableError};
 #[cfg(not(loom))]

@@ -102,7 +102,8 @@ impl Link {
     /// Links to the publisher `id`. Messages that it sends from now on arrive here.
     ///
     /// # Errors
-    /// [`OpenError::NotYet`] while the publisher has not made its shared memory.
+    /// [`OpenError::NotYet`] while the publisher has not made its shared memory, [`OpenError::NotMapped`] also when it goes or
+    /// grows just now.
     pub fn open(node: &Arc<HostNode>, id: u64, settings: LinkSettings) -> Result<Self, OpenError> {
         let lock = node.exclusive()?;
         let service = service::builder(node, id).open().map_err(|cause| open_error(id, cause))?;
@@ -147,7 +148,7 @@ impl Link {
                 .into(),
         })?;
         if failed_connections.load(Ordering::Relaxed) > 0 {
-            return Err(OpenError::NotYet { id }); // the publisher went or grew in between
+            return Err(OpenError::NotMapped { id });
         }
         Ok(Self {
             port: Arc::new(Port {

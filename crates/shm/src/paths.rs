@@ -204,6 +204,8 @@ pub enum Obstacle {
     Forked,
     /// The history of the subscription is longer than the queues in shared memory.
     LongHistory,
+    /// The process cannot map the other's shared memory.
+    NotMapped,
     /// Shared memory is turned off.
     Off,
     /// Something that this version does not know.
@@ -211,7 +213,7 @@ pub enum Obstacle {
 }
 
 impl Obstacle {
-    const CODES: [(Self, &'static str); 10] = [
+    const CODES: [(Self, &'static str); 11] = [
         (Self::NoMemory, "no-mem"),
         (Self::NoProc, "no-proc"),
         (Self::NoDevShm, "no-shm"),
@@ -220,6 +222,7 @@ impl Obstacle {
         (Self::TableFull, "table"),
         (Self::Forked, "forked"),
         (Self::LongHistory, "long"),
+        (Self::NotMapped, "no-map"),
         (Self::Off, "off"),
         (Self::Other, "other"),
     ];
@@ -247,6 +250,7 @@ impl fmt::Display for Obstacle {
             Self::TableFull => "a table in the shared memory of its process is full",
             Self::Forked => "its process was forked from one that used shared memory",
             Self::LongHistory => "its history is longer than queues in shared memory may be",
+            Self::NotMapped => "its process cannot map that of the other side",
             Self::Off => "it is turned off there",
             Self::Other => "for a reason that only its process knows",
         })

@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use feros_shm::{HostNode, Obstacle, ProcessSegment, UnavailableError};
+use feros_shm::{HostNode, Obstacle, ProcessSegment};
 
 /// The longest queue in shared memory; a subscription with a longer history takes the network path.
 pub(crate) const LONGEST_QUEUE: usize = 128;
@@ -17,16 +17,6 @@ pub(crate) fn obstacle() -> Option<Obstacle> {
         }
         let error = HostNode::shared().err()?;
         tracing::warn!(target: "feros::shm", "messages to other processes take the network path: {error}");
-        Some(obstacle_of(&error))
+        Some(error.obstacle())
     })
-}
-
-/// What the other side is told of an error.
-pub(crate) fn obstacle_of(error: &UnavailableError) -> Obstacle {
-    match error {
-        UnavailableError::Folder { .. } => Obstacle::NoDevShm,
-        UnavailableError::NotTrusted { .. } => Obstacle::Denied,
-        UnavailableError::Full { .. } => Obstacle::Full,
-        UnavailableError::Refused { .. } => Obstacle::Other,
-    }
 }

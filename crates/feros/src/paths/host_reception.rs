@@ -7,17 +7,27 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use feros_executor::Ringer;
-use feros_rmw::{Gid, History, Match, MessageInfo, Payload, QosProfile, Reliability, Sample, Stamp};
+use feros_rmw::{
+    Gid, History, Match, MessageInfo, Payload, QosProfile, Reliability, Sample, Stamp,
+    Subscription as EngineSubscription,
+};
 use feros_shm::{
-    Announced, Announcement, Attachment, HostNode, HostSample, Link, LinkSettings, Obstacle, OpenError, Path,
-    PathSet, ProcessSegment, SampleHeader, SubscriptionEntry, TakeOutcome, classify,
+    Announced, Announcement, Attachment, Declined, HostNode, HostSample, Link, LinkObstacle, LinkSettings,
+    Obstacle, OpenError, Path, PathSet, ProcessSegment, Reason, SampleHeader, SubscriptionEntry, TakeOutcome,
+    classify,
 };
 
 use crate::paths::host::{self, LONGEST_QUEUE};
 use crate::paths::merge::{FastLink, FromLink, Links};
 
-/// A link that could not be opened is tried again not sooner.
+/// A link that could not be opened yet is tried again not sooner.
 const RETRY: Duration = Duration::from_millis(1);
+/// A link that failed is tried again with a message that comes so much later, which is doubled each time ...
+const FIRST_RETRY_OF_FAILED: Duration = Duration::from_secs(1);
+/// ... up to this.
+const LAST_RETRY_OF_FAILED: Duration = Duration::from_secs(16);
+/// Memory that cannot be mapped so often is not just growing.
+const MAPPING_TRIES: u32 = 20;
 
 /// How a subscription hears publishers of other processes of its host.
 pub(crate) struct HostReception {
@@ -38,11 +48,24 @@ pub(crate) struct HostReceptionState {
     pub(crate) refused: AtomicU64,
     /// Publishers that are linked, and whether they have begun to use the link.
     linked: Mutex<Vec<(Gid, Arc<AtomicBool>)>>,
+    /// Publishers whose links failed.
+    failed: Mutex<Vec<(Gid, LinkObstacle)>>,
 }
 
 impl HostReceptionState {
     fn lock(&self) -> MutexGuard<'_, Vec<(Gid, Arc<AtomicBool>)>> {
         self.linked.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn lock_failed(&self) -> MutexGuard<'_, Vec<(Gid, LinkObstacle)>> {
+        self.failed.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Why a publisher's messages, which could come by shared memory, do not.
+    pub(crate) fn why_not(&self, publisher: Gid) -> Reason {
+        let failed = self.lock_failed();
+        let found = failed.iter().find(|(gid, _)| *gid == publisher);
+        found.map_or(Reason::Pending, |(_, why)| why.reason())
     }
 
     /// Whether a publisher's messages come by shared memory.
@@ -54,7 +77,44 @@ impl HostReceptionState {
 struct PendingLink {
     publisher: Gid,
     id: NonZeroU64,
-    tried: Option<Instant>,
+    retry_at: Option<Instant>,
+    /// How often the memory could not be mapped.
+    unmapped: u32,
+    /// Why the last try failed, and the time to the next one.
+    failed: Option<(LinkObstacle, Duration)>,
+}
+
+impl PendingLink {
+    fn new(publisher: Gid, id: NonZeroU64) -> Self {
+        Self { publisher, id, retry_at: None, unmapped: 0, failed: None }
+    }
+
+    /// After a try that failed.
+    fn note(&mut self, failure: OpenFailure, tried: Instant) {
+        let OpenFailure { obstacle, why } = failure;
+        if matches!(obstacle, Some(LinkObstacle::Unavailable(Obstacle::NotMapped))) {
+            self.unmapped = self.unmapped.saturating_add(1);
+        }
+        let obstacle = obstacle.filter(|_| self.unmapped == 0 || self.unmapped >= MAPPING_TRIES);
+        let Some(obstacle) = obstacle else {
+            // It rings when it is ready.
+            self.failed = None;
+            self.retry_at = Some(tried + RETRY);
+            return;
+        };
+        let patience = match self.failed {
+            Some((_, patience)) => (patience * 2).min(LAST_RETRY_OF_FAILED),
+            None => FIRST_RETRY_OF_FAILED,
+        };
+        if self.failed.is_none_or(|(former, _)| former != obstacle) {
+            tracing::warn!(
+                target: "feros::shm",
+                "messages of publisher {} take the network path: {why}", self.publisher
+            );
+        }
+        self.failed = Some((obstacle, patience));
+        self.retry_at = Some(tried + patience);
+    }
 }
 
 impl HostReception {
@@ -96,7 +156,7 @@ impl HostReception {
     }
 
     /// Looks at the matches: links to publishers that left are closed, those to new ones wait to be opened.
-    pub(crate) fn update(&mut self, matches: &[Match], links: &mut Links) {
+    pub(crate) fn update(&mut self, matches: &[Match], engine: &dyn EngineSubscription, links: &mut Links) {
         if self.entry.is_none() {
             return;
         }
@@ -121,9 +181,10 @@ impl HostReception {
             let is_host = classify(&announced, &self.announced).path == Some(Path::Host);
             let id = announced.feros().and_then(|publisher| NonZeroU64::new(publisher.endpoint));
             if let (false, true, Some(id)) = (is_known, is_host, id) {
-                self.pending.push(PendingLink { publisher: found.gid, id, tried: None });
+                self.pending.push(PendingLink::new(found.gid, id));
             }
         }
+        self.tell_failures(engine);
         self.show_place(had_publishers, links.len() + self.pending.len() > 0);
     }
 
@@ -144,32 +205,50 @@ impl HostReception {
     }
 
     /// Opens the links whose publishers are ready. Costs nothing while no link is awaited.
-    pub(crate) fn open_pending(&mut self, qos: &QosProfile, links: &mut Links) {
+    pub(crate) fn open_pending(&mut self, engine: &dyn EngineSubscription, links: &mut Links) {
         let Some(entry) = self.entry.clone() else { return };
+        let now = Instant::now();
+        let is_due = |pending: &PendingLink| pending.retry_at.is_none_or(|at| at <= now);
+        if !self.pending.iter().any(is_due) {
+            return;
+        }
+        let qos = engine.qos();
         let mut index = 0;
         while index < self.pending.len() {
             let pending = &mut self.pending[index];
-            if pending.tried.is_some_and(|tried| tried.elapsed() < RETRY) {
+            if !is_due(pending) {
                 index += 1;
                 continue;
             }
-            pending.tried = Some(Instant::now());
-            match open(&entry, pending, qos, self.type_hash, &self.ringer, &self.shared) {
+            match open(&entry, pending, &qos, self.type_hash, &self.ringer, &self.shared) {
                 Ok((link, is_heard)) => {
                     self.shared.lock().push((pending.publisher, is_heard));
                     links.push(Box::new(link));
                     self.pending.swap_remove(index);
                 }
-                // It rings when it is ready.
-                Err(OpenFailure::NotYet) => index += 1,
-                Err(OpenFailure::Never(why)) => {
-                    tracing::warn!(
-                        target: "feros::shm",
-                        "messages of publisher {} take the network path: {why}", pending.publisher
-                    );
-                    self.pending.swap_remove(index);
+                Err(failure) => {
+                    pending.note(failure, now);
+                    index += 1;
                 }
             }
+        }
+        self.tell_failures(engine);
+    }
+
+    /// Tells others, and users of this subscription, which links failed, when that has changed.
+    fn tell_failures(&self, engine: &dyn EngineSubscription) {
+        let failed = || self.pending.iter().filter_map(|pending| Some((pending, pending.failed?.0)));
+        let by_gid: Vec<_> = failed().map(|(pending, why)| (pending.publisher, why)).collect();
+        let is_told = std::mem::replace(&mut *self.shared.lock_failed(), by_gid.clone()).as_slice()
+            == by_gid.as_slice();
+        if is_told {
+            return;
+        }
+        let Announced::Feros(mut announcement) = self.announced.clone() else { return };
+        let declined = failed().map(|(pending, why)| Declined { publisher: pending.id.get(), why });
+        announcement.declined = declined.collect();
+        if let Err(error) = engine.announce(&announcement.encode()) {
+            tracing::warn!(target: "feros::shm", "others are not told why: {error}");
         }
     }
 }
@@ -189,9 +268,16 @@ fn prepare(paths: PathSet, qos: &QosProfile) -> Result<Option<SubscriptionEntry>
     segment.subscription_entry().map(Some).map_err(|full| full.obstacle())
 }
 
-enum OpenFailure {
-    NotYet,
-    Never(String),
+struct OpenFailure {
+    /// `None`: nothing is in the way but time.
+    obstacle: Option<LinkObstacle>,
+    why: String,
+}
+
+impl From<OpenError> for OpenFailure {
+    fn from(error: OpenError) -> Self {
+        Self { obstacle: error.obstacle(), why: error.to_string() }
+    }
 }
 
 fn open(
@@ -202,20 +288,15 @@ fn open(
     ringer: &Ringer,
     shared: &Arc<HostReceptionState>,
 ) -> Result<(HostLink, Arc<AtomicBool>), OpenFailure> {
-    let never = |why: &dyn ToString| OpenFailure::Never(why.to_string());
     let depth = if qos.history == History::KeepAll { LONGEST_QUEUE } else { qos.depth.max(1) };
-    let node = HostNode::shared().map_err(|error| never(&error))?;
-    let link =
-        Link::open(&node, pending.id.get(), LinkSettings { depth, type_hash }).map_err(
-            |error| match error {
-                OpenError::NotYet { .. } => OpenFailure::NotYet,
-                other => never(&other),
-            },
-        )?;
+    let node = HostNode::shared().map_err(OpenError::from)?;
+    let link = Link::open(&node, pending.id.get(), LinkSettings { depth, type_hash })?;
     let room = ringer.clone();
     link.on_room(move || room.ring());
     let capacity = u32::try_from(link.depth()).unwrap_or(u32::MAX);
-    let attachment = entry.attach(pending.id, capacity).map_err(|error| never(&error))?;
+    let attachment = entry
+        .attach(pending.id, capacity)
+        .map_err(|full| OpenFailure { obstacle: Some(full.obstacle()), why: full.to_string() })?;
     let is_heard = Arc::new(AtomicBool::new(false));
     let is_lossless = qos.history == History::KeepAll && qos.reliability == Reliability::Reliable;
     Ok((

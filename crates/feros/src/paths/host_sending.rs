@@ -144,7 +144,7 @@ impl HostSending {
                 "a publisher of {} takes the network path instead of shared memory: {error}", settings.type_name
             );
             match error {
-                CreateError::Unavailable(error) => host::obstacle_of(&error),
+                CreateError::Unavailable(error) => error.obstacle(),
                 CreateError::AlreadyExists { .. } => Obstacle::Other,
             }
         })

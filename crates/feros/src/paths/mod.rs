@@ -25,6 +25,7 @@ pub(crate) use host_sending::HostSending;
 pub use inbox::Want;
 pub(crate) use inbox::{AnyInbox, Content, DirectGuard, Envelope, Inbox};
 pub(crate) use merge::{EngineSource, Incoming, Merge, MergeCounters, Via};
+pub(crate) use outlet::network_is_allowed;
 pub(crate) use outlet::{Built, Bytes, Outgoing, Outlet, ProcessRoute, lend};
 pub use outlet::{MatchPath, SharedMemoryOptions, WhenExhausted};
 pub use received::Received;

@@ -40,7 +40,12 @@ pub(crate) struct Routes {
 
 impl Routes {
     /// Takes in a match that can be served by shared memory, and says which path it takes now.
-    fn add_host(&mut self, route: Result<HostRoute, Reason>, network_is_allowed: bool) -> Choice {
+    fn add_host(
+        &mut self,
+        route: Result<HostRoute, Reason>,
+        declined: Option<Reason>,
+        network_is_allowed: bool,
+    ) -> Choice {
         let network = network_is_allowed.then_some(Path::Network);
         match route {
             Ok(route) => {
@@ -50,7 +55,7 @@ impl Routes {
                 if is_served {
                     Choice { path: Some(Path::Host), reason: None }
                 } else {
-                    Choice { path: network, reason: Some(Reason::Pending) }
+                    Choice { path: network, reason: Some(declined.unwrap_or(Reason::Pending)) }
                 }
             }
             Err(reason) => Choice { path: network, reason: Some(reason) },
@@ -58,10 +63,10 @@ impl Routes {
     }
 }
 
-fn network_is_allowed(by_publisher: PathSet, subscription: &Announced) -> bool {
-    let by_subscription =
-        subscription.feros().is_none_or(|subscription| subscription.paths.contains(Path::Network));
-    by_publisher.contains(Path::Network) && by_subscription
+/// Whether both sides allow the network path.
+pub(crate) fn network_is_allowed(publisher: &Announced, subscription: &Announced) -> bool {
+    let allows = |side: &Announced| side.feros().is_none_or(|side| side.paths.contains(Path::Network));
+    allows(publisher) && allows(subscription)
 }
 
 /// The path that messages between two endpoints take.
@@ -286,7 +291,10 @@ impl Outlet {
 
     /// The path of each match as it is now.
     pub(crate) fn paths(&self) -> Vec<MatchPath> {
-        self.routes_without_waiting().paths.clone()
+        let routes = self.routes_without_waiting();
+        // Why a subscription could not open its link is in what it announces, and no ring tells of that.
+        let renewed = routes.has_pending.then(|| self.sending.try_lock().ok()).flatten();
+        renewed.map_or(routes, |sending| self.renew_routes(sending)).paths.clone()
     }
 
     /// How much of the publisher's shared memory is in use; `None` while it has none.
@@ -349,7 +357,9 @@ impl Outlet {
             if inbox.as_ref().is_some_and(|inbox| inbox.ignores(self.gid)) {
                 continue;
             }
-            let announced = Announced::read(found.announcement.as_deref());
+            let mut announced = Announced::read(found.announcement.as_deref());
+            // Its route stays: it tries again.
+            let declined = announced.forget_declined(self.host_id.get());
             let mut choice = classify(host.announced(), &announced);
             if let (Some(Path::Process), Some(inbox)) = (choice.path, inbox) {
                 let known = former.process.iter().find(|route| route.subscription == found.gid);
@@ -358,7 +368,8 @@ impl Outlet {
             } else if matches!(choice.path, Some(Path::Process | Path::Host)) {
                 let known = former.host.iter().find(|route| route.subscription == found.gid);
                 let route = host.route(&found, known, &*self.engine, next_number);
-                choice = routes.add_host(route, network_is_allowed(self.allowed, &announced));
+                let network = network_is_allowed(host.announced(), &announced);
+                choice = routes.add_host(route, declined, network);
             }
             routes.needs_engine |= choice.path == Some(Path::Network);
             routes.paths.push(MatchPath { gid: found.gid, path: choice.path, reason: choice.reason });

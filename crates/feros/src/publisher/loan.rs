@@ -34,10 +34,13 @@ impl<M: Message> Loan<M> {
     /// They start with the message's defaults, except sequences of numbers: those hold what an earlier message left there,
     /// so write all of them.
     ///
-    /// # Panics
-    /// Never: the memory was laid out when the loan was made, and its sizes cannot be changed through the fields.
-    pub fn fields(&mut self) -> M::Fields<'_> {
-        feros_message::fields::<M>(self.memory.bytes_mut()).expect("was laid out when the loan was made")
+    /// # Errors
+    /// [`PublishError::Overwritten`] when another process wrote over the shared memory. The sizes cannot be changed through the
+    /// fields, so that memory of this process is always as it was laid out.
+    pub fn fields(&mut self) -> Result<M::Fields<'_>, PublishError> {
+        let overwritten =
+            |source: BuildError| PublishError::Overwritten { topic: self.outlet.topic().to_owned(), source };
+        feros_message::fields::<M>(self.memory.bytes_mut()).map_err(overwritten)
     }
 
     /// Whether the memory is shared memory, which other processes of this host read in place.

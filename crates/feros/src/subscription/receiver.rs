@@ -101,7 +101,7 @@ where
             self.update_matches();
         }
         if self.host.has_pending() {
-            self.host.open_pending(&self.engine.qos(), self.merge.links());
+            self.host.open_pending(&*self.engine, self.merge.links());
         }
         let lost_before = self.tally.lost();
         let incoming = self.next();
@@ -149,7 +149,7 @@ where
 
     fn update_matches(&mut self) {
         let matches = self.engine.matches();
-        self.host.update(&matches, self.merge.links());
+        self.host.update(&matches, &*self.engine, self.merge.links());
         self.merge.retain(|publisher| matches.iter().any(|found| found.gid == publisher));
     }
 

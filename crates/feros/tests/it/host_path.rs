@@ -9,8 +9,9 @@ use std::time::Duration;
 use feros::msgs::sensor_msgs::msg::{Image, ImageShape};
 use feros::msgs::std_msgs::msg::{HeaderShape, Int32};
 use feros::{
-    Context, Executor, MessageInfo, Node, Path, PathSet, Publisher, QosProfile, Reason, SerializedMessage,
-    SharedMemoryOptions, Stopper, SubscriptionEvent, SubscriptionOptions, View, WhenExhausted,
+    Context, Executor, MessageInfo, Node, Path, PathSet, Publisher, PublisherOptions, QosProfile, Reason,
+    SerializedMessage, SharedMemoryOptions, Stopper, Subscription, SubscriptionEvent, SubscriptionOptions,
+    View, WhenExhausted, paths_of_topic,
 };
 
 use crate::support::{WATCHDOG, context, spin_until};
@@ -225,6 +226,48 @@ fn what_is_pushed_out_of_shared_memory_is_told() {
 }
 
 #[test]
+fn a_link_that_cannot_be_opened_tells_why_on_both_sides_and_is_tried_again() {
+    let (_here, _there, talker, listener) = nodes();
+    let observer = context();
+    let shared_memory = SharedMemoryOptions { max_subscriptions: 1, ..SharedMemoryOptions::default() };
+    let only_one = PublisherOptions { shared_memory, ..PublisherOptions::from(10) };
+    let publisher = talker.create_publisher::<Int32>("number", only_one).unwrap();
+    let subscribe = || listener.create_subscription("number", options(10), |_: Int32| ()).unwrap();
+    let mut subscriptions = vec![subscribe(), subscribe()];
+    let _spinning = spinning(&listener);
+    let why = Reason::TooManySubscriptions { limit: 1 };
+    let topic = publisher.topic_name().to_owned();
+    // What the publisher, its subscriptions and the graph of a third party say of the matches. That they may not take the process
+    // path is not of interest here.
+    let told = |subscriptions: &[Subscription<Int32>]| {
+        let one = |(path, reason): (Option<Path>, Option<Reason>)| {
+            (path, reason.filter(|_| path != Some(Path::Host)))
+        };
+        let mine = publisher.paths().into_iter().map(|found| (found.path, found.reason));
+        let theirs = subscriptions.iter().flat_map(|subscription| subscription.paths());
+        let theirs = theirs.map(|found| (found.path, found.reason));
+        let graph = observer.graph();
+        let seen = paths_of_topic(&graph, &topic).into_iter().map(|found| (found.path, found.reason));
+        let mut told: [Vec<_>; 3] =
+            [mine.map(one).collect(), theirs.map(one).collect(), seen.map(one).collect()];
+        told.iter_mut().for_each(|one| one.sort_by_key(|(path, _)| *path));
+        told
+    };
+    let until_told = |subscriptions: &[Subscription<Int32>], expected: &[(Option<Path>, Option<Reason>)]| {
+        let started = std::time::Instant::now();
+        while told(subscriptions).iter().any(|told| told != expected) {
+            assert!(started.elapsed() < WATCHDOG, "the watchdog bit: {:?}", told(subscriptions));
+            publisher.publish(Int32::default()).unwrap();
+            std::thread::sleep(Duration::from_millis(2));
+        }
+    };
+    until_told(&subscriptions, &[(Some(Path::Host), None), (Some(Path::Network), Some(why))]);
+    let served = subscriptions.iter().position(|one| one.paths()[0].path == Some(Path::Host)).unwrap();
+    drop(subscriptions.swap_remove(served));
+    until_told(&subscriptions, &[(Some(Path::Host), None)]);
+}
+
+#[test]
 fn late_joiners_get_history_by_the_engine_and_the_rest_through_shared_memory_once() {
     let (_here, _there, talker, listener) = nodes();
     let qos = QosProfile::keep_last(5).transient_local();
@@ -286,7 +329,7 @@ fn messages_are_built_where_they_are_read() {
     let shape = ImageShape { header: HeaderShape { frame_id: "camera" }, encoding: "mono8", data: 1000 };
     let build = |height: u32| {
         let mut loan = publisher.loan(&shape).unwrap();
-        let image = loan.fields();
+        let image = loan.fields().unwrap();
         *image.height = height;
         image.data.fill(height as u8);
         let is_shared = loan.is_shared();
@@ -327,6 +370,59 @@ fn messages_are_built_where_they_are_read() {
     heard.sort_unstable();
     assert_eq!(heard, [("host", seen.clone()), ("process", seen)]);
     drop(spinning);
+}
+
+/// The mapped memory of publishers that holds `marker`, and where.
+fn in_shared_memory(marker: &[u8]) -> (std::fs::File, u64) {
+    let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
+    let files = maps.lines().filter_map(|line| line.split_whitespace().nth(5));
+    let found = files.filter(|file| file.ends_with(".data")).find_map(|file| {
+        let content = std::fs::read(file).ok()?;
+        let at = content.windows(marker.len()).position(|window| window == marker)?;
+        Some((std::fs::OpenOptions::new().read(true).write(true).open(file).unwrap(), at as u64))
+    });
+    found.expect("the message is in shared memory")
+}
+
+#[test]
+fn what_another_process_writes_over_a_loan_is_an_error() {
+    use std::os::unix::fs::FileExt;
+    const MARKER: &str = "the-loan-that-is-overwritten";
+    let (_here, _there, talker, listener) = nodes();
+    let publisher = talker.create_publisher::<Image>("image", 10).unwrap();
+    let _subscription =
+        listener.create_subscription::<Image, _>("image", options(10), |_: SerializedMessage| ()).unwrap();
+    let _spinning = spinning(&listener);
+    until_host(&publisher, 1, || publisher.publish(Image::default()).unwrap());
+    let shape = ImageShape { header: HeaderShape { frame_id: MARKER }, encoding: "mono8", data: 1000 };
+    let mut loan = publisher.loan(&shape).unwrap();
+    assert!(loan.is_shared());
+    let (file, marker) = in_shared_memory(MARKER.as_bytes());
+    // From the message's header over all that is not data.
+    let (begin, length) = (marker - 16, 16 + MARKER.len() + 40);
+    let mut original = vec![0; length];
+    file.read_exact_at(&mut original, begin).unwrap();
+    let (mut refused, mut fit) = (0, 0);
+    for at in 0..length - 4 {
+        for word in [0_u32, 1, 7, 0x7fff_ffff, u32::MAX] {
+            file.write_all_at(&word.to_ne_bytes(), begin + at as u64).unwrap();
+            match loan.fields() {
+                Ok(fields) => {
+                    fields.data.fill(1);
+                    fit += 1;
+                }
+                Err(error) => {
+                    assert!(error.to_string().contains("overwritten by another process"), "{error}");
+                    refused += 1;
+                }
+            }
+            // What was laid out, and nothing of what was written into the fields.
+            file.write_all_at(&original, begin).unwrap();
+        }
+    }
+    assert!(refused > 50 && fit > 50, "{refused} were refused, {fit} fit");
+    assert_eq!(loan.fields().unwrap().data.len(), 1000);
+    loan.publish().unwrap();
 }
 
 #[test]

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 use super::*;
+use crate::declined::LinkObstacle;
 use proptest::prelude::*;
 
 const HERE: HostId = HostId { boot: 1, user_namespace: 2, pid_namespace: 3, dev_shm: 4 };
@@ -16,6 +17,7 @@ fn announcement() -> Announcement {
         endpoint: 9,
         paths: PathSet::ALL,
         shared_memory: Ok(5),
+        declined: vec![],
     }
 }
 
@@ -201,6 +203,31 @@ fn later_versions_may_add_fields_and_letters_and_codes() {
 }
 
 #[test]
+fn a_link_that_could_not_be_opened_is_told_to_its_publisher_alone() {
+    let why = LinkObstacle::TooManySubscriptions { limit: 16 };
+    let reason = Reason::TooManySubscriptions { limit: 16 };
+    let declining = Announcement { declined: vec![Declined { publisher: 9, why }], ..neighbour() };
+    assert!(declining.encode().ends_with(",5,9!subs-10"), "{}", declining.encode());
+    let other = Announcement { endpoint: 10, ..announcement() };
+    check(vec![
+        (feros(announcement()), feros(declining.clone()), Some(Path::Network), Some(reason.clone())),
+        (feros(other), feros(declining.clone()), Some(Path::Host), None),
+    ]);
+    let mut declining = feros(declining);
+    assert_eq!(declining.forget_declined(10), None);
+    assert_eq!(declining.forget_declined(9), Some(reason));
+    assert_eq!(declining, feros(neighbour()));
+    // More than there is room for, and what only later versions know.
+    let entries = |number| vec![Declined { publisher: u64::MAX, why }; number];
+    let many = Announcement { declined: entries(100), ..neighbour() };
+    let few = Announcement { declined: entries(MAX_DECLINED), ..neighbour() };
+    assert_eq!(Announced::read(Some(&many.encode())), feros(few));
+    let later = Announced::read(Some("1,1-2-3-4,3e8,2a,7,9,phn,5,+x!full+9!later+8!subs-x+7"));
+    let declined = vec![Declined { publisher: 9, why: LinkObstacle::Unavailable(Obstacle::Other) }];
+    assert_eq!(later, feros(Announcement { declined, ..announcement() }));
+}
+
+#[test]
 fn what_is_no_announcement_is_unreadable() {
     assert_eq!(Announced::read(None), Announced::Nothing);
     let long = format!("1,1-2-3-4,3e8,2a,7,9,phn,5,{}", "x".repeat(MAX_TEXT_BYTES));
@@ -232,8 +259,15 @@ fn any_announcement() -> impl Strategy<Value = Announcement> {
         any::<u32>().prop_map(Ok),
         prop_oneof![Just(Obstacle::NoMemory), Just(Obstacle::TableFull), Just(Obstacle::Other)].prop_map(Err)
     ];
-    (host, any::<u32>(), any::<u32>(), any::<u64>(), any::<u64>(), paths, memory).prop_map(
-        |(host, uid, pid, token, endpoint, paths, shared_memory)| Announcement {
+    let why = prop_oneof![
+        any::<u32>().prop_map(|limit| LinkObstacle::TooManySubscriptions { limit }),
+        any::<u32>().prop_map(|limit| LinkObstacle::TooManyPublishers { limit }),
+        prop_oneof![Just(Obstacle::Full), Just(Obstacle::NotMapped)].prop_map(LinkObstacle::Unavailable),
+    ];
+    let declined = (any::<u64>(), why).prop_map(|(publisher, why)| Declined { publisher, why });
+    let declined = proptest::collection::vec(declined, 0..=MAX_DECLINED);
+    (host, any::<u32>(), any::<u32>(), any::<u64>(), any::<u64>(), paths, memory, declined).prop_map(
+        |(host, uid, pid, token, endpoint, paths, shared_memory, declined)| Announcement {
             host: host.map(|(boot, user_namespace, pid_namespace, dev_shm)| HostId {
                 boot,
                 user_namespace,
@@ -246,6 +280,7 @@ fn any_announcement() -> impl Strategy<Value = Announcement> {
             endpoint,
             paths: paths.into_iter().map(|index| Path::ALL[index]).collect(),
             shared_memory,
+            declined,
         },
     )
 }
@@ -254,13 +289,13 @@ proptest! {
     #[test]
     fn every_announcement_survives_its_text(announcement in any_announcement()) {
         let text = announcement.encode();
-        prop_assert!(text.len() <= 200 && text.bytes().all(|byte| byte.is_ascii_graphic()));
+        prop_assert!(text.len() <= MAX_TEXT_BYTES && text.bytes().all(|byte| byte.is_ascii_graphic()));
         prop_assert!(!text.contains([';', '=']));
         prop_assert_eq!(Announced::read(Some(&text)), Announced::Feros(announcement));
     }
 
     #[test]
-    fn no_text_does_harm(text in ".*", almost in "[01],([0-9a-f-]{0,20},){0,8}!?[a-z0-9]{0,9}") {
+    fn no_text_does_harm(text in ".*", almost in "[01],([0-9a-f-]{0,20},){0,8}([0-9a-f+]{0,3}!?(subs-|pubs-)?[a-z0-9]{0,9}){0,9}") {
         for text in [text, almost] {
             let read = Announced::read(Some(&text));
             classify(&read, &Announced::Feros(announcement()));

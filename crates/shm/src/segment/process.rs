@@ -4,6 +4,7 @@ use super::entry::{Entry, MAX_ATTACHMENTS};
 use super::layout::{Extent, Layout, MAX_DOORBELLS, MAX_SUBSCRIPTIONS, SEGMENT_BYTES};
 use super::mapping::Mapping;
 use super::numbers::Numbers;
+use crate::declined::LinkObstacle;
 use crate::paths::Obstacle;
 use crate::sync::lock;
 use crate::token::process_token;
@@ -107,6 +108,13 @@ impl SegmentFull {
     "the subscription hears {MAX_ATTACHMENTS} publishers by shared memory; further ones take the network path"
 )]
 pub struct AttachmentsFull;
+
+impl AttachmentsFull {
+    /// What the other side is told.
+    pub fn obstacle(self) -> LinkObstacle {
+        LinkObstacle::TooManyPublishers { limit: u32::try_from(MAX_ATTACHMENTS).unwrap_or(u32::MAX) }
+    }
+}
 
 /// The memory of this process that other processes of its host can reach.
 pub struct ProcessSegment {

@@ -1,6 +1,7 @@
 //! `feros doctor`: looks at this machine and says what stands in the way of ROS, each with its cure.
 
 mod engine;
+mod graph;
 mod machine;
 mod network;
 
@@ -69,6 +70,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
     findings.extend(machine::examine());
     let (engine, configuration) = engine::examine();
     findings.extend(engine);
+    findings.extend(graph::examine());
     let worst = findings.iter().map(|finding| finding.status).max().unwrap_or(Status::Ok);
     if args.json {
         let mut object = json!({ "worst": worst, "findings": findings });

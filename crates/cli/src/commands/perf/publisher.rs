@@ -246,7 +246,7 @@ impl Outgoing {
                 let before = monotonic_nanos();
                 let layout = MultiArrayLayoutShape { dim: &[] };
                 let mut loan = publisher.loan(&UInt8MultiArrayShape { layout, data: *size_bytes })?;
-                stamp_with(loan.fields().data, sequence, before);
+                stamp_with(loan.fields()?.data, sequence, before);
                 loan.publish()?;
                 Ok(before)
             }

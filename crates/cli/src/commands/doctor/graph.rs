@@ -1,0 +1,113 @@
+//! The graph that this machine sees: matches on a longer path than they should need.
+
+use feros::{Reason, paths_of_topic};
+use feros_rmw::{EndpointInfo, GraphSnapshot};
+
+use super::Finding;
+use crate::connection::{Connection, DiscoveryArgs};
+
+const AREA: &str = "paths";
+/// More of the same are counted.
+const MOST_FINDINGS: usize = 10;
+
+pub(super) fn examine() -> Vec<Finding> {
+    let Ok(connection) = Connection::open() else { return Vec::new() }; // the engine's own finding says it
+    connection.discover_nodes(&DiscoveryArgs::default()).map_or_else(|_| Vec::new(), |graph| findings(&graph))
+}
+
+fn findings(graph: &GraphSnapshot) -> Vec<Finding> {
+    let topics = graph.topics();
+    let mut troubled: Vec<Finding> = topics.keys().flat_map(|topic| troubled_matches(graph, topic)).collect();
+    let more = troubled.len().saturating_sub(MOST_FINDINGS);
+    troubled.truncate(MOST_FINDINGS);
+    if more > 0 {
+        let text = format!("{more} more matches do not take the shortest path");
+        troubled.push(Finding::warning(AREA, text, "feros topic info -v TOPIC shows them"));
+    }
+    troubled
+}
+
+fn troubled_matches(graph: &GraphSnapshot, topic: &str) -> Vec<Finding> {
+    let found = paths_of_topic(graph, topic).into_iter();
+    found
+        .filter_map(|found| {
+            let reason = found.reason?;
+            let cure = cure(&reason)?;
+            let path = match found.path {
+                Some(path) => format!("takes the {} path", path.name()),
+                None => "delivers nothing".to_owned(),
+            };
+            let (from, to) = (node_name(found.publisher), node_name(found.subscription));
+            Some(Finding::warning(AREA, format!("{topic}: {from} -> {to} {path}, because {reason}"), cure))
+        })
+        .collect()
+}
+
+fn node_name(endpoint: &EndpointInfo) -> String {
+    endpoint.node.name().map_or_else(|| endpoint.gid.to_string(), ToString::to_string)
+}
+
+/// What helps; `None`: it is as it has to be between these two.
+fn cure(reason: &Reason) -> Option<&'static str> {
+    match reason {
+        Reason::SharedMemoryUnavailable { .. } => {
+            Some("feros doctor there, as its user, says more; the node has logged what was in the way")
+        }
+        Reason::TooManySubscriptions { .. } => Some("raise max_subscriptions in the publisher's options"),
+        Reason::TooManyPublishers { .. } => Some("hear fewer publishers with one subscription"),
+        Reason::IncompatibleVersion { .. } | Reason::UnreadableAnnouncement { .. } => {
+            Some("build both with the same version of Feros")
+        }
+        Reason::NoPath { .. } => {
+            Some("allow the network path, in FEROS_PATHS or in the options of the endpoint")
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use feros_rmw::graph::EndpointNode;
+    use feros_rmw::{EndpointKind, Gid, NodeName, QosProfile};
+
+    fn graph(announcements: [&str; 2]) -> GraphSnapshot {
+        let endpoint = |kind, node: &str, announcement: &str| EndpointInfo {
+            kind,
+            name: "/image".into(),
+            type_name: "sensor_msgs/msg/Image".into(),
+            type_hash: None,
+            gid: Gid([kind as u8; 16]),
+            node: EndpointNode::Named(NodeName::new("/", node).unwrap()),
+            qos: QosProfile::default(),
+            is_ros: true,
+            announcement: Some(announcement.into()),
+        };
+        let [publisher, subscription] = announcements;
+        GraphSnapshot {
+            endpoints: vec![
+                endpoint(EndpointKind::Publisher, "camera", publisher),
+                endpoint(EndpointKind::Subscription, "viewer", subscription),
+            ],
+            ..GraphSnapshot::default()
+        }
+    }
+
+    #[test]
+    fn matches_that_could_be_better_are_told_with_their_reason() {
+        const CAMERA: &str = "1,1-2-3-4,3e8,2a,7,9,phn,5";
+        assert_eq!(findings(&graph([CAMERA, "1,1-2-3-4,3e8,2b,8,a,phn,5"])), []);
+        assert_eq!(findings(&graph([CAMERA, "1,ff-2-3-4,3e8,2b,8,a,phn,5"])), [], "another host");
+        let found = findings(&graph([CAMERA, "1,1-2-3-4,3e8,2b,8,a,phn,5,9!subs-1"]));
+        assert_eq!(found.len(), 1);
+        assert_eq!(
+            found[0].text,
+            "/image: /camera -> /viewer takes the network path, because the publisher serves 1 subscriptions by shared \
+             memory already, its limit"
+        );
+        let found = findings(&graph([CAMERA, "1,1-2-3-4,3e8,2b,8,a,phn,5,9!full"]));
+        assert!(found[0].text.ends_with("its /dev/shm is full"), "{}", found[0].text);
+        assert!(found[0].cure.is_some());
+    }
+}

@@ -1,0 +1,85 @@
+//! Links that a subscription could not open, and why, as its announcement tells them.
+//!
+//! An endpoint's own obstacles hold for all its matches; what keeps it from one publisher's shared memory does not, so it goes
+//! with that publisher's id. Each is `<publisher>!<code>` in the announcement, with `+` between them.
+
+use crate::paths::{Obstacle, Reason, Side};
+
+/// So many are announced at most; the discovery data of an endpoint has little room.
+pub(crate) const MAX_DECLINED: usize = 8;
+
+/// That a subscription does not use the shared memory of a publisher, though nothing that both announce was against it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Declined {
+    /// The publisher's random id.
+    pub publisher: u64,
+    /// What was in the way.
+    pub why: LinkObstacle,
+}
+
+/// What is in the way of one link.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LinkObstacle {
+    /// The publisher serves as many subscriptions as it may.
+    TooManySubscriptions {
+        /// So many.
+        limit: u32,
+    },
+    /// The subscription hears as many publishers as it may.
+    TooManyPublishers {
+        /// So many.
+        limit: u32,
+    },
+    /// The subscription's process cannot use the shared memory.
+    Unavailable(Obstacle),
+}
+
+const TOO_MANY_SUBSCRIPTIONS: &str = "subs-";
+const TOO_MANY_PUBLISHERS: &str = "pubs-";
+
+impl LinkObstacle {
+    /// What users are told.
+    pub fn reason(self) -> Reason {
+        let number = |limit| usize::try_from(limit).unwrap_or(usize::MAX);
+        match self {
+            Self::TooManySubscriptions { limit } => Reason::TooManySubscriptions { limit: number(limit) },
+            Self::TooManyPublishers { limit } => Reason::TooManyPublishers { limit: number(limit) },
+            Self::Unavailable(why) => Reason::SharedMemoryUnavailable { by: Side::Subscription, why },
+        }
+    }
+}
+
+impl Declined {
+    pub(crate) fn encode(self) -> String {
+        let publisher = self.publisher;
+        match self.why {
+            LinkObstacle::TooManySubscriptions { limit } => {
+                format!("{publisher:x}!{TOO_MANY_SUBSCRIPTIONS}{limit:x}")
+            }
+            LinkObstacle::TooManyPublishers { limit } => {
+                format!("{publisher:x}!{TOO_MANY_PUBLISHERS}{limit:x}")
+            }
+            LinkObstacle::Unavailable(obstacle) => format!("{publisher:x}!{}", obstacle.code()),
+        }
+    }
+
+    /// `None`: it is nothing that this version knows.
+    pub(crate) fn parse(text: &str) -> Option<Self> {
+        let (publisher, code) = text.split_once('!')?;
+        let limit = |prefix| code.strip_prefix(prefix).map(|digits| hex(digits)?.try_into().ok());
+        let why = if let Some(limit) = limit(TOO_MANY_SUBSCRIPTIONS) {
+            LinkObstacle::TooManySubscriptions { limit: limit? }
+        } else if let Some(limit) = limit(TOO_MANY_PUBLISHERS) {
+            LinkObstacle::TooManyPublishers { limit: limit? }
+        } else {
+            LinkObstacle::Unavailable(Obstacle::from_code(code))
+        };
+        Some(Self { publisher: hex(publisher)?, why })
+    }
+}
+
+/// Digits only: the standard library would take a sign as well.
+pub(crate) fn hex(text: &str) -> Option<u64> {
+    let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+    is_number.then(|| u64::from_str_radix(text, 16).ok()).flatten()
+}
