@@ -14,8 +14,10 @@ use feros_rmw::{
 use crate::context::Changes;
 use crate::error::CreateError;
 use crate::logging;
+use crate::mismatches::{LOOK_INTERVAL, Mismatches};
 use crate::node::{Node, WeakNode};
 use crate::subscription::Tally;
+use crate::timer::NodeTimer;
 
 /// The entities of one node, and the executor that they are on.
 ///
@@ -182,7 +184,7 @@ impl WatchEvents {
         let engine = Arc::downgrade(engine);
         let take = move || engine.upgrade().map_or(Ok(None), |engine| engine.take_event());
         let ringer = self.ringer.clone();
-        let mut events = Events::new(self.pending, node, topic, take, on_event, publisher_event_needs_a_word);
+        let mut events = Events::new(self, node, topic, take, on_event, publisher_event_needs_a_word);
         let entity = Entity::new(&ringer, move || {
             prepare();
             events.handle();
@@ -213,7 +215,7 @@ impl WatchEvents {
         } else {
             subscription_event_but_loss_needs_a_word
         };
-        Events::new(self.pending, node, topic, take, on_event, needs_a_word)
+        Events::new(self, node, topic, take, on_event, needs_a_word)
     }
 }
 
@@ -248,14 +250,16 @@ impl AllLosses {
 /// Takes events from an endpoint, says what a user has to know, and hands them to the user's closure.
 pub(crate) struct Events<E, T> {
     pending: Arc<AtomicBool>,
+    ringer: Ringer,
     node: WeakNode,
     logger: Arc<str>,
     topic: String,
     take: T,
     on_event: Option<Box<dyn FnMut(E) + Send>>,
     needs_a_word: fn(&E) -> Option<Word>,
-    /// Mismatches that were logged, so that each is logged once.
-    told: Vec<String>,
+    mismatches: Mismatches,
+    /// While the name of a node that does not match is awaited.
+    look_again: Option<NodeTimer>,
 }
 
 /// What is to be said about an event.
@@ -266,12 +270,9 @@ pub(crate) enum Word {
     Warn(String),
 }
 
-/// More different mismatches than this on one endpoint are not remembered, hence not told again and again either.
-const MAX_TOLD: usize = 64;
-
 impl<E: Copy, T: FnMut() -> Result<Option<E>, EventError>> Events<E, T> {
     fn new(
-        pending: Arc<AtomicBool>,
+        watch: WatchEvents,
         node: &Node,
         topic: &str,
         take: T,
@@ -280,14 +281,16 @@ impl<E: Copy, T: FnMut() -> Result<Option<E>, EventError>> Events<E, T> {
     ) -> Self {
         let (node, logger) = (node.downgrade(), node.logger().clone());
         Self {
-            pending,
+            pending: watch.pending,
+            ringer: watch.ringer,
             node,
             logger,
             topic: topic.to_owned(),
             take,
             on_event,
             needs_a_word,
-            told: Vec::new(),
+            mismatches: Mismatches::default(),
+            look_again: None,
         }
     }
 
@@ -308,6 +311,9 @@ impl<E: Copy, T: FnMut() -> Result<Option<E>, EventError>> Events<E, T> {
         }
         self.pending.store(false, Ordering::Release);
         let _logger = logging::enter_logger(&self.logger);
+        if self.look_again.is_some() {
+            self.tell_mismatches();
+        }
         loop {
             match (self.take)() {
                 Ok(Some(event)) => {
@@ -328,11 +334,23 @@ impl<E: Copy, T: FnMut() -> Result<Option<E>, EventError>> Events<E, T> {
 
     fn tell_mismatches(&mut self) {
         let Some(node) = self.node.upgrade() else { return };
-        for text in node.mismatches(&self.topic) {
-            if self.told.len() < MAX_TOLD && !self.told.contains(&text) {
-                tracing::warn!("{text}");
-                self.told.push(text);
+        let (mut news, awaits_name) = self.mismatches.sort(node.mismatches(&self.topic), true);
+        if !awaits_name {
+            self.look_again = None;
+        } else if self.look_again.is_none() {
+            let (pending, ringer) = (self.pending.clone(), self.ringer.clone());
+            let timer = node.create_wall_timer(LOOK_INTERVAL, move || {
+                pending.store(true, Ordering::Release);
+                ringer.ring();
+            });
+            self.look_again = timer.ok();
+            if self.look_again.is_none() {
+                // An executor that takes no timers.
+                news.extend(self.mismatches.sort(node.mismatches(&self.topic), false).0);
             }
+        }
+        for text in news {
+            tracing::warn!("{text}");
         }
     }
 }

@@ -47,6 +47,7 @@ mod error;
 mod executor;
 pub mod logging;
 mod message_forms;
+mod mismatches;
 mod node;
 pub mod parameter;
 mod paths;

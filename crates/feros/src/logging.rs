@@ -47,7 +47,8 @@ struct Hub {
     default_level: Option<LogLevel>,
     levels: HashMap<String, LogLevel>,
     silent_terminal: bool,
-    sinks: HashMap<String, Weak<dyn LogSink>>,
+    /// By logger; of several, the first gets the messages as long as it lives.
+    sinks: HashMap<String, Vec<Weak<dyn LogSink>>>,
 }
 
 static HUB: OnceLock<RwLock<Hub>> = OnceLock::new();
@@ -80,11 +81,15 @@ impl Drop for LoggerScope {
     }
 }
 
-/// Directs the messages of one logger to a sink as well, for as long as the sink lives.
+/// Directs the messages of one logger to a sink as well, for as long as the sink lives. Each message goes to one sink: that of
+/// the first node, where several have the same full name.
 pub(crate) fn register_sink(logger: &str, sink: &Arc<dyn LogSink>) {
     with_hub(|hub| {
-        hub.sinks.retain(|_, sink| sink.strong_count() > 0);
-        hub.sinks.insert(logger.to_owned(), Arc::downgrade(sink));
+        hub.sinks.retain(|_, sinks| {
+            sinks.retain(|sink| sink.strong_count() > 0);
+            !sinks.is_empty()
+        });
+        hub.sinks.entry(logger.to_owned()).or_default().push(Arc::downgrade(sink));
     });
 }
 
@@ -182,8 +187,9 @@ fn hand_on(event: &tracing::Event<'_>) {
     let (shown, silent, sink) = {
         let hub = hub().read().unwrap_or_else(std::sync::PoisonError::into_inner);
         // What an engine says may come with its locks held: a sink that publishes would wait for itself.
-        let sink = hub.sinks.get(&logger).filter(|_| metadata.target() != LOG_TARGET);
-        (level >= hub.level_of(&logger), hub.silent_terminal, sink.and_then(Weak::upgrade))
+        let sinks = hub.sinks.get(&logger).filter(|_| metadata.target() != LOG_TARGET);
+        let sink = sinks.into_iter().flatten().find_map(Weak::upgrade);
+        (level >= hub.level_of(&logger), hub.silent_terminal, sink)
     };
     if !shown {
         return;

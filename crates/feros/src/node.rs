@@ -17,6 +17,7 @@ use crate::context::Context;
 use crate::endpoint::{Member, NodeMembers};
 use crate::error::{CreateError, ServiceIdentity, TypeIdentity};
 use crate::message_forms::SerializedMessage;
+use crate::mismatches::FoundMismatch;
 use crate::parameter::{
     DeclareParameterError, EVENTS_TOPIC, NodeParameters, ParameterServices, ParameterValue,
 };
@@ -633,25 +634,25 @@ impl Node {
         }
     }
 
-    /// Why this node's endpoints of a topic do not fit others, one sentence each, naming both sides.
-    pub(crate) fn mismatches(&self, topic: &str) -> Vec<String> {
+    /// Why this node's endpoints of a topic do not fit others, one sentence each, naming both sides. Those of unknown nodes may
+    /// be of this one.
+    pub(crate) fn mismatches(&self, topic: &str) -> Vec<FoundMismatch> {
         let mine = |side: &EndpointNode| side.name() == Some(&self.0.name);
         let show =
             |side: &EndpointNode| side.name().map_or("a node without a name".to_owned(), ToString::to_string);
         let graph = self.0.context.graph();
-        let found =
-            graph.mismatches(topic).into_iter().filter(|m| mine(&m.publisher) || mine(&m.subscription));
-        found
-            .map(|m| {
-                format!(
-                    "{}: publisher in {} and subscription in {}: {}",
-                    m.topic,
-                    show(&m.publisher),
-                    show(&m.subscription),
-                    m.reason
-                )
-            })
-            .collect()
+        let found = graph.mismatches(topic).into_iter().map(|m| FoundMismatch {
+            text: format!(
+                "{}: publisher in {} and subscription in {}: {}",
+                m.topic,
+                show(&m.publisher),
+                show(&m.subscription),
+                m.reason
+            ),
+            is_mine: mine(&m.publisher) || mine(&m.subscription),
+            is_named: m.publisher.name().is_some() && m.subscription.name().is_some(),
+        });
+        found.filter(|m| m.is_mine || !m.is_named).collect()
     }
 }
 

@@ -8,6 +8,41 @@ use feros::{Executor, QosProfile};
 use crate::support::{context, spin_until};
 
 #[test]
+fn what_nodes_of_one_name_log_arrives_once_as_long_as_one_of_them_lives() {
+    feros::logging::init(&feros::Arguments::default());
+    let (here, there) = (context(), context());
+    let listener = there.create_node("log_listener").unwrap();
+    let [first, second, third] = [(); 3].map(|()| here.create_node("log_twin").unwrap());
+    let (sender, receiver) = sync_channel(16);
+    let _subscription = listener
+        .create_subscription("/rosout", QosProfile::rosout_default(), move |log: Log| {
+            sender.send(log).unwrap()
+        })
+        .unwrap();
+    let executor = Executor::new();
+    executor.add_node(&listener).unwrap();
+    let heard_until = |last: &str| {
+        let mut heard = Vec::new();
+        spin_until(&executor, || {
+            let logs = receiver.try_iter().filter(|log| log.name.ends_with("log_twin"));
+            heard.extend(logs.map(|log| log.msg));
+            heard.last().is_some_and(|text| text == last)
+        });
+        heard
+    };
+    // The engine keeps the messages of late joiners, so that none is missed.
+    feros::info!(first, "of the first");
+    feros::info!(second, "of the second");
+    assert_eq!(heard_until("of the second"), ["of the first", "of the second"]);
+    drop(second);
+    feros::info!(third, "the first has it still");
+    assert_eq!(heard_until("the first has it still"), ["the first has it still"]);
+    drop(first);
+    feros::info!(third, "the third has it now");
+    assert_eq!(heard_until("the third has it now"), ["the third has it now"]);
+}
+
+#[test]
 fn what_a_node_logs_arrives_on_rosout() {
     feros::logging::init(&feros::Arguments::default());
     let (here, there) = (context(), context());

@@ -1,0 +1,85 @@
+//! Which mismatches of an endpoint are to be told: each once, and with the names of both nodes.
+//!
+//! A participant announces its nodes after their endpoints, so the name of the other side may follow a little later than the
+//! mismatch. It is waited for, but not for ever: plain DDS endpoints have none.
+
+use std::time::Duration;
+
+/// How long to wait for a name between two looks ...
+pub(crate) const LOOK_INTERVAL: Duration = Duration::from_millis(100);
+/// ... and how many of them.
+const MOST_LOOKS: u32 = 20;
+/// More different mismatches than this on one endpoint are not remembered, hence not told again and again either.
+const MAX_TOLD: usize = 64;
+
+/// A mismatch as the graph shows it now.
+#[derive(Debug, Clone)]
+pub(crate) struct FoundMismatch {
+    pub(crate) text: String,
+    /// Whether one side is known to be of this node.
+    pub(crate) is_mine: bool,
+    /// Whether the nodes of both sides are known.
+    pub(crate) is_named: bool,
+}
+
+/// The mismatches of one endpoint.
+#[derive(Default)]
+pub(crate) struct Mismatches {
+    told: Vec<String>,
+    looks: u32,
+}
+
+impl Mismatches {
+    /// What is to be said of what was found now, and whether to look again after [`LOOK_INTERVAL`].
+    pub(crate) fn sort(&mut self, found: Vec<FoundMismatch>, may_wait: bool) -> (Vec<String>, bool) {
+        let is_awaited = |one: &FoundMismatch| !one.is_named && !self.told.contains(&one.text);
+        let awaits_name = may_wait && self.looks < MOST_LOOKS && found.iter().any(is_awaited);
+        self.looks = if awaits_name { self.looks + 1 } else { 0 };
+        let mut news = Vec::new();
+        for FoundMismatch { text, is_mine, is_named } in found {
+            let is_due = is_mine && (is_named || !awaits_name);
+            if is_due && self.told.len() < MAX_TOLD && !self.told.contains(&text) {
+                self.told.push(text.clone());
+                news.push(text);
+            }
+        }
+        (news, awaits_name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(text: &str, is_named: bool) -> FoundMismatch {
+        FoundMismatch { text: text.into(), is_mine: true, is_named }
+    }
+
+    #[test]
+    fn a_name_that_is_not_known_yet_is_waited_for() {
+        let mut mismatches = Mismatches::default();
+        let unnamed = || vec![found("known", true), found("somebody", false)];
+        assert_eq!(mismatches.sort(unnamed(), true), (vec!["known".into()], true));
+        assert_eq!(mismatches.sort(unnamed(), true), (vec![], true));
+        let named = || vec![found("known", true), found("camera", true)];
+        assert_eq!(mismatches.sort(named(), true), (vec!["camera".into()], false));
+        assert_eq!(mismatches.sort(named(), true), (vec![], false), "each is told once");
+        // Whose it is may come late, too.
+        let nobodys = FoundMismatch { is_mine: false, ..found("mine?", false) };
+        assert_eq!(mismatches.sort(vec![nobodys], true), (vec![], true));
+        assert_eq!(mismatches.sort(vec![found("mine", true)], true), (vec!["mine".into()], false));
+    }
+
+    #[test]
+    fn a_side_without_a_name_is_told_in_the_end() {
+        let mut mismatches = Mismatches::default();
+        let unnamed = || vec![found("somebody", false)];
+        for _ in 0..MOST_LOOKS {
+            assert_eq!(mismatches.sort(unnamed(), true), (vec![], true));
+        }
+        assert_eq!(mismatches.sort(unnamed(), true), (vec!["somebody".into()], false));
+        assert_eq!(mismatches.sort(unnamed(), true), (vec![], false), "nothing is awaited any more");
+        let mut at_once = Mismatches::default();
+        assert_eq!(at_once.sort(unnamed(), false), (vec!["somebody".into()], false));
+    }
+}
