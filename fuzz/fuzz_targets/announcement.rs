@@ -1,0 +1,37 @@
+//! Any two lines as what the endpoints of a match announce of their paths. What can be read survives its encoding, and every
+//! pair has a path or a reason why there is none.
+#![no_main]
+
+use feros_rmw::announcement::check_announcement;
+use feros_shm::{Announced, Path, Reason, classify};
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|bytes: &[u8]| {
+    let Ok(text) = std::str::from_utf8(bytes) else { return };
+    let (first, second) = text.split_once('\n').unwrap_or((text, text));
+    let [first, second] = [first, second].map(|text| Announced::read(Some(text)));
+    for announced in [&first, &second] {
+        let Some(announcement) = announced.feros() else { continue };
+        let text = announcement.encode();
+        assert_eq!(check_announcement(&text), Ok(()));
+        assert_eq!(&Announced::read(Some(&text)), announced);
+    }
+    let nothing = Announced::Nothing;
+    for (publisher, subscription) in [(&first, &second), (&second, &first), (&first, &nothing), (&nothing, &first)] {
+        let choice = classify(publisher, subscription);
+        match choice.path {
+            Some(Path::Process) => assert_eq!(choice.reason, None),
+            Some(Path::Host) => {}
+            Some(Path::Network) => assert!(choice.reason.is_some()),
+            None => assert!(matches!(choice.reason, Some(Reason::NoPath { .. }))),
+        }
+        if let Some(reason) = choice.reason {
+            assert!(!reason.to_string().is_empty());
+        }
+        // Without what was declined, the path is not longer.
+        let (Some(sender), mut receiver) = (publisher.feros(), subscription.clone()) else { continue };
+        while receiver.forget_declined(sender.endpoint).is_some() {}
+        let otherwise = classify(publisher, &receiver).path;
+        assert!(otherwise <= choice.path || choice.path.is_none());
+    }
+});
