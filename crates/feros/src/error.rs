@@ -70,6 +70,16 @@ pub enum CreateError {
         /// Why not.
         source: crate::parameter::DeclareParameterError,
     },
+    /// Parameters that override policies of an endpoint say what cannot be.
+    #[error("node {node}: the policies of {topic} cannot be overridden: {reason}")]
+    QosOverrides {
+        /// The node.
+        node: NodeName,
+        /// The topic.
+        topic: String,
+        /// Why not.
+        reason: String,
+    },
     /// The executor that spins the node is full.
     #[error("node {node}: {name} cannot be added to the node's executor: {reason}")]
     Executor {

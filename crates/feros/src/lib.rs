@@ -70,7 +70,7 @@ pub use message_forms::{SerializedMessage, View};
 pub use node::{Node, NodeOptions};
 pub use parameter::{
     DeclareParameterError, GetParameterError, Parameter, ParameterDescriptor, ParameterType, ParameterValue,
-    SetParameterError,
+    QosOverrides, QosPolicy, SetParameterError,
 };
 pub use paths::{
     MatchPath, PathBetween, PathCount, PublisherCounts, Received, SharedMemoryOptions, SubscriptionCounts,

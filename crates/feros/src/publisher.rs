@@ -10,8 +10,8 @@ use std::time::Duration;
 use feros_executor::Ringer;
 use feros_message::{BuildError, EncodeError, Message};
 use feros_rmw::{
-    EventError, FillAborted, Gid, PublishMode, Publisher as EnginePublisher, PublisherEvent, QosProfile,
-    WaitForAckedError,
+    EndpointKind, EventError, FillAborted, Gid, PublishMode, Publisher as EnginePublisher, PublisherEvent,
+    QosProfile, WaitForAckedError,
 };
 use feros_shm::{PathSet, PoolUse};
 
@@ -21,6 +21,7 @@ pub use outgoing::Publishable;
 use crate::endpoint::{Member, WatchEvents};
 use crate::error::{CreateError, TypeIdentity, WaitError};
 use crate::node::Node;
+use crate::parameter::QosOverrides;
 use crate::paths::{
     Bytes, HostSending, MatchPath, Outlet, PublisherCounts, SharedMemoryOptions, SharedPool, announcement,
 };
@@ -37,6 +38,8 @@ pub struct PublisherOptions {
     pub paths: PathSet,
     /// How it uses shared memory.
     pub shared_memory: SharedMemoryOptions,
+    /// Policies that parameters override; none if not said.
+    pub qos_overrides: Option<QosOverrides>,
     /// Called by the executor for each of the publisher's events.
     pub on_event: Option<Box<dyn FnMut(PublisherEvent) + Send>>,
 }
@@ -55,6 +58,11 @@ impl PublisherOptions {
     /// These options, with messages taking these paths only.
     pub fn paths(self, paths: impl Into<PathSet>) -> Self {
         Self { paths: paths.into(), ..self }
+    }
+
+    /// These options, with policies that parameters of the node override.
+    pub fn qos_overrides(self, qos_overrides: QosOverrides) -> Self {
+        Self { qos_overrides: Some(qos_overrides), ..self }
     }
 
     /// These options, with a closure that the executor calls for each of the publisher's events.
@@ -260,9 +268,12 @@ impl GenericPublisher {
         node: &Node,
         topic: &str,
         message_type: &TypeIdentity,
-        options: PublisherOptions,
+        mut options: PublisherOptions,
     ) -> Result<Self, CreateError> {
         let topic = node.resolve_topic_name(topic, options.qos.avoid_ros_namespace_conventions)?;
+        if let Some(overrides) = &options.qos_overrides {
+            overrides.apply(node, &topic, EndpointKind::Publisher, &mut options.qos)?;
+        }
         let watch = WatchEvents::new(node, Ringer::new());
         let matches = Arc::new(AtomicU64::new(0));
         let paths = options.paths.intersection(node.paths());

@@ -12,13 +12,16 @@ use std::time::Duration;
 
 use feros_executor::{Entity, Ringer};
 use feros_message::{DecodeError, Message};
-use feros_rmw::{Gid, Match, MessageInfo, QosProfile, Subscription as EngineSubscription, SubscriptionEvent};
+use feros_rmw::{
+    EndpointKind, Gid, Match, MessageInfo, QosProfile, Subscription as EngineSubscription, SubscriptionEvent,
+};
 use feros_shm::{Announced, Choice, Path, PathSet, classify};
 
 use crate::endpoint::{Member, WatchEvents};
 use crate::error::{CreateError, TypeIdentity, WaitError};
 use crate::message_forms::SerializedMessage;
 use crate::node::Node;
+use crate::parameter::QosOverrides;
 use crate::paths::{
     self, HostReception, HostReceptionState, Inbox, MatchPath, Received, Registration, SubscriptionCounts,
     Want,
@@ -40,6 +43,8 @@ pub struct SubscriptionOptions {
     /// Paths that messages may take, besides what the context allows. Without the network path there is no history for late
     /// joiners.
     pub paths: PathSet,
+    /// Policies that parameters override; none if not said.
+    pub qos_overrides: Option<QosOverrides>,
     /// Called by the executor for each of the subscription's events.
     pub on_event: Option<Box<dyn FnMut(SubscriptionEvent) + Send>>,
 }
@@ -67,6 +72,7 @@ impl Default for SubscriptionOptions {
             log_lost_messages: true,
             dispatch: Dispatch::default(),
             paths: PathSet::default(),
+            qos_overrides: None,
             on_event: None,
         }
     }
@@ -91,6 +97,11 @@ impl SubscriptionOptions {
     /// These options, with lost messages logged or not.
     pub fn log_lost_messages(self, log_lost_messages: bool) -> Self {
         Self { log_lost_messages, ..self }
+    }
+
+    /// These options, with policies that parameters of the node override.
+    pub fn qos_overrides(self, qos_overrides: QosOverrides) -> Self {
+        Self { qos_overrides: Some(qos_overrides), ..self }
     }
 
     /// These options, with a closure that the executor calls for each of the subscription's events.
@@ -184,11 +195,14 @@ impl GenericSubscription {
         node: &Node,
         topic: &str,
         message_type: &TypeIdentity,
-        options: SubscriptionOptions,
+        mut options: SubscriptionOptions,
         want: Want,
         deliver: impl FnMut(Received<M>) -> Result<(), DecodeError> + Send + 'static,
     ) -> Result<Self, CreateError> {
         let topic = node.resolve_topic_name(topic, options.qos.avoid_ros_namespace_conventions)?;
+        if let Some(overrides) = &options.qos_overrides {
+            overrides.apply(node, &topic, EndpointKind::Subscription, &mut options.qos)?;
+        }
         let ringer = Ringer::new();
         let watch = WatchEvents::new(node, ringer.clone());
         let engine_pending = Arc::new(AtomicBool::new(false));

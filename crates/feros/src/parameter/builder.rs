@@ -68,6 +68,17 @@ impl<T: ParameterForm> ParameterBuilder<T> {
     }
 }
 
+impl ParameterBuilder<ParameterValue> {
+    /// A parameter of the type of its default, which the Rust type does not tell.
+    pub(super) fn with_type(store: &Arc<Store>, name: &str, default: ParameterValue) -> Self {
+        let parameter_type = default.parameter_type();
+        let mut builder = Self::new(store, name, default);
+        builder.descriptor.parameter_type = parameter_type;
+        builder.descriptor.dynamic_typing = false;
+        builder
+    }
+}
+
 impl<T: RangedForm> ParameterBuilder<T> {
     /// Its value, or each of its values, lies between these bounds, which belong to the range.
     pub fn range(self, range: RangeInclusive<T::Bound>) -> Self {

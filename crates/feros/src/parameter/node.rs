@@ -76,13 +76,17 @@ impl NodeParameters {
     }
 }
 
+pub(super) fn store_of(node: &Node) -> &Arc<Store> {
+    &node.parameters().0
+}
+
 /// The name of the topic on which changes of parameters are published.
 pub(crate) const EVENTS_TOPIC: &str = events::TOPIC;
 
 /// # Parameters
 impl Node {
     fn store(&self) -> &Arc<Store> {
-        &self.parameters().0
+        store_of(self)
     }
 
     /// Declares a parameter; it starts with `default`, unless command line, a parameter file or the node's options say otherwise.
