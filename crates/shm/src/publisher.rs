@@ -1,16 +1,15 @@
 //! A publisher's shared memory: lending memory for messages and giving them to the subscriptions linked to it.
 
-use std::mem::ManuallyDrop;
+use std::mem::{ManuallyDrop, MaybeUninit};
 use std::ops::{Deref, DerefMut};
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use iceoryx2::port::{
-    DegradationAction, LoanError as IceoryxLoanError, update_connections::UpdateConnections,
-};
+use iceoryx2::port::{DegradationAction, update_connections::UpdateConnections};
 use iceoryx2::prelude::{AllocationStrategy, BackpressureStrategy};
 use iceoryx2::sample_mut::SampleMut;
+use iceoryx2::sample_mut_uninit::SampleMutUninit;
 use iceoryx2::service::builder::publish_subscribe::PublishSubscribeCreateError;
 
 use crate::error::{CreateError, LoanError, SendError, UnavailableError};
@@ -21,6 +20,9 @@ use crate::service::{
 };
 
 type Port = iceoryx2::port::publisher::Publisher<Ipc, [u8], WireHeader>;
+
+/// Memory for a message of any size that its pool allows.
+type Chunk = SampleMutUninit<Ipc, [MaybeUninit<u8>], WireHeader>;
 
 /// More than iceoryx2 and [`WireHeader`] put before a message.
 const HEAD_BYTES: usize = 256;
@@ -120,6 +122,9 @@ struct Pool {
     /// The largest message that fits.
     message_bytes: usize,
     pages: Pages,
+    /// The chunk for the next message: lending one costs a walk through iceoryx2's books, which is done when a message is out
+    /// and not when the next one waits for it.
+    spare: Option<Chunk>,
     /// Number of the last message sent.
     sequence: u64,
 }
@@ -265,6 +270,15 @@ impl HostPublisher {
         sent.map_err(|cause| SendError::Refused { cause: format!("{cause:?}") })
     }
 
+    /// Has memory ready for the next [`loan`](Self::loan), so that it is a short one. To be called when nobody waits for it: after
+    /// a message was sent and its subscriptions were woken. Where there is none, that loan will say so.
+    pub fn prepare(&self) {
+        let mut pool = self.lock();
+        if pool.spare.is_none() {
+            pool.spare = pool.lend_chunk().ok();
+        }
+    }
+
     /// Connects to subscriptions that have linked since the last message, and takes back what those had that have gone;
     /// [`send`](Self::send) does the same for the present pool. Doing it when subscriptions come and go keeps the cost (a
     /// mapping, some allocations) off the next message.
@@ -326,10 +340,10 @@ impl std::fmt::Debug for HostPublisher {
     }
 }
 
-/// What the pool must hold in the worst case, so that iceoryx2 never runs out of chunks. One loan more than the user may have:
-/// for a message that is moved.
+/// What the pool must hold in the worst case, so that iceoryx2 never runs out of chunks. Two loans more than the user may
+/// have: for a message that is moved, and the spare one.
 fn max_messages(settings: &HostPublisherSettings) -> usize {
-    settings.max_subscriptions * (settings.largest_depth + settings.max_views) + settings.max_loans + 1
+    settings.max_subscriptions * (settings.largest_depth + settings.max_views) + settings.max_loans + 2
 }
 
 /// Whether the management data of a pool fits into `/dev/shm`; its messages are looked at one by one.
@@ -372,7 +386,7 @@ impl Pool {
         let failed = Arc::clone(failed_connections);
         let port = service
             .publisher_builder()
-            .max_loaned_samples(settings.max_loans + 1)
+            .max_loaned_samples(settings.max_loans + 2)
             .initial_max_slice_len(LEADING_BYTES + message_bytes)
             .allocation_strategy(AllocationStrategy::Static)
             .backpressure_strategy(BackpressureStrategy::DiscardData)
@@ -398,6 +412,7 @@ impl Pool {
             generation,
             message_bytes,
             pages,
+            spare: None,
             sequence: 0,
         })
     }
@@ -412,20 +427,9 @@ impl Pool {
         size_bytes: usize,
         limit_bytes: Option<u64>,
     ) -> Result<SampleMut<Ipc, [u8], WireHeader>, LoanError> {
-        let full = |needed: usize| LoanError::SharedMemoryFull {
-            needed_bytes: needed as u64,
-            free_bytes: free_bytes().unwrap_or(0),
-        };
-        let mut sample =
-            self.port.loan_slice_uninit(LEADING_BYTES + size_bytes).map_err(|cause| match cause {
-                IceoryxLoanError::ExceedsMaxLoanSize => {
-                    LoanError::TooLarge { size_bytes, max_bytes: self.message_bytes }
-                }
-                other => LoanError::Refused { cause: format!("{other:?}") },
-            })?;
-        let address = chunk_address(sample.header());
-        self.pages.lent(address).map_err(|_| full(HEAD_BYTES))?;
-        let length = start_of_message(sample.user_header_mut()).addr().get() + size_bytes - address;
+        let mut chunk = self.spare.take().map_or_else(|| self.lend_chunk(), Ok)?;
+        let address = chunk_address(chunk.header());
+        let length = start_of_message(chunk.user_header_mut()).addr().get() + size_bytes - address;
         let needed_bytes = self.pages.missing_bytes(address, length);
         let used_bytes = self.used_bytes();
         if let Some(limit_bytes) = limit_bytes
@@ -435,8 +439,26 @@ impl Pool {
             return Err(LoanError::Exhausted { needed_bytes, used_bytes, limit_bytes });
         }
         self.pages.provide(address, length).map_err(|_| full(length))?;
-        // SAFETY: every bit pattern is a u8, and the pages are present: mapped memory of a file, zero or written before.
-        Ok(unsafe { sample.assume_init() })
+        // SAFETY: every bit pattern is a u8, and it is mapped memory of a file, zero or written before. Only the part whose pages
+        // were made present just now is ever touched.
+        Ok(unsafe { chunk.assume_init() })
+    }
+
+    /// A chunk of which only the head is sure to be present.
+    fn lend_chunk(&mut self) -> Result<Chunk, LoanError> {
+        let chunk = self
+            .port
+            .loan_slice_uninit(LEADING_BYTES + self.message_bytes)
+            .map_err(|cause| LoanError::Refused { cause: format!("{cause:?}") })?;
+        self.pages.lent(chunk_address(chunk.header())).map_err(|_| full(HEAD_BYTES))?;
+        Ok(chunk)
+    }
+}
+
+fn full(needed_bytes: usize) -> LoanError {
+    LoanError::SharedMemoryFull {
+        needed_bytes: needed_bytes as u64,
+        free_bytes: free_bytes().unwrap_or(0),
     }
 }
 

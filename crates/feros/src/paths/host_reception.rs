@@ -324,7 +324,8 @@ struct HostLink {
     is_lossless: bool,
     /// Number of the first message that comes by this link alone.
     since: Option<u64>,
-    head: Option<HostSample>,
+    /// The oldest message, and when it was taken.
+    head: Option<(HostSample, Stamp)>,
     has_warned: bool,
     shared: Arc<HostReceptionState>,
     is_heard: Arc<AtomicBool>,
@@ -347,14 +348,15 @@ impl HostLink {
                     if self.is_lossless {
                         self.attachment.count_taken(1);
                     }
-                    if !is_plausible(&header, since) {
+                    let now = Stamp::now();
+                    if !is_plausible(&header, since, now) {
                         self.refuse(&format_args!("its header says {header:?}"));
                         continue;
                     }
-                    if is_expired(header.expires_nanos) {
+                    if is_expired(header.expires_nanos, now) {
                         continue;
                     }
-                    self.head = Some(sample);
+                    self.head = Some((sample, now));
                     return;
                 }
                 TakeOutcome::Empty => return,
@@ -398,16 +400,16 @@ impl HostLink {
 
 /// Stamps and numbers decide what is a duplicate and what was lost: one absurd header would make all later messages old. Stamps
 /// may be ahead of the clock, which may have been set back meanwhile.
-fn is_plausible(header: &SampleHeader, since: u64) -> bool {
+fn is_plausible(header: &SampleHeader, since: u64, now: Stamp) -> bool {
     const LARGEST_LEAD_NANOS: i64 = 24 * 3600 * 1_000_000_000;
     const MOST_MESSAGES: u64 = 1 << 40;
-    let latest = Stamp::now().0.saturating_add(LARGEST_LEAD_NANOS);
+    let latest = now.0.saturating_add(LARGEST_LEAD_NANOS);
     (Stamp::MIN.0..=latest).contains(&header.stamp) && header.publication_number - since < MOST_MESSAGES
 }
 
 /// Lifespans are counted from the stamp, by the host's clock, as the engine does.
-fn is_expired(expires_nanos: u64) -> bool {
-    expires_nanos != 0 && u64::try_from(Stamp::now().0).is_ok_and(|now| now >= expires_nanos)
+fn is_expired(expires_nanos: u64, now: Stamp) -> bool {
+    expires_nanos != 0 && u64::try_from(now.0).is_ok_and(|now| now >= expires_nanos)
 }
 
 impl FastLink for HostLink {
@@ -417,16 +419,16 @@ impl FastLink for HostLink {
 
     fn front(&mut self) -> Option<Stamp> {
         self.fill_head();
-        self.head.as_ref().map(|sample| Stamp(sample.header().stamp))
+        self.head.as_ref().map(|(sample, _)| Stamp(sample.header().stamp))
     }
 
     fn take(&mut self) -> Option<FromLink> {
         self.fill_head();
-        let sample = self.head.take()?;
+        let (sample, received) = self.head.take()?;
         let header = sample.header();
         let info = MessageInfo {
             source_timestamp: Stamp(header.stamp).to_system_time(),
-            received_timestamp: Some(std::time::SystemTime::now()),
+            received_timestamp: received.to_system_time(),
             publication_sequence_number: Some(header.publication_number),
             publisher_gid: self.publisher,
             from_same_session: false,
@@ -442,11 +444,12 @@ mod tests {
 
     #[test]
     fn absurd_headers_are_refused() {
-        let good = SampleHeader { stamp: Stamp::now().0, publication_number: 7, ..SampleHeader::default() };
-        assert!(is_plausible(&good, 7));
+        let now = Stamp::now();
+        let good = SampleHeader { stamp: now.0, publication_number: 7, ..SampleHeader::default() };
+        assert!(is_plausible(&good, 7, now));
         for stamp in [0, -1, i64::MIN, i64::MAX, good.stamp.saturating_mul(3)] {
-            assert!(!is_plausible(&SampleHeader { stamp, ..good }, 7), "{stamp}");
+            assert!(!is_plausible(&SampleHeader { stamp, ..good }, 7, now), "{stamp}");
         }
-        assert!(!is_plausible(&SampleHeader { publication_number: u64::MAX, ..good }, 7));
+        assert!(!is_plausible(&SampleHeader { publication_number: u64::MAX, ..good }, 7, now));
     }
 }

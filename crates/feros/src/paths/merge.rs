@@ -180,7 +180,9 @@ impl<M: Send + Sync + 'static> Merge<M> {
 
     /// Takes the engine's next sample if there may be one.
     fn fill_engine_head(&mut self, engine: &mut impl EngineSource) {
-        if self.engine_head.is_none() && self.engine_pending.swap(false, Ordering::AcqRel) {
+        // A look before the write: this runs once per message, and mostly there is nothing.
+        let is_pending = || self.engine_pending.load(Ordering::Relaxed);
+        if self.engine_head.is_none() && is_pending() && self.engine_pending.swap(false, Ordering::AcqRel) {
             self.engine_head = engine.take();
             if self.engine_head.is_some() {
                 self.engine_pending.store(true, Ordering::Release);

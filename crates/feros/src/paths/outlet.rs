@@ -17,7 +17,7 @@ use feros_shm::{
 
 use crate::paths::buffer::{Buffer, BufferPool};
 use crate::paths::counters::PublisherCounters;
-use crate::paths::host_sending::{HostRoute, HostSending};
+use crate::paths::host_sending::{HostRoute, HostSending, Served};
 use crate::paths::inbox::{AnyInbox, Envelope};
 use crate::paths::registry;
 use crate::publisher::PublishError;
@@ -30,6 +30,8 @@ pub(crate) struct Routes {
     generation: Generation,
     pub(crate) process: Vec<ProcessRoute>,
     host: Vec<HostRoute>,
+    /// The publisher's shared memory, if one of them is served from it.
+    memory: Option<Arc<HostPublisher>>,
     /// Whether some host routes are still being set up.
     has_pending: bool,
     /// What users are told.
@@ -39,6 +41,11 @@ pub(crate) struct Routes {
 }
 
 impl Routes {
+    /// Subscriptions that are served by shared memory.
+    fn served(&self) -> impl Iterator<Item = (&HostRoute, &Arc<Served>)> {
+        self.host.iter().filter_map(|route| Some((route, route.served()?)))
+    }
+
     /// Takes in a match that can be served by shared memory, and says which path it takes now.
     fn add_host(
         &mut self,
@@ -262,6 +269,7 @@ impl Outlet {
             generation: Generation { matches: u64::MAX, process: u64::MAX },
             process: Vec::new(),
             host: Vec::new(),
+            memory: None,
             has_pending: false,
             paths: Vec::new(),
             needs_engine: true,
@@ -347,6 +355,7 @@ impl Outlet {
             generation,
             process: Vec::new(),
             host: Vec::new(),
+            memory: None,
             has_pending: false,
             paths: Vec::new(),
             needs_engine: self.engine_keeps_promises,
@@ -374,6 +383,9 @@ impl Outlet {
             routes.needs_engine |= choice.path == Some(Path::Network);
             routes.paths.push(MatchPath { gid: found.gid, path: choice.path, reason: choice.reason });
         }
+        if routes.served().next().is_some() {
+            routes.memory = host.memory().cloned();
+        }
         routes
     }
 
@@ -393,19 +405,19 @@ impl Outlet {
 
     /// Memory in which a message can be built: shared memory if a subscription reads it there, else a buffer.
     pub(crate) fn memory_for(&self, size_bytes: usize) -> Result<Built, PublishError> {
-        let is_served = self.routes().host.iter().any(|route| route.served().is_some());
-        let loan = if is_served { self.try_loan(size_bytes)? } else { None };
-        Ok(loan.map_or_else(|| Built::Local(self.lock_buffers().get(size_bytes)), Built::Host))
+        let routes = self.routes();
+        let loan = routes.memory.as_ref().map(|memory| self.try_loan(memory, size_bytes)).transpose()?;
+        Ok(loan.flatten().map_or_else(|| Built::Local(self.lock_buffers().get(size_bytes)), Built::Host))
     }
 
     /// Publishes a message that was built in such memory.
     pub(crate) fn publish_built(&self, memory: Built) -> Result<(), PublishError> {
         let routes = self.routes();
         self.wait_for_room(&routes)?;
-        let by_host = routes.host.iter().any(|route| route.served().is_some());
+        let by_host = routes.memory.is_some();
         let (bytes, loan) = match memory {
             Built::Local(buffer) => {
-                let loan = if by_host { self.loan(&mut Bytes(buffer.as_slice()), None)? } else { None };
+                let loan = self.loan(&routes, &mut Bytes(buffer.as_slice()), None)?;
                 (Some(buffer), loan)
             }
             Built::Host(loan) => {
@@ -415,7 +427,7 @@ impl Outlet {
             }
         };
         let mut message = Bytes(bytes.as_ref().map_or(&[], |bytes| bytes.as_slice()));
-        self.send(&routes, &mut message, bytes.as_ref(), loan, by_host)?;
+        self.send(&routes, &mut message, bytes.as_ref(), loan)?;
         self.finish(&routes, bytes);
         Ok(())
     }
@@ -425,13 +437,13 @@ impl Outlet {
         let routes = self.routes();
         self.wait_for_room(&routes)?;
         let by_process = !routes.process.is_empty();
-        let by_host = routes.host.iter().any(|route| route.served().is_some());
+        let by_host = routes.memory.is_some();
         // Where only one takes the bytes, they are written into its memory; for several they are written once and copied.
         let shared = by_process && message.wants_bytes(&routes.process)
             || routes.needs_engine && (by_process || by_host);
         let bytes = if shared { Some(self.serialize(message)?) } else { None };
-        let loan = if by_host { self.loan(message, bytes.as_deref())? } else { None };
-        self.send(&routes, message, bytes.as_ref(), loan, by_host)?;
+        let loan = self.loan(&routes, message, bytes.as_deref())?;
+        self.send(&routes, message, bytes.as_ref(), loan)?;
         self.finish(&routes, bytes);
         Ok(())
     }
@@ -439,6 +451,9 @@ impl Outlet {
     /// What is done without a lock when a message is out.
     fn finish(&self, routes: &Routes, bytes: Option<Arc<Buffer>>) {
         routes.process.iter().for_each(|route| route.inbox.run_direct());
+        if let Some(memory) = &routes.memory {
+            memory.prepare();
+        }
         if let Some(bytes) = bytes {
             self.lock_buffers().put_back(&bytes);
         }
@@ -451,7 +466,6 @@ impl Outlet {
         message: &mut impl Outgoing,
         bytes: Option<&Arc<Buffer>>,
         loan: Option<HostLoan>,
-        by_host: bool,
     ) -> Result<(), PublishError> {
         let mut sending = self.lock_sending();
         let (stamp, number) = sending.next();
@@ -461,7 +475,7 @@ impl Outlet {
         let (loan, detoured) = if sending.is_on_detour { (None, loan) } else { (loan, None) };
         // Only if shared memory has no room, the engine sends what otherwise need not be sent.
         let is_on_host = loan.is_some_and(|loan| self.send_to_host(routes, loan, stamp, number));
-        let takes_detour = by_host && !is_on_host && self.allowed.contains(Path::Network);
+        let takes_detour = routes.memory.is_some() && !is_on_host && self.allowed.contains(Path::Network);
         sending.is_on_detour |= takes_detour;
         let needs_engine = routes.needs_engine || takes_detour;
         let engine_first = needs_engine && bytes.is_none();
@@ -501,11 +515,13 @@ impl Outlet {
     /// Memory that subscriptions of other processes read, with the message in it. `None`: there is none now.
     fn loan(
         &self,
+        routes: &Routes,
         message: &mut impl Outgoing,
         bytes: Option<&Buffer>,
     ) -> Result<Option<HostLoan>, PublishError> {
         let size_bytes = bytes.map_or_else(|| message.size_bytes(), Buffer::len);
-        let Some(mut loan) = self.try_loan(size_bytes)? else { return Ok(None) };
+        let Some(memory) = &routes.memory else { return Ok(None) };
+        let Some(mut loan) = self.try_loan(memory, size_bytes)? else { return Ok(None) };
         match bytes {
             Some(bytes) => loan.copy_from_slice(bytes.as_slice()),
             None => message.fill(&mut loan).map_err(engine_error)?,
@@ -514,8 +530,7 @@ impl Outlet {
     }
 
     /// `None`: there is none now, and the engine is to be used instead.
-    fn try_loan(&self, size_bytes: usize) -> Result<Option<HostLoan>, PublishError> {
-        let Some(memory) = self.lock_host().memory().cloned() else { return Ok(None) };
+    fn try_loan(&self, memory: &HostPublisher, size_bytes: usize) -> Result<Option<HostLoan>, PublishError> {
         match memory.loan(size_bytes) {
             Ok(loan) => Ok(Some(loan)),
             Err(source) => {
@@ -531,7 +546,7 @@ impl Outlet {
     }
 
     fn send_to_host(&self, routes: &Routes, loan: HostLoan, stamp: Stamp, number: u64) -> bool {
-        let Some(memory) = self.lock_host().memory().cloned() else { return false };
+        let Some(memory) = &routes.memory else { return false };
         let size_bytes = loan.len();
         let expires = self.lifespan.map_or(0, |lifespan| {
             let end = i128::from(stamp.0) + i128::try_from(lifespan.as_nanos()).unwrap_or(i128::MAX);
@@ -540,16 +555,15 @@ impl Outlet {
         let header =
             SampleHeader { stamp: stamp.0, publication_number: number, expires_nanos: expires, flags: 0 };
         // Counted before: a subscription must not have taken more than was sent.
-        let served = || routes.host.iter().filter_map(|route| Some((route, route.served()?)));
-        served().for_each(|(_, served)| served.count_sent());
+        routes.served().for_each(|(_, served)| served.count_sent());
         if let Err(error) = memory.send(loan, header) {
             self.count_host_failure(&error);
             return false;
         }
         if number.is_multiple_of(POOL_LOOK) {
-            self.warn_of_full_pool(&memory);
+            self.warn_of_full_pool(memory);
         }
-        for (route, _) in served() {
+        for (route, _) in routes.served() {
             route.peer.ring();
             self.counters.host.count(1, size_bytes);
         }
