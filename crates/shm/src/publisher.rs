@@ -456,10 +456,7 @@ impl Pool {
 }
 
 fn full(needed_bytes: usize) -> LoanError {
-    LoanError::SharedMemoryFull {
-        needed_bytes: needed_bytes as u64,
-        free_bytes: free_bytes().unwrap_or(0),
-    }
+    LoanError::SharedMemoryFull { needed_bytes: needed_bytes as u64, free_bytes: free_bytes().unwrap_or(0) }
 }
 
 fn chunk_address<T>(header: &T) -> usize {

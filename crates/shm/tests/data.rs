@@ -250,11 +250,13 @@ fn what_another_process_spoils_is_refused_and_counted() {
     const HASH: [u8; 32] = [0xA7; 32];
     type Check = fn(Refused) -> bool;
     // Distances from the type's hash: version, length of the message.
+    // A length is checked against the room of its chunk.
+    const ROOM_BYTES: u64 = 3840;
     let cases: [(isize, &[u8], Check); 4] = [
         (-8, &2u32.to_ne_bytes(), |refused| matches!(refused, Refused::Version { found: 2, .. })),
         (0, &[1; 8], |refused| matches!(refused, Refused::TypeHash { .. })),
-        (16, &101u64.to_ne_bytes(), |refused| {
-            refused == Refused::Length { claimed_bytes: 101, available_bytes: 100 }
+        (16, &(ROOM_BYTES + 1).to_ne_bytes(), |refused| {
+            refused == Refused::Length { claimed_bytes: ROOM_BYTES + 1, available_bytes: ROOM_BYTES }
         }),
         (16, &u64::MAX.to_ne_bytes(), |refused| matches!(refused, Refused::Length { .. })),
     ];
@@ -264,6 +266,7 @@ fn what_another_process_spoils_is_refused_and_counted() {
         let publisher = HostPublisher::create(space.node(), settings).unwrap();
         let mut link = Link::open(space.node(), 1, LinkSettings { depth: 2, type_hash: Some(HASH) }).unwrap();
         publish(&publisher, 100, 1);
+        assert_eq!(publisher.pool().message_bytes as u64, ROOM_BYTES);
         patch(&space, &HASH[..8], distance, replace);
         match link.take() {
             TakeOutcome::Refused(refused) => assert!(right(refused), "{refused}"),
@@ -284,7 +287,8 @@ fn a_length_beyond_the_mapping_is_refused() {
     let mut link = Link::open(space.node(), 1, SETTINGS).unwrap();
     publish(&publisher, 100, 1);
     // The number of elements in iceoryx2's own header, and the length in ours.
-    patch(&space, &104u64.to_ne_bytes(), 0, &u64::MAX.to_ne_bytes());
+    let elements = publisher.pool().message_bytes as u64 + 4;
+    patch(&space, &elements.to_ne_bytes(), 0, &u64::MAX.to_ne_bytes());
     patch(&space, &[0xA7; 8], 16, &(1u64 << 40).to_ne_bytes());
     assert!(matches!(
         link.take(),
