@@ -1,5 +1,7 @@
 //! What an executor executes.
 
+use crate::attributes::Attributes;
+use crate::policy::Step;
 use crate::ready::Ringer;
 use crate::supervisor::{Attempt, Caught, Supervisor, attempt};
 use crate::sync::Arc;
@@ -24,6 +26,18 @@ pub trait Executable: Send {
     /// for its work after it was entered. No lock of the executor is held; entities, this one included, may be added
     /// and removed from within. On [`Progress::More`] the executor sets the flag again itself.
     fn execute(&mut self) -> Progress;
+
+    /// The first half of [`execute`](Self::execute), for executors that take the inputs of several entities before they
+    /// run the first ([`Sequence`](crate::Sequence)): takes the input and keeps it. It calls nothing of the user's.
+    ///
+    /// The executor follows with [`run`](Self::run), or with `execute` where the entity has been moved meanwhile; neither
+    /// may lose the input. A body that has nothing to take does nothing here, and the whole work in `run`.
+    fn take(&mut self) {}
+
+    /// The second half: does the work with what [`take`](Self::take) has taken.
+    fn run(&mut self) -> Progress {
+        self.execute()
+    }
 }
 
 impl<F: FnMut() -> Progress + Send> Executable for F {
@@ -38,13 +52,26 @@ pub struct Entity {
     pub(crate) ringer: Ringer,
     pub(crate) timer: Option<Arc<TimerCore>>,
     pub(crate) supervisor: Option<Arc<dyn Supervisor>>,
+    pub(crate) attributes: Attributes,
 }
 
 impl Entity {
     /// An entity whose `body` is executed after `ringer` (or a clone of it) rang. Closures returning [`Progress`] are
     /// bodies too. Rings from before the entity is added to an executor are kept.
     pub fn new(ringer: &Ringer, body: impl Executable + 'static) -> Self {
-        Self { body: Box::new(body), ringer: ringer.clone(), timer: None, supervisor: None }
+        let (ringer, attributes) = (ringer.clone(), Attributes::default());
+        Self { body: Box::new(body), ringer, timer: None, supervisor: None, attributes }
+    }
+
+    /// This entity, with attributes for policies and callback groups.
+    #[must_use]
+    pub fn with(self, attributes: Attributes) -> Self {
+        Self { attributes, ..self }
+    }
+
+    /// Its attributes.
+    pub fn attributes(&self) -> &Attributes {
+        &self.attributes
     }
 
     /// This entity, with somebody who answers for its panics.
@@ -53,10 +80,19 @@ impl Entity {
         Self { supervisor: Some(supervisor), ..self }
     }
 
-    /// One unit of the body's work.
-    pub(crate) fn execute(&mut self) -> Result<Progress, Caught> {
-        let Some(supervisor) = &self.supervisor else { return Ok(self.body.execute()) };
-        match attempt(&**supervisor, || self.body.execute()) {
+    /// A step of the body's work.
+    pub(crate) fn execute(&mut self, step: Step) -> Result<Progress, Caught> {
+        let Self { body, supervisor, .. } = self;
+        let mut work = || match step {
+            Step::Execute => body.execute(),
+            Step::Run => body.run(),
+            Step::Take => {
+                body.take();
+                Progress::Done
+            }
+        };
+        let Some(supervisor) = supervisor else { return Ok(work()) };
+        match attempt(&**supervisor, work) {
             Attempt::Finished(progress) => Ok(progress),
             Attempt::Refused => Ok(Progress::Done),
             Attempt::Panicked(payload) => Err(Caught { supervisor: Arc::clone(supervisor), payload }),

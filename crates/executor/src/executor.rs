@@ -1,24 +1,28 @@
 //! The executor and its handles: who may add, remove, stop and ask, from where.
 
+use crate::builder::{Builder, Settings};
 use crate::doorbell::DoorbellMemory;
 use crate::entity::Entity;
 use crate::flags::Slot;
-use crate::policy::{Fair, Policy};
+use crate::policy::Policy;
 use crate::readiness::Readiness;
 use crate::ready::Ringer;
-use crate::spin::{Spinner, SpinnerPlace};
+use crate::spin::Spinners;
 use crate::sync::{Arc, AtomicBool, Mutex, Ordering, Weak, lock};
 use crate::table::{Table, TakeOutError};
 use crate::timer::TimerCore;
 use crate::timer_queue::Timers;
 use std::fmt;
 
-/// Runs the callbacks of its entities, one at a time, on the thread that spins it; sleeps in one place when none is
-/// ready.
+/// Runs the callbacks of its entities; sleeps in one place when none is ready.
+///
+/// They run one at a time on the thread that calls a spin function, unless the executor was [built](Executor::builder)
+/// with more threads: then that thread has helpers of its own for as long as it spins. The same entity never runs on two
+/// threads at once, and neither do entities of one [group](crate::ExclusiveGroup).
 ///
 /// May be shared between threads: entities come and go from any thread and from inside callbacks while it spins. Only
-/// spinning is for one thread at a time. Dropping the executor drops its entities; ringers and handles that remain do
-/// no harm.
+/// calling spin functions is for one thread at a time. Dropping the executor drops its entities; ringers and handles that
+/// remain do no harm.
 ///
 /// ```
 /// use feros_executor::{Executor, GuardCondition};
@@ -46,7 +50,8 @@ pub(crate) struct Shared {
     pub(crate) table: Table,
     pub(crate) timers: Timers,
     pub(crate) stop: Arc<AtomicBool>,
-    pub(crate) spinner: Mutex<SpinnerPlace>,
+    pub(crate) spinners: Mutex<Spinners>,
+    pub(crate) settings: Settings,
 }
 
 /// The slot with which the executor itself is called: stopped, given an earlier deadline, a future's progress.
@@ -55,40 +60,50 @@ pub(crate) fn control_slot() -> Slot {
 }
 
 impl Executor {
-    /// An executor that serves ready entities in turn ([`Fair`]).
+    /// An executor for one thread that serves ready entities in turn ([`Fair`](crate::Fair)).
     pub fn new() -> Self {
-        Self::with_policy(Fair::default())
+        Self::builder().build()
     }
 
-    /// An executor that asks `policy` which ready entity is next.
+    /// For an executor with several threads, another policy, a place in shared memory, ...
+    pub fn builder() -> Builder {
+        Builder::default()
+    }
+
+    /// An executor for one thread that asks `policy` which ready entity is next.
     pub fn with_policy(policy: impl Policy + 'static) -> Self {
-        Self::with_readiness(Readiness::private(), policy)
+        Self::builder().policy(policy).build()
     }
 
-    /// An executor that other processes can ring too, at the doorbell in `memory`, which is emptied first. What they
-    /// write there costs executions that find nothing at worst; rings from this process do not depend on it.
-    /// They are heard while they are told an entity's place: [`Ringer::on_move`](crate::Ringer::on_move).
+    /// An executor for one thread that other processes can ring too: see [`Builder::doorbell`].
     pub fn with_doorbell(memory: Arc<dyn DoorbellMemory>, policy: impl Policy + 'static) -> Self {
-        Self::with_readiness(Readiness::with_letter_box(memory), policy)
+        Self::builder().policy(policy).doorbell(memory).build()
     }
 
-    fn with_readiness(readiness: Readiness, policy: impl Policy + 'static) -> Self {
+    pub(crate) fn of(readiness: Readiness, policy: Box<dyn Policy>, settings: Settings) -> Self {
         let readiness = Arc::new(readiness);
+        let has_crew = settings.threads > 1;
         let shared = Shared {
-            table: Table::new(Arc::clone(&readiness), control_slot().next()),
+            table: Table::new(Arc::clone(&readiness), control_slot().next(), policy, has_crew),
             timers: Timers::new(Arc::clone(&readiness), control_slot()),
             readiness,
             stop: Arc::new(AtomicBool::new(false)),
-            spinner: Mutex::new(SpinnerPlace::Free(Box::new(Spinner::new(policy, control_slot())))),
+            spinners: Mutex::default(),
+            settings,
         };
         Self { shared: Arc::new(shared) }
+    }
+
+    /// How many threads spin it: the calling one and its helpers.
+    pub fn threads(&self) -> usize {
+        self.shared.settings.threads
     }
 
     /// Takes an entity in; if it was rung before, it is ready. It stays as long as the returned handle.
     ///
     /// # Errors
     ///
-    /// [`AddError::Full`] and [`AddError::RingerInUse`]; the entity is dropped then.
+    /// [`AddError::Full`], [`AddError::RingerInUse`] and [`AddError::Frozen`]; the entity is dropped then.
     pub fn add(&self, entity: Entity) -> Result<EntityHandle, AddError> {
         self.shared.add(entity, Arc::downgrade(&self.shared))
     }
@@ -105,7 +120,7 @@ impl Executor {
 
     /// Whether some thread is inside one of the spin functions.
     pub fn is_spinning(&self) -> bool {
-        matches!(*lock(&self.shared.spinner), SpinnerPlace::TakenBy(_))
+        lock(&self.shared.spinners).is_spinning()
     }
 }
 
@@ -168,7 +183,7 @@ impl ExecutorHandle {
 
     /// Whether some thread is inside one of the executor's spin functions.
     pub fn is_spinning(&self) -> bool {
-        self.shared.upgrade().is_some_and(|shared| matches!(*lock(&shared.spinner), SpinnerPlace::TakenBy(_)))
+        self.shared.upgrade().is_some_and(|shared| lock(&shared.spinners).is_spinning())
     }
 }
 
@@ -195,6 +210,11 @@ pub enum AddError {
         "the entity's ringer belongs to another entity of an executor: give each entity a ringer of its own"
     )]
     RingerInUse,
+    /// The executor is frozen and has spun.
+    #[error(
+        "the executor is frozen: add everything before it spins for the first time, or build it without `frozen`"
+    )]
+    Frozen,
     /// The handle outlived its executor.
     #[error("the executor has been dropped: keep it alive while entities are added to it")]
     ExecutorGone,

@@ -1,16 +1,16 @@
 //! Ready flags: one bit per slot, and a summary of them.
 //!
-//! Two levels of bits (one summary word over 64 words of flags) make "which flag is set next" a matter of two loads
-//! and two bit scans, whatever the number of slots in use. The struct holds atomics only and has a fixed layout, so
+//! Two levels of bits (one summary word over 64 words of flags) make the cost of finding those that are set independent of
+//! the number of slots in use. The struct holds atomics only and has a fixed layout, so
 //! that it can lie in shared memory; whatever values its words have, no function here panics or loops for long.
 
 use crate::sync::{AtomicU64, Ordering};
 
 // Loom pays for every atomic object, and two words show all that 64 can show.
 #[cfg(not(loom))]
-const WORDS: usize = 64;
+pub(crate) const WORDS: usize = 64;
 #[cfg(loom)]
-const WORDS: usize = 2;
+pub(crate) const WORDS: usize = 2;
 
 /// Number of slots, hence of entities, that one doorbell serves.
 pub const CAPACITY: usize = WORDS * 64;
@@ -35,12 +35,17 @@ impl Slot {
         Self(((self.index() + 1) % CAPACITY) as u16)
     }
 
-    fn word(self) -> usize {
+    pub(crate) fn word(self) -> usize {
         self.index() / 64
     }
 
-    fn bit(self) -> u64 {
+    pub(crate) fn bit(self) -> u64 {
         1 << (self.index() % 64)
+    }
+
+    /// The slot of a bit in a word, both of which exist.
+    pub(crate) fn at(word: usize, bit: u32) -> Self {
+        Self((word * 64) as u16 + bit as u16)
     }
 }
 
@@ -99,41 +104,6 @@ impl Flags {
         self.summary.load(Ordering::Relaxed) == 0
     }
 
-    /// The first slot from `start` on, cyclically, whose flag is set and whose bit in `mask` is set too (no mask: all).
-    /// Constant time in the number of slots in use.
-    pub(crate) fn first_set(&self, start: Slot, mask: Option<&SlotSet>) -> Option<Slot> {
-        let from_start = u64::MAX << (start.index() % 64);
-        let mut candidates = self.summary.load(Ordering::Acquire);
-        // The start's word is visited twice: first its upper part, then, after all others, the rest.
-        if candidates & (1 << start.word()) != 0
-            && let Some(slot) = self.first_in_word(start.word(), from_start, mask)
-        {
-            return Some(slot);
-        }
-        candidates = candidates.rotate_right((start.word() as u32 + 1) % 64);
-        while candidates != 0 {
-            let word = (start.word() + 1 + candidates.trailing_zeros() as usize) % 64;
-            let wanted = if word == start.word() { !from_start } else { u64::MAX };
-            if word < WORDS
-                && let Some(slot) = self.first_in_word(word, wanted, mask)
-            {
-                return Some(slot);
-            }
-            candidates &= candidates - 1;
-        }
-        None
-    }
-
-    fn first_in_word(&self, word: usize, wanted: u64, mask: Option<&SlotSet>) -> Option<Slot> {
-        let flags = self.words[word].load(Ordering::Acquire);
-        if flags == 0 {
-            self.settle(word); // else a summary bit over nothing would keep the sleeper from sleeping
-            return None;
-        }
-        let found = flags & wanted & mask.map_or(u64::MAX, |mask| mask.0[word]);
-        (found != 0).then(|| Slot((word * 64 + found.trailing_zeros() as usize) as u16))
-    }
-
     /// Clears the summary bit of a word that was seen to be zero, and sets it again if a flag came in between.
     ///
     /// A setter changes flag, then summary; this changes the summary, then looks at the flags. Both changes of the
@@ -146,11 +116,11 @@ impl Flags {
         }
     }
 
-    /// Takes all flags that the summary knows of and sets them in `inside`; for the one thread that owns both.
+    /// Takes all flags that the summary knows of, and gives their slots. One thread at a time.
     ///
     /// A flag that is set while this runs is either taken, or was set after its word was emptied: then its setter
-    /// follows with the summary, and that is found by the next look.
-    pub(crate) fn move_into(&self, inside: &Self) {
+    /// follows with the summary, and that is found by the next look. What the setters wrote before is visible to `each`.
+    pub(crate) fn drain(&self, mut each: impl FnMut(Slot)) {
         if self.are_clear() {
             return;
         }
@@ -159,10 +129,10 @@ impl Flags {
             let word = summary.trailing_zeros() as usize;
             summary &= summary - 1;
             if let Some(flags) = self.words.get(word) {
-                let flags = flags.swap(0, Ordering::AcqRel);
-                if flags != 0 {
-                    inside.words[word].fetch_or(flags, Ordering::AcqRel);
-                    inside.summary.fetch_or(1 << word, Ordering::AcqRel);
+                let mut flags = flags.swap(0, Ordering::AcqRel);
+                while flags != 0 {
+                    each(Slot::at(word, flags.trailing_zeros()));
+                    flags &= flags - 1;
                 }
             }
         }
@@ -188,29 +158,6 @@ impl Flags {
             self.summary.fetch_or(found, Ordering::AcqRel);
         }
         found != 0
-    }
-
-    /// A copy of all flags.
-    pub(crate) fn snapshot(&self) -> SlotSet {
-        SlotSet(std::array::from_fn(|word| self.words[word].load(Ordering::Acquire)))
-    }
-}
-
-/// A set of slots, of fixed size and without allocation.
-#[derive(Debug, Clone)]
-pub(crate) struct SlotSet([u64; WORDS]);
-
-impl SlotSet {
-    pub(crate) fn all() -> Self {
-        Self([u64::MAX; WORDS])
-    }
-
-    pub(crate) fn contains(&self, slot: Slot) -> bool {
-        self.0[slot.word()] & slot.bit() != 0
-    }
-
-    pub(crate) fn remove(&mut self, slot: Slot) {
-        self.0[slot.word()] &= !slot.bit();
     }
 }
 
@@ -238,49 +185,25 @@ mod tests {
         assert!(!flags.set(slot(70)));
         assert!(flags.take(slot(70)));
         assert!(!flags.take(slot(70)));
-        assert_eq!(flags.first_set(slot(0), None), None);
         assert!(flags.are_clear());
     }
 
-    #[test]
-    fn scanning_from_any_start_finds_what_a_plain_search_finds() {
-        let flags = Flags::new();
-        let set = [0, 1, 63, 64, 65, 127, 2048, 4031, 4032, 4095];
-        set.iter().for_each(|&index| assert!(flags.set(slot(index))));
-        for start in 0..CAPACITY {
-            let expected =
-                set.iter().copied().min_by_key(|&index| (index + CAPACITY - start) % CAPACITY).unwrap();
-            assert_eq!(flags.first_set(slot(start), None), Some(slot(expected)), "from {start}");
-        }
+    fn drained(flags: &Flags) -> Vec<usize> {
+        let mut slots = Vec::new();
+        flags.drain(|slot| slots.push(slot.index()));
+        slots
     }
 
     #[test]
-    fn a_mask_hides_flags_without_clearing_them() {
+    fn draining_takes_all_flags_and_leaves_none() {
         let flags = Flags::new();
-        flags.set(slot(3));
-        flags.set(slot(300));
-        let mut mask = SlotSet::all();
-        mask.remove(slot(3));
-        assert_eq!(flags.first_set(slot(0), Some(&mask)), Some(slot(300)));
-        mask.remove(slot(300));
-        assert_eq!(flags.first_set(slot(0), Some(&mask)), None);
-        assert!(flags.is_set(slot(3)) && flags.is_set(slot(300)));
-    }
-
-    #[test]
-    fn moving_takes_all_flags_along_and_leaves_none() {
-        let [outside, inside] = [Flags::new(), Flags::new()];
-        inside.set(slot(64));
-        for index in [0, 65, 4095] {
-            outside.set(slot(index));
+        for index in [4095, 65, 0, 64] {
+            flags.set(slot(index));
         }
-        outside.summary.fetch_or(1 << 20, Ordering::Relaxed); // over nothing
-        outside.move_into(&inside);
-        assert!(outside.are_clear() && outside.words.iter().all(|word| word.load(Ordering::Relaxed) == 0));
-        for index in [0, 64, 65, 4095] {
-            assert!(inside.take(slot(index)), "{index}");
-        }
-        assert!(inside.are_clear());
+        flags.summary.fetch_or(1 << 20, Ordering::Relaxed); // over nothing
+        assert_eq!(drained(&flags), [0, 64, 65, 4095]);
+        assert!(flags.are_clear() && flags.words.iter().all(|word| word.load(Ordering::Relaxed) == 0));
+        assert_eq!(drained(&flags), []);
     }
 
     #[test]
@@ -291,7 +214,7 @@ mod tests {
         assert!(flags.set(slot(3 * 64)), "completes the work");
         flags.summary.store(0, Ordering::Relaxed);
         assert!(flags.repair_summary());
-        assert_eq!(flags.first_set(slot(0), None), Some(slot(3 * 64)));
+        assert_eq!(drained(&flags), [3 * 64]);
         flags.clear();
         assert!(!flags.repair_summary());
     }

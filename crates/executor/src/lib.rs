@@ -66,13 +66,19 @@
 #![forbid(unsafe_code)]
 #![cfg_attr(loom, allow(dead_code))] // what serves the modules that loom leaves out
 
+mod desk;
 mod doorbell;
 mod flags;
 mod readiness;
 mod ready;
+mod slot_set;
 mod sync;
 
 // Loom explores the modules above; the rest is built on their promises, on mutexes and on real time.
+#[cfg(not(loom))]
+mod attributes;
+#[cfg(not(loom))]
+mod builder;
 #[cfg(not(loom))]
 mod clock;
 #[cfg(not(loom))]
@@ -82,9 +88,13 @@ mod entity;
 #[cfg(not(loom))]
 mod executor;
 #[cfg(not(loom))]
+mod groups;
+#[cfg(not(loom))]
 mod guard_condition;
 #[cfg(not(loom))]
 mod policy;
+#[cfg(not(loom))]
+mod realtime;
 #[cfg(not(loom))]
 mod spin;
 #[cfg(not(loom))]
@@ -97,6 +107,10 @@ mod timer;
 mod timer_queue;
 
 #[cfg(not(loom))]
+pub use attributes::{Attributes, ExclusiveGroup, Kind};
+#[cfg(not(loom))]
+pub use builder::Builder;
+#[cfg(not(loom))]
 pub use clock::{Clock, RosClock, SteadyClock, SystemClock, Time, TimeChange, TimeWatcher};
 pub use doorbell::{Doorbell, DoorbellMemory};
 #[cfg(not(loom))]
@@ -107,8 +121,13 @@ pub use flags::{CAPACITY, Slot};
 #[cfg(not(loom))]
 pub use guard_condition::GuardCondition;
 #[cfg(not(loom))]
-pub use policy::{Fair, Policy, ReadySet};
+pub use policy::{
+    Deadline, Fair, Policy, Priority, ReadyPositions, Ros, Sequence, Step, Trigger, chain_priorities,
+};
 pub use ready::{Place, Ringer};
+#[cfg(not(loom))]
+pub use realtime::{RealtimeConfig, RealtimeError, Scheduling};
+pub use slot_set::SlotSet;
 #[cfg(not(loom))]
 pub use spin::{Outcome, SpinError};
 #[cfg(not(loom))]

@@ -1,55 +1,82 @@
 //! Which of the ready entities is next.
 
-use crate::flags::{Flags, Slot, SlotSet};
+mod deadline;
+mod fair;
+mod keyed;
+mod priority;
+mod ros;
+mod sequence;
 
-/// Decides which ready entity is executed next. The executor asks once per turn.
+pub use deadline::Deadline;
+pub use fair::Fair;
+pub use priority::{Priority, chain_priorities};
+pub use ros::Ros;
+pub use sequence::{ReadyPositions, Sequence, Trigger};
+
+use crate::attributes::Attributes;
+use crate::flags::Slot;
+
+/// The ready queue of an executor: decides which ready entity is executed next.
+///
+/// The executor tells it which entities there are and which of them have become ready, and asks once per turn. All
+/// calls come under the executor's lock, one at a time: they must not block, panic, use the executor or, but for
+/// [`admit`](Self::admit), allocate. Their cost should not depend on the number of idle entities.
 pub trait Policy: Send {
-    /// The slot to execute next, out of `ready`; `None` only if no slot is ready. Must not block or allocate.
-    ///
-    /// A slot that is not ready is not executed; the policy is then asked again.
-    fn next(&mut self, ready: &ReadySet<'_>) -> Option<Slot>;
-}
+    /// An entity has come.
+    fn admit(&mut self, slot: Slot, attributes: &Attributes);
 
-/// The entities that are ready at this moment; more may become so while one looks.
-#[derive(Debug)]
-pub struct ReadySet<'a> {
-    flags: &'a Flags,
-    mask: &'a SlotSet,
-}
+    /// An entity has gone. Says whether it was ready, or due for another step.
+    fn dismiss(&mut self, slot: Slot) -> bool;
 
-impl<'a> ReadySet<'a> {
-    pub(crate) fn new(flags: &'a Flags, mask: &'a SlotSet) -> Self {
-        Self { flags, mask }
-    }
+    /// An entity has become ready; it may be so already, which is no reason to execute it twice.
+    fn make_ready(&mut self, slot: Slot);
 
-    /// The first ready slot at or after `start`, going round at the end. Takes the same time for any number of slots.
-    pub fn first_from(&self, start: Slot) -> Option<Slot> {
-        self.flags.first_set(start, Some(self.mask))
-    }
+    /// What to do next; the entity is ready no more. An entity that is given away here is executed, or made ready again
+    /// later where it cannot be now.
+    fn next(&mut self) -> Option<(Slot, Step)>;
 
-    /// Whether this slot is ready.
-    pub fn contains(&self, slot: Slot) -> bool {
-        self.mask.contains(slot) && self.flags.is_set(slot)
+    /// Whether [`next`](Self::next) would give something.
+    fn has_ready(&self) -> bool;
+
+    /// Whether the order is broken if entities overlap: then one thread spins, however many the executor could have.
+    fn is_serial(&self) -> bool {
+        false
     }
 }
 
-/// All ready entities in turn, from where the last turn ended: between two executions of one entity each other ready
-/// entity is executed once, be they timers or not, so that none starves. The default.
-#[derive(Debug, Clone, Copy)]
-pub struct Fair {
-    cursor: Slot,
+/// What is done with an entity in one turn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Step {
+    /// A whole unit: [`Executable::execute`](crate::Executable::execute).
+    Execute,
+    /// The input of a unit: [`Executable::take`](crate::Executable::take).
+    Take,
+    /// The rest of it: [`Executable::run`](crate::Executable::run).
+    Run,
 }
 
-impl Default for Fair {
-    fn default() -> Self {
-        Self { cursor: Slot::new(0).expect("zero is below any capacity") }
+impl<P: Policy + ?Sized> Policy for Box<P> {
+    fn admit(&mut self, slot: Slot, attributes: &Attributes) {
+        (**self).admit(slot, attributes);
     }
-}
 
-impl Policy for Fair {
-    fn next(&mut self, ready: &ReadySet<'_>) -> Option<Slot> {
-        let slot = ready.first_from(self.cursor)?;
-        self.cursor = slot.next();
-        Some(slot)
+    fn dismiss(&mut self, slot: Slot) -> bool {
+        (**self).dismiss(slot)
+    }
+
+    fn make_ready(&mut self, slot: Slot) {
+        (**self).make_ready(slot);
+    }
+
+    fn next(&mut self) -> Option<(Slot, Step)> {
+        (**self).next()
+    }
+
+    fn has_ready(&self) -> bool {
+        (**self).has_ready()
+    }
+
+    fn is_serial(&self) -> bool {
+        (**self).is_serial()
     }
 }

@@ -207,7 +207,7 @@ mod tests {
     use std::sync::Mutex;
 
     fn taken(readiness: &Readiness, slot: Slot) -> bool {
-        readiness.flags().take(slot)
+        readiness.take(slot)
     }
 
     #[test]
@@ -230,12 +230,12 @@ mod tests {
         assert!(!ringer.attach(&second, there), "attached twice");
         ringer.ring();
         ringer.detach();
-        assert!(!first.flags().is_set(here));
+        assert!(!first.is_set(here));
         assert!(ringer.attach(&second, there));
         assert!(taken(&second, there));
         ringer.detach();
         ringer.ring();
-        assert!(first.flags().are_clear() && second.flags().are_clear(), "rings after detaching stay away");
+        assert!(!first.is_set(here) && !second.is_set(there), "rings after detaching stay away");
     }
 
     #[test]
@@ -246,8 +246,7 @@ mod tests {
         readiness.ring(slot);
         memory.ring(slot);
         assert!(Ringer::new().attach(&readiness, slot));
-        readiness.fetch();
-        assert!(!readiness.flags().is_set(slot));
+        assert!(!readiness.take(slot));
     }
 
     #[test]
@@ -283,7 +282,7 @@ mod tests {
         assert!(ringer.cell.route.read().unwrap().observer.is_none());
         observe(&ringer);
         ringer.detach();
-        assert!(!readiness.flags().is_set(slot));
+        assert!(!readiness.is_set(slot));
         let here = Some(Place { doorbell: None, slot });
         assert_eq!(*seen.lock().unwrap(), [None, here, here, None, here, None]);
         assert!(!readiness.expects_outside());

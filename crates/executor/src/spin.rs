@@ -1,13 +1,16 @@
 //! The spinning core: turns, sleep, and the spin functions made of them.
 
+mod crew;
+
 use crate::executor::{Executor, Shared, control_slot};
-use crate::flags::{CAPACITY, Slot, SlotSet};
-use crate::policy::{Policy, ReadySet};
+use crate::policy::Step;
 use crate::readiness::Readiness;
 use crate::sync::{Arc, AtomicBool, Ordering, lock};
+use crate::table::{Entries, Requeue};
+use std::ops::Deref;
 use std::pin::pin;
 use std::task::{Context, Poll, Wake, Waker};
-use std::thread::{self, Thread};
+use std::thread::{self, Thread, ThreadId};
 use std::time::{Duration, Instant};
 
 /// How a spin function ended.
@@ -40,35 +43,48 @@ pub enum SpinError {
          it, or wait on an executor of its own in another thread"
     )]
     InsideCallback,
+    /// The system starts no further thread.
+    #[error(
+        "thread `{name}` of the executor cannot be started: {reason}; give it fewer threads, or raise `ulimit -u`"
+    )]
+    Thread {
+        /// The thread's name.
+        name: String,
+        /// What the system says.
+        reason: String,
+    },
+    /// The system refuses what the executor's [`RealtimeConfig`](crate::RealtimeConfig) asks for.
+    #[error(transparent)]
+    Realtime(#[from] crate::realtime::RealtimeError),
 }
 
 impl Executor {
-    /// Executes what becomes ready until [stopped](crate::Stopper::stop).
+    /// Executes what becomes ready until [stopped](crate::Stopper::stop), on all of the executor's threads.
     ///
     /// # Errors
     ///
-    /// [`SpinError`] if the executor is spun already.
+    /// [`SpinError`] if the executor is spun already, or its threads cannot be what they are to be.
     ///
     /// # Panics
     ///
     /// If a callback panics, as all spin functions do. The executor can be spun again afterwards; the entity is still
     /// in it, and ready.
     pub fn spin(&self) -> Result<(), SpinError> {
-        Spin::begin(&self.shared)?.run(None, |_| None::<()>);
+        Right::begin(&self.shared)?.run_crew(None, None::<fn() -> Option<()>>)?;
         Ok(())
     }
 
-    /// Executes one unit of one entity; waits for it if none is ready, for ever without a `timeout`.
+    /// Executes one unit of one entity, on this thread alone; waits for it if none is ready, for ever without a `timeout`.
     ///
     /// # Errors
     ///
     /// [`SpinError`] if the executor is spun already.
     pub fn spin_once(&self, timeout: Option<Duration>) -> Result<Outcome, SpinError> {
         let until = deadline(timeout);
-        Ok(Spin::begin(&self.shared)?.run(until, |has_executed| has_executed.then_some(())))
+        Ok(Right::begin(&self.shared)?.run(until, |has_executed| has_executed.then_some(())))
     }
 
-    /// Executes at most one unit of each entity that is ready now, without waiting, and says how many. Begins no
+    /// Executes at most one unit of each entity that is ready now, on this thread alone, without waiting, and says how many. Begins no
     /// further one after `max_duration` ([`Duration::MAX`]: no limit) or after a stop, which stays in force for the
     /// next blocking spin function.
     ///
@@ -76,11 +92,11 @@ impl Executor {
     ///
     /// [`SpinError`] if the executor is spun already.
     pub fn spin_some(&self, max_duration: Duration) -> Result<usize, SpinError> {
-        let mut spin = Spin::begin(&self.shared)?;
+        let spin = Right::begin(&self.shared)?;
         Ok(spin.run_ready(deadline(Some(max_duration))))
     }
 
-    /// Executes what is ready and what becomes ready meanwhile until nothing is, without waiting, and says how many
+    /// Executes what is ready and what becomes ready meanwhile until nothing is, on this thread alone, without waiting, and says how many
     /// units that were. Ends as [`spin_some`](Self::spin_some) otherwise.
     ///
     /// # Errors
@@ -88,7 +104,7 @@ impl Executor {
     /// [`SpinError`] if the executor is spun already.
     pub fn spin_all(&self, max_duration: Duration) -> Result<usize, SpinError> {
         let until = deadline(Some(max_duration));
-        let mut spin = Spin::begin(&self.shared)?;
+        let spin = Right::begin(&self.shared)?;
         let mut total = 0;
         loop {
             let count = spin.run_ready(until);
@@ -99,8 +115,8 @@ impl Executor {
         }
     }
 
-    /// Spins until `predicate` is true, at most for `timeout`. The predicate is asked before the first turn and after
-    /// each turn and wake-up, so its truth has to come from a callback or be accompanied by a ring.
+    /// Spins until `predicate` is true, at most for `timeout`, on all of the executor's threads. The predicate is asked on
+    /// this thread, before the first turn and after each turn and wake-up, so its truth has to come from a callback or be accompanied by a ring.
     ///
     /// # Errors
     ///
@@ -111,10 +127,10 @@ impl Executor {
         mut predicate: impl FnMut() -> bool,
     ) -> Result<Outcome, SpinError> {
         let until = deadline(timeout);
-        Ok(Spin::begin(&self.shared)?.run(until, |_| predicate().then_some(())))
+        Right::begin(&self.shared)?.run_crew(until, Some(|| predicate().then_some(())))
     }
 
-    /// Spins until `future` is complete, at most for `timeout`. The future is polled on this thread, between
+    /// Spins until `future` is complete, at most for `timeout`, on all of the executor's threads. The future is polled on this thread, between
     /// callbacks, only when it was woken; its waker may be used from any thread.
     ///
     /// Pass a `&mut` (pinned, if need be) to keep a future that did not complete.
@@ -144,7 +160,7 @@ impl Executor {
             readiness: Arc::clone(&self.shared.readiness),
         });
         let waker = Waker::from(Arc::clone(&bell));
-        Ok(Spin::begin(&self.shared)?.run(until, |_| {
+        let poll = || {
             if !bell.woken.swap(false, Ordering::AcqRel) {
                 return None;
             }
@@ -152,7 +168,8 @@ impl Executor {
                 Poll::Ready(output) => Some(output),
                 Poll::Pending => None,
             }
-        }))
+        };
+        Right::begin(&self.shared)?.run_crew(until, Some(poll))
     }
 }
 
@@ -173,90 +190,105 @@ impl Wake for BellWaker {
     }
 }
 
-/// What only the spinning thread needs.
-pub(crate) struct Spinner {
-    policy: Box<dyn Policy>,
-    entities: SlotSet,
+/// The threads that are inside a spin function: the one that called it, and its helpers.
+#[derive(Default)]
+pub(crate) struct Spinners {
+    caller: Option<Thread>,
+    helpers: Vec<ThreadId>,
 }
 
-impl Spinner {
-    pub(crate) fn new(policy: impl Policy + 'static, control: Slot) -> Self {
-        let mut entities = SlotSet::all();
-        entities.remove(control);
-        Self { policy: Box::new(policy), entities }
+impl Spinners {
+    pub(crate) fn is_spinning(&self) -> bool {
+        self.caller.is_some()
     }
 }
 
-/// The spinner, or who has it. It is moved out to spin, so that no lock is held meanwhile.
-pub(crate) enum SpinnerPlace {
-    Free(Box<Spinner>),
-    TakenBy(Thread),
+/// What a look at the desk led to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Turn {
+    /// A unit of an entity was executed.
+    Executed,
+    /// The executor itself was rung: everything that such a ring may be about has to be looked at.
+    Rung,
+    /// Nothing is ready.
+    Nothing,
+    /// The crew goes home.
+    Closed,
 }
 
-/// A thread's right to spin; given back when dropped, by a panic too.
+/// A thread that spins.
 struct Spin<'a> {
     shared: &'a Shared,
-    thread: Thread,
-    spinner: Option<Box<Spinner>>,
+    thread: ThreadId,
 }
 
-impl<'a> Spin<'a> {
+/// The right to call a spin function, with the thread that has it; given back when dropped, by a panic too.
+struct Right<'a>(Spin<'a>);
+
+impl<'a> Right<'a> {
     fn begin(shared: &'a Shared) -> Result<Self, SpinError> {
         let thread = thread::current();
-        let mut place = lock(&shared.spinner);
-        match std::mem::replace(&mut *place, SpinnerPlace::TakenBy(thread.clone())) {
-            SpinnerPlace::Free(spinner) => Ok(Self { shared, thread, spinner: Some(spinner) }),
-            SpinnerPlace::TakenBy(owner) => {
-                let error = if owner.id() == thread.id() {
-                    SpinError::InsideCallback
-                } else {
-                    let name = owner.name().map(str::to_owned);
-                    SpinError::AlreadySpinning { thread: name.unwrap_or_else(|| format!("{:?}", owner.id())) }
-                };
-                *place = SpinnerPlace::TakenBy(owner);
-                Err(error)
+        let mut spinners = lock(&shared.spinners);
+        let id = thread.id();
+        if let Some(caller) = &spinners.caller {
+            if caller.id() == id || spinners.helpers.contains(&id) {
+                return Err(SpinError::InsideCallback);
             }
+            let name = caller.name().map_or_else(|| format!("{:?}", caller.id()), str::to_owned);
+            return Err(SpinError::AlreadySpinning { thread: name });
         }
+        spinners.caller = Some(thread);
+        drop(spinners);
+        let right = Self(Spin { shared, thread: id });
+        shared.settings.prepare_thread()?;
+        if shared.settings.is_frozen {
+            shared.table.freeze();
+        }
+        Ok(right)
     }
+}
 
+impl Spin<'_> {
     /// Turns and sleeps until `done` gives a value. It is asked before each turn, and told whether the turn before
     /// has executed anything.
-    fn run<T>(&mut self, until: Option<Instant>, mut done: impl FnMut(bool) -> Option<T>) -> Outcome<T> {
+    fn run<T>(&self, until: Option<Instant>, mut done: impl FnMut(bool) -> Option<T>) -> Outcome<T> {
         let mut has_executed = false;
         let mut is_late = false;
         loop {
-            // Cleared before everything that a ring of it may be about (`done`, stop, deadlines) is looked at: a later
-            // ring keeps the thread from sleeping.
-            self.shared.readiness.flags().take(control_slot());
+            // A turn that takes a ring of the executor itself is followed by another look at everything that such a
+            // ring may be about (`done`, stop, deadlines); a later ring keeps the thread from sleeping.
             if let Some(value) = done(has_executed) {
                 return Outcome::Completed(value);
             }
-            // A look before the write keeps the turn free of a read-modify-write.
-            if self.shared.stop.load(Ordering::Relaxed) && self.shared.stop.swap(false, Ordering::Acquire) {
+            if self.take_stop() {
                 return Outcome::Stopped;
             }
             if is_late {
                 return Outcome::TimedOut;
             }
-            has_executed = self.turn(None).is_some();
+            let turn = self.turn();
+            has_executed = turn == Turn::Executed;
             is_late = is_past(until);
-            if !has_executed && !is_late {
+            if turn == Turn::Nothing && !is_late {
                 self.sleep(until);
             }
         }
     }
 
+    fn take_stop(&self) -> bool {
+        // A look before the write keeps the turn free of a read-modify-write.
+        self.shared.stop.load(Ordering::Relaxed) && self.shared.stop.swap(false, Ordering::Acquire)
+    }
+
     /// One unit of each entity that is ready at the beginning.
-    fn run_ready(&mut self, until: Option<Instant>) -> usize {
-        self.shared.timers.expire();
-        self.shared.readiness.fetch();
-        let mut ready = self.shared.readiness.flags().snapshot();
-        ready.remove(control_slot());
+    fn run_ready(&self, until: Option<Instant>) -> usize {
+        let table = &self.shared.table;
+        self.gather(&mut table.desk().lock());
         let mut count = 0;
         while !self.shared.stop.load(Ordering::Relaxed) {
-            let Some(slot) = self.turn(Some(&ready)) else { break };
-            ready.remove(slot);
-            count += 1;
+            let Some(picked) = table.desk().lock().pick(self.thread) else { break };
+            count += usize::from(picked.step != Step::Take);
+            table.execute(picked, Requeue::Later);
             if is_past(until) {
                 break;
             }
@@ -264,21 +296,37 @@ impl<'a> Spin<'a> {
         count
     }
 
-    /// Executes one unit of the entity that the policy names, of those in `among` (`None`: all), and says which.
-    fn turn(&mut self, among: Option<&SlotSet>) -> Option<Slot> {
-        let Self { shared, thread, spinner } = self;
-        let Spinner { policy, entities } = &mut **spinner.as_mut()?;
-        shared.timers.expire();
-        shared.readiness.fetch();
-        // Flags that another thread took away with their entities, or that were set for slots without one, are passed
-        // over. So many at once that there are no more slots mean a stranger who goes on: a stop must still be seen.
-        for _ in 0..CAPACITY {
-            let slot = policy.next(&ReadySet::new(shared.readiness.flags(), among.unwrap_or(entities)))?;
-            if shared.table.execute(slot, thread.id()) {
-                return Some(slot);
+    /// Takes in what has become ready; true if the executor itself was rung.
+    fn gather(&self, entries: &mut Entries) -> bool {
+        let mut is_rung = false;
+        self.shared.timers.expire(|slot| entries.make_ready(slot));
+        self.shared.readiness.drain(|slot| {
+            if slot == control_slot() {
+                is_rung = true;
+            } else {
+                entries.make_ready(slot);
+            }
+        });
+        is_rung
+    }
+
+    /// Executes one unit of the entity that is next.
+    fn turn(&self) -> Turn {
+        let table = &self.shared.table;
+        let mut is_rung = false;
+        loop {
+            let mut board = table.desk().lock();
+            is_rung |= self.gather(&mut board);
+            let Some(picked) = board.pick(self.thread) else {
+                return if is_rung { Turn::Rung } else { Turn::Nothing };
+            };
+            drop(board);
+            let is_unit = picked.step != Step::Take;
+            table.execute(picked, Requeue::AtOnce);
+            if is_unit {
+                return Turn::Executed;
             }
         }
-        None
     }
 
     fn sleep(&self, until: Option<Instant>) {
@@ -288,11 +336,17 @@ impl<'a> Spin<'a> {
     }
 }
 
-impl Drop for Spin<'_> {
+impl<'a> Deref for Right<'a> {
+    type Target = Spin<'a>;
+
+    fn deref(&self) -> &Spin<'a> {
+        &self.0
+    }
+}
+
+impl Drop for Right<'_> {
     fn drop(&mut self) {
-        if let Some(spinner) = self.spinner.take() {
-            *lock(&self.shared.spinner) = SpinnerPlace::Free(spinner);
-        }
+        *lock(&self.0.shared.spinners) = Spinners::default();
     }
 }
 

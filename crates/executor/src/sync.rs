@@ -3,7 +3,7 @@
 
 #[cfg(loom)]
 pub(crate) use loom::sync::{
-    Arc, RwLock,
+    Arc, Mutex, MutexGuard, RwLock,
     atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering, fence},
 };
 #[cfg(not(loom))]
@@ -17,6 +17,11 @@ pub(crate) use std::sync::{
 #[cfg(not(loom))]
 pub(crate) fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(loom)]
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().expect("loom poisons nothing")
 }
 
 /// Who may sleep on and wake a futex.
@@ -55,6 +60,10 @@ pub(crate) mod futex {
             self.0.store(value, order);
         }
 
+        pub(crate) fn swap(&self, value: u32, order: Ordering) -> u32 {
+            self.0.swap(value, order)
+        }
+
         pub(crate) fn compare_exchange(&self, from: u32, to: u32, order: Ordering) -> Result<u32, u32> {
             self.0.compare_exchange(from, to, order, Ordering::Relaxed)
         }
@@ -69,10 +78,22 @@ pub(crate) mod futex {
             let _ = futex::wait(&self.0, flags(reach), expected, timeout.as_ref());
         }
 
-        /// Wakes the sleeper, if there is one. Only a system call: usable in a signal handler.
+        /// Wakes a sleeper, if there is one. Only a system call: usable in a signal handler.
         pub(crate) fn wake(&self, reach: Reach) {
             // The only failures are a bad address and bad flags, which a reference and constants exclude.
             let _ = futex::wake(&self.0, flags(reach), 1);
+        }
+
+        /// Wakes a sleeper who waits for the word to count on; also one who has read it and does not sleep yet.
+        pub(crate) fn count_and_wake(&self) {
+            self.0.fetch_add(1, Ordering::Release);
+            self.wake(Reach::Process);
+        }
+
+        /// As `count_and_wake`, for all sleepers.
+        pub(crate) fn count_and_wake_all(&self) {
+            self.0.fetch_add(1, Ordering::Release);
+            let _ = futex::wake(&self.0, flags(Reach::Process), i32::MAX as u32);
         }
     }
 
@@ -113,6 +134,10 @@ pub(crate) mod futex {
             self.word.store(value, order);
         }
 
+        pub(crate) fn swap(&self, value: u32, order: Ordering) -> u32 {
+            self.word.swap(value, order)
+        }
+
         pub(crate) fn compare_exchange(&self, from: u32, to: u32, order: Ordering) -> Result<u32, u32> {
             self.word.compare_exchange(from, to, order, Ordering::Relaxed)
         }
@@ -128,6 +153,17 @@ pub(crate) mod futex {
         pub(crate) fn wake(&self, _reach: Reach) {
             let _queue = self.queue.lock().expect("loom poisons nothing");
             self.wake_up.notify_one();
+        }
+
+        pub(crate) fn count_and_wake(&self) {
+            self.word.fetch_add(1, Ordering::Release);
+            self.wake(Reach::Process);
+        }
+
+        pub(crate) fn count_and_wake_all(&self) {
+            self.word.fetch_add(1, Ordering::Release);
+            let _queue = self.queue.lock().expect("loom poisons nothing");
+            self.wake_up.notify_all();
         }
     }
 }

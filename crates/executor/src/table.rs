@@ -3,32 +3,45 @@
 //! While a body runs it is out of the table, so the table's lock is never held meanwhile; what others want from it
 //! then (to be removed, to be handed out) is noted in its slot and done when it returns.
 
+use crate::desk::{Board, Desk, Work};
 use crate::entity::{Entity, Progress};
 use crate::executor::AddError;
 use crate::flags::{CAPACITY, Slot};
+use crate::groups::{GroupNumber, Groups};
+use crate::policy::{Policy, Step};
 use crate::readiness::Readiness;
 use crate::ready::Ringer;
-use crate::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, lock};
+use crate::sync::{Arc, Condvar, MutexGuard, PoisonError};
 use std::thread::ThreadId;
 
 pub(crate) struct Table {
     readiness: Arc<Readiness>,
-    entries: Mutex<Entries>,
+    desk: Desk<Entries>,
     /// Notified when an entity that somebody waits for has left.
     left: Condvar,
 }
 
-struct Entries {
-    states: Vec<State>,
+pub(crate) struct Entries {
+    policy: Box<dyn Policy>,
+    cells: Vec<Cell>,
+    groups: Groups,
     free: Vec<Slot>,
-    closed: bool,
+    /// Several threads spin, so callback groups make a difference.
+    has_crew: bool,
+    is_frozen: bool,
+    is_closed: bool,
+}
+
+struct Cell {
+    state: State,
+    group: Option<GroupNumber>,
 }
 
 enum State {
     /// No entity, or the slot that the executor keeps for itself.
     Vacant,
     Idle(Entity),
-    /// Out of the table, executed by this thread. `again`: its flag was taken meanwhile and is owed.
+    /// Out of the table, executed by this thread. `again`: it became ready meanwhile, and that is owed.
     Running {
         thread: ThreadId,
         again: bool,
@@ -48,45 +61,90 @@ pub(crate) enum TakeOutError {
     Closed,
 }
 
+/// What becomes of an entity that has more to do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Requeue {
+    /// It is ready, for the very next turn.
+    AtOnce,
+    /// Its flag is set, for the next time that flags are looked at.
+    Later,
+}
+
+impl Work for Entries {
+    fn has_ready(&self) -> bool {
+        self.policy.has_ready()
+    }
+}
+
 impl Table {
     /// A table without entities that never uses the slots below `first`.
-    pub(crate) fn new(readiness: Arc<Readiness>, first: Slot) -> Self {
-        let states = (0..first.index()).map(|_| State::Vacant).collect();
-        let entries = Entries { states, free: Vec::new(), closed: false };
-        Self { readiness, entries: Mutex::new(entries), left: Condvar::new() }
+    pub(crate) fn new(
+        readiness: Arc<Readiness>,
+        first: Slot,
+        policy: Box<dyn Policy>,
+        has_crew: bool,
+    ) -> Self {
+        let cells = (0..first.index()).map(|_| Cell { state: State::Vacant, group: None }).collect();
+        let entries = Entries {
+            policy,
+            cells,
+            groups: Groups::default(),
+            free: Vec::new(),
+            has_crew,
+            is_frozen: false,
+            is_closed: false,
+        };
+        let desk = Desk::new(Arc::clone(&readiness), entries);
+        Self { readiness, desk, left: Condvar::new() }
+    }
+
+    /// Where the threads that spin meet.
+    pub(crate) fn desk(&self) -> &Desk<Entries> {
+        &self.desk
+    }
+
+    /// No entity comes any more.
+    pub(crate) fn freeze(&self) {
+        self.desk.lock().is_frozen = true;
     }
 
     /// Gives the entity a slot and lets its ringer ring there.
     pub(crate) fn insert(&self, entity: Entity) -> Result<Slot, AddError> {
-        let mut entries = lock(&self.entries);
+        let mut board = self.desk.lock();
+        let entries = &mut **board;
         // The entity of an error is a parameter, hence dropped after the lock, which is a local.
-        if entries.closed {
+        if entries.is_closed {
             return Err(AddError::ExecutorGone);
+        }
+        if entries.is_frozen {
+            return Err(AddError::Frozen);
         }
         let slot = match entries.free.last() {
             Some(&slot) => slot,
-            None => Slot::new(entries.states.len()).ok_or(AddError::Full { capacity: CAPACITY })?,
+            None => Slot::new(entries.cells.len()).ok_or(AddError::Full { capacity: CAPACITY })?,
         };
         if !entity.ringer.attach(&self.readiness, slot) {
             return Err(AddError::RingerInUse);
         }
         if entries.free.pop().is_none() {
-            entries.states.push(State::Vacant);
+            entries.cells.push(Cell { state: State::Vacant, group: None });
         }
-        entries.states[slot.index()] = State::Idle(entity);
+        entries.policy.admit(slot, &entity.attributes);
+        let group = entity.attributes.group.as_ref().map(|group| entries.groups.join(group));
+        entries.cells[slot.index()] = Cell { state: State::Idle(entity), group };
         Ok(slot)
     }
 
-    /// Clears the flag of `slot` and executes one unit of its entity. False if there was no flag or no entity.
+    /// Executes a step of an entity that was [picked](Entries::pick).
     ///
     /// # Panics
     ///
     /// If the body does and nobody catches it; the entity is back in its slot then, and ready.
-    pub(crate) fn execute(&self, slot: Slot, thread: ThreadId) -> bool {
-        let Some(entity) = self.begin(slot, thread) else { return false };
+    pub(crate) fn execute(&self, Picked { slot, entity, step }: Picked, requeue: Requeue) {
         // A panic may leave work behind: the guard takes that for granted until it is told better.
-        let mut running = Running { table: self, slot, entity: Some(entity), progress: Progress::More };
-        match running.entity.as_mut().map(Entity::execute) {
+        let progress = Progress::More;
+        let mut running = Running { table: self, slot, entity: Some(entity), progress, requeue };
+        match running.entity.as_mut().map(|entity| entity.execute(step)) {
             Some(Ok(progress)) => running.progress = progress,
             Some(Err(caught)) => {
                 drop(running);
@@ -94,55 +152,36 @@ impl Table {
             }
             None => {}
         }
-        true
     }
 
-    fn begin(&self, slot: Slot, thread: ThreadId) -> Option<Entity> {
-        let mut entries = lock(&self.entries);
-        // Flag and entity are taken in one step: else the entity could be detached in between, and leave for another
-        // executor without the ring that was taken here. The flag goes before the body looks for its work, so that
-        // a ring while it looks is not lost either.
-        if !self.readiness.flags().take(slot) {
-            return None;
+    fn finish(&self, slot: Slot, entity: Entity, progress: Progress, requeue: Requeue) {
+        let mut board = self.desk.lock();
+        let Entries { policy, cells, groups, has_crew, .. } = &mut **board;
+        let cell = &mut cells[slot.index()];
+        if let Some(group) = cell.group.filter(|_| *has_crew) {
+            groups.exit(group).for_each(|parked| policy.make_ready(parked));
         }
-        let state = entries.states.get_mut(slot.index())?;
-        match std::mem::replace(state, State::Vacant) {
-            State::Idle(entity) => {
-                *state = State::Running { thread, again: false };
-                Some(entity)
-            }
-            State::Running { thread, .. } => {
-                *state = State::Running { thread, again: true };
-                None
-            }
-            other => {
-                *state = other;
-                None
-            }
-        }
-    }
-
-    fn finish(&self, slot: Slot, entity: Entity, progress: Progress) {
-        if progress == Progress::More {
-            entity.ringer.ring(); // pending, if the entity is leaving
-        }
-        let mut entries = lock(&self.entries);
-        let state = &mut entries.states[slot.index()];
-        match std::mem::replace(state, State::Vacant) {
+        match std::mem::replace(&mut cell.state, State::Vacant) {
             State::Running { again, .. } => {
-                if again {
-                    entity.ringer.ring();
+                if again || progress == Progress::More {
+                    match requeue {
+                        Requeue::AtOnce => policy.make_ready(slot),
+                        Requeue::Later => self.readiness.ring(slot),
+                    }
                 }
-                *state = State::Idle(entity);
+                cell.state = State::Idle(entity);
             }
             State::Awaited => {
-                *state = State::Left(entity);
-                drop(entries);
+                if progress == Progress::More {
+                    entity.ringer.ring(); // pending, since the entity is detached
+                }
+                cell.state = State::Left(entity);
+                drop(board);
                 self.left.notify_all();
             }
             _ => {
-                entries.release(slot);
-                drop(entries);
+                board.release(slot);
+                drop(board);
                 drop(entity);
             }
         }
@@ -150,19 +189,20 @@ impl Table {
 
     /// Takes the entity out without waiting: it is returned, or dropped by the thread that runs it now.
     pub(crate) fn remove(&self, slot: Slot, ringer: &Ringer) -> Option<Entity> {
-        let mut entries = lock(&self.entries);
-        if entries.closed {
+        let mut board = self.desk.lock();
+        let entries = &mut **board;
+        if entries.is_closed {
             return None;
         }
-        ringer.detach(); // before the slot is free for another
-        let state = &mut entries.states[slot.index()];
-        match std::mem::replace(state, State::Vacant) {
+        entries.dismiss(slot, ringer); // before the slot is free for another
+        let cell = &mut entries.cells[slot.index()];
+        match std::mem::replace(&mut cell.state, State::Vacant) {
             State::Idle(entity) => {
                 entries.release(slot);
                 Some(entity)
             }
             _ => {
-                *state = State::Removed;
+                cell.state = State::Removed;
                 None
             }
         }
@@ -170,41 +210,44 @@ impl Table {
 
     /// Takes the entity out; waits until it returns if another thread runs it now. Nothing happens on an error.
     pub(crate) fn take_out(&self, slot: Slot, ringer: &Ringer) -> Result<Entity, TakeOutError> {
-        let mut entries = lock(&self.entries);
-        if entries.closed {
+        let mut board = self.desk.lock();
+        if board.is_closed {
             return Err(TakeOutError::Closed);
         }
-        if let State::Running { thread, .. } = entries.states[slot.index()] {
-            if thread == std::thread::current().id() {
-                return Err(TakeOutError::RunsInThisThread);
-            }
-            entries.states[slot.index()] = State::Awaited;
+        if let State::Running { thread, .. } = board.cells[slot.index()].state
+            && thread == std::thread::current().id()
+        {
+            return Err(TakeOutError::RunsInThisThread);
         }
-        ringer.detach();
+        board.dismiss(slot, ringer);
+        let state = &mut board.cells[slot.index()].state;
+        if matches!(state, State::Running { .. }) {
+            *state = State::Awaited;
+        }
         loop {
-            let state = &mut entries.states[slot.index()];
-            match std::mem::replace(state, State::Vacant) {
+            let cell = &mut board.cells[slot.index()];
+            match std::mem::replace(&mut cell.state, State::Vacant) {
                 State::Idle(entity) | State::Left(entity) => {
-                    entries.release(slot);
+                    board.release(slot);
                     return Ok(entity);
                 }
-                other => *state = other,
+                other => cell.state = other,
             }
-            entries = self.wait_for_leaving(entries);
+            board = self.wait_for_leaving(board);
         }
     }
 
-    fn wait_for_leaving<'a>(&self, entries: MutexGuard<'a, Entries>) -> MutexGuard<'a, Entries> {
-        self.left.wait(entries).unwrap_or_else(PoisonError::into_inner)
+    fn wait_for_leaving<'a>(&self, board: MutexGuard<'a, Board<Entries>>) -> MutexGuard<'a, Board<Entries>> {
+        self.left.wait(board).unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Takes all entities out, for good. Nobody may be executing one.
     pub(crate) fn close(&self) -> Vec<(Slot, Entity)> {
-        let mut entries = lock(&self.entries);
-        entries.closed = true;
-        let states = std::mem::take(&mut entries.states);
-        let numbered = states.into_iter().enumerate();
-        let entities = numbered.filter_map(|(index, state)| match state {
+        let mut board = self.desk.lock();
+        board.is_closed = true;
+        let cells = std::mem::take(&mut board.cells);
+        let numbered = cells.into_iter().enumerate();
+        let entities = numbered.filter_map(|(index, cell)| match cell.state {
             State::Idle(entity) | State::Left(entity) => Some((Slot::new(index)?, entity)),
             _ => None,
         });
@@ -212,9 +255,63 @@ impl Table {
     }
 }
 
+/// An entity to be executed, out of its slot.
+pub(crate) struct Picked {
+    slot: Slot,
+    entity: Entity,
+    pub(crate) step: Step,
+}
+
 impl Entries {
+    /// Makes the entity in this slot ready; strangers may have set the flag of a slot that has none.
+    pub(crate) fn make_ready(&mut self, slot: Slot) {
+        if self.cells.get(slot.index()).is_some_and(|cell| !matches!(cell.state, State::Vacant)) {
+            self.policy.make_ready(slot);
+        }
+    }
+
+    /// Takes the entity out of its slot that is next.
+    ///
+    /// It is ready no more when its body looks for work, so that a ring while it looks is not lost.
+    pub(crate) fn pick(&mut self, thread: ThreadId) -> Option<Picked> {
+        loop {
+            let (slot, step) = self.policy.next()?;
+            let Cell { state, group } = &mut self.cells[slot.index()];
+            if let Some(group) = group.filter(|_| self.has_crew)
+                && matches!(state, State::Idle(_) | State::Running { .. })
+                && !self.groups.enter(group, slot)
+            {
+                continue; // comes back when the group is free
+            }
+            match std::mem::replace(state, State::Vacant) {
+                State::Idle(entity) => {
+                    *state = State::Running { thread, again: false };
+                    return Some(Picked { slot, entity, step });
+                }
+                State::Running { thread, .. } => *state = State::Running { thread, again: true },
+                other => *state = other,
+            }
+        }
+    }
+
+    /// Ends rings to the slot. That the entity was ready goes with it.
+    fn dismiss(&mut self, slot: Slot, ringer: &Ringer) {
+        let group = self.cells[slot.index()].group;
+        let was_parked = group.is_some_and(|group| self.groups.dismiss(group, slot));
+        let was_ready = self.policy.dismiss(slot) || was_parked;
+        let is_owed = matches!(self.cells[slot.index()].state, State::Running { again: true, .. });
+        ringer.detach();
+        if was_ready || is_owed {
+            ringer.ring(); // pending from now on
+        }
+    }
+
     fn release(&mut self, slot: Slot) {
-        self.states[slot.index()] = State::Vacant;
+        let cell = &mut self.cells[slot.index()];
+        cell.state = State::Vacant;
+        if let Some(group) = cell.group.take() {
+            self.groups.leave(group);
+        }
         self.free.push(slot);
     }
 }
@@ -225,12 +322,13 @@ struct Running<'a> {
     slot: Slot,
     entity: Option<Entity>,
     progress: Progress,
+    requeue: Requeue,
 }
 
 impl Drop for Running<'_> {
     fn drop(&mut self) {
         if let Some(entity) = self.entity.take() {
-            self.table.finish(self.slot, entity, self.progress);
+            self.table.finish(self.slot, entity, self.progress, self.requeue);
         }
     }
 }

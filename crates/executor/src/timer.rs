@@ -3,12 +3,13 @@
 //! A timer's own state says when it is due; the executor's deadlines are only hints for when to look. So whatever
 //! happens to both at the same time, a timer never fires early and never twice for one deadline.
 
+use crate::attributes::{Attributes, Kind};
 use crate::clock::{Clock, Time, TimeChange, saturating_nanos};
 use crate::entity::{Entity, Executable, Progress};
 use crate::flags::Slot;
 use crate::ready::Ringer;
 use crate::sync::{Arc, Mutex, Weak, lock};
-use crate::timer_queue::TimerQueue;
+use crate::timer_queue::{Caller, TimerQueue};
 use std::fmt;
 use std::time::Duration;
 
@@ -89,10 +90,10 @@ impl Timer {
             queue: None,
         };
         let ringer = Ringer::new();
-        let core =
-            Arc::new(TimerCore { clock, repeats, ringer: ringer.clone(), schedule: Mutex::new(schedule) });
+        let core = Arc::new(TimerCore { clock, repeats, schedule: Mutex::new(schedule) });
         let body = TimerBody { core: Arc::clone(&core), callback };
-        let entity = Entity { timer: Some(Arc::clone(&core)), ..Entity::new(&ringer, body) };
+        let attributes = Attributes { kind: Kind::Timer, ..Attributes::default() };
+        let entity = Entity { timer: Some(Arc::clone(&core)), ..Entity::new(&ringer, body).with(attributes) };
         (Self { core }, entity)
     }
 
@@ -102,7 +103,7 @@ impl Timer {
         schedule.canceled = true;
         schedule.next = None;
         drop(schedule);
-        self.core.update_deadline();
+        self.core.update_deadline(Caller::Anybody);
     }
 
     /// Starts a full period now; a canceled or finished timer runs again.
@@ -113,7 +114,7 @@ impl Timer {
         schedule.last_call = now;
         schedule.next = Some(now + schedule.period);
         drop(schedule);
-        self.core.update_deadline();
+        self.core.update_deadline(Caller::Anybody);
     }
 
     /// Changes the period (or delay) from the next deadline on, and returns the one before. The deadline that is
@@ -163,7 +164,6 @@ impl fmt::Debug for Timer {
 /// The part of a timer that its handles, its body and the executor's deadlines share.
 pub(crate) struct TimerCore {
     pub(crate) clock: Arc<dyn Clock>,
-    pub(crate) ringer: Ringer,
     repeats: bool,
     /// Taken after a queue's lock, never before it.
     schedule: Mutex<Schedule>,
@@ -188,12 +188,12 @@ impl TimerCore {
     }
 
     /// Tells the queue to look at `next` anew. Of several updates at once the last to look sees the newest value.
-    fn update_deadline(&self) {
+    fn update_deadline(&self, caller: Caller) {
         let queue = lock(&self.schedule).queue.clone();
         if let Some((queue, slot)) = queue
             && let Some(queue) = queue.upgrade()
         {
-            queue.update(slot);
+            queue.update(slot, caller);
         }
     }
 
@@ -263,7 +263,7 @@ impl<F: FnMut(TimerCall) + Send> Executable for TimerBody<F> {
         struct Rearm<'a>(&'a TimerCore);
         impl Drop for Rearm<'_> {
             fn drop(&mut self) {
-                self.0.update_deadline();
+                self.0.update_deadline(Caller::Spinning);
             }
         }
         let _rearm = Rearm(&self.core);

@@ -4,7 +4,7 @@ use crate::clock::{Clock, Time, TimeChange, TimeWatcher};
 use crate::deadlines::Deadlines;
 use crate::flags::Slot;
 use crate::readiness::Readiness;
-use crate::sync::{Arc, AtomicUsize, Mutex, Ordering, Weak, lock};
+use crate::sync::{Arc, AtomicBool, AtomicUsize, Mutex, Ordering, Weak, lock};
 use crate::timer::TimerCore;
 use std::time::Duration;
 
@@ -15,12 +15,23 @@ pub(crate) struct Timers {
     queues: Mutex<Vec<Arc<TimerQueue>>>,
     /// So that an executor without timers pays one load per turn.
     count: AtomicUsize,
+    /// A deadline may have become the earliest since somebody has looked.
+    is_new: Arc<AtomicBool>,
+}
+
+/// Who changes a deadline.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Caller {
+    /// The thread that has run the timer's callback: it will look at the deadlines before it sleeps.
+    Spinning,
+    Anybody,
 }
 
 impl Timers {
     /// `control` is the slot that is rung when the executor has to compute its sleep anew.
     pub(crate) fn new(readiness: Arc<Readiness>, control: Slot) -> Self {
-        Self { readiness, control, queues: Mutex::new(Vec::new()), count: AtomicUsize::new(0) }
+        let (queues, is_new) = (Mutex::new(Vec::new()), Arc::new(AtomicBool::new(false)));
+        Self { readiness, control, queues, count: AtomicUsize::new(0), is_new }
     }
 
     /// Takes in the timer of the entity in `slot`.
@@ -33,6 +44,7 @@ impl Timers {
                 clock: Arc::clone(&timer.clock),
                 readiness: Arc::clone(&self.readiness),
                 control: self.control,
+                is_new: Arc::clone(&self.is_new),
                 entries: Mutex::default(),
             });
             queues.push(Arc::clone(&queue));
@@ -46,7 +58,7 @@ impl Timers {
             queue.clock.watch(watcher);
         }
         timer.set_queue(Some((Arc::downgrade(&queue), slot)));
-        queue.update(slot); // what has changed before the clock and the timer knew the queue
+        queue.update(slot, Caller::Anybody); // what has changed before the clock and the timer knew the queue
     }
 
     pub(crate) fn remove(&self, slot: Slot, timer: &TimerCore) {
@@ -64,14 +76,20 @@ impl Timers {
         drop(emptied); // may be the last to own the clock, whose drop is not ours to call under a lock
     }
 
-    /// Makes every timer ready whose deadline has come.
-    pub(crate) fn expire(&self) {
+    /// Gives the slots of the timers whose deadline has come.
+    pub(crate) fn expire(&self, mut each: impl FnMut(Slot)) {
         if self.count.load(Ordering::Relaxed) == 0 {
             return;
         }
         for queue in lock(&self.queues).iter() {
-            queue.expire();
+            queue.expire(&mut each);
         }
+    }
+
+    /// Whether there may be an earliest deadline that nobody has asked for with [`timeout`](Self::timeout) yet.
+    pub(crate) fn take_new(&self) -> bool {
+        // A look before the write keeps the turn free of a read-modify-write.
+        self.is_new.load(Ordering::Relaxed) && self.is_new.swap(false, Ordering::Acquire)
     }
 
     /// How long to sleep at most; `None`: no deadline comes by the mere passing of time.
@@ -88,6 +106,7 @@ pub(crate) struct TimerQueue {
     clock: Arc<dyn Clock>,
     readiness: Arc<Readiness>,
     control: Slot,
+    is_new: Arc<AtomicBool>,
     entries: Mutex<Entries>,
 }
 
@@ -129,7 +148,7 @@ impl TimerQueue {
     }
 
     /// Looks at the deadline of the timer in `slot` anew, and wakes the executor if it is now the earliest.
-    pub(crate) fn update(&self, slot: Slot) {
+    pub(crate) fn update(&self, slot: Slot, caller: Caller) {
         let mut entries = lock(&self.entries);
         let Some(timer) = entries.timers.get(slot.index()).and_then(Option::as_ref) else { return };
         let next = timer.next();
@@ -137,11 +156,14 @@ impl TimerQueue {
         let is_earliest = entries.deadlines.earliest().is_some_and(|(_, earliest)| earliest == slot);
         drop(entries);
         if is_earliest {
-            self.readiness.ring(self.control);
+            self.is_new.store(true, Ordering::Release);
+            if caller == Caller::Anybody {
+                self.readiness.ring(self.control);
+            }
         }
     }
 
-    fn expire(&self) {
+    fn expire(&self, each: &mut impl FnMut(Slot)) {
         let mut entries = lock(&self.entries);
         if entries.deadlines.earliest().is_none() {
             return;
@@ -150,9 +172,7 @@ impl TimerQueue {
         while let Some(slot) = entries.is_due(now) {
             // Out of the heap until the body has run and hands in the deadline after this one.
             entries.deadlines.set(slot, None);
-            if let Some(timer) = &entries.timers[slot.index()] {
-                timer.ringer.ring();
-            }
+            each(slot);
         }
     }
 
@@ -181,6 +201,7 @@ impl TimeWatcher for TimerQueue {
         let wakes = change.source_changed || entries.is_due(change.after).is_some();
         drop(entries);
         if wakes {
+            self.is_new.store(true, Ordering::Release);
             self.readiness.ring(self.control);
         }
     }

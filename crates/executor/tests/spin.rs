@@ -337,13 +337,26 @@ fn triggers_before_the_callback_are_one_and_stray_rings_none() {
 #[test]
 fn a_policy_is_a_value_that_names_the_next_slot() {
     /// The highest slot first, whatever was served before.
-    struct Highest;
+    #[derive(Default)]
+    struct Highest(SlotSet);
     impl Policy for Highest {
-        fn next(&mut self, ready: &ReadySet<'_>) -> Option<Slot> {
-            (0..CAPACITY).rev().filter_map(Slot::new).find(|&slot| ready.contains(slot))
+        fn admit(&mut self, _: Slot, _: &Attributes) {}
+        fn dismiss(&mut self, slot: Slot) -> bool {
+            self.0.remove(slot)
+        }
+        fn make_ready(&mut self, slot: Slot) {
+            self.0.insert(slot);
+        }
+        fn next(&mut self) -> Option<(Slot, Step)> {
+            let slot = self.0.iter().last()?;
+            self.0.remove(slot);
+            Some((slot, Step::Execute))
+        }
+        fn has_ready(&self) -> bool {
+            !self.0.is_empty()
         }
     }
-    let executor = Executor::with_policy(Highest);
+    let executor = Executor::with_policy(Highest::default());
     let order: Arc<Mutex<Vec<usize>>> = Arc::default();
     for name in 0..4 {
         let (ringer, order, mut units) = (Ringer::new(), Arc::clone(&order), 2);

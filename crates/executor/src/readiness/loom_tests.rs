@@ -14,17 +14,45 @@ fn slot(index: usize) -> Slot {
     Slot::new(index).unwrap()
 }
 
-/// What the spinning thread does: take any flag, else sleep.
-fn take_next(readiness: &Readiness) -> Slot {
-    loop {
-        readiness.fetch();
-        if let Some(found) = readiness.flags().first_set(slot(0), None) {
-            if readiness.flags().take(found) {
-                return found;
+/// What the spinning thread does: takes in all flags, and sleeps when there are none.
+struct Spinner<'a> {
+    readiness: &'a Readiness,
+    ready: Vec<usize>,
+}
+
+impl<'a> Spinner<'a> {
+    fn new(readiness: &'a Readiness) -> Self {
+        Self { readiness, ready: Vec::new() }
+    }
+
+    fn look(&mut self) {
+        let ready = &mut self.ready;
+        self.readiness.drain(|slot| {
+            if !ready.contains(&slot.index()) {
+                ready.push(slot.index());
             }
-        } else {
-            readiness.wait(None);
+        });
+    }
+
+    fn next(&mut self) -> usize {
+        loop {
+            self.look();
+            if let Some(slot) = self.ready.pop() {
+                return slot;
+            }
+            self.readiness.wait(None);
         }
+    }
+
+    fn two(&mut self) -> [usize; 2] {
+        let mut found = [self.next(), self.next()];
+        found.sort_unstable();
+        found
+    }
+
+    fn finds_nothing(mut self) -> bool {
+        self.look();
+        self.ready.is_empty()
     }
 }
 
@@ -50,13 +78,12 @@ fn two_ringers_one_sleeper(slots: [usize; 2]) {
             let readiness = Arc::clone(&readiness);
             thread::spawn(move || readiness.ring(slot(index)))
         });
-        let mut found = [take_next(&readiness).index(), take_next(&readiness).index()];
-        found.sort_unstable();
-        assert_eq!(found, slots);
+        let mut spinner = Spinner::new(&readiness);
+        assert_eq!(spinner.two(), slots);
         for ringer in ringers {
             ringer.join().unwrap();
         }
-        assert_eq!(readiness.flags().first_set(slot(0), None), None);
+        assert!(spinner.finds_nothing());
     });
 }
 
@@ -78,7 +105,7 @@ fn one_ringer_and_the_sleeper_without_any_bound() {
             let readiness = Arc::clone(&readiness);
             thread::spawn(move || readiness.ring(slot(5)))
         };
-        assert_eq!(take_next(&readiness), slot(5));
+        assert_eq!(Spinner::new(&readiness).next(), 5);
         ringer.join().unwrap();
     });
 }
@@ -99,7 +126,7 @@ fn a_flag_set_twice_is_one_and_shows_the_work_of_both() {
         let mut executions = 0;
         let mut done = 0;
         while done < 2 {
-            assert_eq!(take_next(&readiness), slot(3));
+            assert_eq!(Spinner::new(&readiness).next(), 3);
             executions += 1;
             done = work.iter().map(|item| item.load(Ordering::Relaxed)).sum();
         }
@@ -129,7 +156,7 @@ fn ring_against_two_takers() {
         });
         let mine = readiness.take(slot(3));
         let theirs = threads.map(|thread| thread.join().unwrap())[0];
-        let left = readiness.flags().first_set(slot(0), None).is_some_and(|found| readiness.take(found));
+        let left = !Spinner::new(&readiness).finds_nothing();
         assert_eq!(u32::from(mine) + u32::from(theirs) + u32::from(left), 1);
     });
 }
@@ -145,7 +172,7 @@ fn clearing_a_word_does_not_hide_its_neighbour() {
             thread::spawn(move || readiness.ring(slot(4)))
         };
         assert!(readiness.take(slot(3)));
-        assert_eq!(take_next(&readiness), slot(4));
+        assert_eq!(Spinner::new(&readiness).next(), 4);
         ringer.join().unwrap();
     });
 }
@@ -163,8 +190,8 @@ fn a_ring_survives_the_move_to_another_doorbell() {
         assert!(ringer.attach(&first, slot(3)));
         ringer.detach();
         assert!(ringer.attach(&second, slot(70)));
-        assert_eq!(take_next(&second), slot(70));
-        assert!(!first.flags().is_set(slot(3)));
+        assert_eq!(Spinner::new(&second).next(), 70);
+        assert!(!first.is_set(slot(3)));
         other.join().unwrap();
     });
 }
@@ -180,9 +207,7 @@ fn no_wake_up_is_lost_between_inside_and_outside() {
             thread::spawn(move || readiness.ring(slot(3)))
         };
         let outside = thread::spawn(move || memory.ring(slot(70)));
-        let mut found = [take_next(&readiness).index(), take_next(&readiness).index()];
-        found.sort_unstable();
-        assert_eq!(found, [3, 70]);
+        assert_eq!(Spinner::new(&readiness).two(), [3, 70]);
         inside.join().unwrap();
         outside.join().unwrap();
     });
@@ -202,16 +227,16 @@ fn a_ring_from_inside_or_outside_without_any_bound() {
                     if rings_outside { memory.ring(slot(5)) } else { readiness.ring(slot(5)) }
                 })
             };
-            assert_eq!(take_next(&readiness), slot(5));
+            assert_eq!(Spinner::new(&readiness).next(), 5);
             assert_eq!(work.load(Ordering::Relaxed), 1);
             ringer.join().unwrap();
         });
     }
 }
 
-/// Two others ring one word while it is fetched.
+/// Two others ring one word while it is drained.
 #[test]
-fn fetching_hides_no_flag_that_is_set_meanwhile() {
+fn draining_hides_no_flag_that_is_set_meanwhile() {
     explore(2, || {
         let memory = std::sync::Arc::new(Doorbell::new());
         let readiness = expecting(memory.clone());
@@ -219,12 +244,10 @@ fn fetching_hides_no_flag_that_is_set_meanwhile() {
             let memory = memory.clone();
             thread::spawn(move || memory.ring(slot(index)))
         });
-        let mut found = [take_next(&readiness).index(), take_next(&readiness).index()];
-        found.sort_unstable();
-        assert_eq!(found, [3, 4]);
+        let mut spinner = Spinner::new(&readiness);
+        assert_eq!(spinner.two(), [3, 4]);
         others.into_iter().for_each(|other| other.join().unwrap());
-        readiness.fetch();
-        assert_eq!(readiness.flags().first_set(slot(0), None), None);
+        assert!(spinner.finds_nothing());
     });
 }
 
@@ -264,7 +287,7 @@ fn data_put_during_a_move_is_found(attached_before_observed: bool) {
         };
         // Every execution takes what is there; a lost wake-up leaves it asleep over the data, which loom reports.
         loop {
-            assert_eq!(take_next(&readiness), slot(3));
+            assert_eq!(Spinner::new(&readiness).next(), 3);
             if data.load(Ordering::Relaxed) == 1 {
                 break;
             }

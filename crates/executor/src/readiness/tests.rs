@@ -18,6 +18,12 @@ fn expecting(memory: Arc<Doorbell>) -> Readiness {
     readiness
 }
 
+fn drained(readiness: &Readiness) -> Vec<Slot> {
+    let mut slots = Vec::new();
+    readiness.drain(|slot| slots.push(slot));
+    slots
+}
+
 fn with_letter_box() -> (Arc<Doorbell>, Readiness) {
     let memory = Arc::new(Doorbell::new());
     (Arc::clone(&memory), expecting(memory))
@@ -28,11 +34,12 @@ fn waiting_returns_at_once_when_a_flag_is_set_inside_or_outside() {
     let (memory, readiness) = with_letter_box();
     memory.ring(slot(1));
     readiness.wait(None); // would hang
-    readiness.fetch();
+    assert_eq!(drained(&readiness), [slot(1)]);
     assert!(memory.flags.are_clear());
+    readiness.ring(slot(2));
     readiness.wait(None);
-    assert!(readiness.take(slot(1)));
-    assert!(readiness.flags().are_clear());
+    assert!(readiness.take(slot(2)));
+    assert_eq!(drained(&readiness), []);
 }
 
 #[test]
@@ -50,8 +57,7 @@ fn reused_memory_is_emptied() {
     memory.flags.words[63].store(1, Ordering::Relaxed); // that of a ringer who was killed
     let readiness = Readiness::with_letter_box(memory.clone());
     assert!(!memory.flags.repair_summary() && !memory.may_sleep());
-    readiness.fetch();
-    assert!(readiness.flags().are_clear());
+    assert_eq!(drained(&readiness), []);
 }
 
 /// Each ringer waits for its flag to be taken before it rings again, so one lost wake-up hangs the test.
@@ -87,18 +93,16 @@ fn no_ring_is_lost_between_threads() {
             })
             .collect();
         let mut count = 0;
-        let mut cursor = slot(0);
         while count < ringers.len() * ROUNDS {
-            readiness.fetch();
-            let Some(found) = readiness.flags().first_set(cursor, None) else {
+            let before = count;
+            readiness.drain(|found| {
+                count += 1;
+                let (_, taken, _) = ringers.iter().find(|(slot, ..)| *slot == found).unwrap();
+                taken.store(true, Ordering::Release);
+            });
+            if count == before {
                 readiness.wait(None);
-                continue;
-            };
-            assert!(readiness.flags().take(found));
-            cursor = found.next();
-            count += 1;
-            let (_, taken, _) = ringers.iter().find(|(slot, ..)| *slot == found).unwrap();
-            taken.store(true, Ordering::Release);
+            }
         }
         for (_, _, thread) in ringers {
             thread.join().unwrap();

@@ -1,0 +1,113 @@
+//! How an executor is made.
+
+use crate::doorbell::DoorbellMemory;
+use crate::executor::Executor;
+use crate::policy::{Fair, Policy};
+use crate::readiness::Readiness;
+use crate::realtime::{RealtimeConfig, RealtimeError};
+use crate::sync::Arc;
+use std::fmt;
+
+/// Makes an [`Executor`] that is not the default one.
+///
+/// ```
+/// use feros_executor::{Executor, Ros};
+///
+/// let executor = Executor::builder().threads(4).policy(Ros::default()).name("planning").build();
+/// assert_eq!(executor.threads(), 4);
+/// ```
+#[must_use = "`build` makes the executor"]
+pub struct Builder {
+    policy: Box<dyn Policy>,
+    doorbell: Option<Arc<dyn DoorbellMemory>>,
+    settings: Settings,
+}
+
+/// What does not change after an executor is made.
+pub(crate) struct Settings {
+    pub(crate) threads: usize,
+    pub(crate) is_frozen: bool,
+    name: String,
+    realtime: Option<RealtimeConfig>,
+}
+
+impl Default for Builder {
+    fn default() -> Self {
+        let settings =
+            Settings { threads: 1, is_frozen: false, name: "feros-spin".to_owned(), realtime: None };
+        Self { policy: Box::new(Fair::default()), doorbell: None, settings }
+    }
+}
+
+impl Builder {
+    /// This many threads execute: the one that calls a spin function, and helpers that it has meanwhile. Zero means one for
+    /// each processor that the process may use, at least two. A [serial](Policy::is_serial) policy makes it one.
+    pub fn threads(mut self, threads: usize) -> Self {
+        let processors = || std::thread::available_parallelism().map_or(2, |count| count.get().max(2));
+        self.settings.threads = if threads == 0 { processors() } else { threads };
+        self
+    }
+
+    /// Which ready entity is next; [`Fair`] without this.
+    pub fn policy(mut self, policy: impl Policy + 'static) -> Self {
+        self.policy = Box::new(policy);
+        self
+    }
+
+    /// The name of the helpers, which is followed by their number. The kernel shows the first 15 bytes of it.
+    pub fn name(mut self, name: &str) -> Self {
+        name.clone_into(&mut self.settings.name);
+        self
+    }
+
+    /// What threads that spin are to the system's scheduler. Each is made so when it begins to spin, the calling one too,
+    /// and stays so.
+    pub fn realtime(mut self, realtime: RealtimeConfig) -> Self {
+        self.settings.realtime = Some(realtime);
+        self
+    }
+
+    /// Nothing is added after the executor has begun to spin for the first time ([`AddError::Frozen`]): whatever it will
+    /// ever execute is known then.
+    ///
+    /// [`AddError::Frozen`]: crate::AddError::Frozen
+    pub fn frozen(mut self) -> Self {
+        self.settings.is_frozen = true;
+        self
+    }
+
+    /// Other processes can ring, too, at the doorbell in `memory`, which is emptied first. What they write there costs
+    /// executions that find nothing at worst; rings from this process do not depend on it. They are heard while they
+    /// are told an entity's place: [`Ringer::on_move`](crate::Ringer::on_move).
+    pub fn doorbell(mut self, memory: Arc<dyn DoorbellMemory>) -> Self {
+        self.doorbell = Some(memory);
+        self
+    }
+
+    /// The executor.
+    pub fn build(self) -> Executor {
+        let Self { policy, doorbell, mut settings } = self;
+        if policy.is_serial() {
+            settings.threads = 1;
+        }
+        let readiness = doorbell.map_or_else(Readiness::private, Readiness::with_letter_box);
+        Executor::of(readiness, policy, settings)
+    }
+}
+
+impl fmt::Debug for Builder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Builder").field("threads", &self.settings.threads).finish_non_exhaustive()
+    }
+}
+
+impl Settings {
+    /// Makes the calling thread what threads that spin are to be.
+    pub(crate) fn prepare_thread(&self) -> Result<(), RealtimeError> {
+        self.realtime.as_ref().map_or(Ok(()), RealtimeConfig::apply)
+    }
+
+    pub(crate) fn thread_name(&self, number: usize) -> String {
+        format!("{}-{number}", self.name)
+    }
+}

@@ -1,0 +1,43 @@
+//! All in turn.
+
+use super::{Policy, Step};
+use crate::attributes::Attributes;
+use crate::flags::Slot;
+use crate::slot_set::SlotSet;
+
+/// All ready entities in turn, from where the last turn ended: between two executions of one entity each other ready
+/// entity is executed once, be they timers or not, so that none starves. The default.
+#[derive(Debug, Clone)]
+pub struct Fair {
+    ready: SlotSet,
+    cursor: Slot,
+}
+
+impl Default for Fair {
+    fn default() -> Self {
+        Self { ready: SlotSet::default(), cursor: Slot::at(0, 0) }
+    }
+}
+
+impl Policy for Fair {
+    fn admit(&mut self, _: Slot, _: &Attributes) {}
+
+    fn dismiss(&mut self, slot: Slot) -> bool {
+        self.ready.remove(slot)
+    }
+
+    fn make_ready(&mut self, slot: Slot) {
+        self.ready.insert(slot);
+    }
+
+    fn next(&mut self) -> Option<(Slot, Step)> {
+        let slot = self.ready.first_from(self.cursor)?;
+        self.ready.remove(slot);
+        self.cursor = slot.next();
+        Some((slot, Step::Execute))
+    }
+
+    fn has_ready(&self) -> bool {
+        !self.ready.is_empty()
+    }
+}

@@ -1,0 +1,254 @@
+//! What a thread is to the system's scheduler, and which memory it may rely on.
+
+use rustix::io::Errno;
+use rustix::mm::{MlockAllFlags, mlockall};
+use rustix::thread::{CpuSet, sched_setaffinity, set_name};
+use std::ffi::CString;
+use std::hint::black_box;
+use std::time::Duration;
+use thread_priority::unix::{DeadlineFlags, thread_native_id};
+use thread_priority::{
+    NormalThreadSchedulePolicy, RealtimeThreadSchedulePolicy, ThreadPriority, ThreadPriorityValue,
+    ThreadSchedulePolicy, set_thread_priority_and_policy,
+};
+
+/// What threads that spin an executor are to the system. Nothing is changed that is not asked for.
+///
+/// ```
+/// use feros_executor::{Executor, RealtimeConfig, Scheduling};
+///
+/// let config = RealtimeConfig::default()
+///     .scheduling(Scheduling::Fifo { priority: 80 })
+///     .cpus([3])
+///     .lock_memory()
+///     .prefault_stack(256 * 1024);
+/// let executor = Executor::builder().realtime(config).build();
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct RealtimeConfig {
+    scheduling: Option<Scheduling>,
+    cpus: Vec<usize>,
+    locks_memory: bool,
+    stack_bytes: usize,
+    thread_name: Option<String>,
+}
+
+/// A class of the system's scheduler.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scheduling {
+    /// `SCHED_OTHER`: time-sharing, with nice value 0.
+    Other,
+    /// `SCHED_FIFO`: before all time-sharing threads, until it sleeps.
+    Fifo {
+        /// From 1 to 99, the higher the more urgent.
+        priority: u8,
+    },
+    /// `SCHED_RR`: as FIFO, taking turns with threads of the same priority.
+    RoundRobin {
+        /// From 1 to 99, the higher the more urgent.
+        priority: u8,
+    },
+    /// `SCHED_DEADLINE`: `runtime` of processor time within `deadline` of each `period`. It cannot be combined with a choice
+    /// of processors.
+    Deadline {
+        /// At most `deadline`.
+        runtime: Duration,
+        /// At most `period`.
+        deadline: Duration,
+        /// How often.
+        period: Duration,
+    },
+}
+
+/// Why a thread cannot be what it is to be.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum RealtimeError {
+    /// The system refuses.
+    #[error("{call} for {what} was refused (errno {errno}: {reason}); {cure}")]
+    Refused {
+        /// The system call.
+        call: &'static str,
+        /// What was asked for.
+        what: String,
+        /// The number of the error.
+        errno: i32,
+        /// The error in words.
+        reason: String,
+        /// What helps.
+        cure: &'static str,
+    },
+    /// No system takes this.
+    #[error("{what} cannot be: {expected}")]
+    Invalid {
+        /// What was asked for.
+        what: String,
+        /// What can be.
+        expected: &'static str,
+    },
+}
+
+/// How much of a stack can be touched in advance: threads have 2 MiB where nobody gave them more.
+const MAX_STACK_BYTES: usize = 1024 * 1024;
+
+impl RealtimeConfig {
+    /// This class of the system's scheduler.
+    #[must_use]
+    pub fn scheduling(self, scheduling: Scheduling) -> Self {
+        Self { scheduling: Some(scheduling), ..self }
+    }
+
+    /// These processors only, numbered from 0.
+    #[must_use]
+    pub fn cpus(self, cpus: impl IntoIterator<Item = usize>) -> Self {
+        Self { cpus: cpus.into_iter().collect(), ..self }
+    }
+
+    /// All memory of the process stays in RAM, what it has and what it will have (`mlockall`).
+    #[must_use]
+    pub fn lock_memory(self) -> Self {
+        Self { locks_memory: true, ..self }
+    }
+
+    /// Touches this much of each thread's stack before it spins, so that no callback has to wait for these pages; at most
+    /// 1 MiB.
+    #[must_use]
+    pub fn prefault_stack(self, bytes: usize) -> Self {
+        Self { stack_bytes: bytes, ..self }
+    }
+
+    /// The name that the kernel shows for the threads, the calling one too; it shows 15 bytes.
+    #[must_use]
+    pub fn thread_name(self, name: &str) -> Self {
+        Self { thread_name: Some(name.to_owned()), ..self }
+    }
+
+    /// Makes the calling thread so. An executor does this for its threads itself.
+    ///
+    /// # Errors
+    ///
+    /// When the system refuses, with the call and what helps; what came before in the order name, memory, stack,
+    /// processors, scheduling has been done then.
+    pub fn apply(&self) -> Result<(), RealtimeError> {
+        if let Some(name) = &self.thread_name {
+            name_this_thread(name)?;
+        }
+        if self.locks_memory {
+            let flags = MlockAllFlags::CURRENT | MlockAllFlags::FUTURE;
+            mlockall(flags).map_err(|errno| {
+                let cure = "raise `memlock` in /etc/security/limits.conf (`ulimit -l`), or give the program CAP_IPC_LOCK";
+                refused("mlockall", "all memory of the process".into(), errno, cure)
+            })?;
+        }
+        if self.stack_bytes > MAX_STACK_BYTES {
+            let what = format!("a stack of {} bytes touched in advance", self.stack_bytes);
+            return Err(RealtimeError::Invalid { what, expected: "at most 1048576 bytes" });
+        }
+        touch_stack(self.stack_bytes);
+        self.bind()?;
+        self.scheduling.map_or(Ok(()), schedule)
+    }
+
+    fn bind(&self) -> Result<(), RealtimeError> {
+        if self.cpus.is_empty() {
+            return Ok(());
+        }
+        let mut set = CpuSet::new();
+        for &cpu in &self.cpus {
+            if cpu >= CpuSet::MAX_CPU {
+                let what = format!("processor {cpu}");
+                return Err(RealtimeError::Invalid { what, expected: "a number below 1024" });
+            }
+            set.set(cpu);
+        }
+        sched_setaffinity(None, &set).map_err(|errno| {
+            let cure = "choose processors that exist and that the process may use (`nproc`, `taskset -p $$`)";
+            refused("sched_setaffinity", format!("processors {:?}", self.cpus), errno, cure)
+        })
+    }
+}
+
+fn name_this_thread(name: &str) -> Result<(), RealtimeError> {
+    let mut end = name.len().min(15);
+    while !name.is_char_boundary(end) {
+        end -= 1;
+    }
+    let invalid = |_| RealtimeError::Invalid {
+        what: format!("the thread name {name:?}"),
+        expected: "a name without zero bytes",
+    };
+    let short = CString::new(&name[..end]).map_err(invalid)?;
+    let cure = "leave the name away";
+    set_name(&short).map_err(|errno| refused("prctl", format!("the thread name {name:?}"), errno, cure))
+}
+
+fn schedule(scheduling: Scheduling) -> Result<(), RealtimeError> {
+    let fixed = |priority: u8| match ThreadPriorityValue::try_from(priority) {
+        Ok(value) if priority > 0 => Ok(ThreadPriority::Crossplatform(value)),
+        _ => Err(RealtimeError::Invalid {
+            what: format!("real-time priority {priority}"),
+            expected: "from 1 (low) to 99 (high)",
+        }),
+    };
+    let (policy, priority) = match scheduling {
+        Scheduling::Other => {
+            // Nice value 0 on the scale of 0 to 99 that is used there.
+            let policy = ThreadSchedulePolicy::Normal(NormalThreadSchedulePolicy::Other);
+            (policy, ThreadPriority::Crossplatform(ThreadPriorityValue::try_from(49).unwrap_or_default()))
+        }
+        Scheduling::Fifo { priority } => {
+            (ThreadSchedulePolicy::Realtime(RealtimeThreadSchedulePolicy::Fifo), fixed(priority)?)
+        }
+        Scheduling::RoundRobin { priority } => {
+            (ThreadSchedulePolicy::Realtime(RealtimeThreadSchedulePolicy::RoundRobin), fixed(priority)?)
+        }
+        Scheduling::Deadline { runtime, deadline, period } => {
+            if runtime > deadline || deadline > period {
+                return Err(RealtimeError::Invalid {
+                    what: format!("{scheduling:?}"),
+                    expected: "runtime <= deadline <= period",
+                });
+            }
+            let flags = DeadlineFlags::default();
+            let priority = ThreadPriority::Deadline { runtime, deadline, period, flags };
+            (ThreadSchedulePolicy::Realtime(RealtimeThreadSchedulePolicy::Deadline), priority)
+        }
+    };
+    let (call, cure) = match scheduling {
+        Scheduling::Deadline { .. } => (
+            "sched_setattr",
+            "give the program CAP_SYS_NICE (`setcap cap_sys_nice+ep`), let it use all processors, and ask for no more \
+             than they have left",
+        ),
+        _ => (
+            "pthread_setschedparam",
+            "raise `rtprio` in /etc/security/limits.conf (`ulimit -r`), or give the program CAP_SYS_NICE (`setcap \
+             cap_sys_nice+ep`)",
+        ),
+    };
+    // Zero is the calling thread where the call wants the kernel's number of it.
+    let thread = if matches!(scheduling, Scheduling::Deadline { .. }) { 0 } else { thread_native_id() };
+    set_thread_priority_and_policy(thread, priority, policy).map_err(|error| match error {
+        thread_priority::Error::OS(errno) => {
+            refused(call, format!("{scheduling:?}"), Errno::from_raw_os_error(errno), cure)
+        }
+        _ => RealtimeError::Invalid { what: format!("{scheduling:?}"), expected: "a priority of its class" },
+    })
+}
+
+fn refused(call: &'static str, what: String, errno: Errno, cure: &'static str) -> RealtimeError {
+    let (errno, reason) = (errno.raw_os_error(), std::io::Error::from(errno).kind().to_string());
+    RealtimeError::Refused { call, what, errno, reason, cure }
+}
+
+/// Writes to this much of the stack, page by page.
+#[inline(never)]
+fn touch_stack(bytes: usize) {
+    const PIECE: usize = 16 * 1024;
+    if bytes > 0 {
+        let mut piece = [0_u8; PIECE];
+        black_box(&mut piece);
+        touch_stack(bytes.saturating_sub(PIECE));
+        black_box(&mut piece); // so that the call above is not in the place of this one
+    }
+}

@@ -1,0 +1,107 @@
+//! What the system grants or refuses, with words that help. What is granted depends on who runs the tests, so both are
+//! looked at.
+#![allow(clippy::unwrap_used)]
+
+use feros_executor::*;
+use rustix::thread::sched_getaffinity;
+use std::thread;
+
+fn on_a_thread<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
+    thread::Builder::new().name("realtime".into()).spawn(work).unwrap().join().unwrap()
+}
+
+fn status(field: &str) -> String {
+    let status = std::fs::read_to_string("/proc/thread-self/status").unwrap();
+    status.lines().find_map(|line| line.strip_prefix(field)).unwrap().trim().to_owned()
+}
+
+#[test]
+fn name_processor_and_stack_are_given_to_every_thread_that_spins() {
+    let cpu = on_a_thread(|| (0..1024).rfind(|&cpu| sched_getaffinity(None).unwrap().is_set(cpu)).unwrap());
+    on_a_thread(move || {
+        let config = RealtimeConfig::default()
+            .cpus([cpu])
+            .prefault_stack(512 * 1024)
+            .thread_name("a long name of control");
+        let executor = Executor::builder().threads(2).realtime(config).build();
+        let meeting = std::sync::Arc::new(std::sync::Barrier::new(2));
+        let stopper = executor.stopper();
+        for _ in 0..2 {
+            let (meeting, stopper) = (meeting.clone(), stopper.clone());
+            let (condition, entity) = GuardCondition::new(move || {
+                assert_eq!(status("Name:"), "a long name of");
+                assert_eq!(status("Cpus_allowed_list:"), cpu.to_string());
+                meeting.wait();
+                stopper.stop();
+            });
+            executor.add(entity).unwrap().keep();
+            condition.trigger();
+        }
+        executor.spin().unwrap();
+    });
+}
+
+#[test]
+fn scheduling_classes_are_set_or_refused_with_a_cure() {
+    let classes = [
+        (Scheduling::Fifo { priority: 10 }, "1"),
+        (Scheduling::RoundRobin { priority: 20 }, "2"),
+        (Scheduling::Other, "0"),
+    ];
+    for (scheduling, number) in classes {
+        on_a_thread(move || {
+            let executor =
+                Executor::builder().realtime(RealtimeConfig::default().scheduling(scheduling)).build();
+            match executor.spin_some(std::time::Duration::ZERO) {
+                Ok(_) => {
+                    let stat = std::fs::read_to_string("/proc/thread-self/stat").unwrap();
+                    let policy =
+                        stat.rsplit(')').next().unwrap().split_whitespace().nth(38).unwrap().to_owned();
+                    assert_eq!(policy, number, "{scheduling:?}");
+                }
+                Err(SpinError::Realtime(RealtimeError::Refused { call, errno, cure, .. })) => {
+                    assert_eq!((call, errno), ("pthread_setschedparam", 1));
+                    assert!(cure.contains("limits.conf") && cure.contains("CAP_SYS_NICE"));
+                }
+                Err(other) => panic!("{other}"),
+            }
+            assert!(!executor.is_spinning());
+        });
+    }
+}
+
+#[test]
+fn what_cannot_be_is_said() {
+    let cases = [
+        (RealtimeConfig::default().scheduling(Scheduling::Fifo { priority: 0 }), "from 1 (low) to 99 (high)"),
+        (
+            RealtimeConfig::default().scheduling(Scheduling::RoundRobin { priority: 100 }),
+            "from 1 (low) to 99 (high)",
+        ),
+        (RealtimeConfig::default().prefault_stack(1 << 30), "at most 1048576 bytes"),
+        (RealtimeConfig::default().cpus([1_000_000]), "below 1024"),
+        (RealtimeConfig::default().cpus([1_023]), "sched_setaffinity"),
+        (RealtimeConfig::default().thread_name("a\0b"), "without zero bytes"),
+        (
+            RealtimeConfig::default().scheduling(Scheduling::Deadline {
+                runtime: std::time::Duration::from_millis(2),
+                deadline: std::time::Duration::from_millis(1),
+                period: std::time::Duration::from_millis(1),
+            }),
+            "runtime <= deadline <= period",
+        ),
+    ];
+    for (config, expected) in cases {
+        let text = on_a_thread(move || config.apply().unwrap_err().to_string());
+        assert!(text.contains(expected), "{text}");
+    }
+}
+
+#[test]
+fn locked_memory_is_locked_or_refused_with_a_cure() {
+    // Undone with the process, of which this is one test among few small ones.
+    match on_a_thread(|| RealtimeConfig::default().lock_memory().apply()) {
+        Ok(()) => assert_ne!(status("VmLck:"), "0 kB"),
+        Err(error) => assert!(error.to_string().contains("CAP_IPC_LOCK"), "{error}"),
+    }
+}
