@@ -1,7 +1,7 @@
 //! Launch files: ROS 2's XML and YAML launch syntax read, planned and run.
 //!
 //! The way of a launch file: `tree` (one tree for both syntaxes, every piece with its place) -> `action` (what each entity means,
-//! checked as a whole) -> [`Plan`] (with given arguments: processes, components, complete command lines). Nothing is started
+//! checked as a whole) -> [`Plan`] (with given arguments: processes, components, complete command lines) -> [`run`]. Nothing is started
 //! before the whole plan stands.
 //!
 //! ```
@@ -29,6 +29,7 @@ mod expression;
 mod packages;
 mod plan;
 mod position;
+mod run;
 mod substitution;
 mod tree;
 mod value;
@@ -40,4 +41,5 @@ pub use plan::{
     Sinks, Step, Word, parse_assignments, split_words,
 };
 pub use position::Position;
+pub use run::{Composer, Outcome, RunError, RunOptions, run};
 pub use value::Value;

@@ -4,4 +4,5 @@
 mod errors;
 mod plans;
 mod properties;
+mod runs;
 mod workspace;

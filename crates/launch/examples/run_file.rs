@@ -1,0 +1,40 @@
+//! The smallest program that runs a launch file: `run_file FILE [name:=value]...`. The command `feros launch` does more.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
+
+use feros_launch::{Component, Composer, Packages, Planner, RunOptions, parse_assignments};
+
+/// Stands in for a container: loads what is not called `broken`, after a moment.
+struct Stand;
+
+impl Composer for Stand {
+    fn load(
+        &self,
+        container: &str,
+        component: &Component,
+        is_cancelled: &dyn Fn() -> bool,
+    ) -> Result<String, String> {
+        while component.plugin == "never" && !is_cancelled() {
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        match component.plugin.as_str() {
+            "never" => Err("cancelled".to_owned()),
+            "broken" => Err("it is broken".to_owned()),
+            plugin => Ok(format!("{container}/{plugin}")),
+        }
+    }
+}
+
+fn main() -> Result<ExitCode, Box<dyn std::error::Error>> {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let (file, words) = words.split_first().ok_or("which launch file?")?;
+    let planner = Planner::new(Packages::from_env());
+    let plan = planner.plan(Path::new(file), &parse_assignments(words)?)?;
+    let log_file = std::env::var_os("LOG_FILE").map(PathBuf::from);
+    let outcome =
+        feros_launch::run(&plan, RunOptions { colour: false, composer: Some(Arc::new(Stand)), log_file })?;
+    Ok(if outcome.failures.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}

@@ -1,0 +1,263 @@
+//! One process of the plan through its lives: what it runs as, its output so far, and how it is ended.
+
+use std::os::fd::OwnedFd;
+use std::time::{Duration, Instant};
+
+use rustix::io::Errno;
+use rustix::process::{self, Pid, Signal, WaitOptions, WaitStatus};
+use tempfile::NamedTempFile;
+
+use super::spawn::{self, Started};
+use crate::plan::{Process, Sinks};
+
+/// A line longer than this is shown in pieces.
+const LONGEST_LINE_BYTES: usize = 64 << 10;
+/// A process that lived longer than this did not die at once.
+const LONG_LIFE: Duration = Duration::from_secs(10);
+/// The first wait before a process is started again whose file says none, and the longest: it doubles.
+const FIRST_WAIT: Duration = Duration::from_millis(100);
+const LONGEST_WAIT: Duration = Duration::from_secs(10);
+
+pub(super) struct Child {
+    pub(super) process: Process,
+    /// Its place in the plan, which its colour follows.
+    pub(super) number: usize,
+    pub(super) state: State,
+    pub(super) streams: Vec<Stream>,
+    words: Vec<String>,
+    /// Kept for the processes that read them.
+    _files: Vec<NamedTempFile>,
+    starts: u32,
+    early_deaths: u32,
+}
+
+pub(super) enum State {
+    /// It will be started then.
+    Waiting {
+        until: Instant,
+    },
+    Running(Running),
+    Done,
+}
+
+pub(super) struct Running {
+    pid: Pid,
+    since: Instant,
+    /// Whether the process itself has ended; others of its group may not have.
+    pub(super) has_ended: bool,
+    ending: Option<Ending>,
+}
+
+/// How far ending it has come.
+struct Ending {
+    sent: Signal,
+    /// When the next signal is due; there is none after SIGKILL.
+    due: Option<Instant>,
+}
+
+/// Output of a process.
+pub(super) struct Stream {
+    pub(super) descriptor: OwnedFd,
+    pub(super) sinks: Sinks,
+    buffer: Vec<u8>,
+}
+
+/// What became of a process when it was looked at.
+pub(super) enum Change {
+    Nothing,
+    /// The process itself ended.
+    Ended(WaitStatus),
+}
+
+impl Child {
+    /// A process that is to be started now.
+    pub(super) fn new(process: Process, number: usize) -> std::io::Result<Self> {
+        let (words, files) = spawn::command_line(&process)?;
+        Ok(Self {
+            process,
+            number,
+            state: State::Waiting { until: Instant::now() },
+            streams: Vec::new(),
+            words,
+            _files: files,
+            starts: 0,
+            early_deaths: 0,
+        })
+    }
+
+    /// Starts it; gives its process id.
+    pub(super) fn start(&mut self) -> std::io::Result<Pid> {
+        self.state = State::Done;
+        let Started { pid, output: [out, err] } = spawn::start(&self.process, &self.words)?;
+        let output = self.process.output;
+        // Output of an earlier life that nobody closed is still read.
+        self.streams.push(Stream { descriptor: out, sinks: output.stdout, buffer: Vec::new() });
+        self.streams.push(Stream { descriptor: err, sinks: output.stderr, buffer: Vec::new() });
+        self.state = State::Running(Running { pid, since: Instant::now(), has_ended: false, ending: None });
+        self.starts = self.starts.saturating_add(1);
+        Ok(pid)
+    }
+
+    /// Looks whether the process has ended.
+    pub(super) fn look(&mut self) -> Change {
+        let State::Running(running) = &mut self.state else { return Change::Nothing };
+        if running.has_ended {
+            return Change::Nothing;
+        }
+        match process::waitpid(Some(running.pid), WaitOptions::NOHANG) {
+            Ok(Some((_, status))) => {
+                running.has_ended = true;
+                Change::Ended(status)
+            }
+            _ => Change::Nothing,
+        }
+    }
+
+    /// Whether the process has ended and nothing of its group is left. What others leave behind becomes ours, so a group of
+    /// which we have no child is empty.
+    pub(super) fn is_gone(&self) -> bool {
+        let State::Running(running) = &self.state else { return false };
+        if !running.has_ended {
+            return false;
+        }
+        loop {
+            match process::waitpgid(running.pid, WaitOptions::NOHANG) {
+                Ok(Some(_)) | Err(Errno::INTR) => {}
+                Ok(None) => return false,
+                Err(_) => return true,
+            }
+        }
+    }
+
+    /// Whether it is to be started again after it has gone, and when.
+    pub(super) fn respawn_at(&mut self) -> Option<Instant> {
+        let respawn = self.process.respawn?;
+        if respawn.max_retries.is_some_and(|most| self.starts > most) {
+            return None;
+        }
+        let State::Running(Running { since, .. }) = &self.state else { return None };
+        let wait = match respawn.delay {
+            Some(delay) => delay,
+            None if since.elapsed() > LONG_LIFE => {
+                self.early_deaths = 0;
+                Duration::ZERO
+            }
+            None => {
+                let wait = FIRST_WAIT.saturating_mul(1 << self.early_deaths.min(16)).min(LONGEST_WAIT);
+                self.early_deaths = self.early_deaths.saturating_add(1);
+                wait
+            }
+        };
+        Some(Instant::now() + wait)
+    }
+
+    /// Asks it to end, unless that has begun: SIGINT to the whole group. Gives the signal that was sent.
+    pub(super) fn begin_end(&mut self) -> Option<&'static str> {
+        match &mut self.state {
+            State::Waiting { .. } => {
+                self.state = State::Done;
+                None
+            }
+            State::Running(running) if running.ending.is_none() => {
+                let due = Instant::now() + self.process.sigterm_timeout;
+                running.send(Signal::INT, Some(due))
+            }
+            _ => None,
+        }
+    }
+
+    /// Sends the next signal without waiting for its time.
+    pub(super) fn hurry(&mut self) -> Option<&'static str> {
+        let kill_timeout = self.process.sigkill_timeout;
+        let State::Running(running) = &mut self.state else { return None };
+        match running.ending.as_ref().map(|ending| ending.sent) {
+            None => None,
+            Some(Signal::INT) => running.send(Signal::TERM, Some(Instant::now() + kill_timeout)),
+            Some(_) => running.send(Signal::KILL, None),
+        }
+    }
+
+    /// Sends the next signal when its time has come.
+    pub(super) fn escalate(&mut self, now: Instant) -> Option<&'static str> {
+        match &self.state {
+            State::Running(Running { ending: Some(Ending { due: Some(due), .. }), .. }) if *due <= now => {
+                self.hurry()
+            }
+            _ => None,
+        }
+    }
+
+    /// When something is due for it next.
+    pub(super) fn due(&self) -> Option<Instant> {
+        match &self.state {
+            State::Waiting { until } => Some(*until),
+            State::Running(running) => running.ending.as_ref()?.due,
+            State::Done => None,
+        }
+    }
+
+    /// Whether the process itself runs or will.
+    pub(super) fn is_active(&self) -> bool {
+        match &self.state {
+            State::Waiting { .. } => true,
+            State::Running(running) => !running.has_ended,
+            State::Done => false,
+        }
+    }
+
+    pub(super) fn is_done(&self) -> bool {
+        matches!(self.state, State::Done)
+    }
+
+    /// Whether a signal of ours asked it to end.
+    pub(super) fn is_ending(&self) -> bool {
+        matches!(&self.state, State::Running(Running { ending: Some(_), .. }))
+    }
+}
+
+impl Running {
+    fn send(&mut self, signal: Signal, due: Option<Instant>) -> Option<&'static str> {
+        self.ending = Some(Ending { sent: signal, due });
+        // It fails only when everything of the group has ended and is waited for.
+        process::kill_process_group(self.pid, signal).ok()?;
+        Some(match signal {
+            Signal::INT => "SIGINT",
+            Signal::TERM => "SIGTERM",
+            _ => "SIGKILL",
+        })
+    }
+}
+
+impl Stream {
+    /// Reads what is there and gives its lines; `None` at the end, after the last line.
+    pub(super) fn read(&mut self, mut line: impl FnMut(Sinks, &[u8])) -> Option<()> {
+        let mut bytes = [0; 8192];
+        let count = match rustix::io::read(&self.descriptor, &mut bytes) {
+            Ok(count) => count,
+            Err(Errno::AGAIN | Errno::INTR) => return Some(()),
+            // A terminal says so when nobody has it open any more.
+            Err(_) => 0,
+        };
+        if count == 0 {
+            self.flush(line);
+            return None;
+        }
+        for piece in bytes[..count].split_inclusive(|byte| *byte == b'\n') {
+            self.buffer.extend(piece);
+            if piece.ends_with(b"\n") || self.buffer.len() >= LONGEST_LINE_BYTES {
+                let text = self.buffer.strip_suffix(b"\n").unwrap_or(&self.buffer);
+                line(self.sinks, text.strip_suffix(b"\r").unwrap_or(text));
+                self.buffer.clear();
+            }
+        }
+        Some(())
+    }
+
+    /// Gives a last line that no line break ended.
+    pub(super) fn flush(&mut self, mut line: impl FnMut(Sinks, &[u8])) {
+        if !self.buffer.is_empty() {
+            line(self.sinks, &self.buffer);
+            self.buffer.clear();
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! What people see: whole lines, written only when standard output takes them, so that a slow reader stops no signal.
+
+use std::collections::VecDeque;
+
+use rustix::io::Errno;
+use rustix::stdio;
+
+/// Above this, nothing more is read from processes until the screen has caught up.
+const MOST_PENDING_BYTES: usize = 256 << 10;
+/// A pipe that is ready takes this much without waiting (PIPE_BUF).
+const WRITE_BYTES: usize = 4096;
+
+/// The colours of processes, in turn.
+const COLOURS: [&str; 6] = ["\x1b[36m", "\x1b[33m", "\x1b[35m", "\x1b[32m", "\x1b[34m", "\x1b[96m"];
+const RESET: &str = "\x1b[0m";
+
+/// How grave a message of the launch itself is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Level {
+    Info,
+    Warning,
+    Error,
+}
+
+impl Level {
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Info => "INFO",
+            Self::Warning => "WARNING",
+            Self::Error => "ERROR",
+        }
+    }
+
+    fn colour(self) -> &'static str {
+        match self {
+            Self::Info => "\x1b[2m",
+            Self::Warning => "\x1b[33m",
+            Self::Error => "\x1b[1;31m",
+        }
+    }
+}
+
+pub(super) struct Screen {
+    pending: VecDeque<u8>,
+    is_closed: bool,
+    colour: bool,
+}
+
+impl Screen {
+    pub(super) fn new(colour: bool) -> Self {
+        Self { pending: VecDeque::new(), is_closed: false, colour }
+    }
+
+    /// A line of a process's output.
+    pub(super) fn line(&mut self, name: &str, number: usize, line: &[u8]) {
+        let prefix = if self.colour {
+            format!("{}[{name}]{RESET} ", COLOURS[number % COLOURS.len()])
+        } else {
+            format!("[{name}] ")
+        };
+        // A process may leave its own colours on; they end with its line.
+        let end = if self.colour && line.contains(&0x1b) { "\x1b[0m\n" } else { "\n" };
+        self.push(prefix.as_bytes(), line, end.as_bytes());
+    }
+
+    /// A message of the launch itself, about a process or about all.
+    pub(super) fn message(&mut self, level: Level, name: &str, text: &str) {
+        let line = if self.colour {
+            format!("{}[{}] [{name}]: {text}{RESET}", level.colour(), level.name())
+        } else {
+            format!("[{}] [{name}]: {text}", level.name())
+        };
+        self.push(b"", line.as_bytes(), b"\n");
+    }
+
+    fn push(&mut self, prefix: &[u8], line: &[u8], end: &[u8]) {
+        if !self.is_closed {
+            self.pending.extend(prefix);
+            self.pending.extend(line);
+            self.pending.extend(end);
+        }
+    }
+
+    /// Whether more output may be read from processes.
+    pub(super) fn has_room(&self) -> bool {
+        self.pending.len() < MOST_PENDING_BYTES
+    }
+
+    pub(super) fn has_pending(&self) -> bool {
+        !self.pending.is_empty()
+    }
+
+    /// Whether nobody reads standard output any more.
+    pub(super) fn is_closed(&self) -> bool {
+        self.is_closed
+    }
+
+    /// Writes some; standard output was said to be ready.
+    pub(super) fn write(&mut self) {
+        let (front, back) = self.pending.as_slices();
+        let bytes = if front.is_empty() { back } else { front };
+        match rustix::io::write(stdio::stdout(), &bytes[..bytes.len().min(WRITE_BYTES)]) {
+            Ok(written) => drop(self.pending.drain(..written)),
+            Err(Errno::AGAIN | Errno::INTR) => {}
+            Err(_) => {
+                self.is_closed = true;
+                self.pending = VecDeque::new();
+            }
+        }
+    }
+}

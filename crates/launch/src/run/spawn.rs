@@ -1,0 +1,88 @@
+//! Starting one process: its command line, environment, process group and output.
+
+use std::fs::File;
+use std::io::{self, Write as _};
+use std::os::fd::OwnedFd;
+use std::os::unix::process::CommandExt as _;
+use std::process::{Command, Stdio};
+
+use rustix::fs::{Mode, OFlags};
+use rustix::process::Pid;
+use rustix::pty::OpenptFlags;
+use tempfile::NamedTempFile;
+
+use crate::plan::{Process, Word};
+
+/// A process that runs.
+pub(super) struct Started {
+    pub(super) pid: Pid,
+    /// Standard output and standard error.
+    pub(super) output: [OwnedFd; 2],
+}
+
+/// The words of a command line with its parameter files, which are there as long as what is given back.
+pub(super) fn command_line(process: &Process) -> io::Result<(Vec<String>, Vec<NamedTempFile>)> {
+    let mut files = Vec::new();
+    let mut words = Vec::new();
+    for word in &process.command {
+        words.push(match word {
+            Word::Text(text) => text.clone(),
+            Word::ParameterFile(parameters) => {
+                let mut file =
+                    tempfile::Builder::new().prefix("launch_params_").suffix(".yaml").tempfile()?;
+                file.write_all(parameters.text.as_bytes())?;
+                let path = file.path().display().to_string();
+                files.push(file);
+                path
+            }
+        });
+    }
+    Ok((words, files))
+}
+
+/// Starts a process as the leader of a process group of its own, without input.
+pub(super) fn start(process: &Process, words: &[String]) -> io::Result<Started> {
+    let Some((program, arguments)) = words.split_first() else {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "a command without a word"));
+    };
+    let mut command = Command::new(program);
+    command.args(arguments).process_group(0).stdin(Stdio::null());
+    for (name, value) in &process.environment {
+        match value {
+            Some(value) => command.env(name, value),
+            None => command.env_remove(name),
+        };
+    }
+    if let Some(folder) = &process.directory {
+        command.current_dir(folder);
+    }
+    let pair = || if process.emulate_tty { terminal() } else { pipe() };
+    let (out, out_of_child) = pair()?;
+    let (err, err_of_child) = pair()?;
+    command.stdout(out_of_child).stderr(err_of_child);
+    let child = command.spawn()?;
+    // The command keeps the child's ends open; without it they close with the child's own.
+    drop(command);
+    let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
+    let pid = pid.ok_or_else(|| io::Error::other("the system gave no process id"))?;
+    Ok(Started { pid, output: [out, err] })
+}
+
+fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
+    let (reader, writer) = io::pipe()?;
+    Ok((reader.into(), writer.into()))
+}
+
+/// A terminal for a process that buffers its output otherwise. It is not the process's controlling terminal.
+fn terminal() -> io::Result<(OwnedFd, OwnedFd)> {
+    let ours = rustix::pty::openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC)?;
+    rustix::pty::grantpt(&ours)?;
+    rustix::pty::unlockpt(&ours)?;
+    let name = rustix::pty::ptsname(&ours, Vec::new())?;
+    let theirs = rustix::fs::open(&*name, OFlags::RDWR | OFlags::NOCTTY | OFlags::CLOEXEC, Mode::empty())?;
+    let mut settings = rustix::termios::tcgetattr(&theirs)?;
+    // Lines arrive as they were written, not with a carriage return added.
+    settings.output_modes.remove(rustix::termios::OutputModes::OPOST);
+    rustix::termios::tcsetattr(&theirs, rustix::termios::OptionalActions::Now, &settings)?;
+    Ok((File::from(ours).into(), theirs))
+}

@@ -1,0 +1,401 @@
+//! The one place that waits: for signals, output, loaded components and times that come.
+
+use std::os::fd::{AsFd, BorrowedFd};
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec};
+use rustix::process::WaitStatus;
+use rustix::stdio;
+
+use super::child::{Change, Child, State};
+use super::compose::Composing;
+use super::log::Log;
+use super::screen::{Level, Screen};
+use super::signals::Signals;
+use super::{Outcome, RunError, RunOptions};
+use crate::plan::{Component, Load, NodeFacts, Plan, Process, Sinks, Step};
+
+/// How long output may wait for a reader after all processes have ended.
+const LAST_WORDS: Duration = Duration::from_secs(2);
+/// The name of the launch's own messages.
+const LAUNCH: &str = "launch";
+
+pub(super) struct Supervisor {
+    children: Vec<Child>,
+    composing: Composing,
+    /// Components for containers of this plan, which get them each time they start.
+    loads: Vec<Load>,
+    signals: Signals,
+    voices: Voices,
+    is_ending: bool,
+    failures: Vec<String>,
+}
+
+/// Where output goes.
+struct Voices {
+    screen: Screen,
+    log: Log,
+}
+
+impl Voices {
+    fn output(&mut self, name: &str, number: usize, sinks: Sinks, line: &[u8]) {
+        if sinks.screen {
+            self.screen.line(name, number, line);
+        }
+        if sinks.log {
+            self.log(name, line);
+        }
+    }
+
+    fn say(&mut self, level: Level, name: &str, text: &str) {
+        self.screen.message(level, name, text);
+        self.log(name, format!("[{}] {text}", level.name()).as_bytes());
+    }
+
+    fn log(&mut self, name: &str, line: &[u8]) {
+        if let Err(problem) = self.log.line(name, line) {
+            self.screen.message(Level::Warning, LAUNCH, &problem);
+        }
+    }
+}
+
+impl Supervisor {
+    pub(super) fn new(options: RunOptions) -> Result<Self, RunError> {
+        let RunOptions { colour, composer, log_file } = options;
+        rustix::process::set_child_subreaper(Some(rustix::process::getpid())).map_err(|errno| {
+            RunError::System { what: "what processes leave behind cannot be taken over", cause: errno.into() }
+        })?;
+        Ok(Self {
+            children: Vec::new(),
+            composing: Composing::new(composer)?,
+            loads: Vec::new(),
+            signals: Signals::new()?,
+            voices: Voices { screen: Screen::new(colour), log: Log::new(log_file) },
+            is_ending: false,
+            failures: Vec::new(),
+        })
+    }
+
+    pub(super) fn run(mut self, plan: &Plan) -> Result<Outcome, RunError> {
+        for step in &plan.steps {
+            match step {
+                Step::Start(process) => self.add(process),
+                Step::Load(load) if plan.processes().any(|process| serves(process, &load.container)) => {
+                    self.loads.push(load.clone());
+                }
+                Step::Load(load) => self.load(&load.container, &load.components),
+                Step::Say(text) => self.voices.say(Level::Info, LAUNCH, text),
+            }
+        }
+        while !(self.is_ending && self.children.iter().all(Child::is_done)) {
+            self.act();
+            if self.is_ending && self.children.iter().all(Child::is_done) {
+                break;
+            }
+            if !self.is_ending && self.composing.is_idle() && !self.children.iter().any(Child::is_active) {
+                // What ended processes left behind is no reason to stay.
+                self.begin_end();
+                continue;
+            }
+            self.wait()?;
+        }
+        self.last_words();
+        Ok(Outcome { failures: self.failures })
+    }
+
+    fn add(&mut self, process: &Process) {
+        match Child::new(process.clone(), self.children.len()) {
+            Ok(child) => self.children.push(child),
+            Err(error) => {
+                self.fail(&process.name, format!("its parameters cannot be written for it: {error}"))
+            }
+        }
+    }
+
+    fn fail(&mut self, name: &str, problem: String) {
+        self.voices.say(Level::Error, name, &problem);
+        self.failures.push(format!("{name}: {problem}"));
+    }
+
+    fn load(&mut self, container: &str, components: &[Component]) {
+        if let Err(problem) = self.composing.load(container, components) {
+            for component in components {
+                self.fail(container, format!("{} is not loaded: {problem}", component.plugin));
+            }
+        }
+    }
+
+    /// Does what is due.
+    fn act(&mut self) {
+        for request in self.signals.take_requests() {
+            self.end_requested(request);
+        }
+        if self.voices.screen.is_closed() && !self.is_ending {
+            self.begin_end();
+        }
+        let now = Instant::now();
+        for index in 0..self.children.len() {
+            self.start_if_due(index, now);
+            self.look_at(index);
+            let child = &mut self.children[index];
+            if let Some(signal) = child.escalate(now) {
+                let text = format!("does not end; it gets {signal}");
+                self.voices.say(Level::Warning, &child.process.name, &text);
+            }
+        }
+        self.take_loaded();
+    }
+
+    fn end_requested(&mut self, request: &str) {
+        if !self.is_ending {
+            self.voices.say(Level::Warning, LAUNCH, &format!("{request}: everything ends"));
+            self.begin_end();
+            return;
+        }
+        self.voices.say(Level::Warning, LAUNCH, &format!("{request} again: no more waiting"));
+        for child in &mut self.children {
+            if let Some(signal) = child.hurry() {
+                self.voices.say(Level::Warning, &child.process.name, &format!("gets {signal}"));
+            }
+        }
+    }
+
+    /// All processes are asked to end, and nothing is started from here on.
+    fn begin_end(&mut self) {
+        self.is_ending = true;
+        self.composing.cancel_all();
+        for child in &mut self.children {
+            child.begin_end();
+        }
+    }
+
+    fn start_if_due(&mut self, index: usize, now: Instant) {
+        let child = &mut self.children[index];
+        if !matches!(child.state, State::Waiting { until } if until <= now) {
+            return;
+        }
+        let name = child.process.name.clone();
+        match child.start() {
+            Ok(pid) => {
+                self.voices.say(Level::Info, &name, &format!("started with pid {}", pid.as_raw_nonzero()));
+                self.load_into(index);
+            }
+            Err(error) => {
+                let command = child.process.command_line();
+                let ends_launch = child.process.ends_launch;
+                self.fail(&name, format!("cannot be started: {error} (command: {command})"));
+                if ends_launch {
+                    self.begin_end();
+                }
+            }
+        }
+    }
+
+    /// A container gets its components each time it starts.
+    fn load_into(&mut self, index: usize) {
+        let process = &self.children[index].process;
+        let Some(container) = process.node.as_ref().and_then(NodeFacts::full_name) else { return };
+        let others = self.loads.iter().filter(|load| load.container == container);
+        let components: Vec<Component> =
+            process.components.iter().chain(others.flat_map(|load| &load.components)).cloned().collect();
+        if !components.is_empty() {
+            self.load(&container, &components);
+        }
+    }
+
+    fn look_at(&mut self, index: usize) {
+        if let Change::Ended(status) = self.children[index].look() {
+            self.ended(index, status);
+        }
+        let child = &mut self.children[index];
+        if let State::Running(running) = &child.state
+            && running.has_ended
+            && (self.is_ending || child.process.respawn.is_some())
+        {
+            child.begin_end();
+        }
+        if child.is_gone() {
+            let again = if self.is_ending { None } else { child.respawn_at() };
+            child.state = again.map_or(State::Done, |until| State::Waiting { until });
+        }
+    }
+
+    fn ended(&mut self, index: usize, status: WaitStatus) {
+        self.read_rest(index);
+        let child = &self.children[index];
+        let (name, command, ends_launch) =
+            (child.process.name.clone(), child.process.command_line(), child.process.ends_launch);
+        let was_asked = child.is_ending();
+        let container = child.process.node.as_ref().and_then(NodeFacts::full_name);
+        let is_well = status.exit_status() == Some(0);
+        let how = described(status);
+        match (is_well, was_asked) {
+            (true, _) => self.voices.say(Level::Info, &name, "ended"),
+            (false, true) => self.voices.say(Level::Info, &name, &format!("ended with {how}")),
+            (false, false) => {
+                self.voices.say(Level::Error, &name, &format!("died with {how} (command: {command})"))
+            }
+        }
+        if let Some(container) = container {
+            self.composing.cancel(&container);
+        }
+        if ends_launch && !self.is_ending {
+            if !is_well {
+                self.failures.push(format!("{name}: died with {how}"));
+            }
+            self.voices.say(Level::Info, LAUNCH, &format!("{name} ended: everything ends"));
+            self.begin_end();
+        }
+    }
+
+    /// Output that a process wrote before it ended is told before its end.
+    fn read_rest(&mut self, index: usize) {
+        let Child { streams, process, number, .. } = &mut self.children[index];
+        let voices = &mut self.voices;
+        streams.retain_mut(|stream| {
+            while is_readable(stream.descriptor.as_fd()) {
+                let read = stream.read(|sinks, line| voices.output(&process.name, *number, sinks, line));
+                if read.is_none() {
+                    return false;
+                }
+                if !voices.screen.has_room() {
+                    break;
+                }
+            }
+            true
+        });
+    }
+
+    fn take_loaded(&mut self) {
+        for loaded in self.composing.take_results() {
+            match loaded.result {
+                Ok(name) => {
+                    self.voices.say(
+                        Level::Info,
+                        &loaded.container,
+                        &format!("has loaded {} as {name}", loaded.plugin),
+                    );
+                }
+                Err(_) if loaded.was_cancelled && (self.is_ending || self.will_serve(&loaded.container)) => {}
+                Err(_) if loaded.was_cancelled => {
+                    self.fail(
+                        &loaded.container,
+                        format!("{} is not loaded: the container has ended", loaded.plugin),
+                    );
+                }
+                Err(problem) => {
+                    self.fail(&loaded.container, format!("{} is not loaded: {problem}", loaded.plugin))
+                }
+            }
+        }
+    }
+
+    /// Whether a container runs or will again; then it gets its components anew.
+    fn will_serve(&self, container: &str) -> bool {
+        self.children.iter().any(|child| {
+            !child.is_done() && child.process.respawn.is_some() && serves(&child.process, container)
+        })
+    }
+
+    /// Waits until something happened, and reads and writes what is there.
+    fn wait(&mut self) -> Result<(), RunError> {
+        let due = self.children.iter().filter_map(Child::due).min();
+        let timeout = due.map(|due| due.saturating_duration_since(Instant::now()));
+        let reads = self.voices.screen.has_room();
+        let mut descriptors: Vec<PollFd<'_>> =
+            self.signals.descriptors().map(|pipe| PollFd::from_borrowed_fd(pipe, PollFlags::IN)).collect();
+        descriptors.push(PollFd::from_borrowed_fd(self.composing.descriptor(), PollFlags::IN));
+        let screen = descriptors.len();
+        if self.voices.screen.has_pending() {
+            descriptors.push(PollFd::from_borrowed_fd(stdio::stdout(), PollFlags::OUT));
+        }
+        let streams_from = descriptors.len();
+        let streams = self.children.iter().flat_map(|child| &child.streams).filter(|_| reads);
+        descriptors.extend(streams.map(|stream| PollFd::new(&stream.descriptor, PollFlags::IN)));
+        poll(&mut descriptors, timeout)?;
+        let ready: Vec<bool> = descriptors.iter().map(|each| !each.revents().is_empty()).collect();
+        drop(descriptors);
+        if streams_from > screen && ready[screen] {
+            self.voices.screen.write();
+        }
+        if reads {
+            self.read(&ready[streams_from..]);
+        }
+        Ok(())
+    }
+
+    /// Reads the streams that are ready.
+    fn read(&mut self, ready: &[bool]) {
+        let mut ready = ready.iter();
+        for Child { streams, process, number, .. } in &mut self.children {
+            let voices = &mut self.voices;
+            streams.retain_mut(|stream| {
+                let is_ready = ready.next().copied().unwrap_or(false);
+                !is_ready
+                    || stream.read(|sinks, line| voices.output(&process.name, *number, sinks, line)).is_some()
+            });
+        }
+    }
+
+    /// Everything has ended; what is still to be read or written is, as long as somebody reads it.
+    fn last_words(&mut self) {
+        loop {
+            (0..self.children.len()).for_each(|index| self.read_rest(index));
+            if self.voices.screen.has_room() {
+                self.flush();
+            }
+            if !self.voices.screen.has_pending() {
+                return;
+            }
+            let mut stdout = [PollFd::from_borrowed_fd(stdio::stdout(), PollFlags::OUT)];
+            let failed = poll(&mut stdout, Some(LAST_WORDS)).is_err();
+            if failed || stdout[0].revents().is_empty() || !self.signals.take_requests().is_empty() {
+                return;
+            }
+            self.voices.screen.write();
+        }
+    }
+
+    /// Last lines that no line break ended.
+    fn flush(&mut self) {
+        for Child { streams, process, number, .. } in &mut self.children {
+            for stream in streams {
+                stream.flush(|sinks, line| self.voices.output(&process.name, *number, sinks, line));
+            }
+        }
+    }
+}
+
+/// Whether a process is the container of a name.
+fn serves(process: &Process, container: &str) -> bool {
+    process.node.as_ref().and_then(NodeFacts::full_name).is_some_and(|name| name == container)
+}
+
+fn is_readable(descriptor: BorrowedFd<'_>) -> bool {
+    let mut one = [PollFd::from_borrowed_fd(descriptor, PollFlags::IN)];
+    poll(&mut one, Some(Duration::ZERO)).is_ok() && !one[0].revents().is_empty()
+}
+
+fn poll(descriptors: &mut [PollFd<'_>], timeout: Option<Duration>) -> Result<(), RunError> {
+    // What is too long for the system is longer than anybody waits.
+    let timeout = timeout.and_then(|timeout| Timespec::try_from(timeout).ok());
+    match rustix::event::poll(descriptors, timeout.as_ref()) {
+        Ok(_) => Ok(()),
+        Err(rustix::io::Errno::INTR) => {
+            descriptors.iter_mut().for_each(PollFd::clear_revents);
+            Ok(())
+        }
+        Err(errno) => Err(RunError::System { what: "waiting for processes failed", cause: errno.into() }),
+    }
+}
+
+fn described(status: WaitStatus) -> String {
+    match (status.exit_status(), status.terminating_signal()) {
+        (Some(code), _) => format!("exit code {code}"),
+        (None, Some(signal)) => match signal_hook::low_level::signal_name(signal) {
+            Some(name) => name.to_owned(),
+            None => format!("signal {signal}"),
+        },
+        (None, None) => "an unknown status".to_owned(),
+    }
+}
