@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, missing_docs)]
 
 mod graph;
+mod launch;
 mod offline;
 mod process;
 mod service;

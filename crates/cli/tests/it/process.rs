@@ -92,9 +92,19 @@ impl Running {
         Self::start_in(domain(), arguments)
     }
 
+    /// Starts a command with something of its own, such as a variable.
+    pub(crate) fn start_with(arguments: &[&str], change: impl FnOnce(&mut Command)) -> Self {
+        let mut command = command(domain(), arguments);
+        change(&mut command);
+        Self::spawn(command)
+    }
+
     /// Starts a command in another domain than that of this test process.
     pub(crate) fn start_in(domain: &Domain, arguments: &[&str]) -> Self {
-        let mut command = command(domain, arguments);
+        Self::spawn(command(domain, arguments))
+    }
+
+    fn spawn(mut command: Command) -> Self {
         let mut child =
             command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let out = Some(BufReader::new(child.stdout.take().unwrap()));

@@ -300,3 +300,22 @@ fn what_applies_to_all_processes_can_be_an_argument() {
         .collect();
     assert_eq!(brief, [("gdb-1", 250, 5000), ("listener-2", 250, 1500)]);
 }
+
+#[test]
+fn the_examples_say_the_same() {
+    let workspace = Workspace::new();
+    let example = |name: &str| {
+        let file = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/launch").join(name);
+        let plan = workspace.plan(&file, &[("text", "good day")]).unwrap().to_string();
+        plan.lines().skip(1).map(|line| line.split("  (").next().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    let xml = example("greeting.launch.xml");
+    assert!(
+        xml.contains(
+            &"  command: feros topic pub /greeting std_msgs/msg/String '{data: good day}' -r 2".to_owned()
+        ),
+        "{xml:?}"
+    );
+    assert_eq!(xml, example("greeting.launch.yaml"));
+    assert_eq!(xml.iter().filter(|line| line.starts_with("start")).count(), 3);
+}

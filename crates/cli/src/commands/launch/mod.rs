@@ -1,9 +1,13 @@
 //! `feros launch`: starts what a launch file describes.
 
+mod composer;
+
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
 
-use feros_launch::{Argument, LaunchError, Packages, Planner};
+use feros_launch::{Argument, LaunchError, Output, Packages, Plan, Planner, RunOptions, Step};
 
 use crate::error::CliError;
 use crate::{notices, output};
@@ -41,7 +45,44 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
     for warning in &plan.warnings {
         notices::warn(warning);
     }
-    Err(CliError::failed("starting is not there yet"))
+    start(&plan)
+}
+
+fn start(plan: &Plan) -> Result<ExitCode, CliError> {
+    let started = plan.processes().map(|process| process.components.as_slice());
+    let loaded = plan
+        .steps
+        .iter()
+        .filter_map(|step| if let Step::Load(load) = step { Some(&*load.components) } else { None });
+    for component in started.chain(loaded).flatten() {
+        // Nothing is started for a plan that cannot be done.
+        let _ = composer::request(component)
+            .map_err(|problem| CliError::failed(format!("{}: {problem}", component.at)))?;
+    }
+    let log_file = log_file();
+    if let Some(path) = log_file.as_deref().filter(|_| plan.processes().any(|process| logs(process.output))) {
+        notices::note(format!("output that goes to the log: {}", path.display()));
+    }
+    let colour = anstream::AutoStream::choice(&std::io::stdout()) != anstream::ColorChoice::Never;
+    let composer: Arc<dyn feros_launch::Composer> = Arc::new(composer::NodeComposer::default());
+    let options = RunOptions { colour, composer: Some(composer), log_file };
+    let outcome = feros_launch::run(plan, options).map_err(CliError::failed)?;
+    // What failed has been told when it did.
+    Ok(if outcome.failures.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(1) })
+}
+
+fn logs(output: Output) -> bool {
+    output.stdout.log || output.stderr.log
+}
+
+/// A file of this launch's own where ROS 2 puts its logs: `ROS_LOG_DIR`, `ROS_HOME/log`, `~/.ros/log`.
+fn log_file() -> Option<PathBuf> {
+    let variable = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let folder = variable("ROS_LOG_DIR")
+        .or_else(|| variable("ROS_HOME").map(|home| home.join("log")))
+        .or_else(|| variable("HOME").map(|home| home.join(".ros/log")))?;
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    Some(folder.join(format!("launch_{}_{}.log", std::process::id(), now.as_millis())))
 }
 
 /// The packages that are installed, and Feros's own containers beside this program.

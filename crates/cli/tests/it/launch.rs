@@ -1,0 +1,173 @@
+//! `feros launch` and `feros run`: launch files that start Feros nodes, packages with executables.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::PathBuf;
+
+use crate::process::{Running, context, feros};
+
+const FEROS: &str = env!("CARGO_BIN_EXE_feros");
+
+/// A folder of this test's own.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("feros_cli_{name}_{}", std::process::id()));
+        fs::create_dir_all(&path).unwrap();
+        Self(path)
+    }
+
+    fn file(&self, name: &str, text: &str) -> String {
+        let path = self.0.join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, text).unwrap();
+        path.to_str().unwrap().to_owned()
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+#[test]
+fn two_nodes_of_a_launch_file_hear_each_other() {
+    let folder = Folder::new("launch");
+    let xml = format!(
+        r#"<launch>
+             <arg name="topic" default="/chatter"/>
+             <set_env name="ROS_LOG_DIR" value="{folder}"/>
+             <executable cmd="{FEROS} topic pub $(var topic) std_msgs/msg/String '{{data: hello}}' -r 20" name="talker"/>
+             <executable cmd="{FEROS} topic echo $(var topic) --once" name="listener" output="screen" on_exit="shutdown"/>
+           </launch>"#,
+        folder = folder.0.display()
+    );
+    let file = folder.file("pair.launch.xml", &xml);
+    let out = feros(&["launch", &file, "topic:=/launched"]).success();
+    let lines: Vec<&str> = out.lines().collect();
+    assert!(lines.contains(&"[listener-2] data: hello"), "{out}");
+    assert!(lines.contains(&"[INFO] [launch]: listener-2 ended: everything ends"), "{out}");
+    assert!(lines.iter().any(|line| line.starts_with("[INFO] [talker-1]: ended")), "{out}");
+}
+
+#[test]
+fn components_are_asked_for_with_all_that_the_file_says() {
+    use feros::msgs::composition_interfaces::srv::{LoadNode, LoadNode_Request, LoadNode_Response};
+    use feros::{Executor, NodeOptions};
+    let folder = Folder::new("compose");
+    let parameters = folder.file(
+        "p.yaml",
+        "/cell/camera: {ros__parameters: {gain: 1.5, fps: 1}}\n/x: {ros__parameters: {no: 1}}\n",
+    );
+    let file = folder.file(
+        "compose.launch.yaml",
+        &format!(
+            "launch:
+- push_ros_namespace: {{namespace: cell}}
+- load_composable_node:
+    target: /cell/box
+    composable_node:
+      - pkg: demo
+        plugin: demo::Camera
+        name: camera
+        param: [{{from: {parameters}}}, {{name: fps, value: 30}}]
+        remap: [{{from: image, to: raw}}]
+        extra_arg: [{{name: use_intra_process_comms, value: true}}]
+      - {{pkg: demo, plugin: 'demo::Broken'}}
+"
+        ),
+    );
+    let context = context();
+    let node = context.create_node_with(NodeOptions::new("box").namespace("/cell")).unwrap();
+    let (sender, requests) = std::sync::mpsc::sync_channel(8);
+    let _service = node
+        .create_service::<LoadNode, _>("~/_container/load_node", move |request: LoadNode_Request| {
+            let success = request.plugin_name == "demo::Camera";
+            sender.send(request).unwrap();
+            let error_message = if success { String::new() } else { "no such plugin".to_owned() };
+            LoadNode_Response { success, error_message, full_node_name: "/cell/camera".into(), unique_id: 1 }
+        })
+        .unwrap();
+    let executor = Executor::new();
+    executor.add_node(&node).unwrap();
+    let mut launch = Running::start(&["launch", &file]);
+    let requests: Vec<_> = std::iter::from_fn(|| {
+        executor.spin_once(Some(std::time::Duration::from_millis(100))).unwrap();
+        Some(requests.try_recv().ok())
+    })
+    .flatten()
+    .take(2)
+    .collect();
+    let camera = &requests[0];
+    assert_eq!((camera.package_name.as_str(), camera.node_name.as_str()), ("demo", "camera"));
+    assert_eq!(camera.node_namespace, "/cell");
+    assert_eq!(camera.remap_rules, ["image:=raw"]);
+    let parameter = |name: &str| camera.parameters.iter().find(|p| p.name == name).unwrap().value.clone();
+    assert_eq!((parameter("fps").integer_value, parameter("gain").double_value), (30, 1.5));
+    assert_eq!(camera.parameters.len(), 2);
+    assert!(camera.extra_arguments[0].value.bool_value);
+    assert_eq!(launch.line().unwrap(), "[INFO] [/cell/box]: has loaded demo::Camera as /cell/camera");
+    assert_eq!(launch.line().unwrap(), "[ERROR] [/cell/box]: demo::Broken is not loaded: no such plugin");
+    assert_eq!(launch.finish().code, Some(1));
+}
+
+#[test]
+fn a_plan_is_printed_and_arguments_are_listed() {
+    let folder = Folder::new("plan");
+    let file = folder.file(
+        "plan.launch.yaml",
+        "launch:
+- arg: {name: n, default: '3', description: how many}
+- arg: {name: must}
+- executable: {cmd: echo $(var n) $(var must)}
+",
+    );
+    let plan = feros(&["launch", &file, "--dry-run", "must:=a b"]).success();
+    assert!(plan.contains("1 process, 0 components") && plan.contains("  command: echo 3 'a b'\n"), "{plan}");
+    assert_eq!(
+        feros(&["launch", &file, "--show-args"]).success(),
+        "Arguments (pass arguments as '<name>:=<value>'):\n\n    'n':\n        how many\n        (default: '3')\n\n    \
+         'must':\n        no description given\n"
+    );
+    let missing = feros(&["launch", &file]).failure(1);
+    assert!(missing.contains("plan.launch.yaml:3:3: the argument `must` is not given"), "{missing}");
+    let unknown = feros(&["launch", &file, "mst:=1"]).failure(2);
+    assert!(unknown.contains("takes no argument `mst`; did you mean `must`?"), "{unknown}");
+    let none = feros(&["launch", "nothing_here"]).failure(2);
+    assert!(none.contains("there is no file nothing_here"), "{none}");
+    let python = folder.file("p.launch.py", "");
+    assert!(feros(&["launch", &python]).failure(1).contains("Python launch files are programs"));
+}
+
+#[test]
+fn executables_of_packages_are_run() {
+    let folder = Folder::new("run");
+    let script = folder.file("lib/demo/speak", "#!/bin/sh\necho \"$@\"\nexit 7\n");
+    fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).unwrap();
+    folder.file(
+        "share/demo/launch/all.launch.xml",
+        "<launch><node pkg='demo' exec='speak' args='twice' output='screen'/></launch>",
+    );
+    let prefix = folder.0.to_str().unwrap();
+    let run = |words: &[&str]| {
+        Running::start_with(words, |command| {
+            command.env("FEROS_PREFIX_PATH", prefix);
+        })
+        .finish()
+    };
+    let spoken = run(&["run", "demo", "speak", "--loud", "a b"]);
+    assert_eq!((spoken.code, spoken.out.as_str()), (Some(7), "--loud a b\n"));
+    let wrapped = run(&["run", "--prefix", "env -u HOME sh -c 'echo $0 $1'", "demo", "speak", "x"]);
+    assert_eq!(wrapped.success(), format!("{script} x\n"));
+    let wrong = run(&["run", "demo", "speek"]).failure(2);
+    assert!(
+        wrong.contains("there is no executable `speek` in the package `demo`; did you mean `speak`?"),
+        "{wrong}"
+    );
+    assert!(run(&["run", "demmo", "speak"]).failure(2).contains("did you mean `demo`?"));
+    let launched = run(&["launch", "demo", "all.launch.xml"]).success();
+    assert!(launched.contains("[speak-1] twice\n"), "{launched}");
+    assert!(run(&["launch", "demo", "al.launch.xml"]).failure(2).contains("did you mean `all.launch.xml`?"));
+}

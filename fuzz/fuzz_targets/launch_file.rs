@@ -1,0 +1,18 @@
+//! Any text as a launch file, in both languages: a plan whose print can be made, or a message that names the file.
+#![no_main]
+
+use std::path::Path;
+
+use feros_launch::{Packages, Planner};
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|text: &str| {
+    let planner = Planner::new(Packages::new([]));
+    let given = [("text".to_owned(), "$(var x)".to_owned())];
+    for name in ["f.launch.xml", "f.launch.yaml"] {
+        match planner.plan_text(Path::new(name), text, &given) {
+            Ok(plan) => assert!(plan.to_string().starts_with(name)),
+            Err(error) => assert!(!error.to_string().is_empty()),
+        }
+    }
+});
