@@ -151,4 +151,19 @@ pub enum Error {
     /// Not spun.
     #[error(transparent)]
     Spin(#[from] feros_executor::SpinError),
+    /// What a program or a component has to say for itself; see [`Error::other`].
+    #[error(transparent)]
+    Other(Box<dyn std::error::Error + Send + Sync>),
+}
+
+impl Error {
+    /// An error that is not of Feros, such as a device that does not answer.
+    ///
+    /// ```
+    /// let error = feros::Error::other("no camera at /dev/video0");
+    /// assert_eq!(error.to_string(), "no camera at /dev/video0");
+    /// ```
+    pub fn other(error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
+        Self::Other(error.into())
+    }
 }

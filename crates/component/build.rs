@@ -1,0 +1,83 @@
+//! Makes the build number of the compatibility stamp: a hash of all that decides how Feros's types lie in memory.
+//!
+//! The compiler and its flags, the target, and the sources of the crates that components share. A released crate has no
+//! sources beside it; its version stands for them.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::{env, fs, io};
+
+/// The crates that a component and its container share, as folders beside this one.
+const SHARED_CRATES: [&str; 12] = [
+    "cdr",
+    "codegen",
+    "component",
+    "cyclonedds-sys",
+    "executor",
+    "feros",
+    "interface",
+    "message",
+    "msgs",
+    "rmw",
+    "rmw-cyclonedds",
+    "shm",
+];
+
+/// What cargo tells about the target that changes layouts or the calling of functions.
+const SETTINGS: [&str; 6] = [
+    "TARGET",
+    "PROFILE",
+    "CARGO_CFG_DEBUG_ASSERTIONS",
+    "CARGO_CFG_PANIC",
+    "CARGO_CFG_TARGET_FEATURE",
+    "CARGO_ENCODED_RUSTFLAGS",
+];
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let mut hasher = DefaultHasher::new();
+    let rustc = env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
+    let version = Command::new(&rustc).arg("-vV").output()?;
+    if !version.status.success() {
+        return Err(format!("{} -vV failed", rustc.display()).into());
+    }
+    let version = String::from_utf8(version.stdout)?;
+    version.hash(&mut hasher);
+    for name in SETTINGS {
+        env::var(name).ok().hash(&mut hasher);
+    }
+    let here = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").ok_or("run this with cargo")?);
+    println!("cargo::rerun-if-changed=build.rs");
+    let crates = here.parent().ok_or("this crate lies in no folder")?;
+    if crates.join("feros/Cargo.toml").is_file() {
+        for name in SHARED_CRATES {
+            for part in ["Cargo.toml", "build.rs", "build", "shim", "src"] {
+                hash_tree(&crates.join(name).join(part), &mut hasher)?;
+            }
+        }
+        hash_tree(&crates.join("../interfaces"), &mut hasher)?;
+    }
+    println!("cargo::rustc-env=FEROS_BUILD={:016x}", hasher.finish());
+    println!("cargo::rustc-env=FEROS_RUSTC={}", version.lines().next().unwrap_or_default());
+    println!("cargo::rustc-env=FEROS_TARGET={}", env::var("TARGET")?);
+    println!("cargo::rustc-env=FEROS_PROFILE={}", env::var("PROFILE")?);
+    Ok(())
+}
+
+/// Names and contents of all files, in an order of its own; what is not there counts for nothing.
+fn hash_tree(path: &Path, hasher: &mut DefaultHasher) -> io::Result<()> {
+    if path.is_dir() {
+        println!("cargo::rerun-if-changed={}", path.display());
+        let mut inside: Vec<PathBuf> =
+            fs::read_dir(path)?.map(|entry| entry.map(|e| e.path())).collect::<Result<_, _>>()?;
+        inside.sort();
+        for path in inside {
+            hash_tree(&path, hasher)?;
+        }
+    } else if path.is_file() {
+        println!("cargo::rerun-if-changed={}", path.display());
+        path.file_name().hash(hasher);
+        fs::read(path)?.hash(hasher);
+    }
+    Ok(())
+}

@@ -1,0 +1,182 @@
+//! Reads what a component library holds from its file, so that nothing of a library runs that does not fit.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+use object::read::elf::{ElfFile, FileHeader};
+use object::{Object, ObjectSection, ObjectSymbol, ReadCache, ReadCacheRange};
+
+use crate::plugin::{CONSTRUCTOR_PREFIX, STAMP_PREFIX};
+use crate::stamp::{LONGEST, Mismatch, Stamp};
+
+/// Name of the library that a component library shares with its container, without its ending.
+const SHARED: &str = "libferos_shared";
+
+/// Why a file cannot be loaded as a component library.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum LibraryError {
+    /// No such file, or no right to read it.
+    #[error("{path}: {source}")]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        source: std::io::Error,
+    },
+    /// It is no shared library of this system.
+    #[error("{path} is no shared library: {reason}")]
+    NotALibrary {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        reason: String,
+    },
+    /// No `register!` was linked into it.
+    #[error(
+        "{path} has no Feros component: call feros_component::register! in it, and name the crate that does in a library of \
+         its own (`use {{feros_shared as _, the_crate as _}};`). Components of rclcpp are C++ and cannot be loaded"
+    )]
+    NoComponents {
+        /// The file.
+        path: PathBuf,
+    },
+    /// It brings a Feros of its own.
+    #[error(
+        "{path} has a Feros of its own, which would not meet the container's: let it depend on feros-shared \
+         (`use feros_shared as _;`)"
+    )]
+    OwnFeros {
+        /// The file.
+        path: PathBuf,
+    },
+    /// It has components, but not this one.
+    #[error("{path} has no component {plugin}; it has {available}")]
+    NoSuchPlugin {
+        /// The file.
+        path: PathBuf,
+        /// What was asked for.
+        plugin: String,
+        /// What there is.
+        available: String,
+    },
+    /// It was built with something else.
+    #[error("{path} does not fit: {mismatch}")]
+    DoesNotFit {
+        /// The file.
+        path: PathBuf,
+        /// Where it differs.
+        mismatch: Mismatch,
+    },
+}
+
+/// What the file of a component library says.
+#[derive(Debug, Clone)]
+pub struct Library {
+    path: PathBuf,
+    plugins: Vec<(String, Stamp)>,
+    shares_feros: bool,
+}
+
+impl Library {
+    /// Reads a file. Nothing of it runs.
+    ///
+    /// # Errors
+    /// When it cannot be read, is no ELF library, or has no component.
+    pub fn read(path: &Path) -> Result<Self, LibraryError> {
+        let failed = |source| LibraryError::File { path: path.to_owned(), source };
+        let file = File::open(path).map_err(failed)?;
+        if !file.metadata().map_err(failed)?.is_file() {
+            return Err(failed(std::io::Error::from(std::io::ErrorKind::IsADirectory)));
+        }
+        let cache = ReadCache::new(file);
+        let (plugins, needed) = contents(cache.range(0, u64::MAX))
+            .map_err(|reason| LibraryError::NotALibrary { path: path.to_owned(), reason })?;
+        if plugins.is_empty() {
+            return Err(LibraryError::NoComponents { path: path.to_owned() });
+        }
+        let shares_feros = needed.iter().any(|name| name.starts_with(SHARED));
+        Ok(Self { path: path.to_owned(), plugins, shares_feros })
+    }
+
+    /// Names of its components, sorted.
+    pub fn plugins(&self) -> impl Iterator<Item = &str> {
+        self.plugins.iter().map(|(name, _)| name.as_str())
+    }
+
+    /// What a component was built with.
+    pub fn stamp(&self, plugin: &str) -> Option<&Stamp> {
+        self.plugins.iter().find(|(name, _)| name == plugin).map(|(_, stamp)| stamp)
+    }
+
+    /// Whether the library has a component that this program may load.
+    ///
+    /// # Errors
+    /// When it has no such component, or was built with something else.
+    pub fn check(&self, plugin: &str) -> Result<(), LibraryError> {
+        let path = self.path.clone();
+        let Some(stamp) = self.stamp(plugin) else {
+            let available = self.plugins().collect::<Vec<_>>().join(", ");
+            return Err(LibraryError::NoSuchPlugin { path, plugin: plugin.to_owned(), available });
+        };
+        stamp.check().map_err(|mismatch| LibraryError::DoesNotFit { path: path.clone(), mismatch })?;
+        if self.shares_feros { Ok(()) } else { Err(LibraryError::OwnFeros { path }) }
+    }
+}
+
+type Contents = (Vec<(String, Stamp)>, Vec<String>);
+
+fn contents(data: ReadCacheRange<'_, File>) -> Result<Contents, String> {
+    let elf: ElfFile<'_, object::elf::FileHeader64<object::Endianness>, _> =
+        ElfFile::parse(data).map_err(|error| error.to_string())?;
+    if elf.kind() != object::ObjectKind::Dynamic {
+        return Err(format!("it is an ELF file of kind {:?}", elf.kind()));
+    }
+    let mut plugins = Vec::new();
+    let symbols: Vec<_> = elf.dynamic_symbols().filter(|symbol| symbol.is_definition()).collect();
+    let name_of = |symbol: &object::read::elf::ElfSymbol<'_, '_, _, _>| symbol.name().map(str::to_owned).ok();
+    for symbol in &symbols {
+        let Some(plugin) = name_of(symbol).and_then(|n| n.strip_prefix(STAMP_PREFIX).map(str::to_owned))
+        else {
+            continue;
+        };
+        let constructor = format!("{CONSTRUCTOR_PREFIX}{plugin}");
+        if !symbols.iter().any(|s| name_of(s).as_ref() == Some(&constructor)) {
+            return Err(format!("it has a stamp of {plugin} but no constructor"));
+        }
+        if symbol.size() > LONGEST {
+            return Err(format!(
+                "the stamp of {plugin} has {} bytes, at most {LONGEST} are allowed",
+                symbol.size()
+            ));
+        }
+        let section = symbol.section_index().and_then(|index| elf.section_by_index(index).ok());
+        let bytes = section.and_then(|s| s.data_range(symbol.address(), symbol.size()).ok()).flatten();
+        let bytes = bytes.ok_or_else(|| format!("the stamp of {plugin} lies outside of the file"))?;
+        plugins.push((plugin, Stamp::from_bytes(bytes)));
+    }
+    plugins.sort_by(|a, b| a.0.cmp(&b.0));
+    Ok((plugins, needed(&elf, data)?))
+}
+
+/// Names of the libraries that the loader of the system loads with it.
+fn needed<'a>(
+    elf: &ElfFile<'a, object::elf::FileHeader64<object::Endianness>, ReadCacheRange<'a, File>>,
+    data: ReadCacheRange<'a, File>,
+) -> Result<Vec<String>, String> {
+    let endian = elf.endian();
+    let bad = |error: object::Error| error.to_string();
+    let sections = elf.elf_header().sections(endian, data).map_err(bad)?;
+    let Some((entries, link)) = sections.dynamic(endian, data).map_err(bad)? else { return Ok(Vec::new()) };
+    let strings = sections.strings(endian, data, link).map_err(bad)?;
+    let mut names = Vec::new();
+    for entry in entries {
+        if entry.d_tag.get(endian) == u64::from(object::elf::DT_NEEDED) {
+            let offset = u32::try_from(entry.d_val.get(endian)).unwrap_or(u32::MAX);
+            let name =
+                strings.get(offset).map_err(|()| "the name of a needed library lies outside of the file")?;
+            names.push(String::from_utf8_lossy(name).into_owned());
+        }
+    }
+    Ok(names)
+}

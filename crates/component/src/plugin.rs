@@ -1,0 +1,64 @@
+//! What [`register!`](crate::register) is made of, and what a container finds of it in a library.
+
+pub use feros::{Context, NodeOptions};
+
+use crate::Component;
+use crate::stamp::STAMP;
+
+/// What a constructor gives.
+pub type Constructed = Result<Box<dyn Component>, feros::Error>;
+
+/// A constructor as a library exports it. To be called only when the library's stamp fits.
+pub type Constructor = fn(&Context, NodeOptions) -> Constructed;
+
+/// Before the plugin's name in the name of the symbol of its constructor.
+pub const CONSTRUCTOR_PREFIX: &str = "feros_component_new::";
+
+/// Before the plugin's name in the name of the symbol of its stamp.
+pub const STAMP_PREFIX: &str = "feros_component_stamp::";
+
+/// Whether a plugin may have this name: letters, digits, `_` and `:`. The index separates with `;` and lines.
+pub const fn is_name(name: &str) -> bool {
+    let bytes = name.as_bytes();
+    let mut i = 0;
+    while i < bytes.len() {
+        if !(bytes[i].is_ascii_alphanumeric() || bytes[i] == b'_' || bytes[i] == b':') {
+            return false;
+        }
+        i += 1;
+    }
+    i > 0
+}
+
+/// Fails the compilation of a `register!` with a name that is not allowed.
+#[doc(hidden)]
+pub const fn check_name(name: &str) {
+    assert!(is_name(name), "a plugin's name has letters, digits, _ and : only, such as \"pipeline::Camera\"");
+}
+
+/// The stamp as the symbol of a library holds it.
+#[doc(hidden)]
+pub const fn stamp_bytes() -> [u8; STAMP.len()] {
+    let mut bytes = [0; STAMP.len()];
+    bytes.copy_from_slice(STAMP.as_bytes());
+    bytes
+}
+
+/// Makes a component whose type the caller does not know.
+#[doc(hidden)]
+pub fn construct<C: Component>(context: &Context, options: NodeOptions) -> Constructed {
+    C::new(context, options).map(|component| Box::new(component) as Box<dyn Component>)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_name;
+
+    #[test]
+    fn names_that_the_index_can_hold() {
+        assert!(is_name("pipeline::Camera_2"));
+        for bad in ["", "a;b", "a b", "a\nb", "ä"] {
+            assert!(!is_name(bad), "{bad:?}");
+        }
+    }
+}

@@ -1,0 +1,210 @@
+//! A client of a running container: loads, unloads and lists its components, wherever it runs and whoever built it.
+
+use std::collections::BTreeSet;
+use std::time::{Duration, Instant};
+
+use feros::msgs::composition_interfaces::srv::{
+    ListNodes, ListNodes_Request, LoadNode, LoadNode_Request, UnloadNode, UnloadNode_Request,
+};
+use feros::msgs::std_srvs::srv::{Trigger, Trigger_Request};
+use feros::rmw::{EndpointKind, GraphSnapshot};
+use feros::{CallError, Client, CreateError, Node, WaitError};
+
+/// Behind the container's name: its services.
+pub const SERVICES: [&str; 3] =
+    ["/_container/load_node", "/_container/unload_node", "/_container/list_nodes"];
+
+/// Behind the container's name: the service, of Feros's containers only, that tells how its components fare.
+pub const STATES_SERVICE: &str = "/_container/component_states";
+
+/// A container, as its services show it.
+pub struct ContainerClient {
+    container: String,
+    load: Client<LoadNode>,
+    unload: Client<UnloadNode>,
+    list: Client<ListNodes>,
+    states: Client<Trigger>,
+}
+
+/// A component in a container.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Loaded {
+    /// Its number in the container, from 1, never used again.
+    pub unique_id: u64,
+    /// Its node with the namespace.
+    pub full_node_name: String,
+}
+
+/// How a component of a Feros container fares.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ComponentState {
+    /// Its number.
+    pub unique_id: u64,
+    /// `running`, `failed`, `restarting`.
+    pub state: String,
+    /// What happened, for people; empty when nothing did.
+    pub detail: String,
+}
+
+/// Why a container did not do what it was asked for.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum RemoteError {
+    /// There is no such container.
+    #[error(transparent)]
+    NoContainer(#[from] WaitError),
+    /// It did not answer.
+    #[error("container {container}: {source}")]
+    Call {
+        /// The container.
+        container: String,
+        /// What went wrong.
+        source: CallError,
+    },
+    /// It refused.
+    #[error("{reason}")]
+    Refused {
+        /// The container's own words.
+        reason: String,
+    },
+}
+
+/// The containers of a graph: nodes that serve all three services of `composition_interfaces`.
+pub fn containers(graph: &GraphSnapshot) -> BTreeSet<String> {
+    let types =
+        ["LoadNode", "UnloadNode", "ListNodes"].map(|name| format!("composition_interfaces/srv/{name}"));
+    let of = |(suffix, wanted): (&str, &String)| -> BTreeSet<String> {
+        let services = graph.endpoints.iter().filter(|endpoint| endpoint.kind == EndpointKind::Service);
+        let services = services.filter(|endpoint| endpoint.type_name == *wanted);
+        services.filter_map(|e| e.name.strip_suffix(suffix).map(str::to_owned)).collect()
+    };
+    let mut found = SERVICES.iter().copied().zip(&types).map(of);
+    let first = found.next().unwrap_or_default();
+    found.fold(first, |common, next| common.intersection(&next).cloned().collect())
+}
+
+impl ContainerClient {
+    /// A client of the container of this name, such as `/ComponentManager`. It need not run yet.
+    ///
+    /// # Errors
+    /// When the name is not allowed, or the engine refuses.
+    pub fn new(node: &Node, container: &str) -> Result<Self, CreateError> {
+        let container =
+            if container.starts_with('/') { container.to_owned() } else { format!("/{container}") };
+        let [load, unload, list] = SERVICES.map(|suffix| format!("{container}{suffix}"));
+        Ok(Self {
+            load: node.create_client(&load)?,
+            unload: node.create_client(&unload)?,
+            list: node.create_client(&list)?,
+            states: node.create_client(&format!("{container}{STATES_SERVICE}"))?,
+            container,
+        })
+    }
+
+    /// Name of the container's node.
+    pub fn container(&self) -> &str {
+        &self.container
+    }
+
+    /// Waits until the container is there.
+    ///
+    /// # Errors
+    /// When time runs out or the context is shut down before.
+    pub fn wait(&self, timeout: Duration) -> Result<(), WaitError> {
+        let until = Instant::now() + timeout;
+        let left = || until.saturating_duration_since(Instant::now());
+        self.load.wait_for_service(left())?;
+        self.unload.wait_for_service(left())?;
+        self.list.wait_for_service(left())
+    }
+
+    /// Loads a component; returns its number and the name that its node got.
+    ///
+    /// # Errors
+    /// When the container refuses, with its reason, or does not answer in time.
+    pub fn load(&self, request: &LoadNode_Request, timeout: Duration) -> Result<Loaded, RemoteError> {
+        let response = self.load.call_and_wait(request, timeout).map_err(|e| self.failed(e))?;
+        if response.success {
+            Ok(Loaded { unique_id: response.unique_id, full_node_name: response.full_node_name })
+        } else {
+            Err(RemoteError::Refused { reason: response.error_message })
+        }
+    }
+
+    /// Unloads a component.
+    ///
+    /// # Errors
+    /// As [`ContainerClient::load`].
+    pub fn unload(&self, unique_id: u64, timeout: Duration) -> Result<(), RemoteError> {
+        let request = UnloadNode_Request { unique_id };
+        let response = self.unload.call_and_wait(&request, timeout).map_err(|e| self.failed(e))?;
+        if response.success { Ok(()) } else { Err(RemoteError::Refused { reason: response.error_message }) }
+    }
+
+    /// The components of the container, by number.
+    ///
+    /// # Errors
+    /// As [`ContainerClient::load`].
+    pub fn list(&self, timeout: Duration) -> Result<Vec<Loaded>, RemoteError> {
+        let response = self.list.call_and_wait(&ListNodes_Request::default(), timeout);
+        let response = response.map_err(|e| self.failed(e))?;
+        let pairs = response.unique_ids.into_iter().zip(response.full_node_names);
+        let mut all: Vec<_> =
+            pairs.map(|(unique_id, full_node_name)| Loaded { unique_id, full_node_name }).collect();
+        all.sort();
+        Ok(all)
+    }
+
+    /// How the components fare; `None` when the container is not one of Feros.
+    ///
+    /// # Errors
+    /// As [`ContainerClient::load`].
+    pub fn states(&self, timeout: Duration) -> Result<Option<Vec<ComponentState>>, RemoteError> {
+        if !self.states.service_is_ready() {
+            return Ok(None);
+        }
+        let response = self.states.call_and_wait(&Trigger_Request::default(), timeout);
+        Ok(Some(read_states(&response.map_err(|e| self.failed(e))?.message)))
+    }
+
+    fn failed(&self, source: CallError) -> RemoteError {
+        RemoteError::Call { container: self.container.clone(), source }
+    }
+}
+
+/// The text of [`STATES_SERVICE`]: a line `number state detail` for each component.
+pub fn write_states(states: &[ComponentState]) -> String {
+    let line = |s: &ComponentState| {
+        let text = format!("{} {} {}", s.unique_id, s.state, s.detail.replace(['\n', '\r'], " "));
+        format!("{}\n", text.trim_end())
+    };
+    states.iter().map(line).collect()
+}
+
+fn read_states(text: &str) -> Vec<ComponentState> {
+    let line = |line: &str| {
+        let mut parts = line.splitn(3, ' ');
+        let unique_id = parts.next()?.parse().ok()?;
+        let state = parts.next()?.to_owned();
+        Some(ComponentState { unique_id, state, detail: parts.next().unwrap_or_default().to_owned() })
+    };
+    text.lines().filter_map(line).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn states_survive_being_written() {
+        let state = |unique_id, state: &str, detail: &str| ComponentState {
+            unique_id,
+            state: state.into(),
+            detail: detail.into(),
+        };
+        let states = [state(1, "running", ""), state(7, "failed", "it panicked: no camera")];
+        assert_eq!(read_states(&write_states(&states)), states);
+        assert_eq!(read_states("x y\n\n9\n3 running\n"), [state(3, "running", "")]);
+        assert_eq!(write_states(&[state(1, "failed", "two\nlines")]), "1 failed two lines\n");
+    }
+}

@@ -1,0 +1,167 @@
+//! The compatibility stamp: what a component library was built with, read from the file before any of its code runs.
+//!
+//! Rust has no stable ABI. A library and its container may exchange Rust values only when both were built by one compiler
+//! with one Feros; each library says so about itself, and the container compares.
+
+use std::fmt;
+
+/// What this crate, and with it whoever links it, was built with: lines of `name value`.
+pub const STAMP: &str = concat!(
+    "feros-component 1\n",
+    "rustc ",
+    env!("FEROS_RUSTC"),
+    "\ntarget ",
+    env!("FEROS_TARGET"),
+    "\nprofile ",
+    env!("FEROS_PROFILE"),
+    "\nferos ",
+    env!("CARGO_PKG_VERSION"),
+    "\nbuild ",
+    env!("FEROS_BUILD"),
+    "\n"
+);
+
+/// A stamp longer than this was not written by Feros.
+pub(crate) const LONGEST: u64 = 4096;
+
+/// What a library was built with.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Stamp(String);
+
+/// Where two stamps differ.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Mismatch {
+    /// One of the lines that people understand.
+    #[error("it was built with {what} {theirs:?}, the container with {ours:?}: build both with the same")]
+    Differs {
+        /// What differs: the compiler, the target, the profile, the version of Feros.
+        what: &'static str,
+        /// In the library.
+        theirs: String,
+        /// In the container.
+        ours: String,
+    },
+    /// The same versions, but other sources or settings.
+    #[error(
+        "it was built with build {theirs} of Feros, the container with build {ours}, from other sources or with other \
+         settings: build both together, in one cargo workspace"
+    )]
+    OtherBuild {
+        /// In the library.
+        theirs: String,
+        /// In the container.
+        ours: String,
+    },
+    /// It is no stamp.
+    #[error("its stamp cannot be read: {found:?}")]
+    Unreadable {
+        /// What there is, shortened.
+        found: String,
+    },
+}
+
+impl Stamp {
+    /// What this program was built with.
+    pub fn of_this_program() -> Self {
+        Self(STAMP.to_owned())
+    }
+
+    /// Takes the bytes that a library holds.
+    pub fn from_bytes(bytes: &[u8]) -> Self {
+        Self(String::from_utf8_lossy(bytes).into_owned())
+    }
+
+    fn line(&self, name: &str) -> Option<&str> {
+        self.0.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '))
+    }
+
+    /// Whether values may be exchanged between code of this stamp and this program.
+    ///
+    /// # Errors
+    /// The first difference, the most telling first.
+    pub fn check(&self) -> Result<(), Mismatch> {
+        let ours = Self::of_this_program();
+        if *self == ours {
+            return Ok(());
+        }
+        let both = |name: &str| self.line(name).zip(ours.line(name));
+        let telling = [
+            ("feros-component", "stamp format"),
+            ("rustc", "the compiler"),
+            ("target", "target"),
+            ("profile", "the profile"),
+            ("feros", "Feros"),
+        ];
+        for (name, what) in telling {
+            match both(name) {
+                Some((theirs, ours)) if theirs != ours => {
+                    return Err(Mismatch::Differs { what, theirs: theirs.to_owned(), ours: ours.to_owned() });
+                }
+                Some(_) => {}
+                None => return Err(self.unreadable()),
+            }
+        }
+        match both("build") {
+            Some((theirs, ours)) if theirs != ours => {
+                Err(Mismatch::OtherBuild { theirs: theirs.to_owned(), ours: ours.to_owned() })
+            }
+            _ => Err(self.unreadable()),
+        }
+    }
+
+    fn unreadable(&self) -> Mismatch {
+        Mismatch::Unreadable { found: self.0.chars().take(80).collect() }
+    }
+}
+
+impl fmt::Debug for Stamp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Stamp").field(&self.0).finish()
+    }
+}
+
+/// The lines, for people.
+impl fmt::Display for Stamp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.0.trim_end())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn changed(from: &str, to: &str) -> Stamp {
+        let text = STAMP.replace(from, to);
+        assert_ne!(text, STAMP, "{from} stands in the stamp");
+        Stamp::from_bytes(text.as_bytes())
+    }
+
+    #[test]
+    fn the_own_stamp_fits() {
+        assert_eq!(Stamp::of_this_program().check(), Ok(()));
+        for line in ["rustc rustc 1.", "target ", "profile ", "build "] {
+            assert!(STAMP.contains(&format!("\n{line}")), "{line} stands in {STAMP}");
+        }
+    }
+
+    #[test]
+    fn a_difference_is_named() {
+        let other = changed("rustc rustc 1.", "rustc rustc 0.");
+        assert!(matches!(other.check(), Err(Mismatch::Differs { what: "the compiler", .. })));
+        let other = changed("\nferos ", "\nferos 9.");
+        assert!(matches!(other.check(), Err(Mismatch::Differs { what: "Feros", .. })));
+        let other = changed("\nbuild ", "\nbuild 0");
+        assert!(matches!(other.check(), Err(Mismatch::OtherBuild { .. })));
+    }
+
+    #[test]
+    fn what_is_no_stamp_is_refused() {
+        for bytes in [&b""[..], b"\xff\xfe", b"feros-component 1\n", b"feros-component 1\nrustc"] {
+            assert!(matches!(Stamp::from_bytes(bytes).check(), Err(Mismatch::Unreadable { .. })));
+        }
+        let longer = Stamp::from_bytes(format!("{STAMP}more\n").as_bytes());
+        assert!(longer.check().is_err(), "the whole stamp counts");
+    }
+}

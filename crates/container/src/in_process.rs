@@ -1,0 +1,146 @@
+//! Components of this process: on the container's executor, or each on an executor and a thread of its own.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+
+use feros::{Context, Executor, Node, Stopper};
+use feros_component::Component;
+
+use crate::placement::{Done, Order, Placement, Running, Started, drop_quietly, instantiate, panic_text};
+use crate::request::apply_log_level;
+
+/// Makes a component and has its panics reported. The node is on no executor yet.
+fn begin(context: &Context, order: Order) -> Result<(Box<dyn Component>, Node, String), String> {
+    let component = instantiate(context, &order.library, &order.request)?;
+    let node = component.node().clone();
+    apply_log_level(&order.request, node.logger_name());
+    let failed = order.failed;
+    node.on_panic(move |text| failed(format!("a callback panicked: {text}")));
+    let name = node.name().fully_qualified();
+    Ok((component, node, name))
+}
+
+/// All components on one executor, as `component_container` and `component_container_mt`.
+pub(crate) struct OnExecutor {
+    pub(crate) context: Context,
+    pub(crate) executor: Arc<Executor>,
+}
+
+impl Placement for OnExecutor {
+    fn start(&self, order: Order, done: Done) {
+        let started = begin(&self.context, order).and_then(|(component, node, name)| {
+            if let Err(error) = self.executor.add_node(&node) {
+                drop_quietly(&name, component);
+                return Err(error.to_string());
+            }
+            let executor = self.executor.clone();
+            let running = Box::new(RunningOnExecutor { component, node, name: name.clone(), executor });
+            Ok(Started { name, running })
+        });
+        done(started);
+    }
+}
+
+struct RunningOnExecutor {
+    component: Box<dyn Component>,
+    node: Node,
+    name: String,
+    executor: Arc<Executor>,
+}
+
+impl Running for RunningOnExecutor {
+    fn stop(self: Box<Self>, done: Box<dyn FnOnce() + Send>) {
+        self.executor.remove_node(&self.node);
+        drop(self.node);
+        drop_quietly(&self.name, self.component);
+        done();
+    }
+}
+
+/// An executor and a thread for each component, as `component_container_isolated`.
+pub(crate) struct Isolated {
+    pub(crate) context: Context,
+    /// Makes the executor of a component.
+    pub(crate) new_executor: Arc<dyn Fn() -> Executor + Send + Sync>,
+}
+
+impl Placement for Isolated {
+    fn start(&self, order: Order, done: Done) {
+        let (context, new_executor) = (self.context.clone(), self.new_executor.clone());
+        // The first 15 bytes are what the system shows: the name that the component was asked for tells more than its library.
+        let request = &order.request;
+        let name = if request.node_name.is_empty() { &request.plugin_name } else { &request.node_name };
+        let done = Arc::new(Mutex::new(Some(done)));
+        let inside = done.clone();
+        let spawned = thread::Builder::new().name(name.replace('\0', "")).spawn(move || {
+            let done =
+                take(&inside).expect("the thread is spawned once, and only its failure takes this before");
+            run(&context, &*new_executor, order, done);
+        });
+        if let Err(error) = spawned
+            && let Some(done) = take(&done)
+        {
+            done(Err(format!("a thread for the component could not be started: {error}")));
+        }
+    }
+}
+
+fn take<T>(place: &Mutex<Option<T>>) -> Option<T> {
+    place.lock().unwrap_or_else(PoisonError::into_inner).take()
+}
+
+/// The life of an isolated component, on its thread.
+fn run(context: &Context, new_executor: &dyn Fn() -> Executor, order: Order, done: Done) {
+    let (component, node, name) = match begin(context, order) {
+        Ok(begun) => begun,
+        Err(text) => return done(Err(text)),
+    };
+    let executor = new_executor();
+    if let Err(error) = executor.add_node(&node) {
+        drop_quietly(&name, component);
+        return done(Err(error.to_string()));
+    }
+    let ending = Arc::new(Mutex::new(Ending::Not));
+    let running = RunningIsolated { stopper: executor.stopper(), ending: ending.clone() };
+    done(Ok(Started { name: name.clone(), running: Box::new(running) }));
+    // Panics of callbacks are caught by the node; this is for what is left, such as a panic of the executor itself.
+    match catch_unwind(AssertUnwindSafe(|| executor.spin())) {
+        Ok(Ok(())) => {}
+        Ok(Err(error)) => tracing::error!("{name} cannot be spun: {error}"),
+        Err(payload) => tracing::error!("the executor of {name} panicked: {}", panic_text(&*payload)),
+    }
+    executor.remove_node(&node);
+    drop(executor);
+    drop(node);
+    drop_quietly(&name, component);
+    let before =
+        std::mem::replace(&mut *ending.lock().unwrap_or_else(PoisonError::into_inner), Ending::Ended);
+    if let Ending::Told(done) = before {
+        done();
+    }
+}
+
+enum Ending {
+    Not,
+    Told(Box<dyn FnOnce() + Send>),
+    Ended,
+}
+
+struct RunningIsolated {
+    stopper: Stopper,
+    ending: Arc<Mutex<Ending>>,
+}
+
+impl Running for RunningIsolated {
+    fn stop(self: Box<Self>, done: Box<dyn FnOnce() + Send>) {
+        let mut ending = self.ending.lock().unwrap_or_else(PoisonError::into_inner);
+        if matches!(*ending, Ending::Ended) {
+            drop(ending);
+            return done();
+        }
+        *ending = Ending::Told(done);
+        drop(ending);
+        self.stopper.stop();
+    }
+}

@@ -1,0 +1,152 @@
+//! Component containers: processes that load components on request and run them.
+//!
+//! The binaries `component_container`, `component_container_mt`, `component_container_isolated` and
+//! `component_container_process` are [`main`] with a [`Kind`]. A program of one's own becomes one in the same way, when it
+//! links the Feros that its component libraries link:
+//!
+//! ```ignore
+//! fn main() -> std::process::ExitCode {
+//!     feros_container::main(feros_container::Kind::SingleThreaded, &feros_shared::stamp())
+//! }
+//! ```
+//!
+//! `manager` keeps the components, `placement` says what a kind of container has to do, `in_process` and `process` do it,
+//! `loader` is the only place with unsafe code.
+#![deny(unsafe_code)] // allowed again where libraries are opened
+
+mod command_line;
+mod in_process;
+mod loader;
+mod manager;
+mod placement;
+mod process;
+mod request;
+mod restart;
+mod services;
+
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use feros::{Context, Executor, NodeOptions};
+use feros_component::stamp::STAMP;
+
+pub use command_line::Kind;
+pub use restart::RestartPolicy;
+
+use command_line::CommandLine;
+use in_process::{Isolated, OnExecutor};
+use manager::Manager;
+use placement::Placement;
+use process::{CHILD_FLAG, InProcesses};
+use services::Services;
+
+/// Exit code of wrong usage.
+const USAGE: u8 = 2;
+
+/// The life of a container, with the arguments of the process. `shared_stamp` is what the shared Feros that the process found
+/// was built with (`feros_shared::stamp()`).
+pub fn main(kind: Kind, shared_stamp: &str) -> ExitCode {
+    if shared_stamp != STAMP {
+        eprintln!(
+            "this container and the libferos_shared that it found are of different builds: build and install both together"
+        );
+        return ExitCode::FAILURE;
+    }
+    let mut line = std::env::args().skip(1).peekable();
+    if line.next_if(|argument| argument == CHILD_FLAG).is_some() {
+        return process::child::main(line.collect());
+    }
+    let line: Vec<String> = line.collect();
+    let (context, rest) = match Context::from_args(line.iter().cloned()) {
+        Ok(made) => made,
+        Err(error) => {
+            eprintln!("{error}");
+            return ExitCode::from(USAGE);
+        }
+    };
+    let options = match CommandLine::read(kind, rest) {
+        Ok(CommandLine::Run(options)) => options,
+        Ok(CommandLine::Help(text)) => {
+            println!("{text}");
+            return ExitCode::SUCCESS;
+        }
+        Err(error) => {
+            eprintln!("{error}");
+            return ExitCode::from(USAGE);
+        }
+    };
+    match run(kind, &context, &options, &line) {
+        Ok(code) => code,
+        Err(error) => {
+            eprintln!("{error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(
+    kind: Kind,
+    context: &Context,
+    options: &command_line::Options,
+    line: &[String],
+) -> Result<ExitCode, feros::Error> {
+    let node = context.create_node_with(NodeOptions::new("ComponentManager"))?;
+    let processors =
+        std::thread::available_parallelism().map_or(1, |count| i64::try_from(count.get()).unwrap_or(1));
+    let threads = node
+        .build_parameter("thread_num", processors)
+        .description("Number of threads of the executor of component_container_mt")
+        .range(1..=processors)
+        .read_only()
+        .declare()?;
+    let executor = Arc::new(match kind {
+        Kind::MultiThreaded => executor_of(usize::try_from(threads.get()).unwrap_or(1)),
+        Kind::SingleThreaded | Kind::Isolated | Kind::Process => Executor::new(),
+    });
+    let context = context.clone();
+    let placement: Box<dyn Placement> = match kind {
+        Kind::SingleThreaded | Kind::MultiThreaded => {
+            Box::new(OnExecutor { context, executor: executor.clone() })
+        }
+        Kind::Isolated if options.use_multi_threaded_executor => {
+            let threads = usize::try_from(processors).unwrap_or(1);
+            Box::new(Isolated { context, new_executor: Arc::new(move || executor_of(threads)) })
+        }
+        Kind::Isolated => Box::new(Isolated { context, new_executor: Arc::new(Executor::new) }),
+        Kind::Process => Box::new(InProcesses { ros_arguments: ros_part(line) }),
+    };
+    let (manager, guard) = Manager::new(&node, placement, options.restart)?;
+    let services = Services::new(&node, &manager)?;
+    executor.add_node(&node)?;
+    executor.spin()?;
+    drop((services, guard));
+    executor.remove_node(&node);
+    if manager.close() {
+        return Ok(ExitCode::SUCCESS);
+    }
+    feros::error!(node, "not all components ended: the container ends without them");
+    Ok(ExitCode::FAILURE)
+}
+
+/// An executor of several threads.
+fn executor_of(_threads: usize) -> Executor {
+    Executor::new()
+}
+
+/// What children are to know of the command line: all from `--ros-args` to `--`.
+fn ros_part(line: &[String]) -> Vec<String> {
+    let mut inside = false;
+    let mut part = Vec::new();
+    for argument in line {
+        match argument.as_str() {
+            "--ros-args" => inside = true,
+            "--" => inside = false,
+            _ if inside => part.push(argument.clone()),
+            _ => {}
+        }
+    }
+    if !part.is_empty() {
+        part.insert(0, "--ros-args".to_owned());
+    }
+    part
+}

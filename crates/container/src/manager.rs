@@ -1,0 +1,432 @@
+//! The manager of a container: keeps the components under their numbers, starts, ends and restarts them.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::{Duration, Instant};
+
+use feros::msgs::composition_interfaces::srv::LoadNode_Request;
+use feros::{CreateError, GuardCondition, Node, NodeGuardCondition, NodeTimer};
+use feros_component::index::{Index, IndexError};
+use feros_component::library::Library;
+use feros_component::remote::{ComponentState, Loaded};
+
+use crate::placement::{NO_SUCH_CLASS, Order, Placement, Running, Started, library_refusal};
+use crate::restart::{Failures, RestartPolicy};
+
+/// When the container ends, its components get this long.
+const PATIENCE: Duration = Duration::from_secs(15);
+
+/// What becomes of a request; the text of an error is what the client reads.
+pub(crate) type Answer<T> = Box<dyn FnOnce(Result<T, String>) + Send>;
+
+/// The components of a container. It is driven by its services, and by what happens to its components.
+pub(crate) struct Manager {
+    node: Node,
+    placement: Box<dyn Placement>,
+    policy: RestartPolicy,
+    state: Mutex<State>,
+    /// Rung when something of a component has ended.
+    ended: Condvar,
+    /// Has [`Manager::handle_failures`] called on the container's executor.
+    wake: GuardCondition,
+    itself: Weak<Self>,
+}
+
+#[derive(Default)]
+struct State {
+    last_id: u64,
+    slots: BTreeMap<u64, Slot>,
+    failures: Vec<Failure>,
+    /// Components that are being ended.
+    ending: usize,
+    is_closed: bool,
+}
+
+/// A component that was loaded, or is just being loaded.
+struct Slot {
+    library: std::path::PathBuf,
+    request: Arc<LoadNode_Request>,
+    /// Its node, once it is known.
+    name: Option<String>,
+    phase: Phase,
+    /// Rises with each start, so that what an earlier start has to say is not taken for a word of this one.
+    start: u32,
+    started: Instant,
+    failures: Failures,
+    restarts: u32,
+}
+
+enum Phase {
+    Starting,
+    Running(Box<dyn Running>),
+    Failed(String),
+    /// The timer starts it again.
+    Pausing(String, #[expect(dead_code, reason = "it works as long as it is kept")] NodeTimer),
+}
+
+struct Failure {
+    id: u64,
+    start: u32,
+    text: String,
+}
+
+impl Manager {
+    /// A manager whose words and timers belong to `node`. The guard condition is to be kept as long as the manager.
+    pub(crate) fn new(
+        node: &Node,
+        placement: Box<dyn Placement>,
+        policy: RestartPolicy,
+    ) -> Result<(Arc<Self>, NodeGuardCondition), CreateError> {
+        let place: Arc<Mutex<Weak<Self>>> = Arc::default();
+        let inside = place.clone();
+        let guard = node.create_guard_condition(move || {
+            let manager = inside.lock().unwrap_or_else(PoisonError::into_inner).upgrade();
+            if let Some(manager) = manager {
+                manager.handle_failures();
+            }
+        })?;
+        let manager = Arc::new_cyclic(|itself| Self {
+            node: node.clone(),
+            placement,
+            policy,
+            state: Mutex::default(),
+            ended: Condvar::new(),
+            wake: (*guard).clone(),
+            itself: itself.clone(),
+        });
+        *place.lock().unwrap_or_else(PoisonError::into_inner) = Arc::downgrade(&manager);
+        Ok((manager, guard))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Loads a component; answers when it runs or is known not to.
+    pub(crate) fn load(&self, request: LoadNode_Request, answer: Answer<Loaded>) {
+        let plugin = request.plugin_name.clone();
+        let told = {
+            let node = self.node.clone();
+            move |result: Result<Loaded, String>| {
+                match &result {
+                    Ok(loaded) => {
+                        feros::info!(
+                            node,
+                            "loaded {plugin} as {} ({})",
+                            loaded.full_node_name,
+                            loaded.unique_id
+                        );
+                    }
+                    Err(text) => feros::error!(node, "{plugin} was not loaded: {text}"),
+                }
+                answer(result);
+            }
+        };
+        let library = match self.find(&request) {
+            Ok(library) => library,
+            Err(text) => return told(Err(text)),
+        };
+        let id = {
+            let mut state = self.lock();
+            state.last_id += 1;
+            let id = state.last_id;
+            state.slots.insert(id, Slot::new(library, request));
+            id
+        };
+        self.start(id, Box::new(told));
+    }
+
+    /// The library of a request, if it holds what is wanted.
+    fn find(&self, request: &LoadNode_Request) -> Result<std::path::PathBuf, String> {
+        let components = Index::from_env().components(&request.package_name).map_err(|error| {
+            feros::error!(self.node, "{error}");
+            match error {
+                IndexError::UnknownPackage { .. } => {
+                    "Could not find requested resource in ament index".to_owned()
+                }
+                IndexError::InvalidLine { .. } => "Invalid resource entry".to_owned(),
+                other => format!("Could not find requested resource in ament index: {other}"),
+            }
+        })?;
+        let Some(found) = components.iter().find(|entry| entry.plugin == request.plugin_name) else {
+            let known: Vec<&str> = components.iter().map(|entry| entry.plugin.as_str()).collect();
+            feros::error!(
+                self.node,
+                "package {} has no component {:?}; it has {}",
+                request.package_name,
+                request.plugin_name,
+                known.join(", ")
+            );
+            return Err(NO_SUCH_CLASS.to_owned());
+        };
+        let library = Library::read(&found.library);
+        let checked = library.and_then(|library| library.check(&request.plugin_name));
+        checked.map(|()| found.library.clone()).map_err(|error| {
+            feros::error!(self.node, "{error}");
+            library_refusal(&error)
+        })
+    }
+
+    /// Starts what is in a slot.
+    fn start(&self, id: u64, answer: Answer<Loaded>) {
+        let order = {
+            let mut state = self.lock();
+            let slot = state.slots.get_mut(&id);
+            slot.map(|slot| {
+                slot.start += 1;
+                slot.phase = Phase::Starting;
+                (slot.start, slot.library.clone(), slot.request.clone())
+            })
+        };
+        let Some((start, library, request)) = order else {
+            return answer(Err(not_found(id)));
+        };
+        let manager = self.itself.clone();
+        let failed = move |text| {
+            if let Some(manager) = manager.upgrade() {
+                manager.lock().failures.push(Failure { id, start, text });
+                manager.wake.trigger();
+            }
+        };
+        let order = Order { library, request, failed: Box::new(failed) };
+        let manager = self.itself.clone();
+        let done = move |result: Result<Started, String>| match manager.upgrade() {
+            Some(manager) => answer(manager.started(id, result)),
+            None => answer(Err("the container ends".into())),
+        };
+        self.placement.start(order, Box::new(done));
+    }
+
+    /// Takes in what became of a start.
+    fn started(&self, id: u64, result: Result<Started, String>) -> Result<Loaded, String> {
+        let mut state = self.lock();
+        let started = match result {
+            Ok(started) => started,
+            Err(text) => {
+                // A component that ran before stays, and is told as failed.
+                if state.slots.get(&id).is_some_and(|slot| slot.name.is_none()) {
+                    state.slots.remove(&id);
+                }
+                return Err(text);
+            }
+        };
+        let refusal = if state.is_closed {
+            Some("the container ends".to_owned())
+        } else if !state.slots.contains_key(&id) {
+            Some("it was unloaded while it started".to_owned())
+        } else {
+            let mut others = state.slots.iter().filter(|(other, _)| **other != id);
+            let twin = others.find(|(_, slot)| slot.name.as_deref() == Some(&started.name));
+            twin.map(|(other, _)| {
+                format!(
+                    "node name {} is taken by component {other} of this container: give it another node_name or node_namespace",
+                    started.name
+                )
+            })
+        };
+        if let Some(text) = refusal {
+            state.slots.remove(&id);
+            drop(state);
+            self.end(started.running, || {});
+            return Err(text);
+        }
+        let slot = state.slots.get_mut(&id).expect("looked for above, under the same lock");
+        slot.name = Some(started.name.clone());
+        slot.started = Instant::now();
+        slot.phase = Phase::Running(started.running);
+        Ok(Loaded { unique_id: id, full_node_name: started.name })
+    }
+
+    /// Unloads a component; answers when nothing of it is left.
+    pub(crate) fn unload(&self, id: u64, answer: Answer<()>) {
+        let slot = {
+            let mut state = self.lock();
+            // One whose load was not answered yet has no number yet.
+            let is_known = state.slots.get(&id).is_some_and(|slot| slot.name.is_some());
+            if is_known { state.slots.remove(&id) } else { None }
+        };
+        let Some(slot) = slot else {
+            let text = not_found(id);
+            feros::warn!(self.node, "{text}");
+            return answer(Err(text));
+        };
+        let name = slot.name.unwrap_or_default();
+        let node = self.node.clone();
+        let done = move || {
+            feros::info!(node, "unloaded {name} ({id})");
+            answer(Ok(()));
+        };
+        match slot.phase {
+            Phase::Running(running) => self.end(running, done),
+            Phase::Starting | Phase::Failed(_) | Phase::Pausing(..) => done(),
+        }
+    }
+
+    fn end(&self, running: Box<dyn Running>, done: impl FnOnce() + Send + 'static) {
+        self.lock().ending += 1;
+        let manager = self.itself.clone();
+        running.stop(Box::new(move || {
+            done();
+            if let Some(manager) = manager.upgrade() {
+                manager.lock().ending -= 1;
+                manager.ended.notify_all();
+            }
+        }));
+    }
+
+    /// The components that are loaded.
+    pub(crate) fn list(&self) -> Vec<Loaded> {
+        let state = self.lock();
+        let named = state.slots.iter().filter_map(|(id, slot)| Some((*id, slot.name.clone()?)));
+        named.map(|(unique_id, full_node_name)| Loaded { unique_id, full_node_name }).collect()
+    }
+
+    /// How they fare.
+    pub(crate) fn states(&self) -> Vec<ComponentState> {
+        let state = self.lock();
+        let named = state.slots.iter().filter(|(_, slot)| slot.name.is_some());
+        named
+            .map(|(id, slot)| {
+                let (word, detail) = match &slot.phase {
+                    Phase::Running(_) if slot.restarts > 0 => {
+                        ("running", format!("restarted {} times", slot.restarts))
+                    }
+                    Phase::Running(_) => ("running", String::new()),
+                    Phase::Starting => ("restarting", String::new()),
+                    Phase::Failed(text) => ("failed", text.clone()),
+                    Phase::Pausing(text, _) => ("restarting", text.clone()),
+                };
+                ComponentState { unique_id: *id, state: word.to_owned(), detail }
+            })
+            .collect()
+    }
+
+    /// On the container's executor: ends what has failed, and sees to its restart.
+    fn handle_failures(&self) {
+        let failures = std::mem::take(&mut self.lock().failures);
+        for failure in failures {
+            self.handle_failure(failure);
+        }
+    }
+
+    fn handle_failure(&self, failure: Failure) {
+        let Failure { id, start, text } = failure;
+        let (name, ran, before) = {
+            let mut state = self.lock();
+            let Some(slot) = state.slots.get_mut(&id).filter(|slot| slot.start == start) else { return };
+            if matches!(slot.phase, Phase::Starting) {
+                // It failed before its start was taken in, on another thread: once more, a little later.
+                state.failures.push(Failure { id, start, text });
+                drop(state);
+                std::thread::yield_now();
+                self.wake.trigger();
+                return;
+            }
+            let before = std::mem::replace(&mut slot.phase, Phase::Failed(text.clone()));
+            (slot.name.clone().unwrap_or_default(), slot.started.elapsed(), before)
+        };
+        feros::error!(self.node, "component {name} ({id}) failed: {text}");
+        if let Phase::Running(running) = before {
+            self.end(running, || {});
+        }
+        self.restart_later(id, &name, text, ran);
+    }
+
+    fn restart_later(&self, id: u64, name: &str, text: String, ran: Duration) {
+        let pause = {
+            let mut state = self.lock();
+            let is_closed = state.is_closed;
+            let Some(slot) = state.slots.get_mut(&id) else { return };
+            slot.failures.next_pause(self.policy, ran).filter(|_| !is_closed)
+        };
+        let Some(pause) = pause else {
+            feros::info!(self.node, "{name} ({id}) is not started again: unload it, or load it again");
+            return;
+        };
+        feros::info!(self.node, "{name} ({id}) is started again in {pause:?}");
+        let manager = self.itself.clone();
+        let timer = self.node.create_wall_timer(pause, move || {
+            if let Some(manager) = manager.upgrade() {
+                manager.restart(id);
+            }
+        });
+        match timer {
+            Ok(timer) => {
+                if let Some(slot) = self.lock().slots.get_mut(&id) {
+                    slot.phase = Phase::Pausing(text, timer);
+                }
+            }
+            Err(error) => feros::error!(self.node, "{name} ({id}) cannot be started again: {error}"),
+        }
+    }
+
+    fn restart(&self, id: u64) {
+        let timer = {
+            let mut state = self.lock();
+            let Some(slot) = state.slots.get_mut(&id) else { return };
+            if !matches!(slot.phase, Phase::Pausing(..)) {
+                return;
+            }
+            slot.restarts += 1;
+            std::mem::replace(&mut slot.phase, Phase::Starting)
+        };
+        drop(timer); // outside of the lock
+        let manager = self.itself.clone();
+        let answer = move |result: Result<Loaded, String>| {
+            let Some(manager) = manager.upgrade() else { return };
+            match result {
+                Ok(loaded) => feros::info!(manager.node, "{} ({id}) runs again", loaded.full_node_name),
+                Err(text) => manager.restart_failed(id, &text),
+            }
+        };
+        self.start(id, Box::new(answer));
+    }
+
+    /// A component that could not be started again has failed once more.
+    fn restart_failed(&self, id: u64, text: &str) {
+        let name = {
+            let mut state = self.lock();
+            let Some(slot) = state.slots.get_mut(&id) else { return };
+            slot.phase = Phase::Failed(text.to_owned());
+            slot.name.clone().unwrap_or_default()
+        };
+        feros::error!(self.node, "component {name} ({id}) could not be started again: {text}");
+        self.restart_later(id, &name, text.to_owned(), Duration::ZERO);
+    }
+
+    /// Ends all components, the last first, and waits for them; says whether all ended in time.
+    pub(crate) fn close(&self) -> bool {
+        let slots = {
+            let mut state = self.lock();
+            state.is_closed = true;
+            std::mem::take(&mut state.slots)
+        };
+        for slot in slots.into_values().rev() {
+            if let Phase::Running(running) = slot.phase {
+                self.end(running, || {});
+            }
+        }
+        let waited = self.ended.wait_timeout_while(self.lock(), PATIENCE, |state| state.ending > 0);
+        waited.unwrap_or_else(PoisonError::into_inner).0.ending == 0
+    }
+}
+
+impl Slot {
+    fn new(library: std::path::PathBuf, request: LoadNode_Request) -> Self {
+        Self {
+            library,
+            request: Arc::new(request),
+            name: None,
+            phase: Phase::Starting,
+            start: 0,
+            started: Instant::now(),
+            failures: Failures::default(),
+            restarts: 0,
+        }
+    }
+}
+
+/// rclcpp's words.
+fn not_found(id: u64) -> String {
+    format!("No node found with unique_id: {id}")
+}

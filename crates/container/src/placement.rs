@@ -1,0 +1,94 @@
+//! Where a component runs: what the manager asks of an executor, a thread, or a process.
+
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use feros::Context;
+use feros::msgs::composition_interfaces::srv::LoadNode_Request;
+use feros_component::Component;
+use feros_component::library::LibraryError;
+
+use crate::loader::{self, LoadError};
+use crate::request;
+
+/// A component that is to be started.
+pub(crate) struct Order {
+    pub(crate) library: PathBuf,
+    pub(crate) request: Arc<LoadNode_Request>,
+    /// Called when the component fails after it started, with what happened.
+    pub(crate) failed: Box<dyn FnOnce(String) + Send>,
+}
+
+/// Called once with what became of an order; the text is what the client reads.
+pub(crate) type Done = Box<dyn FnOnce(Result<Started, String>) + Send>;
+
+/// A kind of container.
+pub(crate) trait Placement: Send + Sync {
+    /// Starts a component, here or elsewhere; calls `done` from any thread, maybe before it returns.
+    fn start(&self, order: Order, done: Done);
+}
+
+/// A component that runs.
+pub(crate) struct Started {
+    /// Its node's name with the namespace.
+    pub(crate) name: String,
+    pub(crate) running: Box<dyn Running>,
+}
+
+/// Holds a component where it runs.
+pub(crate) trait Running: Send {
+    /// Ends it; calls `done` when nothing of it is left.
+    fn stop(self: Box<Self>, done: Box<dyn FnOnce() + Send>);
+}
+
+/// Makes a component in this process. The text of an error is rclcpp's, as far as it has one.
+pub(crate) fn instantiate(
+    context: &Context,
+    library: &Path,
+    request: &LoadNode_Request,
+) -> Result<Box<dyn Component>, String> {
+    let options = request::node_options(request)?;
+    let constructor = loader::constructor(library, &request.plugin_name).map_err(|e| refusal(&e))?;
+    match catch_unwind(AssertUnwindSafe(|| constructor(context, options))) {
+        Ok(Ok(component)) => Ok(component),
+        Ok(Err(error)) => Err(format!("Component constructor threw an exception: {error}")),
+        Err(payload) => {
+            Err(format!("Component constructor threw an exception: it panicked: {}", panic_text(&*payload)))
+        }
+    }
+}
+
+/// What a client reads when a library cannot be used.
+pub(crate) fn refusal(error: &LoadError) -> String {
+    match error {
+        LoadError::Library(error) => library_refusal(error),
+        other => format!("Failed to load library: {other}"),
+    }
+}
+
+/// What a client reads when a library's file cannot be used.
+pub(crate) fn library_refusal(error: &LibraryError) -> String {
+    match error {
+        LibraryError::NoSuchPlugin { .. } => NO_SUCH_CLASS.to_owned(),
+        other => format!("Failed to load library: {other}"),
+    }
+}
+
+/// rclcpp's words.
+pub(crate) const NO_SUCH_CLASS: &str = "Failed to find class with the requested plugin name.";
+
+/// Drops a component whose drop may panic, which then harms nobody else.
+pub(crate) fn drop_quietly(name: &str, component: Box<dyn Component>) {
+    if let Err(payload) = catch_unwind(AssertUnwindSafe(|| drop(component))) {
+        tracing::error!("{name} panicked while it was dropped: {}", panic_text(&*payload));
+    }
+}
+
+/// What a panic says.
+pub(crate) fn panic_text(payload: &(dyn Any + Send)) -> String {
+    let text = payload.downcast_ref::<&str>().map(|text| (*text).to_owned());
+    text.or_else(|| payload.downcast_ref::<String>().cloned())
+        .unwrap_or_else(|| "a panic without a text".into())
+}

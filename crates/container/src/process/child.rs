@@ -1,0 +1,96 @@
+//! A component's process: makes one component, spins it, and ends with its container.
+
+use std::os::fd::AsFd as _;
+use std::os::unix::ffi::OsStringExt as _;
+use std::os::unix::net::UnixStream;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::{ffi::OsString, fs::File, io, thread};
+
+use feros::msgs::composition_interfaces::srv::LoadNode_Request;
+use feros::{Context, Executor, message};
+
+use super::wire::Frame;
+use crate::placement::{drop_quietly, instantiate};
+use crate::request::apply_log_level;
+
+/// Exit code of a process whose component failed.
+const FAILED: u8 = 1;
+
+/// The life of the process. `line` is the ROS part of the container's command line.
+pub(crate) fn main(line: Vec<String>) -> ExitCode {
+    match run(line) {
+        Ok(code) => code,
+        Err(error) => {
+            eprintln!("the process of a component cannot run: {error}");
+            ExitCode::from(FAILED)
+        }
+    }
+}
+
+fn run(line: Vec<String>) -> Result<ExitCode, Box<dyn std::error::Error>> {
+    let mut socket = take_socket()?;
+    let Some(Frame::Start { library, request }) = Frame::read(&mut socket)? else {
+        return Err("standard input is not a container".into());
+    };
+    let library = PathBuf::from(OsString::from_vec(library));
+    let request: LoadNode_Request = message::from_bytes(&request)?;
+    let refuse = |mut socket: UnixStream, text: String| {
+        Frame::Refused { text }.write(&mut socket)?;
+        Ok(ExitCode::from(FAILED))
+    };
+    let (context, _) = match Context::from_args(line) {
+        Ok(made) => made,
+        Err(error) => return refuse(socket, error.to_string()),
+    };
+    let component = match instantiate(&context, &library, &request) {
+        Ok(component) => component,
+        Err(text) => return refuse(socket, text),
+    };
+    let node = component.node().clone();
+    apply_log_level(&request, node.logger_name());
+    let name = node.name().fully_qualified();
+    let failure = Arc::new(Mutex::new(None));
+    let (inside, ended) = (failure.clone(), context.clone());
+    node.on_panic(move |text| {
+        *inside.lock().unwrap_or_else(PoisonError::into_inner) = Some(text.to_owned());
+        ended.shutdown();
+    });
+    let executor = Executor::new();
+    if let Err(error) = executor.add_node(&node) {
+        return refuse(socket, error.to_string());
+    }
+    Frame::Started { name: name.clone() }.write(&mut socket)?;
+    end_with(socket.try_clone()?, context.clone())?;
+    executor.spin()?;
+    executor.remove_node(&node);
+    drop((executor, node));
+    drop_quietly(&name, component);
+    let text = failure.lock().unwrap_or_else(PoisonError::into_inner).take();
+    Ok(match text {
+        Some(text) => {
+            // A container that is gone needs no words.
+            drop(Frame::Panicked { text }.write(&mut socket));
+            ExitCode::from(FAILED)
+        }
+        None => ExitCode::SUCCESS,
+    })
+}
+
+/// The socket that is standard input, which becomes empty: what the component starts shall not hold the socket.
+fn take_socket() -> io::Result<UnixStream> {
+    let socket = io::stdin().as_fd().try_clone_to_owned()?;
+    rustix::stdio::dup2_stdin(File::open("/dev/null")?)?;
+    Ok(UnixStream::from(socket))
+}
+
+/// Shuts the context down when the container closes the socket, or is gone.
+fn end_with(mut socket: UnixStream, context: Context) -> io::Result<()> {
+    thread::Builder::new().name("container".into()).spawn(move || {
+        // Nothing but the end is expected; an error is an end as well.
+        while matches!(Frame::read(&mut socket), Ok(Some(_))) {}
+        context.shutdown();
+    })?;
+    Ok(())
+}

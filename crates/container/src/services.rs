@@ -1,0 +1,80 @@
+//! The services of a container, as rclcpp's have them, and one of our own that tells how the components fare.
+
+use std::sync::Arc;
+
+use feros::msgs::composition_interfaces::srv::{
+    ListNodes, ListNodes_Request, ListNodes_Response, LoadNode, LoadNode_Request, LoadNode_Response,
+    UnloadNode, UnloadNode_Request, UnloadNode_Response,
+};
+use feros::msgs::std_srvs::srv::{Trigger, Trigger_Request, Trigger_Response};
+use feros::{CreateError, Node, PublishError, QosProfile, Responder, Service, ServiceOptions};
+use feros_component::remote::{SERVICES, STATES_SERVICE, write_states};
+
+use crate::manager::Manager;
+
+/// As rclcpp's containers: a launch file may load many components at once.
+const DEPTH: usize = 200;
+
+/// The services live as long as this.
+pub(crate) struct Services {
+    _load: Service<LoadNode>,
+    _unload: Service<UnloadNode>,
+    _list: Service<ListNodes>,
+    _states: Service<Trigger>,
+}
+
+impl Services {
+    pub(crate) fn new(node: &Node, manager: &Arc<Manager>) -> Result<Self, CreateError> {
+        let qos = QosProfile { depth: DEPTH, ..QosProfile::services_default() };
+        let options = || ServiceOptions::from(qos);
+        let [load_name, unload_name, list_name] = SERVICES.map(|suffix| format!("~{suffix}"));
+        let loading = manager.clone();
+        let load = move |request: LoadNode_Request, responder: Responder<LoadNode>| {
+            let answer = |result: Result<feros_component::remote::Loaded, String>| {
+                let response = match result {
+                    Ok(loaded) => LoadNode_Response {
+                        success: true,
+                        full_node_name: loaded.full_node_name,
+                        unique_id: loaded.unique_id,
+                        ..LoadNode_Response::default()
+                    },
+                    Err(error_message) => LoadNode_Response { error_message, ..LoadNode_Response::default() },
+                };
+                report(responder.send(&response));
+            };
+            loading.load(request, Box::new(answer));
+        };
+        let unloading = manager.clone();
+        let unload = move |request: UnloadNode_Request, responder: Responder<UnloadNode>| {
+            let answer = |result: Result<(), String>| {
+                let success = result.is_ok();
+                let error_message = result.err().unwrap_or_default();
+                report(responder.send(&UnloadNode_Response { success, error_message }));
+            };
+            unloading.unload(request.unique_id, Box::new(answer));
+        };
+        let listing = manager.clone();
+        let list = move |_: ListNodes_Request| {
+            let (unique_ids, full_node_names) =
+                listing.list().into_iter().map(|loaded| (loaded.unique_id, loaded.full_node_name)).unzip();
+            ListNodes_Response { full_node_names, unique_ids }
+        };
+        let telling = manager.clone();
+        let states = move |_: Trigger_Request| Trigger_Response {
+            success: true,
+            message: write_states(&telling.states()),
+        };
+        Ok(Self {
+            _load: node.create_service_with(&load_name, options(), load)?,
+            _unload: node.create_service_with(&unload_name, options(), unload)?,
+            _list: node.create_service_with(&list_name, options(), list)?,
+            _states: node.create_service(&format!("~{STATES_SERVICE}"), states)?,
+        })
+    }
+}
+
+fn report(sent: Result<(), PublishError>) {
+    if let Err(error) = sent {
+        tracing::warn!("a response of the container was not sent: {error}");
+    }
+}

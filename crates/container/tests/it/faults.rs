@@ -1,0 +1,269 @@
+//! What goes wrong is said clearly, loads nothing by half, and leaves the rest running.
+
+use std::path::Path;
+use std::time::Duration;
+
+use feros::msgs::composition_interfaces::srv::LoadNode_Request;
+use feros_component::index::register;
+use feros_component::remote::RemoteError;
+use feros_component::stamp::STAMP;
+use rustix::process::Signal;
+
+use crate::support::{
+    ALL, Container, ISOLATED, PROCESS, SINGLE, WATCHDOG, library, named, parameter, request,
+};
+
+/// Asserts that the container has its first component, and nothing else, and that this one answers.
+fn assert_only_the_first(container: &Container) {
+    assert_eq!(container.list(), [(1, "/witness".into())]);
+    assert!(container.trigger("/witness/ping", WATCHDOG).is_some(), "the rest keeps running");
+    let nodes = container.node.node_names();
+    assert!(!nodes.iter().any(|node| node.name().contains("constructor")), "nothing half loaded: {nodes:?}");
+}
+
+fn with_witness(binary: &str, arguments: &[&str]) -> Container {
+    let container = Container::start(binary, arguments);
+    container.load(&named("faulty", "faulty::OnDemand", "witness"));
+    container
+}
+
+#[test]
+fn unknown_packages_plugins_and_arguments_are_refused_in_rclcpps_words() {
+    for binary in ALL {
+        let container = with_witness(binary, &[]);
+        let refusal = |request| container.refusal(&request);
+        assert_eq!(refusal(request("nothing", "a::B")), "Could not find requested resource in ament index");
+        assert_eq!(
+            refusal(request("demo", "demo::Nothing")),
+            "Failed to find class with the requested plugin name."
+        );
+        let argument = |name: &str, value: feros::ParameterValue| LoadNode_Request {
+            extra_arguments: vec![parameter(name, value)],
+            ..request("demo", "demo_components::Talker")
+        };
+        assert_eq!(
+            refusal(argument("use_intra_process_comms", 1.into())),
+            "Extra component argument 'use_intra_process_comms' must be a boolean"
+        );
+        let unknown = refusal(argument("use_magic", true.into()));
+        assert!(unknown.contains("'use_magic' is not known"), "{unknown}");
+        let rule = LoadNode_Request {
+            remap_rules: vec!["no rule".into()],
+            ..request("demo", "demo_components::Talker")
+        };
+        assert!(refusal(rule).contains("no rule"));
+        let name = refusal(named("demo", "demo_components::Talker", "not a name"));
+        assert!(name.contains("not a name"), "{name}");
+        assert_only_the_first(&container);
+    }
+}
+
+#[test]
+fn a_constructor_that_fails_or_panics_leaves_nothing() {
+    for binary in ALL {
+        let container = with_witness(binary, &[]);
+        let error = container.refusal(&request("faulty", "faulty::ErrorInConstructor"));
+        assert!(error.starts_with("Component constructor threw an exception: "), "{error}");
+        assert!(error.contains("not a name"), "{error}");
+        let error = container.refusal(&request("faulty", "faulty::PanicInConstructor"));
+        assert!(error.contains("it panicked: no camera at /panic_in_constructor"), "{error}");
+        assert_only_the_first(&container);
+    }
+}
+
+#[test]
+fn a_name_that_is_taken_is_refused() {
+    for binary in ALL {
+        let container = with_witness(binary, &[]);
+        let error = container.refusal(&named("faulty", "faulty::OnDemand", "witness"));
+        assert!(error.contains("/witness is taken by component 1"), "{error}");
+        assert_only_the_first(&container);
+    }
+}
+
+#[test]
+fn unloading_twice_is_said() {
+    for binary in ALL {
+        let container = with_witness(binary, &[]);
+        let id = container.load(&request("demo", "demo_components::Talker"));
+        container.client.unload(id, WATCHDOG).unwrap();
+        for unknown in [id, 77, 0, u64::MAX] {
+            let reason = format!("No node found with unique_id: {unknown}");
+            assert_eq!(container.client.unload(unknown, WATCHDOG), Err(RemoteError::Refused { reason }));
+        }
+        assert_only_the_first(&container);
+    }
+}
+
+/// Copies a library with a change of its bytes and registers it as package `changed`.
+fn register_changed(prefix: &Path, from: &str, to: &str) {
+    let mut bytes = std::fs::read(library("demo_components_library")).unwrap();
+    assert_eq!(from.len(), to.len());
+    let places: Vec<usize> = (0..bytes.len() - from.len())
+        .filter(|&place| &bytes[place..place + from.len()] == from.as_bytes())
+        .collect();
+    assert!(!places.is_empty(), "{from} stands in the library");
+    for place in places {
+        bytes[place..place + from.len()].copy_from_slice(to.as_bytes());
+    }
+    let changed = prefix.join("libchanged.so");
+    std::fs::write(&changed, bytes).unwrap();
+    register(&changed, "changed", prefix).unwrap();
+}
+
+#[test]
+fn a_library_of_another_build_is_refused_before_it_runs() {
+    let compiler = STAMP.lines().find(|line| line.starts_with("rustc ")).unwrap();
+    let build = STAMP.lines().find(|line| line.starts_with("build ")).unwrap();
+    let target = STAMP.lines().find(|line| line.starts_with("target ")).unwrap();
+    for binary in [SINGLE, PROCESS] {
+        let container = with_witness(binary, &[]);
+        for (line, expected) in [
+            (compiler, "built with the compiler"),
+            (build, "built with build 0000000000000000 of Feros"),
+            (target, "built with target"),
+        ] {
+            let (name, value) = line.split_once(' ').unwrap();
+            let other = format!("{name} {}", "0".repeat(value.len()));
+            register_changed(container.prefix.path(), line, &other);
+            let error = container.refusal(&request("changed", "demo_components::Talker"));
+            assert!(error.starts_with("Failed to load library: "), "{error}");
+            assert!(error.contains(expected), "{error}");
+        }
+        assert_only_the_first(&container);
+    }
+}
+
+#[test]
+fn a_library_whose_symbols_are_not_there_is_refused_before_it_runs() {
+    let container = with_witness(SINGLE, &[]);
+    // Without a stamp that differs: only the system's loader can tell that a function of another Feros is meant.
+    register_changed(container.prefix.path(), "create_node_with", "create_node_w1th");
+    let error = container.refusal(&request("changed", "demo_components::Talker"));
+    assert!(error.starts_with("Failed to load library: ") && error.contains("undefined symbol"), "{error}");
+    assert_only_the_first(&container);
+}
+
+#[test]
+fn what_is_no_component_library_is_refused() {
+    for binary in [SINGLE, PROCESS] {
+        let container = with_witness(binary, &[]);
+        let prefix = container.prefix.path();
+        let whole = std::fs::read(library("demo_components_library")).unwrap();
+        let resource = prefix.join("share/ament_index/resource_index/feros_components/broken");
+        std::fs::write(&resource, "demo_components::Talker;lib/libbroken.so\n").unwrap();
+        let broken = prefix.join("lib/libbroken.so");
+        let of = |wanted: &str| {
+            let error = container.refusal(&request("broken", "demo_components::Talker"));
+            assert!(error.starts_with("Failed to load library: ") && error.contains(wanted), "{error}");
+        };
+        of("No such file");
+        std::fs::write(&broken, "hello").unwrap();
+        of("is no shared library");
+        std::fs::write(&broken, &whole[..whole.len() / 3]).unwrap();
+        of("libbroken.so");
+        let mut scribbled = whole.clone();
+        scribbled[64..4096].fill(0xa5);
+        std::fs::write(&broken, scribbled).unwrap();
+        of("libbroken.so");
+        std::fs::copy("/proc/self/exe", &broken).unwrap();
+        of("no Feros component");
+        std::fs::write(&resource, "a::B\n").unwrap();
+        assert_eq!(
+            container.refusal(&request("broken", "demo_components::Talker")),
+            "Invalid resource entry"
+        );
+        assert_only_the_first(&container);
+    }
+}
+
+#[test]
+fn a_package_of_rclcpp_is_told_from_an_unknown_one() {
+    let container = with_witness(SINGLE, &[]);
+    let folder = container.prefix.path().join("share/ament_index/resource_index/rclcpp_components");
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(folder.join("composition"), "composition::Talker;lib/libtalker_component.so\n").unwrap();
+    let error = container.refusal(&request("composition", "composition::Talker"));
+    assert!(error.contains("C++ plugins"), "{error}");
+}
+
+#[test]
+fn a_callback_that_panics_fails_its_component_alone() {
+    for binary in ALL {
+        let container = with_witness(binary, &[]);
+        let id = container.load(&named("faulty", "faulty::OnDemand", "victim"));
+        container.provoke("/victim/panic");
+        let state = container.wait_for_state(id, |state| state.state == "failed");
+        assert!(state.detail.contains("a callback panicked: asked to panic"), "{state:?}");
+        container.wait_for_log("component /victim (2) failed: a callback panicked: asked to panic");
+        assert_eq!(
+            container.list(),
+            [(1, "/witness".into()), (id, "/victim".into())],
+            "it can still be unloaded"
+        );
+        container.client.unload(id, WATCHDOG).unwrap();
+        assert_only_the_first(&container);
+        assert_eq!(container.load(&named("faulty", "faulty::OnDemand", "victim")), id + 1);
+        assert!(container.trigger("/victim/ping", WATCHDOG).is_some());
+    }
+}
+
+#[test]
+fn a_component_that_panics_while_it_is_dropped_is_unloaded() {
+    for binary in ALL {
+        let container = with_witness(binary, &[]);
+        let id = container.load(&request("faulty", "faulty::PanicInDrop"));
+        container.client.unload(id, WATCHDOG).unwrap();
+        container.wait_for_log("it does not want to go");
+        assert_only_the_first(&container);
+    }
+}
+
+#[test]
+fn a_process_that_dies_takes_its_component_alone() {
+    let mut container = with_witness(PROCESS, &[]);
+    // Each under a name of its own: a process that dies says no goodbye, so its services are still in the graph for a while.
+    for (fault, signal) in [("abort", "SIGABRT"), ("segfault", "SIGSEGV")] {
+        let victim = format!("victim_of_{fault}");
+        let id = container.load(&named("faulty", "faulty::OnDemand", &victim));
+        container.provoke(&format!("/{victim}/{fault}"));
+        let state = container.wait_for_state(id, |state| state.state == "failed");
+        assert!(state.detail.contains(&format!("was ended by {signal}")), "{state:?}");
+        container
+            .wait_for_log(&format!("component /{victim} ({id}) failed: its process was ended by {signal}"));
+        container.client.unload(id, WATCHDOG).unwrap();
+    }
+    let error = container.refusal(&request("faulty", "faulty::AbortInConstructor"));
+    assert!(error.contains("was ended by SIGABRT"), "{error}");
+    assert_only_the_first(&container);
+    assert!(container.end(Signal::TERM).success());
+}
+
+#[test]
+fn processes_end_with_a_container_that_is_killed() {
+    let mut container = with_witness(PROCESS, &[]);
+    let child: u32 = container.trigger("/witness/ping", WATCHDOG).unwrap().parse().unwrap();
+    assert_ne!(child, container.pid());
+    container.end(Signal::KILL);
+    let started = std::time::Instant::now();
+    // A zombie is an end as well: who reaps it is the system's affair.
+    let lives = || {
+        let stat = std::fs::read_to_string(format!("/proc/{child}/stat")).unwrap_or_default();
+        stat.rsplit_once(") ").is_some_and(|(_, rest)| !rest.starts_with('Z'))
+    };
+    while lives() {
+        assert!(started.elapsed() < WATCHDOG, "process {child} outlives its container");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+#[test]
+fn a_component_that_hangs_does_not_keep_an_isolated_container_from_answering() {
+    for binary in [ISOLATED, PROCESS] {
+        let container = with_witness(binary, &[]);
+        container.load(&named("faulty", "faulty::OnDemand", "sleeper"));
+        container.provoke("/sleeper/sleep");
+        assert!(container.trigger("/witness/ping", WATCHDOG).is_some());
+        assert_eq!(container.list().len(), 2);
+    }
+}

@@ -1,0 +1,78 @@
+//! Loading, naming and listing, as rclcpp's containers do it, in every kind of container.
+
+use feros::msgs::composition_interfaces::srv::LoadNode_Request;
+use feros::msgs::std_msgs::msg::String as Text;
+use rustix::process::Signal;
+
+use crate::support::{ALL, Container, ISOLATED, PROCESS, SINGLE, Usage, named, parameter, request};
+
+#[test]
+fn components_are_loaded_listed_and_unloaded_in_every_container() {
+    for binary in ALL {
+        let mut container = Container::start(binary, &[]);
+        assert_eq!(container.list(), []);
+        assert_eq!(container.load(&request("demo", "demo_components::Talker")), 1, "{binary}");
+        assert_eq!(container.load(&request("demo", "demo_components::Listener")), 2);
+        assert_eq!(container.list(), [(1, "/talker".into()), (2, "/listener".into())]);
+        let heard: Text = container.hear("/heard");
+        assert!(heard.data.starts_with("Hello World: "), "{heard:?}");
+
+        container.client.unload(1, crate::support::WATCHDOG).unwrap();
+        assert_eq!(container.list(), [(2, "/listener".into())]);
+        assert_eq!(
+            container.load(&request("demo", "demo_components::Talker")),
+            3,
+            "numbers are never used again"
+        );
+        assert!(container.end(Signal::INT).success(), "{binary} ends cleanly");
+    }
+}
+
+#[test]
+fn names_namespaces_and_remaps_are_those_of_the_request() {
+    for binary in [SINGLE, PROCESS] {
+        let container = Container::start(binary, &[]);
+        let full = LoadNode_Request {
+            node_name: "speaker".into(),
+            node_namespace: "/robot/front".into(),
+            remap_rules: vec!["chatter:=/said".into()],
+            parameters: vec![parameter("unused", 3)],
+            extra_arguments: vec![parameter("use_intra_process_comms", true)],
+            log_level: 30,
+            ..request("demo", "demo_components::Talker")
+        };
+        let loaded = container.client.load(&full, crate::support::WATCHDOG).unwrap();
+        assert_eq!((loaded.unique_id, loaded.full_node_name.as_str()), (1, "/robot/front/speaker"));
+        let _: Text = container.hear("/said");
+    }
+}
+
+#[test]
+fn the_container_itself_is_renamed_by_its_own_arguments_and_its_components_are_not() {
+    let container =
+        Container::start(SINGLE, &["--ros-args", "-r", "chatter:=/wrong", "--log-level", "debug"]);
+    container.load(&request("demo", "demo_components::Talker"));
+    let _: Text = container.hear("/chatter");
+}
+
+#[test]
+fn components_of_one_container_need_no_more_threads_than_one() {
+    let container = Container::start(SINGLE, &[]);
+    container.load(&named("demo", "demo_components::Talker", "first"));
+    let one = Usage::of(container.pid());
+    for number in 0..19 {
+        container.load(&named("demo", "demo_components::Listener", &format!("listener{number}")));
+    }
+    let twenty = Usage::of(container.pid());
+    assert_eq!(twenty.threads, one.threads);
+}
+
+#[test]
+fn isolated_components_have_threads_of_their_names() {
+    let container = Container::start(ISOLATED, &[]);
+    container.load(&named("demo", "demo_components::Talker", "talker_seven"));
+    let names = std::fs::read_dir(format!("/proc/{}/task", container.pid())).unwrap();
+    let names: Vec<String> =
+        names.map(|entry| std::fs::read_to_string(entry.unwrap().path().join("comm")).unwrap()).collect();
+    assert!(names.iter().any(|name| name.trim() == "talker_seven"), "{names:?}");
+}

@@ -1,0 +1,9 @@
+//! Containers as processes, driven through their services as any client drives them.
+#![allow(clippy::unwrap_used)]
+
+mod faults;
+mod features;
+mod load;
+mod restart;
+mod support;
+mod unload;

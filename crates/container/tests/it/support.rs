@@ -1,0 +1,253 @@
+//! Starts containers in domains of their own, with an index that knows the test libraries.
+
+use std::io::{BufRead as _, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::{Arc, Condvar, Mutex};
+use std::time::{Duration, Instant};
+
+use feros::message::Message;
+use feros::msgs::composition_interfaces::srv::LoadNode_Request;
+use feros::msgs::rcl_interfaces::msg::Parameter;
+use feros::msgs::std_srvs::srv::{Trigger, Trigger_Request};
+use feros::rmw::{DiscoveryRange, SessionOptions};
+use feros::{Context, ContextOptions, Executor, Node, Outcome, ParameterValue};
+use feros_component::index;
+use feros_component::remote::{ComponentState, ContainerClient, RemoteError};
+use feros_interop::Domain;
+use rustix::process::{Pid, Signal, kill_process};
+
+/// Ends a test that hangs; no test passes or fails by how fast it is.
+pub(crate) const WATCHDOG: Duration = Duration::from_secs(60);
+
+pub(crate) const SINGLE: &str = env!("CARGO_BIN_EXE_component_container");
+pub(crate) const MULTI: &str = env!("CARGO_BIN_EXE_component_container_mt");
+pub(crate) const ISOLATED: &str = env!("CARGO_BIN_EXE_component_container_isolated");
+pub(crate) const PROCESS: &str = env!("CARGO_BIN_EXE_component_container_process");
+pub(crate) const ALL: [&str; 4] = [SINGLE, MULTI, ISOLATED, PROCESS];
+
+/// A library of the test packages, where cargo puts what it builds for a test.
+pub(crate) fn library(crate_name: &str) -> PathBuf {
+    let folder = std::env::current_exe().unwrap().parent().unwrap().to_owned();
+    let path = folder.join(format!("lib{crate_name}.so"));
+    assert!(path.is_file(), "cargo built no {}", path.display());
+    path
+}
+
+/// A prefix in which the packages `demo` and `faulty` are registered.
+pub(crate) fn prefix() -> tempfile::TempDir {
+    let prefix = tempfile::tempdir().unwrap();
+    for (package, crate_name) in [("demo", "demo_components_library"), ("faulty", "faulty_components")] {
+        index::register(&library(crate_name), package, prefix.path()).unwrap();
+    }
+    prefix
+}
+
+/// What a process wrote to standard error.
+#[derive(Default)]
+struct Log {
+    text: Mutex<String>,
+    grew: Condvar,
+}
+
+/// A container, and a client in its domain.
+pub(crate) struct Container {
+    child: Child,
+    log: Arc<Log>,
+    pub(crate) prefix: tempfile::TempDir,
+    pub(crate) client: ContainerClient,
+    pub(crate) node: Node,
+    _domain: Domain,
+}
+
+impl Container {
+    /// Starts a container and waits until it serves.
+    pub(crate) fn start(binary: &str, arguments: &[&str]) -> Self {
+        let domain = Domain::reserve_without_ros2();
+        let prefix = prefix();
+        let mut child = Command::new(binary)
+            .args(arguments)
+            .env("ROS_DOMAIN_ID", domain.id().to_string())
+            .env("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
+            .env("FEROS_PREFIX_PATH", prefix.path())
+            .env_remove("AMENT_PREFIX_PATH")
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let log = Arc::new(Log::default());
+        let (inside, stderr) = (log.clone(), child.stderr.take().unwrap());
+        std::thread::Builder::new()
+            .name("stderr".into())
+            .spawn(move || {
+                for line in BufReader::new(stderr).lines().map_while(Result::ok) {
+                    eprintln!("container: {line}");
+                    let mut text = inside.text.lock().unwrap();
+                    text.push_str(&line);
+                    text.push('\n');
+                    inside.grew.notify_all();
+                }
+            })
+            .unwrap();
+        let session = SessionOptions {
+            domain_id: domain.id().into(),
+            discovery_range: DiscoveryRange::Localhost,
+            ..SessionOptions::default()
+        };
+        let options = ContextOptions { session, ..ContextOptions::from_variables().unwrap() };
+        let context = Context::new(options).unwrap();
+        let node = context.create_node("test").unwrap();
+        let client = ContainerClient::new(&node, "/ComponentManager").unwrap();
+        client.wait(WATCHDOG).unwrap();
+        Self { child, log, prefix, client, node, _domain: domain }
+    }
+
+    pub(crate) fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Loads a component; returns its number.
+    pub(crate) fn load(&self, request: &LoadNode_Request) -> u64 {
+        self.client.load(request, WATCHDOG).unwrap().unique_id
+    }
+
+    /// The refusal of a request that must be refused.
+    pub(crate) fn refusal(&self, request: &LoadNode_Request) -> String {
+        match self.client.load(request, WATCHDOG) {
+            Err(RemoteError::Refused { reason }) => reason,
+            other => panic!("refused was expected: {other:?}"),
+        }
+    }
+
+    /// Numbers and names of what is loaded.
+    pub(crate) fn list(&self) -> Vec<(u64, String)> {
+        let all = self.client.list(WATCHDOG).unwrap();
+        all.into_iter().map(|loaded| (loaded.unique_id, loaded.full_node_name)).collect()
+    }
+
+    /// How a component fares.
+    pub(crate) fn state(&self, id: u64) -> ComponentState {
+        let states = self.client.states(WATCHDOG).unwrap().expect("a Feros container tells");
+        states.into_iter().find(|state| state.unique_id == id).expect("it is loaded")
+    }
+
+    /// Waits until a component is in this state.
+    pub(crate) fn wait_for_state(&self, id: u64, wanted: impl Fn(&ComponentState) -> bool) -> ComponentState {
+        let started = Instant::now();
+        loop {
+            let state = self.state(id);
+            if wanted(&state) {
+                return state;
+            }
+            assert!(started.elapsed() < WATCHDOG, "the watchdog bit: {state:?}");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    /// Calls a service without arguments; `None` when the server fails before it answers.
+    pub(crate) fn trigger(&self, service: &str, timeout: Duration) -> Option<String> {
+        let client = self.node.create_client::<Trigger>(service).unwrap();
+        client.wait_for_service(WATCHDOG).unwrap();
+        client.call_and_wait(&Trigger_Request::default(), timeout).ok().map(|response| response.message)
+    }
+
+    /// Has a component do something that it does not survive.
+    pub(crate) fn provoke(&self, service: &str) {
+        let client = self.node.create_client::<Trigger>(service).unwrap();
+        client.wait_for_service(WATCHDOG).unwrap();
+        drop(client.call(&Trigger_Request::default()).unwrap());
+    }
+
+    /// Waits for a message on a topic.
+    pub(crate) fn hear<M: Message>(&self, topic: &str) -> M {
+        let place = Arc::new(Mutex::new(None));
+        let inside = place.clone();
+        let executor = Executor::new();
+        let listener = self.node.context().create_node("hear").unwrap();
+        let _subscription = listener
+            .create_subscription(topic, 10, move |message: M| *inside.lock().unwrap() = Some(message))
+            .unwrap();
+        executor.add_node(&listener).unwrap();
+        let heard = executor.spin_until(Some(WATCHDOG), || place.lock().unwrap().is_some());
+        assert_eq!(heard, Ok(Outcome::Completed(())), "nothing came on {topic}");
+        place.lock().unwrap().take().unwrap()
+    }
+
+    /// Waits until the container has logged something.
+    pub(crate) fn wait_for_log(&self, wanted: &str) {
+        let text = self.log.text.lock().unwrap();
+        let waited = self.log.grew.wait_timeout_while(text, WATCHDOG, |text| !text.contains(wanted)).unwrap();
+        assert!(!waited.1.timed_out(), "the container did not log {wanted:?}");
+    }
+
+    /// Sends a signal and waits for the end.
+    pub(crate) fn end(&mut self, signal: Signal) -> ExitStatus {
+        kill_process(Pid::from_child(&self.child), signal).unwrap();
+        self.wait()
+    }
+
+    pub(crate) fn wait(&mut self) -> ExitStatus {
+        let started = Instant::now();
+        loop {
+            if let Some(status) = self.child.try_wait().unwrap() {
+                return status;
+            }
+            assert!(started.elapsed() < WATCHDOG, "the container does not end");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+}
+
+impl Drop for Container {
+    fn drop(&mut self) {
+        if self.child.try_wait().ok().flatten().is_none() {
+            // Whatever the test found, nothing of it stays behind.
+            drop(self.child.kill());
+            drop(self.child.wait());
+        }
+    }
+}
+
+/// A request for a plugin.
+pub(crate) fn request(package: &str, plugin: &str) -> LoadNode_Request {
+    LoadNode_Request {
+        package_name: package.into(),
+        plugin_name: plugin.into(),
+        ..LoadNode_Request::default()
+    }
+}
+
+/// ... under a name.
+pub(crate) fn named(package: &str, plugin: &str, name: &str) -> LoadNode_Request {
+    LoadNode_Request { node_name: name.into(), ..request(package, plugin) }
+}
+
+pub(crate) fn parameter(name: &str, value: impl Into<ParameterValue>) -> Parameter {
+    Parameter { name: name.into(), value: value.into().into() }
+}
+
+/// Threads, open files and proportional memory of a process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Usage {
+    pub(crate) threads: usize,
+    pub(crate) files: usize,
+    pub(crate) pss_kib: u64,
+}
+
+impl Usage {
+    pub(crate) fn of(pid: u32) -> Self {
+        let count = |folder: &str| std::fs::read_dir(format!("/proc/{pid}/{folder}")).unwrap().count();
+        let rollup = std::fs::read_to_string(format!("/proc/{pid}/smaps_rollup")).unwrap();
+        let line = rollup.lines().find_map(|line| line.strip_prefix("Pss:")).unwrap();
+        let pss_kib = line.trim().trim_end_matches(" kB").parse().unwrap();
+        Self { threads: count("task"), files: count("fd"), pss_kib }
+    }
+}
+
+/// What the host path keeps under /dev/shm for a process.
+pub(crate) fn shared_memory_files() -> usize {
+    fn count(path: &Path) -> usize {
+        let Ok(entries) = std::fs::read_dir(path) else { return 0 };
+        entries.flatten().map(|e| if e.path().is_dir() { count(&e.path()) } else { 1 }).sum()
+    }
+    count(Path::new("/dev/shm"))
+}

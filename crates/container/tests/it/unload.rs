@@ -1,0 +1,53 @@
+//! Unloading frees what loading took. `FEROS_SOAK=1000` does it a thousand times.
+
+use crate::support::{Container, ISOLATED, PROCESS, SINGLE, Usage, WATCHDOG, request, shared_memory_files};
+
+/// Times that a component is loaded and unloaded.
+fn rounds() -> u32 {
+    std::env::var("FEROS_SOAK").ok().and_then(|text| text.parse().ok()).unwrap_or(40)
+}
+
+/// Memory that may stay: allocators keep pages, and the engine's caches fill up in the first rounds.
+const ALLOWED_KIB: u64 = 1024;
+
+fn soak(binary: &str) {
+    let container = Container::start(binary, &[]);
+    let round = || {
+        let talker = container.load(&request("demo", "demo_components::Talker"));
+        let listener = container.load(&request("demo", "demo_components::Listener"));
+        container.client.unload(talker, WATCHDOG).unwrap();
+        container.client.unload(listener, WATCHDOG).unwrap();
+    };
+    // What is made once and stays: libraries, the segment, the engine's threads and pools.
+    (0..10).for_each(|_| round());
+    let (before, files) = (Usage::of(container.pid()), shared_memory_files());
+    (0..rounds()).for_each(|_| round());
+    let settled = |usage: Usage| usage.threads <= before.threads && usage.files <= before.files;
+    let started = std::time::Instant::now();
+    let mut after = Usage::of(container.pid());
+    while !settled(after) && started.elapsed() < WATCHDOG {
+        std::thread::sleep(std::time::Duration::from_millis(50)); // threads that answered are about to end
+        after = Usage::of(container.pid());
+    }
+    eprintln!("{} rounds in {binary}: {before:?} -> {after:?}", rounds());
+    assert!(settled(after), "{before:?} -> {after:?}");
+    assert!(after.pss_kib <= before.pss_kib + ALLOWED_KIB, "{before:?} -> {after:?}");
+    // Other tests of this machine come and go there; what one round left behind would add up to more.
+    assert!(shared_memory_files() < files + rounds() as usize, "/dev/shm grew");
+    assert_eq!(container.list(), []);
+}
+
+#[test]
+fn a_container_does_not_grow() {
+    soak(SINGLE);
+}
+
+#[test]
+fn an_isolated_container_does_not_grow() {
+    soak(ISOLATED);
+}
+
+#[test]
+fn a_container_of_processes_does_not_grow() {
+    soak(PROCESS);
+}
