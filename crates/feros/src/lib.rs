@@ -69,8 +69,8 @@ pub use executor::{AddNodeError, Executor, spin};
 pub use message_forms::{SerializedMessage, View};
 pub use node::{Node, NodeOptions};
 pub use parameter::{
-    DeclareParameterError, GetParameterError, Parameter, ParameterDescriptor, ParameterType, ParameterValue,
-    QosOverrides, QosPolicy, SetParameterError,
+    DeclareParameterError, GetParameterError, Parameter, ParameterClient, ParameterDescriptor, ParameterType,
+    ParameterValue, QosOverrides, QosPolicy, SetParameterError,
 };
 pub use paths::{
     MatchPath, PathBetween, PathCount, PublisherCounts, Received, SharedMemoryOptions, SubscriptionCounts,

@@ -7,6 +7,7 @@
 mod builder;
 mod callbacks;
 mod changes;
+mod client;
 mod descriptor;
 mod error;
 mod events;
@@ -16,6 +17,7 @@ mod node;
 mod node_pattern;
 mod number;
 mod overrides;
+mod print;
 mod qos_overrides;
 mod service;
 mod slot;
@@ -26,6 +28,7 @@ mod yaml;
 
 pub use builder::ParameterBuilder;
 pub use callbacks::{NamedValue, ParameterCallbackGuard};
+pub use client::{ParameterChanges, ParameterClient};
 pub use descriptor::ParameterDescriptor;
 pub use error::{DeclareParameterError, GetParameterError, SetParameterError, UndeclareParameterError};
 pub use file::ParameterFileError;

@@ -6,6 +6,7 @@ Topics: publish {topic, values}, publish_blocks {topic, count, size}, acked {top
 received {topic}, matched {topic, publishers, subscriptions}, event {topic, kind, what}.
 Services: wait {service}, ready {service}, call {service, requests} sends all, then waits for all, requests {service, count}
 gives those that came, release {service} answers the oldest deferred one.
+Parameters: declare {name, value, descriptor}, parameter {name}, refuse {value, reason}: from then on it does.
 Else: log {level, text}, and what graph_questions.py asks of the graph.
 """
 import threading
@@ -13,6 +14,7 @@ import threading
 import conversion
 import graph_questions
 import peer
+from rcl_interfaces.msg import ParameterDescriptor, SetParametersResult
 from rclpy.duration import Duration
 from rclpy.event_handler import PublisherEventCallbacks, SubscriptionEventCallbacks
 from rclpy.logging import LoggingSeverity
@@ -158,6 +160,19 @@ class Node:
     def destroy(self, what, name):
         endpoints = getattr(self, f"_{what}s")
         assert getattr(self._node, f"destroy_{what}")(endpoints.pop(name))
+
+    def declare(self, name, value=None, descriptor=None):
+        self._node.declare_parameter(name, value, conversion.fill(ParameterDescriptor(), descriptor or {}))
+
+    def parameter(self, name):
+        return conversion.to_json(self._node.get_parameter(name).get_parameter_value())
+
+    def refuse(self, value, reason):
+        def verdict(parameters):
+            refused = any(parameter.value == value for parameter in parameters)
+            return SetParametersResult(successful=not refused, reason=reason if refused else "")
+
+        self._node.add_on_set_parameters_callback(verdict)
 
     def log(self, text, level="info"):
         self._node.get_logger().log(text, LoggingSeverity[level.upper()])

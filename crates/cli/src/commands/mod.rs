@@ -6,6 +6,7 @@ mod doctor;
 mod interface;
 mod launch;
 mod node;
+mod param;
 mod perf;
 mod run;
 mod service;
@@ -76,6 +77,9 @@ enum Command {
     /// Nodes: list them, and what they offer and use
     #[command(subcommand)]
     Node(node::Command),
+    /// Parameters: list, read and set those of nodes
+    #[command(subcommand)]
+    Param(param::Command),
     /// Services: list and call them
     #[command(subcommand)]
     Service(service::Command),
@@ -102,6 +106,7 @@ pub(crate) fn run(line: CommandLine) -> Result<ExitCode, CliError> {
     match line.command {
         Command::Topic(command) => topic::run(command, &globals),
         Command::Node(command) => node::run(command, &globals),
+        Command::Param(command) => param::run(command),
         Command::Service(command) => service::run(command, &globals),
         Command::Interface(command) => interface::run(command, &globals),
         Command::Run(args) => run::run(&args),

@@ -4,6 +4,7 @@
 mod graph;
 mod launch;
 mod offline;
+mod param;
 mod process;
 mod service;
 mod stock;

@@ -22,6 +22,11 @@ impl NodePattern {
         Self(vec![Part::Any])
     }
 
+    /// Whether it is without wildcards, hence for one node.
+    pub fn is_literal(&self) -> bool {
+        self.0.iter().all(|part| matches!(part, Part::Name(_)))
+    }
+
     /// Whether it is for this node.
     pub fn matches(&self, node: &NodeName) -> bool {
         let full = node.fully_qualified();

@@ -16,6 +16,16 @@ use crate::support::{Inbox, Spinning, WATCHDOG, context, items, node, options, s
 const TEXT: &str = "std_msgs/msg/String";
 const SET_BOOL: &str = "std_srvs/srv/SetBool";
 
+/// The services of every node that offers its parameters, with their types.
+const PARAMETER_SERVICES: [(&str, &str); 6] = [
+    ("describe_parameters", "DescribeParameters"),
+    ("get_parameter_types", "GetParameterTypes"),
+    ("get_parameters", "GetParameters"),
+    ("list_parameters", "ListParameters"),
+    ("set_parameters", "SetParameters"),
+    ("set_parameters_atomically", "SetParametersAtomically"),
+];
+
 /// What stock says in the place of a duration without limit.
 const INFINITE: f64 = i64::MAX as f64 / 1e9;
 
@@ -83,14 +93,18 @@ fn stock_sees_our_nodes_endpoints_types_hashes_and_qos() {
     assert_eq!(topics["/rosout"], json!(["rcl_interfaces/msg/Log"]));
     let services = peer.ask("services", json!({}));
     assert_eq!([&services["/ours/enable"], &services["/disable"]], [&json!([SET_BOOL]), &json!([SET_BOOL])]);
+    let mut services_of_ours = json!({"/ours/enable": [SET_BOOL]});
+    for (service, ty) in PARAMETER_SERVICES {
+        services_of_ours[format!("/ours/feros_node/{service}")] = json!([format!("rcl_interfaces/srv/{ty}")]);
+    }
     let about = peer.eventually("node", json!({"name": "feros_node", "namespace": "/ours"}), |about| {
-        about["services"] == json!({"/ours/enable": [SET_BOOL]})
-            && about["clients"] == json!({"/disable": [SET_BOOL]})
+        about["services"] == services_of_ours && about["clients"] == json!({"/disable": [SET_BOOL]})
     });
     assert_eq!(about["subscriptions"], json!({"/ours/words": [TEXT]}));
     assert_eq!(
         about["publishers"],
-        json!({"/ours/words": [TEXT], "/ours/feros_node/all": ["std_msgs/msg/Int32"], "/rosout": ["rcl_interfaces/msg/Log"]})
+        json!({"/ours/words": [TEXT], "/ours/feros_node/all": ["std_msgs/msg/Int32"],
+            "/rosout": ["rcl_interfaces/msg/Log"], "/parameter_events": ["rcl_interfaces/msg/ParameterEvent"]})
     );
 
     // Each end is seen: of endpoints, then of the node.

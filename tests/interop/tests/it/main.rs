@@ -4,6 +4,7 @@
 mod graph;
 mod large;
 mod mismatch;
+mod parameters;
 mod qos;
 mod services;
 mod support;

@@ -1,0 +1,124 @@
+//! `feros param list`: the parameters of nodes.
+
+use std::collections::BTreeMap;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use feros_rmw::EndpointKind;
+use feros_rmw::name::is_hidden;
+use serde_json::json;
+
+use super::python;
+use super::remote::Remote;
+use crate::connection::{Connection, DiscoveryArgs, parse_seconds};
+use crate::error::CliError;
+use crate::{notices, output};
+
+/// List the parameters of a node, or of all nodes
+#[derive(clap::Args)]
+#[command(
+    after_help = "Examples:\n  feros param list\n  feros param list /camera --param-type --param-prefixes lens"
+)]
+pub(crate) struct Args {
+    /// Name of the node; all nodes if not given
+    node: Option<String>,
+    /// Hidden nodes as well, whose names begin with an underscore
+    #[arg(long)]
+    include_hidden_nodes: bool,
+    /// Only parameters with these prefixes
+    #[arg(long, value_name = "PREFIX", num_args = 1..)]
+    param_prefixes: Vec<String>,
+    /// Types as well
+    #[arg(long)]
+    param_type: bool,
+    /// Wait no longer than this for each node
+    #[arg(long, value_name = "SECONDS", default_value = "5", value_parser = parse_seconds)]
+    timeout: Duration,
+    /// Print a JSON object: for each node an object from names to types
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    discovery: DiscoveryArgs,
+}
+
+/// Names of parameters with their types, where these were asked for.
+type Found = Vec<(String, Option<&'static str>)>;
+
+pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
+    let mut found: BTreeMap<String, Found> = BTreeMap::new();
+    let mut failures = Vec::new();
+    match &args.node {
+        Some(node) => {
+            let remote = Remote::with(Connection::open()?, node, args.timeout)?;
+            found.insert(remote.name().to_owned(), list(&remote, args)?);
+        }
+        None => {
+            let mut connection = Connection::open()?;
+            for node in nodes(&connection, args)? {
+                let remote = Remote::with(connection, &node, args.timeout)?;
+                match list(&remote, args) {
+                    Ok(parameters) => drop(found.insert(node, parameters)),
+                    Err(CliError::Interrupted) => return Err(CliError::Interrupted),
+                    Err(error) => failures.push(format!("{node}: {error}")),
+                }
+                connection = remote.into_connection();
+            }
+        }
+    }
+    print(args, &found)?;
+    for failure in &failures {
+        notices::warn(failure);
+    }
+    Ok(if failures.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(1) })
+}
+
+/// The nodes that offer their parameters.
+fn nodes(connection: &Connection, args: &Args) -> Result<Vec<String>, CliError> {
+    let graph = connection.discover_nodes(&args.discovery)?;
+    let mut names: Vec<String> = graph
+        .nodes
+        .iter()
+        .map(|node| node.name.fully_qualified())
+        .filter(|name| args.include_hidden_nodes || !is_hidden(name))
+        .filter(|name| graph.count(EndpointKind::Service, &format!("{name}/list_parameters")) > 0)
+        .collect();
+    names.sort();
+    names.dedup();
+    Ok(names)
+}
+
+fn list(remote: &Remote, args: &Args) -> Result<Found, CliError> {
+    let mut names = remote.ask(|client, left| client.list(&args.param_prefixes, 0, left))?.names;
+    names.sort();
+    if !args.param_type && !args.json {
+        return Ok(names.into_iter().map(|name| (name, None)).collect());
+    }
+    let types = remote.ask(|client, left| client.describe(&names, left))?;
+    if types.len() != names.len() {
+        return Err(remote.not_declared(&names));
+    }
+    let types = types.into_iter().map(|descriptor| Some(python::type_name(descriptor.parameter_type)));
+    Ok(names.into_iter().zip(types).collect())
+}
+
+fn print(args: &Args, found: &BTreeMap<String, Found>) -> Result<(), CliError> {
+    if args.json {
+        let parameters = |found: &Found| {
+            found.iter().map(|(name, ty)| (name.clone(), json!(ty))).collect::<serde_json::Map<_, _>>()
+        };
+        let nodes: serde_json::Map<_, _> =
+            found.iter().map(|(node, found)| (node.clone(), parameters(found).into())).collect();
+        return output::print_json(&nodes);
+    }
+    let mut lines = Vec::new();
+    for (node, parameters) in found {
+        if args.node.is_none() {
+            lines.push(format!("{node}:"));
+        }
+        lines.extend(parameters.iter().map(|(name, ty)| match ty {
+            Some(ty) => format!("  {name} (type: {ty})"),
+            None => format!("  {name}"),
+        }));
+    }
+    output::print_lines(lines)
+}

@@ -1,0 +1,90 @@
+//! `feros param load`: sets what a parameter file says.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use feros::parameter::{ParameterOverrides, file};
+use feros::rmw::NodeName;
+
+use super::remote::{NodeArgs, Remote};
+use super::set::with_reason;
+use crate::error::CliError;
+use crate::{notices, output};
+
+/// Set the parameters of a node that a parameter file says
+#[derive(clap::Args)]
+#[command(after_help = "Example:\n  feros param load /camera camera.yaml")]
+pub(crate) struct Args {
+    #[command(flatten)]
+    node: NodeArgs,
+    /// The parameter file
+    file: PathBuf,
+    /// Leave out what the file says for more than one node, such as /**
+    #[arg(long)]
+    no_use_wildcard: bool,
+    /// Accepted for command lines written for `ros2`: wildcards are used
+    #[arg(long, hide = true, conflicts_with = "no_use_wildcard")]
+    use_wildcard: bool,
+}
+
+pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
+    let overrides = file::read(&args.file).map_err(CliError::failed)?;
+    let remote = Remote::open(&args.node)?;
+    let values = values_for(overrides, remote.name(), !args.no_use_wildcard);
+    if values.is_empty() {
+        return Err(CliError::failed(format!(
+            "parameter file {} says nothing for node {}",
+            args.file.display(),
+            remote.name()
+        )));
+    }
+    let outcomes = remote.ask(|client, left| client.set(values.clone(), left))?;
+    let mut failed = outcomes.len() != values.len();
+    for (name, outcome) in values.keys().zip(outcomes) {
+        match outcome {
+            Ok(()) => output::print_lines([format!("Set parameter {name} successful")])?,
+            Err(reason) => {
+                failed = true;
+                notices::warn(with_reason(&format!("Set parameter {name} failed"), &reason));
+            }
+        }
+    }
+    Ok(if failed { ExitCode::from(1) } else { ExitCode::SUCCESS })
+}
+
+fn values_for(
+    overrides: ParameterOverrides,
+    node: &str,
+    with_wildcards: bool,
+) -> BTreeMap<String, feros::ParameterValue> {
+    let (namespace, name) = node.rsplit_once('/').unwrap_or(("", node));
+    let node = NodeName::announced(if namespace.is_empty() { "/" } else { namespace }, name);
+    let mut wanted = ParameterOverrides::default();
+    for (nodes, values) in overrides.iter().filter(|(nodes, _)| with_wildcards || nodes.is_literal()) {
+        for (name, value) in values {
+            wanted.set(nodes.clone(), name, value.clone());
+        }
+    }
+    wanted.for_node(&node)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn wildcards_may_be_left_out() {
+        let overrides =
+            || file::parse("/**: {ros__parameters: {a: 1, b: 1}}\n/ns/n: {ros__parameters: {b: 2}}").unwrap();
+        let of = |node, wildcards| {
+            let values = values_for(overrides(), node, wildcards);
+            values.into_iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(" ")
+        };
+        assert_eq!(of("/ns/n", true), "a=1 b=2");
+        assert_eq!(of("/ns/n", false), "b=2");
+        assert_eq!(of("/n", true), "a=1 b=1");
+        assert_eq!(of("/n", false), "");
+    }
+}

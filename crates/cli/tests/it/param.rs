@@ -1,0 +1,150 @@
+//! Parameters of a Feros node, from the command line.
+
+use std::sync::Arc;
+
+use feros::{Context, Executor, Node};
+
+use crate::process::{context, feros, spawn};
+
+/// A node with parameters that is spun as long as it lives.
+struct Robot {
+    context: Context,
+    node: Node,
+    spinning: Option<std::thread::JoinHandle<()>>,
+}
+
+impl Robot {
+    fn start(name: &str) -> Self {
+        let context = context();
+        let node = context.create_node(name).unwrap();
+        let rate =
+            node.build_parameter("rate", 30).description("Images per second").stepped_range(10..=60, 10);
+        drop((rate.declare().unwrap(), node.declare_parameter("lens.names", ["a", "5"]).unwrap()));
+        drop((
+            node.declare_parameter("gain", 0.5).unwrap(),
+            node.build_dynamic_parameter("any", true).declare().unwrap(),
+        ));
+        let executor = Arc::new(Executor::new());
+        executor.add_node(&node).unwrap();
+        let spinning = Some(spawn("test-robot", move || executor.spin().unwrap()));
+        Self { context, node, spinning }
+    }
+}
+
+impl Drop for Robot {
+    fn drop(&mut self) {
+        self.context.shutdown();
+        self.spinning.take().unwrap().join().unwrap();
+    }
+}
+
+/// Long enough for any machine.
+const LONG: [&str; 2] = ["--timeout", "50"];
+
+fn param(line: &[&str]) -> crate::process::Finished {
+    feros(&[&["param"], line, &LONG].concat())
+}
+
+#[test]
+fn parameters_are_listed_read_and_described() {
+    let _robot = Robot::start("p_read");
+    let names = "  any\n  gain\n  lens.names\n  rate\n  use_sim_time\n";
+    assert_eq!(param(&["list", "/p_read"]).success(), names);
+    assert_eq!(param(&["list", "p_read", "--param-prefixes", "lens"]).success(), "  lens.names\n");
+    let typed = param(&["list", "/p_read", "--param-type"]).success();
+    assert!(typed.contains("  lens.names (type: string array)\n  rate (type: integer)\n"), "{typed}");
+    let all = param(&["list", "--spin-time", "2"]).success();
+    assert!(all.contains(&format!("/p_read:\n{names}")), "{all}");
+    assert_eq!(param(&["list", "/p_read", "--json"]).json()["/p_read"]["gain"], "double");
+
+    assert_eq!(param(&["get", "/p_read", "rate"]).success(), "Integer value is: 30\n");
+    assert_eq!(param(&["get", "/p_read", "any"]).success(), "Boolean value is: True\n");
+    assert_eq!(param(&["get", "/p_read", "lens.names"]).success(), "String values are: ['a', '5']\n");
+    assert_eq!(param(&["get", "/p_read", "gain", "--hide-type"]).success(), "0.5\n");
+    assert_eq!(param(&["get", "/p_read", "gain", "--json"]).json()["value"], 0.5);
+    assert_eq!(
+        param(&["describe", "/p_read", "rate"]).success(),
+        "Parameter name: rate\n  Type: integer\n  Description: Images per second\n  Constraints:\n    Min value: 10\n    \
+         Max value: 60\n    Step: 10\n"
+    );
+
+    let error = param(&["get", "/p_read", "raet"]).failure(1);
+    assert!(error.contains("node /p_read has no parameter raet; did you mean rate?"), "{error}");
+    let error = feros(&["param", "get", "/p_raed", "rate", "--timeout", "2"]).failure(1);
+    assert!(error.contains("there is no node /p_raed") && error.contains("/p_read"), "{error}");
+    param(&["get", "/p read", "rate"]).failure(2);
+}
+
+#[test]
+fn parameters_are_set_and_refused() {
+    let robot = Robot::start("p_set");
+    assert_eq!(param(&["set", "/p_set", "rate", "20"]).success(), "Set parameter successful\n");
+    assert_eq!(robot.node.get_parameter("rate"), Ok(20.into()));
+    assert_eq!(param(&["set", "/p_set", "gain", "-1.5"]).success(), "Set parameter successful\n");
+    assert_eq!(robot.node.get_parameter("gain"), Ok((-1.5).into()));
+    param(&["set", "/p_set", "lens.names", "[]"]).success();
+    assert_eq!(robot.node.get_parameter("lens.names"), Ok(Vec::<String>::new().into()));
+    let both = param(&["set", "/p_set", "rate", "30", "gain", "1.0"]).success();
+    assert_eq!(both, "rate: Set parameter successful\ngain: Set parameter successful\n");
+    let error = param(&["set", "/p_set", "rate", "35"]).failure(1);
+    assert!(
+        error.contains("Setting parameter failed: Parameter {rate} doesn't comply with integer range."),
+        "{error}"
+    );
+    let error = param(&["set", "/p_set", "gain", "1"]).failure(1);
+    assert!(error.contains("is of type {double}, setting it to {integer} is not allowed"), "{error}");
+    let error = param(&["set", "/p_set", "nowhere", "1"]).failure(1);
+    assert!(error.contains("was not declared"), "{error}");
+    let error = param(&["set", "/p_set", "rate", "40", "gain", "x", "--atomic"]).failure(1);
+    assert!(error.contains("Setting parameters atomically failed: Wrong parameter type"), "{error}");
+    assert_eq!(robot.node.get_parameter("rate"), Ok(30.into()));
+    let done = param(&["set", "/p_set", "rate", "40", "gain", "2.0", "--atomic"]).success();
+    assert_eq!(done, "Set parameters atomically successful\n");
+    param(&["set", "/p_set", "rate", "40", "gain"]).failure(2);
+
+    let error = param(&["delete", "/p_set", "rate"]).failure(1);
+    assert!(
+        error.contains("Deleting parameter failed: cannot undeclare a statically typed parameter"),
+        "{error}"
+    );
+    assert_eq!(param(&["delete", "/p_set", "any"]).success(), "Deleted parameter successfully\n");
+    assert!(!robot.node.has_parameter("any"));
+}
+
+#[test]
+fn what_is_dumped_is_loaded() {
+    let robot = Robot::start("p_dump");
+    let dumped = param(&["dump", "/p_dump"]).success();
+    assert_eq!(
+        dumped,
+        "/p_dump:\n  ros__parameters:\n    any: true\n    gain: 0.5\n    lens:\n      names:\n      - a\n      - '5'\n    \
+         rate: 30\n    use_sim_time: false\n"
+    );
+    let file = std::env::temp_dir().join(format!("feros_param_dump_{}.yaml", std::process::id()));
+    let path = file.to_str().unwrap();
+    std::fs::write(&file, &dumped).unwrap();
+    robot.node.set_parameters([("rate", 10.into()), ("gain", feros::ParameterValue::from(9.0))]);
+    let loaded = param(&["load", "/p_dump", path]).success();
+    assert!(loaded.contains("Set parameter rate successful\n"), "{loaded}");
+    assert_eq!(
+        (robot.node.get_parameter("rate"), robot.node.get_parameter("gain")),
+        (Ok(30.into()), Ok(0.5.into()))
+    );
+
+    std::fs::write(&file, "/**:\n  ros__parameters:\n    rate: 11\n    gain: 0.25\n").unwrap();
+    let finished = param(&["load", "/p_dump", path]);
+    assert_eq!(
+        (finished.code, finished.out.as_str()),
+        (Some(1), "Set parameter gain successful\n"),
+        "{finished:?}"
+    );
+    assert!(finished.err.contains("Set parameter rate failed: Parameter {rate}"), "{finished:?}");
+    let error = param(&["load", "/p_dump", path, "--no-use-wildcard"]).failure(1);
+    assert!(error.contains("says nothing for node /p_dump"), "{error}");
+    std::fs::write(&file, "p_dump:\n  rate: 1\n").unwrap();
+    let error = param(&["load", "/p_dump", path]).failure(1);
+    std::fs::remove_file(&file).unwrap();
+    assert!(error.contains("line 2, column 9") && error.contains("expected ros__parameters"), "{error}");
+    let error = param(&["load", "/p_dump", path]).failure(1);
+    assert!(error.contains("No such file"), "{error}");
+}

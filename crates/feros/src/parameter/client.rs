@@ -1,0 +1,234 @@
+//! Parameters of another node, of Feros or stock ROS 2.
+
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
+
+use feros_message::Service as ServiceType;
+use feros_msgs::rcl_interfaces::msg::{Parameter as ParameterMessage, ParameterEvent, SetParametersResult};
+use feros_msgs::rcl_interfaces::srv::{
+    DescribeParameters, DescribeParameters_Request, GetParameterTypes, GetParameterTypes_Request,
+    GetParameters, GetParameters_Request, ListParameters, ListParameters_Request, SetParameters,
+    SetParameters_Request, SetParametersAtomically, SetParametersAtomically_Request,
+};
+use feros_rmw::QosProfile;
+
+use super::callbacks::NamedValue;
+use super::descriptor::ParameterDescriptor;
+use super::events;
+use super::store::ParameterList;
+use super::value::{ParameterType, ParameterValue};
+use crate::client::Client;
+use crate::error::{CreateError, Error};
+use crate::node::Node;
+use crate::subscription::Subscription;
+
+/// Asks and sets the parameters of another node.
+///
+/// Every call waits for the service and for its response, at most for the time that is given. Endpoints are made when they are
+/// first needed.
+///
+/// ```no_run
+/// # let node: feros::Node = unimplemented!();
+/// use feros::ParameterClient;
+/// use std::time::Duration;
+/// let camera = ParameterClient::new(&node, "/robot/camera")?;
+/// let soon = Duration::from_secs(2);
+/// let results = camera.set([("rate", 15.0)], soon)?;
+/// if let Err(reason) = &results[0] {
+///     println!("not set: {reason}");
+/// }
+/// println!("{:?}", camera.get(["rate", "frame_id"], soon)?);
+/// # Ok::<(), feros::Error>(())
+/// ```
+pub struct ParameterClient {
+    node: Node,
+    remote: String,
+    get: OnceLock<Client<GetParameters>>,
+    types: OnceLock<Client<GetParameterTypes>>,
+    set: OnceLock<Client<SetParameters>>,
+    set_atomically: OnceLock<Client<SetParametersAtomically>>,
+    describe: OnceLock<Client<DescribeParameters>>,
+    list: OnceLock<Client<ListParameters>>,
+}
+
+/// What happened to parameters of a node, as it told on `/parameter_events`.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct ParameterChanges {
+    /// Parameters that were declared.
+    pub new: Vec<NamedValue>,
+    /// Parameters that were set.
+    pub changed: Vec<NamedValue>,
+    /// Parameters that are no more.
+    pub deleted: Vec<NamedValue>,
+}
+
+impl ParameterClient {
+    /// For the node of this name, which is resolved as the names of `node`'s services are.
+    ///
+    /// # Errors
+    /// When the name is not allowed.
+    pub fn new(node: &Node, remote: &str) -> Result<Self, CreateError> {
+        let remote = feros_rmw::name::expand_topic_name(remote, node.name())?;
+        Ok(Self {
+            node: node.clone(),
+            remote,
+            get: OnceLock::new(),
+            types: OnceLock::new(),
+            set: OnceLock::new(),
+            set_atomically: OnceLock::new(),
+            describe: OnceLock::new(),
+            list: OnceLock::new(),
+        })
+    }
+
+    /// The fully qualified name of the other node.
+    pub fn remote_name(&self) -> &str {
+        &self.remote
+    }
+
+    /// The values of parameters, in the order of their names. A node answers with nothing when one of them is not declared.
+    ///
+    /// # Errors
+    /// When the node's service is not there or does not answer in time.
+    pub fn get<N: Into<String>>(
+        &self,
+        names: impl IntoIterator<Item = N>,
+        timeout: Duration,
+    ) -> Result<Vec<ParameterValue>, Error> {
+        let request = GetParameters_Request { names: strings(names) };
+        let response = self.call(&self.get, "get_parameters", &request, timeout)?;
+        Ok(response.values.into_iter().map(Into::into).collect())
+    }
+
+    /// The types of parameters, in the order of their names. A node answers with nothing when one of them is not declared.
+    ///
+    /// # Errors
+    /// As [`ParameterClient::get`].
+    pub fn types<N: Into<String>>(
+        &self,
+        names: impl IntoIterator<Item = N>,
+        timeout: Duration,
+    ) -> Result<Vec<ParameterType>, Error> {
+        let request = GetParameterTypes_Request { names: strings(names) };
+        let response = self.call(&self.types, "get_parameter_types", &request, timeout)?;
+        Ok(response.types.into_iter().map(|ty| ParameterType::from_number(ty).unwrap_or_default()).collect())
+    }
+
+    /// Sets parameters one after the other; says for each how it went, with the node's reason where it refused.
+    ///
+    /// # Errors
+    /// As [`ParameterClient::get`].
+    pub fn set<N: Into<String>, V: Into<ParameterValue>>(
+        &self,
+        parameters: impl IntoIterator<Item = (N, V)>,
+        timeout: Duration,
+    ) -> Result<Vec<Result<(), String>>, Error> {
+        let request = SetParameters_Request { parameters: messages(parameters) };
+        let response = self.call(&self.set, "set_parameters", &request, timeout)?;
+        Ok(response.results.into_iter().map(outcome).collect())
+    }
+
+    /// Sets all of these parameters or, when the node refuses one, none; the inner error is the node's reason.
+    ///
+    /// # Errors
+    /// As [`ParameterClient::get`].
+    pub fn set_atomically<N: Into<String>, V: Into<ParameterValue>>(
+        &self,
+        parameters: impl IntoIterator<Item = (N, V)>,
+        timeout: Duration,
+    ) -> Result<Result<(), String>, Error> {
+        let request = SetParametersAtomically_Request { parameters: messages(parameters) };
+        let response = self.call(&self.set_atomically, "set_parameters_atomically", &request, timeout)?;
+        Ok(outcome(response.result))
+    }
+
+    /// What parameters are. A node answers with nothing when one of them is not declared.
+    ///
+    /// # Errors
+    /// As [`ParameterClient::get`].
+    pub fn describe<N: Into<String>>(
+        &self,
+        names: impl IntoIterator<Item = N>,
+        timeout: Duration,
+    ) -> Result<Vec<ParameterDescriptor>, Error> {
+        let request = DescribeParameters_Request { names: strings(names) };
+        let response = self.call(&self.describe, "describe_parameters", &request, timeout)?;
+        Ok(response.descriptors.into_iter().map(Into::into).collect())
+    }
+
+    /// The names of parameters, as [`Node::list_parameters`].
+    ///
+    /// # Errors
+    /// As [`ParameterClient::get`].
+    pub fn list<N: Into<String>>(
+        &self,
+        prefixes: impl IntoIterator<Item = N>,
+        depth: u64,
+        timeout: Duration,
+    ) -> Result<ParameterList, Error> {
+        let request = ListParameters_Request { prefixes: strings(prefixes), depth };
+        let result = self.call(&self.list, "list_parameters", &request, timeout)?.result;
+        Ok(ParameterList { names: result.names, prefixes: result.prefixes })
+    }
+
+    /// Calls `callback`, on the executor of the client's node, for each change of the other node's parameters.
+    ///
+    /// # Errors
+    /// When the engine refuses.
+    pub fn on_event(
+        &self,
+        mut callback: impl FnMut(ParameterChanges) + Send + 'static,
+    ) -> Result<Subscription<ParameterEvent>, CreateError> {
+        let remote = self.remote.clone();
+        let named = |parameters: Vec<ParameterMessage>| {
+            parameters.into_iter().map(|message| (message.name, message.value.into())).collect()
+        };
+        self.node.create_subscription(
+            events::TOPIC,
+            QosProfile::parameter_events(),
+            move |event: ParameterEvent| {
+                if event.node == remote {
+                    callback(ParameterChanges {
+                        new: named(event.new_parameters),
+                        changed: named(event.changed_parameters),
+                        deleted: named(event.deleted_parameters),
+                    });
+                }
+            },
+        )
+    }
+
+    fn call<S: ServiceType>(
+        &self,
+        client: &OnceLock<Client<S>>,
+        service: &str,
+        request: &S::Request,
+        timeout: Duration,
+    ) -> Result<S::Response, Error> {
+        let client = match client.get() {
+            Some(client) => client,
+            None => {
+                let name = format!("{}/{service}", self.remote);
+                let made = self.node.create_client_with::<S>(&name, QosProfile::parameters())?;
+                client.get_or_init(|| made)
+            }
+        };
+        let started = Instant::now();
+        client.wait_for_service(timeout)?;
+        Ok(client.call_and_wait(request, timeout.saturating_sub(started.elapsed()))?)
+    }
+}
+
+fn strings<N: Into<String>>(names: impl IntoIterator<Item = N>) -> Vec<String> {
+    names.into_iter().map(Into::into).collect()
+}
+
+fn messages<N: Into<String>, V: Into<ParameterValue>>(
+    parameters: impl IntoIterator<Item = (N, V)>,
+) -> Vec<ParameterMessage> {
+    parameters.into_iter().map(|(name, value)| events::to_message((name.into(), value.into()))).collect()
+}
+
+fn outcome(result: SetParametersResult) -> Result<(), String> {
+    if result.successful { Ok(()) } else { Err(result.reason) }
+}
