@@ -4,7 +4,8 @@ use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use feros_executor::{
-    AddError, Entity, EntityHandle, ExecutorHandle, Progress, Ringer, Supervision, Supervisor,
+    AddError, Entity, EntityHandle, ExclusiveGroup, ExecutorHandle, Kind, Progress, Ringer, Supervision,
+    Supervisor,
 };
 use feros_rmw::{
     EventError, Notify, Publisher as EnginePublisher, PublisherEvent, Subscription as EngineSubscription,
@@ -13,6 +14,7 @@ use feros_rmw::{
 
 use crate::context::Changes;
 use crate::error::CreateError;
+use crate::executor::{CallbackGroup, CallbackOptions};
 use crate::logging;
 use crate::mismatches::{LOOK_INTERVAL, Mismatches};
 use crate::node::{Node, WeakNode};
@@ -29,6 +31,8 @@ pub(crate) struct NodeMembers(Arc<Shared>);
 struct Shared {
     state: Mutex<State>,
     panics: Panics,
+    /// The group of callbacks that name none.
+    default_group: ExclusiveGroup,
 }
 
 #[derive(Default)]
@@ -38,7 +42,31 @@ struct State {
 }
 
 /// Where one entity is.
-struct Place(Mutex<Option<Spot>>);
+struct Place {
+    spot: Mutex<Option<Spot>>,
+    /// The group with which it goes, if not with its node.
+    group: Option<CallbackGroup>,
+}
+
+impl Place {
+    /// Takes the entity to an executor.
+    fn join(&self, executor: &ExecutorHandle) -> Result<(), AddError> {
+        let mut spot = lock(&self.spot);
+        if let Some(Spot::Waiting(entity)) = spot.take() {
+            *spot = Some(Spot::OnExecutor(executor.add(entity)?));
+        }
+        Ok(())
+    }
+
+    /// Takes the entity off its executor; a callback that is running ends first.
+    fn leave(&self) {
+        let mut spot = lock(&self.spot);
+        *spot = match spot.take() {
+            Some(Spot::OnExecutor(handle)) => handle.detach().ok().map(Spot::Waiting),
+            other => other,
+        };
+    }
+}
 
 enum Spot {
     Waiting(Entity),
@@ -48,51 +76,88 @@ enum Spot {
 /// One entity of a node; it leaves the executor when this is dropped.
 pub(crate) struct Member(#[allow(dead_code, reason = "owns the place until it is dropped")] Arc<Place>);
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl NodeMembers {
-    /// Takes in an entity; it goes to the node's executor at once if there is one.
-    pub(crate) fn add(&self, entity: Entity) -> Result<Member, AddError> {
-        let entity = entity.supervised_by(self.0.clone());
+    /// Takes in an entity; it goes to the executor of its group or node at once if there is one.
+    pub(crate) fn add(
+        &self,
+        entity: Entity,
+        kind: Kind,
+        options: &CallbackOptions,
+    ) -> Result<Member, AddMemberError> {
+        if options.group.as_ref().is_some_and(|group| !group.node().is_same(self)) {
+            return Err(AddMemberError::ForeignGroup);
+        }
+        let attributes = options.attributes(kind, &self.0.default_group);
+        let entity = entity.with(attributes).supervised_by(self.0.clone());
+        let group = options.group.clone().filter(CallbackGroup::is_separate);
         let mut state = lock(&self.0.state);
-        let spot = match &state.executor {
+        let executor = match &group {
+            Some(group) => group.executor(),
+            None => state.executor.clone(),
+        };
+        let spot = match executor {
             Some(executor) => Spot::OnExecutor(executor.add(entity)?),
             None => Spot::Waiting(entity),
         };
-        let place = Arc::new(Place(Mutex::new(Some(spot))));
+        let place = Arc::new(Place { spot: Mutex::new(Some(spot)), group });
         state.members.retain(|member| member.strong_count() > 0);
         state.members.push(Arc::downgrade(&place));
         Ok(Member(place))
     }
 
-    /// Moves all entities to an executor. `false` when the node is on one already.
+    /// Moves all entities to an executor, but for those of separate groups. `false` when the node is on one already.
     pub(crate) fn join(&self, executor: &ExecutorHandle) -> Result<bool, AddError> {
         let mut state = lock(&self.0.state);
         if state.executor.is_some() {
             return Ok(false);
         }
-        for place in state.members.iter().filter_map(Weak::upgrade) {
-            let mut spot = lock(&place.0);
-            if let Some(Spot::Waiting(entity)) = spot.take() {
-                *spot = Some(Spot::OnExecutor(executor.add(entity)?));
-            }
-        }
+        let places = state.members.iter().filter_map(Weak::upgrade);
+        places.filter(|place| place.group.is_none()).try_for_each(|place| place.join(executor))?;
         state.executor = Some(executor.clone());
         Ok(true)
     }
 
-    /// Takes all entities off their executor; a callback that is running ends first.
+    /// As [`join`](Self::join), for the entities of one separate group.
+    pub(crate) fn join_group(
+        &self,
+        group: &CallbackGroup,
+        executor: &ExecutorHandle,
+    ) -> Result<bool, AddError> {
+        let state = lock(&self.0.state);
+        if group.executor().is_some() {
+            return Ok(false);
+        }
+        let places = state.members.iter().filter_map(Weak::upgrade);
+        let is_of_group = |place: &Arc<Place>| place.group.as_ref().is_some_and(|known| known.is_same(group));
+        places.filter(is_of_group).try_for_each(|place| place.join(executor))?;
+        group.set_executor(Some(executor.clone()));
+        Ok(true)
+    }
+
+    /// Takes all entities off the node's executor; a callback that is running ends first.
     pub(crate) fn leave(&self) {
         lock(&self.0.state).executor = None;
+        self.0.places().iter().filter(|place| place.group.is_none()).for_each(|place| place.leave());
+    }
+
+    /// As [`leave`](Self::leave), for the entities of one separate group.
+    pub(crate) fn leave_group(&self, group: &CallbackGroup) {
+        let state = lock(&self.0.state);
+        group.set_executor(None);
+        drop(state);
         for place in self.0.places() {
-            let mut spot = lock(&place.0);
-            *spot = match spot.take() {
-                Some(Spot::OnExecutor(handle)) => handle.detach().ok().map(Spot::Waiting),
-                other => other,
-            };
+            if place.group.as_ref().is_some_and(|known| known.is_same(group)) {
+                place.leave();
+            }
         }
+    }
+
+    fn is_same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
     }
 
     /// Has panics of the entities' callbacks caught; the first ends all of them, then calls `hook`.
@@ -108,6 +173,15 @@ impl NodeMembers {
     pub(crate) fn supervise(&self, work: impl FnOnce()) {
         feros_executor::supervise(&*self.0, work);
     }
+}
+
+/// Why an entity was not taken in.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum AddMemberError {
+    #[error(transparent)]
+    Executor(#[from] AddError),
+    #[error("its callback group belongs to another node: make one with this node's `create_callback_group`")]
+    ForeignGroup,
 }
 
 type PanicHook = Box<dyn FnOnce(&str) + Send>;
@@ -138,7 +212,7 @@ impl Supervisor for Shared {
     fn panicked(&self, text: &str) {
         self.panics.supervision.store(Supervision::Refuse as u8, Ordering::Release);
         for place in self.places() {
-            let spot = lock(&place.0).take();
+            let spot = lock(&place.spot).take();
             drop(spot); // outside the lock: what a callback has captured may do anything
         }
         let hook = lock(&self.panics.hook).take(); // of several callbacks that panic at once, the first calls it

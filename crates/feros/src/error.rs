@@ -80,7 +80,7 @@ pub enum CreateError {
         /// Why not.
         reason: String,
     },
-    /// The executor that spins the node is full.
+    /// The executor that spins the node is full or frozen, or the callback group is another node's.
     #[error("node {node}: {name} cannot be added to the node's executor: {reason}")]
     Executor {
         /// The node that wanted it.

@@ -1,16 +1,28 @@
 //! Spinning nodes: the executor of `feros-executor`, joined to nodes and contexts.
 
+mod builder;
+mod callback_group;
+mod isolated;
+
+pub use builder::ExecutorBuilder;
+pub(crate) use callback_group::callback_setters;
+pub use callback_group::{CallbackGroup, CallbackGroupKind, CallbackOptions};
+pub use isolated::IsolatedExecutors;
+
 use std::future::Future;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use feros_executor::{AddError, Entity, EntityHandle, Fair, Outcome, SpinError, Stopper};
+use feros_executor::{AddError, Entity, EntityHandle, Outcome, SpinError, Stopper};
 use feros_shm::{ProcessSegment, SharedDoorbell};
 
 use crate::context::{Context, ShutdownGuard};
 use crate::node::Node;
 
-/// Runs the callbacks of its nodes, one at a time, on the thread that spins it; sleeps in one place when none is ready.
+/// Runs the callbacks of its nodes; sleeps in one place when none is ready.
+///
+/// They run one at a time on the thread that spins it, in turn, unless it was [built](Executor::builder) otherwise: with
+/// several threads, another order, real-time scheduling.
 ///
 /// Nodes may be added and removed while it spins. When the context of one of its nodes is shut down, spinning ends.
 ///
@@ -28,6 +40,7 @@ pub struct Executor {
     core: feros_executor::Executor,
     contexts: Mutex<Vec<(Context, ShutdownGuard)>>,
     nodes: Mutex<Vec<crate::node::WeakNode>>,
+    groups: Mutex<Vec<CallbackGroup>>,
 }
 
 /// Why a node cannot be added to an executor.
@@ -40,6 +53,22 @@ pub enum AddNodeError {
         /// The node.
         node: String,
     },
+    /// The system starts no thread for it.
+    #[error("the thread of node {node} cannot be started: {reason}; end others, or raise `ulimit -u`")]
+    Thread {
+        /// The node.
+        node: String,
+        /// What the system says.
+        reason: String,
+    },
+    /// Only groups that were made to be separate have an executor of their own.
+    #[error(
+        "the callback group goes where its node goes: make it with `create_separate_callback_group` to add it by itself"
+    )]
+    GroupOfItsNode,
+    /// A group is on one executor at a time.
+    #[error("the callback group is on an executor already: remove it there first")]
+    GroupOnAnotherExecutor,
     /// The executor has no room for its entities.
     #[error("node {node} cannot be added: {source}")]
     Executor {
@@ -51,15 +80,21 @@ pub enum AddNodeError {
 }
 
 impl Executor {
-    /// An executor without nodes, that serves what is ready in turn.
+    /// An executor without nodes for one thread, that serves what is ready in turn.
     ///
     /// Publishers of other processes of this host can wake it, if the system gives the process shared memory.
     pub fn new() -> Self {
-        let core = match shared_doorbell() {
-            Some(doorbell) => feros_executor::Executor::with_doorbell(Arc::new(doorbell), Fair::default()),
-            None => feros_executor::Executor::new(),
-        };
-        Self { core, contexts: Mutex::default(), nodes: Mutex::default() }
+        Self::builder().build()
+    }
+
+    /// For an executor of another kind.
+    pub fn builder() -> ExecutorBuilder {
+        ExecutorBuilder::default()
+    }
+
+    /// How many threads it spins with.
+    pub fn threads(&self) -> usize {
+        self.core.threads()
     }
 
     /// Has the executor run the callbacks of a node: those that it has, and those that it will have.
@@ -91,6 +126,38 @@ impl Executor {
         drop(nodes);
         if found {
             node.members().leave();
+        }
+    }
+
+    /// Has the executor run the callbacks of a [separate](Node::create_separate_callback_group) group: those that it has, and
+    /// those that it will have. The rest of its node may be on another executor.
+    ///
+    /// # Errors
+    /// When the group is not separate or on an executor already, or this one is full.
+    pub fn add_callback_group(&self, group: &CallbackGroup) -> Result<(), AddNodeError> {
+        if !group.is_separate() {
+            return Err(AddNodeError::GroupOfItsNode);
+        }
+        match group.node().join_group(group, &self.core.handle()) {
+            Ok(true) => {}
+            Ok(false) => return Err(AddNodeError::GroupOnAnotherExecutor),
+            Err(source) => {
+                return Err(AddNodeError::Executor { node: "of the callback group".to_owned(), source });
+            }
+        }
+        self.groups.lock().unwrap_or_else(PoisonError::into_inner).push(group.clone());
+        Ok(())
+    }
+
+    /// Ends running the callbacks of a group that was added by itself; one that runs now ends first.
+    pub fn remove_callback_group(&self, group: &CallbackGroup) {
+        let mut groups = self.groups.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = groups.len();
+        groups.retain(|known| !known.is_same(group));
+        let found = groups.len() < before;
+        drop(groups);
+        if found {
+            group.node().leave_group(group);
         }
     }
 
@@ -212,6 +279,8 @@ impl Drop for Executor {
     fn drop(&mut self) {
         let nodes = std::mem::take(&mut *self.nodes.lock().unwrap_or_else(PoisonError::into_inner));
         nodes.iter().filter_map(crate::node::WeakNode::upgrade).for_each(|node| node.members().leave());
+        let groups = std::mem::take(&mut *self.groups.lock().unwrap_or_else(PoisonError::into_inner));
+        groups.iter().for_each(|group| group.node().leave_group(group));
     }
 }
 

@@ -65,7 +65,10 @@ pub use client::{CallError, Client, ClientOptions, GenericClient, ResponseFuture
 pub use clock::{Clock, ClockType};
 pub use context::{Context, ContextError, ContextOptions, ShutdownGuard, engines};
 pub use error::{CreateError, Error, ServiceIdentity, TypeIdentity, WaitError};
-pub use executor::{AddNodeError, Executor, spin};
+pub use executor::{
+    AddNodeError, CallbackGroup, CallbackGroupKind, CallbackOptions, Executor, ExecutorBuilder,
+    IsolatedExecutors, spin,
+};
 pub use message_forms::{SerializedMessage, View};
 pub use node::{Node, NodeOptions};
 pub use parameter::{
@@ -81,9 +84,18 @@ pub use service::{Responder, Service, ServiceCallback, ServiceOptions};
 pub use subscription::{
     Dispatch, GenericSubscription, Subscription, SubscriptionCallback, SubscriptionOptions,
 };
-pub use timer::{NodeGuardCondition, NodeTimer};
+pub use timer::{NodeGuardCondition, NodeTimer, TimerOptions};
 
-pub use feros_executor::{GuardCondition, Outcome, SpinError, Stopper, Time, Timer};
+pub use feros_executor::{
+    GuardCondition, Outcome, RealtimeConfig, RealtimeError, Scheduling, SpinError, Stopper, Time, Timer,
+};
+
+/// The orders in which an [`Executor`] can run what is ready; given to [`ExecutorBuilder::policy`].
+pub mod policy {
+    pub use feros_executor::{
+        Deadline, Fair, Policy, Priority, ReadyPositions, Ros, Sequence, Trigger, chain_priorities,
+    };
+}
 pub use feros_message as message;
 pub use feros_message::include_interfaces;
 pub use feros_msgs as msgs;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock, Weak};
 use std::time::Duration;
 
-use feros_executor::{Entity, GuardCondition, Timer, TimerCall};
+use feros_executor::{Entity, GuardCondition, Kind, Timer, TimerCall};
 use feros_message::{Message, Service as ServiceType};
 use feros_rmw::graph::{EndpointNode, NamesAndTypes};
 use feros_rmw::{EndpointInfo, EndpointKind, Gid, MessageInfo, NameError, NodeId, NodeName, Session};
@@ -16,6 +16,7 @@ use crate::clock::{Clock, ClockType};
 use crate::context::Context;
 use crate::endpoint::{Member, NodeMembers};
 use crate::error::{CreateError, ServiceIdentity, TypeIdentity};
+use crate::executor::{CallbackGroup, CallbackGroupKind, CallbackOptions};
 use crate::message_forms::SerializedMessage;
 use crate::mismatches::FoundMismatch;
 use crate::parameter::{
@@ -25,7 +26,7 @@ use crate::publisher::{GenericPublisher, Publisher, PublisherOptions};
 use crate::rosout;
 use crate::service::{Service, ServiceCallback, ServiceOptions};
 use crate::subscription::{GenericSubscription, Subscription, SubscriptionCallback, SubscriptionOptions};
-use crate::timer::NodeTimer;
+use crate::timer::{NodeTimer, TimerOptions};
 
 /// How a node is made.
 ///
@@ -468,14 +469,48 @@ impl Node {
         &self,
         clock: &Clock,
         period: Duration,
+        callback: impl FnMut() + Send + 'static,
+    ) -> Result<NodeTimer, CreateError> {
+        self.create_timer_with(TimerOptions::on(clock, period), callback)
+    }
+
+    /// Calls `callback` as the options say: with a callback group, a priority, a deadline.
+    ///
+    /// # Errors
+    /// When the node's executor is full, or the callback group is another node's.
+    ///
+    /// ```no_run
+    /// # let node: feros::Node = unimplemented!();
+    /// use feros::TimerOptions;
+    /// use std::time::Duration;
+    /// let options = TimerOptions::wall(Duration::from_millis(10)).priority(10);
+    /// let control = node.create_timer_with(options, || { /* ... */ })?;
+    /// # Ok::<(), feros::Error>(())
+    /// ```
+    pub fn create_timer_with(
+        &self,
+        options: TimerOptions,
         mut callback: impl FnMut() + Send + 'static,
     ) -> Result<NodeTimer, CreateError> {
         let logger = self.0.logger.clone();
-        let (timer, entity) = Timer::periodic(clock.source(), period, move |_: TimerCall| {
+        let clock = options.clock.as_ref().unwrap_or(&self.0.clock);
+        let (timer, entity) = Timer::periodic(clock.source(), options.period, move |_: TimerCall| {
             let _logger = crate::logging::enter_logger(&logger);
             callback();
         });
-        Ok(NodeTimer::new(timer, self.add_member("a timer", entity)?))
+        let member = self.add_member_with("a timer", entity, Kind::Timer, &options.callback)?;
+        Ok(NodeTimer::new(timer, member))
+    }
+
+    /// A group for callbacks of this node. It goes where the node goes.
+    pub fn create_callback_group(&self, kind: CallbackGroupKind) -> CallbackGroup {
+        CallbackGroup::new(kind, self.0.members.clone(), false)
+    }
+
+    /// A group for callbacks of this node that goes to an executor by itself:
+    /// [`Executor::add_callback_group`](crate::Executor::add_callback_group).
+    pub fn create_separate_callback_group(&self, kind: CallbackGroupKind) -> CallbackGroup {
+        CallbackGroup::new(kind, self.0.members.clone(), true)
     }
 
     /// Calls `callback` on the executor after each trigger.
@@ -617,7 +652,17 @@ impl Node {
     }
 
     pub(crate) fn add_member(&self, name: &str, entity: Entity) -> Result<Member, CreateError> {
-        self.0.members.add(entity).map_err(|error| CreateError::Executor {
+        self.add_member_with(name, entity, Kind::Other, &CallbackOptions::default())
+    }
+
+    pub(crate) fn add_member_with(
+        &self,
+        name: &str,
+        entity: Entity,
+        kind: Kind,
+        options: &CallbackOptions,
+    ) -> Result<Member, CreateError> {
+        self.0.members.add(entity, kind, options).map_err(|error| CreateError::Executor {
             node: self.0.name.clone(),
             name: name.to_owned(),
             reason: error.to_string(),

@@ -7,28 +7,34 @@ pub use callback::ServiceCallback;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use feros_executor::{Entity, Progress, Ringer};
+use feros_executor::{Entity, Executable, Kind, Progress, Ringer};
 use feros_message::Service as ServiceType;
-use feros_rmw::{Gid, MessageInfo, QosProfile, RequestId, Service as EngineService, ServiceMapping};
+use feros_rmw::{Gid, MessageInfo, QosProfile, RequestId, Sample, Service as EngineService, ServiceMapping};
 
 use crate::endpoint::Member;
 use crate::error::{CreateError, ServiceIdentity};
+use crate::executor::{CallbackOptions, callback_setters};
 use crate::logging;
 use crate::node::Node;
 use crate::publisher::{PublishError, serialize_into};
 
 /// How a server of a service is made.
-#[derive(Debug, Clone, Copy)]
+#[derive(Clone)]
 pub struct ServiceOptions {
     /// Policies of both directions.
     pub qos: QosProfile,
     /// How the server announces itself; it understands the clients of every stock middleware in any case.
     pub mapping: ServiceMapping,
+    /// How the callback is scheduled.
+    pub callback: CallbackOptions,
 }
+
+callback_setters!(ServiceOptions);
 
 impl Default for ServiceOptions {
     fn default() -> Self {
-        Self { qos: QosProfile::services_default(), mapping: ServiceMapping::default() }
+        let (mapping, callback) = (ServiceMapping::default(), CallbackOptions::default());
+        Self { qos: QosProfile::services_default(), mapping, callback }
     }
 }
 
@@ -75,15 +81,17 @@ impl<S: ServiceType> Service<S> {
                 on_request,
             })
             .map_err(|source| CreateError::Engine { node: node.name().clone(), source })?;
-        let mut server = Server {
+        let server = Server {
             name: name.as_str().into(),
             engine: engine.clone(),
             callback,
             logger: node.logger().clone(),
             malformed: 0,
+            taken: None,
             service: PhantomData::<fn() -> (S, Form)>,
         };
-        let member = node.add_member(&name, Entity::new(&ringer, move || server.answer_one()))?;
+        let entity = Entity::new(&ringer, server);
+        let member = node.add_member_with(&name, entity, Kind::Service, &options.callback)?;
         Ok(Self { name, engine, service: PhantomData, _member: member })
     }
 
@@ -148,24 +156,37 @@ struct Server<S, Form, C> {
     callback: C,
     logger: Arc<str>,
     malformed: u64,
+    /// A request that was taken before its turn.
+    taken: Option<(RequestId, Sample)>,
     service: PhantomData<fn() -> (S, Form)>,
+}
+
+impl<S: ServiceType, Form: 'static, C: ServiceCallback<S, Form>> Executable for Server<S, Form, C> {
+    fn execute(&mut self) -> Progress {
+        self.answer_one()
+    }
+
+    fn take(&mut self) {
+        if self.taken.is_none() {
+            self.taken = self.take_request();
+        }
+    }
 }
 
 impl<S: ServiceType, Form, C: ServiceCallback<S, Form>> Server<S, Form, C> {
     fn answer_one(&mut self) -> Progress {
-        match self.engine.take_request() {
-            Ok(Some((request, sample))) => {
-                let logger = logging::enter_logger(&self.logger);
-                self.answer(request, &sample.payload, sample.info);
-                drop(logger);
-                Progress::More
-            }
-            Ok(None) => Progress::Done,
-            Err(error) => {
-                tracing::error!(ros_logger = &*self.logger, "{error}");
-                Progress::Done
-            }
-        }
+        let Some((request, sample)) = self.taken.take().or_else(|| self.take_request()) else {
+            return Progress::Done;
+        };
+        let logger = logging::enter_logger(&self.logger);
+        self.answer(request, &sample.payload, sample.info);
+        drop(logger);
+        Progress::More
+    }
+
+    fn take_request(&self) -> Option<(RequestId, Sample)> {
+        let failed = |error| tracing::error!(ros_logger = &*self.logger, "{error}");
+        self.engine.take_request().map_err(failed).ok().flatten()
     }
 
     fn answer(&mut self, request: RequestId, payload: &[u8], info: MessageInfo) {

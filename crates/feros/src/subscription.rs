@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use feros_executor::{Entity, Ringer};
+use feros_executor::{Entity, Kind, Ringer};
 use feros_message::{DecodeError, Message};
 use feros_rmw::{
     EndpointKind, Gid, Match, MessageInfo, QosProfile, Subscription as EngineSubscription, SubscriptionEvent,
@@ -19,6 +19,7 @@ use feros_shm::{Announced, Choice, Path, PathSet, classify};
 
 use crate::endpoint::{Member, WatchEvents};
 use crate::error::{CreateError, TypeIdentity, WaitError};
+use crate::executor::{CallbackOptions, callback_setters};
 use crate::message_forms::SerializedMessage;
 use crate::node::Node;
 use crate::parameter::QosOverrides;
@@ -45,9 +46,13 @@ pub struct SubscriptionOptions {
     pub paths: PathSet,
     /// Policies that parameters override; none if not said.
     pub qos_overrides: Option<QosOverrides>,
+    /// How the callback is scheduled.
+    pub callback: CallbackOptions,
     /// Called by the executor for each of the subscription's events.
     pub on_event: Option<Box<dyn FnMut(SubscriptionEvent) + Send>>,
 }
+
+callback_setters!(SubscriptionOptions);
 
 /// Which thread runs a subscription's callback.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -73,6 +78,7 @@ impl Default for SubscriptionOptions {
             dispatch: Dispatch::default(),
             paths: PathSet::default(),
             qos_overrides: None,
+            callback: CallbackOptions::default(),
             on_event: None,
         }
     }
@@ -259,10 +265,7 @@ impl GenericSubscription {
             (events, deliver),
         );
         let (entity, direct) = match options.dispatch {
-            Dispatch::Executor => {
-                let mut receiver = receiver;
-                (Entity::new(&ringer, move || receiver.receive_one()), None)
-            }
+            Dispatch::Executor => (Entity::new(&ringer, receiver), None),
             Dispatch::PublishingThread => {
                 let turns = Arc::new(Turns::new(receiver));
                 let (direct, ring_again) = (turns.clone(), ringer.clone());
@@ -273,7 +276,7 @@ impl GenericSubscription {
                 (Entity::new(&ringer, move || turns.receive_one()), Some(guard))
             }
         };
-        let member = node.add_member(&topic, entity)?;
+        let member = node.add_member_with(&topic, entity, Kind::Subscription, &options.callback)?;
         let registration = paths::register(engine.gid(), inbox);
         Ok(Self {
             topic,

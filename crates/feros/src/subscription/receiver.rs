@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use feros_executor::{Progress, Ringer};
+use feros_executor::{Executable, Progress, Ringer};
 use feros_message::DecodeError;
 use feros_rmw::{EventError, Gid, Sample, Subscription as EngineSubscription, SubscriptionEvent, TakeError};
 use feros_shm::{Path, PathSet};
@@ -55,7 +55,26 @@ pub(crate) struct Receiver<M, D, T> {
     hears_network: bool,
     events: Events<SubscriptionEvent, T>,
     deliver: D,
+    /// A message that was taken before its turn.
+    taken: Option<Incoming<M>>,
     logger: Arc<str>,
+}
+
+impl<M, D, T> Executable for Receiver<M, D, T>
+where
+    M: Send + Sync + 'static,
+    D: FnMut(Received<M>) -> Result<(), DecodeError> + Send,
+    T: FnMut() -> Result<Option<SubscriptionEvent>, EventError> + Send,
+{
+    fn execute(&mut self) -> Progress {
+        self.receive_one()
+    }
+
+    fn take(&mut self) {
+        if self.taken.is_none() {
+            self.taken = self.take_next();
+        }
+    }
 }
 
 impl<M, D, T> Receiver<M, D, T>
@@ -88,6 +107,7 @@ where
             hears_network: paths.contains(Path::Network),
             events,
             deliver,
+            taken: None,
             logger: node.logger().clone(),
         }
     }
@@ -100,6 +120,17 @@ where
         } else if self.host.has_orphans() {
             self.update_matches();
         }
+        let incoming = self.taken.take().or_else(|| self.take_next());
+        let has_delivered = incoming.is_some();
+        if let Some(incoming) = incoming {
+            self.deliver(incoming);
+        }
+        let has_more = has_delivered && self.merge.may_have_more() || self.events.is_pending();
+        if has_more { Progress::More } else { Progress::Done }
+    }
+
+    /// The next message. Nothing of the user's is called.
+    fn take_next(&mut self) -> Option<Incoming<M>> {
         if self.host.has_pending() {
             self.host.open_pending(&*self.engine, self.merge.links());
         }
@@ -108,12 +139,7 @@ where
         if self.tally.lost() != lost_before {
             self.events.announce();
         }
-        let has_delivered = incoming.is_some();
-        if let Some(incoming) = incoming {
-            self.deliver(incoming);
-        }
-        let has_more = has_delivered && self.merge.may_have_more() || self.events.is_pending();
-        if has_more { Progress::More } else { Progress::Done }
+        incoming
     }
 
     fn next(&mut self) -> Option<Incoming<M>> {

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod clock;
+mod executor;
 mod graph;
 mod host_path;
 mod log;

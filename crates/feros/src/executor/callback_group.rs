@@ -1,0 +1,144 @@
+//! Callback groups, and what else a callback is scheduled by.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use feros_executor::{Attributes, ExclusiveGroup, ExecutorHandle, Kind};
+
+use crate::endpoint::{NodeMembers, lock};
+
+/// Which callbacks of a group may overlap on an executor of several threads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CallbackGroupKind {
+    /// None: one at a time.
+    MutuallyExclusive,
+    /// Those of different entities, such as two subscriptions. The same callback never runs on two threads at once: it may
+    /// change what it has captured.
+    Reentrant,
+}
+
+/// Callbacks of one node that are scheduled together. Clones are the same group.
+///
+/// A node has a default group, which is mutually exclusive, for everything that names no other: so without groups the
+/// callbacks of a node never overlap, however many threads its executor has. The callback of a subscription with
+/// [`Dispatch::PublishingThread`](crate::Dispatch::PublishingThread) belongs to no group while the publishing thread runs it.
+///
+/// ```no_run
+/// # let node: feros::Node = unimplemented!();
+/// use feros::{CallbackGroupKind, SubscriptionOptions, msgs::sensor_msgs::msg::Image, View};
+/// let cameras = node.create_callback_group(CallbackGroupKind::Reentrant);
+/// let options = || SubscriptionOptions::from(1).callback_group(&cameras);
+/// let left = node.create_subscription("left", options(), |image: View<Image>| { /* ... */ })?;
+/// let right = node.create_subscription("right", options(), |image: View<Image>| { /* beside it */ })?;
+/// # Ok::<(), feros::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct CallbackGroup(Arc<Inner>);
+
+struct Inner {
+    kind: CallbackGroupKind,
+    exclusive: ExclusiveGroup,
+    node: NodeMembers,
+    /// It does not go where its node goes.
+    is_separate: bool,
+    /// Where a separate group is.
+    executor: Mutex<Option<ExecutorHandle>>,
+}
+
+impl CallbackGroup {
+    pub(crate) fn new(kind: CallbackGroupKind, node: NodeMembers, is_separate: bool) -> Self {
+        let (exclusive, executor) = (ExclusiveGroup::new(), Mutex::default());
+        Self(Arc::new(Inner { kind, exclusive, node, is_separate, executor }))
+    }
+
+    /// Which of its callbacks may overlap.
+    pub fn kind(&self) -> CallbackGroupKind {
+        self.0.kind
+    }
+
+    /// Whether it is added to executors by itself: see
+    /// [`Node::create_separate_callback_group`](crate::Node::create_separate_callback_group).
+    pub fn is_separate(&self) -> bool {
+        self.0.is_separate
+    }
+
+    pub(crate) fn node(&self) -> &NodeMembers {
+        &self.0.node
+    }
+
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+
+    /// The executor of a separate group.
+    pub(crate) fn executor(&self) -> Option<ExecutorHandle> {
+        lock(&self.0.executor).clone()
+    }
+
+    pub(crate) fn set_executor(&self, executor: Option<ExecutorHandle>) {
+        *lock(&self.0.executor) = executor;
+    }
+}
+
+/// How callbacks are scheduled; part of the options of subscriptions, services and timers.
+#[derive(Clone, Default)]
+#[non_exhaustive]
+pub struct CallbackOptions {
+    /// The group; the node's default group if not said.
+    pub group: Option<CallbackGroup>,
+    /// The higher the more urgent, where the executor goes by [`Priority`](crate::policy::Priority).
+    pub priority: i32,
+    /// How soon after becoming ready the callback has to begin, where the executor goes by
+    /// [`Deadline`](crate::policy::Deadline).
+    pub deadline: Option<Duration>,
+    /// Its place, the lowest first, where the executor goes by [`Sequence`](crate::policy::Sequence).
+    pub position: Option<u32>,
+}
+
+impl CallbackOptions {
+    pub(crate) fn attributes(&self, kind: Kind, default: &ExclusiveGroup) -> Attributes {
+        let group = match &self.group {
+            None => Some(default.clone()),
+            Some(group) => {
+                (group.kind() == CallbackGroupKind::MutuallyExclusive).then(|| group.0.exclusive.clone())
+            }
+        };
+        Attributes { kind, priority: self.priority, deadline: self.deadline, position: self.position, group }
+    }
+}
+
+/// The setters of [`CallbackOptions`] for options that have them as `callback`.
+macro_rules! callback_setters {
+    ($options:ty) => {
+        impl $options {
+            /// These options, with the callback in this group of the node.
+            #[must_use]
+            pub fn callback_group(mut self, group: &$crate::CallbackGroup) -> Self {
+                self.callback.group = Some(group.clone());
+                self
+            }
+
+            /// These options, with this priority for executors that go by it, the higher the more urgent.
+            #[must_use]
+            pub fn priority(mut self, priority: i32) -> Self {
+                self.callback.priority = priority;
+                self
+            }
+
+            /// These options, with this deadline, counted from when the callback is ready, for executors that go by it.
+            #[must_use]
+            pub fn deadline(mut self, deadline: std::time::Duration) -> Self {
+                self.callback.deadline = Some(deadline);
+                self
+            }
+
+            /// These options, with this place in the sequence of executors that go by one.
+            #[must_use]
+            pub fn position(mut self, position: u32) -> Self {
+                self.callback.position = Some(position);
+                self
+            }
+        }
+    };
+}
+pub(crate) use callback_setters;

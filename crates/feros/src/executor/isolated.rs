@@ -1,0 +1,117 @@
+//! One executor and one thread for each node, so that no node waits for the callbacks of another.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+
+use feros_executor::Stopper;
+
+use super::{AddNodeError, Executor};
+use crate::node::{Node, WeakNode};
+
+/// Spins each of its nodes on an executor and a thread of its own, which has the node's name. Nodes may come and go at any
+/// time; what is left ends when this is dropped.
+///
+/// ```no_run
+/// # let (camera, planner): (feros::Node, feros::Node) = unimplemented!();
+/// let executors = feros::IsolatedExecutors::new();
+/// executors.add_node(&camera)?;
+/// executors.add_node(&planner)?;
+/// # Ok::<(), feros::Error>(())
+/// ```
+pub struct IsolatedExecutors {
+    make: Box<dyn Fn(&Node) -> Executor + Send + Sync>,
+    running: Mutex<Vec<Isolated>>,
+}
+
+struct Isolated {
+    node: WeakNode,
+    stopper: Stopper,
+    thread: JoinHandle<()>,
+}
+
+impl Isolated {
+    /// Ends its thread; the node is on no executor then.
+    fn end(self) {
+        self.stopper.stop();
+        // Called by a callback of the node, it ends after that.
+        if self.thread.thread().id() != std::thread::current().id() {
+            let _ = self.thread.join(); // it has said itself why it panicked
+        }
+    }
+}
+
+impl IsolatedExecutors {
+    /// Default executors.
+    pub fn new() -> Self {
+        Self::with(|_| Executor::new())
+    }
+
+    /// Executors as the closure makes them, such as with real-time scheduling for one of the nodes.
+    pub fn with(make: impl Fn(&Node) -> Executor + Send + Sync + 'static) -> Self {
+        Self { make: Box::new(make), running: Mutex::default() }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<Isolated>> {
+        self.running.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Spins a node from now on, until it is removed or its context is shut down. A panic of one of its callbacks ends that,
+    /// unless the node [has it caught](Node::on_panic).
+    ///
+    /// # Errors
+    /// When the node is on an executor already, or the system starts no thread.
+    pub fn add_node(&self, node: &Node) -> Result<(), AddNodeError> {
+        let executor = Arc::new((self.make)(node));
+        executor.add_node(node)?;
+        let stopper = executor.stopper();
+        let name = node.name().fully_qualified();
+        let spin = {
+            let name = name.clone();
+            move || {
+                if let Err(error) = executor.spin() {
+                    tracing::error!("node {name} is not spun: {error}");
+                }
+            }
+        };
+        let thread = std::thread::Builder::new().name(node.name().name().to_owned()).spawn(spin);
+        let thread =
+            thread.map_err(|error| AddNodeError::Thread { node: name, reason: error.to_string() })?;
+        let mut running = self.lock();
+        running.push(Isolated { node: node.downgrade(), stopper, thread });
+        Ok(())
+    }
+
+    /// Ends the node's thread after the callback that runs now, if any. The node may be added elsewhere then. Says whether it
+    /// was here.
+    pub fn remove_node(&self, node: &Node) -> bool {
+        let mut running = self.lock();
+        let is_it = |isolated: &Isolated| isolated.node.upgrade().is_some_and(|known| known.is_same(node));
+        let found = running.iter().position(is_it).map(|place| running.swap_remove(place));
+        drop(running);
+        found.map(Isolated::end).is_some()
+    }
+
+    /// How many nodes it spins.
+    pub fn len(&self) -> usize {
+        self.lock().iter().filter(|isolated| isolated.node.upgrade().is_some()).count()
+    }
+
+    /// Whether it spins none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+impl Default for IsolatedExecutors {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Drop for IsolatedExecutors {
+    fn drop(&mut self) {
+        let running = std::mem::take(&mut *self.lock());
+        running.iter().for_each(|isolated| isolated.stopper.stop());
+        running.into_iter().for_each(Isolated::end);
+    }
+}
