@@ -182,14 +182,24 @@ unsafe extern "C" {
         qos: *const dds_qos_t,
         listener: *const dds_listener_t,
     ) -> dds_entity_t;
-    pub fn dds_create_writer(
+    pub fn dds_create_publisher(
         participant: dds_entity_t,
+        qos: *const dds_qos_t,
+        listener: *const dds_listener_t,
+    ) -> dds_entity_t;
+    pub fn dds_create_subscriber(
+        participant: dds_entity_t,
+        qos: *const dds_qos_t,
+        listener: *const dds_listener_t,
+    ) -> dds_entity_t;
+    pub fn dds_create_writer(
+        participant_or_publisher: dds_entity_t,
         topic: dds_entity_t,
         qos: *const dds_qos_t,
         listener: *const dds_listener_t,
     ) -> dds_entity_t;
     pub fn dds_create_reader(
-        participant: dds_entity_t,
+        participant_or_subscriber: dds_entity_t,
         topic: dds_entity_t,
         qos: *const dds_qos_t,
         listener: *const dds_listener_t,

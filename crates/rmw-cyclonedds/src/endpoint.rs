@@ -167,7 +167,7 @@ impl Writer {
         // SAFETY: participant, topic, QoS and listener are alive; what the listener points to outlives the entity.
         let writer = unsafe {
             sys::dds_create_writer(
-                participant.entity.handle(),
+                participant.publisher.handle(),
                 topic.entity.handle(),
                 qos.as_ptr(),
                 listener.as_ptr(),
@@ -265,7 +265,7 @@ impl Reader {
         // SAFETY: participant, topic, QoS and listener are alive; what the listener points to outlives the entity.
         let reader = unsafe {
             sys::dds_create_reader(
-                participant.entity.handle(),
+                participant.subscriber.handle(),
                 topic.entity.handle(),
                 qos.as_ptr(),
                 listener.as_ptr(),

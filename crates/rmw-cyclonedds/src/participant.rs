@@ -10,7 +10,10 @@ use crate::qos::Qos;
 
 #[derive(Debug)]
 pub(crate) struct Participant {
-    // Dropped before the domain.
+    /// The parents of all writers and of all readers: the engine would make one for each of them, which costs memory.
+    // Dropped before the participant, and this before the domain.
+    pub(crate) publisher: Entity,
+    pub(crate) subscriber: Entity,
     pub(crate) entity: Entity,
     pub(crate) gid: Gid,
     pub(crate) domain: Domain,
@@ -37,6 +40,14 @@ impl Participant {
         })
         .map_err(failed("creating the participant"))?;
         let gid = entity.gid().map_err(failed("reading the participant's GUID"))?;
-        Ok(Self { entity, gid, domain })
+        // SAFETY: the participant is alive; neither QoS nor listener.
+        let publisher =
+            unsafe { sys::dds_create_publisher(entity.handle(), std::ptr::null(), std::ptr::null()) };
+        let publisher = Entity::new(publisher).map_err(failed("creating the publisher"))?;
+        // SAFETY: as above.
+        let subscriber =
+            unsafe { sys::dds_create_subscriber(entity.handle(), std::ptr::null(), std::ptr::null()) };
+        let subscriber = Entity::new(subscriber).map_err(failed("creating the subscriber"))?;
+        Ok(Self { publisher, subscriber, entity, gid, domain })
     }
 }

@@ -24,7 +24,8 @@ pub(crate) struct Store {
 
 #[derive(Default)]
 struct State {
-    declared: BTreeMap<String, Declared>,
+    /// Boxed, since the map's nodes have room for eleven.
+    declared: BTreeMap<String, Box<Declared>>,
     /// Counts changes, so that a validation that others overtook is seen.
     generation: u64,
 }
@@ -299,7 +300,7 @@ impl State {
             descriptor.parameter_type = value.parameter_type();
         }
         let slot = Arc::new(Slot::new(value));
-        self.declared.insert(name, Declared { descriptor, slot: slot.clone() });
+        self.declared.insert(name, Box::new(Declared { descriptor, slot: slot.clone() }));
         slot
     }
 
