@@ -35,6 +35,16 @@ impl Fields {
         LaunchError::at(&self.at, problem)
     }
 
+    /// Forgets the quotes of an attribute's text.
+    pub(crate) fn unquote(&mut self, name: &str) {
+        for attribute in self.attributes.iter_mut().filter(|attribute| attribute.name == name) {
+            match &mut attribute.value {
+                AttributeValue::One(scalar) => scalar.quoted = false,
+                AttributeValue::List(items) => items.iter_mut().for_each(|item| item.quoted = false),
+            }
+        }
+    }
+
     /// An attribute as it is, if it is given.
     pub(crate) fn take(&mut self, name: &'static str) -> Option<Attribute> {
         self.known_attributes.push(name);

@@ -210,7 +210,7 @@ fn action(fields: &mut Fields) -> Result<Action, LaunchError> {
         },
         "unset_env" => Action::UnsetEnvironment { name: fields.required("name")? },
         "push_ros_namespace" => Action::PushNamespace(fields.required("namespace")?),
-        "set_parameter" => Action::SetParameter(process::parameter_entry(fields)?),
+        "set_parameter" => Action::SetParameter(process::unquoted_entry(fields)?),
         "set_parameters_from_file" => Action::SetParametersFromFile(fields.required("filename")?),
         "set_remap" => Action::SetRemap { from: fields.required("from")?, to: fields.required("to")? },
         "group" => Action::Group(group(fields)?),

@@ -182,7 +182,7 @@ pub(super) fn components(fields: &mut Fields) -> Result<Vec<Component>, LaunchEr
 
 fn component(mut fields: Fields) -> Result<Component, LaunchError> {
     let extra_argument = |mut fields: Fields| {
-        let entry = parameter_entry(&mut fields)?;
+        let entry = unquoted_entry(&mut fields)?;
         fields.finish()?;
         Ok::<_, LaunchError>(entry)
     };
@@ -223,6 +223,12 @@ fn parameter(mut fields: Fields) -> Result<Parameter, LaunchError> {
     Ok(Parameter::File { path, substitute })
 }
 
+/// A value whose quotes in YAML do not make it a text: it is read once more, as in `extra_arg` and `set_parameter`.
+pub(super) fn unquoted_entry(fields: &mut Fields) -> Result<ParameterEntry, LaunchError> {
+    fields.unquote("value");
+    parameter_entry(fields)
+}
+
 /// A `param` with a name: its value, or the parameters within it.
 pub(super) fn parameter_entry(fields: &mut Fields) -> Result<ParameterEntry, LaunchError> {
     let name = fields.required("name")?;
@@ -255,23 +261,46 @@ fn value_type(text: &str, at: &Position) -> Result<ValueType, LaunchError> {
 
 fn content(value: &AttributeValue, kind: Option<ValueType>) -> Result<ParameterContent, LaunchError> {
     Ok(match value {
-        AttributeValue::One(scalar) => ParameterContent::One { value: parameter_text(scalar)?, kind },
-        AttributeValue::List(items) => ParameterContent::List {
-            items: items.iter().map(parameter_text).collect::<Result<_, _>>()?,
-            kind,
-        },
+        AttributeValue::One(scalar) => ParameterContent::One { value: parameter_text(scalar, kind)?, kind },
+        AttributeValue::List(items) => {
+            let items = items.iter().map(|item| parameter_text(item, kind)).collect::<Result<_, _>>()?;
+            ParameterContent::List { items, kind }
+        }
     })
 }
 
-fn parameter_text(scalar: &Scalar) -> Result<ParameterText, LaunchError> {
-    let template = Template::parse(scalar)?;
-    match template.as_text() {
-        None => Ok(ParameterText::Later(template)),
-        Some(text) => {
-            let value =
-                if scalar.quoted { Ok(Value::String(text.to_owned())) } else { Value::from_yaml(text) };
-            let value = value.map_err(|problem| LaunchError::at(&scalar.at, problem))?;
-            Ok(ParameterText::Known { value, source: text.to_owned() })
+/// YAML is read before substitutions are, so that `'$(var x)'` is `$(var x)` without its quotes, and what it comes to is
+/// read once more.
+fn parameter_text(scalar: &Scalar, kind: Option<ValueType>) -> Result<ParameterText, LaunchError> {
+    let whole = Template::parse(scalar)?;
+    let is_text = scalar.quoted || matches!(kind, Some(ValueType::String | ValueType::Strings));
+    let value = match (is_text, Value::from_yaml(&scalar.text)) {
+        (true, _) => Value::String(scalar.text.clone()),
+        (false, Ok(value)) => value,
+        // The items of a list may be alike once their substitutions are done.
+        (false, Err(_)) if whole.as_text().is_none() => return Ok(ParameterText::Later(whole)),
+        (false, Err(problem)) => return Err(LaunchError::at(&scalar.at, problem)),
+    };
+    match value {
+        Value::String(text) => {
+            let verbatim = scalar.verbatim && text == scalar.text;
+            let template = Template::parse(&Scalar { text, verbatim, ..scalar.clone() })?;
+            Ok(match template.as_text() {
+                Some(text) => known(Value::String(text.to_owned()), text),
+                None => ParameterText::Later(template),
+            })
         }
+        Value::Strings(_) if whole.as_text().is_none() => Ok(ParameterText::Later(whole)),
+        Value::Strings(items) => {
+            let plain = |text: String| Template::parse(&Scalar { text, verbatim: false, ..scalar.clone() });
+            let items =
+                items.into_iter().map(|item| Ok(plain(item)?.as_text().unwrap_or_default().to_owned()));
+            Ok(known(Value::Strings(items.collect::<Result<_, LaunchError>>()?), &scalar.text))
+        }
+        value => Ok(known(value, &scalar.text)),
     }
+}
+
+fn known(value: Value, source: &str) -> ParameterText {
+    ParameterText::Known { value, source: source.to_owned() }
 }

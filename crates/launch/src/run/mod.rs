@@ -9,6 +9,7 @@ mod log;
 mod screen;
 mod signals;
 mod spawn;
+mod strays;
 mod supervisor;
 
 use std::path::PathBuf;
@@ -71,7 +72,8 @@ pub struct Outcome {
 ///
 /// On the first of these signals (or when a process ends that everything ends with) all processes get SIGINT, after their time
 /// SIGTERM, then SIGKILL; each further signal skips the wait for the next of these. The calling process becomes the parent of
-/// what its processes leave behind (a child subreaper), and handles those signals from here on.
+/// what its processes leave behind (a child subreaper), and handles those signals meanwhile. What left its process group is ended
+/// last; so every child process that the caller gets while this runs belongs to the run.
 ///
 /// # Errors
 /// [`RunError`] when the system refuses what is needed; then nothing was started.

@@ -12,6 +12,7 @@ use super::compose::Composing;
 use super::log::Log;
 use super::screen::{Level, Screen};
 use super::signals::Signals;
+use super::strays::Strays;
 use super::{Outcome, RunError, RunOptions};
 use crate::plan::{Component, Load, NodeFacts, Plan, Process, Sinks, Step};
 
@@ -26,6 +27,7 @@ pub(super) struct Supervisor {
     /// Components for containers of this plan, which get them each time they start.
     loads: Vec<Load>,
     signals: Signals,
+    strays: Strays,
     voices: Voices,
     is_ending: bool,
     failures: Vec<String>,
@@ -70,6 +72,7 @@ impl Supervisor {
             composing: Composing::new(composer)?,
             loads: Vec::new(),
             signals: Signals::new()?,
+            strays: Strays::new(),
             voices: Voices { screen: Screen::new(colour), log: Log::new(log_file) },
             is_ending: false,
             failures: Vec::new(),
@@ -99,6 +102,7 @@ impl Supervisor {
             }
             self.wait()?;
         }
+        self.end_strays()?;
         self.last_words();
         Ok(Outcome { failures: self.failures })
     }
@@ -334,6 +338,20 @@ impl Supervisor {
                 !is_ready
                     || stream.read(|sinks, line| voices.output(&process.name, *number, sinks, line)).is_some()
             });
+        }
+    }
+
+    /// The processes have ended; what escaped from them is to end as well.
+    fn end_strays(&mut self) -> Result<(), RunError> {
+        loop {
+            let hurry = !self.signals.take_requests().is_empty();
+            let Some(patience) = self.strays.end(hurry) else { return Ok(()) };
+            let mut signals: Vec<PollFd<'_>> = self
+                .signals
+                .descriptors()
+                .map(|pipe| PollFd::from_borrowed_fd(pipe, PollFlags::IN))
+                .collect();
+            poll(&mut signals, Some(patience))?;
         }
     }
 

@@ -319,3 +319,60 @@ fn the_examples_say_the_same() {
     assert_eq!(xml, example("greeting.launch.yaml"));
     assert_eq!(xml.iter().filter(|line| line.starts_with("start")).count(), 3);
 }
+
+/// How values are written and what they come to, as the documentation and tests of `launch_ros` have it.
+#[test]
+fn values_of_parameters_in_both_syntaxes() {
+    let workspace = Workspace::new();
+    let value_of = |name: &str, text: &str| -> String {
+        let outcome = workspace.outcome_of(name, text, &[]);
+        let line = outcome.lines().find_map(|line| line.split_once("parameter: p = "));
+        line.map_or(outcome.clone(), |(_, value)| value.to_owned())
+    };
+    let lets = r#"<let name="list" value="[2, 5]"/><let name="text" value="'[2, 5]'"/><let name="number" value="100"/>"#;
+    for (attributes, expected) in [
+        (r#"value="ads""#, r#""ads""#),
+        (r#"value="2, 5" value-sep=", ""#, "[2, 5]"),
+        (r#"value="$(var list)""#, "[2, 5]"),
+        (r#"value="$(var text)""#, r#""[2, 5]""#),
+        (r#"value="2., 5." value-sep=", ""#, "[2.0, 5.0]"),
+        (r#"value="'2', '5'" value-sep=", ""#, r#"["2", "5"]"#),
+        (r#"value="&quot;'2'&quot;, &quot;'5'&quot;" value-sep=", ""#, r#"["'2'", "'5'"]"#),
+        (r#"value="\'2\', \'5\'" value-sep=", ""#, r#"["'2'", "'5'"]"#),
+        (r#"value="'\asd', 'b'" value-sep=", ""#, r#"["asd", "b"]"#),
+        (r#"value="''""#, r#""""#),
+        (r#"value="$(var number)" type="str""#, r#""100""#),
+        (r#"value="'$(var number)'""#, "100"),
+        (r#"value="'2', '5'" value-sep=", " type="list_of_str""#, r#"["'2'", "'5'"]"#),
+        (r#"value="2, 5" value-sep=", " type="list_of_str""#, r#"["2", "5"]"#),
+        (r#"value="[1, $(var number)]""#, "[1, 100]"),
+        (r#"value="[a, $(var number)x]""#, r#"["a", "100x"]"#),
+    ] {
+        let attributes = attributes.replace("\\\\", "\\");
+        let text = format!(
+            r#"<launch>{lets}<node pkg="demo" exec="talker"><param name="p" {attributes}/></node></launch>"#
+        );
+        assert_eq!(value_of("v.launch.xml", &text), expected, "{attributes}");
+    }
+    for (value, expected) in [
+        ("2", "2"),
+        ("[2, 5]", "[2, 5]"),
+        ("'2'", r#""2""#),
+        ("['2', '5']", r#"["2", "5"]"#),
+        (r#"["'2'", "'5'"]"#, r#"["'2'", "'5'"]"#),
+        ("''", r#""""#),
+        ("yes", "true"),
+        ("$(eval '1 + 1')", "2"),
+    ] {
+        let text =
+            format!("launch:\n- node: {{pkg: demo, exec: talker, param: [{{name: p, value: {value}}}]}}\n");
+        assert_eq!(value_of("v.launch.yaml", &text), expected, "{value}");
+        let set = format!(
+            "launch:\n- set_parameter: {{name: p, value: {value}}}\n- node: {{pkg: demo, exec: talker}}\n"
+        );
+        let expected = if value == "'2'" { "2" } else { expected };
+        if !value.starts_with('[') {
+            assert_eq!(value_of("s.launch.yaml", &set), expected, "{value}");
+        }
+    }
+}

@@ -21,9 +21,22 @@ struct Launch {
     seen: Vec<String>,
 }
 
+/// The example, which `cargo test` builds unless it is told to build one test only.
 fn launcher() -> PathBuf {
     let test = std::env::current_exe().unwrap();
-    test.parent().unwrap().parent().unwrap().join("examples/run_file")
+    let launcher = test.parent().unwrap().parent().unwrap().join("examples/run_file");
+    let built = fs::metadata(&launcher).and_then(|metadata| metadata.modified());
+    let sources = [
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("src"),
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("src/run"),
+    ];
+    let files = sources.iter().flat_map(|folder| fs::read_dir(folder).unwrap());
+    let newest = files.map(|file| file.unwrap().metadata().unwrap().modified().unwrap()).max();
+    assert!(
+        built.is_ok_and(|built| Some(built) >= newest),
+        "first: cargo build -p feros-launch --example run_file"
+    );
+    launcher
 }
 
 impl Launch {
@@ -260,6 +273,32 @@ fn nothing_that_a_process_left_behind_stays() {
 }
 
 #[test]
+fn what_left_its_process_group_ends_last() {
+    let workspace = Workspace::new();
+    let escaping = |trap: &str| {
+        let script = format!(
+            "setsid sh -c \"trap '{trap}' TERM; echo pid \\$\\$; while :; do sleep 1; done\" & sleep 0.3"
+        );
+        shell("escaping", &script, "")
+    };
+    // One that ends on SIGTERM; one that ignores it, and a Ctrl-C that does not wait.
+    for (trap, hurries) in [("exit 0", false), ("", true)] {
+        let mut running = Launch::start(&workspace, &launch(&[escaping(trap)]));
+        let pid = running.pid_after("[escaping-1] pid");
+        if hurries {
+            running.wait_for("[INFO] [escaping-1]: ended");
+            while is_alive(pid) && running.process.try_wait().unwrap().is_none() {
+                running.signal(Signal::INT);
+                std::thread::sleep(Duration::from_millis(20));
+            }
+        }
+        let (code, lines) = running.end();
+        assert_eq!(code, 0, "{lines:?}");
+        assert!(!is_alive(pid));
+    }
+}
+
+#[test]
 fn with_on_exit_everything_ends_and_a_bad_end_is_a_failure() {
     let workspace = Workspace::new();
     for (script, expected, told) in [
@@ -417,9 +456,4 @@ fn wait_until_blocked(pid: Pid) {
         }
         before = now;
     }
-}
-
-#[test]
-fn launcher_is_built() {
-    assert!(Path::new(&launcher()).exists(), "build the example run_file");
 }
