@@ -54,7 +54,10 @@ fn two_nodes_of_a_launch_file_hear_each_other() {
 
 #[test]
 fn components_are_asked_for_with_all_that_the_file_says() {
-    use feros::msgs::composition_interfaces::srv::{LoadNode, LoadNode_Request, LoadNode_Response};
+    use feros::msgs::composition_interfaces::srv::{
+        ListNodes, ListNodes_Request, ListNodes_Response, LoadNode, LoadNode_Request, LoadNode_Response,
+        UnloadNode, UnloadNode_Request, UnloadNode_Response,
+    };
     use feros::{Executor, NodeOptions};
     let folder = Folder::new("compose");
     let parameters = folder.file(
@@ -88,6 +91,17 @@ fn components_are_asked_for_with_all_that_the_file_says() {
             sender.send(request).unwrap();
             let error_message = if success { String::new() } else { "no such plugin".to_owned() };
             LoadNode_Response { success, error_message, full_node_name: "/cell/camera".into(), unique_id: 1 }
+        })
+        .unwrap();
+    // A container is there when all of its services are.
+    let _unload = node
+        .create_service::<UnloadNode, _>("~/_container/unload_node", |_: UnloadNode_Request| {
+            UnloadNode_Response::default()
+        })
+        .unwrap();
+    let _list = node
+        .create_service::<ListNodes, _>("~/_container/list_nodes", |_: ListNodes_Request| {
+            ListNodes_Response::default()
         })
         .unwrap();
     let executor = Executor::new();

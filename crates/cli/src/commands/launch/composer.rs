@@ -3,13 +3,14 @@
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
-use feros::msgs::composition_interfaces::srv::{LoadNode, LoadNode_Request};
+use feros::msgs::composition_interfaces::srv::LoadNode_Request;
 use feros::msgs::rcl_interfaces::msg::{
     Parameter as ParameterMessage, ParameterValue as ParameterValueMessage,
 };
 use feros::parameter::file;
 use feros::rmw::NodeName;
 use feros::{Context, ContextOptions, Node, NodeOptions, ParameterValue, WaitError};
+use feros_component::remote::ContainerClient;
 use feros_launch::{Component, Composer, Parameters, Value};
 
 /// How often a wait asks whether anybody still wants its end.
@@ -47,11 +48,10 @@ impl Composer for NodeComposer {
         is_cancelled: &dyn Fn() -> bool,
     ) -> Result<String, String> {
         let request = request(component)?;
-        let service = format!("{container}/_container/load_node");
-        let client = self.node()?.create_client::<LoadNode>(&service).map_err(|error| error.to_string())?;
+        let client = ContainerClient::new(self.node()?, container).map_err(|error| error.to_string())?;
         let mut since = Instant::now();
         loop {
-            match client.wait_for_service(BREATH) {
+            match client.wait(BREATH) {
                 Ok(()) => break,
                 Err(WaitError::Timeout { .. }) if is_cancelled() => {
                     return Err("nobody waits for it any more".to_owned());
@@ -65,8 +65,8 @@ impl Composer for NodeComposer {
                 Err(other) => return Err(other.to_string()),
             }
         }
-        let response = client.call_and_wait(&request, LOADING).map_err(|error| error.to_string())?;
-        if response.success { Ok(response.full_node_name) } else { Err(response.error_message) }
+        let loaded = client.load(&request, LOADING).map_err(|error| error.to_string())?;
+        Ok(loaded.full_node_name)
     }
 }
 
