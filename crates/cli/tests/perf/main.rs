@@ -98,6 +98,33 @@ fn idle_node_is_seen_thread_by_thread() {
 }
 
 #[test]
+fn memory_is_a_row_for_each_number_and_placement() {
+    let line = "perf memory --json --nodes 1,3 --placement processes,composed --without-ros2";
+    let ended = Feros::run("memory", line);
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    let rows: Vec<Value> = ended.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let cells: Vec<_> =
+        rows.iter().map(|row| (row["placement"].as_str().unwrap(), number(row, "nodes"))).collect();
+    assert_eq!(cells, [("processes", 1.0), ("processes", 3.0), ("composed", 1.0), ("composed", 3.0)]);
+    let threads: Vec<_> = rows.iter().map(|row| number(row, "threads")).collect();
+    assert_eq!((threads[1], threads[3]), (3.0 * threads[0], threads[2]), "{rows:?}");
+    assert!(rows.iter().all(|row| number(row, "pss_bytes") > 1e5 && row["rcl"].is_null()), "{rows:?}");
+}
+
+/// With stock ROS 2 where it is installed; else the rest is there and a note says what is missing.
+#[test]
+fn memory_has_the_reference_beside_it_when_it_is_there() {
+    let ended = Feros::run("memory-stock", "perf memory --json --nodes 1 --placement processes");
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    let row = one_object(&ended.stdout);
+    if row["rcl"].is_null() {
+        assert!(ended.stderr.contains("stock ROS 2 is not measured"), "{ended:?}");
+    } else {
+        assert!(number(&row["rcl"], "threads") > 0.0 && number(&row, "pss_to_rcl") > 0.0, "{row}");
+    }
+}
+
+#[test]
 fn every_message_takes_the_path_that_was_asked_for() {
     for (path, options) in [
         ("process", ""),

@@ -6,8 +6,11 @@
 mod coordinator;
 pub(crate) mod family;
 mod idle;
+mod image;
+mod memory;
 mod options;
 mod payload;
+mod peer;
 pub(crate) mod protocol;
 mod publisher;
 mod report;
@@ -38,6 +41,8 @@ enum Command {
     Throughput(options::Options),
     /// What a node costs that does nothing: threads, memory, wake-ups
     Idle(idle::Options),
+    /// What nodes cost in memory and threads: a process for each, or all in one; beside stock ROS 2
+    Memory(memory::Options),
 }
 
 /// What is measured.
@@ -62,6 +67,7 @@ pub(crate) fn run(args: Args) -> Result<ExitCode, CliError> {
         Command::Latency(options) => measure(Kind::Latency, &options),
         Command::Throughput(options) => measure(Kind::Throughput, &options),
         Command::Idle(options) => idle::run(&options),
+        Command::Memory(options) => memory::run(&options),
     }
 }
 

@@ -326,7 +326,7 @@ mod tests {
         match Line::try_parse_from(line).map_err(|error| error.to_string())?.args.command {
             Command::Latency(options) => Ok((Kind::Latency, options)),
             Command::Throughput(options) => Ok((Kind::Throughput, options)),
-            Command::Idle(_) => Err("idle".to_owned()),
+            _ => Err("not a measurement of messages".to_owned()),
         }
     }
 

@@ -1,7 +1,8 @@
 //! What a process costs: processor time, threads, memory, wake-ups; read from `/proc`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fs;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -96,6 +97,30 @@ impl Process {
     }
 }
 
+/// Pages of shared memory (`/dev/shm`, memfds) that these processes hold open or have mapped, each file counted once and whether
+/// its pages are mapped or not.
+pub(super) fn shared_memory_bytes(processes: &[Process]) -> u64 {
+    let mut files = HashMap::new();
+    for Process(folder) in processes {
+        let descriptors = fs::read_dir(folder.join("fd")).into_iter().flatten().flatten();
+        let open = descriptors
+            .filter(|entry| fs::read_link(entry.path()).is_ok_and(|target| is_shared_memory(&target)))
+            .map(|entry| entry.path());
+        let maps = fs::read_to_string(folder.join("maps")).unwrap_or_default();
+        let mapped = maps.lines().filter_map(|line| line.split_whitespace().nth(5).map(PathBuf::from));
+        let mapped = mapped.filter(|path| path.starts_with("/dev/shm"));
+        for metadata in open.chain(mapped).filter_map(|path| fs::metadata(path).ok()) {
+            files.insert((metadata.dev(), metadata.ino()), metadata.blocks() * 512);
+        }
+    }
+    files.values().sum()
+}
+
+fn is_shared_memory(target: &Path) -> bool {
+    let name = target.to_string_lossy();
+    (name.starts_with("/memfd:") || name.starts_with("/dev/shm/")) && !name.contains(super::image::NAME)
+}
+
 fn activity(task: &Path) -> Option<Activity> {
     let status = fs::read_to_string(task.join("status")).ok()?;
     let name = status.lines().find_map(|line| line.strip_prefix("Name:"))?.trim().to_owned();
@@ -163,6 +188,24 @@ mod tests {
         assert_eq!(number_after(status, "nonvoluntary_ctxt_switches:"), Some(3));
         assert_eq!(number_after("Pss_Dirty: 4 kB\nPss:   7 kB\n", "Pss:"), Some(7));
         assert_eq!(number_after("", "Pss:"), None);
+    }
+
+    #[test]
+    fn shared_memory_counts_once_and_with_the_pages_that_exist() {
+        use rustix::fs::{MemfdFlags, memfd_create};
+        use std::io::Write as _;
+
+        let mut file = fs::File::from(memfd_create("perf-test", MemfdFlags::CLOEXEC).unwrap());
+        file.set_len(1 << 20).unwrap();
+        file.write_all(&[1; 10_000]).unwrap();
+        // It waits at the pipe of its input, with the file as its error output.
+        let (input, errors) = (std::process::Stdio::piped(), file.try_clone().unwrap());
+        let mut child = std::process::Command::new("cat").stdin(input).stderr(errors).spawn().unwrap();
+        let twice = [Process::of(child.id()), Process::of(child.id())];
+        let bytes = shared_memory_bytes(&twice);
+        drop(child.stdin.take());
+        child.wait().unwrap();
+        assert!((10_000..1 << 20).contains(&bytes), "{bytes}");
     }
 
     #[test]
