@@ -5,6 +5,7 @@ mod arguments;
 mod commandline;
 mod evaluate;
 mod nodes;
+mod parameters;
 mod print;
 mod scope;
 mod substitute;

@@ -1,0 +1,144 @@
+//! Parameters of nodes and components: from values to what the node is given.
+
+use super::evaluate::Evaluator;
+use super::{ParameterFile, Parameters};
+use crate::action::{Parameter, ParameterContent, ParameterEntry, ParameterText};
+use crate::error::LaunchError;
+use crate::position::Position;
+use crate::substitution::Template;
+use crate::tree::{self, Scalar};
+use crate::value::{Value, ValueType, quoted};
+
+impl Evaluator<'_> {
+    pub(super) fn set_parameter(&mut self, entry: &ParameterEntry) -> Result<(), LaunchError> {
+        let mut values = Vec::new();
+        self.entry("", entry, &mut values)?;
+        self.scope_mut().parameters.push(Parameters::Values(values));
+        Ok(())
+    }
+
+    pub(super) fn set_parameters_from_file(&mut self, path: &Template) -> Result<(), LaunchError> {
+        let file = self.parameter_file(path, false)?;
+        self.scope_mut().parameters.push(file);
+        Ok(())
+    }
+
+    /// Values that follow each other are together; a later one of the same name replaces an earlier.
+    pub(super) fn parameters(&self, parameters: &[Parameter]) -> Result<Vec<Parameters>, LaunchError> {
+        let mut sources = Vec::new();
+        let mut values = Vec::new();
+        for parameter in parameters {
+            match parameter {
+                Parameter::Entry(entry) => self.entry("", entry, &mut values)?,
+                Parameter::File { path, substitute } => {
+                    if !values.is_empty() {
+                        sources.push(Parameters::Values(std::mem::take(&mut values)));
+                    }
+                    let substitute = self.optional_truth(substitute.as_ref(), false)?;
+                    sources.push(self.parameter_file(path, substitute)?);
+                }
+            }
+        }
+        if !values.is_empty() {
+            sources.push(Parameters::Values(values));
+        }
+        Ok(sources)
+    }
+
+    fn parameter_file(&self, template: &Template, substitute: bool) -> Result<Parameters, LaunchError> {
+        let path = self.resolve(&self.text(template)?);
+        if !path.is_file() {
+            let problem = format!("the parameter file {} is not there", path.display());
+            return Err(LaunchError::at(&template.at, problem));
+        }
+        let path = std::path::absolute(&path).unwrap_or(path);
+        if !substitute {
+            return Ok(Parameters::File(path));
+        }
+        let text = tree::read_text(&path, Some(&template.at))?;
+        let at = Position::new(&path.as_path().into(), 1, 1);
+        let scalar = Scalar { text, quoted: false, at, verbatim: false };
+        Ok(Parameters::Text(self.text(&Template::parse(&scalar)?)?))
+    }
+
+    pub(super) fn entry(
+        &self,
+        outer: &str,
+        entry: &ParameterEntry,
+        values: &mut Vec<(String, Value)>,
+    ) -> Result<(), LaunchError> {
+        let own = self.text(&entry.name)?;
+        if own.is_empty() {
+            return Err(LaunchError::at(&entry.name.at, "a parameter without a name"));
+        }
+        let name = if outer.is_empty() { own } else { format!("{outer}.{own}") };
+        let fail = |problem: String| LaunchError::at(&entry.at, format!("the parameter `{name}`: {problem}"));
+        let value = match &entry.content {
+            ParameterContent::Nested(entries) => {
+                return entries.iter().try_for_each(|entry| self.entry(&name, entry, values));
+            }
+            ParameterContent::One { value, kind } => {
+                self.value(value, *kind).map_err(|error| error.or(fail))?
+            }
+            ParameterContent::List { items, kind } => {
+                let item_kind = kind.map(item_type);
+                let items =
+                    items.iter().map(|item| self.value(item, item_kind).map_err(|error| error.or(fail)));
+                let list = Value::list(items.collect::<Result<_, _>>()?).map_err(fail)?;
+                kind.map_or(Ok(list.clone()), |kind| list.coerced(kind, "")).map_err(fail)?
+            }
+        };
+        values.retain(|(known, _)| *known != name);
+        values.push((name, value));
+        Ok(())
+    }
+
+    fn value(&self, text: &ParameterText, kind: Option<ValueType>) -> Result<Value, ValueError> {
+        let (value, source) = match text {
+            ParameterText::Known { value, source } => (value.clone(), source.clone()),
+            ParameterText::Later(template) => {
+                let text = self.text(template).map_err(ValueError::Substitution)?;
+                (Value::from_yaml(&text).map_err(ValueError::Value)?, text)
+            }
+        };
+        match kind {
+            Some(kind) => value.coerced(kind, &source).map_err(ValueError::Value),
+            None => Ok(value),
+        }
+    }
+}
+
+/// What can go wrong with a value: its substitutions know their place, the value does not.
+enum ValueError {
+    Substitution(LaunchError),
+    Value(String),
+}
+
+impl ValueError {
+    fn or(self, place: impl Fn(String) -> LaunchError) -> LaunchError {
+        match self {
+            Self::Substitution(error) => error,
+            Self::Value(problem) => place(problem),
+        }
+    }
+}
+
+/// The type of a list's items. Numbers are checked as a list, where whole numbers may be among them.
+fn item_type(kind: ValueType) -> ValueType {
+    match kind {
+        ValueType::Strings => ValueType::String,
+        ValueType::Bools => ValueType::Bool,
+        ValueType::Integers => ValueType::Integer,
+        ValueType::Doubles => ValueType::Double,
+        scalar => scalar,
+    }
+}
+
+/// The file that gives a node these values; without its name, every node that reads the file.
+pub(super) fn file_of(node: Option<&str>, values: &[(String, Value)]) -> ParameterFile {
+    let mut text = format!("{}:\n  ros__parameters:\n", node.unwrap_or("/**"));
+    for (name, value) in values {
+        text.push_str(&format!("    {}: {value}\n", quoted(name)));
+    }
+    ParameterFile { text, entries: values.to_vec() }
+}
