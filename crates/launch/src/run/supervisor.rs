@@ -346,12 +346,19 @@ impl Supervisor {
         loop {
             let hurry = !self.signals.take_requests().is_empty();
             let Some(patience) = self.strays.end(hurry) else { return Ok(()) };
-            let mut signals: Vec<PollFd<'_>> = self
+            let mut descriptors: Vec<PollFd<'_>> = self
                 .signals
                 .descriptors()
                 .map(|pipe| PollFd::from_borrowed_fd(pipe, PollFlags::IN))
                 .collect();
-            poll(&mut signals, Some(patience))?;
+            let screen = descriptors.len();
+            if self.voices.screen.has_pending() {
+                descriptors.push(PollFd::from_borrowed_fd(stdio::stdout(), PollFlags::OUT));
+            }
+            poll(&mut descriptors, Some(patience))?;
+            if descriptors.get(screen).is_some_and(|stdout| !stdout.revents().is_empty()) {
+                self.voices.screen.write();
+            }
         }
     }
 
