@@ -40,24 +40,33 @@
 //!
 //! # The rules every part keeps
 //!
-//! - No lock is held while a callback, a `Drop` of a callback's captures or a policy's user runs: bodies are taken out
-//!   of their slot for the time of their execution.
+//! - No lock is held while a callback or a `Drop` of a callback's captures runs: bodies are taken out of their slot for the
+//!   time of their execution. (A policy is asked under the executor's lock.)
 //! - Flags are hints. A flag set without reason costs one execution that finds nothing; work without a flag cannot
 //!   happen, because a flag is cleared *before* the body looks for work.
 //! - A turn allocates nothing and rebuilds nothing; only adding and removing entities allocates.
-//! - A panic of a callback leaves the spin function that ran it. The body is back in its slot by then and its flag is
+//! - A panic of a callback leaves the spin function that ran it, unless the entity has a [`Supervisor`]. The body is back in its slot by then and its flag is
 //!   set, so nothing that waits behind the panicking unit is lost, and the executor can be spun again.
+//!
+//! # Kinds
+//!
+//! [`Executor::builder`] makes all of them. A **policy** is the ready queue: [`Fair`] (all in turn, the default), [`Ros`] (the
+//! order of rclcpp), [`Priority`] (fixed ones; [`chain_priorities`] for processing chains), [`Deadline`] (earliest first),
+//! [`Sequence`] (rclc's fixed order with triggers and logical execution time), or one of your own. Idle entities cost
+//! none of them anything. With several **threads** one watches timers and other processes, the others are called as
+//! needed (`desk`); entities of an [`ExclusiveGroup`] do not overlap, and no entity overlaps with itself, because bodies
+//! may change what they have captured: a reentrant group is entities without a group. A **frozen** executor takes
+//! nothing more once it has spun. [`RealtimeConfig`] makes its threads what they are to be to the system's scheduler.
 //!
 //! # What is not here yet
 //!
-//! Callback groups, several spinning threads and further policies: a [`Policy`] is already a value that picks the next
-//! slot, and bodies already leave their slot while they run. A file descriptor for users who bring their own event
-//! loop is not offered yet either; [`Executor::spin_some`] serves them by polling. The wake-up is a Linux futex; a
-//! platform without one needs another implementation of the private module `sync::futex`.
+//! The same entity on several threads at once. A file descriptor for users who bring their own event loop:
+//! [`Executor::spin_some`] serves them by polling. The wake-up is a Linux futex; a platform without one needs another
+//! implementation of the private module `sync::futex`.
 //!
 //! # Checking the concurrency
 //!
-//! The doorbell and the ready flags run under [loom](https://docs.rs/loom), which tries the interleavings and memory
+//! The doorbell, the ready flags and the desk at which several threads meet run under [loom](https://docs.rs/loom), which tries the interleavings and memory
 //! orderings that the language allows (a few seconds):
 //!
 //! ```text
@@ -92,6 +101,8 @@ mod groups;
 #[cfg(not(loom))]
 mod guard_condition;
 #[cfg(not(loom))]
+mod perf;
+#[cfg(not(loom))]
 mod policy;
 #[cfg(not(loom))]
 mod realtime;
@@ -120,6 +131,8 @@ pub use executor::{AddError, DetachError, EntityHandle, Executor, ExecutorHandle
 pub use flags::{CAPACITY, Slot};
 #[cfg(not(loom))]
 pub use guard_condition::GuardCondition;
+#[cfg(not(loom))]
+pub use perf::events_take;
 #[cfg(not(loom))]
 pub use policy::{
     Deadline, Fair, Policy, Priority, ReadyPositions, Ros, Sequence, Step, Trigger, chain_priorities,

@@ -43,3 +43,49 @@ fn turns_do_not_allocate() {
     assert!(warm >= 4_000 && total >= 4_000, "{warm} {total}");
     assert_eq!(allocations.count_total, 0);
 }
+
+/// Frozen executors of every policy, with groups and attributes: what is ready varies, and nothing is allocated for it.
+#[test]
+fn no_policy_allocates_after_the_start() {
+    let clock: Arc<RosClock> = Arc::new(RosClock::simulated_at(Time::from_nanos(1)));
+    let policies: [(&str, Box<dyn Policy>); 7] = [
+        ("fair", Box::new(Fair::default())),
+        ("ros", Box::new(Ros::default())),
+        ("priority", Box::new(Priority::default())),
+        ("deadline", Box::new(Deadline::on(clock.clone()))),
+        ("sequence", Box::new(Sequence::default())),
+        ("all", Box::new(Sequence::new(Trigger::All))),
+        ("let", Box::new(Sequence::default().let_semantics())),
+    ];
+    let group = ExclusiveGroup::new();
+    for (name, policy) in policies {
+        let executor = Executor::builder().policy(policy).frozen().build();
+        let ringers: Vec<_> = (0..100)
+            .map(|number: u32| {
+                let ringer = Ringer::new();
+                let attributes = Attributes {
+                    kind: if number.is_multiple_of(2) { Kind::Subscription } else { Kind::Service },
+                    priority: (number % 7) as i32,
+                    deadline: Some(Duration::from_nanos(u64::from(number))),
+                    position: number.is_multiple_of(3).then_some(number),
+                    group: Some(group.clone()),
+                };
+                executor.add(Entity::new(&ringer, || Progress::Done).with(attributes)).unwrap().keep();
+                ringer
+            })
+            .collect();
+        let (_, timer) = Timer::periodic(clock.clone(), Duration::from_nanos(10), |_| {});
+        executor.add(timer).unwrap().keep();
+        executor.spin_some(Duration::MAX).unwrap();
+        let mut executed = 0;
+        let allocations = allocation_counter::measure(|| {
+            for round in 0..200 {
+                clock.set_time(clock.now() + Duration::from_nanos(10));
+                ringers.iter().step_by(1 + round % 5).for_each(Ringer::ring);
+                executed += executor.spin_all(Duration::MAX).unwrap();
+            }
+        });
+        assert!(executed > 200, "{name}: {executed}");
+        assert_eq!(allocations.count_total, 0, "{name}");
+    }
+}
