@@ -35,7 +35,7 @@ pub trait Policy: Send {
     /// later where it cannot be now.
     fn next(&mut self) -> Option<(Slot, Step)>;
 
-    /// Whether [`next`](Self::next) would give something.
+    /// Whether [`next`](Self::next) may give something; the executor does not ask it where this is false.
     fn has_ready(&self) -> bool;
 
     /// Whether the order is broken if entities overlap: then one thread spins, however many the executor could have.

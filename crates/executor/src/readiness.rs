@@ -104,6 +104,12 @@ impl Readiness {
         self.own.flags.is_set(slot)
     }
 
+    /// Whether no flag is seen, of whoever rang. One that is set meanwhile may be missed, but not by a sleeper.
+    pub(crate) fn are_clear(&self) -> bool {
+        self.own.flags.are_clear()
+            && self.letter_box.as_ref().is_none_or(|memory| memory.doorbell().flags.are_clear())
+    }
+
     /// Takes all flags, of whoever rang. One thread at a time.
     pub(crate) fn drain(&self, mut each: impl FnMut(Slot)) {
         if let Some(memory) = &self.letter_box {

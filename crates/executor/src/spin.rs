@@ -7,6 +7,7 @@ use crate::policy::Step;
 use crate::readiness::Readiness;
 use crate::sync::{Arc, AtomicBool, Ordering, lock};
 use crate::table::{Entries, Requeue};
+use std::cell::Cell;
 use std::ops::Deref;
 use std::pin::pin;
 use std::task::{Context, Poll, Wake, Waker};
@@ -220,6 +221,14 @@ enum Turn {
 struct Spin<'a> {
     shared: &'a Shared,
     thread: ThreadId,
+    /// Of one thread alone: what the policy had when it last looked.
+    has_ready: Cell<bool>,
+}
+
+impl<'a> Spin<'a> {
+    fn new(shared: &'a Shared, thread: ThreadId) -> Self {
+        Self { shared, thread, has_ready: Cell::new(true) }
+    }
 }
 
 /// The right to call a spin function, with the thread that has it; given back when dropped, by a panic too.
@@ -239,7 +248,7 @@ impl<'a> Right<'a> {
         }
         spinners.caller = Some(thread);
         drop(spinners);
-        let right = Self(Spin { shared, thread: id });
+        let right = Self(Spin::new(shared, id));
         shared.settings.prepare_thread()?;
         if shared.settings.is_frozen {
             shared.table.freeze();
@@ -288,7 +297,7 @@ impl Spin<'_> {
         while !self.shared.stop.load(Ordering::Relaxed) {
             let Some(picked) = table.desk().lock().pick(self.thread) else { break };
             count += usize::from(picked.step != Step::Take);
-            table.execute(picked, Requeue::Later);
+            table.execute(picked, Requeue::Later, &self.has_ready);
             if is_past(until) {
                 break;
             }
@@ -312,7 +321,11 @@ impl Spin<'_> {
 
     /// Executes one unit of the entity that is next.
     fn turn(&self) -> Turn {
-        let table = &self.shared.table;
+        let Shared { table, timers, readiness, .. } = self.shared;
+        // On the way to sleep, without the lock: nobody else makes anything ready but by flags.
+        if !self.has_ready.get() && timers.is_empty() && readiness.are_clear() {
+            return Turn::Nothing;
+        }
         let mut is_rung = false;
         loop {
             let mut board = table.desk().lock();
@@ -322,7 +335,7 @@ impl Spin<'_> {
             };
             drop(board);
             let is_unit = picked.step != Step::Take;
-            table.execute(picked, Requeue::AtOnce);
+            table.execute(picked, Requeue::AtOnce, &self.has_ready);
             if is_unit {
                 return Turn::Executed;
             }

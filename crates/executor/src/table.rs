@@ -12,6 +12,7 @@ use crate::policy::{Policy, Step};
 use crate::readiness::Readiness;
 use crate::ready::Ringer;
 use crate::sync::{Arc, Condvar, MutexGuard, PoisonError};
+use std::cell::Cell;
 use std::thread::ThreadId;
 
 pub(crate) struct Table {
@@ -23,7 +24,7 @@ pub(crate) struct Table {
 
 pub(crate) struct Entries {
     policy: Box<dyn Policy>,
-    cells: Vec<Cell>,
+    seats: Vec<Seat>,
     groups: Groups,
     free: Vec<Slot>,
     /// Several threads spin, so callback groups make a difference.
@@ -32,7 +33,7 @@ pub(crate) struct Entries {
     is_closed: bool,
 }
 
-struct Cell {
+struct Seat {
     state: State,
     group: Option<GroupNumber>,
 }
@@ -40,7 +41,7 @@ struct Cell {
 enum State {
     /// No entity, or the slot that the executor keeps for itself.
     Vacant,
-    Idle(Entity),
+    Idle(Box<Entity>),
     /// Out of the table, executed by this thread. `again`: it became ready meanwhile, and that is owed.
     Running {
         thread: ThreadId,
@@ -51,7 +52,7 @@ enum State {
     /// Running, and to be handed to somebody who waits.
     Awaited,
     /// Returned for the one who waits.
-    Left(Entity),
+    Left(Box<Entity>),
 }
 
 /// Why an entity could not be taken out.
@@ -84,10 +85,10 @@ impl Table {
         policy: Box<dyn Policy>,
         has_crew: bool,
     ) -> Self {
-        let cells = (0..first.index()).map(|_| Cell { state: State::Vacant, group: None }).collect();
+        let seats = (0..first.index()).map(|_| Seat { state: State::Vacant, group: None }).collect();
         let entries = Entries {
             policy,
-            cells,
+            seats,
             groups: Groups::default(),
             free: Vec::new(),
             has_crew,
@@ -121,29 +122,35 @@ impl Table {
         }
         let slot = match entries.free.last() {
             Some(&slot) => slot,
-            None => Slot::new(entries.cells.len()).ok_or(AddError::Full { capacity: CAPACITY })?,
+            None => Slot::new(entries.seats.len()).ok_or(AddError::Full { capacity: CAPACITY })?,
         };
         if !entity.ringer.attach(&self.readiness, slot) {
             return Err(AddError::RingerInUse);
         }
         if entries.free.pop().is_none() {
-            entries.cells.push(Cell { state: State::Vacant, group: None });
+            entries.seats.push(Seat { state: State::Vacant, group: None });
         }
         entries.policy.admit(slot, &entity.attributes);
         let group = entity.attributes.group.as_ref().map(|group| entries.groups.join(group));
-        entries.cells[slot.index()] = Cell { state: State::Idle(entity), group };
+        entries.seats[slot.index()] = Seat { state: State::Idle(Box::new(entity)), group };
         Ok(slot)
     }
 
-    /// Executes a step of an entity that was [picked](Entries::pick).
+    /// Executes a step of an entity that was [picked](Entries::pick), and notes whether something is ready afterwards.
     ///
     /// # Panics
     ///
     /// If the body does and nobody catches it; the entity is back in its slot then, and ready.
-    pub(crate) fn execute(&self, Picked { slot, entity, step }: Picked, requeue: Requeue) {
+    pub(crate) fn execute(
+        &self,
+        Picked { slot, entity, step }: Picked,
+        requeue: Requeue,
+        has_ready: &Cell<bool>,
+    ) {
         // A panic may leave work behind: the guard takes that for granted until it is told better.
         let progress = Progress::More;
-        let mut running = Running { table: self, slot, entity: Some(entity), progress, requeue };
+        let entity = Some(entity);
+        let mut running = Running { table: self, slot, entity, progress, requeue, has_ready };
         match running.entity.as_mut().map(|entity| entity.execute(step)) {
             Some(Ok(progress)) => running.progress = progress,
             Some(Err(caught)) => {
@@ -154,14 +161,15 @@ impl Table {
         }
     }
 
-    fn finish(&self, slot: Slot, entity: Entity, progress: Progress, requeue: Requeue) {
+    /// Says whether something is ready.
+    fn finish(&self, slot: Slot, entity: Box<Entity>, progress: Progress, requeue: Requeue) -> bool {
         let mut board = self.desk.lock();
-        let Entries { policy, cells, groups, has_crew, .. } = &mut **board;
-        let cell = &mut cells[slot.index()];
-        if let Some(group) = cell.group.filter(|_| *has_crew) {
+        let Entries { policy, seats, groups, has_crew, .. } = &mut **board;
+        let seat = &mut seats[slot.index()];
+        if let Some(group) = seat.group.filter(|_| *has_crew) {
             groups.exit(group).for_each(|parked| policy.make_ready(parked));
         }
-        match std::mem::replace(&mut cell.state, State::Vacant) {
+        match std::mem::replace(&mut seat.state, State::Vacant) {
             State::Running { again, .. } => {
                 if again || progress == Progress::More {
                     match requeue {
@@ -169,40 +177,43 @@ impl Table {
                         Requeue::Later => self.readiness.ring(slot),
                     }
                 }
-                cell.state = State::Idle(entity);
+                seat.state = State::Idle(entity);
+                policy.has_ready()
             }
             State::Awaited => {
                 if progress == Progress::More {
                     entity.ringer.ring(); // pending, since the entity is detached
                 }
-                cell.state = State::Left(entity);
+                seat.state = State::Left(entity);
                 drop(board);
                 self.left.notify_all();
+                true // or not: it will be looked at
             }
             _ => {
                 board.release(slot);
                 drop(board);
                 drop(entity);
+                true
             }
         }
     }
 
     /// Takes the entity out without waiting: it is returned, or dropped by the thread that runs it now.
-    pub(crate) fn remove(&self, slot: Slot, ringer: &Ringer) -> Option<Entity> {
+    pub(crate) fn remove(&self, slot: Slot, ringer: &Ringer) -> Option<Box<Entity>> {
         let mut board = self.desk.lock();
         let entries = &mut **board;
         if entries.is_closed {
             return None;
         }
         entries.dismiss(slot, ringer); // before the slot is free for another
-        let cell = &mut entries.cells[slot.index()];
-        match std::mem::replace(&mut cell.state, State::Vacant) {
+        let seat = &mut entries.seats[slot.index()];
+        match std::mem::replace(&mut seat.state, State::Vacant) {
             State::Idle(entity) => {
                 entries.release(slot);
                 Some(entity)
             }
             _ => {
-                cell.state = State::Removed;
+                seat.state = State::Removed;
                 None
             }
         }
@@ -214,24 +225,24 @@ impl Table {
         if board.is_closed {
             return Err(TakeOutError::Closed);
         }
-        if let State::Running { thread, .. } = board.cells[slot.index()].state
+        if let State::Running { thread, .. } = board.seats[slot.index()].state
             && thread == std::thread::current().id()
         {
             return Err(TakeOutError::RunsInThisThread);
         }
         board.dismiss(slot, ringer);
-        let state = &mut board.cells[slot.index()].state;
+        let state = &mut board.seats[slot.index()].state;
         if matches!(state, State::Running { .. }) {
             *state = State::Awaited;
         }
         loop {
-            let cell = &mut board.cells[slot.index()];
-            match std::mem::replace(&mut cell.state, State::Vacant) {
+            let seat = &mut board.seats[slot.index()];
+            match std::mem::replace(&mut seat.state, State::Vacant) {
                 State::Idle(entity) | State::Left(entity) => {
                     board.release(slot);
-                    return Ok(entity);
+                    return Ok(*entity);
                 }
-                other => cell.state = other,
+                other => seat.state = other,
             }
             board = self.wait_for_leaving(board);
         }
@@ -242,12 +253,12 @@ impl Table {
     }
 
     /// Takes all entities out, for good. Nobody may be executing one.
-    pub(crate) fn close(&self) -> Vec<(Slot, Entity)> {
+    pub(crate) fn close(&self) -> Vec<(Slot, Box<Entity>)> {
         let mut board = self.desk.lock();
         board.is_closed = true;
-        let cells = std::mem::take(&mut board.cells);
-        let numbered = cells.into_iter().enumerate();
-        let entities = numbered.filter_map(|(index, cell)| match cell.state {
+        let seats = std::mem::take(&mut board.seats);
+        let numbered = seats.into_iter().enumerate();
+        let entities = numbered.filter_map(|(index, seat)| match seat.state {
             State::Idle(entity) | State::Left(entity) => Some((Slot::new(index)?, entity)),
             _ => None,
         });
@@ -258,14 +269,14 @@ impl Table {
 /// An entity to be executed, out of its slot.
 pub(crate) struct Picked {
     slot: Slot,
-    entity: Entity,
+    entity: Box<Entity>,
     pub(crate) step: Step,
 }
 
 impl Entries {
     /// Makes the entity in this slot ready; strangers may have set the flag of a slot that has none.
     pub(crate) fn make_ready(&mut self, slot: Slot) {
-        if self.cells.get(slot.index()).is_some_and(|cell| !matches!(cell.state, State::Vacant)) {
+        if self.seats.get(slot.index()).is_some_and(|seat| !matches!(seat.state, State::Vacant)) {
             self.policy.make_ready(slot);
         }
     }
@@ -276,7 +287,7 @@ impl Entries {
     pub(crate) fn pick(&mut self, thread: ThreadId) -> Option<Picked> {
         loop {
             let (slot, step) = self.policy.next()?;
-            let Cell { state, group } = &mut self.cells[slot.index()];
+            let Seat { state, group } = &mut self.seats[slot.index()];
             if let Some(group) = group.filter(|_| self.has_crew)
                 && matches!(state, State::Idle(_) | State::Running { .. })
                 && !self.groups.enter(group, slot)
@@ -296,10 +307,10 @@ impl Entries {
 
     /// Ends rings to the slot. That the entity was ready goes with it.
     fn dismiss(&mut self, slot: Slot, ringer: &Ringer) {
-        let group = self.cells[slot.index()].group;
+        let group = self.seats[slot.index()].group;
         let was_parked = group.is_some_and(|group| self.groups.dismiss(group, slot));
         let was_ready = self.policy.dismiss(slot) || was_parked;
-        let is_owed = matches!(self.cells[slot.index()].state, State::Running { again: true, .. });
+        let is_owed = matches!(self.seats[slot.index()].state, State::Running { again: true, .. });
         ringer.detach();
         if was_ready || is_owed {
             ringer.ring(); // pending from now on
@@ -307,9 +318,9 @@ impl Entries {
     }
 
     fn release(&mut self, slot: Slot) {
-        let cell = &mut self.cells[slot.index()];
-        cell.state = State::Vacant;
-        if let Some(group) = cell.group.take() {
+        let seat = &mut self.seats[slot.index()];
+        seat.state = State::Vacant;
+        if let Some(group) = seat.group.take() {
             self.groups.leave(group);
         }
         self.free.push(slot);
@@ -320,15 +331,16 @@ impl Entries {
 struct Running<'a> {
     table: &'a Table,
     slot: Slot,
-    entity: Option<Entity>,
+    entity: Option<Box<Entity>>,
     progress: Progress,
     requeue: Requeue,
+    has_ready: &'a Cell<bool>,
 }
 
 impl Drop for Running<'_> {
     fn drop(&mut self) {
         if let Some(entity) = self.entity.take() {
-            self.table.finish(self.slot, entity, self.progress, self.requeue);
+            self.has_ready.set(self.table.finish(self.slot, entity, self.progress, self.requeue));
         }
     }
 }

@@ -76,9 +76,14 @@ impl Timers {
         drop(emptied); // may be the last to own the clock, whose drop is not ours to call under a lock
     }
 
+    /// Whether there are none.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.count.load(Ordering::Relaxed) == 0
+    }
+
     /// Gives the slots of the timers whose deadline has come.
     pub(crate) fn expire(&self, mut each: impl FnMut(Slot)) {
-        if self.count.load(Ordering::Relaxed) == 0 {
+        if self.is_empty() {
             return;
         }
         for queue in lock(&self.queues).iter() {
@@ -94,7 +99,7 @@ impl Timers {
 
     /// How long to sleep at most; `None`: no deadline comes by the mere passing of time.
     pub(crate) fn timeout(&self) -> Option<Duration> {
-        if self.count.load(Ordering::Relaxed) == 0 {
+        if self.is_empty() {
             return None;
         }
         lock(&self.queues).iter().filter_map(|queue| queue.timeout()).min()

@@ -5,9 +5,14 @@
 use feros_executor::*;
 use rustix::thread::sched_getaffinity;
 use std::thread;
+use std::time::Duration;
 
 fn on_a_thread<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
     thread::Builder::new().name("realtime".into()).spawn(work).unwrap().join().unwrap()
+}
+
+fn ms(millis: u64) -> Duration {
+    Duration::from_millis(millis)
 }
 
 fn status(field: &str) -> String {
@@ -47,12 +52,13 @@ fn scheduling_classes_are_set_or_refused_with_a_cure() {
         (Scheduling::Fifo { priority: 10 }, "1"),
         (Scheduling::RoundRobin { priority: 20 }, "2"),
         (Scheduling::Other, "0"),
+        (Scheduling::Deadline { runtime: ms(1), deadline: ms(10), period: ms(20) }, "6"),
     ];
     for (scheduling, number) in classes {
         on_a_thread(move || {
             let executor =
                 Executor::builder().realtime(RealtimeConfig::default().scheduling(scheduling)).build();
-            match executor.spin_some(std::time::Duration::ZERO) {
+            match executor.spin_some(Duration::ZERO) {
                 Ok(_) => {
                     let stat = std::fs::read_to_string("/proc/thread-self/stat").unwrap();
                     let policy =
@@ -60,8 +66,11 @@ fn scheduling_classes_are_set_or_refused_with_a_cure() {
                     assert_eq!(policy, number, "{scheduling:?}");
                 }
                 Err(SpinError::Realtime(RealtimeError::Refused { call, errno, cure, .. })) => {
-                    assert_eq!((call, errno), ("pthread_setschedparam", 1));
-                    assert!(cure.contains("limits.conf") && cure.contains("CAP_SYS_NICE"));
+                    let is_deadline = matches!(scheduling, Scheduling::Deadline { .. });
+                    assert_eq!(call, if is_deadline { "sched_setattr" } else { "pthread_setschedparam" });
+                    // A deadline is also refused where the processors of the process are restricted (EBUSY).
+                    assert!(errno == 1 || is_deadline && errno == 16, "{errno}");
+                    assert!(cure.contains("CAP_SYS_NICE") && (is_deadline || cure.contains("limits.conf")));
                 }
                 Err(other) => panic!("{other}"),
             }
@@ -84,9 +93,9 @@ fn what_cannot_be_is_said() {
         (RealtimeConfig::default().thread_name("a\0b"), "without zero bytes"),
         (
             RealtimeConfig::default().scheduling(Scheduling::Deadline {
-                runtime: std::time::Duration::from_millis(2),
-                deadline: std::time::Duration::from_millis(1),
-                period: std::time::Duration::from_millis(1),
+                runtime: ms(2),
+                deadline: ms(1),
+                period: ms(1),
             }),
             "runtime <= deadline <= period",
         ),

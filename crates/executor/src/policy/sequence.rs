@@ -185,9 +185,8 @@ impl Policy for Sequence {
         })
     }
 
-    /// Of no use to a second thread, which a sequence has not.
     fn has_ready(&self) -> bool {
-        !self.round.is_empty() || !self.taken.is_empty()
+        !self.round.is_empty() || !self.taken.is_empty() || !self.waiting.is_empty()
     }
 
     fn is_serial(&self) -> bool {

@@ -2,6 +2,7 @@
 
 use super::{Outcome, Spin, SpinError, Turn, is_past};
 use crate::desk::Wait;
+use crate::executor::Shared;
 use crate::policy::Step;
 use crate::sync::{Ordering, lock};
 use crate::table::Requeue;
@@ -26,11 +27,11 @@ impl Spin<'_> {
         desk.open();
         let is_asked = done.is_some();
         thread::scope(|scope| {
-            let closing = Closing(self);
+            let closing = Closing(self.shared);
             let mut helpers = Vec::new();
             let mut outcome = Ok(());
             for number in 1..self.shared.settings.threads {
-                match self.start_helper(scope, number, is_asked) {
+                match start_helper(self.shared, scope, number, is_asked) {
                     Ok(helper) => helpers.push(helper),
                     Err(error) => {
                         outcome = Err(error);
@@ -49,26 +50,6 @@ impl Spin<'_> {
             }
             failed.map_or(outcome, Err)
         })
-    }
-
-    fn start_helper<'scope>(
-        &'scope self,
-        scope: &'scope Scope<'scope, '_>,
-        number: usize,
-        is_asked: bool,
-    ) -> Result<Helper<'scope>, SpinError> {
-        let name = self.shared.settings.thread_name(number);
-        let help = move || {
-            let _closing = Closing(self);
-            self.shared.settings.prepare_thread()?;
-            let spin = Spin { shared: self.shared, thread: thread::current().id() };
-            lock(&self.shared.spinners).helpers.push(spin.thread);
-            spin.help(is_asked);
-            Ok(())
-        };
-        let builder = thread::Builder::new().name(name.clone());
-        let failed = |error: std::io::Error| SpinError::Thread { name, reason: error.to_string() };
-        builder.spawn_scoped(scope, help).map_err(failed)
     }
 
     /// What the calling thread does.
@@ -119,7 +100,7 @@ impl Spin<'_> {
                 table.desk().leave(&board, timers.take_new() || is_rung, &alarm);
                 drop(board);
                 let is_unit = picked.step != Step::Take;
-                table.execute(picked, Requeue::AtOnce);
+                table.execute(picked, Requeue::AtOnce, &self.has_ready);
                 if tells && is_unit {
                     table.desk().tell_news(&mut table.desk().lock());
                 }
@@ -135,11 +116,31 @@ impl Spin<'_> {
     }
 }
 
+fn start_helper<'scope>(
+    shared: &'scope Shared,
+    scope: &'scope Scope<'scope, '_>,
+    number: usize,
+    is_asked: bool,
+) -> Result<Helper<'scope>, SpinError> {
+    let name = shared.settings.thread_name(number);
+    let help = move || {
+        let _closing = Closing(shared);
+        shared.settings.prepare_thread()?;
+        let spin = Spin::new(shared, thread::current().id());
+        lock(&shared.spinners).helpers.push(spin.thread);
+        spin.help(is_asked);
+        Ok(())
+    };
+    let builder = thread::Builder::new().name(name.clone());
+    let failed = |error: std::io::Error| SpinError::Thread { name, reason: error.to_string() };
+    builder.spawn_scoped(scope, help).map_err(failed)
+}
+
 /// Sends the crew home when dropped, by a panic too.
-struct Closing<'a>(&'a Spin<'a>);
+struct Closing<'a>(&'a Shared);
 
 impl Drop for Closing<'_> {
     fn drop(&mut self) {
-        self.0.shared.table.desk().close();
+        self.0.table.desk().close();
     }
 }

@@ -345,3 +345,39 @@ fn simulated_time_is_followed_with_every_kind() {
         thread.join().unwrap();
     }
 }
+
+#[test]
+fn nodes_come_and_go_while_executors_of_every_kind_spin() {
+    let context = context();
+    let executors: [fn() -> Executor; 3] = [
+        Executor::new,
+        || Executor::builder().threads(3).build(),
+        || Executor::builder().threads(2).policy(policy::Ros::default()).build(),
+    ];
+    for make in executors {
+        let executor = Arc::new(make());
+        let spinner = executor.clone();
+        let thread = std::thread::Builder::new().name("spinning".into());
+        let thread = thread.spawn(move || spinner.spin().unwrap()).unwrap();
+        for round in 0..20 {
+            let node = context.create_node(&format!("node_{round}")).unwrap();
+            let (ticked, ticks) = sync_channel(1);
+            let tick = move || {
+                let _ = ticked.try_send(());
+            };
+            let _early = node.create_wall_timer(Duration::from_micros(100), tick.clone()).unwrap();
+            executor.add_node(&node).unwrap();
+            let _late = node.create_wall_timer(Duration::from_micros(100), tick).unwrap();
+            (0..3).for_each(|_| ticks.recv().unwrap());
+            executor.remove_node(&node);
+            while ticks.try_recv().is_ok() {}
+            assert!(ticks.try_recv().is_err(), "its callbacks have ended");
+            if round % 2 == 0 {
+                executor.add_node(&node).unwrap(); // and is dropped while it is there
+                ticks.recv().unwrap();
+            }
+        }
+        executor.stopper().stop();
+        thread.join().unwrap();
+    }
+}
