@@ -186,3 +186,52 @@ fn turns_with_a_letter_box_find_what_was_rung_before_them() {
     drop(executor);
     assert_eq!(slot.load(Ordering::Relaxed), 0, "told that the executor is gone");
 }
+
+/// A crew whose one thread is held in a callback hears other processes with the other, whoever watches at that time.
+#[test]
+fn a_crew_hears_other_processes_while_a_callback_blocks() {
+    let memory = Mapped::new();
+    let outside = memory.again();
+    let executor = Arc::new(Executor::builder().threads(2).doorbell(memory.clone()).build());
+    let (blocked, is_blocked) = mpsc::sync_channel(1);
+    let (go_on, may_go_on) = mpsc::sync_channel::<()>(1);
+    let (ran, runs) = mpsc::sync_channel(1);
+    let blocking = Ringer::new();
+    let body = move || {
+        blocked.send(()).unwrap();
+        may_go_on.recv().unwrap();
+        Progress::Done
+    };
+    executor.add(Entity::new(&blocking, body)).unwrap().keep();
+    let rung = Ringer::new();
+    let body = move || {
+        ran.send(()).unwrap();
+        Progress::Done
+    };
+    let place = Arc::new(Mutex::new(None));
+    let seen = Arc::clone(&place);
+    executor.add(Entity::new(&rung, body)).unwrap().keep();
+    rung.on_move(move |place| *seen.lock().unwrap() = place); // rings it
+    let slot = place.lock().unwrap().unwrap().slot;
+    let spinning = Arc::clone(&executor);
+    let thread = thread::Builder::new().name("spinning".into());
+    let thread = thread.spawn(move || spinning.spin().unwrap()).unwrap();
+    runs.recv().unwrap();
+    for round in 0..200 {
+        if round % 2 == 0 {
+            blocking.ring();
+            is_blocked.recv().unwrap();
+        }
+        for _ in 0..5 {
+            outside.doorbell().ring(slot);
+            runs.recv().unwrap(); // hangs if nobody heard it
+            rung.ring();
+            runs.recv().unwrap();
+        }
+        if round % 2 == 0 {
+            go_on.send(()).unwrap();
+        }
+    }
+    executor.stopper().stop();
+    thread.join().unwrap();
+}

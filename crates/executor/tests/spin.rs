@@ -372,3 +372,44 @@ fn a_policy_is_a_value_that_names_the_next_slot() {
     // `spin_all` is made of rounds in which each entity has one turn, here in the policy's order.
     assert_eq!(*order.lock().unwrap(), [3, 2, 1, 0, 3, 2, 1, 0]);
 }
+
+/// Catches the first panic and refuses everything after it; the entity is dropped from within.
+#[derive(Default)]
+struct Strict {
+    has_failed: AtomicBool,
+    texts: Mutex<Vec<String>>,
+    handle: Mutex<Option<EntityHandle>>,
+}
+
+impl Supervisor for Strict {
+    fn supervision(&self) -> Supervision {
+        if self.has_failed.load(Ordering::SeqCst) { Supervision::Refuse } else { Supervision::Catch }
+    }
+
+    fn panicked(&self, text: &str) {
+        self.has_failed.store(true, Ordering::SeqCst);
+        self.texts.lock().unwrap().push(text.to_owned());
+        drop(self.handle.lock().unwrap().take());
+    }
+}
+
+#[test]
+fn a_supervisor_is_told_of_a_panic_and_refuses_what_it_shares() {
+    let executor = Executor::new();
+    let strict = Arc::new(Strict::default());
+    let (bad, alive) = (Ringer::new(), Arc::new(()));
+    let held = Arc::clone(&alive);
+    let body = move || -> Progress { panic!("number {}", Arc::strong_count(&held)) };
+    let entity = Entity::new(&bad, body).supervised_by(strict.clone());
+    *strict.handle.lock().unwrap() = Some(executor.add(entity).unwrap());
+    let (ringer, entity, count) = counter();
+    let _refused = executor.add(entity.supervised_by(strict.clone())).unwrap();
+    let (other, entity, others) = counter();
+    let _other = executor.add(entity).unwrap();
+    [&bad, &ringer, &other].into_iter().for_each(Ringer::ring);
+    executor.spin_all(Duration::MAX).unwrap();
+    assert_eq!(*strict.texts.lock().unwrap(), ["number 2"]);
+    assert_eq!(Arc::strong_count(&alive), 1, "dropped with what it had captured");
+    assert_eq!((count.load(Ordering::SeqCst), others.load(Ordering::SeqCst)), (0, 1));
+    assert_eq!(supervise(&*strict, || 1), None);
+}
