@@ -140,7 +140,16 @@ install_ros2() {
     printf '%s\n' "$wanted" >"$stamp"
 }
 
+# No wheel has this package; the tests of containers want stock clients of it. Quick when it is there already.
+build_composition_interfaces() {
+    "$venv/bin/python" scripts/build_interfaces_for_ros2.py composition_interfaces ||
+        fail "composition_interfaces could not be built for stock ROS 2. Cure what it says above and run this again."
+}
+
 check_rust
 install_system_packages
-[[ $purpose == demo ]] || install_ros2
+if [[ $purpose == test ]]; then
+    install_ros2
+    build_composition_interfaces
+fi
 say "ready ($purpose)"

@@ -129,8 +129,8 @@ fn run(
 }
 
 /// An executor of several threads.
-fn executor_of(_threads: usize) -> Executor {
-    Executor::new()
+fn executor_of(threads: usize) -> Executor {
+    Executor::builder().threads(threads).build()
 }
 
 /// What children are to know of the command line: all from `--ros-args` to `--`.

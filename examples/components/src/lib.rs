@@ -8,7 +8,7 @@ use feros::msgs::std_msgs::msg::String as Text;
 use feros::{Context, Error, Node, NodeOptions, NodeTimer, Subscription};
 use feros_component::{Component, register};
 
-/// Publishes a line with a number on `chatter`, ten times a second.
+/// Publishes a line with a number on `chatter`, ten times a second; the parameter `text` is what it says.
 pub struct Talker {
     node: Node,
     _timer: NodeTimer,
@@ -18,10 +18,11 @@ impl Component for Talker {
     fn new(context: &Context, options: NodeOptions) -> Result<Self, Error> {
         let node = context.create_node_with(options.name("talker"))?;
         let publisher = node.create_publisher::<Text>("chatter", 10)?;
+        let text = node.declare_parameter("text", "Hello World")?;
         let mut count = 0_u64;
         let timer = node.create_wall_timer(Duration::from_millis(100), move || {
             count += 1;
-            if let Err(error) = publisher.publish(Text { data: format!("Hello World: {count}") }) {
+            if let Err(error) = publisher.publish(Text { data: format!("{}: {count}", text.get()) }) {
                 tracing::error!("{error}");
             }
         })?;

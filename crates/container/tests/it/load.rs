@@ -1,10 +1,14 @@
 //! Loading, naming and listing, as rclcpp's containers do it, in every kind of container.
 
+use feros::ParameterValue;
 use feros::msgs::composition_interfaces::srv::LoadNode_Request;
+use feros::msgs::rcl_interfaces::srv::{GetParameters, GetParameters_Request};
 use feros::msgs::std_msgs::msg::String as Text;
 use rustix::process::Signal;
 
-use crate::support::{ALL, Container, ISOLATED, PROCESS, SINGLE, Usage, named, parameter, request};
+use crate::support::{
+    ALL, Container, ISOLATED, MULTI, PROCESS, SINGLE, Usage, WATCHDOG, named, parameter, request,
+};
 
 #[test]
 fn components_are_loaded_listed_and_unloaded_in_every_container() {
@@ -17,7 +21,7 @@ fn components_are_loaded_listed_and_unloaded_in_every_container() {
         let heard: Text = container.hear("/heard");
         assert!(heard.data.starts_with("Hello World: "), "{heard:?}");
 
-        container.client.unload(1, crate::support::WATCHDOG).unwrap();
+        container.client.unload(1, WATCHDOG).unwrap();
         assert_eq!(container.list(), [(2, "/listener".into())]);
         assert_eq!(
             container.load(&request("demo", "demo_components::Talker")),
@@ -36,15 +40,41 @@ fn names_namespaces_and_remaps_are_those_of_the_request() {
             node_name: "speaker".into(),
             node_namespace: "/robot/front".into(),
             remap_rules: vec!["chatter:=/said".into()],
-            parameters: vec![parameter("unused", 3)],
+            parameters: vec![parameter("text", "I say")],
             extra_arguments: vec![parameter("use_intra_process_comms", true)],
             log_level: 30,
             ..request("demo", "demo_components::Talker")
         };
-        let loaded = container.client.load(&full, crate::support::WATCHDOG).unwrap();
+        let loaded = container.client.load(&full, WATCHDOG).unwrap();
         assert_eq!((loaded.unique_id, loaded.full_node_name.as_str()), (1, "/robot/front/speaker"));
-        let _: Text = container.hear("/said");
+        let said: Text = container.hear("/said");
+        assert!(said.data.starts_with("I say: "), "the parameter is that of the request: {said:?}");
     }
+}
+
+#[test]
+fn a_parameter_of_a_wrong_type_is_refused() {
+    let container = Container::start(SINGLE, &[]);
+    let wrong = LoadNode_Request {
+        parameters: vec![parameter("text", 3)],
+        ..request("demo", "demo_components::Talker")
+    };
+    let error = container.refusal(&wrong);
+    assert!(
+        error.starts_with("Component constructor threw an exception: ") && error.contains("text"),
+        "{error}"
+    );
+    assert_eq!(container.list(), []);
+}
+
+#[test]
+fn the_threads_of_a_multi_threaded_container_are_a_parameter() {
+    let container = Container::start(MULTI, &["--ros-args", "-p", "thread_num:=2"]);
+    let get = container.node.create_client::<GetParameters>("/ComponentManager/get_parameters").unwrap();
+    get.wait_for_service(WATCHDOG).unwrap();
+    let response =
+        get.call_and_wait(&GetParameters_Request { names: vec!["thread_num".into()] }, WATCHDOG).unwrap();
+    assert_eq!(ParameterValue::from(response.values[0].clone()), ParameterValue::Integer(2));
 }
 
 #[test]

@@ -5,5 +5,6 @@ mod faults;
 mod features;
 mod load;
 mod restart;
+mod stock;
 mod support;
 mod unload;

@@ -57,13 +57,17 @@ pub(crate) struct Container {
     pub(crate) prefix: tempfile::TempDir,
     pub(crate) client: ContainerClient,
     pub(crate) node: Node,
-    _domain: Domain,
+    pub(crate) domain: Domain,
 }
 
 impl Container {
     /// Starts a container and waits until it serves.
     pub(crate) fn start(binary: &str, arguments: &[&str]) -> Self {
-        let domain = Domain::reserve_without_ros2();
+        Self::start_in(Domain::reserve_without_ros2(), binary, arguments)
+    }
+
+    /// ... in this domain.
+    pub(crate) fn start_in(domain: Domain, binary: &str, arguments: &[&str]) -> Self {
         let prefix = prefix();
         let mut child = Command::new(binary)
             .args(arguments)
@@ -98,7 +102,7 @@ impl Container {
         let node = context.create_node("test").unwrap();
         let client = ContainerClient::new(&node, "/ComponentManager").unwrap();
         client.wait(WATCHDOG).unwrap();
-        Self { child, log, prefix, client, node, _domain: domain }
+        Self { child, log, prefix, client, node, domain }
     }
 
     pub(crate) fn pid(&self) -> u32 {
@@ -225,21 +229,21 @@ pub(crate) fn parameter(name: &str, value: impl Into<ParameterValue>) -> Paramet
     Parameter { name: name.into(), value: value.into().into() }
 }
 
-/// Threads, open files and proportional memory of a process.
+/// Threads, open files and memory of its own of a process. What it shares with others counts for nothing: they come and go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Usage {
     pub(crate) threads: usize,
     pub(crate) files: usize,
-    pub(crate) pss_kib: u64,
+    pub(crate) own_kib: u64,
 }
 
 impl Usage {
     pub(crate) fn of(pid: u32) -> Self {
         let count = |folder: &str| std::fs::read_dir(format!("/proc/{pid}/{folder}")).unwrap().count();
         let rollup = std::fs::read_to_string(format!("/proc/{pid}/smaps_rollup")).unwrap();
-        let line = rollup.lines().find_map(|line| line.strip_prefix("Pss:")).unwrap();
-        let pss_kib = line.trim().trim_end_matches(" kB").parse().unwrap();
-        Self { threads: count("task"), files: count("fd"), pss_kib }
+        let line = rollup.lines().find_map(|line| line.strip_prefix("Private_Dirty:")).unwrap();
+        let own_kib = line.trim().trim_end_matches(" kB").parse().unwrap();
+        Self { threads: count("task"), files: count("fd"), own_kib }
     }
 }
 

@@ -31,7 +31,7 @@ fn soak(binary: &str) {
     }
     eprintln!("{} rounds in {binary}: {before:?} -> {after:?}", rounds());
     assert!(settled(after), "{before:?} -> {after:?}");
-    assert!(after.pss_kib <= before.pss_kib + ALLOWED_KIB, "{before:?} -> {after:?}");
+    assert!(after.own_kib <= before.own_kib + ALLOWED_KIB, "{before:?} -> {after:?}");
     // Other tests of this machine come and go there; what one round left behind would add up to more.
     assert!(shared_memory_files() < files + rounds() as usize, "/dev/shm grew");
     assert_eq!(container.list(), []);
