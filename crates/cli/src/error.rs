@@ -72,4 +72,5 @@ failures!(
     feros::WaitError,
     feros::AddNodeError,
     feros::SpinError,
+    feros_component::remote::RemoteError,
 );

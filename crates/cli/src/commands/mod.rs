@@ -1,6 +1,8 @@
 //! The command line: one module per verb, in the folders of the words before it.
 
 mod completion;
+mod component;
+mod container;
 mod demo;
 mod doctor;
 mod interface;
@@ -90,6 +92,11 @@ enum Command {
     Run(run::Args),
     /// Start what a launch file describes
     Launch(launch::Args),
+    /// Components: what is installed, and what containers have loaded
+    #[command(subcommand)]
+    Component(component::Command),
+    /// Run a component container
+    Container(container::Args),
     /// Check this machine and say what stands in the way
     Doctor(doctor::Args),
     /// Measure latency and throughput
@@ -111,6 +118,8 @@ pub(crate) fn run(line: CommandLine) -> Result<ExitCode, CliError> {
         Command::Interface(command) => interface::run(command, &globals),
         Command::Run(args) => run::run(&args),
         Command::Launch(args) => launch::run(&args),
+        Command::Component(command) => component::run(command, &globals),
+        Command::Container(args) => container::run(&args),
         Command::Doctor(args) => doctor::run(&args),
         Command::Perf(args) => perf::run(args),
         Command::Demo(args) => demo::run(args),

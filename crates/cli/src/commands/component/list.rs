@@ -1,0 +1,115 @@
+//! `feros component list`: containers, and the components in them.
+
+use std::process::ExitCode;
+
+use feros_component::remote::{ComponentState, ContainerClient, Loaded, containers};
+use serde::Serialize;
+
+use super::{PATIENCE, find_container};
+use crate::connection::{Connection, DiscoveryArgs};
+use crate::error::CliError;
+use crate::{notices, output};
+
+/// List the containers that are running, and their components
+#[derive(clap::Args)]
+#[command(after_help = "Examples:\n  feros component list\n  feros component list /ComponentManager --json")]
+pub(crate) struct Args {
+    /// Only the components of this container
+    #[arg(value_name = "CONTAINER")]
+    container_node_name: Option<String>,
+    /// Only the names of the containers
+    #[arg(long)]
+    containers_only: bool,
+    /// Print a JSON array of containers with their components
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    discovery: DiscoveryArgs,
+}
+
+#[derive(Serialize)]
+struct Container {
+    name: String,
+    components: Vec<Component>,
+}
+
+#[derive(Serialize)]
+struct Component {
+    unique_id: u64,
+    full_node_name: String,
+    /// Of Feros's containers only.
+    state: Option<String>,
+    detail: Option<String>,
+}
+
+impl Component {
+    fn new(loaded: Loaded, states: &[ComponentState]) -> Self {
+        let state = states.iter().find(|state| state.unique_id == loaded.unique_id);
+        Self {
+            unique_id: loaded.unique_id,
+            full_node_name: loaded.full_node_name,
+            state: state.map(|state| state.state.clone()),
+            detail: state.map(|state| state.detail.clone()).filter(|detail| !detail.is_empty()),
+        }
+    }
+
+    /// As `ros2 component list`, and what is wrong, where something is.
+    fn line(&self) -> String {
+        let line = format!("{}  {}", self.unique_id, self.full_node_name);
+        match (self.state.as_deref(), &self.detail) {
+            (None | Some("running"), _) => line,
+            (Some(state), None) => format!("{line}  {state}"),
+            (Some(state), Some(detail)) => format!("{line}  {state}: {detail}"),
+        }
+    }
+}
+
+pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
+    let connection = Connection::open()?;
+    let clients = match &args.container_node_name {
+        Some(name) => vec![find_container(&connection, name)?],
+        None => {
+            let graph = connection.discover(&args.discovery)?;
+            let clients =
+                containers(&graph).into_iter().map(|name| ContainerClient::new(&connection.node, &name));
+            clients.collect::<Result<_, _>>()?
+        }
+    };
+    let mut found = Vec::new();
+    for client in &clients {
+        let components = if args.containers_only { Vec::new() } else { components(client) };
+        found.push(Container { name: client.container().to_owned(), components });
+    }
+    if args.json {
+        output::print_json(&found)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let one = args.container_node_name.is_some();
+    let mut lines = Vec::new();
+    for container in &found {
+        if !one {
+            lines.push(container.name.clone());
+        }
+        let indentation = if one { "" } else { "  " };
+        lines.extend(
+            container.components.iter().map(|component| format!("{indentation}{}", component.line())),
+        );
+    }
+    output::print_lines(&lines)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The components of one container; one that does not answer is said and shown without any.
+fn components(client: &ContainerClient) -> Vec<Component> {
+    let asked = client.wait(super::SOON).map_err(Into::into).and_then(|()| client.list(PATIENCE));
+    match asked {
+        Ok(loaded) => {
+            let states = client.states(super::SOON).ok().flatten().unwrap_or_default();
+            loaded.into_iter().map(|loaded| Component::new(loaded, &states)).collect()
+        }
+        Err(error) => {
+            notices::warn(format!("{} does not tell its components: {error}", client.container()));
+            Vec::new()
+        }
+    }
+}

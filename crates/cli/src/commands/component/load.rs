@@ -1,0 +1,37 @@
+//! `feros component load`: loads a component into a container.
+
+use std::process::ExitCode;
+
+use super::{ComponentArgs, PATIENCE, find_container};
+use crate::connection::Connection;
+use crate::error::CliError;
+use crate::output;
+
+/// Load a component into a container
+#[derive(clap::Args)]
+#[command(
+    after_help = "Examples:\n  feros component load /ComponentManager demo demo::Talker\n  feros component load \
+                        /ComponentManager demo demo::Talker -n speaker --node-namespace /robot -r chatter:=/said -p rate:=5"
+)]
+pub(crate) struct Args {
+    /// The container's node
+    #[arg(value_name = "CONTAINER")]
+    container_node_name: String,
+    #[command(flatten)]
+    component: ComponentArgs,
+}
+
+pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
+    let connection = Connection::open()?;
+    let client = find_container(&connection, &args.container_node_name)?;
+    let loaded = client
+        .load(&args.component.request(), PATIENCE)
+        .map_err(|error| CliError::failed(format!("Failed to load component: {error}")))?;
+    output::print_lines([format!(
+        "Loaded component {} into '{}' container node as '{}'",
+        loaded.unique_id,
+        client.container(),
+        loaded.full_node_name
+    )])?;
+    Ok(ExitCode::SUCCESS)
+}

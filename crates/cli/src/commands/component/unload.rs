@@ -1,0 +1,42 @@
+//! `feros component unload`: unloads components of a container.
+
+use std::process::ExitCode;
+
+use super::{PATIENCE, find_container};
+use crate::connection::Connection;
+use crate::error::CliError;
+use crate::output;
+
+/// Unload components of a container
+#[derive(clap::Args)]
+#[command(after_help = "Example:\n  feros component unload /ComponentManager 1 2")]
+pub(crate) struct Args {
+    /// The container's node
+    #[arg(value_name = "CONTAINER")]
+    container_node_name: String,
+    /// Their numbers, as `feros component list` shows them
+    #[arg(value_name = "ID", required = true)]
+    component_uid: Vec<u64>,
+    /// Only print the numbers
+    #[arg(short, long)]
+    quiet: bool,
+}
+
+pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
+    let connection = Connection::open()?;
+    let client = find_container(&connection, &args.container_node_name)?;
+    let container = client.container();
+    for &id in &args.component_uid {
+        client.unload(id, PATIENCE).map_err(|error| {
+            CliError::failed(format!(
+                "Failed to unload component {id} from '{container}' container node\n    {error}"
+            ))
+        })?;
+        output::print_lines([if args.quiet {
+            id.to_string()
+        } else {
+            format!("Unloaded component {id} from '{container}' container node")
+        }])?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
