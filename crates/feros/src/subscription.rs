@@ -239,7 +239,7 @@ impl GenericSubscription {
             })
             .map_err(|source| CreateError::Engine { node: node.name().clone(), source })?;
         let participant = engine.gid().participant_prefix();
-        let mut inbox = Inbox::new(want, &engine.qos(), ringer.clone());
+        let mut inbox = Inbox::new(want, &engine.qos(), ringer.clone()).of_type(message_type.hash);
         if options.ignore_local_publications {
             inbox = inbox.ignoring(participant);
         }

@@ -7,7 +7,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
 use feros_executor::Ringer;
-use feros_rmw::{Gid, History, Payload, QosProfile, Reliability, Stamp};
+use feros_rmw::{Gid, History, Payload, QosProfile, Reliability, Stamp, TypeHash};
 
 /// The form in which a subscription's callback takes messages, hence in which a publisher of the same process hands them
 /// over.
@@ -54,6 +54,7 @@ pub(crate) struct StillFull;
 
 /// A bounded queue of messages. Many threads put, one takes; no lock is held while a message is dropped.
 pub(crate) struct Inbox<M> {
+    type_hash: Option<TypeHash>,
     want: Want,
     depth: usize,
     /// Whether publishers wait for room instead of pushing the oldest out.
@@ -75,6 +76,8 @@ type DirectRun = Arc<dyn Fn() + Send + Sync>;
 /// An inbox whose message type its user does not know.
 pub(crate) trait AnyInbox: Send + Sync {
     fn as_any(&self) -> &dyn Any;
+    /// What tells its message type from another one of the same Rust name.
+    fn type_hash(&self) -> Option<TypeHash>;
     fn want(&self) -> Want;
     fn ignores(&self, publisher: Gid) -> bool;
     /// Puts serialized bytes in, whatever the subscription wants: it decodes them itself.
@@ -91,6 +94,7 @@ impl<M: Send + Sync + 'static> Inbox<M> {
     pub(crate) fn new(want: Want, qos: &QosProfile, ringer: Ringer) -> Self {
         let keep_all = qos.history == History::KeepAll;
         Self {
+            type_hash: None,
             want,
             depth: if keep_all { KEEP_ALL_LIMIT } else { qos.depth.max(1) },
             is_lossless: keep_all && qos.reliability == Reliability::Reliable,
@@ -101,6 +105,11 @@ impl<M: Send + Sync + 'static> Inbox<M> {
             room: Condvar::new(),
             ringer,
         }
+    }
+
+    /// For messages of this type.
+    pub(crate) fn of_type(self, type_hash: Option<TypeHash>) -> Self {
+        Self { type_hash, ..self }
     }
 
     /// Does not hear the publishers of a participant.
@@ -176,6 +185,10 @@ impl<M: Send + Sync + 'static> Inbox<M> {
 impl<M: Send + Sync + 'static> AnyInbox for Inbox<M> {
     fn as_any(&self) -> &dyn Any {
         self
+    }
+
+    fn type_hash(&self) -> Option<TypeHash> {
+        self.type_hash
     }
 
     fn want(&self) -> Want {

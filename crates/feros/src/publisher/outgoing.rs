@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use feros_message::{EncodeError, Message};
-use feros_rmw::FillAborted;
+use feros_rmw::{FillAborted, TypeHash};
 
 use crate::paths::{
     AnyInbox, Buffer, Content, Envelope, Inbox, Outgoing, ProcessRoute, SharedPool, Want, lend,
@@ -87,7 +87,13 @@ impl<'a, M: Message> OutgoingMessage<'a, M> {
 }
 
 /// The inbox, if it holds messages of this very type; another type of the same name gets bytes.
+///
+/// The hash counts besides Rust's own idea of the type: two component libraries may hold two versions of one crate, which Rust
+/// cannot tell apart when all but the definition is the same.
 fn typed<M: Message>(inbox: &Arc<dyn AnyInbox>) -> Option<&Inbox<M>> {
+    if inbox.type_hash() != Some(TypeHash(M::TYPE_HASH.0)) {
+        return None;
+    }
     inbox.as_any().downcast_ref::<Inbox<M>>().filter(|inbox| inbox.want() != Want::Bytes)
 }
 
