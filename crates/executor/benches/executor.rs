@@ -150,6 +150,7 @@ fn hand_over_to(cpu: usize, placement: &str) {
     let mut all = [
         by_futex(&back, cpu),
         by_executor("executor, private doorbell", Executor::new(), None, false, &back, cpu),
+        by_executor("crew of two", Executor::builder().threads(2).build(), None, false, &back, cpu),
         by_executor("shared doorbell, none told of it", with_doorbell(&unheard), None, false, &back, cpu),
         by_executor("shared doorbell, others told", with_doorbell(&observed), None, true, &back, cpu),
         by_executor("rung from outside", with_doorbell(&rung_outside), Some(outside), true, &back, cpu),

@@ -9,7 +9,8 @@ use super::{AddNodeError, Executor};
 use crate::node::{Node, WeakNode};
 
 /// Spins each of its nodes on an executor and a thread of its own, which has the node's name. Nodes may come and go at any
-/// time; what is left ends when this is dropped.
+/// time; what is left ends when this is dropped. Remove a node before you drop it: its thread is ended with the next addition
+/// or removal otherwise.
 ///
 /// ```no_run
 /// # let (camera, planner): (feros::Node, feros::Node) = unimplemented!();
@@ -55,12 +56,24 @@ impl IsolatedExecutors {
         self.running.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Ends the threads of nodes that are no more.
+    fn forget_dropped_nodes(&self) {
+        let mut running = self.lock();
+        let (alive, dropped) =
+            std::mem::take(&mut *running).into_iter().partition(|isolated| isolated.node.upgrade().is_some());
+        *running = alive;
+        drop(running);
+        let dropped: Vec<Isolated> = dropped;
+        dropped.into_iter().for_each(Isolated::end);
+    }
+
     /// Spins a node from now on, until it is removed or its context is shut down. A panic of one of its callbacks ends that,
     /// unless the node [has it caught](Node::on_panic).
     ///
     /// # Errors
     /// When the node is on an executor already, or the system starts no thread.
     pub fn add_node(&self, node: &Node) -> Result<(), AddNodeError> {
+        self.forget_dropped_nodes();
         let executor = Arc::new((self.make)(node));
         executor.add_node(node)?;
         let stopper = executor.stopper();
@@ -88,6 +101,7 @@ impl IsolatedExecutors {
         let is_it = |isolated: &Isolated| isolated.node.upgrade().is_some_and(|known| known.is_same(node));
         let found = running.iter().position(is_it).map(|place| running.swap_remove(place));
         drop(running);
+        self.forget_dropped_nodes();
         found.map(Isolated::end).is_some()
     }
 

@@ -277,6 +277,21 @@ fn isolated_nodes_do_not_wait_for_each_other() {
     guard.trigger();
     assert_eq!(executor.spin_once(Some(WATCHDOG)), Ok(Outcome::Completed(())));
     while ticks.try_recv().is_ok() {}
+    // The thread of a node that is no more ends with the next change.
+    let threads = || {
+        std::fs::read_dir("/proc/self/task").unwrap().flatten().filter(|task| {
+            std::fs::read_to_string(task.path().join("comm")).is_ok_and(|name| name.trim() == "forgotten")
+        })
+    };
+    executors.add_node(&context.create_node("forgotten").unwrap()).unwrap();
+    while threads().count() == 0 {
+        std::thread::yield_now();
+    }
+    assert!(!executors.remove_node(&stuck));
+    while threads().count() > 0 {
+        std::thread::yield_now(); // the kernel lists a thread a little longer than it can be joined
+    }
+    assert_eq!(executors.len(), 1);
     drop(executors);
     while ticks.try_recv().is_ok() {}
     assert!(ticks.try_recv().is_err(), "its thread is gone");
