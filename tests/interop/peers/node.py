@@ -6,7 +6,8 @@ Topics: publish {topic, values}, publish_blocks {topic, count, size}, acked {top
 received {topic}, matched {topic, publishers, subscriptions}, event {topic, kind, what}.
 Services: wait {service}, ready {service}, call {service, requests} sends all, then waits for all, requests {service, count}
 gives those that came, release {service} answers the oldest deferred one.
-Parameters: declare {name, value, descriptor}, parameter {name}, refuse {value, reason}: from then on it does.
+Parameters: declare {name, value, descriptor}, parameter {name}, refuse {value, reason}: from then on it does,
+overrides {arguments, namespace, name}: what a node with this command line starts with.
 Else: log {level, text}, and what graph_questions.py asks of the graph.
 """
 import threading
@@ -14,6 +15,7 @@ import threading
 import conversion
 import graph_questions
 import peer
+import rclpy
 from rcl_interfaces.msg import ParameterDescriptor, SetParametersResult
 from rclpy.duration import Duration
 from rclpy.event_handler import PublisherEventCallbacks, SubscriptionEventCallbacks
@@ -173,6 +175,16 @@ class Node:
             return SetParametersResult(successful=not refused, reason=reason if refused else "")
 
         self._node.add_on_set_parameters_callback(verdict)
+
+    def overrides(self, arguments, namespace, name):
+        node = rclpy.create_node(
+            name, namespace=namespace, cli_args=arguments, use_global_arguments=False, start_parameter_services=False,
+            automatically_declare_parameters_from_overrides=True, enable_rosout=False)
+        try:
+            named = node.get_parameters_by_prefix("")
+            return {key: conversion.to_json(value.get_parameter_value()) for key, value in named.items()}
+        finally:
+            node.destroy_node()
 
     def log(self, text, level="info"):
         self._node.get_logger().log(text, LoggingSeverity[level.upper()])

@@ -2,7 +2,9 @@
 
 use feros::msgs::rcl_interfaces::srv::{SetParameters, SetParameters_Request};
 use feros::parameter::ParameterChanges;
-use feros::{Node, NodeOptions, ParameterClient, ParameterType, ParameterValue, ServiceIdentity};
+use feros::{
+    Arguments, Context, Node, NodeOptions, ParameterClient, ParameterType, ParameterValue, ServiceIdentity,
+};
 use feros_interop::{Domain, Peer};
 use serde_json::{Value, json};
 
@@ -302,4 +304,160 @@ fn malformed_requests_harm_nobody() {
     let request = SetParameters_Request { parameters: vec![one; 2000] };
     let response = client.call_and_wait(&request, WATCHDOG).unwrap();
     assert!(response.results.len() == 2000 && response.results.iter().all(|result| !result.successful));
+}
+
+/// A value as stock wrote it.
+fn from_stock(value: &Value) -> ParameterValue {
+    let double = |value: &Value| value.as_f64().unwrap_or_else(|| value.as_str().unwrap().parse().unwrap());
+    let list = |field: &str| items(&value[field]).to_vec();
+    match ParameterType::from_number(u8::try_from(value["type"].as_u64().unwrap()).unwrap()).unwrap() {
+        ParameterType::NotSet => ParameterValue::NotSet,
+        ParameterType::Bool => value["bool_value"].as_bool().unwrap().into(),
+        ParameterType::Integer => value["integer_value"].as_i64().unwrap().into(),
+        ParameterType::Double => double(&value["double_value"]).into(),
+        ParameterType::String => value["string_value"].as_str().unwrap().into(),
+        ParameterType::ByteArray => unreachable!("YAML has no words for bytes"),
+        ParameterType::BoolArray => {
+            list("bool_array_value").iter().map(|v| v.as_bool().unwrap()).collect::<Vec<_>>().into()
+        }
+        ParameterType::IntegerArray => {
+            list("integer_array_value").iter().map(|v| v.as_i64().unwrap()).collect::<Vec<_>>().into()
+        }
+        ParameterType::DoubleArray => {
+            list("double_array_value").iter().map(double).collect::<Vec<_>>().into()
+        }
+        ParameterType::StringArray => {
+            list("string_array_value").iter().map(|v| v.as_str().unwrap()).collect::<Vec<_>>().into()
+        }
+    }
+}
+
+/// What a node of ours with this command line starts with, without what every node has.
+fn our_overrides(context: &Context, line: &[String], namespace: &str, name: &str) -> Result<String, String> {
+    let (arguments, _) = Arguments::parse(line.iter().cloned()).map_err(|error| error.to_string())?;
+    let options = NodeOptions::new(name)
+        .namespace(namespace)
+        .arguments(arguments)
+        .use_global_arguments(false)
+        .automatically_declare_parameters_from_overrides(true);
+    let node = context.create_node_with(options).map_err(|error| error.to_string())?;
+    Ok(shown(node.get_parameters_by_prefix("")))
+}
+
+/// Type and value of each parameter, in the order of their names, without those that every node has.
+fn shown(parameters: impl IntoIterator<Item = (String, ParameterValue)>) -> String {
+    let own = |name: &str| name == "use_sim_time" || name == "start_type_description_service";
+    let parameters = parameters.into_iter().filter(|(name, _)| !own(name));
+    parameters.map(|(name, value)| format!("{name} {}: {value}\n", value.parameter_type())).collect()
+}
+
+const SCALARS: &str = r#"
+/**:
+  ros__parameters:
+    bools: [true, False, on, NO, y]
+    word: tRUE
+    integers: [1, -2, 0x1F, 010, +7, 9223372036854775807]
+    octal: 08
+    big: 99999999999999999999
+    doubles: [1.0, 1e3, .5, -.inf, .INF, 1., 0x1.8p3, inf]
+    nan: .NaN
+    huge: 1e400
+    tiny: 1e-400
+    text: hello world
+    quoted: "5"
+    single: 'true'
+    tagged: !!str 5
+    null_word: null
+    tilde: ~
+    literal: |
+      5
+    date: 2024-01-31
+    version: 1.2.3
+    dashes: --5
+    a: {b: {c: 1}, b.d: 2}
+"#;
+
+/// Names and merge order: all entries that fit count, each at the place where it was first named.
+const MERGED: &str = "
+/**:
+  ros__parameters: {x: 1, y: 1, z: 1}
+/ns/node:
+  ros__parameters: {y: 2}
+ns:
+  node:
+    ros__parameters: {z: 3}
+/**/node:
+  ros__parameters: {w: 4, y: 4}
+/ns/*:
+  ros__parameters: {v: 5}
+/*/node:
+  ros__parameters: {u: 6}
+/other/node:
+  ros__parameters: {x: 9}
+/node:
+  ros__parameters: {x: 9}
+";
+
+#[test]
+fn command_lines_and_parameter_files_mean_what_they_mean_to_stock() {
+    let Some(domain) = Domain::reserve() else { return };
+    let (context, mut peer) = (context(&domain), stock(&domain));
+    let folder = std::env::temp_dir().join(format!("feros_interop_parameters_{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let file = |name: &str, text: &str| {
+        let path = folder.join(name);
+        std::fs::write(&path, text).unwrap();
+        path.to_str().unwrap().to_owned()
+    };
+    let (scalars, merged) = (file("scalars.yaml", SCALARS), file("merged.yaml", MERGED));
+    let single = file("single.yaml", "/ns/node: {ros__parameters: {x: 3, y: 3}}");
+    let malformed = [
+        "node:\n  a: 1\n",
+        "ros__parameters: {a: 1}\n",
+        "node:\n  ros__parameters:\n    a:\n",
+        "node:\n  ros__parameters: {a: [1, 2.0]}\n",
+        "/**foo:\n  ros__parameters: {a: 1}\n",
+        "node:\n  ros__parameters: {a: &x 1, b: *x}\n",
+        "node: {ros__parameters: {a: 1}",
+    ];
+    let malformed: Vec<String> =
+        malformed.iter().enumerate().map(|(n, text)| file(&format!("malformed{n}.yaml"), text)).collect();
+
+    let mut lines: Vec<Vec<&str>> = vec![
+        vec!["--params-file", &scalars],
+        vec!["--params-file", &merged],
+        vec!["--params-file", &merged, "-p", "x:=7", "-p", "y:=7"],
+        vec!["-p", "x:=7", "-p", "y:=7", "--params-file", &merged],
+        vec!["--params-file", &single, "-p", "x:=7"],
+        vec!["-p", "x:=7", "--params-file", &single],
+        vec!["--params-file", &merged, "--params-file", &single],
+        vec!["-p", "node:x:=1", "-p", "a/b:=[a, '1']", "-p", "c.d:='{}'"],
+        // Of one type: rcl keeps the first value when a later one is of another type, which nobody can want.
+        vec!["-p", "x:=5", "-p", "x:=6"],
+        vec!["-p", "x:="],
+        vec!["-p", "x"],
+        vec!["-p", "x:=[1, a]"],
+        vec!["-p", "x:={a: 1}"],
+        vec!["--params-file", "/nonexistent.yaml"],
+    ];
+    lines.extend(malformed.iter().map(|file| vec!["--params-file", file.as_str()]));
+    for line in lines {
+        let line: Vec<String> = ["--ros-args"].iter().chain(&line).map(|&word| word.to_owned()).collect();
+        for (namespace, name) in [("/ns", "node"), ("/", "node")] {
+            let ours = our_overrides(&context, &line, namespace, name);
+            let theirs =
+                peer.try_ask("overrides", json!({"arguments": line, "namespace": namespace, "name": name}));
+            match (&ours, &theirs) {
+                (Ok(ours), Ok(theirs)) => {
+                    let theirs = theirs.as_object().unwrap();
+                    let sorted: std::collections::BTreeMap<_, _> = theirs.iter().collect();
+                    let theirs = sorted.into_iter().map(|(name, value)| (name.clone(), from_stock(value)));
+                    assert_eq!(*ours, shown(theirs), "{line:?} for {namespace} {name}");
+                }
+                (Err(_), Err(_)) => {}
+                _ => panic!("{line:?} for {namespace} {name}: ours {ours:?}, theirs {theirs:?}"),
+            }
+        }
+    }
+    std::fs::remove_dir_all(&folder).unwrap();
 }
