@@ -40,7 +40,8 @@ pub(crate) fn parse_seconds(text: &str) -> Result<Duration, String> {
     }
 }
 
-/// A participant of the graph with one node.
+/// A participant of the graph with one node. Clones are the same.
+#[derive(Clone)]
 pub(crate) struct Connection {
     pub(crate) context: Context,
     pub(crate) node: Node,

@@ -1,5 +1,9 @@
 //! The node: a name under which publishers, subscriptions, services, clients and timers come together.
 
+mod options;
+
+pub use options::NodeOptions;
+
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock, Weak};
 use std::time::Duration;
@@ -7,10 +11,10 @@ use std::time::Duration;
 use feros_executor::{Entity, GuardCondition, Kind, Timer, TimerCall};
 use feros_message::{Message, Service as ServiceType};
 use feros_rmw::graph::{EndpointNode, NamesAndTypes};
-use feros_rmw::{EndpointInfo, EndpointKind, Gid, MessageInfo, NameError, NodeId, NodeName, Session};
+use feros_rmw::{EndpointInfo, EndpointKind, Gid, MessageInfo, NodeId, NodeName, Session};
 use feros_shm::{Path, PathSet};
 
-use crate::arguments::{Arguments, RemapRule, remap_name, remap_node};
+use crate::arguments::{RemapRule, remap_name};
 use crate::client::{Client, ClientOptions, GenericClient};
 use crate::clock::{Clock, ClockType};
 use crate::context::Context;
@@ -27,143 +31,6 @@ use crate::rosout;
 use crate::service::{Service, ServiceCallback, ServiceOptions};
 use crate::subscription::{GenericSubscription, Subscription, SubscriptionCallback, SubscriptionOptions};
 use crate::timer::{NodeTimer, TimerOptions};
-
-/// How a node is made.
-///
-/// ```
-/// use feros::{NodeOptions, Arguments};
-/// let (arguments, _) = Arguments::parse(["--ros-args", "-r", "image:=/camera/image"].map(String::from))?;
-/// let options = NodeOptions::new("detector").arguments(arguments).parameter_overrides([("rate", 5.0)]);
-/// # Ok::<(), feros::ArgumentError>(())
-/// ```
-#[derive(Debug, Clone)]
-pub struct NodeOptions {
-    name: String,
-    namespace: String,
-    arguments: Arguments,
-    parameter_overrides: BTreeMap<String, ParameterValue>,
-    enable_rosout: bool,
-    use_global_arguments: bool,
-    use_sim_time: bool,
-    use_intra_process_comms: bool,
-    allow_undeclared_parameters: bool,
-    automatically_declare_parameters_from_overrides: bool,
-    start_parameter_services: bool,
-    start_parameter_event_publisher: bool,
-}
-
-impl Default for NodeOptions {
-    /// A node without a name, which it must be given before it is made, in the namespace `/`.
-    fn default() -> Self {
-        Self {
-            name: String::new(),
-            namespace: String::new(),
-            arguments: Arguments::default(),
-            parameter_overrides: BTreeMap::new(),
-            enable_rosout: true,
-            use_global_arguments: true,
-            use_sim_time: false,
-            use_intra_process_comms: true,
-            allow_undeclared_parameters: false,
-            automatically_declare_parameters_from_overrides: false,
-            start_parameter_services: true,
-            start_parameter_event_publisher: true,
-        }
-    }
-}
-
-impl NodeOptions {
-    /// A node of this name in the namespace `/`.
-    pub fn new(name: &str) -> Self {
-        Self::default().name(name)
-    }
-
-    /// Of this name, unless the arguments remap it.
-    pub fn name(self, name: &str) -> Self {
-        Self { name: name.to_owned(), ..self }
-    }
-
-    /// In this namespace, unless the arguments remap it.
-    pub fn namespace(self, namespace: &str) -> Self {
-        Self { namespace: namespace.to_owned(), ..self }
-    }
-
-    /// Remap rules and parameters of this node alone; they come before those of the process's command line.
-    pub fn arguments(self, arguments: Arguments) -> Self {
-        Self { arguments, ..self }
-    }
-
-    /// Values of parameters, instead of what all arguments say and the node declares.
-    pub fn parameter_overrides<N: Into<String>, V: Into<ParameterValue>>(
-        mut self,
-        overrides: impl IntoIterator<Item = (N, V)>,
-    ) -> Self {
-        let overrides = overrides.into_iter().map(|(name, value)| (name.into(), value.into()));
-        self.parameter_overrides.extend(overrides);
-        self
-    }
-
-    /// Whether log messages are published on `/rosout`; they are by default.
-    pub fn enable_rosout(self, enable_rosout: bool) -> Self {
-        Self { enable_rosout, ..self }
-    }
-
-    /// Whether the process's command line remaps the node's names and says values of its parameters; it does by default.
-    pub fn use_global_arguments(self, use_global_arguments: bool) -> Self {
-        Self { use_global_arguments, ..self }
-    }
-
-    /// Whether ROS time follows `/clock` from the start; the parameter `use_sim_time` says so as well.
-    pub fn use_sim_time(self, use_sim_time: bool) -> Self {
-        Self { use_sim_time, ..self }
-    }
-
-    /// Whether messages between nodes of this process may take the process path; they may by default.
-    pub fn use_intra_process_comms(self, use_intra_process_comms: bool) -> Self {
-        Self { use_intra_process_comms, ..self }
-    }
-
-    /// Whether parameters may be set that were not declared, which declares them; they may not by default.
-    pub fn allow_undeclared_parameters(self, allow_undeclared_parameters: bool) -> Self {
-        Self { allow_undeclared_parameters, ..self }
-    }
-
-    /// Whether every parameter that arguments or options give a value is declared with it, dynamically typed; by default only
-    /// those are declared that the node declares.
-    pub fn automatically_declare_parameters_from_overrides(self, automatically: bool) -> Self {
-        Self { automatically_declare_parameters_from_overrides: automatically, ..self }
-    }
-
-    /// Whether other nodes may ask and set the node's parameters; they may by default.
-    pub fn start_parameter_services(self, start_parameter_services: bool) -> Self {
-        Self { start_parameter_services, ..self }
-    }
-
-    /// Whether changes of the node's parameters are published on `/parameter_events`; they are by default.
-    pub fn start_parameter_event_publisher(self, start_parameter_event_publisher: bool) -> Self {
-        Self { start_parameter_event_publisher, ..self }
-    }
-
-    fn remapped_name(&self, context: &Context) -> Result<NodeName, NameError> {
-        let global = if self.use_global_arguments { &context.arguments().remap_rules[..] } else { &[] };
-        remap_node(self.arguments.remap_rules.iter().chain(global), &self.namespace, &self.name)
-    }
-
-    /// The values that parameters start with instead of their defaults, the stronger source winning.
-    fn resolve_overrides(
-        &mut self,
-        context: &Context,
-        node: &NodeName,
-    ) -> Result<BTreeMap<String, ParameterValue>, CreateError> {
-        let mut overrides = BTreeMap::new();
-        if self.use_global_arguments {
-            overrides = context.parameter_overrides().for_node(node);
-        }
-        overrides.extend(self.arguments.parameter_overrides()?.for_node(node));
-        overrides.append(&mut self.parameter_overrides);
-        Ok(overrides)
-    }
-}
 
 /// A node of the ROS graph. Clones are the same node; it leaves the graph with the last clone and endpoint.
 ///

@@ -53,7 +53,8 @@ fn parameters_are_listed_read_and_described() {
     assert_eq!(param(&["list", "p_read", "--param-prefixes", "lens"]).success(), "  lens.names\n");
     let typed = param(&["list", "/p_read", "--param-type"]).success();
     assert!(typed.contains("  lens.names (type: string array)\n  rate (type: integer)\n"), "{typed}");
-    let all = param(&["list", "--spin-time", "2"]).success();
+    // Nodes of other tests are not all spun.
+    let all = feros(&["param", "list", "--spin-time", "2", "--timeout", "10"]).success();
     assert!(all.contains(&format!("/p_read:\n{names}")), "{all}");
     assert_eq!(param(&["list", "/p_read", "--json"]).json()["/p_read"]["gain"], "double");
 

@@ -44,32 +44,54 @@ pub(crate) struct Args {
 /// Names of parameters with their types, where these were asked for.
 type Found = Vec<(String, Option<&'static str>)>;
 
+/// So many nodes are asked at once.
+const AT_ONCE: usize = 32;
+
 pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
     let mut found: BTreeMap<String, Found> = BTreeMap::new();
-    let mut failures = Vec::new();
-    match &args.node {
-        Some(node) => {
-            let remote = Remote::with(Connection::open()?, node, args.timeout)?;
-            found.insert(remote.name().to_owned(), list(&remote, args)?);
-        }
-        None => {
-            let mut connection = Connection::open()?;
-            for node in nodes(&connection, args)? {
-                let remote = Remote::with(connection, &node, args.timeout)?;
-                match list(&remote, args) {
-                    Ok(parameters) => drop(found.insert(node, parameters)),
-                    Err(CliError::Interrupted) => return Err(CliError::Interrupted),
-                    Err(error) => failures.push(format!("{node}: {error}")),
-                }
-                connection = remote.into_connection();
+    let connection = Connection::open()?;
+    if let Some(node) = &args.node {
+        let remote = Remote::with(connection, node, args.timeout)?;
+        found.insert(remote.name().to_owned(), list(&remote, args)?);
+        print(args, &found)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let mut silent = Vec::new();
+    for nodes in nodes(&connection, args)?.chunks(AT_ONCE) {
+        for (node, answer) in nodes.iter().zip(ask_all(&connection, nodes, args)) {
+            match answer {
+                Ok(Some(parameters)) => drop(found.insert(node.clone(), parameters)),
+                // It left meanwhile.
+                Ok(None) => {}
+                Err(CliError::Interrupted) => return Err(CliError::Interrupted),
+                Err(error) => silent.push(format!("{node}: {error}")),
             }
         }
     }
     print(args, &found)?;
-    for failure in &failures {
-        notices::warn(failure);
-    }
-    Ok(if failures.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(1) })
+    silent.iter().for_each(notices::warn);
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Asks nodes, all at once: one that is not spun costs the others no time.
+fn ask_all(connection: &Connection, nodes: &[String], args: &Args) -> Vec<Result<Option<Found>, CliError>> {
+    let ask = |node: &String| {
+        let remote = Remote::with(connection.clone(), node, args.timeout)?;
+        match list(&remote, args) {
+            Err(error) if !matches!(error, CliError::Interrupted) && !remote.is_there() => {
+                tracing::debug!("{node} left: {error}");
+                Ok(None)
+            }
+            answer => answer.map(Some),
+        }
+    };
+    std::thread::scope(|scope| {
+        let asking: Vec<_> = nodes.iter().map(|node| scope.spawn(move || ask(node))).collect();
+        let answers = asking.into_iter().map(|thread| {
+            thread.join().unwrap_or_else(|_| Err(CliError::failed("asking for the parameters panicked")))
+        });
+        answers.collect()
+    })
 }
 
 /// The nodes that offer their parameters.

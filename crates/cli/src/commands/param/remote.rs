@@ -44,11 +44,6 @@ impl Remote {
         Ok(Self { connection, client, deadline: Instant::now() + timeout, timeout })
     }
 
-    /// The connection, for the next node.
-    pub(super) fn into_connection(self) -> Connection {
-        self.connection
-    }
-
     pub(super) fn name(&self) -> &str {
         self.client.remote_name()
     }
@@ -65,6 +60,12 @@ impl Remote {
             | feros::Error::Call(feros::CallError::Closed { .. }) => CliError::Interrupted,
             other => other.into(),
         })
+    }
+
+    /// Whether the node is in the graph.
+    pub(super) fn is_there(&self) -> bool {
+        let (graph, name) = (self.connection.context.graph(), self.name());
+        graph.nodes.iter().any(|node| node.name.fully_qualified() == name)
     }
 
     /// Why there is no service of the node.

@@ -1,0 +1,27 @@
+//! Any text as a parameter file and as a value of `-p`: values that read back as they are printed, or a message with its place.
+#![no_main]
+
+use feros::ParameterValue;
+use feros::parameter::file;
+use feros::rmw::NodeName;
+use libfuzzer_sys::fuzz_target;
+
+/// NaN is not itself, so texts are compared.
+fn check(value: &ParameterValue) {
+    let text = value.to_string();
+    assert_eq!(ParameterValue::from_yaml(&text).map(|read| read.to_string()), Ok(text));
+}
+
+fuzz_target!(|text: &str| {
+    match ParameterValue::from_yaml(text) {
+        Ok(value) => check(&value),
+        Err(error) => assert!(error.line > 0 && error.column > 0 && !error.problem.is_empty()),
+    }
+    match file::parse(text) {
+        Ok(overrides) => {
+            let node = NodeName::announced("/robot", "camera");
+            overrides.for_node(&node).values().for_each(check);
+        }
+        Err(error) => assert!(error.line > 0 && error.column > 0 && !error.problem.is_empty()),
+    }
+});
