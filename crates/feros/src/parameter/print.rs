@@ -66,7 +66,9 @@ fn text(text: &str) -> String {
         && text.chars().all(is_word)
         && !text.ends_with(' ')
         && !text.eq_ignore_ascii_case("null")
-        && ParameterValue::from_yaml(text).as_ref() == Ok(&ParameterValue::String(text.to_owned()));
+        && ParameterValue::from_yaml(text) == Ok(text.into())
+        // Within a list more means something.
+        && ParameterValue::from_yaml(&format!("[{text}]")) == Ok(vec![text].into());
     if is_plain {
         text.to_owned()
     } else if text.chars().all(|c| matches!(c, ' '..='~')) {
@@ -144,6 +146,7 @@ mod tests {
             "a\\b",
             ".5",
             "+1",
+            "e--- -",
         ];
         for text in texts {
             let value = ParameterValue::from(text);
