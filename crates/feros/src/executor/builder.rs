@@ -1,8 +1,9 @@
 //! Executors of other kinds than the default one.
 
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
-use feros_executor::{Policy, RealtimeConfig};
+use feros_executor::{Policy, RealtimeConfig, SpinError};
 
 use super::{Executor, shared_doorbell};
 
@@ -56,15 +57,23 @@ impl ExecutorBuilder {
 
     /// The executor. Publishers of other processes of this host can wake it, if the system gives the process shared memory.
     pub fn build(self) -> Executor {
-        let core = match shared_doorbell() {
+        let core = self.with_doorbell().build();
+        Executor { core, contexts: Mutex::default(), nodes: Mutex::default(), groups: Mutex::default() }
+    }
+
+    /// How long such an executor takes for `events` empty callbacks, each rung by the one before, among `idle` entities that
+    /// are never ready: what one core does at most.
+    ///
+    /// # Errors
+    /// When the system refuses the threads or what they are to be.
+    pub fn events_take(self, idle: usize, events: u64) -> Result<Duration, SpinError> {
+        feros_executor::events_take(self.with_doorbell(), idle, events)
+    }
+
+    fn with_doorbell(self) -> feros_executor::Builder {
+        match shared_doorbell() {
             Some(doorbell) => self.core.doorbell(Arc::new(doorbell)),
             None => self.core,
-        };
-        Executor {
-            core: core.build(),
-            contexts: Mutex::default(),
-            nodes: Mutex::default(),
-            groups: Mutex::default(),
         }
     }
 }

@@ -396,3 +396,17 @@ fn nodes_come_and_go_while_executors_of_every_kind_spin() {
         thread.join().unwrap();
     }
 }
+
+/// As many as were asked for are executed, whatever is idle beside: a lost one would hang.
+#[test]
+fn events_can_be_measured_with_every_kind() {
+    for idle in [0, 100] {
+        for builder in [
+            Executor::builder(),
+            Executor::builder().threads(2),
+            Executor::builder().policy(policy::Deadline::default()).frozen(),
+        ] {
+            assert!(builder.events_take(idle, 1_000).unwrap() > Duration::ZERO);
+        }
+    }
+}
