@@ -1,0 +1,163 @@
+//! What a component with many endpoints is made of, so that what it does stands out from how it is kept.
+
+use std::any::Any;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use feros::message::{Message, Service};
+use feros::msgs::builtin_interfaces::msg::Time;
+use feros::msgs::std_msgs::msg::Header;
+use feros::{
+    Clock, Error, Node, Publishable, Publisher, ServiceCallback, SubscriptionCallback, SubscriptionOptions,
+};
+
+/// A node with all that belongs to it; everything ends with this value.
+pub struct Parts {
+    node: Node,
+    kept: Vec<Box<dyn Any + Send>>,
+}
+
+impl Parts {
+    /// Those of a node that has none yet.
+    pub fn of(node: Node) -> Self {
+        Self { node, kept: Vec::new() }
+    }
+
+    /// The node.
+    pub fn node(&self) -> &Node {
+        &self.node
+    }
+
+    /// Keeps something until the node ends.
+    pub fn keep(&mut self, part: impl Any + Send) {
+        self.kept.push(Box::new(part));
+    }
+
+    /// Takes messages of a topic.
+    ///
+    /// # Errors
+    /// As [`Node::create_subscription`].
+    pub fn hear<M: Message, Form: 'static>(
+        &mut self,
+        topic: &str,
+        options: impl Into<SubscriptionOptions>,
+        callback: impl SubscriptionCallback<M, Form>,
+    ) -> Result<(), Error> {
+        let subscription = self.node.create_subscription::<M, Form>(topic, options, callback)?;
+        self.keep(subscription);
+        Ok(())
+    }
+
+    /// Keeps the newest message of a topic.
+    ///
+    /// # Errors
+    /// As [`Node::create_subscription`].
+    pub fn newest<M: Message>(
+        &mut self,
+        topic: &str,
+        options: impl Into<SubscriptionOptions>,
+    ) -> Result<Latest<Arc<M>>, Error> {
+        let latest = Latest::default();
+        let inside = latest.clone();
+        self.hear(topic, options, move |message: Arc<M>| inside.set(message))?;
+        Ok(latest)
+    }
+
+    /// Answers the requests of a service.
+    ///
+    /// # Errors
+    /// As [`Node::create_service`].
+    pub fn serve<S: Service, Form: 'static>(
+        &mut self,
+        name: &str,
+        callback: impl ServiceCallback<S, Form>,
+    ) -> Result<(), Error> {
+        let service = self.node.create_service::<S, Form>(name, callback)?;
+        self.keep(service);
+        Ok(())
+    }
+
+    /// Does something at a steady rate.
+    ///
+    /// # Errors
+    /// As [`Node::create_timer`].
+    pub fn at_rate(&mut self, rate_hz: f64, callback: impl FnMut() + Send + 'static) -> Result<(), Error> {
+        let timer = self.node.create_timer(Duration::from_secs_f64(1.0 / rate_hz), callback)?;
+        self.keep(timer);
+        Ok(())
+    }
+}
+
+/// The newest of something, for the callbacks of a node to share. Clones are the same place.
+pub struct Latest<T>(Arc<Mutex<Option<T>>>);
+
+impl<T> Default for Latest<T> {
+    fn default() -> Self {
+        Self(Arc::default())
+    }
+}
+
+impl<T> Clone for Latest<T> {
+    fn clone(&self) -> Self {
+        Self(self.0.clone())
+    }
+}
+
+impl<T> Latest<T> {
+    /// Puts a newer one in its place.
+    pub fn set(&self, value: T) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(value);
+    }
+
+    /// Takes it away.
+    pub fn take(&self) -> Option<T> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+
+    /// A copy of it.
+    pub fn read(&self) -> Option<T>
+    where
+        T: Clone,
+    {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+/// Publishes, and logs where that fails.
+pub fn send<M: Message>(publisher: &Publisher<M>, message: impl Publishable<M>) {
+    if let Err(error) = publisher.publish(message) {
+        tracing::error!("{error}");
+    }
+}
+
+/// The header of a message of now.
+pub fn header(clock: &Clock, frame: &str) -> Header {
+    Header { stamp: Time::from_nanos(clock.now().as_nanos()), frame_id: frame.to_owned() }
+}
+
+/// Makes a component of a function that fills in the [`Parts`] of a new node:
+/// `component!(/** Documentation. */ Camera, "camera", "my_package::Camera", camera);`
+#[macro_export]
+macro_rules! component {
+    ($(#[$attribute:meta])* $type:ident, $name:literal, $plugin:literal, $fill:path) => {
+        $(#[$attribute])*
+        pub struct $type($crate::Parts);
+
+        impl $crate::feros_component::Component for $type {
+            fn new(
+                context: &$crate::feros::Context,
+                options: $crate::feros::NodeOptions,
+            ) -> ::std::result::Result<Self, $crate::feros::Error> {
+                let mut parts = $crate::Parts::of(context.create_node_with(options.name($name))?);
+                $fill(&mut parts)?;
+                Ok(Self(parts))
+            }
+
+            fn node(&self) -> &$crate::feros::Node {
+                self.0.node()
+            }
+        }
+
+        $crate::feros_component::register!($type, $plugin);
+    };
+}

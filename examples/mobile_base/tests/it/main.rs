@@ -1,0 +1,190 @@
+//! The mobile base has all its entities, moves, stops and acts in every placement, and leaves nothing behind.
+#![allow(clippy::unwrap_used)]
+
+use std::path::Path;
+
+use feros::QosProfile;
+use feros::msgs::action_msgs::msg::{GoalStatus, GoalStatusArray};
+use feros::msgs::example_interfaces::action::{
+    Fibonacci_FeedbackMessage, Fibonacci_GetResult, Fibonacci_GetResult_Request, Fibonacci_Goal,
+    Fibonacci_SendGoal, Fibonacci_SendGoal_Request,
+};
+use feros::msgs::geometry_msgs::msg::Twist;
+use feros::msgs::nav_msgs::msg::Odometry;
+use feros::msgs::std_srvs::srv::{SetBool, SetBool_Request, Trigger, Trigger_Request};
+use feros::msgs::unique_identifier_msgs::msg::UUID;
+use feros_placements::{Launched, Observer, Package};
+
+const NODES: [&str; 10] = [
+    "/robot_state",
+    "/wheel_sensors",
+    "/motion_sensors",
+    "/hazard_sensors",
+    "/kidnap_status",
+    "/motion_control",
+    "/docking",
+    "/ui_mgr",
+    "/power_manager",
+    "/static_transform",
+];
+
+const ACTIONS: [&str; 10] = [
+    "/drive_distance",
+    "/drive_arc",
+    "/rotate_angle",
+    "/navigate_to_position",
+    "/wall_follow",
+    "/dock",
+    "/undock",
+    "/go_home",
+    "/led_animation",
+    "/audio_note_sequence",
+];
+
+#[test]
+fn in_a_process_for_each_node() {
+    works_and_ends("processes.launch.xml", &[], NODES.len());
+}
+
+#[test]
+fn composed_by_hand() {
+    works_and_ends("manual.launch.xml", &[], 1);
+}
+
+#[test]
+fn in_a_container() {
+    works_and_ends("composed.launch.yaml", &[], 1);
+}
+
+#[test]
+fn in_a_container_with_a_process_for_each() {
+    works_and_ends("composed.launch.yaml", &["container:=component_container_process"], NODES.len() + 1);
+}
+
+fn works_and_ends(file: &str, arguments: &[&str], processes: usize) {
+    let package = Package::of_workspace("mobile_base", Path::new(env!("CARGO_MANIFEST_DIR")));
+    let base = Launched::start(&package, file, arguments);
+    works(&base, processes);
+    base.end();
+}
+
+fn works(base: &Launched, processes: usize) {
+    let observer = base.observer();
+    has_its_entities(&observer);
+    assert_eq!(base.processes().len(), processes, "{:#?}", base.processes());
+    drives_and_stops(&observer);
+    act(&observer);
+}
+
+/// Nodes, topics and services are counted in the graph, as others see it.
+fn has_its_entities(observer: &Observer) {
+    let node = observer.node();
+    observer.until("all nodes are there", || {
+        let names: Vec<String> = node.node_names().iter().map(|name| name.fully_qualified()).collect();
+        NODES.iter().all(|node| names.iter().any(|name| name == node))
+    });
+    observer.until("all topics are there", || topics(observer).len() > 30);
+    observer.until("all services are there", || services(observer).len() == 10);
+    let action_topics =
+        || node.topic_names_and_types().into_keys().filter(|name| name.contains("/_action/")).count();
+    observer.until("all topics of actions are there", || action_topics() == 2 * ACTIONS.len());
+    for action in ACTIONS {
+        for service in ["send_goal", "cancel_goal", "get_result"] {
+            let name = format!("{action}/_action/{service}");
+            observer.until(&name, || node.service_names_and_types().contains_key(&name));
+        }
+    }
+}
+
+/// Topics that the base publishes, without those of actions and those that every node has.
+fn topics(observer: &Observer) -> Vec<String> {
+    let all = observer.node().topic_names_and_types().into_keys();
+    all.filter(|name| {
+        !name.contains("/_action/")
+            && !["/rosout", "/parameter_events"].contains(&name.as_str())
+            && !observer.node().publishers_info_by_topic(name).unwrap().is_empty()
+    })
+    .collect()
+}
+
+/// Services of the base, without those of actions, of parameters and of containers.
+fn services(observer: &Observer) -> Vec<String> {
+    let all = observer.node().service_names_and_types().into_iter();
+    let own = all.filter(|(name, types)| {
+        !name.contains("/_action/")
+            && types.iter().any(|name| name.starts_with("std_srvs/"))
+            && !name.contains("_container/")
+    });
+    own.map(|(name, _)| name).collect()
+}
+
+fn drives_and_stops(observer: &Observer) {
+    let odometry = observer.hear::<Odometry>("/odom", QosProfile::sensor_data());
+    let commands = observer.publisher::<Twist>("/cmd_vel");
+    let mut command = Twist::default();
+    command.linear.x = 1.0;
+    observer.until("the base drives, but no faster than it may", || {
+        commands.publish(&command).unwrap();
+        odometry.newest().is_some_and(|odometry| odometry.pose.pose.position.x > 0.01)
+    });
+    assert_eq!(odometry.newest().unwrap().twist.twist.linear.x, 0.3);
+    observer.call::<SetBool>("/e_stop", &SetBool_Request { data: true });
+    observer.until("it stops, whatever it is told", || {
+        commands.publish(&command).unwrap();
+        odometry.newest().is_some_and(|odometry| odometry.twist.twist.linear.x == 0.0)
+    });
+    assert!(observer.call::<Trigger>("/reset_pose", &Trigger_Request::default()).success);
+    observer.until("it is where it began", || {
+        odometry.newest().is_some_and(|odometry| odometry.pose.pose.position.x == 0.0)
+    });
+}
+
+/// All servers at the same time: a goal is accepted, reported on, and ends with its result.
+fn act(observer: &Observer) {
+    // For three seconds, so that there is feedback still when a server has found who listens to it.
+    const ORDER: i32 = 30;
+    let name = |action: &str, entity: &str| format!("{action}/_action/{entity}");
+    let goal_of = |number: usize| UUID { uuid: [number as u8 + 1; 16] };
+    let mut heard = Vec::new();
+    for action in ACTIONS {
+        let feedback =
+            observer.hear::<Fibonacci_FeedbackMessage>(&name(action, "feedback"), QosProfile::keep_last(10));
+        let latched = QosProfile::keep_last(1).transient_local();
+        heard.push((feedback, observer.hear::<GoalStatusArray>(&name(action, "status"), latched)));
+    }
+    observer.until("all servers are heard", || {
+        let publishers = |topic: &str| observer.node().publishers_info_by_topic(topic).unwrap().len();
+        ACTIONS
+            .iter()
+            .all(|action| ["feedback", "status"].iter().all(|topic| publishers(&name(action, topic)) == 1))
+    });
+    for (number, action) in ACTIONS.iter().enumerate() {
+        let accepted = |order| {
+            let request =
+                Fibonacci_SendGoal_Request { goal_id: goal_of(number), goal: Fibonacci_Goal { order } };
+            observer.call::<Fibonacci_SendGoal>(&name(action, "send_goal"), &request).accepted
+        };
+        assert!(!accepted(-1) && accepted(ORDER), "{action}");
+    }
+    for (number, action) in ACTIONS.iter().enumerate() {
+        let goal_id = goal_of(number);
+        let (feedback, statuses) = &heard[number];
+        observer.until(&format!("{action} tells how it goes"), || {
+            feedback
+                .all()
+                .iter()
+                .any(|report| report.goal_id == goal_id && !report.feedback.sequence.is_empty())
+        });
+        let request = Fibonacci_GetResult_Request { goal_id: goal_id.clone() };
+        let response = observer.call::<Fibonacci_GetResult>(&name(action, "get_result"), &request);
+        assert_eq!(response.status, GoalStatus::STATUS_SUCCEEDED, "{action}");
+        assert_eq!(response.result.sequence[..7], [0, 1, 1, 2, 3, 5, 8], "{action}");
+        assert_eq!(response.result.sequence.len(), 31, "{action}");
+        observer.until(&format!("{action} says that it has succeeded"), || {
+            let newest = statuses.newest();
+            newest.is_some_and(|all| {
+                all.status_list.iter().any(|goal| goal.status == GoalStatus::STATUS_SUCCEEDED)
+            })
+        });
+    }
+}

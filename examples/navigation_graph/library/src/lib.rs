@@ -1,0 +1,2 @@
+//! The components of `navigation_graph` as a library that containers load; it shares their Feros.
+use {feros_shared as _, navigation_graph as _};

@@ -1,0 +1,74 @@
+//! The map, and where the robot is on it.
+
+use example_composition::{Latest, Parts, component, header, send};
+use feros::msgs::geometry_msgs::msg::{PoseArray, PoseWithCovarianceStamped};
+use feros::msgs::nav_msgs::msg::{OccupancyGrid, Odometry};
+use feros::msgs::nav_msgs::srv::{GetMap, GetMap_Request, GetMap_Response};
+use feros::msgs::sensor_msgs::msg::LaserScan;
+use feros::msgs::tf2_msgs::msg::TFMessage;
+use feros::{Error, QosProfile};
+
+use crate::geometry::Pose2;
+use crate::{ROOM_METRES, costmaps, serve_state};
+
+/// The policies of a map: who comes late gets it, too.
+pub(crate) fn map_qos() -> QosProfile {
+    QosProfile::keep_last(1).transient_local()
+}
+
+component!(
+    /// Has the map: the room, free but for its walls.
+    MapServer, "map_server", "navigation_graph::MapServer", map_server
+);
+
+fn map_server(parts: &mut Parts) -> Result<(), Error> {
+    const CELL_METRES: f64 = 0.05;
+    let clock = parts.node().clock().clone();
+    let map = costmaps::room(&clock, "map", (ROOM_METRES / CELL_METRES) as u32, CELL_METRES);
+    let maps = parts.node().create_publisher::<OccupancyGrid>("map", map_qos())?;
+    send(&maps, &map);
+    parts.keep(maps);
+    serve_state(parts)?;
+    parts.serve::<GetMap, _>("~/map", move |_: GetMap_Request| GetMap_Response { map: map.clone() })
+}
+
+component!(
+    /// Says where the robot is on the map, with a cloud of guesses around.
+    Amcl, "amcl", "navigation_graph::Amcl", amcl
+);
+
+fn amcl(parts: &mut Parts) -> Result<(), Error> {
+    const GUESSES: usize = 500;
+    let node = parts.node().clone();
+    let poses = node.create_publisher::<PoseWithCovarianceStamped>("amcl_pose", map_qos())?;
+    let clouds = node.create_publisher::<PoseArray>("particle_cloud", QosProfile::sensor_data())?;
+    let transforms = node.create_publisher::<TFMessage>("/tf", 100)?;
+    let odometry = parts.newest::<Odometry>("odom", QosProfile::sensor_data())?;
+    let map = parts.newest::<OccupancyGrid>("map", map_qos())?;
+    let correction = Latest::<Pose2>::default();
+    let (given, last) = (correction.clone(), odometry.clone());
+    // Somebody knows better where the robot is than its wheels do.
+    parts.hear("/initialpose", 10, move |pose: PoseWithCovarianceStamped| {
+        let Some(odometry) = last.read() else { return };
+        let (said, at) = (Pose2::of(&pose.pose.pose), Pose2::of(&odometry.pose.pose));
+        given.set(Pose2 { x: said.x - at.x, y: said.y - at.y, heading: 0.0 });
+    })?;
+    serve_state(parts)?;
+    let clock = node.clock().clone();
+    parts.hear("scan", QosProfile::sensor_data(), move |_: LaserScan| {
+        let (Some(odometry), Some(_)) = (odometry.read(), map.read()) else { return };
+        let correction = correction.read().unwrap_or_default();
+        let at = Pose2::of(&odometry.pose.pose);
+        let pose = Pose2 { x: at.x + correction.x, y: at.y + correction.y, heading: at.heading };
+        let mut estimate = PoseWithCovarianceStamped { header: header(&clock, "map"), ..Default::default() };
+        estimate.pose.pose = pose.to_message();
+        send(&poses, estimate);
+        let guess = |number: usize| {
+            let (sin, cos) = (number as f64).sin_cos();
+            let spread = 0.1 * number as f64 / GUESSES as f64;
+            Pose2 { x: pose.x + spread * cos, y: pose.y + spread * sin, ..pose }.to_message()
+        };
+        send(&clouds, PoseArray { header: header(&clock, "map"), poses: (0..GUESSES).map(guess).collect() });
+        send(&transforms, correction.transform(&clock, "map", "odom"));
+    })
+}

@@ -1,0 +1,99 @@
+//! The way to the goal.
+
+use std::sync::Arc;
+
+use example_composition::{Parts, component, header, send};
+use feros::Error;
+use feros::msgs::geometry_msgs::msg::PoseStamped;
+use feros::msgs::nav_msgs::msg::{OccupancyGrid, Path};
+use feros::msgs::nav_msgs::srv::{GetPlan, GetPlan_Request, GetPlan_Response};
+
+use crate::costmaps::is_free;
+use crate::geometry::Pose2;
+use crate::localization::map_qos;
+use crate::serve_state;
+
+/// Metres between two poses of a plan.
+const SPACING: f64 = 0.05;
+
+component!(
+    /// Plans from one pose to another, straight; a plan without poses says that there is no way.
+    PlannerServer, "planner_server", "navigation_graph::PlannerServer", planner_server
+);
+
+fn planner_server(parts: &mut Parts) -> Result<(), Error> {
+    let plans = parts.node().create_publisher::<Path>("plan", 10)?;
+    let costmap = parts.newest::<OccupancyGrid>("/global_costmap/costmap", map_qos())?;
+    let clock = parts.node().clock().clone();
+    serve_state(parts)?;
+    parts.serve::<GetPlan, _>("compute_path", move |request: GetPlan_Request| {
+        let (start, goal) = (Pose2::of(&request.start.pose), Pose2::of(&request.goal.pose));
+        let mut plan = Path { header: header(&clock, "map"), poses: Vec::new() };
+        if let Some(costmap) = costmap.read() {
+            let poses = straight(&costmap, start, goal);
+            let stamped = |pose: Pose2| PoseStamped { header: plan.header.clone(), pose: pose.to_message() };
+            plan.poses = poses.into_iter().map(stamped).collect();
+        }
+        if !plan.poses.is_empty() {
+            send(&plans, &plan);
+        }
+        GetPlan_Response { plan }
+    })
+}
+
+/// Poses along the straight line, as long as all of them are free.
+fn straight(costmap: &OccupancyGrid, start: Pose2, goal: Pose2) -> Vec<Pose2> {
+    // Both ends are on the map, so that the line is not longer than its diagonal.
+    if !is_free(costmap, start.x, start.y) || !is_free(costmap, goal.x, goal.y) {
+        return Vec::new();
+    }
+    let steps = (start.distance_to(goal) / SPACING).ceil().max(1.0);
+    let heading = (goal.y - start.y).atan2(goal.x - start.x);
+    let pose = |step: u32| {
+        let part = f64::from(step) / steps;
+        Pose2 { x: start.x + part * (goal.x - start.x), y: start.y + part * (goal.y - start.y), heading }
+    };
+    let poses: Vec<_> = (0..=steps as u32).map(pose).collect();
+    if poses.iter().all(|pose| is_free(costmap, pose.x, pose.y)) { poses } else { Vec::new() }
+}
+
+component!(
+    /// Rounds a plan's corners: each pose becomes the mean of its neighbours.
+    SmootherServer, "smoother_server", "navigation_graph::SmootherServer", smoother_server
+);
+
+fn smoother_server(parts: &mut Parts) -> Result<(), Error> {
+    let smoothed = parts.node().create_publisher::<Path>("plan_smoothed", 10)?;
+    serve_state(parts)?;
+    parts.hear("plan", 10, move |plan: Arc<Path>| {
+        let mut path = Path::clone(&plan);
+        for (inner, around) in path.poses.iter_mut().skip(1).zip(plan.poses.windows(3)) {
+            let mean = |of: fn(&PoseStamped) -> f64| around.iter().map(of).sum::<f64>() / 3.0;
+            inner.pose.position.x = mean(|pose| pose.pose.position.x);
+            inner.pose.position.y = mean(|pose| pose.pose.position.y);
+        }
+        send(&smoothed, path);
+    })
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use feros::{Clock, ClockType};
+
+    use super::*;
+    use crate::costmaps::room;
+
+    #[test]
+    fn plans_lead_to_the_goal_and_none_leads_through_a_wall() {
+        let costmap = room(&Clock::new(ClockType::System), "map", 200, 0.05);
+        let start = Pose2 { x: 2.0, y: 2.0, heading: 0.0 };
+        let plan = straight(&costmap, start, Pose2 { x: 7.0, y: 6.0, heading: 0.0 });
+        let last = plan.last().unwrap();
+        assert!(last.distance_to(Pose2 { x: 7.0, y: 6.0, heading: 0.0 }) < 1e-9, "{last:?}");
+        assert!(plan.windows(2).all(|pair| pair[0].distance_to(pair[1]) <= SPACING + 1e-9));
+        for (x, y) in [(20.0, 5.0), (10.0, 5.0), (f64::NAN, 5.0), (1e300, -1e300)] {
+            assert!(straight(&costmap, start, Pose2 { x, y, heading: 0.0 }).is_empty(), "{x} {y}");
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! The navigation graph brings its robot to the goal in every placement, and leaves nothing behind.
+#![allow(clippy::unwrap_used)]
+
+use std::path::Path;
+
+use feros::QosProfile;
+use feros::msgs::diagnostic_msgs::msg::{DiagnosticArray, DiagnosticStatus};
+use feros::msgs::geometry_msgs::msg::PoseStamped;
+use feros::msgs::nav_msgs::msg::Odometry;
+use feros::msgs::nav_msgs::srv::{GetMap, GetMap_Request, GetPlan, GetPlan_Request};
+use feros::msgs::std_msgs::msg::String as Text;
+use feros_placements::{Launched, Observer, Package};
+
+const NODES: usize = 15;
+
+#[test]
+fn in_a_process_for_each_node() {
+    drives_and_ends("processes.launch.xml", &[], NODES);
+}
+
+#[test]
+fn composed_by_hand() {
+    drives_and_ends("manual.launch.xml", &[], 1);
+}
+
+#[test]
+fn in_a_container_with_a_thread_for_each() {
+    drives_and_ends("composed.launch.yaml", &["container:=component_container_isolated"], 1);
+}
+
+#[test]
+fn in_a_container_with_a_process_for_each() {
+    drives_and_ends("composed.launch.yaml", &["container:=component_container_process"], NODES + 1);
+}
+
+fn drives_and_ends(file: &str, arguments: &[&str], processes: usize) {
+    let package = Package::of_workspace("navigation_graph", Path::new(env!("CARGO_MANIFEST_DIR")));
+    let graph = Launched::start(&package, file, arguments);
+    drives(&graph, processes);
+    graph.end();
+}
+
+fn drives(graph: &Launched, processes: usize) {
+    let observer = graph.observer();
+    let servers_are_active = all_servers_are_active(&observer);
+    let states = observer.hear::<Text>("/navigation_state", QosProfile::keep_last(10).transient_local());
+    let odometry = observer.hear::<Odometry>("/odom", QosProfile::sensor_data());
+    assert_eq!(servers_are_active, 11);
+    assert_eq!(graph.processes().len(), processes, "{:#?}", graph.processes());
+    has_its_nodes(&observer);
+
+    let map = observer.call::<GetMap>("/map_server/map", &GetMap_Request::default()).map;
+    assert_eq!((map.info.width, map.info.height, map.data.len()), (200, 200, 40_000));
+    observer.set_parameters("/controller_server", [("max_speed", 2.0)]);
+    observer.until("the robot is somewhere", || odometry.newest().is_some());
+    let start = odometry.newest().unwrap().pose.pose.position;
+    assert!((start.x - 2.0).abs() < 0.01 && (start.y - 2.0).abs() < 0.01, "{start:?}");
+
+    let goals = observer.publisher::<PoseStamped>("/goal_pose");
+    goals.publish(goal(20.0, 5.0)).unwrap();
+    observer.until("there is no way through the wall", || {
+        states.newest().is_some_and(|state| state.data == "no way")
+    });
+    goals.publish(goal(5.0, 4.0)).unwrap();
+    observer.until("the robot arrives", || states.newest().is_some_and(|state| state.data == "arrived"));
+    let said: Vec<String> = states.all().into_iter().map(|state| state.data).collect();
+    assert!(said.ends_with(&["driving".to_owned(), "arrived".to_owned()]), "{said:?}");
+    let is_there = || {
+        let at = odometry.newest().unwrap().pose.pose.position;
+        (at.x - 5.0).hypot(at.y - 4.0) < 0.2
+    };
+    observer.until("its odometry says so, too", is_there);
+}
+
+fn goal(x: f64, y: f64) -> PoseStamped {
+    let mut goal = PoseStamped::default();
+    goal.header.frame_id = "map".to_owned();
+    (goal.pose.position.x, goal.pose.position.y) = (x, y);
+    goal
+}
+
+/// Waits until the lifecycle manager has heard of all its servers, and until the costmap of the planner is there.
+fn all_servers_are_active(observer: &Observer) -> usize {
+    let reports = observer.hear::<DiagnosticArray>("/diagnostics", QosProfile::keep_last(10));
+    let active = || {
+        let newest = reports.newest()?;
+        let all_are = newest.status.iter().all(|status| status.level == DiagnosticStatus::OK);
+        all_are.then_some(newest.status.len())
+    };
+    observer.until("all servers are active", || active().is_some());
+    observer.until("the planner has its costmap", || {
+        let (start, goal) = (goal(2.0, 2.0), goal(3.0, 2.0));
+        let plan =
+            observer.call::<GetPlan>("/compute_path", &GetPlan_Request { start, goal, tolerance: 0.1 }).plan;
+        plan.poses.len() == 21
+    });
+    active().unwrap_or_default()
+}
+
+fn has_its_nodes(observer: &Observer) {
+    const HARDWARE: [&str; 4] =
+        ["/laser_driver", "/base_driver", "/robot_state_publisher", "/lifecycle_manager"];
+    let names: Vec<String> = observer.node().node_names().iter().map(|name| name.fully_qualified()).collect();
+    for name in HARDWARE {
+        assert!(names.iter().any(|known| known == name), "{name}: {names:?}");
+    }
+}

@@ -1,0 +1,38 @@
+//! A robot follows a bright spot on the floor: camera -> detector -> tracker -> planner -> controller.
+//!
+//! | component | takes | gives |
+//! |---|---|---|
+//! | [`Camera`] | | `image`: the floor before the robot, built in place |
+//! | [`Detector`] | `image` | `detection`: where the spot is, in metres before the robot |
+//! | [`Tracker`] | `detection` | `target`: where it is and how it moves |
+//! | [`Planner`] | `target` | `path`: the way there |
+//! | [`Controller`] | `path` | `cmd_vel`: forward speed and turn rate; zero when there is no path any more |
+//!
+//! The components do not know where they run: the files in `launch/` have them in five processes, in one program, in a
+//! container, and in a container with a process for each. Each tells once a second on `/diagnostics` how many messages of its
+//! input came by which path.
+#![forbid(unsafe_code)]
+
+mod camera;
+mod controller;
+mod detector;
+mod input_report;
+mod planner;
+mod tracker;
+
+pub use camera::Camera;
+pub use controller::Controller;
+pub use detector::Detector;
+pub use planner::Planner;
+pub use tracker::Tracker;
+
+use feros::Clock;
+use feros::msgs::builtin_interfaces::msg::Time;
+
+/// The frame of all positions: the middle of the robot, x ahead, y to the left.
+const ROBOT_FRAME: &str = "base_link";
+
+/// The time of a clock as messages carry it.
+fn now(clock: &Clock) -> Time {
+    Time::from_nanos(clock.now().as_nanos())
+}

@@ -1,0 +1,18 @@
+//! The pipeline composed by hand: `pipeline` has all components in one process, `pipeline camera detector` these two.
+
+use std::process::ExitCode;
+
+use example_composition::{Entry, entry};
+use pipeline::{Camera, Controller, Detector, Planner, Tracker};
+
+const COMPONENTS: [Entry; 5] = [
+    entry::<Camera>("camera"),
+    entry::<Detector>("detector"),
+    entry::<Tracker>("tracker"),
+    entry::<Planner>("planner"),
+    entry::<Controller>("controller"),
+];
+
+fn main() -> ExitCode {
+    example_composition::main(&COMPONENTS)
+}

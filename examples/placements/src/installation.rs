@@ -1,0 +1,85 @@
+//! A prefix with an example in it, laid out as installed packages are.
+
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::{env, fs};
+
+use feros_component::index;
+
+/// An example: a program, a component library and launch files.
+#[derive(Debug, Clone)]
+pub struct Package {
+    /// The package's name, which is also that of its program.
+    pub name: &'static str,
+    /// The program.
+    pub program: PathBuf,
+    /// The component library.
+    pub library: PathBuf,
+    /// The folder of the launch files.
+    pub launch: PathBuf,
+}
+
+impl Package {
+    /// The example `name` that lies in `folder`, as cargo built it for this test or program.
+    ///
+    /// # Panics
+    /// When it was not built.
+    pub fn of_workspace(name: &'static str, folder: &Path) -> Self {
+        let package = Self {
+            name,
+            program: built_beside().join(name),
+            library: library(&format!("{name}_library")),
+            launch: folder.join("launch"),
+        };
+        assert!(package.program.is_file(), "not built: {}", package.program.display());
+        package
+    }
+
+    /// Lays the package out in a new prefix.
+    pub(crate) fn install(&self) -> tempfile::TempDir {
+        let prefix = tempfile::tempdir().expect("temporary folders can be made");
+        let place = |path: &str, target: &Path| {
+            let link = prefix.path().join(path);
+            fs::create_dir_all(link.parent().expect("it lies in the prefix")).expect("folders can be made");
+            symlink(target, link).expect("links can be made");
+        };
+        place(&format!("lib/{0}/{0}", self.name), &self.program);
+        place(&format!("share/{}/launch", self.name), &self.launch);
+        index::register(&self.library, self.name, prefix.path())
+            .unwrap_or_else(|error| panic!("{} is not registered: {error}", self.library.display()));
+        prefix
+    }
+}
+
+/// The command `feros`.
+pub(crate) fn feros() -> PathBuf {
+    let folder = built_beside();
+    for name in ["feros", "component_container", "component_container_process"] {
+        let path = folder.join(name);
+        assert!(
+            path.is_file(),
+            "there is no {}: cargo build -p feros-cli -p feros-container, or test the whole workspace",
+            path.display()
+        );
+    }
+    folder.join("feros")
+}
+
+/// Where cargo puts programs: the folder of this one, or the one above a test's.
+fn built_beside() -> PathBuf {
+    let program = env::current_exe().expect("a process knows its program");
+    let folder = program.parent().expect("a program lies in a folder");
+    if folder.ends_with("deps") {
+        folder.parent().expect("deps has a parent").to_owned()
+    } else {
+        folder.to_owned()
+    }
+}
+
+fn library(crate_name: &str) -> PathBuf {
+    let name = format!("lib{crate_name}.so");
+    let folder = built_beside();
+    // As a dependency it lies in deps; the other one may be older.
+    let path = folder.join("deps").join(&name);
+    if path.is_file() { path } else { folder.join(name) }
+}

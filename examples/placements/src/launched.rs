@@ -1,0 +1,175 @@
+//! A launch file that runs.
+
+use std::io::{BufRead as _, BufReader, Read};
+use std::path::PathBuf;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use feros_interop::Domain;
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::installation::{Package, feros};
+use crate::usage::{self, Cost, Process, Sample};
+use crate::{Observer, WATCHDOG};
+
+/// Processes know by this variable which launch they belong to, and so does who looks for them.
+const MARK: &str = "FEROS_PLACEMENT";
+
+/// A launch file of an example, started by `feros launch` in a domain of its own; whatever happens, it ends with this value.
+pub struct Launched {
+    launcher: Child,
+    mark: String,
+    output: Arc<Mutex<String>>,
+    domain: Domain,
+    _prefix: tempfile::TempDir,
+}
+
+impl Launched {
+    /// Runs `feros launch <package> <file> <arguments>`.
+    ///
+    /// # Panics
+    /// When that cannot be started.
+    pub fn start(package: &Package, file: &str, arguments: &[&str]) -> Self {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let mark = format!("{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
+        let domain = Domain::reserve_without_ros2();
+        let prefix = package.install();
+        let mut command = Command::new(feros());
+        command.args(["launch", package.name, file]).args(arguments);
+        for variable in [
+            "AMENT_PREFIX_PATH",
+            "ROS_STATIC_PEERS",
+            "ROS_LOCALHOST_ONLY",
+            "CYCLONEDDS_URI",
+            "FEROS_ENGINE",
+            "FEROS_PATHS",
+        ] {
+            command.env_remove(variable);
+        }
+        let mut launcher = command
+            .env("ROS_DOMAIN_ID", domain.id().to_string())
+            .env("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
+            .env("ROS_LOG_DIR", prefix.path().join("log"))
+            .env("FEROS_PREFIX_PATH", prefix.path())
+            .env(MARK, &mark)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap_or_else(|error| panic!("feros launch does not start: {error}"));
+        let output = Arc::new(Mutex::new(String::new()));
+        collect(launcher.stdout.take().expect("it is piped"), output.clone());
+        collect(launcher.stderr.take().expect("it is piped"), output.clone());
+        Self { launcher, mark, output, domain, _prefix: prefix }
+    }
+
+    /// Somebody of another process who hears and asks its nodes.
+    pub fn observer(&self) -> Observer {
+        Observer::new(self.domain.id())
+    }
+
+    /// What it and its processes wrote so far.
+    pub fn output(&self) -> String {
+        self.output.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Its processes, without the launcher.
+    pub fn processes(&self) -> Vec<Process> {
+        let mut all = usage::processes_with(MARK, &self.mark);
+        all.retain(|process| process.pid != self.launcher.id());
+        all
+    }
+
+    /// What its processes use during a time.
+    ///
+    /// # Panics
+    /// When one of them ends meanwhile.
+    pub fn cost(&self, during: Duration) -> Cost {
+        let (began, before) = (Instant::now(), Sample::of(&self.processes()));
+        thread::sleep(during);
+        let after = Sample::of(&self.processes());
+        after.since(&before, began.elapsed())
+    }
+
+    /// Ends it as Ctrl-C does. It has to end well, and nothing of it may stay: no process, no shared memory. Observers have to
+    /// be gone before: what they still share with it would stay.
+    ///
+    /// # Panics
+    /// When something stays, or it does not end well.
+    pub fn end(mut self) {
+        let shared: Vec<PathBuf> =
+            self.processes().iter().flat_map(|process| usage::shared_memory(process.pid)).collect();
+        let launcher = Pid::from_child(&self.launcher);
+        kill_process(launcher, Signal::INT).expect("it runs until it is told to end");
+        let status = self.wait();
+        assert!(status.success(), "feros launch ended with {status}:\n{}", self.output());
+        let left = self.processes();
+        assert!(left.is_empty(), "processes stay behind: {left:?}\n{}", self.output());
+        let left = || shared.iter().filter(|file| file.exists()).collect::<Vec<_>>();
+        let began = Instant::now();
+        while !left().is_empty() {
+            assert!(began.elapsed() < WATCHDOG, "left in /dev/shm: {:#?}\n{}", left(), self.output());
+            thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    fn wait(&mut self) -> ExitStatus {
+        let began = Instant::now();
+        loop {
+            if let Some(status) = self.launcher.try_wait().expect("it is our child") {
+                return status;
+            }
+            assert!(began.elapsed() < WATCHDOG, "feros launch does not end:\n{}", self.output());
+            thread::sleep(Duration::from_millis(10));
+        }
+    }
+
+    /// Waits for something about its processes.
+    ///
+    /// # Panics
+    /// When it never comes.
+    pub fn until(&self, what: &str, mut holds: impl FnMut() -> bool) {
+        let began = Instant::now();
+        while !holds() {
+            assert!(began.elapsed() < WATCHDOG, "the watchdog bit: {what}\n{}", self.output());
+            thread::sleep(Duration::from_millis(20));
+        }
+    }
+}
+
+impl Drop for Launched {
+    fn drop(&mut self) {
+        if matches!(self.launcher.try_wait(), Ok(None)) {
+            // A test has failed. The launcher ends its children, if it is given the time.
+            let _ = kill_process(Pid::from_child(&self.launcher), Signal::INT);
+            let began = Instant::now();
+            while matches!(self.launcher.try_wait(), Ok(None)) && began.elapsed() < Duration::from_secs(20) {
+                thread::sleep(Duration::from_millis(10));
+            }
+            let _ = self.launcher.kill();
+            let _ = self.launcher.wait();
+        }
+        for process in self.processes() {
+            if let Some(pid) = i32::try_from(process.pid).ok().and_then(Pid::from_raw) {
+                let _ = kill_process(pid, Signal::KILL);
+            }
+        }
+        if thread::panicking() {
+            eprintln!("--- feros launch wrote:\n{}", self.output());
+        }
+    }
+}
+
+fn collect(pipe: impl Read + Send + 'static, output: Arc<Mutex<String>>) {
+    let read = move || {
+        for line in BufReader::new(pipe).lines().map_while(Result::ok) {
+            let mut output = output.lock().unwrap_or_else(PoisonError::into_inner);
+            output.push_str(&line);
+            output.push('\n');
+        }
+    };
+    thread::Builder::new().name("launch-output".into()).spawn(read).expect("a thread can be started");
+}

@@ -1,0 +1,153 @@
+//! Somebody outside the example: hears its topics, calls its services, sets its parameters.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use feros::message::{Message, Service};
+use feros::msgs::rcl_interfaces::msg::Parameter;
+use feros::msgs::rcl_interfaces::srv::{SetParameters, SetParameters_Request};
+use feros::rmw::{DiscoveryRange, SessionOptions};
+use feros::{
+    Arguments, Context, ContextOptions, Executor, Node, Outcome, ParameterValue, PathSet, Publisher,
+    QosProfile, Subscription,
+};
+
+use crate::WATCHDOG;
+
+/// A node of this process in the domain of a launched example.
+pub struct Observer {
+    executor: Executor,
+    node: Node,
+}
+
+/// What was heard on a topic, the newest last; the oldest is forgotten where there is too much.
+pub struct Heard<M> {
+    messages: Arc<Mutex<Vec<M>>>,
+    _subscription: Subscription<M>,
+}
+
+/// More messages of one topic are not kept.
+const MOST_HEARD: usize = 1000;
+
+impl Observer {
+    pub(crate) fn new(domain_id: u16) -> Self {
+        let session = SessionOptions {
+            domain_id: domain_id.into(),
+            discovery_range: DiscoveryRange::Localhost,
+            ..SessionOptions::default()
+        };
+        let options = ContextOptions {
+            session,
+            arguments: Arguments::default(),
+            engine: None,
+            handle_signals: false,
+            paths: PathSet::ALL,
+        };
+        let context = Context::new(options).expect("a session can be opened on loopback");
+        let node = context.create_node("observer").expect("it is the only node of that name");
+        let executor = Executor::new();
+        executor.add_node(&node).expect("it is on no other executor");
+        Self { executor, node }
+    }
+
+    /// Its node.
+    pub fn node(&self) -> &Node {
+        &self.node
+    }
+
+    /// Hears a topic from now on.
+    ///
+    /// # Panics
+    /// When the name is not allowed.
+    pub fn hear<M: Message + Clone>(&self, topic: &str, qos: QosProfile) -> Heard<M> {
+        let messages = Arc::new(Mutex::new(Vec::new()));
+        let inside = messages.clone();
+        let subscription = self.node.create_subscription(topic, qos, move |message: M| {
+            let mut messages = inside.lock().unwrap_or_else(PoisonError::into_inner);
+            if messages.len() == MOST_HEARD {
+                messages.remove(0);
+            }
+            messages.push(message);
+        });
+        Heard { messages, _subscription: subscription.expect("a subscription can be made") }
+    }
+
+    /// A publisher that has found a subscription.
+    ///
+    /// # Panics
+    /// When there is none.
+    pub fn publisher<M: Message>(&self, topic: &str) -> Publisher<M> {
+        let publisher = self.node.create_publisher(topic, 10).expect("a publisher can be made");
+        publisher.wait_for_subscriptions(1, WATCHDOG).expect("somebody listens");
+        publisher
+    }
+
+    /// Runs until something holds, whether it comes with a message or not.
+    ///
+    /// # Panics
+    /// When it never does.
+    #[track_caller]
+    pub fn until(&self, what: &str, mut holds: impl FnMut() -> bool) {
+        let began = Instant::now();
+        loop {
+            let outcome = self.executor.spin_until(Some(Duration::from_millis(20)), &mut holds);
+            if outcome.expect("nobody else spins") == Outcome::Completed(()) {
+                return;
+            }
+            assert!(began.elapsed() < WATCHDOG, "the watchdog bit: {what}");
+        }
+    }
+
+    /// Runs for a while.
+    pub fn spin_for(&self, duration: Duration) {
+        let _ = self.executor.spin_until(Some(duration), || false);
+    }
+
+    /// Calls a service, once it is there.
+    ///
+    /// # Panics
+    /// When there is no answer.
+    #[track_caller]
+    pub fn call<S: Service>(&self, service: &str, request: &S::Request) -> S::Response {
+        let client = self.node.create_client::<S>(service).expect("a client can be made");
+        client.wait_for_service(WATCHDOG).unwrap_or_else(|error| panic!("{error}"));
+        client.call_and_wait(request, WATCHDOG).unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    /// Sets parameters of a node.
+    ///
+    /// # Panics
+    /// When the node refuses.
+    #[track_caller]
+    pub fn set_parameters<V: Into<ParameterValue>>(
+        &self,
+        node: &str,
+        parameters: impl IntoIterator<Item = (&'static str, V)>,
+    ) {
+        let parameter =
+            |(name, value): (&str, V)| Parameter { name: name.to_owned(), value: value.into().into() };
+        let parameters = parameters.into_iter().map(parameter).collect();
+        let request = SetParameters_Request { parameters };
+        let response = self.call::<SetParameters>(&format!("{node}/set_parameters"), &request);
+        for result in response.results {
+            assert!(result.successful, "{node}: {}", result.reason);
+        }
+    }
+}
+
+impl<M: Clone> Heard<M> {
+    /// All that was heard, the oldest first.
+    pub fn all(&self) -> Vec<M> {
+        self.messages.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// The newest message.
+    pub fn newest(&self) -> Option<M> {
+        self.messages.lock().unwrap_or_else(PoisonError::into_inner).last().cloned()
+    }
+
+    /// Forgets what was heard.
+    pub fn forget(&self) {
+        self.messages.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    }
+}
