@@ -1,0 +1,194 @@
+//! `feros component` and `feros container`, with the containers that are built beside the command.
+
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
+
+use feros_interop::Domain;
+
+const FEROS: &str = env!("CARGO_BIN_EXE_feros");
+const WATCHDOG: Duration = Duration::from_secs(60);
+
+/// The folder with command, containers and the demonstration's library. Other packages' binaries are nobody's dependency, so
+/// cargo is asked for them; in a run over the whole workspace they are there.
+fn built() -> &'static Path {
+    static BUILT: OnceLock<PathBuf> = OnceLock::new();
+    BUILT.get_or_init(|| {
+        let mut cargo = Command::new(env!("CARGO"));
+        cargo.args([
+            "build",
+            "--quiet",
+            "--locked",
+            "-p",
+            "feros-container",
+            "-p",
+            "demo_components_library",
+        ]);
+        if !cfg!(debug_assertions) {
+            cargo.arg("--release");
+        }
+        assert!(cargo.current_dir(env!("CARGO_MANIFEST_DIR")).status().unwrap().success());
+        Path::new(FEROS).parent().unwrap().to_owned()
+    })
+}
+
+/// A domain and a prefix of one test.
+struct Place {
+    domain: Domain,
+    prefix: PathBuf,
+}
+
+impl Place {
+    fn new(name: &str) -> Self {
+        let prefix = std::env::temp_dir().join(format!("feros_cli_{name}_{}", std::process::id()));
+        let place = Self { domain: Domain::reserve_without_ros2(), prefix };
+        let library = built().join("libdemo_components_library.so");
+        let prefix = place.prefix.to_str().unwrap();
+        place.feros(&[
+            "component",
+            "register",
+            library.to_str().unwrap(),
+            "--package",
+            "demo",
+            "--prefix",
+            prefix,
+        ]);
+        place
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(FEROS);
+        command
+            .args(arguments)
+            .env("ROS_DOMAIN_ID", self.domain.id().to_string())
+            .env("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
+            .env("FEROS_PREFIX_PATH", &self.prefix)
+            .env_remove("AMENT_PREFIX_PATH");
+        command
+    }
+
+    /// What a command prints that has to go well.
+    fn feros(&self, arguments: &[&str]) -> String {
+        let output = self.run(arguments);
+        assert!(output.status.success(), "{arguments:?}: {output:?}");
+        String::from_utf8(output.stdout).unwrap()
+    }
+
+    /// What a command says that has to fail.
+    fn error(&self, arguments: &[&str]) -> String {
+        let output = self.run(arguments);
+        assert_eq!(output.status.code(), Some(1), "{arguments:?}: {output:?}");
+        String::from_utf8(output.stderr).unwrap()
+    }
+
+    fn run(&self, arguments: &[&str]) -> Output {
+        self.command(arguments).output().unwrap()
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        // What the test found matters more than a folder that cannot be removed.
+        drop(std::fs::remove_dir_all(&self.prefix));
+    }
+}
+
+/// A command that runs until it is told to end.
+struct Running(Child);
+
+impl Running {
+    fn start(place: &Place, arguments: &[&str]) -> Self {
+        Self(place.command(arguments).stdout(Stdio::null()).spawn().unwrap())
+    }
+
+    /// As Ctrl-C; the command has to end well.
+    fn interrupt(mut self) {
+        let pid = self.0.id().to_string();
+        assert!(Command::new("kill").args(["-INT", &pid]).status().unwrap().success());
+        let started = Instant::now();
+        let status = loop {
+            if let Some(status) = self.0.try_wait().unwrap() {
+                break status;
+            }
+            assert!(started.elapsed() < WATCHDOG, "it does not end");
+            std::thread::sleep(Duration::from_millis(10));
+        };
+        assert!(status.success(), "{status}");
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        if self.0.try_wait().ok().flatten().is_none() {
+            drop(self.0.kill());
+            drop(self.0.wait());
+        }
+    }
+}
+
+#[test]
+fn components_are_loaded_listed_and_unloaded() {
+    for kind in
+        [&["container"][..], &["container", "--threads", "2"], &["container", "--process", "--restart"]]
+    {
+        let place = Place::new("component");
+        let container = Running::start(&place, kind);
+        let load = ["component", "load", "/ComponentManager", "demo", "demo_components::Talker"];
+        assert_eq!(
+            place.feros(&load),
+            "Loaded component 1 into '/ComponentManager' container node as '/talker'\n"
+        );
+        let other =
+            ["-n", "speaker", "--node-namespace", "/robot", "-r", "chatter:=/said", "-p", "text:=Ahoy"];
+        assert_eq!(
+            place.feros(&[&load[..], &other[..], &["-e", "use_intra_process_comms:=true"]].concat()),
+            "Loaded component 2 into '/ComponentManager' container node as '/robot/speaker'\n"
+        );
+        assert!(place.feros(&["topic", "echo", "/said", "--once", "--field", "data"]).contains("Ahoy: "));
+        assert_eq!(
+            place.feros(&["component", "list"]),
+            "/ComponentManager\n  1  /talker\n  2  /robot/speaker\n"
+        );
+        assert_eq!(place.feros(&["component", "list", "--containers-only"]), "/ComponentManager\n");
+        let unloaded = "Unloaded component 1 from '/ComponentManager' container node\n";
+        assert_eq!(place.feros(&["component", "unload", "/ComponentManager", "1"]), unloaded);
+        assert_eq!(place.feros(&["component", "list", "/ComponentManager"]), "2  /robot/speaker\n");
+        let again = place.error(&["component", "unload", "/ComponentManager", "1"]);
+        assert!(again.contains("No node found with unique_id: 1"), "{again}");
+        let unknown = place.error(&[&load[..4], &["demo::Nothing"]].concat());
+        let words = "Failed to load component: Failed to find class with the requested plugin name.";
+        assert!(unknown.contains(words), "{unknown}");
+        container.interrupt();
+    }
+}
+
+#[test]
+fn the_index_and_what_is_not_there_are_told() {
+    let place = Place::new("index");
+    let both = "demo_components::Listener\ndemo_components::Talker\n";
+    assert_eq!(place.feros(&["component", "types", "demo"]), both);
+    let all = "demo\n  demo_components::Listener\n  demo_components::Talker\n";
+    assert_eq!(place.feros(&["component", "types"]), all);
+    assert!(place.error(&["component", "types", "nothing"]).contains("FEROS_PREFIX_PATH"));
+    let nobody = place.error(&["component", "load", "/nobody", "demo", "demo_components::Talker"]);
+    assert!(nobody.contains("Unable to find container node '/nobody'"), "{nobody}");
+    let prefix = place.prefix.to_str().unwrap();
+    let text = place.error(&["component", "register", "/etc/passwd", "--package", "x", "--prefix", prefix]);
+    assert!(text.contains("is no shared library"), "{text}");
+    assert_eq!(place.feros(&["component", "list"]), "");
+}
+
+#[test]
+fn a_component_stands_alone() {
+    let place = Place::new("standalone");
+    let alone = ["component", "standalone", "demo", "demo_components::Talker", "-r", "chatter:=/alone"];
+    let running = Running::start(&place, &alone);
+    assert!(
+        place.feros(&["topic", "echo", "/alone", "--once", "--field", "data"]).contains("Hello World: ")
+    );
+    running.interrupt();
+    let error = place.error(&["component", "standalone", "demo", "demo::Nothing"]);
+    assert!(error.contains("Failed to find class") && error.contains("terminating container"), "{error}");
+    assert_eq!(place.feros(&["component", "list"]), "", "nothing stays");
+}
