@@ -184,9 +184,7 @@ fn a_component_stands_alone() {
     let place = Place::new("standalone");
     let alone = ["component", "standalone", "demo", "demo_components::Talker", "-r", "chatter:=/alone"];
     let running = Running::start(&place, &alone);
-    assert!(
-        place.feros(&["topic", "echo", "/alone", "--once", "--field", "data"]).contains("Hello World: ")
-    );
+    assert!(place.feros(&["topic", "echo", "/alone", "--once", "--field", "data"]).contains("Hello World: "));
     running.interrupt();
     let error = place.error(&["component", "standalone", "demo", "demo::Nothing"]);
     assert!(error.contains("Failed to find class") && error.contains("terminating container"), "{error}");

@@ -410,3 +410,65 @@ fn events_can_be_measured_with_every_kind() {
         }
     }
 }
+
+/// A timer whose callback takes longer than its period is ready again whenever it ends; nobody waits for it for more than a turn.
+fn nobody_starves_beside_a_late_timer(policy: impl feros::policy::Policy + 'static) {
+    const MESSAGES: usize = 10;
+    let context = context();
+    let node = context.create_node("late").unwrap();
+    let publisher = node.create_publisher::<Int32>("numbers", MESSAGES).unwrap();
+    let timer_calls = Arc::new(AtomicUsize::new(0));
+    let (calls, mut last) = (timer_calls.clone(), None);
+    let longest_wait = Arc::new(AtomicUsize::new(0));
+    let (longest, received) = (longest_wait.clone(), Arc::new(AtomicUsize::new(0)));
+    let count = received.clone();
+    let _subscription = node
+        .create_subscription("numbers", MESSAGES, move |_: Int32| {
+            let now = calls.load(Ordering::Relaxed);
+            longest.fetch_max(now - last.replace(now).unwrap_or(now), Ordering::Relaxed);
+            count.fetch_add(1, Ordering::Relaxed);
+        })
+        .unwrap();
+    let _service = node
+        .create_service::<Trigger, _>("answers", |_: Trigger_Request| Trigger_Response::default())
+        .unwrap();
+    publisher.wait_for_subscriptions(1, WATCHDOG).unwrap();
+    let calls = timer_calls.clone();
+    let period = Duration::from_millis(1);
+    let _timer = node
+        .create_wall_timer(period, move || {
+            if calls.fetch_add(1, Ordering::Relaxed) == 0 {
+                (0..MESSAGES).for_each(|number| publisher.publish(Int32 { data: number as i32 }).unwrap());
+            }
+            std::thread::sleep(2 * period);
+        })
+        .unwrap();
+    let executor = Executor::builder().policy(policy).build();
+    executor.add_node(&node).unwrap();
+    let (stopper, thread) = spinning(executor);
+    let others = context_with("");
+    let caller = others.create_node("caller").unwrap();
+    let client = caller.create_client::<Trigger>(&format!("{}/answers", node.name().namespace())).unwrap();
+    client.wait_for_service(WATCHDOG).unwrap();
+    while received.load(Ordering::Relaxed) < MESSAGES || timer_calls.load(Ordering::Relaxed) <= MESSAGES {
+        client.call_and_wait(&Trigger_Request::default(), WATCHDOG).unwrap();
+    }
+    stopper.stop();
+    thread.join().unwrap();
+    assert_eq!(received.load(Ordering::Relaxed), MESSAGES);
+    assert!(
+        longest_wait.load(Ordering::Relaxed) <= 1,
+        "{longest_wait:?} calls of the timer between two messages"
+    );
+    assert!(timer_calls.load(Ordering::Relaxed) > MESSAGES, "the timer was late all the time");
+}
+
+#[test]
+fn nobody_starves_beside_a_late_timer_with_fair_turns() {
+    nobody_starves_beside_a_late_timer(policy::Fair::default());
+}
+
+#[test]
+fn nobody_starves_beside_a_late_timer_in_the_order_of_ros() {
+    nobody_starves_beside_a_late_timer(policy::Ros::default());
+}
