@@ -7,8 +7,9 @@ fn rounds() -> u32 {
     std::env::var("FEROS_SOAK").ok().and_then(|text| text.parse().ok()).unwrap_or(40)
 }
 
-/// Memory that may stay: allocators keep pages, and the engine's caches fill up in the first rounds.
-const ALLOWED_KIB: u64 = 1024;
+/// Memory that may stay, however many rounds: allocators keep pages, and the engine remembers participants that left for a
+/// while. Seen were up to 0.9 MB after 500 and after 1500 rounds on one executor, 2.6 MB after 100 and after 400 of processes.
+const ALLOWED_KIB: u64 = 4096;
 
 fn soak(binary: &str) {
     let container = Container::start(binary, &[]);
