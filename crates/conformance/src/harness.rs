@@ -182,6 +182,7 @@ impl End {
             response_hash: Some(HASH),
             qos: QosProfile::services_default(),
             mapping,
+            replies_on_demand: false,
             on_request: requests.notify(),
         };
         Server { service: self.session.create_service(options).unwrap(), requests }

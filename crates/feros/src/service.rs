@@ -25,6 +25,9 @@ pub struct ServiceOptions {
     pub qos: QosProfile,
     /// How the server announces itself; it understands the clients of every stock middleware in any case.
     pub mapping: ServiceMapping,
+    /// Whether what sends the responses may wait to come into being until there is a client; the service is seen in any case. It
+    /// saves memory with services that few clients ask, as those of parameters.
+    pub replies_on_demand: bool,
     /// How the callback is scheduled.
     pub callback: CallbackOptions,
 }
@@ -34,7 +37,7 @@ callback_setters!(ServiceOptions);
 impl Default for ServiceOptions {
     fn default() -> Self {
         let (mapping, callback) = (ServiceMapping::default(), CallbackOptions::default());
-        Self { qos: QosProfile::services_default(), mapping, callback }
+        Self { qos: QosProfile::services_default(), mapping, replies_on_demand: false, callback }
     }
 }
 
@@ -78,6 +81,7 @@ impl<S: ServiceType> Service<S> {
                 response_hash: identity.response_hash,
                 qos: options.qos,
                 mapping: options.mapping,
+                replies_on_demand: options.replies_on_demand,
                 on_request,
             })
             .map_err(|source| CreateError::Engine { node: node.name().clone(), source })?;

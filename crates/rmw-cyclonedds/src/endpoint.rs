@@ -146,7 +146,7 @@ pub(crate) struct Writer {
     // Declared in the order of dropping: the entity's end waits for its listeners, which use `watched`.
     pub(crate) entity: Entity,
     pub(crate) watched: Arc<Watched<WriterStatus>>,
-    topic: Topic,
+    topic: Arc<Topic>,
     pub(crate) gid: Gid,
     pub(crate) names: Names,
     /// The number of the next sample; writing happens under this lock, as it does under the engine's own.
@@ -161,7 +161,7 @@ impl Writer {
         qos: &Qos,
         wakes: Wakes,
     ) -> Result<Self, CreateEndpointError> {
-        let topic = Topic::new(participant, &names)?;
+        let topic = participant.topic_of_writer(&names)?;
         let watched = Watched::<WriterStatus>::new(wakes);
         let listener = writer_listener(&watched);
         // SAFETY: participant, topic, QoS and listener are alive; what the listener points to outlives the entity.

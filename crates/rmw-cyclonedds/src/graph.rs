@@ -56,7 +56,8 @@ struct State {
     generation: u64,
     snapshot: Option<Arc<GraphSnapshot>>,
     participants: HashMap<[u8; 12], (Gid, Participant)>,
-    endpoints: BTreeMap<Gid, WireEndpoint>,
+    /// Boxed, because half of a tree's places are empty.
+    endpoints: BTreeMap<Gid, Box<WireEndpoint>>,
     local: Vec<LocalEndpoint>,
 }
 
@@ -85,9 +86,11 @@ impl Graph {
 
     pub(crate) fn endpoint_appeared(&self, endpoint: WireEndpoint) {
         let clashing = self.change(|state| {
-            let known = state.endpoints.insert(endpoint.gid, endpoint.clone()).is_some();
+            let known = state.endpoints.contains_key(&endpoint.gid);
             let clashes = state.local.iter().filter(|local| !known && local.clashes_with(&endpoint));
-            clashes.map(|local| local.watcher.clone()).collect::<Vec<_>>()
+            let clashing = clashes.map(|local| local.watcher.clone()).collect::<Vec<_>>();
+            state.endpoints.insert(endpoint.gid, Box::new(endpoint));
+            clashing
         });
         clashing.iter().filter_map(Weak::upgrade).for_each(|watcher| watcher.incompatible_type());
     }

@@ -1,12 +1,17 @@
 //! A participant of the engine and its share in the domain.
 
+use std::collections::HashMap;
+use std::sync::{Arc, Weak};
+
 use feros_cyclonedds_sys as sys;
-use feros_rmw::{Gid, OpenError, SessionOptions};
+use feros_rmw::{CreateEndpointError, Gid, OpenError, SessionOptions};
 
 use crate::ENGINE_NAME;
 use crate::dds::{Code, Entity};
 use crate::domain::Domain;
+use crate::endpoint::{Names, Topic};
 use crate::qos::Qos;
+use crate::sync::Mutex;
 
 #[derive(Debug)]
 pub(crate) struct Participant {
@@ -15,6 +20,8 @@ pub(crate) struct Participant {
     pub(crate) publisher: Entity,
     pub(crate) subscriber: Entity,
     pub(crate) entity: Entity,
+    /// The topics of writers that exist, by name and type: those of `/rosout` and the like are one for all nodes.
+    topics: Mutex<HashMap<(String, String), Weak<Topic>>>,
     pub(crate) gid: Gid,
     pub(crate) domain: Domain,
 }
@@ -48,6 +55,20 @@ impl Participant {
         let subscriber =
             unsafe { sys::dds_create_subscriber(entity.handle(), std::ptr::null(), std::ptr::null()) };
         let subscriber = Entity::new(subscriber).map_err(failed("creating the subscriber"))?;
-        Ok(Self { publisher, subscriber, entity, gid, domain })
+        Ok(Self { publisher, subscriber, entity, topics: Mutex::default(), gid, domain })
+    }
+
+    /// The topic of a writer, shared with the writers of the same name and type. A reader has one of its own, which counts what
+    /// it refuses.
+    pub(crate) fn topic_of_writer(&self, names: &Names) -> Result<Arc<Topic>, CreateEndpointError> {
+        let key = (names.topic.clone(), names.type_name.clone());
+        let mut topics = self.topics.lock();
+        if let Some(topic) = topics.get(&key).and_then(Weak::upgrade) {
+            return Ok(topic);
+        }
+        let topic = Arc::new(Topic::new(self, names)?);
+        topics.retain(|_, topic| topic.strong_count() > 0);
+        topics.insert(key, Arc::downgrade(&topic));
+        Ok(topic)
     }
 }

@@ -2,15 +2,15 @@
 //! seen from the USER_DATA of its writer (`clientid=`), and the response goes back in the same way.
 
 use std::collections::HashMap;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use feros_cyclonedds_sys as sys;
 use feros_rmw::engine::Fill;
 use feros_rmw::{
-    CreateEndpointError, Gid, PublishError, QosProfile, RequestId, Sample, Service, ServiceMapping,
-    ServiceOptions, Stamp, TakeError,
+    CreateEndpointError, Gid, NodeId, Notify, PublishError, QosProfile, RequestId, Sample, Service,
+    ServiceMapping, ServiceOptions, Stamp, TakeError,
 };
 
 use crate::dds::MatchedEndpoint;
@@ -31,14 +31,12 @@ pub(crate) struct CycloneService {
     // Dropped first: the announcement goes before the endpoints.
     _member: NodeMember,
     requests: Reader,
-    replies: Writer,
-    name: String,
+    replies: Arc<Replies>,
     qos: QosProfile,
     reply_readers: MatchCache,
     request_writers: MatchCache,
     /// The client id that each request writer announces, by its handle.
     clients: Mutex<HashMap<sys::dds_instance_handle_t, Option<PairId>>>,
-    match_bell: Arc<Bell>,
     refused: AtomicU64,
 }
 
@@ -47,6 +45,73 @@ pub(crate) struct CycloneService {
 struct Bell {
     lock: Mutex<()>,
     rung: Condvar,
+}
+
+/// What sends the responses: there from the beginning, or from the first client on.
+struct Replies {
+    shared: Arc<Shared>,
+    node: NodeId,
+    service: String,
+    type_name: String,
+    qos: QosProfile,
+    user_data: String,
+    match_bell: Arc<Bell>,
+    making: Mutex<()>,
+    made: OnceLock<MadeReplies>,
+}
+
+struct MadeReplies {
+    // Dropped first: the announcement goes before the endpoint.
+    _member: NodeMember,
+    writer: Writer,
+}
+
+impl Replies {
+    /// Makes it if it is not there yet.
+    fn made(&self) -> Result<&MadeReplies, CreateEndpointError> {
+        if let Some(made) = self.made.get() {
+            return Ok(made);
+        }
+        let _making = self.making.lock();
+        if let Some(made) = self.made.get() {
+            return Ok(made);
+        }
+        let bell = self.match_bell.clone();
+        let ring = move || {
+            drop(bell.lock.lock());
+            bell.rung.notify_all();
+        };
+        let writer = Writer::new(
+            &self.shared.participant,
+            ServiceNames::new(&self.service, &self.type_name)?.reply,
+            &Qos::writer(&self.qos, &self.user_data),
+            Wakes { on_match: Some(Arc::new(ring)), ..Wakes::default() },
+        )?;
+        let member = self.shared.join_node(self.node, &self.service, Vec::new(), vec![writer.gid])?;
+        Ok(self.made.get_or_init(|| MadeReplies { _member: member, writer }))
+    }
+
+    /// What the engine calls when the clients change. It has locks of its own then, under which nothing can be made: so a thread
+    /// makes it, once, for whoever waits until the service is available. Whoever does not is served in any case.
+    fn on_first_client(self: &Arc<Self>) -> Notify {
+        let (replies, asked) = (Arc::downgrade(self), AtomicBool::new(false));
+        Arc::new(move || {
+            if asked.swap(true, Ordering::Relaxed) {
+                return;
+            }
+            let replies = replies.clone();
+            let make = move || {
+                let Some(replies) = replies.upgrade() else { return };
+                if let Err(error) = replies.made() {
+                    tracing::error!("a client of {} waits in vain: {error}", replies.service);
+                }
+            };
+            if let Err(error) = std::thread::Builder::new().name("feros-replies".into()).spawn(make) {
+                asked.store(false, Ordering::Relaxed);
+                tracing::error!("a client of a service waits, because there is no thread to be had: {error}");
+            }
+        })
+    }
 }
 
 impl CycloneService {
@@ -58,37 +123,39 @@ impl CycloneService {
         let names = ServiceNames::new(options.service, options.type_name)?;
         let service_id = (options.mapping == ServiceMapping::PayloadHeader).then(|| pair_id(shared));
         let data = |type_hash| EndpointData { type_hash, service_id, ..EndpointData::default() }.encode();
-        let match_bell = Arc::new(Bell::default());
-        let bell = match_bell.clone();
-        let ring = move || {
-            drop(bell.lock.lock());
-            bell.rung.notify_all();
-        };
-        let replies = Writer::new(
-            &shared.participant,
-            names.reply,
-            &Qos::writer(&qos, &data(options.response_hash)),
-            Wakes { on_match: Some(Arc::new(ring)), ..Wakes::default() },
-        )?;
+        let replies = Arc::new(Replies {
+            shared: shared.clone(),
+            node: options.node,
+            service: options.service.to_owned(),
+            type_name: options.type_name.to_owned(),
+            qos,
+            user_data: data(options.response_hash),
+            match_bell: Arc::default(),
+            making: Mutex::default(),
+            made: OnceLock::new(),
+        });
+        let mut on_match = None;
+        if options.replies_on_demand {
+            on_match = Some(replies.on_first_client());
+        } else {
+            replies.made()?;
+        }
         // After the writer, so that whoever can ask can be answered.
         let requests = Reader::new(
             &shared.participant,
             names.request,
             &Qos::reader(&qos, &data(options.request_hash), false),
-            Wakes { on_data: Some(options.on_request), ..Wakes::default() },
+            Wakes { on_data: Some(options.on_request), on_match, ..Wakes::default() },
         )?;
-        let member =
-            shared.join_node(options.node, options.service, vec![requests.gid], vec![replies.gid])?;
+        let member = shared.join_node(options.node, options.service, vec![requests.gid], Vec::new())?;
         Ok(Self {
             _member: member,
             requests,
             replies,
-            name: options.service.to_owned(),
             qos,
             reply_readers: MatchCache::default(),
             request_writers: MatchCache::default(),
             clients: Mutex::default(),
-            match_bell,
             refused: AtomicU64::new(0),
         })
     }
@@ -112,25 +179,30 @@ impl CycloneService {
     /// Waits until `is_client` finds the client among those that receive replies.
     fn wait_for_client(
         &self,
+        replies: &Writer,
         is_client: impl Fn(&(Gid, EndpointData)) -> bool,
         is_gone: impl Fn() -> bool,
     ) -> Result<(), PublishError> {
         let deadline = Instant::now() + CLIENT_WAIT;
-        let generation = &self.replies.watched.match_generation;
+        let generation = &replies.watched.match_generation;
         loop {
             let seen = generation.load(Ordering::Acquire);
-            let matches = self.reply_readers.get(generation, || self.replies.matched(with_data));
+            let matches = self.reply_readers.get(generation, || replies.matched(with_data));
             if matches.iter().any(&is_client) {
                 return Ok(());
             }
             let left = deadline.saturating_duration_since(Instant::now());
             if left.is_zero() || is_gone() {
-                return Err(PublishError::ClientGone { service: self.name.clone(), waited: CLIENT_WAIT });
+                return Err(PublishError::ClientGone {
+                    service: self.replies.service.clone(),
+                    waited: CLIENT_WAIT,
+                });
             }
             // The engine's thread takes this lock after it changed the generation, so no change is missed.
-            let lock = self.match_bell.lock.lock();
+            let bell = &self.replies.match_bell;
+            let lock = bell.lock.lock();
             if generation.load(Ordering::Acquire) == seen {
-                drop(self.match_bell.rung.wait_timeout(lock, left));
+                drop(bell.rung.wait_timeout(lock, left));
             }
         }
     }
@@ -174,6 +246,7 @@ impl CycloneService {
 
     fn send_related(
         &self,
+        replies: &Writer,
         request: &RequestId,
         mut sample: SampleRef,
         now: Stamp,
@@ -181,13 +254,15 @@ impl CycloneService {
         let related = sys::feros_identity { guid: request.client, sequence_number: request.sequence_number };
         sample.set_related(&related);
         if is_reader(&request.client) {
-            self.wait_for_client(|(gid, _)| gid.0 == request.client, || self.has_left(&request.client))?;
+            let is_client = |(gid, _): &(Gid, EndpointData)| gid.0 == request.client;
+            self.wait_for_client(replies, is_client, || self.has_left(&request.client))?;
         }
-        self.replies.write(sample, now).map(|_| ())
+        replies.write(sample, now).map(|_| ())
     }
 
     fn send_with_header(
         &self,
+        replies: &Writer,
         request: &RequestId,
         mut sample: SampleRef,
         now: Stamp,
@@ -197,9 +272,9 @@ impl CycloneService {
         let client_id = self.clients.lock().get(&publication).copied().flatten();
         if let Some(id) = client_id {
             let left = || MatchedEndpoint::publication(&self.requests.entity, publication).is_none();
-            self.wait_for_client(|(_, data)| data.client_id == Some(id), left)?;
+            self.wait_for_client(replies, |(_, data)| data.client_id == Some(id), left)?;
         }
-        self.replies.write(sample, now).map(|_| ())
+        replies.write(sample, now).map(|_| ())
     }
 }
 
@@ -228,13 +303,18 @@ impl Service for CycloneService {
         fill: Fill<'_>,
     ) -> Result<(), PublishError> {
         let now = Stamp::now();
+        let replies = &self.replies.made().map_err(|error| PublishError::Engine {
+            topic: self.replies.service.clone(),
+            code: error.to_string(),
+        })?;
+        let replies = &replies.writer;
         match request.mapping {
             ServiceMapping::RelatedSampleIdentity => {
-                self.send_related(request, self.replies.fill(size_bytes, 0, fill)?, now)
+                self.send_related(replies, request, replies.fill(size_bytes, 0, fill)?, now)
             }
             ServiceMapping::PayloadHeader => {
-                let sample = self.replies.fill(size_bytes, SERVICE_HEADER_BYTES, fill)?;
-                self.send_with_header(request, sample, now)
+                let sample = replies.fill(size_bytes, SERVICE_HEADER_BYTES, fill)?;
+                self.send_with_header(replies, request, sample, now)
             }
         }
     }

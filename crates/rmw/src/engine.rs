@@ -412,6 +412,9 @@ pub struct ServiceOptions<'a> {
     pub qos: QosProfile,
     /// How the server announces itself; it understands clients of either mapping in any case.
     pub mapping: ServiceMapping,
+    /// Whether what sends the responses may wait to come into being until there is a client: for services that every node has and
+    /// that few are asked for. Others see the service in any case; a client finds it available a little later.
+    pub replies_on_demand: bool,
     /// Called when [`Service::take_request`] may have something.
     pub on_request: Notify,
 }

@@ -19,7 +19,7 @@ use super::error::{GetParameterError, SetParameterError};
 use super::store::Store;
 use crate::error::CreateError;
 use crate::node::Node;
-use crate::service::Service;
+use crate::service::{Service, ServiceOptions};
 
 /// Serve a node's parameters as long as this lives.
 pub(crate) struct ParameterServices {
@@ -32,13 +32,17 @@ pub(crate) struct ParameterServices {
 }
 
 pub(super) fn start(node: &Node, store: &Arc<Store>) -> Result<ParameterServices, CreateError> {
-    let qos = QosProfile::parameters;
+    let options = || ServiceOptions {
+        qos: QosProfile::parameters(),
+        replies_on_demand: true,
+        ..ServiceOptions::default()
+    };
     let of = || store.clone();
     let (get, types, set, set_atomically, describe, list) = (of(), of(), of(), of(), of(), of());
     Ok(ParameterServices {
         _get: node.create_service_with(
             "~/get_parameters",
-            qos(),
+            options(),
             move |request: GetParameters_Request| {
                 let values = ask(get.get_all(request.names.iter().map(String::as_str)));
                 GetParameters_Response { values: values.into_iter().map(Into::into).collect() }
@@ -46,7 +50,7 @@ pub(super) fn start(node: &Node, store: &Arc<Store>) -> Result<ParameterServices
         )?,
         _types: node.create_service_with(
             "~/get_parameter_types",
-            qos(),
+            options(),
             move |request: GetParameterTypes_Request| {
                 let types = ask(types.types(&request.names));
                 GetParameterTypes_Response { types: types.into_iter().map(|ty| ty.number()).collect() }
@@ -54,7 +58,7 @@ pub(super) fn start(node: &Node, store: &Arc<Store>) -> Result<ParameterServices
         )?,
         _set: node.create_service_with(
             "~/set_parameters",
-            qos(),
+            options(),
             move |request: SetParameters_Request| {
                 let set = |parameter| result(set.set(vec![from_message(parameter)]), false);
                 SetParameters_Response { results: request.parameters.into_iter().map(set).collect() }
@@ -62,7 +66,7 @@ pub(super) fn start(node: &Node, store: &Arc<Store>) -> Result<ParameterServices
         )?,
         _set_atomically: node.create_service_with(
             "~/set_parameters_atomically",
-            qos(),
+            options(),
             move |request: SetParametersAtomically_Request| {
                 let parameters = request.parameters.into_iter().map(from_message).collect();
                 SetParametersAtomically_Response { result: result(set_atomically.set(parameters), true) }
@@ -70,7 +74,7 @@ pub(super) fn start(node: &Node, store: &Arc<Store>) -> Result<ParameterServices
         )?,
         _describe: node.create_service_with(
             "~/describe_parameters",
-            qos(),
+            options(),
             move |request: DescribeParameters_Request| {
                 let descriptors = ask(describe.describe(&request.names));
                 DescribeParameters_Response { descriptors: descriptors.into_iter().map(Into::into).collect() }
@@ -78,7 +82,7 @@ pub(super) fn start(node: &Node, store: &Arc<Store>) -> Result<ParameterServices
         )?,
         _list: node.create_service_with(
             "~/list_parameters",
-            qos(),
+            options(),
             move |request: ListParameters_Request| {
                 let list = list.list(&request.prefixes, request.depth);
                 let result = ListParametersResult { names: list.names, prefixes: list.prefixes };

@@ -69,7 +69,7 @@ fn progress_bar(kind: Kind, options: &Options, size_bytes: usize) -> ProgressBar
     bar.with_prefix(report::size_in_words(size_bytes)).with_message(expected.unwrap_or_default())
 }
 
-fn measure(
+pub(super) fn measure(
     kind: Kind,
     options: &Options,
     size_bytes: usize,

@@ -3,7 +3,10 @@
 //! The command itself only coordinates. What is measured are processes that it starts from the same executable with a
 //! hidden `--role`, so that neither a progress bar nor the making of tables is in what is measured.
 
+mod chain;
 mod coordinator;
+mod cpu;
+mod executor;
 pub(crate) mod family;
 mod idle;
 mod image;
@@ -43,6 +46,12 @@ enum Command {
     Idle(idle::Options),
     /// What nodes cost in memory and threads: a process for each, or all in one; beside stock ROS 2
     Memory(memory::Options),
+    /// What an event costs an executor among idle entities; beside stock ROS 2
+    Executor(executor::Options),
+    /// How long a message takes through a chain of nodes
+    Chain(chain::Options),
+    /// What placements and containers cost in processor time and latency
+    Cpu(cpu::Options),
 }
 
 /// What is measured.
@@ -68,6 +77,9 @@ pub(crate) fn run(args: Args) -> Result<ExitCode, CliError> {
         Command::Throughput(options) => measure(Kind::Throughput, &options),
         Command::Idle(options) => idle::run(&options),
         Command::Memory(options) => memory::run(&options),
+        Command::Executor(options) => executor::run(&options),
+        Command::Chain(options) => chain::run(&options),
+        Command::Cpu(options) => cpu::run(&options),
     }
 }
 

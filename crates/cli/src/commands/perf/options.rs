@@ -287,7 +287,7 @@ impl Options {
     }
 }
 
-fn parse_size(text: &str) -> Result<usize, String> {
+pub(super) fn parse_size(text: &str) -> Result<usize, String> {
     let (digits, unit) = match text.trim().to_ascii_uppercase() {
         text if text.ends_with(['K', 'M']) => {
             let (digits, unit) = text.split_at(text.len() - 1);

@@ -4,8 +4,6 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use crate::error::CliError;
-
 /// Names the Python of stock ROS 2 where it is none of the usual ones, as for `feros demo`.
 const VARIABLE: &str = "FEROS_ROS2_PYTHON";
 
@@ -52,13 +50,6 @@ impl Drop for Peer {
 /// Says on the side that there is nothing to compare with: the table stays a table of what was measured.
 pub(super) fn or_note(peer: Result<Peer, String>) -> Option<Peer> {
     peer.inspect_err(|reason| eprintln!("note: stock ROS 2 is not measured beside Feros: {reason}")).ok()
-}
-
-#[allow(dead_code)]
-/// The answers to `key` in what a peer or a child printed as one JSON object.
-pub(super) fn number_in(line: &str, key: &str) -> Result<f64, CliError> {
-    let value: serde_json::Value = serde_json::from_str(line).unwrap_or_default();
-    value[key].as_f64().ok_or_else(|| CliError::failed(format!("no number {key:?} in {line:?}")))
 }
 
 /// Where the wheels of stock ROS 2 are: libraries in `lib`, headers in `include`.

@@ -188,7 +188,7 @@ fn memory_in_words(usage: &Usage) -> String {
     usage.pss_bytes.map_or("-".to_owned(), |bytes| format!("{:.1} MB", bytes as f64 / 1e6))
 }
 
-fn micros_in_words(micros: f64) -> String {
+pub(super) fn micros_in_words(micros: f64) -> String {
     match micros {
         micros if micros >= 100_000.0 => format!("{:.0} ms", micros / 1000.0),
         micros if micros >= 10_000.0 => format!("{:.1} ms", micros / 1000.0),

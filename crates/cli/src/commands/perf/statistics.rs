@@ -21,6 +21,11 @@ impl Durations {
         self.0.saturating_record(nanos);
     }
 
+    /// Adds those of another collection.
+    pub(super) fn add(&mut self, other: &Self) {
+        self.0.add(&other.0).expect("all have the same bounds");
+    }
+
     /// The summary, in microseconds; all zero when there is none.
     pub(super) fn summary(&self) -> Summary {
         if self.0.is_empty() {

@@ -118,7 +118,7 @@ pub(super) fn shared_memory_bytes(processes: &[Process]) -> u64 {
 
 fn is_shared_memory(target: &Path) -> bool {
     let name = target.to_string_lossy();
-    (name.starts_with("/memfd:") || name.starts_with("/dev/shm/")) && !name.contains(super::image::NAME)
+    name.starts_with("/memfd:") || name.starts_with("/dev/shm/")
 }
 
 fn activity(task: &Path) -> Option<Activity> {
