@@ -173,6 +173,15 @@ impl End {
     }
 
     pub(crate) fn service(&self, service: &str, mapping: ServiceMapping) -> Server {
+        self.service_with(service, mapping, false)
+    }
+
+    pub(crate) fn service_with(
+        &self,
+        service: &str,
+        mapping: ServiceMapping,
+        replies_on_demand: bool,
+    ) -> Server {
         let requests = Bell::new();
         let options = ServiceOptions {
             node: self.node,
@@ -182,7 +191,7 @@ impl End {
             response_hash: Some(HASH),
             qos: QosProfile::services_default(),
             mapping,
-            replies_on_demand: false,
+            replies_on_demand,
             on_request: requests.notify(),
         };
         Server { service: self.session.create_service(options).unwrap(), requests }

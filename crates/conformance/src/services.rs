@@ -59,26 +59,30 @@ fn call_some(server: &Server, client: &Caller, mapping: ServiceMapping) {
 /// The default mapping; the identity of a request comes back with its response.
 pub fn calls_are_answered(fixture: &dyn Fixture) {
     let (near, far) = ends(fixture);
-    let service = unique("/calls");
-    let server = near.service(&service, ServiceMapping::default());
-    let client = far.client(&service, None);
-    call_some(&server, &client, ServiceMapping::RelatedSampleIdentity);
+    for replies_on_demand in [false, true] {
+        let service = unique("/calls");
+        let server = near.service_with(&service, ServiceMapping::default(), replies_on_demand);
+        let client = far.client(&service, None);
+        call_some(&server, &client, ServiceMapping::RelatedSampleIdentity);
+    }
 }
 
 /// A server that announces the other mapping is called in it without being told to; so is one whose client insists.
 pub fn calls_with_payload_header_are_answered(fixture: &dyn Fixture) {
     let (near, far) = ends(fixture);
-    let service = unique("/header_calls");
-    let server = near.service(&service, ServiceMapping::PayloadHeader);
-    let forced = far.client(&service, Some(ServiceMapping::PayloadHeader));
-    call_some(&server, &forced, ServiceMapping::PayloadHeader);
+    for replies_on_demand in [false, true] {
+        let service = unique("/header_calls");
+        let server = near.service_with(&service, ServiceMapping::PayloadHeader, replies_on_demand);
+        let forced = far.client(&service, Some(ServiceMapping::PayloadHeader));
+        call_some(&server, &forced, ServiceMapping::PayloadHeader);
+    }
 }
 
 /// One server answers clients of both mappings, interleaved.
 pub fn both_mappings_at_once(fixture: &dyn Fixture) {
     let (near, far) = ends(fixture);
     let service = unique("/bilingual");
-    let server = near.service(&service, ServiceMapping::default());
+    let server = near.service_with(&service, ServiceMapping::default(), true);
     let clients = BOTH.map(|mapping| far.client(&service, Some(mapping)));
     clients.iter().for_each(Caller::wait_for_server);
     for round in 0..10 {

@@ -5,7 +5,7 @@ use std::io::Write;
 use std::process::ExitCode;
 
 use comfy_table::{CellAlignment, Table, presets};
-use feros_executor::{CAPACITY, Executor, events_take};
+use feros::Executor;
 use serde_json::json;
 
 use super::peer::{self, Peer};
@@ -24,7 +24,7 @@ const STOCK_SECONDS: &str = "0.2";
 #[derive(clap::Args, Clone, Debug)]
 pub(super) struct Options {
     /// Numbers of entities that are never ready; each is a row
-    #[arg(long, value_delimiter = ',', num_args = 1.., default_value = "1,10,100,1000", value_parser = clap::value_parser!(u16).range(0..=(CAPACITY as i64 - 2)))]
+    #[arg(long, value_delimiter = ',', num_args = 1.., default_value = "1,10,100,1000", value_parser = clap::value_parser!(u16).range(0..=4000))]
     idle: Vec<u16>,
 
     /// Turns of each row; the median counts
@@ -52,7 +52,7 @@ pub(super) fn run(options: &Options) -> Result<ExitCode, CliError> {
     for _ in 0..options.rounds {
         for (&idle, (feros, of_stock)) in options.idle.iter().zip(&mut rates) {
             let taken =
-                events_take(Executor::builder(), usize::from(idle), EVENTS).map_err(CliError::failed)?;
+                Executor::builder().events_take(usize::from(idle), EVENTS).map_err(CliError::failed)?;
             feros.push(EVENTS as f64 / taken.as_secs_f64());
             if let Some(stock) = &stock {
                 of_stock.push(stock_rate(stock, idle)?);
