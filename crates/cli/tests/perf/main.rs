@@ -14,6 +14,11 @@ fn one_object(text: &str) -> Value {
     object.unwrap_or_else(|error| panic!("{error}: {text:?}"))
 }
 
+fn objects(text: &str) -> Vec<Value> {
+    let object = |line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line:?}"));
+    text.lines().map(object).collect()
+}
+
 fn number(object: &Value, key: &str) -> f64 {
     object[key].as_f64().unwrap_or_else(|| panic!("no number {key} in {object}"))
 }
@@ -102,7 +107,7 @@ fn memory_is_a_row_for_each_number_and_placement() {
     let line = "perf memory --json --nodes 1,3 --placement processes,composed --without-ros2";
     let ended = Feros::run("memory", line);
     assert_eq!(ended.code, Some(0), "{ended:?}");
-    let rows: Vec<Value> = ended.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let rows = objects(&ended.stdout);
     let cells: Vec<_> =
         rows.iter().map(|row| (row["placement"].as_str().unwrap(), number(row, "nodes"))).collect();
     assert_eq!(cells, [("processes", 1.0), ("processes", 3.0), ("composed", 1.0), ("composed", 3.0)]);
@@ -122,6 +127,57 @@ fn memory_has_the_reference_beside_it_when_it_is_there() {
     } else {
         assert!(number(&row["rcl"], "threads") > 0.0 && number(&row, "pss_to_rcl") > 0.0, "{row}");
     }
+}
+
+#[test]
+fn executor_has_a_rate_for_each_number_of_idle_entities() {
+    let ended = Feros::run("executor", "perf executor --json --idle 0,50 --rounds 1 --without-ros2");
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    let rows = objects(&ended.stdout);
+    assert_eq!(rows.iter().map(|row| number(row, "idle")).collect::<Vec<_>>(), [0.0, 50.0]);
+    let is_right =
+        |row: &Value| number(row, "events_per_second") > 0.0 && row["rcl_events_per_second"].is_null();
+    assert!(rows.iter().all(is_right), "{rows:?}");
+}
+
+#[test]
+fn a_chain_loses_nothing_wherever_its_nodes_are() {
+    let line = "perf chain --json --nodes 2,3,5 --size 100,64K --count 10 --warmup 2 \
+                --placement processes,processes-network,composed,intra";
+    let ended = Feros::run("chain", line);
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    let (fitted, rows): (Vec<_>, Vec<_>) =
+        objects(&ended.stdout).into_iter().partition(|object| object["line"].is_object());
+    assert_eq!((rows.len(), fitted.len()), (4 * 2 * 3, 4 * 2));
+    for row in rows {
+        let path = match row["placement"].as_str().unwrap() {
+            "processes" => "host",
+            "intra" => "process",
+            _ => "network",
+        };
+        assert_eq!((row["path"].as_str(), number(&row, "lost")), (Some(path), 0.0), "{row}");
+        assert!(number(&row, "p50_us") > 0.0, "{row}");
+    }
+}
+
+#[test]
+fn a_chain_of_more_processes_than_a_domain_has_room_for_is_refused() {
+    let ended = Feros::run("chain-long", "perf chain --nodes 200 --placement processes");
+    assert_eq!((ended.code, ended.stdout.as_str()), (Some(2), ""), "{ended:?}");
+    assert!(ended.stderr.contains("--placement composed,intra"), "{}", ended.stderr);
+}
+
+#[test]
+fn cpu_has_a_row_for_each_placement_and_container() {
+    let line = "perf cpu --json --size 1K --subscriptions 2 --count 20";
+    let ended = Feros::run("cpu", line);
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    let rows = objects(&ended.stdout);
+    let words: Vec<_> =
+        rows.iter().map(|row| row["placement"].as_str().or(row["container"].as_str()).unwrap()).collect();
+    assert_eq!(words, ["network", "host", "composed-network", "composed", "single", "isolated", "multi"]);
+    assert!(rows.iter().all(|row| number(row, "lost") == 0.0 && number(row, "p50_us") > 0.0), "{rows:?}");
+    assert!(rows.iter().all(|row| number(row, "cpu_percent") > 0.0), "{rows:?}");
 }
 
 #[test]

@@ -102,7 +102,7 @@ impl Links {
         let last = options.nodes.first().map_or(0, |nodes| nodes - 1);
         let node = context.create_node(&format!("feros_perf_link_{number}"))?;
         let qos = QosProfile::keep_last(DEPTH);
-        let topic = |number: u16| format!("{}/{number}", options.topic);
+        let topic = |number: u16| format!("{}/link_{number}", options.topic);
         let publisher = (number < last)
             .then(|| {
                 let how = PublisherOptions { qos, paths, ..PublisherOptions::default() };
