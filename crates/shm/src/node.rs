@@ -311,8 +311,9 @@ fn read_or_make_prefix(folder: &Path, uid: u32) -> io::Result<String> {
     Ok(prefix)
 }
 
-/// How long another process may make or remove things before this one gives up; it takes milliseconds.
-const LOCK_TIMEOUT: Duration = Duration::from_millis(500);
+/// How long other processes may make or remove things before this one gives up. Each takes milliseconds, but where a launch file
+/// starts dozens of processes at once on a busy host, all of them want to. A killed process holds nobody up.
+const LOCK_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// The lock of a space, on its folder. A killed process has it no longer.
 pub(crate) struct SpaceLock(#[expect(dead_code, reason = "closing it unlocks")] OwnedFd);
