@@ -56,15 +56,17 @@ pub(crate) struct Served {
 }
 
 impl Served {
+    /// Whether publishing waits for its room.
+    pub(crate) fn is_lossless(&self) -> bool {
+        self.is_lossless
+    }
+
     pub(crate) fn count_sent(&self) {
         self.sent.fetch_add(1, Ordering::Relaxed);
     }
 
     /// Waits until a subscription that keeps all has room for one more message, or is gone.
     pub(crate) fn wait_for_room(&self, until: Instant) -> Result<(), StillFull> {
-        if !self.is_lossless {
-            return Ok(());
-        }
         loop {
             let Some(taken) = self.attachment.taken() else { return Ok(()) };
             // Both count modulo 2^32; the other side's word may be anything.

@@ -14,6 +14,7 @@ mod merge;
 mod outlet;
 mod received;
 mod registry;
+mod routes;
 
 pub(crate) use buffer::{Buffer, SharedPool};
 pub(crate) use counters::SubscriptionCounters;
@@ -25,11 +26,12 @@ pub(crate) use host_sending::HostSending;
 pub use inbox::Want;
 pub(crate) use inbox::{AnyInbox, Content, DirectGuard, Envelope, Inbox};
 pub(crate) use merge::{EngineSource, Incoming, Merge, MergeCounters, Via};
-pub(crate) use outlet::network_is_allowed;
-pub(crate) use outlet::{Built, Bytes, Outgoing, Outlet, ProcessRoute, lend};
-pub use outlet::{MatchPath, SharedMemoryOptions, WhenExhausted};
+pub(crate) use outlet::{Built, Bytes, Outgoing, Outlet, lend};
+pub use outlet::{SharedMemoryOptions, WhenExhausted};
 pub use received::Received;
 pub(crate) use registry::{Registration, register};
+pub use routes::MatchPath;
+pub(crate) use routes::{ProcessRoute, network_is_allowed};
 
 /// What an endpoint announces of itself, as text.
 pub(crate) fn announcement(announced: &feros_shm::Announced) -> String {

@@ -11,103 +11,18 @@ use feros_rmw::{
     Durability, FillAborted, Gid, Liveliness, Payload, PayloadBytes, Publisher as EnginePublisher,
     QosProfile, Stamp,
 };
-use feros_shm::{
-    Announced, Choice, HostLoan, HostPublisher, Path, PathSet, PoolUse, Reason, SampleHeader, classify,
-};
+use feros_shm::{Announced, HostLoan, HostPublisher, Path, PathSet, PoolUse, SampleHeader, classify};
 
 use crate::paths::buffer::{Buffer, BufferPool};
 use crate::paths::counters::PublisherCounters;
-use crate::paths::host_sending::{HostRoute, HostSending, Served};
-use crate::paths::inbox::{AnyInbox, Envelope};
+use crate::paths::host_sending::{HostRoute, HostSending};
+use crate::paths::inbox::Envelope;
 use crate::paths::registry;
+use crate::paths::routes::{Generation, MatchPath, ProcessRoute, Routes, network_is_allowed};
 use crate::publisher::PublishError;
 
 /// How long publishing waits for room where all is kept and delivery is reliable, before it gives up.
 const MAX_WAIT: Duration = Duration::from_secs(1);
-
-/// The matches of one publisher, sorted by path. Replaced as a whole when they change.
-pub(crate) struct Routes {
-    generation: Generation,
-    pub(crate) process: Vec<ProcessRoute>,
-    host: Vec<HostRoute>,
-    /// The publisher's shared memory, if one of them is served from it.
-    memory: Option<Arc<HostPublisher>>,
-    /// Whether some host routes are still being set up.
-    has_pending: bool,
-    /// What users are told.
-    paths: Vec<MatchPath>,
-    /// Whether the engine has to send: for a match on the network path, or for a QoS that it implements by sending.
-    pub(crate) needs_engine: bool,
-}
-
-impl Routes {
-    /// Subscriptions that are served by shared memory.
-    fn served(&self) -> impl Iterator<Item = (&HostRoute, &Arc<Served>)> {
-        self.host.iter().filter_map(|route| Some((route, route.served()?)))
-    }
-
-    /// Takes in a match that can be served by shared memory, and says which path it takes now.
-    fn add_host(
-        &mut self,
-        route: Result<HostRoute, Reason>,
-        declined: Option<Reason>,
-        network_is_allowed: bool,
-    ) -> Choice {
-        let network = network_is_allowed.then_some(Path::Network);
-        match route {
-            Ok(route) => {
-                let is_served = route.served().is_some();
-                self.has_pending |= !is_served;
-                self.host.push(route);
-                if is_served {
-                    Choice { path: Some(Path::Host), reason: None }
-                } else {
-                    Choice { path: network, reason: Some(declined.unwrap_or(Reason::Pending)) }
-                }
-            }
-            Err(reason) => Choice { path: network, reason: Some(reason) },
-        }
-    }
-}
-
-/// Whether both sides allow the network path.
-pub(crate) fn network_is_allowed(publisher: &Announced, subscription: &Announced) -> bool {
-    let allows = |side: &Announced| side.feros().is_none_or(|side| side.paths.contains(Path::Network));
-    allows(publisher) && allows(subscription)
-}
-
-/// The path that messages between two endpoints take.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct MatchPath {
-    /// The other endpoint.
-    pub gid: Gid,
-    /// The path; `None`: no path that both sides allow is possible, so nothing is delivered.
-    pub path: Option<Path>,
-    /// Why it is not a shorter one; `None`: there is no shorter one.
-    pub reason: Option<Reason>,
-}
-
-/// A subscription of this process.
-pub(crate) struct ProcessRoute {
-    pub(crate) inbox: Arc<dyn AnyInbox>,
-    subscription: Gid,
-    /// Number of the first message that it is sent on this path.
-    since: u64,
-}
-
-impl ProcessRoute {
-    /// The envelope of a message as this subscription gets it.
-    pub(crate) fn address(&self, envelope: Envelope) -> Envelope {
-        Envelope { since: self.since, ..envelope }
-    }
-}
-
-/// What the routes depend on: matches of the engine, subscriptions of this process.
-#[derive(Clone, Copy, PartialEq, Eq)]
-struct Generation {
-    matches: u64,
-    process: u64,
-}
 
 /// One publisher's way to all paths.
 pub(crate) struct Outlet {
@@ -264,16 +179,8 @@ impl Outlet {
         matches: Arc<AtomicU64>,
     ) -> Self {
         let qos = engine.qos();
-        let none = Routes {
-            // No generation is like this one: the first publish looks.
-            generation: Generation { matches: u64::MAX, process: u64::MAX },
-            process: Vec::new(),
-            host: Vec::new(),
-            memory: None,
-            has_pending: false,
-            paths: Vec::new(),
-            needs_engine: true,
-        };
+        // No generation is like this one: the first publish looks.
+        let none = Routes::new(Generation { matches: u64::MAX, process: u64::MAX }, true);
         Self {
             topic: topic.to_owned(),
             gid: engine.gid(),
@@ -351,15 +258,7 @@ impl Outlet {
     }
 
     fn find_routes(&self, generation: Generation, former: &Routes, next_number: u64) -> Routes {
-        let mut routes = Routes {
-            generation,
-            process: Vec::new(),
-            host: Vec::new(),
-            memory: None,
-            has_pending: false,
-            paths: Vec::new(),
-            needs_engine: self.engine_keeps_promises,
-        };
+        let mut routes = Routes::new(generation, self.engine_keeps_promises);
         let mut host = self.lock_host();
         for found in self.engine.matches() {
             let inbox = registry::find(found.gid);
@@ -506,9 +405,8 @@ impl Outlet {
 
     /// Whether all who are served by shared memory have what the engine sent them; those of killed processes are not waited for.
     fn has_detour_ended(&self, routes: &Routes) -> bool {
-        let served = routes.host.iter().filter(|route| route.served().is_some());
-        let living = served.filter(|route| route.peer.peer().is_alive());
-        let living: Vec<Gid> = living.map(|route| route.subscription).collect();
+        let living = routes.served().filter(|(route, _)| route.peer.peer().is_alive());
+        let living: Vec<Gid> = living.map(|(route, _)| route.subscription).collect();
         self.lock_host().is_acknowledged(&*self.engine, &living)
     }
 
@@ -631,7 +529,7 @@ impl Outlet {
     /// Waits, without a lock, until everyone who keeps all has room.
     fn wait_for_room(&self, routes: &Routes) -> Result<(), PublishError> {
         let mut until = None;
-        for served in routes.host.iter().filter_map(HostRoute::served) {
+        for (_, served) in routes.served().filter(|(_, served)| served.is_lossless()) {
             let until = *until.get_or_insert_with(|| Instant::now() + MAX_WAIT);
             let timeout = |_| self.timeout();
             served.wait_for_room(until).map_err(timeout)?;

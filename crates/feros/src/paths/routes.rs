@@ -1,0 +1,106 @@
+//! The matches of a publisher by path: what each publish looks at, made anew when a match or a subscription of the process changes.
+
+use std::sync::Arc;
+
+use feros_rmw::Gid;
+use feros_shm::{Announced, Choice, HostPublisher, Path, Reason};
+
+use crate::paths::host_sending::{HostRoute, Served};
+use crate::paths::inbox::{AnyInbox, Envelope};
+
+/// The matches of one publisher, sorted by path. Replaced as a whole when they change.
+pub(crate) struct Routes {
+    pub(super) generation: Generation,
+    pub(crate) process: Vec<ProcessRoute>,
+    pub(super) host: Vec<HostRoute>,
+    /// The publisher's shared memory, if one of them is served from it.
+    pub(super) memory: Option<Arc<HostPublisher>>,
+    /// Whether some host routes are still being set up.
+    pub(super) has_pending: bool,
+    /// What users are told.
+    pub(super) paths: Vec<MatchPath>,
+    /// Whether the engine has to send: for a match on the network path, or for a QoS that it implements by sending.
+    pub(crate) needs_engine: bool,
+}
+
+impl Routes {
+    /// Without a match yet.
+    pub(super) fn new(generation: Generation, needs_engine: bool) -> Self {
+        Self {
+            generation,
+            process: Vec::new(),
+            host: Vec::new(),
+            memory: None,
+            has_pending: false,
+            paths: Vec::new(),
+            needs_engine,
+        }
+    }
+
+    /// Subscriptions that are served by shared memory.
+    pub(super) fn served(&self) -> impl Iterator<Item = (&HostRoute, &Arc<Served>)> {
+        self.host.iter().filter_map(|route| Some((route, route.served()?)))
+    }
+
+    /// Takes in a match that can be served by shared memory, and says which path it takes now.
+    pub(super) fn add_host(
+        &mut self,
+        route: Result<HostRoute, Reason>,
+        declined: Option<Reason>,
+        network_is_allowed: bool,
+    ) -> Choice {
+        let network = network_is_allowed.then_some(Path::Network);
+        match route {
+            Ok(route) => {
+                let is_served = route.served().is_some();
+                self.has_pending |= !is_served;
+                self.host.push(route);
+                if is_served {
+                    Choice { path: Some(Path::Host), reason: None }
+                } else {
+                    Choice { path: network, reason: Some(declined.unwrap_or(Reason::Pending)) }
+                }
+            }
+            Err(reason) => Choice { path: network, reason: Some(reason) },
+        }
+    }
+}
+
+/// Whether both sides allow the network path.
+pub(crate) fn network_is_allowed(publisher: &Announced, subscription: &Announced) -> bool {
+    let allows = |side: &Announced| side.feros().is_none_or(|side| side.paths.contains(Path::Network));
+    allows(publisher) && allows(subscription)
+}
+
+/// The path that messages between two endpoints take.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MatchPath {
+    /// The other endpoint.
+    pub gid: Gid,
+    /// The path; `None`: no path that both sides allow is possible, so nothing is delivered.
+    pub path: Option<Path>,
+    /// Why it is not a shorter one; `None`: there is no shorter one.
+    pub reason: Option<Reason>,
+}
+
+/// A subscription of this process.
+pub(crate) struct ProcessRoute {
+    pub(crate) inbox: Arc<dyn AnyInbox>,
+    pub(super) subscription: Gid,
+    /// Number of the first message that it is sent on this path.
+    pub(super) since: u64,
+}
+
+impl ProcessRoute {
+    /// The envelope of a message as this subscription gets it.
+    pub(crate) fn address(&self, envelope: Envelope) -> Envelope {
+        Envelope { since: self.since, ..envelope }
+    }
+}
+
+/// What the routes depend on: matches of the engine, subscriptions of this process.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) struct Generation {
+    pub(super) matches: u64,
+    pub(super) process: u64,
+}
