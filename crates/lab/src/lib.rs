@@ -1,17 +1,6 @@
-//! The laboratory: measures Feros beside its peers, in the same run and on the same host.
+//! The laboratory: scenarios in, a report out.
 //!
-//! Numbers of one day and one machine say little; ratios between systems that were measured in turn say much. So every
-//! experiment here runs all systems interleaved and prints them side by side. A peer that is not installed is shown as
-//! *not installed* with the command that installs it, and never counts as beaten.
-//!
-//! - [`child`]: programs run with a time limit, ended by their own process id
-//! - [`peer`]: the systems that can be measured, and what each needs to be there
-//! - [`latency`]: one-way latency between two processes, all systems in turn
-//! - [`contract`]: what the measured programs in Rust have in common
-//! - [`paths`]: what the process path and the host path have to reach
+//! It knows systems under test only by their manifest (`peers/NAME/peer.toml`) and the contract that their programs keep
+//! (`peers/README.md`): Feros is measured through the same door as everything it is compared with.
 
-pub mod child;
-pub mod contract;
-pub mod latency;
-pub mod paths;
-pub mod peer;
+pub mod record;

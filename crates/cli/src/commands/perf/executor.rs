@@ -12,7 +12,7 @@ use super::peer::{self, Peer};
 use crate::error::CliError;
 
 /// The program of the reference.
-const STOCK: &str = include_str!("../../../../lab/peers/rcl_wait_set.c");
+const STOCK: &str = include_str!("../../../../bench/peers/rcl_wait_set.c");
 
 /// Events of one turn.
 const EVENTS: u64 = 100_000;

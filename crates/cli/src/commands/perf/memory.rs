@@ -20,7 +20,7 @@ use super::usage::{Process, shared_memory_bytes};
 use crate::error::CliError;
 
 /// The program of the reference.
-const STOCK: &str = include_str!("../../../../lab/peers/rcl_nodes.c");
+const STOCK: &str = include_str!("../../../../bench/peers/rcl_nodes.c");
 
 /// How long all processes of a row may take to start.
 const START_LIMIT: Duration = Duration::from_secs(120);

@@ -16,8 +16,8 @@
  * The first 8 payload bytes are CLOCK_MONOTONIC in nanoseconds, read right before the call that publishes; the next 8
  * the sequence number. Latency ends when the call that takes the message has returned it, deserialized, to the program:
  * from publish to where a callback would begin. Both processes are on one host and so on one clock. */
-#ifndef FEROS_LAB_LATENCY_H
-#define FEROS_LAB_LATENCY_H
+#ifndef FEROS_BENCH_LATENCY_H
+#define FEROS_BENCH_LATENCY_H
 
 #include <errno.h>
 #include <stdbool.h>

@@ -1,7 +1,7 @@
 //! The three paths beside their references: the table of what they have to reach.
 //!
 //! ```text
-//! cargo bench -p feros-lab --bench paths -- [--rounds N] [--sizes 256,4K,1M] [--rows process,built,..] [--rate HZ] [--awake] [--domain ID] [--details]
+//! cargo bench -p feros-bench --bench paths -- [--rounds N] [--sizes 256,4K,1M] [--rows process,built,..] [--rate HZ] [--awake] [--domain ID] [--details]
 //! ```
 //!
 //! `--rate` is for those who look for a cause: it replaces the 1000 messages a second of the rows that have that.
@@ -16,10 +16,10 @@
 
 use std::process::{Command, ExitCode};
 
-use feros_lab::child::{RunError, Running};
-use feros_lab::latency::Size;
-use feros_lab::paths::{Bench, Cell, FLAT, Goal, ROWS, Rounds, Row, spread};
-use feros_lab::peer;
+use feros_bench::child::{RunError, Running};
+use feros_bench::latency::Size;
+use feros_bench::paths::{Bench, Cell, FLAT, Goal, ROWS, Rounds, Row, spread};
+use feros_bench::peer;
 
 struct Options {
     rounds: usize,
@@ -241,7 +241,7 @@ fn verdict(is_reached: Option<bool>) -> &'static str {
 }
 
 fn cell_text(goal: Goal, rounds: &Rounds, which: usize) -> String {
-    let median = |value: fn(&feros_lab::contract::Measured) -> f64| rounds.median(which, value);
+    let median = |value: fn(&feros_bench::contract::Measured) -> f64| rounds.median(which, value);
     if matches!(goal, Goal::Share(_)) {
         return median(|run| run.payload_bytes_per_second)
             .map_or("-".into(), |bytes| format!("{:.0} MB/s", bytes / 1e6));
@@ -254,7 +254,7 @@ fn cell_text(goal: Goal, rounds: &Rounds, which: usize) -> String {
 
 fn fastest_text(rounds: &Rounds) -> String {
     let fastest =
-        |run: &feros_lab::contract::Measured| run.medians_us.iter().copied().fold(f64::INFINITY, f64::min);
+        |run: &feros_bench::contract::Measured| run.medians_us.iter().copied().fold(f64::INFINITY, f64::min);
     rounds.median(0, fastest).map_or("-".into(), decimals)
 }
 
@@ -267,7 +267,7 @@ fn print_details(results: &[Results]) {
     for Results { row, sizes } in results {
         for ((size, ..), rounds) in sizes {
             let text = |which: usize| {
-                let of_round = |round: &[Option<feros_lab::contract::Measured>; 2]| {
+                let of_round = |round: &[Option<feros_bench::contract::Measured>; 2]| {
                     round[which].as_ref().map_or("-".into(), |run| decimals(run.p50_us))
                 };
                 rounds.0.iter().map(of_round).collect::<Vec<_>>().join(" ")

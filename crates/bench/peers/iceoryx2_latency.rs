@@ -12,7 +12,7 @@ use std::process::ExitCode;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use feros_lab::contract::{Arguments, Failure, Load, Measured, Samples, monotonic_nanos, run, stamp};
+use feros_bench::contract::{Arguments, Failure, Load, Measured, Samples, monotonic_nanos, run, stamp};
 use iceoryx2::prelude::*;
 use iceoryx2::service::port_factory::event::PortFactory as Event;
 use iceoryx2::service::port_factory::publish_subscribe::PortFactory as PublishSubscribe;

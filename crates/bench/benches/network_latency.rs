@@ -1,7 +1,7 @@
 //! Feros beside Cyclone DDS, stock ROS 2 and the floors of the host: one-way latency over the network path.
 //!
 //! ```text
-//! cargo bench -p feros-lab --bench network_latency -- [--quick] [--best-effort] [--rounds N] [--domain ID]
+//! cargo bench -p feros-bench --bench network_latency -- [--quick] [--best-effort] [--rounds N] [--domain ID]
 //! ```
 //!
 //! All systems are run in turn, size by size, round after round; each round begins with another system. The table shows
@@ -9,7 +9,7 @@
 
 use std::process::ExitCode;
 
-use feros_lab::latency::{Bench, Cell, Latencies, Rounds, Size, System};
+use feros_bench::latency::{Bench, Cell, Latencies, Rounds, Size, System};
 
 /// Payload, rate and messages a round. Large messages go slower: the slowest system needs 40 ms for 4 MB here, and this
 /// measures latency, not a queue.

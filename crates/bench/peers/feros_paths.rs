@@ -22,7 +22,7 @@ use feros::{
     Context, Dispatch, Executor, MatchPath, Node, Path, Publisher, SerializedMessage, Subscription,
     SubscriptionOptions, View, message,
 };
-use feros_lab::contract::{
+use feros_bench::contract::{
     Failure, Load, Measured, Samples, WARM_UP, monotonic_nanos, run, stamp, stamp_with,
 };
 

@@ -10,10 +10,10 @@ use feros_rmw_cyclonedds::config::{Circumstances, configuration, interfaces};
 use crate::child::{RunError, Running};
 
 /// The floors of the host: futex, UDP loopback, memcpy.
-pub const FLOORS: &str = env!("FEROS_LAB_FLOORS");
+pub const FLOORS: &str = env!("FEROS_BENCH_FLOORS");
 
 /// The program that calls the C API of Cyclone DDS directly.
-pub const CYCLONEDDS_LATENCY: &str = env!("FEROS_LAB_CYCLONEDDS_LATENCY");
+pub const CYCLONEDDS_LATENCY: &str = env!("FEROS_BENCH_CYCLONEDDS_LATENCY");
 
 /// The engine configuration of the C program on Cyclone DDS: the very one that Feros makes for itself on this host when
 /// the discovery range is LOCALHOST, so that only the layers above the engine differ.

@@ -70,8 +70,8 @@ impl Running {
             .stderr(Stdio::piped())
             .spawn()
             .map_err(start_error)?;
-        let stdout = child.stdout.take().map(|pipe| collect(pipe, "lab-stdout"));
-        let stderr = child.stderr.take().map(|pipe| collect(pipe, "lab-stderr"));
+        let stdout = child.stdout.take().map(|pipe| collect(pipe, "bench-stdout"));
+        let stderr = child.stderr.take().map(|pipe| collect(pipe, "bench-stderr"));
         Ok(Self {
             program: program.clone(),
             child,

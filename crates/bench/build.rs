@@ -23,7 +23,7 @@ fn run() -> Result<(), String> {
     let out = variable("OUT_DIR")?;
     let floors = out.join("floors");
     compile(&peers.join("floors.c"), &floors, &["-lpthread"])?;
-    println!("cargo::rustc-env=FEROS_LAB_FLOORS={}", floors.display());
+    println!("cargo::rustc-env=FEROS_BENCH_FLOORS={}", floors.display());
 
     let cyclonedds = out.join("cyclonedds_latency");
     let include = format!("-I{}", variable("DEP_FEROS_DDSC_INCLUDE")?.display());
@@ -32,7 +32,7 @@ fn run() -> Result<(), String> {
     let library = library.display().to_string();
     let arguments = [include.as_str(), &library, "-lpthread", "-ldl", "-lrt", "-lm"];
     compile(&peers.join("cyclonedds_latency.c"), &cyclonedds, &arguments)?;
-    println!("cargo::rustc-env=FEROS_LAB_CYCLONEDDS_LATENCY={}", cyclonedds.display());
+    println!("cargo::rustc-env=FEROS_BENCH_CYCLONEDDS_LATENCY={}", cyclonedds.display());
     Ok(())
 }
 

@@ -1,0 +1,1 @@
+//! An emulated link between network namespaces, in user space.

@@ -1,0 +1,1 @@
+//! Trace points: off, one relaxed load; on, a time in a ring of the thread.
