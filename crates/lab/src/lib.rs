@@ -4,3 +4,4 @@
 //! (`peers/README.md`): Feros is measured through the same door as everything it is compared with.
 
 pub mod record;
+pub mod statistics;

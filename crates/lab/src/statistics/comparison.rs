@@ -1,0 +1,179 @@
+//! Whether one system's median is smaller than another's, or nobody can tell.
+
+use hdrhistogram::Histogram;
+use rand::RngExt as _;
+use rand_chacha::ChaCha8Rng;
+use serde::{Deserialize, Serialize};
+
+use super::resample::{self, MedianOfResample, Ranked};
+use crate::record::Distribution;
+
+/// With one repetition nobody knows how much a repetition changes: nothing nearer than this is called a difference.
+const MARGIN_OF_ONE_REPETITION: f64 = 0.10;
+
+/// A median and its interval in one repetition, ready to be resampled.
+pub struct Repetition {
+    median: f64,
+    source: Source,
+}
+
+enum Source {
+    Samples(MedianOfResample<Ranks>),
+    /// Only quantiles were kept: draws lie between the edges of the interval.
+    Interval(f64, f64),
+}
+
+impl Repetition {
+    /// `None` where there are no samples, or their median is not above 0: a ratio to it says nothing.
+    pub fn of(distribution: &Distribution) -> Option<Self> {
+        let usable = distribution.count > 0 && distribution.p50.is_finite() && distribution.p50 > 0.0;
+        if !usable {
+            return None;
+        }
+        let source =
+            distribution.histogram().ok().and_then(|histogram| MedianOfResample::new(Ranks::of(&histogram)));
+        Some(Self {
+            median: distribution.p50,
+            source: match source {
+                Some(samples) => Source::Samples(samples),
+                None => Source::Interval(
+                    distribution.median_interval.0.min(distribution.p50),
+                    distribution.median_interval.1.max(distribution.p50),
+                ),
+            },
+        })
+    }
+
+    fn draw(&self, random: &mut ChaCha8Rng) -> f64 {
+        match &self.source {
+            Source::Samples(samples) => samples.draw(random),
+            Source::Interval(low, high) => low + (high - low) * random.random::<f64>(),
+        }
+    }
+}
+
+/// The samples of a histogram in their order: each value with how many samples are not larger.
+struct Ranks(Vec<(u64, u64)>);
+
+impl Ranks {
+    fn of(histogram: &Histogram<u64>) -> Self {
+        let mut until = 0_u64;
+        let steps = histogram.iter_recorded().map(|step| {
+            until = until.saturating_add(step.count_since_last_iteration());
+            (until, histogram.median_equivalent(step.value_iterated_to()))
+        });
+        Self(steps.collect())
+    }
+}
+
+impl Ranked for Ranks {
+    fn count(&self) -> u64 {
+        self.0.last().map_or(0, |&(until, _)| until)
+    }
+
+    fn at_rank(&self, rank: u64) -> f64 {
+        let step = self.0.partition_point(|&(until, _)| until <= rank);
+        self.0[step.min(self.0.len() - 1)].1 as f64
+    }
+}
+
+/// Which of two is smaller.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verdict {
+    /// The first has the smaller median.
+    Smaller,
+    /// The first has the larger median.
+    Larger,
+    /// The interval of the ratio holds 1, or too little is known to say: no difference.
+    NoDifference,
+}
+
+/// The first median divided by the second.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Comparison {
+    /// Geometric mean of the first's medians divided by that of the second's.
+    pub ratio: f64,
+    /// Where the ratio lies with 95 %.
+    pub interval: (f64, f64),
+    /// What may be said.
+    pub verdict: Verdict,
+    /// The smaller number of repetitions of the two; with 1 the interval knows nothing of how much repetitions differ.
+    pub repetitions: usize,
+}
+
+/// Compares two systems, or one in two runs, by their repetitions; `None` where one has nothing to compare.
+///
+/// Repetitions are drawn first, then samples within each. As few repetitions show too little of how much they differ, the interval
+/// is widened by what Student's distribution says of their number. The same input and seed give the same answer.
+pub fn compare(first: &[Repetition], second: &[Repetition], seed: u64) -> Option<Comparison> {
+    if first.is_empty() || second.is_empty() {
+        return None;
+    }
+    let mut random = resample::random(seed);
+    let estimate = mean_log(first) - mean_log(second);
+    let draws = (0..resample::resamples())
+        .map(|_| drawn_mean_log(first, &mut random) - drawn_mean_log(second, &mut random))
+        .collect();
+    let (low, high) = resample::percentile_interval(draws);
+    let repetitions = first.len().min(second.len());
+    let widened = widening(repetitions);
+    let interval = (
+        (estimate - (estimate - low).max(0.0) * widened).exp(),
+        (estimate + (high - estimate).max(0.0) * widened).exp(),
+    );
+    let ratio = estimate.exp();
+    Some(Comparison { ratio, interval, verdict: verdict(ratio, interval, repetitions), repetitions })
+}
+
+/// A system's median over its repetitions and the 95 % interval of it, as [`compare`] has it; `None` without repetitions.
+pub fn median_over_repetitions(repetitions: &[Repetition], seed: u64) -> Option<(f64, (f64, f64))> {
+    if repetitions.is_empty() {
+        return None;
+    }
+    let mut random = resample::random(seed);
+    let estimate = mean_log(repetitions);
+    let draws = (0..resample::resamples()).map(|_| drawn_mean_log(repetitions, &mut random)).collect();
+    let (low, high) = resample::percentile_interval(draws);
+    let widened = widening(repetitions.len());
+    let edge = |distance: f64| (estimate + distance * widened).exp();
+    Some((estimate.exp(), (edge((low - estimate).min(0.0)), edge((high - estimate).max(0.0)))))
+}
+
+fn verdict(ratio: f64, interval: (f64, f64), repetitions: usize) -> Verdict {
+    let too_near = repetitions < 2 && ratio.ln().abs() < (1.0 + MARGIN_OF_ONE_REPETITION).ln();
+    match interval {
+        _ if too_near => Verdict::NoDifference,
+        (_, high) if high < 1.0 => Verdict::Smaller,
+        (low, _) if low > 1.0 => Verdict::Larger,
+        _ => Verdict::NoDifference,
+    }
+}
+
+fn mean_log(repetitions: &[Repetition]) -> f64 {
+    repetitions.iter().map(|repetition| repetition.median.ln()).sum::<f64>() / repetitions.len() as f64
+}
+
+/// The same of as many repetitions drawn with replacement, each with the median of one resample.
+fn drawn_mean_log(repetitions: &[Repetition], random: &mut ChaCha8Rng) -> f64 {
+    let count = repetitions.len();
+    let sum: f64 = (0..count)
+        .map(|_| {
+            let drawn = &repetitions[random.random_range(0..count)];
+            // A resample may consist of zeros only; the logarithm must stay finite.
+            drawn.draw(random).max(f64::MIN_POSITIVE.sqrt()).ln()
+        })
+        .sum();
+    sum / count as f64
+}
+
+/// By how much an interval of the percentile bootstrap over this many repetitions is too narrow: it takes the normal distribution
+/// for Student's and divides the variance by n where it should by n - 1.
+fn widening(repetitions: usize) -> f64 {
+    // Quantiles 97.5 % of Student's distribution with 1, 2, ... degrees of freedom.
+    const STUDENT: [f64; 10] = [12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228];
+    const NORMAL: f64 = 1.960;
+    let Some(freedom) = repetitions.checked_sub(1).filter(|&freedom| freedom > 0) else { return 1.0 };
+    let student = STUDENT.get(freedom - 1).copied().unwrap_or(NORMAL * (1.0 + 1.3 / freedom as f64));
+    student / NORMAL * (repetitions as f64 / freedom as f64).sqrt()
+}
