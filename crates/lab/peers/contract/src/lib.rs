@@ -1,0 +1,72 @@
+//! What the laboratory's systems under test in Rust share, as `contract.h` for those in C: the same arguments, pace and stamps, the
+//! same lines of output. `../README.md` is the contract in words.
+//!
+//! ```no_run
+//! use feros_lab_contract::{Program, Role, now_nanos};
+//!
+//! fn main() -> std::process::ExitCode {
+//!     Program { system: "loopback", version: "1.0", extras: &[] }.run(|arguments, output| {
+//!         let (samples, published) = (arguments.samples(0), arguments.published());
+//!         let mut payload = arguments.payload();
+//!         output.ready();
+//!         for number in arguments.pace() {
+//!             let at = arguments.stamp(&mut payload, number);
+//!             samples.note(&payload, now_nanos()); // in place of publishing and of a callback
+//!             published.note(number, at);
+//!         }
+//!         Ok(output.end(Some(&published), &[samples]))
+//!     })
+//! }
+//! ```
+
+mod arguments;
+mod output;
+mod pace;
+mod samples;
+mod time;
+
+use std::process::ExitCode;
+
+pub use arguments::{
+    Arguments, Durability, Executor, Extra, History, Payload, Placement, Publish, Reliability, Role,
+};
+pub use output::{Ended, Failure, Kind, Output};
+pub use pace::Pace;
+pub use samples::{Published, Samples, wait_received};
+pub use time::{now_nanos, sleep_until};
+
+/// The version of the contract that this crate keeps.
+pub const CONTRACT: u32 = 1;
+/// Exit code for arguments that are unknown or wrong.
+pub const WRONG_ARGUMENTS: u8 = 64;
+/// Exit code where something is not installed or has no licence.
+pub const NOT_INSTALLED: u8 = 69;
+
+/// A system under test.
+#[derive(Debug, Clone, Copy)]
+pub struct Program<'a> {
+    /// The name of its folder.
+    pub system: &'a str,
+    /// Everything of it of which the version matters: `Feros 0.1, Cyclone DDS 11.0`.
+    pub version: &'a str,
+    /// Arguments of its own, for its variants.
+    pub extras: &'a [Extra<'a>],
+}
+
+impl Program<'_> {
+    /// Reads the arguments, says hello, runs `program` and reports how it ended.
+    pub fn run(self, program: impl FnOnce(&Arguments, &Output) -> Result<Ended, Failure>) -> ExitCode {
+        let arguments = match Arguments::parse(std::env::args().skip(1), self.extras) {
+            Ok(arguments) => arguments,
+            Err(text) => {
+                eprintln!("error: {text}");
+                return ExitCode::from(WRONG_ARGUMENTS);
+            }
+        };
+        let output = Output::hello(self.system, self.version, arguments.role);
+        match program(&arguments, &output) {
+            Ok(Ended { .. }) => ExitCode::SUCCESS,
+            Err(failure) => output.error(&failure),
+        }
+    }
+}

@@ -1,0 +1,62 @@
+//! When each message is published.
+
+use crate::arguments::Arguments;
+use crate::time::{now_nanos, sleep_until};
+
+/// How long a talker stays before its first message.
+const BEGIN_NANOS: u64 = 10_000_000;
+/// How often a talker looks whether it is stopped.
+const LOOK_NANOS: u64 = 100_000_000;
+
+/// The numbers of a run's messages, each when it is due. Who is late publishes at once, and the pace goes on from there: nothing is
+/// caught up in a burst. Ends after the last message, or when the program is stopped.
+#[derive(Debug)]
+pub struct Pace<'a> {
+    arguments: &'a Arguments,
+    number: u64,
+    due: u64,
+    period: u64,
+    /// The end of `--seconds`, which begin after the warm-up.
+    ends: Option<u64>,
+    looked: u64,
+}
+
+impl<'a> Pace<'a> {
+    pub(crate) fn new(arguments: &'a Arguments) -> Self {
+        let period = if arguments.rate_hz > 0.0 { (1e9 / arguments.rate_hz) as u64 } else { 0 };
+        let now = now_nanos();
+        Self { arguments, number: 0, due: now + BEGIN_NANOS, period, ends: None, looked: now }
+    }
+}
+
+impl Iterator for Pace<'_> {
+    type Item = u64;
+
+    fn next(&mut self) -> Option<u64> {
+        if self.arguments.seconds > 0.0 && self.number == self.arguments.warm_up {
+            self.ends = Some(self.due + (self.arguments.seconds * 1e9) as u64);
+        }
+        let is_over = match self.arguments.messages() {
+            Some(messages) => self.number >= messages,
+            None => self.ends.is_some_and(|ends| self.due >= ends),
+        };
+        let now = now_nanos();
+        if now - self.looked > LOOK_NANOS || now >= self.arguments.end_nanos {
+            self.looked = now;
+            if self.arguments.is_stopped() {
+                return None;
+            }
+        }
+        if is_over {
+            return None;
+        }
+        if now < self.due {
+            sleep_until(self.due);
+        } else {
+            self.due = now;
+        }
+        self.due += self.period;
+        self.number += 1;
+        Some(self.number - 1)
+    }
+}

@@ -1,0 +1,198 @@
+//! What was received and published: room reserved before, written at most once a second while messages are under way.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use crate::arguments::Arguments;
+use crate::output::{Line, fail, write};
+use crate::time::now_nanos;
+
+/// So many wait at most, however many are expected.
+const WAITING: u64 = 65_536;
+const WRITE_NANOS: u64 = 1_000_000_000;
+
+/// Triples of numbers, by column.
+#[derive(Debug, Default)]
+struct Columns {
+    values: [Vec<u64>; 3],
+    capacity: usize,
+    written: u64,
+}
+
+impl Columns {
+    fn new(arguments: &Arguments) -> Self {
+        if !arguments.keeps_samples {
+            return Self::default();
+        }
+        let capacity = arguments.messages().map_or(WAITING, |messages| (messages + 1).min(WAITING)) as usize;
+        Self { values: [0; 3].map(|_| Vec::with_capacity(capacity)), capacity, written: now_nanos() }
+    }
+
+    /// Says whether it is time to write.
+    fn add(&mut self, row: [u64; 3], now: u64) -> bool {
+        if self.capacity == 0 {
+            return false;
+        }
+        for (column, value) in self.values.iter_mut().zip(row) {
+            column.push(value);
+        }
+        self.values[0].len() >= self.capacity || now.saturating_sub(self.written) > WRITE_NANOS
+    }
+
+    fn write<'a>(&'a mut self, line: impl FnOnce([&'a [u64]; 3]) -> Line<'a>) {
+        if self.values[0].is_empty() {
+            return;
+        }
+        write(&line(self.values.each_ref().map(Vec::as_slice)));
+    }
+
+    fn clear(&mut self) {
+        self.values.iter_mut().for_each(Vec::clear);
+        self.written = now_nanos();
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Counts of one side.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Counts {
+    pub(crate) messages: u64,
+    pub(crate) bytes: u64,
+    pub(crate) first_nanos: u64,
+    pub(crate) last_nanos: u64,
+}
+
+impl Counts {
+    fn add(&mut self, at: u64, bytes: u64) {
+        if self.messages == 0 {
+            self.first_nanos = at;
+        }
+        self.messages += 1;
+        self.bytes += bytes;
+        self.last_nanos = at;
+    }
+}
+
+/// What one subscription received. Clones are the same.
+#[derive(Debug, Clone)]
+pub struct Samples(Arc<Received>);
+
+#[derive(Debug)]
+struct Received {
+    arguments: Arguments,
+    subscription: usize,
+    /// One more than the highest number.
+    next: AtomicU64,
+    state: Mutex<(Counts, Columns)>,
+}
+
+impl Samples {
+    pub(crate) fn new(arguments: &Arguments, subscription: usize) -> Self {
+        let state = Mutex::new((Counts::default(), Columns::new(arguments)));
+        Self(Arc::new(Received {
+            arguments: arguments.clone(),
+            subscription,
+            next: AtomicU64::new(0),
+            state,
+        }))
+    }
+
+    /// Notes a payload; `now` was read first thing in the callback. Computes `--work-micros`, as the callback would whose place this
+    /// takes. Says whether it was the last message of the run. Ends the program when it is no message of this run: then nothing that
+    /// is measured could be believed.
+    pub fn note(&self, payload: &[u8], now: u64) -> bool {
+        let Received { arguments, subscription, next, state } = &*self.0;
+        let Some((at, number)) = arguments.read_stamp(payload) else {
+            fail("a received payload has not the size and the stamp that were sent");
+        };
+        {
+            let (counts, columns) = &mut *lock(state);
+            counts.add(now, payload.len() as u64);
+            if columns.add([number, now.saturating_sub(at), now], now) {
+                Self::write(columns, *subscription);
+            }
+        }
+        arguments.work();
+        next.fetch_max(number + 1, Ordering::AcqRel);
+        self.is_done()
+    }
+
+    /// Whether the last message has come; in runs of `--seconds` the end of standard input says it.
+    pub fn is_done(&self) -> bool {
+        self.0.arguments.messages().is_some_and(|messages| messages > 0 && self.next() >= messages)
+    }
+
+    fn next(&self) -> u64 {
+        self.0.next.load(Ordering::Acquire)
+    }
+
+    fn write(columns: &mut Columns, subscription: usize) {
+        columns.write(|[numbers, nanos, at_nanos]| Line::Samples { subscription, numbers, nanos, at_nanos });
+        columns.clear();
+    }
+
+    pub(crate) fn finish(&self) -> Counts {
+        let (counts, columns) = &mut *lock(&self.0.state);
+        Self::write(columns, self.0.subscription);
+        *counts
+    }
+}
+
+/// What was published. Clones are the same.
+#[derive(Debug, Clone)]
+pub struct Published(Arc<Mutex<(Counts, Columns)>>);
+
+impl Published {
+    pub(crate) fn new(arguments: &Arguments) -> Self {
+        Self(Arc::new(Mutex::new((Counts::default(), Columns::new(arguments)))))
+    }
+
+    /// Notes a call of publish that has just returned, by the time of its stamp.
+    pub fn note(&self, number: u64, at: u64) {
+        let now = now_nanos();
+        let (counts, columns) = &mut *lock(&self.0);
+        counts.add(at, 0);
+        if columns.add([number, now.saturating_sub(at), at], now) {
+            Self::write(columns);
+        }
+    }
+
+    /// Messages so far.
+    pub fn sent(&self) -> u64 {
+        lock(&self.0).0.messages
+    }
+
+    fn write(columns: &mut Columns) {
+        columns.write(|[numbers, call_nanos, at_nanos]| Line::Published { numbers, call_nanos, at_nanos });
+        columns.clear();
+    }
+
+    pub(crate) fn finish(&self) -> Counts {
+        let (counts, columns) = &mut *lock(&self.0);
+        Self::write(columns);
+        *counts
+    }
+}
+
+/// For pair and chain, after the last publish: waits until every subscription has the last of `sent` messages, or nothing more has
+/// come for a second, or the program is to stop.
+pub fn wait_received(arguments: &Arguments, all: &[Samples], sent: u64) {
+    let (mut before, mut since) = (0, now_nanos());
+    loop {
+        let sum = all.iter().map(Samples::next).sum::<u64>();
+        let is_complete = all.iter().all(|samples| samples.next() >= sent);
+        if is_complete || arguments.wait_stopped(Duration::from_millis(2)) {
+            return;
+        }
+        let now = now_nanos();
+        if sum != before {
+            (before, since) = (sum, now);
+        } else if now - since > WRITE_NANOS {
+            return;
+        }
+    }
+}
