@@ -3,5 +3,12 @@
 //! It knows systems under test only by their manifest (`peers/NAME/peer.toml`) and the contract that their programs keep
 //! (`peers/README.md`): Feros is measured through the same door as everything it is compared with.
 
+pub mod contract;
+mod document;
+mod nearest;
+pub mod peer;
 pub mod record;
+pub mod scenario;
 pub mod statistics;
+
+pub use document::DocumentError;

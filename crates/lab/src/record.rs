@@ -74,18 +74,49 @@ pub struct Scenario {
     pub figures: Vec<Figure>,
 }
 
+/// What records may differ in ([`Record::dimensions`]), and what differs within one: `subscription` (its index), `layer`,
+/// `second`, `repetition`.
+pub const DIMENSIONS: &[&str] = &[
+    "system",
+    "placement",
+    "type",
+    "size_bytes",
+    "rate_hz",
+    "subscriptions",
+    "nodes",
+    "graph",
+    "qos",
+    "publish",
+    "executor",
+    "link",
+    "link_mbit",
+    "loss_percent",
+    "environment",
+    "cpu_load_percent",
+    "work_micros",
+    "subscription",
+    "layer",
+    "second",
+    "repetition",
+];
+
 /// One figure or table: which records it takes and what it shows of them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Figure {
     /// A heading.
     pub title: String,
     /// How it is drawn.
     pub kind: FigureKind,
-    /// The dimension on the horizontal axis, or of the columns of a matrix.
+    /// The dimension on the horizontal axis, or of the columns of a matrix; empty in a timeline.
+    #[serde(default)]
     pub x: String,
-    /// The metric on the vertical axis or in the cells.
+    /// The metric on the vertical axis or in the cells: `latency` (of each subscription), `publish_call`, or a name of
+    /// [`Record::values`]. Empty where the kind says it: layers, capability, timeline.
+    #[serde(default)]
     pub y: String,
     /// The dimensions that distinguish lines, boxes, bars, or rows.
+    #[serde(default)]
     pub series: Vec<String>,
     /// Only records whose dimensions have one of these values.
     #[serde(default)]

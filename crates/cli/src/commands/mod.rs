@@ -6,6 +6,7 @@ mod container;
 mod demo;
 mod doctor;
 mod interface;
+mod lab;
 mod launch;
 mod node;
 mod param;
@@ -101,6 +102,9 @@ enum Command {
     Doctor(doctor::Args),
     /// Measure latency and throughput
     Perf(perf::Args),
+    /// The laboratory: experiments on Feros and its peers, side by side
+    #[command(subcommand)]
+    Lab(lab::Command),
     /// See it work: a publisher and a subscription in two processes
     Demo(demo::Args),
     /// Print the script that completes this command in a shell
@@ -122,6 +126,7 @@ pub(crate) fn run(line: CommandLine) -> Result<ExitCode, CliError> {
         Command::Container(args) => container::run(&args),
         Command::Doctor(args) => doctor::run(&args),
         Command::Perf(args) => perf::run(args),
+        Command::Lab(command) => lab::run(command),
         Command::Demo(args) => demo::run(args),
         Command::Completion(args) => completion::run(&args),
     }

@@ -1,0 +1,285 @@
+//! The contract between the laboratory and the programs of a system under test, version 1.
+//!
+//! Arguments in, one JSON object a line out; `peers/README.md` is the page for who writes such a program.
+
+use serde::{Deserialize, Serialize};
+
+/// The version of the contract that this laboratory speaks.
+pub const CONTRACT: u32 = 1;
+
+/// Exit code of a program, or of a `build`, that lacks what it stands on: a library, a licence.
+pub const EXIT_NOT_INSTALLED: i32 = 69;
+
+/// Exit code of a program that does not know one of its arguments.
+pub const EXIT_USAGE: i32 = 64;
+
+/// Declares the words of a dimension: the same in scenario files, in manifests, and as arguments.
+macro_rules! words {
+    ($(#[$about:meta])* $name:ident { $($(#[$meaning:meta])* $variant:ident = $word:literal),+ $(,)? }) => {
+        $(#[$about])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        pub enum $name {
+            $($(#[$meaning])* #[serde(rename = $word)] $variant),+
+        }
+
+        impl $name {
+            /// Every value, in the order in which they are explained.
+            pub const ALL: &[Self] = &[$(Self::$variant),+];
+
+            /// The word for it.
+            pub const fn word(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $word),+
+                }
+            }
+        }
+
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.pad(self.word())
+            }
+        }
+    };
+}
+
+words! {
+    /// What a program is in a cell.
+    Role {
+        /// Publishes.
+        Talker = "talker",
+        /// Subscribes once.
+        Listener = "listener",
+        /// Subscribes, and publishes what it receives on another topic.
+        Relay = "relay",
+        /// Publisher and subscriptions in one process.
+        Pair = "pair",
+        /// Publisher, relays and a subscription in one process, each a node.
+        Chain = "chain",
+        /// Nodes without entities.
+        Nodes = "nodes",
+        /// A whole graph of nodes, by name: with `--graph`, beside what all programs take.
+        Graph = "graph",
+        /// Not a middleware: a limit of the machine.
+        Floor = "floor",
+    }
+}
+
+words! {
+    /// Where publisher and subscriptions are.
+    Placement {
+        /// On two hosts: two network namespaces joined by a link.
+        Remote = "remote",
+        /// In processes of one host.
+        Local = "local",
+        /// In one process, through the middleware's ordinary way.
+        Composed = "composed",
+        /// In one process, by pointer.
+        Intra = "intra",
+    }
+}
+
+words! {
+    /// What is sent.
+    MessageType {
+        /// A sequence of bytes, without padding.
+        Bytes = "bytes",
+        /// Text.
+        String = "string",
+    }
+}
+
+words! {
+    /// Whether what is lost is sent again.
+    Reliability {
+        /// Until it is acknowledged.
+        Reliable = "reliable",
+        /// Once.
+        BestEffort = "best_effort",
+    }
+}
+
+words! {
+    /// What a subscription gets that comes late.
+    Durability {
+        /// Nothing of before.
+        Volatile = "volatile",
+        /// What the publisher keeps.
+        TransientLocal = "transient_local",
+    }
+}
+
+words! {
+    /// What is kept for delivery.
+    History {
+        /// The last `depth` messages.
+        KeepLast = "keep_last",
+        /// Everything.
+        KeepAll = "keep_all",
+    }
+}
+
+words! {
+    /// Who sends: the thread that publishes, or another.
+    PublishMode {
+        /// As the system does when nobody asks.
+        Default = "default",
+        /// The thread that publishes.
+        Sync = "sync",
+        /// Another: publish returns at once.
+        Async = "async",
+    }
+}
+
+words! {
+    /// Who runs callbacks.
+    Executor {
+        /// What the system does when nobody asks.
+        Default = "default",
+        /// One thread for all.
+        Single = "single",
+        /// A pool of threads for all.
+        Multi = "multi",
+        /// A thread for each node.
+        Isolated = "isolated",
+    }
+}
+
+/// A line of a program's output.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Line {
+    /// The first.
+    Hello(Hello),
+    /// Its entities exist; of a talker: matched, nothing published yet.
+    Ready {},
+    /// What a subscription received since the last such line.
+    Samples(Samples),
+    /// What was published since the last such line.
+    Published(Published),
+    /// The time in a layer, per message.
+    Layers(LayerSamples),
+    /// The last.
+    End(End),
+    /// Why it cannot go on.
+    Error(ProgramError),
+}
+
+/// Who speaks.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct Hello {
+    /// [`CONTRACT`].
+    pub contract: u32,
+    /// The system.
+    #[serde(default)]
+    pub system: String,
+    /// Its version and those below it.
+    #[serde(default)]
+    pub version: String,
+    /// As the program was asked.
+    #[serde(default)]
+    pub role: String,
+}
+
+/// Received messages, an element each.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+pub struct Samples {
+    /// Which of the program's subscriptions.
+    #[serde(default)]
+    pub subscription: u32,
+    /// Number in the message.
+    pub numbers: Vec<u64>,
+    /// Time of receipt less the stamp in the message; negative where a clock went back.
+    #[serde(deserialize_with = "differences")]
+    pub nanos: Vec<i64>,
+    /// Time of receipt, CLOCK_MONOTONIC.
+    #[serde(default)]
+    pub at_nanos: Vec<u64>,
+}
+
+/// Published messages, an element each.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+pub struct Published {
+    /// Number in the message.
+    pub numbers: Vec<u64>,
+    /// How long the call took.
+    #[serde(default)]
+    pub call_nanos: Vec<u64>,
+    /// When it began, CLOCK_MONOTONIC.
+    #[serde(default)]
+    pub at_nanos: Vec<u64>,
+}
+
+/// The time in a layer.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+pub struct LayerSamples {
+    /// The layer.
+    pub name: String,
+    /// Number in the message.
+    #[serde(default)]
+    pub numbers: Vec<u64>,
+    /// Per message.
+    pub nanos: Vec<u64>,
+}
+
+/// Counts of everything, warm-up included.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+pub struct End {
+    /// Messages published.
+    #[serde(default)]
+    pub sent: u64,
+    /// Messages received by each of the program's subscriptions.
+    #[serde(default)]
+    pub received: Vec<u64>,
+    /// Payload received by each.
+    #[serde(default)]
+    pub bytes: Vec<u64>,
+    /// Of the first message, CLOCK_MONOTONIC; 0 where there was none.
+    #[serde(default)]
+    pub first_nanos: u64,
+    /// Of the last.
+    #[serde(default)]
+    pub last_nanos: u64,
+}
+
+/// Why a program cannot go on.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct ProgramError {
+    /// What kind of.
+    pub kind: ErrorKind,
+    /// A sentence.
+    #[serde(default)]
+    pub text: String,
+}
+
+/// Kinds of reasons to give up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ErrorKind {
+    /// The system has no such thing.
+    Unsupported,
+    /// It has it for who has a licence.
+    NoLicence,
+    /// The other side was not found in time.
+    NotMatched,
+    /// Anything else.
+    #[serde(other)]
+    Failed,
+}
+
+/// Differences of clocks; one that a program wrote without a sign and that is below 0 comes as a very large number.
+fn differences<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Vec<i64>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Difference {
+        Signed(i64),
+        Unsigned(u64),
+    }
+    let values = Vec::<Difference>::deserialize(deserializer)?;
+    Ok(values
+        .into_iter()
+        .map(|value| match value {
+            Difference::Signed(nanos) => nanos,
+            Difference::Unsigned(nanos) => nanos.cast_signed(),
+        })
+        .collect())
+}
