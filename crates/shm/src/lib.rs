@@ -51,6 +51,8 @@ mod sample;
 #[cfg(not(loom))]
 mod service;
 #[cfg(not(loom))]
+mod space;
+#[cfg(not(loom))]
 mod sweep;
 #[cfg(not(loom))]
 mod token;

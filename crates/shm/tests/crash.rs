@@ -239,5 +239,10 @@ fn killed_processes_harm_nobody() {
     assert!(after.1 < baseline.1 + (4 << 20), "memory grew: {baseline:?} -> {after:?}");
     drop(link);
     drop(publisher);
+    let prefix = node.prefix().to_owned();
     drop(node);
+    let left =
+        fs::read_dir("/dev/shm").unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let left: Vec<String> = left.filter(|name| name.starts_with(&prefix) || *name == space).collect();
+    assert!(left.is_empty(), "the last one left {left:?}");
 }

@@ -131,9 +131,9 @@ fn a_foreign_folder_is_not_trusted() {
     // Ours, but open to others: closed before use.
     fs::create_dir(&folder).unwrap();
     fs::set_permissions(&folder, fs::Permissions::from_mode(0o777)).unwrap();
-    drop(HostNode::new(&space).unwrap());
+    let node = HostNode::new(&space).unwrap();
     assert_eq!(fs::metadata(&folder).unwrap().mode() & 0o777, 0o700);
-    HostNode::remove_space(&space).unwrap();
+    drop(node);
 
     if rustix::process::geteuid().is_root() {
         fs::create_dir(&folder).unwrap();
@@ -173,6 +173,56 @@ fn the_node_is_shared_and_goes_with_its_last_user() {
     assert!(mine() >= 1);
     drop((first, second));
     assert_eq!(Arc::strong_count(&HostNode::shared().unwrap()), 1);
+}
+
+/// What is in `/dev/shm` of a space, its folder included.
+fn of_space(space: &str, prefix: &str) -> Vec<String> {
+    let names =
+        fs::read_dir("/dev/shm").unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    names.filter(|name| name == space || name.starts_with(prefix)).collect()
+}
+
+#[test]
+fn a_space_goes_with_its_last_process() {
+    let space = name("last");
+    let _removed = Space(space.clone());
+    let first = Arc::new(HostNode::new(&space).unwrap());
+    let second = Arc::new(HostNode::new(&space).unwrap());
+    let prefix = first.prefix().to_owned();
+    let publisher = HostPublisher::create(&first, HostPublisherSettings::new(1)).unwrap();
+    let link = Link::open(&second, 1, SETTINGS).unwrap();
+    drop((first, publisher));
+    assert!(Path::new("/dev/shm").join(&space).exists(), "the other one is still there");
+    drop((link, second));
+    assert_eq!(of_space(&space, &prefix), [""; 0]);
+    // And comes again, under names that nobody can know from before.
+    let third = HostNode::new(&space).unwrap();
+    assert_ne!(third.prefix(), prefix);
+}
+
+/// Each one that comes while another one removes the space must find a whole one; those that are there together find each other.
+#[test]
+fn coming_and_going_leaves_nothing() {
+    let space = name("churn");
+    let _removed = Space(space.clone());
+    std::thread::scope(|scope| {
+        for thread in 0..4 {
+            let space = &space;
+            scope.spawn(move || {
+                for round in 0..40 {
+                    let id = thread * 1000 + round;
+                    let node = Arc::new(HostNode::new(space).unwrap());
+                    let publisher = HostPublisher::create(&node, HostPublisherSettings::new(id)).unwrap();
+                    let other = Arc::new(HostNode::new(space).unwrap());
+                    assert_eq!(node.prefix(), other.prefix(), "one space while one of them is there");
+                    let mut link = Link::open(&other, id, SETTINGS).unwrap();
+                    publisher.send(publisher.loan(8).unwrap(), SampleHeader::default()).unwrap();
+                    assert!(matches!(link.take(), TakeOutcome::Sample(_)));
+                }
+            });
+        }
+    });
+    assert!(!Path::new("/dev/shm").join(&space).exists());
 }
 
 /// In a mount namespace of its own with a `/dev/shm` of 3 MB, where that is allowed.

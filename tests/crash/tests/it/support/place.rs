@@ -141,8 +141,7 @@ impl Place {
         found
     }
 
-    /// To be called when all processes have ended: after one more has come and gone, nothing of the others is left but two
-    /// small files that each user has once.
+    /// To be called when all processes have ended: after one more has come and gone, nothing is left of any of them.
     #[track_caller]
     pub(crate) fn must_be_swept(&self) {
         let mut sweeper = Peer::start(self, "sweeper");
@@ -151,14 +150,10 @@ impl Place {
         if !self.is_own() {
             return; // the files of others are there, too
         }
-        let of_processes = |file: &PathBuf| {
-            let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            !["prefix", "filler"].contains(&name.as_str())
-                && !name.ends_with(".lock")
-                && !name.ends_with(".global_mgmt")
-        };
-        let left: Vec<_> = self.files().into_iter().filter(of_processes).collect();
-        assert!(left.is_empty(), "left in /dev/shm: {left:#?}");
+        let entries = fs::read_dir(self.dev_shm()).into_iter().flatten().flatten();
+        let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
+        let left: Vec<_> = names.filter(|name| name != "filler").collect();
+        assert!(left.is_empty(), "left in /dev/shm: {left:?}, {:#?}", self.files());
     }
 }
 

@@ -1,0 +1,223 @@
+//! The place in `/dev/shm` that belongs to one user: a folder, and a prefix of the names of its shared memory. It comes into being
+//! with the first process of the user that shares something and goes with the last.
+
+use std::fs;
+use std::io::{self, Read};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use iceoryx2::prelude::{Config, FileName, SemanticString};
+use rustix::fs::{FlockOperation, Mode, OFlags};
+use rustix::io::Errno;
+use rustix::process::geteuid;
+
+use crate::error::UnavailableError;
+use crate::populate::SHM;
+use crate::sweep::sweep_unfinished;
+
+/// How long what another process is just making is waited for. Half-made things of killed processes take as long.
+const CREATION_TIMEOUT: Duration = Duration::from_millis(200);
+
+pub(crate) const PREFIX_FILE: &str = "prefix";
+
+/// The segment of iceoryx2 that counts nodes, which outlives them.
+const NODE_COUNTER_SUFFIX: &str = ".global_mgmt";
+
+/// How often opening begins anew because the last process of this user was just removing the folder.
+const MAX_ATTEMPTS: u32 = 100;
+
+/// The folder and the prefix of names.
+pub(crate) struct Space {
+    pub(crate) folder: PathBuf,
+    pub(crate) prefix: String,
+}
+
+impl Space {
+    /// Makes the folder or checks that the one that is there is ours alone. Nobody else can replace it afterwards, because
+    /// in a sticky folder (as `/dev/shm` is) only the owner of an entry may.
+    pub(crate) fn open(folder: PathBuf) -> Result<(Self, SpaceLock), UnavailableError> {
+        for _ in 0..MAX_ATTEMPTS {
+            if !make_or_check(&folder)? {
+                continue;
+            }
+            let Some(lock) = SpaceLock::take(&folder)? else { continue };
+            let prefix = read_or_make_prefix(&folder, geteuid().as_raw()).map_err(|cause| {
+                UnavailableError::Folder { folder: folder.clone(), cause: cause.to_string() }
+            })?;
+            sweep_unfinished(&folder, &prefix);
+            return Ok((Self { folder, prefix }, lock));
+        }
+        let cause = format!("it was removed {MAX_ATTEMPTS} times while it was being opened");
+        Err(UnavailableError::Folder { folder, cause })
+    }
+
+    /// Removes the folder and what counts nodes when no process has anything in them any more.
+    ///
+    /// Who waits for the lock meanwhile sees that the folder is gone and makes a new one, with a new prefix.
+    pub(crate) fn remove_if_unused(&self, _lock: &SpaceLock) {
+        let is_empty = |name: &str| match fs::read_dir(self.folder.join(name)) {
+            Ok(mut entries) => entries.next().is_none(),
+            Err(error) => error.kind() == io::ErrorKind::NotFound,
+        };
+        let Ok(entries) = fs::read_dir(SHM) else { return };
+        let ours: Vec<PathBuf> = entries
+            .flatten()
+            .filter(|entry| entry.file_name().to_string_lossy().starts_with(&self.prefix))
+            .map(|entry| entry.path())
+            .collect();
+        let all_count_nodes = ours.iter().all(|path| path.to_string_lossy().ends_with(NODE_COUNTER_SUFFIX));
+        if !is_empty("nodes") || !is_empty("services") || !all_count_nodes {
+            return;
+        }
+        let remove = || -> io::Result<()> {
+            ours.iter().try_for_each(fs::remove_file)?;
+            for folder in ["nodes", "services"].map(|name| self.folder.join(name)) {
+                match fs::remove_dir(folder) {
+                    Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+                    _ => (),
+                }
+            }
+            fs::remove_file(self.folder.join(PREFIX_FILE))?;
+            fs::remove_dir(&self.folder)
+        };
+        if let Err(error) = remove() {
+            tracing::debug!(target: "feros::shm", folder = %self.folder.display(), %error, "the unused folder stays");
+        }
+    }
+
+    pub(crate) fn config(&self) -> Result<Config, UnavailableError> {
+        let refused = |cause: String| UnavailableError::Refused { what: "the names of the space", cause };
+        let mut config = Config::default();
+        let folder = self.folder.as_os_str().as_encoded_bytes();
+        let path = iceoryx2::prelude::Path::new(folder).map_err(|cause| refused(format!("{cause:?}")))?;
+        config.global.set_root_path(&path);
+        config.global.prefix =
+            FileName::new(self.prefix.as_bytes()).map_err(|cause| refused(format!("{cause:?}")))?;
+        config.global.creation_timeout = CREATION_TIMEOUT;
+        // Feros says when to clean up; otherwise every open would look at every process.
+        config.global.service.cleanup_dead_nodes_on_open = false;
+        config.global.node.cleanup_dead_nodes_on_creation = false;
+        config.global.node.cleanup_dead_nodes_on_destruction = false;
+        Ok(config)
+    }
+
+    /// iceoryx2 makes the segment that counts nodes readable and writable by everybody, so that users can share it. Ours is not to be
+    /// shared: another user could cut it short under us.
+    pub(crate) fn close_to_others(&self) {
+        let Ok(entries) = fs::read_dir(SHM) else { return };
+        for entry in entries.flatten() {
+            let name = entry.file_name();
+            let name = name.to_string_lossy();
+            if name.starts_with(&self.prefix)
+                && name.ends_with(NODE_COUNTER_SUFFIX)
+                && let Err(error) = fs::set_permissions(entry.path(), fs::Permissions::from_mode(0o600))
+            {
+                tracing::warn!(target: "feros::shm", %name, %error, "a shared memory file stays open to other users");
+            }
+        }
+    }
+}
+
+/// Whether the folder is there; `false` when it went meanwhile.
+fn make_or_check(folder: &Path) -> Result<bool, UnavailableError> {
+    let failed =
+        |cause: io::Error| UnavailableError::Folder { folder: folder.to_owned(), cause: cause.to_string() };
+    let not_trusted = |why: String| UnavailableError::NotTrusted { folder: folder.to_owned(), why };
+    let me = geteuid().as_raw();
+    let parent = fs::metadata(SHM).map_err(failed)?;
+    if parent.mode() & 0o022 != 0 && parent.mode() & 0o1000 == 0 {
+        let mode = parent.mode() & 0o7777;
+        return Err(not_trusted(format!("lies in {SHM}, whose entries anybody may replace (mode {mode:o})")));
+    }
+    match fs::DirBuilder::new().mode(0o700).create(folder) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(failed(error)),
+        _ => (),
+    }
+    let found = match fs::symlink_metadata(folder) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
+        found => found.map_err(failed)?,
+    };
+    if !found.is_dir() {
+        return Err(not_trusted("is not a folder".to_owned()));
+    }
+    if found.uid() != me {
+        return Err(not_trusted(format!("belongs to user {}, not to {me}", found.uid())));
+    }
+    if found.mode() & 0o777 != 0o700 {
+        match fs::set_permissions(folder, fs::Permissions::from_mode(0o700)) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
+            set => set.map_err(failed)?,
+        }
+    }
+    Ok(true)
+}
+
+/// The prefix that all processes of this user use: the first one chooses it. Made complete before it gets its name.
+fn read_or_make_prefix(folder: &Path, uid: u32) -> io::Result<String> {
+    let path = folder.join(PREFIX_FILE);
+    match fs::read_to_string(&path) {
+        Ok(text) => {
+            let valid = (8..=64).contains(&text.len())
+                && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+            let invalid = || {
+                io::Error::new(
+                    io::ErrorKind::InvalidData,
+                    "its file `prefix` holds no prefix; remove the folder",
+                )
+            };
+            return valid.then_some(text).ok_or_else(invalid);
+        }
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        Err(_) => (),
+    }
+    let mut random = [0; 6];
+    fs::File::open("/dev/urandom")?.read_exact(&mut random)?;
+    let random: String = random.iter().map(|byte| format!("{byte:02x}")).collect();
+    let prefix = format!("feros_{uid}_{random}_");
+    let draft = folder.join("prefix.draft");
+    fs::write(&draft, &prefix)?;
+    fs::rename(&draft, &path)?;
+    Ok(prefix)
+}
+
+/// How long other processes may make or remove things before this one gives up. Each takes milliseconds, but where a launch file
+/// starts dozens of processes at once on a busy host, all of them want to. A killed process holds nobody up.
+const LOCK_TIMEOUT: Duration = Duration::from_secs(3);
+
+/// The lock of a space, on its folder. A killed process has it no longer.
+pub(crate) struct SpaceLock(#[expect(dead_code, reason = "closing it unlocks")] OwnedFd);
+
+impl SpaceLock {
+    /// `None` when there is no such folder, or another one than the one whose lock was waited for.
+    pub(crate) fn take(folder: &Path) -> Result<Option<Self>, UnavailableError> {
+        let failed = |cause: String| UnavailableError::Folder { folder: folder.to_owned(), cause };
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let fd = match rustix::fs::open(folder, flags, Mode::empty()) {
+            Err(Errno::NOENT) => return Ok(None),
+            opened => opened.map_err(|cause| failed(cause.to_string()))?,
+        };
+        let start = Instant::now();
+        loop {
+            match rustix::fs::flock(&fd, FlockOperation::NonBlockingLockExclusive) {
+                Ok(()) => return Ok(is_at(fd.as_fd(), folder).then_some(Self(fd))),
+                Err(Errno::WOULDBLOCK | Errno::INTR) if start.elapsed() < LOCK_TIMEOUT => {
+                    std::thread::sleep(Duration::from_millis(1));
+                }
+                Err(Errno::WOULDBLOCK) => {
+                    return Err(failed(format!("another process has locked it for {LOCK_TIMEOUT:?}")));
+                }
+                Err(cause) => return Err(failed(cause.to_string())),
+            }
+        }
+    }
+}
+
+/// Whether what is open is what the path leads to.
+fn is_at(open: BorrowedFd<'_>, path: &Path) -> bool {
+    match (rustix::fs::fstat(open), rustix::fs::lstat(path)) {
+        (Ok(open), Ok(there)) => (open.st_dev, open.st_ino) == (there.st_dev, there.st_ino),
+        _ => false,
+    }
+}
