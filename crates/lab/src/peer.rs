@@ -43,6 +43,10 @@ pub struct Manifest {
     /// Environment of all its programs.
     #[serde(default)]
     pub environment: BTreeMap<String, String>,
+    /// Beginnings of the names of files that its programs make in `/dev/shm`. Those that nobody has open are removed after a cell:
+    /// who was killed could not.
+    #[serde(default)]
+    pub shared_memory: Vec<String>,
     /// Configurations beside the default one.
     #[serde(default)]
     pub variant: Vec<Variant>,

@@ -1,0 +1,96 @@
+/* Why this exists: the role `nodes`: what nodes of stock ROS 2 cost while they have nothing to do.
+ *
+ * A node here is what a node of rclcpp or rclpy is: it has /rosout, publishes /parameter_events and serves the six services of
+ * its parameters. What those have besides (a subscription to /parameter_events, clocks, the type description service) is left
+ * out, as Feros does not have it: the comparison errs in favour of stock ROS 2. */
+#include "rcl.h"
+
+#include <pthread.h>
+#include <rcl_interfaces/msg/parameter_event.h>
+#include <rcl_interfaces/srv/describe_parameters.h>
+#include <rcl_interfaces/srv/get_parameter_types.h>
+#include <rcl_interfaces/srv/get_parameters.h>
+#include <rcl_interfaces/srv/list_parameters.h>
+#include <rcl_interfaces/srv/set_parameters.h>
+#include <rcl_interfaces/srv/set_parameters_atomically.h>
+
+enum { SERVICES = 6 };
+
+struct idle_node {
+  rcl_node_t node;
+  rcl_publisher_t events;
+  rcl_service_t services[SERVICES];
+};
+
+static void make(struct idle_node *made, uint64_t number) {
+  char name[64];
+  snprintf(name, sizeof name, "feros_lab_node_%d_%llu", (int) getpid(), (unsigned long long) number);
+  const rcl_node_options_t options = rcl_node_get_default_options();
+  made->node = rcl_get_zero_initialized_node();
+  checked(rcl_node_init(&made->node, name, "", &context, &options), "rcl_node_init");
+  rcl_publisher_options_t events = rcl_publisher_get_default_options();
+  events.qos = rmw_qos_profile_parameter_events;
+  made->events = rcl_get_zero_initialized_publisher();
+  checked(rcl_publisher_init(&made->events, &made->node, ROSIDL_GET_MSG_TYPE_SUPPORT(rcl_interfaces, msg, ParameterEvent),
+                             "/parameter_events", &events),
+          "rcl_publisher_init");
+  const rosidl_service_type_support_t *types[SERVICES] = {
+      ROSIDL_GET_SRV_TYPE_SUPPORT(rcl_interfaces, srv, GetParameters),
+      ROSIDL_GET_SRV_TYPE_SUPPORT(rcl_interfaces, srv, GetParameterTypes),
+      ROSIDL_GET_SRV_TYPE_SUPPORT(rcl_interfaces, srv, SetParameters),
+      ROSIDL_GET_SRV_TYPE_SUPPORT(rcl_interfaces, srv, SetParametersAtomically),
+      ROSIDL_GET_SRV_TYPE_SUPPORT(rcl_interfaces, srv, DescribeParameters),
+      ROSIDL_GET_SRV_TYPE_SUPPORT(rcl_interfaces, srv, ListParameters),
+  };
+  const char *names[SERVICES] = {"~/get_parameters",            "~/get_parameter_types", "~/set_parameters",
+                                 "~/set_parameters_atomically", "~/describe_parameters", "~/list_parameters"};
+  rcl_service_options_t service = rcl_service_get_default_options();
+  service.qos = rmw_qos_profile_parameters;
+  for (int s = 0; s < SERVICES; s++) {
+    made->services[s] = rcl_get_zero_initialized_service();
+    checked(rcl_service_init(&made->services[s], &made->node, types[s], names[s], &service), "rcl_service_init");
+  }
+}
+
+static void *wait_for_stop(void *argument) {
+  struct end *end = (struct end *) argument;
+  while (!contract_wait_stopped(end->c, 1000000)) {
+  }
+  end_now(end);
+  return NULL;
+}
+
+static void spin(struct idle_node *nodes, size_t count, struct end *end) {
+  rcl_wait_set_t set = rcl_get_zero_initialized_wait_set();
+  checked(rcl_wait_set_init(&set, 0, 1, 0, 0, count * SERVICES, 0, &context, rcl_get_default_allocator()), "rcl_wait_set_init");
+  while (!ended(end)) {
+    checked(rcl_wait_set_clear(&set), "rcl_wait_set_clear");
+    checked(rcl_wait_set_add_guard_condition(&set, &end->guards[0], NULL), "rcl_wait_set_add_guard_condition");
+    for (size_t n = 0; n < count; n++)
+      for (int s = 0; s < SERVICES; s++)
+        checked(rcl_wait_set_add_service(&set, &nodes[n].services[s], NULL), "rcl_wait_set_add_service");
+    checked(rcl_wait(&set, -1), "rcl_wait");
+  }
+  checked(rcl_wait_set_fini(&set), "rcl_wait_set_fini");
+}
+
+void idle_nodes(const struct contract *c) {
+  struct idle_node *nodes = (struct idle_node *) calloc(c->nodes, sizeof *nodes);
+  if (nodes == NULL) contract_error("failed", "nodes", "no memory");
+  for (uint64_t n = 0; n < c->nodes; n++) make(&nodes[n], n);
+  struct end end;
+  pthread_t stop;
+  end_init(&end, c, 1);
+  if (pthread_create(&stop, NULL, wait_for_stop, &end) != 0) contract_error("failed", "a thread", strerror(errno));
+  contract_ready();
+  spin(nodes, c->nodes, &end);
+  pthread_join(stop, NULL);
+  end_fini(&end);
+  for (uint64_t n = 0; n < c->nodes; n++) {
+    for (int s = 0; s < SERVICES; s++) checked(rcl_service_fini(&nodes[n].services[s], &nodes[n].node), "rcl_service_fini");
+    checked(rcl_publisher_fini(&nodes[n].events, &nodes[n].node), "rcl_publisher_fini");
+    checked(rcl_node_fini(&nodes[n].node), "rcl_node_fini");
+  }
+  free(nodes);
+  contract_end(NULL, NULL, 0);
+}
