@@ -1,1 +1,47 @@
-//! Trace points: off, one relaxed load; on, a time in a ring of the thread.
+//! Trace points: where the time of a message goes, in an unmodified program, with no tracer.
+//!
+//! Every layer of a message's way has a [`Point`]. Off, passing one costs one relaxed load. On, it costs a look at the clock and
+//! six stores into a ring of the thread: nobody waits, nothing is allocated after a thread's first event, and when the ring is
+//! full the oldest events are overwritten and counted.
+//!
+//! | point | where | thread |
+//! |---|---|---|
+//! | [`Publish`](Point::Publish) .. [`WriteEnd`](Point::WriteEnd) | the client, the engine's write | publishing |
+//! | [`Received`](Point::Received), [`Announced`](Point::Announced) on the network path | the engine | its receiving thread |
+//! | [`Announced`](Point::Announced) on the process and host paths | the client | publishing |
+//! | [`Found`](Point::Found) .. [`Callback`](Point::Callback) | executor and client | spinning |
+//!
+//! A message is known by its publisher's gid and its stamp on every path and in every process ([`MessageId`]); the clock is
+//! CLOCK_MONOTONIC, the same for all processes of a host. So what two processes recorded can be joined.
+//!
+//! `FEROS_TRACE=FOLDER` has a program write a file there when a context of it ends; `feros trace` reads them. A program can do the
+//! same for itself: [`enable`], [`drain`], or [`enable_in`], [`write`].
+//!
+//! The feature `analysis` adds what reads such files and joins them.
+
+#[cfg(feature = "analysis")]
+pub mod analysis;
+mod clock;
+mod endpoint;
+mod event;
+mod file;
+mod passing;
+mod point;
+mod recorder;
+mod ring;
+mod sync;
+
+pub use clock::now_nanos;
+pub use endpoint::{Endpoint, EndpointName, Kind};
+pub use event::{Event, MessageId};
+pub use file::{FILE_EXTENSION, FORMAT, WriteError};
+#[cfg(feature = "analysis")]
+pub use file::{Process, ReadError};
+pub use passing::{Delivery, Outbound, begin_turn, deliver, delivery, found_nanos, pass, taken};
+pub use point::{Path, Point};
+#[cfg(test)]
+pub(crate) use recorder::alone;
+pub use recorder::{
+    CAPACITY_VARIABLE, DEFAULT_CAPACITY, EnvironmentError, FOLDER_VARIABLE, ThreadEvents, disable, drain,
+    enable, enable_from_environment, enable_in, file, is_on, record, set_capacity, write,
+};

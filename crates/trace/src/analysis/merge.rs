@@ -1,0 +1,202 @@
+//! Putting together what several processes recorded.
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::{Path as FilePath, PathBuf};
+
+use super::layers::Way;
+use crate::endpoint::{EndpointName, Kind};
+use crate::event::Event;
+use crate::file::{FILE_EXTENSION, Process, ReadError};
+use crate::point::{Path, Point};
+
+/// Why a trace cannot be made out.
+#[derive(Debug, thiserror::Error)]
+pub enum TraceError {
+    /// A file cannot be read.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    /// Nothing is there.
+    #[error(
+        "there is no trace in {folder}: run programs with FEROS_TRACE={folder}, and end them with SIGINT or SIGTERM (a program \
+         writes its trace when its context ends)", folder = folder.display()
+    )]
+    NoFiles {
+        /// The folder.
+        folder: PathBuf,
+    },
+    /// The clocks have nothing to do with each other.
+    #[error(
+        "{first} and {other} are of two hosts, or of one host before and after a restart: their clocks cannot be compared; \
+         read them one by one", first = first.display(), other = other.display()
+    )]
+    TwoClocks {
+        /// A file.
+        first: PathBuf,
+        /// A file of another host or start.
+        other: PathBuf,
+    },
+}
+
+/// What all processes of a folder recorded.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Trace {
+    /// In the order of their files' names.
+    pub processes: Vec<Process>,
+}
+
+/// A message in the callback of one subscription.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Delivery {
+    /// The topic.
+    pub topic: String,
+    /// The publisher's gid.
+    pub publisher: [u8; 16],
+    /// The subscription's gid.
+    pub subscription: [u8; 16],
+    /// The path by which it was taken.
+    pub path: Path,
+    /// The message's stamp.
+    pub stamp: i64,
+    /// When it passed which point.
+    pub way: Way,
+}
+
+/// All that is known of messages.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Deliveries {
+    /// Whole ways, in the order of publication.
+    pub whole: Vec<Delivery>,
+    /// Callbacks by topic of which it is not known when their message was published: its publisher is not Feros, was not traced, was
+    /// killed, or its events were overwritten.
+    pub without_publisher: BTreeMap<String, u64>,
+    /// Publications by topic for which no callback was found: nobody subscribes, the subscription was not traced, was killed, lost the
+    /// message, or its events were overwritten.
+    pub without_callback: BTreeMap<String, u64>,
+    /// Whole calls of `publish` by topic: how long each took.
+    pub publish_calls: BTreeMap<String, Vec<u64>>,
+}
+
+type MessageKey = ([u8; 16], i64);
+
+#[derive(Default)]
+struct Sent {
+    topic: String,
+    way: Way,
+    by_path: [Way; Path::ALL.len()],
+    is_received: bool,
+}
+
+#[derive(Default)]
+struct Reception {
+    topic: String,
+    path: Option<Path>,
+    by_path: [Way; Path::ALL.len()],
+}
+
+fn index(path: Path) -> usize {
+    path as usize - 1
+}
+
+impl Trace {
+    /// Reads a process's file, or all of a folder.
+    ///
+    /// # Errors
+    /// When there is none, or one cannot be read; see [`TraceError`].
+    pub fn read(path: &FilePath) -> Result<Self, TraceError> {
+        let io = |source| ReadError::Io { file: path.to_owned(), source };
+        let mut files = Vec::new();
+        if path.is_dir() {
+            for entry in std::fs::read_dir(path).map_err(io)? {
+                let file = entry.map_err(io)?.path();
+                if file.extension().is_some_and(|extension| extension == FILE_EXTENSION) {
+                    files.push(file);
+                }
+            }
+            files.sort();
+        } else {
+            files.push(path.to_owned());
+        }
+        if files.is_empty() {
+            return Err(TraceError::NoFiles { folder: path.to_owned() });
+        }
+        let processes = files.iter().map(|file| Process::read(file)).collect::<Result<Vec<_>, _>>()?;
+        let (first, others) = processes.split_first().expect("there is at least one file");
+        if let Some(other) = others.iter().find(|other| other.boot != first.boot) {
+            return Err(TraceError::TwoClocks { first: first.file.clone(), other: other.file.clone() });
+        }
+        Ok(Self { processes })
+    }
+
+    /// Processes that were killed, or ended without ending their context: what they recorded is lost, as far as they had not
+    /// written it.
+    pub fn incomplete(&self) -> impl Iterator<Item = &Process> {
+        self.processes.iter().filter(|process| !process.is_complete)
+    }
+
+    /// Every event with its process and the endpoint that it concerns, if that is known.
+    pub(super) fn events(&self) -> impl Iterator<Item = (&Process, &Event, Option<&EndpointName>)> {
+        self.processes.iter().flat_map(|process| {
+            let events = process.threads.iter().flat_map(|thread| &thread.events);
+            events.map(move |event| (process, event, process.endpoints.get(&event.endpoint)))
+        })
+    }
+
+    /// The ways of messages, each put together from what all processes recorded of it.
+    pub fn deliveries(&self) -> Deliveries {
+        let mut sent: HashMap<MessageKey, Sent> = HashMap::new();
+        let mut receptions: HashMap<(MessageKey, [u8; 16]), Reception> = HashMap::new();
+        for (_, event, endpoint) in self.events() {
+            let Some(endpoint) = endpoint else { continue };
+            let key = (event.message.publisher, event.message.stamp);
+            let (topic, way) = match endpoint.kind {
+                Kind::Publisher => {
+                    let Sent { topic, way, by_path, .. } = sent.entry(key).or_default();
+                    (topic, event.path.map_or(way, |path| &mut by_path[index(path)]))
+                }
+                Kind::Subscription => {
+                    let Some(path) = event.path else { continue };
+                    let reception = receptions.entry((key, endpoint.gid)).or_default();
+                    if event.point == Point::Callback {
+                        reception.path = Some(path);
+                    }
+                    (&mut reception.topic, &mut reception.by_path[index(path)])
+                }
+            };
+            if topic.is_empty() {
+                topic.clone_from(&endpoint.topic);
+            }
+            way.pass(event.point, event.at_nanos);
+        }
+        join(sent, receptions)
+    }
+}
+
+fn join(
+    mut sent: HashMap<MessageKey, Sent>,
+    receptions: HashMap<(MessageKey, [u8; 16]), Reception>,
+) -> Deliveries {
+    let mut all = Deliveries::default();
+    for ((key, subscription), Reception { topic, path, by_path }) in receptions {
+        let Some(path) = path else { continue }; // it did not come to the callback
+        let published = sent.get_mut(&key).filter(|sent| sent.way.at(Point::Publish).is_some());
+        let Some(published) = published else {
+            *all.without_publisher.entry(topic).or_default() += 1;
+            continue;
+        };
+        published.is_received = true;
+        let way = published.way.with(&published.by_path[index(path)]).with(&by_path[index(path)]);
+        let (publisher, stamp) = key;
+        all.whole.push(Delivery { topic, publisher, subscription, path, stamp, way });
+    }
+    all.whole.sort_by_key(|delivery| (delivery.way.at(Point::Publish), delivery.subscription));
+    for Sent { topic, way, is_received, .. } in sent.into_values() {
+        let Some(begin) = way.at(Point::Publish) else { continue };
+        if let Some(end) = way.at(Point::PublishEnd) {
+            all.publish_calls.entry(topic.clone()).or_default().push(end.saturating_sub(begin));
+        }
+        if !is_received {
+            *all.without_callback.entry(topic).or_default() += 1;
+        }
+    }
+    all
+}

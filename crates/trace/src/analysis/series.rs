@@ -1,0 +1,170 @@
+//! Points as programs tell them to a laboratory that knows messages by numbers of its own, and their joining there.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::layers::{Breakdown, Way};
+use crate::endpoint::{self, Kind};
+use crate::event::Event;
+use crate::point::{Path, Point};
+use crate::recorder::ThreadEvents;
+
+/// When messages passed one point. Each program of a cell tells its own.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PointSeries {
+    /// The point's name, such as `serialize_begin`.
+    pub name: String,
+    /// A word for the publisher, the same in all programs, where one number is published more than once (chains).
+    #[serde(default)]
+    pub by: Option<String>,
+    /// A word for the subscription, the same in all programs; `None`: it concerns the message for all of them.
+    #[serde(default)]
+    pub of: Option<String>,
+    /// `process`, `host`, `network`, where a message may take several at once.
+    #[serde(default)]
+    pub path: Option<String>,
+    /// The messages.
+    pub numbers: Vec<u64>,
+    /// When, CLOCK_MONOTONIC; as many.
+    pub at_nanos: Vec<u64>,
+}
+
+/// A message at one subscription, put together from what all programs told.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Joined {
+    /// The message.
+    pub number: u64,
+    /// The publisher's word.
+    pub by: Option<String>,
+    /// The subscription's word.
+    pub of: Option<String>,
+    /// The path by which it was taken, if that was told.
+    pub path: Option<Path>,
+    /// Where its time went.
+    pub breakdown: Breakdown,
+}
+
+/// Events of this process as series, to be told in lines of JSON. `number_of` says the laboratory's number of an event's message:
+/// events of messages without one are left out.
+pub fn series(
+    threads: &[ThreadEvents],
+    mut number_of: impl FnMut(&Event) -> Option<u64>,
+) -> Vec<PointSeries> {
+    let names: BTreeMap<u32, _> = endpoint::names().into_iter().map(|name| (name.number, name)).collect();
+    let mut all: BTreeMap<_, (Vec<u64>, Vec<u64>)> = BTreeMap::new();
+    for event in threads.iter().flat_map(|thread| &thread.events) {
+        let Some(number) = number_of(event) else { continue };
+        let name = names.get(&event.endpoint);
+        let of = name.filter(|name| name.kind == Kind::Subscription).map(|name| name.gid);
+        let series = all.entry((event.point, event.message.publisher, of, event.path)).or_default();
+        series.0.push(number);
+        series.1.push(event.at_nanos);
+    }
+    let word = |gid: [u8; 16]| gid.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+    let named = |((point, by, of, path), (numbers, at_nanos)): ((Point, _, Option<_>, Option<Path>), _)| {
+        PointSeries {
+            name: point.name().to_owned(),
+            by: Some(word(by)),
+            of: of.map(word),
+            path: path.map(|path| path.name().to_owned()),
+            numbers,
+            at_nanos,
+        }
+    };
+    all.into_iter().map(named).collect()
+}
+
+/// One message's times by path; first those on none.
+type Ways = [Way; Path::ALL.len() + 1];
+
+/// The breakdown of each message at each subscription that all programs of a cell together know enough of. Points with unknown names
+/// are left out.
+pub fn join(series: &[PointSeries]) -> Vec<Joined> {
+    type Sent<'a> = (u64, Option<&'a str>);
+    let mut sent: BTreeMap<Sent<'_>, Ways> = BTreeMap::new();
+    let mut received: BTreeMap<(Sent<'_>, Option<&str>), (Ways, Option<Path>)> = BTreeMap::new();
+    let is_received = |series: &&PointSeries| {
+        series.of.is_some() || Point::from_name(&series.name).is_some_and(|point| point >= Point::Received)
+    };
+    for series in series {
+        let Some(point) = Point::from_name(&series.name) else { continue };
+        let path = series.path.as_deref().and_then(Path::from_name);
+        let index = path.map_or(0, |path| path as usize);
+        let (by, of) = (series.by.as_deref(), series.of.as_deref());
+        for (number, at_nanos) in series.numbers.iter().zip(&series.at_nanos) {
+            let way = if is_received(&series) && point != Point::PublishEnd {
+                let (ways, taken_by) = received.entry(((*number, by), of)).or_default();
+                if point == Point::Callback || point == Point::Taken {
+                    *taken_by = path;
+                }
+                &mut ways[index]
+            } else {
+                &mut sent.entry((*number, by)).or_default()[index]
+            };
+            way.pass(point, *at_nanos);
+        }
+    }
+    let joined = received.into_iter().filter_map(|(((number, by), of), (ways, path))| {
+        let sent = sent.get(&(number, by))?;
+        let on_path = |ways: &Ways| match path {
+            Some(path) => ways[0].with(&ways[path as usize]),
+            None => ways.iter().fold(Way::default(), |all, way| all.with(way)),
+        };
+        let breakdown = on_path(sent).with(&on_path(&ways)).breakdown()?;
+        Some(Joined { number, by: by.map(str::to_owned), of: of.map(str::to_owned), path, breakdown })
+    });
+    joined.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::*;
+    use crate::analysis::Layer;
+
+    fn told(line: &str) -> PointSeries {
+        serde_json::from_str(line).unwrap()
+    }
+
+    #[test]
+    fn two_programs_with_their_halves_make_a_whole() {
+        let series = [
+            r#"{"name":"publish","numbers":[1,2],"at_nanos":[100,200]}"#,
+            r#"{"name":"write_begin","path":"host","numbers":[1,2],"at_nanos":[110,210]}"#,
+            // It also went to the engine, for somebody else.
+            r#"{"name":"write_begin","path":"network","numbers":[1,2],"at_nanos":[105,205]}"#,
+            r#"{"name":"announced","of":"b","path":"host","numbers":[1,2],"at_nanos":[125,220]}"#,
+            r#"{"name":"announced","of":"a","path":"host","numbers":[1,2],"at_nanos":[120,225]}"#,
+            r#"{"name":"taken","of":"a","path":"host","numbers":[1],"at_nanos":[140]}"#,
+            r#"{"name":"callback","of":"a","path":"host","numbers":[1],"at_nanos":[150]}"#,
+            r#"{"name":"callback","of":"b","path":"host","numbers":[1,2],"at_nanos":[170,280]}"#,
+            r#"{"name":"of a later version","numbers":[1,2],"at_nanos":[1,2]}"#,
+        ]
+        .map(told);
+        let joined = join(&series);
+        let latency = |number, of: &str| {
+            let found = joined.iter().find(|one| one.number == number && one.of.as_deref() == Some(of))?;
+            assert_eq!(found.path, Some(Path::Host));
+            Some((found.breakdown.end_to_end_nanos(), found.breakdown.nanos(Layer::Client)?))
+        };
+        assert_eq!(latency(1, "a"), Some((50, 10)));
+        assert_eq!(latency(1, "b"), Some((70, 10)));
+        assert_eq!(latency(2, "b"), Some((80, 10)));
+        assert_eq!(joined.len(), 3);
+    }
+
+    #[test]
+    fn a_number_that_is_published_again_is_told_apart_by_its_publisher() {
+        let series = [
+            r#"{"name":"publish","by":"x","numbers":[1],"at_nanos":[100]}"#,
+            r#"{"name":"callback","by":"x","numbers":[1],"at_nanos":[130]}"#,
+            r#"{"name":"publish","by":"y","numbers":[1],"at_nanos":[135]}"#,
+            r#"{"name":"callback","by":"y","numbers":[1],"at_nanos":[155]}"#,
+        ]
+        .map(told);
+        let hops: Vec<_> = join(&series).iter().map(|hop| hop.breakdown.end_to_end_nanos()).collect();
+        assert_eq!(hops, [30, 20]);
+    }
+}

@@ -1,0 +1,160 @@
+//! What people want to know of a trace: where the time of each topic's messages goes.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::layers::{Breakdown, Layer};
+use super::merge::Trace;
+
+/// A trace at a glance.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Summary {
+    /// The processes that were traced.
+    pub processes: Vec<ProcessSummary>,
+    /// Each topic and path that messages took, with what they took there.
+    pub topics: Vec<TopicSummary>,
+    /// Callbacks by topic whose message's publication is not known.
+    pub without_publisher: BTreeMap<String, u64>,
+    /// Publications by topic without a known callback.
+    pub without_callback: BTreeMap<String, u64>,
+    /// How long calls of `publish` took, by topic.
+    pub publish_calls: BTreeMap<String, Percentiles>,
+}
+
+/// A process that was traced.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ProcessSummary {
+    /// Its number.
+    pub process: u32,
+    /// Its executable.
+    pub program: String,
+    /// Events in its file.
+    pub events: u64,
+    /// Events that were overwritten before they were written: the ring is too small.
+    pub overwritten: u64,
+    /// Threads that were not traced because there were too many.
+    pub refused_threads: u64,
+    /// Whether it has written all that it recorded.
+    pub is_complete: bool,
+}
+
+/// The messages of a topic that took one path.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct TopicSummary {
+    /// The topic.
+    pub topic: String,
+    /// `process`, `host`, `network`.
+    pub path: &'static str,
+    /// From the call of `publish` to the call of the callback; its count is that of the deliveries.
+    pub end_to_end: Percentiles,
+    /// In the order in which messages pass them; only those that they pass.
+    pub layers: Vec<LayerSummary>,
+}
+
+/// What messages took in one layer.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct LayerSummary {
+    /// The layer.
+    pub name: &'static str,
+    /// Its part of all the time from publication to callback, in percent.
+    pub share_percent: f64,
+    /// Its times.
+    #[serde(flatten)]
+    pub nanos: Percentiles,
+}
+
+/// Times in nanoseconds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Percentiles {
+    /// How many.
+    pub count: u64,
+    /// Half of them are not longer.
+    pub median_nanos: u64,
+    /// 99 % of them are not longer.
+    pub p99_nanos: u64,
+    /// The longest.
+    pub max_nanos: u64,
+}
+
+impl Percentiles {
+    /// Of these times; `None` of none.
+    pub fn of(mut nanos: Vec<u64>) -> Option<Self> {
+        nanos.sort_unstable();
+        let at = |percent: usize| nanos.get((nanos.len() * percent).div_ceil(100).max(1) - 1).copied();
+        Some(Self {
+            count: nanos.len() as u64,
+            median_nanos: at(50)?,
+            p99_nanos: at(99)?,
+            max_nanos: *nanos.last()?,
+        })
+    }
+}
+
+impl Summary {
+    /// Of a trace.
+    pub fn of(trace: &Trace) -> Self {
+        let deliveries = trace.deliveries();
+        let mut topics: BTreeMap<_, Vec<Breakdown>> = BTreeMap::new();
+        for delivery in &deliveries.whole {
+            if let Some(breakdown) = delivery.way.breakdown() {
+                topics.entry((delivery.topic.clone(), delivery.path)).or_default().push(breakdown);
+            }
+        }
+        let summarize = |((topic, path), breakdowns): ((String, crate::Path), Vec<Breakdown>)| {
+            let all = breakdowns.iter().map(Breakdown::end_to_end_nanos).collect();
+            let end_to_end = Percentiles::of(all)?;
+            Some(TopicSummary { topic, path: path.name(), end_to_end, layers: layers(&breakdowns) })
+        };
+        let calls = deliveries.publish_calls.into_iter();
+        Self {
+            processes: processes(trace),
+            topics: topics.into_iter().filter_map(summarize).collect(),
+            without_publisher: deliveries.without_publisher,
+            without_callback: deliveries.without_callback,
+            publish_calls: calls
+                .filter_map(|(topic, calls)| Some((topic, Percentiles::of(calls)?)))
+                .collect(),
+        }
+    }
+}
+
+fn layers(breakdowns: &[Breakdown]) -> Vec<LayerSummary> {
+    let whole: u128 = breakdowns.iter().map(|one| u128::from(one.end_to_end_nanos())).sum();
+    let layer = |layer: Layer| {
+        let times: Vec<u64> = breakdowns.iter().filter_map(|one| one.nanos(layer)).collect();
+        let sum: u128 = times.iter().map(|nanos| u128::from(*nanos)).sum();
+        let share_percent = if whole == 0 { 0.0 } else { sum as f64 * 100.0 / whole as f64 };
+        Some(LayerSummary { name: layer.name(), share_percent, nanos: Percentiles::of(times)? })
+    };
+    Layer::ALL.into_iter().filter_map(layer).collect()
+}
+
+fn processes(trace: &Trace) -> Vec<ProcessSummary> {
+    let one = |process: &crate::Process| ProcessSummary {
+        process: process.process,
+        program: process.program.clone(),
+        events: process.threads.iter().map(|thread| thread.events.len() as u64).sum(),
+        overwritten: process.threads.iter().map(|thread| thread.overwritten).sum(),
+        refused_threads: process.refused_threads,
+        is_complete: process.is_complete,
+    };
+    trace.processes.iter().map(one).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn percentiles_are_those_of_known_numbers() {
+        let of = |nanos: Vec<u64>| {
+            Percentiles::of(nanos)
+                .map(|known| (known.count, known.median_nanos, known.p99_nanos, known.max_nanos))
+        };
+        assert_eq!(of(vec![]), None);
+        assert_eq!(of(vec![7]), Some((1, 7, 7, 7)));
+        assert_eq!(of((1..=100).rev().collect()), Some((100, 50, 99, 100)));
+        assert_eq!(of((1..=1000).collect()), Some((1000, 500, 990, 1000)));
+    }
+}

@@ -1,0 +1,125 @@
+//! Which endpoint is meant by a number in the process's events.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crate::is_on;
+
+/// Names of endpoints that are gone are kept for what was recorded of them, but not more than so many.
+const MOST_KEPT: usize = 10_000;
+
+/// What an endpoint is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum Kind {
+    /// Publishes.
+    Publisher = 1,
+    /// Subscribes.
+    Subscription = 2,
+}
+
+/// An endpoint as files name it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EndpointName {
+    /// Its number in events of this process.
+    pub number: u32,
+    /// Publisher or subscription.
+    pub kind: Kind,
+    /// Its gid, the same in all processes.
+    pub gid: [u8; 16],
+    /// The fully qualified topic.
+    pub topic: String,
+}
+
+/// An endpoint of this process, or the other side of a match, with a number for events.
+///
+/// Made with the endpoint, whether the trace is on or not, so that it can be turned on at any time.
+#[derive(Debug, Clone)]
+pub struct Endpoint(Arc<Numbered>);
+
+#[derive(Debug)]
+struct Numbered {
+    number: u32,
+    gid: [u8; 16],
+}
+
+#[derive(Debug)]
+struct Registry {
+    numbers: Option<HashMap<[u8; 16], (u32, usize)>>,
+    names: BTreeMap<u32, EndpointName>,
+    last_number: u32,
+}
+
+static REGISTRY: Mutex<Registry> =
+    Mutex::new(Registry { numbers: None, names: BTreeMap::new(), last_number: 0 });
+
+fn registry() -> MutexGuard<'static, Registry> {
+    REGISTRY.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Endpoint {
+    /// The endpoint of this gid; the same number for all who ask while one of them has it.
+    pub fn new(kind: Kind, gid: [u8; 16], topic: &str) -> Self {
+        let mut registry = registry();
+        let Registry { numbers, names, last_number } = &mut *registry;
+        let (number, holders) = numbers.get_or_insert_default().entry(gid).or_insert_with(|| {
+            // After four billion endpoints, further ones have no name.
+            *last_number = last_number.saturating_add(1);
+            names.insert(
+                *last_number,
+                EndpointName { number: *last_number, kind, gid, topic: topic.to_owned() },
+            );
+            (*last_number, 0)
+        });
+        *holders += 1;
+        Self(Arc::new(Numbered { number: *number, gid }))
+    }
+
+    /// Its number in events of this process.
+    pub fn number(&self) -> u32 {
+        self.0.number
+    }
+}
+
+impl Drop for Numbered {
+    fn drop(&mut self) {
+        let mut registry = registry();
+        let Registry { numbers, names, .. } = &mut *registry;
+        let Some(numbers) = numbers else { return };
+        let Some((_, holders)) = numbers.get_mut(&self.gid) else { return };
+        *holders -= 1;
+        if *holders > 0 {
+            return;
+        }
+        numbers.remove(&self.gid);
+        if !is_on() || names.len() > MOST_KEPT {
+            names.remove(&self.number);
+        }
+    }
+}
+
+/// The names of all endpoints that are there, or were there while the trace was on.
+pub(crate) fn names() -> Vec<EndpointName> {
+    registry().names.values().cloned().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_gid_has_one_number_while_somebody_has_it() {
+        let named = |gid: [u8; 16]| names().into_iter().find(|name| name.gid == gid);
+        let gid = [201; 16];
+        let first = Endpoint::new(Kind::Publisher, gid, "/chatter");
+        let second = Endpoint::new(Kind::Publisher, gid, "/chatter");
+        assert_eq!(first.number(), second.number());
+        assert_ne!(first.number(), Endpoint::new(Kind::Subscription, [202; 16], "/chatter").number());
+        drop(first);
+        let name = named(gid).expect("one still has it");
+        assert_eq!((name.number, name.topic.as_str()), (second.number(), "/chatter"));
+        let _on = crate::alone(); // no other test turns the trace on meanwhile
+        drop(second);
+        assert_eq!(named(gid), None);
+    }
+}

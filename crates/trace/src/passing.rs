@@ -1,0 +1,269 @@
+//! What the layers call when a message passes their points.
+
+use std::cell::Cell;
+
+use crate::clock::now_nanos;
+use crate::endpoint::Endpoint;
+use crate::event::{Event, MessageId};
+use crate::point::{Path, Point};
+use crate::recorder::{is_on, record};
+
+/// Records that a message passes a point now, if the trace is on.
+#[inline]
+pub fn pass(point: Point, path: Path, endpoint: &Endpoint, message: impl FnOnce() -> MessageId) {
+    if is_on() {
+        record_now(point, Some(path), message(), endpoint.number());
+    }
+}
+
+#[cold]
+fn record_now(point: Point, path: Option<Path>, message: MessageId, endpoint: u32) {
+    record(Event { at_nanos: now_nanos(), point, path, message, endpoint });
+}
+
+/// Points that a message can pass before it has its stamp: `publish`, and bytes made of it for three paths at most.
+const UNNAMED_POINTS: usize = 7;
+
+/// A message on its way out. It gets its stamp when it is sent; what it passed before is kept here until then.
+#[derive(Debug, Default)]
+pub struct Outbound(Stage);
+
+#[derive(Debug, Default)]
+enum Stage {
+    /// The trace was off when it was published.
+    #[default]
+    Off,
+    Unnamed([(u64, Point); UNNAMED_POINTS], usize),
+    Named(MessageId, u32),
+}
+
+impl Outbound {
+    /// The application has called `publish`. One relaxed load if the trace is off.
+    #[inline]
+    pub fn publish() -> Self {
+        if is_on() { Self::begin() } else { Self::default() }
+    }
+
+    #[cold]
+    fn begin() -> Self {
+        Self(Stage::Unnamed([(now_nanos(), Point::Publish); UNNAMED_POINTS], 1))
+    }
+
+    /// It passes a point on no path yet.
+    #[inline]
+    pub fn pass(&mut self, point: Point) {
+        if !matches!(self.0, Stage::Off) {
+            self.note(point);
+        }
+    }
+
+    #[cold]
+    fn note(&mut self, point: Point) {
+        match &mut self.0 {
+            Stage::Off => {}
+            Stage::Unnamed(passed, count) => {
+                if let Some(next) = passed.get_mut(*count) {
+                    *next = (now_nanos(), point);
+                    *count += 1;
+                }
+            }
+            Stage::Named(message, endpoint) => record_now(point, None, *message, *endpoint),
+        }
+    }
+
+    /// It has its stamp: what it passed so far is recorded.
+    #[inline]
+    pub fn name(&mut self, publisher: &Endpoint, message: impl FnOnce() -> MessageId) {
+        if !matches!(self.0, Stage::Off) {
+            self.record(publisher.number(), message());
+        }
+    }
+
+    #[cold]
+    fn record(&mut self, endpoint: u32, message: MessageId) {
+        if let Stage::Unnamed(passed, count) = &self.0 {
+            for (at_nanos, point) in &passed[..*count] {
+                record(Event { at_nanos: *at_nanos, point: *point, path: None, message, endpoint });
+            }
+            self.0 = Stage::Named(message, endpoint);
+        }
+    }
+}
+
+/// An entity's turn at the executor.
+#[derive(Debug, Clone, Copy, Default)]
+struct Turn {
+    /// When its flag was found; 0: it had something to do anyway.
+    found_nanos: u64,
+    begun_nanos: u64,
+}
+
+/// A message on its way into a callback.
+#[derive(Debug, Clone, Copy)]
+struct Inbound {
+    message: MessageId,
+    path: Path,
+    endpoint: u32,
+}
+
+thread_local! {
+    static TURN: Cell<Turn> = const { Cell::new(Turn { found_nanos: 0, begun_nanos: 0 }) };
+    static DELIVERY: Cell<Option<Inbound>> = const { Cell::new(None) };
+}
+
+/// The time for [`begin_turn`] if the trace is on, else 0.
+#[inline]
+pub fn found_nanos() -> u64 {
+    if is_on() { now_nanos() } else { 0 }
+}
+
+/// An entity's turn begins on this thread, whose flag was found then; 0: it had something to do anyway.
+#[inline]
+pub fn begin_turn(found_nanos: u64) {
+    if is_on() {
+        let _ = TURN.try_with(|turn| turn.set(Turn { found_nanos, begun_nanos: now_nanos() }));
+    }
+}
+
+/// A message was taken in this turn.
+#[inline]
+pub fn taken(path: Path, subscription: &Endpoint, message: impl FnOnce() -> MessageId) {
+    if is_on() {
+        record_taken(path, subscription.number(), message());
+    }
+}
+
+#[cold]
+fn record_taken(path: Path, endpoint: u32, message: MessageId) {
+    let now = now_nanos();
+    let turn = TURN.try_with(Cell::take).unwrap_or_default();
+    let points =
+        [(turn.found_nanos, Point::Found), (turn.begun_nanos, Point::TurnBegin), (now, Point::Taken)];
+    for (at_nanos, point) in points.into_iter().filter(|(at_nanos, _)| *at_nanos > 0) {
+        record(Event { at_nanos, point, path: Some(path), message, endpoint });
+    }
+}
+
+/// A message goes to its callback, on this thread and until the guard is dropped: what is [delivered](delivery) meanwhile is this one.
+#[inline]
+pub fn deliver(path: Path, subscription: &Endpoint, message: impl FnOnce() -> MessageId) -> Delivery {
+    if !is_on() {
+        return Delivery { former: None };
+    }
+    let inbound = Inbound { message: message(), path, endpoint: subscription.number() };
+    let former = DELIVERY.try_with(|current| current.replace(Some(inbound))).ok();
+    delivery(Point::Deliver);
+    Delivery { former }
+}
+
+/// A message on its way into a callback, of this thread.
+#[must_use = "the message is delivered until this is dropped"]
+#[derive(Debug)]
+pub struct Delivery {
+    /// The message in whose callback this one is delivered.
+    former: Option<Option<Inbound>>,
+}
+
+impl Drop for Delivery {
+    fn drop(&mut self) {
+        if let Some(former) = self.former {
+            let _ = DELIVERY.try_with(|current| current.set(former));
+        }
+    }
+}
+
+/// The message that is being delivered on this thread passes a point.
+#[inline]
+pub fn delivery(point: Point) {
+    if is_on() {
+        record_delivery(point);
+    }
+}
+
+#[cold]
+fn record_delivery(point: Point) {
+    if let Ok(Some(Inbound { message, path, endpoint })) = DELIVERY.try_with(Cell::get) {
+        record_now(point, Some(path), message, endpoint);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::*;
+    use crate::endpoint::Kind;
+    use crate::{ThreadEvents, alone, drain, enable};
+
+    fn id(stamp: i64) -> MessageId {
+        MessageId { publisher: [7; 16], stamp, number: stamp as u64 }
+    }
+
+    /// What this thread has recorded.
+    fn recorded() -> Vec<(Point, i64)> {
+        let mine = std::thread::current().name().map(|name| name.chars().take(15).collect::<String>());
+        let threads = drain().into_iter().filter(|thread| Some(&thread.name) == mine.as_ref());
+        let events: Vec<_> = threads.flat_map(|ThreadEvents { events, .. }| events).collect();
+        assert!(events.is_sorted_by_key(|event| event.at_nanos), "{events:?}");
+        events.iter().map(|event| (event.point, event.message.stamp)).collect()
+    }
+
+    fn everything(publisher: &Endpoint, subscription: &Endpoint) {
+        let mut outbound = Outbound::publish();
+        outbound.pass(Point::SerializeBegin);
+        outbound.pass(Point::SerializeEnd);
+        outbound.name(publisher, || id(1));
+        pass(Point::WriteBegin, Path::Host, publisher, || id(1));
+        outbound.pass(Point::PublishEnd);
+        begin_turn(found_nanos());
+        taken(Path::Host, subscription, || id(1));
+        let outer = deliver(Path::Host, subscription, || id(1));
+        delivery(Point::DeserializeBegin);
+        drop(deliver(Path::Process, subscription, || id(2))); // published in the callback, with direct dispatch
+        delivery(Point::Callback);
+        drop(outer);
+        delivery(Point::CallbackEnd); // of nothing
+    }
+
+    #[test]
+    fn off_nothing_is_recorded_and_on_everything_in_its_order() {
+        let _alone = alone();
+        let publisher = Endpoint::new(Kind::Publisher, [7; 16], "/a");
+        let subscription = Endpoint::new(Kind::Subscription, [8; 16], "/a");
+        everything(&publisher, &subscription);
+        assert_eq!(recorded(), []);
+        enable();
+        everything(&publisher, &subscription);
+        let points = [
+            (Point::Publish, 1),
+            (Point::SerializeBegin, 1),
+            (Point::SerializeEnd, 1),
+            (Point::WriteBegin, 1),
+            (Point::PublishEnd, 1),
+            (Point::Found, 1),
+            (Point::TurnBegin, 1),
+            (Point::Taken, 1),
+            (Point::Deliver, 1),
+            (Point::DeserializeBegin, 1),
+            (Point::Deliver, 2),
+            (Point::Callback, 1),
+        ];
+        assert_eq!(recorded(), points);
+        // Published while it was off, sent while it is on: nothing is known of its beginning.
+        let mut outbound = Outbound::default();
+        outbound.name(&publisher, || id(3));
+        outbound.pass(Point::PublishEnd);
+        assert_eq!(recorded(), []);
+    }
+
+    #[test]
+    fn a_message_that_passes_too_many_points_without_a_name_keeps_the_first() {
+        let _alone = alone();
+        enable();
+        let publisher = Endpoint::new(Kind::Publisher, [7; 16], "/a");
+        let mut outbound = Outbound::publish();
+        (0..20).for_each(|_| outbound.pass(Point::SerializeBegin));
+        outbound.name(&publisher, || id(1));
+        assert_eq!(recorded().len(), UNNAMED_POINTS);
+    }
+}

@@ -1,0 +1,151 @@
+//! The trace points of a message's way.
+
+/// A place on a message's way, in the order in which messages pass them. DESIGN: each layer lies between two of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u8)]
+pub enum Point {
+    /// The application has called `publish`.
+    Publish = 0,
+    /// The message is about to be turned into bytes. Missing where only structs within the process are wanted.
+    SerializeBegin = 1,
+    /// It is bytes.
+    SerializeEnd = 2,
+    /// An asynchronous publisher has put it into the queue of its thread.
+    Queued = 3,
+    /// It is about to be given to the engine, to shared memory, or to the queues of subscriptions of the process.
+    WriteBegin = 4,
+    /// The engine's write has returned, or the message is in the queues in shared memory.
+    WriteEnd = 5,
+    /// The engine's receiving thread has all of it. Network path only.
+    Received = 6,
+    /// The subscription is about to be rung: by the engine, or by the publisher on the other paths.
+    Announced = 7,
+    /// The executor has found the subscription's flag. Missing where the subscription had something to do anyway.
+    Found = 8,
+    /// The subscription's turn begins.
+    TurnBegin = 9,
+    /// The message was taken.
+    Taken = 10,
+    /// It goes to the callback: at once, or when its turn comes where an executor takes ahead.
+    Deliver = 11,
+    /// It is about to be brought into the form that the callback takes.
+    DeserializeBegin = 12,
+    /// The callback is called.
+    Callback = 13,
+    /// The callback has returned.
+    CallbackEnd = 14,
+    /// `publish` has returned.
+    PublishEnd = 15,
+}
+
+impl Point {
+    /// All of them, in order.
+    pub const ALL: [Self; 16] = [
+        Self::Publish,
+        Self::SerializeBegin,
+        Self::SerializeEnd,
+        Self::Queued,
+        Self::WriteBegin,
+        Self::WriteEnd,
+        Self::Received,
+        Self::Announced,
+        Self::Found,
+        Self::TurnBegin,
+        Self::Taken,
+        Self::Deliver,
+        Self::DeserializeBegin,
+        Self::Callback,
+        Self::CallbackEnd,
+        Self::PublishEnd,
+    ];
+
+    /// The name in files for people and programs, such as `serialize_begin`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Publish => "publish",
+            Self::SerializeBegin => "serialize_begin",
+            Self::SerializeEnd => "serialize_end",
+            Self::Queued => "queued",
+            Self::WriteBegin => "write_begin",
+            Self::WriteEnd => "write_end",
+            Self::Received => "received",
+            Self::Announced => "announced",
+            Self::Found => "found",
+            Self::TurnBegin => "turn_begin",
+            Self::Taken => "taken",
+            Self::Deliver => "deliver",
+            Self::DeserializeBegin => "deserialize_begin",
+            Self::Callback => "callback",
+            Self::CallbackEnd => "callback_end",
+            Self::PublishEnd => "publish_end",
+        }
+    }
+
+    /// The point of a [`name`](Self::name).
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|point| point.name() == name)
+    }
+
+    /// The point of a number, as files have it.
+    pub(crate) fn from_number(number: u8) -> Option<Self> {
+        Self::ALL.get(usize::from(number)).copied()
+    }
+}
+
+/// The path of a message, or of a copy of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u8)]
+pub enum Path {
+    /// A pointer, within a process.
+    Process = 1,
+    /// Shared memory, within a host.
+    Host = 2,
+    /// The engine.
+    Network = 3,
+}
+
+impl Path {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Process, Self::Host, Self::Network];
+
+    /// `process`, `host`, `network`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Process => "process",
+            Self::Host => "host",
+            Self::Network => "network",
+        }
+    }
+
+    /// The path of a [`name`](Self::name).
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|path| path.name() == name)
+    }
+
+    /// The path of a number, as files have it; zero is none.
+    pub(crate) fn from_number(number: u8) -> Option<Self> {
+        Self::ALL.into_iter().find(|path| *path as u8 == number)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn points_and_paths_are_found_by_name_and_number() {
+        for (number, point) in Point::ALL.into_iter().enumerate() {
+            assert_eq!(point as usize, number);
+            assert_eq!(Point::from_name(point.name()), Some(point));
+            assert_eq!(Point::from_number(number as u8), Some(point));
+        }
+        assert_eq!(Point::from_number(16), None);
+        for path in Path::ALL {
+            assert_eq!(
+                (Path::from_name(path.name()), Path::from_number(path as u8)),
+                (Some(path), Some(path))
+            );
+        }
+        assert_eq!(Path::from_number(0), None);
+    }
+}

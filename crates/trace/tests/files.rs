@@ -1,0 +1,231 @@
+//! What a process writes and what is read of it: this test is a process of its own, whose trace is on throughout.
+#![allow(clippy::unwrap_used)]
+
+use std::path::Path as FilePath;
+use std::process::Command;
+
+use feros_trace::analysis::{Layer, Summary, Trace, TraceError};
+use feros_trace::{Endpoint, Event, Kind, MessageId, Path, Point, Process, ReadError};
+
+const PUBLISHER: [u8; 16] = [1; 16];
+const SUBSCRIPTION: [u8; 16] = [2; 16];
+
+/// In the child: which half it records, and where.
+const HALF: &str = "TRACE_TEST_HALF";
+
+fn record(point: Point, path: Option<Path>, endpoint: &Endpoint, message: u64, at_nanos: u64) {
+    let message = MessageId { publisher: PUBLISHER, stamp: 1_000 + message as i64, number: message };
+    feros_trace::record(Event { at_nanos, point, path, message, endpoint: endpoint.number() });
+}
+
+/// Message n is published at 1000 n. Its layers are as long as their numbers say, times n.
+fn record_half(half: &str, messages: u64) {
+    let publisher = Endpoint::new(Kind::Publisher, PUBLISHER, "/chatter");
+    let subscription = Endpoint::new(Kind::Subscription, SUBSCRIPTION, "/chatter");
+    for n in 1..=messages {
+        let at = 1_000_000 * n;
+        if half == "talker" {
+            record(Point::Publish, None, &publisher, n, at);
+            record(Point::SerializeBegin, None, &publisher, n, at + n);
+            record(Point::SerializeEnd, None, &publisher, n, at + 3 * n);
+            record(Point::WriteBegin, Some(Path::Host), &publisher, n, at + 4 * n);
+            record(Point::WriteEnd, Some(Path::Host), &publisher, n, at + 8 * n);
+            record(Point::Announced, Some(Path::Host), &subscription, n, at + 16 * n);
+            record(Point::PublishEnd, None, &publisher, n, at + 20 * n);
+        } else {
+            record(Point::Found, Some(Path::Host), &subscription, n, at + 32 * n);
+            record(Point::TurnBegin, Some(Path::Host), &subscription, n, at + 64 * n);
+            record(Point::Taken, Some(Path::Host), &subscription, n, at + 65 * n);
+            record(Point::DeserializeBegin, Some(Path::Host), &subscription, n, at + 66 * n);
+            record(Point::Callback, Some(Path::Host), &subscription, n, at + 70 * n);
+            record(Point::CallbackEnd, Some(Path::Host), &subscription, n, at + 90 * n);
+        }
+    }
+}
+
+/// The child of the tests below: not a test of its own.
+#[test]
+fn child() {
+    let Ok(half) = std::env::var(HALF) else { return };
+    feros_trace::enable_from_environment().unwrap();
+    assert!(feros_trace::is_on());
+    let (half, end) = half.split_once('-').unwrap();
+    record_half(half, 10);
+    if end == "twice" {
+        feros_trace::write().unwrap();
+        record_half(half, 5);
+    }
+    if end != "killed" {
+        feros_trace::write().unwrap();
+    }
+}
+
+fn run(half: &str, folder: &FilePath, capacity: Option<&str>) -> std::process::Output {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command.args(["child", "--exact", "--nocapture"]).env(HALF, half).env("FEROS_TRACE", folder);
+    command.envs(capacity.map(|events| ("FEROS_TRACE_EVENTS", events)));
+    command.output().unwrap()
+}
+
+fn run_well(half: &str, folder: &FilePath) {
+    let output = run(half, folder, None);
+    assert!(output.status.success(), "{output:?}");
+}
+
+fn files(folder: &FilePath) -> Vec<std::path::PathBuf> {
+    let mut files: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.sort();
+    files
+}
+
+#[test]
+fn two_processes_are_merged_into_whole_ways() {
+    let folder = tempfile::tempdir().unwrap();
+    run_well("talker-whole", folder.path());
+    run_well("listener-whole", folder.path());
+    let trace = Trace::read(folder.path()).unwrap();
+    assert_eq!((trace.processes.len(), trace.incomplete().count()), (2, 0));
+    let deliveries = trace.deliveries();
+    assert_eq!(deliveries.whole.len(), 10);
+    assert!(deliveries.without_publisher.is_empty() && deliveries.without_callback.is_empty());
+    for (n, delivery) in (1..).zip(&deliveries.whole) {
+        assert_eq!((delivery.topic.as_str(), delivery.path), ("/chatter", Path::Host));
+        assert_eq!((delivery.publisher, delivery.subscription), (PUBLISHER, SUBSCRIPTION));
+        let breakdown = delivery.way.breakdown().unwrap();
+        let expected = [
+            (Layer::Client, 2),
+            (Layer::Serialize, 2),
+            (Layer::EngineWrite, 4),
+            (Layer::Wire, 8),
+            (Layer::Notification, 16),
+            (Layer::Queue, 32),
+            (Layer::Take, 1),
+            (Layer::Dispatch, 1),
+            (Layer::Deserialize, 4),
+        ];
+        for (layer, factor) in expected {
+            assert_eq!(breakdown.nanos(layer), Some(factor * n), "{}", layer.name());
+        }
+        assert_eq!(breakdown.end_to_end_nanos(), 70 * n);
+    }
+    let summary = Summary::of(&trace);
+    let [topic] = summary.topics.as_slice() else { panic!("{summary:?}") };
+    assert_eq!(
+        (topic.end_to_end.count, topic.end_to_end.median_nanos, topic.end_to_end.max_nanos),
+        (10, 350, 700)
+    );
+    let share: f64 = topic.layers.iter().map(|layer| layer.share_percent).sum();
+    assert!((share - 100.0).abs() < 1e-9);
+    assert_eq!(summary.publish_calls["/chatter"].median_nanos, 100);
+}
+
+#[test]
+fn what_is_written_in_two_parts_is_one_trace() {
+    let folder = tempfile::tempdir().unwrap();
+    run_well("talker-twice", folder.path());
+    let trace = Trace::read(folder.path()).unwrap();
+    let [process] = trace.processes.as_slice() else { panic!("{trace:?}") };
+    assert!(process.is_complete);
+    assert_eq!(process.threads.len(), 1);
+    assert_eq!(process.threads[0].events.len(), 7 * 15);
+}
+
+#[test]
+fn a_killed_process_leaves_a_file_that_says_so() {
+    let folder = tempfile::tempdir().unwrap();
+    run_well("talker-killed", folder.path());
+    run_well("listener-whole", folder.path());
+    let trace = Trace::read(folder.path()).unwrap();
+    assert_eq!(trace.processes.len(), 2);
+    let [killed] = trace.incomplete().collect::<Vec<_>>()[..] else { panic!("one was killed") };
+    assert!(killed.threads.is_empty() && killed.program.starts_with("files-"), "{killed:?}");
+    let deliveries = trace.deliveries();
+    assert!(deliveries.whole.is_empty());
+    assert_eq!(deliveries.without_publisher["/chatter"], 10);
+    let summary = Summary::of(&trace);
+    assert_eq!(summary.processes.iter().filter(|process| !process.is_complete).count(), 1);
+    // Alone it is no error either.
+    assert!(!Process::read(&killed.file).unwrap().is_complete);
+}
+
+#[test]
+fn a_ring_that_is_too_small_says_how_much_it_lost() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = run("talker-whole", folder.path(), Some("20"));
+    assert!(output.status.success(), "{output:?}");
+    let summary = Summary::of(&Trace::read(folder.path()).unwrap());
+    assert_eq!((summary.processes[0].events, summary.processes[0].overwritten), (19, 51));
+    let output = run("talker-whole", folder.path(), Some("none"));
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success() && said.contains("Capacity(\"none\")"), "{said}");
+}
+
+#[test]
+fn folders_and_files_that_are_no_traces_are_told_apart() {
+    let folder = tempfile::tempdir().unwrap();
+    let error = Trace::read(folder.path()).unwrap_err();
+    assert!(
+        matches!(error, TraceError::NoFiles { .. }) && error.to_string().contains("FEROS_TRACE="),
+        "{error}"
+    );
+    let missing = folder.path().join("missing");
+    assert!(matches!(Trace::read(&missing), Err(TraceError::Read(ReadError::Io { .. }))));
+    let file = folder.path().join("1.ferostrace");
+    std::fs::write(&file, "hello").unwrap();
+    assert!(matches!(Trace::read(folder.path()), Err(TraceError::Read(ReadError::NotATrace { .. }))));
+    let mut newer = b"FEROSTRC".to_vec();
+    newer.extend(2_u32.to_le_bytes());
+    std::fs::write(&file, newer).unwrap();
+    let error = Trace::read(folder.path()).unwrap_err();
+    assert!(matches!(error, TraceError::Read(ReadError::Version { found: 2, .. })), "{error}");
+}
+
+#[test]
+fn no_damage_goes_unnoticed_and_none_makes_the_reader_panic() {
+    let folder = tempfile::tempdir().unwrap();
+    run_well("talker-whole", folder.path());
+    let [file] = files(folder.path()).try_into().unwrap();
+    let bytes = std::fs::read(&file).unwrap();
+    let whole = Process::parse(&file, &bytes).unwrap();
+    assert!(whole.is_complete);
+    for at in 8..bytes.len() {
+        let mut damaged = bytes.clone();
+        damaged[at] ^= 0x55;
+        if let Ok(read) = Process::parse(&file, &damaged) {
+            // The head has no checksum, and a length that reaches beyond the end looks like a process that was killed.
+            assert!(at < 128 || !read.is_complete, "byte {at}");
+        }
+        if let Ok(read) = Process::parse(&file, &bytes[..at]) {
+            assert!(!read.is_complete, "{at} bytes");
+        }
+    }
+    // Two hosts.
+    let mut other = bytes.clone();
+    other[33] ^= 1; // of the boot id
+    std::fs::write(folder.path().join("2.ferostrace"), other).unwrap();
+    assert!(matches!(Trace::read(folder.path()), Err(TraceError::TwoClocks { .. })));
+}
+
+#[test]
+fn perfetto_gets_tracks_slices_and_arrows() {
+    let folder = tempfile::tempdir().unwrap();
+    run_well("talker-whole", folder.path());
+    run_well("listener-whole", folder.path());
+    let trace = Trace::read(folder.path()).unwrap();
+    let mut json = Vec::new();
+    trace.write_perfetto(&mut json).unwrap();
+    let json: serde_json::Value = serde_json::from_slice(&json).unwrap();
+    let events = json["traceEvents"].as_array().unwrap();
+    let of = |ph: &str| events.iter().filter(|event| event["ph"] == ph).collect::<Vec<_>>();
+    assert_eq!((of("M").len(), of("s").len(), of("f").len()), (4, 10, 10));
+    let slices = of("X");
+    let publish: Vec<_> = slices.iter().filter(|slice| slice["name"] == "publish /chatter").collect();
+    assert_eq!(publish.len(), 10);
+    assert_eq!((publish[0]["ts"].as_f64(), publish[0]["dur"].as_f64()), (Some(0.0), Some(0.02)));
+    let callbacks: Vec<_> = slices.iter().filter(|slice| slice["name"] == "callback /chatter").collect();
+    for (end, callback) in of("f").iter().zip(callbacks) {
+        let start = of("s").into_iter().find(|start| start["id"] == end["id"]).unwrap();
+        assert_ne!(start["pid"], end["pid"]);
+        assert_eq!((&end["ts"], &end["tid"], &end["bp"]), (&callback["ts"], &callback["tid"], &"e".into()));
+    }
+}
