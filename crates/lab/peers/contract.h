@@ -356,7 +356,7 @@ static inline void contract_parse(struct contract *c, int argc, char **argv, str
   if (!has_role) contract_refuse("--role", "", "it is needed");
   if (c->role == CONTRACT_RELAY) c->keeps_samples = false; /* the listener at the end of the chain has them */
   const size_t least = c->is_string ? (size_t) CONTRACT_STAMP_DIGITS : (size_t) CONTRACT_STAMP_BYTES;
-  if (c->role < CONTRACT_NODES && c->size_bytes < least) contract_refuse("--size", "", "the payload has no room for the stamp");
+  if (c->role != CONTRACT_NODES && c->role != CONTRACT_FLOORS && c->size_bytes < least) contract_refuse("--size", "", "the payload has no room for the stamp");
   if (c->role == CONTRACT_CHAIN && c->nodes < 2) contract_refuse("--nodes", "", "a chain has at least 2 nodes");
 }
 
