@@ -58,10 +58,12 @@ fn the_nearest_source_of_a_parameter_wins() {
 #[test]
 fn a_parameter_file_that_cannot_be_used_makes_no_node() {
     let context = context();
-    let options = NodeOptions::new("node").arguments(arguments("--ros-args --params-file /nonexistent.yaml"));
+    // A name that no other test of this domain uses.
+    let name = "without_its_parameter_file";
+    let options = NodeOptions::new(name).arguments(arguments("--ros-args --params-file /nonexistent.yaml"));
     let refused = context.create_node_with(options).map(drop);
     assert!(matches!(refused, Err(CreateError::ParameterFile(_))), "{refused:?}");
-    assert!(!context.graph().nodes.iter().any(|node| node.name.name() == "node"));
+    assert!(!context.graph().nodes.iter().any(|node| node.name.name() == name));
 }
 
 #[test]

@@ -1,0 +1,231 @@
+//! Publishers as an engine has them.
+
+use std::time::Duration;
+
+use crate::announcement::{AnnounceError, Match};
+use crate::event::PublisherEvent;
+use crate::gid::Gid;
+use crate::qos::QosProfile;
+use crate::stamp::Stamp;
+
+use super::{EventError, NodeId, Notify, TypeHash};
+
+/// Whether publishing waits for the link.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum PublishMode {
+    /// The caller's thread sends; it waits when a reliable subscription's buffers are full.
+    #[default]
+    Synchronous,
+    /// A thread of the publisher sends from a queue of at most `queue_depth` messages; publishing never waits. When the queue
+    /// is full, the oldest message in it is dropped and counted, as the history of a publisher does.
+    Asynchronous {
+        /// Messages that wait to be sent, at least 1.
+        queue_depth: usize,
+    },
+}
+
+/// What a publisher is made of.
+#[derive(Clone)]
+pub struct PublisherOptions<'a> {
+    /// The node that it belongs to.
+    pub node: NodeId,
+    /// Fully qualified and valid topic name; with `avoid_ros_namespace_conventions` the name on the wire.
+    pub topic: &'a str,
+    /// Type as `package/msg/Name`.
+    pub type_name: &'a str,
+    /// Its hash; announced when given.
+    pub type_hash: Option<TypeHash>,
+    /// Its policies.
+    pub qos: QosProfile,
+    /// What it announces of itself beyond DDS, as [`check_announcement`](crate::announcement::check_announcement) allows
+    /// it; the empty text announces nothing.
+    pub announcement: &'a str,
+    /// Whether publishing waits for the link.
+    pub mode: PublishMode,
+    /// Called when [`Publisher::take_event`] may have something.
+    pub on_event: Option<Notify>,
+}
+
+/// The caller's `fill` gave up; the caller knows why.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FillAborted;
+
+/// Why a message was not published.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum PublishError {
+    /// `fill` gave up; nothing was published.
+    #[error("the message could not be serialized")]
+    FillAborted,
+    /// The engine has no memory for a sample of this size.
+    #[error("no memory for a sample of {size_bytes} bytes on {topic}")]
+    OutOfMemory {
+        /// Name of the topic or service.
+        topic: String,
+        /// Size of the sample.
+        size_bytes: usize,
+    },
+    /// A sample must have its 4-byte header, and DDS carries at most 2 GiB.
+    #[error("a sample of {size_bytes} bytes cannot be sent on {topic}: possible are 4 to {largest_bytes}")]
+    Size {
+        /// Name of the topic or service.
+        topic: String,
+        /// Size of the sample.
+        size_bytes: usize,
+        /// The largest possible.
+        largest_bytes: usize,
+    },
+    /// The source timestamp cannot go on the wire.
+    #[error(
+        "nothing was published on {topic} with the source timestamp {stamp} ns: possible are {} to {}",
+        Stamp::MIN,
+        Stamp::MAX
+    )]
+    Stamp {
+        /// Name of the topic.
+        topic: String,
+        /// What was asked for.
+        stamp: Stamp,
+    },
+    /// Subscriptions did not make room in time.
+    #[error(
+        "{topic} was not published: the buffers of a reliable subscription stayed full for {waited:?}; publish less, \
+         use keep_last, or publish asynchronously"
+    )]
+    Timeout {
+        /// Name of the topic or service.
+        topic: String,
+        /// How long the call waited.
+        waited: Duration,
+    },
+    /// The client that asked is gone, or did not get ready to receive within the time that stock ROS 2 waits.
+    #[error(
+        "the client that called {service} cannot be reached: it left, or did not match within {waited:?}"
+    )]
+    ClientGone {
+        /// Name of the service.
+        service: String,
+        /// How long the call waited.
+        waited: Duration,
+    },
+    /// Servers of both RMW families answer under one name, so no request would be understood by all of them.
+    #[error(
+        "{service} was not called: it has servers of rmw_fastrtps and of rmw_cyclonedds at once; stop one of them or \
+         rename it"
+    )]
+    MixedServers {
+        /// Name of the service.
+        service: String,
+    },
+    /// The engine failed in a way that it does not explain.
+    #[error("{topic} was not published: the engine says {code}")]
+    Engine {
+        /// Name of the topic or service.
+        topic: String,
+        /// The engine's own word for the failure.
+        code: String,
+    },
+}
+
+/// Why waiting for acknowledgements ended without them.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum WaitForAckedError {
+    /// Time ran out.
+    #[error("not all subscriptions of {topic} acknowledged within {waited:?}")]
+    Timeout {
+        /// Name of the topic.
+        topic: String,
+        /// How long the call waited.
+        waited: Duration,
+    },
+    /// The engine failed in a way that it does not explain.
+    #[error("waiting for acknowledgements of {topic} failed: the engine says {code}")]
+    Engine {
+        /// Name of the topic.
+        topic: String,
+        /// The engine's own word for the failure.
+        code: String,
+    },
+}
+
+/// Writes the serialized message into memory of the engine that is exactly as large as was asked for. The memory is
+/// initialised but not zero: `fill` writes every byte.
+pub type Fill<'a> = &'a mut dyn FnMut(&mut [u8]) -> Result<(), FillAborted>;
+
+/// Sends messages of one topic. Dropping it withdraws it.
+pub trait Publisher: Send + Sync {
+    /// Its identity on the wire.
+    fn gid(&self) -> Gid;
+
+    /// Its policies after resolution.
+    fn qos(&self) -> QosProfile;
+
+    /// Publishes one message of `size_bytes`, written once by `fill` into the memory that the engine sends from, with the
+    /// current time as its source timestamp.
+    ///
+    /// Returns the message's sequence number, from 1. Blocks as [`PublishMode`] says; allocates only when no buffer of
+    /// the size is free.
+    ///
+    /// # Errors
+    /// See [`PublishError`]; nothing was published then.
+    fn publish(&self, size_bytes: usize, fill: Fill<'_>) -> Result<u64, PublishError> {
+        self.publish_at(Stamp::now(), size_bytes, fill)
+    }
+
+    /// As [`publish`](Self::publish), with this source timestamp, which subscriptions receive to the nanosecond. A lifespan
+    /// counts from it. The engine does not care for the order of stamps: messages stay in the order of publishing.
+    ///
+    /// # Errors
+    /// See [`PublishError`]; nothing was published then.
+    fn publish_at(&self, stamp: Stamp, size_bytes: usize, fill: Fill<'_>) -> Result<u64, PublishError>;
+
+    /// Subscriptions that match now. Lock-free in spirit: never waits for the network.
+    fn matched_subscriptions(&self) -> usize;
+
+    /// The subscriptions that match now, those of the same session included. Allocates; never waits for the network, and
+    /// not for a publish that waits.
+    ///
+    /// What a notification of [`PublisherOptions::on_event`] told of a match is in it from then on, until it ends.
+    fn matches(&self) -> Vec<Match>;
+
+    /// Gids of the subscriptions that match now.
+    fn matched_gids(&self) -> Vec<Gid> {
+        self.matches().into_iter().map(|matched| matched.gid).collect()
+    }
+
+    /// Announces another text from now on; the empty text announces nothing. Others see it in their graph, whose change
+    /// is notified, and in their [`matches`](Subscription::matches); the matches themselves stay as they are.
+    ///
+    /// May wait for a publish that waits; never waits for others to see it.
+    ///
+    /// # Errors
+    /// See [`AnnounceError`]; nothing was changed then.
+    fn announce(&self, announcement: &str) -> Result<(), AnnounceError>;
+
+    /// Waits until all reliable subscriptions acknowledged all that was published.
+    ///
+    /// # Errors
+    /// [`WaitForAckedError::Timeout`] after `timeout`.
+    fn wait_for_all_acked(&self, timeout: Duration) -> Result<(), WaitForAckedError>;
+
+    /// Whether this subscription has all that was published, as far as delivery is reliable; one that does not match misses
+    /// nothing. Waits for that at most for `patience`, and never for other subscriptions: one of a killed process acknowledges
+    /// nothing until the engine forgets it.
+    fn is_acknowledged_by(&self, subscription: Gid, patience: Duration) -> bool;
+
+    /// Shows that the publisher is alive (manual liveliness).
+    ///
+    /// # Errors
+    /// When the engine refuses.
+    fn assert_liveliness(&self) -> Result<(), EventError>;
+
+    /// Takes the next event that was not taken yet.
+    ///
+    /// # Errors
+    /// When the engine refuses.
+    fn take_event(&self) -> Result<Option<PublisherEvent>, EventError>;
+
+    /// Messages that were dropped by an asynchronous publisher because its queue was full.
+    fn dropped_messages(&self) -> u64;
+}

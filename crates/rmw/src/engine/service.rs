@@ -1,0 +1,123 @@
+//! Services and clients as an engine has them.
+
+use crate::gid::Gid;
+use crate::qos::QosProfile;
+use crate::sample::{RequestId, Sample};
+
+use super::{Fill, NodeId, Notify, PublishError, TakeError, TypeHash};
+
+/// How requests and replies of a service travel on DDS.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum ServiceMapping {
+    /// Request identity in the inline QoS, as `rmw_fastrtps` does.
+    #[default]
+    RelatedSampleIdentity,
+    /// A 16-byte header before the message, as `rmw_cyclonedds` does.
+    PayloadHeader,
+}
+
+/// What a server of a service is made of.
+#[derive(Clone)]
+pub struct ServiceOptions<'a> {
+    /// The node that it belongs to.
+    pub node: NodeId,
+    /// Fully qualified and valid service name.
+    pub service: &'a str,
+    /// Type as `package/srv/Name`.
+    pub type_name: &'a str,
+    /// Hash of the request message.
+    pub request_hash: Option<TypeHash>,
+    /// Hash of the response message.
+    pub response_hash: Option<TypeHash>,
+    /// Policies of both directions.
+    pub qos: QosProfile,
+    /// How the server announces itself; it understands clients of either mapping in any case.
+    pub mapping: ServiceMapping,
+    /// Whether what sends the responses may wait to come into being until there is a client: for services that every node has and
+    /// that few are asked for. Others see the service in any case; a client finds it available a little later.
+    pub replies_on_demand: bool,
+    /// Called when [`Service::take_request`] may have something.
+    pub on_request: Notify,
+}
+
+/// What a client of a service is made of.
+#[derive(Clone)]
+pub struct ClientOptions<'a> {
+    /// The node that it belongs to.
+    pub node: NodeId,
+    /// Fully qualified and valid service name.
+    pub service: &'a str,
+    /// Type as `package/srv/Name`.
+    pub type_name: &'a str,
+    /// Hash of the request message.
+    pub request_hash: Option<TypeHash>,
+    /// Hash of the response message.
+    pub response_hash: Option<TypeHash>,
+    /// Policies of both directions.
+    pub qos: QosProfile,
+    /// Use this mapping whatever the server announces; `None` follows the server, which is what users want.
+    pub force_mapping: Option<ServiceMapping>,
+    /// Called when [`Client::take_response`] may have something, or when the service's availability changed.
+    pub on_response: Notify,
+}
+
+/// Answers requests of one service. Dropping it withdraws it; afterwards it notifies no more.
+pub trait Service: Send + Sync {
+    /// Identity of the endpoint that receives requests.
+    fn gid(&self) -> Gid;
+
+    /// Its policies after resolution.
+    fn qos(&self) -> QosProfile;
+
+    /// Takes the oldest request that was not taken yet: the plain request message, whichever mapping it came by. Never
+    /// blocks.
+    ///
+    /// # Errors
+    /// See [`TakeError`].
+    fn take_request(&self) -> Result<Option<(RequestId, Sample)>, TakeError>;
+
+    /// Sends the response to the request with this id, as [`Publisher::publish`] does; in the mapping of the request.
+    ///
+    /// Waits up to 100 ms for a client that asked but is not matched yet, as stock ROS 2 does.
+    ///
+    /// # Errors
+    /// See [`PublishError`].
+    fn send_response(
+        &self,
+        request: &RequestId,
+        size_bytes: usize,
+        fill: Fill<'_>,
+    ) -> Result<(), PublishError>;
+
+    /// Requests that the engine refused as malformed.
+    fn refused_samples(&self) -> u64;
+}
+
+/// Calls one service. Dropping it withdraws it; afterwards it notifies no more.
+pub trait Client: Send + Sync {
+    /// Identity of the endpoint that sends requests.
+    fn gid(&self) -> Gid;
+
+    /// Its policies after resolution.
+    fn qos(&self) -> QosProfile;
+
+    /// Whether a server matches in both directions, so that a request sent now is answered.
+    fn service_is_available(&self) -> bool;
+
+    /// Sends a request, as [`Publisher::publish`] does, in the mapping of the server; returns the number under which its
+    /// response will come.
+    ///
+    /// # Errors
+    /// See [`PublishError`].
+    fn send_request(&self, size_bytes: usize, fill: Fill<'_>) -> Result<i64, PublishError>;
+
+    /// Takes the oldest response to this client that was not taken yet, with its request's number; responses to other
+    /// clients are skipped. Never blocks.
+    ///
+    /// # Errors
+    /// See [`TakeError`].
+    fn take_response(&self) -> Result<Option<(i64, Sample)>, TakeError>;
+
+    /// Responses that the engine refused as malformed.
+    fn refused_samples(&self) -> u64;
+}

@@ -1,0 +1,189 @@
+//! How a session is opened: its options, where they come from, and what can be wrong with them.
+
+/// How far a session looks for others: `ROS_AUTOMATIC_DISCOVERY_RANGE`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum DiscoveryRange {
+    /// All hosts that multicast reaches.
+    #[default]
+    Subnet,
+    /// This host only.
+    Localhost,
+    /// Nobody but this session's own endpoints and the static peers.
+    Off,
+    /// Whatever the engine's own configuration says.
+    SystemDefault,
+}
+
+/// What a session needs to know when it is opened.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SessionOptions {
+    /// `ROS_DOMAIN_ID`; DDS allows 0 to 232.
+    pub domain_id: u32,
+    /// Security enclave, `/` by default; announced to others.
+    pub enclave: String,
+    /// How far the session looks for others.
+    pub discovery_range: DiscoveryRange,
+    /// Hosts to look for besides: `ROS_STATIC_PEERS`.
+    pub static_peers: Vec<String>,
+}
+
+impl Default for SessionOptions {
+    fn default() -> Self {
+        Self {
+            domain_id: 0,
+            enclave: "/".into(),
+            discovery_range: DiscoveryRange::default(),
+            static_peers: Vec::new(),
+        }
+    }
+}
+
+/// Why the environment cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{variable} is {value:?}; it takes {expected}")]
+pub struct EnvironmentError {
+    /// Name of the variable.
+    pub variable: &'static str,
+    /// What it holds.
+    pub value: String,
+    /// What it may hold.
+    pub expected: &'static str,
+}
+
+impl SessionOptions {
+    /// Options from `ROS_DOMAIN_ID`, `ROS_AUTOMATIC_DISCOVERY_RANGE`, `ROS_STATIC_PEERS` and the old
+    /// `ROS_LOCALHOST_ONLY`, looked up by `variable` (pass `|name| std::env::var(name).ok()`).
+    ///
+    /// # Errors
+    /// The first variable that holds something it may not hold.
+    pub fn from_variables(variable: impl Fn(&str) -> Option<String>) -> Result<Self, EnvironmentError> {
+        let set = |name: &str| variable(name).filter(|value| !value.is_empty());
+        let mut options = Self::default();
+        if let Some(value) = set("ROS_DOMAIN_ID") {
+            options.domain_id =
+                value.trim().parse().ok().filter(|id| *id <= 232).ok_or(EnvironmentError {
+                    variable: "ROS_DOMAIN_ID",
+                    value,
+                    expected: "a number from 0 to 232",
+                })?;
+        }
+        // Stock ROS 2 lets the old variable win over the new one where both are set.
+        match set("ROS_LOCALHOST_ONLY").as_deref() {
+            Some("1") => options.discovery_range = DiscoveryRange::Localhost,
+            _ => {
+                if let Some(value) = set("ROS_AUTOMATIC_DISCOVERY_RANGE") {
+                    options.discovery_range = match value.as_str() {
+                        "SUBNET" => DiscoveryRange::Subnet,
+                        "LOCALHOST" => DiscoveryRange::Localhost,
+                        "OFF" => DiscoveryRange::Off,
+                        "SYSTEM_DEFAULT" => DiscoveryRange::SystemDefault,
+                        _ => {
+                            return Err(EnvironmentError {
+                                variable: "ROS_AUTOMATIC_DISCOVERY_RANGE",
+                                value,
+                                expected: "SUBNET, LOCALHOST, OFF or SYSTEM_DEFAULT",
+                            });
+                        }
+                    };
+                }
+            }
+        }
+        if let Some(value) = set("ROS_STATIC_PEERS") {
+            options.static_peers =
+                value.split(';').map(str::trim).filter(|p| !p.is_empty()).map(str::to_owned).collect();
+        }
+        Ok(options)
+    }
+}
+
+/// Why a session could not be opened.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum OpenError {
+    /// The domain id is out of range.
+    #[error("domain id {domain_id} is not possible with {engine}: use 0 to {largest} (ROS_DOMAIN_ID)")]
+    DomainId {
+        /// What was asked for.
+        domain_id: u32,
+        /// The largest that the engine takes.
+        largest: u32,
+        /// Name of the engine.
+        engine: &'static str,
+    },
+    /// No network interface could be used.
+    #[error("no network interface can be used: {detail}. {cure}")]
+    NoInterface {
+        /// What the engine says.
+        detail: String,
+        /// What helps.
+        cure: String,
+    },
+    /// All ports of the domain on this host are taken.
+    #[error(
+        "all {participants} participant slots of domain {domain_id} on this host are in use: stop some processes, or \
+         use another ROS_DOMAIN_ID"
+    )]
+    NoFreePort {
+        /// The domain.
+        domain_id: u32,
+        /// How many participants fit.
+        participants: u32,
+    },
+    /// The configuration was refused.
+    #[error("{engine} refuses its configuration: {detail}. Check {source_name}")]
+    Configuration {
+        /// Name of the engine.
+        engine: &'static str,
+        /// Where it came from, such as `CYCLONEDDS_URI`.
+        source_name: String,
+        /// What the engine says.
+        detail: String,
+    },
+    /// The engine failed in a way that it does not explain.
+    #[error("{engine} could not open a session in domain {domain_id}: {operation} failed with {code}")]
+    Engine {
+        /// Name of the engine.
+        engine: &'static str,
+        /// The domain.
+        domain_id: u32,
+        /// What was being done.
+        operation: &'static str,
+        /// The engine's own word for the failure.
+        code: String,
+    },
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn options(variables: &[(&str, &str)]) -> Result<SessionOptions, EnvironmentError> {
+        SessionOptions::from_variables(|name| {
+            variables.iter().find(|(n, _)| *n == name).map(|(_, value)| (*value).to_owned())
+        })
+    }
+
+    #[test]
+    fn environment_is_read_as_stock_ros_2_reads_it() {
+        assert_eq!(options(&[]), Ok(SessionOptions::default()));
+        assert_eq!(options(&[("ROS_DOMAIN_ID", "42")]).map(|o| o.domain_id), Ok(42));
+        assert_eq!(options(&[("ROS_DOMAIN_ID", "")]).map(|o| o.domain_id), Ok(0));
+        let range = |variables: &[(&str, &str)]| options(variables).map(|o| o.discovery_range);
+        assert_eq!(range(&[("ROS_AUTOMATIC_DISCOVERY_RANGE", "OFF")]), Ok(DiscoveryRange::Off));
+        assert_eq!(range(&[("ROS_LOCALHOST_ONLY", "1")]), Ok(DiscoveryRange::Localhost));
+        assert_eq!(range(&[("ROS_LOCALHOST_ONLY", "0")]), Ok(DiscoveryRange::Subnet));
+        assert_eq!(
+            options(&[("ROS_STATIC_PEERS", "10.0.0.1; robot ;")]).map(|o| o.static_peers),
+            Ok(vec!["10.0.0.1".to_owned(), "robot".to_owned()])
+        );
+    }
+
+    #[test]
+    fn wrong_variables_say_what_is_allowed() {
+        let error = options(&[("ROS_DOMAIN_ID", "300")]).expect_err("out of range");
+        assert_eq!(error.to_string(), "ROS_DOMAIN_ID is \"300\"; it takes a number from 0 to 232");
+        assert!(options(&[("ROS_DOMAIN_ID", "two")]).is_err());
+        let error = options(&[("ROS_AUTOMATIC_DISCOVERY_RANGE", "subnet")]).expect_err("lower case");
+        assert!(error.to_string().contains("SUBNET, LOCALHOST"));
+    }
+}

@@ -1,0 +1,96 @@
+//! Subscriptions as an engine has them.
+
+use crate::announcement::{AnnounceError, Match};
+use crate::event::SubscriptionEvent;
+use crate::gid::Gid;
+use crate::qos::QosProfile;
+use crate::sample::Sample;
+
+use super::{EventError, NodeId, Notify, TypeHash};
+
+/// What a subscription is made of.
+#[derive(Clone)]
+pub struct SubscriptionOptions<'a> {
+    /// The node that it belongs to.
+    pub node: NodeId,
+    /// Fully qualified and valid topic name; with `avoid_ros_namespace_conventions` the name on the wire.
+    pub topic: &'a str,
+    /// Type as `package/msg/Name`.
+    pub type_name: &'a str,
+    /// Its hash; announced when given.
+    pub type_hash: Option<TypeHash>,
+    /// Its policies.
+    pub qos: QosProfile,
+    /// What it announces of itself beyond DDS, as [`check_announcement`](crate::announcement::check_announcement) allows
+    /// it; the empty text announces nothing.
+    pub announcement: &'a str,
+    /// Do not receive from publishers of the same session.
+    pub ignore_local_publications: bool,
+    /// Called when [`Subscription::take`] may have something.
+    pub on_data: Notify,
+    /// Called when [`Subscription::take_event`] may have something.
+    pub on_event: Option<Notify>,
+}
+
+/// Why something could not be taken.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum TakeError {
+    /// The engine failed in a way that it does not explain.
+    #[error("nothing could be taken from {topic}: the engine says {code}")]
+    Engine {
+        /// Name of the topic or service.
+        topic: String,
+        /// The engine's own word for the failure.
+        code: String,
+    },
+}
+
+/// Receives messages of one topic. Dropping it withdraws it; afterwards it notifies no more.
+pub trait Subscription: Send + Sync {
+    /// Its identity on the wire.
+    fn gid(&self) -> Gid;
+
+    /// Its policies after resolution.
+    fn qos(&self) -> QosProfile;
+
+    /// Takes the oldest message that was not taken yet; its bytes are lent, not copied. Never blocks.
+    ///
+    /// # Errors
+    /// See [`TakeError`].
+    fn take(&self) -> Result<Option<Sample>, TakeError>;
+
+    /// Publishers that match now.
+    fn matched_publishers(&self) -> usize;
+
+    /// The publishers that match now, those of the same session included. Allocates; never waits for the network.
+    ///
+    /// What a notification of [`SubscriptionOptions::on_event`] told of a match is in it from then on, until it ends.
+    fn matches(&self) -> Vec<Match>;
+
+    /// Gids of the publishers that match now.
+    fn matched_gids(&self) -> Vec<Gid> {
+        self.matches().into_iter().map(|matched| matched.gid).collect()
+    }
+
+    /// Announces another text from now on, as [`Publisher::announce`] does.
+    ///
+    /// # Errors
+    /// See [`AnnounceError`]; nothing was changed then.
+    fn announce(&self, announcement: &str) -> Result<(), AnnounceError>;
+
+    /// While `expect` is set, gaps in this publisher's numbers are not counted as lost messages, because its messages come
+    /// by another way as well. When it is unset, counting begins anew with the next message of the publisher.
+    ///
+    /// Bounded in memory: publishers that do not match any more are forgotten when there are many.
+    fn expect_gaps(&self, publisher: Gid, expect: bool);
+
+    /// Takes the next event that was not taken yet.
+    ///
+    /// # Errors
+    /// When the engine refuses.
+    fn take_event(&self) -> Result<Option<SubscriptionEvent>, EventError>;
+
+    /// Samples that the engine refused as malformed before they became messages.
+    fn refused_samples(&self) -> u64;
+}
