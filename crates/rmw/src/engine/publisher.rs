@@ -195,7 +195,7 @@ pub trait Publisher: Send + Sync {
     }
 
     /// Announces another text from now on; the empty text announces nothing. Others see it in their graph, whose change
-    /// is notified, and in their [`matches`](Subscription::matches); the matches themselves stay as they are.
+    /// is notified, and in their [`matches`](super::Subscription::matches); the matches themselves stay as they are.
     ///
     /// May wait for a publish that waits; never waits for others to see it.
     ///

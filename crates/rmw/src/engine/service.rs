@@ -76,7 +76,7 @@ pub trait Service: Send + Sync {
     /// See [`TakeError`].
     fn take_request(&self) -> Result<Option<(RequestId, Sample)>, TakeError>;
 
-    /// Sends the response to the request with this id, as [`Publisher::publish`] does; in the mapping of the request.
+    /// Sends the response to the request with this id, as [`Publisher::publish`](super::Publisher::publish) does; in the mapping of the request.
     ///
     /// Waits up to 100 ms for a client that asked but is not matched yet, as stock ROS 2 does.
     ///
@@ -104,7 +104,7 @@ pub trait Client: Send + Sync {
     /// Whether a server matches in both directions, so that a request sent now is answered.
     fn service_is_available(&self) -> bool;
 
-    /// Sends a request, as [`Publisher::publish`] does, in the mapping of the server; returns the number under which its
+    /// Sends a request, as [`Publisher::publish`](super::Publisher::publish) does, in the mapping of the server; returns the number under which its
     /// response will come.
     ///
     /// # Errors

@@ -73,7 +73,7 @@ pub trait Subscription: Send + Sync {
         self.matches().into_iter().map(|matched| matched.gid).collect()
     }
 
-    /// Announces another text from now on, as [`Publisher::announce`] does.
+    /// Announces another text from now on, as [`Publisher::announce`](super::Publisher::announce) does.
     ///
     /// # Errors
     /// See [`AnnounceError`]; nothing was changed then.
