@@ -1,4 +1,4 @@
-//! A process's file: a head, then a few blocks with each [`write`](crate::write).
+//! A process's file: a head, then a few blocks with each [`write`](fn@crate::write).
 //!
 //! ```text
 //! head      FEROSTRC, version u32, process u32, CLOCK_MONOTONIC u64, nanoseconds since 1970 u64, boot id, program

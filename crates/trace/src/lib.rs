@@ -15,7 +15,7 @@
 //! CLOCK_MONOTONIC, the same for all processes of a host. So what two processes recorded can be joined.
 //!
 //! `FEROS_TRACE=FOLDER` has a program write a file there when a context of it ends; `feros trace` reads them. A program can do the
-//! same for itself: [`enable`], [`drain`], or [`enable_in`], [`write`].
+//! same for itself: [`enable`], [`drain`], or [`enable_in`], [`write`](fn@write).
 //!
 //! The feature `analysis` adds what reads such files and joins them.
 

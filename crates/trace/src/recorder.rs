@@ -65,7 +65,7 @@ pub fn enable() {
     ON.store(true, Ordering::Relaxed);
 }
 
-/// As [`enable`], and makes the process's file in this folder, which [`write`] writes to.
+/// As [`enable`], and makes the process's file in this folder, which [`write`](fn@write) writes to.
 ///
 /// # Errors
 /// When the folder or the file cannot be made; points are not recorded then.
@@ -174,7 +174,7 @@ pub fn write() -> Result<(), WriteError> {
     }
 }
 
-/// The file that [`write`] writes to.
+/// The file that [`write`](fn@write) writes to.
 pub fn file() -> Option<PathBuf> {
     lock().file.as_ref().map(|file| file.path().to_owned())
 }

@@ -81,9 +81,10 @@ type Ways = [Way; Path::ALL.len() + 1];
 /// The breakdown of each message at each subscription that all programs of a cell together know enough of. Points with unknown names
 /// are left out.
 pub fn join(series: &[PointSeries]) -> Vec<Joined> {
-    type Sent<'a> = (u64, Option<&'a str>);
-    let mut sent: BTreeMap<Sent<'_>, Ways> = BTreeMap::new();
-    let mut received: BTreeMap<(Sent<'_>, Option<&str>), (Ways, Option<Path>)> = BTreeMap::new();
+    type Message<'a> = (u64, Option<&'a str>);
+    type Reception = (Ways, Option<Path>);
+    let mut sent: BTreeMap<Message<'_>, Ways> = BTreeMap::new();
+    let mut received: BTreeMap<(Message<'_>, Option<&str>), Reception> = BTreeMap::new();
     let is_received = |series: &&PointSeries| {
         series.of.is_some() || Point::from_name(&series.name).is_some_and(|point| point >= Point::Received)
     };
