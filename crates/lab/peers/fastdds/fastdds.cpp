@@ -1,0 +1,478 @@
+// Why this exists: Fast DDS itself, without a client library above it, through its C++ API. The contract is in ../README.md.
+//
+// How fair it is: Debian's package as it is installed; what a variant sets stands in `participant_qos`. The payload is a sequence of
+// octets or a string without a bound, in CDR, written here by hand as its generator would (a length and one copy), so that no
+// generator is needed. History memory is PREALLOCATED_WITH_REALLOC, as rmw_fastrtps has it.
+//
+// Callbacks are DataReaderListener's: a thread of the transport runs them, or, inside of a process, the writer's own thread.
+// `--executor single` and `isolated` wait with WaitSets instead, on one thread or on one for each subscription; so does every node of
+// a chain. Placement `composed`: Fast DDS delivers from writer to reader without a transport, but serialized; it has no pointer
+// way for data without a bound, so there is no `intra`. The variant `zero_copy` has data of a fixed size: loaned from the
+// writer, written in place, and read there by another process (data sharing).
+#include <fastdds/dds/core/condition/GuardCondition.hpp>
+#include <fastdds/dds/core/condition/StatusCondition.hpp>
+#include <fastdds/dds/core/condition/WaitSet.hpp>
+#include <fastdds/dds/domain/DomainParticipant.hpp>
+#include <fastdds/dds/domain/DomainParticipantFactory.hpp>
+#include <fastdds/dds/publisher/DataWriter.hpp>
+#include <fastdds/dds/publisher/Publisher.hpp>
+#include <fastdds/dds/subscriber/DataReader.hpp>
+#include <fastdds/dds/subscriber/DataReaderListener.hpp>
+#include <fastdds/dds/subscriber/SampleInfo.hpp>
+#include <fastdds/dds/subscriber/Subscriber.hpp>
+#include <fastdds/dds/topic/Topic.hpp>
+#include <fastdds/dds/topic/TopicDataType.hpp>
+#include <fastdds/rtps/transport/UDPv4TransportDescriptor.h>
+#include <fastdds/rtps/transport/shared_mem/SharedMemTransportDescriptor.h>
+
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "../contract.h"
+
+namespace {
+
+using namespace eprosima::fastdds::dds;
+using eprosima::fastrtps::rtps::InstanceHandle_t;
+using eprosima::fastrtps::rtps::SerializedPayload_t;
+using eprosima::fastrtps::types::ReturnCode_t;
+
+constexpr int ACKNOWLEDGED_WITHIN_SECONDS = 2;
+constexpr uint64_t GONE_WITHIN_MILLIS = 200;
+constexpr uint32_t SEGMENT_BYTES = 64 << 20;
+constexpr uint32_t SOCKET_BUFFER_BYTES = 12 << 20;
+/// Of the representation (CDR, little-endian) and of the length that follows it.
+constexpr uint32_t HEAD_BYTES = 4, LENGTH_BYTES = 4;
+
+[[noreturn]] void failed(const char *what) { contract_error("failed", what, "Fast DDS refused it"); }
+
+using Payload = std::vector<uint8_t>;
+
+/// A sequence of octets or a string.
+class Unbounded : public TopicDataType {
+ public:
+  explicit Unbounded(bool is_string) : terminator_(is_string ? 1 : 0) {
+    setName(is_string ? "feros_lab::String" : "feros_lab::Bytes");
+    m_typeSize = HEAD_BYTES + LENGTH_BYTES + 256; // what is reserved before; it grows with the first message
+  }
+
+  bool serialize(void *data, SerializedPayload_t *to) override {
+    const Payload &payload = *static_cast<Payload *>(data);
+    const uint32_t length = uint32_t(payload.size()) + terminator_, whole = HEAD_BYTES + LENGTH_BYTES + length;
+    if (to->max_size < whole) return false;
+    to->encapsulation = CDR_LE;
+    to->length = whole;
+    const uint8_t head[HEAD_BYTES] = {0, CDR_LE, 0, 0};
+    memcpy(to->data, head, HEAD_BYTES);
+    memcpy(to->data + HEAD_BYTES, &length, LENGTH_BYTES);
+    memcpy(to->data + HEAD_BYTES + LENGTH_BYTES, payload.data(), payload.size());
+    if (terminator_ == 1) to->data[whole - 1] = 0;
+    return true;
+  }
+
+  bool deserialize(SerializedPayload_t *from, void *data) override {
+    uint32_t length;
+    if (from->length < HEAD_BYTES + LENGTH_BYTES || from->data[1] != CDR_LE) return false;
+    memcpy(&length, from->data + HEAD_BYTES, LENGTH_BYTES);
+    if (length < terminator_ || length > from->length - HEAD_BYTES - LENGTH_BYTES) return false;
+    const uint8_t *begin = from->data + HEAD_BYTES + LENGTH_BYTES;
+    static_cast<Payload *>(data)->assign(begin, begin + length - terminator_);
+    return true;
+  }
+
+  std::function<uint32_t()> getSerializedSizeProvider(void *data) override {
+    return [this, data] { return HEAD_BYTES + LENGTH_BYTES + uint32_t(static_cast<Payload *>(data)->size()) + terminator_; };
+  }
+
+  void *createData() override { return new Payload; }
+  void deleteData(void *data) override { delete static_cast<Payload *>(data); }
+  bool getKey(void *, InstanceHandle_t *, bool) override { return false; }
+
+ private:
+  uint32_t terminator_;
+};
+
+/// An array of octets: bounded and plain, so that its memory is its representation.
+class Plain : public TopicDataType {
+ public:
+  explicit Plain(uint32_t size) : size_(size) {
+    setName("feros_lab::Array");
+    m_typeSize = HEAD_BYTES + size;
+  }
+
+  bool serialize(void *data, SerializedPayload_t *to) override {
+    if (to->max_size < m_typeSize) return false;
+    to->encapsulation = CDR_LE;
+    to->length = m_typeSize;
+    const uint8_t head[HEAD_BYTES] = {0, CDR_LE, 0, 0};
+    memcpy(to->data, head, HEAD_BYTES);
+    memcpy(to->data + HEAD_BYTES, data, size_);
+    return true;
+  }
+
+  bool deserialize(SerializedPayload_t *from, void *data) override {
+    if (from->length < m_typeSize) return false;
+    memcpy(data, from->data + HEAD_BYTES, size_);
+    return true;
+  }
+
+  std::function<uint32_t()> getSerializedSizeProvider(void *) override {
+    return [this] { return m_typeSize; };
+  }
+
+  void *createData() override { return calloc(1, size_); }
+  void deleteData(void *data) override { free(data); }
+  bool getKey(void *, InstanceHandle_t *, bool) override { return false; }
+  bool is_bounded() const override { return true; }
+  bool is_plain() const override { return true; }
+  bool construct_sample(void *) const override { return true; }
+
+ private:
+  uint32_t size_;
+};
+
+/// The settings of the contract and the variant's, and what all entities hang on.
+class Domain {
+ public:
+  Domain(const contract &settings, const std::string &variant) : c(settings), is_plain(variant == "zero_copy") {
+    const char *domain = getenv("ROS_DOMAIN_ID");
+    auto *factory = DomainParticipantFactory::get_instance();
+    participant_ = factory->create_participant(domain != nullptr ? uint32_t(atoi(domain)) : 0, participant_qos(variant));
+    if (participant_ == nullptr) failed("a participant");
+    publisher_ = participant_->create_publisher(PUBLISHER_QOS_DEFAULT);
+    subscriber_ = participant_->create_subscriber(SUBSCRIBER_QOS_DEFAULT);
+    if (publisher_ == nullptr || subscriber_ == nullptr) failed("a publisher or a subscriber");
+    if (is_plain) type_.reset(new Plain(uint32_t(c.size_bytes)));
+    else type_.reset(new Unbounded(c.is_string));
+    if (type_.register_type(participant_) != ReturnCode_t::RETCODE_OK) failed("a type");
+  }
+
+  ~Domain() {
+    participant_->delete_contained_entities();
+    DomainParticipantFactory::get_instance()->delete_participant(participant_);
+  }
+
+  DataWriter *writer(const std::string &topic) {
+    DataWriterQos qos = DATAWRITER_QOS_DEFAULT;
+    publisher_->get_default_datawriter_qos(qos);
+    endpoint_qos(qos);
+    if (c.publish != CONTRACT_PUBLISH_DEFAULT)
+      qos.publish_mode().kind = c.publish == CONTRACT_PUBLISH_SYNC ? SYNCHRONOUS_PUBLISH_MODE : ASYNCHRONOUS_PUBLISH_MODE;
+    DataWriter *writer = publisher_->create_datawriter(topic_of(topic), qos);
+    if (writer == nullptr) failed("a writer");
+    return writer;
+  }
+
+  DataReader *reader(const std::string &topic) {
+    DataReaderQos qos = DATAREADER_QOS_DEFAULT;
+    subscriber_->get_default_datareader_qos(qos);
+    endpoint_qos(qos);
+    DataReader *reader = subscriber_->create_datareader(topic_of(topic), qos);
+    if (reader == nullptr) failed("a reader");
+    return reader;
+  }
+
+  const contract &c;
+  const bool is_plain;
+
+ private:
+  static DomainParticipantQos participant_qos(const std::string &variant) {
+    DomainParticipantQos qos = PARTICIPANT_QOS_DEFAULT;
+    if (variant != "recommended" && variant != "udp") return qos;
+    auto udp = std::make_shared<eprosima::fastdds::rtps::UDPv4TransportDescriptor>();
+    qos.transport().use_builtin_transports = false;
+    qos.transport().user_transports.push_back(udp);
+    if (variant == "udp") return qos;
+    udp->sendBufferSize = udp->receiveBufferSize = SOCKET_BUFFER_BYTES;
+    qos.transport().send_socket_buffer_size = qos.transport().listen_socket_buffer_size = SOCKET_BUFFER_BYTES;
+    auto memory = std::make_shared<eprosima::fastdds::rtps::SharedMemTransportDescriptor>();
+    memory->segment_size(SEGMENT_BYTES);
+    qos.transport().user_transports.push_back(memory);
+    return qos;
+  }
+
+  template <class Qos>
+  void endpoint_qos(Qos &qos) const {
+    qos.reliability().kind = c.is_reliable ? RELIABLE_RELIABILITY_QOS : BEST_EFFORT_RELIABILITY_QOS;
+    qos.durability().kind = c.is_transient_local ? TRANSIENT_LOCAL_DURABILITY_QOS : VOLATILE_DURABILITY_QOS;
+    qos.history().kind = c.is_keep_all ? KEEP_ALL_HISTORY_QOS : KEEP_LAST_HISTORY_QOS;
+    qos.history().depth = int32_t(c.depth);
+    // The most samples that a reader or writer keeps, 5000 by default, has to have room for the depth.
+    if (int32_t(c.depth) > qos.resource_limits().max_samples_per_instance) {
+      qos.resource_limits().max_samples_per_instance = int32_t(c.depth);
+      qos.resource_limits().max_samples = int32_t(c.depth);
+    }
+    if (c.deadline_ms > 0) qos.deadline().period = eprosima::fastrtps::Duration_t(c.deadline_ms / 1000);
+    qos.endpoint().history_memory_policy = is_plain ? eprosima::fastrtps::rtps::PREALLOCATED_MEMORY_MODE
+                                                    : eprosima::fastrtps::rtps::PREALLOCATED_WITH_REALLOC_MEMORY_MODE;
+  }
+
+  Topic *topic_of(const std::string &name) {
+    Topic *topic = static_cast<Topic *>(participant_->lookup_topicdescription(name));
+    if (topic == nullptr) topic = participant_->create_topic(name, type_.get_type_name(), TOPIC_QOS_DEFAULT);
+    if (topic == nullptr) failed("a topic");
+    return topic;
+  }
+
+  TypeSupport type_;
+  DomainParticipant *participant_;
+  Publisher *publisher_;
+  Subscriber *subscriber_;
+};
+
+/// A subscription and its callback; in a relay also where messages go from there.
+class Reader : public DataReaderListener {
+ public:
+  Reader(Domain &domain, const contract *counting, const std::string &topic, uint64_t index)
+      : reader(domain.reader(topic)), domain_(domain) {
+    contract_samples_init(&samples, counting, index);
+    contract_published_init(&passed_on, counting);
+  }
+
+  void listen() {
+    if (reader->set_listener(this, StatusMask::data_available()) != ReturnCode_t::RETCODE_OK) failed("a listener");
+    on_data_available(reader);
+  }
+
+  void leave() { reader->set_listener(nullptr); }
+
+  void on_data_available(DataReader *) override {
+    SampleInfo info;
+    if (domain_.is_plain) return take_loans();
+    while (reader->take_next_sample(&payload_, &info) == ReturnCode_t::RETCODE_OK)
+      if (info.valid_data) received(payload_.data(), payload_.size(), &payload_);
+  }
+
+  DataReader *reader;
+  DataWriter *onward = nullptr;
+  contract_samples samples;
+  contract_published passed_on;
+
+ private:
+  void take_loans() {
+    LoanableSequence<uint8_t> loans;
+    SampleInfoSeq infos;
+    while (reader->take(loans, infos) == ReturnCode_t::RETCODE_OK) {
+      for (LoanableCollection::size_type i = 0; i < loans.length(); ++i)
+        if (infos[i].valid_data) received(&loans[i], domain_.c.size_bytes, &loans[i]);
+      reader->return_loan(loans, infos);
+    }
+  }
+
+  void received(const uint8_t *data, size_t size, void *sample) {
+    const uint64_t now = contract_now();
+    if (onward != nullptr) {
+      uint64_t stamped, number;
+      contract_read_stamp(&domain_.c, data, &stamped, &number);
+      if (onward->write(sample)) contract_note_published(&passed_on, number, now, now);
+    }
+    contract_note_received(&samples, data, size, now);
+  }
+
+  Domain &domain_;
+  Payload payload_;
+};
+
+/// A WaitSet with a thread for some subscriptions.
+class Spin {
+ public:
+  explicit Spin(std::vector<Reader *> readers) : readers_(std::move(readers)) {
+    for (Reader *reader : readers_) {
+      reader->reader->get_statuscondition().set_enabled_statuses(StatusMask::data_available());
+      set_.attach_condition(reader->reader->get_statuscondition());
+    }
+    set_.attach_condition(end_);
+    thread_ = std::thread([this] { run(); });
+  }
+
+  ~Spin() {
+    end_.set_trigger_value(true);
+    thread_.join();
+  }
+
+ private:
+  void run() {
+    ConditionSeq active;
+    while (!end_.get_trigger_value()) {
+      set_.wait(active, eprosima::fastrtps::c_TimeInfinite);
+      for (Reader *reader : readers_) reader->on_data_available(reader->reader);
+    }
+  }
+
+  std::vector<Reader *> readers_;
+  WaitSet set_;
+  GuardCondition end_;
+  std::thread thread_;
+};
+
+size_t matches_of(const DataWriter &writer) {
+  PublicationMatchedStatus status;
+  if (writer.get_publication_matched_status(status) != ReturnCode_t::RETCODE_OK) failed("the number of subscriptions");
+  return size_t(status.current_count);
+}
+
+void wait_for_matches(const DataWriter &writer, const contract &c, uint64_t wanted) {
+  while (matches_of(writer) < wanted)
+    if (contract_wait_stopped(&c, 2)) contract_error("not-matched", "the subscriptions were not found in time", nullptr);
+}
+
+void publish_all(DataWriter &writer, const Domain &domain, contract_published &sent) {
+  const contract &c = domain.c;
+  Payload payload(c.size_bytes);
+  contract_fill(&c, payload.data());
+  contract_pace pace;
+  uint64_t number, refused = 0;
+  contract_published_init(&sent, &c);
+  contract_ready();
+  contract_pace_begin(&pace, &c);
+  while (contract_pace_next(&pace, &number)) {
+    void *loan = nullptr;
+    // Where all loans are with a reader the message is not sent; a program would have to wait or drop it, too.
+    if (domain.is_plain && writer.loan_sample(loan) != ReturnCode_t::RETCODE_OK) {
+      ++refused;
+      continue;
+    }
+    const uint64_t at = contract_stamp(&c, domain.is_plain ? loan : payload.data(), number);
+    if (writer.write(domain.is_plain ? loan : &payload)) contract_note_published(&sent, number, at, contract_now());
+    else if (++refused, domain.is_plain) writer.discard_loan(loan);
+  }
+  if (refused > 0) fprintf(stderr, "fastdds: %llu messages were refused by write()\n", (unsigned long long) refused);
+}
+
+/// Until what was published has arrived, or can arrive no more.
+void wait_delivered(DataWriter &writer, const contract &c) {
+  if (c.is_reliable) writer.wait_for_acknowledgments(eprosima::fastrtps::Duration_t(ACKNOWLEDGED_WITHIN_SECONDS, 0));
+  const uint64_t until = contract_now() + GONE_WITHIN_MILLIS * 1000000u;
+  while (!c.is_reliable && matches_of(writer) > 0 && contract_now() < until) contract_sleep_millis(2);
+}
+
+void talker(Domain &domain) {
+  DataWriter *writer = domain.writer(domain.c.topic);
+  wait_for_matches(*writer, domain.c, domain.c.matched);
+  contract_published sent;
+  publish_all(*writer, domain, sent);
+  wait_delivered(*writer, domain.c);
+  contract_end(&sent, nullptr, 0);
+}
+
+/// Calls back on the middleware's threads, or on as many threads of ours as the executor says.
+std::vector<std::unique_ptr<Spin>> start(const contract &c, const std::vector<Reader *> &readers, bool isolated) {
+  std::vector<std::unique_ptr<Spin>> spins;
+  if (isolated || c.executor == CONTRACT_EXECUTOR_ISOLATED)
+    for (Reader *reader : readers) spins.push_back(std::make_unique<Spin>(std::vector<Reader *>{reader}));
+  else if (c.executor == CONTRACT_EXECUTOR_SINGLE) spins.push_back(std::make_unique<Spin>(readers));
+  else
+    for (Reader *reader : readers) reader->listen();
+  return spins;
+}
+
+contract counting_of(const contract &c) {
+  contract counting = c;
+  counting.keeps_samples = false;
+  return counting;
+}
+
+void listener(Domain &domain) {
+  const contract &c = domain.c;
+  const bool relays = c.role == CONTRACT_RELAY;
+  const contract counting = counting_of(c);
+  DataWriter *onward = relays ? domain.writer(c.to) : nullptr;
+  Reader reader(domain, relays ? &counting : &c, c.topic, c.index);
+  reader.onward = onward;
+  auto spins = start(c, {&reader}, false);
+  contract_ready();
+  while (!contract_samples_done(&reader.samples) && !contract_wait_stopped(&c, 50)) {
+  }
+  reader.leave();
+  spins.clear();
+  contract_samples *samples = &reader.samples;
+  contract_end(relays ? &reader.passed_on : nullptr, &samples, 1);
+  if (relays) wait_delivered(*onward, c);
+}
+
+void pair(Domain &domain) {
+  const contract &c = domain.c;
+  DataWriter *writer = domain.writer(c.topic);
+  std::vector<std::unique_ptr<Reader>> readers;
+  std::vector<Reader *> all;
+  std::vector<contract_samples *> samples;
+  for (uint64_t i = 0; i < c.subscriptions; ++i) {
+    readers.push_back(std::make_unique<Reader>(domain, &c, c.topic, i));
+    all.push_back(readers.back().get());
+    samples.push_back(&all.back()->samples);
+  }
+  auto spins = start(c, all, false);
+  wait_for_matches(*writer, c, c.subscriptions);
+  contract_published sent;
+  publish_all(*writer, domain, sent);
+  contract_wait_received(&c, samples.data(), samples.size(), sent.sent);
+  for (Reader *reader : all) reader->leave();
+  spins.clear();
+  contract_end(&sent, samples.data(), samples.size());
+}
+
+void chain(Domain &domain) {
+  const contract &c = domain.c;
+  const contract counting = counting_of(c);
+  const size_t links = c.nodes - 1;
+  std::vector<DataWriter *> writers;
+  std::vector<std::unique_ptr<Reader>> readers;
+  std::vector<Reader *> all;
+  for (size_t i = 0; i < links; ++i) {
+    const std::string topic = std::string(c.topic) + "_" + std::to_string(i);
+    writers.push_back(domain.writer(topic));
+    readers.push_back(std::make_unique<Reader>(domain, i + 1 == links ? &c : &counting, topic, 0));
+    all.push_back(readers.back().get());
+    if (i > 0) all[i - 1]->onward = writers[i];
+  }
+  auto spins = start(c, all, true);
+  for (DataWriter *writer : writers) wait_for_matches(*writer, c, 1);
+  contract_published sent;
+  publish_all(*writers[0], domain, sent);
+  contract_samples *samples = &all.back()->samples;
+  contract_wait_received(&c, &samples, 1, sent.sent);
+  spins.clear();
+  contract_end(&sent, &samples, 1);
+}
+
+/// DDS has no nodes: a participant is the nearest, N of them here.
+void idle(const contract &c, const std::string &variant) {
+  std::vector<std::unique_ptr<Domain>> domains;
+  for (uint64_t i = 0; i < c.nodes; ++i) domains.push_back(std::make_unique<Domain>(c, variant));
+  contract_ready();
+  while (!contract_wait_stopped(&c, 1000000)) {
+  }
+  domains.clear();
+  contract_end(nullptr, nullptr, 0);
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  static const char *const variants[] = {"default", "recommended", "udp", "zero_copy", nullptr};
+  contract_extra variant = {"--variant", variants, "default"};
+  contract c;
+  contract_parse(&c, argc, argv, &variant, 1);
+  contract_hello(&c, "fastdds", VERSION);
+  const std::string chosen = variant.value;
+  if (c.placement == CONTRACT_INTRA) contract_error("unsupported", "Fast DDS has no pointer way for data without a bound", nullptr);
+  if (c.executor == CONTRACT_EXECUTOR_MULTI) contract_error("unsupported", "Fast DDS has no executor", nullptr);
+  if (chosen == "zero_copy" && (c.is_string || c.is_keep_all || c.role == CONTRACT_RELAY || c.role == CONTRACT_CHAIN))
+    contract_error("unsupported", "zero copy is for octets of a fixed size, kept last, that go to their readers directly", nullptr);
+  if (c.role == CONTRACT_NODES) {
+    idle(c, chosen);
+    return 0;
+  }
+  Domain domain(c, chosen);
+  switch (c.role) {
+    case CONTRACT_TALKER: talker(domain); break;
+    case CONTRACT_LISTENER:
+    case CONTRACT_RELAY: listener(domain); break;
+    case CONTRACT_PAIR: pair(domain); break;
+    case CONTRACT_CHAIN: chain(domain); break;
+    default: contract_error("unsupported", "Fast DDS has no such role", nullptr);
+  }
+  return 0;
+}
