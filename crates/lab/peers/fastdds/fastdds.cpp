@@ -41,6 +41,8 @@ using eprosima::fastrtps::types::ReturnCode_t;
 
 constexpr int ACKNOWLEDGED_WITHIN_SECONDS = 2;
 constexpr uint64_t GONE_WITHIN_MILLIS = 200;
+/// This long a relay waits for somebody to pass messages on to, which who published to it cannot see.
+constexpr uint64_t ONWARD_WITHIN_MILLIS = 5000;
 constexpr uint32_t SEGMENT_BYTES = 64 << 20;
 constexpr uint32_t SOCKET_BUFFER_BYTES = 12 << 20;
 /// Of the representation (CDR, little-endian) and of the length that follows it.
@@ -382,6 +384,9 @@ void listener(Domain &domain) {
   Reader reader(domain, relays ? &counting : &c, c.topic, c.index);
   reader.onward = onward;
   auto spins = start(c, {&reader}, false);
+  const uint64_t onward_until = contract_now() + ONWARD_WITHIN_MILLIS * 1000000u;
+  while (relays && matches_of(*onward) == 0 && contract_now() < onward_until && !contract_wait_stopped(&c, 2)) {
+  }
   contract_ready();
   while (!contract_samples_done(&reader.samples) && !contract_wait_stopped(&c, 50)) {
   }

@@ -22,6 +22,8 @@ char _Py_TrueStruct[64];
 void *PyExc_RuntimeError;
 
 enum { ACKNOWLEDGED_WITHIN_MILLIS = 2000, GONE_WITHIN_MILLIS = 200 };
+/* This long a relay waits for somebody to pass messages on to. */
+#define ONWARD_WITHIN_MILLIS 5000ull
 
 rcl_context_t context;
 
@@ -102,6 +104,13 @@ static size_t matches_of(const struct writer *writer) {
 static void wait_for_matches(const struct writer *writer, const struct contract *c, uint64_t wanted) {
   while (matches_of(writer) < wanted) {
     if (contract_wait_stopped(c, 2)) contract_error("not-matched", "the subscriptions were not found in time", NULL);
+  }
+}
+
+/* Until what a relay passes on is received: who published to it cannot see that. Not for ever: it may be alone on purpose. */
+static void wait_for_onward(const struct writer *writer, const struct contract *c) {
+  const uint64_t until = contract_now() + ONWARD_WITHIN_MILLIS * 1000000u;
+  while (matches_of(writer) == 0 && contract_now() < until && !contract_wait_stopped(c, 2)) {
   }
 }
 
@@ -285,6 +294,7 @@ static void listener(const struct contract *c) {
   if (relays) reader.onward = &writer;
   end_init(&end, c, 1);
   if (pthread_create(&stop, NULL, wait_for_stop, &end) != 0) contract_error("failed", "a thread", strerror(errno));
+  if (relays) wait_for_onward(&writer, c);
   contract_ready();
   struct spin spin = {.end = &end, .readers = &reader, .count = 1};
   spin_until_end(&spin, true);

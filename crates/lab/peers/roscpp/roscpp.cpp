@@ -31,6 +31,8 @@
 namespace {
 
 constexpr uint64_t LINGER_MILLIS = 2000;
+/// This long a relay waits for somebody to pass messages on to, which who published to it cannot see.
+constexpr uint64_t ONWARD_WITHIN_MILLIS = 5000;
 
 std_msgs::String::_data_type &data_of(std_msgs::String &message) { return message.data; }
 std_msgs::UInt8MultiArray::_data_type &data_of(std_msgs::UInt8MultiArray &message) { return message.data; }
@@ -256,6 +258,9 @@ void listener(const Settings &settings) {
     reader.subscribe(node, settings.c->topic);
   });
   home.start();
+  const uint64_t onward_until = contract_now() + ONWARD_WITHIN_MILLIS * 1000000u;
+  while (relays && onward.getNumSubscribers() == 0 && contract_now() < onward_until && !contract_wait_stopped(settings.c, 2)) {
+  }
   contract_ready();
   while (!contract_samples_done(&reader.samples) && !contract_wait_stopped(settings.c, 50)) {
   }
