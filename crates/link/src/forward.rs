@@ -1,0 +1,307 @@
+//! The thread that carries packets: reads what hosts send, asks the schedulers when it arrives, and writes it when its time has come.
+
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Instant;
+
+use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
+use thread_priority::{RealtimeThreadSchedulePolicy, ThreadPriority, ThreadSchedulePolicy};
+
+use crate::counters::DirectionCounters;
+use crate::frame::{Destination, HEADER_BYTES, destination};
+use crate::link::LinkError;
+use crate::options::LinkOptions;
+use crate::scheduler::Scheduler;
+use crate::tap::Tap;
+
+/// Read from one host before the others and what is due have their turn.
+const PACKETS_PER_TURN: usize = 64;
+/// Of the first-in-first-out class; in the middle, as the kernel's own interrupt threads, which are what the link stands for.
+const PRIORITY: u8 = 50;
+const NANOS_PER_SECOND: u64 = 1_000_000_000;
+
+/// A frame under way.
+type Frame = Vec<u8>;
+
+/// Where a host's packets go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Topology {
+    /// Two hosts: all to the other one.
+    Cable,
+    /// Any number of hosts: to whom they are addressed, each over the receiver's own line.
+    Switch,
+}
+
+/// The lines of a link, and the thread that runs them. Dropping it ends the thread and removes the devices.
+#[derive(Debug)]
+pub(crate) struct Forwarder {
+    shared: Arc<Shared>,
+    thread: Option<JoinHandle<()>>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    topology: Topology,
+    taps: Vec<Tap>,
+    lines: Mutex<Lines>,
+    wake: OwnedFd,
+    stop: AtomicBool,
+    begin: Instant,
+}
+
+#[derive(Debug)]
+struct Lines {
+    hosts: Vec<HostLines>,
+}
+
+/// What belongs to one host.
+#[derive(Debug)]
+struct HostLines {
+    /// From the host to the cable's other end, or to the switch.
+    up: Scheduler<Frame>,
+    /// From the switch to the host.
+    down: Scheduler<Frame>,
+    mtu: u16,
+    dropped_size: u64,
+    /// Packets for this host that its device refused.
+    refused: u64,
+    /// The device is gone, or broken: it is not asked again.
+    gone: bool,
+}
+
+impl Forwarder {
+    /// Starts carrying packets between `taps`: as many as `up` and `down`.
+    pub(crate) fn start(
+        topology: Topology,
+        taps: Vec<Tap>,
+        up: Vec<LinkOptions>,
+        down: Vec<LinkOptions>,
+    ) -> std::io::Result<Forwarder> {
+        let hosts = up.into_iter().zip(down);
+        let hosts = hosts.map(|(up, down)| HostLines {
+            mtu: up.mtu,
+            up: Scheduler::new(up),
+            down: Scheduler::new(down),
+            dropped_size: 0,
+            refused: 0,
+            gone: false,
+        });
+        let shared = Arc::new(Shared {
+            topology,
+            taps,
+            lines: Mutex::new(Lines { hosts: hosts.collect() }),
+            wake: eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?,
+            stop: AtomicBool::new(false),
+            begin: Instant::now(),
+        });
+        let run = Arc::clone(&shared);
+        let thread = std::thread::Builder::new().name("feros-link".into()).spawn(move || run.carry())?;
+        Ok(Forwarder { shared, thread: Some(thread) })
+    }
+
+    /// Changes the lines of a host while they run. `down` is `None` on a cable.
+    pub(crate) fn set(
+        &self,
+        host: usize,
+        up: LinkOptions,
+        down: Option<LinkOptions>,
+    ) -> Result<(), LinkError> {
+        let mtu = up.mtu;
+        let changed = {
+            let mut lines = self.shared.lines();
+            let now = self.shared.now();
+            let host = &mut lines.hosts[host];
+            let changed = host.mtu != mtu;
+            host.mtu = mtu;
+            host.up.set(now, up);
+            if let Some(down) = down {
+                host.down.set(now, down);
+            }
+            changed
+        };
+        if changed {
+            self.shared.taps[host].set_mtu(mtu)?;
+        }
+        self.shared.wake();
+        Ok(())
+    }
+
+    /// What happened to what `host` sent, and to what it received over a line of its own.
+    pub(crate) fn counters(&self, host: usize) -> (DirectionCounters, DirectionCounters) {
+        let shared = &self.shared;
+        let (mut up, mut down) = {
+            let mut lines = shared.lines();
+            let cable = shared.topology == Topology::Cable;
+            let refused_by_other = if cable { lines.hosts[1 - host].refused } else { 0 };
+            let host = &mut lines.hosts[host];
+            let mut up = host.up.counters();
+            up.dropped_size = host.dropped_size;
+            up.dropped_device = refused_by_other;
+            let mut down = host.down.counters();
+            down.dropped_device = host.refused;
+            (up, down)
+        };
+        up.dropped_device += shared.taps[host].dropped_before_reading();
+        if shared.topology == Topology::Cable {
+            down = DirectionCounters::default();
+        }
+        (up, down)
+    }
+}
+
+impl Drop for Forwarder {
+    fn drop(&mut self) {
+        self.shared.stop.store(true, Ordering::Release);
+        self.shared.wake();
+        if let Some(thread) = self.thread.take() {
+            // Its panic has been reported by the panic hook.
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Shared {
+    fn now(&self) -> u64 {
+        u64::try_from(self.begin.elapsed().as_nanos()).unwrap_or(u64::MAX)
+    }
+
+    fn lines(&self) -> MutexGuard<'_, Lines> {
+        self.lines.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn wake(&self) {
+        // It fails only when the counter is full, and then the thread is awake.
+        let _ = rustix::io::write(&self.wake, &1u64.to_ne_bytes());
+    }
+
+    fn carry(&self) {
+        prefer_this_thread();
+        let mut buffer = vec![0; usize::from(u16::MAX) + HEADER_BYTES];
+        while !self.stop.load(Ordering::Acquire) {
+            let (more, next) = {
+                let mut lines = self.lines();
+                let more = self.read(&mut lines, &mut buffer);
+                self.deliver(&mut lines);
+                (more, lines.next_arrival())
+            };
+            if !more {
+                self.wait(next);
+            }
+        }
+    }
+
+    /// Takes what the hosts have sent; whether there may be more.
+    fn read(&self, lines: &mut Lines, buffer: &mut [u8]) -> bool {
+        let mut more = false;
+        for (tap, host) in self.taps.iter().zip(&mut lines.hosts) {
+            for turn in 0.. {
+                if host.gone {
+                    break;
+                }
+                if turn == PACKETS_PER_TURN {
+                    more = true;
+                    break;
+                }
+                match tap.read(buffer) {
+                    Ok(Some(length)) => host.sent(self.now(), &buffer[..length]),
+                    Ok(None) => break,
+                    Err(_) => host.gone = true,
+                }
+            }
+        }
+        more
+    }
+
+    /// Writes what is due.
+    fn deliver(&self, lines: &mut Lines) {
+        let hosts = lines.hosts.len();
+        for from in 0..hosts {
+            while let Some((at, frame)) = lines.hosts[from].up.arrived(self.now()) {
+                if self.topology == Topology::Cable {
+                    self.hand_over(&mut lines.hosts[1 - from], 1 - from, &frame);
+                    continue;
+                }
+                match destination(&frame, from, hosts) {
+                    Destination::Host(host) => lines.hosts[host].down.offer(at, frame.len(), frame),
+                    Destination::Others => {
+                        for (_, host) in lines.hosts.iter_mut().enumerate().filter(|(host, _)| *host != from)
+                        {
+                            host.down.offer(at, frame.len(), frame.clone());
+                        }
+                    }
+                    Destination::Nowhere => {}
+                }
+            }
+        }
+        if self.topology == Topology::Switch {
+            for (number, host) in lines.hosts.iter_mut().enumerate() {
+                while let Some((_, frame)) = host.down.arrived(self.now()) {
+                    self.hand_over(host, number, &frame);
+                }
+            }
+        }
+    }
+
+    fn hand_over(&self, host: &mut HostLines, number: usize, frame: &[u8]) {
+        if self.taps[number].write(frame).is_err() {
+            host.refused += 1;
+        }
+    }
+
+    /// Sleeps until a host sends, the lines change, or the time `next` has come.
+    fn wait(&self, next: Option<u64>) {
+        let timeout = next.map(|next| {
+            let nanos = next.saturating_sub(self.now());
+            Timespec {
+                tv_sec: i64::try_from(nanos / NANOS_PER_SECOND).unwrap_or(i64::MAX),
+                tv_nsec: (nanos % NANOS_PER_SECOND) as _,
+            }
+        });
+        let lines = self.lines();
+        let present = self.taps.iter().zip(&lines.hosts).filter(|(_, host)| !host.gone);
+        let mut events: Vec<PollFd<'_>> =
+            present.map(|(tap, _)| PollFd::from_borrowed_fd(tap.as_fd(), PollFlags::IN)).collect();
+        drop(lines);
+        events.push(PollFd::new(&self.wake, PollFlags::IN));
+        // A signal, or anything else, is as good a reason to look again as a packet.
+        let _ = poll(&mut events, timeout.as_ref());
+        if events.last().is_some_and(|wake| !wake.revents().is_empty()) {
+            let _ = rustix::io::read(&self.wake, &mut [0u8; 8]);
+        }
+    }
+}
+
+impl HostLines {
+    fn sent(&mut self, now: u64, frame: &[u8]) {
+        let most = usize::from(self.mtu) + HEADER_BYTES + 4; // and a VLAN tag
+        if (HEADER_BYTES..=most).contains(&frame.len()) {
+            self.up.offer(now, frame.len(), frame.to_vec());
+        } else {
+            self.dropped_size += 1;
+        }
+    }
+}
+
+impl Lines {
+    fn next_arrival(&self) -> Option<u64> {
+        let each = self.hosts.iter().flat_map(|host| [host.up.next_arrival(), host.down.next_arrival()]);
+        each.flatten().min()
+    }
+}
+
+/// The link stands for hardware, which waits for no program: this thread goes first, and its timers are exact. Where that is not permitted,
+/// packets are late when the machine is busy, which the counters show.
+fn prefer_this_thread() {
+    let _ = rustix::thread::set_current_timer_slack(std::num::NonZeroU64::new(1));
+    if let Ok(priority) = PRIORITY.try_into() {
+        let policy = ThreadSchedulePolicy::Realtime(RealtimeThreadSchedulePolicy::Fifo);
+        let thread = thread_priority::thread_native_id();
+        let _ = thread_priority::set_thread_priority_and_policy(
+            thread,
+            ThreadPriority::Crossplatform(priority),
+            policy,
+        );
+    }
+}

@@ -1,0 +1,196 @@
+//! How a link is: the numbers that a scenario gives, and which of them make sense.
+
+use std::time::Duration;
+
+/// The highest rate that can be asked for. Above it the emulator's own cost, and no longer the asked rate, would decide; for as fast as the
+/// machine can, ask for no rate.
+pub const RATE_CEILING_BITS_PER_SECOND: u64 = 1_000_000_000;
+
+/// One direction of a link.
+///
+/// The default is a cable without limits: no delay, no loss, as fast as this machine carries packets.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LinkOptions {
+    /// Bits a second on the line; `None` for as fast as the machine can. As on Ethernet, a packet occupies the line for its frame
+    /// (14 bytes of header included, at least 60) and 24 bytes more: preamble, checksum and gap.
+    pub rate_bits_per_second: Option<u64>,
+    /// How long a packet travels after it has left its sender.
+    pub delay: Duration,
+    /// By how much a packet's delay may differ to either side, evenly distributed; at most `delay`. Packets stay in order: one that would
+    /// overtake arrives together with the one before it, so close packets share the larger delay.
+    pub jitter: Duration,
+    /// The share of packets that are lost on the line, 0 to 1. A lost packet has occupied the line all the same.
+    pub loss: f64,
+    /// The mean number of packets lost in a row (Gilbert-Elliott: a state in which all are lost, and one in which none is); `None` for losses
+    /// that are independent of each other. `loss` stays the share of all packets. At least 1, and at least `loss / (1 - loss)`.
+    pub burst: Option<f64>,
+    /// The share of packets that are held back by `reorder_by`, 0 to 1, so that later ones overtake them.
+    pub reorder: f64,
+    /// How much longer a packet that is held back travels. Not zero where `reorder` is not.
+    pub reorder_by: Duration,
+    /// How many bytes may wait while the line is busy, the packet on the line not counted. What does not fit is dropped (tail drop).
+    pub queue_bytes: Option<u64>,
+    /// How many packets may wait, likewise. With both limits the tighter one holds; with neither, 256 MiB are the limit.
+    pub queue_packets: Option<u64>,
+    /// The largest IP packet in bytes that the sender's device takes, 576 to 65,521.
+    pub mtu: u16,
+    /// Where the random numbers start. The n-th packet's fate depends on the seed and n alone, not on time.
+    pub seed: u64,
+}
+
+impl Default for LinkOptions {
+    fn default() -> Self {
+        LinkOptions {
+            rate_bits_per_second: None,
+            delay: Duration::ZERO,
+            jitter: Duration::ZERO,
+            loss: 0.0,
+            burst: None,
+            reorder: 0.0,
+            reorder_by: Duration::ZERO,
+            queue_bytes: None,
+            queue_packets: Some(1000), // what Linux gives a network device
+            mtu: 1500,
+            seed: 0,
+        }
+    }
+}
+
+/// Why no link can be as asked.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum LinkOptionsError {
+    /// The rate is zero or above the ceiling.
+    #[error(
+        "a rate of {asked} bit/s: give 1 to {RATE_CEILING_BITS_PER_SECOND}, or none for as fast as this machine can"
+    )]
+    Rate {
+        /// What was asked for.
+        asked: u64,
+    },
+    /// A share is not a number from 0 to 1.
+    #[error("{name} = {asked}: give a share from 0 to 1")]
+    Share {
+        /// `loss` or `reorder`.
+        name: &'static str,
+        /// What was asked for.
+        asked: f64,
+    },
+    /// The mean burst length cannot be.
+    #[error("losses of {asked} packets in a row on average at {loss} lost: give at least {least}")]
+    Burst {
+        /// What was asked for.
+        asked: f64,
+        /// The share of packets to be lost.
+        loss: f64,
+        /// The shortest mean length at this share.
+        least: f64,
+    },
+    /// A jitter above the delay.
+    #[error("a jitter of {jitter:?} around a delay of {delay:?}: give at most the delay")]
+    Jitter {
+        /// What was asked for.
+        jitter: Duration,
+        /// The delay that it is around.
+        delay: Duration,
+    },
+    /// A time that no experiment needs, and that arithmetic might not bear.
+    #[error("{name} = {asked:?}: give at most {most:?}")]
+    TooLong {
+        /// `delay` or `reorder_by`.
+        name: &'static str,
+        /// What was asked for.
+        asked: Duration,
+        /// The longest.
+        most: Duration,
+    },
+    /// Packets are to be held back, but not how long.
+    #[error("a share of {reorder} is to be held back, but by no time: give reorder_by")]
+    ReorderBy {
+        /// The share of packets.
+        reorder: f64,
+    },
+    /// A packet size that no device has.
+    #[error("an MTU of {asked} bytes: give {LEAST_MTU} to {LARGEST_MTU}")]
+    Mtu {
+        /// What was asked for.
+        asked: u16,
+    },
+}
+
+const LONGEST: Duration = Duration::from_secs(60);
+const LEAST_MTU: u16 = 576; // what every IPv4 host must take
+const LARGEST_MTU: u16 = 65_521; // what a TAP device takes: 65,535 with its header
+
+impl LinkOptions {
+    /// Whether a link can be so.
+    ///
+    /// # Errors
+    ///
+    /// [`LinkOptionsError`], the first thing that cannot be.
+    pub fn validate(&self) -> Result<(), LinkOptionsError> {
+        if let Some(asked) = self.rate_bits_per_second
+            && !(1..=RATE_CEILING_BITS_PER_SECOND).contains(&asked)
+        {
+            return Err(LinkOptionsError::Rate { asked });
+        }
+        for (name, asked) in [("loss", self.loss), ("reorder", self.reorder)] {
+            if !(0.0..=1.0).contains(&asked) {
+                return Err(LinkOptionsError::Share { name, asked });
+            }
+        }
+        for (name, asked) in [("delay", self.delay), ("reorder_by", self.reorder_by)] {
+            if asked > LONGEST {
+                return Err(LinkOptionsError::TooLong { name, asked, most: LONGEST });
+            }
+        }
+        if self.jitter > self.delay {
+            return Err(LinkOptionsError::Jitter { jitter: self.jitter, delay: self.delay });
+        }
+        if self.reorder > 0.0 && self.reorder_by.is_zero() {
+            return Err(LinkOptionsError::ReorderBy { reorder: self.reorder });
+        }
+        if let Some(asked) = self.burst {
+            let least = if self.loss < 1.0 { (self.loss / (1.0 - self.loss)).max(1.0) } else { 1.0 };
+            if !(asked >= least && asked.is_finite()) {
+                return Err(LinkOptionsError::Burst { asked, loss: self.loss, least });
+            }
+        }
+        if !(LEAST_MTU..=LARGEST_MTU).contains(&self.mtu) {
+            return Err(LinkOptionsError::Mtu { asked: self.mtu });
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_default_is_a_link() {
+        assert_eq!(LinkOptions::default().validate(), Ok(()));
+    }
+
+    #[test]
+    fn what_cannot_be_is_refused_with_its_numbers() {
+        let refused = |options: LinkOptions, text: &str| {
+            let said = options.validate().map_err(|error| error.to_string());
+            assert!(said.as_ref().is_err_and(|said| said.contains(text)), "{said:?} for {options:?}");
+        };
+        let with = LinkOptions::default;
+        refused(LinkOptions { rate_bits_per_second: Some(0), ..with() }, "a rate of 0 bit/s");
+        refused(LinkOptions { rate_bits_per_second: Some(u64::MAX), ..with() }, "none for as fast");
+        refused(LinkOptions { loss: 1.5, ..with() }, "loss = 1.5");
+        refused(LinkOptions { loss: f64::NAN, ..with() }, "loss = NaN");
+        refused(LinkOptions { loss: -0.1, ..with() }, "loss = -0.1");
+        refused(LinkOptions { reorder: f64::INFINITY, reorder_by: LONGEST, ..with() }, "reorder = inf");
+        refused(LinkOptions { reorder: 0.1, ..with() }, "give reorder_by");
+        refused(LinkOptions { jitter: Duration::from_millis(2), ..with() }, "around a delay of 0ns");
+        refused(LinkOptions { delay: Duration::MAX, ..with() }, "delay =");
+        refused(LinkOptions { loss: 0.1, burst: Some(0.5), ..with() }, "give at least 1");
+        refused(LinkOptions { loss: 0.8, burst: Some(2.0), ..with() }, "give at least 4");
+        refused(LinkOptions { loss: 0.1, burst: Some(f64::NAN), ..with() }, "NaN packets in a row");
+        refused(LinkOptions { mtu: 68, ..with() }, "an MTU of 68");
+        refused(LinkOptions { mtu: 65_522, ..with() }, "an MTU of 65522");
+    }
+}

@@ -1,0 +1,188 @@
+//! Namespaces with UDP sockets, and links between them: what passes, and where it goes.
+
+use std::io::ErrorKind;
+use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use feros_link::{Link, LinkError, LinkOptions, Namespace, NamespaceError, Switch, host_address};
+
+/// Against hanging alone: nothing here takes so long.
+pub(crate) const WATCHDOG: Duration = Duration::from_secs(60);
+const PORT: u16 = 7777;
+
+/// One test at a time: they measure.
+static ALONE: Mutex<()> = Mutex::new(());
+
+/// `N` namespaces, and nobody beside; `None`, with the reason printed, where they are not permitted.
+pub(crate) fn namespaces<const N: usize>() -> Option<([Namespace; N], MutexGuard<'static, ()>)> {
+    let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let made = (0..N).map(|_| Namespace::new()).collect::<Result<Vec<_>, _>>();
+    match made {
+        Ok(made) => Some((made.try_into().unwrap(), alone)),
+        Err(error @ NamespaceError::NotPermitted { .. }) => {
+            eprintln!("skipped: {error}");
+            None
+        }
+        Err(error) => panic!("{error}"),
+    }
+}
+
+/// A socket of the namespace with buffers that hold what a test sends at once.
+pub(crate) fn socket(namespace: &Namespace) -> UdpSocket {
+    let socket = namespace.run(|| UdpSocket::bind((Ipv4Addr::UNSPECIFIED, PORT))).unwrap().unwrap();
+    rustix::net::sockopt::set_socket_recv_buffer_size_force(&socket, 64 << 20).unwrap();
+    rustix::net::sockopt::set_socket_send_buffer_size_force(&socket, 64 << 20).unwrap();
+    socket.set_read_timeout(Some(Duration::from_millis(20))).unwrap();
+    socket
+}
+
+pub(crate) fn to(host: usize) -> SocketAddr {
+    (host_address(host), PORT).into()
+}
+
+/// Lets the hosts learn each other's hardware addresses, so that what follows is the test's alone.
+pub(crate) fn greet(sockets: &[&UdpSocket]) {
+    for (from, socket) in sockets.iter().enumerate() {
+        for (host, other) in sockets.iter().enumerate().filter(|(host, _)| *host != from) {
+            let begin = Instant::now();
+            loop {
+                assert!(begin.elapsed() < WATCHDOG, "{from} does not reach {host}");
+                socket.send_to(b"greeting", to(host)).unwrap();
+                if other.recv(&mut [0; 16]).is_ok() {
+                    break;
+                }
+            }
+        }
+    }
+    for socket in sockets {
+        while socket.recv(&mut [0; 16]).is_ok() {}
+    }
+}
+
+#[test]
+fn packets_pass_both_ways_and_are_counted() {
+    let Some(([first, second], _alone)) = namespaces() else { return };
+    let link = Link::between(&first, &second, LinkOptions::default()).unwrap();
+    let (a, b) = (socket(&first), socket(&second));
+    greet(&[&a, &b]);
+    let before = link.counters();
+    for _ in 0..100 {
+        a.send_to(&[7; 1000], to(1)).unwrap();
+        b.send_to(&[8; 100], to(0)).unwrap();
+    }
+    let mut buffer = [0; 2000];
+    for _ in 0..100 {
+        assert_eq!(b.recv_from(&mut buffer).unwrap(), (1000, to(0)));
+        assert_eq!(a.recv_from(&mut buffer).unwrap(), (100, to(1)));
+    }
+    let after = link.counters();
+    // The kernel may ask for hardware addresses anew at any time: at least.
+    assert!(after.forward.packets - before.forward.packets >= 100);
+    assert!(after.forward.bytes - before.forward.bytes >= 100 * (1000 + 8 + 20 + 14));
+    assert!(after.backward.bytes - before.backward.bytes >= 100 * (100 + 8 + 20 + 14));
+    assert!(after.backward.bytes - before.backward.bytes < 100 * 1000);
+    assert_eq!(
+        (after.forward.dropped_loss, after.forward.dropped_queue, after.forward.dropped_device),
+        (0, 0, 0)
+    );
+}
+
+#[test]
+fn large_datagrams_pass_in_fragments_and_the_mtu_can_change() {
+    let Some(([first, second], _alone)) = namespaces() else { return };
+    let link = Link::between(&first, &second, LinkOptions::default()).unwrap();
+    let (a, b) = (socket(&first), socket(&second));
+    greet(&[&a, &b]);
+    let mut buffer = vec![0; 65_536];
+    for (mtu, at_least, at_most) in [(1500, 43, 60), (576, 115, 140), (9000, 7, 20)] {
+        link.set(LinkOptions { mtu, ..LinkOptions::default() }).unwrap();
+        let before = link.counters().forward.packets;
+        a.send_to(&[1; 63_000], to(1)).unwrap();
+        assert_eq!(b.recv(&mut buffer).unwrap(), 63_000);
+        let packets = link.counters().forward.packets - before;
+        assert!((at_least..at_most).contains(&packets), "{packets} packets of {mtu} bytes");
+    }
+    assert_eq!(link.counters().forward.dropped_size, 0);
+}
+
+#[test]
+fn three_hosts_reach_each_other_and_nobody_hears_what_is_not_for_them() {
+    let Some((namespaces, _alone)) = namespaces::<3>() else { return };
+    let switch = Switch::among(&namespaces.each_ref(), LinkOptions::default()).unwrap();
+    let sockets: Vec<UdpSocket> = namespaces.iter().map(socket).collect();
+    greet(&sockets.iter().collect::<Vec<_>>());
+    for (from, socket) in sockets.iter().enumerate() {
+        for (host, other) in sockets.iter().enumerate().filter(|(host, _)| *host != from) {
+            socket.send_to(&[u8::try_from(from).unwrap(); 20], to(host)).unwrap();
+            let mut buffer = [0; 32];
+            assert_eq!(other.recv_from(&mut buffer).unwrap(), (20, to(from)));
+        }
+    }
+    for socket in &sockets {
+        let nothing = socket.recv(&mut [0; 32]).unwrap_err();
+        assert!(matches!(nothing.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut));
+    }
+    assert_eq!(switch.counters().len(), 3);
+    assert!(switch.counters().iter().all(|(up, down)| up.packets > 2 && down.packets > 2));
+    assert!(matches!(switch.set(3, LinkOptions::default()), Err(LinkError::Hosts { asked: 4 })));
+}
+
+#[test]
+fn multicast_reaches_all_others() {
+    let Some((namespaces, _alone)) = namespaces::<3>() else { return };
+    let _switch = Switch::among(&namespaces.each_ref(), LinkOptions::default()).unwrap();
+    let group = Ipv4Addr::new(239, 255, 0, 1); // of DDS discovery
+    let sockets: Vec<UdpSocket> = namespaces.iter().map(socket).collect();
+    for (host, (socket, namespace)) in sockets.iter().zip(&namespaces).enumerate() {
+        namespace.run(|| socket.join_multicast_v4(&group, &host_address(host))).unwrap().unwrap();
+        socket.set_multicast_loop_v4(false).unwrap();
+    }
+    sockets[1].send_to(b"here I am", (group, PORT)).unwrap();
+    for host in [0, 2] {
+        let mut buffer = [0; 32];
+        assert_eq!(sockets[host].recv_from(&mut buffer).unwrap(), (9, to(1)));
+    }
+    assert!(sockets[1].recv(&mut [0; 32]).is_err(), "its own multicast came back");
+}
+
+#[test]
+fn a_namespace_has_one_link_and_a_host_once_gone_can_have_another() {
+    let Some(([first, second], _alone)) = namespaces() else { return };
+    let link = Link::between(&first, &second, LinkOptions::default()).unwrap();
+    let refused = Link::between(&first, &second, LinkOptions::default()).unwrap_err();
+    assert!(matches!(refused, LinkError::Device { .. }), "{refused}");
+    drop(link);
+    let link = Link::between(&second, &first, LinkOptions::default()).unwrap();
+    let (a, b) = (socket(&second), socket(&first));
+    greet(&[&a, &b]);
+    assert!(link.counters().forward.packets > 0);
+}
+
+#[test]
+fn programs_run_inside_with_their_own_process_id() {
+    let Some(([first, second], _alone)) = namespaces() else { return };
+    let _link = Link::between(&first, &second, LinkOptions::default()).unwrap();
+    let mut program = second.command("sh");
+    program.args(["-c", "echo $$; ip -o -4 address show dev feros0"]).stdout(std::process::Stdio::piped());
+    let child = program.spawn().unwrap();
+    let id = child.id();
+    let said = String::from_utf8(child.wait_with_output().unwrap().stdout).unwrap();
+    assert!(said.starts_with(&format!("{id}\n")), "{said} of {id}");
+    assert!(said.contains("10.77.0.2/24"), "{said}");
+    assert_eq!(second.command("sh").args(["-c", "exit 7"]).status().unwrap().code(), Some(7));
+}
+
+#[test]
+fn options_that_cannot_be_are_refused_and_change_nothing() {
+    let Some(([first, second], _alone)) = namespaces() else { return };
+    let wrong = LinkOptions { loss: 2.0, ..LinkOptions::default() };
+    assert!(matches!(Link::between(&first, &second, wrong.clone()), Err(LinkError::Options(_))));
+    assert!(matches!(Switch::among(&[&first, &second], wrong.clone()), Err(LinkError::Options(_))));
+    assert!(matches!(Switch::among(&[&first], LinkOptions::default()), Err(LinkError::Hosts { asked: 1 })));
+    let link = Link::between(&first, &second, LinkOptions::default()).unwrap();
+    assert!(matches!(link.set(wrong), Err(LinkError::Options(_))));
+    let (a, b) = (socket(&first), socket(&second));
+    greet(&[&a, &b]);
+    assert_eq!(link.counters().forward.dropped_loss, 0);
+}
