@@ -63,6 +63,18 @@ typedef struct feros_sample_info {
   feros_identity related;
 } feros_sample_info;
 
+/* Which sample this thread received last, or wrote for readers of the same process. The engine announces a sample on the thread that
+ * received it, after it and before the next, but does not say which one it is: this does. */
+typedef struct feros_reception {
+  uint8_t writer_guid[16];
+  int64_t sequence_number;
+  int64_t source_timestamp;
+  int64_t received_timestamp;  /* when all of it had arrived, ns since 1970 by our clock */
+} feros_reception;
+
+/* False if this thread has received none. */
+bool feros_latest_reception (feros_reception *out);
+
 /* A topic whose samples are carried as they are, in memory of `pool`. `*sertype` is borrowed from the topic. */
 dds_entity_t feros_create_topic (dds_entity_t participant, feros_pool *pool, const char *name, const char *type_name, const struct ddsi_sertype **sertype);
 

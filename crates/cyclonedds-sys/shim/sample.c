@@ -37,6 +37,8 @@ struct feros_sertype {
 static const struct ddsi_sertype_ops sertype_ops;
 static const struct ddsi_serdata_ops serdata_ops;
 
+static _Thread_local feros_reception latest_reception;
+
 static uint8_t *payload (feros_sample *sample)
 {
   return (uint8_t *) sample + PAYLOAD_OFFSET;
@@ -94,6 +96,14 @@ static void serdata_free (struct ddsi_serdata *d)
   feros_pool_unref (pool);
 }
 
+static void note_reception (const feros_sample *sample)
+{
+  memcpy (latest_reception.writer_guid, sample->writer_guid, sizeof (latest_reception.writer_guid));
+  latest_reception.sequence_number = sample->sequence_number;
+  latest_reception.source_timestamp = sample->base.timestamp.v;
+  latest_reception.received_timestamp = sample->received_timestamp;
+}
+
 static void serdata_received_from (struct ddsi_serdata *d, const struct ddsi_guid *writer, uint64_t sequence_number)
 {
   feros_sample *sample = (feros_sample *) d;
@@ -102,6 +112,7 @@ static void serdata_received_from (struct ddsi_serdata *d, const struct ddsi_gui
   };
   memcpy (sample->writer_guid, guid, sizeof (guid));
   sample->sequence_number = (int64_t) sequence_number;
+  note_reception (sample);
 }
 
 /* Offsets in a DATA or DATA_FRAG submessage (DDSI-RTPS 2.5, section 9.4.5). */
@@ -151,10 +162,10 @@ static struct ddsi_serdata *serdata_from_ser (const struct ddsi_sertype *sertype
     goto refused;
   if ((sample = sample_new (sertype, kind, size)) == NULL)
     goto refused;
+  sample->received_timestamp = dds_time ();
   read_inline_qos (sample, fragments);
   if (!gather (sample, fragments))
     goto refused;
-  sample->received_timestamp = dds_time ();
   return &sample->base;
 
 refused:
@@ -380,6 +391,12 @@ void feros_sample_set_related (feros_sample *sample, const feros_identity *relat
   sample->related = *related;
 }
 
+bool feros_latest_reception (feros_reception *out)
+{
+  *out = latest_reception;
+  return latest_reception.sequence_number > 0;
+}
+
 bool feros_sample_is_unique (const feros_sample *sample)
 {
   return ddsrt_atomic_ld32 (&sample->base.refc) == 1;
@@ -397,6 +414,7 @@ dds_return_t feros_write (dds_entity_t writer, feros_sample *sample, const uint8
   sample->received_timestamp = dds_time ();
   sample->base.statusinfo = 0;
   sample->base.timestamp.v = source_timestamp;
+  note_reception (sample);
   return dds_forwardcdr (writer, &sample->base);
 }
 

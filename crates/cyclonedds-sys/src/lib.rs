@@ -317,6 +317,16 @@ pub struct feros_sample_info {
 /// See `feros_shim.h`.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Default)]
+pub struct feros_reception {
+    pub writer_guid: [u8; 16],
+    pub sequence_number: i64,
+    pub source_timestamp: i64,
+    pub received_timestamp: i64,
+}
+
+/// See `feros_shim.h`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Default)]
 pub struct feros_pool_statistics {
     pub allocations: u64,
     pub live_blocks: u64,
@@ -357,6 +367,7 @@ unsafe extern "C" {
     pub fn feros_sample_size(sample: *const feros_sample) -> usize;
     pub fn feros_sample_get_info(sample: *const feros_sample, out: *mut feros_sample_info);
     pub fn feros_sample_set_related(sample: *mut feros_sample, related: *const feros_identity);
+    pub fn feros_latest_reception(out: *mut feros_reception) -> bool;
     pub fn feros_sample_is_unique(sample: *const feros_sample) -> bool;
     pub fn feros_sample_unref(sample: *mut feros_sample);
     pub fn feros_write(

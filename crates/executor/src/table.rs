@@ -36,6 +36,14 @@ pub(crate) struct Entries {
 struct Seat {
     state: State,
     group: Option<GroupNumber>,
+    /// When it became ready, for trace points; 0 if that is not known.
+    found_nanos: u64,
+}
+
+impl Seat {
+    fn vacant() -> Self {
+        Self { state: State::Vacant, group: None, found_nanos: 0 }
+    }
 }
 
 enum State {
@@ -85,7 +93,7 @@ impl Table {
         policy: Box<dyn Policy>,
         has_crew: bool,
     ) -> Self {
-        let seats = (0..first.index()).map(|_| Seat { state: State::Vacant, group: None }).collect();
+        let seats = (0..first.index()).map(|_| Seat::vacant()).collect();
         let entries = Entries {
             policy,
             seats,
@@ -128,11 +136,11 @@ impl Table {
             return Err(AddError::RingerInUse);
         }
         if entries.free.pop().is_none() {
-            entries.seats.push(Seat { state: State::Vacant, group: None });
+            entries.seats.push(Seat::vacant());
         }
         entries.policy.admit(slot, &entity.attributes);
         let group = entity.attributes.group.as_ref().map(|group| entries.groups.join(group));
-        entries.seats[slot.index()] = Seat { state: State::Idle(Box::new(entity)), group };
+        entries.seats[slot.index()] = Seat { state: State::Idle(Box::new(entity)), group, found_nanos: 0 };
         Ok(slot)
     }
 
@@ -143,10 +151,11 @@ impl Table {
     /// If the body does and nobody catches it; the entity is back in its slot then, and ready.
     pub(crate) fn execute(
         &self,
-        Picked { slot, entity, step }: Picked,
+        Picked { slot, entity, step, found_nanos }: Picked,
         requeue: Requeue,
         has_ready: &Cell<bool>,
     ) {
+        feros_trace::begin_turn(found_nanos);
         // A panic may leave work behind: the guard takes that for granted until it is told better.
         let progress = Progress::More;
         let entity = Some(entity);
@@ -271,12 +280,17 @@ pub(crate) struct Picked {
     slot: Slot,
     entity: Box<Entity>,
     pub(crate) step: Step,
+    found_nanos: u64,
 }
 
 impl Entries {
     /// Makes the entity in this slot ready; strangers may have set the flag of a slot that has none.
     pub(crate) fn make_ready(&mut self, slot: Slot) {
-        if self.seats.get(slot.index()).is_some_and(|seat| !matches!(seat.state, State::Vacant)) {
+        let Some(seat) = self.seats.get_mut(slot.index()) else { return };
+        if !matches!(seat.state, State::Vacant) {
+            if seat.found_nanos == 0 {
+                seat.found_nanos = feros_trace::found_nanos();
+            }
             self.policy.make_ready(slot);
         }
     }
@@ -287,7 +301,7 @@ impl Entries {
     pub(crate) fn pick(&mut self, thread: ThreadId) -> Option<Picked> {
         loop {
             let (slot, step) = self.policy.next()?;
-            let Seat { state, group } = &mut self.seats[slot.index()];
+            let Seat { state, group, found_nanos } = &mut self.seats[slot.index()];
             if let Some(group) = group.filter(|_| self.has_crew)
                 && matches!(state, State::Idle(_) | State::Running { .. })
                 && !self.groups.enter(group, slot)
@@ -297,7 +311,8 @@ impl Entries {
             match std::mem::replace(state, State::Vacant) {
                 State::Idle(entity) => {
                     *state = State::Running { thread, again: false };
-                    return Some(Picked { slot, entity, step });
+                    let found_nanos = std::mem::take(found_nanos);
+                    return Some(Picked { slot, entity, step, found_nanos });
                 }
                 State::Running { thread, .. } => *state = State::Running { thread, again: true },
                 other => *state = other,

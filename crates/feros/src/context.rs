@@ -42,6 +42,9 @@ pub enum ContextError {
     /// The engine could not start.
     #[error(transparent)]
     Open(#[from] OpenError),
+    /// `FEROS_TRACE` asks for what cannot be done.
+    #[error("{0}")]
+    Trace(String),
 }
 
 /// How a context is made when the environment is not to decide.
@@ -168,11 +171,13 @@ impl Context {
         Ok((context, rest))
     }
 
-    /// A context of these options.
+    /// A context of these options. If `FEROS_TRACE` names a folder, the [trace points](crate::trace) of the process are on from now on,
+    /// and written there when the context is shut down and when it ends.
     ///
     /// # Errors
     /// When a parameter file of the arguments cannot be used, or the engine is not there or cannot start.
     pub fn new(options: ContextOptions) -> Result<Self, ContextError> {
+        feros_trace::enable_from_environment().map_err(|error| ContextError::Trace(error.to_string()))?;
         let parameter_overrides = options.arguments.parameter_overrides()?;
         let engine = options.engine.map_or_else(choose_engine, Ok)?;
         let inner = Arc::new(ContextInner {
@@ -353,6 +358,20 @@ impl ContextInner {
         if !self.shut_down.swap(true, Ordering::AcqRel) {
             self.call_listeners();
             self.changes.announce();
+            write_trace();
         }
+    }
+}
+
+/// What passed the trace points until the last context ends; after a shutdown, in case that the process is ended then.
+impl Drop for ContextInner {
+    fn drop(&mut self) {
+        write_trace();
+    }
+}
+
+fn write_trace() {
+    if let Err(error) = feros_trace::write() {
+        tracing::error!("{error}");
     }
 }

@@ -105,6 +105,7 @@ pub use feros_rmw::{
 };
 
 pub use feros_shm::{self as shm, Path, PathSet, PoolUse, Reason};
+pub use feros_trace as trace;
 
 // The README's examples compile as long as this does.
 #[cfg(doctest)]

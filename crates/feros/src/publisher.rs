@@ -14,6 +14,7 @@ use feros_rmw::{
     QosProfile, WaitForAckedError,
 };
 use feros_shm::{PathSet, PoolUse};
+use feros_trace::Outbound;
 
 pub use loan::Loan;
 pub use outgoing::Publishable;
@@ -166,8 +167,9 @@ impl<M: Message> Publisher<M> {
     /// # Errors
     /// When the message violates its type, a subscription stays full, or the engine cannot send it; see [`PublishError`].
     pub fn publish(&self, message: impl Publishable<M>) -> Result<(), PublishError> {
+        let trace = Outbound::publish();
         let mut outgoing = OutgoingMessage::new(message.into_form(), &self.shared);
-        let published = self.untyped.0.outlet.publish(&mut outgoing);
+        let published = self.untyped.0.outlet.publish(&mut outgoing, trace);
         match outgoing.failure {
             Some(source) => Err(PublishError::Encode { topic: self.untyped.0.topic.clone(), source }),
             None => published,
@@ -278,6 +280,7 @@ impl GenericPublisher {
         let matches = Arc::new(AtomicU64::new(0));
         let paths = options.paths.intersection(node.paths());
         let host = HostSending::new(
+            &topic,
             paths,
             &message_type.name,
             message_type.hash.map(|hash| hash.0),
@@ -319,8 +322,9 @@ impl GenericPublisher {
     /// # Errors
     /// When the bytes cannot be a message, or the engine cannot send them; see [`PublishError`].
     pub fn publish_serialized(&self, bytes: &[u8]) -> Result<(), PublishError> {
+        let trace = Outbound::publish();
         check_header(bytes, &self.0.topic)?;
-        self.0.outlet.publish(&mut Bytes(bytes))
+        self.0.outlet.publish(&mut Bytes(bytes), trace)
     }
 
     /// The path of each match, and why it is not a shorter one.

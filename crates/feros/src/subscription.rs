@@ -16,6 +16,7 @@ use feros_rmw::{
     EndpointKind, Gid, Match, MessageInfo, QosProfile, Subscription as EngineSubscription, SubscriptionEvent,
 };
 use feros_shm::{Announced, Choice, Path, PathSet, classify};
+use feros_trace::Point;
 
 use crate::endpoint::{Member, WatchEvents};
 use crate::error::{CreateError, TypeIdentity, WaitError};
@@ -190,7 +191,9 @@ impl GenericSubscription {
         let deliver = move |message: Received<Unknown>| {
             let info = message.info();
             if let Some(payload) = message.into_bytes() {
-                callback(SerializedMessage::new(payload), info);
+                let serialized = callback::traced(|| Ok(SerializedMessage::new(payload)))?;
+                callback(serialized, info);
+                feros_trace::delivery(Point::CallbackEnd);
             }
             Ok(())
         };

@@ -2,8 +2,8 @@
 //! and clients are made of.
 
 use std::ffi::c_void;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use feros_cyclonedds_sys as sys;
@@ -13,6 +13,7 @@ use crate::dds::{Code, Entity, Listener, MatchedEndpoint, c_string, check, match
 use crate::graph::IncompatibleType;
 use crate::participant::Participant;
 use crate::qos::Qos;
+use crate::reception;
 use crate::sample::SampleRef;
 use crate::status::{ReaderStatus, WriterStatus};
 use crate::sync::Mutex;
@@ -89,6 +90,8 @@ pub(crate) struct Watched<S> {
     on_event: Option<Notify>,
     /// Called on each change of the matches, besides `on_event`.
     on_match: Option<Notify>,
+    /// For trace points; only subscriptions have them.
+    pub(crate) traced: OnceLock<feros_trace::Endpoint>,
 }
 
 /// Whom an endpoint wakes.
@@ -108,6 +111,7 @@ impl<S: Default> Watched<S> {
             on_data: wakes.on_data,
             on_event: wakes.on_event,
             on_match: wakes.on_match,
+            traced: OnceLock::new(),
         })
     }
 
@@ -361,7 +365,13 @@ fn writer_listener(watched_by: &Arc<Watched<WriterStatus>>) -> Listener {
 fn reader_listener(watched_by: &Arc<Watched<ReaderStatus>>) -> Listener {
     unsafe extern "C" fn data(_: sys::dds_entity_t, arg: *mut c_void) {
         // SAFETY: the listener was made with this argument.
-        wake(unsafe { watched::<ReaderStatus>(arg) }.on_data.as_ref());
+        let watched = unsafe { watched::<ReaderStatus>(arg) };
+        if feros_trace::is_on()
+            && let Some(subscription) = watched.traced.get()
+        {
+            reception::trace_latest(subscription);
+        }
+        wake(watched.on_data.as_ref());
     }
     unsafe extern "C" fn matched(_: sys::dds_entity_t, status: sys::matched_status_t, arg: *mut c_void) {
         // SAFETY: the listener was made with this argument.

@@ -28,6 +28,7 @@ mod participant;
 mod publisher;
 mod qos;
 mod queue;
+mod reception;
 mod sample;
 mod service;
 mod session;

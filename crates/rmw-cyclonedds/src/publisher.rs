@@ -12,6 +12,8 @@ use feros_rmw::{
     PublisherEvent, PublisherOptions, QosProfile, Stamp, WaitForAckedError,
 };
 
+use feros_trace::{Endpoint, Kind, MessageId, Path, Point};
+
 use crate::announcement::Announced;
 use crate::dds::check;
 use crate::endpoint::{Names, Wakes, Writer};
@@ -32,6 +34,7 @@ pub(crate) struct CyclonePublisher {
     writer: Arc<Writer>,
     qos: QosProfile,
     announced: Announced,
+    traced: Endpoint,
 }
 
 impl CyclonePublisher {
@@ -55,11 +58,12 @@ impl CyclonePublisher {
         shared.graph.watch_type(writer.gid, true, &topic, &type_name, watcher);
         let member = shared.join_node(options.node, &name, vec![], vec![writer.gid]);
         let member = member.inspect_err(|_| shared.graph.unwatch_type(writer.gid))?;
+        let traced = Endpoint::new(Kind::Publisher, writer.gid.0, &name);
         let sender = match options.mode {
             PublishMode::Synchronous => None,
-            PublishMode::Asynchronous { queue_depth } => Some(Sender::start(&writer, queue_depth)?),
+            PublishMode::Asynchronous { queue_depth } => Some(Sender::start(&writer, &traced, queue_depth)?),
         };
-        Ok(Arc::new(Self { sender, _member: member, writer, qos, announced }))
+        Ok(Arc::new(Self { sender, _member: member, writer, qos, announced, traced }))
     }
 
     fn topic(&self) -> String {
@@ -82,8 +86,11 @@ impl Publisher for CyclonePublisher {
         }
         let sample = self.writer.fill(size_bytes, 0, fill)?;
         match &self.sender {
-            Some(sender) => Ok(sender.push(sample, stamp)),
-            None => self.writer.write(sample, stamp).map(i64::unsigned_abs),
+            Some(sender) => {
+                pass(Point::Queued, &self.traced, &self.writer, stamp);
+                Ok(sender.push(sample, stamp))
+            }
+            None => write(&self.writer, &self.traced, sample, stamp).map(i64::unsigned_abs),
         }
     }
 
@@ -137,6 +144,21 @@ impl Publisher for CyclonePublisher {
     }
 }
 
+fn pass(point: Point, traced: &Endpoint, writer: &Writer, stamp: Stamp) {
+    feros_trace::pass(point, Path::Network, traced, || MessageId {
+        publisher: writer.gid.0,
+        stamp: stamp.0,
+        number: 0, // the client's; the engine's is not known yet
+    });
+}
+
+fn write(writer: &Writer, traced: &Endpoint, sample: SampleRef, stamp: Stamp) -> Result<i64, PublishError> {
+    pass(Point::WriteBegin, traced, writer, stamp);
+    let written = writer.write(sample, stamp);
+    pass(Point::WriteEnd, traced, writer, stamp);
+    written
+}
+
 /// The thread that sends for an asynchronous publisher.
 struct Sender {
     queue: Arc<Queue<(SampleRef, Stamp)>>,
@@ -148,13 +170,14 @@ struct Sender {
 }
 
 impl Sender {
-    fn start(writer: &Arc<Writer>, depth: usize) -> Result<Self, CreateEndpointError> {
+    fn start(writer: &Arc<Writer>, traced: &Endpoint, depth: usize) -> Result<Self, CreateEndpointError> {
         let queue = Arc::new(Queue::<(SampleRef, Stamp)>::new(depth));
         let failed = Arc::new(AtomicU64::new(0));
         let (from, to, failures) = (queue.clone(), writer.clone(), failed.clone());
+        let traced = traced.clone();
         let run = move || {
             while let Some((sample, published)) = from.pop() {
-                if let Err(error) = to.write(sample, published) {
+                if let Err(error) = write(&to, &traced, sample, published) {
                     failures.fetch_add(1, Ordering::Relaxed);
                     tracing::warn!("a queued message was not sent: {error}");
                 }

@@ -41,6 +41,9 @@ impl CycloneSubscription {
         let dds_qos =
             Qos::reader(&qos, &announced.user_data(options.announcement), options.ignore_local_publications);
         let reader = Reader::new(&shared.participant, names, &dds_qos, wakes)?;
+        let traced =
+            feros_trace::Endpoint::new(feros_trace::Kind::Subscription, reader.gid.0, &reader.names.ros);
+        let _ = reader.watched.traced.set(traced); // it has none yet
         let watcher = Arc::downgrade(&reader.watched) as std::sync::Weak<dyn IncompatibleType>;
         shared.graph.watch_type(reader.gid, false, &topic, &type_name, watcher);
         let member = shared.join_node(options.node, &name, vec![reader.gid], vec![]);

@@ -98,8 +98,8 @@ impl Drop for Numbered {
     }
 }
 
-/// The names of all endpoints that are there, or were there while the trace was on.
-pub(crate) fn names() -> Vec<EndpointName> {
+/// All endpoints that are there, or were there while the trace was on.
+pub fn endpoints() -> Vec<EndpointName> {
     registry().names.values().cloned().collect()
 }
 
@@ -109,7 +109,7 @@ mod tests {
 
     #[test]
     fn a_gid_has_one_number_while_somebody_has_it() {
-        let named = |gid: [u8; 16]| names().into_iter().find(|name| name.gid == gid);
+        let named = |gid: [u8; 16]| endpoints().into_iter().find(|name| name.gid == gid);
         let gid = [201; 16];
         let first = Endpoint::new(Kind::Publisher, gid, "/chatter");
         let second = Endpoint::new(Kind::Publisher, gid, "/chatter");

@@ -13,8 +13,6 @@
 //! that was killed leaves the head and what it had written: the last block is not `end`, or only begun.
 
 mod encode;
-#[cfg(feature = "analysis")]
-mod read;
 
 use std::fs::{File, OpenOptions};
 use std::io::Write as _;
@@ -25,18 +23,29 @@ use crate::clock::now_nanos;
 use crate::endpoint::EndpointName;
 use crate::recorder::ThreadEvents;
 use encode::Encoder;
-#[cfg(feature = "analysis")]
-pub use read::{Process, ReadError};
+use format::{END, MAGIC, NAMES, THREAD};
 
 /// The version of the files.
 pub const FORMAT: u32 = 1;
 /// What their names end with.
 pub const FILE_EXTENSION: &str = "ferostrace";
 
-const MAGIC: &[u8; 8] = b"FEROSTRC";
-const NAMES: u8 = 1;
-const THREAD: u8 = 2;
-const END: u8 = 3;
+/// What a reader of the files has to know; the page of the module `file` says how they are made up.
+pub mod format {
+    /// What they begin with.
+    pub const MAGIC: &[u8; 8] = b"FEROSTRC";
+    /// The kind of a block with the names of endpoints.
+    pub const NAMES: u8 = 1;
+    /// The kind of a block with events of a thread.
+    pub const THREAD: u8 = 2;
+    /// The kind of the block that says that all was written.
+    pub const END: u8 = 3;
+
+    /// FNV-1a: finds what a disk or a careless copy has damaged.
+    pub fn checksum(bytes: &[u8]) -> u32 {
+        bytes.iter().fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(*byte)).wrapping_mul(0x0100_0193))
+    }
+}
 
 /// Why a trace was not written.
 #[derive(Debug, thiserror::Error)]
@@ -134,9 +143,4 @@ fn head() -> Vec<u8> {
     let program = program.as_deref().and_then(Path::file_name).unwrap_or_default();
     head.text(&program.to_string_lossy());
     head.bytes().to_vec()
-}
-
-/// FNV-1a: finds what a disk or a careless copy has damaged.
-fn checksum(bytes: &[u8]) -> u32 {
-    bytes.iter().fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(*byte)).wrapping_mul(0x0100_0193))
 }

@@ -16,11 +16,8 @@
 //!
 //! `FEROS_TRACE=FOLDER` has a program write a file there when a context of it ends; `feros trace` reads them. A program can do the
 //! same for itself: [`enable`], [`drain`], or [`enable_in`], [`write`](fn@write).
-//!
-//! The feature `analysis` adds what reads such files and joins them.
+//! The crate `feros-trace-analysis` reads such files and joins them.
 
-#[cfg(feature = "analysis")]
-pub mod analysis;
 mod clock;
 mod endpoint;
 mod event;
@@ -32,11 +29,9 @@ mod ring;
 mod sync;
 
 pub use clock::now_nanos;
-pub use endpoint::{Endpoint, EndpointName, Kind};
+pub use endpoint::{Endpoint, EndpointName, Kind, endpoints};
 pub use event::{Event, MessageId};
-pub use file::{FILE_EXTENSION, FORMAT, WriteError};
-#[cfg(feature = "analysis")]
-pub use file::{Process, ReadError};
+pub use file::{FILE_EXTENSION, FORMAT, WriteError, format};
 pub use passing::{Delivery, Outbound, begin_turn, deliver, delivery, found_nanos, pass, taken};
 pub use point::{Path, Point};
 #[cfg(test)]

@@ -87,7 +87,7 @@ impl Point {
     }
 
     /// The point of a number, as files have it.
-    pub(crate) fn from_number(number: u8) -> Option<Self> {
+    pub fn from_number(number: u8) -> Option<Self> {
         Self::ALL.get(usize::from(number)).copied()
     }
 }
@@ -123,7 +123,7 @@ impl Path {
     }
 
     /// The path of a number, as files have it; zero is none.
-    pub(crate) fn from_number(number: u8) -> Option<Self> {
+    pub fn from_number(number: u8) -> Option<Self> {
         Self::ALL.into_iter().find(|path| *path as u8 == number)
     }
 }

@@ -167,7 +167,7 @@ pub fn write() -> Result<(), WriteError> {
         return Ok(());
     }
     let (threads, refused) = (trace.drain(), trace.refused_threads);
-    let names = endpoint::names();
+    let names = endpoint::endpoints();
     match &mut trace.file {
         Some(file) => file.append(&names, &threads, refused),
         None => Ok(()),

@@ -11,6 +11,8 @@ use feros_shm::{
     Path, PathSet, Peer, PeerAttachment, PeerSubscription, Reason, Room, Side, random_id,
 };
 
+use feros_trace::{Endpoint, Kind};
+
 use crate::paths::host::{self, LONGEST_QUEUE};
 use crate::paths::inbox::StillFull;
 use crate::paths::outlet::SharedMemoryOptions;
@@ -23,6 +25,7 @@ const ACKNOWLEDGEMENT_INTERVAL: Duration = Duration::from_millis(100);
 /// A publisher's part in the host path. Its shared memory comes into being with the first match that can use it.
 pub(crate) struct HostSending {
     id: NonZeroU64,
+    topic: String,
     announced: Announced,
     settings: HostPublisherSettings,
     memory: Option<Result<Arc<HostPublisher>, Obstacle>>,
@@ -35,6 +38,7 @@ pub(crate) struct HostRoute {
     pub(crate) subscription: Gid,
     pub(crate) peer: PeerSubscription,
     pub(crate) state: HostState,
+    pub(crate) traced: Endpoint,
 }
 
 /// How far the host path to a subscription is.
@@ -87,6 +91,7 @@ impl Served {
 impl HostSending {
     /// For a new publisher; the announcement says why, if shared memory cannot be used.
     pub(crate) fn new(
+        topic: &str,
         paths: PathSet,
         type_name: &str,
         type_hash: Option<[u8; 32]>,
@@ -105,7 +110,8 @@ impl HostSending {
             ..HostPublisherSettings::new(id.get())
         };
         let announced = Announcement::of_this_process(id.get(), paths, obstacle).into();
-        Self { id, announced, settings, memory: None, waited_for_acknowledgement: None }
+        let topic = topic.to_owned();
+        Self { id, topic, announced, settings, memory: None, waited_for_acknowledgement: None }
     }
 
     pub(crate) fn announced(&self) -> &Announced {
@@ -172,7 +178,8 @@ impl HostSending {
                 let peer = open_peer(found)?;
                 // It could not open its link before; now it can.
                 peer.ring();
-                HostRoute { subscription: found.gid, peer, state: HostState::Pending }
+                let traced = Endpoint::new(Kind::Subscription, found.gid.0, &self.topic);
+                HostRoute { subscription: found.gid, peer, state: HostState::Pending, traced }
             }
         };
         match &route.state {

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use feros_executor::Ringer;
 use feros_rmw::{Gid, History, Payload, QosProfile, Reliability, Stamp, TypeHash};
+use feros_trace::MessageId;
 
 /// The form in which a subscription's callback takes messages, hence in which a publisher of the same process hands them
 /// over.
@@ -33,6 +34,13 @@ pub(crate) struct Envelope {
     pub(crate) since: u64,
     /// The end of its lifespan.
     pub(crate) expires: Option<Instant>,
+}
+
+impl Envelope {
+    /// The message for trace points.
+    pub(crate) fn id(&self) -> MessageId {
+        MessageId { publisher: self.publisher.0, stamp: self.stamp.0, number: self.number }
+    }
 }
 
 /// A message in the form in which it lies in an inbox.

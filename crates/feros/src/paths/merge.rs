@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Instant;
 
 use feros_rmw::{Gid, Sample, Stamp};
+use feros_trace::MessageId;
 
 use crate::paths::inbox::{Inbox, Item};
 
@@ -37,6 +38,24 @@ pub(crate) struct FromLink {
 pub(crate) enum Incoming<M> {
     Message(Item<M>),
     Sample(Sample, Via),
+}
+
+impl<M> Incoming<M> {
+    /// The message for trace points, and the path that it came by.
+    pub(crate) fn traced(&self) -> (feros_trace::Path, MessageId) {
+        match self {
+            Self::Message((envelope, _)) => (feros_trace::Path::Process, envelope.id()),
+            Self::Sample(sample, via) => {
+                let info = &sample.info;
+                let number = info.publication_sequence_number.unwrap_or(0);
+                let path = match via {
+                    Via::Host => feros_trace::Path::Host,
+                    Via::Engine => feros_trace::Path::Network,
+                };
+                (path, MessageId { publisher: info.publisher_gid.0, stamp: stamp_of(sample).0, number })
+            }
+        }
+    }
 }
 
 /// How a sample came.

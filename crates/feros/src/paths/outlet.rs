@@ -12,6 +12,7 @@ use feros_rmw::{
     QosProfile, Stamp,
 };
 use feros_shm::{Announced, HostLoan, HostPublisher, Path, PathSet, PoolUse, SampleHeader, classify};
+use feros_trace::{Endpoint, Kind, MessageId, Outbound, Point};
 
 use crate::paths::buffer::{Buffer, BufferPool};
 use crate::paths::counters::PublisherCounters;
@@ -29,6 +30,7 @@ pub(crate) struct Outlet {
     topic: String,
     engine: Arc<dyn EnginePublisher>,
     gid: Gid,
+    traced: Endpoint,
     allowed: PathSet,
     host: Mutex<HostSending>,
     host_id: NonZeroU64,
@@ -132,7 +134,7 @@ impl Outgoing for Bytes<'_> {
             if let Some(bytes) = bytes {
                 route.inbox.put_bytes(route.address(envelope), lend(bytes));
             }
-            route.inbox.wake();
+            route.wake(&envelope);
         }
     }
 }
@@ -184,6 +186,7 @@ impl Outlet {
         Self {
             topic: topic.to_owned(),
             gid: engine.gid(),
+            traced: Endpoint::new(Kind::Publisher, engine.gid().0, topic),
             allowed,
             host_id: host.id(),
             host: Mutex::new(host),
@@ -272,7 +275,8 @@ impl Outlet {
             if let (Some(Path::Process), Some(inbox)) = (choice.path, inbox) {
                 let known = former.process.iter().find(|route| route.subscription == found.gid);
                 let since = known.map_or(next_number, |route| route.since);
-                routes.process.push(ProcessRoute { inbox, subscription: found.gid, since });
+                let traced = Endpoint::new(Kind::Subscription, found.gid.0, &self.topic);
+                routes.process.push(ProcessRoute { inbox, subscription: found.gid, since, traced });
             } else if matches!(choice.path, Some(Path::Process | Path::Host)) {
                 let known = former.host.iter().find(|route| route.subscription == found.gid);
                 let route = host.route(&found, known, &*self.engine, next_number);
@@ -310,29 +314,35 @@ impl Outlet {
     }
 
     /// Publishes a message that was built in such memory.
-    pub(crate) fn publish_built(&self, memory: Built) -> Result<(), PublishError> {
+    pub(crate) fn publish_built(&self, memory: Built, mut trace: Outbound) -> Result<(), PublishError> {
         let routes = self.routes();
         self.wait_for_room(&routes)?;
         let by_host = routes.memory.is_some();
         let (bytes, loan) = match memory {
             Built::Local(buffer) => {
-                let loan = self.loan(&routes, &mut Bytes(buffer.as_slice()), None)?;
+                let loan = self.loan(&routes, &mut Bytes(buffer.as_slice()), None, &mut trace)?;
                 (Some(buffer), loan)
             }
             Built::Host(loan) => {
                 let is_copied = !routes.process.is_empty() || routes.needs_engine;
-                let bytes = if is_copied { Some(self.serialize(&mut Bytes(&loan))?) } else { None };
+                let bytes =
+                    if is_copied { Some(self.serialize(&mut Bytes(&loan), &mut trace)?) } else { None };
                 (bytes, by_host.then_some(loan))
             }
         };
         let mut message = Bytes(bytes.as_ref().map_or(&[], |bytes| bytes.as_slice()));
-        self.send(&routes, &mut message, bytes.as_ref(), loan)?;
+        self.send(&routes, &mut message, bytes.as_ref(), loan, &mut trace)?;
         self.finish(&routes, bytes);
+        trace.pass(Point::PublishEnd);
         Ok(())
     }
 
     /// Publishes one message on every path that somebody needs.
-    pub(crate) fn publish(&self, message: &mut impl Outgoing) -> Result<(), PublishError> {
+    pub(crate) fn publish(
+        &self,
+        message: &mut impl Outgoing,
+        mut trace: Outbound,
+    ) -> Result<(), PublishError> {
         let routes = self.routes();
         self.wait_for_room(&routes)?;
         let by_process = !routes.process.is_empty();
@@ -340,10 +350,11 @@ impl Outlet {
         // Where only one takes the bytes, they are written into its memory; for several they are written once and copied.
         let shared = by_process && message.wants_bytes(&routes.process)
             || routes.needs_engine && (by_process || by_host);
-        let bytes = if shared { Some(self.serialize(message)?) } else { None };
-        let loan = self.loan(&routes, message, bytes.as_deref())?;
-        self.send(&routes, message, bytes.as_ref(), loan)?;
+        let bytes = if shared { Some(self.serialize(message, &mut trace)?) } else { None };
+        let loan = self.loan(&routes, message, bytes.as_deref(), &mut trace)?;
+        self.send(&routes, message, bytes.as_ref(), loan, &mut trace)?;
         self.finish(&routes, bytes);
+        trace.pass(Point::PublishEnd);
         Ok(())
     }
 
@@ -365,9 +376,12 @@ impl Outlet {
         message: &mut impl Outgoing,
         bytes: Option<&Arc<Buffer>>,
         loan: Option<HostLoan>,
+        trace: &mut Outbound,
     ) -> Result<(), PublishError> {
         let mut sending = self.lock_sending();
         let (stamp, number) = sending.next();
+        let id = || MessageId { publisher: self.gid.0, stamp: stamp.0, number };
+        trace.name(&self.traced, id);
         if sending.is_on_detour {
             sending.is_on_detour = !self.has_detour_ended(routes);
         }
@@ -381,8 +395,8 @@ impl Outlet {
         if engine_first {
             // Rare: the message may be given away below. One that was built in place is nowhere but there.
             match &detoured {
-                Some(loan) => self.write_to_engine(stamp, &mut Bytes(loan), None)?,
-                None => self.write_to_engine(stamp, message, None)?,
+                Some(loan) => self.write_to_engine(stamp, &mut Bytes(loan), None, trace)?,
+                None => self.write_to_engine(stamp, message, None, trace)?,
             }
         }
         if detoured.is_some() {
@@ -391,11 +405,12 @@ impl Outlet {
         if !routes.process.is_empty() {
             let expires = self.lifespan.map(|lifespan| Instant::now() + lifespan);
             let envelope = Envelope { publisher: self.gid, stamp, number, since: number, expires };
+            feros_trace::pass(Point::WriteBegin, feros_trace::Path::Process, &self.traced, id);
             message.put(&routes.process, envelope, bytes);
             self.counters.process.count(routes.process.len(), bytes.map_or(0, |bytes| bytes.len()));
         }
         if needs_engine && !engine_first {
-            self.write_to_engine(stamp, message, bytes.map(Arc::as_ref))?;
+            self.write_to_engine(stamp, message, bytes.map(Arc::as_ref), trace)?;
         }
         if !needs_engine {
             self.counters.skipped_engine_writes.fetch_add(1, Ordering::Relaxed);
@@ -416,13 +431,14 @@ impl Outlet {
         routes: &Routes,
         message: &mut impl Outgoing,
         bytes: Option<&Buffer>,
+        trace: &mut Outbound,
     ) -> Result<Option<HostLoan>, PublishError> {
         let size_bytes = bytes.map_or_else(|| message.size_bytes(), Buffer::len);
         let Some(memory) = &routes.memory else { return Ok(None) };
         let Some(mut loan) = self.try_loan(memory, size_bytes)? else { return Ok(None) };
         match bytes {
             Some(bytes) => loan.copy_from_slice(bytes.as_slice()),
-            None => message.fill(&mut loan).map_err(engine_error)?,
+            None => fill(message, &mut loan, trace).map_err(engine_error)?,
         }
         Ok(Some(loan))
     }
@@ -452,9 +468,13 @@ impl Outlet {
         });
         let header =
             SampleHeader { stamp: stamp.0, publication_number: number, expires_nanos: expires, flags: 0 };
+        let id = || MessageId { publisher: self.gid.0, stamp: stamp.0, number };
+        feros_trace::pass(Point::WriteBegin, feros_trace::Path::Host, &self.traced, id);
         // Counted before: a subscription must not have taken more than was sent.
         routes.served().for_each(|(_, served)| served.count_sent());
-        if let Err(error) = memory.send(loan, header) {
+        let sent = memory.send(loan, header);
+        feros_trace::pass(Point::WriteEnd, feros_trace::Path::Host, &self.traced, id);
+        if let Err(error) = sent {
             self.count_host_failure(&error);
             return false;
         }
@@ -462,6 +482,7 @@ impl Outlet {
             self.warn_of_full_pool(memory);
         }
         for (route, _) in routes.served() {
+            feros_trace::pass(Point::Announced, feros_trace::Path::Host, &route.traced, id);
             route.peer.ring();
             self.counters.host.count(1, size_bytes);
         }
@@ -496,6 +517,7 @@ impl Outlet {
         stamp: Stamp,
         message: &mut impl Outgoing,
         bytes: Option<&Buffer>,
+        trace: &mut Outbound,
     ) -> Result<(), PublishError> {
         let size = bytes.map_or_else(|| message.size_bytes(), Buffer::len);
         let mut copy;
@@ -509,7 +531,7 @@ impl Outlet {
                 &mut copy
             }
             None => {
-                write = |memory: &mut [u8]| message.fill(memory);
+                write = |memory: &mut [u8]| fill(message, memory, trace);
                 &mut write
             }
         };
@@ -519,10 +541,14 @@ impl Outlet {
     }
 
     /// The message in a buffer of the pool.
-    fn serialize(&self, message: &mut impl Outgoing) -> Result<Arc<Buffer>, PublishError> {
+    fn serialize(
+        &self,
+        message: &mut impl Outgoing,
+        trace: &mut Outbound,
+    ) -> Result<Arc<Buffer>, PublishError> {
         let mut buffer = self.lock_buffers().get(message.size_bytes());
         let memory = Arc::get_mut(&mut buffer).expect("a buffer of the pool that nobody else uses");
-        message.fill(memory.bytes_mut()).map_err(engine_error)?;
+        fill(message, memory.bytes_mut(), trace).map_err(engine_error)?;
         Ok(buffer)
     }
 
@@ -557,6 +583,14 @@ impl Outlet {
     fn lock_buffers(&self) -> MutexGuard<'_, BufferPool> {
         self.buffers.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Serializes the message.
+fn fill(message: &mut impl Outgoing, memory: &mut [u8], trace: &mut Outbound) -> Result<(), FillAborted> {
+    trace.pass(Point::SerializeBegin);
+    let filled = message.fill(memory);
+    trace.pass(Point::SerializeEnd);
+    filled
 }
 
 fn engine_error(FillAborted: FillAborted) -> PublishError {

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use feros_rmw::Gid;
 use feros_shm::{Announced, Choice, HostPublisher, Path, Reason};
+use feros_trace::{Endpoint, Point};
 
 use crate::paths::host_sending::{HostRoute, Served};
 use crate::paths::inbox::{AnyInbox, Envelope};
@@ -89,12 +90,19 @@ pub(crate) struct ProcessRoute {
     pub(super) subscription: Gid,
     /// Number of the first message that it is sent on this path.
     pub(super) since: u64,
+    pub(super) traced: Endpoint,
 }
 
 impl ProcessRoute {
     /// The envelope of a message as this subscription gets it.
     pub(crate) fn address(&self, envelope: Envelope) -> Envelope {
         Envelope { since: self.since, ..envelope }
+    }
+
+    /// Wakes who takes from the inbox, where the message is by now.
+    pub(crate) fn wake(&self, message: &Envelope) {
+        feros_trace::pass(Point::Announced, feros_trace::Path::Process, &self.traced, || message.id());
+        self.inbox.wake();
     }
 }
 

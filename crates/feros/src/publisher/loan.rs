@@ -5,6 +5,7 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 use feros_message::{BuildError, Message};
+use feros_trace::Outbound;
 
 use crate::paths::{Built, Outlet};
 use crate::publisher::PublishError;
@@ -54,7 +55,7 @@ impl<M: Message> Loan<M> {
     /// # Errors
     /// As [`Publisher::publish`](crate::Publisher::publish).
     pub fn publish(self) -> Result<(), PublishError> {
-        self.outlet.publish_built(self.memory)
+        self.outlet.publish_built(self.memory, Outbound::publish())
     }
 }
 

@@ -125,7 +125,7 @@ impl<M: Message> Outgoing for OutgoingMessage<'_, M> {
                 }
                 (None, Some(bytes)) => {
                     route.inbox.put_bytes(route.address(envelope), lend(bytes));
-                    route.inbox.wake();
+                    route.wake(&envelope);
                 }
                 (None, None) => {}
             }
@@ -143,7 +143,7 @@ impl<M: Message> Outgoing for OutgoingMessage<'_, M> {
             };
             if let Some((route, inbox)) = inboxes.next() {
                 inbox.put(route.address(envelope), content);
-                inbox.wake();
+                route.wake(&envelope);
             }
             return;
         }
@@ -154,7 +154,7 @@ impl<M: Message> Outgoing for OutgoingMessage<'_, M> {
             if let Some(pointer) = pointer {
                 inbox.put(route.address(envelope), Content::Shared(pointer));
             }
-            inbox.wake();
+            route.wake(&envelope);
         }
     }
 }

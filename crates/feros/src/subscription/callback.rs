@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use feros_message::{DecodeError, Message};
 use feros_rmw::MessageInfo;
+use feros_trace::Point;
 
 use crate::message_forms::{SerializedMessage, View};
 use crate::paths::{Received, Want};
@@ -42,6 +43,14 @@ pub(crate) mod form {
     pub struct WithInfo<F>(F);
 }
 
+/// What a callback takes, made between its trace points: the callback is called next.
+pub(crate) fn traced<T>(make: impl FnOnce() -> Result<T, DecodeError>) -> Result<T, DecodeError> {
+    feros_trace::delivery(Point::DeserializeBegin);
+    let made = make()?;
+    feros_trace::delivery(Point::Callback);
+    Ok(made)
+}
+
 macro_rules! callback_form {
     ($form:ty, $want:expr, $argument:ty, $make:expr) => {
         impl<M: Message, F: FnMut($argument) + Send + 'static> SubscriptionCallback<M, $form> for F {
@@ -49,7 +58,9 @@ macro_rules! callback_form {
 
             fn call(&mut self, message: Received<M>) -> Result<(), DecodeError> {
                 let make: fn(Received<M>) -> Result<$argument, DecodeError> = $make;
-                self(make(message)?);
+                let argument = traced(|| make(message))?;
+                self(argument);
+                feros_trace::delivery(Point::CallbackEnd);
                 Ok(())
             }
         }
@@ -63,7 +74,9 @@ macro_rules! callback_form {
             fn call(&mut self, message: Received<M>) -> Result<(), DecodeError> {
                 let make: fn(Received<M>) -> Result<$argument, DecodeError> = $make;
                 let info = message.info();
-                self(make(message)?, info);
+                let argument = traced(|| make(message))?;
+                self(argument, info);
+                feros_trace::delivery(Point::CallbackEnd);
                 Ok(())
             }
         }

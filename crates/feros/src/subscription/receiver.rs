@@ -7,6 +7,7 @@ use feros_executor::{Executable, Progress, Ringer};
 use feros_message::DecodeError;
 use feros_rmw::{EventError, Gid, Sample, Subscription as EngineSubscription, SubscriptionEvent, TakeError};
 use feros_shm::{Path, PathSet};
+use feros_trace::{Endpoint, Kind};
 
 use crate::endpoint::Events;
 use crate::logging;
@@ -58,6 +59,7 @@ pub(crate) struct Receiver<M, D, T> {
     /// A message that was taken before its turn.
     taken: Option<Incoming<M>>,
     logger: Arc<str>,
+    traced: Endpoint,
 }
 
 impl<M, D, T> Executable for Receiver<M, D, T>
@@ -100,6 +102,7 @@ where
             topic: topic.to_owned(),
             type_name: type_name.to_owned(),
             session: engine.gid().participant_prefix(),
+            traced: Endpoint::new(Kind::Subscription, engine.gid().0, topic),
             engine,
             merge: Merge::new(inbox, engine_pending, tally.merge.clone()),
             tally,
@@ -139,6 +142,12 @@ where
         if self.tally.lost() != lost_before {
             self.events.announce();
         }
+        if feros_trace::is_on()
+            && let Some(incoming) = &incoming
+        {
+            let (path, message) = incoming.traced();
+            feros_trace::taken(path, &self.traced, || message);
+        }
         incoming
     }
 
@@ -149,6 +158,8 @@ where
     }
 
     fn deliver(&mut self, incoming: Incoming<M>) {
+        let traced = feros_trace::is_on().then(|| incoming.traced());
+        let _delivery = traced.map(|(path, message)| feros_trace::deliver(path, &self.traced, || message));
         let message = match incoming {
             Incoming::Message(item) => {
                 let message = Received::from_item(item, self.session);
@@ -247,6 +258,7 @@ where
         while let Some(mut receiver) = turn {
             let mut progress = Progress::Done;
             while receiver.has_messages_of_this_process() {
+                feros_trace::begin_turn(0); // not the executor's, which may be somebody else's turn
                 progress = receiver.receive_one();
             }
             drop(receiver);

@@ -1,6 +1,6 @@
 //! Writing numbers, texts and blocks.
 
-use super::checksum;
+use super::format::checksum;
 use crate::endpoint::EndpointName;
 use crate::event::Event;
 use crate::recorder::ThreadEvents;

@@ -1,6 +1,6 @@
 //! The layers as the documents group them that the laboratory re-runs.
 
-use super::layers::{Breakdown, Layer};
+use crate::layers::{Breakdown, Layer};
 
 /// The parts of figure 6 of Kronauer et al., *Latency Overhead of ROS2 for Modular Time-Critical Systems*, in nanoseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -80,9 +80,9 @@ impl Figure11 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::layers::tests::way;
     use super::*;
-    use crate::Point;
+    use crate::layers::tests::way;
+    use feros_trace::Point;
 
     /// Every layer a power of two, so that each sum says which layers are in it.
     fn breakdown() -> Breakdown {

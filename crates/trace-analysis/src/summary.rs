@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::layers::{Breakdown, Layer};
-use super::merge::Trace;
+use crate::layers::{Breakdown, Layer};
+use crate::merge::Trace;
 
 /// A trace at a glance.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -101,7 +101,7 @@ impl Summary {
                 topics.entry((delivery.topic.clone(), delivery.path)).or_default().push(breakdown);
             }
         }
-        let summarize = |((topic, path), breakdowns): ((String, crate::Path), Vec<Breakdown>)| {
+        let summarize = |((topic, path), breakdowns): ((String, feros_trace::Path), Vec<Breakdown>)| {
             let all = breakdowns.iter().map(Breakdown::end_to_end_nanos).collect();
             let end_to_end = Percentiles::of(all)?;
             Some(TopicSummary { topic, path: path.name(), end_to_end, layers: layers(&breakdowns) })

@@ -3,11 +3,10 @@
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path as FilePath, PathBuf};
 
-use super::layers::Way;
-use crate::endpoint::{EndpointName, Kind};
-use crate::event::Event;
-use crate::file::{FILE_EXTENSION, Process, ReadError};
-use crate::point::{Path, Point};
+use crate::layers::Way;
+use feros_trace::{EndpointName, Event, FILE_EXTENSION, Kind, Path, Point};
+
+use crate::read::{Process, ReadError};
 
 /// Why a trace cannot be made out.
 #[derive(Debug, thiserror::Error)]
@@ -134,7 +133,7 @@ impl Trace {
     }
 
     /// Every event with its process and the endpoint that it concerns, if that is known.
-    pub(super) fn events(&self) -> impl Iterator<Item = (&Process, &Event, Option<&EndpointName>)> {
+    pub(crate) fn events(&self) -> impl Iterator<Item = (&Process, &Event, Option<&EndpointName>)> {
         self.processes.iter().flat_map(|process| {
             let events = process.threads.iter().flat_map(|thread| &thread.events);
             events.map(move |event| (process, event, process.endpoints.get(&event.endpoint)))

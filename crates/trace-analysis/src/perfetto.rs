@@ -6,12 +6,10 @@ use std::io::{self, Write};
 
 use serde_json::{Value, json};
 
-use super::merge::Trace;
-use crate::endpoint::EndpointName;
-use crate::event::Event;
-use crate::file::Process;
-use crate::point::Point;
-use crate::recorder::ThreadEvents;
+use crate::merge::Trace;
+use feros_trace::{EndpointName, Event, Point, ThreadEvents};
+
+use crate::read::Process;
 
 /// Pieces of work: where they begin and end, and what they are called.
 const SLICES: [(Point, Point, &str); 8] = [

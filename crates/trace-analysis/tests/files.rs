@@ -4,8 +4,8 @@
 use std::path::Path as FilePath;
 use std::process::Command;
 
-use feros_trace::analysis::{Layer, Summary, Trace, TraceError};
-use feros_trace::{Endpoint, Event, Kind, MessageId, Path, Point, Process, ReadError};
+use feros_trace::{Endpoint, Event, Kind, MessageId, Path, Point};
+use feros_trace_analysis::{Layer, Process, ReadError, Summary, Trace, TraceError};
 
 const PUBLISHER: [u8; 16] = [1; 16];
 const SUBSCRIPTION: [u8; 16] = [2; 16];

@@ -1,6 +1,6 @@
 //! The layers: the time from each point that a message passed to the next.
 
-use crate::point::Point;
+use feros_trace::Point;
 
 /// A part of a message's latency.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -157,13 +157,13 @@ impl Breakdown {
         self.layers.iter().flatten().sum()
     }
 
-    pub(super) fn sum(&self, layers: &[Layer]) -> u64 {
+    pub(crate) fn sum(&self, layers: &[Layer]) -> u64 {
         layers.iter().filter_map(|layer| self.nanos(*layer)).sum()
     }
 }
 
 #[cfg(test)]
-pub(super) mod tests {
+pub(crate) mod tests {
     use super::*;
 
     pub(crate) fn way(points: &[(Point, u64)]) -> Way {

@@ -4,11 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::layers::{Breakdown, Way};
-use crate::endpoint::{self, Kind};
-use crate::event::Event;
-use crate::point::{Path, Point};
-use crate::recorder::ThreadEvents;
+use crate::layers::{Breakdown, Way};
+use feros_trace::{Event, Kind, Path, Point, ThreadEvents};
 
 /// When messages passed one point. Each program of a cell tells its own.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -47,14 +44,23 @@ pub struct Joined {
 
 /// Events of this process as series, to be told in lines of JSON. `number_of` says the laboratory's number of an event's message:
 /// events of messages without one are left out.
+///
+/// Where the message was published by this process, its number is that of the publication, from 1, at all points.
 pub fn series(
     threads: &[ThreadEvents],
     mut number_of: impl FnMut(&Event) -> Option<u64>,
 ) -> Vec<PointSeries> {
-    let names: BTreeMap<u32, _> = endpoint::names().into_iter().map(|name| (name.number, name)).collect();
+    let events = || threads.iter().flat_map(|thread| &thread.events);
+    let key = |event: &Event| (event.message.publisher, event.message.stamp);
+    // The engine does not know the client's numbers.
+    let published = events().filter(|event| event.point == Point::Publish);
+    let numbers: BTreeMap<_, u64> = published.map(|event| (key(event), event.message.number)).collect();
+    let names: BTreeMap<u32, _> =
+        feros_trace::endpoints().into_iter().map(|name| (name.number, name)).collect();
     let mut all: BTreeMap<_, (Vec<u64>, Vec<u64>)> = BTreeMap::new();
-    for event in threads.iter().flat_map(|thread| &thread.events) {
-        let Some(number) = number_of(event) else { continue };
+    for mut event in events().copied() {
+        event.message.number = numbers.get(&key(&event)).copied().unwrap_or(event.message.number);
+        let Some(number) = number_of(&event) else { continue };
         let name = names.get(&event.endpoint);
         let of = name.filter(|name| name.kind == Kind::Subscription).map(|name| name.gid);
         let series = all.entry((event.point, event.message.publisher, of, event.path)).or_default();
@@ -123,7 +129,7 @@ mod tests {
     #![allow(clippy::unwrap_used)]
 
     use super::*;
-    use crate::analysis::Layer;
+    use crate::Layer;
 
     fn told(line: &str) -> PointSeries {
         serde_json::from_str(line).unwrap()

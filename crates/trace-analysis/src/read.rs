@@ -3,11 +3,8 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use super::{END, FORMAT, MAGIC, NAMES, THREAD, checksum};
-use crate::endpoint::{EndpointName, Kind};
-use crate::event::{Event, MessageId};
-use crate::point::{Path as MessagePath, Point};
-use crate::recorder::ThreadEvents;
+use feros_trace::format::{END, MAGIC, NAMES, THREAD, checksum};
+use feros_trace::{EndpointName, Event, FORMAT, Kind, MessageId, Path as MessagePath, Point, ThreadEvents};
 
 /// What one process has recorded.
 #[derive(Debug, Clone, PartialEq, Eq)]

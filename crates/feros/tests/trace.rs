@@ -1,0 +1,345 @@
+//! Trace points on the real engine: the children are unmodified programs, each a process of its own, since a trace is a process's.
+#![allow(clippy::unwrap_used)]
+
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::path::Path as FilePath;
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{Receiver, sync_channel};
+use std::time::{Duration, Instant};
+
+use feros::msgs::sensor_msgs::msg::{Image, ImageShape};
+use feros::msgs::std_msgs::msg::HeaderShape;
+use feros::rmw::{DiscoveryRange, SessionOptions};
+use feros::trace::{self, Point};
+use feros::{
+    Arguments, Context, ContextOptions, Dispatch, Executor, Path, PathSet, Publisher, PublisherOptions,
+    Stopper, Subscription, SubscriptionOptions,
+};
+use feros_trace_analysis::{Delivery, Figure6, Figure11, Layer, Summary, Trace};
+
+/// In a child: what it does.
+const ROLE: &str = "FEROS_TRACE_TEST_ROLE";
+/// In a child: the domain of its test.
+const DOMAIN: &str = "FEROS_TRACE_TEST_DOMAIN";
+const WATCHDOG: Duration = Duration::from_secs(60);
+const MESSAGES: u32 = 20;
+
+fn context() -> Context {
+    let session = SessionOptions {
+        domain_id: std::env::var(DOMAIN).unwrap().parse().unwrap(),
+        discovery_range: DiscoveryRange::Localhost,
+        ..SessionOptions::default()
+    };
+    let arguments = Arguments::default();
+    Context::new(ContextOptions {
+        session,
+        arguments,
+        engine: None,
+        handle_signals: false,
+        paths: PathSet::ALL,
+    })
+    .unwrap()
+}
+
+fn image(number: u32) -> Image {
+    Image { height: number, data: vec![7; 20_000], ..Image::default() }
+}
+
+/// A subscription that tells the numbers of its messages, spun on a thread of its own until it is dropped.
+struct Listener {
+    numbers: Receiver<(u32, u64)>,
+    stopper: Stopper,
+    thread: Option<std::thread::JoinHandle<()>>,
+    _subscription: Subscription<Image>,
+    _context: Context,
+}
+
+impl Listener {
+    fn new(context: &Context, options: SubscriptionOptions) -> Self {
+        let node = context.create_node("listener").unwrap();
+        let (sender, numbers) = sync_channel(10_000);
+        let callback = move |image: Image| sender.send((image.height, trace::now_nanos())).unwrap();
+        let subscription = node.create_subscription("image", options, callback).unwrap();
+        let executor = Executor::new();
+        executor.add_node(&node).unwrap();
+        let stopper = executor.stopper();
+        let spin = move || executor.spin().unwrap();
+        let thread = Some(std::thread::Builder::new().name("spins".into()).spawn(spin).unwrap());
+        Self { numbers, stopper, thread, _subscription: subscription, _context: context.clone() }
+    }
+
+    fn wait_for(&self, wanted: u32) -> u64 {
+        loop {
+            let (number, at) = self.numbers.recv_timeout(WATCHDOG).expect("the watchdog bit");
+            if number == wanted {
+                return at;
+            }
+        }
+    }
+}
+
+impl Drop for Listener {
+    fn drop(&mut self) {
+        self.stopper.stop();
+        self.thread.take().unwrap().join().unwrap();
+    }
+}
+
+fn wait_for_path(publisher: &Publisher<Image>, path: Path) {
+    publisher.wait_for_subscriptions(1, WATCHDOG).unwrap();
+    let started = Instant::now();
+    while !publisher.paths().iter().any(|found| found.path == Some(path)) {
+        assert!(started.elapsed() < WATCHDOG, "the watchdog bit: {:?}", publisher.paths());
+        publisher.publish(image(0)).unwrap();
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
+fn paths(path: Path) -> PathSet {
+    match path {
+        Path::Process => PathSet::ALL,
+        Path::Host => PathSet::ALL.without(Path::Process),
+        Path::Network => PathSet::ALL.without(Path::Process).without(Path::Host),
+    }
+}
+
+/// Publishes each message after the one before has arrived, and says how long each took as a program can measure it.
+fn pair(path: Path, subscription: SubscriptionOptions, publisher: PublisherOptions, is_built: bool) {
+    let (here, there) = (context(), context());
+    let talker = here.create_node("talker").unwrap();
+    let publisher = talker.create_publisher::<Image>("image", publisher.paths(paths(path))).unwrap();
+    let listener = Listener::new(&there, subscription.paths(paths(path)));
+    wait_for_path(&publisher, path);
+    for number in 1..=MESSAGES {
+        let begin;
+        if is_built {
+            let header = HeaderShape { frame_id: "" };
+            let mut loan = publisher.loan(&ImageShape { header, encoding: "", data: 20_000 }).unwrap();
+            *loan.fields().unwrap().height = number;
+            begin = trace::now_nanos();
+            loan.publish().unwrap();
+        } else {
+            let message = image(number);
+            begin = trace::now_nanos();
+            publisher.publish(message).unwrap();
+        }
+        println!("measured {number} {}", listener.wait_for(number) - begin);
+    }
+}
+
+/// The children of the tests below: not a test of its own.
+#[test]
+fn child() {
+    let Ok(role) = std::env::var(ROLE) else { return };
+    match role.as_str() {
+        "process" => pair(Path::Process, 10.into(), 10.into(), false),
+        "direct" => {
+            let direct = SubscriptionOptions::from(10).dispatch(Dispatch::PublishingThread);
+            pair(Path::Process, direct, 10.into(), false);
+        }
+        "host" => pair(Path::Host, 10.into(), 10.into(), false),
+        "built" => pair(Path::Host, 10.into(), 10.into(), true),
+        "network" => pair(Path::Network, 10.into(), 10.into(), false),
+        "asynchronous" => pair(Path::Network, 10.into(), PublisherOptions::from(10).asynchronous(10), false),
+        "off" => {
+            assert!(!trace::is_on());
+            pair(Path::Host, 10.into(), 10.into(), false);
+            assert_eq!((trace::drain(), trace::file()), (vec![], None));
+        }
+        // They end when their standard input does.
+        "talker" => {
+            let context = context();
+            let node = context.create_node("talker").unwrap();
+            let publisher = node.create_publisher::<Image>("image", 10).unwrap();
+            wait_for_path(&publisher, Path::Host);
+            for number in 1..=MESSAGES {
+                publisher.publish(image(number)).unwrap();
+                std::thread::sleep(Duration::from_millis(2));
+            }
+            say_done_and_wait();
+        }
+        "listener" => {
+            let context = context();
+            let listener = Listener::new(&context, 10.into());
+            listener.wait_for(MESSAGES);
+            say_done_and_wait();
+        }
+        other => panic!("{other}"),
+    }
+}
+
+fn say_done_and_wait() {
+    println!("done");
+    std::io::stdout().flush().unwrap();
+    let _ = std::io::stdin().lines().next();
+}
+
+fn child_of(role: &str, folder: Option<&FilePath>) -> Command {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command.args(["child", "--exact", "--nocapture"]).env(ROLE, role);
+    // One test after the other would do with one domain, but they run side by side.
+    let numbers = ["process", "direct", "host", "built", "network", "asynchronous", "off"];
+    let number = numbers.iter().position(|known| *known == role).unwrap_or(numbers.len());
+    command.env(DOMAIN, (170 + number as u32 + std::process::id() % 5 * 10).to_string());
+    command.env_remove("FEROS_TRACE").envs(folder.map(|folder| ("FEROS_TRACE", folder)));
+    command
+}
+
+/// Runs a pair and returns its messages by the wanted path, each with the latency that the program measured.
+fn run_pair(role: &str, path: trace::Path) -> Vec<(Delivery, u64)> {
+    let folder = tempfile::tempdir().unwrap();
+    let output = child_of(role, Some(folder.path())).output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    let text = String::from_utf8(output.stdout).unwrap();
+    let measured =
+        text.lines().filter_map(|line| line.split("measured ").nth(1)?.split(' ').nth(1)?.parse().ok());
+    let measured: Vec<u64> = measured.collect();
+    assert_eq!(measured.len(), MESSAGES as usize);
+    let trace = Trace::read(folder.path()).unwrap();
+    assert_eq!((trace.processes.len(), trace.incomplete().count()), (1, 0));
+    let deliveries = trace.deliveries();
+    assert_eq!(deliveries.without_publisher.len(), 0, "{:?}", deliveries.without_publisher);
+    let last = deliveries.whole.len().checked_sub(MESSAGES as usize).unwrap();
+    let last = deliveries.whole[last..].to_vec();
+    for delivery in &last {
+        assert_eq!((delivery.topic.as_str(), delivery.path), ("/image", path));
+    }
+    last.into_iter().zip(measured).collect()
+}
+
+/// The messages passed exactly these layers, and they add up.
+///
+/// Where a subscription still looks whether there is more, it may take a message before its flag is found: that one has no
+/// notification.
+fn assert_layers(messages: &[(Delivery, u64)], expected: &[Layer]) {
+    let passed =
+        |layer: &Layer| messages.iter().any(|(one, _)| one.way.breakdown().unwrap().nanos(*layer).is_some());
+    assert_eq!(Layer::ALL.into_iter().filter(passed).collect::<Vec<_>>(), expected);
+    for (delivery, measured) in messages {
+        let breakdown = delivery.way.breakdown().unwrap();
+        for layer in expected.iter().filter(|layer| **layer != Notification) {
+            assert!(breakdown.nanos(*layer).is_some(), "{layer:?}: {:?}", delivery.way);
+        }
+        let between = |from, to| delivery.way.at(to).unwrap() - delivery.way.at(from).unwrap();
+        assert_eq!(breakdown.end_to_end_nanos(), between(Point::Publish, Point::Callback));
+        assert!(breakdown.end_to_end_nanos() <= *measured, "{measured}: {:?}", delivery.way);
+        let figure = Figure6::new(&breakdown, *measured);
+        assert_eq!(figure.parts().iter().map(|(_, nanos)| nanos).sum::<u64>(), *measured);
+        let figure = Figure11::new(&breakdown);
+        assert_eq!(figure.parts().iter().map(|(_, nanos)| nanos).sum::<u64>(), breakdown.end_to_end_nanos());
+        assert!(delivery.way.at(Point::CallbackEnd) >= delivery.way.at(Point::Callback));
+        assert!(delivery.way.at(Point::PublishEnd) > delivery.way.at(Point::Publish));
+    }
+}
+
+use Layer::{
+    Client, Deserialize, Dispatch as Dispatching, EngineReceive, EngineWrite, Notification, Queue, SendQueue,
+    Serialize, Take, Wire,
+};
+
+#[test]
+fn the_process_path_has_every_layer_but_bytes_and_engine() {
+    let messages = run_pair("process", trace::Path::Process);
+    assert_layers(&messages, &[Client, EngineWrite, Notification, Queue, Take, Dispatching, Deserialize]);
+}
+
+#[test]
+fn with_direct_dispatch_there_is_no_notification() {
+    let messages = run_pair("direct", trace::Path::Process);
+    assert_layers(&messages, &[Client, EngineWrite, Queue, Take, Dispatching, Deserialize]);
+}
+
+#[test]
+fn the_host_path_has_every_layer_but_the_engine_s_receiving() {
+    let layers = [Client, Serialize, EngineWrite, Wire, Notification, Queue, Take, Dispatching, Deserialize];
+    assert_layers(&run_pair("host", trace::Path::Host), &layers);
+}
+
+#[test]
+fn a_message_built_in_place_is_not_serialized() {
+    let layers = [Client, EngineWrite, Wire, Notification, Queue, Take, Dispatching, Deserialize];
+    assert_layers(&run_pair("built", trace::Path::Host), &layers);
+}
+
+#[test]
+fn the_network_path_has_every_layer() {
+    let layers = [
+        Client,
+        Serialize,
+        EngineWrite,
+        Wire,
+        EngineReceive,
+        Notification,
+        Queue,
+        Take,
+        Dispatching,
+        Deserialize,
+    ];
+    assert_layers(&run_pair("network", trace::Path::Network), &layers);
+}
+
+#[test]
+fn an_asynchronous_publisher_has_a_send_queue_besides() {
+    assert_layers(&run_pair("asynchronous", trace::Path::Network), &Layer::ALL);
+    assert!(Layer::ALL.contains(&SendQueue));
+}
+
+#[test]
+fn off_nothing_is_recorded() {
+    let output = child_of("off", None).output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+}
+
+fn start(role: &str, folder: &FilePath) -> Child {
+    child_of(role, Some(folder)).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap()
+}
+
+/// Ended by force if the test fails.
+struct Ended(Child);
+
+impl Ended {
+    fn wait_until_done(&mut self) {
+        let lines = BufReader::new(self.0.stdout.as_mut().unwrap()).lines();
+        assert!(lines.map(Result::unwrap).any(|line| line.contains("done")), "it failed");
+    }
+
+    fn end_well(&mut self) {
+        drop(self.0.stdin.take());
+        assert!(self.0.wait().unwrap().success());
+    }
+}
+
+impl Drop for Ended {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+#[test]
+fn two_processes_are_joined_and_one_that_is_killed_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut listener = Ended(start("listener", folder.path()));
+    let mut talker = Ended(start("talker", folder.path()));
+    let mut doomed = Ended(start("listener", folder.path()));
+    talker.wait_until_done();
+    listener.wait_until_done();
+    doomed.0.kill().unwrap();
+    talker.end_well();
+    listener.end_well();
+    let trace = Trace::read(folder.path()).unwrap();
+    assert_eq!(trace.processes.len(), 3);
+    let [killed] = trace.incomplete().collect::<Vec<_>>()[..] else { panic!("one was killed: {trace:?}") };
+    assert_eq!(killed.process, doomed.0.id());
+    let summary = Summary::of(&trace);
+    let host = summary.topics.iter().find(|topic| topic.topic == "/image" && topic.path == "host").unwrap();
+    assert!(host.end_to_end.count >= u64::from(MESSAGES), "{summary:?}");
+    let names: Vec<_> = host.layers.iter().map(|layer| layer.name).collect();
+    for layer in [Client, Serialize, EngineWrite, Wire, Notification, Queue, Take, Dispatching, Deserialize] {
+        assert!(names.contains(&layer.name()), "{names:?}");
+    }
+    for topic in &summary.topics {
+        let parts: f64 = topic.layers.iter().map(|layer| layer.share_percent).sum();
+        assert!((parts - 100.0).abs() < 1e-6, "{topic:?}");
+    }
+}
