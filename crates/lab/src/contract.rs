@@ -59,8 +59,8 @@ words! {
         Nodes = "nodes",
         /// A whole graph of nodes, by name: with `--graph`, beside what all programs take.
         Graph = "graph",
-        /// Not a middleware: a limit of the machine.
-        Floor = "floor",
+        /// Not a middleware: the limits of the machine.
+        Floors = "floors",
     }
 }
 
@@ -158,6 +158,8 @@ pub enum Line {
     Published(Published),
     /// The time in a layer, per message.
     Layers(LayerSamples),
+    /// A limit of the machine, of the role `floors`.
+    Floor(FloorSamples),
     /// The last.
     End(End),
     /// Why it cannot go on.
@@ -218,6 +220,18 @@ pub struct LayerSamples {
     #[serde(default)]
     pub numbers: Vec<u64>,
     /// Per message.
+    pub nanos: Vec<u64>,
+}
+
+/// A limit of the machine.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+pub struct FloorSamples {
+    /// What it is: `futex`, `memcpy`.
+    pub name: String,
+    /// Payload; 0 where there is none.
+    #[serde(default)]
+    pub size_bytes: u64,
+    /// What one took.
     pub nanos: Vec<u64>,
 }
 

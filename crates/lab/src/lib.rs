@@ -5,10 +5,16 @@
 
 pub mod contract;
 mod document;
+pub mod machine;
 mod nearest;
+mod noise;
 pub mod peer;
+pub mod plan;
 pub mod record;
+pub mod run;
 pub mod scenario;
 pub mod statistics;
+mod usage;
+pub mod workshop;
 
 pub use document::DocumentError;

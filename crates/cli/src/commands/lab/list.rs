@@ -1,6 +1,9 @@
 //! `feros lab list`.
 
 use std::process::ExitCode;
+use std::sync::atomic::AtomicBool;
+
+use feros_lab::workshop::{State, Workshop};
 
 use super::places::Places;
 use crate::error::CliError;
@@ -11,6 +14,9 @@ use crate::output;
 pub(crate) struct Args {
     #[command(flatten)]
     places: Places,
+    /// Build the programs of all systems first, to know which are installed; takes minutes the first time
+    #[arg(long)]
+    build: bool,
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
@@ -21,8 +27,27 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
     });
     output::print_table(&["scenario", "re-runs", "grids", "what"], rows)?;
     let peers = args.places.peers()?;
-    let rows = peers.iter().map(|peer| vec![peer.name.clone(), peer.manifest.title.clone()]);
+    let mut workshop = Workshop::new();
+    let mut rows = Vec::new();
+    for peer in peers.iter() {
+        if args.build {
+            workshop.prepare(peer, &AtomicBool::new(false)).map_err(CliError::failed)?;
+        }
+        let (state, command) = match workshop.known(peer) {
+            None => ("not built yet: --build tries".to_owned(), None),
+            Some(State::Ready(_)) => ("installed".to_owned(), None),
+            Some(State::Missing(missing)) => (format!("not installed: {}", missing.reason), missing.install),
+        };
+        let variants: Vec<&str> = peer.manifest.variant.iter().map(|variant| variant.name.as_str()).collect();
+        rows.push(vec![
+            peer.name.clone(),
+            peer.manifest.title.clone(),
+            variants.join(" "),
+            state,
+            command.unwrap_or_default(),
+        ]);
+    }
     output::print("\n")?;
-    output::print_table(&["system", "what"], rows)?;
+    output::print_table(&["system", "what", "configurations", "state", "command that installs it"], rows)?;
     Ok(ExitCode::SUCCESS)
 }

@@ -2,6 +2,9 @@
 
 mod list;
 mod places;
+mod plan;
+mod run;
+mod target;
 
 use std::process::ExitCode;
 
@@ -11,10 +14,16 @@ use crate::error::CliError;
 pub(crate) enum Command {
     /// What there is: scenarios, grids, systems and whether they are installed
     List(list::Args),
+    /// What a grid or a scenario file would do here: cells, how long it takes, what is missing
+    Plan(plan::Args),
+    /// Measure a grid or a scenario file; given again, an interrupted run continues
+    Run(run::Args),
 }
 
 pub(crate) fn run(command: Command) -> Result<ExitCode, CliError> {
     match command {
         Command::List(args) => list::run(&args),
+        Command::Plan(args) => plan::run(&args),
+        Command::Run(args) => run::run(&args),
     }
 }

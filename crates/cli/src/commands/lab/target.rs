@@ -1,0 +1,91 @@
+//! What is measured: a grid by its name, or a scenario file as it stands.
+
+use std::path::Path;
+
+use feros_lab::machine::Machine;
+use feros_lab::peer::Peers;
+use feros_lab::plan::Plan;
+use feros_lab::scenario::{Grid, Scenario, ScenarioFile};
+
+use super::places::Places;
+use crate::error::CliError;
+use crate::nearest::did_you_mean;
+
+/// What is measured.
+#[derive(clap::Args, Clone)]
+pub(crate) struct Target {
+    /// quick, standard or full; or a scenario file, which is measured as it stands
+    #[arg(value_name = "GRID|FILE.toml")]
+    target: String,
+    /// Of a grid this scenario alone; may be repeated
+    #[arg(long, value_name = "SCENARIO")]
+    only: Vec<String>,
+    /// Of all systems this one alone, as scenarios name it; may be repeated
+    #[arg(long, value_name = "SYSTEM")]
+    system: Vec<String>,
+    #[command(flatten)]
+    pub(crate) places: Places,
+}
+
+impl Target {
+    /// The plan on this machine.
+    pub(crate) fn plan(&self, peers: &Peers, machine: &Machine) -> Result<Plan, CliError> {
+        let (name, mut scenarios) = self.scenarios(peers)?;
+        for system in &self.system {
+            peers.system(system).map_err(CliError::usage)?;
+        }
+        if !self.system.is_empty() {
+            for scenario in &mut scenarios {
+                scenario.systems.retain(|system| self.system.contains(system));
+            }
+            scenarios.retain(|scenario| !scenario.systems.is_empty());
+        }
+        if scenarios.is_empty() {
+            return Err(CliError::usage(format!("no scenario of {} is left to be measured", self.target)));
+        }
+        Ok(Plan::new(&name, scenarios, peers, machine))
+    }
+
+    fn scenarios(&self, peers: &Peers) -> Result<(String, Vec<Scenario>), CliError> {
+        let check = |name: &str| peers.system(name).map(|_| ());
+        let grid = Grid::ALL.iter().find(|grid| grid.word() == self.target);
+        let Some(grid) = grid else {
+            if !self.target.ends_with(".toml") {
+                let words = Grid::ALL.iter().map(|grid| grid.word());
+                return Err(CliError::usage(format!(
+                    "no grid `{}`; there are quick, standard and full, and files that end with .toml{}",
+                    self.target,
+                    did_you_mean(&self.target, words)
+                )));
+            }
+            let file = ScenarioFile::read(Path::new(&self.target)).map_err(CliError::failed)?;
+            let scenario = file.resolve(None, &check).map_err(CliError::failed)?;
+            return Ok((file.name(), scenario.into_iter().collect()));
+        };
+        let files = self.places.scenarios()?;
+        let names: Vec<String> = files.iter().map(ScenarioFile::name).collect();
+        if let Some(unknown) = self.only.iter().find(|only| !names.contains(only)) {
+            let known = names.iter().map(String::as_str);
+            return Err(CliError::usage(format!("no scenario `{unknown}`{}", did_you_mean(unknown, known))));
+        }
+        let mut scenarios = Vec::new();
+        for file in files.iter().filter(|file| self.only.is_empty() || self.only.contains(&file.name())) {
+            scenarios.extend(file.resolve(Some(*grid), &check).map_err(CliError::failed)?);
+        }
+        Ok((self.target.clone(), scenarios))
+    }
+
+    /// The command that repeats it.
+    pub(crate) fn command(&self) -> String {
+        let mut words = vec!["feros lab run".to_owned(), self.target.clone()];
+        words.extend(self.only.iter().map(|only| format!("--only {only}")));
+        words.extend(self.system.iter().map(|system| format!("--system {system}")));
+        words.join(" ")
+    }
+
+    /// A name for its folder.
+    pub(crate) fn folder_name(&self) -> String {
+        let stem = Path::new(&self.target).file_stem().unwrap_or_default();
+        format!("feros-lab-{}", stem.to_string_lossy())
+    }
+}

@@ -1,0 +1,386 @@
+//! From what the programs of a cell said to its record.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use feros_link::{Counters, DirectionCounters};
+
+use super::program::Program;
+use crate::contract::{End, Line};
+use crate::plan::Cell;
+use crate::record::{Distribution, Layer, Process, Received};
+
+/// A latency above this is no latency: a clock jumped, or the stamp is not ours.
+const LONGEST_LATENCY_NANOS: i64 = 3_600_000_000_000;
+
+/// Seconds that a timeline may have.
+const LONGEST_TIMELINE: usize = 3600;
+
+/// The part of a record that comes from what was said.
+#[derive(Debug, Default, PartialEq)]
+pub(super) struct Evaluation {
+    pub(super) sent: u64,
+    pub(super) subscriptions: Vec<Received>,
+    pub(super) publish_call: Option<Distribution>,
+    pub(super) layers: Vec<Layer>,
+    pub(super) values: BTreeMap<String, f64>,
+    pub(super) timeline: Vec<(u64, u64)>,
+}
+
+/// Everything said, by what it is.
+#[derive(Default)]
+struct Heard {
+    published: Vec<Publication>,
+    receipts: BTreeMap<u32, Vec<Receipt>>,
+    layers: Vec<(String, Vec<u64>)>,
+    publisher_end: Option<End>,
+    ends: BTreeMap<u32, SubscriptionEnd>,
+    not_understood: u64,
+}
+
+#[derive(Clone, Copy)]
+struct Publication {
+    number: u64,
+    call_nanos: Option<u64>,
+    at_nanos: Option<u64>,
+}
+
+#[derive(Clone, Copy)]
+struct Receipt {
+    number: u64,
+    nanos: i64,
+    at_nanos: Option<u64>,
+}
+
+#[derive(Clone, Copy)]
+struct SubscriptionEnd {
+    received: u64,
+    bytes: u64,
+    first_nanos: u64,
+    last_nanos: u64,
+}
+
+/// Reads what the programs said. Lines with samples are dropped on the way.
+pub(super) fn evaluate(cell: &Cell, programs: &mut [Program]) -> Evaluation {
+    let mut heard = Heard::default();
+    for program in programs {
+        heard.not_understood += program.not_understood;
+        // A relay is on the way: what it received is not what arrived.
+        if program.name.starts_with("relay") {
+            continue;
+        }
+        for line in std::mem::take(&mut program.bulk) {
+            heard.line(cell, program.first_subscription, &line);
+        }
+        if let Some(end) = &program.end {
+            heard.end(&program.name, program.first_subscription, end);
+        }
+    }
+    if cell.has_messages() { heard.messages(cell) } else { heard.quiet() }
+}
+
+impl Heard {
+    fn line(&mut self, cell: &Cell, first_subscription: u32, line: &str) {
+        match serde_json::from_str(line) {
+            Ok(Line::Samples(samples)) => {
+                let receipts = self.receipts.entry(samples.subscription.max(first_subscription)).or_default();
+                receipts.extend(samples.numbers.iter().zip(&samples.nanos).enumerate().map(
+                    |(index, (number, nanos))| Receipt {
+                        number: *number,
+                        nanos: *nanos,
+                        at_nanos: samples.at_nanos.get(index).copied(),
+                    },
+                ));
+            }
+            Ok(Line::Published(published)) => {
+                self.published.extend(published.numbers.iter().enumerate().map(|(index, number)| {
+                    Publication {
+                        number: *number,
+                        call_nanos: published.call_nanos.get(index).copied(),
+                        at_nanos: published.at_nanos.get(index).copied(),
+                    }
+                }));
+            }
+            Ok(Line::Layers(layer)) => {
+                // Numbers are said where the warm-up is among them.
+                let counts =
+                    |index: usize| layer.numbers.get(index).is_none_or(|number| *number >= cell.warm_up);
+                let nanos = layer
+                    .nanos
+                    .iter()
+                    .enumerate()
+                    .filter(|(index, _)| counts(*index))
+                    .map(|(_, nanos)| *nanos);
+                match self.layers.iter_mut().find(|(name, _)| *name == layer.name) {
+                    Some((_, all)) => all.extend(nanos),
+                    None => self.layers.push((layer.name.clone(), nanos.collect())),
+                }
+            }
+            Ok(_) | Err(_) => self.not_understood += 1,
+        }
+    }
+
+    fn end(&mut self, name: &str, first_subscription: u32, end: &End) {
+        if ["talker", "pair", "chain"].contains(&name) {
+            self.publisher_end = Some(end.clone());
+        }
+        for (index, received) in (first_subscription..).zip(&end.received) {
+            let bytes = end.bytes.get((index - first_subscription) as usize).copied().unwrap_or(0);
+            let own = SubscriptionEnd {
+                received: *received,
+                bytes,
+                first_nanos: end.first_nanos,
+                last_nanos: end.last_nanos,
+            };
+            if name != "talker" {
+                self.ends.insert(index, own);
+            }
+        }
+    }
+
+    /// Of a cell without messages.
+    fn quiet(self) -> Evaluation {
+        let mut evaluation = Evaluation::default();
+        evaluation.layers = layers(self.layers, 0);
+        put(&mut evaluation.values, "not_understood_lines", self.not_understood);
+        evaluation
+    }
+
+    fn messages(mut self, cell: &Cell) -> Evaluation {
+        let warm_up = cell.warm_up;
+        let total = match &self.publisher_end {
+            Some(end) => end.sent,
+            // It did not live to say it: what it had published is known up to the last line.
+            None => self.published.iter().map(|publication| publication.number + 1).max().unwrap_or(0),
+        };
+        let mut evaluation = Evaluation { sent: total.saturating_sub(warm_up), ..Evaluation::default() };
+        put(&mut evaluation.values, "not_understood_lines", self.not_understood);
+        let sent_at: BTreeMap<u64, u64> = self
+            .published
+            .iter()
+            .filter_map(|publication| Some((publication.number, publication.at_nanos?)))
+            .collect();
+        let count = if cell.has_one_subscription() { 1 } else { cell.subscriptions };
+        let (mut initial_lost, mut impossible, mut duplicates) = (0, 0, 0);
+        for subscription in 0..count {
+            let receipts = self.receipts.remove(&subscription).unwrap_or_default();
+            let (received, oddities) = match self.ends.get(&subscription) {
+                Some(end) if !cell.samples => (counted(end, total, warm_up), Oddities::default()),
+                _ => sampled(cell, &receipts, &sent_at, total),
+            };
+            initial_lost += oddities.initial_lost;
+            impossible += oddities.impossible;
+            duplicates += oddities.duplicates;
+            evaluation.subscriptions.push(received);
+            self.receipts.insert(subscription, receipts);
+        }
+        let values = &mut evaluation.values;
+        put(values, "duplicates", duplicates);
+        put(values, "samples_before_sent", impossible);
+        if cell.samples && warm_up > 0 {
+            values.insert("sent_initial".into(), (total.min(warm_up) * u64::from(count)) as f64);
+            values.insert("lost_initial".into(), initial_lost as f64);
+        }
+        let expected = evaluation.sent * u64::from(count);
+        if expected > 0 {
+            let lost: u64 = evaluation.subscriptions.iter().map(|received| received.lost).sum();
+            let late: u64 = evaluation.subscriptions.iter().map(|received| received.late).sum();
+            values.insert("lost_percent".into(), 100.0 * lost as f64 / expected as f64);
+            values.insert("late_percent".into(), 100.0 * late as f64 / expected as f64);
+        }
+        self.rates(cell, values);
+        let calls: Vec<u64> = self
+            .published
+            .iter()
+            .filter(|publication| publication.number >= warm_up)
+            .filter_map(|publication| publication.call_nanos)
+            .collect();
+        evaluation.publish_call = Distribution::of(&calls, cell.seed);
+        evaluation.timeline = self.timeline(warm_up);
+        evaluation.layers = layers(self.layers, cell.seed);
+        evaluation
+    }
+
+    /// What came and went per second.
+    fn rates(&self, cell: &Cell, values: &mut BTreeMap<String, f64>) {
+        let published = self.published.iter().filter(|publication| publication.number >= cell.warm_up);
+        let mut times: Vec<u64> = published.filter_map(|publication| publication.at_nanos).collect();
+        times.sort_unstable();
+        if let (Some(first), Some(last)) = (times.first(), times.last())
+            && last > first
+        {
+            values.insert("publish_rate_hz".into(), (times.len() - 1) as f64 * 1e9 / (last - first) as f64);
+        } else if let Some(end) = self.publisher_end.as_ref().filter(|end| end.last_nanos > end.first_nanos) {
+            let nanos = (end.last_nanos - end.first_nanos) as f64;
+            values.insert("publish_rate_hz".into(), end.sent.saturating_sub(1) as f64 * 1e9 / nanos);
+        }
+        let flows: Vec<(f64, f64)> = self.ends.values().filter_map(SubscriptionEnd::flow).collect();
+        if !flows.is_empty() {
+            let mean = |of: fn(&(f64, f64)) -> f64| flows.iter().map(of).sum::<f64>() / flows.len() as f64;
+            values.insert("receive_rate_hz".into(), mean(|flow| flow.0));
+            values.insert("goodput_bytes_per_second".into(), mean(|flow| flow.1));
+        }
+    }
+
+    /// Messages in each second since the first.
+    fn timeline(&self, warm_up: u64) -> Vec<(u64, u64)> {
+        let published: Vec<u64> = self
+            .published
+            .iter()
+            .filter(|publication| publication.number >= warm_up)
+            .filter_map(|publication| publication.at_nanos)
+            .collect();
+        let receipts = self.receipts.values().flatten().filter(|receipt| receipt.number >= warm_up);
+        let received: Vec<u64> = receipts.filter_map(|receipt| receipt.at_nanos).collect();
+        let Some(first) = published.iter().chain(&received).min().copied() else { return Vec::new() };
+        let second = |at: u64| usize::try_from((at - first) / 1_000_000_000).unwrap_or(usize::MAX);
+        let mut timeline: Vec<(u64, u64)> = Vec::new();
+        let mut add = |at: u64, add: fn(&mut (u64, u64))| {
+            let second = second(at);
+            if second < LONGEST_TIMELINE {
+                if timeline.len() <= second {
+                    timeline.resize(second + 1, (0, 0));
+                }
+                add(&mut timeline[second]);
+            }
+        };
+        for at in published {
+            add(at, |counts| counts.0 += 1);
+        }
+        for at in received {
+            add(at, |counts| counts.1 += 1);
+        }
+        timeline
+    }
+}
+
+impl SubscriptionEnd {
+    /// Messages and bytes per second, from the first message to the last.
+    fn flow(&self) -> Option<(f64, f64)> {
+        let nanos = self.last_nanos.checked_sub(self.first_nanos).filter(|nanos| *nanos > 0)? as f64;
+        if self.received < 2 {
+            return None;
+        }
+        let after_first = (self.received - 1) as f64;
+        let bytes = self.bytes as f64 * after_first / self.received as f64;
+        Some((after_first * 1e9 / nanos, bytes * 1e9 / nanos))
+    }
+}
+
+/// What is not as it should be with samples.
+#[derive(Default)]
+struct Oddities {
+    initial_lost: u64,
+    impossible: u64,
+    duplicates: u64,
+}
+
+/// A subscription of which each message is known.
+fn sampled(
+    cell: &Cell,
+    receipts: &[Receipt],
+    sent_at: &BTreeMap<u64, u64>,
+    total: u64,
+) -> (Received, Oddities) {
+    let mut seen = BTreeSet::new();
+    let mut oddities = Oddities::default();
+    let mut latencies = Vec::with_capacity(receipts.len());
+    let (mut late, mut received) = (0, 0);
+    let deadline_nanos = i64::try_from(cell.qos.deadline_ms.saturating_mul(1_000_000)).unwrap_or(i64::MAX);
+    for receipt in receipts {
+        if !seen.insert(receipt.number) {
+            oddities.duplicates += 1;
+            continue;
+        }
+        if receipt.number < cell.warm_up {
+            continue;
+        }
+        received += 1;
+        let before_sent = match (receipt.at_nanos, sent_at.get(&receipt.number)) {
+            (Some(at), Some(sent)) => at < *sent,
+            _ => false,
+        };
+        if before_sent || !(0..=LONGEST_LATENCY_NANOS).contains(&receipt.nanos) {
+            oddities.impossible += 1;
+            continue;
+        }
+        late += u64::from(deadline_nanos > 0 && receipt.nanos > deadline_nanos);
+        latencies.push(receipt.nanos.unsigned_abs());
+    }
+    let initial = seen.iter().filter(|number| **number < cell.warm_up).count() as u64;
+    oddities.initial_lost = total.min(cell.warm_up).saturating_sub(initial);
+    let sent = total.saturating_sub(cell.warm_up);
+    let latency = Distribution::of(&latencies, cell.seed);
+    (Received { received, lost: sent.saturating_sub(received), late, latency }, oddities)
+}
+
+/// A subscription of which only counts are known: what is lost is taken to be lost after the warm-up.
+fn counted(end: &SubscriptionEnd, total: u64, warm_up: u64) -> Received {
+    let lost = total.saturating_sub(end.received);
+    let sent = total.saturating_sub(warm_up);
+    Received { received: sent.saturating_sub(lost), lost, late: 0, latency: None }
+}
+
+fn layers(layers: Vec<(String, Vec<u64>)>, seed: u64) -> Vec<Layer> {
+    let layer =
+        |(name, nanos): (String, Vec<u64>)| Some(Layer { name, nanos: Distribution::of(&nanos, seed)? });
+    layers.into_iter().filter_map(layer).collect()
+}
+
+fn put(values: &mut BTreeMap<String, f64>, name: &str, value: u64) {
+    if value > 0 {
+        values.insert(name.to_owned(), value as f64);
+    }
+}
+
+impl Cell {
+    fn has_one_subscription(&self) -> bool {
+        self.workload == crate::scenario::Workload::Chain
+    }
+}
+
+/// What processes cost, each and together: sums, and of code the most that one has mapped.
+pub(super) fn costs(
+    programs: Vec<Program>,
+    servers: Vec<Program>,
+    values: &mut BTreeMap<String, f64>,
+) -> Vec<Process> {
+    let mut processes = Vec::new();
+    let of_servers = servers.into_iter().map(|server| (server, true));
+    for (program, is_server) in programs.into_iter().map(|program| (program, false)).chain(of_servers) {
+        let name = program.name.clone();
+        let own = program.into_usage();
+        for (key, value) in &own {
+            if key.starts_with("cpu_percent_p") {
+                continue;
+            }
+            let key = if is_server { format!("server_{key}") } else { key.clone() };
+            let total = values.entry(key.clone()).or_insert(0.0);
+            *total = if key.contains("code_") { total.max(*value) } else { *total + value };
+        }
+        processes.push(Process { role: name, values: own });
+    }
+    if let [only] = processes.as_slice() {
+        let quantiles = only.values.iter().filter(|(key, _)| key.starts_with("cpu_percent_p"));
+        values.extend(quantiles.map(|(key, value)| (key.clone(), *value)));
+    }
+    processes
+}
+
+/// What was on the link from the first message on, warm-up included.
+pub(super) fn wire(before: &Counters, after: &Counters, published: u64, values: &mut BTreeMap<String, f64>) {
+    let of = |get: fn(&DirectionCounters) -> u64| {
+        let sum = |counters: &Counters| get(&counters.forward) + get(&counters.backward);
+        sum(after).saturating_sub(sum(before)) as f64
+    };
+    // What is lost on the way has been on the wire, what found the queue full has not.
+    let bytes = of(|direction| direction.bytes + direction.dropped_loss_bytes);
+    let packets = of(|direction| direction.packets + direction.dropped_loss);
+    values.insert("wire_bytes".into(), bytes);
+    values.insert("wire_packets".into(), packets);
+    values.insert("wire_packets_dropped_by_loss".into(), of(|direction| direction.dropped_loss));
+    values.insert("wire_packets_dropped_by_queue".into(), of(|direction| direction.dropped_queue));
+    if published > 0 {
+        values.insert("wire_bytes_per_message".into(), bytes / published as f64);
+        values.insert("wire_packets_per_message".into(), packets / published as f64);
+    }
+}

@@ -1,0 +1,77 @@
+//! What the programs of a cell said, as it comes: `raw/NAME.log` while the cell runs, `raw/NAME.log.gz` after it.
+//!
+//! Each line: seconds since the cell's begin, the program, `out` or `err`, and what it said, with tabs between.
+
+use std::fs::File;
+use std::io::{BufWriter, Read as _, Write};
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+
+/// The ending of a file whose cell is under way.
+const UNDER_WAY: &str = "log";
+
+/// A cell's raw file while the cell runs.
+pub(super) struct RawFile {
+    path: PathBuf,
+    file: BufWriter<File>,
+    began: Instant,
+}
+
+impl RawFile {
+    /// Begins a file; one of the same cell that was interrupted is kept beside it.
+    pub(super) fn create(folder: &Path, name: &str, about: &str) -> std::io::Result<Self> {
+        let path = folder.join(format!("{name}.{UNDER_WAY}"));
+        let mut file = BufWriter::new(File::create(&path)?);
+        writeln!(file, "# {about}")?;
+        Ok(Self { path, file, began: Instant::now() })
+    }
+
+    /// Adds a line. It is in the system's hands before the next line can be.
+    pub(super) fn line(&mut self, program: &str, stream: &str, said: &str) -> std::io::Result<()> {
+        let seconds = self.began.elapsed().as_secs_f64();
+        writeln!(self.file, "{seconds:.3}\t{program}\t{stream}\t{said}")?;
+        self.file.flush()
+    }
+
+    /// Compresses it; its name is the answer.
+    pub(super) fn finish(mut self) -> std::io::Result<String> {
+        self.file.flush()?;
+        compress(&self.path, &self.path.with_extension("log.gz"))
+    }
+}
+
+/// Keeps what a run that was interrupted left of its cell, marked as that.
+pub(super) fn keep_interrupted(folder: &Path) -> std::io::Result<usize> {
+    let mut kept = 0;
+    for entry in std::fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.extension().is_some_and(|extension| extension == UNDER_WAY) {
+            let target = (1..)
+                .map(|number| path.with_extension(format!("interrupted-{number}.log.gz")))
+                .find(|target| !target.exists());
+            compress(&path, &target.unwrap_or_else(|| path.with_extension("log.gz")))?;
+            kept += 1;
+        }
+    }
+    Ok(kept)
+}
+
+fn compress(from: &Path, to: &Path) -> std::io::Result<String> {
+    let mut encoder = GzEncoder::new(BufWriter::new(File::create(to)?), Compression::fast());
+    let mut source = File::open(from)?;
+    let mut buffer = vec![0; 1 << 16];
+    loop {
+        let length = source.read(&mut buffer)?;
+        if length == 0 {
+            break;
+        }
+        encoder.write_all(&buffer[..length])?;
+    }
+    let file = encoder.finish()?.into_inner().map_err(std::io::IntoInnerError::into_error)?;
+    file.sync_all()?;
+    std::fs::remove_file(from)?;
+    Ok(to.file_name().unwrap_or_default().to_string_lossy().into_owned())
+}

@@ -1,0 +1,149 @@
+//! What a cell finds and what it leaves: free numbers before it, processes and shared memory after it.
+
+use std::collections::BTreeSet;
+use std::net::TcpListener;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal};
+
+use crate::usage::numbers_in;
+
+/// Domains whose ports are below those that the system gives away.
+const DOMAINS: u32 = 102;
+
+/// A ROS domain in which nobody is, beginning with one that differs from cell to cell.
+pub(super) fn free_domain(first: u32) -> u32 {
+    let taken: BTreeSet<u16> =
+        ["/proc/net/udp", "/proc/net/udp6"].iter().flat_map(|file| udp_ports(file)).collect();
+    let is_free = |domain: &u32| {
+        let base = 7400 + 250 * domain;
+        (base..base + 250).all(|port| !taken.contains(&u16::try_from(port).unwrap_or(0)))
+    };
+    (0..DOMAINS).map(|step| (first + step) % DOMAINS).find(is_free).unwrap_or(first % DOMAINS)
+}
+
+fn udp_ports(file: &str) -> Vec<u16> {
+    let text = std::fs::read_to_string(file).unwrap_or_default();
+    text.lines()
+        .skip(1)
+        .filter_map(|line| {
+            let address = line.split_ascii_whitespace().nth(1)?;
+            u16::from_str_radix(address.rsplit_once(':')?.1, 16).ok()
+        })
+        .collect()
+}
+
+/// A TCP port that nobody listens on.
+pub(super) fn free_port() -> u16 {
+    let listener = TcpListener::bind(("127.0.0.1", 0)).and_then(|listener| listener.local_addr());
+    listener.map_or(17_411, |address| address.port())
+}
+
+/// The environment variable by which what a cell started is known.
+pub(super) const CELL_MARK: &str = "FEROS_LAB_CELL";
+
+/// Processes of a cell that outlived it are killed, by number.
+pub(super) fn kill_what_is_left(mark: &str) -> usize {
+    let wanted = format!("{CELL_MARK}={mark}");
+    let own = std::process::id();
+    let mut killed = 0;
+    for number in numbers_in("/proc") {
+        if number == own {
+            continue;
+        }
+        let environment = std::fs::read(format!("/proc/{number}/environ")).unwrap_or_default();
+        if environment.split(|byte| *byte == 0).any(|variable| variable == wanted.as_bytes())
+            && let Some(pid) = i32::try_from(number).ok().and_then(Pid::from_raw)
+            && rustix::process::kill_process(pid, Signal::KILL).is_ok()
+        {
+            killed += 1;
+        }
+    }
+    killed
+}
+
+const SHARED_MEMORY: &str = "/dev/shm";
+
+/// Removes shared memory whose name begins so and that no process uses any more.
+pub(super) fn remove_shared_memory(prefixes: &[String]) -> usize {
+    let own = rustix::process::geteuid().as_raw();
+    let left: Vec<PathBuf> = std::fs::read_dir(SHARED_MEMORY)
+        .into_iter()
+        .flatten()
+        .filter_map(Result::ok)
+        .filter(|entry| {
+            let name = entry.file_name();
+            let name = name.to_string_lossy();
+            prefixes.iter().any(|prefix| !prefix.is_empty() && name.starts_with(prefix.as_str()))
+        })
+        .filter(|entry| entry.metadata().is_ok_and(|file| file.is_file() && file.uid() == own))
+        .map(|entry| entry.path())
+        .collect();
+    if left.is_empty() {
+        return 0;
+    }
+    let used = used_files();
+    left.iter().filter(|path| !used.contains(*path) && std::fs::remove_file(path).is_ok()).count()
+}
+
+/// Files of shared memory that any process has open or mapped.
+fn used_files() -> BTreeSet<PathBuf> {
+    let mut used = BTreeSet::new();
+    for pid in numbers_in("/proc") {
+        let maps = std::fs::read_to_string(format!("/proc/{pid}/maps")).unwrap_or_default();
+        used.extend(maps.lines().filter_map(|line| Some(PathBuf::from(&line[line.find(SHARED_MEMORY)?..]))));
+        for file in numbers_in(format!("/proc/{pid}/fd")) {
+            if let Ok(target) = std::fs::read_link(format!("/proc/{pid}/fd/{file}"))
+                && target.starts_with(SHARED_MEMORY)
+            {
+                used.insert(target);
+            }
+        }
+    }
+    used
+}
+
+/// Others that want the processors: a thread on each that is busy for a share of its time.
+pub(super) struct ProcessorLoad {
+    done: Arc<AtomicBool>,
+    threads: Vec<thread::JoinHandle<()>>,
+}
+
+/// A thread is busy, then idle, within this time.
+const LOAD_PERIOD: Duration = Duration::from_millis(10);
+
+impl ProcessorLoad {
+    pub(super) fn begin(percent: f64) -> std::io::Result<Self> {
+        let mut load = Self { done: Arc::default(), threads: Vec::new() };
+        let busy = LOAD_PERIOD.mul_f64(percent / 100.0);
+        let processors = thread::available_parallelism().map_or(1, usize::from);
+        for _ in 0..if percent > 0.0 { processors } else { 0 } {
+            let done = Arc::clone(&load.done);
+            let work = move || {
+                while !done.load(Ordering::Relaxed) {
+                    let began = Instant::now();
+                    while began.elapsed() < busy {
+                        std::hint::spin_loop();
+                    }
+                    thread::sleep(LOAD_PERIOD.saturating_sub(began.elapsed()));
+                }
+            };
+            load.threads.push(thread::Builder::new().name("lab-load".into()).spawn(work)?);
+        }
+        Ok(load)
+    }
+}
+
+impl Drop for ProcessorLoad {
+    fn drop(&mut self) {
+        self.done.store(true, Ordering::Relaxed);
+        for thread in self.threads.drain(..) {
+            let _ = thread.join();
+        }
+    }
+}
