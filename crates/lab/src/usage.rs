@@ -60,7 +60,7 @@ impl UsageWatch {
         let at = Instant::now();
         let (mut alive, mut switches) = (0, 0);
         for pid in family(self.pid) {
-            for tid in numbers_in(&format!("/proc/{pid}/task")) {
+            for tid in numbers_in(format!("/proc/{pid}/task")) {
                 let task = format!("/proc/{pid}/task/{tid}");
                 let Some(nanos) = run_nanos(&task) else { continue };
                 self.threads.insert((pid, tid), nanos);
@@ -157,7 +157,7 @@ pub(crate) fn family(pid: u32) -> Vec<u32> {
     let mut next = 0;
     while let Some(&parent) = found.get(next) {
         next += 1;
-        for tid in numbers_in(&format!("/proc/{parent}/task")) {
+        for tid in numbers_in(format!("/proc/{parent}/task")) {
             let children = std::fs::read_to_string(format!("/proc/{parent}/task/{tid}/children"));
             found.extend(
                 children

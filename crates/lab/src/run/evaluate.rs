@@ -139,8 +139,7 @@ impl Heard {
 
     /// Of a cell without messages.
     fn quiet(self) -> Evaluation {
-        let mut evaluation = Evaluation::default();
-        evaluation.layers = layers(self.layers, 0);
+        let mut evaluation = Evaluation { layers: layers(self.layers, 0), ..Evaluation::default() };
         put(&mut evaluation.values, "not_understood_lines", self.not_understood);
         evaluation
     }

@@ -183,7 +183,7 @@ struct Runner<'a> {
     folder: Folder,
     costs: Costs,
     cache: PathBuf,
-    /// By peer.
+    /// By system.
     states: BTreeMap<String, State>,
     observer: &'a mut dyn Observer,
     summary: Summary,
@@ -212,7 +212,7 @@ impl Runner<'_> {
             let known = self.folder.run.systems.iter().find(|known| known.name == name);
             let version = known.and_then(|known| known.version.clone());
             systems.push(System { name: name.to_owned(), title: system.title(), version, missing });
-            self.states.insert(system.peer.name.clone(), state);
+            self.states.insert(name.to_owned(), state);
         }
         self.folder.run.systems = systems;
         if self.folder.run.floors.is_empty() {
@@ -285,9 +285,7 @@ impl Runner<'_> {
 
     fn remaining(&self, steps: &[Step]) -> Duration {
         let is_open = |step: &&Step| {
-            let system = self.options.peers.system(&step.cell.system);
-            let state = system.ok().and_then(|system| self.states.get(&system.peer.name));
-            step.skip.is_none() && matches!(state, Some(State::Ready(_)))
+            step.skip.is_none() && matches!(self.states.get(&step.cell.system), Some(State::Ready(_)))
         };
         let seconds = steps.iter().filter(is_open).map(|step| self.costs.seconds(&step.cell)).sum();
         Duration::from_secs_f64(seconds)
@@ -436,13 +434,10 @@ impl Runner<'_> {
     fn mark_missing(&mut self, system: &str, reason: &str) {
         let Ok(found) = self.options.peers.system(system) else { return };
         let missing = Missing { reason: reason.to_owned(), install: found.peer.manifest.install.clone() };
-        let peer = found.peer.name.clone();
-        for known in &mut self.folder.run.systems {
-            if known.name.split(':').next() == Some(&peer) {
-                known.missing = Some(missing.clone());
-            }
+        for known in self.folder.run.systems.iter_mut().filter(|known| known.name == system) {
+            known.missing = Some(missing.clone());
         }
-        self.states.insert(peer, State::Missing(missing));
+        self.states.insert(system.to_owned(), State::Missing(missing));
         self.say_once(&format!("{system}: not measured, {reason}"));
         let _ = self.folder.write_run();
     }

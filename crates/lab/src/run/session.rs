@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError, SyncSender};
+use std::sync::mpsc::{self, Receiver, SyncSender};
 use std::time::{Duration, Instant};
 
 use feros_link::Counters;
@@ -282,10 +282,7 @@ impl<'a> Session<'a> {
         if self.context.interrupted.load(Ordering::Relaxed) {
             return Err(Broken::Interrupted);
         }
-        let mut next = match self.events.recv_timeout(TICK) {
-            Ok(event) => Some(event),
-            Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => None,
-        };
+        let mut next = self.events.recv_timeout(TICK).ok();
         while let Some(event) = next {
             self.take_in(event)?;
             next = self.events.try_recv().ok();
