@@ -329,6 +329,11 @@ impl Arguments {
         self.extras.get(name).map_or("", String::as_str)
     }
 
+    /// The same, with counts alone: for relays within a chain.
+    pub fn without_samples(&self) -> Self {
+        Self { keeps_samples: false, ..self.clone() }
+    }
+
     /// Messages of this run, where their number is given before.
     pub fn messages(&self) -> Option<u64> {
         (self.seconds == 0.0).then_some(self.warm_up + self.count)
@@ -381,22 +386,28 @@ impl Arguments {
         "z".repeat(self.size_bytes)
     }
 
-    /// Writes the stamp, the time last, and returns that time. The call of publish follows directly.
+    /// Writes the stamp and returns its time. The call of publish follows directly.
     ///
     /// # Panics
     /// When the payload is shorter than a stamp: not with one of [`Self::payload`].
     pub fn stamp(&self, payload: &mut [u8], number: u64) -> u64 {
+        let now = now_nanos();
+        self.stamp_at(payload, number, now);
+        now
+    }
+
+    /// [`Self::stamp`] with a time that was taken before.
+    ///
+    /// # Panics
+    /// When the payload is shorter than a stamp: not with one of [`Self::payload`].
+    pub fn stamp_at(&self, payload: &mut [u8], number: u64, now: u64) {
         match self.payload {
             Payload::Bytes => {
-                payload[8..16].copy_from_slice(&number.to_le_bytes());
-                let now = now_nanos();
                 payload[..8].copy_from_slice(&now.to_le_bytes());
-                now
+                payload[8..16].copy_from_slice(&number.to_le_bytes());
             }
             Payload::Text => {
-                let now = now_nanos();
                 payload[..32].copy_from_slice(format!("{now:016x}{number:016x}").as_bytes());
-                now
             }
         }
     }

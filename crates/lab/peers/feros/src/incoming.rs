@@ -1,0 +1,104 @@
+//! A subscription and what it received, in each form of a message.
+
+use std::sync::Arc;
+
+use feros::{Node, Publisher, SerializedMessage, Stopper, Subscription, SubscriptionOptions, View};
+use feros_lab_contract::{Failure, Placement, Published, Samples, now_nanos};
+
+use crate::outgoing::Pool;
+use crate::payload::Carrier;
+use crate::{Form, Task};
+
+/// What a callback does with a message, besides noting it.
+pub(crate) enum Then<M> {
+    /// Its memory goes back to whoever publishes, where that is in this process.
+    Recycle(Pool<M>),
+    /// It is shared with other subscriptions.
+    Share,
+    /// It is published again.
+    Relay(Publisher<M>, Published),
+}
+
+/// Creates a subscription. The time is read before anything else: from there on it is the user's code that runs.
+pub(crate) fn subscribe<M: Carrier>(
+    task: &Task<'_>,
+    node: &Node,
+    topic: &str,
+    samples: &Samples,
+    stopper: Option<Stopper>,
+    then: Then<M>,
+) -> Result<Subscription<M>, Failure> {
+    let options = SubscriptionOptions::from(task.qos).log_lost_messages(false).dispatch(task.dispatch);
+    let note = {
+        let samples = samples.clone();
+        move |payload: &[u8], now: u64| samples.note(payload, now)
+    };
+    let stop = move |is_last: bool| {
+        if let (true, Some(stopper)) = (is_last, &stopper) {
+            stopper.stop();
+        }
+    };
+    let size_bytes = task.arguments.size_bytes;
+    let is_given = task.arguments.placement == Placement::Intra;
+    let subscription = match (task.form, then) {
+        (Form::Raw, Then::Relay(publisher, published)) => {
+            node.create_subscription(topic, options, move |message: SerializedMessage| {
+                let now = now_nanos();
+                let is_last = note(raw_payload::<M>(&message, size_bytes), now);
+                let at = now_nanos();
+                publish(publisher.publish_serialized(&message), &published, at);
+                stop(is_last);
+            })?
+        }
+        (_, Then::Relay(publisher, published)) => {
+            node.create_subscription(topic, options, move |message: M| {
+                let now = now_nanos();
+                let is_last = note(message.payload(), now);
+                let at = now_nanos();
+                let result = if is_given { publisher.publish(message) } else { publisher.publish(&message) };
+                publish(result, &published, at);
+                stop(is_last);
+            })?
+        }
+        (Form::Raw, _) => node.create_subscription(topic, options, move |message: SerializedMessage| {
+            let now = now_nanos();
+            stop(note(raw_payload::<M>(&message, size_bytes), now));
+        })?,
+        (Form::View | Form::Built, _) => {
+            node.create_subscription(topic, options, move |message: View<M>| {
+                let now = now_nanos();
+                stop(M::in_place(&message, |payload| note(payload, now)));
+            })?
+        }
+        (Form::Ordinary, Then::Share) => {
+            node.create_subscription(topic, options, move |message: Arc<M>| {
+                let now = now_nanos();
+                stop(note(message.payload(), now));
+            })?
+        }
+        (Form::Ordinary, Then::Recycle(pool)) => {
+            node.create_subscription(topic, options, move |message: M| {
+                let now = now_nanos();
+                let is_last = note(message.payload(), now);
+                if is_given {
+                    pool.put(message);
+                }
+                stop(is_last);
+            })?
+        }
+    };
+    Ok(subscription)
+}
+
+fn raw_payload<M: Carrier>(message: &[u8], size_bytes: usize) -> &[u8] {
+    let end = message.len().saturating_sub(M::BEHIND);
+    &message[end.saturating_sub(size_bytes)..end]
+}
+
+fn publish(result: Result<(), feros::PublishError>, published: &Published, at: u64) {
+    match result {
+        Ok(()) => published.note(published.sent(), at),
+        // What is missing is counted by the laboratory; why it is, is said here.
+        Err(error) => eprintln!("error: a relay could not publish: {error}"),
+    }
+}

@@ -1,0 +1,102 @@
+//! Who runs the callbacks.
+
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use feros::{Executor, IsolatedExecutors, Node, Stopper};
+use feros_lab_contract::{self as contract, Arguments, Failure, Samples};
+
+/// How often a program that only receives looks whether it is stopped.
+const LOOK: Duration = Duration::from_millis(250);
+
+/// The executor of the task, or those of its nodes.
+pub(crate) enum Spinning {
+    One(Arc<Executor>),
+    Isolated(IsolatedExecutors),
+}
+
+impl Spinning {
+    pub(crate) fn new(kind: contract::Executor) -> Self {
+        match kind {
+            contract::Executor::Default | contract::Executor::Single => Self::One(Arc::new(Executor::new())),
+            contract::Executor::Multi => {
+                let processors = std::thread::available_parallelism().map_or(2, usize::from);
+                Self::One(Arc::new(Executor::builder().threads(processors.max(2)).build()))
+            }
+            contract::Executor::Isolated => Self::Isolated(IsolatedExecutors::new()),
+        }
+    }
+
+    pub(crate) fn add(&self, node: &Node) -> Result<(), Failure> {
+        match self {
+            Self::One(executor) => Ok(executor.add_node(node)?),
+            Self::Isolated(executors) => Ok(executors.add_node(node)?),
+        }
+    }
+
+    /// Ends [`Self::until_done`] from a callback; none where every node has a thread of its own.
+    pub(crate) fn stopper(&self) -> Option<Stopper> {
+        match self {
+            Self::One(executor) => Some(executor.stopper()),
+            Self::Isolated(_) => None,
+        }
+    }
+
+    /// Spins on this thread until a callback stops it or the laboratory does.
+    pub(crate) fn until_done(
+        &self,
+        arguments: &Arguments,
+        node: &Node,
+        samples: &Samples,
+    ) -> Result<(), Failure> {
+        let Self::One(executor) = self else {
+            while !samples.is_done() && !arguments.wait_stopped(Duration::from_millis(20)) {}
+            return Ok(());
+        };
+        let (arguments, stopper) = (arguments.clone(), executor.stopper());
+        let _timer = node.create_wall_timer(LOOK, move || {
+            if arguments.is_stopped() {
+                stopper.stop();
+            }
+        })?;
+        Ok(executor.spin()?)
+    }
+
+    /// Spins nodes without anything to do until the laboratory stops it.
+    pub(crate) fn idle(&self, arguments: &Arguments) -> Result<(), Failure> {
+        match self {
+            Self::One(executor) if executor.threads() == 1 => {
+                while !arguments.is_stopped() {
+                    executor.spin_once(Some(LOOK))?;
+                }
+            }
+            _ => {
+                let spinning = self.beside()?;
+                while !arguments.wait_stopped(LOOK) {}
+                self.end(spinning)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Spins on a thread of its own.
+    pub(crate) fn beside(&self) -> Result<Beside, Failure> {
+        let Self::One(executor) = self else { return Ok(None) };
+        let executor = executor.clone();
+        let spin = move || executor.spin();
+        Ok(Some(std::thread::Builder::new().name("executor".into()).spawn(spin)?))
+    }
+
+    /// Ends [`Self::beside`].
+    pub(crate) fn end(&self, beside: Beside) -> Result<(), Failure> {
+        if let (Self::One(executor), Some(thread)) = (self, beside) {
+            executor.stopper().stop();
+            thread.join().map_err(|_| "the executor's thread panicked")??;
+        }
+        Ok(())
+    }
+}
+
+/// A spinning thread, where one executor has all nodes.
+pub(crate) type Beside = Option<JoinHandle<Result<(), feros::SpinError>>>;
