@@ -31,7 +31,8 @@ def address(topic, index):
 
 def bound(arguments):
     receiver = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
-    receiver.bind(address(arguments.topic, arguments.index))
+    # A relay's index tells it from other relays; on its topic it is the only one.
+    receiver.bind(address(arguments.topic, 0 if arguments.role == "relay" else arguments.index))
     return receiver
 
 

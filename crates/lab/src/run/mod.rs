@@ -251,12 +251,7 @@ impl Runner<'_> {
             if self.folder.is_done(&step.cell) {
                 continue;
             }
-            let system = self.options.peers.system(&step.cell.system);
-            let Some(State::Ready(out)) =
-                system.ok().and_then(|system| self.states.get(&system.peer.name)).cloned()
-            else {
-                continue;
-            };
+            let Some(State::Ready(out)) = self.states.get(&step.cell.system).cloned() else { continue };
             let record = match &step.skip {
                 Some(reason) => skipped(&step.cell, reason.clone()),
                 None => {
