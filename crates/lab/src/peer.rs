@@ -43,7 +43,7 @@ pub struct Manifest {
     /// Environment of all its programs.
     #[serde(default)]
     pub environment: BTreeMap<String, String>,
-    /// Beginnings of the names of files that its programs make in `/dev/shm`. Those that nobody has open are removed after a cell:
+    /// Beginnings of the names of files that its programs make in `/dev/shm`, or with a `*` before it an end of them. Those that nobody has open are removed after a cell:
     /// who was killed could not.
     #[serde(default)]
     pub shared_memory: Vec<String>,

@@ -69,8 +69,16 @@ pub(super) fn kill_what_is_left(mark: &str) -> usize {
 
 const SHARED_MEMORY: &str = "/dev/shm";
 
-/// Removes shared memory whose name begins so and that no process uses any more.
-pub(super) fn remove_shared_memory(prefixes: &[String]) -> usize {
+/// Whether a name begins like a pattern, or ends like one that has a `*` before.
+fn is_named(name: &str, pattern: &str) -> bool {
+    match pattern.strip_prefix('*') {
+        Some(end) => !end.is_empty() && name.ends_with(end),
+        None => !pattern.is_empty() && name.starts_with(pattern),
+    }
+}
+
+/// Removes shared memory that is named so and that no process uses any more.
+pub(super) fn remove_shared_memory(patterns: &[String]) -> usize {
     let own = rustix::process::geteuid().as_raw();
     let left: Vec<PathBuf> = std::fs::read_dir(SHARED_MEMORY)
         .into_iter()
@@ -79,7 +87,7 @@ pub(super) fn remove_shared_memory(prefixes: &[String]) -> usize {
         .filter(|entry| {
             let name = entry.file_name();
             let name = name.to_string_lossy();
-            prefixes.iter().any(|prefix| !prefix.is_empty() && name.starts_with(prefix.as_str()))
+            patterns.iter().any(|pattern| is_named(&name, pattern))
         })
         .filter(|entry| entry.metadata().is_ok_and(|file| file.is_file() && file.uid() == own))
         .map(|entry| entry.path())

@@ -2,6 +2,5 @@
 //! Needs root; without it each test says so and is skipped.
 #![allow(clippy::unwrap_used)]
 
-mod conditions;
 mod hosts;
 mod remains;
