@@ -31,7 +31,7 @@
 //! # What it needs
 //!
 //! Linux, the rights to make namespaces and devices (root, or the capabilities `SYS_ADMIN` and `NET_ADMIN`), `/dev/net/tun`, and the
-//! programs `unshare`, `nsenter` (util-linux), `find` (findutils) and `ip` (iproute2). What is missing is said by [`NamespaceError`] and
+//! programs `unshare`, `nsenter`, `mount` (util-linux), `find` (findutils) and `ip`, `tc` (iproute2). What is missing is said by [`NamespaceError`] and
 //! [`LinkError`], with the cure.
 //!
 //! # What stays behind

@@ -1,4 +1,5 @@
-//! A network namespace: a host of its own on this machine, with its own devices, addresses and ports.
+//! A network namespace, and what else makes a host of its own on this machine: beside its own devices, addresses and ports also its own
+//! shared memory, queues, host name and identity, so that no middleware finds a shorter way between two of them than the link.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -15,6 +16,11 @@ use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 const HOLDER: &str = r#"
 trap '' HUP INT QUIT TERM
 ip link set lo up || exit 1
+mount -t tmpfs -o mode=1777 tmpfs /dev/shm || exit 1
+hostname "feros-host-$$" 2>/dev/null
+tr -d - </proc/sys/kernel/random/uuid >/dev/shm/.id && mount --bind /dev/shm/.id /etc/machine-id 2>/dev/null
+cat /proc/sys/kernel/random/uuid >/dev/shm/.id2 && mount --bind /dev/shm/.id2 /proc/sys/kernel/random/boot_id 2>/dev/null
+rm -f /dev/shm/.id /dev/shm/.id2
 echo ready
 read -r _
 net=$(readlink /proc/$$/ns/net | tr -cd 0-9)
@@ -30,12 +36,14 @@ for round in 1 2 3 4 5 6 7 8 9 10; do
 done
 "#;
 
-/// A network namespace, and all that runs in it.
+/// A network namespace with the rest of a host, and all that runs in it: its `/dev/shm` is empty and its own, as are its System V and POSIX
+/// queues, its host name and the identity in `/etc/machine-id`. Files otherwise, processes and the clock are this machine's.
 ///
 /// Dropping it ends every process in it with SIGKILL; so does the death of this process, however it dies.
 #[derive(Debug)]
 pub struct Namespace {
     net: File,
+    others: Vec<(&'static str, File)>,
     holder: Child,
     alive: Option<ChildStdin>, // closed to end the holder
 }
@@ -84,7 +92,7 @@ impl Namespace {
     /// [`NamespaceError::Setup`] for what else goes wrong, with the system's words.
     pub fn new() -> Result<Namespace, NamespaceError> {
         let mut holder = Command::new("unshare")
-            .args(["--net", "--", "sh", "-c", HOLDER])
+            .args(["--net", "--ipc", "--uts", "--mount", "--", "sh", "-c", HOLDER])
             .env("LC_ALL", "C")
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -106,27 +114,40 @@ impl Namespace {
             drop(alive);
             return Err(failed_holder(holder));
         }
-        let path = format!("/proc/{}/ns/net", holder.id());
-        match File::open(&path) {
-            Ok(net) => Ok(Namespace { net, holder, alive }),
+        let open = |kind: &'static str, file: &str| -> std::io::Result<(&'static str, File)> {
+            Ok((kind, File::open(format!("/proc/{}/ns/{file}", holder.id()))?))
+        };
+        let others = [open("ipc", "ipc"), open("uts", "uts"), open("mount", "mnt")];
+        let opened = open("net", "net")
+            .and_then(|net| Ok((net.1, others.into_iter().collect::<Result<Vec<_>, _>>()?)));
+        match opened {
+            Ok((net, others)) => Ok(Namespace { net, others, holder, alive }),
             Err(error) => {
                 drop(alive);
                 let _ = holder.wait();
-                Err(NamespaceError::Setup { said: format!("{path}: {error}") })
+                Err(NamespaceError::Setup { said: format!("its files in /proc: {error}") })
             }
         }
     }
 
-    /// A command that runs `program` in this namespace. It becomes the program itself, so the process that it starts has the program's
-    /// process id, output and exit code. A program that cannot be started shows as exit code 126 or 127 with the reason on standard error.
+    /// A command that runs `program` on this host, in the working directory that it is given. It becomes the program itself, so the process
+    /// that it starts has the program's process id, output and exit code. A program that cannot be started shows as exit code 126 or 127
+    /// with the reason on standard error.
     pub fn command(&self, program: impl AsRef<OsStr>) -> Command {
-        let mut command = Command::new("nsenter");
-        command.arg(format!("--net=/proc/{}/fd/{}", std::process::id(), self.net.as_raw_fd()));
-        command.arg("--").arg(program);
+        // Numbers and fixed words only: nothing that a shell could take for something else. Entering another tree of mounts leaves the
+        // working directory, so it is entered again by name.
+        let mut script = String::from("exec nsenter");
+        let net = ("net", &self.net);
+        for (kind, file) in std::iter::once(net).chain(self.others.iter().map(|(kind, file)| (*kind, file))) {
+            script += &format!(" --{kind}=/proc/{}/fd/{}", std::process::id(), file.as_raw_fd());
+        }
+        script += r#" -- sh -c 'cd "$0" && exec "$@"' "$PWD" "$@""#;
+        let mut command = Command::new("sh");
+        command.args(["-c", &script, "sh"]).arg(program);
         command
     }
 
-    /// Calls `work` on a thread inside the namespace: sockets and devices that it opens are the namespace's, and stay so wherever they
+    /// Calls `work` on a thread inside the network namespace (of the host's other parts it sees nothing): sockets and devices that it opens are the namespace's, and stay so wherever they
     /// are used.
     ///
     /// # Errors

@@ -174,6 +174,30 @@ fn programs_run_inside_with_their_own_process_id() {
 }
 
 #[test]
+fn a_host_has_shared_memory_and_an_identity_of_its_own() {
+    let Some(([first, second], _alone)) = namespaces() else { return };
+    let said = |namespace: &Namespace, script: &str| {
+        let output = namespace.command("sh").args(["-c", script]).current_dir("/usr").output().unwrap();
+        assert!(output.status.success(), "{output:?}");
+        String::from_utf8(output.stdout).unwrap()
+    };
+    said(&first, "echo mine >/dev/shm/feros_link_test");
+    assert_eq!(said(&first, "cat /dev/shm/*; pwd"), "mine\n/usr\n");
+    assert_eq!(said(&second, "ls -A /dev/shm"), "");
+    assert!(!std::fs::exists("/dev/shm/feros_link_test").unwrap());
+    for script in
+        ["hostname", "cat /proc/sys/kernel/random/boot_id", "cat /etc/machine-id 2>/dev/null || hostname"]
+    {
+        assert_ne!(said(&first, script), said(&second, script), "{script}");
+    }
+    // What is given to the command reaches the program unchanged.
+    let words = ["a b", "$HOME", "'", "\"", ";", ""];
+    let output = first.command("printf").arg("%s|").args(words).output().unwrap();
+    assert_eq!(String::from_utf8(output.stdout).unwrap(), "a b|$HOME|'|\"|;||");
+    assert_eq!(first.command("/no/such/program").output().unwrap().status.code(), Some(127));
+}
+
+#[test]
 fn options_that_cannot_be_are_refused_and_change_nothing() {
     let Some(([first, second], _alone)) = namespaces() else { return };
     let wrong = LinkOptions { loss: 2.0, ..LinkOptions::default() };
