@@ -1,0 +1,217 @@
+//! What a figure can show of a record, by name.
+//!
+//! `latency`, `publish_call` (medians) and with an ending `_mean`, `_min`, `_p5`, `_p95`, `_p99`, `_max`; `received`, `sent`,
+//! `received_percent`, `lost_percent`, `late_percent`, `fairness` (the largest of the subscriptions' medians divided by the smallest);
+//! any of the record's values by its name (`goodput_bytes_per_second`); and `ROLE.NAME` for a value of the processes with that role,
+//! summed up (`talker.cpu_percent`).
+
+use super::quantity::{Unit, words};
+use crate::record::{Distribution, Received, Record};
+
+/// What is shown of a record.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Metric {
+    Latency(Statistic),
+    PublishCall(Statistic),
+    Received,
+    Sent,
+    ReceivedPercent,
+    LostPercent,
+    LatePercent,
+    Fairness,
+    Value(String),
+    OfRole { role: String, name: String },
+}
+
+/// What is taken of a distribution.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Statistic {
+    Median,
+    Mean,
+    Min,
+    P5,
+    P95,
+    P99,
+    Max,
+}
+
+/// Whether small or large numbers are good; nobody can say that of a number of messages sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Better {
+    Lower,
+    Higher,
+    Neither,
+}
+
+impl Statistic {
+    const ENDINGS: [(&'static str, Self); 7] = [
+        ("_median", Self::Median),
+        ("_mean", Self::Mean),
+        ("_min", Self::Min),
+        ("_p5", Self::P5),
+        ("_p95", Self::P95),
+        ("_p99", Self::P99),
+        ("_max", Self::Max),
+    ];
+
+    pub(crate) fn of(self, distribution: &Distribution) -> f64 {
+        match self {
+            Self::Median => distribution.p50,
+            Self::Mean => distribution.mean,
+            Self::Min => distribution.min,
+            Self::P5 => distribution.p5,
+            Self::P95 => distribution.p95,
+            Self::P99 => distribution.p99,
+            Self::Max => distribution.max,
+        }
+    }
+
+    fn word(self) -> &'static str {
+        match self {
+            Self::Median => "median",
+            Self::Mean => "mean",
+            Self::Min => "smallest",
+            Self::P5 => "5th percentile of",
+            Self::P95 => "95th percentile of",
+            Self::P99 => "99th percentile of",
+            Self::Max => "largest",
+        }
+    }
+}
+
+impl Metric {
+    pub(crate) fn parse(name: &str) -> Self {
+        let (base, statistic) = Statistic::ENDINGS
+            .into_iter()
+            .find_map(|(ending, statistic)| name.strip_suffix(ending).map(|base| (base, statistic)))
+            .unwrap_or((name, Statistic::Median));
+        match (base, name) {
+            ("latency" | "latency_nanos", _) => Self::Latency(statistic),
+            ("publish_call" | "publish_call_nanos", _) => Self::PublishCall(statistic),
+            (_, "received") => Self::Received,
+            (_, "sent") => Self::Sent,
+            (_, "received_percent" | "delivered_percent") => Self::ReceivedPercent,
+            (_, "lost_percent") => Self::LostPercent,
+            (_, "late_percent") => Self::LatePercent,
+            (_, "fairness") => Self::Fairness,
+            _ => match name.split_once('.') {
+                Some((role, name)) => Self::OfRole { role: role.to_owned(), name: name.to_owned() },
+                None => Self::Value(name.to_owned()),
+            },
+        }
+    }
+
+    pub(crate) fn unit(&self) -> Unit {
+        match self {
+            Self::Latency(_) | Self::PublishCall(_) => Unit::Nanos,
+            Self::Received | Self::Sent => Unit::Count,
+            Self::ReceivedPercent | Self::LostPercent | Self::LatePercent => Unit::Percent,
+            Self::Fairness => Unit::Ratio,
+            Self::Value(name) | Self::OfRole { name, .. } => Unit::of_name(name),
+        }
+    }
+
+    /// For the axis.
+    pub(crate) fn title(&self) -> String {
+        match self {
+            Self::Latency(statistic) => format!("{} latency", statistic.word()),
+            Self::PublishCall(statistic) => format!("{} duration of the publish call", statistic.word()),
+            Self::Received => "messages received".to_owned(),
+            Self::Sent => "messages sent".to_owned(),
+            Self::ReceivedPercent => "messages received".to_owned(),
+            Self::LostPercent => "messages lost".to_owned(),
+            Self::LatePercent => "messages late".to_owned(),
+            Self::Fairness => "slowest subscription / fastest".to_owned(),
+            Self::Value(name) => value_title(name),
+            Self::OfRole { role, name } => format!("{} of the {role}", value_title(name)),
+        }
+    }
+
+    pub(crate) fn better(&self) -> Better {
+        match self {
+            Self::Received | Self::ReceivedPercent => Better::Higher,
+            Self::Sent => Better::Neither,
+            Self::Value(name) if name.starts_with("goodput") || name.starts_with("publish_rate") => Better::Higher,
+            Self::Value(name) | Self::OfRole { name, .. } => match name.as_str() {
+                name if name.contains("initial") && name.contains("sent") => Better::Neither,
+                _ => Better::Lower,
+            },
+            _ => Better::Lower,
+        }
+    }
+
+    /// Whether the floor of this machine is its limit.
+    pub(crate) fn has_floor(&self) -> bool {
+        matches!(self, Self::Latency(_))
+    }
+
+    /// The distribution that stands behind the number, where one does; of one subscription (from 0) or of all together.
+    pub(crate) fn distribution(&self, record: &Record, subscription: Option<usize>) -> Option<Distribution> {
+        match self {
+            Self::Latency(_) => Distribution::merged(
+                subscriptions(record, subscription).iter().filter_map(|received| received.latency.as_ref()),
+            ),
+            Self::PublishCall(_) => record.publish_call.clone().filter(|calls| calls.count > 0),
+            _ => None,
+        }
+    }
+
+    /// The number; `None` where the record does not have it.
+    pub(crate) fn number(&self, record: &Record, subscription: Option<usize>) -> Option<f64> {
+        let mine = subscriptions(record, subscription);
+        let total = |of: fn(&Received) -> u64| mine.iter().map(|received| of(received) as f64).sum::<f64>();
+        let share = |of: fn(&Received) -> u64| {
+            let wanted = record.sent as f64 * mine.len() as f64;
+            (wanted > 0.0).then(|| (100.0 * total(of) / wanted).min(100.0))
+        };
+        let number = match self {
+            Self::Latency(statistic) | Self::PublishCall(statistic) => {
+                Some(statistic.of(&self.distribution(record, subscription)?))
+            }
+            Self::Received => (!mine.is_empty()).then(|| total(|received| received.received)),
+            Self::Sent => Some(record.sent as f64),
+            Self::ReceivedPercent => share(|received| received.received),
+            Self::LostPercent => share(|received| received.lost),
+            Self::LatePercent => share(|received| received.late),
+            Self::Fairness => fairness(record),
+            Self::Value(name) => record.values.get(name).copied(),
+            Self::OfRole { role, name } => of_role(record, role, name),
+        };
+        number.filter(|number| number.is_finite())
+    }
+}
+
+fn subscriptions(record: &Record, one: Option<usize>) -> &[Received] {
+    match one {
+        None => &record.subscriptions,
+        Some(index) => record.subscriptions.get(index..=index).unwrap_or(&[]),
+    }
+}
+
+fn fairness(record: &Record) -> Option<f64> {
+    let medians: Vec<f64> =
+        record.subscriptions.iter().filter_map(|received| received.latency.as_ref()).map(|latency| latency.p50).collect();
+    let (least, most) = (medians.iter().copied().reduce(f64::min)?, medians.iter().copied().reduce(f64::max)?);
+    (medians.len() > 1 && medians.len() == record.subscriptions.len() && least > 0.0).then(|| most / least)
+}
+
+fn of_role(record: &Record, role: &str, name: &str) -> Option<f64> {
+    let numbers: Vec<f64> = record
+        .processes
+        .iter()
+        .filter(|process| process.role.split(' ').next() == Some(role))
+        .filter_map(|process| process.values.get(name).copied())
+        .collect();
+    (!numbers.is_empty()).then(|| numbers.iter().sum())
+}
+
+fn value_title(name: &str) -> String {
+    match name {
+        "cpu_percent" => "processor time".to_owned(),
+        "pss_bytes" => "memory (PSS)".to_owned(),
+        "code_bytes" => "mapped code".to_owned(),
+        "wire_bytes_per_message" => "bytes on the wire per message".to_owned(),
+        "publish_rate_hz" => "effective publish rate".to_owned(),
+        other => words(other),
+    }
+}
