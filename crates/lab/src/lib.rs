@@ -11,6 +11,7 @@ mod noise;
 pub mod peer;
 pub mod plan;
 pub mod record;
+pub mod report;
 pub mod run;
 pub mod scenario;
 pub mod statistics;

@@ -131,7 +131,9 @@ impl Metric {
         match self {
             Self::Received | Self::ReceivedPercent => Better::Higher,
             Self::Sent => Better::Neither,
-            Self::Value(name) if name.starts_with("goodput") || name.starts_with("publish_rate") => Better::Higher,
+            Self::Value(name) if name.starts_with("goodput") || name.starts_with("publish_rate") => {
+                Better::Higher
+            }
             Self::Value(name) | Self::OfRole { name, .. } => match name.as_str() {
                 name if name.contains("initial") && name.contains("sent") => Better::Neither,
                 _ => Better::Lower,
@@ -189,9 +191,14 @@ fn subscriptions(record: &Record, one: Option<usize>) -> &[Received] {
 }
 
 fn fairness(record: &Record) -> Option<f64> {
-    let medians: Vec<f64> =
-        record.subscriptions.iter().filter_map(|received| received.latency.as_ref()).map(|latency| latency.p50).collect();
-    let (least, most) = (medians.iter().copied().reduce(f64::min)?, medians.iter().copied().reduce(f64::max)?);
+    let medians: Vec<f64> = record
+        .subscriptions
+        .iter()
+        .filter_map(|received| received.latency.as_ref())
+        .map(|latency| latency.p50)
+        .collect();
+    let (least, most) =
+        (medians.iter().copied().reduce(f64::min)?, medians.iter().copied().reduce(f64::max)?);
     (medians.len() > 1 && medians.len() == record.subscriptions.len() && least > 0.0).then(|| most / least)
 }
 

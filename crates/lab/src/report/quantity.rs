@@ -83,7 +83,17 @@ pub(crate) fn dimension_title(dimension: &str) -> String {
 
 /// Underscores are spaces, units at the end are not said twice.
 pub(crate) fn words(name: &str) -> String {
-    let endings = ["_bytes_per_second", "_per_second", "_bytes", "_percent", "_hz", "_nanos", "_seconds", "_micros", "_mbit"];
+    let endings = [
+        "_bytes_per_second",
+        "_per_second",
+        "_bytes",
+        "_percent",
+        "_hz",
+        "_nanos",
+        "_seconds",
+        "_micros",
+        "_mbit",
+    ];
     let bare = endings.into_iter().find_map(|ending| name.strip_suffix(ending)).unwrap_or(name);
     bare.replace('_', " ")
 }

@@ -48,7 +48,9 @@ impl std::fmt::Display for Notice {
 #[derive(Debug, Error)]
 pub enum ReadError {
     /// Not a run's folder, or one without anything in it.
-    #[error("{0}: neither run.json nor cells.jsonl is here. Give the folder that `feros lab run --out` wrote")]
+    #[error(
+        "{0}: neither run.json nor cells.jsonl is here. Give the folder that `feros lab run --out` wrote"
+    )]
     NoRun(PathBuf),
     /// The operating system refuses.
     #[error("{path} cannot be read: {error}")]
@@ -87,7 +89,9 @@ fn read_run(path: &Path, notices: &mut Vec<Notice>) -> Result<Option<Run>, ReadE
     };
     let mut bytes = Vec::new();
     match File::open(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return say(None, "it is missing".to_owned()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            return say(None, "it is missing".to_owned());
+        }
         Err(error) => return Err(ReadError::Io { path: path.to_owned(), error }),
         Ok(file) => file
             .take(LONGEST_TEXT_BYTES)
@@ -154,7 +158,9 @@ fn read_cells(path: &Path, notices: &mut Vec<Notice>) -> Result<Vec<Record>, Rea
 fn run_of(records: &[Record], folder: &Path) -> Run {
     Run {
         format: FORMAT,
-        grid: folder.file_name().map_or_else(|| "unknown".to_owned(), |name| name.to_string_lossy().into_owned()),
+        grid: folder
+            .file_name()
+            .map_or_else(|| "unknown".to_owned(), |name| name.to_string_lossy().into_owned()),
         command: String::new(),
         seed: 0,
         began_unix_seconds: records.iter().map(|record| record.began_unix_seconds).min().unwrap_or(0),
@@ -176,7 +182,9 @@ fn complete(run: &mut Run, records: &[Record], run_path: &Path, notices: &mut Ve
         .collect();
     for name in unknown {
         if !known_absence(notices, run_path) {
-            let text = format!("it does not name the scenario {name} that cells belong to; they are shown in a general form");
+            let text = format!(
+                "it does not name the scenario {name} that cells belong to; they are shown in a general form"
+            );
             notices.push(Notice { file: run_path.to_owned(), line: None, text });
         }
         run.scenarios.push(general_scenario(name, records));
@@ -184,7 +192,12 @@ fn complete(run: &mut Run, records: &[Record], run_path: &Path, notices: &mut Ve
     for record in records {
         let Some(Value::Text(system)) = record.dimensions.get("system") else { continue };
         if !run.systems.iter().any(|known| known.name == *system) {
-            run.systems.push(System { name: system.clone(), title: system.clone(), version: None, missing: None });
+            run.systems.push(System {
+                name: system.clone(),
+                title: system.clone(),
+                version: None,
+                missing: None,
+            });
         }
     }
 }
@@ -203,8 +216,11 @@ fn general_scenario(name: String, records: &[Record]) -> Scenario {
         .map(|(dimension, _)| dimension.as_str())
         .collect();
     let values = |dimension: &str| {
-        let shown: BTreeSet<String> =
-            mine.iter().filter_map(|record| record.dimensions.get(dimension)).map(|value| format!("{value:?}")).collect();
+        let shown: BTreeSet<String> = mine
+            .iter()
+            .filter_map(|record| record.dimensions.get(dimension))
+            .map(|value| format!("{value:?}"))
+            .collect();
         shown.len()
     };
     let x = numbers.into_iter().max_by_key(|dimension| values(dimension)).unwrap_or("system").to_owned();

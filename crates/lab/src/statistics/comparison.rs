@@ -44,6 +44,12 @@ impl Repetition {
         })
     }
 
+    /// Of something that is one number a repetition; `None` where a ratio to it says nothing.
+    pub fn of_number(number: f64) -> Option<Self> {
+        let usable = number.is_finite() && number > 0.0;
+        usable.then_some(Self { median: number, source: Source::Interval(number, number) })
+    }
+
     fn draw(&self, random: &mut ChaCha8Rng) -> f64 {
         match &self.source {
             Source::Samples(samples) => samples.draw(random),

@@ -1,0 +1,301 @@
+//! Which records a figure shows, and where in it.
+//!
+//! The first dimension of [`Figure::series`] distinguishes what stands beside each other within a panel. Every other one, and every
+//! dimension that the figure does not name but its records differ in, makes panels of its own: nothing different is ever summed up.
+
+use std::collections::BTreeMap;
+
+use super::metric::{Metric, Statistic};
+use super::quantity::{dimension_title, dimension_value};
+use crate::record::{Distribution, Figure, FigureKind, Floor, Record, Run, Status, Value};
+use crate::statistics::{Repetition, median_over_repetitions};
+
+/// A record, or one of its subscriptions.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Sample<'a> {
+    pub(crate) record: &'a Record,
+    pub(crate) subscription: Option<usize>,
+}
+
+impl Sample<'_> {
+    pub(crate) fn value(&self, dimension: &str) -> Option<Value> {
+        match (dimension, self.subscription) {
+            ("subscription", Some(index)) => Some(Value::Number(index as f64 + 1.0)),
+            ("repetition", _) => Some(Value::Number(f64::from(self.record.repetition))),
+            _ => self.record.dimensions.get(dimension).cloned(),
+        }
+    }
+}
+
+/// A dimension and the values that occur in it, in order.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Dimension {
+    pub(crate) name: String,
+    pub(crate) values: Vec<Value>,
+}
+
+impl Dimension {
+    pub(crate) fn label(&self, index: usize) -> String {
+        self.values.get(index).map_or_else(String::new, |value| dimension_value(&self.name, value))
+    }
+}
+
+/// What a figure shows.
+pub(crate) struct Selection<'a> {
+    pub(crate) figure: &'a Figure,
+    pub(crate) metric: Metric,
+    pub(crate) series: Dimension,
+    pub(crate) x: Dimension,
+    pub(crate) panels: Vec<Panel<'a>>,
+}
+
+/// A part of a figure.
+pub(crate) struct Panel<'a> {
+    pub(crate) key: Vec<(String, Value)>,
+    cells: BTreeMap<(usize, usize), Vec<Sample<'a>>>,
+}
+
+/// A number, how sure it is, and of how many repetitions.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Estimate {
+    pub(crate) value: f64,
+    pub(crate) interval: (f64, f64),
+    pub(crate) repetitions: usize,
+    /// All programs did what was asked; else this is what they had said until then.
+    pub(crate) whole: bool,
+}
+
+impl Panel<'_> {
+    pub(crate) fn title(&self) -> String {
+        let parts: Vec<String> = self
+            .key
+            .iter()
+            .map(|(dimension, value)| match value {
+                Value::Text(text) => text.clone(),
+                Value::Number(_) => {
+                    format!("{} {}", dimension_title(dimension), dimension_value(dimension, value))
+                }
+            })
+            .collect();
+        parts.join(", ")
+    }
+}
+
+impl<'a> Panel<'a> {
+    pub(crate) fn cell(&self, series: usize, x: usize) -> &[Sample<'a>] {
+        self.cells.get(&(series, x)).map_or(&[], Vec::as_slice)
+    }
+
+    pub(crate) fn samples(&self) -> impl Iterator<Item = &Sample<'a>> {
+        self.cells.values().flatten()
+    }
+}
+
+impl<'a> Selection<'a> {
+    pub(crate) fn new(figure: &'a Figure, run: &Run, records: &[&'a Record]) -> Self {
+        let y = if figure.y.is_empty() { "latency" } else { &figure.y };
+        let metric = Metric::parse(y);
+        let named =
+            |dimension: &str| figure.x == dimension || figure.series.iter().any(|name| name == dimension);
+        let samples: Vec<Sample<'a>> = records
+            .iter()
+            .flat_map(|&record| each(record, named("subscription")))
+            .filter(|sample| wanted(figure, sample))
+            .collect();
+        let series_name = match figure.series.first() {
+            Some(name) if *name != "layer" && *name != "second" => name.clone(),
+            _ if figure.x != "system" => "system".to_owned(),
+            _ => String::new(),
+        };
+        let dimension =
+            |name: &str| Dimension { name: name.to_owned(), values: values_of(name, run, &samples) };
+        let (series, x) = (dimension(&series_name), dimension(&figure.x));
+        let further = further_dimensions(figure, &series_name, run, &samples);
+        let panels = panels_of(&samples, &series, &x, &further);
+        Self { figure, metric, series, x, panels }
+    }
+
+    pub(crate) fn samples(&self) -> impl Iterator<Item = &Sample<'a>> {
+        self.panels.iter().flat_map(Panel::samples)
+    }
+
+    /// Whether there is anything to draw.
+    pub(crate) fn is_measured(&self) -> bool {
+        self.samples().any(|sample| match self.figure.kind {
+            FigureKind::Layers => !sample.record.layers.is_empty(),
+            FigureKind::Timeline => !sample.record.timeline.is_empty(),
+            FigureKind::Capability => true,
+            _ => self.metric.number(sample.record, sample.subscription).is_some(),
+        })
+    }
+}
+
+fn each(record: &Record, by_subscription: bool) -> Vec<Sample<'_>> {
+    if by_subscription && !record.subscriptions.is_empty() {
+        (0..record.subscriptions.len()).map(|index| Sample { record, subscription: Some(index) }).collect()
+    } else {
+        vec![Sample { record, subscription: None }]
+    }
+}
+
+fn wanted(figure: &Figure, sample: &Sample<'_>) -> bool {
+    figure
+        .only
+        .iter()
+        .all(|(dimension, allowed)| sample.value(dimension).is_some_and(|value| allowed.contains(&value)))
+}
+
+/// The dimensions that make panels, with their values.
+fn further_dimensions(figure: &Figure, series: &str, run: &Run, samples: &[Sample<'_>]) -> Vec<Dimension> {
+    let within_one = ["layer", "second", "subscription", "repetition"];
+    let mut names: Vec<&str> = figure.series.iter().skip(1).map(String::as_str).collect();
+    let mut unnamed: Vec<&str> =
+        samples.iter().flat_map(|sample| sample.record.dimensions.keys()).map(String::as_str).collect();
+    unnamed.sort_unstable();
+    unnamed.dedup();
+    names.extend(unnamed);
+    let mut further: Vec<Dimension> = Vec::new();
+    for name in names {
+        let shown =
+            name == series || name == figure.x || further.iter().any(|dimension| dimension.name == name);
+        let inner = within_one.contains(&name)
+            && !figure.series.iter().any(|series| series == name && name == "subscription");
+        if shown || inner {
+            continue;
+        }
+        let values = values_of(name, run, samples);
+        if values.len() > 1 {
+            further.push(Dimension { name: name.to_owned(), values });
+        }
+    }
+    further
+}
+
+fn panels_of<'a>(
+    samples: &[Sample<'a>],
+    series: &Dimension,
+    x: &Dimension,
+    further: &[Dimension],
+) -> Vec<Panel<'a>> {
+    let index = |dimension: &Dimension, sample: &Sample<'_>| {
+        let value = sample.value(&dimension.name);
+        value.and_then(|value| dimension.values.iter().position(|known| *known == value))
+    };
+    let mut panels: BTreeMap<Vec<Option<usize>>, Panel<'a>> = BTreeMap::new();
+    for sample in samples {
+        let place: Vec<Option<usize>> = further.iter().map(|dimension| index(dimension, sample)).collect();
+        let key = || {
+            let known = further.iter().zip(&place).filter_map(|(dimension, &at)| {
+                Some((dimension.name.clone(), dimension.values.get(at?)?.clone()))
+            });
+            known.collect()
+        };
+        let panel =
+            panels.entry(place.clone()).or_insert_with(|| Panel { key: key(), cells: BTreeMap::new() });
+        let at = (index(series, sample).unwrap_or(0), index(x, sample).unwrap_or(0));
+        panel.cells.entry(at).or_default().push(*sample);
+    }
+    panels.into_values().collect()
+}
+
+/// The values that occur, systems and placements in their own order, numbers by size, words as they came.
+pub(crate) fn values_of(dimension: &str, run: &Run, samples: &[Sample<'_>]) -> Vec<Value> {
+    let mut values: Vec<Value> = Vec::new();
+    for value in samples.iter().filter_map(|sample| sample.value(dimension)) {
+        if !values.contains(&value) {
+            values.push(value);
+        }
+    }
+    values.sort_by(|a, b| match (a, b) {
+        (Value::Number(a), Value::Number(b)) => a.total_cmp(b),
+        (Value::Text(a), Value::Text(b)) => place_of(dimension, a, run).cmp(&place_of(dimension, b, run)),
+        (Value::Number(_), Value::Text(_)) => std::cmp::Ordering::Less,
+        (Value::Text(_), Value::Number(_)) => std::cmp::Ordering::Greater,
+    });
+    values
+}
+
+/// All words have the same place, and keep the order in which they came, where there is no other.
+fn place_of(dimension: &str, word: &str, run: &Run) -> usize {
+    let place = match dimension {
+        "system" => run.systems.iter().position(|system| system.name == word),
+        "placement" => PLACEMENTS.iter().position(|placement| *placement == word),
+        _ => Some(0),
+    };
+    place.unwrap_or(usize::MAX)
+}
+
+/// From far to near.
+pub(crate) const PLACEMENTS: [&str; 4] = ["remote", "local", "composed", "intra"];
+
+/// What samples that differ in nothing but their repetition say together.
+///
+/// A median of times has the interval of the bootstrap over repetitions and samples; any other number is the mean of its repetitions,
+/// and the interval is their range.
+pub(crate) fn estimate(metric: &Metric, samples: &[Sample<'_>], seed: u64) -> Option<Estimate> {
+    let measured: Vec<(&Sample<'_>, f64)> = samples
+        .iter()
+        .filter_map(|sample| Some((sample, metric.number(sample.record, sample.subscription)?)))
+        .collect();
+    if measured.is_empty() {
+        return None;
+    }
+    let repetitions = measured.len();
+    let whole = measured.iter().all(|(sample, _)| sample.record.status == Status::Complete);
+    if matches!(metric, Metric::Latency(Statistic::Median) | Metric::PublishCall(Statistic::Median))
+        && let Some((value, interval)) = median_over_repetitions(&repetitions_of(metric, samples), seed)
+    {
+        return Some(Estimate { value, interval, repetitions, whole });
+    }
+    let numbers = || measured.iter().map(|(_, number)| *number);
+    let value = numbers().sum::<f64>() / repetitions as f64;
+    let interval = (numbers().fold(f64::INFINITY, f64::min), numbers().fold(f64::NEG_INFINITY, f64::max));
+    Some(Estimate { value, interval, repetitions, whole })
+}
+
+/// The repetitions of samples, ready to be compared with others.
+pub(crate) fn repetitions_of(metric: &Metric, samples: &[Sample<'_>]) -> Vec<Repetition> {
+    let of_one = |sample: &Sample<'_>| match metric {
+        Metric::Latency(Statistic::Median) | Metric::PublishCall(Statistic::Median) => {
+            Repetition::of(&metric.distribution(sample.record, sample.subscription)?)
+        }
+        _ => Repetition::of_number(metric.number(sample.record, sample.subscription)?),
+    };
+    samples.iter().filter_map(of_one).collect()
+}
+
+/// All samples' distributions as one.
+pub(crate) fn distribution(metric: &Metric, samples: &[Sample<'_>]) -> Option<Distribution> {
+    let parts: Vec<Distribution> =
+        samples.iter().filter_map(|sample| metric.distribution(sample.record, sample.subscription)).collect();
+    Distribution::merged(&parts)
+}
+
+/// The limit of this machine for a placement: what hands a message over there at best.
+pub(crate) fn floor_of_placement(placement: &str) -> &'static str {
+    match placement {
+        "remote" => "udp loopback",
+        "local" => "futex between processes",
+        _ => "futex",
+    }
+}
+
+/// A floor at a payload size: on the logarithmic line between the sizes that were measured, the nearest one's beyond them.
+pub(crate) fn floor_at(floors: &[Floor], name: &str, size_bytes: f64) -> Option<f64> {
+    let mut known: Vec<(f64, f64)> = floors
+        .iter()
+        .filter(|floor| floor.name == name && floor.nanos.p50.is_finite() && floor.nanos.p50 > 0.0)
+        .map(|floor| (floor.size_bytes as f64, floor.nanos.p50))
+        .collect();
+    known.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let above = known.partition_point(|&(size, _)| size < size_bytes);
+    match (above.checked_sub(1).and_then(|below| known.get(below)), known.get(above)) {
+        (None, None) => None,
+        (Some(&(_, nanos)), None) | (None, Some(&(_, nanos))) => Some(nanos),
+        (Some(&(low, low_nanos)), Some(&(high, high_nanos))) => {
+            let share =
+                if low > 0.0 { (size_bytes / low).ln() / (high / low).ln() } else { size_bytes / high };
+            Some((low_nanos.ln() + share * (high_nanos.ln() - low_nanos.ln())).exp())
+        }
+    }
+}
