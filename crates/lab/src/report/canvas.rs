@@ -55,10 +55,10 @@ impl Frame {
             g class="axis" {
                 @for (number, text) in scale.ticks(unit, 6) {
                     @let y = self.y(scale.at(number));
-                    path class="grid" d={ "M" (px(start)) " " (px(y)) "H" (px(end)) };
+                    path class="grid" d={ "M" (px(start)) " " (px(y)) "H" (px(end)) } {}
                     text x=(px(start - 6.0)) y=(px(y + 3.8)) text-anchor="end" { (text) }
                 }
-                path class="base" d={ "M" (px(start)) " " (px(self.base())) "H" (px(end)) };
+                path class="base" d={ "M" (px(start)) " " (px(self.base())) "H" (px(end)) } {}
                 text class="name" x="2" y=(px(self.top - 8.0)) { (title) }
             }
         }
@@ -79,8 +79,8 @@ impl Frame {
         html! {
             g class="axis" {
                 @for (x, text) in shown {
-                    @if grid { path class="grid" d={ "M" (px(x)) " " (px(self.top)) "V" (px(base)) }; }
-                    path class="tick" d={ "M" (px(x)) " " (px(base)) "v4" };
+                    @if grid { path class="grid" d={ "M" (px(x)) " " (px(self.top)) "V" (px(base)) } {} }
+                    path class="tick" d={ "M" (px(x)) " " (px(base)) "v4" } {}
                     text x=(px(x)) y=(px(base + 16.0)) text-anchor="middle" { (text) }
                 }
                 text class="name" x=(px(self.x(1.0))) y=(px(base + 32.0)) text-anchor="end" { (title) }

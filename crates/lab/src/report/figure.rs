@@ -7,9 +7,11 @@ use maud::{Markup, html};
 
 use super::lines::{LineAxes, lines, timeline};
 use super::palette::{Ink, Palette};
-use super::quantity::{dimension_title, dimension_value};
-use super::rows::{layer_names, row_figure, row_panels, row_scale};
-use super::selection::{Estimate, Panel, Sample, Selection, estimate, floor_at, floor_of_placement};
+use super::quantity::{dimension_title, dimension_value, dimension_with_value};
+use super::rows::{layer_names, row_figure, row_panels, row_scales};
+use super::selection::{
+    Estimate, Panel, Sample, Selection, estimate, floor_at, floor_of_placement, link_nanos,
+};
 use super::tables;
 use crate::record::{Figure, FigureKind, Record, Run, Status, Value};
 
@@ -74,21 +76,27 @@ impl<'a> Context<'a> {
         name.filter(|name| known(name)).map(str::to_owned)
     }
 
-    /// The limit of this machine: payload and nanoseconds, at each payload of the horizontal axis, or once.
-    pub(crate) fn floors(&self, selection: &Selection<'_>, panel: &Panel<'_>) -> Vec<(f64, f64)> {
+    /// The limit of this machine for each value of x, nanoseconds: hops times the floor, and what the link needs at its rate.
+    pub(crate) fn floors(&self, selection: &Selection<'_>, panel: &Panel<'_>) -> Vec<Option<f64>> {
         let Some(name) = self.floor_name(selection, panel) else { return Vec::new() };
-        let number = |value: Option<Value>| match value {
-            Some(Value::Number(number)) => Some(number),
-            _ => None,
+        let least = |dimension: &str, at: usize| {
+            let of_x = match selection.x.values.get(at) {
+                Some(Value::Number(number)) if selection.x.name == dimension => Some(*number),
+                _ => None,
+            };
+            let number = |sample: &Sample<'_>| match sample.value(dimension) {
+                Some(Value::Number(number)) => Some(number),
+                _ => None,
+            };
+            of_x.or_else(|| panel.samples().filter_map(number).reduce(f64::min))
         };
-        let sizes: Vec<f64> = if selection.x.name == "size_bytes" {
-            selection.x.values.iter().filter_map(|value| number(Some(value.clone()))).collect()
-        } else {
-            let smallest =
-                panel.samples().filter_map(|sample| number(sample.value("size_bytes"))).reduce(f64::min);
-            vec![smallest.unwrap_or(0.0)]
+        let limit = |at: usize| {
+            let size = least("size_bytes", at).unwrap_or(0.0);
+            let hops = least("nodes", at).map_or(1.0, |nodes| (nodes - 1.0).max(1.0));
+            let link = panel.samples().map(|sample| link_nanos(sample, size)).reduce(f64::min).unwrap_or(0.0);
+            Some(floor_at(&self.run.floors, &name, size)? * hops + link)
         };
-        sizes.into_iter().filter_map(|size| Some((size, floor_at(&self.run.floors, &name, size)?))).collect()
+        (0..selection.x.values.len().max(1)).map(limit).collect()
     }
 
     pub(crate) fn panel_title(&self, selection: &Selection<'_>, panel: &Panel<'_>) -> String {
@@ -98,12 +106,11 @@ impl<'a> Context<'a> {
 
     /// `payload 4 KB`, or the word alone.
     pub(crate) fn x_title(&self, selection: &Selection<'_>, x: usize) -> String {
-        match selection.x.values.get(x) {
-            Some(Value::Number(_)) => {
-                format!("{} {}", dimension_title(&selection.x.name), selection.x.label(x))
-            }
-            _ => selection.x.label(x),
-        }
+        selection
+            .x
+            .values
+            .get(x)
+            .map_or_else(String::new, |value| dimension_with_value(&selection.x.name, value))
     }
 
     /// For who cannot see the image.
@@ -169,7 +176,7 @@ fn line_panels(context: &Context<'_>, selection: &Selection<'_>) -> Markup {
                 (draw(panel, true)) (draw(panel, false))
             }
         } @else {
-            div class="panels" {
+            div class=(columns(drawn.len())) {
                 @for panel in drawn.iter().take(MOST_PANELS) {
                     div class="panel" { p class="panel-title" { (panel.title()) } (draw(panel, false)) }
                 }
@@ -181,7 +188,8 @@ fn line_panels(context: &Context<'_>, selection: &Selection<'_>) -> Markup {
 
 fn rows(context: &Context<'_>, selection: &Selection<'_>) -> Markup {
     let panels = row_panels(context, selection);
-    let scale = row_scale(context, selection, &panels);
+    let scales = row_scales(context, selection, &panels);
+    let own_scales = scales.windows(2).any(|pair| pair[0] != pair[1]);
     let layer_names = layer_names(selection);
     html! {
         @if selection.figure.kind == FigureKind::Layers {
@@ -189,15 +197,25 @@ fn rows(context: &Context<'_>, selection: &Selection<'_>) -> Markup {
                 @for (index, name) in layer_names.iter().enumerate() { li { (Ink::counted(index).block()) (name) } }
             }
         }
-        div class=(if panels.len() == 1 { "panels one" } else { "panels" }) {
-            @for panel in panels.iter().take(MOST_PANELS) {
+        @if own_scales { p class="how" { "Each panel has a scale of its own." } }
+        div class=(columns(panels.len())) {
+            @for (panel, scale) in panels.iter().zip(&scales).take(MOST_PANELS) {
                 div class="panel" {
                     @if !panel.title.is_empty() { p class="panel-title" { (panel.title) } }
-                    (row_figure(context, selection, panel, &scale, &layer_names))
+                    (row_figure(context, selection, panel, scale, &layer_names))
                 }
             }
         }
         (left_out(panels.len()))
+    }
+}
+
+/// No panel stands alone in the last line where that can be avoided.
+fn columns(panels: usize) -> &'static str {
+    match panels {
+        1 => "panels one",
+        2 | 4 => "panels two",
+        _ => "panels",
     }
 }
 
@@ -211,7 +229,8 @@ fn left_out(panels: usize) -> Markup {
 
 /// What distinguishes lines. The limit line is named where there is one.
 fn legend(context: &Context<'_>, selection: &Selection<'_>) -> Markup {
-    let limited = selection.panels.iter().any(|panel| !context.floors(selection, panel).is_empty());
+    let limited =
+        selection.panels.iter().any(|panel| context.floors(selection, panel).iter().any(Option::is_some));
     html! {
         ul class="legend" {
             @for (series, _) in selection.series.values.iter().enumerate() {
@@ -220,7 +239,7 @@ fn legend(context: &Context<'_>, selection: &Selection<'_>) -> Markup {
                 } }
             }
             @if limited && selection.figure.kind == FigureKind::Lines {
-                li { svg class="swatch limit" viewBox="0 0 28 12" width="28" height="12" aria-hidden="true" { path d="M1 6H27"; } "floor" }
+                li { svg class="swatch limit" viewBox="0 0 28 12" width="28" height="12" aria-hidden="true" { path d="M1 6H27" {} } "floor" }
             }
         }
     }
@@ -244,7 +263,9 @@ fn explanation(context: &Context<'_>, selection: &Selection<'_>) -> String {
     };
     let floors: BTreeSet<String> =
         selection.panels.iter().filter_map(|panel| context.floor_name(selection, panel)).collect();
+    let limited = matches!(selection.figure.kind, FigureKind::Lines | FigureKind::Boxes | FigureKind::Bars);
     let floor = match floors.len() {
+        _ if !limited => String::new(),
         0 if selection.metric.has_floor()
             && !matches!(
                 selection.figure.kind,
@@ -263,7 +284,7 @@ fn explanation(context: &Context<'_>, selection: &Selection<'_>) -> String {
         .filter(|(dimension, _)| *dimension != "system")
         .map(|(dimension, values)| {
             let values: Vec<String> = values.iter().map(|value| dimension_value(dimension, value)).collect();
-            format!("{} {}", dimension_title(dimension), values.join(", "))
+            format!("{} {}", dimension_title(dimension), values.join(" or "))
         })
         .collect();
     let only = if only.is_empty() { String::new() } else { format!(" Only {}.", only.join("; ")) };

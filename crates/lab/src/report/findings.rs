@@ -10,8 +10,11 @@ use super::tables::Ability;
 use crate::record::{Figure, FigureKind, Record, Value};
 use crate::statistics::{Comparison, Verdict, compare};
 
-/// More than so many sentences about a figure are not read.
-const MOST_SENTENCES: usize = 3;
+/// More than so many sentences about a figure, and about a scenario, are not read.
+const MOST_OF_A_FIGURE: usize = 2;
+const MOST_OF_A_SCENARIO: usize = 7;
+/// More than so many systems in a sentence neither.
+const MOST_NAMED: usize = 3;
 
 /// What a scenario's figures say.
 pub(crate) fn findings(context: &Context<'_>, figures: &[Figure], records: &[&Record]) -> Vec<String> {
@@ -21,12 +24,13 @@ pub(crate) fn findings(context: &Context<'_>, figures: &[Figure], records: &[&Re
         if !selection.is_measured() {
             continue;
         }
-        for sentence in of_figure(context, &selection).into_iter().take(MOST_SENTENCES) {
+        for sentence in of_figure(context, &selection).into_iter().take(MOST_OF_A_FIGURE) {
             if !sentences.contains(&sentence) {
                 sentences.push(sentence);
             }
         }
     }
+    sentences.truncate(MOST_OF_A_SCENARIO);
     sentences
 }
 
@@ -34,15 +38,16 @@ fn of_figure(context: &Context<'_>, selection: &Selection<'_>) -> Vec<String> {
     match selection.figure.kind {
         FigureKind::Capability => capability(selection),
         FigureKind::Timeline => timelines(selection),
-        FigureKind::Layers => largest_layers(selection),
+        FigureKind::Layers => largest_layers(context, selection),
         _ if delivery(&selection.metric) => deliveries(context, selection),
         _ => {
-            let mut sentences = if selection.series.name == "system" || selection.x.name == "system" {
-                rankings(context, selection)
+            let mut sentences = Vec::from_iter(growth(context, selection));
+            if selection.series.name == "system" || selection.x.name == "system" {
+                // With how it grows said, one end of it is enough: the far one.
+                sentences.extend(rankings(context, selection).into_iter().skip(sentences.len()));
             } else {
-                differences(context, selection)
-            };
-            sentences.extend(growth(context, selection));
+                sentences.extend(differences(context, selection));
+            }
             sentences
         }
     }
@@ -58,16 +63,18 @@ fn rankings(context: &Context<'_>, selection: &Selection<'_>) -> Vec<String> {
         return Vec::new();
     }
     let by_x = selection.x.name == "system";
-    let mut places: Vec<(&Panel<'_>, usize)> = Vec::new();
     let last_x = if by_x { 0 } else { selection.x.values.len().saturating_sub(1) };
-    for panel in [selection.panels.first(), selection.panels.last()].into_iter().flatten() {
-        for x in [0, last_x] {
-            if !places.iter().any(|(known, at)| std::ptr::eq(*known, panel) && *at == x) {
-                places.push((panel, x));
-            }
-        }
-    }
-    places.into_iter().filter_map(|(panel, x)| ranking(context, selection, panel, x, by_x)).collect()
+    let ends = [
+        selection.panels.first().map(|panel| (panel, 0)),
+        selection.panels.last().map(|panel| (panel, last_x)),
+    ];
+    let mut sentences: Vec<String> = ends
+        .into_iter()
+        .flatten()
+        .filter_map(|(panel, x)| ranking(context, selection, panel, x, by_x))
+        .collect();
+    sentences.dedup();
+    sentences
 }
 
 fn ranking(
@@ -93,10 +100,8 @@ fn ranking(
         if by_x || selection.x.values.len() < 2 { String::new() } else { context.x_title(selection, x) };
     let place: Vec<String> = [panel.title(), x_title].into_iter().filter(|part| !part.is_empty()).collect();
     let place = if place.is_empty() { String::new() } else { format!("{}: ", capital(&place.join(", "))) };
-    let floor = context.floors(selection, panel);
-    let floor = if selection.x.name == "size_bytes" { floor.get(x) } else { floor.first() };
-    let from_floor =
-        floor.map_or(String::new(), |(_, nanos)| format!(", {}× the floor", digits(value / nanos)));
+    let floor = context.floors(selection, panel).get(x).copied().flatten();
+    let from_floor = floor.map_or(String::new(), |nanos| format!(", {}× the floor", digits(value / nanos)));
     let mut sentence = format!(
         "{place}{} has the {} {}, {}{from_floor}",
         systems.label(best),
@@ -113,7 +118,7 @@ fn ranking(
     Some(sentence + ".")
 }
 
-/// The others, each as a multiple of the best.
+/// The others, each as a multiple of the best, the nearest first.
 fn against<'s>(
     context: &Context<'_>,
     selection: &Selection<'_>,
@@ -121,7 +126,7 @@ fn against<'s>(
     others: impl Iterator<Item = (String, &'s [Sample<'s>])>,
 ) -> String {
     let best = repetitions_of(&selection.metric, best);
-    let (mut same, mut behind, mut further) = (Vec::new(), Vec::new(), 0);
+    let (mut same, mut behind, mut last) = (Vec::new(), Vec::new(), None);
     for (name, samples) in others {
         let Some(found) = compare(&repetitions_of(&selection.metric, samples), &best, context.run.seed)
         else {
@@ -129,27 +134,31 @@ fn against<'s>(
         };
         match found.verdict {
             Verdict::NoDifference => same.push(name),
-            _ if behind.len() < 5 => {
-                behind.push(format!("{name} {}× ({})", digits(found.ratio), interval(&found)))
+            _ => {
+                behind.push(format!("{name} {}×{}", digits(found.ratio), interval(&found)));
+                last = Some(found.ratio);
             }
-            _ => further += 1,
         }
     }
+    let further = behind.len().saturating_sub(MOST_NAMED);
+    behind.truncate(MOST_NAMED);
     let mut text = String::new();
     if !same.is_empty() {
         text.push_str(&format!("; no difference to {} can be told", same.join(", ")));
     }
     if !behind.is_empty() {
-        text.push_str(&format!("; as a multiple of it: {}", behind.join(", ")));
+        text.push_str(&format!("; then {}", behind.join(", ")));
     }
-    if further > 0 {
-        text.push_str(&format!(" and {further} further behind"));
+    if let Some(last) = last.filter(|_| further > 0) {
+        text.push_str(&format!(" and {further} more, up to {}×", digits(last)));
     }
     text
 }
 
+/// In brackets, where it is one.
 fn interval(found: &Comparison) -> String {
-    format!("{} to {}", digits(found.interval.0), digits(found.interval.1))
+    let (low, high) = (digits(found.interval.0), digits(found.interval.1));
+    if low == high { String::new() } else { format!(" ({low} to {high})") }
 }
 
 /// Where lines are not systems: the first value against each other one, over all cells.
@@ -254,18 +263,19 @@ fn capability(selection: &Selection<'_>) -> Vec<String> {
         counts.sort_unstable();
         let total: usize = counts.iter().map(|(_, count)| count).sum();
         let name = selection.series.label(series);
-        match counts.as_slice() {
-            [] => None,
-            [(Ability::Works, _)] => Some(format!("{name}: all {total} cells work")),
-            _ => {
-                let parts: Vec<String> =
-                    counts.iter().map(|(ability, count)| format!("{count} {}", ability.word())).collect();
-                Some(format!("{name}: of {total} cells {}", parts.join(", ")))
-            }
+        let works =
+            counts.iter().find(|(ability, _)| *ability == Ability::Works).map_or(0, |(_, count)| *count);
+        let others = counts.iter().filter(|(ability, _)| *ability != Ability::Works);
+        let others: Vec<String> =
+            others.map(|(ability, count)| format!("{count} {}", ability.word())).collect();
+        match (total, others.is_empty()) {
+            (0, _) => None,
+            (_, true) => Some(format!("{name} all {total}")),
+            (_, false) => Some(format!("{name} {works} of {total} ({})", others.join(", "))),
         }
     };
     let parts: Vec<String> = (0..selection.series.values.len().max(1)).filter_map(of_series).collect();
-    if parts.is_empty() { Vec::new() } else { vec![parts.join("; ") + "."] }
+    if parts.is_empty() { Vec::new() } else { vec![format!("Cells that work: {}.", parts.join("; "))] }
 }
 
 /// In how many cells nearly everything arrived, and in how many nothing.
@@ -339,34 +349,36 @@ fn timelines(selection: &Selection<'_>) -> Vec<String> {
     sentences
 }
 
-fn largest_layers(selection: &Selection<'_>) -> Vec<String> {
+/// Which layer takes most, for whom.
+fn largest_layers(context: &Context<'_>, selection: &Selection<'_>) -> Vec<String> {
     let Some(panel) = selection.panels.first() else { return Vec::new() };
-    let last = selection.x.values.len().saturating_sub(1);
-    let of_x = |x: usize| {
-        let of_series = |series: usize| {
-            let found = layers(panel.cell(series, x));
-            let sum: f64 = found.iter().map(|(_, nanos)| nanos).sum();
-            let (name, nanos) = found.into_iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
-            (sum > 0.0).then(|| {
-                format!(
-                    "{} {name} ({}\u{202f}% of {})",
-                    selection.series.label(series),
-                    digits(100.0 * nanos / sum),
-                    Unit::Nanos.show(sum)
-                )
-            })
-        };
-        let parts: Vec<String> = (0..selection.series.values.len().max(1)).filter_map(of_series).collect();
-        let place = if selection.x.values.len() > 1 {
-            format!(" at {}", selection.x.label(x))
-        } else {
-            String::new()
-        };
-        (!parts.is_empty()).then(|| format!("Largest part of the way{place}: {}.", parts.join(", ")))
+    let mut largest: Vec<(String, Vec<String>)> = Vec::new();
+    for series in 0..selection.series.values.len().max(1) {
+        let found = layers(panel.cell(series, 0));
+        let sum: f64 = found.iter().map(|(_, nanos)| nanos).sum();
+        let Some((layer, nanos)) = found.into_iter().max_by(|a, b| a.1.total_cmp(&b.1)) else { continue };
+        if sum <= 0.0 {
+            continue;
+        }
+        let share =
+            format!("{} {}\u{202f}%", selection.series.label(series), digits((100.0 * nanos / sum).round()));
+        match largest.iter_mut().find(|(known, _)| *known == layer) {
+            Some((_, shares)) => shares.push(share),
+            None => largest.push((layer, vec![share])),
+        }
+    }
+    let parts: Vec<String> =
+        largest.into_iter().map(|(layer, shares)| format!("{layer} ({})", shares.join(", "))).collect();
+    let place = if selection.x.values.len() > 1 {
+        format!(" at {}", context.x_title(selection, 0))
+    } else {
+        String::new()
     };
-    let mut places = vec![0, last];
-    places.dedup();
-    places.into_iter().filter_map(of_x).collect()
+    if parts.is_empty() {
+        Vec::new()
+    } else {
+        vec![format!("The largest part of the way{place}: {}.", parts.join("; "))]
+    }
 }
 
 #[cfg(test)]

@@ -8,7 +8,6 @@ use super::palette::Ink;
 use super::quantity::{Unit, dimension_title, dimension_value};
 use super::scale::Scale;
 use super::selection::{Estimate, Panel, Selection};
-use crate::record::Value;
 
 /// A point of a line: where, how high, and what it says when pointed at.
 struct Point {
@@ -35,9 +34,16 @@ impl LineAxes {
                     }
                 }
             }
-            numbers.extend(context.floors(selection, panel).iter().map(|(_, nanos)| *nanos));
+            numbers.extend(context.floors(selection, panel).into_iter().flatten());
         }
-        Self { x: Scale::of_dimension(&selection.x.values), y: Scale::of_values(numbers.into_iter()), unit }
+        // Whether latency grows in a straight line with nodes is seen on a straight scale only.
+        let counted = ["nodes", "subscriptions"].contains(&selection.x.name.as_str());
+        let y = if counted {
+            Scale::from_zero(numbers.into_iter())
+        } else {
+            Scale::of_values(numbers.into_iter())
+        };
+        Self { x: Scale::of_dimension(&selection.x.values), y, unit }
     }
 }
 
@@ -114,8 +120,8 @@ fn line(frame: &Frame, axes: &LineAxes, points: &[Point], ink: Ink, name: &str, 
     html! {
         g class={ "series " (ink.class()) } data-series=(series) {
             @if points.len() > 1 {
-                path class="band" d={ "M" (band.join("L")) "Z" };
-                path class="line" d={ "M" (middle.join("L")) };
+                path class="band" d={ "M" (band.join("L")) "Z" } {}
+                path class="line" d={ "M" (middle.join("L")) } {}
             }
             @for point in points {
                 @let (x, y) = (frame.x(point.share), frame.y(axes.y.at(point.estimate.value)));
@@ -138,18 +144,12 @@ pub(crate) fn shown(unit: Unit, estimate: &Estimate) -> String {
     format!("{} ({} to {}){partial}", unit.show(estimate.value), unit.show(low), unit.show(high))
 }
 
-fn limit_line(frame: &Frame, selection: &Selection<'_>, axes: &LineAxes, floor: &[(f64, f64)]) -> Markup {
-    let by_size = selection.x.name == "size_bytes";
-    let mut places: Vec<(f64, f64)> = Vec::new();
-    if by_size {
-        for &(size, nanos) in floor {
-            let index =
-                selection.x.values.iter().position(|value| *value == Value::Number(size)).unwrap_or(0);
-            places.push((inset(axes.x.at_value(index, &Value::Number(size))), nanos));
-        }
-    } else if let Some(&(_, nanos)) = floor.first() {
-        places = vec![(0.0, nanos), (1.0, nanos)];
-    }
+fn limit_line(frame: &Frame, selection: &Selection<'_>, axes: &LineAxes, floor: &[Option<f64>]) -> Markup {
+    let values = selection.x.values.iter().enumerate();
+    let mut places: Vec<(f64, f64)> = values
+        .zip(floor)
+        .filter_map(|((index, value), nanos)| Some((inset(axes.x.at_value(index, value)), (*nanos)?)))
+        .collect();
     if let [(_, nanos)] = places[..] {
         places = vec![(0.0, nanos), (1.0, nanos)];
     }
@@ -158,10 +158,12 @@ fn limit_line(frame: &Frame, selection: &Selection<'_>, axes: &LineAxes, floor: 
         .iter()
         .map(|&(share, nanos)| format!("{} {}", px(frame.x(share)), px(frame.y(axes.y.at(nanos)))))
         .collect();
+    let y = frame.y(axes.y.at(last_nanos));
+    let beside = if y + 18.0 > frame.y(0.0) { y - 5.0 } else { y + 14.0 };
     html! {
         g class="limit" {
-            path d={ "M" (path.join("L")) };
-            text x=(px(frame.x(last_share))) y=(px(frame.y(axes.y.at(last_nanos)) + 13.0)) text-anchor="end" { "floor" }
+            path d={ "M" (path.join("L")) } {}
+            text x=(px(frame.x(last_share))) y=(px(beside)) text-anchor="end" { "floor" }
         }
     }
 }
@@ -208,8 +210,8 @@ pub(crate) fn timeline(
         @for (series, seconds) in &rows {
             @let ink = context.ink(selection, *series);
             g class={ "series time " (ink.class()) } data-series=(series) {
-                path class="sent" d=(path(&|pair| pair.0, seconds));
-                path class="line" d=(path(&|pair| pair.1, seconds));
+                path class="sent" d=(path(&|pair| pair.0, seconds)) {}
+                path class="line" d=(path(&|pair| pair.1, seconds)) {}
                 @if let Some((second, pair)) = seconds.iter().enumerate().next_back() {
                     (ink.marker(frame.x(x.at(second as f64)), frame.y(y.at(pair.1)), 3.4))
                 }

@@ -105,7 +105,7 @@ fn write_systems(text: &mut String, results: &Results) {
                     .install
                     .as_ref()
                     .map_or(String::new(), |install| format!("; `{}`", install.replace('`', "'")));
-                format!("not installed: {}{install}", escaped(&missing.reason))
+                format!("not measured: {}{install}", escaped(&missing.reason))
             }
         };
         let version = system.version.as_deref().unwrap_or("–");

@@ -121,7 +121,7 @@ impl Metric {
             Self::ReceivedPercent => "messages received".to_owned(),
             Self::LostPercent => "messages lost".to_owned(),
             Self::LatePercent => "messages late".to_owned(),
-            Self::Fairness => "slowest subscription / fastest".to_owned(),
+            Self::Fairness => "spread of the subscriptions (slowest / fastest)".to_owned(),
             Self::Value(name) => value_title(name),
             Self::OfRole { role, name } => format!("{} of the {role}", value_title(name)),
         }
@@ -218,6 +218,7 @@ fn value_title(name: &str) -> String {
         "pss_bytes" => "memory (PSS)".to_owned(),
         "code_bytes" => "mapped code".to_owned(),
         "wire_bytes_per_message" => "bytes on the wire per message".to_owned(),
+        "threads" => "number of threads".to_owned(),
         "publish_rate_hz" => "effective publish rate".to_owned(),
         other => words(other),
     }

@@ -6,9 +6,10 @@ use maud::{Markup, html};
 
 use super::figure::Context;
 use super::metric::{Metric, Statistic};
-use super::quantity::{Unit, digits, dimension_title, dimension_value};
+use super::quantity::{Unit, digits, dimension_with_value};
 use super::selection::{
-    Estimate, PLACEMENTS, Sample, estimate, floor_at, floor_of_placement, repetitions_of, values_of,
+    Estimate, PLACEMENTS, Sample, estimate, floor_at, floor_of_placement, link_nanos, repetitions_of,
+    values_of,
 };
 use super::tables::scrolling;
 use crate::record::{Record, Scenario, Status, System, Value};
@@ -78,8 +79,11 @@ fn block(context: &Context<'_>, placement: &str) -> Option<Block> {
         .filter_map(|value| if let Value::Number(size) = value { Some(size) } else { None })
         .collect();
     let floor_name = floor_of_placement(placement);
-    let floors: Vec<Option<f64>> =
-        sizes.iter().map(|size| floor_at(&context.run.floors, floor_name, *size)).collect();
+    let link = |size: f64| samples.first().map_or(0.0, |sample| link_nanos(sample, size));
+    let floors: Vec<Option<f64>> = sizes
+        .iter()
+        .map(|size| Some(floor_at(&context.run.floors, floor_name, *size)? + link(*size)))
+        .collect();
     let systems = values_of("system", context.run, &samples);
     let mut rows: Vec<OverviewRow> =
         systems.iter().filter_map(|system| row(context, system, &samples, &sizes, &floors)).collect();
@@ -132,7 +136,7 @@ fn narrowed<'a>(
         };
         let Some(most) = values.iter().rev().max_by_key(|value| count(value)).cloned() else { continue };
         if values.len() > 1 {
-            fixed.push(format!("{} {}", dimension_title(&dimension), dimension_value(&dimension, &most)));
+            fixed.push(dimension_with_value(&dimension, &most));
         }
         samples.retain(|sample| sample.value(&dimension).is_none_or(|value| value == most));
     }
@@ -284,11 +288,11 @@ fn cell_markup(cell: &OverviewCell) -> Markup {
                 estimate.repetitions
             );
             let heat = ratio.map_or(0.0, |ratio| (ratio.max(1.0).log10() / 2.0).clamp(0.0, 1.0));
+            let star = if estimate.whole { "" } else { " *" };
             html! {
                 td class=[best.then_some("best")] style={ "--v:" (format!("{heat:.2}")) } title=(title) {
-                    @if let Some(ratio) = ratio { span { (digits(*ratio)) "×" } small { (Unit::Nanos.show(estimate.value)) } }
-                    @else { span { (Unit::Nanos.show(estimate.value)) } }
-                    @if !estimate.whole { "*" }
+                    @if let Some(ratio) = ratio { span { (digits(*ratio)) "×" } small { (Unit::Nanos.show(estimate.value)) (star) } }
+                    @else { span { (Unit::Nanos.show(estimate.value)) (star) } }
                 }
             }
         }

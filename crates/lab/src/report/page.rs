@@ -7,7 +7,7 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 use super::figure::{Context, figure};
 use super::findings::findings;
 use super::overview::{Block, endings, overview};
-use super::quantity::{Unit, dimension_title, dimension_value, duration, moment, words};
+use super::quantity::{Unit, dimension_value, dimension_with_value, duration, moment, words};
 use super::results::Results;
 use super::tables::scrolling;
 use crate::record::{Record, Run, Scenario, Status, System};
@@ -203,7 +203,7 @@ fn systems(run: &Run) -> Markup {
                         @match &system.missing {
                             None => td { "yes" },
                             Some(missing) => td class="wide-cell" {
-                                b { "not installed: " } (missing.reason)
+                                b { "not measured: " } (missing.reason)
                                 @if let Some(install) = &missing.install { br; code { (install) } }
                             },
                         }
@@ -260,17 +260,9 @@ fn trouble(records: &[Record]) -> Markup {
 }
 
 fn cell_name(record: &Record) -> String {
-    let parts: Vec<String> = record
-        .dimensions
-        .iter()
-        .filter(|(dimension, _)| *dimension != "system")
-        .map(|(dimension, value)| match value {
-            crate::record::Value::Text(text) => text.clone(),
-            crate::record::Value::Number(_) => {
-                format!("{} {}", dimension_title(dimension), dimension_value(dimension, value))
-            }
-        })
-        .collect();
+    let others = record.dimensions.iter().filter(|(dimension, _)| *dimension != "system");
+    let parts: Vec<String> =
+        others.map(|(dimension, value)| dimension_with_value(dimension, value)).collect();
     parts.join(", ")
 }
 

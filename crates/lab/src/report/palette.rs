@@ -68,14 +68,14 @@ impl Ink {
 
     /// A marker around a point.
     pub(crate) fn marker(self, x: f64, y: f64, size: f64) -> Markup {
-        html! { path class="mark" d=(marker_path(self.shape, x, y, size)); }
+        html! { path class="mark" d=(marker_path(self.shape, x, y, size)) {} }
     }
 
     /// A piece of line with its marker, for legends.
     pub(crate) fn swatch(self) -> Markup {
         html! {
             svg class={ "swatch " (self.class()) } viewBox="0 0 28 12" width="28" height="12" aria-hidden="true" {
-                path class="line" d="M1 6H27"; (self.marker(14.0, 6.0, 3.6))
+                path class="line" d="M1 6H27" {} (self.marker(14.0, 6.0, 3.6))
             }
         }
     }
@@ -84,7 +84,7 @@ impl Ink {
     pub(crate) fn block(self) -> Markup {
         html! {
             svg class={ "swatch " (self.class()) } viewBox="0 0 12 12" width="12" height="12" aria-hidden="true" {
-                rect class="fill" x="1" y="1" width="10" height="10" rx="1.5";
+                rect class="fill" x="1" y="1" width="10" height="10" rx="1.5" {}
             }
         }
     }

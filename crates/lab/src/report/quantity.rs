@@ -81,6 +81,25 @@ pub(crate) fn dimension_title(dimension: &str) -> String {
     }
 }
 
+/// A value with the name of its dimension: `payload 4 KB`, `3 nodes`, `subscription 2`; a word alone.
+pub(crate) fn dimension_with_value(dimension: &str, value: &Value) -> String {
+    let shown = dimension_value(dimension, value);
+    match value {
+        Value::Text(_) => shown,
+        Value::Number(_) if dimension == "rate_hz" => shown,
+        Value::Number(number)
+            if dimension.ends_with('s')
+                && Unit::of_name(dimension) == Unit::Count
+                && !dimension.ends_with("_micros") =>
+        {
+            let title = dimension_title(dimension);
+            let title = if *number == 1.0 { title.trim_end_matches('s') } else { &title };
+            format!("{shown} {title}")
+        }
+        Value::Number(_) => format!("{} {shown}", dimension_title(dimension)),
+    }
+}
+
 /// Underscores are spaces, units at the end are not said twice.
 pub(crate) fn words(name: &str) -> String {
     let endings = [
@@ -197,6 +216,16 @@ mod tests {
         assert_eq!(Unit::of_name("context_switches_per_second"), Unit::PerSecond);
         assert_eq!(Unit::of_name("wire_bytes_per_message"), Unit::Bytes);
         assert_eq!(dimension_value("rate_hz", &Value::Number(0.0)), "no pause");
+        let named = |dimension, number| dimension_with_value(dimension, &Value::Number(number));
+        assert_eq!([named("nodes", 1.0), named("nodes", 3.0)], ["1 node", "3 nodes"]);
+        assert_eq!(
+            [named("subscription", 2.0), named("size_bytes", 256.0)],
+            ["subscription 2", "payload 256 B"]
+        );
+        assert_eq!(
+            [named("work_micros", 500.0), named("link_mbit", 54.0)],
+            ["work 500 µs", "link 54 Mbit/s"]
+        );
         assert_eq!(dimension_value("size_bytes", &Value::Number(65536.0)), "64 KB");
     }
 

@@ -8,10 +8,15 @@ use super::lines::shown;
 use super::palette::Ink;
 use super::quantity::Unit;
 use super::scale::Scale;
-use super::selection::{Sample, Selection, distribution};
+use super::selection::{Panel, Sample, Selection, distribution};
 use crate::record::{Distribution, FigureKind, Layer};
 
 const ROW: f64 = 21.0;
+const GROUP: f64 = 22.0;
+/// Rows of so few series stand in groups in one panel; more have a panel for each value of x.
+const MOST_IN_A_GROUP: usize = 5;
+/// Panels whose largest numbers are further apart than this have scales of their own.
+const SHARED_UP_TO: f64 = 12.0;
 const LONGEST_NAME: usize = 24;
 
 /// A row of a panel.
@@ -20,6 +25,8 @@ pub(crate) struct Row<'a> {
     pub(crate) ink: Ink,
     pub(crate) series: usize,
     pub(crate) samples: &'a [Sample<'a>],
+    /// The value of x that begins here, where rows stand in groups.
+    pub(crate) group: Option<String>,
 }
 
 /// A panel of rows: one per panel of the selection and value of x, unless the values of x are the rows.
@@ -31,52 +38,90 @@ pub(crate) struct RowPanel<'a> {
 
 /// Divides a selection into panels of rows.
 pub(crate) fn row_panels<'a>(context: &Context<'_>, selection: &'a Selection<'a>) -> Vec<RowPanel<'a>> {
-    let x_are_rows = selection.series.values.len() <= 1;
     let mut panels = Vec::new();
     for panel in &selection.panels {
         let floors = context.floors(selection, panel);
-        let row = |name: String, ink: Ink, series: usize, samples: &'a [Sample<'a>]| Row {
-            name,
-            ink,
-            series,
-            samples,
-        };
-        if x_are_rows {
-            let rows = (0..selection.x.values.len()).map(|x| {
-                let ink = context.palette.ink(&selection.x.name, selection.x.values.get(x), x);
-                row(selection.x.label(x), ink, x, panel.cell(0, x))
-            });
-            let rows: Vec<Row<'a>> = rows.filter(|row| !row.samples.is_empty()).collect();
-            panels.push(RowPanel { title: panel.title(), rows, floor: floors.first().map(|floor| floor.1) });
+        let floor_of = |x: usize| floors.get(x).copied().flatten();
+        let floor = floor_of(0);
+        if selection.series.values.len() <= 1 {
+            panels.push(RowPanel { title: panel.title(), rows: rows_of_x(context, selection, panel), floor });
             continue;
         }
-        for x in 0..selection.x.values.len().max(1) {
-            let rows = (0..selection.series.values.len()).map(|series| {
-                row(
-                    selection.series.label(series),
-                    context.ink(selection, series),
-                    series,
-                    panel.cell(series, x),
-                )
+        let of_x: Vec<Vec<Row<'a>>> = (0..selection.x.values.len().max(1))
+            .map(|x| rows_of_series(context, selection, panel, x))
+            .collect();
+        let one_floor =
+            floors.windows(2).all(|pair| pair[0] == pair[1]) && selection.figure.kind != FigureKind::Boxes;
+        if one_floor && of_x.len() > 1 && of_x.iter().all(|rows| rows.len() <= MOST_IN_A_GROUP) {
+            let groups = of_x.into_iter().enumerate().flat_map(|(x, mut rows)| {
+                if let Some(first) = rows.first_mut() {
+                    first.group = Some(context.x_title(selection, x));
+                }
+                rows
             });
-            let rows: Vec<Row<'a>> = rows.filter(|row| !row.samples.is_empty()).collect();
+            panels.push(RowPanel { title: panel.title(), rows: groups.collect(), floor });
+            continue;
+        }
+        for (x, rows) in of_x.into_iter().enumerate() {
             let of_x =
                 if selection.x.values.len() > 1 { context.x_title(selection, x) } else { String::new() };
             let parts: Vec<String> =
                 [panel.title(), of_x].into_iter().filter(|part| !part.is_empty()).collect();
-            let size = selection.x.name == "size_bytes";
-            let floor = if size { floors.get(x) } else { floors.first() };
-            panels.push(RowPanel { title: parts.join(", "), rows, floor: floor.map(|floor| floor.1) });
+            panels.push(RowPanel { title: parts.join(", "), rows, floor: floor_of(x) });
         }
     }
     panels.retain(|panel| !panel.rows.is_empty());
     panels
 }
 
-/// The axis that all panels share.
-pub(crate) fn row_scale(context: &Context<'_>, selection: &Selection<'_>, panels: &[RowPanel<'_>]) -> Scale {
-    let mut numbers = Vec::new();
-    for row in panels.iter().flat_map(|panel| &panel.rows) {
+fn rows_of_x<'a>(context: &Context<'_>, selection: &'a Selection<'a>, panel: &'a Panel<'a>) -> Vec<Row<'a>> {
+    let row = |x: usize| {
+        let ink = context.palette.ink(&selection.x.name, selection.x.values.get(x), x);
+        Row { name: selection.x.label(x), ink, series: x, samples: panel.cell(0, x), group: None }
+    };
+    (0..selection.x.values.len()).map(row).filter(|row| !row.samples.is_empty()).collect()
+}
+
+fn rows_of_series<'a>(
+    context: &Context<'_>,
+    selection: &'a Selection<'a>,
+    panel: &'a Panel<'a>,
+    x: usize,
+) -> Vec<Row<'a>> {
+    let row = |series: usize| {
+        let ink = context.ink(selection, series);
+        Row { name: selection.series.label(series), ink, series, samples: panel.cell(series, x), group: None }
+    };
+    (0..selection.series.values.len()).map(row).filter(|row| !row.samples.is_empty()).collect()
+}
+
+/// The axis of each panel: one for all where they can be read on it.
+pub(crate) fn row_scales(
+    context: &Context<'_>,
+    selection: &Selection<'_>,
+    panels: &[RowPanel<'_>],
+) -> Vec<Scale> {
+    let numbers: Vec<Vec<f64>> = panels.iter().map(|panel| numbers_of(context, selection, panel)).collect();
+    if selection.figure.kind == FigureKind::Boxes {
+        return vec![Scale::of_values(numbers.into_iter().flatten()); panels.len()];
+    }
+    // The length of a bar is what is compared: it begins at 0.
+    let largest =
+        |numbers: &Vec<f64>| numbers.iter().copied().filter(|number| number.is_finite()).fold(0.0, f64::max);
+    let highest: Vec<f64> = numbers.iter().map(largest).collect();
+    let of_all = highest.iter().copied().fold(0.0, f64::max);
+    let least = highest.iter().copied().filter(|high| *high > 0.0).fold(of_all, f64::min);
+    let shared = of_all <= least * SHARED_UP_TO;
+    let scale = |high: &f64| {
+        let high = if shared { of_all } else { *high };
+        Scale::from_zero(std::iter::once(high))
+    };
+    highest.iter().map(scale).collect()
+}
+
+fn numbers_of(context: &Context<'_>, selection: &Selection<'_>, panel: &RowPanel<'_>) -> Vec<f64> {
+    let mut numbers = Vec::from_iter(panel.floor);
+    for row in &panel.rows {
         match selection.figure.kind {
             FigureKind::Boxes => {
                 if let Some(found) = distribution(&selection.metric, row.samples) {
@@ -89,15 +134,7 @@ pub(crate) fn row_scale(context: &Context<'_>, selection: &Selection<'_>, panels
             ),
         }
     }
-    let from_zero = selection.figure.kind != FigureKind::Boxes;
-    let floors = panels.iter().filter_map(|panel| panel.floor);
-    if from_zero {
-        // The length of a bar is what is compared: it begins at 0.
-        let high = numbers.into_iter().chain(floors).filter(|number| number.is_finite()).fold(0.0, f64::max);
-        Scale::Linear { low: 0.0, high: if high > 0.0 { high * 1.04 } else { 1.0 } }
-    } else {
-        Scale::of_values(numbers.into_iter().chain(floors))
-    }
+    numbers
 }
 
 pub(crate) fn row_figure(
@@ -109,9 +146,10 @@ pub(crate) fn row_figure(
 ) -> Markup {
     let longest =
         panel.rows.iter().map(|row| row.name.chars().count()).max().unwrap_or(0).clamp(6, LONGEST_NAME);
+    let groups = panel.rows.iter().filter(|row| row.group.is_some()).count();
     let frame = Frame {
         width: 420.0,
-        height: panel.rows.len() as f64 * ROW + 52.0,
+        height: panel.rows.len() as f64 * ROW + groups as f64 * GROUP + 52.0,
         left: longest as f64 * LETTER + 12.0,
         right: 16.0,
         top: 8.0,
@@ -136,8 +174,8 @@ pub(crate) fn row_figure(
     };
     let content = html! {
         (frame.horizontal_axis(&marks, &axis_title, true))
-        @for (index, row) in panel.rows.iter().enumerate() {
-            @let y = frame.top + (index as f64 + 0.5) * ROW;
+        @for (row, y) in panel.rows.iter().zip(places(panel, frame.top)) {
+            @if let Some(group) = &row.group { text class="group" x="0" y=(px(y - ROW / 2.0 - 5.0)) { (group) } }
             g class={ "series row " (row.ink.class()) } data-series=(row.series) {
                 text class="label" x=(px(frame.left - 8.0)) y=(px(y + 3.8)) text-anchor="end" { (fitting(&row.name, LONGEST_NAME)) }
                 (draw(row, y))
@@ -146,7 +184,7 @@ pub(crate) fn row_figure(
         @if let Some(floor) = panel.floor {
             @let x = px(frame.x(scale.at(floor)));
             g class="limit" {
-                path d={ "M" (x) " " (px(frame.top)) "V" (px(frame.height - frame.bottom)) };
+                path d={ "M" (x) " " (px(frame.top)) "V" (px(frame.height - frame.bottom)) } {}
                 title { "floor of this machine: " (unit.show(floor)) }
             }
         }
@@ -157,6 +195,16 @@ pub(crate) fn row_figure(
     frame.image("rows", &title, &description, &content)
 }
 
+/// The middle of each row; groups have a line of their own above.
+fn places(panel: &RowPanel<'_>, top: f64) -> Vec<f64> {
+    let mut next = top;
+    let place = |row: &Row<'_>| {
+        next += if row.group.is_some() { ROW + GROUP } else { ROW };
+        next - ROW / 2.0
+    };
+    panel.rows.iter().map(place).collect()
+}
+
 /// A box from quartile to quartile, whiskers where 5 % lie outside on each side, a dot at 99 %.
 fn box_plot(frame: &Frame, scale: &Scale, found: Option<&Distribution>, unit: Unit, y: f64) -> Markup {
     let Some(found) = found else { return nothing(frame, y, "no samples") };
@@ -164,10 +212,10 @@ fn box_plot(frame: &Frame, scale: &Scale, found: Option<&Distribution>, unit: Un
     let (low, high) = (at(found.p25), at(found.p75));
     html! {
         path class="whisker" d={ "M" (px(at(found.p5))) " " (px(y)) "H" (px(low)) "M" (px(high)) " " (px(y)) "H" (px(at(found.p95)))
-            "M" (px(at(found.p5))) " " (px(y - 4.0)) "v8M" (px(at(found.p95))) " " (px(y - 4.0)) "v8" };
-        rect class="box" x=(px(low)) y=(px(y - 6.5)) width=(px((high - low).max(1.0))) height="13" rx="1.5";
-        path class="median" d={ "M" (px(at(found.p50))) " " (px(y - 6.5)) "v13" };
-        circle class="far" cx=(px(at(found.p99))) cy=(px(y)) r="1.8";
+            "M" (px(at(found.p5))) " " (px(y - 4.0)) "v8M" (px(at(found.p95))) " " (px(y - 4.0)) "v8" } {}
+        rect class="box" x=(px(low)) y=(px(y - 6.5)) width=(px((high - low).max(1.0))) height="13" rx="1.5" {}
+        path class="median" d={ "M" (px(at(found.p50))) " " (px(y - 6.5)) "v13" } {}
+        circle class="far" cx=(px(at(found.p99))) cy=(px(y)) r="1.8" {}
         title {
             "median " (unit.show(found.p50)) ", half from " (unit.show(found.p25)) " to " (unit.show(found.p75))
             ", 90 % from " (unit.show(found.p5)) " to " (unit.show(found.p95)) ", 99 % below " (unit.show(found.p99))
@@ -194,9 +242,9 @@ fn bar(
     let fits = after + text.chars().count() as f64 * LETTER <= frame.width;
     html! {
         rect class=(if estimate.whole { "fill" } else { "fill partial" }) x=(px(start)) y=(px(y - 6.5))
-            width=(px((end - start).max(0.8))) height="13" rx="1.5";
+            width=(px((end - start).max(0.8))) height="13" rx="1.5" {}
         @if estimate.interval.0 < estimate.interval.1 {
-            path class="whisker" d={ "M" (px(at(estimate.interval.0))) " " (px(y)) "H" (px(at(estimate.interval.1))) };
+            path class="whisker" d={ "M" (px(at(estimate.interval.0))) " " (px(y)) "H" (px(at(estimate.interval.1))) } {}
         }
         @if fits { text class="value" x=(px(after)) y=(px(y + 3.8)) { (text) } }
         @else { text class="value inside" x=(px(end - 5.0)) y=(px(y + 3.8)) text-anchor="end" { (text) } }
@@ -230,7 +278,7 @@ fn stack(frame: &Frame, scale: &Scale, layers: &[(String, f64)], names: &[String
         @for (name, from, nanos, ink) in parts {
             @let (start, end) = (frame.x(scale.at(from)), frame.x(scale.at(from + nanos)));
             g class=(ink.class()) {
-                rect class="fill layer" x=(px(start)) y=(px(y - 7.0)) width=(px((end - start).max(0.3))) height="14";
+                rect class="fill layer" x=(px(start)) y=(px(y - 7.0)) width=(px((end - start).max(0.3))) height="14" {}
                 title { (name) ": " (Unit::Nanos.show(nanos)) }
             }
         }

@@ -39,6 +39,12 @@ impl Scale {
         Self::Linear { low: low.min(0.0), high: top.max(f64::MIN_POSITIVE) }
     }
 
+    /// A straight axis from 0 on which these numbers fit.
+    pub(crate) fn from_zero(numbers: impl Iterator<Item = f64>) -> Self {
+        let high = numbers.filter(|number| number.is_finite()).fold(0.0, f64::max);
+        Self::Linear { low: 0.0, high: if high > 0.0 { high * 1.05 } else { 1.0 } }
+    }
+
     /// The axis of a dimension: logarithmic for numbers that span widely, places for words.
     pub(crate) fn of_dimension(values: &[Value]) -> Self {
         let numbers: Option<Vec<f64>> = values

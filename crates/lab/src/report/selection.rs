@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use super::metric::{Metric, Statistic};
-use super::quantity::{dimension_title, dimension_value};
+use super::quantity::{dimension_value, dimension_with_value};
 use crate::record::{Distribution, Figure, FigureKind, Floor, Record, Run, Status, Value};
 use crate::statistics::{Repetition, median_over_repetitions};
 
@@ -67,16 +67,8 @@ pub(crate) struct Estimate {
 
 impl Panel<'_> {
     pub(crate) fn title(&self) -> String {
-        let parts: Vec<String> = self
-            .key
-            .iter()
-            .map(|(dimension, value)| match value {
-                Value::Text(text) => text.clone(),
-                Value::Number(_) => {
-                    format!("{} {}", dimension_title(dimension), dimension_value(dimension, value))
-                }
-            })
-            .collect();
+        let parts: Vec<String> =
+            self.key.iter().map(|(dimension, value)| dimension_with_value(dimension, value)).collect();
         parts.join(", ")
     }
 }
@@ -277,6 +269,14 @@ pub(crate) fn floor_of_placement(placement: &str) -> &'static str {
         "remote" => "udp loopback",
         "local" => "futex between processes",
         _ => "futex",
+    }
+}
+
+/// What a link needs for a payload at its rate, nanoseconds; 0 where it has none.
+pub(crate) fn link_nanos(sample: &Sample<'_>, size_bytes: f64) -> f64 {
+    match sample.value("link_mbit") {
+        Some(Value::Number(mbit)) if mbit > 0.0 => size_bytes * 8e3 / mbit,
+        _ => 0.0,
     }
 }
 

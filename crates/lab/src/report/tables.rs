@@ -28,9 +28,11 @@ pub(crate) fn numbers(context: &Context<'_>, selection: &Selection<'_>) -> Marku
 fn series_rows<'s>(selection: &'s Selection<'s>) -> impl Iterator<Item = (&'s Panel<'s>, usize)> {
     let series = selection.series.values.len().max(1);
     let rows = selection.panels.iter().flat_map(move |panel| (0..series).map(move |series| (panel, series)));
-    rows.filter(|(panel, series)| {
-        (0..selection.x.values.len().max(1)).any(|x| !panel.cell(*series, x).is_empty())
-    })
+    rows.filter(|(panel, series)| in_panel(selection, panel, *series))
+}
+
+fn in_panel(selection: &Selection<'_>, panel: &Panel<'_>, series: usize) -> bool {
+    (0..selection.x.values.len().max(1)).any(|x| !panel.cell(series, x).is_empty())
 }
 
 fn row_name(panel: &Panel<'_>, selection: &Selection<'_>, series: usize) -> String {
@@ -300,11 +302,14 @@ pub(crate) fn capability(selection: &Selection<'_>) -> Markup {
                 @for x in 0..columns { th scope="col" { (selection.x.label(x)) } }
             } }
             tbody {
-                @for (panel, series) in series_rows(selection) {
-                    tr {
-                        th scope="row" { (row_name(panel, selection, series)) }
-                        (initial_loss((0..columns).flat_map(|x| panel.cell(series, x))))
-                        @for x in 0..columns { (ability_cell(panel.cell(series, x))) }
+                @for panel in &selection.panels {
+                    @if !panel.title().is_empty() { tr class="part" { th scope="rowgroup" colspan=(columns + 2) { (panel.title()) } } }
+                    @for series in (0..selection.series.values.len().max(1)).filter(|series| in_panel(selection, panel, *series)) {
+                        tr {
+                            th scope="row" { (selection.series.label(series)) }
+                            (initial_loss((0..columns).flat_map(|x| panel.cell(series, x))))
+                            @for x in 0..columns { (ability_cell(panel.cell(series, x))) }
+                        }
                     }
                 }
             }
