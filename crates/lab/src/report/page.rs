@@ -147,7 +147,7 @@ fn header(results: &Results) -> Markup {
 }
 
 fn machine_line(run: &Run) -> Option<String> {
-    let known = ["cpu", "processor", "cpu_model", "model", "processors", "cores", "kernel"];
+    let known = ["processor", "cpu", "processors", "kernel"];
     let parts: Vec<String> = known
         .iter()
         .filter_map(|key| {
@@ -276,6 +276,7 @@ fn machine(results: &Results) -> Markup {
             h3 { "Floors" }
             p { "What this machine can do at best, measured in this run: the limit line of every figure of latencies." }
             @if run.floors.is_empty() { p class="empty" { "No floor was measured." } } @else { (scrolling("Floors", &floors(run))) }
+            @if let Some(sentence) = own_cost(results) { p { (sentence) } }
             h3 { "Noise during the run" }
             p { "What disturbed while cells were measured." }
             @match noise(&results.records) {
@@ -284,6 +285,23 @@ fn machine(results: &Results) -> Markup {
             }
         }
     }
+}
+
+/// What recording costs against the smallest latency that was measured.
+fn own_cost(results: &Results) -> Option<String> {
+    let cost = results.run.floors.iter().find(|floor| floor.name == "recording")?.nanos.p50;
+    let latencies = results
+        .records
+        .iter()
+        .flat_map(|record| &record.subscriptions)
+        .filter_map(|one| one.latency.as_ref());
+    let smallest = latencies.map(|latency| latency.p50).filter(|nanos| *nanos > 0.0).reduce(f64::min)?;
+    Some(format!(
+        "The laboratory itself costs {} a message (recording), {} of the smallest median latency of this run, {}; it is not subtracted.",
+        Unit::Nanos.show(cost),
+        Unit::Percent.show(100.0 * cost / smallest),
+        Unit::Nanos.show(smallest),
+    ))
 }
 
 fn floors(run: &Run) -> Markup {

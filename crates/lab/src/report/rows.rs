@@ -114,7 +114,8 @@ pub(crate) fn row_scales(
     let shared = of_all <= least * SHARED_UP_TO;
     let scale = |high: &f64| {
         let high = if shared { of_all } else { *high };
-        Scale::from_zero(std::iter::once(high))
+        // With room for the number after the longest.
+        Scale::from_zero(std::iter::once(high * 1.15))
     };
     highest.iter().map(scale).collect()
 }

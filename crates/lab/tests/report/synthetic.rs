@@ -187,8 +187,9 @@ impl Synthetic {
             let latency = self.samples(median, 100);
             record.subscriptions =
                 vec![Received { received: 100 - lost, lost, late, latency: Some(latency) }];
-            record.publish_call = Some(self.samples(median * 0.3, 100));
-            record.layers = self.layers(median);
+            if placement == "local" {
+                record.layers = self.layers(median);
+            }
             record.values.insert("lost_initial".to_owned(), if system == "roscpp" { 1.0 } else { 0.0 });
             record.values.insert("code_bytes".to_owned(), 2e6 + nanos);
             record.values.insert("threads".to_owned(), 2.0 + (nanos / 30_000.0).floor());

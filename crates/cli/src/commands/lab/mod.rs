@@ -3,6 +3,7 @@
 mod list;
 mod places;
 mod plan;
+mod report;
 mod run;
 mod target;
 
@@ -18,6 +19,8 @@ pub(crate) enum Command {
     Plan(plan::Args),
     /// Measure a grid or a scenario file; given again, an interrupted run continues
     Run(run::Args),
+    /// Show a run as a page that a browser opens, and a summary in Markdown
+    Report(report::Args),
 }
 
 pub(crate) fn run(command: Command) -> Result<ExitCode, CliError> {
@@ -25,5 +28,6 @@ pub(crate) fn run(command: Command) -> Result<ExitCode, CliError> {
         Command::List(args) => list::run(&args),
         Command::Plan(args) => plan::run(&args),
         Command::Run(args) => run::run(&args),
+        Command::Report(args) => report::run(&args),
     }
 }
