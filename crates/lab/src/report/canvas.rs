@@ -91,7 +91,7 @@ impl Frame {
 
 /// A coordinate: a tenth of a pixel is enough.
 pub(crate) fn px(number: f64) -> String {
-    let text = format!("{number:.1}");
+    let text = format!("{:.1}", if number.is_finite() { number } else { 0.0 });
     text.strip_suffix(".0").map_or(text.clone(), str::to_owned)
 }
 

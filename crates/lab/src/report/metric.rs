@@ -5,7 +5,7 @@
 //! any of the record's values by its name (`goodput_bytes_per_second`); and `ROLE.NAME` for a value of the processes with that role,
 //! summed up (`talker.cpu_percent`).
 
-use super::quantity::{Unit, words};
+use super::quantity::{LARGEST, Unit, words};
 use crate::record::{Distribution, Received, Record};
 
 /// What is shown of a record.
@@ -179,7 +179,7 @@ impl Metric {
             Self::Value(name) => record.values.get(name).copied(),
             Self::OfRole { role, name } => of_role(record, role, name),
         };
-        number.filter(|number| number.is_finite())
+        number.filter(|number| number.abs() <= LARGEST)
     }
 }
 

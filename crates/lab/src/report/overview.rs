@@ -6,7 +6,7 @@ use maud::{Markup, html};
 
 use super::figure::Context;
 use super::metric::{Metric, Statistic};
-use super::quantity::{Unit, digits, dimension_with_value};
+use super::quantity::{LARGEST, Unit, digits, dimension_with_value};
 use super::selection::{
     Estimate, PLACEMENTS, Sample, estimate, floor_at, floor_of_placement, link_nanos, repetitions_of,
     values_of,
@@ -77,6 +77,7 @@ fn block(context: &Context<'_>, placement: &str) -> Option<Block> {
     let sizes: Vec<f64> = values_of("size_bytes", context.run, &samples)
         .into_iter()
         .filter_map(|value| if let Value::Number(size) = value { Some(size) } else { None })
+        .filter(|size| (0.0..=LARGEST).contains(size))
         .collect();
     let floor_name = floor_of_placement(placement);
     let link = |size: f64| samples.first().map_or(0.0, |sample| link_nanos(sample, size));

@@ -2,6 +2,9 @@
 
 use crate::record::Value;
 
+/// No time in nanoseconds, size or count of a run is beyond this (30 years, an exabyte): a file that says so is damaged.
+pub(crate) const LARGEST: f64 = 1e18;
+
 /// What a number counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Unit {
@@ -35,7 +38,7 @@ impl Unit {
 
     /// A number with its unit, in three digits.
     pub(crate) fn show(self, value: f64) -> String {
-        if !value.is_finite() {
+        if !value.is_finite() || value.abs() > LARGEST {
             return "–".to_owned();
         }
         match self {

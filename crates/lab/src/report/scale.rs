@@ -1,6 +1,6 @@
 //! From numbers to places on an axis, and the ticks that people can read.
 
-use super::quantity::Unit;
+use super::quantity::{LARGEST, Unit};
 use crate::record::Value;
 
 /// An axis: where a number lies between its ends, from 0 to 1.
@@ -50,7 +50,7 @@ impl Scale {
         let numbers: Option<Vec<f64>> = values
             .iter()
             .map(|value| match value {
-                Value::Number(number) if number.is_finite() => Some(*number),
+                Value::Number(number) if number.abs() <= LARGEST => Some(*number),
                 _ => None,
             })
             .collect();

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use super::metric::{Metric, Statistic};
-use super::quantity::{dimension_value, dimension_with_value};
+use super::quantity::{LARGEST, dimension_value, dimension_with_value};
 use crate::record::{Distribution, Figure, FigureKind, Floor, Record, Run, Status, Value};
 use crate::statistics::{Repetition, median_over_repetitions};
 
@@ -284,7 +284,7 @@ pub(crate) fn link_nanos(sample: &Sample<'_>, size_bytes: f64) -> f64 {
 pub(crate) fn floor_at(floors: &[Floor], name: &str, size_bytes: f64) -> Option<f64> {
     let mut known: Vec<(f64, f64)> = floors
         .iter()
-        .filter(|floor| floor.name == name && floor.nanos.p50.is_finite() && floor.nanos.p50 > 0.0)
+        .filter(|floor| floor.name == name && floor.nanos.p50 > 0.0 && floor.nanos.p50 <= LARGEST)
         .map(|floor| (floor.size_bytes as f64, floor.nanos.p50))
         .collect();
     known.sort_by(|a, b| a.0.total_cmp(&b.0));

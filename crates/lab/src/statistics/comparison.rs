@@ -11,6 +11,10 @@ use crate::record::Distribution;
 /// With one repetition nobody knows how much a repetition changes: nothing nearer than this is called a difference.
 const MARGIN_OF_ONE_REPETITION: f64 = 0.10;
 
+/// What is outside is no measurement, and ratios with it leave the range of numbers.
+const SMALLEST: f64 = 1e-18;
+const LARGEST: f64 = 1e18;
+
 /// A median and its interval in one repetition, ready to be resampled.
 pub struct Repetition {
     median: f64,
@@ -26,7 +30,7 @@ enum Source {
 impl Repetition {
     /// `None` where there are no samples, or their median is not above 0: a ratio to it says nothing.
     pub fn of(distribution: &Distribution) -> Option<Self> {
-        let usable = distribution.count > 0 && distribution.p50.is_finite() && distribution.p50 > 0.0;
+        let usable = distribution.count > 0 && (SMALLEST..LARGEST).contains(&distribution.p50);
         if !usable {
             return None;
         }
@@ -37,8 +41,8 @@ impl Repetition {
             source: match source {
                 Some(samples) => Source::Samples(samples),
                 None => Source::Interval(
-                    distribution.median_interval.0.min(distribution.p50),
-                    distribution.median_interval.1.max(distribution.p50),
+                    distribution.median_interval.0.clamp(SMALLEST, distribution.p50),
+                    distribution.median_interval.1.clamp(distribution.p50, LARGEST),
                 ),
             },
         })
@@ -46,8 +50,9 @@ impl Repetition {
 
     /// Of something that is one number a repetition; `None` where a ratio to it says nothing.
     pub fn of_number(number: f64) -> Option<Self> {
-        let usable = number.is_finite() && number > 0.0;
-        usable.then_some(Self { median: number, source: Source::Interval(number, number) })
+        (SMALLEST..LARGEST)
+            .contains(&number)
+            .then_some(Self { median: number, source: Source::Interval(number, number) })
     }
 
     fn draw(&self, random: &mut ChaCha8Rng) -> f64 {
@@ -167,7 +172,7 @@ fn drawn_mean_log(repetitions: &[Repetition], random: &mut ChaCha8Rng) -> f64 {
         .map(|_| {
             let drawn = &repetitions[random.random_range(0..count)];
             // A resample may consist of zeros only; the logarithm must stay finite.
-            drawn.draw(random).max(f64::MIN_POSITIVE.sqrt()).ln()
+            drawn.draw(random).max(SMALLEST).ln()
         })
         .sum();
     sum / count as f64
