@@ -4,6 +4,7 @@
 #
 #   scripts/setup.sh --demo    what is needed to build and run Feros
 #   scripts/setup.sh --test    (default) also the stock ROS 2 peer and the tools of the checks
+#   scripts/setup.sh --lab     also the other systems that the laboratory measures: ROS 1, Fast DDS, iceoryx, Cyclone DDS
 #
 # FEROS_PYTHON=/path/to/python chooses the Python of the ROS 2 peer (CPython 3.10 to 3.13).
 set -euo pipefail
@@ -19,10 +20,11 @@ have() { command -v "$1" >/dev/null 2>&1; }
 case "${1:---test}" in
     --demo) purpose=demo ;;
     --test) purpose=test ;;
-    -h | --help) sed -n '2,8s/^# \{0,1\}//p' "$0"; exit 0 ;;
-    *) printf 'setup: error: unknown option %s (known: --demo, --test)\n' "$1" >&2; exit 2 ;;
+    --lab) purpose=lab ;;
+    -h | --help) sed -n '2,9s/^# \{0,1\}//p' "$0"; exit 0 ;;
+    *) printf 'setup: error: unknown option %s (known: --demo, --test, --lab)\n' "$1" >&2; exit 2 ;;
 esac
-(($# <= 1)) || { printf 'setup: error: one option at most (--demo or --test)\n' >&2; exit 2; }
+(($# <= 1)) || { printf 'setup: error: one option at most (--demo, --test or --lab)\n' >&2; exit 2; }
 
 # --- Rust -----------------------------------------------------------------------------------------------------------
 check_rust() {
@@ -31,7 +33,7 @@ check_rust() {
     version="$(cargo --version | sed -E 's/^cargo ([0-9]+\.[0-9]+).*/\1/')"
     [[ "$(printf '%s\n%s\n' "$oldest_rust" "$version" | sort -V | head -1)" == "$oldest_rust" ]] ||
         fail "cargo $version is too old, Feros needs Rust $oldest_rust or newer. Run: rustup update stable"
-    [[ $purpose == test ]] || return 0
+    [[ $purpose != demo ]] || return 0
     local component
     for component in fmt clippy; do
         cargo "$component" --version >/dev/null 2>&1 && continue
@@ -52,10 +54,33 @@ c++ g++ the engine's build looks for a C++ compiler
 make make runs the engine's build
 pkg-config pkg-config finds libraries of the system
 TOOLS
-    [[ $purpose == test ]] || return 0
+    [[ $purpose != demo ]] || return 0
     cat <<'TOOLS'
 ip iproute2 shows the network interfaces to tests and laboratory
 TOOLS
+    [[ $purpose == lab ]] || return 0
+    cat <<'TOOLS'
+rosmaster python3-rosmaster ROS 1 as a peer: its real master
+iox-roudi iceoryx iceoryx as a peer: the daemon that owns its memory
+TOOLS
+}
+
+# Libraries are no commands. One line per library: a header that compiles when it is there, Debian package, reason.
+system_libraries() {
+    [[ $purpose == lab ]] || return 0
+    cat <<'LIBRARIES'
+ros/ros.h libroscpp-dev ROS 1 as a peer: its client library in C++
+nodelet/loader.h libnodeletlib-dev ROS 1 as a peer: nodes that share a process and pass pointers
+std_msgs/UInt8MultiArray.h libstd-msgs-dev ROS 1 as a peer: the messages that are measured
+fastdds/dds/domain/DomainParticipant.hpp libfastrtps-dev raw Fast DDS as a peer
+iceoryx_posh/popo/wait_set.hpp libiceoryx-posh-dev raw iceoryx as a peer
+dds/dds.h cyclonedds-dev raw Cyclone DDS as Debian has it, as a peer
+LIBRARIES
+}
+
+# iceoryx's headers are in a folder of their version, which its own build files name.
+has_header() {
+    printf '#include <%s>\n' "$1" | c++ -std=c++17 -x c++ -E - >/dev/null 2>&1 || compgen -G "/usr/include/iceoryx/v*/$1" >/dev/null
 }
 
 apt_install() {
@@ -83,6 +108,12 @@ install_system_packages() {
         say "apt: $package ($reason)"
         missing+=("$package")
     done < <(system_tools)
+    local header
+    while read -r header package reason; do
+        has_header "$header" && continue
+        say "apt: $package ($reason)"
+        missing+=("$package")
+    done < <(system_libraries)
     # A compiler without the C library's headers cannot build anything: Debian packs them apart.
     if ! printf '#include <stdio.h>\n' | cc -E - >/dev/null 2>&1; then
         say "apt: libc6-dev (headers of the C library)"
@@ -148,7 +179,7 @@ build_composition_interfaces() {
 
 check_rust
 install_system_packages
-if [[ $purpose == test ]]; then
+if [[ $purpose != demo ]]; then
     install_ros2
     build_composition_interfaces
 fi
