@@ -65,7 +65,7 @@ iox-roudi iceoryx iceoryx as a peer: the daemon that owns its memory
 TOOLS
 }
 
-# Libraries are no commands. One line per library: a header that compiles when it is there, Debian package, reason.
+# Libraries are no commands. One line per library: a header of it, Debian package, reason.
 system_libraries() {
     [[ $purpose == lab ]] || return 0
     cat <<'LIBRARIES'
@@ -80,7 +80,7 @@ LIBRARIES
 
 # iceoryx's headers are in a folder of their version, which its own build files name.
 has_header() {
-    printf '#include <%s>\n' "$1" | c++ -std=c++17 -x c++ -E - >/dev/null 2>&1 || compgen -G "/usr/include/iceoryx/v*/$1" >/dev/null
+    printf '#if !__has_include(<%s>)\n#error\n#endif\n' "$1" | c++ -std=c++17 -x c++ -E - >/dev/null 2>&1 || compgen -G "/usr/include/iceoryx/v*/$1" >/dev/null
 }
 
 apt_install() {
