@@ -103,7 +103,7 @@ pub fn endpoints() -> Vec<EndpointName> {
     registry().names.values().cloned().collect()
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
 

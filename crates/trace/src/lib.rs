@@ -34,7 +34,7 @@ pub use event::{Event, MessageId};
 pub use file::{FILE_EXTENSION, FORMAT, WriteError, format};
 pub use passing::{Delivery, Outbound, begin_turn, deliver, delivery, found_nanos, pass, taken};
 pub use point::{Path, Point};
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 pub(crate) use recorder::alone;
 pub use recorder::{
     CAPACITY_VARIABLE, DEFAULT_CAPACITY, EnvironmentError, FOLDER_VARIABLE, ThreadEvents, disable, drain,

@@ -187,7 +187,7 @@ fn record_delivery(point: Point) {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 mod tests {
     #![allow(clippy::unwrap_used)]
 

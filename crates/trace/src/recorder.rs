@@ -198,7 +198,7 @@ impl Trace {
 }
 
 /// The trace is the process's: tests that turn it on take turns, and leave it off.
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 pub(crate) fn alone() -> impl Drop {
     static ALONE: Mutex<()> = Mutex::new(());
     struct Alone(#[allow(dead_code, reason = "held until it is dropped")] MutexGuard<'static, ()>);
