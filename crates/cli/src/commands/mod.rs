@@ -14,6 +14,7 @@ mod perf;
 mod run;
 mod service;
 mod topic;
+mod trace;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -105,6 +106,9 @@ enum Command {
     /// The laboratory: experiments on Feros and its peers, side by side
     #[command(subcommand)]
     Lab(lab::Command),
+    /// See where the time of messages goes, layer by layer
+    #[command(subcommand)]
+    Trace(trace::Command),
     /// See it work: a publisher and a subscription in two processes
     Demo(demo::Args),
     /// Print the script that completes this command in a shell
@@ -127,6 +131,7 @@ pub(crate) fn run(line: CommandLine) -> Result<ExitCode, CliError> {
         Command::Doctor(args) => doctor::run(&args),
         Command::Perf(args) => perf::run(args),
         Command::Lab(command) => lab::run(command),
+        Command::Trace(command) => trace::run(command),
         Command::Demo(args) => demo::run(args),
         Command::Completion(args) => completion::run(&args),
     }

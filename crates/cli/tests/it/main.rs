@@ -10,3 +10,4 @@ mod process;
 mod service;
 mod stock;
 mod topic;
+mod trace;

@@ -1,0 +1,88 @@
+//! `feros trace run`: a command with the trace points of all its processes on.
+
+use std::ffi::OsString;
+use std::os::unix::process::ExitStatusExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitCode, ExitStatus};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use rustix::process::{Pid, Signal, kill_process};
+use signal_hook::consts::{SIGINT, SIGTERM};
+
+use super::summarize;
+use crate::error::CliError;
+
+/// What is run, and where its trace goes.
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// The folder for the trace, without one in it yet [default: ./feros-trace-<seconds since 1970>]
+    #[arg(long, value_name = "FOLDER")]
+    out: Option<PathBuf>,
+    /// Show the summary as JSON, times in nanoseconds
+    #[arg(long)]
+    json: bool,
+    /// The command, after `--`
+    #[arg(value_name = "COMMAND", required = true, last = true)]
+    command: Vec<OsString>,
+}
+
+pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
+    let folder = prepare(args.out.clone().unwrap_or_else(default_folder))?;
+    let (program, arguments) =
+        args.command.split_first().ok_or_else(|| CliError::usage("a command was expected after `--`"))?;
+    // Ctrl-C is for the command: it ends, writes its trace, and then there is something to show. SIGTERM is passed on.
+    let [interrupted, terminated] = [SIGINT, SIGTERM].map(|signal| {
+        let flag = Arc::new(AtomicBool::new(false));
+        signal_hook::flag::register(signal, Arc::clone(&flag)).map(|_| flag)
+    });
+    let (_interrupted, terminated) = (interrupted?, terminated?);
+    let child = Command::new(program).args(arguments).env(feros::trace::FOLDER_VARIABLE, &folder).spawn();
+    let child = child.map_err(|error| {
+        CliError::failed(format!("{} cannot be started: {error}", Path::new(program).display()))
+    })?;
+    let status = wait(child, &terminated)?;
+    anstream::eprintln!("the trace is in {}", folder.display());
+    if !status.success() {
+        anstream::eprintln!("warning: the command ended with {status}");
+    }
+    summarize(&folder, args.json)?;
+    let code = status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or(0));
+    Ok(ExitCode::from(u8::try_from(code).unwrap_or(1)))
+}
+
+fn default_folder() -> PathBuf {
+    let seconds = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
+    PathBuf::from(format!("feros-trace-{seconds}"))
+}
+
+/// The folder, absolute, since processes may work elsewhere.
+fn prepare(folder: PathBuf) -> Result<PathBuf, CliError> {
+    let failed = |error| CliError::failed(format!("{} cannot be made: {error}", folder.display()));
+    std::fs::create_dir_all(&folder).map_err(failed)?;
+    let folder = folder.canonicalize().map_err(failed)?;
+    for entry in std::fs::read_dir(&folder)? {
+        if entry?.path().extension().is_some_and(|extension| extension == feros::trace::FILE_EXTENSION) {
+            return Err(CliError::usage(format!(
+                "there is a trace in {} already, which would be mixed with this one: choose another --out",
+                folder.display()
+            )));
+        }
+    }
+    Ok(folder)
+}
+
+fn wait(mut child: Child, terminated: &AtomicBool) -> Result<ExitStatus, CliError> {
+    loop {
+        if let Some(status) = child.try_wait()? {
+            return Ok(status);
+        }
+        if terminated.swap(false, Ordering::Relaxed)
+            && let Some(pid) = i32::try_from(child.id()).ok().and_then(Pid::from_raw)
+        {
+            let _ = kill_process(pid, Signal::TERM); // it may just have ended
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
