@@ -87,7 +87,9 @@ fn what_is_wrong_with_a_trace_is_said() {
 fn a_process_that_was_killed_is_named() {
     let folder = Folder::new("killed");
     let publish = ["topic", "pub", "/traced", "std_msgs/msg/Int32", "{data: 1}", "--rate", "100"];
-    let killed = Running::start_with(&publish, |command| drop(command.env("FEROS_TRACE", folder.text())));
+    let killed = Running::start_with(&publish, |command| {
+        command.env("FEROS_TRACE", folder.text());
+    });
     let has_file = || std::fs::read_dir(&folder.0).unwrap().next().is_some();
     let started = std::time::Instant::now();
     while !has_file() {
