@@ -464,6 +464,7 @@ static inline void contract_triples_init(struct contract_triples *t, const struc
 
 static inline void contract_triples_add(struct contract_triples *t, uint64_t first, uint64_t second, uint64_t third) {
   if (t->length == t->capacity) return;
+  if (t->length == 0) t->written = third; /* a batch lasts from its first row, whose last number is a time */
   t->values[0][t->length] = first;
   t->values[1][t->length] = second;
   t->values[2][t->length++] = third;

@@ -197,6 +197,8 @@ class _Rows:
 
     def add(self, now, *row):
         if self.keeps:
+            if not self.columns[0]:
+                self.written = now  # a batch lasts from its first row
             for column, value in zip(self.columns, row):
                 column.append(value)
             if now - self.written > WRITE_NANOS:

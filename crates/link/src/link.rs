@@ -80,6 +80,17 @@ pub enum LinkError {
         /// What it said.
         said: String,
     },
+    /// Senders cannot be made to wait.
+    #[error(
+        "backpressure needs the kernel's token bucket filter (`{command}`: {said}): load its module (modprobe sch_tbf), or ask for a link \
+         without backpressure"
+    )]
+    Backpressure {
+        /// The command.
+        command: String,
+        /// What it said.
+        said: String,
+    },
     /// A switch has too few or too many hosts.
     #[error("a switch between {asked} hosts: give 2 to {MOST_HOSTS}")]
     Hosts {
@@ -116,7 +127,7 @@ impl Link {
     ) -> Result<Link, LinkError> {
         forward.validate()?;
         backward.validate()?;
-        let taps = vec![Tap::new(first, 0, forward.mtu)?, Tap::new(second, 1, backward.mtu)?];
+        let taps = vec![Tap::new(first, 0, &forward)?, Tap::new(second, 1, &backward)?];
         let up = vec![forward, backward];
         let unused = vec![LinkOptions::default(); 2];
         let forwarder = Forwarder::start(Topology::Cable, taps, up, unused).map_err(LinkError::Thread)?;
@@ -128,7 +139,7 @@ impl Link {
     ///
     /// # Errors
     ///
-    /// [`LinkError::Options`], and [`LinkError::Device`] when the MTU cannot be changed. Then the link is as it was, except perhaps the MTU.
+    /// [`LinkError::Options`], and when the sender's device cannot be changed (MTU, backpressure).
     pub fn set(&self, options: LinkOptions) -> Result<(), LinkError> {
         self.set_unlike(options.clone(), backward(options))
     }
@@ -177,8 +188,7 @@ impl Switch {
         if !(2..=MOST_HOSTS).contains(&hosts) {
             return Err(LinkError::Hosts { asked: hosts });
         }
-        let taps =
-            namespaces.iter().enumerate().map(|(host, namespace)| Tap::new(namespace, host, options.mtu));
+        let taps = namespaces.iter().enumerate().map(|(host, namespace)| Tap::new(namespace, host, &options));
         let taps = taps.collect::<Result<Vec<_>, _>>()?;
         let up = (0..hosts).map(|host| LinkOptions { seed: seed_of(options.seed, host), ..options.clone() });
         let down = vec![from_switch(&options); hosts];

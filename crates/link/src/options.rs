@@ -32,6 +32,11 @@ pub struct LinkOptions {
     pub queue_bytes: Option<u64>,
     /// How many packets may wait, likewise. With both limits the tighter one holds; with neither, 256 MiB are the limit.
     pub queue_packets: Option<u64>,
+    /// Whether senders wait for the line, as they do where it begins at their own network card: what the line cannot take yet stays in the
+    /// sender's kernel, charged to the socket that sent it, so a program whose send buffer is full is made to wait and nothing is dropped.
+    /// Without it the line begins behind the card, at a switch or an access point: senders notice nothing, and the queue drops.
+    /// Needs a rate (without one it changes nothing), the program `tc`, and the kernel's token bucket filter (sch_tbf).
+    pub backpressure: bool,
     /// The largest IP packet in bytes that the sender's device takes, 576 to 65,521.
     pub mtu: u16,
     /// Where the random numbers start. The n-th packet's fate depends on the seed and n alone, not on time.
@@ -50,6 +55,7 @@ impl Default for LinkOptions {
             reorder_by: Duration::ZERO,
             queue_bytes: None,
             queue_packets: Some(1000), // what Linux gives a network device
+            backpressure: false,
             mtu: 1500,
             seed: 0,
         }
@@ -122,6 +128,11 @@ const LEAST_MTU: u16 = 576; // what every IPv4 host must take
 const LARGEST_MTU: u16 = 65_521; // what a TAP device takes: 65,535 with its header
 
 impl LinkOptions {
+    /// The rate that senders wait for.
+    pub(crate) fn waiting_rate(&self) -> Option<u64> {
+        self.rate_bits_per_second.filter(|_| self.backpressure)
+    }
+
     /// Whether a link can be so.
     ///
     /// # Errors

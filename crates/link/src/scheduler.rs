@@ -16,9 +16,10 @@ use crate::options::LinkOptions;
 
 /// What a line may hold altogether, waiting and travelling, whatever else was asked.
 const MOST_BYTES_HELD: u64 = 256 << 20;
-/// Of an Ethernet frame as a device hands it over: the shortest, and what the line carries besides.
-const LEAST_FRAME_BYTES: u64 = 60;
-const LINE_BYTES: u64 = 24;
+/// The shortest Ethernet frame as a device hands it over: shorter ones are filled up.
+pub(crate) const LEAST_FRAME_BYTES: u64 = 60;
+/// What the line carries of a frame besides: preamble, checksum, gap.
+pub(crate) const LINE_BYTES: u64 = 24;
 const NANOS_PER_SECOND: u128 = 1_000_000_000;
 
 /// One direction of a link, carrying packets of type `P`.
@@ -135,6 +136,11 @@ impl<P> Scheduler<P> {
             highest_delivered: None,
             counters: DirectionCounters::default(),
         }
+    }
+
+    /// How the line is.
+    pub(crate) fn options(&self) -> &LinkOptions {
+        &self.options
     }
 
     /// What happened so far.

@@ -8,14 +8,19 @@ use std::process::Command;
 
 use tun_rs::{DeviceBuilder, Layer, SyncDevice};
 
-use crate::frame::mac;
+use crate::frame::{HEADER_BYTES, mac};
 use crate::link::LinkError;
 use crate::namespace::{Namespace, NamespaceError, run_in};
+use crate::options::LinkOptions;
+use crate::scheduler::{LEAST_FRAME_BYTES, LINE_BYTES};
 
 /// The device's name in each namespace.
 const DEVICE: &str = "feros0";
 /// What the kernel keeps for us until we have read it: larger than any burst that a socket buffer of the usual size holds.
 const DEVICE_QUEUE_PACKETS: u32 = 10_000;
+
+/// What waits in a host's kernel for the line, at most: more than the send buffers of many sockets hold, which are full first.
+const SENDERS_LIMIT_BYTES: u64 = 64 << 20;
 
 /// An Ethernet device in a namespace: what the host sends can be read here, what is written here arrives there.
 pub(crate) struct Tap {
@@ -37,15 +42,15 @@ pub(crate) fn address(host: usize) -> Ipv4Addr {
 
 impl Tap {
     /// Makes the device of the `host`-th host in `namespace`, with its address, and takes it into operation.
-    pub(crate) fn new(namespace: &Namespace, host: usize, mtu: u16) -> Result<Tap, LinkError> {
+    pub(crate) fn new(namespace: &Namespace, host: usize, options: &LinkOptions) -> Result<Tap, LinkError> {
         if let Err(cause) = std::fs::metadata("/dev/net/tun") {
             return Err(LinkError::NoTunDevice { cause });
         }
         let handle = namespace.handle().map_err(NamespaceError::Enter)?;
-        namespace.run(|| Tap::new_here(handle, host, mtu))?
+        namespace.run(|| Tap::new_here(handle, host, options))?
     }
 
-    fn new_here(namespace: File, host: usize, mtu: u16) -> Result<Tap, LinkError> {
+    fn new_here(namespace: File, host: usize, options: &LinkOptions) -> Result<Tap, LinkError> {
         let failed = |what: &'static str| {
             move |cause: std::io::Error| match cause.kind() {
                 ErrorKind::PermissionDenied => LinkError::NotPermitted { cause },
@@ -59,7 +64,7 @@ impl Tap {
             .map_err(failed("making the device feros0 (a namespace can have one link)"))?;
         device.set_nonblocking(true).map_err(failed("reading without waiting"))?;
         device.set_mac_address(mac(host)).map_err(failed("setting the hardware address"))?;
-        device.set_mtu(mtu).map_err(failed("setting the MTU"))?;
+        device.set_mtu(options.mtu).map_err(failed("setting the MTU"))?;
         device.set_tx_queue_len(DEVICE_QUEUE_PACKETS).map_err(failed("setting the queue length"))?;
         // Packets that nobody asked for would be counted. Where the kernel has no IPv6 there is nothing to switch off.
         let _ = std::fs::write(format!("/proc/sys/net/ipv6/conf/{DEVICE}/disable_ipv6"), "1");
@@ -67,6 +72,9 @@ impl Tap {
         ip(&["address", "add", &address, "broadcast", "+", "dev", DEVICE])?;
         ip(&["link", "set", "dev", DEVICE, "up"])?;
         ip(&["route", "add", "224.0.0.0/4", "dev", DEVICE])?; // multicast
+        if options.waiting_rate().is_some() {
+            limit_sender(options)?;
+        }
         let statistics = File::open("/proc/thread-self/net/dev").map_err(failed("opening its statistics"))?;
         Ok(Tap { device, statistics, namespace })
     }
@@ -85,10 +93,26 @@ impl Tap {
         self.device.send(frame).map(drop)
     }
 
-    /// Changes the largest packet that the host may send.
-    pub(crate) fn set_mtu(&self, mtu: u16) -> Result<(), LinkError> {
-        let changed = run_in(&self.namespace, || self.device.set_mtu(mtu))?; // a device has its name in its namespace only
-        changed.map_err(|cause| LinkError::Device { what: "setting the MTU", cause })
+    /// Changes what the host's kernel does itself: the largest packet, and whether senders wait.
+    pub(crate) fn set(&self, before: &LinkOptions, options: &LinkOptions) -> Result<(), LinkError> {
+        let mtu_changes = before.mtu != options.mtu;
+        let waiting_changes = before.waiting_rate() != options.waiting_rate();
+        if !mtu_changes && !waiting_changes {
+            return Ok(());
+        }
+        // A device has its name in its namespace only.
+        run_in(&self.namespace, || {
+            if mtu_changes {
+                let changed = self.device.set_mtu(options.mtu);
+                changed.map_err(|cause| LinkError::Device { what: "setting the MTU", cause })?;
+            }
+            if options.waiting_rate().is_some() {
+                limit_sender(options)?;
+            } else if waiting_changes {
+                run("tc", &["qdisc", "delete", "dev", DEVICE, "root"])?;
+            }
+            Ok(())
+        })?
     }
 
     /// How many packets of the host were dropped because we did not read them in time.
@@ -114,15 +138,38 @@ fn dropped_sending(text: &str, device: &str) -> Option<u64> {
     numbers.split_whitespace().nth(8 + 3)?.parse().ok()
 }
 
+/// Lets the kernel hand packets over no faster than the line takes them, counted as the line counts them.
+fn limit_sender(options: &LinkOptions) -> Result<(), LinkError> {
+    let Some(rate) = options.waiting_rate() else { return Ok(()) };
+    // Handed over at once: a quarter of a millisecond, or a few packets. It waits on our side of the device.
+    let packet = u64::from(options.mtu) + (HEADER_BYTES as u64) + LINE_BYTES;
+    let burst = (rate / 8 / 4000).max(3 * packet).to_string();
+    let (rate, overhead) = (format!("{rate}bit"), LINE_BYTES.to_string());
+    let least = (LEAST_FRAME_BYTES + LINE_BYTES).to_string();
+    let limit = SENDERS_LIMIT_BYTES.to_string();
+    let shape = [
+        "stab", "overhead", &overhead, "mpu", &least, "tbf", "rate", &rate, "burst", &burst, "limit", &limit,
+    ];
+    let arguments = [&["qdisc", "replace", "dev", DEVICE, "root"][..], &shape].concat();
+    run("tc", &arguments).map_err(|error| match error {
+        LinkError::Configure { command, said } => LinkError::Backpressure { command, said },
+        other => other,
+    })
+}
+
 fn ip(arguments: &[&str]) -> Result<(), LinkError> {
-    let output = Command::new("ip").args(arguments).env("LC_ALL", "C").output();
-    let output =
-        output.map_err(|cause| LinkError::MissingProgram { program: "ip", package: "iproute2", cause })?;
+    run("ip", arguments)
+}
+
+/// Runs a program of the package iproute2, in this thread's namespace.
+fn run(program: &'static str, arguments: &[&str]) -> Result<(), LinkError> {
+    let output = Command::new(program).args(arguments).env("LC_ALL", "C").output();
+    let output = output.map_err(|cause| LinkError::MissingProgram { program, package: "iproute2", cause })?;
     if output.status.success() {
         return Ok(());
     }
     let said = String::from_utf8_lossy(&output.stderr).trim().to_string();
-    Err(LinkError::Configure { command: format!("ip {}", arguments.join(" ")), said })
+    Err(LinkError::Configure { command: format!("{program} {}", arguments.join(" ")), said })
 }
 
 #[cfg(test)]

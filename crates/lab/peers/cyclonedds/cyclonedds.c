@@ -41,6 +41,9 @@ union message {
   struct text text;
 };
 
+/* A relay is ready when somebody receives from it. */
+#define RELAY_PATIENCE_NANOS 5000000000u
+
 static struct contract c;
 static bool uses_listener;
 
@@ -108,13 +111,15 @@ static void begin_sending(struct sending *s, dds_entity_t participant, const cha
   contract_published_init(&s->published, &c);
 }
 
+static uint64_t matches(dds_entity_t writer) {
+  dds_publication_matched_status_t status;
+  checked(dds_get_publication_matched_status(writer, &status), "dds_get_publication_matched_status");
+  return status.current_count;
+}
+
 static void wait_for_matches(dds_entity_t writer, uint64_t wanted) {
-  for (;;) {
-    dds_publication_matched_status_t status;
-    checked(dds_get_publication_matched_status(writer, &status), "dds_get_publication_matched_status");
-    if (status.current_count >= wanted) return;
+  while (matches(writer) < wanted)
     if (contract_wait_stopped(&c, 1)) contract_error("not-matched", "the subscriptions did not come", NULL);
-  }
 }
 
 static void *new_message(union message *message) {
@@ -262,6 +267,8 @@ static void listener_or_relay(dds_entity_t participant) {
   if (is_relay) begin_sending(&sending, participant, c.to);
   begin_receiving(&receiving, participant, c.topic, c.index, is_relay ? &sending : NULL);
   begin_waiting(&waiting, participant, all, 1);
+  for (const uint64_t until = contract_now() + RELAY_PATIENCE_NANOS; is_relay && matches(sending.writer) == 0;)
+    if (contract_wait_stopped(&c, 1) || contract_now() > until) break;
   contract_ready();
   receive_until_done(&waiting);
   if (is_relay && c.is_reliable) dds_wait_for_acks(sending.writer, DDS_SECS(2));

@@ -113,6 +113,10 @@ def listener(arguments):
 def relay(arguments):
     receiver, samples, published = bound(arguments), contract.Samples(arguments, 0), contract.Published(arguments)
     receiver.settimeout(0.1)
+    until = contract.now_nanos() + 5_000_000_000
+    while not send(receiver, address(arguments.to, 0), (1 << 64) - 1, 0) and contract.now_nanos() < until:
+        if contract.wait_stopped(arguments, 0.005):
+            break
     contract.ready()
     while not samples.is_done() and not contract.wait_stopped(arguments):
         try:

@@ -106,6 +106,8 @@ fn options(conditions: &LinkConditions, seed: u64) -> LinkOptions {
             (None, None) => defaults.queue_packets,
             (packets, _) => packets.map(u64::from),
         },
+        // A scenario that gives no queue means a host whose own card is the slow one: its senders wait.
+        backpressure: conditions.queue_packets.is_none() && conditions.queue_bytes.is_none(),
         mtu: conditions.mtu.and_then(|mtu| u16::try_from(mtu).ok()).unwrap_or(defaults.mtu),
         seed,
     }

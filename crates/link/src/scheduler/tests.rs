@@ -233,6 +233,7 @@ prop_compose! {
             reorder_by: Duration::from_millis(3),
             queue_packets,
             queue_bytes,
+            backpressure: false,
             mtu: 1500,
             seed,
         }

@@ -2,5 +2,6 @@
 //! Needs root; without it each test says so and is skipped.
 #![allow(clippy::unwrap_used)]
 
+mod conditions;
 mod hosts;
 mod remains;

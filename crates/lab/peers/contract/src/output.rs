@@ -76,6 +76,13 @@ impl Failure {
     }
 }
 
+/// Not [`std::error::Error`], so that everything that is one becomes a failure with `?`.
+impl std::fmt::Display for Failure {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str(&self.text)
+    }
+}
+
 impl<E: Into<Box<dyn std::error::Error + Send + Sync>>> From<E> for Failure {
     fn from(error: E) -> Self {
         Self::new(Kind::Failed, error.into().to_string())

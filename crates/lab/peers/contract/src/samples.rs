@@ -26,13 +26,16 @@ impl Columns {
             return Self::default();
         }
         let capacity = arguments.messages().map_or(WAITING, |messages| (messages + 1).min(WAITING)) as usize;
-        Self { values: [0; 3].map(|_| Vec::with_capacity(capacity)), capacity, written: now_nanos() }
+        Self { values: [0; 3].map(|_| Vec::with_capacity(capacity)), capacity, written: 0 }
     }
 
     /// Says whether it is time to write.
     fn add(&mut self, row: [u64; 3], now: u64) -> bool {
         if self.capacity == 0 {
             return false;
+        }
+        if self.values[0].is_empty() {
+            self.written = now; // a batch lasts from its first row
         }
         for (column, value) in self.values.iter_mut().zip(row) {
             column.push(value);
@@ -49,7 +52,6 @@ impl Columns {
 
     fn clear(&mut self) {
         self.values.iter_mut().for_each(Vec::clear);
-        self.written = now_nanos();
     }
 }
 

@@ -14,6 +14,7 @@ use crate::{Form, Task};
 const PATH_NANOS: u64 = 1_000_000_000;
 /// How long a talker stays for the messages that lie in its shared memory to be read.
 const LINGER_NANOS: u64 = 500_000_000;
+const RELAY_NANOS: u64 = 5_000_000_000;
 /// So many messages wait to be sent by a thread of the publisher; a larger depth of the history has room for itself.
 const QUEUE_DEPTH: usize = 10;
 
@@ -75,6 +76,15 @@ impl<'a, M: Carrier> Outgoing<'a, M> {
             self.task.arguments.wait_stopped(Duration::from_millis(1));
         }
         Ok(())
+    }
+
+    /// A relay is ready when somebody receives from it; who publishes to it cannot see that.
+    pub(crate) fn wait_a_while(&self) {
+        let until = now_nanos() + RELAY_NANOS;
+        while self.publisher.subscription_count() == 0
+            && now_nanos() < until
+            && !self.task.arguments.wait_stopped(Duration::from_millis(1))
+        {}
     }
 
     pub(crate) fn send_all(&self, subscriptions: usize) -> Result<(), Failure> {

@@ -52,6 +52,7 @@ fn relay<M: Carrier>(task: &Task<'_>, output: &Output) -> Result<Ended, Failure>
     let then = Then::Relay(outgoing.publisher.clone(), outgoing.published.clone());
     let _subscription = subscribe::<M>(task, &node, topic, &samples, spinning.stopper(), then)?;
     spinning.add(&node)?;
+    outgoing.wait_a_while();
     output.ready();
     spinning.until_done(task.arguments, &node, &samples)?;
     outgoing.linger();

@@ -1,0 +1,149 @@
+//! One real tiny run of every installed peer in each role and placement that its manifest claims, by the contract alone.
+//!
+//! What is not installed is said and left out. Peers that are built with cargo are taken from beside this test, where a test of the whole
+//! workspace has put them; those that are workspaces of their own take minutes to build, and are run only if the laboratory has
+//! built them before.
+#![allow(clippy::unwrap_used)]
+
+mod program;
+mod workbench;
+
+use std::sync::Mutex;
+use std::thread;
+
+use feros_lab::contract::{MessageType, Placement, Role};
+use feros_lab::peer::{Peer, Peers, SystemRef};
+
+use program::{Options, Program};
+use workbench::{Bench, Built, peers_folder};
+
+/// Peers that run beside each other.
+const AT_ONCE: usize = 4;
+
+#[test]
+fn every_installed_peer_keeps_the_contract() {
+    let peers = Peers::read(&peers_folder()).unwrap();
+    let waiting: Mutex<Vec<&Peer>> = Mutex::new(peers.iter().collect());
+    let failures = Mutex::new(Vec::new());
+    thread::scope(|scope| {
+        for _ in 0..AT_ONCE {
+            scope.spawn(|| {
+                while let Some(peer) = { waiting.lock().unwrap().pop() } {
+                    let mut found = check(peer, &peers);
+                    failures.lock().unwrap().append(&mut found);
+                }
+            });
+        }
+    });
+    let failures = failures.into_inner().unwrap();
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
+
+/// What is wrong with a peer.
+fn check(peer: &Peer, peers: &Peers) -> Vec<String> {
+    let name = &peer.name;
+    let bench = match workbench::build(peer) {
+        Built::Ready(out) => Bench::new(peer, out),
+        Built::Missing(reason) => {
+            println!("{name}: not installed: {reason}");
+            return Vec::new();
+        }
+        Built::Failed(reason) => return vec![format!("{name}: its build failed: {reason}")],
+    };
+    let mut failures = Vec::new();
+    let mut note = |what: String, result: Result<(), String>| {
+        failures.extend(result.err().map(|error| format!("{what}: {error}")));
+    };
+    let plain = peers.system(name).unwrap();
+    let cells = cells(plain);
+    note(format!("{name} with an unknown argument"), bench.refuses(plain));
+    for (role, placement) in &cells {
+        note(format!("{name} as {role}, {placement}"), run(&bench, plain, *role, *placement));
+    }
+    // The mock's variants are faults, which the laboratory's own tests ask for.
+    for variant in peer.manifest.variant.iter().filter(|_| name != "mock") {
+        let system = peers.system(&format!("{name}:{}", variant.name)).unwrap();
+        if let Some((role, placement)) = self::cells(system).first() {
+            let what = format!("{name}:{} as {role}, {placement}", variant.name);
+            note(what, run(&bench, system, *role, *placement));
+        }
+    }
+    println!("{name}: {} roles and placements, {} failures", cells.len(), failures.len());
+    failures
+}
+
+/// What a system claims that needs no link.
+fn cells(system: SystemRef<'_>) -> Vec<(Role, Placement)> {
+    let mut found = Vec::new();
+    let has = |placement: Placement| system.placements().contains(&placement);
+    for role in system.roles() {
+        match role {
+            Role::Talker | Role::Relay | Role::Nodes if has(Placement::Local) => {
+                found.push((*role, Placement::Local));
+            }
+            Role::Pair | Role::Chain => {
+                let within = [Placement::Composed, Placement::Intra];
+                found.extend(within.into_iter().filter(|it| has(*it)).map(|it| (*role, it)));
+            }
+            Role::Floors => found.push((*role, Placement::Local)),
+            _ => {}
+        }
+    }
+    found
+}
+
+fn run(bench: &Bench<'_>, system: SystemRef<'_>, role: Role, placement: Placement) -> Result<(), String> {
+    let options = |role| Options { role, placement, ..Options::default() };
+    match role {
+        Role::Talker => {
+            let topic = bench.topic();
+            let listeners = [0, 1].map(|index| {
+                bench.start(system, &Options { index, topic: topic.clone(), ..options(Role::Listener) })
+            });
+            let mut listeners = listeners.into_iter().collect::<Result<Vec<Program>, String>>()?;
+            for listener in &mut listeners {
+                listener.wait_ready()?;
+            }
+            let mut talker = bench.start(system, &Options { matched: 2, topic, ..options(role) })?;
+            talker.finish()?.check_published()?;
+            for (index, mut listener) in listeners.into_iter().enumerate() {
+                listener.finish()?.check_received(index, 1)?;
+            }
+        }
+        Role::Relay => {
+            let (from, to) = (bench.topic(), bench.topic());
+            let mut listener =
+                bench.start(system, &Options { topic: to.clone(), ..options(Role::Listener) })?;
+            listener.wait_ready()?;
+            let mut relay = bench.start(system, &Options { topic: from.clone(), to, ..options(role) })?;
+            relay.wait_ready()?;
+            let mut talker = bench.start(system, &Options { topic: from, ..options(Role::Talker) })?;
+            talker.finish()?.check_published()?;
+            relay.finish()?.check_relayed()?;
+            listener.finish()?.check_received(0, 1)?;
+        }
+        Role::Pair | Role::Chain => {
+            let subscriptions = if role == Role::Pair { 3 } else { 1 };
+            let types = &system.peer.manifest.types;
+            let is_text = role == Role::Pair && types.contains(&MessageType::String);
+            let mut program =
+                bench.start(system, &Options { subscriptions, is_text, nodes: 4, ..options(role) })?;
+            let said = program.finish()?;
+            said.check_published()?;
+            for index in 0..subscriptions {
+                said.check_received(index, subscriptions)?;
+            }
+        }
+        Role::Nodes => {
+            let mut program = bench.start(system, &Options { nodes: 2, ..options(role) })?;
+            program.wait_ready()?;
+            program.close_input();
+            program.finish()?.check_silent()?;
+        }
+        Role::Floors => {
+            bench.start(system, &Options { size_bytes: 1024, ..options(role) })?.finish()?.check_floors()?;
+        }
+        Role::Listener | Role::Graph => {}
+    }
+    Ok(())
+}
