@@ -190,8 +190,12 @@ pub struct Record {
     pub publish_call: Option<Distribution>,
     /// Time in each layer of a message's way, in order, where the system can say.
     pub layers: Vec<Layer>,
-    /// Everything that is one number, by name with unit: `goodput_bytes_per_second`, `publish_rate_hz`, `wire_bytes_per_message`,
-    /// `cpu_percent`, `pss_bytes`, `threads`, `code_bytes`, `context_switches_per_second`, `sent_initial`, `lost_initial`, ...
+    /// Everything that is one number, by name with unit. Of messages: `goodput_bytes_per_second`, `receive_rate_hz`, `publish_rate_hz`,
+    /// `lost_percent`, `late_percent`, `sent_initial`, `lost_initial`, `duplicates`, `fairness` (slowest median against fastest).
+    /// Of the link: `wire_bytes_per_message`, `wire_packets_per_message`, `wire_bytes`, `wire_packets_dropped_by_queue`, ...
+    /// Of processes together (code: the most of one; servers apart, with `server_` before): `cpu_percent`, `cpu_percent_p50`,
+    /// `cpu_percent_p95`, `pss_bytes`, `private_bytes`, `resident_bytes`, `virtual_bytes`, `threads`, `code_bytes` (mapped),
+    /// `code_file_bytes` (of the files), `context_switches_per_second`. Oddities: `samples_before_sent`, `not_understood_lines`.
     pub values: BTreeMap<String, f64>,
     /// Each process with the same names.
     pub processes: Vec<Process>,

@@ -186,6 +186,16 @@ impl Heard {
             values.insert("lost_percent".into(), 100.0 * lost as f64 / expected as f64);
             values.insert("late_percent".into(), 100.0 * late as f64 / expected as f64);
         }
+        let medians: Vec<f64> = evaluation
+            .subscriptions
+            .iter()
+            .filter_map(|received| received.latency.as_ref())
+            .map(|latency| latency.p50)
+            .collect();
+        let smallest = medians.iter().copied().fold(f64::INFINITY, f64::min);
+        if medians.len() > 1 && smallest > 0.0 {
+            values.insert("fairness".into(), medians.iter().copied().fold(0.0, f64::max) / smallest);
+        }
         self.rates(cell, values);
         let calls: Vec<u64> = self
             .published
