@@ -120,6 +120,26 @@ fn wait_for_path(publisher: &Publisher<Image>, executor: &Executor, path: Path, 
 #[test]
 fn the_process_path_allocates_nothing() {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    publish_on_the_process_path();
+}
+
+#[test]
+fn the_host_path_allocates_nothing_but_what_iceoryx2_does() {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    publish_on_the_host_path();
+}
+
+#[test]
+fn trace_points_allocate_nothing() {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    feros::trace::enable();
+    publish_on_the_process_path();
+    publish_on_the_host_path();
+    feros::trace::disable();
+    assert!(feros::trace::drain().iter().any(|thread| thread.events.len() > ROUNDS), "nothing was traced");
+}
+
+fn publish_on_the_process_path() {
     let node = context().create_node("process").unwrap();
     let executor = Executor::new();
     executor.add_node(&node).unwrap();
@@ -155,9 +175,7 @@ fn the_process_path_allocates_nothing() {
     }
 }
 
-#[test]
-fn the_host_path_allocates_nothing_but_what_iceoryx2_does() {
-    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+fn publish_on_the_host_path() {
     let (here, there) = (context(), context());
     let (talker, listener) = (here.create_node("talker").unwrap(), there.create_node("listener").unwrap());
     let executor = Executor::new();

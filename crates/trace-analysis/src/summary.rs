@@ -135,7 +135,7 @@ fn processes(trace: &Trace) -> Vec<ProcessSummary> {
         process: process.process,
         program: process.program.clone(),
         events: process.threads.iter().map(|thread| thread.events.len() as u64).sum(),
-        overwritten: process.threads.iter().map(|thread| thread.overwritten).sum(),
+        overwritten: process.threads.iter().fold(0, |all, thread| all.saturating_add(thread.overwritten)),
         refused_threads: process.refused_threads,
         is_complete: process.is_complete,
     };
