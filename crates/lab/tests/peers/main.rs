@@ -83,7 +83,7 @@ fn cells(system: SystemRef<'_>) -> Vec<(Role, Placement)> {
     for role in system.roles() {
         match role {
             Role::Talker | Role::Relay if has(Placement::Local) => found.push((*role, Placement::Local)),
-            Role::Nodes => {
+            Role::Nodes | Role::Graph => {
                 let either = [Placement::Local, Placement::Composed];
                 found.extend(either.into_iter().filter(|it| has(*it)).map(|it| (*role, it)));
             }
@@ -140,7 +140,7 @@ fn run(bench: &Bench<'_>, system: SystemRef<'_>, role: Role, placement: Placemen
                 said.check_received(index, subscriptions)?;
             }
         }
-        Role::Nodes => {
+        Role::Nodes | Role::Graph => {
             // Each in a process of its own, or all in one.
             let nodes = if placement == Placement::Local { 1 } else { 2 };
             let mut program = bench.start(system, &Options { nodes, ..options(role) })?;
@@ -151,7 +151,7 @@ fn run(bench: &Bench<'_>, system: SystemRef<'_>, role: Role, placement: Placemen
         Role::Floors => {
             bench.start(system, &Options { size_bytes: 1024, ..options(role) })?.finish()?.check_floors()?;
         }
-        Role::Listener | Role::Graph => {}
+        Role::Listener => {}
     }
     Ok(())
 }

@@ -2,7 +2,7 @@
 
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -14,6 +14,8 @@ const WATCHDOG: Duration = Duration::from_secs(60);
 const TIMEOUT_SECONDS: u64 = 40;
 /// How long listeners may go on when their talker has ended, before they are told to end.
 const PATIENCE: Duration = Duration::from_secs(2);
+/// Of a program that wait to be read: more than a run has.
+const LINES: usize = 1000;
 const COUNT: usize = 20;
 const WARM_UP: usize = 5;
 
@@ -78,7 +80,8 @@ impl Options {
             Role::Relay => all.extend([("to", self.to.clone()), ("index", self.index.to_string())]),
             Role::Pair => all.push(("subscriptions", self.subscriptions.to_string())),
             Role::Chain | Role::Nodes => all.push(("nodes", self.nodes.to_string())),
-            Role::Graph | Role::Floors => {}
+            Role::Graph => all.push(("graph", "mobile-base".into())),
+            Role::Floors => {}
         }
         all.into_iter().flat_map(|(name, value)| [format!("--{name}"), value]).collect()
     }
@@ -95,16 +98,18 @@ impl Program {
     pub(crate) fn start(command: &mut Command, size_bytes: usize) -> Result<Self, String> {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().map_err(|error| format!("it does not start: {error}"))?;
-        let (sender, lines) = channel();
+        let (sender, lines) = sync_channel(LINES);
         let output = BufReader::new(child.stdout.take().unwrap());
         let mut errors = child.stderr.take().unwrap();
         // Both end with the program.
-        thread::spawn(move || output.lines().map_while(Result::ok).try_for_each(|line| sender.send(line)));
-        let stderr = thread::spawn(move || {
+        let said = move || output.lines().map_while(Result::ok).try_for_each(|line| sender.send(line));
+        thread::Builder::new().name("stdout".into()).spawn(said).unwrap();
+        let complained = move || {
             let mut text = Vec::new();
             let _ = errors.read_to_end(&mut text);
             String::from_utf8_lossy(&text).into_owned()
-        });
+        };
+        let stderr = thread::Builder::new().name("stderr".into()).spawn(complained).unwrap();
         Ok(Self { child, lines, said: Said { stderr: Some(stderr), size_bytes, ..Said::default() } })
     }
 

@@ -5,7 +5,7 @@ use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::mpsc::channel;
+use std::sync::mpsc::sync_channel;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -126,13 +126,14 @@ impl<'a> Bench<'a> {
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
         let mut child = command.spawn().unwrap_or_else(|error| panic!("{:?}: {error}", server.program));
         let output = BufReader::new(child.stdout.take().unwrap());
-        let (sender, lines) = channel();
-        thread::spawn(move || {
+        let (sender, lines) = sync_channel(100);
+        let read = move || {
             for line in output.lines().map_while(Result::ok) {
                 // Read to the end, so that it is never held up.
-                let _ = sender.send(line);
+                let _ = sender.try_send(line);
             }
-        });
+        };
+        thread::Builder::new().name("server".into()).spawn(read).unwrap();
         let until = Instant::now() + SERVER_PATIENCE;
         let mut said = String::new();
         let is_ready = |said: &str| {
@@ -175,7 +176,7 @@ impl<'a> Bench<'a> {
     }
 
     pub(crate) fn refuses(&self, system: SystemRef<'_>) -> Result<(), String> {
-        let role = if self.peer.manifest.roles.contains(&Role::Talker) { Role::Talker } else { Role::Floors };
+        let role = self.peer.manifest.roles.first().copied().unwrap_or(Role::Talker);
         let options = Options { role, ..Options::default() };
         let mut command = self.program(system);
         command.args(options.arguments()).args(["--colour", "red"]);

@@ -30,7 +30,7 @@ use std::process::ExitCode;
 pub use arguments::{
     Arguments, Durability, Executor, Extra, History, Payload, Placement, Publish, Reliability, Role,
 };
-pub use output::{Ended, Failure, Kind, Output};
+pub use output::{Ended, Failure, Kind, Output, Points};
 pub use pace::Pace;
 pub use samples::{Published, Samples, wait_received};
 pub use time::{now_nanos, sleep_until};

@@ -16,9 +16,27 @@ pub(crate) enum Line<'a> {
     Ready {},
     Samples { subscription: usize, numbers: &'a [u64], nanos: &'a [u64], at_nanos: &'a [u64] },
     Published { numbers: &'a [u64], call_nanos: &'a [u64], at_nanos: &'a [u64] },
+    Points(&'a Points<'a>),
     Layers { name: &'a str, numbers: &'a [u64], nanos: &'a [u64] },
     End { sent: u64, received: &'a [u64], bytes: &'a [u64], first_nanos: u64, last_nanos: u64 },
     Error { kind: Kind, text: &'a str },
+}
+
+/// When messages passed a point of their way, which the laboratory joins to layers.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub struct Points<'a> {
+    /// `publish`, `write_begin`, `taken`, ...
+    pub name: &'a str,
+    /// A word for the publisher, where one number is published more than once.
+    pub by: Option<&'a str>,
+    /// A word for the subscription, where a point concerns one alone.
+    pub of: Option<&'a str>,
+    /// The way, where a message may go several at once.
+    pub path: Option<&'a str>,
+    /// Numbers of messages.
+    pub numbers: &'a [u64],
+    /// On the clock of all stamps.
+    pub at_nanos: &'a [u64],
 }
 
 /// A line is made whole and written at once, so lines of several threads do not mix.
@@ -111,6 +129,11 @@ impl Output {
     /// The entities exist; a talker is matched.
     pub fn ready(&self) {
         write(&Line::Ready {});
+    }
+
+    /// When messages passed a point.
+    pub fn points(&self, points: &Points<'_>) {
+        write(&Line::Points(points));
     }
 
     /// Time in a layer of each message's way, where the peer knows it.

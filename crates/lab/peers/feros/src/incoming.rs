@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use feros::{Node, Publisher, SerializedMessage, Stopper, Subscription, SubscriptionOptions, View};
+use feros::{
+    MessageInfo, Node, Publisher, SerializedMessage, Stopper, Subscription, SubscriptionOptions, View,
+};
 use feros_lab_contract::{Failure, Placement, Published, Samples, now_nanos};
 
 use crate::outgoing::Pool;
@@ -30,8 +32,14 @@ pub(crate) fn subscribe<M: Carrier>(
 ) -> Result<Subscription<M>, Failure> {
     let options = SubscriptionOptions::from(task.qos).log_lost_messages(false).dispatch(task.dispatch);
     let note = {
-        let samples = samples.clone();
-        move |payload: &[u8], now: u64| samples.note(payload, now)
+        let (samples, arguments) = (samples.clone(), task.arguments.clone());
+        let seen = task.layers.seen(&arguments);
+        move |payload: &[u8], info: &MessageInfo, now: u64| {
+            if let Some(seen) = &seen {
+                seen.note(&arguments, payload, info);
+            }
+            samples.note(payload, now)
+        }
     };
     let stop = move |is_last: bool| {
         if let (true, Some(stopper)) = (is_last, &stopper) {
@@ -42,44 +50,46 @@ pub(crate) fn subscribe<M: Carrier>(
     let is_given = task.arguments.placement == Placement::Intra;
     let subscription = match (task.form, then) {
         (Form::Raw, Then::Relay(publisher, published)) => {
-            node.create_subscription(topic, options, move |message: SerializedMessage| {
+            node.create_subscription(topic, options, move |message: SerializedMessage, info: MessageInfo| {
                 let now = now_nanos();
-                let is_last = note(raw_payload::<M>(&message, size_bytes), now);
+                let is_last = note(raw_payload::<M>(&message, size_bytes), &info, now);
                 let at = now_nanos();
                 publish(publisher.publish_serialized(&message), &published, at);
                 stop(is_last);
             })?
         }
         (_, Then::Relay(publisher, published)) => {
-            node.create_subscription(topic, options, move |message: M| {
+            node.create_subscription(topic, options, move |message: M, info: MessageInfo| {
                 let now = now_nanos();
-                let is_last = note(message.payload(), now);
+                let is_last = note(message.payload(), &info, now);
                 let at = now_nanos();
                 let result = if is_given { publisher.publish(message) } else { publisher.publish(&message) };
                 publish(result, &published, at);
                 stop(is_last);
             })?
         }
-        (Form::Raw, _) => node.create_subscription(topic, options, move |message: SerializedMessage| {
-            let now = now_nanos();
-            stop(note(raw_payload::<M>(&message, size_bytes), now));
-        })?,
-        (Form::View | Form::Built, _) => {
-            node.create_subscription(topic, options, move |message: View<M>| {
+        (Form::Raw, _) => {
+            node.create_subscription(topic, options, move |message: SerializedMessage, info: MessageInfo| {
                 let now = now_nanos();
-                stop(M::in_place(&message, |payload| note(payload, now)));
+                stop(note(raw_payload::<M>(&message, size_bytes), &info, now));
+            })?
+        }
+        (Form::View | Form::Built, _) => {
+            node.create_subscription(topic, options, move |message: View<M>, info: MessageInfo| {
+                let now = now_nanos();
+                stop(M::in_place(&message, |payload| note(payload, &info, now)));
             })?
         }
         (Form::Ordinary, Then::Share) => {
-            node.create_subscription(topic, options, move |message: Arc<M>| {
+            node.create_subscription(topic, options, move |message: Arc<M>, info: MessageInfo| {
                 let now = now_nanos();
-                stop(note(message.payload(), now));
+                stop(note(message.payload(), &info, now));
             })?
         }
         (Form::Ordinary, Then::Recycle(pool)) => {
-            node.create_subscription(topic, options, move |message: M| {
+            node.create_subscription(topic, options, move |message: M, info: MessageInfo| {
                 let now = now_nanos();
-                let is_last = note(message.payload(), now);
+                let is_last = note(message.payload(), &info, now);
                 if is_given {
                     pool.put(message);
                 }

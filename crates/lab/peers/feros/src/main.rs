@@ -5,6 +5,7 @@
 //! messages, `--dispatch publishing-thread` runs callbacks where the message is published.
 
 mod incoming;
+mod layers;
 mod outgoing;
 mod payload;
 mod roles;
@@ -15,6 +16,8 @@ use std::process::ExitCode;
 use feros::msgs::std_msgs::msg::{String as Text, UInt8MultiArray};
 use feros::{Context, ContextOptions, Dispatch, Durability, History, Path, PathSet, QosProfile, Reliability};
 use feros_lab_contract::{self as contract, Arguments, Extra, Failure, Payload, Placement, Program, Role};
+
+use layers::Layers;
 
 const EXTRAS: [Extra<'_>; 3] = [
     Extra { name: "--form", allowed: &["ordinary", "view", "built", "raw"], default: "ordinary" },
@@ -38,17 +41,22 @@ struct Task<'a> {
     form: Form,
     qos: QosProfile,
     dispatch: Dispatch,
+    layers: Layers,
 }
 
 fn main() -> ExitCode {
-    let context = Arguments::parse(std::env::args().skip(1), &EXTRAS).map(|arguments| open(&arguments));
+    let opened = Arguments::parse(std::env::args().skip(1), &EXTRAS).map(|arguments| {
+        let layers = Layers::new(&arguments);
+        open(&arguments).map(|context| (context, layers))
+    });
     let mut version = format!("Feros {}", env!("CARGO_PKG_VERSION"));
-    if let Ok(Ok(context)) = &context {
+    if let Ok(Ok((context, _))) = &opened {
         let session = context.session();
         version += &format!(", {} {}", session.engine_name(), session.engine_version());
     }
     Program { system: "feros", version: &version, extras: &EXTRAS }.run(|arguments, output| {
-        let task = Task::new(arguments, context.map_err(Failure::from)??)?;
+        let (context, layers) = opened.map_err(Failure::from)??;
+        let task = Task::new(arguments, context, layers);
         match (arguments.role, arguments.payload) {
             (Role::Nodes, _) => roles::nodes(&task, output),
             (_, Payload::Bytes) => roles::messages::<UInt8MultiArray>(&task, output),
@@ -75,7 +83,7 @@ fn open(arguments: &Arguments) -> Result<Context, Failure> {
 }
 
 impl<'a> Task<'a> {
-    fn new(arguments: &'a Arguments, context: Context) -> Result<Self, Failure> {
+    fn new(arguments: &'a Arguments, context: Context, layers: Layers) -> Self {
         let form = match arguments.extra("--form") {
             "view" => Form::View,
             "built" => Form::Built,
@@ -99,6 +107,6 @@ impl<'a> Task<'a> {
         if let Some(deadline) = arguments.deadline {
             qos = qos.deadline(deadline);
         }
-        Ok(Self { arguments, context, form, qos, dispatch })
+        Self { arguments, context, form, qos, dispatch, layers }
     }
 }

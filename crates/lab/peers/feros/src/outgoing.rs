@@ -57,7 +57,8 @@ impl<'a, M: Carrier> Outgoing<'a, M> {
         if task.arguments.publish == Publish::Async {
             options = options.asynchronous(task.arguments.depth.max(QUEUE_DEPTH));
         }
-        let publisher = node.create_publisher(topic, options)?;
+        let publisher = node.create_publisher::<M>(topic, options)?;
+        task.layers.publishes(publisher.gid());
         Ok(Self { task, publisher, published: task.arguments.published(), pool: Pool::default() })
     }
 

@@ -29,6 +29,7 @@ fn talker<M: Carrier>(task: &Task<'_>, output: &Output) -> Result<Ended, Failure
     output.ready();
     outgoing.send_all(task.arguments.matched)?;
     outgoing.linger();
+    task.layers.tell(output);
     Ok(output.end(Some(&outgoing.published), &[]))
 }
 
@@ -41,6 +42,7 @@ fn listener<M: Carrier>(task: &Task<'_>, output: &Output) -> Result<Ended, Failu
     spinning.add(&node)?;
     output.ready();
     spinning.until_done(task.arguments, &node, &samples)?;
+    task.layers.tell(output);
     Ok(output.end(None, &[samples]))
 }
 
@@ -83,6 +85,7 @@ fn pair<M: Carrier>(task: &Task<'_>, output: &Output) -> Result<Ended, Failure> 
     wait_received(task.arguments, &samples, outgoing.published.sent());
     spinning.end(beside)?;
     outgoing.check_path()?;
+    task.layers.tell(output);
     Ok(output.end(Some(&outgoing.published), &samples))
 }
 
@@ -125,6 +128,7 @@ fn chain<M: Carrier>(task: &Task<'_>, output: &Output) -> Result<Ended, Failure>
     for link in relays.iter().chain([&outgoing]) {
         link.check_path()?;
     }
+    task.layers.tell(output);
     Ok(output.end(Some(&outgoing.published), &[last]))
 }
 
