@@ -1,6 +1,7 @@
 //! Reports of runs that never were: what they say, how they look in a browser, and what becomes of damaged ones.
 #![allow(clippy::unwrap_used, missing_docs)]
 
+mod browser;
 mod damage;
 mod synthetic;
 

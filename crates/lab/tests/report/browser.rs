@@ -1,0 +1,211 @@
+//! The page in a real browser: nothing in its console, nothing wider than the window, light and dark. Screenshots stay beside it.
+
+use std::io::{BufRead as _, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use base64::Engine as _;
+use serde_json::{Value, json};
+
+use crate::report_of;
+use crate::synthetic::Synthetic;
+
+/// A headless Chromium and the driver that steers it; both end with it.
+pub(crate) struct Browser {
+    driver: Child,
+    session: String,
+    agent: ureq::Agent,
+    // The browser's own files; goes last.
+    _profile: tempfile::TempDir,
+}
+
+impl Browser {
+    pub(crate) fn start() -> Self {
+        let mut driver = Command::new("chromedriver")
+            .arg("--port=0")
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("chromedriver is needed for this test: scripts/setup.sh installs it");
+        let mut lines = BufReader::new(driver.stdout.take().unwrap()).lines().map_while(Result::ok);
+        let port = lines
+            .find_map(|line| line.split("successfully on port ").nth(1)?.trim_end_matches('.').parse::<u16>().ok())
+            .expect("chromedriver says its port");
+        let config = ureq::Agent::config_builder()
+            .http_status_as_error(false)
+            .timeout_global(Some(Duration::from_secs(120)));
+        let agent = ureq::Agent::new_with_config(config.build());
+        let profile = tempfile::tempdir().unwrap();
+        let arguments = [
+            "--headless=new",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--disable-dev-shm-usage",
+            "--hide-scrollbars",
+            &format!("--user-data-dir={}", profile.path().display()),
+        ];
+        let wanted = json!({"capabilities": {"alwaysMatch": {
+            "goog:chromeOptions": {"args": arguments},
+            "goog:loggingPrefs": {"browser": "ALL"},
+        }}});
+        let mut browser =
+            Self { driver, session: format!("http://127.0.0.1:{port}"), agent, _profile: profile };
+        let opened = browser.post("/session", &wanted);
+        let id = opened["sessionId"].as_str().unwrap_or_else(|| panic!("Chromium does not start: {opened}"));
+        browser.session = format!("{}/session/{id}", browser.session);
+        browser
+    }
+
+    fn post(&self, path: &str, body: &Value) -> Value {
+        let mut answer = self.agent.post(format!("{}{path}", self.session)).send_json(body).unwrap();
+        let answer: Value = answer.body_mut().with_config().limit(256 << 20).read_json().unwrap();
+        assert!(answer["value"]["error"].is_null(), "{path}: {}", answer["value"]);
+        answer["value"].clone()
+    }
+
+    fn devtools(&self, command: &str, parameters: &Value) -> Value {
+        self.post("/goog/cdp/execute", &json!({"cmd": command, "params": parameters}))
+    }
+
+    /// As wide as this, and light or dark.
+    fn look(&self, width: u32, height: u32, scheme: &str) {
+        let phone = width < 600;
+        self.devtools(
+            "Emulation.setDeviceMetricsOverride",
+            &json!({"width": width, "height": height, "deviceScaleFactor": 1, "mobile": phone}),
+        );
+        let features = json!([{"name": "prefers-color-scheme", "value": scheme}]);
+        self.devtools("Emulation.setEmulatedMedia", &json!({"features": features}));
+    }
+
+    fn open(&self, page: &Path) {
+        self.post("/url", &json!({"url": format!("file://{}", page.display())}));
+    }
+
+    pub(crate) fn run(&self, script: &str) -> Value {
+        self.post("/execute/sync", &json!({"script": script, "args": []}))
+    }
+
+    /// What the console said since the last time.
+    fn console(&self) -> Vec<String> {
+        let entries = self.post("/se/log", &json!({"type": "browser"}));
+        entries
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|entry| entry["message"].as_str().unwrap_or("?").to_owned())
+            .collect()
+    }
+
+    fn screenshot(&self, path: &Path, whole: bool) {
+        let taken = self.devtools("Page.captureScreenshot", &json!({"captureBeyondViewport": whole}));
+        let bytes =
+            base64::engine::general_purpose::STANDARD.decode(taken["data"].as_str().unwrap()).unwrap();
+        assert!(
+            bytes.starts_with(b"\x89PNG") && bytes.len() > 10_000,
+            "the screenshot is {} bytes",
+            bytes.len()
+        );
+        std::fs::write(path, bytes).unwrap();
+    }
+}
+
+impl Drop for Browser {
+    fn drop(&mut self) {
+        // Ending the session ends Chromium; the driver ends by its own id.
+        let _ = self.agent.delete(&self.session).call();
+        let _ = self.driver.kill();
+        let _ = self.driver.wait();
+    }
+}
+
+/// What sticks out of the window without being in an area that scrolls.
+const TOO_WIDE: &str = "
+    const wide = document.documentElement.clientWidth;
+    const found = [...document.querySelectorAll('body *')].filter((one) =>
+        one.getBoundingClientRect().right > wide + 1 && !one.closest('.scroll, nav > div, pre, .skip, svg'));
+    return [document.documentElement.scrollWidth, wide, found.slice(0, 5).map((one) => one.outerHTML.slice(0, 120))];";
+
+/// The contrast of every piece of text with what is behind it, where that is plainly known: those below 3 to 1.
+const TOO_FAINT: &str = "
+    const paper = document.createElement('canvas').getContext('2d', {willReadFrequently: true});
+    const parts = (colour) => { paper.clearRect(0, 0, 1, 1); paper.fillStyle = colour; paper.fillRect(0, 0, 1, 1);
+        return [...paper.getImageData(0, 0, 1, 1).data]; };
+    const light = (rgb) => { const [r, g, b] = rgb.map((c) => { c /= 255; return c <= .03928 ? c / 12.92 : ((c + .055) / 1.055) ** 2.4; });
+        return .2126 * r + .7152 * g + .0722 * b; };
+    const behind = (one) => { for (; one; one = one.parentElement) { const c = parts(getComputedStyle(one).backgroundColor); if (c[3] === 255) return c; }
+        return [255, 255, 255]; };
+    const found = new Set();
+    for (const one of document.querySelectorAll('h1, h2, h3, h4, p, td, th, li, a, button, small, summary, dt, dd, code')) {
+        if (!one.textContent.trim() || !one.checkVisibility()) continue;
+        const [a, b] = [light(parts(getComputedStyle(one).color).slice(0, 3)), light(behind(one).slice(0, 3))];
+        const ratio = (Math.max(a, b) + .05) / (Math.min(a, b) + .05);
+        if (ratio < 3) found.add(one.tagName + '.' + one.className + ' ' + ratio.toFixed(2));
+    }
+    return [...found];";
+
+/// Texts of an image that lie on each other.
+const OVERLAPPING: &str = "
+    const found = [];
+    for (const plot of document.querySelectorAll('svg.plot')) {
+        if (!plot.checkVisibility()) continue;
+        const boxes = [...plot.querySelectorAll('.axis text, .label')].map((text) => [text.textContent, text.getBoundingClientRect()]);
+        const frame = plot.getBoundingClientRect();
+        for (const [index, [name, a]] of boxes.entries()) {
+            if (a.left < frame.left - 2 || a.right > frame.right + 6) found.push('outside: ' + name);
+            for (const [other, b] of boxes.slice(index + 1))
+                if (a.left < b.right - 1 && b.left < a.right - 1 && a.top < b.bottom - 3 && b.top < a.bottom - 3) found.push(name + ' | ' + other);
+        }
+    }
+    return found.slice(0, 8);";
+
+/// Looks at a page as a phone and as a screen, light and dark, and leaves screenshots beside it.
+pub(crate) fn looks_well(browser: &Browser, page: &Path) {
+    for (width, height) in [(390, 844), (1280, 860)] {
+        for scheme in ["light", "dark"] {
+            browser.look(width, height, scheme);
+            browser.open(page);
+            assert_eq!(browser.console(), Vec::<String>::new(), "the console, {width} {scheme}");
+            let wide = browser.run(TOO_WIDE);
+            assert!(wide[0].as_u64() <= wide[1].as_u64() && wide[2] == json!([]), "{width} {scheme}: {wide}");
+            assert_eq!(browser.run(TOO_FAINT), json!([]), "{width} {scheme}");
+            assert_eq!(browser.run(OVERLAPPING), json!([]), "{width} {scheme}");
+            let name =
+                |part: &str| -> PathBuf { page.with_file_name(format!("{part}-{width}-{scheme}.png")) };
+            browser.screenshot(&name("screen"), false);
+            if scheme == "light" || width > 600 {
+                browser.screenshot(&name("page"), true);
+            }
+        }
+    }
+}
+
+#[test]
+fn the_page_opens_in_a_browser_on_phone_and_screen_light_and_dark() {
+    let (folder, _, _) = report_of(&Synthetic::new(7, 3), "browser");
+    let browser = Browser::start();
+    let page = folder.join("report.html");
+    looks_well(&browser, &page);
+
+    // The first screen answers the question.
+    browser.look(1280, 860, "light");
+    browser.open(&page);
+    let first = browser.run("return document.querySelector('.over tbody td').getBoundingClientRect().bottom");
+    assert!(first.as_f64().unwrap() < 600.0, "the first number is at {first}");
+    // The switch of the theme, and a name of a legend.
+    let background = "return getComputedStyle(document.body).backgroundColor";
+    let light = browser.run(background);
+    browser.run("document.getElementById('theme').click()");
+    assert_ne!(browser.run(background), light);
+    let faded = "return document.querySelectorAll('.focus .series:not(.on)').length";
+    assert_eq!(browser.run(faded), json!(0));
+    browser.run("document.querySelector('.legend button').click()");
+    assert!(browser.run(faded).as_u64() > Some(3));
+    // Every image says what it shows.
+    let nameless = "return [...document.querySelectorAll('svg.plot')].filter((plot) => !plot.querySelector('title')?.textContent \
+                    || !plot.querySelector('desc')?.textContent).length";
+    assert_eq!(browser.run(nameless), json!(0));
+    assert!(browser.run("return document.querySelectorAll('svg.plot').length").as_u64() > Some(10));
+    assert_eq!(browser.console(), Vec::<String>::new());
+}
