@@ -57,6 +57,8 @@ TOOLS
     [[ $purpose != demo ]] || return 0
     cat <<'TOOLS'
 ip iproute2 shows the network interfaces to tests and laboratory
+chromium chromium opens the reports of the laboratory in its tests
+chromedriver chromium-driver steers it there
 TOOLS
     [[ $purpose == lab ]] || return 0
     cat <<'TOOLS'

@@ -1,6 +1,7 @@
 //! From a run's folder to a page that a person wants to look at: `report.html`, and `report.md` as its summary.
 
 mod canvas;
+mod compare;
 mod figure;
 mod findings;
 mod lines;
@@ -21,6 +22,7 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
+pub use compare::{CompareError, ComparedCell, SideBySide, compare_runs};
 pub use results::{Notice, ReadError, Results};
 
 use figure::Context;

@@ -30,7 +30,9 @@ impl Browser {
             .expect("chromedriver is needed for this test: scripts/setup.sh installs it");
         let mut lines = BufReader::new(driver.stdout.take().unwrap()).lines().map_while(Result::ok);
         let port = lines
-            .find_map(|line| line.split("successfully on port ").nth(1)?.trim_end_matches('.').parse::<u16>().ok())
+            .find_map(|line| {
+                line.split("successfully on port ").nth(1)?.trim_end_matches('.').parse::<u16>().ok()
+            })
             .expect("chromedriver says its port");
         let config = ureq::Agent::config_builder()
             .http_status_as_error(false)

@@ -1,5 +1,6 @@
 //! `feros lab`: experiments on Feros and on its peers, side by side.
 
+mod compare;
 mod list;
 mod places;
 mod plan;
@@ -21,6 +22,8 @@ pub(crate) enum Command {
     Run(run::Args),
     /// Show a run as a page that a browser opens, and a summary in Markdown
     Report(report::Args),
+    /// Two runs side by side: what became better or worse, and where nobody can tell
+    Compare(compare::Args),
 }
 
 pub(crate) fn run(command: Command) -> Result<ExitCode, CliError> {
@@ -29,5 +32,6 @@ pub(crate) fn run(command: Command) -> Result<ExitCode, CliError> {
         Command::Plan(args) => plan::run(&args),
         Command::Run(args) => run::run(&args),
         Command::Report(args) => report::run(&args),
+        Command::Compare(args) => compare::run(&args),
     }
 }

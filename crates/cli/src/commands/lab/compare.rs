@@ -1,0 +1,60 @@
+//! `feros lab compare`.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use feros_lab::report::{Results, compare_runs};
+
+use super::report::warn;
+use crate::error::CliError;
+use crate::output;
+
+/// What is compared.
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// The folder of the first run
+    first: PathBuf,
+    /// The folder of the second run; ratios are second / first
+    second: PathBuf,
+    /// Write the comparison as a page, too
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
+    /// Show only where a difference can be told
+    #[arg(long)]
+    differences: bool,
+}
+
+pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
+    let read = |folder: &PathBuf| -> Result<Results, CliError> {
+        let results = Results::read(folder).map_err(CliError::failed)?;
+        warn(&results.notices);
+        Ok(results)
+    };
+    let found = compare_runs(&read(&args.first)?, &read(&args.second)?).map_err(CliError::failed)?;
+    let style = anstyle::AnsiColor::Yellow.on_default().bold();
+    for warning in &found.warnings {
+        anstream::eprintln!("{style}warning:{style:#} {warning}");
+    }
+    for reason in &found.refused {
+        anstream::eprintln!("not compared: {reason}");
+    }
+    let shown = found.cells.iter().filter(|cell| !args.differences || cell.better.is_some());
+    let rows = shown.map(|cell| {
+        let words = [&cell.scenario, &cell.system, &cell.cell, &cell.metric, &cell.first, &cell.second];
+        let mut row: Vec<String> = words.into_iter().cloned().collect();
+        row.extend([cell.ratio(), cell.verdict().to_owned()]);
+        row
+    });
+    let heading = ["experiment", "system", "cell", "what", "first", "second", "second / first", ""];
+    output::print_table(&heading, rows)?;
+    let (better, worse, same) = found.counts();
+    output::print_lines([format!(
+        "\n{better} better, {worse} worse, {same} where no difference can be told"
+    )])?;
+    if let Some(path) = &args.html {
+        std::fs::write(path, found.html())
+            .map_err(|error| CliError::failed(format!("{} cannot be written: {error}", path.display())))?;
+        output::print_lines([path.display().to_string()])?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
