@@ -167,9 +167,9 @@ impl<M: Message> Publisher<M> {
     /// # Errors
     /// When the message violates its type, a subscription stays full, or the engine cannot send it; see [`PublishError`].
     pub fn publish(&self, message: impl Publishable<M>) -> Result<(), PublishError> {
-        let trace = Outbound::publish();
+        let mut trace = Outbound::publish();
         let mut outgoing = OutgoingMessage::new(message.into_form(), &self.shared);
-        let published = self.untyped.0.outlet.publish(&mut outgoing, trace);
+        let published = self.untyped.0.outlet.publish(&mut outgoing, &mut trace);
         match outgoing.failure {
             Some(source) => Err(PublishError::Encode { topic: self.untyped.0.topic.clone(), source }),
             None => published,
@@ -322,9 +322,9 @@ impl GenericPublisher {
     /// # Errors
     /// When the bytes cannot be a message, or the engine cannot send them; see [`PublishError`].
     pub fn publish_serialized(&self, bytes: &[u8]) -> Result<(), PublishError> {
-        let trace = Outbound::publish();
+        let mut trace = Outbound::publish();
         check_header(bytes, &self.0.topic)?;
-        self.0.outlet.publish(&mut Bytes(bytes), trace)
+        self.0.outlet.publish(&mut Bytes(bytes), &mut trace)
     }
 
     /// The path of each match, and why it is not a shorter one.

@@ -314,24 +314,23 @@ impl Outlet {
     }
 
     /// Publishes a message that was built in such memory.
-    pub(crate) fn publish_built(&self, memory: Built, mut trace: Outbound) -> Result<(), PublishError> {
+    pub(crate) fn publish_built(&self, memory: Built, trace: &mut Outbound) -> Result<(), PublishError> {
         let routes = self.routes();
         self.wait_for_room(&routes)?;
         let by_host = routes.memory.is_some();
         let (bytes, loan) = match memory {
             Built::Local(buffer) => {
-                let loan = self.loan(&routes, &mut Bytes(buffer.as_slice()), None, &mut trace)?;
+                let loan = self.loan(&routes, &mut Bytes(buffer.as_slice()), None, trace)?;
                 (Some(buffer), loan)
             }
             Built::Host(loan) => {
                 let is_copied = !routes.process.is_empty() || routes.needs_engine;
-                let bytes =
-                    if is_copied { Some(self.serialize(&mut Bytes(&loan), &mut trace)?) } else { None };
+                let bytes = if is_copied { Some(self.serialize(&mut Bytes(&loan), trace)?) } else { None };
                 (bytes, by_host.then_some(loan))
             }
         };
         let mut message = Bytes(bytes.as_ref().map_or(&[], |bytes| bytes.as_slice()));
-        self.send(&routes, &mut message, bytes.as_ref(), loan, &mut trace)?;
+        self.send(&routes, &mut message, bytes.as_ref(), loan, trace)?;
         self.finish(&routes, bytes);
         trace.pass(Point::PublishEnd);
         Ok(())
@@ -341,7 +340,7 @@ impl Outlet {
     pub(crate) fn publish(
         &self,
         message: &mut impl Outgoing,
-        mut trace: Outbound,
+        trace: &mut Outbound,
     ) -> Result<(), PublishError> {
         let routes = self.routes();
         self.wait_for_room(&routes)?;
@@ -350,9 +349,9 @@ impl Outlet {
         // Where only one takes the bytes, they are written into its memory; for several they are written once and copied.
         let shared = by_process && message.wants_bytes(&routes.process)
             || routes.needs_engine && (by_process || by_host);
-        let bytes = if shared { Some(self.serialize(message, &mut trace)?) } else { None };
-        let loan = self.loan(&routes, message, bytes.as_deref(), &mut trace)?;
-        self.send(&routes, message, bytes.as_ref(), loan, &mut trace)?;
+        let bytes = if shared { Some(self.serialize(message, trace)?) } else { None };
+        let loan = self.loan(&routes, message, bytes.as_deref(), trace)?;
+        self.send(&routes, message, bytes.as_ref(), loan, trace)?;
         self.finish(&routes, bytes);
         trace.pass(Point::PublishEnd);
         Ok(())

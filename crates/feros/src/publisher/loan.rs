@@ -55,7 +55,7 @@ impl<M: Message> Loan<M> {
     /// # Errors
     /// As [`Publisher::publish`](crate::Publisher::publish).
     pub fn publish(self) -> Result<(), PublishError> {
-        self.outlet.publish_built(self.memory, Outbound::publish())
+        self.outlet.publish_built(self.memory, &mut Outbound::publish())
     }
 }
 
