@@ -2,6 +2,7 @@
 //!
 //! Arguments in, one JSON object a line out; `peers/README.md` is the page for who writes such a program.
 
+use feros_trace_analysis::PointSeries;
 use serde::{Deserialize, Serialize};
 
 /// The version of the contract that this laboratory speaks.
@@ -158,6 +159,8 @@ pub enum Line {
     Published(Published),
     /// The time in a layer, per message.
     Layers(LayerSamples),
+    /// When messages passed a point of their way; the points of all programs are joined into layers.
+    Points(PointSeries),
     /// A limit of the machine, of the role `floors`.
     Floor(FloorSamples),
     /// The last.

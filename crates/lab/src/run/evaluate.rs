@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use feros_link::{Counters, DirectionCounters};
+use feros_trace_analysis::PointSeries;
 
 use super::program::Program;
 use crate::contract::{End, Line};
@@ -32,6 +33,7 @@ struct Heard {
     published: Vec<Publication>,
     receipts: BTreeMap<u32, Vec<Receipt>>,
     layers: Vec<(String, Vec<u64>)>,
+    points: Vec<PointSeries>,
     publisher_end: Option<End>,
     ends: BTreeMap<u32, SubscriptionEnd>,
     not_understood: u64,
@@ -115,6 +117,7 @@ impl Heard {
                     None => self.layers.push((layer.name.clone(), nanos.collect())),
                 }
             }
+            Ok(Line::Points(points)) => self.points.push(points),
             Ok(_) | Err(_) => self.not_understood += 1,
         }
     }
@@ -205,7 +208,8 @@ impl Heard {
             .collect();
         evaluation.publish_call = Distribution::of(&calls, cell.seed);
         evaluation.timeline = self.timeline(warm_up);
-        evaluation.layers = layers(self.layers, cell.seed);
+        let joined = join_points(&self.points, warm_up);
+        evaluation.layers = layers(self.layers.into_iter().chain(joined).collect(), cell.seed);
         evaluation
     }
 
@@ -329,6 +333,18 @@ fn counted(end: &SubscriptionEnd, total: u64, warm_up: u64) -> Received {
     Received { received: sent.saturating_sub(lost), lost, late: 0, latency: None }
 }
 
+/// The time in each layer that points of all programs tell of together, in the order in which messages pass them; in a chain, of
+/// each hop.
+fn join_points(points: &[PointSeries], warm_up: u64) -> Vec<(String, Vec<u64>)> {
+    let joined: Vec<_> =
+        feros_trace_analysis::join(points).into_iter().filter(|one| one.number >= warm_up).collect();
+    let of_layer = |layer: feros_trace_analysis::Layer| {
+        let nanos: Vec<u64> = joined.iter().filter_map(|one| one.breakdown.nanos(layer)).collect();
+        (!nanos.is_empty()).then(|| (layer.name().to_owned(), nanos))
+    };
+    feros_trace_analysis::Layer::ALL.into_iter().filter_map(of_layer).collect()
+}
+
 fn layers(layers: Vec<(String, Vec<u64>)>, seed: u64) -> Vec<Layer> {
     let layer =
         |(name, nanos): (String, Vec<u64>)| Some(Layer { name, nanos: Distribution::of(&nanos, seed)? });
@@ -391,5 +407,30 @@ pub(super) fn wire(before: &Counters, after: &Counters, published: u64, values: 
     if published > 0 {
         values.insert("wire_bytes_per_message".into(), bytes / published as f64);
         values.insert("wire_packets_per_message".into(), packets / published as f64);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::*;
+
+    #[test]
+    fn points_of_two_programs_become_layers_without_the_warm_up() {
+        let series = [
+            r#"{"points":{"name":"publish","numbers":[0,1,2],"at_nanos":[0,1000,2000]}}"#,
+            r#"{"points":{"name":"write_begin","path":"host","numbers":[0,1,2],"at_nanos":[5,1010,2020]}}"#,
+            r#"{"points":{"name":"taken","of":"a","path":"host","numbers":[0,1,2],"at_nanos":[50,1040,2090]}}"#,
+            r#"{"points":{"name":"callback","of":"a","path":"host","numbers":[0,1,2],"at_nanos":[60,1045,2098]}}"#,
+        ]
+        .map(|line| match serde_json::from_str(line).unwrap() {
+            Line::Points(points) => points,
+            other => panic!("{other:?}"),
+        });
+        let layers = join_points(&series, 1);
+        let expected = [("client", vec![10, 20]), ("take", vec![30, 70]), ("dispatch", vec![5, 8])];
+        assert_eq!(layers, expected.map(|(name, nanos)| (name.to_owned(), nanos)));
+        assert_eq!(join_points(&series[..2], 0), []);
     }
 }

@@ -148,7 +148,7 @@ impl Program {
             }
             Said::Out(line) => line,
         };
-        if ["{\"samples\"", "{\"published\"", "{\"layers\"", "{\"floor\""]
+        if ["{\"samples\"", "{\"published\"", "{\"layers\"", "{\"points\"", "{\"floor\""]
             .iter()
             .any(|begin| line.starts_with(begin))
         {
