@@ -130,6 +130,8 @@ pub struct Variant {
     pub placements: Option<Vec<Placement>>,
     /// What its program can be, if not everything.
     pub roles: Option<Vec<Role>>,
+    /// What it can do of QoS, if not the same.
+    pub qos: Option<Abilities>,
 }
 
 /// A peer: its manifest and its folder.
@@ -174,6 +176,11 @@ impl SystemRef<'_> {
         self.variant
             .and_then(|variant| variant.placements.as_deref())
             .unwrap_or(&self.peer.manifest.placements)
+    }
+
+    /// What it can do of QoS.
+    pub fn qos(&self) -> &Abilities {
+        self.variant.and_then(|variant| variant.qos.as_ref()).unwrap_or(&self.peer.manifest.qos)
     }
 
     /// What its program can be.

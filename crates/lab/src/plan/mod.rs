@@ -91,7 +91,7 @@ fn refusal(cell: &Cell, system: SystemRef<'_>, machine: &Machine) -> Option<Stri
             return lacks("type", cell.message_type.word());
         }
         let qos = &cell.qos;
-        let abilities = &manifest.qos;
+        let abilities = system.qos();
         if !abilities.reliability.contains(&qos.reliability) {
             return lacks("reliability", qos.reliability.word());
         }

@@ -11,7 +11,7 @@ mod workbench;
 use std::sync::Mutex;
 use std::thread;
 
-use feros_lab::contract::{MessageType, Placement, Role};
+use feros_lab::contract::{MessageType, Placement, Reliability, Role};
 use feros_lab::peer::{Peer, Peers, SystemRef};
 
 use program::{Options, Program};
@@ -99,7 +99,8 @@ fn cells(system: SystemRef<'_>) -> Vec<(Role, Placement)> {
 }
 
 fn run(bench: &Bench<'_>, system: SystemRef<'_>, role: Role, placement: Placement) -> Result<(), String> {
-    let options = |role| Options { role, placement, ..Options::default() };
+    let is_reliable = system.qos().reliability.contains(&Reliability::Reliable);
+    let options = |role| Options { role, placement, is_reliable, ..Options::default() };
     match role {
         Role::Talker => {
             let topic = bench.topic();

@@ -31,6 +31,8 @@ pub(crate) struct Options {
     pub(crate) index: usize,
     pub(crate) subscriptions: usize,
     pub(crate) nodes: usize,
+    /// What is best effort may lose messages.
+    pub(crate) is_reliable: bool,
 }
 
 impl Default for Options {
@@ -46,6 +48,7 @@ impl Default for Options {
             index: 0,
             subscriptions: 1,
             nodes: 1,
+            is_reliable: true,
         }
     }
 }
@@ -63,7 +66,7 @@ impl Options {
             ("count", COUNT.to_string()),
             ("seconds", "0".into()),
             ("warm-up", WARM_UP.to_string()),
-            ("reliability", "reliable".into()),
+            ("reliability", if self.is_reliable { "reliable" } else { "best_effort" }.into()),
             ("durability", "volatile".into()),
             ("history", "keep_last".into()),
             ("depth", "100".into()),
@@ -95,7 +98,7 @@ pub(crate) struct Program {
 }
 
 impl Program {
-    pub(crate) fn start(command: &mut Command, size_bytes: usize) -> Result<Self, String> {
+    pub(crate) fn start(command: &mut Command, options: &Options) -> Result<Self, String> {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().map_err(|error| format!("it does not start: {error}"))?;
         let (sender, lines) = sync_channel(LINES);
@@ -110,7 +113,9 @@ impl Program {
             String::from_utf8_lossy(&text).into_owned()
         };
         let stderr = thread::Builder::new().name("stderr".into()).spawn(complained).unwrap();
-        Ok(Self { child, lines, said: Said { stderr: Some(stderr), size_bytes, ..Said::default() } })
+        let Options { size_bytes, is_reliable, .. } = *options;
+        let said = Said { stderr: Some(stderr), size_bytes, is_reliable, ..Said::default() };
+        Ok(Self { child, lines, said })
     }
 
     fn next(&mut self, until: Instant) -> Result<Option<()>, String> {
@@ -196,6 +201,7 @@ pub(crate) struct Said {
     lines: Vec<Line>,
     stderr: Option<thread::JoinHandle<String>>,
     size_bytes: usize,
+    is_reliable: bool,
 }
 
 impl Said {
@@ -260,7 +266,13 @@ impl Said {
         }
         let all = numbers.len();
         let measured: Vec<u64> = numbers.iter().copied().filter(|number| *number >= WARM_UP as u64).collect();
-        if measured != (WARM_UP as u64..(WARM_UP + COUNT) as u64).collect::<Vec<_>>() {
+        let sent: Vec<u64> = (WARM_UP as u64..(WARM_UP + COUNT) as u64).collect();
+        let is_complete = if self.is_reliable {
+            measured == sent
+        } else {
+            !measured.is_empty() && measured.iter().all(|number| sent.contains(number))
+        };
+        if !is_complete {
             return Err(format!("subscription {subscription} received {numbers:?}"));
         }
         check_nanos(&nanos, all)?;

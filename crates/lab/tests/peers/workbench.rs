@@ -172,7 +172,7 @@ impl<'a> Bench<'a> {
     pub(crate) fn start(&self, system: SystemRef<'_>, options: &Options) -> Result<Program, String> {
         let mut command = self.program(system);
         command.args(options.arguments());
-        Program::start(&mut command, options.size_bytes)
+        Program::start(&mut command, options)
     }
 
     pub(crate) fn refuses(&self, system: SystemRef<'_>) -> Result<(), String> {
@@ -180,7 +180,7 @@ impl<'a> Bench<'a> {
         let options = Options { role, ..Options::default() };
         let mut command = self.program(system);
         command.args(options.arguments()).args(["--colour", "red"]);
-        let mut program = Program::start(&mut command, options.size_bytes)?;
+        let mut program = Program::start(&mut command, &options)?;
         let status = program.wait(Instant::now() + SERVER_PATIENCE)?;
         if status.code() == Some(EXIT_USAGE) {
             return Ok(());
