@@ -164,6 +164,10 @@ fn interval(found: &Comparison) -> String {
 /// Where lines are not systems: the first value against each other one, over all cells.
 fn differences(context: &Context<'_>, selection: &Selection<'_>) -> Vec<String> {
     let mut sentences = Vec::new();
+    if selection.series.values.iter().any(|value| matches!(value, Value::Number(_))) {
+        // That another payload takes another time is no finding.
+        return sentences;
+    }
     for other in 1..selection.series.values.len() {
         let (mut lower, mut higher, mut same, mut logs) = (0, 0, 0, 0.0);
         for panel in &selection.panels {
@@ -248,51 +252,54 @@ fn straight_line(points: &[(f64, f64)]) -> Option<(f64, f64)> {
     (xx > 0.0 && yy > 0.0).then(|| (xy / xx, xy * xy / (xx * yy)))
 }
 
-fn capability(selection: &Selection<'_>) -> Vec<String> {
-    let of_series = |series: usize| {
-        let mut counts: Vec<(Ability, usize)> = Vec::new();
-        for panel in &selection.panels {
+/// Every cell, by the system that it measured; by series where no system is named.
+fn by_system<'s>(selection: &'s Selection<'s>) -> Vec<(String, Vec<&'s [Sample<'s>]>)> {
+    let mut systems: Vec<(String, Vec<&'s [Sample<'s>]>)> = Vec::new();
+    for panel in &selection.panels {
+        for series in 0..selection.series.values.len().max(1) {
             for x in 0..selection.x.values.len().max(1) {
-                let Some(ability) = Ability::of(panel.cell(series, x)) else { continue };
-                match counts.iter_mut().find(|(known, _)| *known == ability) {
-                    Some((_, count)) => *count += 1,
-                    None => counts.push((ability, 1)),
+                let samples = panel.cell(series, x);
+                let Some(sample) = samples.first() else { continue };
+                let name = match sample.value("system") {
+                    Some(Value::Text(system)) => system,
+                    _ => selection.series.label(series),
+                };
+                match systems.iter_mut().find(|(known, _)| *known == name) {
+                    Some((_, cells)) => cells.push(samples),
+                    None => systems.push((name, vec![samples])),
                 }
             }
         }
-        counts.sort_unstable();
-        let total: usize = counts.iter().map(|(_, count)| count).sum();
-        let name = selection.series.label(series);
-        let works =
-            counts.iter().find(|(ability, _)| *ability == Ability::Works).map_or(0, |(_, count)| *count);
-        let others = counts.iter().filter(|(ability, _)| *ability != Ability::Works);
-        let others: Vec<String> =
-            others.map(|(ability, count)| format!("{count} {}", ability.word())).collect();
-        match (total, others.is_empty()) {
+    }
+    systems
+}
+
+fn capability(selection: &Selection<'_>) -> Vec<String> {
+    let of_system = |(name, cells): (String, Vec<&[Sample<'_>]>)| {
+        let abilities: Vec<Ability> = cells.into_iter().filter_map(Ability::of).collect();
+        let count = |wanted: Ability| abilities.iter().filter(|ability| **ability == wanted).count();
+        let others: Vec<String> = [Ability::Late, Ability::Lossy, Ability::Halts, Ability::Error]
+            .into_iter()
+            .filter(|ability| count(*ability) > 0)
+            .map(|ability| format!("{} {}", count(ability), ability.word()))
+            .collect();
+        match (abilities.len(), others.is_empty()) {
             (0, _) => None,
-            (_, true) => Some(format!("{name} all {total}")),
-            (_, false) => Some(format!("{name} {works} of {total} ({})", others.join(", "))),
+            (total, true) => Some(format!("{name} all {total}")),
+            (total, false) => {
+                Some(format!("{name} {} of {total} ({})", count(Ability::Works), others.join(", ")))
+            }
         }
     };
-    let parts: Vec<String> = (0..selection.series.values.len().max(1)).filter_map(of_series).collect();
+    let parts: Vec<String> = by_system(selection).into_iter().filter_map(of_system).collect();
     if parts.is_empty() { Vec::new() } else { vec![format!("Cells that work: {}.", parts.join("; "))] }
 }
 
 /// In how many cells nearly everything arrived, and in how many nothing.
 fn deliveries(context: &Context<'_>, selection: &Selection<'_>) -> Vec<String> {
-    let by_x = selection.x.name == "system";
-    let systems = if by_x { &selection.x } else { &selection.series };
-    let of_system = |system: usize| {
-        let others =
-            if by_x { selection.series.values.len().max(1) } else { selection.x.values.len().max(1) };
-        let arrived: Vec<f64> = selection
-            .panels
-            .iter()
-            .flat_map(|panel| {
-                (0..others).map(
-                    move |other| if by_x { panel.cell(other, system) } else { panel.cell(system, other) },
-                )
-            })
+    let of_system = |(name, cells): (String, Vec<&[Sample<'_>]>)| {
+        let arrived: Vec<f64> = cells
+            .into_iter()
             .filter_map(|samples| context.estimate(selection, samples))
             .map(
                 |found| {
@@ -300,20 +307,16 @@ fn deliveries(context: &Context<'_>, selection: &Selection<'_>) -> Vec<String> {
                 },
             )
             .collect();
-        let (fine, nothing) = (
-            arrived.iter().filter(|share| **share >= 99.0).count(),
-            arrived.iter().filter(|share| **share < 1.0).count(),
-        );
-        (!arrived.is_empty()).then(|| {
-            format!(
-                "{}: at least 99\u{202f}% arrived in {fine} of {} cells, below 1\u{202f}% in {nothing}",
-                systems.label(system),
-                arrived.len()
-            )
-        })
+        let fine = arrived.iter().filter(|share| **share >= 99.0).count();
+        let nothing = arrived.iter().filter(|share| **share < 1.0).count();
+        let nothing = if nothing > 0 { format!(", below 1\u{202f}% in {nothing}") } else { String::new() };
+        (!arrived.is_empty()).then(|| format!("{name} {fine} of {}{nothing}", arrived.len()))
     };
-    let parts: Vec<String> = (0..systems.values.len().max(1)).filter_map(of_system).collect();
-    if parts.is_empty() { Vec::new() } else { vec![parts.join("; ") + "."] }
+    let parts: Vec<String> = by_system(selection).into_iter().filter_map(of_system).collect();
+    if parts.is_empty() {
+        return Vec::new();
+    }
+    vec![format!("Cells in which at least 99\u{202f}% arrived: {}.", parts.join("; "))]
 }
 
 fn timelines(selection: &Selection<'_>) -> Vec<String> {

@@ -56,7 +56,18 @@ pub(crate) fn blocks(context: &Context<'_>) -> Vec<Block> {
 const METRIC: Metric = Metric::Latency(Statistic::Median);
 
 fn fits(record: &Record, placement: &str) -> bool {
-    record.dimensions.get("placement") == Some(&Value::Text(placement.to_owned()))
+    let number = |name: &str| match record.dimensions.get(name) {
+        Some(Value::Number(number)) => Some(*number),
+        _ => None,
+    };
+    // Several subscriptions, sending without pause, a loaded machine or a lossy link measure something else than the way itself.
+    let plain = number("subscriptions").is_none_or(|count| count == 1.0)
+        && number("rate_hz") != Some(0.0)
+        && ["cpu_load_percent", "loss_percent", "work_micros"]
+            .iter()
+            .all(|name| number(name).unwrap_or(0.0) == 0.0);
+    plain
+        && record.dimensions.get("placement") == Some(&Value::Text(placement.to_owned()))
         && matches!(record.dimensions.get("size_bytes"), Some(Value::Number(_)))
         && matches!(record.dimensions.get("system"), Some(Value::Text(_)))
         // A chain of nodes is not one hop, and its floor is not that of one.

@@ -18,6 +18,8 @@ const SCRIPT: &str = include_str!("script.js");
 const EARLY_SCRIPT: &str =
     "try{const t=localStorage.getItem('feros-theme');if(t)document.documentElement.dataset.theme=t}catch{}";
 
+const DOCUMENTS: [&str; 4] = ["M16", "K21", "C23", "R20"];
+
 /// A whole page around a content.
 pub(crate) fn frame(title: &str, navigation: &[(String, String)], content: &Markup) -> Markup {
     html! {
@@ -58,6 +60,10 @@ pub(crate) fn report(results: &Results, context: &Context<'_>, blocks: &[Block])
             None => documents.push((&scenario.document, vec![scenario])),
         }
     }
+    // In the order in which they appeared; ours last.
+    documents.sort_by_key(|(document, _)| {
+        DOCUMENTS.iter().position(|known| known == document).unwrap_or(DOCUMENTS.len())
+    });
     let mut navigation = vec![("overview".to_owned(), "Overview".to_owned())];
     navigation.extend(
         documents.iter().map(|(document, _)| (document_id(document), document_word(document).to_owned())),

@@ -22,6 +22,8 @@ pub(crate) enum Unit {
 impl Unit {
     /// The unit that a name ends with: `pss_bytes`, `publish_rate_hz`, `threads`.
     pub(crate) fn of_name(name: &str) -> Self {
+        let statistics = ["_p95", "_p99", "_mean", "_median", "_max", "_min"];
+        let name = statistics.into_iter().find_map(|ending| name.strip_suffix(ending)).unwrap_or(name);
         let endings = [
             ("bytes_per_second", Self::BytesPerSecond),
             ("bytes_per_message", Self::Bytes),

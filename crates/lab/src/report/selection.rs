@@ -94,7 +94,9 @@ impl<'a> Selection<'a> {
             .flat_map(|&record| each(record, named("subscription")))
             .filter(|sample| wanted(figure, sample))
             .collect();
-        let series_name = match figure.series.first() {
+        // What is on the axis already distinguishes nothing more.
+        let first = figure.series.iter().find(|name| **name != figure.x);
+        let series_name = match first {
             Some(name) if *name != "layer" && *name != "second" => name.clone(),
             _ if figure.x != "system" => "system".to_owned(),
             _ => String::new(),

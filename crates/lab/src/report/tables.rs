@@ -5,7 +5,7 @@ use maud::{Markup, html};
 use super::figure::Context;
 use super::lines::mean_timeline;
 use super::metric::Better;
-use super::quantity::{Unit, dimension_title};
+use super::quantity::{Unit, dimension_title, dimension_with_value};
 use super::rows::{layer_names, layers};
 use super::selection::{Panel, Sample, Selection, distribution};
 use crate::record::{FigureKind, Status};
@@ -169,37 +169,65 @@ fn timeline_table(selection: &Selection<'_>) -> Markup {
     scrolling(&selection.figure.title, &table)
 }
 
+/// A row of a table: its name, and where its cells are.
+type TableRow<'s> = (String, &'s Panel<'s>, usize);
+
+/// The rows of a table in groups with a title: where a figure names several dimensions, the first is what groups.
+fn groups<'s>(selection: &'s Selection<'s>) -> Vec<(String, Vec<TableRow<'s>>)> {
+    let series = 0..selection.series.values.len().max(1);
+    let by_series = selection.figure.series.len() > 1 && selection.panels.len() > 1;
+    let mut groups: Vec<(String, Vec<TableRow<'s>>)> = if by_series {
+        let of_series = |series: usize| {
+            let value = selection.series.values.get(series);
+            let title =
+                value.map_or_else(String::new, |value| dimension_with_value(&selection.series.name, value));
+            (title, selection.panels.iter().map(|panel| (panel.title(), panel, series)).collect())
+        };
+        series.map(of_series).collect()
+    } else {
+        let of_panel = |panel: &'s Panel<'s>| {
+            let rows = series.clone().map(|series| (selection.series.label(series), panel, series));
+            (panel.title(), rows.collect())
+        };
+        selection.panels.iter().map(of_panel).collect()
+    };
+    for (_, rows) in &mut groups {
+        rows.retain(|(_, panel, series)| in_panel(selection, panel, *series));
+    }
+    groups.retain(|(_, rows)| !rows.is_empty());
+    groups
+}
+
 /// Rows of series, columns of x, coloured by how good a number is among those of the table.
 pub(crate) fn matrix(context: &Context<'_>, selection: &Selection<'_>) -> Markup {
     let unit = selection.metric.unit();
     let shade = Shade::of(context, selection);
-    html! {
-        @for panel in &selection.panels {
-            @if !panel.title().is_empty() { p class="panel-title" { (panel.title()) } }
-            @let table = html! {
-                table class="heat" {
-                    thead { tr {
-                        th scope="col" { (dimension_title(&selection.x.name)) }
-                        @for x in 0..selection.x.values.len() { th scope="col" { (selection.x.label(x)) } }
-                    } }
-                    tbody {
-                        @for series in 0..selection.series.values.len().max(1) {
-                            tr {
-                                th scope="row" { (selection.series.label(series)) }
-                                @for x in 0..selection.x.values.len() {
-                                    @let samples = panel.cell(series, x);
-                                    @if let Some(found) = context.estimate(selection, samples) {
-                                        td style={ "--v:" (format!("{:.2}", shade.at(found.value))) } { (unit.show(found.value)) @if !found.whole { "*" } }
-                                    } @else { td class="none" { (absence(samples)) } }
-                                }
+    let columns = selection.x.values.len().max(1);
+    let table = html! {
+        table class="heat" {
+            thead { tr {
+                th scope="col" { (dimension_title(&selection.x.name)) }
+                @for x in 0..columns { th scope="col" { (selection.x.label(x)) } }
+            } }
+            tbody {
+                @for (title, rows) in groups(selection) {
+                    @if !title.is_empty() { tr class="part" { th scope="rowgroup" colspan=(columns + 1) { (title) } } }
+                    @for (name, panel, series) in rows {
+                        tr {
+                            th scope="row" { (name) }
+                            @for x in 0..columns {
+                                @let samples = panel.cell(series, x);
+                                @if let Some(found) = context.estimate(selection, samples) {
+                                    td style={ "--v:" (format!("{:.2}", shade.at(found.value))) } { (unit.show(found.value)) @if !found.whole { "*" } }
+                                } @else { td class="none" { (absence(samples)) } }
                             }
                         }
                     }
                 }
-            };
-            (scrolling(&selection.figure.title, &table))
+            }
         }
-    }
+    };
+    scrolling(&selection.figure.title, &table)
 }
 
 /// From the best number of a table (0) to its worst (1).
@@ -302,11 +330,11 @@ pub(crate) fn capability(selection: &Selection<'_>) -> Markup {
                 @for x in 0..columns { th scope="col" { (selection.x.label(x)) } }
             } }
             tbody {
-                @for panel in &selection.panels {
-                    @if !panel.title().is_empty() { tr class="part" { th scope="rowgroup" colspan=(columns + 2) { (panel.title()) } } }
-                    @for series in (0..selection.series.values.len().max(1)).filter(|series| in_panel(selection, panel, *series)) {
+                @for (title, rows) in groups(selection) {
+                    @if !title.is_empty() { tr class="part" { th scope="rowgroup" colspan=(columns + 2) { (title) } } }
+                    @for (name, panel, series) in rows {
                         tr {
-                            th scope="row" { (selection.series.label(series)) }
+                            th scope="row" { (name) }
                             (initial_loss((0..columns).flat_map(|x| panel.cell(series, x))))
                             @for x in 0..columns { (ability_cell(panel.cell(series, x))) }
                         }
