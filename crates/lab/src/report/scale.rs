@@ -68,7 +68,8 @@ impl Scale {
         match *self {
             Self::Linear { low, high } => (number - low) / (high - low).max(f64::MIN_POSITIVE),
             Self::Log { low, high } => {
-                (number.max(f64::MIN_POSITIVE) / low).ln() / (high / low).ln().max(f64::MIN_POSITIVE)
+                (number.max(f64::MIN_POSITIVE).ln() - low.ln())
+                    / (high.ln() - low.ln()).max(f64::MIN_POSITIVE)
             }
             Self::Places(count) => (number + 0.5) / count.max(1) as f64,
         }
@@ -124,7 +125,10 @@ fn decimal_ticks(low: f64, high: f64, about: usize) -> Vec<f64> {
             .filter(|tick| (low..=high).contains(tick))
             .collect()
     };
-    let choices = [every(&[1.0, 2.0, 5.0], 1), every(&[1.0, 3.0], 1), every(&[1.0], 1), every(&[1.0], 2)];
+    let decades = last.abs_diff(first) as usize + 1;
+    let every_so_many = decades.div_ceil(about.max(1)).max(2);
+    let choices =
+        [every(&[1.0, 2.0, 5.0], 1), every(&[1.0, 3.0], 1), every(&[1.0], 1), every(&[1.0], every_so_many)];
     let fitting = choices.iter().find(|ticks| ticks.len() <= about + 1).or(choices.last());
     fitting.cloned().unwrap_or_default()
 }
@@ -132,7 +136,10 @@ fn decimal_ticks(low: f64, high: f64, about: usize) -> Vec<f64> {
 fn binary_ticks(low: f64, high: f64, about: usize) -> Vec<f64> {
     let (first, last) = (low.log2().ceil() as i32, high.log2().floor() as i32);
     let count = (last - first + 1).max(1) as usize;
-    let step = [1, 2, 4, 5, 10].into_iter().find(|step| count.div_ceil(*step) <= about + 1).unwrap_or(20);
+    let step = [1, 2, 4, 5, 10]
+        .into_iter()
+        .find(|step| count.div_ceil(*step) <= about + 1)
+        .unwrap_or_else(|| count.div_ceil(about.max(1)).max(1));
     (first..=last)
         .filter(|exponent| exponent.rem_euclid(step as i32) == 0)
         .map(|exponent| 2_f64.powi(exponent))
