@@ -39,6 +39,7 @@ impl Folder {
         std::fs::create_dir_all(path.join("raw")).map_err(failed)?;
         let machine = lock(&std::env::temp_dir().join("feros-lab.lock"))
             .map_err(|by| RunError::Busy { path: None, by })?;
+        super::program::remove_left_scratch();
         let own =
             lock(&path.join("lock")).map_err(|by| RunError::Busy { path: Some(path.to_owned()), by })?;
         let cells = plan.steps.iter().map(|step| &step.cell).collect::<Vec<_>>();

@@ -268,9 +268,22 @@ fn reader(
     })
 }
 
+/// How the folders of cells begin.
+const SCRATCH: &str = ".feros-lab-cell-";
+
 /// A folder that goes with its cell.
 pub(super) fn scratch() -> std::io::Result<tempfile::TempDir> {
-    tempfile::Builder::new().prefix("feros-lab-").tempdir()
+    tempfile::Builder::new().prefix(SCRATCH).tempdir()
+}
+
+/// Removes the folders of laboratories that were killed. Only for who holds the lock of the machine: then no cell is running.
+pub(super) fn remove_left_scratch() {
+    for entry in std::fs::read_dir(std::env::temp_dir()).into_iter().flatten().filter_map(Result::ok) {
+        if entry.file_name().to_string_lossy().starts_with(SCRATCH) {
+            // Another user's stays where it is.
+            let _ = std::fs::remove_dir_all(entry.path());
+        }
+    }
 }
 
 /// What is put in place of words in braces.
