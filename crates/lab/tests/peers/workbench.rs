@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 use feros_lab::contract::{EXIT_NOT_INSTALLED, EXIT_USAGE, Role};
 use feros_lab::peer::{Peer, Port, Server, SystemRef};
 use feros_lab::workshop::Workshop;
+use rustix::process::{Pid, Signal, kill_process};
 
 use crate::program::{Options, Program};
 
@@ -191,7 +192,16 @@ impl<'a> Bench<'a> {
 
 impl Drop for Bench<'_> {
     fn drop(&mut self) {
+        // Asked first, as the laboratory does: RouDi then removes the memory that it owns.
+        for server in &self.servers {
+            let pid = i32::try_from(server.id()).ok().and_then(Pid::from_raw);
+            let _ = pid.map(|pid| kill_process(pid, Signal::TERM));
+        }
+        let until = Instant::now() + SERVER_PATIENCE;
         for server in &mut self.servers {
+            while matches!(server.try_wait(), Ok(None)) && Instant::now() < until {
+                thread::sleep(Duration::from_millis(20));
+            }
             let _ = server.kill();
             let _ = server.wait();
         }
