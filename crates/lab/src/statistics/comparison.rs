@@ -128,7 +128,7 @@ pub fn compare(first: &[Repetition], second: &[Repetition], seed: u64) -> Option
         .collect();
     let (low, high) = resample::percentile_interval(draws);
     let repetitions = first.len().min(second.len());
-    let widened = widening(repetitions);
+    let widened = widening(repetitions, first.len() + second.len() - 2);
     let interval = (
         (estimate - (estimate - low).max(0.0) * widened).exp(),
         (estimate + (high - estimate).max(0.0) * widened).exp(),
@@ -146,7 +146,7 @@ pub fn median_over_repetitions(repetitions: &[Repetition], seed: u64) -> Option<
     let estimate = mean_log(repetitions);
     let draws = (0..resample::resamples()).map(|_| drawn_mean_log(repetitions, &mut random)).collect();
     let (low, high) = resample::percentile_interval(draws);
-    let widened = widening(repetitions.len());
+    let widened = widening(repetitions.len(), repetitions.len() - 1);
     let edge = |distance: f64| (estimate + distance * widened).exp();
     Some((estimate.exp(), (edge((low - estimate).min(0.0)), edge((high - estimate).max(0.0)))))
 }
@@ -180,11 +180,15 @@ fn drawn_mean_log(repetitions: &[Repetition], random: &mut ChaCha8Rng) -> f64 {
 
 /// By how much an interval of the percentile bootstrap over this many repetitions is too narrow: it takes the normal distribution
 /// for Student's and divides the variance by n where it should by n - 1.
-fn widening(repetitions: usize) -> f64 {
+///
+/// `freedom`: how many repetitions say how much they differ, those of both systems together where two are compared.
+fn widening(repetitions: usize, freedom: usize) -> f64 {
     // Quantiles 97.5 % of Student's distribution with 1, 2, ... degrees of freedom.
     const STUDENT: [f64; 10] = [12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228];
     const NORMAL: f64 = 1.960;
-    let Some(freedom) = repetitions.checked_sub(1).filter(|&freedom| freedom > 0) else { return 1.0 };
+    if repetitions < 2 {
+        return 1.0;
+    }
     let student = STUDENT.get(freedom - 1).copied().unwrap_or(NORMAL * (1.0 + 1.3 / freedom as f64));
-    student / NORMAL * (repetitions as f64 / freedom as f64).sqrt()
+    student / NORMAL * (repetitions as f64 / (repetitions - 1) as f64).sqrt()
 }
