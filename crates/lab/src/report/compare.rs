@@ -183,7 +183,10 @@ fn compared_cell(
     if *metric == Metric::ReceivedPercent && first.value == second.value {
         return None;
     }
+    // One number of one repetition has no interval: nobody knows what the next would have said.
+    let unknown = found.repetitions < 2 && *metric != Metric::Latency(Statistic::Median);
     let better = match (found.verdict, metric.better()) {
+        _ if unknown => None,
         (Verdict::NoDifference, _) | (_, Better::Neither) => None,
         (verdict, better) => Some((verdict == Verdict::Smaller) == (better == Better::Lower)),
     };
@@ -258,6 +261,9 @@ impl ComparedCell {
     /// The ratio with its interval, for people.
     pub fn ratio(&self) -> String {
         let (low, high) = self.comparison.interval;
+        if low == high {
+            return format!("{}×", digits(self.comparison.ratio));
+        }
         format!("{}× ({} to {})", digits(self.comparison.ratio), digits(low), digits(high))
     }
 
