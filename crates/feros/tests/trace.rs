@@ -246,7 +246,12 @@ fn the_process_path_has_every_layer_but_bytes_and_engine() {
 #[test]
 fn with_direct_dispatch_there_is_no_notification() {
     let messages = run_pair("direct", trace::Path::Process);
-    assert_layers(&messages, &[Client, EngineWrite, Queue, Take, Dispatching, Deserialize]);
+    let count = messages.len();
+    // Where an executor's thread has the subscription's turn in that moment, it gets the message as without direct dispatch.
+    let is_direct = |(one, _): &(Delivery, u64)| one.way.breakdown().unwrap().nanos(Notification).is_none();
+    let direct: Vec<_> = messages.into_iter().filter(is_direct).collect();
+    assert!(2 * direct.len() > count, "{} of {count} were dispatched directly", direct.len());
+    assert_layers(&direct, &[Client, EngineWrite, Queue, Take, Dispatching, Deserialize]);
 }
 
 #[test]
