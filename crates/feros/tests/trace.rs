@@ -326,9 +326,16 @@ fn two_processes_are_joined_and_one_that_is_killed_is_named() {
     let folder = tempfile::tempdir().unwrap();
     let mut listener = Ended(start("listener", folder.path()));
     let mut talker = Ended(start("talker", folder.path()));
-    let mut doomed = Ended(start("listener", folder.path()));
     talker.wait_until_done();
     listener.wait_until_done();
+    // It comes when all is heard: a second audience would have a path of its own, and the talker wait for either.
+    let mut doomed = Ended(start("listener", folder.path()));
+    let started = Instant::now();
+    let is_begun = |entry: std::io::Result<std::fs::DirEntry>| entry.unwrap().metadata().unwrap().len() > 0;
+    while std::fs::read_dir(folder.path()).unwrap().map(is_begun).filter(|begun| *begun).count() < 3 {
+        assert!(started.elapsed() < WATCHDOG, "the watchdog bit: it has no file");
+        std::thread::sleep(Duration::from_millis(1));
+    }
     doomed.0.kill().unwrap();
     talker.end_well();
     listener.end_well();

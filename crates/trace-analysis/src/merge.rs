@@ -106,8 +106,11 @@ impl Trace {
         let mut files = Vec::new();
         if path.is_dir() {
             for entry in std::fs::read_dir(path).map_err(io)? {
-                let file = entry.map_err(io)?.path();
-                if file.extension().is_some_and(|extension| extension == FILE_EXTENSION) {
+                let entry = entry.map_err(io)?;
+                let file = entry.path();
+                // An empty one is of a process that was killed in the moment of its start: it has nothing to tell.
+                let is_begun = entry.metadata().map_err(io)?.len() > 0;
+                if is_begun && file.extension().is_some_and(|extension| extension == FILE_EXTENSION) {
                     files.push(file);
                 }
             }

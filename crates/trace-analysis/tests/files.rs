@@ -4,7 +4,7 @@
 use std::path::Path as FilePath;
 use std::process::Command;
 
-use feros_trace::{Endpoint, Event, Kind, MessageId, Path, Point};
+use feros_trace::{Endpoint, Event, FILE_EXTENSION, Kind, MessageId, Path, Point};
 use feros_trace_analysis::{Layer, Process, ReadError, Summary, Trace, TraceError};
 
 const PUBLISHER: [u8; 16] = [1; 16];
@@ -168,6 +168,9 @@ fn folders_and_files_that_are_no_traces_are_told_apart() {
         matches!(error, TraceError::NoFiles { .. }) && error.to_string().contains("FEROS_TRACE="),
         "{error}"
     );
+    std::fs::write(folder.path().join(format!("1.{FILE_EXTENSION}")), "").unwrap();
+    let error = Trace::read(folder.path()).unwrap_err();
+    assert!(matches!(error, TraceError::NoFiles { .. }), "killed in the moment of its start: {error}");
     let missing = folder.path().join("missing");
     assert!(matches!(Trace::read(&missing), Err(TraceError::Read(ReadError::Io { .. }))));
     let file = folder.path().join("1.ferostrace");
