@@ -9,6 +9,8 @@ mod raw;
 mod session;
 mod surroundings;
 
+pub use surroundings::remove_shared_memory;
+
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};

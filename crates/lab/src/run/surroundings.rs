@@ -77,8 +77,10 @@ fn is_named(name: &str, pattern: &str) -> bool {
     }
 }
 
-/// Removes shared memory that is named so and that no process uses any more.
-pub(super) fn remove_shared_memory(patterns: &[String]) -> usize {
+/// Removes shared memory in `/dev/shm` that is named so and that no process uses any more, and says how many files it was.
+///
+/// A pattern is what a name begins with, or after a `*` what it ends with: `shared_memory` of a peer's manifest.
+pub fn remove_shared_memory(patterns: &[String]) -> usize {
     let own = rustix::process::geteuid().as_raw();
     let left: Vec<PathBuf> = std::fs::read_dir(SHARED_MEMORY)
         .into_iter()
