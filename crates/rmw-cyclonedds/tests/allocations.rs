@@ -88,13 +88,14 @@ struct Link {
 }
 
 impl Link {
-    fn new(from: &dyn Session, to: &dyn Session, mode: PublishMode) -> Self {
+    /// Each link has a topic of its own: endpoints of the link before may still be matched across the network.
+    fn new(from: &dyn Session, to: &dyn Session, topic: &str, mode: PublishMode) -> Self {
         let (data, events) = (Arc::new(Bell::default()), Arc::new(Bell::default()));
         let node =
             |session: &dyn Session| session.create_node(&NodeName::new("/", "allocations").unwrap()).unwrap();
         let options = PublisherOptions {
             node: node(from),
-            topic: "/allocations",
+            topic,
             type_name: "std_msgs/msg/String",
             type_hash: None,
             qos: QosProfile::default(),
@@ -105,7 +106,7 @@ impl Link {
         let publisher = from.create_publisher(options).unwrap();
         let options = SubscriptionOptions {
             node: node(to),
-            topic: "/allocations",
+            topic,
             type_name: "std_msgs/msg/String",
             type_hash: None,
             qos: QosProfile::default(),
@@ -149,8 +150,13 @@ fn equal_samples_allocate_nothing() {
     let first = open(61);
     let ways = [("within a session", first.clone()), ("between sessions", open(61)), ("network", open(62))];
     for (way, to) in ways {
-        for mode in [PublishMode::Synchronous, PublishMode::Asynchronous { queue_depth: 4 }] {
-            let link = Link::new(&*first, &*to, mode);
+        let modes = [
+            ("synchronous", PublishMode::Synchronous),
+            ("asynchronous", PublishMode::Asynchronous { queue_depth: 4 }),
+        ];
+        for (mode_name, mode) in modes {
+            let topic = format!("/allocations/{}/{mode_name}", way.replace(' ', "_"));
+            let link = Link::new(&*first, &*to, &topic, mode);
             for size_bytes in [256, 300_000] {
                 (0..100).for_each(|_| drop(link.send_and_take(size_bytes)));
                 // Discovery, which may still be at work in the engine's threads, allocates. What each message costs shows in
