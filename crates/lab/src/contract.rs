@@ -2,148 +2,17 @@
 //!
 //! Arguments in, one JSON object a line out; `peers/README.md` is the page for who writes such a program.
 
+pub use feros_lab_contract::{
+    CONTRACT, Durability, Executor, History, MessageType, Placement, PublishMode, Reliability, Role,
+};
 use feros_trace_analysis::PointSeries;
-use serde::{Deserialize, Serialize};
-
-/// The version of the contract that this laboratory speaks.
-pub const CONTRACT: u32 = 1;
+use serde::Deserialize;
 
 /// Exit code of a program, or of a `build`, that lacks what it stands on: a library, a licence.
-pub const EXIT_NOT_INSTALLED: i32 = 69;
+pub const EXIT_NOT_INSTALLED: i32 = feros_lab_contract::NOT_INSTALLED as i32;
 
 /// Exit code of a program that does not know one of its arguments.
-pub const EXIT_USAGE: i32 = 64;
-
-/// Declares the words of a dimension: the same in scenario files, in manifests, and as arguments.
-macro_rules! words {
-    ($(#[$about:meta])* $name:ident { $($(#[$meaning:meta])* $variant:ident = $word:literal),+ $(,)? }) => {
-        $(#[$about])*
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-        pub enum $name {
-            $($(#[$meaning])* #[serde(rename = $word)] $variant),+
-        }
-
-        impl $name {
-            /// Every value, in the order in which they are explained.
-            pub const ALL: &[Self] = &[$(Self::$variant),+];
-
-            /// The word for it.
-            pub const fn word(self) -> &'static str {
-                match self {
-                    $(Self::$variant => $word),+
-                }
-            }
-        }
-
-        impl std::fmt::Display for $name {
-            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                f.pad(self.word())
-            }
-        }
-    };
-}
-
-words! {
-    /// What a program is in a cell.
-    Role {
-        /// Publishes.
-        Talker = "talker",
-        /// Subscribes once.
-        Listener = "listener",
-        /// Subscribes, and publishes what it receives on another topic.
-        Relay = "relay",
-        /// Publisher and subscriptions in one process.
-        Pair = "pair",
-        /// Publisher, relays and a subscription in one process, each a node.
-        Chain = "chain",
-        /// Nodes without entities.
-        Nodes = "nodes",
-        /// A whole graph of nodes, by name: with `--graph`, beside what all programs take.
-        Graph = "graph",
-        /// Not a middleware: the limits of the machine.
-        Floors = "floors",
-    }
-}
-
-words! {
-    /// Where publisher and subscriptions are.
-    Placement {
-        /// On two hosts: two network namespaces joined by a link.
-        Remote = "remote",
-        /// In processes of one host.
-        Local = "local",
-        /// In one process, through the middleware's ordinary way.
-        Composed = "composed",
-        /// In one process, by pointer.
-        Intra = "intra",
-    }
-}
-
-words! {
-    /// What is sent.
-    MessageType {
-        /// A sequence of bytes, without padding.
-        Bytes = "bytes",
-        /// Text.
-        String = "string",
-    }
-}
-
-words! {
-    /// Whether what is lost is sent again.
-    Reliability {
-        /// Until it is acknowledged.
-        Reliable = "reliable",
-        /// Once.
-        BestEffort = "best_effort",
-    }
-}
-
-words! {
-    /// What a subscription gets that comes late.
-    Durability {
-        /// Nothing of before.
-        Volatile = "volatile",
-        /// What the publisher keeps.
-        TransientLocal = "transient_local",
-    }
-}
-
-words! {
-    /// What is kept for delivery.
-    History {
-        /// The last `depth` messages.
-        KeepLast = "keep_last",
-        /// Everything.
-        KeepAll = "keep_all",
-    }
-}
-
-words! {
-    /// Who sends: the thread that publishes, or another.
-    PublishMode {
-        /// As the system does when nobody asks.
-        Default = "default",
-        /// The thread that publishes.
-        Sync = "sync",
-        /// Another: publish returns at once.
-        Async = "async",
-    }
-}
-
-words! {
-    /// Who runs callbacks.
-    Executor {
-        /// What the system does when nobody asks.
-        Default = "default",
-        /// One thread for all.
-        Single = "single",
-        /// A pool of threads for all.
-        Multi = "multi",
-        /// A thread for each node.
-        Isolated = "isolated",
-    }
-}
+pub const EXIT_USAGE: i32 = feros_lab_contract::WRONG_ARGUMENTS as i32;
 
 /// A line of a program's output.
 #[derive(Debug, Clone, PartialEq, Deserialize)]

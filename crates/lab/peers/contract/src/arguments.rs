@@ -8,133 +8,9 @@ use std::time::Duration;
 use crate::pace::Pace;
 use crate::samples::{Published, Samples};
 use crate::time::{compute, now_nanos, wait_for_end_of_input};
-
-macro_rules! choices {
-    ($(#[$documentation:meta])* $name:ident { $($(#[$variant_documentation:meta])* $variant:ident = $text:literal,)* }) => {
-        $(#[$documentation])*
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-        pub enum $name { $($(#[$variant_documentation])* $variant,)* }
-
-        impl $name {
-            const ALLOWED: &[&str] = &[$($text),*];
-
-            /// As the command line has it.
-            pub fn name(self) -> &'static str {
-                match self { $(Self::$variant => $text,)* }
-            }
-        }
-
-        impl FromStr for $name {
-            type Err = String;
-
-            fn from_str(text: &str) -> Result<Self, String> {
-                match text {
-                    $($text => Ok(Self::$variant),)*
-                    _ => Err(one_of(Self::ALLOWED)),
-                }
-            }
-        }
-    };
-}
-
-fn one_of(allowed: &[&str]) -> String {
-    format!("it takes one of {}", allowed.join(", "))
-}
-
-choices! {
-    /// What a program does.
-    Role {
-        /// Publishes.
-        Talker = "talker",
-        /// Subscribes and measures.
-        Listener = "listener",
-        /// Subscribes and publishes the same again.
-        Relay = "relay",
-        /// A talker and subscriptions in one process.
-        Pair = "pair",
-        /// A talker, relays and a listener in one process, each a node with a thread of its own.
-        Chain = "chain",
-        /// Nodes without endpoints.
-        Nodes = "nodes",
-        /// A graph of many nodes.
-        Graph = "graph",
-        /// Limits of the machine.
-        Floors = "floors",
-    }
-}
-choices! {
-    /// Where the other side is.
-    Placement {
-        /// On the other side of a link.
-        Remote = "remote",
-        /// Another process of this machine.
-        Local = "local",
-        /// The same process, by the middleware's ordinary way.
-        Composed = "composed",
-        /// The same process, by a pointer.
-        Intra = "intra",
-    }
-}
-choices! {
-    /// The type of the message.
-    Payload {
-        /// A sequence of octets.
-        Bytes = "bytes",
-        /// A string.
-        Text = "string",
-    }
-}
-choices! {
-    /// Whether lost messages are sent again.
-    Reliability {
-        /// They are not.
-        BestEffort = "best_effort",
-        /// They are.
-        Reliable = "reliable",
-    }
-}
-choices! {
-    /// Whether who comes late gets what was before.
-    Durability {
-        /// It does not.
-        Volatile = "volatile",
-        /// It does.
-        TransientLocal = "transient_local",
-    }
-}
-choices! {
-    /// How much is kept.
-    History {
-        /// As many as [`Arguments::depth`].
-        KeepLast = "keep_last",
-        /// Everything.
-        KeepAll = "keep_all",
-    }
-}
-choices! {
-    /// Who sends.
-    Publish {
-        /// As the middleware does by default.
-        Default = "default",
-        /// The thread that publishes.
-        Sync = "sync",
-        /// A thread of the middleware.
-        Async = "async",
-    }
-}
-choices! {
-    /// Who runs callbacks.
-    Executor {
-        /// As the client library does by default.
-        Default = "default",
-        /// One thread for all.
-        Single = "single",
-        /// Several threads for all.
-        Multi = "multi",
-        /// A thread for each.
-        Isolated = "isolated",
-    }
-}
+use crate::words::{
+    Durability, Executor, History, MessageType, Placement, PublishMode, Reliability, Role, one_of,
+};
 
 /// An argument of the peer's own.
 #[derive(Debug, Clone, Copy)]
@@ -159,7 +35,7 @@ pub struct Arguments {
     /// Where a relay publishes.
     pub to: String,
     /// The type.
-    pub payload: Payload,
+    pub payload: MessageType,
     /// Octets or characters of a payload.
     pub size_bytes: usize,
     /// Messages a second; 0: without pause.
@@ -181,7 +57,7 @@ pub struct Arguments {
     /// Offered and requested deadline.
     pub deadline: Option<Duration>,
     /// Who sends.
-    pub publish: Publish,
+    pub publish: PublishMode,
     /// When this program has to end, on the clock of [`now_nanos`].
     pub end_nanos: u64,
     /// Whether samples are said, or counts alone.
@@ -224,7 +100,7 @@ impl Arguments {
             placement: Placement::Local,
             topic: "feros_lab".into(),
             to: "feros_lab_to".into(),
-            payload: Payload::Bytes,
+            payload: MessageType::Bytes,
             size_bytes: 256,
             rate_hz: 100.0,
             count: 100,
@@ -235,7 +111,7 @@ impl Arguments {
             history: History::KeepLast,
             depth: 10,
             deadline: None,
-            publish: Publish::Default,
+            publish: PublishMode::Default,
             end_nanos: now_nanos() + 60_000_000_000,
             keeps_samples: true,
             work: Duration::ZERO,
@@ -371,14 +247,14 @@ impl Arguments {
 
     fn stamp_bytes(&self) -> usize {
         match self.payload {
-            Payload::Bytes => 16,
-            Payload::Text => 32,
+            MessageType::Bytes => 16,
+            MessageType::String => 32,
         }
     }
 
     /// A payload, filled; the stamp is all that changes later.
     pub fn payload(&self) -> Vec<u8> {
-        vec![if self.payload == Payload::Text { b'z' } else { 0x5a }; self.size_bytes]
+        vec![if self.payload == MessageType::String { b'z' } else { 0x5a }; self.size_bytes]
     }
 
     /// The same as text, for the type `string`.
@@ -402,11 +278,11 @@ impl Arguments {
     /// When the payload is shorter than a stamp: not with one of [`Self::payload`].
     pub fn stamp_at(&self, payload: &mut [u8], number: u64, now: u64) {
         match self.payload {
-            Payload::Bytes => {
+            MessageType::Bytes => {
                 payload[..8].copy_from_slice(&now.to_le_bytes());
                 payload[8..16].copy_from_slice(&number.to_le_bytes());
             }
-            Payload::Text => {
+            MessageType::String => {
                 payload[..32].copy_from_slice(format!("{now:016x}{number:016x}").as_bytes());
             }
         }
@@ -428,12 +304,12 @@ impl Arguments {
             return None;
         }
         match self.payload {
-            Payload::Bytes => {
+            MessageType::Bytes => {
                 let word =
                     |at: usize| payload.get(at..)?.first_chunk().map(|bytes| u64::from_le_bytes(*bytes));
                 Some((word(0)?, word(8)?))
             }
-            Payload::Text => {
+            MessageType::String => {
                 let word = |at: usize| {
                     let digits = payload.get(at..at + 16)?;
                     u64::from_str_radix(str::from_utf8(digits).ok()?, 16).ok()

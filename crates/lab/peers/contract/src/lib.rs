@@ -24,16 +24,16 @@ mod output;
 mod pace;
 mod samples;
 mod time;
+mod words;
 
 use std::process::ExitCode;
 
-pub use arguments::{
-    Arguments, Durability, Executor, Extra, History, Payload, Placement, Publish, Reliability, Role,
-};
+pub use arguments::{Arguments, Extra};
 pub use output::{Ended, Failure, Kind, Output, Points};
 pub use pace::Pace;
 pub use samples::{Published, Samples, wait_received};
 pub use time::{now_nanos, sleep_until};
+pub use words::{Durability, Executor, History, MessageType, Placement, PublishMode, Reliability, Role};
 
 /// The version of the contract that this crate keeps.
 pub const CONTRACT: u32 = 1;

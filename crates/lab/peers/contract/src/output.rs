@@ -5,8 +5,8 @@ use std::process::ExitCode;
 
 use serde::Serialize;
 
-use crate::arguments::Role;
 use crate::samples::{Published, Samples};
+use crate::words::Role;
 use crate::{CONTRACT, NOT_INSTALLED};
 
 #[derive(Debug, Serialize)]
@@ -117,7 +117,7 @@ pub struct Output(());
 
 impl Output {
     pub(crate) fn hello(system: &str, version: &str, role: Role) -> Self {
-        write(&Line::Hello { contract: CONTRACT, system, version, role: role.name() });
+        write(&Line::Hello { contract: CONTRACT, system, version, role: role.word() });
         Self(())
     }
 

@@ -15,7 +15,9 @@ use std::process::ExitCode;
 
 use feros::msgs::std_msgs::msg::{String as Text, UInt8MultiArray};
 use feros::{Context, ContextOptions, Dispatch, Durability, History, Path, PathSet, QosProfile, Reliability};
-use feros_lab_contract::{self as contract, Arguments, Extra, Failure, Payload, Placement, Program, Role};
+use feros_lab_contract::{
+    self as contract, Arguments, Extra, Failure, MessageType, Placement, Program, Role,
+};
 
 use layers::Layers;
 
@@ -59,8 +61,8 @@ fn main() -> ExitCode {
         let task = Task::new(arguments, context, layers);
         match (arguments.role, arguments.payload) {
             (Role::Nodes, _) => roles::nodes(&task, output),
-            (_, Payload::Bytes) => roles::messages::<UInt8MultiArray>(&task, output),
-            (_, Payload::Text) => roles::messages::<Text>(&task, output),
+            (_, MessageType::Bytes) => roles::messages::<UInt8MultiArray>(&task, output),
+            (_, MessageType::String) => roles::messages::<Text>(&task, output),
         }
     })
 }

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use feros::{Node, PublishError, Publisher, PublisherOptions, message};
-use feros_lab_contract::{Failure, Placement, Publish, Published, now_nanos};
+use feros_lab_contract::{Failure, Placement, PublishMode, Published, now_nanos};
 
 use crate::payload::Carrier;
 use crate::{Form, Task};
@@ -54,7 +54,7 @@ pub(crate) struct Outgoing<'a, M> {
 impl<'a, M: Carrier> Outgoing<'a, M> {
     pub(crate) fn new(task: &'a Task<'a>, node: &Node, topic: &str) -> Result<Self, Failure> {
         let mut options = PublisherOptions::from(task.qos);
-        if task.arguments.publish == Publish::Async {
+        if task.arguments.publish == PublishMode::Async {
             options = options.asynchronous(task.arguments.depth.max(QUEUE_DEPTH));
         }
         let publisher = node.create_publisher::<M>(topic, options)?;

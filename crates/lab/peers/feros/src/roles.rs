@@ -18,7 +18,7 @@ pub(crate) fn messages<M: Carrier>(task: &Task<'_>, output: &Output) -> Result<E
         Role::Relay => relay::<M>(task, output),
         Role::Pair => pair::<M>(task, output),
         Role::Chain => chain::<M>(task, output),
-        other => Err(Failure::unsupported(format!("there is no role {}", other.name()))),
+        other => Err(Failure::unsupported(format!("there is no role {}", other.word()))),
     }
 }
 

@@ -44,7 +44,7 @@ fn run<S: Service + 'static>(arguments: &Arguments, output: &Output) -> Result<E
         Role::Pair => pair::<S>(arguments, output),
         Role::Chain => chain::<S>(arguments, output),
         Role::Nodes => nodes::<S>(arguments, output),
-        other => Err(Failure::unsupported(format!("there is no role {}", other.name()))),
+        other => Err(Failure::unsupported(format!("there is no role {}", other.word()))),
     }
 }
 

@@ -15,8 +15,8 @@ use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
 
 use feros_lab_contract::{
-    Arguments, Durability, Ended, Executor, Failure, History, Output, Payload, Placement, Program, Publish,
-    Published, Reliability, Role, Samples, now_nanos, wait_received,
+    Arguments, Durability, Ended, Executor, Failure, History, MessageType, Output, Placement, Program,
+    PublishMode, Published, Reliability, Role, Samples, now_nanos, wait_received,
 };
 use futures::channel::oneshot;
 use futures::stream::{StreamExt, select_all};
@@ -39,8 +39,8 @@ const MAX_BLOCKING: rustdds::Duration = rustdds::Duration::from_millis(100);
 fn main() -> ExitCode {
     Program { system: "rustdds", version: "RustDDS 0.15.1", extras: &[] }.run(|arguments, output| {
         match arguments.payload {
-            Payload::Bytes => run::<Octets>(arguments, output),
-            Payload::Text => run::<Text>(arguments, output),
+            MessageType::Bytes => run::<Octets>(arguments, output),
+            MessageType::String => run::<Text>(arguments, output),
         }
     })
 }
@@ -122,7 +122,7 @@ fn run<M: Message>(arguments: &Arguments, output: &Output) -> Result<Ended, Fail
     if arguments.placement == Placement::Intra {
         return Err(Failure::unsupported("RustDDS sends through the network inside of a process, too"));
     }
-    if arguments.publish == Publish::Sync {
+    if arguments.publish == PublishMode::Sync {
         return Err(Failure::unsupported("a thread of RustDDS sends, not the publisher's"));
     }
     if arguments.executor == Executor::Multi {

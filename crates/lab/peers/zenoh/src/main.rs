@@ -17,7 +17,7 @@ use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
 
 use feros_lab_contract::{
-    Arguments, Ended, Executor, Extra, Failure, History, Output, Placement, Program, Publish, Published,
+    Arguments, Ended, Executor, Extra, Failure, History, Output, Placement, Program, PublishMode, Published,
     Reliability, Role, Samples, now_nanos, wait_received,
 };
 use zenoh::liveliness::LivelinessToken;
@@ -44,7 +44,7 @@ fn run(arguments: &Arguments, output: &Output) -> Result<Ended, Failure> {
     if arguments.placement == Placement::Intra {
         return Err(Failure::unsupported("a session has one way inside of a process: `composed`"));
     }
-    if arguments.publish == Publish::Sync {
+    if arguments.publish == PublishMode::Sync {
         return Err(Failure::unsupported("a task of Zenoh sends, not the publisher's thread"));
     }
     if matches!(arguments.executor, Executor::Single | Executor::Multi) {
