@@ -61,5 +61,5 @@ mod tap;
 
 pub use counters::{Counters, DirectionCounters};
 pub use link::{Link, LinkError, Switch, host_address};
-pub use namespace::{Namespace, NamespaceError};
+pub use namespace::{MissingProgram, Namespace, NamespaceError};
 pub use options::{LinkOptions, LinkOptionsError, RATE_CEILING_BITS_PER_SECOND};

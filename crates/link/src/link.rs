@@ -2,7 +2,7 @@
 
 use crate::counters::{Counters, DirectionCounters};
 use crate::forward::{Forwarder, Topology};
-use crate::namespace::{Namespace, NamespaceError};
+use crate::namespace::{MissingProgram, Namespace, NamespaceError};
 use crate::options::{LinkOptions, LinkOptionsError};
 use crate::tap::{Tap, address};
 
@@ -53,17 +53,8 @@ pub enum LinkError {
         cause: std::io::Error,
     },
     /// A program that is needed is not installed.
-    #[error(
-        "the program `{program}` is needed and cannot be started: install the package {package} ({cause})"
-    )]
-    MissingProgram {
-        /// The program.
-        program: &'static str,
-        /// The package that has it, as Debian calls it.
-        package: &'static str,
-        /// What starting it said.
-        cause: std::io::Error,
-    },
+    #[error(transparent)]
+    MissingProgram(#[from] MissingProgram),
     /// The device of a host could not be made or set.
     #[error("{what}: {cause}")]
     Device {

@@ -48,6 +48,18 @@ pub struct Namespace {
     alive: Option<ChildStdin>, // closed to end the holder
 }
 
+/// A program that is needed is not installed.
+#[derive(Debug, thiserror::Error)]
+#[error("the program `{program}` is needed and cannot be started: install the package {package} ({cause})")]
+pub struct MissingProgram {
+    /// The program.
+    pub program: &'static str,
+    /// The package that has it, as Debian calls it.
+    pub package: &'static str,
+    /// What starting it said.
+    pub cause: std::io::Error,
+}
+
 /// Why there is no namespace.
 #[derive(Debug, thiserror::Error)]
 pub enum NamespaceError {
@@ -61,17 +73,8 @@ pub enum NamespaceError {
         said: String,
     },
     /// A program that is needed is not installed.
-    #[error(
-        "the program `{program}` is needed and cannot be started: install the package {package} ({cause})"
-    )]
-    MissingProgram {
-        /// The program.
-        program: &'static str,
-        /// The package that has it, as Debian calls it.
-        package: &'static str,
-        /// What starting it said.
-        cause: std::io::Error,
-    },
+    #[error(transparent)]
+    MissingProgram(#[from] MissingProgram),
     /// The namespace could not be set up.
     #[error("the network namespace could not be set up: {said}")]
     Setup {
@@ -99,11 +102,7 @@ impl Namespace {
             .stderr(Stdio::piped())
             .process_group(0) // Ctrl-C is for the owner
             .spawn()
-            .map_err(|cause| NamespaceError::MissingProgram {
-                program: "unshare",
-                package: "util-linux",
-                cause,
-            })?;
+            .map_err(|cause| MissingProgram { program: "unshare", package: "util-linux", cause })?;
         let alive = holder.stdin.take();
         let mut line = String::new();
         if let Some(stdout) = holder.stdout.take() {
@@ -192,11 +191,8 @@ fn failed_holder(mut holder: Child) -> NamespaceError {
     if said.contains("not permitted") || said.contains("Permission denied") {
         NamespaceError::NotPermitted { said }
     } else if said.contains("ip: not found") {
-        NamespaceError::MissingProgram {
-            program: "ip",
-            package: "iproute2",
-            cause: std::io::Error::new(std::io::ErrorKind::NotFound, said),
-        }
+        let cause = std::io::Error::new(std::io::ErrorKind::NotFound, said);
+        MissingProgram { program: "ip", package: "iproute2", cause }.into()
     } else {
         NamespaceError::Setup { said }
     }

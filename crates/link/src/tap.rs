@@ -10,7 +10,7 @@ use tun_rs::{DeviceBuilder, Layer, SyncDevice};
 
 use crate::frame::{HEADER_BYTES, mac};
 use crate::link::LinkError;
-use crate::namespace::{Namespace, NamespaceError, run_in};
+use crate::namespace::{MissingProgram, Namespace, NamespaceError, run_in};
 use crate::options::LinkOptions;
 use crate::scheduler::{LEAST_FRAME_BYTES, LINE_BYTES};
 
@@ -164,7 +164,7 @@ fn ip(arguments: &[&str]) -> Result<(), LinkError> {
 /// Runs a program of the package iproute2, in this thread's namespace.
 fn run(program: &'static str, arguments: &[&str]) -> Result<(), LinkError> {
     let output = Command::new(program).args(arguments).env("LC_ALL", "C").output();
-    let output = output.map_err(|cause| LinkError::MissingProgram { program, package: "iproute2", cause })?;
+    let output = output.map_err(|cause| MissingProgram { program, package: "iproute2", cause })?;
     if output.status.success() {
         return Ok(());
     }
