@@ -36,10 +36,12 @@ impl Folder {
     /// Opens a folder for a plan: a new one, or one with an unfinished run of the same plan.
     pub(super) fn open(path: &Path, plan: &Plan, new_run: Run) -> Result<Self, RunError> {
         let failed = |error| RunError::Folder { path: path.to_owned(), error };
-        std::fs::create_dir_all(path.join("raw")).map_err(failed)?;
         let machine = lock(&std::env::temp_dir().join("feros-lab.lock"))
             .map_err(|by| RunError::Busy { path: None, by })?;
         super::program::remove_left_scratch();
+        // Before anything is made in it: what is not a run's folder stays as it is.
+        refuse_strangers(path)?;
+        std::fs::create_dir_all(path.join("raw")).map_err(|error| RunError::writing(path, 0, error))?;
         let own =
             lock(&path.join("lock")).map_err(|by| RunError::Busy { path: Some(path.to_owned()), by })?;
         let cells = plan.steps.iter().map(|step| &step.cell).collect::<Vec<_>>();
@@ -59,16 +61,6 @@ impl Folder {
                 run
             }
             None => {
-                let strangers = std::fs::read_dir(path).map_err(failed)?.filter_map(Result::ok);
-                let known = ["raw", "lock", "plan.json", "cells.jsonl"];
-                if let Some(other) =
-                    strangers.map(|entry| entry.file_name()).find(|name| known.iter().all(|k| name != *k))
-                {
-                    return Err(RunError::OtherContent {
-                        path: path.to_owned(),
-                        what: format!("no run, but `{}`", other.to_string_lossy()),
-                    });
-                }
                 let text = serde_json::to_string(&cells).map_err(|error| failed(error.into()))?;
                 replace(&path.join("plan.json"), &text).map_err(|error| RunError::writing(path, 0, error))?;
                 new_run
@@ -81,7 +73,8 @@ impl Folder {
             .open(path.join("cells.jsonl"))
             .map_err(failed)?;
         let (done, good_length) = read_cells(path, &mut file)?;
-        let interrupted = raw::keep_interrupted(&path.join("raw")).map_err(failed)?;
+        let interrupted = raw::keep_interrupted(&path.join("raw"))
+            .map_err(|error| RunError::writing(path, done.len(), error))?;
         let resumed = stored.map(|_| Resumed { cells: done.len(), interrupted });
         let folder = Self {
             path: path.to_owned(),
@@ -141,6 +134,27 @@ impl Folder {
     /// An error of writing.
     pub(super) fn failed(&self, error: std::io::Error) -> RunError {
         RunError::writing(&self.path, self.records(), error)
+    }
+}
+
+/// Refuses a folder that has no run, but something else.
+fn refuse_strangers(path: &Path) -> Result<(), RunError> {
+    if path.join("run.json").exists() {
+        return Ok(());
+    }
+    let entries = match std::fs::read_dir(path) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+        entries => entries.map_err(|error| RunError::Folder { path: path.to_owned(), error })?,
+    };
+    // Those that end with `new` are of a laboratory that was killed while it wrote.
+    let known = ["raw", "lock", "plan.json", "cells.jsonl", "plan.new", "run.new"];
+    let mut names = entries.filter_map(Result::ok).map(|entry| entry.file_name());
+    match names.find(|name| known.iter().all(|known| name != *known)) {
+        Some(other) => Err(RunError::OtherContent {
+            path: path.to_owned(),
+            what: format!("no run, but `{}`", other.to_string_lossy()),
+        }),
+        None => Ok(()),
     }
 }
 

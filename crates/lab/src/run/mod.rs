@@ -58,7 +58,7 @@ pub enum RunError {
         error: std::io::Error,
     },
     /// There is no space left.
-    #[error("no space is left for {}: the {kept} results measured so far are kept; make space and give the same command again to continue",
+    #[error("no space is left for {}: what was measured is kept (results: {kept}); make space and give the same command again to continue",
         path.display())]
     DiskFull {
         /// The folder.
@@ -74,6 +74,11 @@ pub enum RunError {
         /// Cells of the plan.
         of: usize,
     },
+    /// Every system is missing; the observer has been told of each why, and what installs it.
+    #[error(
+        "nothing can be measured: no system of this plan is installed; install one and give the same command again"
+    )]
+    NothingInstalled,
     /// Nothing can be built.
     #[error(transparent)]
     Workshop(#[from] WorkshopError),
@@ -153,7 +158,7 @@ pub fn run(
     if let Some(resumed) = folder.resumed {
         let half = if resumed.interrupted > 0 { ", one that was interrupted is measured again" } else { "" };
         observer.note(&format!(
-            "continues in {}: {} cells are done{half}",
+            "continues in {}; results so far: {}{half}",
             options.out.display(),
             resumed.cells
         ));
@@ -217,6 +222,10 @@ impl Runner<'_> {
             self.states.insert(name.to_owned(), state);
         }
         self.folder.run.systems = systems;
+        if self.states.values().all(|state| matches!(state, State::Missing(_))) {
+            self.folder.write_run()?;
+            return Err(RunError::NothingInstalled);
+        }
         if self.folder.run.floors.is_empty() {
             self.measure_floors(workshop)?;
         }
@@ -245,7 +254,8 @@ impl Runner<'_> {
 
     fn cells(&mut self) -> Result<(), RunError> {
         let plan = self.plan;
-        let of = plan.steps.len();
+        // Without what is not installed.
+        let of = plan.steps.iter().filter(|step| self.ready(step).is_some()).count();
         for (index, step) in plan.steps.iter().enumerate() {
             if self.options.interrupted.load(Ordering::Relaxed) {
                 return Err(RunError::Interrupted { done: self.folder.records(), of });
@@ -253,13 +263,13 @@ impl Runner<'_> {
             if self.folder.is_done(&step.cell) {
                 continue;
             }
-            let Some(State::Ready(out)) = self.states.get(&step.cell.system).cloned() else { continue };
+            let Some(out) = self.ready(step).map(Path::to_owned) else { continue };
             let record = match &step.skip {
                 Some(reason) => skipped(&step.cell, reason.clone()),
                 None => {
                     self.folder.check_space()?;
                     let remaining = self.remaining(&plan.steps[index..]);
-                    self.observer.begins(index, of, &step.cell.label(), remaining);
+                    self.observer.begins(self.folder.records(), of, &step.cell.label(), remaining);
                     match self.measure(&step.cell, index, &out) {
                         Ok(record) => record,
                         Err(Broken::Interrupted) => {
@@ -280,10 +290,16 @@ impl Runner<'_> {
         Ok(())
     }
 
+    /// Where the programs of a step are, if its system is installed.
+    fn ready(&self, step: &Step) -> Option<&Path> {
+        match self.states.get(&step.cell.system)? {
+            State::Ready(out) => Some(out),
+            State::Missing(_) => None,
+        }
+    }
+
     fn remaining(&self, steps: &[Step]) -> Duration {
-        let is_open = |step: &&Step| {
-            step.skip.is_none() && matches!(self.states.get(&step.cell.system), Some(State::Ready(_)))
-        };
+        let is_open = |step: &&Step| step.skip.is_none() && self.ready(step).is_some();
         let seconds = steps.iter().filter(is_open).map(|step| self.costs.seconds(&step.cell)).sum();
         Duration::from_secs_f64(seconds)
     }

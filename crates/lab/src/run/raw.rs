@@ -59,7 +59,18 @@ pub(super) fn keep_interrupted(folder: &Path) -> std::io::Result<usize> {
     Ok(kept)
 }
 
+/// Replaces a file by a compressed one; both are as before where that fails.
 fn compress(from: &Path, to: &Path) -> std::io::Result<String> {
+    if let Err(error) = write_compressed(from, to) {
+        // What of it was written is of no use, and may be what fills the disk.
+        let _ = std::fs::remove_file(to);
+        return Err(error);
+    }
+    std::fs::remove_file(from)?;
+    Ok(to.file_name().unwrap_or_default().to_string_lossy().into_owned())
+}
+
+fn write_compressed(from: &Path, to: &Path) -> std::io::Result<()> {
     let mut encoder = GzEncoder::new(BufWriter::new(File::create(to)?), Compression::fast());
     let mut source = File::open(from)?;
     let mut buffer = vec![0; 1 << 16];
@@ -71,7 +82,5 @@ fn compress(from: &Path, to: &Path) -> std::io::Result<String> {
         encoder.write_all(&buffer[..length])?;
     }
     let file = encoder.finish()?.into_inner().map_err(std::io::IntoInnerError::into_error)?;
-    file.sync_all()?;
-    std::fs::remove_file(from)?;
-    Ok(to.file_name().unwrap_or_default().to_string_lossy().into_owned())
+    file.sync_all()
 }

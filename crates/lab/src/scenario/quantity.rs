@@ -1,5 +1,7 @@
 //! Numbers as people write them in a scenario.
 
+use std::ops::RangeInclusive;
+
 use serde::de::{Error, Unexpected, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 
@@ -57,9 +59,40 @@ impl<'de> Deserialize<'de> for Size {
     }
 }
 
-/// A number within limits; what is outside is refused where it stands.
+/// What a number may be; what is outside is refused where it stands.
+struct Limits {
+    range: RangeInclusive<f64>,
+    whole: bool,
+    allowed: &'static str,
+}
+
+impl Visitor<'_> for Limits {
+    type Value = f64;
+
+    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.allowed)
+    }
+
+    fn visit_f64<E: Error>(self, value: f64) -> Result<f64, E> {
+        if self.range.contains(&value) && (!self.whole || value.fract() == 0.0) {
+            Ok(value)
+        } else {
+            Err(E::custom(format!("{value} is not allowed here: {}", self.allowed)))
+        }
+    }
+
+    // Whole numbers within any of the limits are exact as f64.
+    fn visit_i64<E: Error>(self, value: i64) -> Result<f64, E> {
+        self.visit_f64(value as f64)
+    }
+
+    fn visit_u64<E: Error>(self, value: u64) -> Result<f64, E> {
+        self.visit_f64(value as f64)
+    }
+}
+
 macro_rules! within {
-    ($(#[$about:meta])* $name:ident, $kind:ty, $range:expr, $allowed:literal) => {
+    ($(#[$about:meta])* $name:ident, $kind:ident, $range:expr, $allowed:literal) => {
         $(#[$about])*
         #[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Serialize)]
         #[serde(transparent)]
@@ -67,12 +100,9 @@ macro_rules! within {
 
         impl<'de> Deserialize<'de> for $name {
             fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                let value = <$kind>::deserialize(deserializer)?;
-                if $range.contains(&value) {
-                    Ok(Self(value))
-                } else {
-                    Err(D::Error::custom(format!("{value} is not allowed here: {}", $allowed)))
-                }
+                let whole = stringify!($kind) != "f64";
+                let value = deserializer.deserialize_any(Limits { range: $range, whole, allowed: $allowed })?;
+                Ok(Self(value as $kind))
             }
         }
     };
@@ -80,31 +110,31 @@ macro_rules! within {
 
 within!(
     /// Messages per second; 0: without pause.
-    Rate, f64, (0.0..=1e6), "0 (without pause) to 1000000 messages per second"
+    Rate, f64, 0.0..=1e6, "0 (without pause) to 1000000 messages per second"
 );
 within!(
     /// How many, at least one.
-    HowMany, u32, (1..=10_000), "1 to 10000"
+    HowMany, u32, 1.0..=1e4, "a whole number from 1 to 10000"
 );
 within!(
     /// Messages of a cell.
-    Messages, u64, (0..=100_000_000), "0 to 100000000"
+    Messages, u64, 0.0..=1e8, "a whole number from 0 to 100000000"
 );
 within!(
     /// A duration in seconds.
-    Seconds, f64, (0.0..=86_400.0), "0 to 86400 seconds"
+    Seconds, f64, 0.0..=86_400.0, "0 to 86400 seconds"
 );
 within!(
     /// A share.
-    Percent, f64, (0.0..=100.0), "0 to 100 percent"
+    Percent, f64, 0.0..=100.0, "0 to 100 percent"
 );
 within!(
     /// A rate of a link.
-    Megabits, f64, (0.01..=100_000.0), "0.01 to 100000 Mbit/s"
+    Megabits, f64, 0.01..=100_000.0, "0.01 to 100000 Mbit/s"
 );
 within!(
     /// A duration in microseconds.
-    Micros, u64, (0..=10_000_000), "0 to 10000000 microseconds"
+    Micros, u64, 0.0..=1e7, "a whole number from 0 to 10000000 microseconds"
 );
 
 #[cfg(test)]

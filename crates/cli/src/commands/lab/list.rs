@@ -20,13 +20,12 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
-    let scenarios = args.places.scenarios()?;
+    let (scenarios, peers) = (args.places.scenarios()?, args.places.peers()?);
     let rows = scenarios.iter().map(|scenario| {
         let grids: Vec<&str> = scenario.grids().map(feros_lab::scenario::Grid::word).collect();
         vec![scenario.name(), scenario.source(), grids.join(" "), scenario.title().to_owned()]
     });
     output::print_table(&["scenario", "re-runs", "grids", "what"], rows)?;
-    let peers = args.places.peers()?;
     let mut workshop = Workshop::new();
     let mut rows = Vec::new();
     for peer in peers.iter() {

@@ -51,7 +51,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
         0 => "from what cells took on this machine before".to_owned(),
         _ => format!("{guessed} of them with a guess of what starting their programs takes; a run learns it"),
     };
-    output::print(&format!("\n{cells} cells, about {}: {certainty}.\n", duration(time)))?;
+    output::print(&format!("\n{}, about {}: {certainty}.\n", count(cells), duration(time)))?;
     for reason in [&machine.no_remote, &machine.no_realtime].into_iter().flatten() {
         output::print(&format!("{reason}\n"))?;
     }
@@ -83,6 +83,11 @@ fn build(plan: &Plan, peers: &Peers, workshop: &mut Workshop) -> Result<Vec<(Str
         }
     }
     Ok(missing)
+}
+
+/// For people: `1 cell`, `12 cells`.
+pub(crate) fn count(cells: usize) -> String {
+    format!("{cells} cell{}", if cells == 1 { "" } else { "s" })
 }
 
 /// For people: `2 h 05 min`, `9 min`, `40 s`.

@@ -12,7 +12,7 @@ use feros_lab::run::{Observer, Options, RunError};
 use feros_lab::workshop::{Workshop, WorkshopError};
 use indicatif::{ProgressBar, ProgressStyle};
 
-use super::plan::duration;
+use super::plan::{count, duration};
 use super::target::Target;
 use crate::error::CliError;
 use crate::{notices, output};
@@ -55,8 +55,8 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
         Err(error) => return Err(CliError::failed(error)),
     };
     output::print(&format!(
-        "{} cells in {}: {} measured now, {} failed, {} cannot be done here\n",
-        summary.cells,
+        "{} in {}: {} measured now, {} failed, {} cannot be done here\n",
+        count(summary.cells),
         out.display(),
         summary.complete,
         summary.failed,

@@ -1,0 +1,9 @@
+//! `feros lab` as a user types it, with systems whose answers are known: what it prints, how it ends, and that nothing that
+//! was measured is lost.
+#![allow(clippy::unwrap_used)]
+
+mod bench;
+mod continuing;
+mod mistakes;
+mod space;
+mod verbs;

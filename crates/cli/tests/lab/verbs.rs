@@ -1,0 +1,105 @@
+//! Each verb when all is well.
+
+use crate::bench::Desk;
+
+/// The line of a table that begins with a word, its columns cut at two spaces or more.
+fn row<'a>(table: &'a str, first: &str) -> Vec<&'a str> {
+    let line = table.lines().find(|line| line.trim_start().starts_with(first));
+    let line = line.unwrap_or_else(|| panic!("no row {first} in:\n{table}"));
+    line.split("  ").map(str::trim).filter(|cell| !cell.is_empty()).collect()
+}
+
+#[test]
+fn list_says_what_there_is_and_what_installs_it() {
+    let desk = Desk::new();
+    let before = desk.run("list");
+    assert_eq!(row(before.success(), "tiny"), ["tiny", "M16 Figure 7", "quick", "Known latencies"]);
+    assert_eq!(row(before.success(), "absent")[2], "not built yet: --build tries");
+    let built = desk.run("list --build");
+    let absent = row(built.success(), "absent");
+    assert_eq!(
+        absent,
+        [
+            "absent",
+            "What is never installed",
+            "not installed: libnothing is not installed",
+            "apt-get install libnothing"
+        ]
+    );
+    let mock = row(built.success(), "mock");
+    assert!(mock.contains(&"installed") && mock[2].starts_with("slow spread lossy"), "{mock:?}");
+    // What is known once is known.
+    assert_eq!(row(desk.run("list").success(), "absent"), absent);
+}
+
+#[test]
+fn plan_says_how_long_it_takes_and_what_is_missing() {
+    let desk = Desk::new();
+    let planned = desk.run("plan quick");
+    let out = planned.success();
+    assert_eq!(row(out, "tiny")[..4], ["tiny", "M16 Figure 7", "3", "0"]);
+    assert!(out.contains("\n3 cells, about ") && out.contains("3 of them with a guess"), "{out}");
+    assert_eq!(row(out, "absent"), ["absent", "libnothing is not installed", "apt-get install libnothing"]);
+    assert!(!desk.path("feros-lab-quick").exists(), "a plan writes no results");
+
+    // What cells took is known after a run.
+    desk.run("run quick --system mock").success();
+    let planned = desk.run("plan quick --system mock");
+    assert!(planned.success().contains("from what cells took on this machine before"), "{planned:?}");
+    assert!(!planned.out.contains("absent"), "{planned:?}");
+}
+
+#[test]
+fn run_measures_and_report_shows_it() {
+    let desk = Desk::new();
+    let ran = desk.run("run ../scenarios/tiny.toml");
+    assert_eq!(
+        ran.success(),
+        "1 cell in feros-lab-tiny: 1 measured now, 0 failed, 0 cannot be done here\n\
+         see them: feros lab report feros-lab-tiny\n"
+    );
+    let missing = "absent: not measured, libnothing is not installed (install: apt-get install libnothing)\n";
+    assert!(ran.err.contains(missing), "{}", ran.err);
+    assert!(ran.err.contains("1/1 tiny mock composed 256 B 100 Hz, "), "{}", ran.err);
+    let cells = desk.cells("feros-lab-tiny");
+    assert_eq!(cells[0]["subscriptions"][0]["latency"]["p50"], 1e6, "{cells:?}");
+    assert_eq!((&cells[0]["sent"], &cells[0]["status"]["ended"]), (&20.into(), &"complete".into()));
+
+    let reported = desk.run("report feros-lab-tiny");
+    assert_eq!(reported.success(), "feros-lab-tiny/report.html\n");
+    assert_eq!(reported.err, "");
+    let (page, summary) = (desk.read("feros-lab-tiny/report.html"), desk.read("feros-lab-tiny/report.md"));
+    for text in [&page, &summary] {
+        assert!(text.contains("Known latencies") && text.contains("apt-get install libnothing"), "{summary}");
+    }
+    assert!(page.contains("feros lab run ../scenarios/tiny.toml"), "the command that repeats it");
+    assert_eq!(desk.run("report feros-lab-tiny --out shown/here").success(), "shown/here/report.html\n");
+    assert_eq!(desk.read("shown/here/report.html"), page);
+
+    // A system that fails is a result.
+    desk.write("scenarios/tiny.toml", &crate::bench::TINY.replace("\"mock\"", "\"mock\", \"mock:crash\""));
+    let ran = desk.run("run ../scenarios/tiny.toml --out crashed");
+    assert!(ran.success().starts_with("2 cells in crashed: 1 measured now, 1 failed, 0 cannot"), "{ran:?}");
+    assert!(ran.err.contains("tiny mock:crash: pair ended with signal: 11 (SIGSEGV)"), "{}", ran.err);
+}
+
+#[test]
+fn compare_tells_a_difference_where_there_is_one() {
+    let desk = Desk::new();
+    let run = "run ../scenarios/tiny.toml --system mock";
+    desk.run(run).success();
+    // A finished run is not touched: the same command begins another one.
+    let first = desk.read("feros-lab-tiny/cells.jsonl");
+    assert!(desk.run(run).success().contains("in feros-lab-tiny-2: 1 measured now"));
+    desk.slow_down();
+    assert!(desk.run(run).success().contains("in feros-lab-tiny-3: 1 measured now"));
+    assert_eq!(desk.read("feros-lab-tiny/cells.jsonl"), first);
+
+    let same = desk.run("compare feros-lab-tiny feros-lab-tiny-2 --html same.html");
+    let latency = row(same.success(), "tiny");
+    assert!(latency.contains(&"1×") && latency.contains(&"no difference"), "{latency:?}\n{}", same.out);
+    assert!(same.out.ends_with("same.html\n") && desk.read("same.html").starts_with("<!DOCTYPE html>"));
+    let worse = desk.run("compare feros-lab-tiny feros-lab-tiny-3 --differences");
+    let latency = row(worse.success(), "tiny");
+    assert!(latency.contains(&"2×") && latency.last() == Some(&"worse"), "{latency:?}\n{}", worse.out);
+}
