@@ -130,7 +130,7 @@ pub struct Figure {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FigureKind {
-    /// A line per series over `x`; logarithmic where values span more than two orders of magnitude.
+    /// A line per series over `x`; an axis is logarithmic where its values span a factor of 20 or more.
     Lines,
     /// Box plots.
     Boxes,

@@ -19,7 +19,7 @@ pub(crate) enum Scale {
 }
 
 /// A logarithmic axis begins to be easier to read where the largest is so many times the smallest.
-const LOG_FROM: f64 = 20.0;
+pub(crate) const LOG_FROM: f64 = 20.0;
 
 impl Scale {
     /// An axis on which these numbers fit.

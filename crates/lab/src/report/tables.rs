@@ -7,6 +7,7 @@ use super::lines::mean_timeline;
 use super::metric::Better;
 use super::quantity::{Unit, dimension_title, dimension_with_value};
 use super::rows::{layer_names, layers};
+use super::scale::LOG_FROM;
 use super::selection::{Panel, Sample, Selection, distribution};
 use crate::record::{FigureKind, Status};
 
@@ -253,7 +254,7 @@ impl Shade {
         if selection.metric.unit() == Unit::Percent {
             (low, high) = (low.min(0.0), high.max(100.0));
         }
-        let log = low > 0.0 && high / low > 20.0 && selection.metric.unit() != Unit::Percent;
+        let log = low > 0.0 && high / low >= LOG_FROM && selection.metric.unit() != Unit::Percent;
         match selection.metric.better() {
             Better::Higher => Self { best: high, worst: low, log },
             _ => Self { best: low, worst: high, log },
