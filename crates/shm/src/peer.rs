@@ -269,6 +269,12 @@ impl PeerSubscription {
         true
     }
 
+    /// Says that the memory of a publisher of this process has come into being, and wakes the subscription to open it.
+    pub fn tell_ready(&self) {
+        self.entry().count_ready(self.entry.generation());
+        self.ring();
+    }
+
     /// Whether the subscription exists, in a process that may have ended.
     pub fn exists(&self) -> bool {
         self.entry().is_open(self.entry.generation())

@@ -285,6 +285,10 @@ fn the_own_process_is_a_peer_like_others() {
     assert!(first.peer().is_alive());
     assert!(first.ring());
     subscription.wait();
+    let ready = subscription.entry.publishers_ready();
+    first.tell_ready();
+    subscription.wait();
+    assert_eq!(subscription.entry.publishers_ready(), ready + 1);
     let attachment = subscription.entry.attach(PUBLISHER, 7).unwrap();
     assert!(first.is_attached(PUBLISHER) && !first.is_attached(random_id()));
     let seen = second.attachment(PUBLISHER).unwrap();

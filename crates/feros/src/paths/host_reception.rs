@@ -20,7 +20,7 @@ use feros_shm::{
 use crate::paths::host::{self, LONGEST_QUEUE};
 use crate::paths::merge::{FastLink, FromLink, Links};
 
-/// A link that could not be opened yet is tried again not sooner.
+/// A link that could not be opened yet is tried again not sooner, unless a publisher says that it is ready.
 const RETRY: Duration = Duration::from_millis(1);
 /// A link that failed is tried again with a message that comes so much later, which is doubled each time ...
 const FIRST_RETRY_OF_FAILED: Duration = Duration::from_secs(1);
@@ -37,6 +37,8 @@ pub(crate) struct HostReception {
     type_hash: Option<[u8; 32]>,
     /// Publishers whose shared memory has not come into being yet; they ring when it has.
     pending: Vec<PendingLink>,
+    /// How often publishers had said so at the last try.
+    ready_seen: u32,
     has_orphans: bool,
     shared: Arc<HostReceptionState>,
 }
@@ -89,6 +91,11 @@ impl PendingLink {
         Self { publisher, id, retry_at: None, unmapped: 0, failed: None }
     }
 
+    /// Whether it is time to try. What a publisher says is never passed over: no other ring may follow.
+    fn is_due(&self, now: Instant, is_told: bool) -> bool {
+        is_told || self.retry_at.is_none_or(|at| at <= now)
+    }
+
     /// After a try that failed.
     fn note(&mut self, failure: OpenFailure, tried: Instant) {
         let OpenFailure { obstacle, why } = failure;
@@ -136,6 +143,7 @@ impl HostReception {
             ringer: ringer.clone(),
             type_hash,
             pending: Vec::new(),
+            ready_seen: 0,
             has_orphans: false,
             shared: Arc::default(),
         }
@@ -208,7 +216,9 @@ impl HostReception {
     pub(crate) fn open_pending(&mut self, engine: &dyn EngineSubscription, links: &mut Links) {
         let Some(entry) = self.entry.clone() else { return };
         let now = Instant::now();
-        let is_due = |pending: &PendingLink| pending.retry_at.is_none_or(|at| at <= now);
+        let ready = entry.publishers_ready();
+        let is_told = std::mem::replace(&mut self.ready_seen, ready) != ready;
+        let is_due = |pending: &PendingLink| pending.is_due(now, is_told);
         if !self.pending.iter().any(is_due) {
             return;
         }
@@ -441,6 +451,17 @@ impl FastLink for HostLink {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_publisher_that_says_it_is_ready_is_tried_at_once() {
+        let now = Instant::now();
+        let mut pending = PendingLink::new(Gid([1; 16]), NonZeroU64::MIN);
+        assert!(pending.is_due(now, false), "never tried");
+        pending.note(OpenFailure { obstacle: None, why: String::new() }, now);
+        assert!(!pending.is_due(now, false), "it has just been tried");
+        assert!(pending.is_due(now, true));
+        assert!(pending.is_due(now + RETRY, false));
+    }
 
     #[test]
     fn absurd_headers_are_refused() {

@@ -177,7 +177,7 @@ impl HostSending {
             None => {
                 let peer = open_peer(found)?;
                 // It could not open its link before; now it can.
-                peer.ring();
+                peer.tell_ready();
                 let traced = Endpoint::new(Kind::Subscription, found.gid.0, &self.topic);
                 HostRoute { subscription: found.gid, peer, state: HostState::Pending, traced }
             }

@@ -2,7 +2,7 @@
 //! memory, and how much of it it has taken.
 //!
 //! The subscription's process writes, the publishers' processes read, except for the flag with which a publisher says
-//! that it sleeps and the number of its first message. All words are atomics and any content is valid, so a stranger's scribbling can mislead but not corrupt.
+//! that it sleeps, the number of its first message, and the count of publishers that have become ready. All words are atomics and any content is valid, so a stranger's scribbling can mislead but not corrupt.
 //!
 //! # Why no wake-up is lost
 //!
@@ -15,6 +15,9 @@
 //! counts, then looks whether anybody waits: again one of them sees the other. The kernel closes the gap between the
 //! publisher's last look and its sleep: it does not let it sleep on a word that has changed. Whoever wakes makes the word
 //! even and larger, so that a publisher that has come back to wait does not sleep on what was answered already.
+//!
+//! *Becoming ready.* A publisher makes its memory, counts `ready` up, then rings. The subscription reads `ready`, then tries
+//! to open the memory. If it came too early it read the count too early as well, and finds another one when the ring comes.
 //!
 //! *Changing hands.* The epoch is odd while a publisher is attached, and it changes before anything else does: a seqlock.
 //! Whoever has read something looks at the epoch again, and drops what it read if it changed.
@@ -73,6 +76,8 @@ pub(crate) struct Entry {
     place: AtomicU64,
     /// Odd while the entry belongs to a subscription; tells its users apart.
     generation: AtomicU32,
+    /// How often a publisher has said that its memory has come into being, modulo 2^32.
+    ready: AtomicU32,
     attachments: Attachments,
 }
 
@@ -119,6 +124,7 @@ impl Entry {
         Self {
             place: AtomicU64::new(0),
             generation: AtomicU32::new(0),
+            ready: AtomicU32::new(0),
             attachments: Attachments(std::array::from_fn(|_| Attachment::new())),
         }
     }
@@ -152,6 +158,18 @@ impl Entry {
         fence(Ordering::SeqCst); // pairs with the fence in `set_place`
         let place = place::decode(self.place.load(Ordering::Acquire));
         place.filter(|_| self.is_open(generation))
+    }
+
+    /// To be called when a publisher's memory has come into being, and followed by a ring. Publishers only.
+    pub(crate) fn count_ready(&self, generation: u32) {
+        if self.is_open(generation) {
+            self.ready.fetch_add(1, Ordering::Release);
+        }
+    }
+
+    /// How often that was said, to be read before that memory is opened.
+    pub(crate) fn ready(&self) -> u32 {
+        self.ready.load(Ordering::Acquire)
     }
 
     /// The attachment at `index`, below [`MAX_ATTACHMENTS`].

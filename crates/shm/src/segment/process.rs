@@ -350,6 +350,13 @@ impl SubscriptionEntry {
         self.inner.entry().set_place(place);
     }
 
+    /// How often publishers have said that their memory has come into being
+    /// ([`PeerSubscription::tell_ready`](crate::PeerSubscription::tell_ready)), modulo 2^32. Whoever reads it before opening that
+    /// memory, and comes too early, is rung and reads another number then.
+    pub fn publishers_ready(&self) -> u32 {
+        self.inner.entry().ready()
+    }
+
     /// Tells the publisher of this id that the subscription hears it by shared memory and has room for `capacity` of its
     /// messages. To be called when the link to the publisher's messages is open. Whoever attaches the same publisher
     /// twice has two attachments, of which the publisher finds one.

@@ -24,6 +24,29 @@ fn open_entry() -> (Arc<Entry>, u32) {
     (Arc::new(entry), generation)
 }
 
+/// A subscription that comes too early to open the memory of a publisher finds out that it has to try again.
+#[test]
+fn a_publisher_that_becomes_ready_during_a_try_is_noticed() {
+    explore(|| {
+        let (entry, generation) = open_entry();
+        let memory = Arc::new(AtomicU32::new(0));
+        let publisher = {
+            let (entry, memory) = (entry.clone(), memory.clone());
+            thread::spawn(move || {
+                memory.store(1, Ordering::Relaxed);
+                entry.count_ready(generation);
+            })
+        };
+        let seen = entry.ready();
+        let is_open = memory.load(Ordering::Relaxed) == 1;
+        publisher.join().unwrap();
+        assert!(is_open || entry.ready() != seen);
+        entry.close();
+        entry.count_ready(generation);
+        assert_eq!(entry.ready(), 1, "who knew a former subscription is not heard");
+    });
+}
+
 /// The subscription joins an executor while a publisher sends: it finds the message, or is woken. `looks_itself`: it looks
 /// for messages after it has told its place; else it rings itself, as executors have it.
 fn a_message_while_moving_in(looks_itself: bool) {
