@@ -31,6 +31,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -323,6 +324,15 @@ static inline bool contract_take(struct contract *c, const char *name, const cha
   return true;
 }
 
+/* Locks the memory that the process has and will have, where the laboratory asks for it. A refusal is said, and the run goes on: the
+ * laboratory sees from outside what is locked. */
+static inline void contract_lock_memory(void) {
+  const char *asked = getenv("FEROS_LAB_LOCK_MEMORY");
+  if (asked == NULL || strcmp(asked, "1") != 0) return;
+  if (mlockall(MCL_CURRENT | MCL_FUTURE) != 0)
+    fprintf(stderr, "error: mlockall was refused: %s; raise the limit memlock (ulimit -l), or run it as root\n", strerror(errno));
+}
+
 /* Fills `c` from the arguments and defaults; ends with code 64 where an argument is unknown or wrong. */
 static inline void contract_parse(struct contract *c, int argc, char **argv, struct contract_extra *extras, size_t n) {
   memset(c, 0, sizeof *c);
@@ -358,6 +368,7 @@ static inline void contract_parse(struct contract *c, int argc, char **argv, str
   const size_t least = c->is_string ? (size_t) CONTRACT_STAMP_DIGITS : (size_t) CONTRACT_STAMP_BYTES;
   if (c->role != CONTRACT_NODES && c->role != CONTRACT_FLOORS && c->size_bytes < least) contract_refuse("--size", "", "the payload has no room for the stamp");
   if (c->role == CONTRACT_CHAIN && c->nodes < 2) contract_refuse("--nodes", "", "a chain has at least 2 nodes");
+  contract_lock_memory();
 }
 
 /* --- stamps ------------------------------------------------------------------------------------------------------ */

@@ -12,6 +12,7 @@
 """
 
 import argparse
+import ctypes
 import json
 import os
 import select
@@ -21,6 +22,7 @@ import time
 from array import array
 from types import SimpleNamespace
 
+MCL_CURRENT, MCL_FUTURE = 1, 2
 VERSION, WRONG_ARGUMENTS, NOT_INSTALLED = 1, 64, 69
 ROLES = ["talker", "listener", "relay", "pair", "chain", "nodes", "floors"]
 STAMP_BYTES, STAMP_DIGITS = 16, 32
@@ -43,6 +45,17 @@ def _number(least, most, kind=int):
         return value
 
     return convert
+
+
+def lock_memory():
+    """Locks the memory that the process has and will have, where the laboratory asks for it. A refusal is said, and the run goes on:
+    the laboratory sees from outside what is locked."""
+    if os.environ.get("FEROS_LAB_LOCK_MEMORY") != "1":
+        return
+    library = ctypes.CDLL(None, use_errno=True)
+    if library.mlockall(MCL_CURRENT | MCL_FUTURE) != 0:
+        reason = os.strerror(ctypes.get_errno())
+        sys.stderr.write(f"error: mlockall was refused: {reason}; raise the limit memlock (ulimit -l), or run it as root\n")
 
 
 def parse(words, extras=()):
@@ -84,6 +97,7 @@ def parse(words, extras=()):
         parser.error(f"--size {found.size}: the payload has no room for the stamp")
     if found.role == "chain" and found.nodes < 2:
         parser.error("--nodes: a chain has at least 2 nodes")
+    lock_memory()
     return found
 
 

@@ -3,7 +3,8 @@
 //! Arguments in, one JSON object a line out; `peers/README.md` is the page for who writes such a program.
 
 pub use feros_lab_contract::{
-    CONTRACT, Durability, Executor, History, MessageType, Placement, PublishMode, Reliability, Role,
+    CONTRACT, Durability, Executor, History, LOCK_MEMORY, MessageType, Placement, PublishMode, Reliability,
+    Role,
 };
 use feros_trace_analysis::PointSeries;
 use serde::Deserialize;

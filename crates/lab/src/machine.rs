@@ -11,6 +11,8 @@ pub struct Machine {
     pub no_remote: Option<String>,
     /// Why there is no real-time scheduling, where there is none.
     pub no_realtime: Option<String>,
+    /// Why programs cannot lock their memory, where they cannot.
+    pub no_memory_lock: Option<String>,
 }
 
 impl Machine {
@@ -39,7 +41,9 @@ impl Machine {
             "SCHED_FIFO is refused here (chrt --fifo 50 fails): run it as root, or raise the limit rtprio"
                 .to_owned()
         });
-        Self { no_remote, no_realtime }
+        let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+        let limits = std::fs::read_to_string("/proc/self/limits").unwrap_or_default();
+        Self { no_remote, no_realtime, no_memory_lock: no_memory_lock(&status, &limits) }
     }
 
     /// What the report says of it.
@@ -72,12 +76,29 @@ impl Machine {
             read("/proc/sys/net/core/rmem_max").map(|bytes| format!("{bytes} bytes at most")),
         );
         put("real time", Some(self.no_realtime.clone().unwrap_or_else(|| "SCHED_FIFO is allowed".into())));
+        put("memory lock", Some(self.no_memory_lock.clone().unwrap_or_else(|| "mlockall is allowed".into())));
         put(
             "remote",
             Some(self.no_remote.clone().unwrap_or_else(|| "network namespaces are allowed".into())),
         );
         all
     }
+}
+
+/// CAP_IPC_LOCK among the bits of the effective capabilities.
+const IPC_LOCK: u64 = 1 << 14;
+
+/// Why programs cannot lock all of their memory, by the status and the limits of a process as /proc shows them.
+fn no_memory_lock(status: &str, limits: &str) -> Option<String> {
+    let capabilities = field(status, "CapEff").and_then(|bits| u64::from_str_radix(&bits, 16).ok());
+    let limit = limits.lines().find_map(|line| line.strip_prefix("Max locked memory"));
+    let limit = limit.and_then(|values| values.split_ascii_whitespace().next()).unwrap_or("unknown");
+    if capabilities.is_some_and(|bits| bits & IPC_LOCK != 0) || limit == "unlimited" {
+        return None;
+    }
+    Some(format!(
+        "mlockall is refused here (the limit memlock is {limit} bytes): run it as root, or raise it (ulimit -l unlimited)"
+    ))
 }
 
 fn read(path: &str) -> Option<String> {
@@ -94,4 +115,23 @@ pub(crate) fn which(name: &str) -> Option<PathBuf> {
     std::env::split_paths(&std::env::var_os("PATH")?)
         .map(|folder| folder.join(name))
         .find(|path| path.is_file())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::no_memory_lock;
+
+    #[test]
+    fn memory_is_locked_by_who_has_the_capability_or_no_limit() {
+        let limits = |limit: &str| {
+            format!("Max processes  9  9  processes\nMax locked memory  {limit}  8388608  bytes\n")
+        };
+        let (user, root) = ("CapEff:\t0000000000000000\n", "CapEff:\t000001ffffffffff\n");
+        let refused = no_memory_lock(user, &limits("8388608")).expect("neither is there");
+        assert!(refused.contains("8388608 bytes") && refused.contains("ulimit -l"), "{refused}");
+        assert_eq!(no_memory_lock(root, &limits("8388608")), None);
+        assert_eq!(no_memory_lock(user, &limits("unlimited")), None);
+        assert!(no_memory_lock("CapEff:\t0000000000002000\n", &limits("0")).is_some(), "another capability");
+        assert!(no_memory_lock("", "").is_some(), "what is not known is not promised");
+    }
 }

@@ -195,7 +195,8 @@ pub struct Record {
     /// Of the link: `wire_bytes_per_message`, `wire_packets_per_message`, `wire_bytes`, `wire_packets_dropped_by_queue`, ...
     /// Of processes together (code: the most of one; servers apart, with `server_` before): `cpu_percent`, `cpu_percent_p50`,
     /// `cpu_percent_p95`, `pss_bytes`, `private_bytes`, `resident_bytes`, `virtual_bytes`, `threads`, `code_bytes` (mapped),
-    /// `code_file_bytes` (of the files), `context_switches_per_second`. Oddities: `samples_before_sent`, `not_understood_lines`.
+    /// `code_file_bytes` (of the files), `context_switches_per_second`, `locked_bytes`. Of the condition of real time, 1 or 0: `realtime`
+    /// (SCHED_FIFO), `memory_locked` (each program's, seen from outside). Oddities: `samples_before_sent`, `not_understood_lines`.
     pub values: BTreeMap<String, f64>,
     /// Each process with the same names.
     pub processes: Vec<Process>,

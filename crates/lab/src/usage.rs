@@ -41,6 +41,11 @@ impl UsageWatch {
     pub(crate) fn begin(&mut self) {
         self.began = self.look();
         self.last = self.began;
+        let locked = |pid| kilobytes(&format!("/proc/{pid}/status"), "VmLck:");
+        let bytes: u64 = family(self.pid).into_iter().map(locked).sum();
+        if bytes > 0 {
+            self.values.insert("locked_bytes".into(), bytes as f64);
+        }
     }
 
     /// Looks once more; nothing changes where the process has ended.

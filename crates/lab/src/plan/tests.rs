@@ -63,7 +63,7 @@ fn plan(machine: &Machine) -> Plan {
 
 #[test]
 fn systems_take_turns_within_a_group_and_repetitions_are_outermost() {
-    let plan = plan(&Machine { no_remote: None, no_realtime: None });
+    let plan = plan(&Machine { no_remote: None, no_realtime: None, no_memory_lock: None });
     let first: Vec<_> =
         plan.steps.iter().take(4).map(|step| (step.cell.system.as_str(), step.cell.size_bytes)).collect();
     assert_eq!(first, [("alpha", 256), ("beta", 256), ("alpha", 4096), ("beta", 4096)]);
@@ -76,7 +76,8 @@ fn systems_take_turns_within_a_group_and_repetitions_are_outermost() {
 
 #[test]
 fn what_cannot_be_done_says_why() {
-    let plan = plan(&Machine { no_remote: Some("needs root".into()), no_realtime: None });
+    let plan =
+        plan(&Machine { no_remote: Some("needs root".into()), no_realtime: None, no_memory_lock: None });
     let why = |system: &str, placement: &str, qos: &str| {
         let step = plan.steps.iter().find(|step| {
             (step.cell.system.as_str(), step.cell.placement.word(), step.cell.qos_name.as_str())
@@ -93,7 +94,8 @@ fn what_cannot_be_done_says_why() {
 
 #[test]
 fn the_estimate_learns_what_starting_costs() {
-    let plan = plan(&Machine { no_remote: Some("needs root".into()), no_realtime: None });
+    let plan =
+        plan(&Machine { no_remote: Some("needs root".into()), no_realtime: None, no_memory_lock: None });
     let mut costs = Costs::default();
     let (guess, guessed) = costs.of(&plan, |_| true);
     let runnable: Vec<_> = plan.steps.iter().filter(|step| step.skip.is_none()).collect();
@@ -116,7 +118,7 @@ fn the_estimate_learns_what_starting_costs() {
 
 #[test]
 fn dimensions_are_those_that_records_may_have() {
-    for step in plan(&Machine { no_remote: None, no_realtime: None }).steps {
+    for step in plan(&Machine { no_remote: None, no_realtime: None, no_memory_lock: None }).steps {
         for name in step.cell.dimensions().keys() {
             assert!(crate::record::DIMENSIONS.contains(&name.as_str()), "{name}");
         }

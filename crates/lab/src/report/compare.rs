@@ -168,6 +168,11 @@ fn differs(ours: &[Sample<'_>], theirs: &[Sample<'_>]) -> Option<String> {
     if realtime(ours) != realtime(theirs) {
         return Some("one with real-time scheduling, one without".to_owned());
     }
+    let locked =
+        |samples| first(samples, |record| record.values.get("memory_locked").copied().unwrap_or(0.0));
+    if locked(ours) != locked(theirs) {
+        return Some("one with locked memory, one without".to_owned());
+    }
     None
 }
 

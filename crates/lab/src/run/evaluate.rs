@@ -391,6 +391,15 @@ pub(super) fn costs(
     processes
 }
 
+/// Whether each of these programs had its memory locked when the messages began.
+pub(super) fn is_locked(programs: &[String], processes: &[Process]) -> bool {
+    let locked = |name: &String| {
+        let process = processes.iter().find(|process| process.role == *name);
+        process.is_some_and(|process| process.values.get("locked_bytes").is_some_and(|bytes| *bytes > 0.0))
+    };
+    !programs.is_empty() && programs.iter().all(locked)
+}
+
 /// What was on the link from the first message on, warm-up included.
 pub(super) fn wire(before: &Counters, after: &Counters, published: u64, values: &mut BTreeMap<String, f64>) {
     let of = |get: fn(&DirectionCounters) -> u64| {

@@ -371,6 +371,12 @@ impl Runner<'_> {
         {
             self.say_once(&format!("measured without real-time scheduling: {reason}"));
         }
+        let locks_memory = cell.realtime && self.options.machine.no_memory_lock.is_none();
+        if cell.realtime
+            && let Some(reason) = &self.options.machine.no_memory_lock
+        {
+            self.say_once(&format!("measured without locked memory: {reason}"));
+        }
         let load = match surroundings::ProcessorLoad::begin(cell.cpu_load_percent) {
             Ok(load) => load,
             Err(error) => return failed(format!("no load could be made: {error}")),
@@ -383,6 +389,7 @@ impl Runner<'_> {
             domain: surroundings::free_domain(u32::try_from(index).unwrap_or(0).wrapping_mul(7)),
             port: surroundings::free_port(),
             realtime,
+            locks_memory,
             interrupted: self.options.interrupted,
         };
         let ended = Session::new(cell, &context, &network, raw).run();
@@ -417,7 +424,15 @@ impl Runner<'_> {
                 Status::Skipped(reason)
             }
         };
+        let asked: Vec<String> = ended.programs.iter().map(|program| program.name.clone()).collect();
         let processes = evaluate::costs(ended.programs, ended.servers, &mut values);
+        if cell.realtime {
+            let is_locked = evaluate::is_locked(&asked, &processes);
+            values.insert("memory_locked".into(), f64::from(u8::from(is_locked)));
+            if self.options.machine.no_memory_lock.is_none() && !is_locked && status == Status::Complete {
+                self.say_once(&format!("{}: its programs did not lock their memory", cell.system));
+            }
+        }
         Ok(Record {
             status,
             sent: evaluation.sent,

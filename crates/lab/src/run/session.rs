@@ -12,7 +12,7 @@ use super::network::{Host, Network};
 use super::program::{Event, Program, Said, Start, Words};
 use super::raw::RawFile;
 use super::surroundings::CELL_MARK;
-use crate::contract::{EXIT_NOT_INSTALLED, ErrorKind, Placement, Role};
+use crate::contract::{EXIT_NOT_INSTALLED, ErrorKind, LOCK_MEMORY, Placement, Role};
 use crate::peer::{Port, Server, SystemRef};
 use crate::plan::Cell;
 use crate::scenario::Workload;
@@ -28,6 +28,8 @@ pub(super) struct Context<'a> {
     pub(super) domain: u32,
     pub(super) port: u16,
     pub(super) realtime: bool,
+    /// Programs are asked to lock their memory.
+    pub(super) locks_memory: bool,
     pub(super) interrupted: &'a AtomicBool,
 }
 
@@ -225,7 +227,10 @@ impl<'a> Session<'a> {
             command.extend(variant.arguments.iter().map(|word| words.fill(word)));
         }
         command.extend(arguments(self.cell, plan));
-        let environment = self.environment(plan.host);
+        let mut environment = self.environment(plan.host);
+        if self.context.locks_memory {
+            environment.insert(LOCK_MEMORY.to_owned(), "1".to_owned());
+        }
         let start = Start {
             name: plan.name.clone(),
             words: command,

@@ -19,7 +19,7 @@ static MACHINE: Mutex<()> = Mutex::new(());
 pub(crate) struct Bench {
     pub(crate) folder: tempfile::TempDir,
     peers: Peers,
-    machine: Machine,
+    pub(crate) machine: Machine,
 }
 
 /// What a run came to, and what was said.
@@ -59,7 +59,11 @@ impl Bench {
         Self {
             folder: tempfile::tempdir().unwrap(),
             peers: Peers::read(&crate_folder().join("peers")).unwrap(),
-            machine: Machine { no_remote: Some("not in this test".into()), no_realtime: None },
+            machine: Machine {
+                no_remote: Some("not in this test".into()),
+                no_realtime: None,
+                no_memory_lock: None,
+            },
         }
     }
 

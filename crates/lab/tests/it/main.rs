@@ -4,4 +4,5 @@
 mod bench;
 mod faults;
 mod folder;
+mod realtime;
 mod scenarios;

@@ -13,7 +13,7 @@ use crate::bench::crate_folder;
 fn every_scenario_is_understood_in_every_grid() {
     let peers = Peers::read(&crate_folder().join("peers")).unwrap();
     let check = |name: &str| peers.system(name).map(|_| ());
-    let machine = Machine { no_remote: None, no_realtime: None };
+    let machine = Machine { no_remote: None, no_realtime: None, no_memory_lock: None };
     let mut items = BTreeSet::new();
     for path in scenario_files(&crate_folder().join("scenarios")).unwrap() {
         let file = ScenarioFile::read(&path).unwrap();

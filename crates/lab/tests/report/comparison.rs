@@ -108,3 +108,14 @@ fn what_is_another_experiment_is_not_compared() {
     let CompareError::NothingInCommon(reasons) = &error;
     assert!(reasons.len() > 3 && error.to_string().contains("cannot be compared"), "{error}");
 }
+
+#[test]
+fn locked_memory_is_another_experiment() {
+    let before = results(&Synthetic::new(5, 1), "compare-unlocked");
+    let mut after = Synthetic::new(5, 1);
+    for record in &mut after.records {
+        record.values.insert("memory_locked".to_owned(), 1.0);
+    }
+    let error = compare_runs(&before, &results(&after, "compare-locked")).unwrap_err();
+    assert!(error.to_string().contains("one with locked memory, one without"), "{error}");
+}

@@ -20,6 +20,7 @@
 //! ```
 
 mod arguments;
+mod memory;
 mod output;
 mod pace;
 mod samples;
@@ -37,6 +38,8 @@ pub use words::{Durability, Executor, History, MessageType, Placement, PublishMo
 
 /// The version of the contract that this crate keeps.
 pub const CONTRACT: u32 = 1;
+/// The variable with which the laboratory asks a program to lock its memory (`mlockall`): 1.
+pub const LOCK_MEMORY: &str = "FEROS_LAB_LOCK_MEMORY";
 /// Exit code for arguments that are unknown or wrong.
 pub const WRONG_ARGUMENTS: u8 = 64;
 /// Exit code where something is not installed or has no licence.
@@ -63,8 +66,18 @@ impl Program<'_> {
                 return ExitCode::from(WRONG_ARGUMENTS);
             }
         };
+        self.run_with(&arguments, program)
+    }
+
+    /// [`Self::run`] with arguments that came in another way, as those of a component do.
+    pub fn run_with(
+        self,
+        arguments: &Arguments,
+        program: impl FnOnce(&Arguments, &Output) -> Result<Ended, Failure>,
+    ) -> ExitCode {
+        memory::lock_where_asked();
         let output = Output::hello(self.system, self.version, arguments.role);
-        match program(&arguments, &output) {
+        match program(arguments, &output) {
             Ok(Ended { .. }) => ExitCode::SUCCESS,
             Err(failure) => output.error(&failure),
         }

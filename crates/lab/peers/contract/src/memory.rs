@@ -1,0 +1,17 @@
+//! Memory that stays in RAM, where the laboratory's condition of real time asks for it.
+
+use rustix::mm::{MlockAllFlags, mlockall};
+
+use crate::LOCK_MEMORY;
+
+/// Locks what the process has and will have. A refusal is said, and the run goes on: the laboratory sees from outside what is locked.
+pub(crate) fn lock_where_asked() {
+    if std::env::var_os(LOCK_MEMORY).is_none_or(|value| value != "1") {
+        return;
+    }
+    if let Err(error) = mlockall(MlockAllFlags::CURRENT | MlockAllFlags::FUTURE) {
+        eprintln!(
+            "error: mlockall was refused: {error}; raise the limit memlock (ulimit -l), or run it as root"
+        );
+    }
+}
