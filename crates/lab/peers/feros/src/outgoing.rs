@@ -62,6 +62,11 @@ impl<'a, M: Carrier> Outgoing<'a, M> {
         Ok(Self { task, publisher, published: task.arguments.published(), pool: Pool::default() })
     }
 
+    /// The same with messages that subscriptions give back to this pool.
+    pub(crate) fn with_pool(self, pool: Pool<M>) -> Self {
+        Self { pool, ..self }
+    }
+
     /// Waits for subscriptions, and for a moment for the path that their messages will take.
     pub(crate) fn wait_for(&self, subscriptions: usize) -> Result<(), Failure> {
         while self.publisher.subscription_count() < subscriptions {
