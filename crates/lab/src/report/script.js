@@ -26,5 +26,10 @@ for (const button of document.querySelectorAll('.legend button')) {
     }
   });
 }
-// Paper shows the numbers too.
-addEventListener('beforeprint', () => { for (const part of document.querySelectorAll('details')) part.open = true; });
+// Paper shows the numbers, too; after that the screen is as it was.
+let unfolded = [];
+addEventListener('beforeprint', () => {
+  unfolded = [...document.querySelectorAll('details:not([open])')];
+  for (const part of unfolded) part.open = true;
+});
+addEventListener('afterprint', () => { for (const part of unfolded) part.open = false; });

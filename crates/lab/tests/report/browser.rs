@@ -100,6 +100,17 @@ impl Browser {
             .collect()
     }
 
+    /// The page on paper of this many centimetres, as a PDF.
+    fn print(&self, path: &Path, (width, height): (f64, f64)) -> Vec<u8> {
+        let paper =
+            json!({"paperWidth": width / 2.54, "paperHeight": height / 2.54, "printBackground": true});
+        let printed = self.devtools("Page.printToPDF", &paper);
+        let bytes =
+            base64::engine::general_purpose::STANDARD.decode(printed["data"].as_str().unwrap()).unwrap();
+        std::fs::write(path, &bytes).unwrap();
+        bytes
+    }
+
     fn screenshot(&self, path: &Path, whole: bool) {
         let taken = self.devtools("Page.captureScreenshot", &json!({"captureBeyondViewport": whole}));
         let bytes =
@@ -180,6 +191,59 @@ pub(crate) fn looks_well(browser: &Browser, page: &Path) {
                 browser.screenshot(&name("page"), true);
             }
         }
+    }
+}
+
+/// What does not fit on paper, is dark, folded, or would be cut: by names.
+const NOT_FOR_PAPER: &str = "
+    const [wide, high] = arguments, found = [];
+    const name = (one) => one.tagName + '.' + (one.className.baseVal ?? one.className) + ' ' + one.textContent.slice(0, 40);
+    for (const one of document.querySelectorAll('main *'))
+        if (one.checkVisibility() && !one.closest('svg') && one.getBoundingClientRect().right > wide + 1) found.push('wide: ' + name(one));
+    for (const one of document.querySelectorAll('nav, .skip')) if (one.checkVisibility()) found.push('of the screen: ' + name(one));
+    for (const one of document.querySelectorAll('details table'))
+        if (!one.checkVisibility({contentVisibilityAuto: true}) || one.getBoundingClientRect().height < 10) found.push('folded: ' + name(one));
+    for (const one of document.querySelectorAll('.plot, tr, .beside')) {
+        if (!one.checkVisibility()) continue;
+        if (getComputedStyle(one).breakInside !== 'avoid') found.push('may be cut: ' + name(one));
+        if (one.getBoundingClientRect().height > high) found.push('higher than a page: ' + name(one));
+    }
+    for (const one of document.querySelectorAll('.scroll, pre'))
+        if (one.checkVisibility() && one.scrollHeight > one.clientHeight + 2 && getComputedStyle(one).overflowY !== 'visible') found.push('cut: ' + name(one));
+    const paper = getComputedStyle(document.body).backgroundColor;
+    if (paper !== 'rgb(255, 255, 255)') found.push('paper is ' + paper);
+    return found.slice(0, 12);";
+
+#[test]
+fn the_page_is_printed_light_whole_and_unfolded() {
+    let (folder, _, _) = report_of(&Synthetic::new(7, 3), "print");
+    let browser = Browser::start();
+    for (name, paper) in [("a4", (21.0, 29.7)), ("letter", (21.59, 27.94))] {
+        browser.look(1280, 860, "dark");
+        browser.open(&folder.join("report.html"));
+        browser.run("document.documentElement.dataset.theme = 'dark'");
+        // As wide as the paper without its margins, 96 pixels an inch.
+        let pixels = |centimetres: f64| (centimetres / 2.54 * 96.0).floor();
+        let (width, height) = (pixels(paper.0 - 2.4), pixels(paper.1 - 2.8));
+        browser.devtools(
+            "Emulation.setDeviceMetricsOverride",
+            &json!({"width": width, "height": height, "deviceScaleFactor": 1, "mobile": false}),
+        );
+        let dark = json!([{"name": "prefers-color-scheme", "value": "dark"}]);
+        browser.devtools("Emulation.setEmulatedMedia", &json!({"media": "print", "features": dark}));
+        let script = format!("return (function () {{ {NOT_FOR_PAPER} }})({width}, {height})");
+        assert_eq!(browser.run(&script), json!([]), "{name}");
+        assert_eq!(browser.run(TOO_FAINT), json!([]), "{name}");
+        assert_eq!(browser.run(OVERLAPPING), json!([]), "{name}");
+        browser.devtools("Emulation.setEmulatedMedia", &json!({"media": "", "features": dark}));
+        let open = "return document.querySelectorAll('details[open]').length";
+        let before = browser.run(open);
+        let pdf = browser.print(&folder.join(format!("report-{name}.pdf")), paper);
+        let text = String::from_utf8_lossy(&pdf);
+        let pages = text.matches("/Type /Page").count() - text.matches("/Type /Pages").count();
+        assert!(pdf.starts_with(b"%PDF-") && pages >= 3, "{pages} pages, {} bytes", pdf.len());
+        assert_eq!(browser.run(open), before, "after printing the page is as it was");
+        assert_eq!(browser.console(), Vec::<String>::new());
     }
 }
 
