@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::contract::{Executor, MessageType, Placement, PublishMode};
 use crate::record::Value;
-use crate::scenario::{LinkConditions, Qos, Scenario, Variables, Workload};
+use crate::scenario::{Conduct, LinkConditions, Qos, Scenario, Variables, Workload};
 
 /// One cell of a grid in one repetition: everything that its programs are told.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -53,26 +53,9 @@ pub struct Cell {
     pub cpu_load_percent: f64,
     /// Busy work in each callback.
     pub work_micros: u64,
-    /// SCHED_FIFO and locked memory where the machine allows it.
-    pub realtime: bool,
-    /// Messages to measure; 0: `seconds` decides.
-    pub count: u64,
-    /// How long is published, or watched.
-    pub seconds: f64,
-    /// Messages before that do not count.
-    pub warm_up: u64,
-    /// Whether the publisher waits for its subscriptions.
-    pub matched: bool,
-    /// Whether each message is recorded.
-    pub samples: bool,
-    /// Whether memory is looked at.
-    pub memory: bool,
-    /// What is waited for messages under way, or before watching.
-    pub settle_seconds: f64,
-    /// Longest time of a program beyond what it should take.
-    pub timeout_seconds: f64,
-    /// Of what is random.
-    pub seed: u64,
+    /// How it is done.
+    #[serde(flatten)]
+    pub conduct: Conduct,
 }
 
 impl Cell {
@@ -125,18 +108,19 @@ impl Cell {
     /// How long its programs take for what they are told, in seconds, without their start and end. Sending without pause:
     /// as this machine's memory would allow.
     pub fn nominal_seconds(&self) -> f64 {
+        let Conduct { count, seconds, warm_up, settle_seconds, .. } = self.conduct;
         match self.workload {
-            Workload::Nodes | Workload::Idle | Workload::Graph => self.settle_seconds + self.seconds,
+            Workload::Nodes | Workload::Idle | Workload::Graph => settle_seconds + seconds,
             _ => {
                 let each = if self.rate_hz > 0.0 {
                     1.0 / self.rate_hz
                 } else {
                     20e-6 + self.size_bytes as f64 / 1e9
                 };
-                let messages = self.warm_up + self.count;
+                let messages = warm_up + count;
                 let lossy = self.placement == Placement::Remote && self.link != LinkConditions::default();
-                let under_way = if lossy { self.settle_seconds } else { 0.0 };
-                messages as f64 * each + if self.count == 0 { self.seconds } else { 0.0 } + under_way
+                let under_way = if lossy { settle_seconds } else { 0.0 };
+                messages as f64 * each + if count == 0 { seconds } else { 0.0 } + under_way
             }
         }
     }
@@ -232,16 +216,7 @@ fn base(scenario: &Scenario) -> Cell {
         environment: Variables::new(),
         cpu_load_percent: 0.0,
         work_micros: 0,
-        realtime: scenario.realtime,
-        count: scenario.count,
-        seconds: scenario.seconds,
-        warm_up: scenario.warm_up,
-        matched: scenario.matched,
-        samples: scenario.samples,
-        memory: scenario.memory,
-        settle_seconds: scenario.settle_seconds,
-        timeout_seconds: scenario.timeout_seconds,
-        seed: scenario.seed,
+        conduct: scenario.conduct.clone(),
     }
 }
 

@@ -104,8 +104,9 @@ impl Heard {
             }
             Ok(Line::Layers(layer)) => {
                 // Numbers are said where the warm-up is among them.
-                let counts =
-                    |index: usize| layer.numbers.get(index).is_none_or(|number| *number >= cell.warm_up);
+                let counts = |index: usize| {
+                    layer.numbers.get(index).is_none_or(|number| *number >= cell.conduct.warm_up)
+                };
                 let nanos = layer
                     .nanos
                     .iter()
@@ -148,7 +149,7 @@ impl Heard {
     }
 
     fn messages(mut self, cell: &Cell) -> Evaluation {
-        let warm_up = cell.warm_up;
+        let warm_up = cell.conduct.warm_up;
         let total = match &self.publisher_end {
             Some(end) => end.sent,
             // It did not live to say it: what it had published is known up to the last line.
@@ -166,7 +167,7 @@ impl Heard {
         for subscription in 0..count {
             let receipts = self.receipts.remove(&subscription).unwrap_or_default();
             let (received, oddities) = match self.ends.get(&subscription) {
-                Some(end) if !cell.samples => (counted(end, total, warm_up), Oddities::default()),
+                Some(end) if !cell.conduct.samples => (counted(end, total, warm_up), Oddities::default()),
                 _ => sampled(cell, &receipts, &sent_at, total),
             };
             initial_lost += oddities.initial_lost;
@@ -178,7 +179,7 @@ impl Heard {
         let values = &mut evaluation.values;
         put(values, "duplicates", duplicates);
         put(values, "samples_before_sent", impossible);
-        if cell.samples && warm_up > 0 {
+        if cell.conduct.samples && warm_up > 0 {
             values.insert("sent_initial".into(), (total.min(warm_up) * u64::from(count)) as f64);
             values.insert("lost_initial".into(), initial_lost as f64);
         }
@@ -206,16 +207,17 @@ impl Heard {
             .filter(|publication| publication.number >= warm_up)
             .filter_map(|publication| publication.call_nanos)
             .collect();
-        evaluation.publish_call = Distribution::of(&calls, cell.seed);
+        evaluation.publish_call = Distribution::of(&calls, cell.conduct.seed);
         evaluation.timeline = self.timeline(warm_up);
         let joined = join_points(&self.points, warm_up);
-        evaluation.layers = layers(self.layers.into_iter().chain(joined).collect(), cell.seed);
+        evaluation.layers = layers(self.layers.into_iter().chain(joined).collect(), cell.conduct.seed);
         evaluation
     }
 
     /// What came and went per second.
     fn rates(&self, cell: &Cell, values: &mut BTreeMap<String, f64>) {
-        let published = self.published.iter().filter(|publication| publication.number >= cell.warm_up);
+        let published =
+            self.published.iter().filter(|publication| publication.number >= cell.conduct.warm_up);
         let mut times: Vec<u64> = published.filter_map(|publication| publication.at_nanos).collect();
         times.sort_unstable();
         if let (Some(first), Some(last)) = (times.first(), times.last())
@@ -304,7 +306,7 @@ fn sampled(
             oddities.duplicates += 1;
             continue;
         }
-        if receipt.number < cell.warm_up {
+        if receipt.number < cell.conduct.warm_up {
             continue;
         }
         received += 1;
@@ -319,10 +321,10 @@ fn sampled(
         late += u64::from(deadline_nanos > 0 && receipt.nanos > deadline_nanos);
         latencies.push(receipt.nanos.unsigned_abs());
     }
-    let initial = seen.iter().filter(|number| **number < cell.warm_up).count() as u64;
-    oddities.initial_lost = total.min(cell.warm_up).saturating_sub(initial);
-    let sent = total.saturating_sub(cell.warm_up);
-    let latency = Distribution::of(&latencies, cell.seed);
+    let initial = seen.iter().filter(|number| **number < cell.conduct.warm_up).count() as u64;
+    oddities.initial_lost = total.min(cell.conduct.warm_up).saturating_sub(initial);
+    let sent = total.saturating_sub(cell.conduct.warm_up);
+    let latency = Distribution::of(&latencies, cell.conduct.seed);
     (Received { received, lost: sent.saturating_sub(received), late, latency }, oddities)
 }
 

@@ -8,6 +8,7 @@ mod program;
 mod raw;
 mod session;
 mod surroundings;
+mod tasks;
 
 pub use surroundings::remove_shared_memory;
 
@@ -146,7 +147,7 @@ pub fn run(
         format: FORMAT,
         grid: plan.grid.clone(),
         command: options.command.clone(),
-        seed: plan.scenarios.first().map_or(0, |scenario| scenario.seed),
+        seed: plan.scenarios.first().map_or(0, |scenario| scenario.conduct.seed),
         began_unix_seconds: unix_seconds(),
         ended_unix_seconds: None,
         environment: options.machine.environment(),
@@ -358,21 +359,22 @@ impl Runner<'_> {
         };
         let network = match cell.placement {
             Placement::Remote => {
-                match Network::remote(&cell.link, cell.seed.wrapping_add(u64::from(cell.repetition))) {
+                match Network::remote(&cell.link, cell.conduct.seed.wrapping_add(u64::from(cell.repetition)))
+                {
                     Ok(network) => network,
                     Err(reason) => return failed(reason),
                 }
             }
             _ => Network::Local,
         };
-        let realtime = cell.realtime && self.options.machine.no_realtime.is_none();
-        if cell.realtime
+        let realtime = cell.conduct.realtime && self.options.machine.no_realtime.is_none();
+        if cell.conduct.realtime
             && let Some(reason) = &self.options.machine.no_realtime
         {
             self.say_once(&format!("measured without real-time scheduling: {reason}"));
         }
-        let locks_memory = cell.realtime && self.options.machine.no_memory_lock.is_none();
-        if cell.realtime
+        let locks_memory = cell.conduct.realtime && self.options.machine.no_memory_lock.is_none();
+        if cell.conduct.realtime
             && let Some(reason) = &self.options.machine.no_memory_lock
         {
             self.say_once(&format!("measured without locked memory: {reason}"));
@@ -408,11 +410,11 @@ impl Runner<'_> {
         self.note_version(&cell.system, version);
         let evaluation = evaluate::evaluate(cell, &mut ended.programs);
         let mut values = evaluation.values;
-        if cell.realtime {
+        if cell.conduct.realtime {
             values.insert("realtime".into(), f64::from(u8::from(realtime)));
         }
         if let Some((before, after)) = &ended.wire {
-            evaluate::wire(before, after, evaluation.sent + cell.warm_up, &mut values);
+            evaluate::wire(before, after, evaluation.sent + cell.conduct.warm_up, &mut values);
         }
         let status = match ended.outcome {
             Outcome::Complete => Status::Complete,
@@ -426,7 +428,7 @@ impl Runner<'_> {
         };
         let asked: Vec<String> = ended.programs.iter().map(|program| program.name.clone()).collect();
         let processes = evaluate::costs(ended.programs, ended.servers, &mut values);
-        if cell.realtime {
+        if cell.conduct.realtime {
             let is_locked = evaluate::is_locked(&asked, &processes);
             values.insert("memory_locked".into(), f64::from(u8::from(is_locked)));
             if self.options.machine.no_memory_lock.is_none() && !is_locked && status == Status::Complete {

@@ -12,10 +12,10 @@ use super::network::{Host, Network};
 use super::program::{Event, Program, Said, Start, Words};
 use super::raw::RawFile;
 use super::surroundings::CELL_MARK;
-use crate::contract::{EXIT_NOT_INSTALLED, ErrorKind, LOCK_MEMORY, Placement, Role};
+use super::tasks::{Task, program_timeout, tasks};
+use crate::contract::{EXIT_NOT_INSTALLED, ErrorKind, LOCK_MEMORY};
 use crate::peer::{Port, Server, SystemRef};
 use crate::plan::Cell;
-use crate::scenario::Workload;
 
 /// What a cell needs beside itself.
 pub(super) struct Context<'a> {
@@ -210,39 +210,39 @@ impl<'a> Session<'a> {
     }
 
     /// Starts programs; those that must wait for the others to be ready are the answer.
-    fn start_programs(&mut self) -> Result<Vec<ProgramPlan>, String> {
+    fn start_programs(&mut self) -> Result<Vec<Task>, String> {
         let (first, later): (Vec<_>, Vec<_>) =
-            program_plans(self.cell).into_iter().partition(|plan| !plan.after_others);
-        for plan in &first {
-            self.start(plan)?;
+            tasks(self.cell).into_iter().partition(|task| !task.after_others);
+        for task in &first {
+            self.start(task)?;
         }
         Ok(later)
     }
 
-    fn start(&mut self, plan: &ProgramPlan) -> Result<(), String> {
+    fn start(&mut self, task: &Task) -> Result<(), String> {
         let manifest = &self.context.system.peer.manifest;
-        let words = self.words(plan.host);
+        let words = self.words(task.host);
         let mut command: Vec<String> = manifest.program.iter().map(|word| words.fill(word)).collect();
         if let Some(variant) = self.context.system.variant {
             command.extend(variant.arguments.iter().map(|word| words.fill(word)));
         }
-        command.extend(arguments(self.cell, plan));
-        let mut environment = self.environment(plan.host);
+        command.extend(task.arguments(self.cell));
+        let mut environment = self.environment(task.host);
         if self.context.locks_memory {
             environment.insert(LOCK_MEMORY.to_owned(), "1".to_owned());
         }
         let start = Start {
-            name: plan.name.clone(),
+            name: task.name.clone(),
             words: command,
             environment: &environment,
             folder: self.context.scratch,
-            namespace: self.network.namespace(plan.host),
+            namespace: self.network.namespace(task.host),
             realtime: self.context.realtime,
-            first_subscription: plan.index,
+            first_subscription: task.index,
         };
         let index = self.programs.len();
         let program = Program::start(&start, index, &self.sender)
-            .map_err(|error| format!("{} cannot be started: {error}", plan.name))?;
+            .map_err(|error| format!("{} cannot be started: {error}", task.name))?;
         self.programs.push(program);
         Ok(())
     }
@@ -314,14 +314,14 @@ impl<'a> Session<'a> {
     }
 
     /// From the start of the programs until all have ended; why they could not be started.
-    fn drive(&mut self, mut waiting: Vec<ProgramPlan>) -> Result<Result<(), String>, Broken> {
+    fn drive(&mut self, mut waiting: Vec<Task>) -> Result<Result<(), String>, Broken> {
         let longest = program_timeout(self.cell) + GRACE;
         let began = Instant::now();
         loop {
             self.hear()?;
             if !waiting.is_empty() && self.programs.iter().all(|program| program.ready) {
-                for plan in std::mem::take(&mut waiting) {
-                    if let Err(reason) = self.start(&plan) {
+                for task in std::mem::take(&mut waiting) {
+                    if let Err(reason) = self.start(&task) {
                         return Ok(Err(reason));
                     }
                 }
@@ -362,7 +362,7 @@ impl<'a> Session<'a> {
 
     /// The next phase, when it is time.
     fn advance(&mut self) {
-        let settle = Duration::from_secs_f64(self.cell.settle_seconds);
+        let settle = Duration::from_secs_f64(self.cell.conduct.settle_seconds);
         let watched = !self.cell.has_messages();
         match self.phase {
             Phase::Starting => {
@@ -379,7 +379,7 @@ impl<'a> Session<'a> {
             }
             Phase::Settling(since) if since.elapsed() >= settle => self.begin_measuring(),
             Phase::Measuring(since) if watched => {
-                if since.elapsed().as_secs_f64() >= self.cell.seconds {
+                if since.elapsed().as_secs_f64() >= self.cell.conduct.seconds {
                     for program in &mut self.programs {
                         program.usage.sample();
                         program.usage.look_at_memory();
@@ -417,7 +417,7 @@ impl<'a> Session<'a> {
         }
         // Late enough that everything is there, early enough that nothing has ended.
         let due = 0.7 * self.cell.nominal_seconds();
-        if self.cell.memory
+        if self.cell.conduct.memory
             && self.cell.has_messages()
             && !self.memory_seen
             && since.elapsed().as_secs_f64() >= due
@@ -434,7 +434,7 @@ impl<'a> Session<'a> {
         for program in &mut self.programs {
             program.kill();
         }
-        if self.cell.memory {
+        if self.cell.conduct.memory {
             for server in &mut self.servers {
                 server.usage.look_at_memory();
             }
@@ -499,108 +499,4 @@ fn judge(programs: &[Program]) -> Outcome {
     let failures: Vec<String> =
         programs.iter().filter(|program| !program.killed).filter_map(Program::failure).collect();
     if failures.is_empty() { Outcome::Complete } else { Outcome::Failed(failures.join("; ")) }
-}
-
-/// A program of a cell before it is started.
-struct ProgramPlan {
-    name: String,
-    role: Role,
-    host: Host,
-    /// Among subscriptions, or relays.
-    index: u32,
-    topic: u32,
-    after_others: bool,
-}
-
-fn program_plans(cell: &Cell) -> Vec<ProgramPlan> {
-    let plan = |role: Role, host: Host, index: u32, topic: u32| ProgramPlan {
-        name: match role {
-            Role::Listener if cell.subscriptions > 1 => format!("listener {index}"),
-            Role::Relay => format!("relay {index}"),
-            Role::Nodes if cell.nodes > 1 => format!("nodes {index}"),
-            _ => role.word().to_owned(),
-        },
-        role,
-        host,
-        index,
-        topic,
-        after_others: false,
-    };
-    let one_process = matches!(cell.placement, Placement::Composed | Placement::Intra);
-    match cell.workload {
-        Workload::Latency | Workload::Goodput if one_process => vec![plan(Role::Pair, Host::Talker, 0, 0)],
-        Workload::Latency | Workload::Goodput => {
-            let mut plans: Vec<_> =
-                (0..cell.subscriptions).map(|index| plan(Role::Listener, Host::Listener, index, 0)).collect();
-            // Without waiting for its subscriptions a publisher is measured against some that are there already.
-            plans.push(ProgramPlan { after_others: !cell.matched, ..plan(Role::Talker, Host::Talker, 0, 0) });
-            plans
-        }
-        Workload::Chain if one_process => vec![plan(Role::Chain, Host::Talker, 0, 0)],
-        Workload::Chain => {
-            let relays = cell.nodes - 2;
-            let mut plans = vec![plan(Role::Listener, Host::Listener, 0, relays)];
-            plans.extend((0..relays).map(|index| plan(Role::Relay, Host::Listener, index, index)));
-            // The publisher sees the first relay alone: the others must be there before.
-            plans.push(ProgramPlan { after_others: true, ..plan(Role::Talker, Host::Talker, 0, 0) });
-            plans
-        }
-        Workload::Nodes if !one_process => {
-            (0..cell.nodes).map(|index| plan(Role::Nodes, Host::Talker, index, 0)).collect()
-        }
-        Workload::Nodes | Workload::Idle => vec![plan(Role::Nodes, Host::Talker, 0, 0)],
-        Workload::Graph => vec![plan(Role::Graph, Host::Talker, 0, 0)],
-    }
-}
-
-/// How long a program may take altogether.
-pub(super) fn program_timeout(cell: &Cell) -> Duration {
-    Duration::from_secs_f64((cell.nominal_seconds() + cell.timeout_seconds).ceil())
-}
-
-/// The contract's arguments.
-fn arguments(cell: &Cell, plan: &ProgramPlan) -> Vec<String> {
-    let topic = |number: u32| format!("lab{number}");
-    let one_process = matches!(cell.placement, Placement::Composed | Placement::Intra);
-    let mut all: Vec<(&str, String)> = vec![
-        ("role", plan.role.to_string()),
-        ("placement", cell.placement.to_string()),
-        ("topic", topic(plan.topic)),
-        ("type", cell.message_type.to_string()),
-        ("size", cell.size_bytes.to_string()),
-        ("rate", cell.rate_hz.to_string()),
-        ("count", cell.count.to_string()),
-        ("seconds", if cell.count == 0 { cell.seconds.to_string() } else { "0".into() }),
-        ("warm-up", cell.warm_up.to_string()),
-        ("reliability", cell.qos.reliability.to_string()),
-        ("durability", cell.qos.durability.to_string()),
-        ("history", cell.qos.history.to_string()),
-        ("depth", cell.qos.depth.to_string()),
-        ("deadline-ms", cell.qos.deadline_ms.to_string()),
-        ("publish", cell.publish.to_string()),
-        ("timeout", program_timeout(cell).as_secs().to_string()),
-        ("samples", if cell.samples { "all" } else { "none" }.into()),
-        ("work-micros", cell.work_micros.to_string()),
-        ("executor", cell.executor.to_string()),
-    ];
-    match plan.role {
-        Role::Talker => {
-            let subscriptions = if cell.workload == Workload::Chain { 1 } else { cell.subscriptions };
-            all.push(("matched", if cell.matched { subscriptions } else { 0 }.to_string()));
-        }
-        Role::Listener => all.push(("index", plan.index.to_string())),
-        Role::Relay => {
-            all.push(("to", topic(plan.topic + 1)));
-            all.push(("index", plan.index.to_string()));
-        }
-        Role::Pair => all.push(("subscriptions", cell.subscriptions.to_string())),
-        Role::Chain => all.push(("nodes", cell.nodes.to_string())),
-        Role::Nodes => {
-            let alone = !one_process || cell.workload == Workload::Idle;
-            all.push(("nodes", if alone { 1 } else { cell.nodes }.to_string()));
-        }
-        Role::Graph => all.push(("graph", cell.graph.clone())),
-        Role::Floors => {}
-    }
-    all.into_iter().flat_map(|(name, value)| [format!("--{name}"), value]).collect()
 }

@@ -186,6 +186,31 @@ pub struct LinkConditions {
 /// Environment variables.
 pub type Variables = BTreeMap<String, String>;
 
+/// How each cell of a scenario is done.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Conduct {
+    /// SCHED_FIFO and locked memory, where the machine allows it.
+    pub realtime: bool,
+    /// Messages to measure; 0: `seconds` decides.
+    pub count: u64,
+    /// How long is published, or watched.
+    pub seconds: f64,
+    /// Messages before that do not count.
+    pub warm_up: u64,
+    /// Whether the publisher waits for its subscriptions.
+    pub matched: bool,
+    /// Whether each message is recorded, or only counts.
+    pub samples: bool,
+    /// Whether memory is looked at, which costs a moment of each process.
+    pub memory: bool,
+    /// How long is waited after the last message for those under way, or after start before watching.
+    pub settle_seconds: f64,
+    /// Longest time of a program beyond what it should take.
+    pub timeout_seconds: f64,
+    /// Seed of what is random.
+    pub seed: u64,
+}
+
 /// A scenario as one grid asks for it: nothing is open any more.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Scenario {
@@ -201,8 +226,6 @@ pub struct Scenario {
     pub item: String,
     /// What the document found.
     pub finding: String,
-    /// Seed of what is random.
-    pub seed: u64,
     /// What the programs do.
     pub workload: Workload,
     /// The systems: `rcl`, `feros:direct`.
@@ -235,24 +258,8 @@ pub struct Scenario {
     pub cpu_load_percent: Vec<f64>,
     /// Busy work in each callback.
     pub work_micros: Vec<u64>,
-    /// SCHED_FIFO and locked memory, where the machine allows it.
-    pub realtime: bool,
-    /// Messages to measure; 0: `seconds` decides.
-    pub count: u64,
-    /// How long is published, or watched.
-    pub seconds: f64,
-    /// Messages before that do not count.
-    pub warm_up: u64,
-    /// Whether the publisher waits for its subscriptions.
-    pub matched: bool,
-    /// Whether each message is recorded, or only counts.
-    pub samples: bool,
-    /// Whether memory is looked at, which costs a moment of each process.
-    pub memory: bool,
-    /// How long is waited after the last message for those under way, or after start before watching.
-    pub settle_seconds: f64,
-    /// Longest time of a program beyond what it should take.
-    pub timeout_seconds: f64,
+    /// How each of its cells is done.
+    pub conduct: Conduct,
     /// How often each cell is measured.
     pub repetitions: u32,
     /// What is shown of it.

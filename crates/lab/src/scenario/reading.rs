@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use toml::Spanned;
 
-use super::{Grid, LinkConditions, Links, Qos, Scenario, Settings, Variables, Workload};
+use super::{Conduct, Grid, LinkConditions, Links, Qos, Scenario, Settings, Variables, Workload};
 use crate::contract::{Executor, MessageType, Placement, PublishMode};
 use crate::document::{Document, DocumentError};
 use crate::nearest::did_you_mean;
@@ -157,7 +157,6 @@ impl ScenarioFile {
             document: self.contents.document.clone(),
             item: self.contents.item.clone(),
             finding: self.contents.finding.trim().to_owned(),
-            seed: self.contents.seed,
             workload,
             systems: named.into_iter().map(Spanned::into_inner).collect(),
             placements: pick!(placements, vec![Placement::Local]),
@@ -180,15 +179,18 @@ impl ScenarioFile {
                 .map_or_else(|| vec![0.0], |loads| loads.iter().map(|load| load.0).collect()),
             work_micros: pick!(work_micros)
                 .map_or_else(|| vec![0], |works| works.iter().map(|work| work.0).collect()),
-            realtime: pick!(realtime, false),
-            count: pick!(count).map_or(if pick!(seconds).is_some() { 0 } else { 100 }, |count| count.0),
-            seconds: pick!(seconds).map_or(if watched { 3.0 } else { 0.0 }, |seconds| seconds.0),
-            warm_up: pick!(warm_up).map_or(10, |messages| messages.0),
-            matched: pick!(matched, true),
-            samples: pick!(samples, !goodput),
-            memory: pick!(memory, workload != Workload::Latency && workload != Workload::Chain),
-            settle_seconds: pick!(settle_seconds).map_or(1.0, |seconds| seconds.0),
-            timeout_seconds: pick!(timeout_seconds).map_or(20.0, |seconds| seconds.0),
+            conduct: Conduct {
+                realtime: pick!(realtime, false),
+                count: pick!(count).map_or(if pick!(seconds).is_some() { 0 } else { 100 }, |count| count.0),
+                seconds: pick!(seconds).map_or(if watched { 3.0 } else { 0.0 }, |seconds| seconds.0),
+                warm_up: pick!(warm_up).map_or(10, |messages| messages.0),
+                matched: pick!(matched, true),
+                samples: pick!(samples, !goodput),
+                memory: pick!(memory, workload != Workload::Latency && workload != Workload::Chain),
+                settle_seconds: pick!(settle_seconds).map_or(1.0, |seconds| seconds.0),
+                timeout_seconds: pick!(timeout_seconds).map_or(20.0, |seconds| seconds.0),
+                seed: self.contents.seed,
+            },
             repetitions: pick!(repetitions).map_or(1, |repetitions| repetitions.0),
             figures: self.contents.figure.iter().map(|figure| figure.get_ref().clone()).collect(),
         };
@@ -220,16 +222,16 @@ impl ScenarioFile {
         if let Some((key, _)) = empty.into_iter().find(|(_, empty)| *empty) {
             return Err(self.wrong(&format!("`{key}` needs at least one value")));
         }
-        if scenario.count == 0 && scenario.seconds <= 0.0 {
+        if scenario.conduct.count == 0 && scenario.conduct.seconds <= 0.0 {
             return Err(self.wrong("`count` or `seconds` must be more than 0: one of them ends the cell"));
         }
         if scenario.workload == Workload::Chain && scenario.nodes.iter().any(|nodes| *nodes < 2) {
             return Err(self.wrong("`nodes` of a chain must be 2 or more: one publishes, one receives"));
         }
         if scenario.workload != Workload::Goodput
-            && scenario.count == 0
+            && scenario.conduct.count == 0
             && scenario.rates_hz.contains(&0.0)
-            && scenario.samples
+            && scenario.conduct.samples
         {
             return Err(self.wrong(
                 "without pause (`rates_hz = [0]`) `seconds` of samples have no bound: give a `count`, or `samples = false`",
@@ -409,9 +411,12 @@ only = { placement = ["local"] }
     #[test]
     fn a_grid_says_what_is_different() {
         let as_it_stands = resolved(SOUND, None).unwrap().unwrap();
-        assert_eq!((as_it_stands.sizes_bytes.as_slice(), as_it_stands.count), ([256, 4096].as_slice(), 100));
+        assert_eq!(
+            (as_it_stands.sizes_bytes.as_slice(), as_it_stands.conduct.count),
+            ([256, 4096].as_slice(), 100)
+        );
         let quick = resolved(SOUND, Some(Grid::Quick)).unwrap().unwrap();
-        assert_eq!((quick.sizes_bytes.as_slice(), quick.count), ([1 << 20].as_slice(), 5));
+        assert_eq!((quick.sizes_bytes.as_slice(), quick.conduct.count), ([1 << 20].as_slice(), 5));
         assert_eq!(quick.links.len(), 4, "a link for each rate and loss");
         assert_eq!(resolved(SOUND, Some(Grid::Full)).unwrap(), None, "it is not in that grid");
     }
