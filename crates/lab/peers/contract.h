@@ -325,11 +325,11 @@ static inline bool contract_take(struct contract *c, const char *name, const cha
 }
 
 /* Locks the memory that the process has and will have, where the laboratory asks for it. A refusal is said, and the run goes on: the
- * laboratory sees from outside what is locked. */
+ * laboratory sees from outside what is locked. Pages from their first use on: a ring in shared memory is not filled when it is mapped. */
 static inline void contract_lock_memory(void) {
   const char *asked = getenv("FEROS_LAB_LOCK_MEMORY");
   if (asked == NULL || strcmp(asked, "1") != 0) return;
-  if (mlockall(MCL_CURRENT | MCL_FUTURE) != 0)
+  if (mlockall(MCL_CURRENT | MCL_FUTURE | MCL_ONFAULT) != 0)
     fprintf(stderr, "error: mlockall was refused: %s; raise the limit memlock (ulimit -l), or run it as root\n", strerror(errno));
 }
 

@@ -22,7 +22,7 @@ import time
 from array import array
 from types import SimpleNamespace
 
-MCL_CURRENT, MCL_FUTURE = 1, 2
+MCL_CURRENT, MCL_FUTURE, MCL_ONFAULT = 1, 2, 4
 VERSION, WRONG_ARGUMENTS, NOT_INSTALLED = 1, 64, 69
 ROLES = ["talker", "listener", "relay", "pair", "chain", "nodes", "floors"]
 STAMP_BYTES, STAMP_DIGITS = 16, 32
@@ -53,7 +53,7 @@ def lock_memory():
     if os.environ.get("FEROS_LAB_LOCK_MEMORY") != "1":
         return
     library = ctypes.CDLL(None, use_errno=True)
-    if library.mlockall(MCL_CURRENT | MCL_FUTURE) != 0:
+    if library.mlockall(MCL_CURRENT | MCL_FUTURE | MCL_ONFAULT) != 0:
         reason = os.strerror(ctypes.get_errno())
         sys.stderr.write(f"error: mlockall was refused: {reason}; raise the limit memlock (ulimit -l), or run it as root\n")
 
