@@ -43,8 +43,8 @@ pub struct Manifest {
     /// Environment of all its programs.
     #[serde(default)]
     pub environment: BTreeMap<String, String>,
-    /// Beginnings of the names of files that its programs make in `/dev/shm`, or with a `*` before it an end of them. Those that nobody has open are removed after a cell:
-    /// who was killed could not.
+    /// Beginnings of the names of files that its programs make in `/dev/shm`, with a `*` before it an end of them, or `{group}`: the name
+    /// of the user's group. Those that nobody has open are removed after a cell: who was killed could not.
     #[serde(default)]
     pub shared_memory: Vec<String>,
     /// Configurations beside the default one.

@@ -191,7 +191,8 @@ pub struct Record {
     /// Time in each layer of a message's way, in order, where the system can say.
     pub layers: Vec<Layer>,
     /// Everything that is one number, by name with unit. Of messages: `goodput_bytes_per_second`, `receive_rate_hz`, `publish_rate_hz`,
-    /// `lost_percent`, `late_percent`, `sent_initial`, `lost_initial`, `duplicates`, `fairness` (slowest median against fastest).
+    /// `lost_percent`, `late_percent`, `sent_initial`, `lost_initial`, `duplicates`, `fairness` (slowest median against fastest),
+    /// `delivered_of_possible_percent` (of what was sent, or of what a link with a rate carries in the time if that is less).
     /// Of the link: `wire_bytes_per_message`, `wire_packets_per_message`, `wire_bytes`, `wire_packets_dropped_by_queue`, ...
     /// Of processes together (code: the most of one; servers apart, with `server_` before): `cpu_percent`, `cpu_percent_p50`,
     /// `cpu_percent_p95`, `pss_bytes`, `private_bytes`, `resident_bytes`, `virtual_bytes`, `threads`, `code_bytes` (mapped),

@@ -69,6 +69,10 @@ fn key(cell: &Cell) -> String {
     if processes > 2 {
         key += &format!(" {processes}");
     }
+    // What was lost is sent again, and waited for.
+    if cell.link.loss_percent > 0.0 {
+        key += " lossy";
+    }
     if !cell.graph.is_empty() {
         key += &format!(" {}", cell.graph);
     }
@@ -88,5 +92,6 @@ fn processes(cell: &Cell) -> u32 {
 fn guess(cell: &Cell) -> f64 {
     let link = if cell.placement == Placement::Remote { 1.0 } else { 0.0 };
     let graph = if cell.workload == Workload::Graph { 3.0 } else { 0.0 };
-    0.8 + 0.25 * f64::from(processes(cell)) + link + graph
+    let loss = if cell.link.loss_percent > 0.0 { 2.0 } else { 0.0 };
+    0.8 + 0.25 * f64::from(processes(cell)) + link + loss + graph
 }

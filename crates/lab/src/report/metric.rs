@@ -131,7 +131,11 @@ impl Metric {
         match self {
             Self::Received | Self::ReceivedPercent => Better::Higher,
             Self::Sent => Better::Neither,
-            Self::Value(name) if name.starts_with("goodput") || name.starts_with("publish_rate") => {
+            Self::Value(name)
+                if ["goodput", "publish_rate", "receive_rate", "delivered"]
+                    .iter()
+                    .any(|good| name.starts_with(good)) =>
+            {
                 Better::Higher
             }
             Self::Value(name) | Self::OfRole { name, .. } => match name.as_str() {
@@ -219,6 +223,7 @@ fn value_title(name: &str) -> String {
         "code_bytes" => "mapped code".to_owned(),
         "wire_bytes_per_message" => "bytes on the wire per message".to_owned(),
         "threads" => "number of threads".to_owned(),
+        "delivered_of_possible_percent" => "delivered, of what the link could carry".to_owned(),
         "publish_rate_hz" => "effective publish rate".to_owned(),
         other => words(other),
     }

@@ -9,6 +9,7 @@ use super::program::Program;
 use crate::contract::{End, Line};
 use crate::plan::Cell;
 use crate::record::{Distribution, Layer, Process, Received};
+use crate::scenario::LinkConditions;
 
 /// A latency above this is no latency: a clock jumped, or the stamp is not ours.
 const LONGEST_LATENCY_NANOS: i64 = 3_600_000_000_000;
@@ -201,6 +202,12 @@ impl Heard {
             values.insert("fairness".into(), medians.iter().copied().fold(0.0, f64::max) / smallest);
         }
         self.rates(cell, values);
+        if let [only] = evaluation.subscriptions.as_slice()
+            && let Some(percent) =
+                self.of_possible(&cell.link, (cell.size_bytes, warm_up), (evaluation.sent, only.received))
+        {
+            values.insert("delivered_of_possible_percent".into(), percent);
+        }
         let calls: Vec<u64> = self
             .published
             .iter()
@@ -234,6 +241,29 @@ impl Heard {
             values.insert("receive_rate_hz".into(), mean(|flow| flow.0));
             values.insert("goodput_bytes_per_second".into(), mean(|flow| flow.1));
         }
+    }
+
+    /// How much arrived of what could: all that was sent, or what the link carries in the time if that is less. A history that keeps
+    /// the last drops the rest, and is right to.
+    fn of_possible(
+        &self,
+        link: &LinkConditions,
+        (size_bytes, warm_up): (u64, u64),
+        (sent, received): (u64, u64),
+    ) -> Option<f64> {
+        let bytes_per_second = link.rate_mbit? * 1e6 / 8.0 * (1.0 - link.loss_percent / 100.0);
+        let counts = |number: u64| number >= warm_up;
+        let published = self.published.iter().filter(|publication| counts(publication.number));
+        let published = published.filter_map(|publication| publication.at_nanos);
+        let receipts = self.receipts.values().flatten().filter(|receipt| counts(receipt.number));
+        let received_at = receipts.filter_map(|receipt| receipt.at_nanos);
+        let first = published.clone().min()?;
+        let last = published.chain(received_at).max()?;
+        let size = size_bytes as f64;
+        let carried = bytes_per_second * last.saturating_sub(first) as f64 / 1e9;
+        // What is under way when the last is published has been carried as well: never less than one.
+        let possible = (sent as f64 * size).min(carried.max(size));
+        (possible > 0.0).then(|| (100.0 * received as f64 * size / possible).min(100.0))
     }
 
     /// Messages in each second since the first.
@@ -336,13 +366,14 @@ fn counted(end: &SubscriptionEnd, total: u64, warm_up: u64) -> Received {
 }
 
 /// The time in each layer that points of all programs tell of together, in the order in which messages pass them; in a chain, of
-/// each hop.
+/// each hop. A message that did not pass a layer spent no time in it, so that the layers' means add up to that of the whole way.
 fn join_points(points: &[PointSeries], warm_up: u64) -> Vec<(String, Vec<u64>)> {
     let joined: Vec<_> =
         feros_trace_analysis::join(points).into_iter().filter(|one| one.number >= warm_up).collect();
     let of_layer = |layer: feros_trace_analysis::Layer| {
-        let nanos: Vec<u64> = joined.iter().filter_map(|one| one.breakdown.nanos(layer)).collect();
-        (!nanos.is_empty()).then(|| (layer.name().to_owned(), nanos))
+        let passed = joined.iter().any(|one| one.breakdown.nanos(layer).is_some());
+        let nanos = || joined.iter().map(|one| one.breakdown.nanos(layer).unwrap_or(0)).collect();
+        passed.then(|| (layer.name().to_owned(), nanos()))
     };
     feros_trace_analysis::Layer::ALL.into_iter().filter_map(of_layer).collect()
 }
@@ -428,6 +459,27 @@ mod tests {
     use super::*;
 
     #[test]
+    fn what_a_full_link_cannot_carry_could_not_arrive() {
+        // A message of 1 MB a second for ten seconds, on a link of 4 Mbit/s that loses a fifth: 4 MB of 11 MB.
+        let published = (0..=10u64).map(|number| Publication {
+            number,
+            call_nanos: None,
+            at_nanos: Some(number * 1_000_000_000),
+        });
+        let heard = Heard { published: published.collect(), ..Heard::default() };
+        let link = LinkConditions { rate_mbit: Some(4.0), loss_percent: 20.0, ..LinkConditions::default() };
+        let percent =
+            |link: &LinkConditions, received| heard.of_possible(link, (1_000_000, 0), (11, received));
+        assert!((percent(&link, 3).unwrap() - 75.0).abs() < 1e-9);
+        assert!((percent(&link, 4).unwrap() - 100.0).abs() < 1e-9);
+        assert!(percent(&link, 5).unwrap() <= 100.0);
+        // One that carries everything: what is missing was lost.
+        let link = LinkConditions { rate_mbit: Some(1000.0), ..link };
+        assert!((percent(&link, 10).unwrap() - 1000.0 / 11.0).abs() < 1e-9);
+        assert_eq!(percent(&LinkConditions::default(), 10), None);
+    }
+
+    #[test]
     fn points_of_two_programs_become_layers_without_the_warm_up() {
         let series = [
             r#"{"points":{"name":"publish","numbers":[0,1,2],"at_nanos":[0,1000,2000]}}"#,
@@ -443,5 +495,27 @@ mod tests {
         let expected = [("client", vec![10, 20]), ("take", vec![30, 70]), ("dispatch", vec![5, 8])];
         assert_eq!(layers, expected.map(|(name, nanos)| (name.to_owned(), nanos)));
         assert_eq!(join_points(&series[..2], 0), []);
+    }
+
+    #[test]
+    fn layers_add_up_where_a_message_did_not_pass_one() {
+        // Only the first was announced: the second was found in the turn that ran already.
+        let series = [
+            r#"{"points":{"name":"publish","numbers":[0,1],"at_nanos":[0,1000]}}"#,
+            r#"{"points":{"name":"write_begin","path":"host","numbers":[0,1],"at_nanos":[10,1010]}}"#,
+            r#"{"points":{"name":"announced","of":"a","path":"host","numbers":[0],"at_nanos":[30]}}"#,
+            r#"{"points":{"name":"found","of":"a","path":"host","numbers":[0,1],"at_nanos":[70,1050]}}"#,
+            r#"{"points":{"name":"callback","of":"a","path":"host","numbers":[0,1],"at_nanos":[100,1060]}}"#,
+        ]
+        .map(|line| match serde_json::from_str(line).unwrap() {
+            Line::Points(points) => points,
+            other => panic!("{other:?}"),
+        });
+        let layers = join_points(&series, 0);
+        assert!(layers.iter().all(|(_, nanos)| nanos.len() == 2), "{layers:?}");
+        for (message, whole) in [100, 60].into_iter().enumerate() {
+            assert_eq!(layers.iter().map(|(_, nanos)| nanos[message]).sum::<u64>(), whole, "{layers:?}");
+        }
+        assert!(layers.iter().any(|(_, nanos)| nanos[1] == 0), "{layers:?}");
     }
 }

@@ -69,8 +69,23 @@ pub(super) fn kill_what_is_left(mark: &str) -> usize {
 
 const SHARED_MEMORY: &str = "/dev/shm";
 
-/// Whether a name begins like a pattern, or ends like one that has a `*` before.
-fn is_named(name: &str, pattern: &str) -> bool {
+/// The pattern of a file that has the name of the user's group: RouDi's memory for payloads.
+const OF_GROUP: &str = "{group}";
+
+/// The name of a group in the text of `/etc/group`.
+fn group_name(groups: &str, number: u32) -> Option<&str> {
+    groups.lines().find_map(|line| {
+        let mut fields = line.split(':');
+        let (name, _, id) = (fields.next()?, fields.next()?, fields.next()?);
+        (id.parse() == Ok(number) && !name.is_empty()).then_some(name)
+    })
+}
+
+/// Whether a name begins like a pattern, ends like one that has a `*` before, or is the group's where that is asked for.
+fn is_named(name: &str, pattern: &str, group: Option<&str>) -> bool {
+    if pattern == OF_GROUP {
+        return group == Some(name);
+    }
     match pattern.strip_prefix('*') {
         Some(end) => !end.is_empty() && name.ends_with(end),
         None => !pattern.is_empty() && name.starts_with(pattern),
@@ -79,9 +94,12 @@ fn is_named(name: &str, pattern: &str) -> bool {
 
 /// Removes shared memory in `/dev/shm` that is named so and that no process uses any more, and says how many files it was.
 ///
-/// A pattern is what a name begins with, or after a `*` what it ends with: `shared_memory` of a peer's manifest.
+/// A pattern is what a name begins with, after a `*` what it ends with, or `{group}`, the whole name of the user's group:
+/// `shared_memory` of a peer's manifest.
 pub fn remove_shared_memory(patterns: &[String]) -> usize {
     let own = rustix::process::geteuid().as_raw();
+    let groups = std::fs::read_to_string("/etc/group").unwrap_or_default();
+    let group = group_name(&groups, rustix::process::getegid().as_raw());
     let left: Vec<PathBuf> = std::fs::read_dir(SHARED_MEMORY)
         .into_iter()
         .flatten()
@@ -89,7 +107,7 @@ pub fn remove_shared_memory(patterns: &[String]) -> usize {
         .filter(|entry| {
             let name = entry.file_name();
             let name = name.to_string_lossy();
-            patterns.iter().any(|pattern| is_named(&name, pattern))
+            patterns.iter().any(|pattern| is_named(&name, pattern, group))
         })
         .filter(|entry| entry.metadata().is_ok_and(|file| file.is_file() && file.uid() == own))
         .map(|entry| entry.path())
@@ -155,5 +173,28 @@ impl Drop for ProcessorLoad {
         for thread in self.threads.drain(..) {
             let _ = thread.join();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_group_is_found_by_its_number_alone() {
+        let groups = "root:x:0:\nbroken\n:x:7:\nrobots:x:1000:anna,root\n";
+        assert_eq!(group_name(groups, 1000), Some("robots"));
+        assert_eq!(group_name(groups, 0), Some("root"));
+        assert_eq!(group_name(groups, 7), None);
+        assert_eq!(group_name(groups, 100), None);
+    }
+
+    #[test]
+    fn names_of_shared_memory_are_beginnings_ends_or_the_group() {
+        assert!(is_named("iox2_17", "iox2_", None) && !is_named("my_iox2_17", "iox2_", None));
+        assert!(is_named("17.zenoh", "*.zenoh", None) && !is_named(".zenoh.17", "*.zenoh", None));
+        assert!(is_named("robots", "{group}", Some("robots")));
+        assert!(!is_named("robots_2", "{group}", Some("robots")) && !is_named("{group}", "{group}", None));
+        assert!(!is_named("anything", "", None) && !is_named("anything", "*", None));
     }
 }

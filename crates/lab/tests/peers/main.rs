@@ -42,7 +42,7 @@ fn every_installed_peer_keeps_the_contract() {
 /// What is wrong with a peer.
 fn check(peer: &Peer, peers: &Peers) -> Vec<String> {
     let name = &peer.name;
-    let bench = match workbench::build(peer) {
+    let mut bench = match workbench::build(peer) {
         Built::Ready(out) => Bench::new(peer, out),
         Built::Missing(reason) => {
             println!("{name}: not installed: {reason}");
@@ -79,8 +79,13 @@ fn check(peer: &Peer, peers: &Peers) -> Vec<String> {
     if refused * 2 > cells.len() {
         failures.push(format!("{name} refuses {refused} of {} things that its manifest claims", cells.len()));
     }
-    // As the laboratory does after each cell: what a middleware leaves is not what its program can help.
+    // As the laboratory does after each cell: what a middleware leaves is not what its program can help. A server that was killed
+    // could remove nothing.
+    let left = bench.kill_servers();
     feros_lab::run::remove_shared_memory(&peer.manifest.shared_memory);
+    for file in left.iter().filter(|file| file.exists()) {
+        failures.push(format!("{name}: a killed server leaves {}", file.display()));
+    }
     println!("{name}: {} runs, {refused} refused, {} failures", cells.len(), failures.len());
     failures
 }

@@ -190,6 +190,21 @@ impl<'a> Bench<'a> {
     }
 }
 
+impl Bench<'_> {
+    /// Kills the servers, and says which files of shared memory they had.
+    pub(crate) fn kill_servers(&mut self) -> Vec<PathBuf> {
+        let mut had = Vec::new();
+        for mut server in self.servers.drain(..) {
+            let maps = std::fs::read_to_string(format!("/proc/{}/maps", server.id())).unwrap_or_default();
+            let files = maps.lines().filter_map(|line| line.find("/dev/shm/").map(|at| line[at..].into()));
+            had.extend(files);
+            let _ = server.kill();
+            let _ = server.wait();
+        }
+        had
+    }
+}
+
 impl Drop for Bench<'_> {
     fn drop(&mut self) {
         // Asked first, as the laboratory does: RouDi then removes the memory that it owns.
