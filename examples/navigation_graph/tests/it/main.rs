@@ -42,9 +42,13 @@ fn drives_and_ends(file: &str, arguments: &[&str], processes: usize) {
 
 fn drives(graph: &Launched, processes: usize) {
     let observer = graph.observer();
-    let servers_are_active = all_servers_are_active(&observer);
     let states = observer.hear::<Text>("/navigation_state", QosProfile::keep_last(10).transient_local());
     let odometry = observer.hear::<Odometry>("/odom", QosProfile::sensor_data());
+    // Before the planner is asked for anything: the controller follows every plan, the observer's too.
+    observer.until("the robot is somewhere", || odometry.newest().is_some());
+    let start = odometry.newest().unwrap().pose.pose.position;
+    assert!((start.x - 2.0).abs() < 0.01 && (start.y - 2.0).abs() < 0.01, "{start:?}");
+    let servers_are_active = all_servers_are_active(&observer);
     assert_eq!(servers_are_active, 11);
     assert_eq!(graph.processes().len(), processes, "{:#?}", graph.processes());
     has_its_nodes(&observer);
@@ -52,9 +56,6 @@ fn drives(graph: &Launched, processes: usize) {
     let map = observer.call::<GetMap>("/map_server/map", &GetMap_Request::default()).map;
     assert_eq!((map.info.width, map.info.height, map.data.len()), (200, 200, 40_000));
     observer.set_parameters("/controller_server", [("max_speed", 2.0)]);
-    observer.until("the robot is somewhere", || odometry.newest().is_some());
-    let start = odometry.newest().unwrap().pose.pose.position;
-    assert!((start.x - 2.0).abs() < 0.01 && (start.y - 2.0).abs() < 0.01, "{start:?}");
 
     let goals = observer.publisher::<PoseStamped>("/goal_pose");
     goals.publish(goal(20.0, 5.0)).unwrap();
