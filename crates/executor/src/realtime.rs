@@ -104,7 +104,9 @@ impl RealtimeConfig {
         Self { cpus: cpus.into_iter().collect(), ..self }
     }
 
-    /// All memory of the process stays in RAM, what it has and what it will have (`mlockall`).
+    /// All memory of the process stays in RAM from its first use on, what it has and what it will have (`mlockall` with
+    /// `MCL_ONFAULT`). What was never used is not brought in: a pool of shared memory reserves gigabytes of addresses, of which
+    /// messages use a few.
     #[must_use]
     pub fn lock_memory(self) -> Self {
         Self { locks_memory: true, ..self }
@@ -134,7 +136,7 @@ impl RealtimeConfig {
             name_this_thread(name)?;
         }
         if self.locks_memory {
-            let flags = MlockAllFlags::CURRENT | MlockAllFlags::FUTURE;
+            let flags = MlockAllFlags::CURRENT | MlockAllFlags::FUTURE | MlockAllFlags::ONFAULT;
             mlockall(flags).map_err(|errno| {
                 let cure = "raise `memlock` in /etc/security/limits.conf (`ulimit -l`), or give the program CAP_IPC_LOCK";
                 refused("mlockall", "all memory of the process".into(), errno, cure)

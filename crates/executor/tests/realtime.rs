@@ -110,7 +110,14 @@ fn what_cannot_be_is_said() {
 fn locked_memory_is_locked_or_refused_with_a_cure() {
     // Undone with the process, of which this is one test among few small ones.
     match on_a_thread(|| RealtimeConfig::default().lock_memory().apply()) {
-        Ok(()) => assert_ne!(status("VmLck:"), "0 kB"),
+        Ok(()) => {
+            assert_ne!(status("VmLck:"), "0 kB");
+            let resident_kb = || status("VmRSS:").trim_end_matches(" kB").parse::<u64>().unwrap();
+            let before = resident_kb();
+            let reserved = std::hint::black_box(Vec::<u8>::with_capacity(256 << 20));
+            assert!(resident_kb() < before + 64 * 1024, "memory that nobody has touched is not filled");
+            drop(reserved);
+        }
         Err(error) => assert!(error.to_string().contains("CAP_IPC_LOCK"), "{error}"),
     }
 }
