@@ -90,7 +90,9 @@ fn a_process_that_was_killed_is_named() {
     let killed = Running::start_with(&publish, |command| {
         command.env("FEROS_TRACE", folder.text());
     });
-    let has_file = || std::fs::read_dir(&folder.0).unwrap().next().is_some();
+    // An empty file is one that is not begun.
+    let is_begun = |entry: std::fs::DirEntry| entry.metadata().unwrap().len() > 0;
+    let has_file = || std::fs::read_dir(&folder.0).unwrap().any(|entry| is_begun(entry.unwrap()));
     let started = std::time::Instant::now();
     while !has_file() {
         assert!(started.elapsed() < crate::process::WATCHDOG, "the watchdog bit");
