@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use feros_link::{Link, LinkOptions, Namespace};
@@ -25,14 +25,28 @@ fn users_of(net: &str) -> BTreeSet<u32> {
 }
 
 fn wait_until_nobody_uses(net: &str) {
+    wait_until_users(net, BTreeSet::is_empty);
+}
+
+fn wait_until_users(net: &str, are_as_wanted: impl Fn(&BTreeSet<u32>) -> bool) {
     let begin = Instant::now();
     loop {
         let users = users_of(net);
-        if users.is_empty() {
+        if are_as_wanted(&users) {
             return;
         }
-        assert!(begin.elapsed() < WATCHDOG, "{users:?} still use {net}");
+        assert!(begin.elapsed() < WATCHDOG, "{net} is used by {users:?}");
         std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// Killed when this is dropped, by a test that fails as well.
+struct Killed(Child);
+
+impl Drop for Killed {
+    fn drop(&mut self) {
+        self.0.kill().unwrap(); // SIGKILL: nothing of it runs any more
+        self.0.wait().unwrap();
     }
 }
 
@@ -55,7 +69,7 @@ fn dropping_a_namespace_ends_what_runs_in_it() {
     let mut line = String::new();
     BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
     assert_eq!(line, "started\n");
-    assert!(users_of(&name).len() >= 3);
+    wait_until_users(&name, |users| users.len() >= 3);
     drop(namespace);
     wait_until_nobody_uses(&name);
     assert!(!child.wait().unwrap().success());
@@ -88,6 +102,7 @@ fn killing_the_owner_leaves_no_process_no_namespace_and_no_device() {
         .spawn()
         .unwrap();
     let lines = BufReader::new(owner.stdout.take().unwrap()).lines();
+    let owner = Killed(owner);
     let ready = lines
         .map(|line| line.unwrap())
         .find_map(|line| Some(line.split_once("ready ")?.1.to_string()))
@@ -95,10 +110,9 @@ fn killing_the_owner_leaves_no_process_no_namespace_and_no_device() {
     let names: Vec<&str> = ready.split(' ').collect();
     assert_eq!(names.len(), 2);
     for name in &names {
-        assert!(users_of(name).len() >= 3, "owner, holder and programs use {name}");
+        wait_until_users(name, |users| users.len() >= 3); // owner, holder, programs
     }
-    owner.kill().unwrap(); // SIGKILL: nothing of it runs any more
-    owner.wait().unwrap();
+    drop(owner);
     for name in &names {
         // The kernel removes a namespace, with the devices in it, that nobody uses.
         wait_until_nobody_uses(name);
