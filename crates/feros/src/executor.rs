@@ -10,6 +10,7 @@ pub use callback_group::{CallbackGroup, CallbackGroupKind, CallbackOptions};
 pub use isolated::IsolatedExecutors;
 
 use std::future::Future;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
@@ -270,8 +271,15 @@ impl Default for Executor {
 
 /// A doorbell in the process's segment. Without it, subscriptions take the network path and say so.
 fn shared_doorbell() -> Option<SharedDoorbell> {
+    static FAILED: AtomicU64 = AtomicU64::new(0);
     let segment = ProcessSegment::of_this_process().ok()?;
-    let failed = |error| tracing::warn!(target: "feros::shm", "an executor cannot be woken by other processes: {error}");
+    let failed = |error| {
+        // Said the first time and then at each power of two: a process may have hundreds of executors.
+        let count = FAILED.fetch_add(1, Ordering::Relaxed) + 1;
+        if count.is_power_of_two() {
+            tracing::warn!(target: "feros::shm", "{count} executors so far cannot be woken by other processes: {error}");
+        }
+    };
     segment.doorbell().map_err(failed).ok()
 }
 
