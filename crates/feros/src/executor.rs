@@ -277,7 +277,7 @@ fn shared_doorbell() -> Option<SharedDoorbell> {
         // Said the first time and then at each power of two: a process may have hundreds of executors.
         let count = FAILED.fetch_add(1, Ordering::Relaxed) + 1;
         if count.is_power_of_two() {
-            tracing::warn!(target: "feros::shm", "{count} executors so far cannot be woken by other processes: {error}");
+            tracing::warn!(target: "feros::shm", "an executor cannot be woken by other processes ({count} so far): {error}");
         }
     };
     segment.doorbell().map_err(failed).ok()

@@ -15,7 +15,7 @@ use feros_trace::{Endpoint, Kind};
 
 use crate::paths::host::{self, LONGEST_QUEUE};
 use crate::paths::inbox::StillFull;
-use crate::paths::outlet::SharedMemoryOptions;
+use crate::paths::shared_memory::SharedMemoryOptions;
 
 /// While the engine's messages are not acknowledged, publishing waits for that so long ...
 const ACKNOWLEDGEMENT_WAIT: Duration = Duration::from_millis(2);

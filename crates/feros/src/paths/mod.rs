@@ -15,6 +15,7 @@ mod outlet;
 mod received;
 mod registry;
 mod routes;
+mod shared_memory;
 
 pub(crate) use buffer::{Buffer, SharedPool};
 pub(crate) use counters::SubscriptionCounters;
@@ -27,11 +28,11 @@ pub use inbox::Want;
 pub(crate) use inbox::{AnyInbox, Content, DirectGuard, Envelope, Inbox};
 pub(crate) use merge::{EngineSource, Incoming, Merge, MergeCounters, Via};
 pub(crate) use outlet::{Built, Bytes, Outgoing, Outlet, lend};
-pub use outlet::{SharedMemoryOptions, WhenExhausted};
 pub use received::Received;
 pub(crate) use registry::{Registration, register};
 pub use routes::MatchPath;
 pub(crate) use routes::{ProcessRoute, network_is_allowed};
+pub use shared_memory::{SharedMemoryOptions, WhenExhausted};
 
 /// What an endpoint announces of itself, as text.
 pub(crate) fn announcement(announced: &feros_shm::Announced) -> String {

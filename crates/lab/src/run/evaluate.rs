@@ -458,6 +458,14 @@ mod tests {
 
     use super::*;
 
+    /// The series of points that a program said in this line.
+    fn points(line: &str) -> feros_trace_analysis::PointSeries {
+        match serde_json::from_str(line).unwrap() {
+            Line::Points(points) => points,
+            other => panic!("{other:?}"),
+        }
+    }
+
     #[test]
     fn what_a_full_link_cannot_carry_could_not_arrive() {
         // A message of 1 MB a second for ten seconds, on a link of 4 Mbit/s that loses a fifth: 4 MB of 11 MB.
@@ -487,10 +495,7 @@ mod tests {
             r#"{"points":{"name":"taken","of":"a","path":"host","numbers":[0,1,2],"at_nanos":[50,1040,2090]}}"#,
             r#"{"points":{"name":"callback","of":"a","path":"host","numbers":[0,1,2],"at_nanos":[60,1045,2098]}}"#,
         ]
-        .map(|line| match serde_json::from_str(line).unwrap() {
-            Line::Points(points) => points,
-            other => panic!("{other:?}"),
-        });
+        .map(points);
         let layers = join_points(&series, 1);
         let expected = [("client", vec![10, 20]), ("take", vec![30, 70]), ("dispatch", vec![5, 8])];
         assert_eq!(layers, expected.map(|(name, nanos)| (name.to_owned(), nanos)));
@@ -507,10 +512,7 @@ mod tests {
             r#"{"points":{"name":"found","of":"a","path":"host","numbers":[0,1],"at_nanos":[70,1050]}}"#,
             r#"{"points":{"name":"callback","of":"a","path":"host","numbers":[0,1],"at_nanos":[100,1060]}}"#,
         ]
-        .map(|line| match serde_json::from_str(line).unwrap() {
-            Line::Points(points) => points,
-            other => panic!("{other:?}"),
-        });
+        .map(points);
         let layers = join_points(&series, 0);
         assert!(layers.iter().all(|(_, nanos)| nanos.len() == 2), "{layers:?}");
         for (message, whole) in [100, 60].into_iter().enumerate() {

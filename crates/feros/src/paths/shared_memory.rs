@@ -1,0 +1,39 @@
+//! What a user may choose of a publisher's shared memory: how much of it, and what happens when it is used up.
+
+/// How a publisher uses shared memory.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SharedMemoryOptions {
+    /// Subscriptions of other processes that it serves; further ones take the network path.
+    pub max_subscriptions: usize,
+    /// Messages that each subscription may hold at once as views; more wait in its queue.
+    pub max_views: usize,
+    /// Messages that may be on loan at once.
+    pub max_loans: usize,
+    /// Memory that its messages may take; `None`: what queues, views and loans can hold at most.
+    pub pool_limit_bytes: Option<u64>,
+    /// What becomes of a message for which no memory is left.
+    pub when_exhausted: WhenExhausted,
+}
+
+impl Default for SharedMemoryOptions {
+    /// 16 subscriptions with 8 views each, 4 loans, no limit but these, the network path when it is exhausted.
+    fn default() -> Self {
+        Self {
+            max_subscriptions: 16,
+            max_views: 8,
+            max_loans: 4,
+            pool_limit_bytes: None,
+            when_exhausted: WhenExhausted::default(),
+        }
+    }
+}
+
+/// What becomes of a message for which no shared memory is left. It is counted in any case.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum WhenExhausted {
+    /// It takes the network path.
+    #[default]
+    Network,
+    /// Publishing fails.
+    Error,
+}
