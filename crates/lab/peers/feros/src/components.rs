@@ -12,7 +12,7 @@ use feros_lab_contract::{Arguments, Failure, Placement, Program, Samples, wait_r
 use crate::incoming::{Then, subscribe};
 use crate::layers::Layers;
 use crate::outgoing::{Outgoing, Pool};
-use crate::{EXTRAS, Task};
+use crate::{EXTRAS, Task, version};
 
 static RECEIVED: Mutex<BTreeMap<usize, Samples>> = Mutex::new(BTreeMap::new());
 static POOL: LazyLock<Pool<UInt8MultiArray>> = LazyLock::new(Pool::default);
@@ -46,13 +46,7 @@ pub fn listen(
 
 /// The whole run of a talker, from its hello to its last line.
 pub fn talk(system: &str, context: &Context, node: &Node, arguments: &Arguments) -> ExitCode {
-    let session = context.session();
-    let version = format!(
-        "Feros {}, {} {}",
-        env!("CARGO_PKG_VERSION"),
-        session.engine_name(),
-        session.engine_version()
-    );
+    let version = version(Some(context));
     Program { system, version: &version, extras: &EXTRAS }.run_with(arguments, |arguments, output| {
         let task = Task::new(arguments, context.clone(), Layers::default());
         let outgoing =

@@ -54,11 +54,8 @@ pub fn main() -> ExitCode {
         let layers = Layers::new(&arguments);
         open(&arguments).map(|context| (context, layers))
     });
-    let mut version = format!("Feros {}", env!("CARGO_PKG_VERSION"));
-    if let Ok(Ok((context, _))) = &opened {
-        let session = context.session();
-        version += &format!(", {} {}", session.engine_name(), session.engine_version());
-    }
+    let context = opened.as_ref().ok().and_then(|opened| opened.as_ref().ok()).map(|(context, _)| context);
+    let version = version(context);
     Program { system: "feros", version: &version, extras: &EXTRAS }.run(|arguments, output| {
         let (context, layers) = opened.map_err(Failure::from)??;
         let task = Task::new(arguments, context, layers);
@@ -68,6 +65,16 @@ pub fn main() -> ExitCode {
             (_, MessageType::String) => roles::messages::<Text>(&task, output),
         }
     })
+}
+
+/// What is measured; with its engine, once a context has one.
+pub(crate) fn version(context: Option<&Context>) -> String {
+    let mut version = format!("Feros {}", env!("CARGO_PKG_VERSION"));
+    if let Some(context) = context {
+        let session = context.session();
+        version += &format!(", {} {}", session.engine_name(), session.engine_version());
+    }
+    version
 }
 
 /// The paths that a placement has: the network path stands for the middleware's ordinary way within one process.
