@@ -227,6 +227,7 @@ impl GenericSubscription {
         let host = HostReception::new(paths, &options.qos, hash, &ringer);
         let host_state = host.state().clone();
         let announced = host.announced().clone();
+        let birth = paths::begin_birth();
         let engine = node
             .session()
             .create_subscription(feros_rmw::SubscriptionOptions {
@@ -281,6 +282,7 @@ impl GenericSubscription {
         };
         let member = node.add_member_with(&topic, entity, Kind::Subscription, &options.callback)?;
         let registration = paths::register(engine.gid(), inbox);
+        drop(birth);
         Ok(Self {
             topic,
             engine,

@@ -29,7 +29,7 @@ pub(crate) use inbox::{AnyInbox, Content, DirectGuard, Envelope, Inbox};
 pub(crate) use merge::{EngineSource, Incoming, Merge, MergeCounters, Via};
 pub(crate) use outlet::{Built, Bytes, Outgoing, Outlet, lend};
 pub use received::Received;
-pub(crate) use registry::{Registration, register};
+pub(crate) use registry::{Registration, begin_birth, register};
 pub use routes::MatchPath;
 pub(crate) use routes::{ProcessRoute, network_is_allowed};
 pub use shared_memory::{SharedMemoryOptions, WhenExhausted};

@@ -227,20 +227,24 @@ impl Outlet {
         let mut routes = Routes::new(generation, self.engine_keeps_promises);
         let mut host = self.lock_host();
         for found in self.engine.matches() {
-            let inbox = registry::find(found.gid);
-            if inbox.as_ref().is_some_and(|inbox| inbox.ignores(self.gid)) {
-                continue;
-            }
             let mut announced = Announced::read(found.announcement.as_deref());
             // Its route stays: it tries again.
             let declined = announced.forget_declined(self.host_id.get());
             let mut choice = classify(host.announced(), &announced);
-            if let (Some(Path::Process), Some(inbox)) = (choice.path, inbox) {
+            let inbox = match choice.path {
+                Some(Path::Process) => registry::find_or_wait(found.gid),
+                _ => registry::find(found.gid),
+            };
+            if inbox.as_ref().is_some_and(|inbox| inbox.ignores(self.gid)) {
+                continue;
+            }
+            if choice.path == Some(Path::Process) {
+                let Some(inbox) = inbox else { continue };
                 let known = former.process.iter().find(|route| route.subscription == found.gid);
                 let since = known.map_or(next_number, |route| route.since);
                 let traced = Endpoint::new(Kind::Subscription, found.gid.0, &self.topic);
                 routes.process.push(ProcessRoute { inbox, subscription: found.gid, since, traced });
-            } else if matches!(choice.path, Some(Path::Process | Path::Host)) {
+            } else if choice.path == Some(Path::Host) {
                 let known = former.host.iter().find(|route| route.subscription == found.gid);
                 let route = host.route(&found, known, &*self.engine, next_number);
                 let network = network_is_allowed(host.announced(), &announced);

@@ -4,7 +4,7 @@
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock, RwLockReadGuard, Weak};
 
 use feros_rmw::Gid;
 
@@ -15,6 +15,8 @@ struct Registry {
     inboxes: Mutex<HashMap<Gid, Weak<dyn AnyInbox>>>,
     /// Rises with each change; publishers look again when it did.
     generation: AtomicU64,
+    /// Read by those who make a subscription.
+    births: RwLock<()>,
 }
 
 fn registry() -> &'static Registry {
@@ -36,6 +38,20 @@ pub(crate) fn generation() -> u64 {
 /// The inbox of a subscription of this process.
 pub(crate) fn find(subscription: Gid) -> Option<Arc<dyn AnyInbox>> {
     registry().lock().get(&subscription).and_then(Weak::upgrade)
+}
+
+/// The inbox of a subscription of this process, which may be in the making. `None`: it is about to go.
+pub(crate) fn find_or_wait(subscription: Gid) -> Option<Arc<dyn AnyInbox>> {
+    find(subscription).or_else(|| {
+        drop(registry().births.write().unwrap_or_else(PoisonError::into_inner));
+        find(subscription)
+    })
+}
+
+/// To be held from before the engine makes a subscription until its inbox is registered: the engine tells publishers of it in
+/// between, and they wait so that its first messages too come within the process.
+pub(crate) fn begin_birth() -> RwLockReadGuard<'static, ()> {
+    registry().births.read().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Keeps an inbox findable.

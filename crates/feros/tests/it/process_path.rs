@@ -423,3 +423,36 @@ fn a_callback_may_publish_to_itself_and_never_runs_twice_at_once() {
     });
     assert_eq!(calls.load(Ordering::SeqCst), 4 * 20 * 10);
 }
+
+#[test]
+fn subscriptions_that_come_and_go_while_others_publish_never_take_the_network() {
+    let context = context();
+    let node = context.create_node("node").unwrap();
+    let publisher = node.create_publisher::<Int32>("number", 10).unwrap();
+    let executor = spinning(&node);
+    let done = AtomicBool::new(false);
+    let counts = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !done.load(Ordering::Relaxed) {
+                publisher.publish(Int32 { data: 1 }).unwrap();
+                std::thread::yield_now();
+            }
+        });
+        let come_and_go = |_| {
+            let heard = Arc::new(AtomicUsize::new(0));
+            let hear = heard.clone();
+            let count = move |_: Int32| _ = hear.fetch_add(1, Ordering::Relaxed);
+            let subscription = node.create_subscription("number", 10, count).unwrap();
+            spin_until(&executor, || heard.load(Ordering::Relaxed) > 0);
+            subscription.counts()
+        };
+        let counts: Vec<_> = (0..100).map(come_and_go).collect();
+        done.store(true, Ordering::Relaxed);
+        counts
+    });
+    for heard in &counts {
+        assert_eq!((heard.host.messages, heard.network.messages), (0, 0), "{heard:?}");
+    }
+    let sent = publisher.counts();
+    assert_eq!((sent.host.messages, sent.network.messages), (0, 0), "{sent:?}");
+}
