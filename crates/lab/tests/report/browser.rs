@@ -89,15 +89,12 @@ impl Browser {
         self.post("/execute/sync", &json!({"script": script, "args": []}))
     }
 
-    /// What the console said since the last time.
+    /// What the console said of our page since the last time. A slow machine has the browser's own first page complain too.
     fn console(&self) -> Vec<String> {
         let entries = self.post("/se/log", &json!({"type": "browser"}));
-        entries
-            .as_array()
-            .unwrap()
-            .iter()
-            .map(|entry| entry["message"].as_str().unwrap_or("?").to_owned())
-            .collect()
+        let messages =
+            entries.as_array().unwrap().iter().map(|entry| entry["message"].as_str().unwrap_or("?"));
+        messages.filter(|message| !message.starts_with("chrome://")).map(str::to_owned).collect()
     }
 
     /// The page on paper of this many centimetres, as a PDF.
