@@ -7,10 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
 use feros_rmw::engine::Fill;
-use feros_rmw::{
-    Durability, FillAborted, Gid, Liveliness, Payload, PayloadBytes, Publisher as EnginePublisher,
-    QosProfile, Stamp,
-};
+use feros_rmw::{Durability, FillAborted, Gid, Liveliness, Publisher as EnginePublisher, QosProfile, Stamp};
 use feros_shm::{Announced, HostLoan, HostPublisher, Path, PathSet, PoolUse, SampleHeader, classify};
 use feros_trace::{Endpoint, Kind, MessageId, Outbound, Point};
 
@@ -18,6 +15,7 @@ use crate::paths::buffer::{Buffer, BufferPool};
 use crate::paths::counters::PublisherCounters;
 use crate::paths::host_sending::{HostRoute, HostSending};
 use crate::paths::inbox::Envelope;
+use crate::paths::outgoing::{Built, Bytes, Outgoing, fill};
 use crate::paths::registry;
 use crate::paths::routes::{Generation, MatchPath, ProcessRoute, Routes, network_is_allowed};
 use crate::paths::shared_memory::WhenExhausted;
@@ -48,60 +46,6 @@ pub(crate) struct Outlet {
     has_warned_of_pool: AtomicBool,
 }
 
-/// Memory in which a message was built.
-pub(crate) enum Built {
-    Host(HostLoan),
-    Local(Arc<Buffer>),
-}
-
-impl Built {
-    pub(crate) fn len(&self) -> usize {
-        match self {
-            Self::Host(loan) => loan.len(),
-            Self::Local(buffer) => buffer.len(),
-        }
-    }
-
-    pub(crate) fn bytes_mut(&mut self) -> &mut [u8] {
-        match self {
-            Self::Host(loan) => loan,
-            Self::Local(buffer) => {
-                Arc::get_mut(buffer).expect("nobody else knows it before it is published").bytes_mut()
-            }
-        }
-    }
-}
-
-/// Serialized bytes as something to publish.
-pub(crate) struct Bytes<'a>(pub(crate) &'a [u8]);
-
-impl Outgoing for Bytes<'_> {
-    fn size_bytes(&self) -> usize {
-        self.0.len()
-    }
-
-    fn fill(&mut self, memory: &mut [u8]) -> Result<(), FillAborted> {
-        if self.0.is_empty() {
-            return Err(FillAborted); // they were in shared memory, which did not take them
-        }
-        memory.copy_from_slice(self.0);
-        Ok(())
-    }
-
-    fn wants_bytes(&self, process: &[ProcessRoute]) -> bool {
-        !process.is_empty()
-    }
-
-    fn put(&mut self, process: &[ProcessRoute], envelope: Envelope, bytes: Option<&Arc<Buffer>>) {
-        for route in process {
-            if let Some(bytes) = bytes {
-                route.inbox.put_bytes(route.address(envelope), lend(bytes));
-            }
-            route.wake(&envelope);
-        }
-    }
-}
-
 /// The use of the pool is looked at once in so many messages.
 const POOL_LOOK: u64 = 64;
 
@@ -121,18 +65,6 @@ impl Sending {
         self.number += 1;
         (self.last_stamp, self.number)
     }
-}
-
-/// What a message has to offer to a publish.
-pub(crate) trait Outgoing {
-    /// Its size when serialized.
-    fn size_bytes(&self) -> usize;
-    /// Serializes it.
-    fn fill(&mut self, memory: &mut [u8]) -> Result<(), FillAborted>;
-    /// Whether one of the subscriptions of this process takes it as bytes.
-    fn wants_bytes(&self, process: &[ProcessRoute]) -> bool;
-    /// Puts it into the inboxes of this process, and says so to those who wait there. `bytes` is there if they were asked for.
-    fn put(&mut self, process: &[ProcessRoute], envelope: Envelope, bytes: Option<&Arc<Buffer>>);
 }
 
 impl Outlet {
@@ -551,14 +483,6 @@ impl Outlet {
     }
 }
 
-/// Serializes the message.
-fn fill(message: &mut impl Outgoing, memory: &mut [u8], trace: &mut Outbound) -> Result<(), FillAborted> {
-    trace.pass(Point::SerializeBegin);
-    let filled = message.fill(memory);
-    trace.pass(Point::SerializeEnd);
-    filled
-}
-
 fn engine_error(FillAborted: FillAborted) -> PublishError {
     PublishError::Engine(feros_rmw::PublishError::FillAborted)
 }
@@ -567,18 +491,4 @@ fn engine_keeps_promises(qos: &QosProfile) -> bool {
     qos.durability == Durability::TransientLocal
         || qos.deadline.finite().is_some()
         || qos.liveliness == Liveliness::ManualByTopic
-}
-
-/// A pooled buffer that one more subscription reads.
-struct Lent(Arc<Buffer>);
-
-impl PayloadBytes for Lent {
-    fn bytes(&self) -> &[u8] {
-        self.0.as_slice()
-    }
-}
-
-/// Bytes of a pooled buffer for one more inbox.
-pub(crate) fn lend(bytes: &Arc<Buffer>) -> Payload {
-    Payload::new(Lent(Arc::clone(bytes)))
 }
