@@ -60,6 +60,8 @@ impl Tap {
         let device = DeviceBuilder::new()
             .name(DEVICE)
             .layer(Layer::L2)
+            // Not before it is as it is to be: the kernel greets with packets of IPv6, which a change of the queue drops.
+            .enable(false)
             .build_sync()
             .map_err(failed("making the device feros0 (a namespace can have one link)"))?;
         device.set_nonblocking(true).map_err(failed("reading without waiting"))?;

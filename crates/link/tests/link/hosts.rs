@@ -210,3 +210,15 @@ fn options_that_cannot_be_are_refused_and_change_nothing() {
     greet(&[&a, &b]);
     assert_eq!(link.counters().forward.dropped_loss, 0);
 }
+
+#[test]
+fn a_new_link_has_carried_and_dropped_nothing() {
+    let Some(([first, second], _alone)) = namespaces() else { return };
+    for _ in 0..20 {
+        let link = Link::between(&first, &second, LinkOptions::default()).unwrap();
+        let counters = link.counters();
+        for direction in [counters.forward, counters.backward] {
+            assert_eq!((direction.offered_packets, direction.dropped_device), (0, 0), "{direction:?}");
+        }
+    }
+}
