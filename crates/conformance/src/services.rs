@@ -227,6 +227,12 @@ pub fn raw_requests_without_identity_are_answered(fixture: &dyn Fixture) {
     let replies = far.subscription_with(raw(&far, &reply, "std_srvs/srv/SetBool_Response").1);
     requests.wait_for_matches(1);
     replies.wait_for_matches(1);
+    // Announced after the listener of replies: whoever knows this one knows that one.
+    let later = unique("/later");
+    let _later = far.subscription(&later, QosProfile::services_default());
+    near.wait_for_graph("the listener of replies", |graph| {
+        (graph.count(feros_rmw::EndpointKind::Subscription, &later) == 1).then_some(())
+    });
     let number = requests.publish(&numbered(4));
     let (id, _) = server.next();
     assert_eq!(id.client, requests.publisher.gid().0);
