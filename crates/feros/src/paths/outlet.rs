@@ -394,7 +394,8 @@ impl Outlet {
         if is_nearly_full && !self.has_warned_of_pool.swap(true, Ordering::Relaxed) {
             tracing::warn!(
                 target: "feros::shm",
-                "{}: {used_bytes} of {limit_bytes} bytes of shared memory are in use; subscriptions hold views too long, or                  the limit is too low",
+                "{}: {used_bytes} of {limit_bytes} bytes of shared memory are in use; subscriptions hold views too long, or \
+                 the limit is too low",
                 self.topic
             );
         }
