@@ -1,11 +1,15 @@
 //! A subscription that checks what it hears: who sent it, whether a number is missing or comes twice, whether it is whole.
 
 use std::collections::{BTreeMap, VecDeque};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use feros::msgs::sensor_msgs::msg::Image;
-use feros::{Node, QosProfile, SerializedMessage, Subscription, SubscriptionOptions, View};
+use feros::{
+    Node, Path, PathSet, QosProfile, SerializedMessage, Subscription, SubscriptionEvent, SubscriptionOptions,
+    View,
+};
 use serde_json::{Value, json};
 
 use crate::content;
@@ -13,6 +17,8 @@ use crate::content;
 pub(crate) struct Listener {
     subscription: Subscription<Image>,
     heard: Arc<Mutex<Heard>>,
+    /// Messages that the subscription was told to have lost, on whichever path.
+    told_lost: Arc<AtomicU64>,
 }
 
 #[derive(Default)]
@@ -107,14 +113,21 @@ fn look_at(image: &View<Image>) -> (u32, u32, bool) {
 
 impl Listener {
     /// `form`: owned (default), view or raw; `hold`: so many of the last views (if they are more than a subscription may hold, it
-    /// gets no further ones); `stall_ms`: the time that a callback takes.
+    /// gets no further ones); `stall_ms`: the time that a callback takes; `by_network`: whether no other path is wanted.
     pub(crate) fn new(node: &Node, request: &Value, qos: QosProfile) -> Self {
         let topic = request["topic"].as_str().unwrap();
         let hold = request["hold"].as_u64().unwrap_or_default() as usize;
         let heard = Arc::new(Mutex::new(Heard { hold, ..Heard::default() }));
         let stall = Duration::from_millis(request["stall_ms"].as_u64().unwrap_or_default());
         let note = heard.clone();
-        let options = SubscriptionOptions::from(qos);
+        let told_lost = Arc::new(AtomicU64::new(0));
+        let told = told_lost.clone();
+        let paths = if request["by_network"] == true { Path::Network.into() } else { PathSet::ALL };
+        let options = SubscriptionOptions::from(qos).paths(paths).on_event(move |event| {
+            if let SubscriptionEvent::MessageLost { total, .. } = event {
+                told.store(total, Ordering::Relaxed);
+            }
+        });
         let subscription = match request["form"].as_str() {
             Some("view") => node.create_subscription(topic, options, move |image: View<Image>| {
                 note.lock().unwrap().note_view(image);
@@ -132,7 +145,7 @@ impl Listener {
                 std::thread::sleep(stall);
             }),
         };
-        Self { subscription: subscription.unwrap(), heard }
+        Self { subscription: subscription.unwrap(), heard, told_lost }
     }
 
     pub(crate) fn subscription(&self) -> &Subscription<Image> {
@@ -169,13 +182,14 @@ impl Listener {
             "network": counts.network.messages,
             "duplicates": counts.duplicates,
             "lost_on_fast_paths": counts.lost_on_fast_paths,
+            "told_lost": self.told_lost.load(Ordering::Relaxed),
             "refused_on_host": counts.refused_on_host,
             "refused_messages": self.subscription.refused_messages(),
         })
     }
 
     pub(crate) fn leave(self) -> Value {
-        let Self { subscription, heard } = self;
+        let Self { subscription, heard, .. } = self;
         drop(subscription);
         heard.lock().unwrap().report()
     }

@@ -11,6 +11,7 @@ mod killed_talkers;
 mod lossless;
 mod mixed;
 mod restart;
+mod slow_listener;
 mod support;
 mod users;
 mod views;

@@ -1,0 +1,44 @@
+//! A listener that is too slow for its queue is told of every message that it loses, whichever path they come by.
+
+use serde_json::json;
+
+use crate::support::{Peer, Place, heard, number, until};
+
+#[test]
+fn what_a_slow_listener_loses_is_told_on_every_path() {
+    let place = Place::own_if_possible();
+    for path in ["network", "host"] {
+        let mut talker = Peer::start(&place, "talker");
+        talker.ask("publisher", json!({"name": "pub", "topic": "image", "id": 1}));
+        let mut slow = Peer::start(&place, "slow");
+        let by_network = path == "network";
+        slow.ask(
+            "listen",
+            json!({"name": "sub", "topic": "image", "stall_ms": 20, "by_network": by_network}),
+        );
+        talker.until_path("pub", 1, if by_network { "network" } else { "host" });
+        talker.ask("start", json!({"name": "pub", "period_us": 1000, "size": 2000}));
+        until("its queue of ten overflows", || {
+            (heard(&slow.of("report", "sub"), 1, "missing") > 50).then_some(())
+        });
+        let last = number(&talker.of("stop", "pub"), "/last");
+        let report = until("the last message comes", || {
+            let report = slow.of("report", "sub");
+            (heard(&report, 1, "last") == last).then_some(report)
+        });
+        let missing = heard(&report, 1, "missing");
+        let counts = until("all losses are told", || {
+            let counts = slow.of("counts", "sub");
+            (number(&counts, "/told_lost") >= missing).then_some(counts)
+        });
+        println!("{path}: {report}, {counts}");
+        // It was there before the first message, but that may have been pushed out as well.
+        let before_the_first = heard(&report, 1, "first") - 1;
+        let told = number(&counts, "/told_lost");
+        assert!(told <= missing + before_the_first, "{path}: {report}, {counts}");
+        assert_eq!(number(&counts, "/lost_on_fast_paths") > 0, !by_network, "{path}: {report}, {counts}");
+        slow.end();
+        talker.end();
+    }
+    place.must_be_swept();
+}
