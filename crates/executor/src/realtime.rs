@@ -231,8 +231,11 @@ fn schedule(scheduling: Scheduling) -> Result<(), RealtimeError> {
     // Zero is the calling thread where the call wants the kernel's number of it.
     let thread = if matches!(scheduling, Scheduling::Deadline { .. }) { 0 } else { thread_native_id() };
     set_thread_priority_and_policy(thread, priority, policy).map_err(|error| match error {
-        thread_priority::Error::OS(errno) => {
-            refused(call, format!("{scheduling:?}"), Errno::from_raw_os_error(errno), cure)
+        thread_priority::Error::OS(code) => {
+            // The library hands on what a call returned: of a system call that is -1, and the reason is in errno.
+            let errno = if code > 0 { Some(code) } else { std::io::Error::last_os_error().raw_os_error() };
+            let errno = errno.filter(|errno| *errno > 0).map_or(Errno::INVAL, Errno::from_raw_os_error);
+            refused(call, format!("{scheduling:?}"), errno, cure)
         }
         _ => RealtimeError::Invalid { what: format!("{scheduling:?}"), expected: "a priority of its class" },
     })

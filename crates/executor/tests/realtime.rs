@@ -80,6 +80,25 @@ fn scheduling_classes_are_set_or_refused_with_a_cure() {
 }
 
 #[test]
+fn a_refused_deadline_says_the_reason_of_the_system() {
+    on_a_thread(|| {
+        // No system grants a nanosecond, whoever asks.
+        let deadline =
+            Scheduling::Deadline { runtime: Duration::from_nanos(1), deadline: ms(10), period: ms(20) };
+        let executor = Executor::builder().realtime(RealtimeConfig::default().scheduling(deadline)).build();
+        match executor.spin_some(Duration::ZERO) {
+            Err(SpinError::Realtime(RealtimeError::Refused {
+                call: "sched_setattr", errno, reason, ..
+            })) => {
+                assert_eq!(errno, 22, "{reason}");
+                assert_eq!(reason, "invalid input parameter");
+            }
+            other => panic!("{other:?}"),
+        }
+    });
+}
+
+#[test]
 fn what_cannot_be_is_said() {
     let cases = [
         (RealtimeConfig::default().scheduling(Scheduling::Fifo { priority: 0 }), "from 1 (low) to 99 (high)"),

@@ -82,6 +82,14 @@ impl Place {
         String::from_utf8(output.stderr).unwrap()
     }
 
+    /// A command waits for a container for as long as `ros2 component` does, which may be less than one takes to start.
+    fn await_container(&self) {
+        let started = Instant::now();
+        while self.feros(&["component", "list", "--containers-only"]).is_empty() {
+            assert!(started.elapsed() < WATCHDOG, "the container does not start");
+        }
+    }
+
     fn run(&self, arguments: &[&str]) -> Output {
         self.command(arguments).output().unwrap()
     }
@@ -134,6 +142,7 @@ fn components_are_loaded_listed_and_unloaded() {
     {
         let place = Place::new("component");
         let container = Running::start(&place, kind);
+        place.await_container();
         let load = ["component", "load", "/ComponentManager", "demo", "demo_components::Talker"];
         assert_eq!(
             place.feros(&load),

@@ -69,12 +69,12 @@ fn a_parameter_of_a_wrong_type_is_refused() {
 
 #[test]
 fn the_threads_of_a_multi_threaded_container_are_a_parameter() {
-    let container = Container::start(MULTI, &["--ros-args", "-p", "thread_num:=2"]);
+    let container = Container::start(MULTI, &["--ros-args", "-p", "thread_num:=1"]);
     let get = container.node.create_client::<GetParameters>("/ComponentManager/get_parameters").unwrap();
     get.wait_for_service(WATCHDOG).unwrap();
     let response =
         get.call_and_wait(&GetParameters_Request { names: vec!["thread_num".into()] }, WATCHDOG).unwrap();
-    assert_eq!(ParameterValue::from(response.values[0].clone()), ParameterValue::Integer(2));
+    assert_eq!(ParameterValue::from(response.values[0].clone()), ParameterValue::Integer(1));
 }
 
 #[test]

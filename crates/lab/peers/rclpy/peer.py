@@ -5,6 +5,7 @@
 executor of events in place of its executor of wait sets: on the main thread alone, because it does not end on another one.
 """
 
+import faulthandler
 import importlib.metadata
 import os
 import sys
@@ -17,6 +18,8 @@ sys.path.append(str(Path(__file__).resolve().parent.parent))  # at the end: a fo
 import contract  # noqa: E402
 
 LOOK_SECONDS = 0.2
+# Rarely, on a busy machine, rclpy does not come to its end after all was said: then each thread's place goes to standard error.
+END_SECONDS = 20
 ARGUMENTS = contract.parse(sys.argv[1:], [("events", ["no", "yes"], "no")])
 
 if ARGUMENTS.publish != "default":  # read by the library when it is loaded
@@ -89,7 +92,8 @@ class Spinning:
                 pass
 
         for executor in self.executors:
-            self.threads.append(threading.Thread(target=spin, args=(executor,)))
+            # Not waited for at the end of the program: an executor may not notice that it is to stop.
+            self.threads.append(threading.Thread(target=spin, args=(executor,), daemon=True))
             self.threads[-1].start()
 
     def stop(self):
@@ -257,6 +261,7 @@ def main():
     except Exception as failure:  # whatever it is, it is a result of this run
         contract.error("failed", f"{type(failure).__name__}: {failure}")
     sys.stdout.flush()
+    faulthandler.dump_traceback_later(END_SECONDS, exit=True)
     rclpy.try_shutdown()
 
 

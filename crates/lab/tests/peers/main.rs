@@ -14,7 +14,7 @@ use std::thread;
 use feros_lab::contract::{MessageType, Placement, Reliability, Role};
 use feros_lab::peer::{Peer, Peers, SystemRef};
 
-use program::{Options, Program};
+use program::{BAD_END, Options, Program};
 use workbench::{Bench, Built, peers_folder};
 
 /// Peers that run beside each other.
@@ -65,14 +65,14 @@ fn check(peer: &Peer, peers: &Peers) -> Vec<String> {
     let mut cells = cells(plain);
     note(format!("{name} with an unknown argument"), bench.refuses(plain));
     for (role, placement) in &cells {
-        note(format!("{name} as {role}, {placement}"), run(&bench, plain, *role, *placement));
+        note(format!("{name} as {role}, {placement}"), run_peer(&bench, plain, *role, *placement));
     }
     // The mock's variants are faults, which the laboratory's own tests ask for.
     for variant in peer.manifest.variant.iter().filter(|_| name != "mock") {
         let system = peers.system(&format!("{name}:{}", variant.name)).unwrap();
         if let Some((role, placement)) = self::cells(system).first().copied() {
             let what = format!("{name}:{} as {role}, {placement}", variant.name);
-            note(what, run(&bench, system, role, placement));
+            note(what, run_peer(&bench, system, role, placement));
             cells.push((role, placement));
         }
     }
@@ -110,6 +110,24 @@ fn cells(system: SystemRef<'_>) -> Vec<(Role, Placement)> {
         }
     }
     found
+}
+
+/// As [`run`]. A middleware of others that hangs in its own destructors on a busy machine has kept the contract until then: it is
+/// asked once more.
+fn run_peer(
+    bench: &Bench<'_>,
+    system: SystemRef<'_>,
+    role: Role,
+    placement: Placement,
+) -> Result<(), String> {
+    let is_ours = system.peer.name.starts_with("feros") || ["mock", "floors"].contains(&&*system.peer.name);
+    match run(bench, system, role, placement) {
+        Err(error) if error.starts_with(BAD_END) && !is_ours => {
+            println!("{} as {role}, {placement}: once more, {error}", system.peer.name);
+            run(bench, system, role, placement)
+        }
+        result => result,
+    }
 }
 
 fn run(bench: &Bench<'_>, system: SystemRef<'_>, role: Role, placement: Placement) -> Result<(), String> {

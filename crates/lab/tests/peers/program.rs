@@ -16,6 +16,8 @@ const TIMEOUT_SECONDS: u64 = 40;
 const PATIENCE: Duration = Duration::from_secs(2);
 /// Of a program that wait to be read: more than a run has.
 const LINES: usize = 1000;
+/// Begins what is said of a program that had said all and then did not end, or not well.
+pub(crate) const BAD_END: &str = "it had said all, and then";
 const COUNT: usize = 20;
 const WARM_UP: usize = 5;
 
@@ -155,15 +157,21 @@ impl Program {
                 Ok(None) => break,
                 Err(_) if self.child.stdin.is_some() && self.only_receives() => self.close_input(),
                 Err(_) if self.child.stdin.is_some() && began.elapsed() < WATCHDOG => {}
-                Err(error) => return Err(format!("{error}: {}", self.said.all())),
+                Err(error) => return Err(self.complaint(&error)),
             }
         }
         let status = self.wait(began + WATCHDOG)?;
         if !status.success() {
-            return Err(format!("it ended with {status}: {}", self.said.all()));
+            return Err(self.complaint(&format!("it ended with {status}")));
         }
         self.said.check_order()?;
         Ok(&self.said)
+    }
+
+    fn complaint(&mut self, error: &str) -> String {
+        let has_ended = matches!(self.said.lines.last(), Some(Line::End(_)));
+        let when = if has_ended { format!("{BAD_END} ") } else { String::new() };
+        format!("{when}{error}: {}", self.said.all())
     }
 
     fn only_receives(&self) -> bool {
