@@ -11,7 +11,7 @@ use feros_rmw::{
 };
 
 /// After so long a test counts as hanging. Generous: nothing in the suite takes a hundredth of it.
-const WATCHDOG: Duration = Duration::from_secs(60);
+pub(crate) const WATCHDOG: Duration = Duration::from_secs(60);
 
 pub(crate) const STRING: &str = "std_msgs/msg/String";
 pub(crate) const HASH: TypeHash = TypeHash([0x5a; 32]);

@@ -160,7 +160,7 @@ fn child() {
         }
         "listener" => {
             let context = context();
-            let listener = Listener::new(&context, 10.into());
+            let listener = Listener::new(&context, 100.into()); // room for all of them
             listener.wait_for(MESSAGES);
             say_done_and_wait();
         }

@@ -5,8 +5,10 @@ use std::time::Instant;
 use feros::msgs::std_msgs::msg::String as Text;
 use feros::msgs::std_srvs::srv::{SetBool, SetBool_Request, SetBool_Response};
 use feros::{Context, Node, NodeOptions};
+use feros_interop::Domain;
+use serde_json::{Value, json};
 
-use crate::process::{context, feros};
+use crate::process::{Finished, Running, context, context_in, eventually, feros};
 
 #[test]
 fn topics_nodes_and_services_are_listed() {
@@ -18,46 +20,59 @@ fn topics_nodes_and_services_are_listed() {
         .create_service::<SetBool, _>("enable", |_: SetBool_Request| SetBool_Response::default())
         .unwrap();
 
-    let names = feros(&["topic", "list"]).success();
-    assert!(names.lines().any(|line| line == "/g_topic"), "{names}");
-    let typed = feros(&["topic", "list", "-t"]).success();
-    assert!(typed.lines().any(|line| line == "/g_topic [std_msgs/msg/String]"), "{typed}");
-    let verbose = feros(&["topic", "list", "-v"]).success();
-    assert!(verbose.contains(" * /g_topic [std_msgs/msg/String] 1 publisher\n"), "{verbose}");
-    let listed = feros(&["topic", "list", "--json"]).json();
-    let topic = listed.as_array().unwrap().iter().find(|topic| topic["name"] == "/g_topic").unwrap();
-    assert_eq!((topic["publishers"].as_u64(), topic["subscriptions"].as_u64()), (Some(1), Some(1)));
+    shows(&["topic", "list"], |names| has_line(names, "/g_topic"));
+    shows(&["topic", "list", "-t"], |typed| has_line(typed, "/g_topic [std_msgs/msg/String]"));
+    shows(&["topic", "list", "-v"], |all| all.contains(" * /g_topic [std_msgs/msg/String] 1 publisher\n"));
+    shows(&["topic", "list", "--json"], |listed| {
+        let listed: Value = serde_json::from_str(listed).unwrap();
+        let topic = listed.as_array().unwrap().iter().find(|topic| topic["name"] == "/g_topic");
+        topic.is_some_and(|topic| (&topic["publishers"], &topic["subscriptions"]) == (&json!(1), &json!(1)))
+    });
 
-    let info = feros(&["topic", "info", "-v", "/g_topic"]).success();
-    assert!(info.starts_with(
-        "Type: std_msgs/msg/String\n\nPublisher count: 1\n\nNode name: g_node\nNode namespace: /g\n"
-    ));
-    assert!(info.contains("History (Depth): KEEP_LAST (7)"), "{info}");
-    assert!(info.contains("Topic type hash: RIHS01_df668c740482bbd48"), "{info}");
-    assert_eq!(feros(&["topic", "type", "/g_topic"]).success(), "std_msgs/msg/String\n");
-    assert!(feros(&["topic", "find", "std_msgs/msg/String"]).success().contains("/g_topic\n"));
-    let error = feros(&["topic", "info", "/g_topc"]).failure(1);
-    assert!(error.contains("did you mean") && error.contains("/g_topic"), "{error}");
+    shows(&["topic", "info", "-v", "/g_topic"], |info| {
+        info.starts_with(
+            "Type: std_msgs/msg/String\n\nPublisher count: 1\n\nNode name: g_node\nNode namespace: /g\n",
+        ) && info.contains("History (Depth): KEEP_LAST (7)")
+            && info.contains("Topic type hash: RIHS01_df668c740482bbd48")
+    });
+    shows(&["topic", "type", "/g_topic"], |found| found == "std_msgs/msg/String\n");
+    shows(&["topic", "find", "std_msgs/msg/String"], |found| found.contains("/g_topic\n"));
+    says(&["topic", "info", "/g_topc"], |error| error.contains("did you mean") && error.contains("/g_topic"));
 
-    assert!(feros(&["node", "list"]).success().lines().any(|line| line == "/g/g_node"));
-    let info = feros(&["node", "info", "/g/g_node"]).success();
-    assert!(info.contains("  Subscribers:\n    /g_topic: std_msgs/msg/String\n"), "{info}");
-    assert!(info.contains("  Service Servers:\n    /g/enable: std_srvs/srv/SetBool\n"), "{info}");
-    let error = feros(&["node", "info", "/g/g_nod"]).failure(1);
-    assert!(error.contains("/g/g_node"), "{error}");
+    shows(&["node", "list"], |names| has_line(names, "/g/g_node"));
+    shows(&["node", "info", "/g/g_node"], |info| {
+        info.contains("  Subscribers:\n    /g_topic: std_msgs/msg/String\n")
+            && info.contains("  Service Servers:\n    /g/enable: std_srvs/srv/SetBool\n")
+    });
+    says(&["node", "info", "/g/g_nod"], |error| error.contains("/g/g_node"));
 
-    let services = feros(&["service", "list", "-t"]).success();
-    assert!(services.lines().any(|line| line == "/g/enable [std_srvs/srv/SetBool]"), "{services}");
-    assert_eq!(feros(&["service", "type", "/g/enable"]).success(), "std_srvs/srv/SetBool\n");
-    assert_eq!(feros(&["service", "find", "std_srvs/srv/SetBool", "--json"]).json()[0], "/g/enable");
+    shows(&["service", "list", "-t"], |services| has_line(services, "/g/enable [std_srvs/srv/SetBool]"));
+    shows(&["service", "type", "/g/enable"], |found| found == "std_srvs/srv/SetBool\n");
+    shows(&["service", "find", "std_srvs/srv/SetBool", "--json"], |found| found.contains("\"/g/enable\""));
+}
+
+fn has_line(text: &str, wanted: &str) -> bool {
+    text.lines().any(|line| line == wanted)
+}
+
+/// The command shows this, sooner or later.
+fn shows(arguments: &[&str], accepted: impl Fn(&str) -> bool) {
+    eventually(|| feros(arguments), |finished| finished.code == Some(0) && accepted(&finished.out));
+}
+
+/// The command fails and says this, sooner or later.
+fn says(arguments: &[&str], accepted: impl Fn(&str) -> bool) {
+    eventually(|| feros(arguments), |finished| finished.code == Some(1) && accepted(&finished.err))
+        .failure(1);
 }
 
 #[test]
 fn twenty_nodes_are_listed() {
-    // A participant each, as twenty processes have.
+    // A participant each, as twenty processes have; in a domain of their own, where they are in nobody's way.
+    let domain = Domain::reserve_without_ros2();
     let nodes: Vec<(Context, Node)> = (0..20)
         .map(|index| {
-            let context = context();
+            let context = context_in(&domain);
             let node = context.create_node(&format!("g_many_{index}")).unwrap();
             (context, node)
         })
@@ -68,11 +83,14 @@ fn twenty_nodes_are_listed() {
         .map(|(index, (_, node))| node.create_publisher::<Text>(&format!("/g_many/t{index}"), 10).unwrap())
         .collect();
     let started = Instant::now();
-    let topics = feros(&["topic", "list"]).success();
+    let all = |arguments: &[&str], prefix: &str| {
+        let count =
+            |finished: &Finished| finished.out.lines().filter(|line| line.starts_with(prefix)).count();
+        let run = || Running::start_in(&domain, arguments).finish();
+        eventually(run, |finished| finished.code == Some(0) && count(finished) == nodes.len());
+    };
+    all(&["topic", "list"], "/g_many/");
     println!("topic list beside {} participants: {:?}", nodes.len(), started.elapsed());
-    let found = topics.lines().filter(|line| line.starts_with("/g_many/")).count();
-    assert_eq!(found, publishers.len(), "{topics}");
-    let found =
-        feros(&["node", "list"]).success().lines().filter(|line| line.starts_with("/g_many_")).count();
-    assert_eq!(found, nodes.len());
+    all(&["node", "list"], "/g_many_");
+    drop(publishers);
 }

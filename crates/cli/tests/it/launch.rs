@@ -40,7 +40,7 @@ fn two_nodes_of_a_launch_file_hear_each_other() {
              <arg name="topic" default="/chatter"/>
              <set_env name="ROS_LOG_DIR" value="{folder}"/>
              <executable cmd="{FEROS} topic pub $(var topic) std_msgs/msg/String '{{data: hello}}' -r 20" name="talker"/>
-             <executable cmd="{FEROS} topic echo $(var topic) --once" name="listener" output="screen" on_exit="shutdown"/>
+             <executable cmd="{FEROS} topic echo $(var topic) --once --timeout 50" name="listener" output="screen" on_exit="shutdown"/>
            </launch>"#,
         folder = folder.0.display()
     );

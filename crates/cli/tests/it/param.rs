@@ -54,7 +54,7 @@ fn parameters_are_listed_read_and_described() {
     let typed = param(&["list", "/p_read", "--param-type"]).success();
     assert!(typed.contains("  lens.names (type: string array)\n  rate (type: integer)\n"), "{typed}");
     // Nodes of other tests are not all spun.
-    let all = feros(&["param", "list", "--spin-time", "2", "--timeout", "10"]).success();
+    let all = feros(&["param", "list", "--spin-time", "5", "--timeout", "10"]).success();
     assert!(all.contains(&format!("/p_read:\n{names}")), "{all}");
     assert_eq!(param(&["list", "/p_read", "--json"]).json()["/p_read"]["gain"], "double");
 
@@ -71,7 +71,7 @@ fn parameters_are_listed_read_and_described() {
 
     let error = param(&["get", "/p_read", "raet"]).failure(1);
     assert!(error.contains("node /p_read has no parameter raet; did you mean rate?"), "{error}");
-    let error = feros(&["param", "get", "/p_raed", "rate", "--timeout", "2"]).failure(1);
+    let error = feros(&["param", "get", "/p_raed", "rate", "--timeout", "10"]).failure(1);
     assert!(error.contains("there is no node /p_raed") && error.contains("/p_read"), "{error}");
     param(&["get", "/p read", "rate"]).failure(2);
 }

@@ -20,8 +20,13 @@ fn domain() -> &'static Domain {
 
 /// A context of this process in that domain, to play the robot.
 pub(crate) fn context() -> Context {
+    context_in(domain())
+}
+
+/// ... in another one.
+pub(crate) fn context_in(domain: &Domain) -> Context {
     let session = SessionOptions {
-        domain_id: domain().id().into(),
+        domain_id: domain.id().into(),
         discovery_range: DiscoveryRange::Localhost,
         ..SessionOptions::default()
     };
@@ -72,6 +77,20 @@ impl Finished {
     /// The standard output as JSON.
     pub(crate) fn json(self) -> serde_json::Value {
         serde_json::from_str(&self.success()).unwrap()
+    }
+}
+
+/// Repeats a command that shows the graph until what it left is `accepted`: it waits for about a second, in which a busy machine
+/// may not tell it all.
+pub(crate) fn eventually(run: impl Fn() -> Finished, accepted: impl Fn(&Finished) -> bool) -> Finished {
+    let began = Instant::now();
+    loop {
+        let finished = run();
+        if accepted(&finished) {
+            return finished;
+        }
+        println!("not yet: {finished:?}");
+        assert!(began.elapsed() < WATCHDOG, "what was awaited was never shown: {finished:?}");
     }
 }
 

@@ -52,7 +52,7 @@ fn a_service_is_called() {
     let error = feros(&["service", "call", "/s_enable", "std_srvs/srv/Trigger"]).failure(1);
     assert!(error.contains("has type std_srvs/srv/SetBool, not std_srvs/srv/Trigger"), "{error}");
     let error =
-        feros(&["service", "call", "/s_enabel", "std_srvs/srv/SetBool", "--timeout", "1.5"]).failure(1);
+        feros(&["service", "call", "/s_enabel", "std_srvs/srv/SetBool", "--timeout", "10"]).failure(1);
     assert!(error.contains("there is no server of /s_enabel") && error.contains("/s_enable"), "{error}");
     let error = feros(&["service", "call", "/s_enable", "std_srvs/srv/SetBool", "{dta: true}"]).failure(2);
     assert!(error.contains("`data`"), "{error}");

@@ -33,7 +33,7 @@ fn traced(folder: &Folder, command: &[&str]) -> Finished {
 #[test]
 fn a_command_is_traced_summarized_and_exported() {
     let folder = Folder::new("whole");
-    let perf = ["perf", "latency", "--path", "host", "--count", "50", "--json"];
+    let perf = ["perf", "latency", "--path", "host", "--count", "50", "--depth", "64", "--json"];
     let out = traced(&folder, &[&[env!("CARGO_BIN_EXE_feros")], &perf[..]].concat()).success();
     let summary: serde_json::Value = serde_json::from_str(out.lines().last().unwrap()).unwrap();
     let topics = summary["topics"].as_array().unwrap();

@@ -2,7 +2,6 @@
 
 use std::io::Read;
 use std::process::{Child, Command, Stdio};
-use std::sync::OnceLock;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -18,12 +17,15 @@ const MARK: &str = "FEROS_TEST_RUN";
 pub(crate) struct Feros {
     pub(crate) command: Command,
     mark: String,
+    /// Its own, so that no other call of these tests joins in.
+    domain: Domain,
 }
 
 /// A call of `feros` that runs; it is killed when this is dropped.
 pub(crate) struct Running {
     child: Child,
     mark: String,
+    _domain: Domain,
 }
 
 /// How a call ended.
@@ -34,24 +36,19 @@ pub(crate) struct Ended {
     pub(crate) stderr: String,
 }
 
-/// The domain of this test process.
-fn domain() -> &'static Domain {
-    static DOMAIN: OnceLock<Domain> = OnceLock::new();
-    DOMAIN.get_or_init(Domain::reserve_without_ros2)
-}
-
 fn mark_of(name: &str) -> String {
     format!("{}-{name}", std::process::id())
 }
 
 impl Feros {
-    /// `feros` with the words of `line`, in a domain of the tests and on this host alone.
+    /// `feros` with the words of `line`, in a domain of its own and on this host alone.
     pub(crate) fn new(name: &str, line: &str) -> Self {
         let mark = mark_of(name);
+        let domain = Domain::reserve_without_ros2();
         let mut command = Command::new(env!("CARGO_BIN_EXE_feros"));
         command
             .args(line.split_whitespace())
-            .env("ROS_DOMAIN_ID", domain().id().to_string())
+            .env("ROS_DOMAIN_ID", domain.id().to_string())
             .env("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
             .env(MARK, &mark)
             .stdin(Stdio::null())
@@ -60,11 +57,11 @@ impl Feros {
         for variable in ["ROS_STATIC_PEERS", "ROS_LOCALHOST_ONLY", "RMW_IMPLEMENTATION", "CYCLONEDDS_URI"] {
             command.env_remove(variable);
         }
-        Self { command, mark }
+        Self { command, mark, domain }
     }
 
     pub(crate) fn start(mut self) -> Running {
-        Running { child: self.command.spawn().unwrap(), mark: self.mark }
+        Running { child: self.command.spawn().unwrap(), mark: self.mark, _domain: self.domain }
     }
 
     /// Runs it to its end.

@@ -25,7 +25,8 @@ fn number(object: &Value, key: &str) -> f64 {
 
 #[test]
 fn latency_prints_one_object_and_loses_nothing() {
-    let ended = Feros::run("latency", "perf latency --json --path network --size-bytes 256 --count 50");
+    let ended =
+        Feros::run("latency", "perf latency --json --path network --size-bytes 256 --count 50 --depth 64");
     assert_eq!(ended.code, Some(0), "{ended:?}");
     let object = one_object(&ended.stdout);
     assert_eq!(object["path"], "network");
@@ -58,7 +59,7 @@ fn every_form_mode_and_number_of_processes_delivers() {
         "--rate-hz 0 --warmup 0",
         "--reliability best_effort --history keep_all",
     ] {
-        let ended = Feros::run("forms", &format!("perf latency --json --count 20 {options}"));
+        let ended = Feros::run("forms", &format!("perf latency --json --count 20 --depth 32 {options}"));
         assert_eq!(ended.code, Some(0), "{options}: {ended:?}");
         let object = one_object(&ended.stdout);
         assert_eq!(
@@ -142,7 +143,7 @@ fn executor_has_a_rate_for_each_number_of_idle_entities() {
 
 #[test]
 fn a_chain_loses_nothing_wherever_its_nodes_are() {
-    let line = "perf chain --json --nodes 2,3,5 --size 100,64K --count 10 --warmup 2 \
+    let line = "perf chain --json --nodes 2,3,5 --size 100,64K --count 8 --warmup 2 \
                 --placement processes,processes-network,composed,intra";
     let ended = Feros::run("chain", line);
     assert_eq!(ended.code, Some(0), "{ended:?}");
@@ -169,7 +170,7 @@ fn a_chain_of_more_processes_than_a_domain_has_room_for_is_refused() {
 
 #[test]
 fn cpu_has_a_row_for_each_placement_and_container() {
-    let line = "perf cpu --json --size 1K --subscriptions 2 --count 20";
+    let line = "perf cpu --json --size 1K --subscriptions 2 --count 8 --rate-hz 10";
     let ended = Feros::run("cpu", line);
     assert_eq!(ended.code, Some(0), "{ended:?}");
     let rows = objects(&ended.stdout);

@@ -69,13 +69,22 @@ impl Served {
         self.sent.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Waits until a subscription that keeps all has room for one more message, or is gone.
+    /// Whether a subscription that keeps all has room for one more message, or is gone.
+    pub(crate) fn has_room(&self) -> bool {
+        self.attachment.taken().is_none_or(|taken| self.has_room_after(taken))
+    }
+
+    fn has_room_after(&self, taken: u32) -> bool {
+        // Both count modulo 2^32; the other side's word may be anything.
+        let waiting = self.sent.load(Ordering::Relaxed).wrapping_sub(taken);
+        waiting < self.attachment.capacity() || waiting > u32::MAX / 2
+    }
+
+    /// Waits until it has.
     pub(crate) fn wait_for_room(&self, until: Instant) -> Result<(), StillFull> {
         loop {
             let Some(taken) = self.attachment.taken() else { return Ok(()) };
-            // Both count modulo 2^32; the other side's word may be anything.
-            let waiting = self.sent.load(Ordering::Relaxed).wrapping_sub(taken);
-            if waiting < self.attachment.capacity() || waiting > u32::MAX / 2 {
+            if self.has_room_after(taken) {
                 return Ok(());
             }
             let left = until.saturating_duration_since(Instant::now());

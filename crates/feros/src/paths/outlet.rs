@@ -213,26 +213,38 @@ impl Outlet {
     }
 
     /// Publishes a message that was built in such memory.
-    pub(crate) fn publish_built(&self, memory: Built, trace: &mut Outbound) -> Result<(), PublishError> {
-        let routes = self.routes();
-        self.wait_for_room(&routes)?;
-        let by_host = routes.memory.is_some();
-        let (bytes, loan) = match memory {
-            Built::Local(buffer) => {
-                let loan = self.loan(&routes, &mut Bytes(buffer.as_slice()), None, trace)?;
-                (Some(buffer), loan)
-            }
-            Built::Host(loan) => {
-                let is_copied = !routes.process.is_empty() || routes.needs_engine;
-                let bytes = if is_copied { Some(self.serialize(&mut Bytes(&loan), trace)?) } else { None };
-                (bytes, by_host.then_some(loan))
-            }
-        };
-        let mut message = Bytes(bytes.as_ref().map_or(&[], |bytes| bytes.as_slice()));
-        self.send(&routes, &mut message, bytes.as_ref(), loan, trace)?;
-        self.finish(&routes, bytes);
-        trace.pass(Point::PublishEnd);
-        Ok(())
+    pub(crate) fn publish_built(&self, mut memory: Built, trace: &mut Outbound) -> Result<(), PublishError> {
+        loop {
+            let routes = self.routes();
+            self.wait_for_room(&routes)?;
+            let was_lent = matches!(memory, Built::Host(_));
+            let (bytes, loan) = match memory {
+                Built::Local(buffer) => {
+                    let loan = self.loan(&routes, &mut Bytes(buffer.as_slice()), None, trace)?;
+                    (Some(buffer), loan)
+                }
+                Built::Host(loan) => {
+                    let is_copied = !routes.process.is_empty() || routes.needs_engine;
+                    let bytes =
+                        if is_copied { Some(self.serialize(&mut Bytes(&loan), trace)?) } else { None };
+                    (bytes, Some(loan))
+                }
+            };
+            let Some(sending) = self.begin_sending(&routes) else {
+                memory = match (loan, bytes) {
+                    (Some(loan), _) if was_lent => Built::Host(loan),
+                    (_, Some(buffer)) => Built::Local(buffer),
+                    _ => unreachable!("it was in one of them"),
+                };
+                continue;
+            };
+            let loan = loan.filter(|_| routes.memory.is_some());
+            let mut message = Bytes(bytes.as_ref().map_or(&[], |bytes| bytes.as_slice()));
+            self.send(sending, &routes, &mut message, bytes.as_ref(), loan, trace)?;
+            self.finish(&routes, bytes);
+            trace.pass(Point::PublishEnd);
+            return Ok(());
+        }
     }
 
     /// Publishes one message on every path that somebody needs.
@@ -241,19 +253,32 @@ impl Outlet {
         message: &mut impl Outgoing,
         trace: &mut Outbound,
     ) -> Result<(), PublishError> {
-        let routes = self.routes();
-        self.wait_for_room(&routes)?;
-        let by_process = !routes.process.is_empty();
-        let by_host = routes.memory.is_some();
-        // Where only one takes the bytes, they are written into its memory; for several they are written once and copied.
-        let shared = by_process && message.wants_bytes(&routes.process)
-            || routes.needs_engine && (by_process || by_host);
-        let bytes = if shared { Some(self.serialize(message, trace)?) } else { None };
-        let loan = self.loan(&routes, message, bytes.as_deref(), trace)?;
-        self.send(&routes, message, bytes.as_ref(), loan, trace)?;
-        self.finish(&routes, bytes);
-        trace.pass(Point::PublishEnd);
-        Ok(())
+        loop {
+            let routes = self.routes();
+            self.wait_for_room(&routes)?;
+            let by_process = !routes.process.is_empty();
+            let by_host = routes.memory.is_some();
+            // Where only one takes the bytes, they are written into its memory; for several they are written once and copied.
+            let shared = by_process && message.wants_bytes(&routes.process)
+                || routes.needs_engine && (by_process || by_host);
+            let bytes = if shared { Some(self.serialize(message, trace)?) } else { None };
+            let loan = self.loan(&routes, message, bytes.as_deref(), trace)?;
+            let Some(sending) = self.begin_sending(&routes) else { continue };
+            self.send(sending, &routes, message, bytes.as_ref(), loan, trace)?;
+            self.finish(&routes, bytes);
+            trace.pass(Point::PublishEnd);
+            return Ok(());
+        }
+    }
+
+    /// The turn to send by these routes. `None`: since the message was prepared, somebody has changed them, or taken the room. A
+    /// message that went by former routes could come after a later one that goes by new ones, and be dropped as old; and one too many
+    /// would push out one of those who keep all.
+    fn begin_sending(&self, routes: &Arc<Routes>) -> Option<MutexGuard<'_, Sending>> {
+        let sending = self.lock_sending();
+        let is_current = Arc::ptr_eq(routes, &self.routes.read().unwrap_or_else(PoisonError::into_inner));
+        let has_room = || routes.served().all(|(_, served)| !served.is_lossless() || served.has_room());
+        (is_current && has_room()).then_some(sending)
     }
 
     /// What is done without a lock when a message is out.
@@ -270,13 +295,13 @@ impl Outlet {
     /// Sends what is ready, on all paths in the same order.
     fn send(
         &self,
+        mut sending: MutexGuard<'_, Sending>,
         routes: &Routes,
         message: &mut impl Outgoing,
         bytes: Option<&Arc<Buffer>>,
         loan: Option<HostLoan>,
         trace: &mut Outbound,
     ) -> Result<(), PublishError> {
-        let mut sending = self.lock_sending();
         let (stamp, number) = sending.next();
         let id = || MessageId { publisher: self.gid.0, stamp: stamp.0, number };
         trace.name(&self.traced, id);

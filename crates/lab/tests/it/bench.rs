@@ -14,7 +14,7 @@ use feros_lab::scenario::ScenarioFile;
 use feros_lab::workshop::Workshop;
 
 /// One machine, one run: tests of one process wait for each other, as the lock of the machine has them do.
-static MACHINE: Mutex<()> = Mutex::new(());
+pub(crate) static MACHINE: Mutex<()> = Mutex::new(());
 
 pub(crate) struct Bench {
     pub(crate) folder: tempfile::TempDir,

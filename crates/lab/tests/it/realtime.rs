@@ -4,7 +4,7 @@ use feros_lab::machine::Machine;
 
 use crate::bench::Bench;
 
-const EXPERIMENT: &str = "workload = \"latency\"\nsystems = [\"mock\"]\nplacements = [\"local\"]\nrates_hz = [200]\ncount = 20\n\
+const EXPERIMENT: &str = "workload = \"latency\"\nsystems = [\"mock\"]\nplacements = [\"local\"]\nrates_hz = [200]\ncount = 400\n\
                           timeout_seconds = 20\nsettle_seconds = 0.1\n";
 
 #[test]

@@ -9,15 +9,13 @@ use std::time::{Duration, Instant};
 use feros_lab::contract::{CONTRACT, Line, Placement, Role};
 
 /// Ends a test that hangs; nothing passes or fails by how fast it is.
-const WATCHDOG: Duration = Duration::from_secs(60);
+const WATCHDOG: Duration = Duration::from_secs(180);
 /// `--timeout`: no latency can be longer.
 const TIMEOUT_SECONDS: u64 = 40;
 /// How long listeners may go on when their talker has ended, before they are told to end.
-const PATIENCE: Duration = Duration::from_secs(2);
+const PATIENCE: Duration = Duration::from_secs(10);
 /// Of a program that wait to be read: more than a run has.
 const LINES: usize = 1000;
-/// Begins what is said of a program that had said all and then did not end, or not well.
-pub(crate) const BAD_END: &str = "it had said all, and then";
 const COUNT: usize = 20;
 const WARM_UP: usize = 5;
 
@@ -151,16 +149,15 @@ impl Program {
     pub(crate) fn finish(&mut self) -> Result<&Said, String> {
         let began = Instant::now();
         loop {
-            let patience = if self.child.stdin.is_some() { PATIENCE } else { WATCHDOG };
-            match self.next(began + patience) {
+            let may_be_told = self.child.stdin.is_some() && self.only_receives();
+            match self.next(began + if may_be_told { PATIENCE } else { WATCHDOG }) {
                 Ok(Some(())) => {}
                 Ok(None) => break,
-                Err(_) if self.child.stdin.is_some() && self.only_receives() => self.close_input(),
-                Err(_) if self.child.stdin.is_some() && began.elapsed() < WATCHDOG => {}
+                Err(_) if may_be_told && began.elapsed() >= PATIENCE => self.close_input(),
                 Err(error) => return Err(self.complaint(&error)),
             }
         }
-        let status = self.wait(began + WATCHDOG)?;
+        let status = self.wait(began + WATCHDOG).map_err(|error| self.complaint(&error))?;
         if !status.success() {
             return Err(self.complaint(&format!("it ended with {status}")));
         }
@@ -170,7 +167,7 @@ impl Program {
 
     fn complaint(&mut self, error: &str) -> String {
         let has_ended = matches!(self.said.lines.last(), Some(Line::End(_)));
-        let when = if has_ended { format!("{BAD_END} ") } else { String::new() };
+        let when = if has_ended { "it had said all, and then " } else { "" };
         format!("{when}{error}: {}", self.said.all())
     }
 

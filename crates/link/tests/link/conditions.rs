@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use feros_link::{DirectionCounters, Link, LinkOptions};
 
-use crate::hosts::{WATCHDOG, greet, namespaces, socket, to};
+use crate::hosts::{WATCHDOG, greet, namespaces, receive, socket, to};
 
 const PAYLOAD: usize = 1000;
 /// What a packet of the payload occupies on the line: UDP, IP and Ethernet headers, and what Ethernet adds.
@@ -65,7 +65,7 @@ fn received(at: &UdpSocket, done: impl Fn() -> bool) -> Vec<(u32, Instant)> {
 
 /// Sends and receives at once: what the link counted meanwhile, and what came.
 fn exchange(options: LinkOptions, packets: u32) -> Option<(DirectionCounters, Vec<(u32, Instant)>)> {
-    let ([first, second], _alone) = namespaces()?;
+    let (_alone, [first, second]) = namespaces()?;
     let link = Link::between(&first, &second, LinkOptions::default()).unwrap();
     let (a, b) = (socket(&first), socket(&second));
     greet(&[&a, &b]);
@@ -93,11 +93,21 @@ fn unlimited() -> LinkOptions {
 fn the_rate_is_what_was_asked_for() {
     for (rate, packets) in [(2_000_000, 250), (20_000_000, 2_500), (100_000_000, 20_000)] {
         let options = LinkOptions { rate_bits_per_second: Some(rate), ..unlimited() };
-        let Some((_, received)) = exchange(options, packets) else { return };
-        assert_eq!(received.len(), packets as usize);
-        let seconds = (received[received.len() - 1].1 - received[0].1).as_secs_f64();
-        let measured = f64::from(packets - 1) * LINE_BITS / seconds;
-        assert!((measured / rate as f64 - 1.0).abs() < 0.02, "{measured:.0} bit/s instead of {rate}");
+        let mut seen = Vec::new();
+        // A receiver that gets its processor late measures that; a link with another rate has it each time.
+        for _ in 0..5 {
+            let Some((_, received)) = exchange(options.clone(), packets) else { return };
+            assert_eq!(received.len(), packets as usize);
+            let seconds = (received[received.len() - 1].1 - received[0].1).as_secs_f64();
+            seen.push(f64::from(packets - 1) * LINE_BITS / seconds);
+            if (seen[seen.len() - 1] / rate as f64 - 1.0).abs() < 0.02 {
+                break;
+            }
+        }
+        assert!(
+            (seen[seen.len() - 1] / rate as f64 - 1.0).abs() < 0.02,
+            "{seen:.0?} bit/s instead of {rate}"
+        );
     }
 }
 
@@ -137,26 +147,31 @@ fn the_same_seed_loses_the_same_packets() {
     let lossy = |seed| LinkOptions { loss: 0.5, seed, ..unlimited() };
     let numbers =
         |seed| Some(exchange(lossy(seed), 1000)?.1.iter().map(|packet| packet.0).collect::<Vec<_>>());
-    let (Some(first), Some(again), Some(other)) = (numbers(9), numbers(9), numbers(10)) else { return };
-    // A packet of the kernel's own shifts the numbers behind it by one; so it is tried until there was none.
-    let same = first == again || (0..5).any(|_| numbers(9) == Some(first.clone()));
-    assert!(same, "{} and {} arrived", first.len(), again.len());
-    assert_ne!(first, other);
+    let Some(other) = numbers(10) else { return };
+    // A packet of the kernel's own shifts the numbers behind it by one; so it is tried until two runs had none.
+    let mut runs: Vec<Vec<u32>> = Vec::new();
+    let same = (0..7).find_map(|_| {
+        let run = numbers(9)?;
+        let is_known = runs.contains(&run);
+        runs.push(run.clone());
+        is_known.then_some(run)
+    });
+    let arrived: Vec<usize> = runs.iter().map(Vec::len).collect();
+    assert_ne!(same.unwrap_or_else(|| panic!("no two are the same: {arrived:?} arrived")), other);
 }
 
 #[test]
 fn the_delay_is_what_was_asked_for_and_the_jitter_around_it() {
-    let Some(([first, second], _alone)) = namespaces() else { return };
+    let Some((_alone, [first, second])) = namespaces() else { return };
     let link = Link::between(&first, &second, LinkOptions::default()).unwrap();
     let (a, b) = (socket(&first), socket(&second));
     greet(&[&a, &b]);
     let delays = |options: LinkOptions, packets: u32| -> Vec<f64> {
         link.set(options).unwrap();
-        b.set_read_timeout(Some(WATCHDOG)).unwrap();
         let one = |number: u32| {
             let begin = Instant::now();
             a.send_to(&number.to_le_bytes(), to(1)).unwrap();
-            assert_eq!(b.recv(&mut [0; 16]).unwrap(), 4);
+            assert_eq!(receive(&b, &mut [0; 16]).0, 4);
             begin.elapsed().as_secs_f64() * 1e3
         };
         let mut delays: Vec<f64> = (0..packets).map(one).collect();
@@ -170,12 +185,20 @@ fn the_delay_is_what_was_asked_for_and_the_jitter_around_it() {
     assert!(still[5] < 21.0, "a tenth took {} ms or less", still[5]);
 
     let jitter = Duration::from_millis(10);
-    let shaken = delays(LinkOptions { delay, jitter, seed: 4, ..LinkOptions::default() }, 200);
-    assert!(shaken[0] >= 10.0, "one arrived after {} ms", shaken[0]);
     // Evenly distributed from 10 to 30: each tenth of the packets has a tenth of the width. A share's deviation is 0.035 at most.
-    for (share, expected) in [(20, 12.0), (100, 20.0), (180, 28.0)] {
-        assert!((shaken[share] - expected).abs() < 3.0, "{} ms where {expected} was expected", shaken[share]);
+    let far_off = |shaken: &[f64]| {
+        let shares = [(20, 12.0), (100, 20.0), (180, 28.0)];
+        shares.into_iter().find(|(share, expected)| (shaken[*share] - expected).abs() >= 3.0)
+    };
+    let mut seen = Vec::new();
+    // A busy machine adds its own; what the link adds is there each time.
+    for _ in 0..5 {
+        let shaken = delays(LinkOptions { delay, jitter, seed: 4, ..LinkOptions::default() }, 200);
+        assert!(shaken[0] >= 10.0, "one arrived after {} ms", shaken[0]);
+        let Some((share, expected)) = far_off(&shaken) else { return };
+        seen.push(format!("{:.1} ms where {expected} was expected", shaken[share]));
     }
+    panic!("{seen:?}");
 }
 
 #[test]
@@ -205,7 +228,8 @@ fn packets_held_back_are_overtaken_and_counted() {
 
 #[test]
 fn a_full_queue_drops_what_comes_and_never_holds_more() {
-    let slow = LinkOptions { rate_bits_per_second: Some(1_000_000), ..unlimited() };
+    // So slow that hardly one leaves while all are sent, however long that takes.
+    let slow = LinkOptions { rate_bits_per_second: Some(200_000), ..unlimited() };
     let by_packets = LinkOptions { queue_packets: Some(10), ..slow.clone() };
     let Some((counters, received)) = exchange(by_packets, 300) else { return };
     assert_eq!(counters.largest_queue_packets, 10);
@@ -221,7 +245,7 @@ fn a_full_queue_drops_what_comes_and_never_holds_more() {
 
 #[test]
 fn with_backpressure_a_sender_waits_and_nothing_is_dropped() {
-    let Some(([first, second], _alone)) = namespaces() else { return };
+    let Some((_alone, [first, second])) = namespaces() else { return };
     let link = Link::between(&first, &second, LinkOptions::default()).unwrap();
     let (a, b) = (socket(&first), socket(&second));
     greet(&[&a, &b]);
@@ -231,11 +255,12 @@ fn with_backpressure_a_sender_waits_and_nothing_is_dropped() {
     let waiting = LinkOptions {
         rate_bits_per_second: Some(rate),
         backpressure: true,
-        queue_packets: Some(100),
+        queue_packets: Some(1_000), // a thread of the link that was held up finds more at once
         ..LinkOptions::default()
     };
     link.set(waiting.clone()).unwrap();
     let packets = 2_000u32;
+    let before = link.counters().forward.packets;
     let begin = Instant::now();
     std::thread::scope(|scope| {
         let sender = scope.spawn(|| {
@@ -246,7 +271,8 @@ fn with_backpressure_a_sender_waits_and_nothing_is_dropped() {
             });
             begin.elapsed().as_secs_f64()
         });
-        assert_eq!(received(&b, || sender.is_finished()).len(), packets as usize);
+        let all_passed = || link.counters().forward.packets >= before + u64::from(packets);
+        assert_eq!(received(&b, || sender.is_finished() && all_passed()).len(), packets as usize);
         // All but what the buffer held had to go before the last one was taken.
         let whole = f64::from(packets) * LINE_BITS / rate as f64;
         assert!(sender.join().unwrap() > 0.8 * whole, "the sender did not wait");
@@ -255,17 +281,17 @@ fn with_backpressure_a_sender_waits_and_nothing_is_dropped() {
     assert_eq!((after.dropped_queue, after.dropped_device), (0, 0));
 
     // And without it the same sender notices nothing.
-    link.set(LinkOptions { backpressure: false, ..waiting }).unwrap();
+    link.set(LinkOptions { backpressure: false, queue_packets: Some(100), ..waiting }).unwrap();
     for _ in 0..packets {
         a.send_to(&[0; PAYLOAD], to(1)).unwrap();
     }
-    let after = settled(|| link.counters().forward, after.offered_packets);
+    let after = settled(|| link.counters().forward, after.offered_packets + u64::from(packets));
     assert!(after.dropped_queue > u64::from(packets) / 2, "{after:?}");
 }
 
 #[test]
 fn a_change_while_packets_wait_holds_at_once() {
-    let Some(([first, second], _alone)) = namespaces() else { return };
+    let Some((_alone, [first, second])) = namespaces() else { return };
     let link = Link::between(&first, &second, LinkOptions::default()).unwrap();
     let (a, b) = (socket(&first), socket(&second));
     greet(&[&a, &b]);
@@ -277,10 +303,9 @@ fn a_change_while_packets_wait_holds_at_once() {
     settled_reading(&link, 100);
     assert!(b.recv(&mut [0; 16]).is_err());
     link.set(LinkOptions { rate_bits_per_second: Some(10_000_000), ..unlimited() }).unwrap();
-    b.set_read_timeout(Some(WATCHDOG)).unwrap();
     for number in 0..100u32 {
         let mut buffer = [0; 4];
-        b.recv(&mut buffer).unwrap();
+        receive(&b, &mut buffer);
         assert_eq!(u32::from_le_bytes(buffer), number);
     }
     // All lost, then none.
@@ -292,27 +317,26 @@ fn a_change_while_packets_wait_holds_at_once() {
     link.set(unlimited()).unwrap();
     a.send_to(b"kept", to(1)).unwrap();
     let mut buffer = [0; 4];
-    b.recv(&mut buffer).unwrap();
+    receive(&b, &mut buffer);
     assert_eq!(&buffer, b"kept");
 }
 
 #[test]
 fn sizes_at_the_limits_pass() {
-    let Some(([first, second], _alone)) = namespaces() else { return };
+    let Some((_alone, [first, second])) = namespaces() else { return };
     let _link = Link::between(&first, &second, LinkOptions { mtu: 576, ..LinkOptions::default() }).unwrap();
     let (a, b) = (socket(&first), socket(&second));
     greet(&[&a, &b]);
-    b.set_read_timeout(Some(WATCHDOG)).unwrap();
     let mut buffer = vec![0; 65_536];
     for size in [0, 1, 548, 549, 1472, 65_507] {
         a.send_to(&vec![1; size], to(1)).unwrap();
-        assert_eq!(b.recv(&mut buffer).unwrap(), size);
+        assert_eq!(receive(&b, &mut buffer).0, size);
     }
 }
 
 #[test]
 fn an_idle_link_sleeps() {
-    let Some(([first, second], _alone)) = namespaces() else { return };
+    let Some((_alone, [first, second])) = namespaces() else { return };
     let options = LinkOptions { rate_bits_per_second: Some(1_000_000), ..LinkOptions::default() };
     let link = Link::between(&first, &second, options).unwrap();
     let wakes = || -> Option<u64> {

@@ -14,12 +14,13 @@ const PORT: u16 = 7777;
 /// One test at a time: they measure.
 static ALONE: Mutex<()> = Mutex::new(());
 
-/// `N` namespaces, and nobody beside; `None`, with the reason printed, where they are not permitted.
-pub(crate) fn namespaces<const N: usize>() -> Option<([Namespace; N], MutexGuard<'static, ()>)> {
+/// `N` namespaces, and nobody beside until they have ended (hence the order); `None`, with the reason printed, where they are not
+/// permitted.
+pub(crate) fn namespaces<const N: usize>() -> Option<(MutexGuard<'static, ()>, [Namespace; N])> {
     let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let made = (0..N).map(|_| Namespace::new()).collect::<Result<Vec<_>, _>>();
     match made {
-        Ok(made) => Some((made.try_into().unwrap(), alone)),
+        Ok(made) => Some((alone, made.try_into().unwrap())),
         Err(error @ NamespaceError::NotPermitted { .. }) => {
             eprintln!("skipped: {error}");
             None
@@ -28,18 +29,35 @@ pub(crate) fn namespaces<const N: usize>() -> Option<([Namespace; N], MutexGuard
     }
 }
 
+/// How long a socket waits for what may not come.
+pub(crate) const SHORT: Duration = Duration::from_millis(20);
+
 /// A socket of the namespace with buffers that hold what a test sends at once.
 pub(crate) fn socket(namespace: &Namespace) -> UdpSocket {
     let socket = namespace.run(|| UdpSocket::bind((Ipv4Addr::UNSPECIFIED, PORT))).unwrap().unwrap();
     rustix::net::sockopt::set_socket_recv_buffer_size_force(&socket, 64 << 20).unwrap();
     rustix::net::sockopt::set_socket_send_buffer_size_force(&socket, 64 << 20).unwrap();
-    socket.set_read_timeout(Some(Duration::from_millis(20))).unwrap();
+    socket.set_read_timeout(Some(SHORT)).unwrap();
     socket
 }
 
 pub(crate) fn to(host: usize) -> SocketAddr {
     (host_address(host), PORT).into()
 }
+
+/// What has to come, and from whom; a greeting may still have been on its way.
+pub(crate) fn receive(at: &UdpSocket, buffer: &mut [u8]) -> (usize, SocketAddr) {
+    at.set_read_timeout(Some(WATCHDOG)).unwrap();
+    loop {
+        let (size, from) = at.recv_from(buffer).unwrap();
+        if size == 0 || !GREETING.starts_with(&buffer[..size]) {
+            at.set_read_timeout(Some(SHORT)).unwrap();
+            return (size, from);
+        }
+    }
+}
+
+const GREETING: &[u8] = b"greeting";
 
 /// Lets the hosts learn each other's hardware addresses, so that what follows is the test's alone.
 pub(crate) fn greet(sockets: &[&UdpSocket]) {
@@ -48,7 +66,7 @@ pub(crate) fn greet(sockets: &[&UdpSocket]) {
             let begin = Instant::now();
             loop {
                 assert!(begin.elapsed() < WATCHDOG, "{from} does not reach {host}");
-                socket.send_to(b"greeting", to(host)).unwrap();
+                socket.send_to(GREETING, to(host)).unwrap();
                 if other.recv(&mut [0; 16]).is_ok() {
                     break;
                 }
@@ -62,7 +80,7 @@ pub(crate) fn greet(sockets: &[&UdpSocket]) {
 
 #[test]
 fn packets_pass_both_ways_and_are_counted() {
-    let Some(([first, second], _alone)) = namespaces() else { return };
+    let Some((_alone, [first, second])) = namespaces() else { return };
     let link = Link::between(&first, &second, LinkOptions::default()).unwrap();
     let (a, b) = (socket(&first), socket(&second));
     greet(&[&a, &b]);
@@ -73,8 +91,8 @@ fn packets_pass_both_ways_and_are_counted() {
     }
     let mut buffer = [0; 2000];
     for _ in 0..100 {
-        assert_eq!(b.recv_from(&mut buffer).unwrap(), (1000, to(0)));
-        assert_eq!(a.recv_from(&mut buffer).unwrap(), (100, to(1)));
+        assert_eq!(receive(&b, &mut buffer), (1000, to(0)));
+        assert_eq!(receive(&a, &mut buffer), (100, to(1)));
     }
     let after = link.counters();
     // The kernel may ask for hardware addresses anew at any time: at least.
@@ -90,7 +108,7 @@ fn packets_pass_both_ways_and_are_counted() {
 
 #[test]
 fn large_datagrams_pass_in_fragments_and_the_mtu_can_change() {
-    let Some(([first, second], _alone)) = namespaces() else { return };
+    let Some((_alone, [first, second])) = namespaces() else { return };
     let link = Link::between(&first, &second, LinkOptions::default()).unwrap();
     let (a, b) = (socket(&first), socket(&second));
     greet(&[&a, &b]);
@@ -99,7 +117,7 @@ fn large_datagrams_pass_in_fragments_and_the_mtu_can_change() {
         link.set(LinkOptions { mtu, ..LinkOptions::default() }).unwrap();
         let before = link.counters().forward.packets;
         a.send_to(&[1; 63_000], to(1)).unwrap();
-        assert_eq!(b.recv(&mut buffer).unwrap(), 63_000);
+        assert_eq!(receive(&b, &mut buffer).0, 63_000);
         let packets = link.counters().forward.packets - before;
         assert!((at_least..at_most).contains(&packets), "{packets} packets of {mtu} bytes");
     }
@@ -108,7 +126,7 @@ fn large_datagrams_pass_in_fragments_and_the_mtu_can_change() {
 
 #[test]
 fn three_hosts_reach_each_other_and_nobody_hears_what_is_not_for_them() {
-    let Some((namespaces, _alone)) = namespaces::<3>() else { return };
+    let Some((_alone, namespaces)) = namespaces::<3>() else { return };
     let switch = Switch::among(&namespaces.each_ref(), LinkOptions::default()).unwrap();
     let sockets: Vec<UdpSocket> = namespaces.iter().map(socket).collect();
     greet(&sockets.iter().collect::<Vec<_>>());
@@ -116,7 +134,7 @@ fn three_hosts_reach_each_other_and_nobody_hears_what_is_not_for_them() {
         for (host, other) in sockets.iter().enumerate().filter(|(host, _)| *host != from) {
             socket.send_to(&[u8::try_from(from).unwrap(); 20], to(host)).unwrap();
             let mut buffer = [0; 32];
-            assert_eq!(other.recv_from(&mut buffer).unwrap(), (20, to(from)));
+            assert_eq!(receive(other, &mut buffer), (20, to(from)));
         }
     }
     for socket in &sockets {
@@ -130,7 +148,7 @@ fn three_hosts_reach_each_other_and_nobody_hears_what_is_not_for_them() {
 
 #[test]
 fn multicast_reaches_all_others() {
-    let Some((namespaces, _alone)) = namespaces::<3>() else { return };
+    let Some((_alone, namespaces)) = namespaces::<3>() else { return };
     let _switch = Switch::among(&namespaces.each_ref(), LinkOptions::default()).unwrap();
     let group = Ipv4Addr::new(239, 255, 0, 1); // of DDS discovery
     let sockets: Vec<UdpSocket> = namespaces.iter().map(socket).collect();
@@ -141,14 +159,14 @@ fn multicast_reaches_all_others() {
     sockets[1].send_to(b"here I am", (group, PORT)).unwrap();
     for host in [0, 2] {
         let mut buffer = [0; 32];
-        assert_eq!(sockets[host].recv_from(&mut buffer).unwrap(), (9, to(1)));
+        assert_eq!(receive(&sockets[host], &mut buffer), (9, to(1)));
     }
     assert!(sockets[1].recv(&mut [0; 32]).is_err(), "its own multicast came back");
 }
 
 #[test]
 fn a_namespace_has_one_link_and_a_host_once_gone_can_have_another() {
-    let Some(([first, second], _alone)) = namespaces() else { return };
+    let Some((_alone, [first, second])) = namespaces() else { return };
     let link = Link::between(&first, &second, LinkOptions::default()).unwrap();
     let refused = Link::between(&first, &second, LinkOptions::default()).unwrap_err();
     assert!(matches!(refused, LinkError::Device { .. }), "{refused}");
@@ -161,7 +179,7 @@ fn a_namespace_has_one_link_and_a_host_once_gone_can_have_another() {
 
 #[test]
 fn programs_run_inside_with_their_own_process_id() {
-    let Some(([first, second], _alone)) = namespaces() else { return };
+    let Some((_alone, [first, second])) = namespaces() else { return };
     let _link = Link::between(&first, &second, LinkOptions::default()).unwrap();
     let mut program = second.command("sh");
     program.args(["-c", "echo $$; ip -o -4 address show dev feros0"]).stdout(std::process::Stdio::piped());
@@ -175,7 +193,7 @@ fn programs_run_inside_with_their_own_process_id() {
 
 #[test]
 fn a_host_has_shared_memory_and_an_identity_of_its_own() {
-    let Some(([first, second], _alone)) = namespaces() else { return };
+    let Some((_alone, [first, second])) = namespaces() else { return };
     let said = |namespace: &Namespace, script: &str| {
         let output = namespace.command("sh").args(["-c", script]).current_dir("/usr").output().unwrap();
         assert!(output.status.success(), "{output:?}");
@@ -199,7 +217,7 @@ fn a_host_has_shared_memory_and_an_identity_of_its_own() {
 
 #[test]
 fn options_that_cannot_be_are_refused_and_change_nothing() {
-    let Some(([first, second], _alone)) = namespaces() else { return };
+    let Some((_alone, [first, second])) = namespaces() else { return };
     let wrong = LinkOptions { loss: 2.0, ..LinkOptions::default() };
     assert!(matches!(Link::between(&first, &second, wrong.clone()), Err(LinkError::Options(_))));
     assert!(matches!(Switch::among(&[&first, &second], wrong.clone()), Err(LinkError::Options(_))));
@@ -213,7 +231,7 @@ fn options_that_cannot_be_are_refused_and_change_nothing() {
 
 #[test]
 fn a_new_link_has_carried_and_dropped_nothing() {
-    let Some(([first, second], _alone)) = namespaces() else { return };
+    let Some((_alone, [first, second])) = namespaces() else { return };
     for _ in 0..20 {
         let link = Link::between(&first, &second, LinkOptions::default()).unwrap();
         let counters = link.counters();

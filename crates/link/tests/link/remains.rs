@@ -58,7 +58,7 @@ fn name_of(namespace: &Namespace) -> String {
 
 #[test]
 fn dropping_a_namespace_ends_what_runs_in_it() {
-    let Some(([namespace], _alone)) = namespaces() else { return };
+    let Some((_alone, [namespace])) = namespaces() else { return };
     let name = name_of(&namespace);
     // With a child of its own that outlives it, in a session of its own, deaf to polite signals.
     let mut program = namespace.command("sh");
@@ -95,7 +95,7 @@ fn owner() {
 
 #[test]
 fn killing_the_owner_leaves_no_process_no_namespace_and_no_device() {
-    let Some(([_permitted], _alone)) = namespaces() else { return };
+    let Some((_alone, [_permitted])) = namespaces() else { return };
     let mut owner = Command::new(std::env::current_exe().unwrap())
         .args(["remains::owner", "--exact", "--ignored", "--nocapture"])
         .stdout(Stdio::piped())

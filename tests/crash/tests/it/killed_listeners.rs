@@ -14,6 +14,10 @@ const LIVES: [(&str, &str); 4] = [
     ("inside a callback", r#"{"form": "owned", "stall_ms": 30}"#),
 ];
 
+/// What queues and pools that a busy machine has filled once may keep; a listener that is not forgotten leaves more than that in two
+/// rounds.
+const LEEWAY_KB: u64 = 16 * 1024;
+
 fn start_doomed(place: &Place, life: &str) -> Peer {
     let mut doomed = Peer::start(place, "doomed");
     let mut request: Value = serde_json::from_str(life).unwrap();
@@ -76,9 +80,12 @@ fn killed_listeners_harm_nobody() {
          talker {talker_before:?} -> {talker_after:?}\nsurvivor {survivor_before:?} -> {survivor_after:?}",
         rounds as usize * LIVES.len()
     );
-    assert!(talker_after.pss_kb < talker_before.pss_kb + 4096, "{talker_before:?} -> {talker_after:?}");
     assert!(
-        survivor_after.pss_kb < survivor_before.pss_kb + 4096,
+        talker_after.memory_kb < talker_before.memory_kb + LEEWAY_KB,
+        "{talker_before:?} -> {talker_after:?}"
+    );
+    assert!(
+        survivor_after.memory_kb < survivor_before.memory_kb + LEEWAY_KB,
         "{survivor_before:?} -> {survivor_after:?}"
     );
     assert!(

@@ -64,10 +64,10 @@ fn killed_talkers_harm_nobody() {
     });
     println!(
         "{rounds} talkers killed: from one's death to the next one's first message at most {slowest_start:?}, to the host path \
-         at most {slowest_host:?}\nlistener {before:?} -> {after:?}, PSS by generation {:?} KB",
-        measured.iter().map(|one| one.pss_kb).collect::<Vec<_>>()
+         at most {slowest_host:?}\nlistener {before:?} -> {after:?}, memory by generation {:?} KB",
+        measured.iter().map(|one| one.memory_kb).collect::<Vec<_>>()
     );
-    assert!(after.pss_kb < before.pss_kb + LEEWAY_KB, "{before:?} -> {after:?}");
+    assert!(after.memory_kb < before.memory_kb + LEEWAY_KB, "{before:?} -> {after:?}");
     assert!(!place.is_own() || after.shm_kb < before.shm_kb + 1024, "{before:?} -> {after:?}");
     for name in ["owned", "views"] {
         let report = listener.of("report", name);

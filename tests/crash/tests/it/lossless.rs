@@ -8,7 +8,7 @@ use crate::support::{Peer, Place, heard, largest_gap_ms, number, until};
 
 /// Messages after the death. If each of them waited for the dead listener once more (100 ms), the engine would have forgotten it
 /// (10 s) before they are published.
-const AFTERWARDS: u64 = 2000;
+const AFTERWARDS: u64 = 200;
 
 #[test]
 fn publishing_goes_on_when_the_listener_that_it_waits_for_is_killed() {

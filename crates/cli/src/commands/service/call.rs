@@ -134,21 +134,24 @@ fn wait_for_service(
         }
     };
     let limit = timeout.unwrap_or(FOREVER);
+    let refuse_other_type = || match other_type(&connection.context.graph(), name, service) {
+        Some(other) => Err(CliError::failed(format!(
+            "service {name} has type {other}, not {}: call it with its own type",
+            service.name
+        ))),
+        None => Ok(()),
+    };
     if wait(SOON.min(limit))? {
         return Ok(());
     }
-    if let Some(other) = other_type(&connection.context.graph(), name, service) {
-        return Err(CliError::failed(format!(
-            "service {name} has type {other}, not {}: call it with its own type",
-            service.name
-        )));
-    }
+    refuse_other_type()?;
     let left = limit.saturating_sub(started.elapsed());
     if !left.is_zero() {
         notices::note("waiting for service to become available...");
         if wait(left)? {
             return Ok(());
         }
+        refuse_other_type()?;
     }
     let services = connection.context.graph().services();
     let others = services.keys().map(String::as_str).filter(|other| *other != name && !is_hidden(other));

@@ -18,21 +18,22 @@ fn topics_of_stock_are_listed_with_types_hashes_and_qos() {
     );
     stock.peer.ask("subscription", json!({"topic": "/numbers", "type": "std_msgs/msg/Int32"}));
 
-    let typed = stock.eventually(&["topic", "list", "-t"], |out| {
-        out.contains("/theirs/words") && out.contains("/numbers") && out.contains("/rosout")
-    });
+    let listed = ["/theirs/words", "/numbers", "/rosout", "/parameter_events"];
+    let typed =
+        stock.eventually(&["topic", "list", "-t"], |out| listed.iter().all(|name| out.contains(name)));
     assert_eq!(
         typed,
         "/numbers [std_msgs/msg/Int32]\n/parameter_events [rcl_interfaces/msg/ParameterEvent]\n/rosout \
          [rcl_interfaces/msg/Log]\n/theirs/words [std_msgs/msg/String]\n"
     );
-    let names = stock
-        .eventually(&["topic", "list"], |out| has_line(out, "/theirs/words") && has_line(out, "/numbers"));
+    let names = stock.eventually(&["topic", "list"], |out| listed.iter().all(|name| has_line(out, name)));
     assert!(typed.lines().map(|line| line.split(' ').next().unwrap()).eq(names.lines()), "{names}");
     let topics = stock.eventually_json(&["topic", "list", "--json"], |topics| {
-        topics.as_array().unwrap().iter().any(|topic| {
-            topic["name"] == "/theirs/words" && topic["publishers"] == 1 && topic["subscriptions"] == 1
-        })
+        let topics = topics.as_array().unwrap();
+        topics.iter().any(|topic| topic["name"] == "/numbers")
+            && topics.iter().any(|topic| {
+                topic["name"] == "/theirs/words" && topic["publishers"] == 1 && topic["subscriptions"] == 1
+            })
     });
     let numbers = topics.as_array().unwrap().iter().find(|topic| topic["name"] == "/numbers").unwrap();
     assert_eq!((&numbers["publishers"], &numbers["subscriptions"]), (&json!(0), &json!(1)));
@@ -92,7 +93,12 @@ fn nodes_and_services_of_stock_are_listed() {
     let nodes = stock.eventually_json(&["node", "list", "--json"], |nodes| nodes != &json!([]));
     assert_eq!(nodes, json!([{"name": "/theirs/stock_node", "enclave": "/"}]));
     let info = stock.eventually_json(&["node", "info", "/theirs/stock_node", "--json"], |info| {
-        info["service_clients"] != json!({}) && info["publishers"].as_object().unwrap().len() == 3
+        let servers = &info["service_servers"];
+        info["service_clients"] != json!({})
+            && info["publishers"].as_object().unwrap().len() == 3
+            && info["subscribers"] != json!({})
+            && servers["/theirs/enable"].is_array()
+            && servers["/theirs/stock_node/get_parameters"].is_array()
     });
     assert_eq!(info["subscribers"], json!({"/heard": [TEXT]}));
     assert_eq!(

@@ -6,12 +6,10 @@ mod parameters;
 mod services;
 mod topics;
 
-use std::time::Instant;
-
 use feros_interop::{Domain, Peer};
 use serde_json::{Value, json};
 
-use crate::process::{Finished, Running, WATCHDOG};
+use crate::process::{Finished, Running, eventually};
 
 const TEXT: &str = "std_msgs/msg/String";
 const SET_BOOL: &str = "std_srvs/srv/SetBool";
@@ -40,18 +38,10 @@ impl Stock {
         self.start_feros(arguments).finish()
     }
 
-    /// Repeats a command that shows the graph until its output is `accepted`: it waits for about a second, in which a busy
-    /// machine may not tell it all.
+    /// Repeats a command that shows the graph until its output is `accepted`.
     fn eventually(&self, arguments: &[&str], accepted: impl Fn(&str) -> bool) -> String {
-        let began = Instant::now();
-        loop {
-            let finished = self.feros(arguments);
-            if finished.code == Some(0) && accepted(&finished.out) {
-                return finished.out;
-            }
-            println!("not yet: {arguments:?}: {finished:?}");
-            assert!(began.elapsed() < WATCHDOG, "{arguments:?} never showed what was awaited: {finished:?}");
-        }
+        let is_accepted = |finished: &Finished| finished.code == Some(0) && accepted(&finished.out);
+        eventually(|| self.feros(arguments), is_accepted).out
     }
 
     /// As [`Stock::eventually`], for a command that prints one JSON value.

@@ -8,8 +8,8 @@ use super::{Peer, Place};
 /// What is looked at for leaks.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Resources {
-    /// Memory of the process, its part of what it shares.
-    pub(crate) pss_kb: u64,
+    /// Memory of the process and its part of what it shares, without the program's file, whose part depends on who else runs it.
+    pub(crate) memory_kb: u64,
     pub(crate) descriptors: usize,
     /// Files in the place's `/dev/shm`.
     pub(crate) shm_files: usize,
@@ -19,12 +19,15 @@ pub(crate) struct Resources {
 pub(crate) fn resources(peer: &Peer, place: &Place) -> Resources {
     let proc = |what: &str| format!("/proc/{}/{what}", peer.pid());
     let rollup = fs::read_to_string(proc("smaps_rollup")).unwrap();
-    let pss = rollup.lines().find_map(|line| line.strip_prefix("Pss:")).unwrap();
+    let kb = |name: &str| -> u64 {
+        let line = rollup.lines().find_map(|line| line.strip_prefix(name)).unwrap();
+        line.trim().trim_end_matches(" kB").parse().unwrap()
+    };
     let count = |what: &str| fs::read_dir(proc(what)).unwrap().count();
     let files = place.files();
     let blocks: u64 = files.iter().filter_map(|file| Some(fs::metadata(file).ok()?.blocks())).sum();
     Resources {
-        pss_kb: pss.trim().trim_end_matches(" kB").parse().unwrap(),
+        memory_kb: kb("Pss_Anon:") + kb("Pss_Shmem:"),
         descriptors: count("fd"),
         shm_files: files.len(),
         shm_kb: blocks / 2,
