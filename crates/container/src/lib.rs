@@ -16,6 +16,7 @@
 
 mod command_line;
 mod in_process;
+mod leaving;
 mod loader;
 mod manager;
 mod placement;

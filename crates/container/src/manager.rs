@@ -10,6 +10,7 @@ use feros_component::index::{Index, IndexError};
 use feros_component::library::Library;
 use feros_component::remote::{ComponentState, Loaded};
 
+use crate::leaving::Leaving;
 use crate::placement::{NO_SUCH_CLASS, Order, Placement, Running, Started, library_refusal};
 use crate::restart::{Failures, RestartPolicy};
 
@@ -54,6 +55,8 @@ struct Slot {
     started: Instant,
     failures: Failures,
     restarts: u32,
+    /// What failed last, until nothing of it is left.
+    leaving: Option<Arc<Leaving>>,
 }
 
 enum Phase {
@@ -258,7 +261,10 @@ impl Manager {
         };
         match slot.phase {
             Phase::Running(running) => self.end(running, done),
-            Phase::Starting | Phase::Failed(_) | Phase::Pausing(..) => done(),
+            Phase::Starting | Phase::Failed(_) | Phase::Pausing(..) => match slot.leaving {
+                Some(leaving) => leaving.then(done),
+                None => done(),
+            },
         }
     }
 
@@ -323,11 +329,17 @@ impl Manager {
                 return;
             }
             let before = std::mem::replace(&mut slot.phase, Phase::Failed(text.clone()));
+            let before = if let Phase::Running(running) = before {
+                let leaving = slot.leaving.insert(Arc::default()).clone();
+                Some((running, leaving))
+            } else {
+                None
+            };
             (slot.name.clone().unwrap_or_default(), slot.started.elapsed(), before)
         };
         feros::error!(self.node, "component {name} ({id}) failed: {text}");
-        if let Phase::Running(running) = before {
-            self.end(running, || {});
+        if let Some((running, leaving)) = before {
+            self.end(running, move || leaving.finish());
         }
         self.restart_later(id, &name, text, ran);
     }
@@ -422,6 +434,7 @@ impl Slot {
             started: Instant::now(),
             failures: Failures::default(),
             restarts: 0,
+            leaving: None,
         }
     }
 }

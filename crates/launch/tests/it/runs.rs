@@ -261,7 +261,9 @@ fn nothing_that_a_process_left_behind_stays() {
     // The first leaves a child that hears no SIGINT; the second keeps the launch until that was seen.
     let leaver = shell(
         "leaver",
-        "(trap '' INT; echo pid $(exec sh -c 'echo $PPID'); while :; do sleep 1; done) & sleep 0.3",
+        // It ends when the child has spoken.
+        "(trap '' INT; echo pid $(exec sh -c 'echo $PPID'); : > $W/told; while :; do sleep 1; done) & \
+         until [ -e $W/told ]; do sleep 0.05; done",
         "sigterm_timeout='0.2'",
     );
     let mut running = Launch::start(&workspace, &launch(&[leaver]));
@@ -277,7 +279,8 @@ fn what_left_its_process_group_ends_last() {
     let workspace = Workspace::new();
     let escaping = |trap: &str| {
         let script = format!(
-            "setsid sh -c \"trap '{trap}' TERM; echo pid \\$\\$; while :; do sleep 1; done\" & sleep 0.3"
+            "rm -f $W/told; setsid sh -c \"trap '{trap}' TERM; echo pid \\$\\$; : > $W/told; while :; do sleep 1; done\" & \
+             until [ -e $W/told ]; do sleep 0.05; done"
         );
         shell("escaping", &script, "")
     };
@@ -413,6 +416,7 @@ fn components_are_loaded_into_their_containers() {
     let (code, lines) = Launch::start(&workspace, &launch(&[container("", "never")])).end();
     assert_eq!(code, 1);
     assert!(has(&lines, "[ERROR] [/c]: never is not loaded: the container has ended"), "{lines:?}");
+    workspace.file("lib/feros_component/component_container", "#!/bin/sh\nsleep 2\n");
     let again = container("respawn='true' respawn_delay='0' respawn_max_retries='1'", "first");
     let (code, lines) = Launch::start(&workspace, &launch(&[again])).end();
     assert_eq!(code, 0, "{lines:?}");

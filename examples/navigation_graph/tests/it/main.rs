@@ -101,8 +101,9 @@ fn all_servers_are_active(observer: &Observer) -> usize {
 fn has_its_nodes(observer: &Observer) {
     const HARDWARE: [&str; 4] =
         ["/laser_driver", "/base_driver", "/robot_state_publisher", "/lifecycle_manager"];
-    let names: Vec<String> = observer.node().node_names().iter().map(|name| name.fully_qualified()).collect();
     for name in HARDWARE {
-        assert!(names.iter().any(|known| known == name), "{name}: {names:?}");
+        observer.until(&format!("{name} is there"), || {
+            observer.node().node_names().iter().any(|known| known.fully_qualified() == name)
+        });
     }
 }
