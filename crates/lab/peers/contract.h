@@ -576,7 +576,7 @@ static inline void contract_note_published(struct contract_published *p, uint64_
 }
 
 /* For pair and chain, after the last publish: waits until every subscription has what was sent, or nothing more has come for
- * a second, or the program is to stop. */
+ * three seconds, or the program is to stop. */
 static inline void contract_wait_received(const struct contract *c, struct contract_samples *const *all, size_t n, uint64_t sent) {
   uint64_t before = 0, since = contract_now();
   for (;;) {
@@ -592,7 +592,7 @@ static inline void contract_wait_received(const struct contract *c, struct contr
     if (sum != before) {
       before = sum;
       since = now;
-    } else if (now - since > 1000000000u) {
+    } else if (now - since > 3000000000u) {
       return;
     }
   }

@@ -27,6 +27,7 @@ VERSION, WRONG_ARGUMENTS, NOT_INSTALLED = 1, 64, 69
 ROLES = ["talker", "listener", "relay", "pair", "chain", "nodes", "floors"]
 STAMP_BYTES, STAMP_DIGITS = 16, 32
 WRITE_NANOS = 1_000_000_000
+QUIET_NANOS = 3_000_000_000
 
 now_nanos = time.monotonic_ns  # CLOCK_MONOTONIC
 
@@ -274,13 +275,13 @@ class Published:
 
 
 def wait_received(arguments, samples, sent):
-    """For pair and chain: until every subscription has what was sent, or nothing more has come for a second."""
+    """For pair and chain: until every subscription has what was sent, or nothing more has come for three seconds."""
     before, since = None, now_nanos()
     while not all(one.next >= sent for one in samples) and not wait_stopped(arguments, 0.002):
         total = sum(one.next for one in samples)
         if total != before:
             before, since = total, now_nanos()
-        elif now_nanos() - since > WRITE_NANOS:
+        elif now_nanos() - since > QUIET_NANOS:
             return
 
 

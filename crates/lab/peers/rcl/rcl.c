@@ -264,9 +264,10 @@ static void talker(const struct contract *c) {
   /* Best effort has no acknowledgement; what a thread still has to send gets a moment. */
   const uint64_t until = contract_now() + GONE_WITHIN_MILLIS * 1000000u;
   while (!c->is_reliable && contract_now() < until && matches_of(&writer) > 0) contract_sleep_millis(2);
+  /* Before anything is taken down: a middleware that hangs in that takes no result along. */
+  contract_end(&sent, NULL, 0);
   writer_fini(&writer);
   checked(rcl_node_fini(&node), "rcl_node_fini");
-  contract_end(&sent, NULL, 0);
 }
 
 static void *wait_for_stop(void *argument) {

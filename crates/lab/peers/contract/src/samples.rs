@@ -11,6 +11,8 @@ use crate::time::now_nanos;
 /// So many wait at most, however many are expected.
 const WAITING: u64 = 65_536;
 const WRITE_NANOS: u64 = 1_000_000_000;
+/// What is still missing after so long a silence is taken for lost.
+const QUIET_NANOS: u64 = 3_000_000_000;
 
 /// Triples of numbers, by column.
 #[derive(Debug, Default)]
@@ -181,7 +183,7 @@ impl Published {
 }
 
 /// For pair and chain, after the last publish: waits until every subscription has the last of `sent` messages, or nothing more has
-/// come for a second, or the program is to stop.
+/// come for three seconds, or the program is to stop.
 pub fn wait_received(arguments: &Arguments, all: &[Samples], sent: u64) {
     let (mut before, mut since) = (0, now_nanos());
     loop {
@@ -193,7 +195,7 @@ pub fn wait_received(arguments: &Arguments, all: &[Samples], sent: u64) {
         let now = now_nanos();
         if sum != before {
             (before, since) = (sum, now);
-        } else if now - since > WRITE_NANOS {
+        } else if now - since > QUIET_NANOS {
             return;
         }
     }
