@@ -38,6 +38,11 @@ impl Routes {
         }
     }
 
+    /// Whether a message that was prepared for these routes can be sent by the others: the same matches take the same paths.
+    pub(super) fn send_like(&self, others: &Self) -> bool {
+        self.generation == others.generation && self.paths == others.paths
+    }
+
     /// Subscriptions that are served by shared memory.
     pub(super) fn served(&self) -> impl Iterator<Item = (&HostRoute, &Arc<Served>)> {
         self.host.iter().filter_map(|route| Some((route, route.served()?)))
