@@ -317,7 +317,7 @@ impl Manager {
 
     fn handle_failure(&self, failure: Failure) {
         let Failure { id, start, text } = failure;
-        let (name, ran, before) = {
+        let (name, ran, leaving) = {
             let mut state = self.lock();
             let Some(slot) = state.slots.get_mut(&id).filter(|slot| slot.start == start) else { return };
             if matches!(slot.phase, Phase::Starting) {
@@ -328,17 +328,14 @@ impl Manager {
                 self.wake.trigger();
                 return;
             }
-            let before = std::mem::replace(&mut slot.phase, Phase::Failed(text.clone()));
-            let before = if let Phase::Running(running) = before {
-                let leaving = slot.leaving.insert(Arc::default()).clone();
-                Some((running, leaving))
-            } else {
-                None
+            let leaving = match std::mem::replace(&mut slot.phase, Phase::Failed(text.clone())) {
+                Phase::Running(running) => Some((running, slot.leaving.insert(Arc::default()).clone())),
+                _ => None,
             };
-            (slot.name.clone().unwrap_or_default(), slot.started.elapsed(), before)
+            (slot.name.clone().unwrap_or_default(), slot.started.elapsed(), leaving)
         };
         feros::error!(self.node, "component {name} ({id}) failed: {text}");
-        if let Some((running, leaving)) = before {
+        if let Some((running, leaving)) = leaving {
             self.end(running, move || leaving.finish());
         }
         self.restart_later(id, &name, text, ran);

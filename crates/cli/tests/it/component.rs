@@ -7,6 +7,8 @@ use std::time::{Duration, Instant};
 
 use feros_interop::Domain;
 
+use crate::process::eventually;
+
 const FEROS: &str = env!("CARGO_BIN_EXE_feros");
 const WATCHDOG: Duration = Duration::from_secs(60);
 
@@ -84,14 +86,7 @@ impl Place {
 
     /// The command shows this, sooner or later: it waits for a second, in which a busy machine may not tell it all.
     fn shows(&self, arguments: &[&str], wanted: &str) {
-        let started = Instant::now();
-        loop {
-            let shown = self.feros(arguments);
-            if shown == wanted {
-                return;
-            }
-            assert!(started.elapsed() < WATCHDOG, "{arguments:?} shows {shown:?} instead of {wanted:?}");
-        }
+        eventually(|| self.feros(arguments), |shown| shown == wanted);
     }
 
     fn run(&self, arguments: &[&str]) -> Output {

@@ -8,7 +8,7 @@ use feros::{Context, Node, NodeOptions};
 use feros_interop::Domain;
 use serde_json::{Value, json};
 
-use crate::process::{Finished, Running, context, context_in, eventually, feros};
+use crate::process::{Finished, Running, context, context_in, eventually, feros, has_line};
 
 #[test]
 fn topics_nodes_and_services_are_listed() {
@@ -49,10 +49,6 @@ fn topics_nodes_and_services_are_listed() {
     shows(&["service", "list", "-t"], |services| has_line(services, "/g/enable [std_srvs/srv/SetBool]"));
     shows(&["service", "type", "/g/enable"], |found| found == "std_srvs/srv/SetBool\n");
     shows(&["service", "find", "std_srvs/srv/SetBool", "--json"], |found| found.contains("\"/g/enable\""));
-}
-
-fn has_line(text: &str, wanted: &str) -> bool {
-    text.lines().any(|line| line == wanted)
 }
 
 /// The command shows this, sooner or later.

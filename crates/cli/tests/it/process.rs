@@ -80,9 +80,14 @@ impl Finished {
     }
 }
 
+/// Whether one of the lines of an output is this.
+pub(crate) fn has_line(text: &str, wanted: &str) -> bool {
+    text.lines().any(|line| line == wanted)
+}
+
 /// Repeats a command that shows the graph until what it left is `accepted`: it waits for about a second, in which a busy machine
 /// may not tell it all.
-pub(crate) fn eventually(run: impl Fn() -> Finished, accepted: impl Fn(&Finished) -> bool) -> Finished {
+pub(crate) fn eventually<T: std::fmt::Debug>(run: impl Fn() -> T, accepted: impl Fn(&T) -> bool) -> T {
     let began = Instant::now();
     loop {
         let finished = run();

@@ -14,7 +14,7 @@ use feros::{
     View, WhenExhausted, paths_of_topic,
 };
 
-use crate::support::{WATCHDOG, context, spin_until};
+use crate::support::{WATCHDOG, context, publish_patiently, spin_until};
 
 const BETWEEN_PROCESSES: PathSet = PathSet::ALL.without(Path::Process);
 
@@ -119,14 +119,6 @@ fn every_form_arrives_through_shared_memory() {
     assert_eq!(after.host_failures, 0);
 }
 
-/// Publishes although a thread that takes messages may be held up for longer than publishing waits for it: then nothing was sent.
-fn publish_patiently(publisher: &Publisher<Int32>, data: i32) {
-    let started = std::time::Instant::now();
-    while let Err(error) = publisher.publish(Int32 { data }) {
-        assert!(started.elapsed() < WATCHDOG, "{error}");
-    }
-}
-
 #[test]
 fn the_change_to_shared_memory_loses_and_doubles_nothing() {
     let (_here, _there, talker, listener) = nodes();
@@ -138,7 +130,7 @@ fn the_change_to_shared_memory_loses_and_doubles_nothing() {
         scope.spawn(|| {
             let mut data = 0;
             while !done.load(Ordering::Relaxed) {
-                publish_patiently(&publisher, data);
+                publish_patiently(&publisher, &Int32 { data });
                 data += 1;
                 std::thread::sleep(Duration::from_micros(200));
             }
@@ -181,10 +173,7 @@ fn the_change_loses_nothing_of_several_threads_that_publish() {
                 let mut height = 0;
                 while !done.load(Ordering::Relaxed) {
                     let data = vec![1; 200_000]; // takes its time to be serialized
-                    while publisher
-                        .publish(Image { width: thread, height, data: data.clone(), ..Image::default() })
-                        .is_err()
-                    {}
+                    publish_patiently(publisher, &Image { width: thread, height, data, ..Image::default() });
                     height += 1;
                 }
             });
@@ -237,7 +226,7 @@ fn back_pressure_reaches_through_shared_memory() {
         .unwrap();
     let _spinning = spinning(&listener);
     until_host(&publisher, 1, || publisher.publish(Int32 { data: -1 }).unwrap());
-    (0..COUNT).for_each(|data| publish_patiently(&publisher, data));
+    (0..COUNT).for_each(|data| publish_patiently(&publisher, &Int32 { data }));
     let heard: Vec<_> = (0..)
         .map(|_| receiver.recv_timeout(WATCHDOG).unwrap())
         .filter(|data| *data >= 0)

@@ -14,7 +14,7 @@ use feros::{
     SubscriptionOptions, TypeIdentity, View,
 };
 
-use crate::support::{WATCHDOG, context, spin_until};
+use crate::support::{WATCHDOG, context, publish_patiently, spin_until};
 
 /// Where the data of an image lies.
 type Place = usize;
@@ -217,8 +217,7 @@ fn publishing_waits_for_subscriptions_that_keep_all() {
         .unwrap();
     let executor = spinning(&node);
     std::thread::scope(|scope| {
-        // A second without room is an error, after which nothing was sent.
-        scope.spawn(|| (0..COUNT).for_each(|data| while publisher.publish(Int32 { data }).is_err() {}));
+        scope.spawn(|| (0..COUNT).for_each(|data| publish_patiently(&publisher, &Int32 { data })));
         for expected in 0..COUNT {
             assert_eq!(receive(&executor, &receiver), expected);
         }

@@ -1,9 +1,9 @@
 //! What the tests share: contexts that see each other and nobody else, and a watchdog in place of time limits.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use feros::rmw::{DiscoveryRange, SessionOptions};
-use feros::{Arguments, Context, ContextOptions, Executor, Outcome};
+use feros::{Arguments, Context, ContextOptions, Executor, Outcome, Publisher};
 
 /// Ends a test that hangs; no test passes or fails by how fast it is.
 pub(crate) const WATCHDOG: Duration = Duration::from_secs(60);
@@ -36,4 +36,12 @@ pub(crate) fn context_with(arguments: &str) -> Context {
 /// Spins until `done`, or fails the test.
 pub(crate) fn spin_until(executor: &Executor, done: impl FnMut() -> bool) {
     assert_eq!(executor.spin_until(Some(WATCHDOG), done), Ok(Outcome::Completed(())), "the watchdog bit");
+}
+
+/// Publishes although a thread that takes messages may be held up for longer than publishing waits for it: then nothing was sent.
+pub(crate) fn publish_patiently<M: feros::message::Message + Clone>(publisher: &Publisher<M>, message: &M) {
+    let started = Instant::now();
+    while let Err(error) = publisher.publish(message.clone()) {
+        assert!(started.elapsed() < WATCHDOG, "{error}");
+    }
 }

@@ -9,7 +9,7 @@ mod topics;
 use feros_interop::{Domain, Peer};
 use serde_json::{Value, json};
 
-use crate::process::{Finished, Running, eventually};
+use crate::process::{Finished, Running, eventually, has_line};
 
 const TEXT: &str = "std_msgs/msg/String";
 const SET_BOOL: &str = "std_srvs/srv/SetBool";
@@ -68,8 +68,4 @@ fn end(command: Running) {
     command.interrupt();
     let finished = command.finish();
     assert_eq!(finished.code, Some(0), "{finished:?}");
-}
-
-fn has_line(text: &str, wanted: &str) -> bool {
-    text.lines().any(|line| line == wanted)
 }
