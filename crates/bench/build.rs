@@ -1,6 +1,6 @@
-//! Builds the C peers that need no ROS 2 installation: the Cyclone DDS program, linked against the very library that
-//! Feros is built on, and the floors of the host. The program against `rcl` is built when it is first run, because the
-//! ROS 2 installation may come later.
+//! Builds the C peers that need no ROS 2 installation: the Cyclone DDS program, linked against the
+//! very library that Feros is built on, and the floors of the host. The program against `rcl` is
+//! built when it is first run, because the ROS 2 installation may come later.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -36,13 +36,21 @@ fn run() -> Result<(), String> {
     Ok(())
 }
 
-/// Compiles and links one program. Always optimised: a peer must not be slower because Feros is being debugged.
+/// Compiles and links one program. Always optimised: a peer must not be slower because Feros is
+/// being debugged.
 fn compile(source: &Path, program: &Path, arguments: &[&str]) -> Result<(), String> {
-    let compiler = cc::Build::new().opt_level(2).try_get_compiler().map_err(|error| error.to_string())?;
+    let compiler =
+        cc::Build::new().opt_level(2).try_get_compiler().map_err(|error| error.to_string())?;
     let mut command: Command = compiler.to_command();
-    command.args(["-std=gnu11", "-Wall", "-Wextra"]).arg(source).args(arguments).arg("-o").arg(program);
-    let output =
-        command.output().map_err(|error| format!("{} did not start: {error}", compiler.path().display()))?;
+    command
+        .args(["-std=gnu11", "-Wall", "-Wextra"])
+        .arg(source)
+        .args(arguments)
+        .arg("-o")
+        .arg(program);
+    let output = command
+        .output()
+        .map_err(|error| format!("{} did not start: {error}", compiler.path().display()))?;
     if output.status.success() {
         return Ok(());
     }

@@ -1,7 +1,8 @@
-//! Makes the build number of the compatibility stamp: a hash of all that decides how Feros's types lie in memory.
+//! Makes the build number of the compatibility stamp: a hash of all that decides how Feros's types
+//! lie in memory.
 //!
-//! The compiler and its flags, the target, and the sources of the crates that components share. A released crate has no
-//! sources beside it; its version stands for them.
+//! The compiler and its flags, the target, and the sources of the crates that components share. A
+//! released crate has no sources beside it; its version stands for them.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};

@@ -4,7 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 fn main() {
-    let manifest_dir = PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets it"));
+    let manifest_dir =
+        PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets it"));
     let interfaces = manifest_dir.join("../../interfaces");
     println!("cargo::rerun-if-changed={}", interfaces.display());
     println!("cargo::rerun-if-changed=build.rs");
@@ -15,9 +16,16 @@ fn main() {
                 if file.extension().is_none_or(|extension| extension != namespace) {
                     continue;
                 }
-                let text = fs::read_to_string(&file).unwrap_or_else(|e| panic!("{}: {e}", file.display()));
-                let part = |path: &Path| path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-                all.push_str(&format!("\u{1}{}/{namespace}/{}\n{text}", part(&package), part(&file)));
+                let text =
+                    fs::read_to_string(&file).unwrap_or_else(|e| panic!("{}: {e}", file.display()));
+                let part = |path: &Path| {
+                    path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
+                };
+                all.push_str(&format!(
+                    "\u{1}{}/{namespace}/{}\n{text}",
+                    part(&package),
+                    part(&file)
+                ));
             }
         }
     }
@@ -26,7 +34,8 @@ fn main() {
         "no definitions in {}: the crate is built inside the Feros repository",
         interfaces.display()
     );
-    let out = PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo sets it")).join("shipped.txt");
+    let out =
+        PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo sets it")).join("shipped.txt");
     fs::write(&out, all).unwrap_or_else(|e| panic!("{}: {e}", out.display()));
 }
 

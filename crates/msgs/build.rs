@@ -1,4 +1,5 @@
-//! Generates the standard packages, and for the tests a list of all their types and what builds each in place.
+//! Generates the standard packages, and for the tests a list of all their types and what builds
+//! each in place.
 
 use std::path::PathBuf;
 
@@ -14,9 +15,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         .msgs_path("crate")
         .generate()?;
 
-    let out_dir =
-        PathBuf::from(std::env::var_os("OUT_DIR").ok_or("OUT_DIR is not set: run this with cargo")?);
-    let actions = shipped().interfaces().filter(|interface| matches!(***interface, Interface::Action(_)));
+    let out_dir = PathBuf::from(
+        std::env::var_os("OUT_DIR").ok_or("OUT_DIR is not set: run this with cargo")?,
+    );
+    let actions =
+        shipped().interfaces().filter(|interface| matches!(***interface, Interface::Action(_)));
     for (file, names) in [
         ("every_message.rs", shipped().messages().map(|message| &message.name).collect::<Vec<_>>()),
         ("every_service.rs", shipped().services().map(|service| &service.name).collect()),

@@ -1,5 +1,5 @@
-//! Any two lines as what the endpoints of a match announce of their paths. What can be read survives its encoding, and every
-//! pair has a path or a reason why there is none.
+//! Any two lines as what the endpoints of a match announce of their paths. What can be read
+//! survives its encoding, and every pair has a path or a reason why there is none.
 #![no_main]
 
 use feros_rmw::announcement::check_announcement;
@@ -17,7 +17,9 @@ fuzz_target!(|bytes: &[u8]| {
         assert_eq!(&Announced::read(Some(&text)), announced);
     }
     let nothing = Announced::Nothing;
-    for (publisher, subscription) in [(&first, &second), (&second, &first), (&first, &nothing), (&nothing, &first)] {
+    for (publisher, subscription) in
+        [(&first, &second), (&second, &first), (&first, &nothing), (&nothing, &first)]
+    {
         let choice = classify(publisher, subscription);
         match choice.path {
             Some(Path::Process) => assert_eq!(choice.reason, None),
@@ -29,7 +31,9 @@ fuzz_target!(|bytes: &[u8]| {
             assert!(!reason.to_string().is_empty());
         }
         // Without what was declined, the path is not longer.
-        let (Some(sender), mut receiver) = (publisher.feros(), subscription.clone()) else { continue };
+        let (Some(sender), mut receiver) = (publisher.feros(), subscription.clone()) else {
+            continue;
+        };
         while receiver.forget_declined(sender.endpoint).is_some() {}
         let otherwise = classify(publisher, &receiver).path;
         assert!(otherwise <= choice.path || choice.path.is_none());

@@ -1,12 +1,12 @@
-//! Any bytes as a sample of generated types: they are refused by owned value and view alike, or both mean the same and
-//! the value encodes to bytes that mean it again.
+//! Any bytes as a sample of generated types: they are refused by owned value and view alike, or
+//! both mean the same and the value encodes to bytes that mean it again.
 #![no_main]
 
 use feros_message::cdr::{ByteOrder, Writer};
 use feros_message::{EncodeError, Message, encoded_size, from_bytes, to_vec, view};
 use feros_msgs::{
-    composition_interfaces, diagnostic_msgs, geometry_msgs, nav_msgs, rcl_interfaces, rmw_dds_common,
-    sensor_msgs, std_msgs, test_msgs, visualization_msgs,
+    composition_interfaces, diagnostic_msgs, geometry_msgs, nav_msgs, rcl_interfaces,
+    rmw_dds_common, sensor_msgs, std_msgs, test_msgs, visualization_msgs,
 };
 use libfuzzer_sys::fuzz_target;
 
@@ -43,7 +43,8 @@ fn check<M: Message>(sample: &[u8]) {
     let (owned, seen) = (from_bytes::<M>(sample), view::<M>(sample));
     assert_eq!(owned.is_ok(), seen.is_ok(), "{owned:?} but {seen:?}");
     let (Ok(owned), Ok(seen)) = (owned, seen) else { return };
-    // The view struct of Image is named ImageView; texts are compared because NaN is not equal to itself.
+    // The view struct of Image is named ImageView; texts are compared because NaN is not equal to
+    // itself.
     let named = |text: String| text.replace("View {", " {");
     assert_eq!(named(format!("{seen:?}")), named(format!("{owned:?}")));
     let bytes = match to_vec(&owned) {
@@ -54,7 +55,8 @@ fn check<M: Message>(sample: &[u8]) {
     let again: M = from_bytes(&bytes).expect("what was encoded can be decoded");
     assert_eq!(to_vec(&again).expect("as above"), bytes);
     let mut big_endian = vec![0xaa; encoded_size(&owned)];
-    let mut writer = Writer::with_byte_order(&mut big_endian, ByteOrder::Big).expect("there is room");
+    let mut writer =
+        Writer::with_byte_order(&mut big_endian, ByteOrder::Big).expect("there is room");
     owned.encode(&mut writer).expect("as above");
     let again: M = from_bytes(&big_endian).expect("what was encoded can be decoded");
     assert_eq!(to_vec(&again).expect("as above"), bytes);

@@ -1,5 +1,5 @@
-//! Any bytes as what a DDS participant says of itself: the announcement of its nodes and the USER_DATA of its endpoints.
-//! They are refused, or encode to bytes that mean the same.
+//! Any bytes as what a DDS participant says of itself: the announcement of its nodes and the
+//! USER_DATA of its endpoints. They are refused, or encode to bytes that mean the same.
 #![no_main]
 
 use feros_rmw::dds::discovery_info::ParticipantEntities;
@@ -9,8 +9,10 @@ use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {
     if let Ok(entities) = ParticipantEntities::parse(bytes) {
-        // Gids and names take at least as many bytes on the wire as counted here: nothing is made of nothing.
-        let gids: usize = entities.nodes.iter().map(|node| node.readers.len() + node.writers.len()).sum();
+        // Gids and names take at least as many bytes on the wire as counted here: nothing is made
+        // of nothing.
+        let gids: usize =
+            entities.nodes.iter().map(|node| node.readers.len() + node.writers.len()).sum();
         assert!(16 * (1 + gids + entities.nodes.len()) <= bytes.len());
         // A NUL inside a name is read but not written.
         if let Ok(again) = entities.encode() {

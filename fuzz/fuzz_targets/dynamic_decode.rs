@@ -1,5 +1,5 @@
-//! Any bytes as a sample of each shipped message type: they are refused, or decode to a message that encodes to bytes
-//! which mean the same.
+//! Any bytes as a sample of each shipped message type: they are refused, or decode to a message
+//! that encodes to bytes which mean the same.
 #![no_main]
 
 use std::sync::LazyLock;

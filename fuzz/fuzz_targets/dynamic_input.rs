@@ -23,16 +23,18 @@ static TYPES: LazyLock<Vec<DynamicType>> = LazyLock::new(|| {
 
 fuzz_target!(|text: &str| {
     for ty in TYPES.iter() {
-        let stamped = DynamicMessage::from_yaml_with_stamps(ty, text).ok().map(|(mut message, stamps)| {
-            stamps.set(&mut message, 1, 2);
-            message
-        });
-        let plain = [DynamicMessage::from_yaml(ty, text).ok(), DynamicMessage::from_json(ty, text).ok()];
+        let stamped =
+            DynamicMessage::from_yaml_with_stamps(ty, text).ok().map(|(mut message, stamps)| {
+                stamps.set(&mut message, 1, 2);
+                message
+            });
+        let plain =
+            [DynamicMessage::from_yaml(ty, text).ok(), DynamicMessage::from_json(ty, text).ok()];
         for message in plain.into_iter().flatten().chain(stamped) {
             let _ = message.to_cdr();
             let json = message.to_json(&PrintOptions::default());
-            let again =
-                DynamicMessage::from_json(ty, &json).unwrap_or_else(|error| panic!("{error}\n{json}"));
+            let again = DynamicMessage::from_json(ty, &json)
+                .unwrap_or_else(|error| panic!("{error}\n{json}"));
             assert_eq!(again.to_json(&PrintOptions::default()), json);
         }
         let _ = ty.default_message().select(text);

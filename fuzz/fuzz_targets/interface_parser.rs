@@ -10,7 +10,9 @@ use libfuzzer_sys::fuzz_target;
 static BASE: LazyLock<InterfaceSet> = LazyLock::new(|| {
     let mut set = InterfaceSet::new();
     let packages = ["builtin_interfaces", "service_msgs", "unique_identifier_msgs"];
-    for interface in shipped().interfaces().filter(|i| packages.contains(&i.name().package.as_str())) {
+    for interface in
+        shipped().interfaces().filter(|i| packages.contains(&i.name().package.as_str()))
+    {
         set.insert(interface.as_ref().clone()).expect("the shipped names are unique");
     }
     set
@@ -21,7 +23,8 @@ fuzz_target!(|text: &str| {
         let name = TypeName::new("pkg", namespace, "Probe");
         let Ok(interface) = parse_interface(&name, text) else { continue };
         let printed = interface.to_string();
-        let again = parse_interface(&name, &printed).unwrap_or_else(|error| panic!("{error}\n{printed}"));
+        let again =
+            parse_interface(&name, &printed).unwrap_or_else(|error| panic!("{error}\n{printed}"));
         assert_eq!(again.to_string(), printed);
         let hash = |interface| {
             let mut set = BASE.clone();

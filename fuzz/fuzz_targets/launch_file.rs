@@ -1,4 +1,5 @@
-//! Any text as a launch file, in both languages: a plan whose print can be made, or a message that names the file.
+//! Any text as a launch file, in both languages: a plan whose print can be made, or a message that
+//! names the file.
 #![no_main]
 
 use std::path::Path;

@@ -1,4 +1,5 @@
-//! Any text as a parameter file and as a value of `-p`: values that read back as they are printed, or a message with its place.
+//! Any text as a parameter file and as a value of `-p`: values that read back as they are printed,
+//! or a message with its place.
 #![no_main]
 
 use feros::ParameterValue;

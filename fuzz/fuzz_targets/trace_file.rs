@@ -1,11 +1,11 @@
-//! Any bytes as a file of trace points, and as the content of its blocks behind a good head and checksum. What can be read can be
-//! summarized and exported.
+//! Any bytes as a file of trace points, and as the content of its blocks behind a good head and
+//! checksum. What can be read can be summarized and exported.
 #![no_main]
 
 use std::path::Path;
 
-use feros_trace_analysis::{Process, Summary, Trace};
 use feros_trace::format::{MAGIC, checksum};
+use feros_trace_analysis::{Process, Summary, Trace};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {

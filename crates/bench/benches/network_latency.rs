@@ -1,20 +1,27 @@
-//! Feros beside Cyclone DDS, stock ROS 2 and the floors of the host: one-way latency over the network path.
+//! Feros beside Cyclone DDS, stock ROS 2 and the floors of the host: one-way latency over the
+//! network path.
 //!
 //! ```text
 //! cargo bench -p feros-bench --bench network_latency -- [--quick] [--best-effort] [--rounds N] [--domain ID]
 //! ```
 //!
-//! All systems are run in turn, size by size, round after round; each round begins with another system. The table shows
-//! for each size the median over the rounds of each run's median and 99th percentile.
+//! All systems are run in turn, size by size, round after round; each round begins with another
+//! system. The table shows for each size the median over the rounds of each run's median and 99th
+//! percentile.
 
 use std::process::ExitCode;
 
 use feros_bench::latency::{Bench, Cell, Latencies, Rounds, Size, System};
 
-/// Payload, rate and messages a round. Large messages go slower: the slowest system needs 40 ms for 4 MB here, and this
-/// measures latency, not a queue.
-const CELLS: [(usize, u32, u32); 5] =
-    [(256, 100, 200), (4 << 10, 100, 200), (64 << 10, 100, 200), (1 << 20, 40, 80), (4 << 20, 10, 40)];
+/// Payload, rate and messages a round. Large messages go slower: the slowest system needs 40 ms for
+/// 4 MB here, and this measures latency, not a queue.
+const CELLS: [(usize, u32, u32); 5] = [
+    (256, 100, 200),
+    (4 << 10, 100, 200),
+    (64 << 10, 100, 200),
+    (1 << 20, 40, 80),
+    (4 << 20, 10, 40),
+];
 
 struct Options {
     quick: bool,
@@ -52,7 +59,8 @@ fn main() -> ExitCode {
 }
 
 fn parse(mut arguments: impl Iterator<Item = String>) -> Result<Options, String> {
-    // Processes of earlier runs are gone, but their sockets' domain may be in use by someone else: any of twenty.
+    // Processes of earlier runs are gone, but their sockets' domain may be in use by someone else:
+    // any of twenty.
     let mut options =
         Options { quick: false, reliable: true, rounds: 0, domain: 100 + std::process::id() % 20 };
     let number = |name: &str, value: Option<String>| -> Result<u32, String> {
@@ -64,7 +72,9 @@ fn parse(mut arguments: impl Iterator<Item = String>) -> Result<Options, String>
             "--bench" => {} // cargo says it
             "--quick" => options.quick = true,
             "--best-effort" => options.reliable = false,
-            "--rounds" => options.rounds = number("--rounds", arguments.next())?.clamp(1, 1000) as usize,
+            "--rounds" => {
+                options.rounds = number("--rounds", arguments.next())?.clamp(1, 1000) as usize
+            }
             "--domain" => options.domain = number("--domain", arguments.next())?,
             other => {
                 return Err(format!(
@@ -88,14 +98,22 @@ struct Row {
 fn run(bench: &Bench, options: &Options, failures: &mut Vec<String>) -> Vec<Row> {
     let mut rows: Vec<Row> = CELLS
         .iter()
-        .map(|&(size_bytes, ..)| Row { size_bytes, systems: vec![Rounds::default(); System::ALL.len()] })
+        .map(|&(size_bytes, ..)| Row {
+            size_bytes,
+            systems: vec![Rounds::default(); System::ALL.len()],
+        })
         .collect();
     for round in 0..options.rounds {
         for (row, &(size_bytes, rate_hz, count)) in rows.iter_mut().zip(&CELLS) {
             eprintln!("round {} of {}: {}", round + 1, options.rounds, Size(size_bytes));
             let count = if options.quick { count / 4 } else { count };
-            let cell =
-                Cell { size_bytes, rate_hz, count, reliable: options.reliable, domain: options.domain };
+            let cell = Cell {
+                size_bytes,
+                rate_hz,
+                count,
+                reliable: options.reliable,
+                domain: options.domain,
+            };
             for turn in 0..System::ALL.len() {
                 let index = (turn + round) % System::ALL.len();
                 let system = System::ALL[index];
@@ -128,15 +146,22 @@ fn print_table(rows: &[Row], options: &Options) {
             print!("  {:>22}", cell_text(rounds));
         }
         let [feros, cyclonedds, rcl, ..] = row.systems.as_slice() else { continue };
-        println!("  {:>14}  {:>14}", ratio_text(feros.ratio_to(cyclonedds)), ratio_text(feros.ratio_to(rcl)));
+        println!(
+            "  {:>14}  {:>14}",
+            ratio_text(feros.ratio_to(cyclonedds)),
+            ratio_text(feros.ratio_to(rcl))
+        );
     }
     println!();
 }
 
 fn cell_text(rounds: &Rounds) -> String {
     let median = |value: fn(&Latencies) -> f64| rounds.median(value);
-    let (Some(p50), Some(p99)) = (median(|l| l.p50_us), median(|l| l.p99_us)) else { return "-".into() };
-    let decimals = |value: f64| if value < 10.0 { format!("{value:.2}") } else { format!("{value:.0}") };
+    let (Some(p50), Some(p99)) = (median(|l| l.p50_us), median(|l| l.p99_us)) else {
+        return "-".into();
+    };
+    let decimals =
+        |value: f64| if value < 10.0 { format!("{value:.2}") } else { format!("{value:.0}") };
     let lost = if rounds.lost() > 0 { format!(" ({})", rounds.lost()) } else { String::new() };
     format!("{} / {}{lost}", decimals(p50), decimals(p99))
 }

@@ -4,15 +4,18 @@
 //! cargo bench -p feros-bench --bench paths -- [--rounds N] [--sizes 256,4K,1M] [--rows process,built,..] [--rate HZ] [--awake] [--domain ID] [--details]
 //! ```
 //!
-//! `--rate` is for those who look for a cause: it replaces the 1000 messages a second of the rows that have that.
+//! `--rate` is for those who look for a cause: it replaces the 1000 messages a second of the rows
+//! that have that.
 //!
-//! `--awake` keeps the processors from halting while nothing is to be done, by threads of the scheduling class that yields to every other.
-//! A processor that halts comes back with empty caches; what a message then costs is mostly the fetching of the code and data that it
-//! touches. Both are real: a robot whose processors have work, and one that rests between messages.
+//! `--awake` keeps the processors from halting while nothing is to be done, by threads of the
+//! scheduling class that yields to every other. A processor that halts comes back with empty
+//! caches; what a message then costs is mostly the fetching of the code and data that it touches.
+//! Both are real: a robot whose processors have work, and one that rests between messages.
 //!
-//! Round after round, row by row and size by size, Feros and its reference run one right after the other, each in processes of their
-//! own and in turn who begins. The table shows medians over the rounds; a ratio is the median of the ratios within the rounds.
-//! Each run of Feros waits until its matches take the wanted path and fails if a single message took another.
+//! Round after round, row by row and size by size, Feros and its reference run one right after the
+//! other, each in processes of their own and in turn who begins. The table shows medians over the
+//! rounds; a ratio is the median of the ratios within the rounds. Each run of Feros waits until its
+//! matches take the wanted path and fails if a single message took another.
 
 use std::process::{Command, ExitCode};
 
@@ -73,8 +76,9 @@ fn main() -> ExitCode {
     let mut failures = Vec::new();
     let results = run(&bench, &options, &mut failures);
     if awake.as_mut().is_some_and(|awake| !awake.is_running()) {
-        failures
-            .push("the processors were not kept awake: the scheduling class SCHED_IDLE is refused".into());
+        failures.push(
+            "the processors were not kept awake: the scheduling class SCHED_IDLE is refused".into(),
+        );
     }
     let processors = if options.awake { "kept awake" } else { "free to halt" };
     println!(
@@ -111,7 +115,8 @@ fn parse(mut arguments: impl Iterator<Item = String>) -> Result<Options, String>
     };
     while let Some(argument) = arguments.next() {
         let mut value = || arguments.next().ok_or(format!("{argument} needs a value"));
-        let number = |text: String| text.parse::<u32>().map_err(|_| format!("{text:?} is not a number"));
+        let number =
+            |text: String| text.parse::<u32>().map_err(|_| format!("{text:?} is not a number"));
         match argument.as_str() {
             "--bench" => {} // cargo says it
             "--awake" => options.awake = true,
@@ -119,7 +124,9 @@ fn parse(mut arguments: impl Iterator<Item = String>) -> Result<Options, String>
             "--rounds" => options.rounds = number(value()?)?.clamp(1, 1000) as usize,
             "--domain" => options.domain = number(value()?)?,
             "--rate" => options.rate_hz = Some(number(value()?)?.clamp(1, 100_000)),
-            "--sizes" => options.sizes = value()?.split(',').map(parse_size).collect::<Result<_, _>>()?,
+            "--sizes" => {
+                options.sizes = value()?.split(',').map(parse_size).collect::<Result<_, _>>()?
+            }
             "--rows" => options.rows = parse_rows(&value()?)?,
             _ => {
                 return Err(format!(
@@ -199,14 +206,19 @@ fn print_table(results: &[Results]) {
     println!("|---|---|---|---|---|---|---|---|---|");
     for Results { row, sizes } in results {
         for ((size, rate, _), rounds) in sizes {
-            let rate = if matches!(row.goal, Goal::Share(_)) { "-".into() } else { format!("{rate}/s") };
+            let rate =
+                if matches!(row.goal, Goal::Share(_)) { "-".into() } else { format!("{rate}/s") };
             let result = rounds.result(row.goal);
             println!(
                 "| {} | {} | {rate} | {} | {} | {} | {} | {} | {} |",
                 row.title,
                 Size(*size),
                 cell_text(row.goal, rounds, 0),
-                if row.reference.is_some() { cell_text(row.goal, rounds, 1) } else { fastest_text(rounds) },
+                if row.reference.is_some() {
+                    cell_text(row.goal, rounds, 1)
+                } else {
+                    fastest_text(rounds)
+                },
                 row.reference_title,
                 result.map_or("-".into(), decimals),
                 row.goal,
@@ -215,7 +227,8 @@ fn print_table(results: &[Results]) {
         }
         if row.goal.is_flat() && sizes.len() > 1 {
             let flatness = |which| {
-                let medians = sizes.iter().map(|(_, rounds)| rounds.median(which, |run| run.p50_us));
+                let medians =
+                    sizes.iter().map(|(_, rounds)| rounds.median(which, |run| run.p50_us));
                 medians.collect::<Option<Vec<f64>>>().map(|medians| spread(&medians))
             };
             let text = |which| flatness(which).map_or("-".into(), decimals);
@@ -253,8 +266,9 @@ fn cell_text(goal: Goal, rounds: &Rounds, which: usize) -> String {
 }
 
 fn fastest_text(rounds: &Rounds) -> String {
-    let fastest =
-        |run: &feros_bench::contract::Measured| run.medians_us.iter().copied().fold(f64::INFINITY, f64::min);
+    let fastest = |run: &feros_bench::contract::Measured| {
+        run.medians_us.iter().copied().fold(f64::INFINITY, f64::min)
+    };
     rounds.median(0, fastest).map_or("-".into(), decimals)
 }
 
@@ -272,7 +286,13 @@ fn print_details(results: &[Results]) {
                 };
                 rounds.0.iter().map(of_round).collect::<Vec<_>>().join(" ")
             };
-            println!("{:>14} {:>7}: Feros {}; reference {}", row.name, Size(*size), text(0), text(1));
+            println!(
+                "{:>14} {:>7}: Feros {}; reference {}",
+                row.name,
+                Size(*size),
+                text(0),
+                text(1)
+            );
         }
     }
     println!();

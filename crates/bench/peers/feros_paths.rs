@@ -1,13 +1,15 @@
-//! Feros on one path, measured from the call that publishes to the callback. The path is waited for, and proven afterwards.
+//! Feros on one path, measured from the call that publishes to the callback. The path is waited
+//! for, and proven afterwards.
 //!
 //! ```text
 //! feros_paths --role both|pub|sub --path process|host|network --topic NAME --send WHAT --subscriptions N
 //!             --size BYTES --rate HZ --count N --timeout SECONDS
 //! ```
 //!
-//! `WHAT`: `given` (a message that is given away), `lent` (a reference), `built` (in place, the bulk not written), `raw` (serialized
-//! bytes), `direct` (given, with the callback on the publishing thread), `stream` (filled and given as fast as can be, eight
-//! messages in turn), `stream-memory` (the same with more messages in turn than caches hold).
+//! `WHAT`: `given` (a message that is given away), `lent` (a reference), `built` (in place, the
+//! bulk not written), `raw` (serialized bytes), `direct` (given, with the callback on the
+//! publishing thread), `stream` (filled and given as fast as can be, eight messages in turn),
+//! `stream-memory` (the same with more messages in turn than caches hold).
 
 use std::collections::VecDeque;
 use std::process::ExitCode;
@@ -84,11 +86,13 @@ fn main() -> ExitCode {
 
 fn both(context: &Context, task: &Task) -> Result<Measured, Failure> {
     let incoming = Incoming::new(context, task)?;
-    let outgoing = Outgoing { payloads: incoming.payloads.clone(), ..Outgoing::new(context, task)? };
+    let outgoing =
+        Outgoing { payloads: incoming.payloads.clone(), ..Outgoing::new(context, task)? };
     let stopper = incoming.executor.stopper();
     thread::scope(|scope| {
-        let receiving =
-            thread::Builder::new().name("executor".into()).spawn_scoped(scope, || incoming.receive_all())?;
+        let receiving = thread::Builder::new()
+            .name("executor".into())
+            .spawn_scoped(scope, || incoming.receive_all())?;
         let sent = outgoing.send_all();
         if sent.is_err() {
             stopper.stop();
@@ -106,7 +110,8 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 fn image(size_bytes: usize) -> Image {
-    let mut image = Image { data: vec![0x5a; size_bytes], encoding: "mono8".into(), ..Image::default() };
+    let mut image =
+        Image { data: vec![0x5a; size_bytes], encoding: "mono8".into(), ..Image::default() };
     (image.height, image.width, image.step) = (1, size_bytes as u32, size_bytes as u32);
     image.header.frame_id = "camera".into();
     image
@@ -192,14 +197,18 @@ impl<'a> Outgoing<'a> {
 
     fn send_built(&self) -> Result<(), Failure> {
         let size_bytes = self.task.load.size_bytes;
-        let shape =
-            ImageShape { header: HeaderShape { frame_id: "camera" }, encoding: "mono8", data: size_bytes };
+        let shape = ImageShape {
+            header: HeaderShape { frame_id: "camera" },
+            encoding: "mono8",
+            data: size_bytes,
+        };
         self.task.load.pace(|number| {
             // Asking for the memory is part of what a message costs.
             let now = monotonic_nanos();
             let mut loan = self.publisher.loan(&shape)?;
             let fields = loan.fields()?;
-            (*fields.height, *fields.width, *fields.step) = (1, size_bytes as u32, size_bytes as u32);
+            (*fields.height, *fields.width, *fields.step) =
+                (1, size_bytes as u32, size_bytes as u32);
             stamp_with(fields.data, number, now);
             Ok(loan.publish()?)
         })
@@ -272,10 +281,12 @@ impl<'a> Incoming<'a> {
         let samples = Arc::new(Mutex::new(Samples::new(load)));
         self.samples.push(samples.clone());
         let (all, stopper) = (self.task.subscriptions, self.executor.stopper());
-        let (done, payloads, period) = (self.done.clone(), self.payloads.clone(), self.period_nanos.clone());
+        let (done, payloads, period) =
+            (self.done.clone(), self.payloads.clone(), self.period_nanos.clone());
         let size_bytes = load.size_bytes;
         let note = move |payload: &[u8], now: u64| {
-            if lock(&samples).note(payload, now) && done.fetch_add(1, Ordering::Relaxed) + 1 == all {
+            if lock(&samples).note(payload, now) && done.fetch_add(1, Ordering::Relaxed) + 1 == all
+            {
                 stopper.stop();
             }
         };
@@ -315,10 +326,12 @@ impl<'a> Incoming<'a> {
                     note(message.get().data, now);
                 })?
             }
-            Send::Raw => node.create_subscription(topic, options, move |message: SerializedMessage| {
-                let now = monotonic_nanos();
-                note(&message[message.len() - size_bytes..], now);
-            })?,
+            Send::Raw => {
+                node.create_subscription(topic, options, move |message: SerializedMessage| {
+                    let now = monotonic_nanos();
+                    note(&message[message.len() - size_bytes..], now);
+                })?
+            }
         })
     }
 
@@ -331,17 +344,21 @@ impl<'a> Incoming<'a> {
             let by_path = [counts.process.messages, counts.host.messages, counts.network.messages];
             let at_wanted = by_path[self.task.path as usize];
             if by_path.iter().sum::<u64>() != at_wanted || counts.duplicates != 0 {
-                return Err(
-                    format!("not every message came by the path {}: {counts:?}", self.task.path).into()
-                );
+                return Err(format!(
+                    "not every message came by the path {}: {counts:?}",
+                    self.task.path
+                )
+                .into());
             }
             results.push(result);
         }
         let mut measured = Measured::of_all(&results);
         if matches!(self.task.send, Send::Stream { .. }) {
-            let [first, last] = [0, 1].map(|index| self.period_nanos[index].load(Ordering::Relaxed));
+            let [first, last] =
+                [0, 1].map(|index| self.period_nanos[index].load(Ordering::Relaxed));
             let bytes = (self.task.load.count * self.task.load.size_bytes as u64) as f64;
-            measured.payload_bytes_per_second = bytes * 1e9 / last.saturating_sub(first).max(1) as f64;
+            measured.payload_bytes_per_second =
+                bytes * 1e9 / last.saturating_sub(first).max(1) as f64;
         }
         Ok(measured)
     }

@@ -1,18 +1,22 @@
-//! iceoryx2 alone, with its own event: bytes copied into its shared memory, a notification, and a listener that waits for it.
+//! iceoryx2 alone, with its own event: bytes copied into its shared memory, a notification, and a
+//! listener that waits for it.
 //!
 //! ```text
 //! iceoryx2_latency --role pub|sub --space FOLDER --size BYTES --rate HZ --count N --timeout SECONDS
 //! ```
 //!
-//! The queue is as long as that of Feros in the same bench, and everything else is iceoryx2's default. `FOLDER` holds what iceoryx2
-//! keeps in files; its name is the prefix of the shared memory's names.
+//! The queue is as long as that of Feros in the same bench, and everything else is iceoryx2's
+//! default. `FOLDER` holds what iceoryx2 keeps in files; its name is the prefix of the shared
+//! memory's names.
 
 use std::path::Path;
 use std::process::ExitCode;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use feros_bench::contract::{Arguments, Failure, Load, Measured, Samples, monotonic_nanos, run, stamp};
+use feros_bench::contract::{
+    Arguments, Failure, Load, Measured, Samples, monotonic_nanos, run, stamp,
+};
 use iceoryx2::prelude::*;
 use iceoryx2::service::port_factory::event::PortFactory as Event;
 use iceoryx2::service::port_factory::publish_subscribe::PortFactory as PublishSubscribe;
@@ -39,7 +43,10 @@ fn main() -> ExitCode {
 fn services(arguments: &Arguments) -> Result<Services, Failure> {
     set_log_level(LogLevel::Error);
     let folder = arguments.text("--space")?;
-    let name = Path::new(folder).file_name().and_then(|name| name.to_str()).ok_or("--space is no folder")?;
+    let name = Path::new(folder)
+        .file_name()
+        .and_then(|name| name.to_str())
+        .ok_or("--space is no folder")?;
     let mut config = Config::default();
     config.global.set_root_path(&iceoryx2::prelude::Path::new(folder.as_bytes())?);
     config.global.prefix = FileName::new(name.as_bytes())?;
@@ -61,7 +68,8 @@ fn publish(
     let publisher = data.publisher_builder().initial_max_slice_len(load.size_bytes).create()?;
     let notifier = event.notifier_builder().create()?;
     let are_there = || {
-        data.dynamic_config().number_of_subscribers() > 0 && event.dynamic_config().number_of_listeners() > 0
+        data.dynamic_config().number_of_subscribers() > 0
+            && event.dynamic_config().number_of_listeners() > 0
     };
     let until = Instant::now() + MATCH_LIMIT;
     while !are_there() {

@@ -1,4 +1,5 @@
-//! Programs run with a time limit. What was started is ended by its own process id, whatever happens to the caller.
+//! Programs run with a time limit. What was started is ended by its own process id, whatever
+//! happens to the caller.
 
 use std::io::{self, Read};
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -81,10 +82,12 @@ impl Running {
         })
     }
 
-    /// Waits until the program has ended, at most `limit` after its start, and returns its standard output.
+    /// Waits until the program has ended, at most `limit` after its start, and returns its standard
+    /// output.
     ///
     /// # Errors
-    /// [`RunError::TimeOver`], after ending the program; [`RunError::Failed`] when it did not exit with 0.
+    /// [`RunError::TimeOver`], after ending the program; [`RunError::Failed`] when it did not exit
+    /// with 0.
     pub fn finish(mut self, limit: Duration) -> Result<String, RunError> {
         let lost = |program: &str| {
             let program = program.to_owned();
@@ -96,9 +99,12 @@ impl Running {
             }
             if self.began.elapsed() >= limit {
                 self.end();
-                // A process that this one started may still hold the pipe open: what is not there yet is not waited for.
+                // A process that this one started may still hold the pipe open: what is not there
+                // yet is not waited for.
                 let stderr = match &self.stderr {
-                    Some(reader) if reader.is_finished() => text_of(&mut self.stderr).unwrap_or_default(),
+                    Some(reader) if reader.is_finished() => {
+                        text_of(&mut self.stderr).unwrap_or_default()
+                    }
                     _ => String::new(),
                 };
                 return Err(RunError::TimeOver { program: self.program.clone(), limit, stderr });
@@ -111,7 +117,11 @@ impl Running {
         if status.success() {
             return Ok(stdout);
         }
-        Err(RunError::Failed { program: self.program.clone(), status, stderr: stderr.trim().to_owned() })
+        Err(RunError::Failed {
+            program: self.program.clone(),
+            status,
+            stderr: stderr.trim().to_owned(),
+        })
     }
 
     /// Whether the program has not ended yet.
@@ -132,7 +142,10 @@ impl Drop for Running {
     }
 }
 
-fn collect(mut pipe: impl Read + Send + 'static, name: &str) -> io::Result<JoinHandle<io::Result<String>>> {
+fn collect(
+    mut pipe: impl Read + Send + 'static,
+    name: &str,
+) -> io::Result<JoinHandle<io::Result<String>>> {
     thread::Builder::new().name(name.into()).spawn(move || {
         let mut bytes = Vec::new();
         pipe.read_to_end(&mut bytes)?;
@@ -142,7 +155,9 @@ fn collect(mut pipe: impl Read + Send + 'static, name: &str) -> io::Result<JoinH
 
 fn text_of(reader: &mut Option<JoinHandle<io::Result<String>>>) -> io::Result<String> {
     match reader.take() {
-        Some(reader) => reader.join().map_err(|_| io::Error::other("the reading thread panicked"))?,
+        Some(reader) => {
+            reader.join().map_err(|_| io::Error::other("the reading thread panicked"))?
+        }
         None => Ok(String::new()),
     }
 }
@@ -166,8 +181,9 @@ mod tests {
 
     #[test]
     fn failure_carries_exit_code_and_reason() {
-        let error =
-            Running::start(&mut shell("echo why >&2; exit 3")).unwrap().finish(Duration::from_secs(60));
+        let error = Running::start(&mut shell("echo why >&2; exit 3"))
+            .unwrap()
+            .finish(Duration::from_secs(60));
         let message = error.unwrap_err().to_string();
         assert!(message.contains("exit status: 3") && message.contains("why"), "{message}");
     }

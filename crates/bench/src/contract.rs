@@ -1,4 +1,5 @@
-//! What the measured programs in Rust have in common, as `peers/latency.h` for those in C: arguments, stamps, pace, output.
+//! What the measured programs in Rust have in common, as `peers/latency.h` for those in C:
+//! arguments, stamps, pace, output.
 
 use std::collections::BTreeMap;
 use std::fmt::Display;
@@ -63,7 +64,8 @@ impl Arguments {
             count: self.number("--count")?,
             timeout: Duration::from_secs(self.number("--timeout")?),
         };
-        if load.size_bytes < STAMP_BYTES || !(0.1..=1e6).contains(&load.rate_hz) || load.count == 0 {
+        if load.size_bytes < STAMP_BYTES || !(0.1..=1e6).contains(&load.rate_hz) || load.count == 0
+        {
             return Err(format!("{load:?} cannot be measured").into());
         }
         Ok(load)
@@ -89,7 +91,8 @@ impl Load {
         WARM_UP + self.count
     }
 
-    /// Calls `publish` with the number of each message when it is due, however long the earlier ones took.
+    /// Calls `publish` with the number of each message when it is due, however long the earlier
+    /// ones took.
     ///
     /// # Errors
     /// The first failure of `publish`.
@@ -152,7 +155,8 @@ impl Samples {
     /// When it does not have the size that was sent: then it is another message.
     pub fn note(&mut self, payload: &[u8], now: u64) -> bool {
         assert_eq!(payload.len(), self.load.size_bytes, "size of the payload");
-        let word = |at: usize| payload[at..].first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes));
+        let word =
+            |at: usize| payload[at..].first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes));
         let (sent, number) = (word(0), word(8));
         if number >= WARM_UP && self.nanos.len() < self.nanos.capacity() {
             self.nanos.push(now.saturating_sub(sent));
@@ -185,8 +189,8 @@ impl Samples {
     }
 }
 
-/// What one run of one program gave; a program that measures something else leaves the rest 0. Every program prints it as one JSON
-/// object; those in C print more and less.
+/// What one run of one program gave; a program that measures something else leaves the rest 0.
+/// Every program prints it as one JSON object; those in C print more and less.
 #[derive(Debug, Clone, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 #[serde(default)]
 pub struct Measured {
@@ -217,7 +221,9 @@ impl Measured {
 }
 
 /// Runs a program: its result on standard output, or its failure on standard error and exit code 1.
-pub fn run(program: impl FnOnce(&Arguments) -> Result<Option<Measured>, Failure>) -> std::process::ExitCode {
+pub fn run(
+    program: impl FnOnce(&Arguments) -> Result<Option<Measured>, Failure>,
+) -> std::process::ExitCode {
     let result = Arguments::of_this_process().and_then(|arguments| {
         let measured = program(&arguments)?;
         measured.map(|measured| serde_json::to_string(&measured)).transpose().map_err(Failure::from)
@@ -240,7 +246,8 @@ pub fn run(program: impl FnOnce(&Arguments) -> Result<Option<Measured>, Failure>
 mod tests {
     use super::*;
 
-    const LOAD: Load = Load { size_bytes: 20, rate_hz: 1000.0, count: 100, timeout: Duration::from_secs(1) };
+    const LOAD: Load =
+        Load { size_bytes: 20, rate_hz: 1000.0, count: 100, timeout: Duration::from_secs(1) };
 
     #[test]
     fn quantiles_are_of_the_measured_messages_alone() {
@@ -266,9 +273,13 @@ mod tests {
 
     #[test]
     fn of_several_receivers_the_slowest_counts() {
-        let result = |p50_us| Measured { p50_us, lost: 1, medians_us: vec![p50_us], ..Measured::default() };
+        let result =
+            |p50_us| Measured { p50_us, lost: 1, medians_us: vec![p50_us], ..Measured::default() };
         let all = Measured::of_all(&[result(2.0), result(3.0)]);
-        assert_eq!((all.p50_us, all.lost, all.medians_us.as_slice()), (3.0, 2, [2.0, 3.0].as_slice()));
+        assert_eq!(
+            (all.p50_us, all.lost, all.medians_us.as_slice()),
+            (3.0, 2, [2.0, 3.0].as_slice())
+        );
     }
 
     #[test]

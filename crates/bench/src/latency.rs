@@ -1,4 +1,5 @@
-//! One-way latency between two processes of one host: every system measured in turn, round after round.
+//! One-way latency between two processes of one host: every system measured in turn, round after
+//! round.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -65,7 +66,8 @@ impl Cell {
         if self.reliable { "reliable" } else { "best_effort" }
     }
 
-    /// Sending takes count / rate; start, discovery, slow systems and a busy machine get a generous minute on top.
+    /// Sending takes count / rate; start, discovery, slow systems and a busy machine get a generous
+    /// minute on top.
     fn time_limit(&self) -> Duration {
         Duration::from_secs(60)
             + Duration::from_secs(u64::from(self.count) * 3 / u64::from(self.rate_hz.max(1)))
@@ -126,7 +128,8 @@ impl Bench {
     /// Runs one system once; `None` when it is not installed.
     ///
     /// # Errors
-    /// [`MeasureError`] when it failed, did not end in time, or printed something else than its result.
+    /// [`MeasureError`] when it failed, did not end in time, or printed something else than its
+    /// result.
     pub fn measure(&self, system: System, cell: &Cell) -> Result<Option<Latencies>, MeasureError> {
         let measured = match system {
             System::Feros => self.feros.as_ref().ok().map(|program| run_feros(program, cell)),
@@ -143,10 +146,15 @@ impl Bench {
 /// A command in the environment that is the same for every system.
 fn command(program: &Path) -> Command {
     let mut command = Command::new(program);
-    command.env("CYCLONEDDS_URI", peer::cyclonedds_uri()).env("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST");
-    for variable in
-        ["ROS_STATIC_PEERS", "ROS_LOCALHOST_ONLY", "FASTRTPS_DEFAULT_PROFILES_FILE", "RMW_IMPLEMENTATION"]
-    {
+    command
+        .env("CYCLONEDDS_URI", peer::cyclonedds_uri())
+        .env("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST");
+    for variable in [
+        "ROS_STATIC_PEERS",
+        "ROS_LOCALHOST_ONLY",
+        "FASTRTPS_DEFAULT_PROFILES_FILE",
+        "RMW_IMPLEMENTATION",
+    ] {
         command.env_remove(variable);
     }
     command
@@ -224,11 +232,15 @@ impl Rounds {
         self.0.iter().flatten().map(|latencies| latencies.lost).sum()
     }
 
-    /// How much slower than `other` the median of this system is: the median of the ratios of the rounds, because what
-    /// disturbs a host for a while disturbs the runs of the same round alike.
+    /// How much slower than `other` the median of this system is: the median of the ratios of the
+    /// rounds, because what disturbs a host for a while disturbs the runs of the same round alike.
     pub fn ratio_to(&self, other: &Self) -> Option<f64> {
         let pairs = self.0.iter().zip(&other.0);
-        median(pairs.filter_map(|(own, other)| Some(own.as_ref()?.p50_us / other.as_ref()?.p50_us)).collect())
+        median(
+            pairs
+                .filter_map(|(own, other)| Some(own.as_ref()?.p50_us / other.as_ref()?.p50_us))
+                .collect(),
+        )
     }
 }
 
@@ -263,7 +275,10 @@ mod tests {
 
     fn rounds(medians: &[f64]) -> Rounds {
         Rounds(
-            medians.iter().map(|&p50_us| Some(Latencies { lost: 1, p50_us, p99_us: p50_us * 2.0 })).collect(),
+            medians
+                .iter()
+                .map(|&p50_us| Some(Latencies { lost: 1, p50_us, p99_us: p50_us * 2.0 }))
+                .collect(),
         )
     }
 
@@ -284,7 +299,8 @@ mod tests {
         assert_eq!(own.ratio_to(&Rounds::default()), None);
     }
 
-    /// The programs themselves, briefly: what they print is what `Latencies` reads, and nothing is lost.
+    /// The programs themselves, briefly: what they print is what `Latencies` reads, and nothing is
+    /// lost.
     #[test]
     fn programs_measure_both_ways() {
         let domain = 100 + std::process::id() % 20;
@@ -310,11 +326,17 @@ mod tests {
     #[test]
     fn program_that_prints_nonsense_is_an_error() {
         let error = parse(Path::new("program"), "nonsense".into()).unwrap_err();
-        assert!(error.to_string().contains("program") && error.to_string().contains("nonsense"), "{error}");
+        assert!(
+            error.to_string().contains("program") && error.to_string().contains("nonsense"),
+            "{error}"
+        );
     }
 
     #[test]
     fn sizes_as_people_say_them() {
-        assert_eq!([256, 4096, 4 << 20].map(|bytes| Size(bytes).to_string()), ["256 B", "4 KB", "4 MB"]);
+        assert_eq!(
+            [256, 4096, 4 << 20].map(|bytes| Size(bytes).to_string()),
+            ["256 B", "4 KB", "4 MB"]
+        );
     }
 }

@@ -1,8 +1,10 @@
-//! The benchmarks: what Feros promises, measured beside its peers in the same run and on the same host, and checked.
+//! The benchmarks: what Feros promises, measured beside its peers in the same run and on the same
+//! host, and checked.
 //!
-//! Numbers of one day and one machine say little; ratios between systems that were measured in turn say much. So every
-//! experiment here runs all systems interleaved and prints them side by side. A peer that is not installed is shown as
-//! *not installed* with the command that installs it, and never counts as beaten.
+//! Numbers of one day and one machine say little; ratios between systems that were measured in turn
+//! say much. So every experiment here runs all systems interleaved and prints them side by side. A
+//! peer that is not installed is shown as *not installed* with the command that installs it, and
+//! never counts as beaten.
 //!
 //! - [`child`]: programs run with a time limit, ended by their own process id
 //! - [`peer`]: the systems that can be measured, and what each needs to be there

@@ -1,4 +1,5 @@
-//! What the three paths have to reach: each row is Feros and the reference that it is measured beside.
+//! What the three paths have to reach: each row is Feros and the reference that it is measured
+//! beside.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -12,7 +13,8 @@ use crate::peer::{self, NotInstalled};
 /// A program that can be measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Program {
-    /// Feros: the path, what is sent (as `peers/feros_paths.rs` names it), and to how many subscriptions.
+    /// Feros: the path, what is sent (as `peers/feros_paths.rs` names it), and to how many
+    /// subscriptions.
     Feros(&'static str, &'static str, u32),
     /// A floor of the host, as `peers/floors.c` names it.
     Floor(&'static str),
@@ -25,7 +27,8 @@ pub enum Program {
 /// What is compared, and with which result it is good.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Goal {
-    /// The median is at most so many times that of the reference, and at most [`FLAT`] apart from size to size.
+    /// The median is at most so many times that of the reference, and at most [`FLAT`] apart from
+    /// size to size.
     FlatAtMost(f64),
     /// The median is at most so many times that of the reference.
     AtMost(f64),
@@ -235,7 +238,9 @@ impl Bench {
     /// [`MeasureError`] when it failed, lost messages, or printed something else than its result.
     pub fn measure(&self, program: Program, cell: Cell) -> Result<Option<Measured>, MeasureError> {
         let output = match program {
-            Program::Feros(path, send, subscriptions) => self.run_feros((path, send, subscriptions), cell),
+            Program::Feros(path, send, subscriptions) => {
+                self.run_feros((path, send, subscriptions), cell)
+            }
             Program::Floor(kind) => {
                 let mut command = Command::new(peer::FLOORS);
                 command.arg(kind).args(arguments(cell));
@@ -243,12 +248,14 @@ impl Bench {
             }
             Program::Iceoryx2 => self.run_iceoryx2(cell),
             Program::Rcl => match &self.rcl {
-                Ok(program) => self.run_pair(program, &["--domain", &self.domain.to_string()], cell),
+                Ok(program) => {
+                    self.run_pair(program, &["--domain", &self.domain.to_string()], cell)
+                }
                 Err(_) => return Ok(None),
             },
         }?;
-        let measured: Measured =
-            serde_json::from_str(&output).map_err(|source| MeasureError::Output { source, output })?;
+        let measured: Measured = serde_json::from_str(&output)
+            .map_err(|source| MeasureError::Output { source, output })?;
         match measured.lost {
             0 => Ok(Some(measured)),
             lost => Err(MeasureError::Lost { lost }),
@@ -262,7 +269,8 @@ impl Bench {
     ) -> Result<String, RunError> {
         let topic = format!("/feros_lab/run_{}_{}", std::process::id(), unique());
         let subscriptions = subscriptions.to_string();
-        let how = ["--path", path, "--send", send, "--topic", &topic, "--subscriptions", &subscriptions];
+        let how =
+            ["--path", path, "--send", send, "--topic", &topic, "--subscriptions", &subscriptions];
         if path == "process" {
             let mut command = self.command(&self.feros, path);
             command.args(["--role", "both"]).args(how).args(arguments(cell));
@@ -289,7 +297,13 @@ impl Bench {
         self.run_pair_on("", program, how, cell)
     }
 
-    fn run_pair_on(&self, path: &str, program: &Path, how: &[&str], cell: Cell) -> Result<String, RunError> {
+    fn run_pair_on(
+        &self,
+        path: &str,
+        program: &Path,
+        how: &[&str],
+        cell: Cell,
+    ) -> Result<String, RunError> {
         let start = |role: &str| {
             let mut command = self.command(program, path);
             Running::start(command.args(["--role", role]).args(how).args(arguments(cell)))
@@ -301,7 +315,8 @@ impl Bench {
         finish(subscription, cell)
     }
 
-    /// A command in an environment that is the same for all. `path` is the one that Feros may take; empty: not said.
+    /// A command in an environment that is the same for all. `path` is the one that Feros may take;
+    /// empty: not said.
     fn command(&self, program: &Path, path: &str) -> Command {
         let mut command = Command::new(program);
         command
@@ -331,7 +346,8 @@ fn unique() -> u64 {
     NEXT.fetch_add(1, Ordering::Relaxed)
 }
 
-/// Sending takes count / rate; start, discovery, slow systems and a busy machine get a generous minute on top.
+/// Sending takes count / rate; start, discovery, slow systems and a busy machine get a generous
+/// minute on top.
 fn time_limit((_, rate_hz, count): Cell) -> Duration {
     Duration::from_secs(60 + u64::from(count) * 3 / u64::from(rate_hz.max(1)))
 }
@@ -364,12 +380,14 @@ impl Rounds {
         median(self.0.iter().filter_map(|round| round[which].as_ref()).map(value).collect())
     }
 
-    /// The number that the goal is about: the median of what the rounds gave, because what disturbs a host for a while
-    /// disturbs the runs of the same round alike.
+    /// The number that the goal is about: the median of what the rounds gave, because what disturbs
+    /// a host for a while disturbs the runs of the same round alike.
     pub fn result(&self, goal: Goal) -> Option<f64> {
         let of_both = |value: fn(&Measured, &Measured) -> f64| {
-            let pairs =
-                self.0.iter().filter_map(|[ours, reference]| Some((ours.as_ref()?, reference.as_ref()?)));
+            let pairs = self
+                .0
+                .iter()
+                .filter_map(|[ours, reference]| Some((ours.as_ref()?, reference.as_ref()?)));
             median(pairs.map(|(ours, reference)| value(ours, reference)).collect())
         };
         match goal {
@@ -378,9 +396,9 @@ impl Rounds {
             }
             Goal::FlatBelowMicros(_) => self.median(0, |ours| ours.p50_us),
             Goal::TimesFaster(_) => of_both(|ours, reference| reference.p50_us / ours.p50_us),
-            Goal::Share(_) => {
-                of_both(|ours, reference| ours.payload_bytes_per_second / reference.payload_bytes_per_second)
-            }
+            Goal::Share(_) => of_both(|ours, reference| {
+                ours.payload_bytes_per_second / reference.payload_bytes_per_second
+            }),
             Goal::Spread(_) => self.median(0, |ours| spread(&ours.medians_us)),
         }
     }
@@ -413,7 +431,9 @@ impl Goal {
 impl std::fmt::Display for Goal {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.pad(&match self {
-            Self::FlatAtMost(most) | Self::AtMost(most) | Self::Spread(most) => format!("<= {most}"),
+            Self::FlatAtMost(most) | Self::AtMost(most) | Self::Spread(most) => {
+                format!("<= {most}")
+            }
             Self::FlatBelowMicros(most) => format!("< {most} us"),
             Self::TimesFaster(least) => format!(">= {least} x"),
             Self::Share(least) => format!(">= {least}"),
@@ -428,7 +448,12 @@ mod tests {
 
     fn measured(p50_us: f64) -> Option<Measured> {
         let medians_us = vec![p50_us, 2.0 * p50_us];
-        Some(Measured { p50_us, medians_us, payload_bytes_per_second: 1.0 / p50_us, ..Measured::default() })
+        Some(Measured {
+            p50_us,
+            medians_us,
+            payload_bytes_per_second: 1.0 / p50_us,
+            ..Measured::default()
+        })
     }
 
     #[test]
@@ -457,7 +482,9 @@ mod tests {
         ] {
             assert!(goal.is_reached_by(good) && !goal.is_reached_by(bad), "{goal:?}");
         }
-        assert!(!Goal::AtMost(1.0).is_reached_by(f64::NAN) && !Goal::Share(0.9).is_reached_by(f64::NAN));
+        assert!(
+            !Goal::AtMost(1.0).is_reached_by(f64::NAN) && !Goal::Share(0.9).is_reached_by(f64::NAN)
+        );
     }
 
     #[test]
@@ -465,7 +492,10 @@ mod tests {
         let bench = Bench::prepare("", "", 0);
         for floor in ["thread", "call", "futex", "copy"] {
             let measured = bench.measure(Program::Floor(floor), (4096, 1000, 20)).unwrap().unwrap();
-            assert!(measured.p50_us > 0.0 && measured.p99_us >= measured.p50_us, "{floor}: {measured:?}");
+            assert!(
+                measured.p50_us > 0.0 && measured.p99_us >= measured.p50_us,
+                "{floor}: {measured:?}"
+            );
         }
         let filled = bench.measure(Program::Floor("fill"), (4096, 1000, 20)).unwrap().unwrap();
         assert!(filled.payload_bytes_per_second > 0.0, "{filled:?}");

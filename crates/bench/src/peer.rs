@@ -15,10 +15,12 @@ pub const FLOORS: &str = env!("FEROS_BENCH_FLOORS");
 /// The program that calls the C API of Cyclone DDS directly.
 pub const CYCLONEDDS_LATENCY: &str = env!("FEROS_BENCH_CYCLONEDDS_LATENCY");
 
-/// The engine configuration of the C program on Cyclone DDS: the very one that Feros makes for itself on this host when
-/// the discovery range is LOCALHOST, so that only the layers above the engine differ.
+/// The engine configuration of the C program on Cyclone DDS: the very one that Feros makes for
+/// itself on this host when the discovery range is LOCALHOST, so that only the layers above the
+/// engine differ.
 pub fn cyclonedds_uri() -> String {
-    let options = SessionOptions { discovery_range: DiscoveryRange::Localhost, ..SessionOptions::default() };
+    let options =
+        SessionOptions { discovery_range: DiscoveryRange::Localhost, ..SessionOptions::default() };
     configuration(&Circumstances {
         options: &options,
         interfaces: &interfaces(),
@@ -47,8 +49,8 @@ pub fn repository() -> PathBuf {
 /// # Errors
 /// [`NotInstalled`] when it has not been built.
 pub fn feros() -> Result<PathBuf, NotInstalled> {
-    let target =
-        std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| repository().join("target"), PathBuf::from);
+    let target = std::env::var_os("CARGO_TARGET_DIR")
+        .map_or_else(|| repository().join("target"), PathBuf::from);
     let program = target.join("release/feros");
     if program.is_file() {
         return Ok(program);
@@ -59,10 +61,12 @@ pub fn feros() -> Result<PathBuf, NotInstalled> {
     })
 }
 
-/// Builds, when it is older than its source, the program that measures stock ROS 2 through `rcl`, and returns it.
+/// Builds, when it is older than its source, the program that measures stock ROS 2 through `rcl`,
+/// and returns it.
 ///
 /// # Errors
-/// [`NotInstalled`] when the ROS 2 wheels are not in `.venv`, or the program cannot be built against them.
+/// [`NotInstalled`] when the ROS 2 wheels are not in `.venv`, or the program cannot be built
+/// against them.
 pub fn rcl_latency() -> Result<PathBuf, NotInstalled> {
     let venv = repository().join(".venv");
     let missing = |reason: String| NotInstalled { install_with: "scripts/setup.sh --test", reason };
@@ -84,12 +88,14 @@ pub fn rcl_latency() -> Result<PathBuf, NotInstalled> {
         .arg("-o")
         .arg(&program)
         .arg(format!("-L{}", venv.join("lib").display()))
-        // Old-style RPATH, because it also serves the libraries' own dependencies; lazy binding, see rcl_latency.c.
+        // Old-style RPATH, because it also serves the libraries' own dependencies; lazy binding,
+        // see rcl_latency.c.
         .arg("-Wl,-z,lazy,--unresolved-symbols=ignore-in-shared-libs,--disable-new-dtags")
         .arg(format!("-Wl,-rpath,{libraries},-rpath-link,{libraries}"))
         .args(["-lrcl", "-lrmw", "-lrcutils", "-lrosidl_runtime_c"])
         .args(["-lstd_msgs__rosidl_generator_c", "-lstd_msgs__rosidl_typesupport_c"]);
-    let built = Running::start(&mut compiler).and_then(|running| running.finish(Duration::from_secs(120)));
+    let built =
+        Running::start(&mut compiler).and_then(|running| running.finish(Duration::from_secs(120)));
     built
         .map(|_| program)
         .map_err(|error: RunError| missing(format!("rcl_latency.c could not be built: {error}")))
@@ -105,7 +111,9 @@ fn library_path(venv: &Path) -> String {
     let mut folders = vec![venv.join("lib")];
     for python in subfolders(&venv.join("lib"), |name| name.starts_with("python")) {
         let packages = python.join("site-packages");
-        folders.extend(subfolders(&packages, |name| name.starts_with("ros_") && name.ends_with(".libs")));
+        folders.extend(subfolders(&packages, |name| {
+            name.starts_with("ros_") && name.ends_with(".libs")
+        }));
     }
     folders.iter().map(|folder| folder.display().to_string()).collect::<Vec<_>>().join(":")
 }

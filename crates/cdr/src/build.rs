@@ -1,5 +1,5 @@
-//! Building messages in place: a shape says the sizes of the variable parts, then every field is written where it
-//! will be read.
+//! Building messages in place: a shape says the sizes of the variable parts, then every field is
+//! written where it will be read.
 
 use std::fmt::Debug;
 
@@ -8,7 +8,8 @@ use crate::{BuildError, ByteOrder, Encode, EncodeError, Sizer, Splitter, Writer}
 
 /// A message that can be written in place, into memory that a transport lends.
 ///
-/// Generated for every message. What is not fixed by the type is said first, as a [`Shape`](Self::Shape):
+/// Generated for every message. What is not fixed by the type is said first, as a
+/// [`Shape`](Self::Shape):
 ///
 /// | field | in the shape |
 /// |---|---|
@@ -21,19 +22,21 @@ use crate::{BuildError, ByteOrder, Encode, EncodeError, Sizer, Splitter, Writer}
 /// | a sequence of such messages | a slice of their shapes |
 /// | an array of strings or of such messages | an array of their contents or shapes |
 ///
-/// What was said can then no longer change; everything else is handed out as [`Fields`](Self::Fields): `&mut u32`,
-/// `&mut [f32]`, `&mut [f64; 36]`, the fields of nested messages, and a [`SequenceMut`](crate::SequenceMut) for runs
-/// of messages. It starts with the defaults that the definition declares, or zero - but for long data there is no
-/// second pass over memory: **sequences of numbers are not cleared**, they hold what the memory held before, and who
+/// What was said can then no longer change; everything else is handed out as
+/// [`Fields`](Self::Fields): `&mut u32`, `&mut [f32]`, `&mut [f64; 36]`, the fields of nested
+/// messages, and a [`SequenceMut`](crate::SequenceMut) for runs of messages. It starts with the
+/// defaults that the definition declares, or zero - but for long data there is no second pass over
+/// memory: **sequences of numbers are not cleared**, they hold what the memory held before, and who
 /// builds a message writes all of them.
 ///
-/// A message without variable parts is also written at once: its fields have a method `set`, which takes the owned
-/// message.
+/// A message without variable parts is also written at once: its fields have a method `set`, which
+/// takes the owned message.
 ///
-/// The result is, byte for byte, what [`encode_into`](crate::encode_into) makes of the equal owned message on a
-/// machine of the same byte order.
+/// The result is, byte for byte, what [`encode_into`](crate::encode_into) makes of the equal owned
+/// message on a machine of the same byte order.
 pub trait Build: Encode + Default {
-    /// The sizes of the variable parts; `()` when there are none. Its default is the shape of the message's default.
+    /// The sizes of the variable parts; `()` when there are none. Its default is the shape of the
+    /// message's default.
     type Shape<'s>: Copy + Debug + Default;
 
     /// All fields in place: a struct of the same fields as the message, to be written through.
@@ -56,42 +59,52 @@ pub trait Build: Encode + Default {
     fn split<'a>(splitter: &mut Splitter<'a>) -> Result<Self::Fields<'a>, BuildError>;
 }
 
-/// The exact number of bytes that a message of this shape takes when serialized, the 4-byte header included.
+/// The exact number of bytes that a message of this shape takes when serialized, the 4-byte header
+/// included.
 ///
 /// # Errors
 ///
-/// [`BuildError::Shape`] with what the shape violates: a bound, a NUL inside a string, a length above `u32::MAX`.
+/// [`BuildError::Shape`] with what the shape violates: a bound, a NUL inside a string, a length
+/// above `u32::MAX`.
 pub fn shaped_size<M: Build>(shape: &M::Shape<'_>) -> Result<usize, BuildError> {
     let mut sizer = Sizer::with_header();
     M::lay_out(shape, &mut sizer)?;
     Ok(sizer.total_bytes())
 }
 
-/// Lays out a message of this shape in `buffer`, header first and in the byte order of this machine, and hands out its
-/// fields. [`fields`] hands them out again, later and as often as needed.
+/// Lays out a message of this shape in `buffer`, header first and in the byte order of this
+/// machine, and hands out its fields. [`fields`] hands them out again, later and as often as
+/// needed.
 ///
-/// The memory may be dirty; it must have at least [`shaped_size`] bytes, and its byte 4 must lie at a multiple of 8.
-/// What lies after the message is left alone. Sequences of numbers are not cleared: see [`Build`].
+/// The memory may be dirty; it must have at least [`shaped_size`] bytes, and its byte 4 must lie at
+/// a multiple of 8. What lies after the message is left alone. Sequences of numbers are not
+/// cleared: see [`Build`].
 ///
 /// # Errors
 ///
-/// [`BuildError::Shape`] with what the shape violates or that the memory is too small; [`BuildError::Misaligned`].
-pub fn build<'a, M: Build>(shape: &M::Shape<'_>, buffer: &'a mut [u8]) -> Result<M::Fields<'a>, BuildError> {
+/// [`BuildError::Shape`] with what the shape violates or that the memory is too small;
+/// [`BuildError::Misaligned`].
+pub fn build<'a, M: Build>(
+    shape: &M::Shape<'_>,
+    buffer: &'a mut [u8],
+) -> Result<M::Fields<'a>, BuildError> {
     Splitter::check_alignment(buffer)?;
     let mut writer = Writer::with_byte_order(buffer, ByteOrder::NATIVE)?;
     M::lay_out(shape, &mut writer)?;
     fields::<M>(buffer)
 }
 
-/// Hands out the fields of a message that [`build`] laid out in `buffer`. Nothing is written by this.
+/// Hands out the fields of a message that [`build`] laid out in `buffer`. Nothing is written by
+/// this.
 ///
-/// It walks along the message as [`view_bytes`](crate::view_bytes) does, in time with the number of fields and not
-/// with the size of the data; only strings, sequences of `bool` and sequences of elements of varying size are walked.
+/// It walks along the message as [`view_bytes`](crate::view_bytes) does, in time with the number of
+/// fields and not with the size of the data; only strings, sequences of `bool` and sequences of
+/// elements of varying size are walked.
 ///
 /// # Errors
 ///
-/// [`BuildError::Misaligned`], and [`BuildError::NotBuilt`] or [`BuildError::Malformed`] when `buffer` does not hold
-/// an `M` as [`build`] lays it out.
+/// [`BuildError::Misaligned`], and [`BuildError::NotBuilt`] or [`BuildError::Malformed`] when
+/// `buffer` does not hold an `M` as [`build`] lays it out.
 pub fn fields<M: Build>(buffer: &mut [u8]) -> Result<M::Fields<'_>, BuildError> {
     M::split(&mut Splitter::new(buffer)?)
 }

@@ -1,12 +1,14 @@
-//! Where a shape is laid out: one description of a message serves to count its bytes and to write them.
+//! Where a shape is laid out: one description of a message serves to count its bytes and to write
+//! them.
 
 use crate::{Encode, EncodeError, Layout, Primitive, Sizer, Writer};
 
-/// What [`Build::lay_out`](crate::Build::lay_out) puts the parts of a message on, in the order of the wire: a
-/// [`Sizer`] counts them, a [`Writer`] writes them. For generated code; implemented for these two.
+/// What [`Build::lay_out`](crate::Build::lay_out) puts the parts of a message on, in the order of
+/// the wire: a [`Sizer`] counts them, a [`Writer`] writes them. For generated code; implemented for
+/// these two.
 ///
-/// Every method has the errors of [`Encode::encode`], and on either canvas the same: what a shape violates is found
-/// before memory is asked for.
+/// Every method has the errors of [`Encode::encode`], and on either canvas the same: what a shape
+/// violates is found before memory is asked for.
 #[allow(clippy::missing_errors_doc)] // Said once above.
 pub trait Canvas: sealed::Canvas {
     /// Primitives of value zero in a row.
@@ -18,8 +20,8 @@ pub trait Canvas: sealed::Canvas {
     /// The count of a sequence.
     fn count(&mut self, len: usize) -> Result<(), EncodeError>;
 
-    /// A sequence of primitives, of which the first ones have given values and the others none: a number keeps what
-    /// the memory held, a `bool` is false.
+    /// A sequence of primitives, of which the first ones have given values and the others none: a
+    /// number keeps what the memory held, a `bool` is false.
     fn sequence<T: Primitive>(&mut self, len: usize, first: &[T]) -> Result<(), EncodeError>;
 
     /// A string.
@@ -33,7 +35,12 @@ pub trait Canvas: sealed::Canvas {
 
     /// Refuses a length above the bound of a field's type.
     #[inline]
-    fn check_bound(&self, field: &'static str, len: usize, bound: usize) -> Result<(), EncodeError> {
+    fn check_bound(
+        &self,
+        field: &'static str,
+        len: usize,
+        bound: usize,
+    ) -> Result<(), EncodeError> {
         if len > bound { Err(EncodeError::BoundExceeded { field, len, bound }) } else { Ok(()) }
     }
 }

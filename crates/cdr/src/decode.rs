@@ -4,10 +4,11 @@ use crate::{DecodeError, Primitive, Reader, WString};
 
 /// A value that can be made from its CDR encoding.
 ///
-/// Generated for every message; implemented here for the field types, as [`Encode`](crate::Encode) is.
+/// Generated for every message; implemented here for the field types, as [`Encode`](crate::Encode)
+/// is.
 pub trait Decode: Sized {
-    /// The least number of bytes that any value takes, alignment not counted. It bounds what a sequence's count may
-    /// claim, so it is never 0.
+    /// The least number of bytes that any value takes, alignment not counted. It bounds what a
+    /// sequence's count may claim, so it is never 0.
     const MIN_SIZE: usize;
 
     /// Reads one value.
@@ -17,15 +18,16 @@ pub trait Decode: Sized {
     /// When the bytes are not such a value; the reader's position is unspecified then.
     fn decode(reader: &mut Reader<'_>) -> Result<Self, DecodeError>;
 
-    /// Reads `count` values in a row; [`Reader::read_count`] has checked the count. Overridden where they move as one
-    /// block.
+    /// Reads `count` values in a row; [`Reader::read_count`] has checked the count. Overridden
+    /// where they move as one block.
     ///
     /// # Errors
     ///
     /// As [`decode`](Self::decode).
     fn decode_vec(reader: &mut Reader<'_>, count: usize) -> Result<Vec<Self>, DecodeError> {
-        // Values may be larger in memory than on the wire, so even a checked count is not trusted with more than
-        // what the bytes left would be worth; real messages of such elements grow a few times instead.
+        // Values may be larger in memory than on the wire, so even a checked count is not trusted
+        // with more than what the bytes left would be worth; real messages of such elements grow a
+        // few times instead.
         let worth = reader.remaining_bytes() / size_of::<Self>().max(1);
         let mut items = Vec::with_capacity(count.min(worth + 1));
         for _ in 0..count {

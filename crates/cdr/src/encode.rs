@@ -4,8 +4,8 @@ use crate::{EncodeError, Layout, Primitive, Sizer, WString, Writer};
 
 /// A value with a CDR encoding.
 ///
-/// Generated for every message; implemented here for the field types: primitives, [`String`], [`WString`], arrays
-/// (elements only) and vectors (count and elements).
+/// Generated for every message; implemented here for the field types: primitives, [`String`],
+/// [`WString`], arrays (elements only) and vectors (count and elements).
 pub trait Encode {
     /// The shape of the encoding when it is the same for all values, else `None`.
     const LAYOUT: Option<Layout> = None;

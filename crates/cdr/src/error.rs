@@ -1,6 +1,7 @@
 //! Why a value cannot be written, a message not be built, or bytes not be read.
 
-/// Why a value was not serialized. The cause always lies in the value or in the memory it should go to.
+/// Why a value was not serialized. The cause always lies in the value or in the memory it should go
+/// to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum EncodeError {
@@ -11,7 +12,8 @@ pub enum EncodeError {
     BoundExceeded {
         /// Name of the field in its message.
         field: &'static str,
-        /// Length of the value: bytes of a string, UTF-16 code units of a wstring, elements of a sequence.
+        /// Length of the value: bytes of a string, UTF-16 code units of a wstring, elements of a
+        /// sequence.
         len: usize,
         /// What the type allows.
         bound: usize,
@@ -79,7 +81,9 @@ pub enum BuildError {
 #[non_exhaustive]
 pub enum DecodeError {
     /// There are fewer bytes than the encapsulation header has.
-    #[error("the sample has {len} bytes, fewer than its 4-byte header: it was truncated or is not CDR")]
+    #[error(
+        "the sample has {len} bytes, fewer than its 4-byte header: it was truncated or is not CDR"
+    )]
     NoHeader {
         /// Bytes there are.
         len: usize,

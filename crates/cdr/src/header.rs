@@ -1,4 +1,5 @@
-//! The encapsulation header: four bytes in front of every serialized message that name encoding and byte order.
+//! The encapsulation header: four bytes in front of every serialized message that name encoding and
+//! byte order.
 
 use crate::DecodeError;
 
@@ -28,8 +29,8 @@ impl ByteOrder {
     }
 }
 
-/// Splits a serialized message into byte order and body. The two option bytes of the header only tell the padding at
-/// the end and are ignored.
+/// Splits a serialized message into byte order and body. The two option bytes of the header only
+/// tell the padding at the end and are ignored.
 pub(crate) fn split(bytes: &[u8]) -> Result<(ByteOrder, &[u8]), DecodeError> {
     let Some((header, body)) = bytes.split_at_checked(HEADER_LEN) else {
         return Err(DecodeError::NoHeader { len: bytes.len() });

@@ -1,9 +1,11 @@
-//! Shapes that are the same for every value, known at compile time: they let whole runs be sized and skipped at once.
+//! Shapes that are the same for every value, known at compile time: they let whole runs be sized
+//! and skipped at once.
 
-/// The encoding of a type whose values all take the same bytes, without padding, once the start is aligned.
+/// The encoding of a type whose values all take the same bytes, without padding, once the start is
+/// aligned.
 ///
-/// `geometry_msgs/Point` has size 24 and alignment 8; a type with a string has no layout, nor has one whose members
-/// need padding that depends on where it starts.
+/// `geometry_msgs/Point` has size 24 and alignment 8; a type with a string has no layout, nor has
+/// one whose members need padding that depends on where it starts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Layout {
     size: usize,
@@ -36,7 +38,8 @@ impl Layout {
         let mut size = first.size;
         while let Some((&member, tail)) = rest.split_first() {
             let Some(member) = member else { return None };
-            // A member that is aligned more strictly than the first one would need padding that depends on the start.
+            // A member that is aligned more strictly than the first one would need padding that
+            // depends on the start.
             if member.align > first.align || size % member.align != 0 {
                 return None;
             }
@@ -63,7 +66,8 @@ impl Layout {
     }
 }
 
-/// Rounds `position` up to a multiple of `align`, a power of two. Positions are indices into slices, far from overflow.
+/// Rounds `position` up to a multiple of `align`, a power of two. Positions are indices into
+/// slices, far from overflow.
 #[inline]
 pub(crate) const fn align_up(position: usize, align: usize) -> usize {
     (position + (align - 1)) & !(align - 1)

@@ -1,24 +1,27 @@
 //! CDR (XCDR1) encoding, decoding and views: the one serialized form of Feros.
 //!
-//! A serialized message is a 4-byte encapsulation header followed by the body. Primitives of size *n* lie at multiples
-//! of *n* counted from the start of the body, so the body of one message can be memory-mapped, copied and read in
-//! place. Four ways lead over this border:
+//! A serialized message is a 4-byte encapsulation header followed by the body. Primitives of size
+//! *n* lie at multiples of *n* counted from the start of the body, so the body of one message can
+//! be memory-mapped, copied and read in place. Four ways lead over this border:
 //!
 //! * [`Encode`] writes an owned value into memory of exactly the size that [`encoded_size`] says;
 //! * [`Decode`] makes an owned value from received bytes;
-//! * [`View`] borrows from received bytes: strings, byte arrays and runs of numbers stay where they are;
+//! * [`View`] borrows from received bytes: strings, byte arrays and runs of numbers stay where they
+//!   are;
 //! * [`Build`] writes a message in place, field by field, into memory that will be sent as it is.
 //!
-//! Runs of primitives move as blocks whenever the byte order of the sample is that of the machine. Received bytes are
-//! hostile until checked: every count is compared with the bytes that remain before anything is allocated, and
-//! malformed input is a [`DecodeError`], never a panic.
+//! Runs of primitives move as blocks whenever the byte order of the sample is that of the machine.
+//! Received bytes are hostile until checked: every count is compared with the bytes that remain
+//! before anything is allocated, and malformed input is a [`DecodeError`], never a panic.
 //!
 //! # Choices where ROS 2 leaves room
 //!
-//! * A `string` that is not UTF-8 is refused ([`DecodeError::NotUtf8`]): owned strings and views are Rust strings.
-//!   The raw bytes of such a sample remain available to whoever takes it undecoded.
+//! * A `string` that is not UTF-8 is refused ([`DecodeError::NotUtf8`]): owned strings and views
+//!   are Rust strings. The raw bytes of such a sample remain available to whoever takes it
+//!   undecoded.
 //! * A string length of 0 (without even the terminating NUL) is read as the empty string.
-//! * A string with an interior NUL is read as it is, but not written: C and C++ peers would silently cut it there.
+//! * A string with an interior NUL is read as it is, but not written: C and C++ peers would
+//!   silently cut it there.
 //! * A `bool` byte other than 0 is read as `true`; only 0 and 1 are written.
 //! * A `wstring` keeps its UTF-16 code units, paired or not, in a [`WString`].
 //! * Bytes after the end of the message (padding of the transport) are ignored when reading.
@@ -76,13 +79,13 @@ pub fn encoded_size<T: Encode + ?Sized>(value: &T) -> usize {
 
 /// Serializes `value` into `buffer`, header first, and returns the number of bytes written.
 ///
-/// The memory may be dirty: padding is written as zero. It should have [`encoded_size`] bytes; what lies after them
-/// is left alone.
+/// The memory may be dirty: padding is written as zero. It should have [`encoded_size`] bytes; what
+/// lies after them is left alone.
 ///
 /// # Errors
 ///
-/// [`EncodeError::BufferTooSmall`] when `buffer` is shorter than needed, else what the value itself violates
-/// (a bound, a NUL inside a string). The content of `buffer` is unspecified then.
+/// [`EncodeError::BufferTooSmall`] when `buffer` is shorter than needed, else what the value itself
+/// violates (a bound, a NUL inside a string). The content of `buffer` is unspecified then.
 pub fn encode_into<T: Encode + ?Sized>(value: &T, buffer: &mut [u8]) -> Result<usize, EncodeError> {
     let mut writer = Writer::new(buffer)?;
     value.encode(&mut writer)?;
@@ -101,7 +104,8 @@ pub fn to_vec<T: Encode + ?Sized>(value: &T) -> Result<Vec<u8>, EncodeError> {
     Ok(buffer)
 }
 
-/// Makes an owned value from serialized bytes that start with the 4-byte header. Trailing bytes are ignored.
+/// Makes an owned value from serialized bytes that start with the 4-byte header. Trailing bytes are
+/// ignored.
 ///
 /// # Errors
 ///

@@ -3,11 +3,15 @@
 use std::fmt::Debug;
 
 /// A fixed-size value of CDR: the integers, the floats and `bool`. Implemented for exactly those.
-pub trait Primitive: Copy + Default + PartialEq + Debug + Send + Sync + 'static + sealed::Wire {}
+pub trait Primitive:
+    Copy + Default + PartialEq + Debug + Send + Sync + 'static + sealed::Wire
+{
+}
 
 /// Keeps the byte-level methods out of the public interface and the set of implementors closed.
 pub(crate) mod sealed {
-    /// How a primitive lies on the wire. `swap` says that the wire's byte order is not the machine's.
+    /// How a primitive lies on the wire. `swap` says that the wire's byte order is not the
+    /// machine's.
     pub trait Wire: Sized + Copy {
         /// Bytes and alignment on the wire.
         const SIZE: usize;
@@ -27,7 +31,8 @@ pub(crate) mod sealed {
         fn load_vec(bytes: &[u8], swap: bool) -> Vec<Self>;
         /// The bytes as values in place, when they are aligned and need no conversion.
         fn cast(bytes: &[u8], swap: bool) -> Option<&[Self]>;
-        /// The bytes, in the machine's byte order, as values to be written in place, when they are aligned and valid.
+        /// The bytes, in the machine's byte order, as values to be written in place, when they are
+        /// aligned and valid.
         fn cast_mut(bytes: &mut [u8]) -> Option<&mut [Self]>;
     }
 }

@@ -54,8 +54,8 @@ impl<'a> Reader<'a> {
         Ok(T::load(self.take(T::SIZE, T::SIZE, T::NAME)?, swap))
     }
 
-    /// Reads the count of a sequence whose elements take at least `element_bytes` each, and refuses one that the
-    /// remaining bytes cannot hold: after this, allocating `count` elements is safe.
+    /// Reads the count of a sequence whose elements take at least `element_bytes` each, and refuses
+    /// one that the remaining bytes cannot hold: after this, allocating `count` elements is safe.
     ///
     /// # Errors
     ///
@@ -81,7 +81,10 @@ impl<'a> Reader<'a> {
     ///
     /// [`DecodeError::Truncated`].
     #[inline]
-    pub fn read_slice<T: Primitive>(&mut self, count: usize) -> Result<PrimitiveSlice<'a, T>, DecodeError> {
+    pub fn read_slice<T: Primitive>(
+        &mut self,
+        count: usize,
+    ) -> Result<PrimitiveSlice<'a, T>, DecodeError> {
         if count == 0 {
             return Ok(PrimitiveSlice::default());
         }
@@ -181,7 +184,12 @@ impl<'a> Reader<'a> {
     ///
     /// [`DecodeError::BoundExceeded`].
     #[inline]
-    pub fn check_bound(&self, field: &'static str, len: usize, bound: usize) -> Result<(), DecodeError> {
+    pub fn check_bound(
+        &self,
+        field: &'static str,
+        len: usize,
+        bound: usize,
+    ) -> Result<(), DecodeError> {
         if len > bound {
             return Err(DecodeError::BoundExceeded { offset: self.position, field, len, bound });
         }
@@ -196,7 +204,12 @@ impl<'a> Reader<'a> {
 
     /// The next `len` bytes at the given alignment.
     #[inline]
-    fn take(&mut self, align: usize, len: usize, what: &'static str) -> Result<&'a [u8], DecodeError> {
+    fn take(
+        &mut self,
+        align: usize,
+        len: usize,
+        what: &'static str,
+    ) -> Result<&'a [u8], DecodeError> {
         let start = align_up(self.position, align);
         let end = start.saturating_add(len);
         let Some(bytes) = self.body.get(start..end) else {
@@ -208,6 +221,11 @@ impl<'a> Reader<'a> {
 
     #[cold]
     fn truncated(&self, offset: usize, needed: usize, what: &'static str) -> DecodeError {
-        DecodeError::Truncated { offset, what, needed, remaining: self.body.len().saturating_sub(offset) }
+        DecodeError::Truncated {
+            offset,
+            what,
+            needed,
+            remaining: self.body.len().saturating_sub(offset),
+        }
     }
 }

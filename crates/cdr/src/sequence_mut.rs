@@ -5,7 +5,8 @@ use std::marker::PhantomData;
 
 use crate::{Build, Layout, Splitter};
 
-/// A sequence or array of messages being built: its elements are handed out as fields to be written.
+/// A sequence or array of messages being built: its elements are handed out as fields to be
+/// written.
 ///
 /// # Examples
 ///
@@ -44,8 +45,9 @@ impl<'a, M: Build> SequenceMut<'a, M> {
         self.len == 0
     }
 
-    /// The fields of the element at `index`, if there is one. At once for elements of fixed layout, else by passing
-    /// over those before it: prefer [`iter_mut`](Self::iter_mut) to walk through all.
+    /// The fields of the element at `index`, if there is one. At once for elements of fixed layout,
+    /// else by passing over those before it: prefer [`iter_mut`](Self::iter_mut) to walk through
+    /// all.
     #[must_use]
     pub fn get_mut(&mut self, index: usize) -> Option<M::Fields<'_>> {
         if index >= self.len {
@@ -107,7 +109,8 @@ impl<'a, M: Build> Iterator for SequenceMutIter<'a, M> {
     #[inline]
     fn next(&mut self) -> Option<M::Fields<'a>> {
         self.left = self.left.checked_sub(1)?;
-        // The elements were measured when the sequence was made, so this fails only if somebody else wrote to them.
+        // The elements were measured when the sequence was made, so this fails only if somebody
+        // else wrote to them.
         M::split(&mut self.elements).ok()
     }
 

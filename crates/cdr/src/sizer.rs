@@ -3,7 +3,8 @@
 use crate::layout::align_up;
 use crate::{HEADER_LEN, Layout, Primitive};
 
-/// Counts the bytes of an encoding, alignment included. The mirror image of [`Writer`](crate::Writer).
+/// Counts the bytes of an encoding, alignment included. The mirror image of
+/// [`Writer`](crate::Writer).
 #[derive(Debug, Clone, Default)]
 pub struct Sizer {
     header_bytes: usize,
@@ -76,7 +77,8 @@ impl Sizer {
     #[inline]
     fn add_run(&mut self, size: usize, count: usize, align: usize) {
         if count > 0 {
-            // Saturation instead of overflow: no memory has that size, so the encoding fails where it is asked for.
+            // Saturation instead of overflow: no memory has that size, so the encoding fails where
+            // it is asked for.
             self.position = align_up(self.position.min(isize::MAX as usize), align)
                 .saturating_add(size.saturating_mul(count));
         }

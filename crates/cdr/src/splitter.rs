@@ -13,7 +13,8 @@ const BODY_ALIGN: usize = 8;
 
 /// Hands out the fields of a message one after the other, as [`Reader`] does, but to be written.
 ///
-/// For generated code. Every byte is handed out at most once, so that all fields of a message can be held together.
+/// For generated code. Every byte is handed out at most once, so that all fields of a message can
+/// be held together.
 #[derive(Debug)]
 pub struct Splitter<'a> {
     /// What was not yet handed out.
@@ -131,7 +132,10 @@ impl<'a> Splitter<'a> {
     /// # Errors
     ///
     /// [`BuildError::Malformed`].
-    pub fn wstring_array(&mut self, len: usize) -> Result<SequenceView<'a, WStringView<'a>>, BuildError> {
+    pub fn wstring_array(
+        &mut self,
+        len: usize,
+    ) -> Result<SequenceView<'a, WStringView<'a>>, BuildError> {
         self.read_texts(len, 4, |reader| SequenceView::read_array(reader, len))
     }
 
@@ -150,7 +154,10 @@ impl<'a> Splitter<'a> {
     /// # Errors
     ///
     /// As [`Build::split`] of the messages.
-    pub fn message_array<M: Build>(&mut self, len: usize) -> Result<SequenceMut<'a, M>, BuildError> {
+    pub fn message_array<M: Build>(
+        &mut self,
+        len: usize,
+    ) -> Result<SequenceMut<'a, M>, BuildError> {
         let position = self.position;
         let bytes = match Layout::repeated(M::LAYOUT, len) {
             Some(run) => align_up(position, run.align()).saturating_add(run.size()) - position,
@@ -206,23 +213,28 @@ impl<'a> Splitter<'a> {
         T::cast_mut(bytes).ok_or(BuildError::Malformed { offset })
     }
 
-    /// What `read` makes of the next `len` texts of characters of `unit_bytes` bytes; they are not to be written.
+    /// What `read` makes of the next `len` texts of characters of `unit_bytes` bytes; they are not
+    /// to be written.
     fn read_texts<V>(
         &mut self,
         len: usize,
         unit_bytes: usize,
         read: impl FnOnce(&mut Reader<'a>) -> Result<V, DecodeError>,
     ) -> Result<V, BuildError> {
-        // Positions counted from a multiple of 4 are aligned as those of the body, as texts need no more than that.
+        // Positions counted from a multiple of 4 are aligned as those of the body, as texts need no
+        // more than that.
         self.take(4, 0)?;
         let offset = self.position;
         let mut end = 0;
         for _ in 0..len {
             let start = align_up(end, 4);
             let count = self.rest.get(start..).and_then(|rest| rest.first_chunk());
-            let count = u32::from_ne_bytes(*count.ok_or(BuildError::Malformed { offset })?) as usize;
-            end =
-                start.saturating_add(4).saturating_add(count.saturating_mul(unit_bytes)).min(self.rest.len());
+            let count =
+                u32::from_ne_bytes(*count.ok_or(BuildError::Malformed { offset })?) as usize;
+            end = start
+                .saturating_add(4)
+                .saturating_add(count.saturating_mul(unit_bytes))
+                .min(self.rest.len());
         }
         let bytes: &'a [u8] = self.take(1, end)?;
         let mut reader = Reader::from_body(bytes, ByteOrder::NATIVE);

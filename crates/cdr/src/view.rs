@@ -8,9 +8,9 @@ use crate::{DecodeError, Layout, Primitive, Reader, WString};
 
 /// A value read in place: what it holds points into the received bytes.
 ///
-/// Generated for every message. Reading one allocates nothing and takes time with the number of fields, not with the
-/// size of the data; only strings (for UTF-8) and sequences of elements of varying size are walked once, so that
-/// everything a view hands out afterwards is valid.
+/// Generated for every message. Reading one allocates nothing and takes time with the number of
+/// fields, not with the size of the data; only strings (for UTF-8) and sequences of elements of
+/// varying size are walked once, so that everything a view hands out afterwards is valid.
 pub trait View<'a>: Sized + Clone + fmt::Debug {
     /// The shape of the encoding when it is the same for all values, else `None`.
     const LAYOUT: Option<Layout> = None;
@@ -46,8 +46,8 @@ impl<'a> View<'a> for WStringView<'a> {
 
 /// Primitives in a row, where they were received.
 ///
-/// [`as_slice`](Self::as_slice) gives them as a Rust slice where byte order and alignment in memory allow; everything
-/// else works always.
+/// [`as_slice`](Self::as_slice) gives them as a Rust slice where byte order and alignment in memory
+/// allow; everything else works always.
 #[derive(Clone, Copy)]
 pub struct PrimitiveSlice<'a, T> {
     bytes: &'a [u8],
@@ -76,11 +76,12 @@ impl<'a, T: Primitive> PrimitiveSlice<'a, T> {
         self.bytes.is_empty()
     }
 
-    /// The elements in place. `None` when they came in the other byte order or lie unaligned in memory, or when a
-    /// `bool` is neither 0 nor 1; then [`iter`](Self::iter) and [`to_vec`](Self::to_vec) still work.
+    /// The elements in place. `None` when they came in the other byte order or lie unaligned in
+    /// memory, or when a `bool` is neither 0 nor 1; then [`iter`](Self::iter) and
+    /// [`to_vec`](Self::to_vec) still work.
     ///
-    /// Memory is aligned for every type when the *body* starts at a multiple of 8, so the header 4 bytes before one:
-    /// who provides receive buffers should place them so.
+    /// Memory is aligned for every type when the *body* starts at a multiple of 8, so the header 4
+    /// bytes before one: who provides receive buffers should place them so.
     #[inline]
     #[must_use]
     pub fn as_slice(&self) -> Option<&'a [T]> {
@@ -98,7 +99,9 @@ impl<'a, T: Primitive> PrimitiveSlice<'a, T> {
 
     /// The elements in order.
     #[inline]
-    pub fn iter(&self) -> impl ExactSizeIterator<Item = T> + DoubleEndedIterator + Clone + use<'a, T> {
+    pub fn iter(
+        &self,
+    ) -> impl ExactSizeIterator<Item = T> + DoubleEndedIterator + Clone + use<'a, T> {
         let swap = self.swap;
         self.bytes.chunks_exact(T::SIZE).map(move |bytes| T::load(bytes, swap))
     }
@@ -210,7 +213,8 @@ impl fmt::Debug for WStringView<'_> {
     }
 }
 
-/// A run of strings or nested messages, where it was received; its elements are read as they are asked for.
+/// A run of strings or nested messages, where it was received; its elements are read as they are
+/// asked for.
 #[derive(Clone, Copy)]
 pub struct SequenceView<'a, V> {
     start: Reader<'a>,
@@ -264,8 +268,8 @@ impl<'a, V: View<'a>> SequenceView<'a, V> {
         self.len == 0
     }
 
-    /// The element at `index`, if there is one. At once for elements of fixed layout, else by passing over those
-    /// before it: prefer [`iter`](Self::iter) to walk through all.
+    /// The element at `index`, if there is one. At once for elements of fixed layout, else by
+    /// passing over those before it: prefer [`iter`](Self::iter) to walk through all.
     #[must_use]
     pub fn get(&self, index: usize) -> Option<V> {
         if index >= self.len {

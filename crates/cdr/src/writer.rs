@@ -5,7 +5,8 @@ use crate::{ByteOrder, EncodeError, HEADER_LEN, Layout, Primitive};
 
 /// Writes values one after the other into borrowed memory, each at its alignment.
 ///
-/// The memory may be dirty: whatever padding is needed is written as zero, so nothing of it leaks onto the wire.
+/// The memory may be dirty: whatever padding is needed is written as zero, so nothing of it leaks
+/// onto the wire.
 #[derive(Debug)]
 pub struct Writer<'a> {
     body: &'a mut [u8],
@@ -55,7 +56,8 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
-    /// Writes primitives in a row, without a count, as one block. Nothing, not even alignment, when there are none.
+    /// Writes primitives in a row, without a count, as one block. Nothing, not even alignment, when
+    /// there are none.
     ///
     /// # Errors
     ///
@@ -70,16 +72,21 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
-    /// The memory of `count` primitives in a row, as it is. Empty, and not aligned, when there are none.
+    /// The memory of `count` primitives in a row, as it is. Empty, and not aligned, when there are
+    /// none.
     #[inline]
-    pub(crate) fn reserve_slice<T: Primitive>(&mut self, count: usize) -> Result<&mut [u8], EncodeError> {
+    pub(crate) fn reserve_slice<T: Primitive>(
+        &mut self,
+        count: usize,
+    ) -> Result<&mut [u8], EncodeError> {
         if count == 0 {
             return Ok(&mut []);
         }
         self.claim(T::SIZE, T::SIZE.saturating_mul(count))
     }
 
-    /// A writer of the memory of values of a fixed layout, which are aligned in it as they are in this one.
+    /// A writer of the memory of values of a fixed layout, which are aligned in it as they are in
+    /// this one.
     pub(crate) fn reserve_layout(&mut self, layout: Layout) -> Result<Writer<'_>, EncodeError> {
         let swap = self.swap;
         Ok(Writer { body: self.claim(layout.align(), layout.size())?, position: 0, swap })
@@ -120,7 +127,8 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
-    /// Writes a wstring: the number of UTF-16 code units, then each unit in four bytes; no terminator.
+    /// Writes a wstring: the number of UTF-16 code units, then each unit in four bytes; no
+    /// terminator.
     ///
     /// # Errors
     ///
@@ -133,13 +141,19 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
-    /// Refuses a length above the bound of a field's type. Bounds are not on the wire, so this is where they hold.
+    /// Refuses a length above the bound of a field's type. Bounds are not on the wire, so this is
+    /// where they hold.
     ///
     /// # Errors
     ///
     /// [`EncodeError::BoundExceeded`].
     #[inline]
-    pub fn check_bound(&self, field: &'static str, len: usize, bound: usize) -> Result<(), EncodeError> {
+    pub fn check_bound(
+        &self,
+        field: &'static str,
+        len: usize,
+        bound: usize,
+    ) -> Result<(), EncodeError> {
         if len > bound { Err(EncodeError::BoundExceeded { field, len, bound }) } else { Ok(()) }
     }
 

@@ -4,8 +4,8 @@ use std::fmt;
 
 /// Text as UTF-16 code units, as `wstring` fields carry it.
 ///
-/// It keeps whatever units arrive, unpaired surrogates included, so that every received message can be sent on
-/// unchanged. Conversion to text is lossy only where it says so.
+/// It keeps whatever units arrive, unpaired surrogates included, so that every received message can
+/// be sent on unchanged. Conversion to text is lossy only where it says so.
 ///
 /// # Examples
 ///
@@ -98,12 +98,19 @@ impl fmt::Debug for WString {
     }
 }
 
-pub(crate) fn display_units(units: impl Iterator<Item = u16>, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+pub(crate) fn display_units(
+    units: impl Iterator<Item = u16>,
+    f: &mut fmt::Formatter<'_>,
+) -> fmt::Result {
     use fmt::Write;
-    char::decode_utf16(units).try_for_each(|unit| f.write_char(unit.unwrap_or(char::REPLACEMENT_CHARACTER)))
+    char::decode_utf16(units)
+        .try_for_each(|unit| f.write_char(unit.unwrap_or(char::REPLACEMENT_CHARACTER)))
 }
 
-pub(crate) fn debug_units(units: impl Iterator<Item = u16>, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+pub(crate) fn debug_units(
+    units: impl Iterator<Item = u16>,
+    f: &mut fmt::Formatter<'_>,
+) -> fmt::Result {
     f.write_str("\"")?;
     for unit in char::decode_utf16(units) {
         match unit {

@@ -2,8 +2,9 @@
 #![allow(clippy::unwrap_used)]
 
 use feros_cdr::{
-    ByteOrder, Decode, DecodeError, Encode, EncodeError, Layout, PrimitiveSlice, Reader, SequenceView, Sizer,
-    View, WString, WStringView, Writer, encode_into, from_bytes, to_vec, view_bytes,
+    ByteOrder, Decode, DecodeError, Encode, EncodeError, Layout, PrimitiveSlice, Reader,
+    SequenceView, Sizer, View, WString, WStringView, Writer, encode_into, from_bytes, to_vec,
+    view_bytes,
 };
 
 /// The body of a serialized value, without its header.
@@ -44,7 +45,10 @@ fn wstrings_carry_four_bytes_a_unit_and_no_terminator() {
     assert!(lone.to_utf8().is_err());
     let bytes = to_vec(&lone).unwrap();
     let view: WStringView<'_> = view_bytes(&bytes).unwrap();
-    assert_eq!((view.len(), view.to_wstring(), format!("{view:?}")), (2, lone.clone(), format!("{lone:?}")));
+    assert_eq!(
+        (view.len(), view.to_wstring(), format!("{view:?}")),
+        (2, lone.clone(), format!("{lone:?}"))
+    );
 }
 
 #[test]
@@ -54,7 +58,10 @@ fn an_empty_sequence_aligns_no_element() {
     check(&vec![true, false], &[2, 0, 0, 0, 1, 0]);
     check(&vec![0x0102_0304_0506_0708u64], &[1, 0, 0, 0, 0, 0, 0, 0, 8, 7, 6, 5, 4, 3, 2, 1]);
     check(&[0x0102u16, 0x0304], &[2, 1, 4, 3]);
-    check(&vec![String::new(), "a".to_owned()], &[2, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, b'a', 0]);
+    check(
+        &vec![String::new(), "a".to_owned()],
+        &[2, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, b'a', 0],
+    );
 }
 
 #[test]
@@ -130,7 +137,12 @@ fn what_is_wrong_is_said_with_the_numbers() {
     );
     assert_eq!(
         error(&with_header(&[0xff, 0xff, 0xff, 0xff, 0])),
-        DecodeError::CountTooLarge { offset: 4, count: 0xffff_ffff, element_bytes: 1, remaining: 1 }
+        DecodeError::CountTooLarge {
+            offset: 4,
+            count: 0xffff_ffff,
+            element_bytes: 1,
+            remaining: 1
+        }
     );
     assert_eq!(
         error(&with_header(&[2, 0, 0, 0, b'a', b'b'])),
@@ -206,7 +218,8 @@ impl<'a> View<'a> for Pair {
     }
 }
 
-/// Six bytes at an alignment of four: between two of them there is padding, after the last one there is none.
+/// Six bytes at an alignment of four: between two of them there is padding, after the last one
+/// there is none.
 #[test]
 fn elements_that_need_padding_between_them_are_walked() {
     let pairs = vec![Pair(1, 2), Pair(3, 4)];

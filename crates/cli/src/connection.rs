@@ -1,4 +1,5 @@
-//! The command's own node: hidden, without `/rosout`, and waiting no longer for the graph than the graph needs.
+//! The command's own node: hidden, without `/rosout`, and waiting no longer for the graph than the
+//! graph needs.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -14,7 +15,8 @@ const QUIET: Duration = Duration::from_millis(250);
 /// Without `--spin-time` nobody waits longer than this for the graph.
 const PATIENCE: Duration = Duration::from_millis(900);
 
-/// Longest wait for the names of nodes, which participants announce after their endpoints; bare DDS has none.
+/// Longest wait for the names of nodes, which participants announce after their endpoints; bare DDS
+/// has none.
 const PATIENCE_FOR_NAMES: Duration = Duration::from_millis(2500);
 
 /// How long to wait for the graph.
@@ -93,11 +95,15 @@ impl Connection {
         }
     }
 
-    /// The graph as of [`Connection::discover`], with the nodes that its endpoints belong to as far as they have any.
+    /// The graph as of [`Connection::discover`], with the nodes that its endpoints belong to as far
+    /// as they have any.
     ///
     /// # Errors
     /// When the user interrupts.
-    pub(crate) fn discover_nodes(&self, args: &DiscoveryArgs) -> Result<Arc<GraphSnapshot>, CliError> {
+    pub(crate) fn discover_nodes(
+        &self,
+        args: &DiscoveryArgs,
+    ) -> Result<Arc<GraphSnapshot>, CliError> {
         let graph = self.discover(args)?;
         let is_complete = |graph: &GraphSnapshot| {
             graph.endpoints.iter().all(|e| !e.is_ros || matches!(e.node, EndpointNode::Named(_)))
@@ -118,8 +124,11 @@ impl Connection {
         timeout: Duration,
         condition: impl Fn(&GraphSnapshot) -> bool,
     ) -> Result<bool, CliError> {
-        let waited =
-            self.context.wait_for_graph(timeout, || "the graph", || condition(&self.context.graph()));
+        let waited = self.context.wait_for_graph(
+            timeout,
+            || "the graph",
+            || condition(&self.context.graph()),
+        );
         match waited {
             Ok(()) => Ok(true),
             Err(WaitError::Timeout { .. }) => Ok(false),

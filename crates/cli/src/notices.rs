@@ -1,4 +1,5 @@
-//! What the library says while a command runs, such as a QoS that does not match: on standard error, as a command says it.
+//! What the library says while a command runs, such as a QoS that does not match: on standard
+//! error, as a command says it.
 
 use anstyle::AnsiColor;
 use tracing::field::{Field, Visit};

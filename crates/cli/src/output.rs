@@ -1,4 +1,5 @@
-//! What goes to standard output: plain and stable text for pipes, colours and columns on a terminal only.
+//! What goes to standard output: plain and stable text for pipes, colours and columns on a terminal
+//! only.
 
 use std::io::{IsTerminal as _, Write as _};
 
@@ -33,7 +34,9 @@ pub(crate) fn print_plain(text: &str) -> Result<(), CliError> {
 }
 
 /// Writes lines.
-pub(crate) fn print_lines<L: AsRef<str>>(lines: impl IntoIterator<Item = L>) -> Result<(), CliError> {
+pub(crate) fn print_lines<L: AsRef<str>>(
+    lines: impl IntoIterator<Item = L>,
+) -> Result<(), CliError> {
     let mut text = String::new();
     for line in lines {
         text.push_str(line.as_ref());
@@ -44,9 +47,14 @@ pub(crate) fn print_lines<L: AsRef<str>>(lines: impl IntoIterator<Item = L>) -> 
 
 /// Writes a value as JSON: on one line for pipes, indented on a terminal.
 pub(crate) fn print_json(value: &impl Serialize) -> Result<(), CliError> {
-    let text = if is_terminal() { serde_json::to_string_pretty(value) } else { serde_json::to_string(value) };
-    let text =
-        text.map_err(|error| CliError::failed(format!("the result cannot be written as JSON: {error}")))?;
+    let text = if is_terminal() {
+        serde_json::to_string_pretty(value)
+    } else {
+        serde_json::to_string(value)
+    };
+    let text = text.map_err(|error| {
+        CliError::failed(format!("the result cannot be written as JSON: {error}"))
+    })?;
     print_plain(&format!("{text}\n"))
 }
 

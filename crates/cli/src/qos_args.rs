@@ -103,25 +103,40 @@ mod tests {
     }
 
     fn over(line: &[&str]) -> QosProfile {
-        Line::try_parse_from([&["x"], line].concat()).unwrap().qos.over(QosProfile::best_available())
+        Line::try_parse_from([&["x"], line].concat())
+            .unwrap()
+            .qos
+            .over(QosProfile::best_available())
     }
 
     #[test]
     fn single_policies_replace_those_of_the_profile() {
         assert_eq!(over(&[]), QosProfile::best_available());
-        let qos =
-            over(&["--qos-profile", "sensor_data", "--qos-reliability", "reliable", "--qos-depth", "7"]);
+        let qos = over(&[
+            "--qos-profile",
+            "sensor_data",
+            "--qos-reliability",
+            "reliable",
+            "--qos-depth",
+            "7",
+        ]);
         assert_eq!(qos, QosProfile::keep_last(7));
         let qos = over(&["--qos-durability", "transient_local"]);
         assert_eq!(qos, QosProfile::best_available().transient_local());
-        let qos =
-            over(&["--qos-liveliness", "manual_by_topic", "--qos-liveliness-lease-duration-seconds", "0.5"]);
+        let qos = over(&[
+            "--qos-liveliness",
+            "manual_by_topic",
+            "--qos-liveliness-lease-duration-seconds",
+            "0.5",
+        ]);
         assert_eq!(qos.liveliness_lease_duration.finite(), Some(Duration::from_millis(500)));
     }
 
     #[test]
     fn wrong_policies_are_refused_with_the_right_ones() {
-        let Err(error) = Line::try_parse_from(["x", "--qos-reliability", "sometimes"]) else { panic!() };
+        let Err(error) = Line::try_parse_from(["x", "--qos-reliability", "sometimes"]) else {
+            panic!()
+        };
         assert!(error.to_string().contains("best_effort"), "{error}");
     }
 }

@@ -1,4 +1,5 @@
-//! The interfaces that the command knows: shipped ones, those of AMENT_PREFIX_PATH, and those of `--interfaces`.
+//! The interfaces that the command knows: shipped ones, those of AMENT_PREFIX_PATH, and those of
+//! `--interfaces`.
 
 use feros::{ServiceIdentity, TypeIdentity};
 use feros_interface::{InterfaceSet, LoadError, Namespace, TypeName};
@@ -25,7 +26,8 @@ impl Types {
             faults = set.load_ament_prefix_path(&path).faults;
         }
         for dir in &globals.interfaces {
-            set.load_dir(dir).map_err(|error| CliError::failed(format!("--interfaces: {error}")))?;
+            set.load_dir(dir)
+                .map_err(|error| CliError::failed(format!("--interfaces: {error}")))?;
         }
         Ok(Self { set, faults })
     }
@@ -42,7 +44,9 @@ impl Types {
 
     fn unknown(&self, error: impl std::fmt::Display) -> CliError {
         let fault = match self.faults.first() {
-            Some(fault) => format!("; besides, AMENT_PREFIX_PATH has packages that cannot be read: {fault}"),
+            Some(fault) => {
+                format!("; besides, AMENT_PREFIX_PATH has packages that cannot be read: {fault}")
+            }
             None => String::new(),
         };
         CliError::failed(format!(
@@ -70,7 +74,8 @@ impl Types {
                 "{name} is no service type: name one such as std_srvs/srv/SetBool (`feros interface list -s` has all)"
             )));
         };
-        let resolve = |name| DynamicType::resolve(&self.set, name).map_err(|error| self.unknown(error));
+        let resolve =
+            |name| DynamicType::resolve(&self.set, name).map_err(|error| self.unknown(error));
         Ok(DynamicService {
             request: resolve(&service.request.name)?,
             response: resolve(&service.response.name)?,
@@ -96,7 +101,9 @@ impl Types {
 
     /// Says what of AMENT_PREFIX_PATH could not be read.
     pub(crate) fn warn_of_faults(&self) {
-        self.faults.iter().for_each(|fault| crate::notices::warn(format!("AMENT_PREFIX_PATH: {fault}")));
+        self.faults
+            .iter()
+            .for_each(|fault| crate::notices::warn(format!("AMENT_PREFIX_PATH: {fault}")));
     }
 }
 
@@ -135,11 +142,23 @@ mod tests {
     #[test]
     fn types_are_found_by_short_and_full_names() {
         let types = types();
-        assert_eq!(types.message("std_msgs/String").unwrap().name().to_string(), "std_msgs/msg/String");
-        assert_eq!(types.message("std_msgs/msg/String").unwrap().name().to_string(), "std_msgs/msg/String");
+        assert_eq!(
+            types.message("std_msgs/String").unwrap().name().to_string(),
+            "std_msgs/msg/String"
+        );
+        assert_eq!(
+            types.message("std_msgs/msg/String").unwrap().name().to_string(),
+            "std_msgs/msg/String"
+        );
         // There is a message and a service of this name.
-        assert_eq!(types.message("test_msgs/Empty").unwrap().name().to_string(), "test_msgs/msg/Empty");
-        assert_eq!(types.service("test_msgs/Empty").unwrap().name.to_string(), "test_msgs/srv/Empty");
+        assert_eq!(
+            types.message("test_msgs/Empty").unwrap().name().to_string(),
+            "test_msgs/msg/Empty"
+        );
+        assert_eq!(
+            types.service("test_msgs/Empty").unwrap().name.to_string(),
+            "test_msgs/srv/Empty"
+        );
         assert!(types.service("std_srvs/srv/SetBool").unwrap().identity().request_hash.is_some());
     }
 
@@ -148,7 +167,9 @@ mod tests {
         let text = types().message("std_msgs/msg/Sting").unwrap_err().to_string();
         assert!(text.contains("did you mean `std_msgs/msg/String`"), "{text}");
         assert!(text.contains("AMENT_PREFIX_PATH"), "{text}");
-        let Err(error) = types().service("std_msgs/msg/String") else { panic!("a message is no service") };
+        let Err(error) = types().service("std_msgs/msg/String") else {
+            panic!("a message is no service")
+        };
         assert!(matches!(error, CliError::Usage(_)));
         let text = types().package("std_msg").unwrap_err().to_string();
         assert!(text.contains("did you mean"), "{text}");

@@ -5,17 +5,22 @@ use feros_message::dynamic::{DynamicMessage, DynamicType, InputError, StampField
 use crate::error::CliError;
 
 /// Reads a message in which a header may be `auto` and a time `now`.
-pub(crate) fn read(ty: &DynamicType, text: &str) -> Result<(DynamicMessage, StampFields), CliError> {
-    DynamicMessage::from_yaml_with_stamps(ty, text).map_err(|error| CliError::usage(with_place(&error, text)))
+pub(crate) fn read(
+    ty: &DynamicType,
+    text: &str,
+) -> Result<(DynamicMessage, StampFields), CliError> {
+    DynamicMessage::from_yaml_with_stamps(ty, text)
+        .map_err(|error| CliError::usage(with_place(&error, text)))
 }
 
 /// The error, and below it the line with a caret under the place.
 fn with_place(error: &InputError, text: &str) -> String {
-    let place = error.position().and_then(|(line, column)| match text.lines().nth(line.checked_sub(1)?) {
-        Some(shown) => Some((shown, column.checked_sub(1)?)),
-        // Something is missing behind the end.
-        None => text.lines().last().map(|last| (last, usize::MAX)),
-    });
+    let place =
+        error.position().and_then(|(line, column)| match text.lines().nth(line.checked_sub(1)?) {
+            Some(shown) => Some((shown, column.checked_sub(1)?)),
+            // Something is missing behind the end.
+            None => text.lines().last().map(|last| (last, usize::MAX)),
+        });
     match place {
         // A line that a terminal cannot show as one is no help.
         Some((line, column)) if line.chars().count() <= 200 => {
@@ -28,7 +33,8 @@ fn with_place(error: &InputError, text: &str) -> String {
 
 /// The time now, as stamps have it.
 pub(crate) fn now() -> (i32, u32) {
-    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+    let now =
+        std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
     (i32::try_from(now.as_secs()).unwrap_or(i32::MAX), now.subsec_nanos())
 }
 

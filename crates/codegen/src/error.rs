@@ -7,7 +7,8 @@ use feros_interface::{LoadError, ResolveError};
 
 /// Why a [`Generator`](crate::Generator) made no source.
 ///
-/// Its `Debug` form is its message, so that a build script whose `main` returns it prints what is to be read.
+/// Its `Debug` form is its message, so that a build script whose `main` returns it prints what is
+/// to be read.
 #[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -34,7 +35,9 @@ pub enum Error {
     #[error("no package to generate: name its folder with `package_dir(\"interfaces/my_msgs\")`")]
     NoPackage,
     /// There is no place to write to.
-    #[error("OUT_DIR is not set: call `generate` from a build script, or `generate_text` elsewhere")]
+    #[error(
+        "OUT_DIR is not set: call `generate` from a build script, or `generate_text` elsewhere"
+    )]
     NoOutDir,
     /// The generated source cannot be written.
     #[error("cannot write `{}`: {source}", path.display())]

@@ -41,22 +41,27 @@ impl Generator {
         }
     }
 
-    /// Generates the package in this folder, which holds `msg`, `srv` or `action`. Its name is that in a
-    /// `package.xml`, else the folder's. Relative paths start at the crate's root.
+    /// Generates the package in this folder, which holds `msg`, `srv` or `action`. Its name is that
+    /// in a `package.xml`, else the folder's. Relative paths start at the crate's root.
     pub fn package_dir(mut self, path: impl Into<PathBuf>) -> Self {
         self.package_dirs.push(path.into());
         self
     }
 
-    /// Lets definitions refer to the package in this folder, whose types another crate has generated: `rust_path` is
-    /// the module that holds the package's module, for example `::other_crate`. The standard packages need no such
-    /// line.
-    pub fn dependency_dir(mut self, path: impl Into<PathBuf>, rust_path: impl Into<String>) -> Self {
+    /// Lets definitions refer to the package in this folder, whose types another crate has
+    /// generated: `rust_path` is the module that holds the package's module, for example
+    /// `::other_crate`. The standard packages need no such line.
+    pub fn dependency_dir(
+        mut self,
+        path: impl Into<PathBuf>,
+        rust_path: impl Into<String>,
+    ) -> Self {
         self.dependencies.push((path.into(), rust_path.into()));
         self
     }
 
-    /// Under which path generated code finds Feros: `root::message` and `root::msgs`. By default `::feros`.
+    /// Under which path generated code finds Feros: `root::message` and `root::msgs`. By default
+    /// `::feros`.
     pub fn root_path(self, root: &str) -> Self {
         self.message_path(format!("{root}::message")).msgs_path(format!("{root}::msgs"))
     }
@@ -79,12 +84,13 @@ impl Generator {
         self
     }
 
-    /// Writes the source to `OUT_DIR` for `feros::include_interfaces!()`, and lets cargo run the build script again
-    /// when a definition changes.
+    /// Writes the source to `OUT_DIR` for `feros::include_interfaces!()`, and lets cargo run the
+    /// build script again when a definition changes.
     ///
     /// # Errors
     ///
-    /// As [`generate_text`](Self::generate_text); [`Error::NoOutDir`] outside of a build script; [`Error::Write`].
+    /// As [`generate_text`](Self::generate_text); [`Error::NoOutDir`] outside of a build script;
+    /// [`Error::Write`].
     pub fn generate(&self) -> Result<(), Error> {
         println!("cargo::rerun-if-changed=build.rs");
         for path in self.package_dirs.iter().chain(self.dependencies.iter().map(|(path, _)| path)) {
@@ -99,8 +105,8 @@ impl Generator {
     ///
     /// # Errors
     ///
-    /// [`Error::Load`] and [`Error::Resolve`] name file and line of what is wrong with a definition;
-    /// [`Error::Duplicate`] and [`Error::NoPackage`] what is wrong with the call.
+    /// [`Error::Load`] and [`Error::Resolve`] name file and line of what is wrong with a
+    /// definition; [`Error::Duplicate`] and [`Error::NoPackage`] what is wrong with the call.
     pub fn generate_text(&self) -> Result<String, Error> {
         let mut set = shipped().clone();
         let mut generated = BTreeSet::new();
@@ -158,7 +164,9 @@ fn place_of(error: &ResolveError, folders: &BTreeMap<String, PathBuf>) -> Option
         .join(format!("{stem}.{}", owner.namespace));
     let text = std::fs::read_to_string(&file).ok()?;
     let separators = [' ', '\t', '[', '/'];
-    let line =
-        text.lines().position(|line| word.is_empty() || line.split(separators).any(|part| part == word))? + 1;
+    let line = text
+        .lines()
+        .position(|line| word.is_empty() || line.split(separators).any(|part| part == word))?
+        + 1;
     Some(format!("{}:{line}", file.display()))
 }

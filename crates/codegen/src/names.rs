@@ -18,7 +18,8 @@ pub(crate) struct Paths {
 }
 
 impl Paths {
-    /// The module of a type, as seen from inside a module `package::namespace` of the generated text.
+    /// The module of a type, as seen from inside a module `package::namespace` of the generated
+    /// text.
     fn module(&self, name: &TypeName) -> String {
         let root = if self.generated.contains(&name.package) {
             "super::super"
@@ -33,23 +34,24 @@ impl Paths {
         format!("{}::{}", self.module(name), type_identifier(&name.name))
     }
 
-    /// The path of what is derived from a message under another name: its view, its shape, its fields.
+    /// The path of what is derived from a message under another name: its view, its shape, its
+    /// fields.
     pub(crate) fn of_derived(&self, name: &TypeName, derived: &str) -> String {
         format!("{}::{derived}", self.module(name))
     }
 }
 
-/// The Rust spelling of a package or field: itself where that is allowed, else a raw identifier, else with an
-/// underscore appended (the four words that cannot be raw).
+/// The Rust spelling of a package or field: itself where that is allowed, else a raw identifier,
+/// else with an underscore appended (the four words that cannot be raw).
 pub(crate) fn identifier(name: &str) -> String {
     const NEVER_RAW: [&str; 3] = ["crate", "self", "super"];
     // Strict and reserved keywords of all editions up to 2024; the weak ones are fine as names.
     const KEYWORDS: [&str; 48] = [
-        "abstract", "as", "async", "await", "become", "box", "break", "const", "continue", "do", "dyn",
-        "else", "enum", "extern", "false", "final", "fn", "for", "gen", "if", "impl", "in", "let", "loop",
-        "macro", "match", "mod", "move", "mut", "override", "priv", "pub", "ref", "return", "static",
-        "struct", "trait", "true", "try", "type", "typeof", "unsafe", "unsized", "use", "virtual", "where",
-        "while", "yield",
+        "abstract", "as", "async", "await", "become", "box", "break", "const", "continue", "do",
+        "dyn", "else", "enum", "extern", "false", "final", "fn", "for", "gen", "if", "impl", "in",
+        "let", "loop", "macro", "match", "mod", "move", "mut", "override", "priv", "pub", "ref",
+        "return", "static", "struct", "trait", "true", "try", "type", "typeof", "unsafe",
+        "unsized", "use", "virtual", "where", "while", "yield",
     ];
     if NEVER_RAW.contains(&name) {
         format!("{name}_")
@@ -65,9 +67,13 @@ pub(crate) fn type_identifier(name: &str) -> String {
     if name == "Self" { "Self_".to_owned() } else { name.to_owned() }
 }
 
-/// The name of what is derived from a message: `<Name>View` and the like, with an underscore should that be taken by
-/// a definition.
-pub(crate) fn derived_identifier(name: &TypeName, suffix: &str, taken: impl Fn(&TypeName) -> bool) -> String {
+/// The name of what is derived from a message: `<Name>View` and the like, with an underscore should
+/// that be taken by a definition.
+pub(crate) fn derived_identifier(
+    name: &TypeName,
+    suffix: &str,
+    taken: impl Fn(&TypeName) -> bool,
+) -> String {
     let derived = name.with_suffix(suffix);
     if taken(&derived) { format!("{}_", derived.name) } else { derived.name }
 }
@@ -99,6 +105,9 @@ mod tests {
     fn a_view_gives_way_to_a_definition_of_the_same_name() {
         let image = TypeName::message("p", "Image");
         assert_eq!(derived_identifier(&image, "View", |_| false), "ImageView");
-        assert_eq!(derived_identifier(&image, "View", |name| name.name == "ImageView"), "ImageView_");
+        assert_eq!(
+            derived_identifier(&image, "View", |name| name.name == "ImageView"),
+            "ImageView_"
+        );
     }
 }

@@ -6,8 +6,8 @@ use std::path::Path;
 
 use feros_codegen::{Error, Generator};
 
-/// Generates a package `my_msgs` of one definition file and returns the text or the error's message, in which the
-/// folder's place is cut away.
+/// Generates a package `my_msgs` of one definition file and returns the text or the error's
+/// message, in which the folder's place is cut away.
 fn generate(file: &str, definition: &str) -> Result<String, String> {
     let folder = tempfile::tempdir().unwrap();
     let package = folder.path().join("my_msgs");
@@ -47,7 +47,10 @@ fn an_unknown_type_names_its_field() {
 #[test]
 fn a_message_inside_itself_is_refused() {
     let text = generate("msg/A.msg", "int32 a\nA[] children\n").unwrap_err();
-    assert_eq!(text, "my_msgs/msg/A.msg:2: `my_msgs/msg/A` contains itself: my_msgs/msg/A -> my_msgs/msg/A");
+    assert_eq!(
+        text,
+        "my_msgs/msg/A.msg:2: `my_msgs/msg/A` contains itself: my_msgs/msg/A -> my_msgs/msg/A"
+    );
 }
 
 #[test]
@@ -58,7 +61,8 @@ fn a_faulty_line_is_named() {
 
 #[test]
 fn comments_become_documentation_and_never_examples() {
-    let text = generate("msg/A.msg", "# First line.\n#     drawn\n# ```\n\nint32 a 5 # trailing\n").unwrap();
+    let text = generate("msg/A.msg", "# First line.\n#     drawn\n# ```\n\nint32 a 5 # trailing\n")
+        .unwrap();
     assert!(text.contains(r#"#[doc = "First line."]"#), "{text}");
     assert!(text.contains(r#"#[doc = "drawn"]"#), "{text}");
     assert!(text.contains(r#"#[doc = "trailing"]"#), "{text}");
@@ -74,7 +78,10 @@ fn wrong_calls_are_refused() {
     let generator = Generator::new().package_dir(&package);
     assert!(matches!(generator.generate_text(), Err(Error::Load(_))));
     write(&package.join("msg/A.msg"), "int32 a\n");
-    assert!(matches!(generator.clone().package_dir(&package).generate_text(), Err(Error::Duplicate { .. })));
+    assert!(matches!(
+        generator.clone().package_dir(&package).generate_text(),
+        Err(Error::Duplicate { .. })
+    ));
     // The same input gives the same text, or builds would not be reproducible.
     assert_eq!(generator.generate_text().unwrap(), generator.generate_text().unwrap());
 }

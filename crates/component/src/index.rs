@@ -1,8 +1,9 @@
-//! Where components are found: a package names its plugins and their libraries in a file under each prefix.
+//! Where components are found: a package names its plugins and their libraries in a file under each
+//! prefix.
 //!
-//! `<prefix>/share/ament_index/resource_index/feros_components/<package>`, a line `plugin;library` for each component, the
-//! library relative to the prefix. Prefixes come from `FEROS_PREFIX_PATH`, then `AMENT_PREFIX_PATH`; the first that has the
-//! package wins, as in the ament index.
+//! `<prefix>/share/ament_index/resource_index/feros_components/<package>`, a line `plugin;library`
+//! for each component, the library relative to the prefix. Prefixes come from `FEROS_PREFIX_PATH`,
+//! then `AMENT_PREFIX_PATH`; the first that has the package wins, as in the ament index.
 
 use std::collections::BTreeSet;
 use std::io::Write as _;
@@ -149,7 +150,9 @@ impl Index {
     /// When no prefix has the package, or its file cannot be used.
     pub fn components(&self, package: &str) -> Result<Vec<IndexEntry>, IndexError> {
         let find = |kind: &str| {
-            let file = |prefix: &PathBuf| (prefix.clone(), prefix.join(RESOURCES).join(kind).join(package));
+            let file = |prefix: &PathBuf| {
+                (prefix.clone(), prefix.join(RESOURCES).join(kind).join(package))
+            };
             let found = self.prefixes.iter().map(file).find(|(_, file)| file.is_file());
             found.filter(|_| is_package_name(package))
         };
@@ -159,7 +162,8 @@ impl Index {
         Err(match find(CPP_COMPONENTS) {
             Some(_) => IndexError::OnlyCpp { package: package.to_owned() },
             None => {
-                let searched: Vec<_> = self.prefixes.iter().map(|p| p.display().to_string()).collect();
+                let searched: Vec<_> =
+                    self.prefixes.iter().map(|p| p.display().to_string()).collect();
                 let searched = if searched.is_empty() {
                     "any prefix (FEROS_PREFIX_PATH and AMENT_PREFIX_PATH are empty)".to_owned()
                 } else {
@@ -172,17 +176,23 @@ impl Index {
 
     /// An executable of a package: `<prefix>/lib/<package>/<name>`.
     pub fn executable(&self, package: &str, name: &str) -> Option<PathBuf> {
-        let mut files = self.prefixes.iter().map(|prefix| prefix.join("lib").join(package).join(name));
+        let mut files =
+            self.prefixes.iter().map(|prefix| prefix.join("lib").join(package).join(name));
         files.find(|file| file.is_file())
     }
 }
 
-/// Puts a library into a prefix (as `lib/<file>`, unless it lies in the prefix already) and its components into the index, in
-/// place of what the package had under the same names.
+/// Puts a library into a prefix (as `lib/<file>`, unless it lies in the prefix already) and its
+/// components into the index, in place of what the package had under the same names.
 ///
 /// # Errors
-/// When it has no components, or something cannot be written. The index is changed last, and as a whole.
-pub fn register(library: &Path, package: &str, prefix: &Path) -> Result<Registration, RegisterError> {
+/// When it has no components, or something cannot be written. The index is changed last, and as a
+/// whole.
+pub fn register(
+    library: &Path,
+    package: &str,
+    prefix: &Path,
+) -> Result<Registration, RegisterError> {
     if !is_package_name(package) {
         return Err(RegisterError::PackageName(package.to_owned()));
     }
@@ -200,13 +210,16 @@ pub fn register(library: &Path, package: &str, prefix: &Path) -> Result<Registra
     } else {
         let name = library.file_name().expect("a file that was read has a name");
         let target = prefix.join("lib").join(name);
-        replace(&target, &fs::read(&library).map_err(failed(&library))?).map_err(failed(&target))?;
+        replace(&target, &fs::read(&library).map_err(failed(&library))?)
+            .map_err(failed(&target))?;
         target
     };
     let resource = prefix.join(RESOURCES).join(COMPONENTS).join(package);
     let before = if resource.is_file() { read(&prefix, &resource)? } else { Vec::new() };
     let kept = before.into_iter().filter(|entry| !plugins.contains(&entry.plugin));
-    let new = plugins.iter().map(|plugin| IndexEntry { plugin: plugin.clone(), library: installed.clone() });
+    let new = plugins
+        .iter()
+        .map(|plugin| IndexEntry { plugin: plugin.clone(), library: installed.clone() });
     let lines: String = kept
         .chain(new)
         .map(|entry| {
@@ -218,7 +231,8 @@ pub fn register(library: &Path, package: &str, prefix: &Path) -> Result<Registra
     Ok(Registration { plugins, library: installed, resource })
 }
 
-/// Writes a file beside its place and then moves it there: who reads meanwhile, or has it mapped, keeps the old one.
+/// Writes a file beside its place and then moves it there: who reads meanwhile, or has it mapped,
+/// keeps the old one.
 fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
     let folder = path.parent().ok_or(io::ErrorKind::InvalidInput)?;
     fs::create_dir_all(folder)?;
@@ -240,8 +254,13 @@ fn read(prefix: &Path, file: &Path) -> Result<Vec<IndexEntry>, IndexError> {
     let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
     lines
         .map(|(number, line)| match line.split_once(';') {
-            Some((plugin, library)) if is_name(plugin) && !library.is_empty() && !library.contains(';') => {
-                Ok(IndexEntry { plugin: plugin.to_owned(), library: prefix.join(library.trim_end()) })
+            Some((plugin, library))
+                if is_name(plugin) && !library.is_empty() && !library.contains(';') =>
+            {
+                Ok(IndexEntry {
+                    plugin: plugin.to_owned(),
+                    library: prefix.join(library.trim_end()),
+                })
             }
             _ => Err(IndexError::InvalidLine {
                 file: file.to_owned(),
@@ -270,13 +289,15 @@ mod tests {
 
     #[test]
     fn the_first_prefix_wins_and_paths_are_of_the_prefix() {
-        let first = prefix_with(COMPONENTS, "demo", "demo::A;lib/liba.so\n\ndemo::B;/opt/libb.so\n");
+        let first =
+            prefix_with(COMPONENTS, "demo", "demo::A;lib/liba.so\n\ndemo::B;/opt/libb.so\n");
         let second = prefix_with(COMPONENTS, "demo", "demo::C;lib/libc.so\n");
         fs::write(second.path().join(RESOURCES).join(COMPONENTS).join("other"), "").unwrap();
         let index = Index::new([first.path().into(), PathBuf::new(), second.path().into()]);
         assert_eq!(index.packages(), ["demo", "other"]);
         let found = index.components("demo").unwrap();
-        let expected = [("demo::A", first.path().join("lib/liba.so")), ("demo::B", "/opt/libb.so".into())];
+        let expected =
+            [("demo::A", first.path().join("lib/liba.so")), ("demo::B", "/opt/libb.so".into())];
         let found: Vec<_> = found.iter().map(|e| (e.plugin.as_str(), e.library.clone())).collect();
         assert_eq!(found, expected);
         assert!(index.components("other").unwrap().is_empty());
@@ -284,19 +305,24 @@ mod tests {
 
     #[test]
     fn what_cannot_be_found_says_why() {
-        let prefix = prefix_with(CPP_COMPONENTS, "composition", "composition::Talker;lib/libtalker.so\n");
+        let prefix =
+            prefix_with(CPP_COMPONENTS, "composition", "composition::Talker;lib/libtalker.so\n");
         let index = Index::new([prefix.path().into()]);
         assert!(matches!(index.components("composition"), Err(IndexError::OnlyCpp { .. })));
         let unknown = index.components("nothing").unwrap_err();
         assert!(unknown.to_string().contains(&prefix.path().display().to_string()), "{unknown}");
         for hostile in ["", "../feros_components/x", "/etc/passwd", "a/b"] {
-            assert!(matches!(index.components(hostile), Err(IndexError::UnknownPackage { .. })), "{hostile}");
+            assert!(
+                matches!(index.components(hostile), Err(IndexError::UnknownPackage { .. })),
+                "{hostile}"
+            );
         }
     }
 
     #[test]
     fn a_bad_line_is_named() {
-        for bad in ["demo::A", "demo::A;", ";lib/a.so", "demo::A;lib/a.so;more", "demo A;lib/a.so"] {
+        for bad in ["demo::A", "demo::A;", ";lib/a.so", "demo::A;lib/a.so;more", "demo A;lib/a.so"]
+        {
             let prefix = prefix_with(COMPONENTS, "demo", &format!("demo::Z;lib/z.so\n{bad}\n"));
             let error = Index::new([prefix.path().into()]).components("demo").unwrap_err();
             assert!(
@@ -320,7 +346,10 @@ mod tests {
             register(&missing, "demo", prefix.path()),
             Err(RegisterError::Library(LibraryError::File { .. }))
         ));
-        assert!(matches!(register(&text, "a/b", prefix.path()), Err(RegisterError::PackageName(_))));
+        assert!(matches!(
+            register(&text, "a/b", prefix.path()),
+            Err(RegisterError::PackageName(_))
+        ));
         assert_eq!(Index::new([prefix.path().into()]).packages(), [""; 0]);
     }
 }

@@ -1,4 +1,5 @@
-//! Components: nodes that a program composes by hand, or that a container loads from a library by name.
+//! Components: nodes that a program composes by hand, or that a container loads from a library by
+//! name.
 //!
 //! ```
 //! use feros::{Context, Error, Node, NodeOptions};
@@ -21,14 +22,16 @@
 //! feros_component::register!(Camera, "pipeline::Camera");
 //! ```
 //!
-//! The crate with this, say `pipeline`, is an ordinary library: a program composes it with `Camera::new` and
-//! [`Executor::add_node`](feros::Executor::add_node). To be loaded by containers, a second crate of one line makes a library
-//! of it that shares one Feros with the container: crate-type `["rlib", "cdylib"]`, and in `src/lib.rs`
-//! `use {feros_shared as _, pipeline as _};`. Two crates, so that a program composed by hand stays one file that needs no
-//! shared library; whoever does not mind may put both into one.
+//! The crate with this, say `pipeline`, is an ordinary library: a program composes it with
+//! `Camera::new` and [`Executor::add_node`](feros::Executor::add_node). To be loaded by containers,
+//! a second crate of one line makes a library of it that shares one Feros with the container:
+//! crate-type `["rlib", "cdylib"]`, and in `src/lib.rs` `use {feros_shared as _, pipeline as _};`.
+//! Two crates, so that a program composed by hand stays one file that needs no shared library;
+//! whoever does not mind may put both into one.
 //!
-//! [`index`] finds libraries by package and plugin, [`library`] reads what a library holds without running it, [`stamp`]
-//! says whether a library fits its container, and [`remote`] talks to a running container.
+//! [`index`] finds libraries by package and plugin, [`library`] reads what a library holds without
+//! running it, [`stamp`] says whether a library fits its container, and [`remote`] talks to a
+//! running container.
 #![forbid(unsafe_code)]
 
 pub mod index;
@@ -41,10 +44,12 @@ use feros::{Context, Node, NodeOptions};
 
 /// A node that others place: on an executor of a program, or in a container.
 pub trait Component: Send + 'static {
-    /// Makes the component. Its node is made with `options`, to which it gives its name; the container may remap that.
+    /// Makes the component. Its node is made with `options`, to which it gives its name; the
+    /// container may remap that.
     ///
     /// # Errors
-    /// When something that it needs cannot be made. The container then loads nothing and hands the text on.
+    /// When something that it needs cannot be made. The container then loads nothing and hands the
+    /// text on.
     fn new(context: &Context, options: NodeOptions) -> Result<Self, feros::Error>
     where
         Self: Sized;
@@ -55,8 +60,8 @@ pub trait Component: Send + 'static {
 
 /// Lets containers load a component by a name, such as `"pipeline::Camera"`.
 ///
-/// Two symbols come into being, which a library exports and which do no harm in a program: the constructor, and the stamp that
-/// tells what it was built with.
+/// Two symbols come into being, which a library exports and which do no harm in a program: the
+/// constructor, and the stamp that tells what it was built with.
 #[macro_export]
 macro_rules! register {
     ($component:ty, $plugin:literal) => {

@@ -1,4 +1,5 @@
-//! Reads what a component library holds from its file, so that nothing of a library runs that does not fit.
+//! Reads what a component library holds from its file, so that nothing of a library runs that does
+//! not fit.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -119,7 +120,9 @@ impl Library {
             let available = self.plugins().collect::<Vec<_>>().join(", ");
             return Err(LibraryError::NoSuchPlugin { path, plugin: plugin.to_owned(), available });
         };
-        stamp.check().map_err(|mismatch| LibraryError::DoesNotFit { path: path.clone(), mismatch })?;
+        stamp
+            .check()
+            .map_err(|mismatch| LibraryError::DoesNotFit { path: path.clone(), mismatch })?;
         if self.shares_feros { Ok(()) } else { Err(LibraryError::OwnFeros { path }) }
     }
 }
@@ -134,9 +137,11 @@ fn contents(data: ReadCacheRange<'_, File>) -> Result<Contents, String> {
     }
     let mut plugins = Vec::new();
     let symbols: Vec<_> = elf.dynamic_symbols().filter(|symbol| symbol.is_definition()).collect();
-    let name_of = |symbol: &object::read::elf::ElfSymbol<'_, '_, _, _>| symbol.name().map(str::to_owned).ok();
+    let name_of =
+        |symbol: &object::read::elf::ElfSymbol<'_, '_, _, _>| symbol.name().map(str::to_owned).ok();
     for symbol in &symbols {
-        let Some(plugin) = name_of(symbol).and_then(|n| n.strip_prefix(STAMP_PREFIX).map(str::to_owned))
+        let Some(plugin) =
+            name_of(symbol).and_then(|n| n.strip_prefix(STAMP_PREFIX).map(str::to_owned))
         else {
             continue;
         };
@@ -151,8 +156,10 @@ fn contents(data: ReadCacheRange<'_, File>) -> Result<Contents, String> {
             ));
         }
         let section = symbol.section_index().and_then(|index| elf.section_by_index(index).ok());
-        let bytes = section.and_then(|s| s.data_range(symbol.address(), symbol.size()).ok()).flatten();
-        let bytes = bytes.ok_or_else(|| format!("the stamp of {plugin} lies outside of the file"))?;
+        let bytes =
+            section.and_then(|s| s.data_range(symbol.address(), symbol.size()).ok()).flatten();
+        let bytes =
+            bytes.ok_or_else(|| format!("the stamp of {plugin} lies outside of the file"))?;
         plugins.push((plugin, Stamp::from_bytes(bytes)));
     }
     plugins.sort_by(|a, b| a.0.cmp(&b.0));
@@ -167,14 +174,17 @@ fn needed<'a>(
     let endian = elf.endian();
     let bad = |error: object::Error| error.to_string();
     let sections = elf.elf_header().sections(endian, data).map_err(bad)?;
-    let Some((entries, link)) = sections.dynamic(endian, data).map_err(bad)? else { return Ok(Vec::new()) };
+    let Some((entries, link)) = sections.dynamic(endian, data).map_err(bad)? else {
+        return Ok(Vec::new());
+    };
     let strings = sections.strings(endian, data, link).map_err(bad)?;
     let mut names = Vec::new();
     for entry in entries {
         if entry.d_tag.get(endian) == u64::from(object::elf::DT_NEEDED) {
             let offset = u32::try_from(entry.d_val.get(endian)).unwrap_or(u32::MAX);
-            let name =
-                strings.get(offset).map_err(|()| "the name of a needed library lies outside of the file")?;
+            let name = strings
+                .get(offset)
+                .map_err(|()| "the name of a needed library lies outside of the file")?;
             names.push(String::from_utf8_lossy(name).into_owned());
         }
     }

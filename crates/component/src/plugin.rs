@@ -17,7 +17,8 @@ pub const CONSTRUCTOR_PREFIX: &str = "feros_component_new::";
 /// Before the plugin's name in the name of the symbol of its stamp.
 pub const STAMP_PREFIX: &str = "feros_component_stamp::";
 
-/// Whether a plugin may have this name: letters, digits, `_` and `:`. The index separates with `;` and lines.
+/// Whether a plugin may have this name: letters, digits, `_` and `:`. The index separates with `;`
+/// and lines.
 pub const fn is_name(name: &str) -> bool {
     let bytes = name.as_bytes();
     let mut i = 0;
@@ -33,7 +34,10 @@ pub const fn is_name(name: &str) -> bool {
 /// Fails the compilation of a `register!` with a name that is not allowed.
 #[doc(hidden)]
 pub const fn check_name(name: &str) {
-    assert!(is_name(name), "a plugin's name has letters, digits, _ and : only, such as \"pipeline::Camera\"");
+    assert!(
+        is_name(name),
+        "a plugin's name has letters, digits, _ and : only, such as \"pipeline::Camera\""
+    );
 }
 
 /// The stamp as the symbol of a library holds it.

@@ -1,4 +1,5 @@
-//! A client of a running container: loads, unloads and lists its components, wherever it runs and whoever built it.
+//! A client of a running container: loads, unloads and lists its components, wherever it runs and
+//! whoever built it.
 
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
@@ -14,7 +15,8 @@ use feros::{CallError, Client, CreateError, Node, WaitError};
 pub const SERVICES: [&str; 3] =
     ["/_container/load_node", "/_container/unload_node", "/_container/list_nodes"];
 
-/// Behind the container's name: the service, of Feros's containers only, that tells how its components fare.
+/// Behind the container's name: the service, of Feros's containers only, that tells how its
+/// components fare.
 pub const STATES_SERVICE: &str = "/_container/component_states";
 
 /// A container, as its services show it.
@@ -71,10 +73,11 @@ pub enum RemoteError {
 
 /// The containers of a graph: nodes that serve all three services of `composition_interfaces`.
 pub fn containers(graph: &GraphSnapshot) -> BTreeSet<String> {
-    let types =
-        ["LoadNode", "UnloadNode", "ListNodes"].map(|name| format!("composition_interfaces/srv/{name}"));
+    let types = ["LoadNode", "UnloadNode", "ListNodes"]
+        .map(|name| format!("composition_interfaces/srv/{name}"));
     let of = |(suffix, wanted): (&str, &String)| -> BTreeSet<String> {
-        let services = graph.endpoints.iter().filter(|endpoint| endpoint.kind == EndpointKind::Service);
+        let services =
+            graph.endpoints.iter().filter(|endpoint| endpoint.kind == EndpointKind::Service);
         let services = services.filter(|endpoint| endpoint.type_name == *wanted);
         services.filter_map(|e| e.name.strip_suffix(suffix).map(str::to_owned)).collect()
     };
@@ -122,7 +125,11 @@ impl ContainerClient {
     ///
     /// # Errors
     /// When the container refuses, with its reason, or does not answer in time.
-    pub fn load(&self, request: &LoadNode_Request, timeout: Duration) -> Result<Loaded, RemoteError> {
+    pub fn load(
+        &self,
+        request: &LoadNode_Request,
+        timeout: Duration,
+    ) -> Result<Loaded, RemoteError> {
         let response = self.load.call_and_wait(request, timeout).map_err(|e| self.failed(e))?;
         if response.success {
             Ok(Loaded { unique_id: response.unique_id, full_node_name: response.full_node_name })
@@ -138,7 +145,11 @@ impl ContainerClient {
     pub fn unload(&self, unique_id: u64, timeout: Duration) -> Result<(), RemoteError> {
         let request = UnloadNode_Request { unique_id };
         let response = self.unload.call_and_wait(&request, timeout).map_err(|e| self.failed(e))?;
-        if response.success { Ok(()) } else { Err(RemoteError::Refused { reason: response.error_message }) }
+        if response.success {
+            Ok(())
+        } else {
+            Err(RemoteError::Refused { reason: response.error_message })
+        }
     }
 
     /// The components of the container, by number.
@@ -186,7 +197,11 @@ fn read_states(text: &str) -> Vec<ComponentState> {
         let mut parts = line.splitn(3, ' ');
         let unique_id = parts.next()?.parse().ok()?;
         let state = parts.next()?.to_owned();
-        Some(ComponentState { unique_id, state, detail: parts.next().unwrap_or_default().to_owned() })
+        Some(ComponentState {
+            unique_id,
+            state,
+            detail: parts.next().unwrap_or_default().to_owned(),
+        })
     };
     text.lines().filter_map(line).collect()
 }

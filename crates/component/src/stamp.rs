@@ -1,7 +1,9 @@
-//! The compatibility stamp: what a component library was built with, read from the file before any of its code runs.
+//! The compatibility stamp: what a component library was built with, read from the file before any
+//! of its code runs.
 //!
-//! Rust has no stable ABI. A library and its container may exchange Rust values only when both were built by one compiler
-//! with one Feros; each library says so about itself, and the container compares.
+//! Rust has no stable ABI. A library and its container may exchange Rust values only when both were
+//! built by one compiler with one Feros; each library says so about itself, and the container
+//! compares.
 
 use std::fmt;
 
@@ -33,7 +35,9 @@ pub struct Stamp(String);
 #[non_exhaustive]
 pub enum Mismatch {
     /// One of the lines that people understand.
-    #[error("it was built with {what} {theirs:?}, the container with {ours:?}: build both with the same")]
+    #[error(
+        "it was built with {what} {theirs:?}, the container with {ours:?}: build both with the same"
+    )]
     Differs {
         /// What differs: the compiler, the target, the profile, the version of Feros.
         what: &'static str,
@@ -96,7 +100,11 @@ impl Stamp {
         for (name, what) in telling {
             match both(name) {
                 Some((theirs, ours)) if theirs != ours => {
-                    return Err(Mismatch::Differs { what, theirs: theirs.to_owned(), ours: ours.to_owned() });
+                    return Err(Mismatch::Differs {
+                        what,
+                        theirs: theirs.to_owned(),
+                        ours: ours.to_owned(),
+                    });
                 }
                 Some(_) => {}
                 None => return Err(self.unreadable()),

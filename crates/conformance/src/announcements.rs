@@ -3,7 +3,8 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use feros_rmw::{
-    AnnounceError, AnnouncementError, CreateEndpointError, EndpointKind, Match, PublisherEvent, QosProfile,
+    AnnounceError, AnnouncementError, CreateEndpointError, EndpointKind, Match, PublisherEvent,
+    QosProfile,
 };
 
 use crate::Fixture;
@@ -27,7 +28,8 @@ fn texts(matches: &[Match]) -> Vec<Option<&str>> {
     texts
 }
 
-/// What the graph of `end` shows of an endpoint's announcement, once `wanted` says that it is the one.
+/// What the graph of `end` shows of an endpoint's announcement, once `wanted` says that it is the
+/// one.
 fn wait_for_announcement(end: &End, kind: EndpointKind, topic: &str, wanted: Option<&str>) {
     end.wait_for_graph(&format!("the announcement {wanted:?}"), |graph| {
         let found = graph.endpoints_of(kind, topic).next()?;
@@ -35,7 +37,8 @@ fn wait_for_announcement(end: &End, kind: EndpointKind, topic: &str, wanted: Opt
     });
 }
 
-/// Both sides and the graph see what an endpoint announces, and nothing of one that announces nothing.
+/// Both sides and the graph see what an endpoint announces, and nothing of one that announces
+/// nothing.
 pub fn announcements_are_seen(fixture: &dyn Fixture) {
     let (near, far) = ends(fixture);
     let topic = unique("/announced");
@@ -58,11 +61,16 @@ pub fn announcements_are_seen(fixture: &dyn Fixture) {
         wait_for_announcement(end, EndpointKind::Publisher, &topic, Some("side=near,ü"));
         let graph = end.session.graph();
         let shown = graph.endpoints_of(EndpointKind::Publisher, &topic).next().unwrap();
-        assert_eq!(shown.type_hash, Some(crate::harness::HASH), "the type hash is announced besides");
+        assert_eq!(
+            shown.type_hash,
+            Some(crate::harness::HASH),
+            "the type hash is announced besides"
+        );
     }
 }
 
-/// A change is seen in the graph and in the matches of the other side, which stay matched; so is its end.
+/// A change is seen in the graph and in the matches of the other side, which stay matched; so is
+/// its end.
 pub fn announcements_change(fixture: &dyn Fixture) {
     let (near, far) = ends(fixture);
     let topic = unique("/changing");
@@ -128,17 +136,23 @@ pub fn matches_follow_their_events(fixture: &dyn Fixture) {
     let publisher = publisher_that_announces(&near, &topic, "publisher");
     let mut subscriptions = Vec::new();
     for number in 1..=20 {
-        let subscription = subscription_that_announces(&far, &topic, &format!("subscription={number}"));
+        let subscription =
+            subscription_that_announces(&far, &topic, &format!("subscription={number}"));
         let gid = subscription.subscription.gid();
-        publisher.events.wait_for("the match", || match publisher.publisher.take_event().unwrap() {
-            Some(PublisherEvent::Matched(status)) => (status.total == number).then_some(()),
-            _ => None,
+        publisher.events.wait_for("the match", || {
+            match publisher.publisher.take_event().unwrap() {
+                Some(PublisherEvent::Matched(status)) => (status.total == number).then_some(()),
+                _ => None,
+            }
         });
         let matches = publisher.publisher.matches();
-        let found = matches.iter().find(|matched| matched.gid == gid).expect("the match was notified");
+        let found =
+            matches.iter().find(|matched| matched.gid == gid).expect("the match was notified");
         assert_eq!(found.announcement.as_deref(), Some(format!("subscription={number}").as_str()));
         assert_eq!(publisher.publisher.matched_gids().len(), number as usize);
-        subscription.events.wait_for("the match", || subscription.subscription.take_event().unwrap());
+        subscription
+            .events
+            .wait_for("the match", || subscription.subscription.take_event().unwrap());
         assert_eq!(texts(&subscription.subscription.matches()), [Some("publisher")]);
         subscriptions.push(subscription);
     }
@@ -147,7 +161,8 @@ pub fn matches_follow_their_events(fixture: &dyn Fixture) {
     assert_eq!(publisher.publisher.matches(), []);
 }
 
-/// Announcements that change while others look at them are seen whole: an old one or a new one, nothing between.
+/// Announcements that change while others look at them are seen whole: an old one or a new one,
+/// nothing between.
 pub fn announcements_change_while_others_look(fixture: &dyn Fixture) {
     let (near, far) = ends(fixture);
     let topic = unique("/looking");

@@ -9,14 +9,24 @@ use feros_rmw::{
 use crate::Fixture;
 use crate::harness::{Pub, Sub, ends, matched, numbered, unique};
 
-fn publisher_event<T>(of: &Pub, what: &str, mut wanted: impl FnMut(PublisherEvent) -> Option<T>) -> T {
-    of.events
-        .wait_for(what, || std::iter::from_fn(|| of.publisher.take_event().unwrap()).find_map(&mut wanted))
+fn publisher_event<T>(
+    of: &Pub,
+    what: &str,
+    mut wanted: impl FnMut(PublisherEvent) -> Option<T>,
+) -> T {
+    of.events.wait_for(what, || {
+        std::iter::from_fn(|| of.publisher.take_event().unwrap()).find_map(&mut wanted)
+    })
 }
 
-fn subscription_event<T>(of: &Sub, what: &str, mut wanted: impl FnMut(SubscriptionEvent) -> Option<T>) -> T {
-    of.events
-        .wait_for(what, || std::iter::from_fn(|| of.subscription.take_event().unwrap()).find_map(&mut wanted))
+fn subscription_event<T>(
+    of: &Sub,
+    what: &str,
+    mut wanted: impl FnMut(SubscriptionEvent) -> Option<T>,
+) -> T {
+    of.events.wait_for(what, || {
+        std::iter::from_fn(|| of.subscription.take_event().unwrap()).find_map(&mut wanted)
+    })
 }
 
 /// Matches and their ends are counted on both sides; an event is taken once.
@@ -55,23 +65,32 @@ pub fn missed_deadlines_are_reported(fixture: &dyn Fixture) {
     matched(&publisher, &subscription);
     publisher.publish(&numbered(1));
     let missed =
-        subscription_event(&subscription, "the subscription's missed deadline", |event| match event {
-            SubscriptionEvent::RequestedDeadlineMissed { total, change } => Some((total, change)),
+        subscription_event(
+            &subscription,
+            "the subscription's missed deadline",
+            |event| match event {
+                SubscriptionEvent::RequestedDeadlineMissed { total, change } => {
+                    Some((total, change))
+                }
+                _ => None,
+            },
+        );
+    assert!(missed.0 >= 1 && missed.1 >= 1 && missed.1 <= missed.0);
+    let missed =
+        publisher_event(&publisher, "the publisher's missed deadline", |event| match event {
+            PublisherEvent::OfferedDeadlineMissed { total, change } => Some((total, change)),
             _ => None,
         });
-    assert!(missed.0 >= 1 && missed.1 >= 1 && missed.1 <= missed.0);
-    let missed = publisher_event(&publisher, "the publisher's missed deadline", |event| match event {
-        PublisherEvent::OfferedDeadlineMissed { total, change } => Some((total, change)),
-        _ => None,
-    });
     assert!(missed.0 >= 1 && missed.1 >= 1);
 }
 
-/// A publisher that does not show its liveliness loses it, keeps it by asserting it, and comes back by publishing.
+/// A publisher that does not show its liveliness loses it, keeps it by asserting it, and comes back
+/// by publishing.
 pub fn liveliness_is_reported(fixture: &dyn Fixture) {
     let (near, far) = ends(fixture);
     let topic = unique("/liveliness");
-    let qos = QosProfile::default().liveliness(Liveliness::ManualByTopic, Duration::from_millis(50));
+    let qos =
+        QosProfile::default().liveliness(Liveliness::ManualByTopic, Duration::from_millis(50));
     let publisher = near.publisher(&topic, qos);
     let subscription = far.subscription(&topic, qos);
     let mut now = (0, 0);
@@ -88,7 +107,10 @@ pub fn liveliness_is_reported(fixture: &dyn Fixture) {
                 {
                     // Changes lead from what was reported before to what is reported now.
                     assert_eq!(i64::from(alive), i64::from(now.0) + i64::from(alive_change));
-                    assert_eq!(i64::from(not_alive), i64::from(now.1) + i64::from(not_alive_change));
+                    assert_eq!(
+                        i64::from(not_alive),
+                        i64::from(now.1) + i64::from(not_alive_change)
+                    );
                     now = (alive, not_alive);
                     if now == wanted {
                         return Some(());
@@ -149,12 +171,14 @@ pub fn acknowledgements_can_be_waited_for(fixture: &dyn Fixture) {
     matched(&publisher, &subscription);
     (1..=300).for_each(|number| publisher.send(&numbered(number)));
     publisher.publisher.wait_for_all_acked(Duration::from_secs(60)).unwrap();
-    assert!(publisher.publisher.is_acknowledged_by(subscription.subscription.gid(), Duration::ZERO));
+    assert!(
+        publisher.publisher.is_acknowledged_by(subscription.subscription.gid(), Duration::ZERO)
+    );
     (1..=300).for_each(|number| assert_eq!(subscription.next_number(), number));
 }
 
-/// Gaps in the numbers of a publisher are counted as losses, but not while they are expected, nor for what was passed over
-/// in that time.
+/// Gaps in the numbers of a publisher are counted as losses, but not while they are expected, nor
+/// for what was passed over in that time.
 pub fn expected_gaps_are_no_losses(fixture: &dyn Fixture) {
     let (near, far) = ends(fixture);
     let topic = unique("/gaps");
@@ -164,7 +188,8 @@ pub fn expected_gaps_are_no_losses(fixture: &dyn Fixture) {
     subscription.wait_for_matches(2);
     publisher.wait_for_matches(1);
     other.wait_for_matches(1);
-    // All but the last of `count` messages are pushed out of the subscription's history before it takes.
+    // All but the last of `count` messages are pushed out of the subscription's history before it
+    // takes.
     let pass_over = |publisher: &Pub, count: u32| {
         (1..=count).for_each(|number| publisher.send(&numbered(number)));
         publisher.publisher.wait_for_all_acked(Duration::from_secs(60)).unwrap();

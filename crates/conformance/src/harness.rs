@@ -5,9 +5,9 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use feros_rmw::{
-    Client, ClientOptions, FillAborted, NodeId, NodeName, Notify, PublishMode, Publisher, PublisherOptions,
-    QosProfile, Sample, Service, ServiceMapping, ServiceOptions, Session, Subscription, SubscriptionOptions,
-    TypeHash,
+    Client, ClientOptions, FillAborted, NodeId, NodeName, Notify, PublishMode, Publisher,
+    PublisherOptions, QosProfile, Sample, Service, ServiceMapping, ServiceOptions, Session,
+    Subscription, SubscriptionOptions, TypeHash,
 };
 
 /// After so long a test counts as hanging. Generous: nothing in the suite takes a hundredth of it.
@@ -18,7 +18,8 @@ pub(crate) const HASH: TypeHash = TypeHash([0x5a; 32]);
 
 /// Opens the sessions of a test.
 pub trait Fixture {
-    /// Two sessions that can reach each other; the same one twice when the fixture is about one session.
+    /// Two sessions that can reach each other; the same one twice when the fixture is about one
+    /// session.
     fn open(&self) -> (Arc<dyn Session>, Arc<dyn Session>);
 }
 
@@ -120,7 +121,11 @@ impl End {
         self.graph.wait_for(what, || look(&self.session.graph()))
     }
 
-    pub(crate) fn publisher_options<'a>(&self, topic: &'a str, qos: QosProfile) -> PublisherOptions<'a> {
+    pub(crate) fn publisher_options<'a>(
+        &self,
+        topic: &'a str,
+        qos: QosProfile,
+    ) -> PublisherOptions<'a> {
         PublisherOptions {
             node: self.node,
             topic,
@@ -274,7 +279,9 @@ pub(crate) fn number_in(bytes: &[u8]) -> u32 {
 /// A message of `size` bytes whose content depends on its position and `seed`.
 pub(crate) fn patterned(size: usize, seed: u8) -> Vec<u8> {
     let mut bytes = vec![0, 1, 0, 0];
-    bytes.extend((4..size).map(|at| (at as u8).wrapping_mul(31).wrapping_add((at >> 8) as u8) ^ seed));
+    bytes.extend(
+        (4..size).map(|at| (at as u8).wrapping_mul(31).wrapping_add((at >> 8) as u8) ^ seed),
+    );
     bytes
 }
 

@@ -1,11 +1,12 @@
 //! One conformance suite for every Feros engine.
 //!
-//! Each test is a function of a [`Fixture`], which opens sessions of the engine under test; [`conformance_tests!`] makes
-//! a module of `#[test]` functions of all of them. The same suite runs with both ends in one session, in two sessions
-//! of one process, and across the network, because an engine may take a different way in each.
+//! Each test is a function of a [`Fixture`], which opens sessions of the engine under test;
+//! [`conformance_tests!`] makes a module of `#[test]` functions of all of them. The same suite runs
+//! with both ends in one session, in two sessions of one process, and across the network, because
+//! an engine may take a different way in each.
 //!
-//! Waiting is done on the engine's own notifications: a test that would need a poll finds a lost notification instead.
-//! The only time limit is a watchdog.
+//! Waiting is done on the engine's own notifications: a test that would need a poll finds a lost
+//! notification instead. The only time limit is a watchdog.
 #![allow(clippy::unwrap_used, clippy::missing_panics_doc, reason = "a failed test panics")]
 
 pub mod announcements;
@@ -19,7 +20,8 @@ pub mod topics;
 
 pub use harness::{Bell, End, Fixture};
 
-/// Makes a module `$name` with a `#[test]` for every test of the suite; `$fixture` is evaluated in each.
+/// Makes a module `$name` with a `#[test]` for every test of the suite; `$fixture` is evaluated in
+/// each.
 #[macro_export]
 macro_rules! conformance_tests {
     ($name:ident, $fixture:expr) => {

@@ -56,7 +56,8 @@ pub fn dropped_endpoints_notify_no_more(fixture: &dyn Fixture) {
             received.wait_for("a message", || subscription.take().unwrap());
             drop(subscription);
             gone.store(true, Ordering::SeqCst);
-            // Publishing goes on; a control subscription shows that messages arrived after the drop.
+            // Publishing goes on; a control subscription shows that messages arrived after the
+            // drop.
             let control = far.subscription(&topic, QosProfile::sensor_data());
             control.next();
             assert!(!late.load(Ordering::SeqCst), "notified after the drop");
@@ -81,8 +82,8 @@ pub fn endpoints_come_and_go_without_growth(fixture: &dyn Fixture) {
     let before = resident_bytes();
     (0..200).for_each(|_| round());
     let grown = resident_bytes().saturating_sub(before);
-    // Other tests of this process run beside this one; a leak of one sample a round would be 20 MB, of one page a
-    // round and endpoint 3 MB. Their own buffers are bounded by the pool.
+    // Other tests of this process run beside this one; a leak of one sample a round would be 20 MB,
+    // of one page a round and endpoint 3 MB. Their own buffers are bounded by the pool.
     assert!(grown < 96 << 20, "{grown} bytes more after 200 rounds");
     let graph = near.session.graph();
     let left = graph.endpoints.iter().filter(|endpoint| endpoint.name.starts_with(&topic)).count();
@@ -92,7 +93,8 @@ pub fn endpoints_come_and_go_without_growth(fixture: &dyn Fixture) {
 /// Resident memory of this process; 0 where the platform does not tell.
 fn resident_bytes() -> usize {
     let statm = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
-    statm.split_whitespace().nth(1).and_then(|pages| pages.parse::<usize>().ok()).unwrap_or(0) * 4096
+    statm.split_whitespace().nth(1).and_then(|pages| pages.parse::<usize>().ok()).unwrap_or(0)
+        * 4096
 }
 
 /// Sessions can be opened and closed again and again; others see each come and go.
@@ -109,7 +111,8 @@ pub fn sessions_come_and_go(fixture: &dyn Fixture) {
         let name = visitor.name.clone();
         drop((visitor, session));
         far.wait_for_graph("the visitor's end", |graph| {
-            (!graph.nodes.iter().any(|node| node.name == name && node.participant == gid)).then_some(())
+            (!graph.nodes.iter().any(|node| node.name == name && node.participant == gid))
+                .then_some(())
         });
     }
     drop(near);

@@ -3,8 +3,8 @@
 use std::time::{Duration, Instant};
 
 use feros_rmw::{
-    Durability, EndpointKind, History, Liveliness, PublisherEvent, QosDuration, QosProfile, Reliability,
-    SubscriptionEvent,
+    Durability, EndpointKind, History, Liveliness, PublisherEvent, QosDuration, QosProfile,
+    Reliability, SubscriptionEvent,
 };
 
 use crate::Fixture;
@@ -12,7 +12,8 @@ use crate::harness::{Pub, Sub, ends, matched, numbered, unique};
 
 const ACK_WATCHDOG: Duration = Duration::from_secs(60);
 
-/// Every pair of policies matches or not as the rules of DDS say, and both sides learn the policy that failed.
+/// Every pair of policies matches or not as the rules of DDS say, and both sides learn the policy
+/// that failed.
 pub fn request_and_offer_matrix(fixture: &dyn Fixture) {
     let base = QosProfile::default();
     let ms = Duration::from_millis;
@@ -30,7 +31,8 @@ pub fn request_and_offer_matrix(fixture: &dyn Fixture) {
     ];
     let (near, far) = ends(fixture);
     for offered in &profiles {
-        // One publisher against all requests at once, each on its own topic, to keep discovery busy in one go.
+        // One publisher against all requests at once, each on its own topic, to keep discovery busy
+        // in one go.
         let pairs: Vec<(Pub, Sub, _)> = profiles
             .iter()
             .map(|requested| {
@@ -45,10 +47,13 @@ pub fn request_and_offer_matrix(fixture: &dyn Fixture) {
                 matched(publisher, subscription);
                 continue;
             }
-            let policies: Vec<_> = expected.iter().map(|incompatibility| incompatibility.policy).collect();
+            let policies: Vec<_> =
+                expected.iter().map(|incompatibility| incompatibility.policy).collect();
             let failed = publisher.events.wait_for("the publisher's refusal", || {
                 publisher.publisher.take_event().unwrap().map(|event| match event {
-                    PublisherEvent::OfferedQosIncompatible { total, last_policy, .. } => (total, last_policy),
+                    PublisherEvent::OfferedQosIncompatible { total, last_policy, .. } => {
+                        (total, last_policy)
+                    }
                     other => panic!("{offered:?} -> {requested:?}: {other:?}"),
                 })
             });
@@ -171,20 +176,31 @@ pub fn policies_are_resolved(fixture: &dyn Fixture) {
     let (near, far) = ends(fixture);
     let system = near.publisher(&unique("/system"), QosProfile::system_default()).publisher.qos();
     assert_eq!((system.history, system.depth), (History::KeepLast, 1));
-    assert_eq!((system.reliability, system.durability), (Reliability::Reliable, Durability::Volatile));
+    assert_eq!(
+        (system.reliability, system.durability),
+        (Reliability::Reliable, Durability::Volatile)
+    );
 
     let topic = unique("/best_available");
     let deadline = Duration::from_millis(700);
-    let publisher = near.publisher(&topic, QosProfile::default().transient_local().deadline(deadline));
+    let publisher =
+        near.publisher(&topic, QosProfile::default().transient_local().deadline(deadline));
     far.wait_for_graph("the publisher", |graph| {
         (graph.count(EndpointKind::Publisher, &topic) == 1).then_some(())
     });
     let subscription = far.subscription(&topic, QosProfile::best_available());
     let qos = subscription.subscription.qos();
-    assert_eq!((qos.reliability, qos.durability), (Reliability::Reliable, Durability::TransientLocal));
+    assert_eq!(
+        (qos.reliability, qos.durability),
+        (Reliability::Reliable, Durability::TransientLocal)
+    );
     assert_eq!(qos.deadline, QosDuration::Finite(deadline));
     matched(&publisher, &subscription);
 
-    let alone = far.subscription(&unique("/alone"), QosProfile::best_available()).subscription.qos();
-    assert_eq!((alone.reliability, alone.durability), (Reliability::BestEffort, Durability::Volatile));
+    let alone =
+        far.subscription(&unique("/alone"), QosProfile::best_available()).subscription.qos();
+    assert_eq!(
+        (alone.reliability, alone.durability),
+        (Reliability::BestEffort, Durability::Volatile)
+    );
 }

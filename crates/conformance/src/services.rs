@@ -3,15 +3,18 @@
 use std::time::Instant;
 
 use feros_rmw::{
-    PublishError, PublisherOptions, QosProfile, RequestId, Sample, ServiceMapping, SubscriptionOptions,
+    PublishError, PublisherOptions, QosProfile, RequestId, Sample, ServiceMapping,
+    SubscriptionOptions,
 };
 
 use crate::Fixture;
 use crate::harness::{
-    Bell, Caller, End, Server, WATCHDOG, assert_same, copy, ends, number_in, numbered, patterned, unique,
+    Bell, Caller, End, Server, WATCHDOG, assert_same, copy, ends, number_in, numbered, patterned,
+    unique,
 };
 
-const BOTH: [ServiceMapping; 2] = [ServiceMapping::RelatedSampleIdentity, ServiceMapping::PayloadHeader];
+const BOTH: [ServiceMapping; 2] =
+    [ServiceMapping::RelatedSampleIdentity, ServiceMapping::PayloadHeader];
 
 impl Server {
     fn next(&self) -> (RequestId, Sample) {
@@ -22,8 +25,8 @@ impl Server {
         self.service.send_response(request, bytes.len(), &mut copy(bytes))
     }
 
-    /// Responds to a client that is there. The two halves of a client are found one after the other: on a busy machine its second
-    /// may come later than a service waits for it.
+    /// Responds to a client that is there. The two halves of a client are found one after the
+    /// other: on a busy machine its second may come later than a service waits for it.
     fn respond(&self, request: &RequestId, bytes: &[u8]) -> Result<(), PublishError> {
         let began = Instant::now();
         loop {
@@ -81,7 +84,8 @@ pub fn calls_are_answered(fixture: &dyn Fixture) {
     }
 }
 
-/// A server that announces the other mapping is called in it without being told to; so is one whose client insists.
+/// A server that announces the other mapping is called in it without being told to; so is one whose
+/// client insists.
 pub fn calls_with_payload_header_are_answered(fixture: &dyn Fixture) {
     let (near, far) = ends(fixture);
     for replies_on_demand in [false, true] {
@@ -100,7 +104,8 @@ pub fn both_mappings_at_once(fixture: &dyn Fixture) {
     let clients = BOTH.map(|mapping| far.client(&service, Some(mapping)));
     clients.iter().for_each(Caller::wait_for_server);
     for round in 0..10 {
-        let asked: Vec<_> = (0..).zip(&clients).map(|(n, client)| client.ask(round * 10 + n)).collect();
+        let asked: Vec<_> =
+            (0..).zip(&clients).map(|(n, client)| client.ask(round * 10 + n)).collect();
         // Taken both before either is answered, so the server must keep them apart.
         let requests = [server.next(), server.next()];
         assert_ne!(requests[0].0.mapping, requests[1].0.mapping);
@@ -212,8 +217,12 @@ pub fn lost_clients_are_reported(fixture: &dyn Fixture) {
             (graph.count(feros_rmw::EndpointKind::Client, &service) == 0).then_some(())
         });
         // The end of its other half may be seen a little later, and until then answers go out.
-        let refused = std::iter::repeat_with(|| server.respond_once(&id, &numbered(1))).find_map(Result::err);
-        assert!(matches!(refused, Some(PublishError::ClientGone { .. })), "{mapping:?}: {refused:?}");
+        let refused =
+            std::iter::repeat_with(|| server.respond_once(&id, &numbered(1))).find_map(Result::err);
+        assert!(
+            matches!(refused, Some(PublishError::ClientGone { .. })),
+            "{mapping:?}: {refused:?}"
+        );
         let other = far.client(&service, Some(mapping));
         other.wait_for_server();
         let asked = other.ask(2);
@@ -223,7 +232,11 @@ pub fn lost_clients_are_reported(fixture: &dyn Fixture) {
 }
 
 /// The plain endpoints below a service, as a foreign implementation would have them.
-fn raw<'a>(end: &End, topic: &'a str, type_name: &'a str) -> (PublisherOptions<'a>, SubscriptionOptions<'a>) {
+fn raw<'a>(
+    end: &End,
+    topic: &'a str,
+    type_name: &'a str,
+) -> (PublisherOptions<'a>, SubscriptionOptions<'a>) {
     let qos = QosProfile::services_default().avoid_ros_namespace_conventions();
     let mut publisher = end.publisher_options(topic, qos);
     let mut subscription = end.subscription_options(topic, qos);
@@ -231,7 +244,8 @@ fn raw<'a>(end: &End, topic: &'a str, type_name: &'a str) -> (PublisherOptions<'
     (publisher, subscription)
 }
 
-/// A request without any identity is one of its writer, and its response is seen by whoever listens.
+/// A request without any identity is one of its writer, and its response is seen by whoever
+/// listens.
 pub fn raw_requests_without_identity_are_answered(fixture: &dyn Fixture) {
     let (near, far) = ends(fixture);
     let service = unique("/raw");
@@ -255,7 +269,8 @@ pub fn raw_requests_without_identity_are_answered(fixture: &dyn Fixture) {
     assert_eq!(replies.next_number(), 5);
 }
 
-/// Responses too short for a header are refused and counted by a client; the next response is found behind them.
+/// Responses too short for a header are refused and counted by a client; the next response is found
+/// behind them.
 pub fn truncated_headers_are_refused(fixture: &dyn Fixture) {
     let (near, far) = ends(fixture);
     let service = unique("/truncated");

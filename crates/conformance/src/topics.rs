@@ -5,10 +5,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::{Duration, Instant, SystemTime};
 
-use feros_rmw::{FillAborted, Gid, PublishError, PublishMode, QosProfile, Stamp, SubscriptionEvent};
+use feros_rmw::{
+    FillAborted, Gid, PublishError, PublishMode, QosProfile, Stamp, SubscriptionEvent,
+};
 
 use crate::Fixture;
-use crate::harness::{Bell, assert_same, copy, ends, matched, number_in, numbered, patterned, unique};
+use crate::harness::{
+    Bell, assert_same, copy, ends, matched, number_in, numbered, patterned, unique,
+};
 
 /// A thousand reliable messages arrive once each, in order, with running numbers.
 pub fn reliable_messages_arrive_in_order(fixture: &dyn Fixture) {
@@ -57,8 +61,8 @@ pub fn sizes_are_kept(fixture: &dyn Fixture) {
     let publisher = near.publisher(&topic, QosProfile::keep_all());
     let subscription = far.subscription(&topic, QosProfile::keep_all());
     matched(&publisher, &subscription);
-    let sizes =
-        (4..40).chain([255, 256, 257, 1343, 1344, 1345, 4096, 64_999, 65_000, 65_001, 65_507, 65_540]);
+    let sizes = (4..40)
+        .chain([255, 256, 257, 1343, 1344, 1345, 4096, 64_999, 65_000, 65_001, 65_507, 65_540]);
     for size in sizes {
         let sent = patterned(size, size as u8);
         publisher.publish(&sent);
@@ -75,20 +79,26 @@ pub fn large_messages_arrive_whole(fixture: &dyn Fixture) {
     let publisher = near.publisher(&topic, QosProfile::keep_all());
     let subscription = far.subscription(&topic, QosProfile::keep_all());
     matched(&publisher, &subscription);
-    let sent: Vec<_> = [300_000, 1 << 20, 4 << 20, 300_001, 4 << 20].map(|size| patterned(size, 9)).into();
+    let sent: Vec<_> =
+        [300_000, 1 << 20, 4 << 20, 300_001, 4 << 20].map(|size| patterned(size, 9)).into();
     std::thread::scope(|scope| {
         scope.spawn(|| sent.iter().for_each(|bytes| publisher.send(bytes)));
         sent.iter().for_each(|bytes| assert_same(&subscription.next().payload, bytes));
     });
 }
 
-/// A sample without its header and one beyond the engine's limit are refused with the numbers, before `fill` runs.
+/// A sample without its header and one beyond the engine's limit are refused with the numbers,
+/// before `fill` runs.
 pub fn impossible_sizes_are_refused(fixture: &dyn Fixture) {
     let (near, _far) = ends(fixture);
     let publisher = near.publisher(&unique("/impossible"), QosProfile::default());
     for size in [0, 3, usize::MAX, 1 << 32] {
-        let error = publisher.publisher.publish(size, &mut |_| panic!("nothing to fill")).unwrap_err();
-        assert!(matches!(error, PublishError::Size { size_bytes, .. } if size_bytes == size), "{error}");
+        let error =
+            publisher.publisher.publish(size, &mut |_| panic!("nothing to fill")).unwrap_err();
+        assert!(
+            matches!(error, PublishError::Size { size_bytes, .. } if size_bytes == size),
+            "{error}"
+        );
     }
 }
 
@@ -124,7 +134,8 @@ pub fn message_information(fixture: &dyn Fixture) {
     assert!(before <= source && source <= received && received <= after);
 }
 
-/// Source timestamps arrive as they were given, to the nanosecond, and in the order of publishing, whatever they are.
+/// Source timestamps arrive as they were given, to the nanosecond, and in the order of publishing,
+/// whatever they are.
 pub fn stamps_are_kept_to_the_nanosecond(fixture: &dyn Fixture) {
     let (near, far) = ends(fixture);
     let topic = unique("/stamps");
@@ -151,7 +162,8 @@ pub fn stamps_are_kept_to_the_nanosecond(fixture: &dyn Fixture) {
     let anywhere: Vec<_> = anywhere.collect();
     let now = Stamp::now();
     let neighbours = (0..2000).map(|number| Stamp(now.0 + number));
-    let stamps: Vec<_> = edges.into_iter().chain([beyond_signed]).chain(anywhere).chain(neighbours).collect();
+    let stamps: Vec<_> =
+        edges.into_iter().chain([beyond_signed]).chain(anywhere).chain(neighbours).collect();
     for publisher in [&publisher, &asynchronous] {
         std::thread::scope(|scope| {
             scope.spawn(|| {
@@ -161,7 +173,10 @@ pub fn stamps_are_kept_to_the_nanosecond(fixture: &dyn Fixture) {
             });
             for stamp in &stamps {
                 let info = subscription.next().info;
-                assert_eq!((info.stamp(), info.publisher_gid), (Some(*stamp), publisher.publisher.gid()));
+                assert_eq!(
+                    (info.stamp(), info.publisher_gid),
+                    (Some(*stamp), publisher.publisher.gid())
+                );
                 assert_eq!(info.source_timestamp, stamp.to_system_time());
             }
         });
@@ -173,7 +188,10 @@ pub fn impossible_stamps_are_refused(fixture: &dyn Fixture) {
     let (near, _far) = ends(fixture);
     let publisher = near.publisher(&unique("/out_of_time"), QosProfile::default());
     for stamp in [0, -1, i64::MIN, i64::MAX, Stamp::MAX.0 + 1].map(Stamp) {
-        let error = publisher.publisher.publish_at(stamp, 8, &mut |_| panic!("nothing to fill")).unwrap_err();
+        let error = publisher
+            .publisher
+            .publish_at(stamp, 8, &mut |_| panic!("nothing to fill"))
+            .unwrap_err();
         assert!(matches!(error, PublishError::Stamp { stamp: of, .. } if of == stamp), "{error}");
     }
     assert_eq!(publisher.publish(&numbered(1)), 1);
@@ -210,7 +228,8 @@ pub fn concurrent_publishers(fixture: &dyn Fixture) {
     let (near, far) = ends(fixture);
     let topic = unique("/concurrent");
     let shared = near.publisher(&topic, QosProfile::keep_all());
-    let own: Vec<_> = (0..THREADS).map(|_| near.publisher(&topic, QosProfile::keep_all())).collect();
+    let own: Vec<_> =
+        (0..THREADS).map(|_| near.publisher(&topic, QosProfile::keep_all())).collect();
     let subscription = far.subscription(&topic, QosProfile::keep_all());
     subscription.wait_for_matches(own.len() + 1);
     shared.wait_for_matches(1);
@@ -261,7 +280,8 @@ pub fn several_subscriptions_receive_each_message(fixture: &dyn Fixture) {
     }
 }
 
-/// An asynchronous publisher keeps the order; acknowledgements cover what is still queued; its end sends the rest.
+/// An asynchronous publisher keeps the order; acknowledgements cover what is still queued; its end
+/// sends the rest.
 pub fn asynchronous_publishing(fixture: &dyn Fixture) {
     let (near, far) = ends(fixture);
     let topic = unique("/asynchronous");
@@ -311,21 +331,25 @@ pub fn asynchronous_publishing_counts_drops(fixture: &dyn Fixture) {
     assert_eq!(received.len() as u64 + dropped, u64::from(MESSAGES));
 }
 
-/// Taking only when notified finds every message, whatever the interleaving; and a slow taker is told what it missed.
+/// Taking only when notified finds every message, whatever the interleaving; and a slow taker is
+/// told what it missed.
 pub fn readiness_is_never_lost(fixture: &dyn Fixture) {
     let (near, far) = ends(fixture);
     let topic = unique("/readiness");
     let publisher = near.publisher(&topic, QosProfile::keep_all());
     let subscription = far.subscription(&topic, QosProfile::keep_all());
     matched(&publisher, &subscription);
-    // Strictly alternating: each message is published after the one before was taken, so each needs its own notification.
+    // Strictly alternating: each message is published after the one before was taken, so each needs
+    // its own notification.
     let taken = Bell::new();
     let ring = taken.notify();
     let progress = AtomicU32::new(0);
     std::thread::scope(|scope| {
         scope.spawn(|| {
             for number in 0..500 {
-                taken.wait_for("the taker", || (progress.load(Ordering::Acquire) == number).then_some(()));
+                taken.wait_for("the taker", || {
+                    (progress.load(Ordering::Acquire) == number).then_some(())
+                });
                 publisher.publish(&numbered(number));
             }
         });
@@ -336,5 +360,7 @@ pub fn readiness_is_never_lost(fixture: &dyn Fixture) {
         }
     });
     let events = std::iter::from_fn(|| subscription.subscription.take_event().unwrap());
-    assert!(!events.into_iter().any(|event| matches!(event, SubscriptionEvent::MessageLost { .. })));
+    assert!(
+        !events.into_iter().any(|event| matches!(event, SubscriptionEvent::MessageLost { .. }))
+    );
 }

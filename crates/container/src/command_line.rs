@@ -47,7 +47,8 @@ impl CommandLine {
                 }
                 "--restart-limit" => {
                     let limit = line.next().and_then(|text| text.parse().ok());
-                    let limit = limit.ok_or("--restart-limit needs a number after it, such as 5")?;
+                    let limit =
+                        limit.ok_or("--restart-limit needs a number after it, such as 5")?;
                     options.restart = RestartPolicy::OnFailure { limit: Some(limit) };
                 }
                 "--use_multi_threaded_executor" if kind == Kind::Isolated => {
@@ -63,7 +64,9 @@ impl CommandLine {
 fn help(kind: Kind) -> String {
     let (name, what) = match kind {
         Kind::SingleThreaded => ("component_container", "on one thread"),
-        Kind::MultiThreaded => ("component_container_mt", "on several threads (parameter thread_num)"),
+        Kind::MultiThreaded => {
+            ("component_container_mt", "on several threads (parameter thread_num)")
+        }
         Kind::Isolated => ("component_container_isolated", "each on a thread of its own"),
         Kind::Process => ("component_container_process", "each in a process of its own"),
     };
@@ -92,7 +95,10 @@ mod tests {
         let run = |options| Ok(CommandLine::Run(options));
         assert_eq!(read(Kind::Process, &[]), run(Options::default()));
         let restart = RestartPolicy::OnFailure { limit: None };
-        assert_eq!(read(Kind::Process, &["--restart"]), run(Options { restart, ..Options::default() }));
+        assert_eq!(
+            read(Kind::Process, &["--restart"]),
+            run(Options { restart, ..Options::default() })
+        );
         let restart = RestartPolicy::OnFailure { limit: Some(3) };
         let line = ["--restart-limit", "3", "--restart"];
         assert_eq!(read(Kind::Process, &line), run(Options { restart, ..Options::default() }));

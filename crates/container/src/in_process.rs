@@ -1,4 +1,5 @@
-//! Components of this process: on the container's executor, or each on an executor and a thread of its own.
+//! Components of this process: on the container's executor, or each on an executor and a thread of
+//! its own.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -7,7 +8,9 @@ use std::thread;
 use feros::{Context, Executor, Node, Stopper};
 use feros_component::Component;
 
-use crate::placement::{Done, Order, Placement, Running, Started, drop_quietly, instantiate, panic_text};
+use crate::placement::{
+    Done, Order, Placement, Running, Started, drop_quietly, instantiate, panic_text,
+};
 use crate::request::apply_log_level;
 
 /// Makes a component and has its panics reported. The node is on no executor yet.
@@ -35,7 +38,8 @@ impl Placement for OnExecutor {
                 return Err(error.to_string());
             }
             let executor = self.executor.clone();
-            let running = Box::new(RunningOnExecutor { component, node, name: name.clone(), executor });
+            let running =
+                Box::new(RunningOnExecutor { component, node, name: name.clone(), executor });
             Ok(Started { name, running })
         });
         done(started);
@@ -68,14 +72,16 @@ pub(crate) struct Isolated {
 impl Placement for Isolated {
     fn start(&self, order: Order, done: Done) {
         let (context, new_executor) = (self.context.clone(), self.new_executor.clone());
-        // The first 15 bytes are what the system shows: the name that the component was asked for tells more than its library.
+        // The first 15 bytes are what the system shows: the name that the component was asked for
+        // tells more than its library.
         let request = &order.request;
-        let name = if request.node_name.is_empty() { &request.plugin_name } else { &request.node_name };
+        let name =
+            if request.node_name.is_empty() { &request.plugin_name } else { &request.node_name };
         let done = Arc::new(Mutex::new(Some(done)));
         let inside = done.clone();
         let spawned = thread::Builder::new().name(name.replace('\0', "")).spawn(move || {
-            let done =
-                take(&inside).expect("the thread is spawned once, and only its failure takes this before");
+            let done = take(&inside)
+                .expect("the thread is spawned once, and only its failure takes this before");
             run(&context, &*new_executor, order, done);
         });
         if let Err(error) = spawned
@@ -104,18 +110,23 @@ fn run(context: &Context, new_executor: &dyn Fn() -> Executor, order: Order, don
     let ending = Arc::new(Mutex::new(Ending::Not));
     let running = RunningIsolated { stopper: executor.stopper(), ending: ending.clone() };
     done(Ok(Started { name: name.clone(), running: Box::new(running) }));
-    // Panics of callbacks are caught by the node; this is for what is left, such as a panic of the executor itself.
+    // Panics of callbacks are caught by the node; this is for what is left, such as a panic of the
+    // executor itself.
     match catch_unwind(AssertUnwindSafe(|| executor.spin())) {
         Ok(Ok(())) => {}
         Ok(Err(error)) => tracing::error!("{name} cannot be spun: {error}"),
-        Err(payload) => tracing::error!("the executor of {name} panicked: {}", panic_text(&*payload)),
+        Err(payload) => {
+            tracing::error!("the executor of {name} panicked: {}", panic_text(&*payload))
+        }
     }
     executor.remove_node(&node);
     drop(executor);
     drop(node);
     drop_quietly(&name, component);
-    let before =
-        std::mem::replace(&mut *ending.lock().unwrap_or_else(PoisonError::into_inner), Ending::Ended);
+    let before = std::mem::replace(
+        &mut *ending.lock().unwrap_or_else(PoisonError::into_inner),
+        Ending::Ended,
+    );
     if let Ending::Told(done) = before {
         done();
     }

@@ -1,4 +1,5 @@
-//! The end of what has failed, which takes its time on another thread: who unloads it waits for that.
+//! The end of what has failed, which takes its time on another thread: who unloads it waits for
+//! that.
 
 use std::sync::{Mutex, PoisonError};
 

@@ -1,8 +1,8 @@
 //! Component containers: processes that load components on request and run them.
 //!
 //! The binaries `component_container`, `component_container_mt`, `component_container_isolated` and
-//! `component_container_process` are [`main`] with a [`Kind`]. A program of one's own becomes one in the same way, when it
-//! links the Feros that its component libraries link:
+//! `component_container_process` are [`main`] with a [`Kind`]. A program of one's own becomes one
+//! in the same way, when it links the Feros that its component libraries link:
 //!
 //! ```ignore
 //! fn main() -> std::process::ExitCode {
@@ -10,8 +10,8 @@
 //! }
 //! ```
 //!
-//! `manager` keeps the components, `placement` says what a kind of container has to do, `in_process` and `process` do it,
-//! `loader` is the only place with unsafe code.
+//! `manager` keeps the components, `placement` says what a kind of container has to do,
+//! `in_process` and `process` do it, `loader` is the only place with unsafe code.
 #![deny(unsafe_code)] // allowed again where libraries are opened
 
 mod command_line;
@@ -44,8 +44,8 @@ use services::Services;
 /// Exit code of wrong usage.
 const USAGE: u8 = 2;
 
-/// The life of a container, with the arguments of the process. `shared_stamp` is what the shared Feros that the process found
-/// was built with (`feros_shared::stamp()`).
+/// The life of a container, with the arguments of the process. `shared_stamp` is what the shared
+/// Feros that the process found was built with (`feros_shared::stamp()`).
 pub fn main(kind: Kind, shared_stamp: &str) -> ExitCode {
     if shared_stamp != STAMP {
         eprintln!(
@@ -92,8 +92,8 @@ fn run(
     line: &[String],
 ) -> Result<ExitCode, feros::Error> {
     let node = context.create_node_with(NodeOptions::new("ComponentManager"))?;
-    let processors =
-        std::thread::available_parallelism().map_or(1, |count| i64::try_from(count.get()).unwrap_or(1));
+    let processors = std::thread::available_parallelism()
+        .map_or(1, |count| i64::try_from(count.get()).unwrap_or(1));
     let threads = node
         .build_parameter("thread_num", processors)
         .description("Number of threads of the executor of component_container_mt")

@@ -1,9 +1,10 @@
 //! Opens component libraries: the one place of the containers with `unsafe`.
 //!
-//! A library that was opened stays mapped until the process ends. Its code leaves more behind than its components: `tracing`
-//! keeps the places that log, threads keep destructors of thread-locals, and messages on their way to other components
-//! keep their types' drop code. Closing it would leave pointers to code that is gone; a library that stays costs its
-//! pages once, however often its components are loaded.
+//! A library that was opened stays mapped until the process ends. Its code leaves more behind than
+//! its components: `tracing` keeps the places that log, threads keep destructors of thread-locals,
+//! and messages on their way to other components keep their types' drop code. Closing it would
+//! leave pointers to code that is gone; a library that stays costs its pages once, however often
+//! its components are loaded.
 #![allow(unsafe_code)]
 
 use std::collections::HashMap;
@@ -44,24 +45,26 @@ struct Open {
 /// The libraries that this process has opened; there is one list, as there is one address space.
 static OPEN: Mutex<Option<HashMap<PathBuf, Open>>> = Mutex::new(None);
 
-/// The constructor of a component. Opens its library unless it is open; looks first whether it fits.
+/// The constructor of a component. Opens its library unless it is open; looks first whether it
+/// fits.
 pub(crate) fn constructor(path: &Path, plugin: &str) -> Result<Constructor, LoadError> {
     let failed = |source| LibraryError::File { path: path.to_owned(), source };
     let path = &path.canonicalize().map_err(failed)?;
     let version = version_of(path).map_err(failed)?;
     Library::read(path)?.check(plugin)?;
-    // Initializers of a library run below with this lock held. They are those of the language's runtime only: Rust has no
-    // code that runs before main.
+    // Initializers of a library run below with this lock held. They are those of the language's
+    // runtime only: Rust has no code that runs before main.
     let mut open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
     let open = open.get_or_insert_default();
     if !open.contains_key(path) {
         tracing::info!("Load Library: {}", path.display());
         let flags = libloading::os::unix::RTLD_NOW | libloading::os::unix::RTLD_LOCAL;
-        // SAFETY: the stamp says that compiler, target and Feros are this program's own, so its initializers are those of Rust
-        // libraries. All its symbols are bound now: one that is missing fails here, before anything of it runs.
+        // SAFETY: the stamp says that compiler, target and Feros are this program's own, so its
+        // initializers are those of Rust libraries. All its symbols are bound now: one that is
+        // missing fails here, before anything of it runs.
         let library = unsafe { libloading::os::unix::Library::open(Some(path), flags) };
-        let library =
-            library.map_err(|error| LoadError::Open { path: path.clone(), reason: explain(&error) })?;
+        let library = library
+            .map_err(|error| LoadError::Open { path: path.clone(), reason: explain(&error) })?;
         open.insert(path.clone(), Open { library: library.into(), version });
     }
     let library = &open[path];
@@ -69,8 +72,9 @@ pub(crate) fn constructor(path: &Path, plugin: &str) -> Result<Constructor, Load
         return Err(LoadError::Changed(path.clone()));
     }
     let symbol = format!("{CONSTRUCTOR_PREFIX}{plugin}");
-    // SAFETY: the file was read to have this symbol beside a stamp equal to ours, so `register!` of this Feros made it, with this
-    // type. The pointer outlives the borrow, because libraries are never closed (see above).
+    // SAFETY: the file was read to have this symbol beside a stamp equal to ours, so `register!` of
+    // this Feros made it, with this type. The pointer outlives the borrow, because libraries are
+    // never closed (see above).
     let constructor = unsafe { library.library.get::<Constructor>(symbol.as_bytes()) };
     constructor
         .map(|symbol| *symbol)

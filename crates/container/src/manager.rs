@@ -1,4 +1,5 @@
-//! The manager of a container: keeps the components under their numbers, starts, ends and restarts them.
+//! The manager of a container: keeps the components under their numbers, starts, ends and restarts
+//! them.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
@@ -20,7 +21,8 @@ const PATIENCE: Duration = Duration::from_secs(15);
 /// What becomes of a request; the text of an error is what the client reads.
 pub(crate) type Answer<T> = Box<dyn FnOnce(Result<T, String>) + Send>;
 
-/// The components of a container. It is driven by its services, and by what happens to its components.
+/// The components of a container. It is driven by its services, and by what happens to its
+/// components.
 pub(crate) struct Manager {
     node: Node,
     placement: Box<dyn Placement>,
@@ -50,7 +52,8 @@ struct Slot {
     /// Its node, once it is known.
     name: Option<String>,
     phase: Phase,
-    /// Rises with each start, so that what an earlier start has to say is not taken for a word of this one.
+    /// Rises with each start, so that what an earlier start has to say is not taken for a word of
+    /// this one.
     start: u32,
     started: Instant,
     failures: Failures,
@@ -74,7 +77,8 @@ struct Failure {
 }
 
 impl Manager {
-    /// A manager whose words and timers belong to `node`. The guard condition is to be kept as long as the manager.
+    /// A manager whose words and timers belong to `node`. The guard condition is to be kept as long
+    /// as the manager.
     pub(crate) fn new(
         node: &Node,
         placement: Box<dyn Placement>,
@@ -151,7 +155,8 @@ impl Manager {
                 other => format!("Could not find requested resource in ament index: {other}"),
             }
         })?;
-        let Some(found) = components.iter().find(|entry| entry.plugin == request.plugin_name) else {
+        let Some(found) = components.iter().find(|entry| entry.plugin == request.plugin_name)
+        else {
             let known: Vec<&str> = components.iter().map(|entry| entry.plugin.as_str()).collect();
             feros::error!(
                 self.node,
@@ -319,9 +324,12 @@ impl Manager {
         let Failure { id, start, text } = failure;
         let (name, ran, leaving) = {
             let mut state = self.lock();
-            let Some(slot) = state.slots.get_mut(&id).filter(|slot| slot.start == start) else { return };
+            let Some(slot) = state.slots.get_mut(&id).filter(|slot| slot.start == start) else {
+                return;
+            };
             if matches!(slot.phase, Phase::Starting) {
-                // It failed before its start was taken in, on another thread: once more, a little later.
+                // It failed before its start was taken in, on another thread: once more, a little
+                // later.
                 state.failures.push(Failure { id, start, text });
                 drop(state);
                 std::thread::yield_now();
@@ -329,7 +337,9 @@ impl Manager {
                 return;
             }
             let leaving = match std::mem::replace(&mut slot.phase, Phase::Failed(text.clone())) {
-                Phase::Running(running) => Some((running, slot.leaving.insert(Arc::default()).clone())),
+                Phase::Running(running) => {
+                    Some((running, slot.leaving.insert(Arc::default()).clone()))
+                }
                 _ => None,
             };
             (slot.name.clone().unwrap_or_default(), slot.started.elapsed(), leaving)
@@ -349,7 +359,10 @@ impl Manager {
             slot.failures.next_pause(self.policy, ran).filter(|_| !is_closed)
         };
         let Some(pause) = pause else {
-            feros::info!(self.node, "{name} ({id}) is not started again: unload it, or load it again");
+            feros::info!(
+                self.node,
+                "{name} ({id}) is not started again: unload it, or load it again"
+            );
             return;
         };
         feros::info!(self.node, "{name} ({id}) is started again in {pause:?}");
@@ -365,7 +378,9 @@ impl Manager {
                     slot.phase = Phase::Pausing(text, timer);
                 }
             }
-            Err(error) => feros::error!(self.node, "{name} ({id}) cannot be started again: {error}"),
+            Err(error) => {
+                feros::error!(self.node, "{name} ({id}) cannot be started again: {error}")
+            }
         }
     }
 
@@ -384,7 +399,9 @@ impl Manager {
         let answer = move |result: Result<Loaded, String>| {
             let Some(manager) = manager.upgrade() else { return };
             match result {
-                Ok(loaded) => feros::info!(manager.node, "{} ({id}) runs again", loaded.full_node_name),
+                Ok(loaded) => {
+                    feros::info!(manager.node, "{} ({id}) runs again", loaded.full_node_name)
+                }
                 Err(text) => manager.restart_failed(id, &text),
             }
         };

@@ -26,7 +26,8 @@ pub(crate) type Done = Box<dyn FnOnce(Result<Started, String>) + Send>;
 
 /// A kind of container.
 pub(crate) trait Placement: Send + Sync {
-    /// Starts a component, here or elsewhere; calls `done` from any thread, maybe before it returns.
+    /// Starts a component, here or elsewhere; calls `done` from any thread, maybe before it
+    /// returns.
     fn start(&self, order: Order, done: Done);
 }
 
@@ -50,13 +51,15 @@ pub(crate) fn instantiate(
     request: &LoadNode_Request,
 ) -> Result<Box<dyn Component>, String> {
     let options = request::node_options(request)?;
-    let constructor = loader::constructor(library, &request.plugin_name).map_err(|e| refusal(&e))?;
+    let constructor =
+        loader::constructor(library, &request.plugin_name).map_err(|e| refusal(&e))?;
     match catch_unwind(AssertUnwindSafe(|| constructor(context, options))) {
         Ok(Ok(component)) => Ok(component),
         Ok(Err(error)) => Err(format!("Component constructor threw an exception: {error}")),
-        Err(payload) => {
-            Err(format!("Component constructor threw an exception: it panicked: {}", panic_text(&*payload)))
-        }
+        Err(payload) => Err(format!(
+            "Component constructor threw an exception: it panicked: {}",
+            panic_text(&*payload)
+        )),
     }
 }
 

@@ -1,7 +1,9 @@
-//! A process for each component: what one of them does to itself, an abort or a wild pointer, the others survive.
+//! A process for each component: what one of them does to itself, an abort or a wild pointer, the
+//! others survive.
 //!
-//! The container starts itself again for each component ([`child`]) and talks with it over a socket that is the child's
-//! standard input ([`wire`]). Its end, seen from either side, is the word to end.
+//! The container starts itself again for each component ([`child`]) and talks with it over a socket
+//! that is the child's standard input ([`wire`]). Its end, seen from either side, is the word to
+//! end.
 
 pub(crate) mod child;
 mod supervisor;

@@ -5,7 +5,8 @@ use feros::msgs::composition_interfaces::srv::LoadNode_Request;
 use feros::msgs::rcl_interfaces::msg::Parameter;
 use feros::{Arguments, LogLevel, NodeOptions, ParameterValue};
 
-/// Options for the node of a component: without the container's own arguments, with what the request says.
+/// Options for the node of a component: without the container's own arguments, with what the
+/// request says.
 pub(crate) fn node_options(request: &LoadNode_Request) -> Result<NodeOptions, String> {
     let mut rules = request.remap_rules.clone();
     if !request.node_name.is_empty() {
@@ -35,8 +36,8 @@ fn with_extra_argument(options: NodeOptions, argument: &Parameter) -> Result<Nod
         "forward_global_arguments" => options.use_global_arguments(value()?),
         "enable_rosout" => options.enable_rosout(value()?),
         "use_intra_process_comms" => options.use_intra_process_comms(value()?),
-        // Known to stock containers and without meaning here: Feros has no topic statistics, no thread for the clock and no
-        // logger service of a node's own.
+        // Known to stock containers and without meaning here: Feros has no topic statistics, no
+        // thread for the clock and no logger service of a node's own.
         "enable_topic_statistics" | "use_clock_thread" | "enable_logger_service" => {
             value()?;
             options
@@ -91,7 +92,8 @@ mod tests {
             let error = node_options(&extra(name, ParameterValue::Integer(1))).unwrap_err();
             assert_eq!(error, format!("Extra component argument '{name}' must be a boolean"));
         }
-        let error = node_options(&extra("use_intra_proces_comms", ParameterValue::Bool(true))).unwrap_err();
+        let error =
+            node_options(&extra("use_intra_proces_comms", ParameterValue::Bool(true))).unwrap_err();
         assert!(
             error.starts_with("Extra component argument 'use_intra_proces_comms' is not known"),
             "{error}"
@@ -100,7 +102,8 @@ mod tests {
 
     #[test]
     fn a_bad_remap_rule_is_named() {
-        let request = LoadNode_Request { remap_rules: vec!["nonsense".into()], ..Default::default() };
+        let request =
+            LoadNode_Request { remap_rules: vec!["nonsense".into()], ..Default::default() };
         let error = node_options(&request).unwrap_err();
         assert!(error.contains("nonsense"), "{error}");
     }

@@ -1,4 +1,5 @@
-//! When a failed component is started again: after a pause that doubles with each failure, and begins anew after a good run.
+//! When a failed component is started again: after a pause that doubles with each failure, and
+//! begins anew after a good run.
 
 use std::time::Duration;
 
@@ -27,7 +28,8 @@ pub enum RestartPolicy {
 pub(crate) struct Failures(u32);
 
 impl Failures {
-    /// Counts a failure after a run of this length; the pause before the next start, if there is to be one.
+    /// Counts a failure after a run of this length; the pause before the next start, if there is to
+    /// be one.
     pub(crate) fn next_pause(&mut self, policy: RestartPolicy, ran: Duration) -> Option<Duration> {
         if ran >= RECOVERED {
             self.0 = 0;

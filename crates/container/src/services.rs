@@ -1,10 +1,11 @@
-//! The services of a container, as rclcpp's have them, and one of our own that tells how the components fare.
+//! The services of a container, as rclcpp's have them, and one of our own that tells how the
+//! components fare.
 
 use std::sync::Arc;
 
 use feros::msgs::composition_interfaces::srv::{
-    ListNodes, ListNodes_Request, ListNodes_Response, LoadNode, LoadNode_Request, LoadNode_Response,
-    UnloadNode, UnloadNode_Request, UnloadNode_Response,
+    ListNodes, ListNodes_Request, ListNodes_Response, LoadNode, LoadNode_Request,
+    LoadNode_Response, UnloadNode, UnloadNode_Request, UnloadNode_Response,
 };
 use feros::msgs::std_srvs::srv::{Trigger, Trigger_Request, Trigger_Response};
 use feros::{CreateError, Node, PublishError, QosProfile, Responder, Service, ServiceOptions};
@@ -38,7 +39,9 @@ impl Services {
                         unique_id: loaded.unique_id,
                         ..LoadNode_Response::default()
                     },
-                    Err(error_message) => LoadNode_Response { error_message, ..LoadNode_Response::default() },
+                    Err(error_message) => {
+                        LoadNode_Response { error_message, ..LoadNode_Response::default() }
+                    }
                 };
                 report(responder.send(&response));
             };
@@ -55,8 +58,11 @@ impl Services {
         };
         let listing = manager.clone();
         let list = move |_: ListNodes_Request| {
-            let (unique_ids, full_node_names) =
-                listing.list().into_iter().map(|loaded| (loaded.unique_id, loaded.full_node_name)).unzip();
+            let (unique_ids, full_node_names) = listing
+                .list()
+                .into_iter()
+                .map(|loaded| (loaded.unique_id, loaded.full_node_name))
+                .unzip();
             ListNodes_Response { full_node_names, unique_ids }
         };
         let telling = manager.clone();

@@ -1,8 +1,9 @@
-//! Builds Cyclone DDS as a static library: copies the source that the crate `cyclonedds-src` carries, applies the small
-//! change of `patch.rs`, runs CMake, and compiles our shim beside it.
+//! Builds Cyclone DDS as a static library: copies the source that the crate `cyclonedds-src`
+//! carries, applies the small change of `patch.rs`, runs CMake, and compiles our shim beside it.
 //!
-//! Crates that depend on this one find the installed headers and library as `DEP_FEROS_DDSC_INCLUDE`,
-//! `DEP_FEROS_DDSC_LIB` and the shim's own header directory as `DEP_FEROS_DDSC_SHIM` in their build scripts.
+//! Crates that depend on this one find the installed headers and library as
+//! `DEP_FEROS_DDSC_INCLUDE`, `DEP_FEROS_DDSC_LIB` and the shim's own header directory as
+//! `DEP_FEROS_DDSC_SHIM` in their build scripts.
 
 mod patch;
 
@@ -10,7 +11,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio, exit};
 use std::{env, fs, io};
 
-/// The parts of the source tree that the library needs; the rest (documents, examples, tests) is not copied.
+/// The parts of the source tree that the library needs; the rest (documents, examples, tests) is
+/// not copied.
 const NEEDED: &[&str] = &[
     "CMakeLists.txt",
     "CMakeCPack.cmake",
@@ -40,7 +42,8 @@ fn main() {
 
 fn run() -> Result<(), String> {
     require_tools()?;
-    let out = PathBuf::from(env::var_os("OUT_DIR").ok_or("OUT_DIR is not set: run this through cargo")?);
+    let out =
+        PathBuf::from(env::var_os("OUT_DIR").ok_or("OUT_DIR is not set: run this through cargo")?);
     let source = out.join("source");
     copy_source(&cyclonedds_src::source_dir(), &source)?;
     let installed = build_library(&source);
@@ -51,7 +54,10 @@ fn run() -> Result<(), String> {
     build_shim(&include)?;
     println!("cargo::metadata=include={}", include.display());
     println!("cargo::metadata=lib={}", lib.display());
-    println!("cargo::metadata=shim={}", Path::new(env!("CARGO_MANIFEST_DIR")).join("shim").display());
+    println!(
+        "cargo::metadata=shim={}",
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("shim").display()
+    );
     println!("cargo::rustc-link-search=native={}", lib.display());
     println!("cargo::rustc-link-lib=static=ddsc");
     let target_os = env::var("CARGO_CFG_TARGET_OS").unwrap_or_default();
@@ -93,7 +99,12 @@ fn require_tools() -> Result<(), String> {
 }
 
 fn runs(program: &str) -> bool {
-    Command::new(program).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok()
+    Command::new(program)
+        .arg("--version")
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status()
+        .is_ok()
 }
 
 fn copy_source(from: &Path, to: &Path) -> Result<(), String> {
@@ -125,7 +136,8 @@ fn stub_tests(to: &Path) -> io::Result<()> {
     write_if_changed(&to.join("CMakeLists.txt"), b"# left out: tests are not built\n")
 }
 
-/// Keeps the time stamp of unchanged files, so that a rerun of this script does not compile everything again.
+/// Keeps the time stamp of unchanged files, so that a rerun of this script does not compile
+/// everything again.
 fn write_if_changed(path: &Path, content: &[u8]) -> io::Result<()> {
     if fs::read(path).is_ok_and(|existing| existing == content) {
         return Ok(());
@@ -164,7 +176,13 @@ fn build_library(source: &Path) -> PathBuf {
 
 fn build_shim(include: &Path) -> Result<(), String> {
     cc::Build::new()
-        .files(["shim/pool.c", "shim/sample.c", "shim/inline_qos.c", "shim/interfaces.c", "shim/layout.c"])
+        .files([
+            "shim/pool.c",
+            "shim/sample.c",
+            "shim/inline_qos.c",
+            "shim/interfaces.c",
+            "shim/layout.c",
+        ])
         .include(include)
         // The installed headers' layouts depend on it, and the library is built with it.
         .define("NDEBUG", None)

@@ -1,31 +1,39 @@
-//! The change that Feros makes to Cyclone DDS, as anchored edits: each must fit its file exactly as often as it says, or
-//! the build fails. So a new upstream version can never be built without the change, or with half of it.
+//! The change that Feros makes to Cyclone DDS, as anchored edits: each must fit its file exactly as
+//! often as it says, or the build fails. So a new upstream version can never be built without the
+//! change, or with half of it.
 //!
-//! What it adds: two last, optional serdata operations, `add_inline_qos`, called where DATA and DATA_FRAG are made
-//! (services need the request's identity there), and `received_from`, which tells a received sample its writer and number (a
-//! packet's own header does not: participants of one process share packets); and the participant's GUID in endpoint
-//! discovery (stock ROS 2 tools need it to name the node of an endpoint).
+//! What it adds: two last, optional serdata operations, `add_inline_qos`, called where DATA and
+//! DATA_FRAG are made (services need the request's identity there), and `received_from`, which
+//! tells a received sample its writer and number (a packet's own header does not: participants of
+//! one process share packets); and the participant's GUID in endpoint discovery (stock ROS 2 tools
+//! need it to name the node of an endpoint).
 //!
-//! What it repairs: with several participants in one process, the discovery readers of all but one skip what a new remote
-//! participant already announced, trusting that one to receive it. When that one is deleted meanwhile, the others never learn
-//! of those endpoints. They now skip it only once it has been received. And a reliable volatile reader takes all
-//! that a Fast DDS writer has sent by its first heartbeat for history, also what it sent to this very reader and is still
-//! under way, in fragments or lost: requests of a service, or a first image, never arrived. It is awaited now.
+//! What it repairs: with several participants in one process, the discovery readers of all but one
+//! skip what a new remote participant already announced, trusting that one to receive it. When that
+//! one is deleted meanwhile, the others never learn of those endpoints. They now skip it only once
+//! it has been received. And a reliable volatile reader takes all that a Fast DDS writer has sent
+//! by its first heartbeat for history, also what it sent to this very reader and is still under
+//! way, in fragments or lost: requests of a service, or a first image, never arrived. It is awaited
+//! now.
 //!
-//! Looking at matches copied the other side's QoS without the lock under which discovery replaces its USER_DATA, and waited for
-//! a write that waits for room. It takes the lock of the QoS now, and pins the entity instead of locking it.
+//! Looking at matches copied the other side's QoS without the lock under which discovery replaces
+//! its USER_DATA, and waited for a write that waits for room. It takes the lock of the QoS now, and
+//! pins the entity instead of locking it.
 //!
-//! What it opens: waiting for the acknowledgement of one reader. The engine can do that, but offers only to wait for all, among
-//! them killed ones until they are forgotten. It asks the reader now: as long as samples follow each other within a few
-//! milliseconds, the engine asks nobody.
+//! What it opens: waiting for the acknowledgement of one reader. The engine can do that, but offers
+//! only to wait for all, among them killed ones until they are forgotten. It asks the reader now:
+//! as long as samples follow each other within a few milliseconds, the engine asks nobody.
 //!
-//! What it saves: the engine keeps the key of each endpoint that it knows, ours and others', twice for as long as that lives; and
-//! with the one the whole announcement, with the other room for a whole QoS. Now it keeps the keys, 0.7 KB less an endpoint.
+//! What it saves: the engine keeps the key of each endpoint that it knows, ours and others', twice
+//! for as long as that lives; and with the one the whole announcement, with the other room for a
+//! whole QoS. Now it keeps the keys, 0.7 KB less an endpoint.
 //!
-//! What it adapts: time and inline QoS go with every fragment, not only with the first. Fast DDS takes both from whichever
-//! comes first, and where that was another, a client took the large reply to its request for that to somebody else's. And a
-//! reader that missed a writer's first heartbeat asks for one with an empty ACKNACK. Fast DDS answers at once only when that
-//! has base 0 and a count above 0; otherwise it waits for its period of one to three seconds, in which stock nodes are unknown.
+//! What it adapts: time and inline QoS go with every fragment, not only with the first. Fast DDS
+//! takes both from whichever comes first, and where that was another, a client took the large reply
+//! to its request for that to somebody else's. And a reader that missed a writer's first heartbeat
+//! asks for one with an empty ACKNACK. Fast DDS answers at once only when that has base 0 and a
+//! count above 0; otherwise it waits for its period of one to three seconds, in which stock nodes
+//! are unknown.
 
 use std::path::Path;
 use std::sync::Mutex;
@@ -248,7 +256,8 @@ pub(crate) fn apply(file: &Path, content: Vec<u8>) -> Result<Vec<u8>, String> {
     if !EDITS.iter().any(|edit| file == Path::new(edit.file)) {
         return Ok(content);
     }
-    let mut text = String::from_utf8(content).map_err(|_| format!("{} is not UTF-8", file.display()))?;
+    let mut text =
+        String::from_utf8(content).map_err(|_| format!("{} is not UTF-8", file.display()))?;
     for (index, edit) in EDITS.iter().enumerate().filter(|(_, edit)| file == Path::new(edit.file)) {
         let found = text.matches(edit.anchor).count();
         if found != edit.times {

@@ -1,11 +1,12 @@
 //! Cyclone DDS 11, built from source with the small change that Feros needs, and bound by hand.
 //!
-//! Only what the Feros engine uses is declared here, so no libclang is needed. Structs of the public C API that are
-//! repeated are checked by `shim/layout.c` when this crate is built; samples and everything private to Cyclone DDS stay
-//! behind `shim/feros_shim.h`. Names and meanings are those of `dds.h`.
+//! Only what the Feros engine uses is declared here, so no libclang is needed. Structs of the
+//! public C API that are repeated are checked by `shim/layout.c` when this crate is built; samples
+//! and everything private to Cyclone DDS stay behind `shim/feros_shim.h`. Names and meanings are
+//! those of `dds.h`.
 //!
-//! Build scripts of dependent crates find headers and library as `DEP_FEROS_DDSC_INCLUDE`, `DEP_FEROS_DDSC_LIB` and
-//! `DEP_FEROS_DDSC_SHIM`.
+//! Build scripts of dependent crates find headers and library as `DEP_FEROS_DDSC_INCLUDE`,
+//! `DEP_FEROS_DDSC_LIB` and `DEP_FEROS_DDSC_SHIM`.
 #![allow(missing_docs, reason = "the C headers document these names")]
 #![allow(non_camel_case_types, reason = "the names of the C API are kept")]
 
@@ -147,8 +148,10 @@ pub struct dds_liveliness_changed_status_t {
 
 pub type on_data_available_fn = unsafe extern "C" fn(dds_entity_t, *mut c_void);
 pub type on_matched_fn = unsafe extern "C" fn(dds_entity_t, matched_status_t, *mut c_void);
-pub type on_incompatible_qos_fn = unsafe extern "C" fn(dds_entity_t, incompatible_qos_status_t, *mut c_void);
-pub type on_deadline_missed_fn = unsafe extern "C" fn(dds_entity_t, deadline_missed_status_t, *mut c_void);
+pub type on_incompatible_qos_fn =
+    unsafe extern "C" fn(dds_entity_t, incompatible_qos_status_t, *mut c_void);
+pub type on_deadline_missed_fn =
+    unsafe extern "C" fn(dds_entity_t, deadline_missed_status_t, *mut c_void);
 pub type on_liveliness_lost_fn =
     unsafe extern "C" fn(dds_entity_t, dds_liveliness_lost_status_t, *mut c_void);
 pub type on_liveliness_changed_fn =
@@ -221,13 +224,22 @@ unsafe extern "C" {
         listener: *mut dds_listener_t,
         f: Option<on_incompatible_qos_fn>,
     );
-    pub fn dds_lset_offered_deadline_missed(listener: *mut dds_listener_t, f: Option<on_deadline_missed_fn>);
+    pub fn dds_lset_offered_deadline_missed(
+        listener: *mut dds_listener_t,
+        f: Option<on_deadline_missed_fn>,
+    );
     pub fn dds_lset_requested_deadline_missed(
         listener: *mut dds_listener_t,
         f: Option<on_deadline_missed_fn>,
     );
-    pub fn dds_lset_liveliness_lost(listener: *mut dds_listener_t, f: Option<on_liveliness_lost_fn>);
-    pub fn dds_lset_liveliness_changed(listener: *mut dds_listener_t, f: Option<on_liveliness_changed_fn>);
+    pub fn dds_lset_liveliness_lost(
+        listener: *mut dds_listener_t,
+        f: Option<on_liveliness_lost_fn>,
+    );
+    pub fn dds_lset_liveliness_changed(
+        listener: *mut dds_listener_t,
+        f: Option<on_liveliness_changed_fn>,
+    );
 
     pub fn dds_create_qos() -> *mut dds_qos_t;
     pub fn dds_delete_qos(qos: *mut dds_qos_t);
@@ -251,7 +263,11 @@ unsafe extern "C" {
     pub fn dds_qset_writer_data_lifecycle(qos: *mut dds_qos_t, autodispose: bool);
     pub fn dds_qset_ignorelocal(qos: *mut dds_qos_t, kind: i32);
     pub fn dds_qset_data_representation(qos: *mut dds_qos_t, n: u32, values: *const i16);
-    pub fn dds_qget_userdata(qos: *const dds_qos_t, value: *mut *mut c_void, size: *mut usize) -> bool;
+    pub fn dds_qget_userdata(
+        qos: *const dds_qos_t,
+        value: *mut *mut c_void,
+        size: *mut usize,
+    ) -> bool;
     pub fn dds_qget_durability(qos: *const dds_qos_t, kind: *mut i32) -> bool;
     pub fn dds_qget_history(qos: *const dds_qos_t, kind: *mut i32, depth: *mut i32) -> bool;
     pub fn dds_qget_reliability(
@@ -261,7 +277,11 @@ unsafe extern "C" {
     ) -> bool;
     pub fn dds_qget_deadline(qos: *const dds_qos_t, deadline: *mut dds_duration_t) -> bool;
     pub fn dds_qget_lifespan(qos: *const dds_qos_t, lifespan: *mut dds_duration_t) -> bool;
-    pub fn dds_qget_liveliness(qos: *const dds_qos_t, kind: *mut i32, lease: *mut dds_duration_t) -> bool;
+    pub fn dds_qget_liveliness(
+        qos: *const dds_qos_t,
+        kind: *mut i32,
+        lease: *mut dds_duration_t,
+    ) -> bool;
 
     pub fn dds_take(
         reader: dds_entity_t,
@@ -270,7 +290,11 @@ unsafe extern "C" {
         size: usize,
         max: u32,
     ) -> dds_return_t;
-    pub fn dds_return_loan(reader: dds_entity_t, samples: *mut *mut c_void, count: i32) -> dds_return_t;
+    pub fn dds_return_loan(
+        reader: dds_entity_t,
+        samples: *mut *mut c_void,
+        count: i32,
+    ) -> dds_return_t;
     pub fn dds_get_matched_subscriptions(
         writer: dds_entity_t,
         handles: *mut dds_instance_handle_t,

@@ -6,8 +6,9 @@ use feros_cyclonedds_sys::{feros_find_related_identity, feros_identity};
 fn find(list: &[u8], little_endian: bool) -> Option<feros_identity> {
     let mut out = feros_identity::default();
     // SAFETY: pointer and size describe `list`, and `out` is valid for writing.
-    let found =
-        unsafe { feros_find_related_identity(list.as_ptr(), list.len(), little_endian, &raw mut out) };
+    let found = unsafe {
+        feros_find_related_identity(list.as_ptr(), list.len(), little_endian, &raw mut out)
+    };
     found.then_some(out)
 }
 

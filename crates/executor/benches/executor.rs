@@ -1,13 +1,13 @@
-//! What the executor costs: the hand-over of one event to a sleeping thread beside a bare futex that does the same, and
-//! one event among idle entities.
+//! What the executor costs: the hand-over of one event to a sleeping thread beside a bare futex
+//! that does the same, and one event among idle entities.
 //!
 //! `cargo bench -p feros-executor`
 #![allow(missing_docs, clippy::unwrap_used)]
 
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use feros_executor::{
-    Builder, Clock, Deadline, DoorbellMemory, Entity, Executor, Fair, Priority, Progress, Ringer, Ros,
-    Sequence, Slot, SteadyClock, Timer,
+    Builder, Clock, Deadline, DoorbellMemory, Entity, Executor, Fair, Priority, Progress, Ringer,
+    Ros, Sequence, Slot, SteadyClock, Timer,
 };
 use mapped::Mapped;
 use rustix::thread::{CpuSet, futex, sched_getaffinity, sched_setaffinity};
@@ -77,7 +77,8 @@ fn by_futex(back: &Arc<Bare>, cpu: usize) -> Means {
     }
 }
 
-/// `outside`: what rings, instead of the entity's ringer. `is_observed`: other processes are told that they may ring.
+/// `outside`: what rings, instead of the entity's ringer. `is_observed`: other processes are told
+/// that they may ring.
 fn by_executor(
     name: &'static str,
     executor: Executor,
@@ -123,12 +124,14 @@ fn run_on(cpu: usize) {
     sched_setaffinity(None, &set).unwrap();
 }
 
-/// Round trips between this thread and another: there by the means under test, back by a bare futex in all cases.
+/// Round trips between this thread and another: there by the means under test, back by a bare futex
+/// in all cases.
 ///
-/// They take turns in short batches, so that whatever else the host does hits all alike. What is printed is the whole
-/// round trip, and what the way there costs when half of the bare median is the way back. Threads are bound to cores,
-/// because where the kernel happens to place them makes more of a difference than anything measured here: one core is
-/// the work of the hand-over alone; two cores add that the other core wakes up.
+/// They take turns in short batches, so that whatever else the host does hits all alike. What is
+/// printed is the whole round trip, and what the way there costs when half of the bare median is
+/// the way back. Threads are bound to cores, because where the kernel happens to place them makes
+/// more of a difference than anything measured here: one core is the work of the hand-over alone;
+/// two cores add that the other core wakes up.
 fn hand_over(_: &mut Criterion) {
     let allowed = sched_getaffinity(None).unwrap();
     let cores = (0..CpuSet::MAX_CPU).filter(|&cpu| allowed.is_set(cpu)).take(2).collect::<Vec<_>>();
@@ -145,15 +148,37 @@ fn hand_over_to(cpu: usize, placement: &str) {
     const BATCH: usize = 50;
     let back = Arc::new(Bare::default());
     let [unheard, observed, rung_outside] = [(); 3].map(|()| Mapped::new());
-    let with_doorbell = |memory: &Arc<Mapped>| Executor::with_doorbell(memory.clone(), Fair::default());
+    let with_doorbell =
+        |memory: &Arc<Mapped>| Executor::with_doorbell(memory.clone(), Fair::default());
     let outside = rung_outside.again();
     let mut all = [
         by_futex(&back, cpu),
         by_executor("executor, private doorbell", Executor::new(), None, false, &back, cpu),
         by_executor("crew of two", Executor::builder().threads(2).build(), None, false, &back, cpu),
-        by_executor("shared doorbell, none told of it", with_doorbell(&unheard), None, false, &back, cpu),
-        by_executor("shared doorbell, others told", with_doorbell(&observed), None, true, &back, cpu),
-        by_executor("rung from outside", with_doorbell(&rung_outside), Some(outside), true, &back, cpu),
+        by_executor(
+            "shared doorbell, none told of it",
+            with_doorbell(&unheard),
+            None,
+            false,
+            &back,
+            cpu,
+        ),
+        by_executor(
+            "shared doorbell, others told",
+            with_doorbell(&observed),
+            None,
+            true,
+            &back,
+            cpu,
+        ),
+        by_executor(
+            "rung from outside",
+            with_doorbell(&rung_outside),
+            Some(outside),
+            true,
+            &back,
+            cpu,
+        ),
     ];
     let mut seen = 0;
     for _ in 0..BATCHES {
@@ -166,7 +191,10 @@ fn hand_over_to(cpu: usize, placement: &str) {
             }
         }
     }
-    println!("hand-over between two threads on {placement}, {} interleaved round trips:", BATCHES * BATCH);
+    println!(
+        "hand-over between two threads on {placement}, {} interleaved round trips:",
+        BATCHES * BATCH
+    );
     let mut one_way = 0.0;
     for Means { name, stop, mut nanos, .. } in all {
         stop();
@@ -177,7 +205,9 @@ fn hand_over_to(cpu: usize, placement: &str) {
             one_way = median / 2.0;
         }
         let ratio = (median - one_way) / one_way;
-        println!("  {name:33} median {median:6.2} us, p99 {p99:6.2} us; one way {ratio:.2} x the bare futex");
+        println!(
+            "  {name:33} median {median:6.2} us, p99 {p99:6.2} us; one way {ratio:.2} x the bare futex"
+        );
     }
 }
 
@@ -190,7 +220,9 @@ fn among_idle(criterion: &mut Criterion) {
             let executor = Executor::new();
             for _ in 0..idle {
                 let entity = match kind {
-                    "timers" => Timer::periodic(Arc::clone(&clock), Duration::from_secs(3_600), |_| {}).1,
+                    "timers" => {
+                        Timer::periodic(Arc::clone(&clock), Duration::from_secs(3_600), |_| {}).1
+                    }
                     _ => Entity::new(&Ringer::new(), || Progress::Done),
                 };
                 executor.add(entity).unwrap().keep();
@@ -220,8 +252,9 @@ fn among_idle(criterion: &mut Criterion) {
     }
 }
 
-/// Events per second of one core with empty callbacks, each rung and executed, for every policy and with a crew of two. The
-/// numbers of idle entities take turns, so that whatever else the host does hits all alike; the median counts.
+/// Events per second of one core with empty callbacks, each rung and executed, for every policy and
+/// with a crew of two. The numbers of idle entities take turns, so that whatever else the host does
+/// hits all alike; the median counts.
 fn event_rates(_: &mut Criterion) {
     const IDLE: [usize; 5] = [0, 1, 10, 100, 1_000];
     const EVENTS: u64 = 100_000;
@@ -239,7 +272,9 @@ fn event_rates(_: &mut Criterion) {
         let mut nanos = IDLE.map(|_| Vec::new());
         for _ in 0..15 {
             for (nanos, idle) in nanos.iter_mut().zip(IDLE) {
-                nanos.push(feros_executor::events_take(make(), idle, EVENTS).unwrap().as_nanos() as u64);
+                nanos
+                    .push(feros_executor::events_take(make(), idle, EVENTS).unwrap().as_nanos()
+                        as u64);
             }
         }
         let rates = nanos.map(|mut nanos| {

@@ -1,4 +1,5 @@
-//! What an executor knows of an entity besides its work: everything that a policy or a callback group goes by.
+//! What an executor knows of an entity besides its work: everything that a policy or a callback
+//! group goes by.
 
 use crate::sync::Arc;
 use std::fmt;
@@ -27,18 +28,21 @@ pub struct Attributes {
     pub kind: Kind,
     /// How urgent it is, the higher the more; [`Priority`](crate::Priority) goes by it.
     pub priority: i32,
-    /// How long after becoming ready it has to be executed; [`Deadline`](crate::Deadline) goes by it.
+    /// How long after becoming ready it has to be executed; [`Deadline`](crate::Deadline) goes by
+    /// it.
     pub deadline: Option<Duration>,
     /// Its place in a [`Sequence`](crate::Sequence), the lowest first.
     pub position: Option<u32>,
-    /// The group of which one entity at a time is executed. Without one, or with several executors, it may overlap with
-    /// all others; with itself no entity ever does.
+    /// The group of which one entity at a time is executed. Without one, or with several executors,
+    /// it may overlap with all others; with itself no entity ever does.
     pub group: Option<ExclusiveGroup>,
 }
 
-/// Entities that never overlap, however many threads spin their executor. Clones are the same group.
+/// Entities that never overlap, however many threads spin their executor. Clones are the same
+/// group.
 ///
-/// It holds among entities of one executor. Belonging to a group costs nothing where one thread spins.
+/// It holds among entities of one executor. Belonging to a group costs nothing where one thread
+/// spins.
 #[derive(Clone, Default)]
 pub struct ExclusiveGroup(Arc<Identity>);
 

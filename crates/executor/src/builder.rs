@@ -33,17 +33,23 @@ pub(crate) struct Settings {
 
 impl Default for Builder {
     fn default() -> Self {
-        let settings =
-            Settings { threads: 1, is_frozen: false, name: "feros-spin".to_owned(), realtime: None };
+        let settings = Settings {
+            threads: 1,
+            is_frozen: false,
+            name: "feros-spin".to_owned(),
+            realtime: None,
+        };
         Self { policy: Box::new(Fair::default()), doorbell: None, settings }
     }
 }
 
 impl Builder {
-    /// This many threads execute: the one that calls a spin function, and helpers that it has meanwhile. Zero means one for
-    /// each processor that the process may use, at least two. A [serial](Policy::is_serial) policy makes it one.
+    /// This many threads execute: the one that calls a spin function, and helpers that it has
+    /// meanwhile. Zero means one for each processor that the process may use, at least two. A
+    /// [serial](Policy::is_serial) policy makes it one.
     pub fn threads(mut self, threads: usize) -> Self {
-        let processors = || std::thread::available_parallelism().map_or(2, |count| count.get().max(2));
+        let processors =
+            || std::thread::available_parallelism().map_or(2, |count| count.get().max(2));
         self.settings.threads = if threads == 0 { processors() } else { threads };
         self
     }
@@ -54,21 +60,22 @@ impl Builder {
         self
     }
 
-    /// The name of the helpers, which is followed by their number. The kernel shows the first 15 bytes of it.
+    /// The name of the helpers, which is followed by their number. The kernel shows the first 15
+    /// bytes of it.
     pub fn name(mut self, name: &str) -> Self {
         name.clone_into(&mut self.settings.name);
         self
     }
 
-    /// What threads that spin are to the system's scheduler. Each is made so when it begins to spin, the calling one too,
-    /// and stays so.
+    /// What threads that spin are to the system's scheduler. Each is made so when it begins to
+    /// spin, the calling one too, and stays so.
     pub fn realtime(mut self, realtime: RealtimeConfig) -> Self {
         self.settings.realtime = Some(realtime);
         self
     }
 
-    /// Nothing is added after the executor has begun to spin for the first time ([`AddError::Frozen`]): whatever it will
-    /// ever execute is known then.
+    /// Nothing is added after the executor has begun to spin for the first time
+    /// ([`AddError::Frozen`]): whatever it will ever execute is known then.
     ///
     /// [`AddError::Frozen`]: crate::AddError::Frozen
     pub fn frozen(mut self) -> Self {
@@ -76,9 +83,10 @@ impl Builder {
         self
     }
 
-    /// Other processes can ring, too, at the doorbell in `memory`, which is emptied first. What they write there costs
-    /// executions that find nothing at worst; rings from this process do not depend on it. They are heard while they
-    /// are told an entity's place: [`Ringer::on_move`](crate::Ringer::on_move).
+    /// Other processes can ring, too, at the doorbell in `memory`, which is emptied first. What
+    /// they write there costs executions that find nothing at worst; rings from this process do not
+    /// depend on it. They are heard while they are told an entity's place:
+    /// [`Ringer::on_move`](crate::Ringer::on_move).
     pub fn doorbell(mut self, memory: Arc<dyn DoorbellMemory>) -> Self {
         self.doorbell = Some(memory);
         self

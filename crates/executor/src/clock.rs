@@ -1,8 +1,8 @@
-//! Clocks: the steady clock, the system's clock, and ROS time, which follows the system's clock until simulated time is
-//! turned on and then stands still until it is told a new time.
+//! Clocks: the steady clock, the system's clock, and ROS time, which follows the system's clock
+//! until simulated time is turned on and then stands still until it is told a new time.
 //!
-//! A clock that has to be told never makes anybody poll: it tells its watchers, one per executor that has timers on
-//! it, and each of them looks at its earliest deadline.
+//! A clock that has to be told never makes anybody poll: it tells its watchers, one per executor
+//! that has timers on it, and each of them looks at its earliest deadline.
 
 use crate::sync::{Arc, AtomicBool, AtomicI64, Mutex, Ordering, Weak, lock};
 use rustix::time::{ClockId, clock_gettime};
@@ -17,7 +17,8 @@ pub struct Time {
 }
 
 impl Time {
-    /// The clock's epoch. ROS time is zero while simulated time is on and none has been received yet.
+    /// The clock's epoch. ROS time is zero while simulated time is on and none has been received
+    /// yet.
     pub const ZERO: Self = Self { nanos: 0 };
 
     /// The time `nanos` nanoseconds after the epoch (before it if negative).
@@ -58,18 +59,20 @@ pub(crate) fn saturating_nanos(duration: Duration) -> i64 {
 
 /// A source of time for timers.
 ///
-/// `now` is called once per turn of an executor with timers on the clock, so it has to be cheap; it must not block.
+/// `now` is called once per turn of an executor with timers on the clock, so it has to be cheap; it
+/// must not block.
 pub trait Clock: Send + Sync {
     /// The time on this clock.
     fn now(&self) -> Time;
 
-    /// Whether the clock stands still until it is told (simulated time is on) rather than running by itself.
+    /// Whether the clock stands still until it is told (simulated time is on) rather than running
+    /// by itself.
     fn is_simulated(&self) -> bool {
         false
     }
 
-    /// Registers who is to be told of every change that is not the mere passing of time. Clocks that run by
-    /// themselves need not keep it.
+    /// Registers who is to be told of every change that is not the mere passing of time. Clocks
+    /// that run by themselves need not keep it.
     fn watch(&self, watcher: Weak<dyn TimeWatcher>) {
         drop(watcher);
     }
@@ -86,13 +89,16 @@ pub trait TimeWatcher: Send + Sync {
 pub struct TimeChange {
     /// The clock's time just before.
     pub before: Time,
-    /// The clock's time just after. Earlier than `before` if time jumped back, as when a recording starts over.
+    /// The clock's time just after. Earlier than `before` if time jumped back, as when a recording
+    /// starts over.
     pub after: Time,
-    /// Simulated time was turned on or off, so that `before` and `after` come from different sources.
+    /// Simulated time was turned on or off, so that `before` and `after` come from different
+    /// sources.
     pub source_changed: bool,
 }
 
-/// Time since some point in the past (on Linux the boot), never set, not running while the host is suspended.
+/// Time since some point in the past (on Linux the boot), never set, not running while the host is
+/// suspended.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SteadyClock;
 
@@ -102,8 +108,8 @@ impl Clock for SteadyClock {
     }
 }
 
-/// The host's wall time, since 1970. It may be set while timers wait: they then fire late by at most their wait,
-/// because a sleep lasts as long as was computed when it began.
+/// The host's wall time, since 1970. It may be set while timers wait: they then fire late by at
+/// most their wait, because a sleep lasts as long as was computed when it began.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SystemClock;
 
@@ -118,7 +124,8 @@ fn read(id: ClockId) -> Time {
     Time::from_nanos(time.tv_sec.saturating_mul(1_000_000_000).saturating_add(time.tv_nsec))
 }
 
-/// ROS time: the system's wall time, or, once simulated time is on, what [`RosClock::set_time`] was last told.
+/// ROS time: the system's wall time, or, once simulated time is on, what [`RosClock::set_time`] was
+/// last told.
 #[derive(Default)]
 pub struct RosClock {
     simulated: AtomicBool,
@@ -141,8 +148,8 @@ impl RosClock {
         clock
     }
 
-    /// Turns simulated time on or off. Timers keep the rest of their wait across the change, unless either time is
-    /// zero, that is, not known yet.
+    /// Turns simulated time on or off. Timers keep the rest of their wait across the change, unless
+    /// either time is zero, that is, not known yet.
     pub fn set_simulated(&self, on: bool) {
         let before = self.now();
         if self.simulated.swap(on, Ordering::AcqRel) != on {
@@ -150,10 +157,12 @@ impl RosClock {
         }
     }
 
-    /// Sets the simulated time. It is kept for later, and nobody is told, while simulated time is off.
+    /// Sets the simulated time. It is kept for later, and nobody is told, while simulated time is
+    /// off.
     ///
-    /// Executors that have a timer whose deadline has come by this are woken; the others sleep on. To be called by one
-    /// thread at a time: watchers would hear of two concurrent changes in any order.
+    /// Executors that have a timer whose deadline has come by this are woken; the others sleep on.
+    /// To be called by one thread at a time: watchers would hear of two concurrent changes in any
+    /// order.
     pub fn set_time(&self, time: Time) {
         let before = Time::from_nanos(self.simulated_nanos.swap(time.as_nanos(), Ordering::AcqRel));
         if self.is_simulated() && before != time {
@@ -191,7 +200,10 @@ impl Clock for RosClock {
 
 impl fmt::Debug for RosClock {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("RosClock").field("now", &self.now()).field("simulated", &self.is_simulated()).finish()
+        f.debug_struct("RosClock")
+            .field("now", &self.now())
+            .field("simulated", &self.is_simulated())
+            .finish()
     }
 }
 
@@ -228,8 +240,11 @@ mod tests {
         clock.set_simulated(true);
         assert_eq!(lock(&heard.0).len(), 0);
         clock.set_time(Time::from_nanos(3));
-        let expected =
-            TimeChange { before: Time::from_nanos(5), after: Time::from_nanos(3), source_changed: false };
+        let expected = TimeChange {
+            before: Time::from_nanos(5),
+            after: Time::from_nanos(3),
+            source_changed: false,
+        };
         assert_eq!(*lock(&heard.0), [expected]);
         clock.set_simulated(false);
         assert!(lock(&heard.0)[1].source_changed);
@@ -240,7 +255,10 @@ mod tests {
         let last = Time::from_nanos(i64::MAX);
         assert_eq!(last + Duration::MAX, last);
         assert_eq!(Time::from_nanos(i64::MIN) - Duration::MAX, Time::from_nanos(i64::MIN));
-        assert_eq!(last.saturating_since(Time::from_nanos(i64::MIN)), Duration::from_nanos(i64::MAX as u64));
+        assert_eq!(
+            last.saturating_since(Time::from_nanos(i64::MIN)),
+            Duration::from_nanos(i64::MAX as u64)
+        );
         assert_eq!(Time::ZERO.saturating_since(last), Duration::ZERO);
     }
 }

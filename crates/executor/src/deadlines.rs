@@ -1,7 +1,7 @@
 //! A heap of deadlines in which an entry can be moved and removed by its slot.
 //!
-//! A plain `BinaryHeap` would need stale entries to be left behind at every reset, and grow with a timer that is reset
-//! more often than it fires; here each slot has at most one entry.
+//! A plain `BinaryHeap` would need stale entries to be left behind at every reset, and grow with a
+//! timer that is reset more often than it fires; here each slot has at most one entry.
 
 use crate::clock::Time;
 use crate::flags::Slot;
@@ -111,9 +111,12 @@ mod tests {
         let mut model = BTreeMap::new();
         let mut random = 1u64;
         for _ in 0..50_000 {
-            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            random = random
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
             let slot = Slot::new((random >> 33) as usize % 50).unwrap();
-            let deadline = (random >> 60 != 0).then(|| Time::from_nanos((random >> 40) as i64 % 100));
+            let deadline =
+                (random >> 60 != 0).then(|| Time::from_nanos((random >> 40) as i64 % 100));
             deadlines.set(slot, deadline);
             match deadline {
                 Some(deadline) => model.insert(slot, deadline),

@@ -1,16 +1,18 @@
-//! Where the threads of one executor meet: what they share lies on the desk, and whoever finds nothing to do there sleeps
-//! until somebody rings.
+//! Where the threads of one executor meet: what they share lies on the desk, and whoever finds
+//! nothing to do there sleeps until somebody rings.
 //!
-//! Of several sleeping threads one is the **watcher**: it waits for timers and for rings of other processes. The others
-//! are **followers**. A ring from inside the process wakes a follower, and the watcher only if none is left: so the watch
-//! goes on undisturbed, and a ring costs one wake-up, whatever the number of threads.
+//! Of several sleeping threads one is the **watcher**: it waits for timers and for rings of other
+//! processes. The others are **followers**. A ring from inside the process wakes a follower, and
+//! the watcher only if none is left: so the watch goes on undisturbed, and a ring costs one
+//! wake-up, whatever the number of threads.
 //!
 //! # Why no ring is slept over
 //!
-//! The bell names whom the next ring has to wake. It is set anew, under the desk's lock, by every thread that leaves
-//! to execute something or to sleep ([`Readiness::arm`]), each time followed by a look at the flags, as a sleeper looks
-//! before it sleeps. Whoever is woken comes to the desk, where it takes in all flags, and sets the bell when it leaves. So
-//! there is always somebody who will look: a thread on its way to the desk, or the one that the bell names. The words that
+//! The bell names whom the next ring has to wake. It is set anew, under the desk's lock, by every
+//! thread that leaves to execute something or to sleep ([`Readiness::arm`]), each time followed by
+//! a look at the flags, as a sleeper looks before it sleeps. Whoever is woken comes to the desk,
+//! where it takes in all flags, and sets the bell when it leaves. So there is always somebody who
+//! will look: a thread on its way to the desk, or the one that the bell names. The words that
 //! threads sleep on count calls, so a call between the lock and the sleep is not lost either.
 
 use crate::readiness::{Readiness, Sleeper};
@@ -83,18 +85,22 @@ impl<T: Work> Desk<T> {
         lock(&self.board)
     }
 
-    /// To be called before a thread leaves to execute something. `is_new`: there may be a timer that is due before the
-    /// watcher wakes up.
+    /// To be called before a thread leaves to execute something. `is_new`: there may be a timer
+    /// that is due before the watcher wakes up.
     pub(crate) fn leave(&self, board: &Board<T>, is_new: bool, alarm: Alarm<'_>) {
         let Some(watch) = &board.watch else {
             let is_needed = board.followers > 0
-                && (board.work.has_ready() || self.readiness.expects_outside() || alarm().is_some());
+                && (board.work.has_ready()
+                    || self.readiness.expects_outside()
+                    || alarm().is_some());
             return if is_needed { self.readiness.call_follower() } else { self.arm(board) };
         };
         if board.work.has_ready() {
             return self.call_one(board, watch);
         }
-        if is_new && self.is_stale(watch, alarm()) || !watch.is_outside && self.readiness.expects_outside() {
+        if is_new && self.is_stale(watch, alarm())
+            || !watch.is_outside && self.readiness.expects_outside()
+        {
             self.readiness.call_watcher(watch.is_outside);
         }
         self.arm(board);

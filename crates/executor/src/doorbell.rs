@@ -1,7 +1,9 @@
-//! The doorbell: a futex word and ready flags at which threads, of other processes too, say that an entity has work.
+//! The doorbell: a futex word and ready flags at which threads, of other processes too, say that an
+//! entity has work.
 //!
-//! What lies in shared memory is at the mercy of everybody who maps it, so an executor reads it as it would read a
-//! datagram: it fetches the flags out of there (`readiness`), takes them for hints, and believes nothing else.
+//! What lies in shared memory is at the mercy of everybody who maps it, so an executor reads it as
+//! it would read a datagram: it fetches the flags out of there (`readiness`), takes them for hints,
+//! and believes nothing else.
 
 use crate::flags::{Flags, Slot};
 use crate::sync::futex::{Futex, Reach};
@@ -11,26 +13,29 @@ use std::time::Duration;
 pub(crate) const AWAKE: u32 = 0;
 pub(crate) const SLEEPING: u32 = 1;
 
-/// A futex word and [`CAPACITY`](crate::CAPACITY) ready flags. Many threads of any process ring, one thread sleeps.
+/// A futex word and [`CAPACITY`](crate::CAPACITY) ready flags. Many threads of any process ring,
+/// one thread sleeps.
 ///
-/// Fit to lie in shared memory: the layout is fixed (576 bytes, aligned to 64), there are no pointers, and every value
-/// of every byte is valid; all zero is a doorbell without flags. All functions take constant time whatever others
-/// write there.
+/// Fit to lie in shared memory: the layout is fixed (576 bytes, aligned to 64), there are no
+/// pointers, and every value of every byte is valid; all zero is a doorbell without flags. All
+/// functions take constant time whatever others write there.
 ///
 /// # Why no wake-up is lost
 ///
-/// The ringer writes flag and summary, then reads the bell; the sleeper writes the bell, then reads the summary. With a
-/// sequentially consistent fence between the two steps on each side, at least one of them sees the other: either
-/// the sleeper finds the summary set and does not sleep, or the ringer finds it asleep and wakes it. The kernel
-/// closes the remaining gap, between the sleeper's last look and its sleep: it does not sleep if the bell has changed.
+/// The ringer writes flag and summary, then reads the bell; the sleeper writes the bell, then reads
+/// the summary. With a sequentially consistent fence between the two steps on each side, at least
+/// one of them sees the other: either the sleeper finds the summary set and does not sleep, or the
+/// ringer finds it asleep and wakes it. The kernel closes the remaining gap, between the sleeper's
+/// last look and its sleep: it does not sleep if the bell has changed.
 ///
 /// # When a ringing process is killed
 ///
-/// Killed between flag and summary, or between changing the bell and the system call that wakes the sleeper, it leaves a
-/// flag that the sleeper sleeps over: until its next timeout, until it is woken by its own process, or until somebody
-/// who noticed the death calls [`nudge`](Self::nudge). Rings of the same slot complete the first; rings of others after
-/// the second do not wake, because the bell says that this has been done. So whoever lets other processes ring has to
-/// notice their deaths, and the bound is the time that this takes.
+/// Killed between flag and summary, or between changing the bell and the system call that wakes the
+/// sleeper, it leaves a flag that the sleeper sleeps over: until its next timeout, until it is
+/// woken by its own process, or until somebody who noticed the death calls [`nudge`](Self::nudge).
+/// Rings of the same slot complete the first; rings of others after the second do not wake, because
+/// the bell says that this has been done. So whoever lets other processes ring has to notice their
+/// deaths, and the bound is the time that this takes.
 #[repr(C, align(64))]
 #[derive(Debug)]
 pub struct Doorbell {
@@ -44,19 +49,19 @@ impl Doorbell {
         Self { bell: Futex::new(AWAKE), flags: Flags::new() }
     }
 
-    /// Sets the flag of `slot` and wakes the sleeper if it sleeps. Everything the caller wrote before is visible to
-    /// the thread that takes the flag, also when the flag was set already.
+    /// Sets the flag of `slot` and wakes the sleeper if it sleeps. Everything the caller wrote
+    /// before is visible to the thread that takes the flag, also when the flag was set already.
     ///
-    /// Never blocks and never allocates; at most one system call, none if nobody sleeps. May be called in a signal
-    /// handler.
+    /// Never blocks and never allocates; at most one system call, none if nobody sleeps. May be
+    /// called in a signal handler.
     pub fn ring(&self, slot: Slot) {
         if self.flags.set(slot) || self.may_sleep() {
             self.wake(Reach::Host);
         }
     }
 
-    /// Wakes the sleeper if any flag is set, also one that a killed process did not come to announce. To be called
-    /// after noticing that a process has died that may have rung here: see
+    /// Wakes the sleeper if any flag is set, also one that a killed process did not come to
+    /// announce. To be called after noticing that a process has died that may have rung here: see
     /// [above](#when-a-ringing-process-is-killed).
     pub fn nudge(&self) {
         if self.flags.repair_summary() {
@@ -66,8 +71,8 @@ impl Doorbell {
         }
     }
 
-    /// Clears the flag and tells whether it was set. True for exactly one of several threads that try at once.
-    /// What the ringers wrote before ringing is visible afterwards.
+    /// Clears the flag and tells whether it was set. True for exactly one of several threads that
+    /// try at once. What the ringers wrote before ringing is visible afterwards.
     pub fn take(&self, slot: Slot) -> bool {
         self.flags.take(slot)
     }
@@ -77,9 +82,9 @@ impl Doorbell {
         self.flags.is_set(slot)
     }
 
-    /// Sleeps until a flag is set, at most for `timeout`; returns at once if one is set already. May return early
-    /// without reason: the caller looks at the flags and its clock again. One thread at a time, and not beside an
-    /// executor.
+    /// Sleeps until a flag is set, at most for `timeout`; returns at once if one is set already.
+    /// May return early without reason: the caller looks at the flags and its clock again. One
+    /// thread at a time, and not beside an executor.
     pub fn wait(&self, timeout: Option<Duration>) {
         self.wait_within(Reach::Host, timeout);
     }
@@ -101,13 +106,14 @@ impl Doorbell {
         }
     }
 
-    /// What the bell said if the caller, who has made a change that the sleeper will find, is the one to wake it. Of
-    /// several ringers at once one is.
+    /// What the bell said if the caller, who has made a change that the sleeper will find, is the
+    /// one to wake it. Of several ringers at once one is.
     pub(crate) fn claim_wake(&self) -> Option<u32> {
         fence(Ordering::SeqCst); // pairs with the fence between writing the bell and looking at the summary
         let bell = self.bell.load(Ordering::Relaxed);
         // Acquire: see `Readiness::wait`.
-        (bell != AWAKE && self.bell.compare_exchange(bell, AWAKE, Ordering::Acquire).is_ok()).then_some(bell)
+        (bell != AWAKE && self.bell.compare_exchange(bell, AWAKE, Ordering::Acquire).is_ok())
+            .then_some(bell)
     }
 
     /// Wakes the sleeper whatever the bell says.
@@ -134,12 +140,15 @@ impl Default for Doorbell {
     }
 }
 
-/// Where an executor's [`Doorbell`] lies. Its owner may put it into memory that other processes map and ring.
+/// Where an executor's [`Doorbell`] lies. Its owner may put it into memory that other processes map
+/// and ring.
 ///
-/// One value serves one executor at a time. The executor and its handles ([`Stopper`](crate::Stopper)) own it together,
-/// so its `drop` is the time to give the memory to another.
+/// One value serves one executor at a time. The executor and its handles
+/// ([`Stopper`](crate::Stopper)) own it together, so its `drop` is the time to give the memory to
+/// another.
 pub trait DoorbellMemory: Send + Sync + 'static {
-    /// The doorbell, always the same. Called with every ring, also in signal handlers: no more than an address.
+    /// The doorbell, always the same. Called with every ring, also in signal handlers: no more than
+    /// an address.
     fn doorbell(&self) -> &Doorbell;
 
     /// The number under which other processes find it; `None` if none can.
@@ -182,7 +191,8 @@ mod tests {
         assert!(doorbell.take(slot));
     }
 
-    /// Killed after it changed the bell, before it woke the sleeper: a thread that sleeps so is nudged awake.
+    /// Killed after it changed the bell, before it woke the sleeper: a thread that sleeps so is
+    /// nudged awake.
     #[test]
     fn a_nudge_wakes_over_a_flag_that_nobody_announced() {
         let doorbell = Doorbell::new();

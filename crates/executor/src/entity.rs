@@ -19,19 +19,22 @@ pub enum Progress {
 
 /// A piece of work that is done in units, such as the messages of a subscription.
 pub trait Executable: Send {
-    /// Does at most one unit: takes one message and runs its callback, for example. Must tolerate that there is
-    /// nothing to do, because flags are hints.
+    /// Does at most one unit: takes one message and runs its callback, for example. Must tolerate
+    /// that there is nothing to do, because flags are hints.
     ///
-    /// The flag was cleared before the call, so a ring from now on leads to another call: the body only has to look
-    /// for its work after it was entered. No lock of the executor is held; entities, this one included, may be added
-    /// and removed from within. On [`Progress::More`] the executor sets the flag again itself.
+    /// The flag was cleared before the call, so a ring from now on leads to another call: the body
+    /// only has to look for its work after it was entered. No lock of the executor is held;
+    /// entities, this one included, may be added and removed from within. On [`Progress::More`] the
+    /// executor sets the flag again itself.
     fn execute(&mut self) -> Progress;
 
-    /// The first half of [`execute`](Self::execute), for executors that take the inputs of several entities before they
-    /// run the first ([`Sequence`](crate::Sequence)): takes the input and keeps it. It calls nothing of the user's.
+    /// The first half of [`execute`](Self::execute), for executors that take the inputs of several
+    /// entities before they run the first ([`Sequence`](crate::Sequence)): takes the input and
+    /// keeps it. It calls nothing of the user's.
     ///
-    /// The executor follows with [`run`](Self::run), or with `execute` where the entity has been moved meanwhile; neither
-    /// may lose the input. A body that has nothing to take does nothing here, and the whole work in `run`.
+    /// The executor follows with [`run`](Self::run), or with `execute` where the entity has been
+    /// moved meanwhile; neither may lose the input. A body that has nothing to take does nothing
+    /// here, and the whole work in `run`.
     fn take(&mut self) {}
 
     /// The second half: does the work with what [`take`](Self::take) has taken.
@@ -56,8 +59,9 @@ pub struct Entity {
 }
 
 impl Entity {
-    /// An entity whose `body` is executed after `ringer` (or a clone of it) rang. Closures returning [`Progress`] are
-    /// bodies too. Rings from before the entity is added to an executor are kept.
+    /// An entity whose `body` is executed after `ringer` (or a clone of it) rang. Closures
+    /// returning [`Progress`] are bodies too. Rings from before the entity is added to an executor
+    /// are kept.
     pub fn new(ringer: &Ringer, body: impl Executable + 'static) -> Self {
         let (ringer, attributes) = (ringer.clone(), Attributes::default());
         Self { body: Box::new(body), ringer, timer: None, supervisor: None, attributes }
@@ -95,7 +99,9 @@ impl Entity {
         match attempt(&**supervisor, work) {
             Attempt::Finished(progress) => Ok(progress),
             Attempt::Refused => Ok(Progress::Done),
-            Attempt::Panicked(payload) => Err(Caught { supervisor: Arc::clone(supervisor), payload }),
+            Attempt::Panicked(payload) => {
+                Err(Caught { supervisor: Arc::clone(supervisor), payload })
+            }
         }
     }
 

@@ -16,13 +16,14 @@ use std::fmt;
 
 /// Runs the callbacks of its entities; sleeps in one place when none is ready.
 ///
-/// They run one at a time on the thread that calls a spin function, unless the executor was [built](Executor::builder)
-/// with more threads: then that thread has helpers of its own for as long as it spins. The same entity never runs on two
-/// threads at once, and neither do entities of one [group](crate::ExclusiveGroup).
+/// They run one at a time on the thread that calls a spin function, unless the executor was
+/// [built](Executor::builder) with more threads: then that thread has helpers of its own for as
+/// long as it spins. The same entity never runs on two threads at once, and neither do entities of
+/// one [group](crate::ExclusiveGroup).
 ///
-/// May be shared between threads: entities come and go from any thread and from inside callbacks while it spins. Only
-/// calling spin functions is for one thread at a time. Dropping the executor drops its entities; ringers and handles that
-/// remain do no harm.
+/// May be shared between threads: entities come and go from any thread and from inside callbacks
+/// while it spins. Only calling spin functions is for one thread at a time. Dropping the executor
+/// drops its entities; ringers and handles that remain do no harm.
 ///
 /// ```
 /// use feros_executor::{Executor, GuardCondition};
@@ -54,7 +55,8 @@ pub(crate) struct Shared {
     pub(crate) settings: Settings,
 }
 
-/// The slot with which the executor itself is called: stopped, given an earlier deadline, a future's progress.
+/// The slot with which the executor itself is called: stopped, given an earlier deadline, a
+/// future's progress.
 pub(crate) fn control_slot() -> Slot {
     Slot::new(0).expect("zero is below any capacity")
 }
@@ -99,11 +101,13 @@ impl Executor {
         self.shared.settings.threads
     }
 
-    /// Takes an entity in; if it was rung before, it is ready. It stays as long as the returned handle.
+    /// Takes an entity in; if it was rung before, it is ready. It stays as long as the returned
+    /// handle.
     ///
     /// # Errors
     ///
-    /// [`AddError::Full`], [`AddError::RingerInUse`] and [`AddError::Frozen`]; the entity is dropped then.
+    /// [`AddError::Full`], [`AddError::RingerInUse`] and [`AddError::Frozen`]; the entity is
+    /// dropped then.
     pub fn add(&self, entity: Entity) -> Result<EntityHandle, AddError> {
         self.shared.add(entity, Arc::downgrade(&self.shared))
     }
@@ -115,7 +119,10 @@ impl Executor {
 
     /// A handle that makes spinning return, usable in a signal handler.
     pub fn stopper(&self) -> Stopper {
-        Stopper { readiness: Arc::clone(&self.shared.readiness), stop: Arc::clone(&self.shared.stop) }
+        Stopper {
+            readiness: Arc::clone(&self.shared.readiness),
+            stop: Arc::clone(&self.shared.stop),
+        }
     }
 
     /// Whether some thread is inside one of the spin functions.
@@ -162,7 +169,8 @@ impl Shared {
     }
 }
 
-/// Adds entities to an executor from its callbacks and from other threads, without keeping it alive.
+/// Adds entities to an executor from its callbacks and from other threads, without keeping it
+/// alive.
 #[derive(Clone)]
 pub struct ExecutorHandle {
     shared: Weak<Shared>,
@@ -189,7 +197,9 @@ impl ExecutorHandle {
 
 impl fmt::Debug for ExecutorHandle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ExecutorHandle").field("is_spinning", &self.is_spinning()).finish_non_exhaustive()
+        f.debug_struct("ExecutorHandle")
+            .field("is_spinning", &self.is_spinning())
+            .finish_non_exhaustive()
     }
 }
 
@@ -222,10 +232,10 @@ pub enum AddError {
 
 /// Keeps an entity in its executor; dropping it removes the entity.
 ///
-/// After the handle is dropped no new execution of the entity begins, wherever the drop happens. If another thread
-/// executes the entity at that moment, the execution goes on, and that thread drops the entity when it is finished.
-/// Use [`detach`](Self::detach) where one has to wait for that. In a callback of its own an entity may be dropped too:
-/// the callback runs to its end.
+/// After the handle is dropped no new execution of the entity begins, wherever the drop happens. If
+/// another thread executes the entity at that moment, the execution goes on, and that thread drops
+/// the entity when it is finished. Use [`detach`](Self::detach) where one has to wait for that. In
+/// a callback of its own an entity may be dropped too: the callback runs to its end.
 #[must_use = "dropping the handle removes the entity from its executor"]
 pub struct EntityHandle {
     shared: Weak<Shared>,
@@ -235,11 +245,13 @@ pub struct EntityHandle {
 }
 
 impl EntityHandle {
-    /// Takes the entity out of its executor and returns it, fit to be added to another one; rings are kept.
+    /// Takes the entity out of its executor and returns it, fit to be added to another one; rings
+    /// are kept.
     ///
-    /// If another thread executes the entity now, this waits until it is finished: after `drop(handle.detach())` no
-    /// code of the entity runs any more, and nothing it has captured is alive. Two entities that detach each other
-    /// from their callbacks on two executors would wait for each other for ever.
+    /// If another thread executes the entity now, this waits until it is finished: after
+    /// `drop(handle.detach())` no code of the entity runs any more, and nothing it has captured is
+    /// alive. Two entities that detach each other from their callbacks on two executors would wait
+    /// for each other for ever.
     ///
     /// # Errors
     ///
@@ -303,10 +315,11 @@ pub struct Stopper {
 }
 
 impl Stopper {
-    /// Makes the blocking spin function that runs now return, after the callback that it is in, if any; if none runs,
-    /// the next one returns at once. One stop ends one spin.
+    /// Makes the blocking spin function that runs now return, after the callback that it is in, if
+    /// any; if none runs, the next one returns at once. One stop ends one spin.
     ///
-    /// Two atomic writes and at most one system call, no lock, no allocation: safe to call in a signal handler.
+    /// Two atomic writes and at most one system call, no lock, no allocation: safe to call in a
+    /// signal handler.
     pub fn stop(&self) {
         self.stop.store(true, Ordering::Release);
         self.readiness.ring(control_slot());

@@ -1,8 +1,9 @@
 //! Ready flags: one bit per slot, and a summary of them.
 //!
-//! Two levels of bits (one summary word over 64 words of flags) make the cost of finding those that are set independent of
-//! the number of slots in use. The struct holds atomics only and has a fixed layout, so
-//! that it can lie in shared memory; whatever values its words have, no function here panics or loops for long.
+//! Two levels of bits (one summary word over 64 words of flags) make the cost of finding those that
+//! are set independent of the number of slots in use. The struct holds atomics only and has a fixed
+//! layout, so that it can lie in shared memory; whatever values its words have, no function here
+//! panics or loops for long.
 
 use crate::sync::{AtomicU64, Ordering};
 
@@ -63,27 +64,30 @@ impl Flags {
         Self { summary: AtomicU64::new(0), words: std::array::from_fn(|_| AtomicU64::new(0)) }
     }
 
-    /// Sets the flag; everything the caller wrote before is visible to the thread that takes it, also when it was set
-    /// already. False if nothing had to be done for whoever looks for flags.
+    /// Sets the flag; everything the caller wrote before is visible to the thread that takes it,
+    /// also when it was set already. False if nothing had to be done for whoever looks for flags.
     pub(crate) fn set(&self, slot: Slot) -> bool {
-        // An RMW even when the flag is set already: it is what publishes the caller's writes to the taker.
+        // An RMW even when the flag is set already: it is what publishes the caller's writes to the
+        // taker.
         let before = self.words[slot.word()].fetch_or(slot.bit(), Ordering::AcqRel);
         let summary_bit = 1 << slot.word();
-        // Who set the flag completes the work below, unless it was killed on the way: so this look at the summary is
-        // not needed for correctness among the living, and a plain load suffices.
+        // Who set the flag completes the work below, unless it was killed on the way: so this look
+        // at the summary is not needed for correctness among the living, and a plain load suffices.
         if before & slot.bit() != 0 && self.summary.load(Ordering::Relaxed) & summary_bit != 0 {
             return false;
         }
-        // An RMW and not "load, then store if needed": `settle` relies on one total order of changes of the summary.
+        // An RMW and not "load, then store if needed": `settle` relies on one total order of
+        // changes of the summary.
         self.summary.fetch_or(summary_bit, Ordering::AcqRel);
         true
     }
 
-    /// Clears the flag and tells whether it was set. True for exactly one of several threads that try at once.
-    /// What was written before setting it is visible afterwards.
+    /// Clears the flag and tells whether it was set. True for exactly one of several threads that
+    /// try at once. What was written before setting it is visible afterwards.
     pub(crate) fn take(&self, slot: Slot) -> bool {
         let flags = &self.words[slot.word()];
-        // A look without writing keeps the cache line shared; missing a concurrent `set` is no loss, its flag stays.
+        // A look without writing keeps the cache line shared; missing a concurrent `set` is no
+        // loss, its flag stays.
         if flags.load(Ordering::Relaxed) & slot.bit() == 0 {
             return false;
         }
@@ -104,11 +108,12 @@ impl Flags {
         self.summary.load(Ordering::Relaxed) == 0
     }
 
-    /// Clears the summary bit of a word that was seen to be zero, and sets it again if a flag came in between.
+    /// Clears the summary bit of a word that was seen to be zero, and sets it again if a flag came
+    /// in between.
     ///
-    /// A setter changes flag, then summary; this changes the summary, then looks at the flags. Both changes of the
-    /// summary are read-modify-writes, so one comes first: if the setter's, it is acquired here and the flag is seen; if
-    /// this one, the setter sets the bit anew.
+    /// A setter changes flag, then summary; this changes the summary, then looks at the flags. Both
+    /// changes of the summary are read-modify-writes, so one comes first: if the setter's, it is
+    /// acquired here and the flag is seen; if this one, the setter sets the bit anew.
     fn settle(&self, word: usize) {
         self.summary.fetch_and(!(1 << word), Ordering::AcqRel);
         if self.words[word].load(Ordering::Acquire) != 0 {
@@ -118,8 +123,9 @@ impl Flags {
 
     /// Takes all flags that the summary knows of, and gives their slots. One thread at a time.
     ///
-    /// A flag that is set while this runs is either taken, or was set after its word was emptied: then its setter
-    /// follows with the summary, and that is found by the next look. What the setters wrote before is visible to `each`.
+    /// A flag that is set while this runs is either taken, or was set after its word was emptied:
+    /// then its setter follows with the summary, and that is found by the next look. What the
+    /// setters wrote before is visible to `each`.
     pub(crate) fn drain(&self, mut each: impl FnMut(Slot)) {
         if self.are_clear() {
             return;
@@ -140,15 +146,16 @@ impl Flags {
 
     /// Clears everything, for a new owner. Flags that are set meanwhile may survive.
     pub(crate) fn clear(&self) {
-        // The summary first: so a setter at the same moment leaves at worst a summary bit over nothing.
+        // The summary first: so a setter at the same moment leaves at worst a summary bit over
+        // nothing.
         self.summary.store(0, Ordering::Relaxed);
         for word in &self.words {
             word.store(0, Ordering::Relaxed);
         }
     }
 
-    /// Makes the summary show every flag, also that of a setter that was killed before it could, and tells whether
-    /// there is one.
+    /// Makes the summary show every flag, also that of a setter that was killed before it could,
+    /// and tells whether there is one.
     pub(crate) fn repair_summary(&self) -> bool {
         let mut found = 0;
         for (index, word) in self.words.iter().enumerate() {
@@ -202,7 +209,9 @@ mod tests {
         }
         flags.summary.fetch_or(1 << 20, Ordering::Relaxed); // over nothing
         assert_eq!(drained(&flags), [0, 64, 65, 4095]);
-        assert!(flags.are_clear() && flags.words.iter().all(|word| word.load(Ordering::Relaxed) == 0));
+        assert!(
+            flags.are_clear() && flags.words.iter().all(|word| word.load(Ordering::Relaxed) == 0)
+        );
         assert_eq!(drained(&flags), []);
     }
 

@@ -28,7 +28,8 @@ impl GuardCondition {
     pub fn new(mut callback: impl FnMut() + Send + 'static) -> (Self, Entity) {
         let condition = Self { ringer: Ringer::new(), triggered: Arc::new(AtomicBool::new(false)) };
         let triggered = Arc::clone(&condition.triggered);
-        // The flag alone would not do: flags are hints, and this callback must not run without a trigger.
+        // The flag alone would not do: flags are hints, and this callback must not run without a
+        // trigger.
         let entity = Entity::new(&condition.ringer, move || {
             if triggered.swap(false, Ordering::AcqRel) {
                 callback();
@@ -38,8 +39,8 @@ impl GuardCondition {
         (condition, entity)
     }
 
-    /// Makes the callback run once on its executor, when it is added to one. Triggers before that run are one.
-    /// Callable from any thread; waits for nothing.
+    /// Makes the callback run once on its executor, when it is added to one. Triggers before that
+    /// run are one. Callable from any thread; waits for nothing.
     pub fn trigger(&self) {
         self.triggered.store(true, Ordering::Release);
         self.ringer.ring();

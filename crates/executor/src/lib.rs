@@ -1,10 +1,12 @@
-//! The executor core of Feros: one doorbell, ready flags, timers and a spinning loop that sleeps in one place.
+//! The executor core of Feros: one doorbell, ready flags, timers and a spinning loop that sleeps in
+//! one place.
 //!
-//! The crate knows no engine and no message. What can become ready is an [`Entity`]: a body that does one unit of
-//! work per call ([`Executable`]) and a [`Ringer`], the handle with which anybody (an engine's receive thread, another
-//! callback, another thread) says that there is work. Ringing sets a flag in the executor's [`Doorbell`] and wakes
-//! the spinning thread only if it sleeps, so a message costs at most one system call for its hand-over, and a flag set
-//! twice costs nothing more. Finding the next ready entity does not depend on how many idle ones there are.
+//! The crate knows no engine and no message. What can become ready is an [`Entity`]: a body that
+//! does one unit of work per call ([`Executable`]) and a [`Ringer`], the handle with which anybody
+//! (an engine's receive thread, another callback, another thread) says that there is work. Ringing
+//! sets a flag in the executor's [`Doorbell`] and wakes the spinning thread only if it sleeps, so a
+//! message costs at most one system call for its hand-over, and a flag set twice costs nothing
+//! more. Finding the next ready entity does not depend on how many idle ones there are.
 //!
 //! ```
 //! use feros_executor::{Executor, Entity, Progress, Ringer};
@@ -34,40 +36,46 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Other processes ring too, if the executor is made [with a doorbell](Executor::with_doorbell) in memory that they map
-//! and they are told an entity's [`Place`]. Such a doorbell is a letter box: what strangers write there is fetched as
-//! hints, while the rings of the own process go another way and arrive whatever happens to it.
+//! Other processes ring too, if the executor is made [with a doorbell](Executor::with_doorbell) in
+//! memory that they map and they are told an entity's [`Place`]. Such a doorbell is a letter box:
+//! what strangers write there is fetched as hints, while the rings of the own process go another
+//! way and arrive whatever happens to it.
 //!
 //! # The rules every part keeps
 //!
-//! - No lock is held while a callback or a `Drop` of a callback's captures runs: bodies are taken out of their slot for the
-//!   time of their execution. (A policy is asked under the executor's lock.)
-//! - Flags are hints. A flag set without reason costs one execution that finds nothing; work without a flag cannot
-//!   happen, because a flag is cleared *before* the body looks for work.
+//! - No lock is held while a callback or a `Drop` of a callback's captures runs: bodies are taken
+//!   out of their slot for the time of their execution. (A policy is asked under the executor's
+//!   lock.)
+//! - Flags are hints. A flag set without reason costs one execution that finds nothing; work
+//!   without a flag cannot happen, because a flag is cleared *before* the body looks for work.
 //! - A turn allocates nothing and rebuilds nothing; only adding and removing entities allocates.
-//! - A panic of a callback leaves the spin function that ran it, unless the entity has a [`Supervisor`]. The body is back in its slot by then and its flag is
-//!   set, so nothing that waits behind the panicking unit is lost, and the executor can be spun again.
+//! - A panic of a callback leaves the spin function that ran it, unless the entity has a
+//!   [`Supervisor`]. The body is back in its slot by then and its flag is set, so nothing that
+//!   waits behind the panicking unit is lost, and the executor can be spun again.
 //!
 //! # Kinds
 //!
-//! [`Executor::builder`] makes all of them. A **policy** is the ready queue: [`Fair`] (all in turn, the default), [`Ros`] (the
-//! order of rclcpp), [`Priority`] (fixed ones; [`chain_priorities`] for processing chains), [`Deadline`] (earliest first),
-//! [`Sequence`] (rclc's fixed order with triggers and logical execution time), or one of your own. Idle entities cost
-//! none of them anything. With several **threads** one watches timers and other processes, the others are called as
-//! needed (`desk`); entities of an [`ExclusiveGroup`] do not overlap, and no entity overlaps with itself, because bodies
-//! may change what they have captured: a reentrant group is entities without a group. A **frozen** executor takes
-//! nothing more once it has spun. [`RealtimeConfig`] makes its threads what they are to be to the system's scheduler.
+//! [`Executor::builder`] makes all of them. A **policy** is the ready queue: [`Fair`] (all in turn,
+//! the default), [`Ros`] (the order of rclcpp), [`Priority`] (fixed ones; [`chain_priorities`] for
+//! processing chains), [`Deadline`] (earliest first), [`Sequence`] (rclc's fixed order with
+//! triggers and logical execution time), or one of your own. Idle entities cost none of them
+//! anything. With several **threads** one watches timers and other processes, the others are called
+//! as needed (`desk`); entities of an [`ExclusiveGroup`] do not overlap, and no entity overlaps
+//! with itself, because bodies may change what they have captured: a reentrant group is entities
+//! without a group. A **frozen** executor takes nothing more once it has spun. [`RealtimeConfig`]
+//! makes its threads what they are to be to the system's scheduler.
 //!
 //! # What is not here yet
 //!
-//! The same entity on several threads at once. A file descriptor for users who bring their own event loop:
-//! [`Executor::spin_some`] serves them by polling. The wake-up is a Linux futex; a platform without one needs another
-//! implementation of the private module `sync::futex`.
+//! The same entity on several threads at once. A file descriptor for users who bring their own
+//! event loop: [`Executor::spin_some`] serves them by polling. The wake-up is a Linux futex; a
+//! platform without one needs another implementation of the private module `sync::futex`.
 //!
 //! # Checking the concurrency
 //!
-//! The doorbell, the ready flags and the desk at which several threads meet run under [loom](https://docs.rs/loom), which tries the interleavings and memory
-//! orderings that the language allows (a few seconds):
+//! The doorbell, the ready flags and the desk at which several threads meet run under
+//! [loom](https://docs.rs/loom), which tries the interleavings and memory orderings that the
+//! language allows (a few seconds):
 //!
 //! ```text
 //! RUSTFLAGS="--cfg loom" cargo test -p feros-executor --release --lib
@@ -83,7 +91,8 @@ mod ready;
 mod slot_set;
 mod sync;
 
-// Loom explores the modules above; the rest is built on their promises, on mutexes and on real time.
+// Loom explores the modules above; the rest is built on their promises, on mutexes and on real
+// time.
 #[cfg(not(loom))]
 mod attributes;
 #[cfg(not(loom))]
@@ -135,7 +144,8 @@ pub use guard_condition::GuardCondition;
 pub use perf::events_take;
 #[cfg(not(loom))]
 pub use policy::{
-    Deadline, Fair, Policy, Priority, ReadyPositions, Ros, Sequence, Step, Trigger, chain_priorities,
+    Deadline, Fair, Policy, Priority, ReadyPositions, Ros, Sequence, Step, Trigger,
+    chain_priorities,
 };
 pub use ready::{Place, Ringer};
 #[cfg(not(loom))]

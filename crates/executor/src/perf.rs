@@ -7,8 +7,9 @@ use crate::spin::SpinError;
 use crate::sync::{Arc, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// How long `events` take on the calling thread when each is a ring and an empty callback, among `idle` entities that are
-/// never ready. The executor is the one that `builder` makes; with several threads, it has the same work to do.
+/// How long `events` take on the calling thread when each is a ring and an empty callback, among
+/// `idle` entities that are never ready. The executor is the one that `builder` makes; with several
+/// threads, it has the same work to do.
 ///
 /// # Errors
 ///

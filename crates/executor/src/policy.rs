@@ -18,9 +18,10 @@ use crate::flags::Slot;
 
 /// The ready queue of an executor: decides which ready entity is executed next.
 ///
-/// The executor tells it which entities there are and which of them have become ready, and asks once per turn. All
-/// calls come under the executor's lock, one at a time: they must not block, panic, use the executor or, but for
-/// [`admit`](Self::admit), allocate. Their cost should not depend on the number of idle entities.
+/// The executor tells it which entities there are and which of them have become ready, and asks
+/// once per turn. All calls come under the executor's lock, one at a time: they must not block,
+/// panic, use the executor or, but for [`admit`](Self::admit), allocate. Their cost should not
+/// depend on the number of idle entities.
 pub trait Policy: Send {
     /// An entity has come.
     fn admit(&mut self, slot: Slot, attributes: &Attributes);
@@ -31,14 +32,16 @@ pub trait Policy: Send {
     /// An entity has become ready; it may be so already, which is no reason to execute it twice.
     fn make_ready(&mut self, slot: Slot);
 
-    /// What to do next; the entity is ready no more. An entity that is given away here is executed, or made ready again
-    /// later where it cannot be now.
+    /// What to do next; the entity is ready no more. An entity that is given away here is executed,
+    /// or made ready again later where it cannot be now.
     fn next(&mut self) -> Option<(Slot, Step)>;
 
-    /// Whether [`next`](Self::next) may give something; the executor does not ask it where this is false.
+    /// Whether [`next`](Self::next) may give something; the executor does not ask it where this is
+    /// false.
     fn has_ready(&self) -> bool;
 
-    /// Whether the order is broken if entities overlap: then one thread spins, however many the executor could have.
+    /// Whether the order is broken if entities overlap: then one thread spins, however many the
+    /// executor could have.
     fn is_serial(&self) -> bool {
         false
     }

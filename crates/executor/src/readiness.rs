@@ -1,12 +1,13 @@
 //! What an executor knows to be ready, and where it sleeps.
 //!
-//! Rings from inside the process set flags in private memory, which no other process can touch. A doorbell in shared
-//! memory is only the letter box beside it: its flags are fetched, and its futex is what the executor sleeps on, since a
-//! thread can sleep at one place only. So whatever others write there, the rings of this process arrive.
+//! Rings from inside the process set flags in private memory, which no other process can touch. A
+//! doorbell in shared memory is only the letter box beside it: its flags are fetched, and its futex
+//! is what the executor sleeps on, since a thread can sleep at one place only. So whatever others
+//! write there, the rings of this process arrive.
 //!
-//! The kernel takes longer to find who sleeps on a word that several processes map (0.17 us for each of sleeping and
-//! waking where this was measured, a tenth of a hand-over). So the executor sleeps there only while others are told
-//! that they may ring.
+//! The kernel takes longer to find who sleeps on a word that several processes map (0.17 us for
+//! each of sleeping and waking where this was measured, a tenth of a hand-over). So the executor
+//! sleeps there only while others are told that they may ring.
 
 use crate::doorbell::{AWAKE, Doorbell, DoorbellMemory, SLEEPING};
 use crate::flags::Slot;
@@ -18,14 +19,16 @@ use std::time::Duration;
 // Loom's `Arc` cannot hold a trait object; what it would check is who drops last.
 type Memory = std::sync::Arc<dyn DoorbellMemory>;
 
-/// What [`Readiness::own`]'s bell says, besides AWAKE and SLEEPING, of an executor that sleeps at the letter box.
+/// What [`Readiness::own`]'s bell says, besides AWAKE and SLEEPING, of an executor that sleeps at
+/// the letter box.
 const SLEEPING_OUTSIDE: u32 = 2;
 /// ... of several threads (`desk`): to be woken is one of those that wait to be called.
 const FOLLOWER: u32 = 3;
 /// ... the one that waits for timers.
 const WATCHER: u32 = 4;
 
-/// The flags of one executor. Many threads ring; one thread sleeps at the bell, or several at the two words of the crew.
+/// The flags of one executor. Many threads ring; one thread sleeps at the bell, or several at the
+/// two words of the crew.
 pub(crate) struct Readiness {
     /// Its bell tells the ringers of this process whether the executor sleeps, and where.
     own: Doorbell,
@@ -33,7 +36,8 @@ pub(crate) struct Readiness {
     followers: Futex,
     watcher: Futex,
     letter_box: Option<Memory>,
-    /// Entities whose place others are told; while there are none, no ring from outside is expected.
+    /// Entities whose place others are told; while there are none, no ring from outside is
+    /// expected.
     observed: AtomicUsize,
 }
 
@@ -68,7 +72,8 @@ impl Readiness {
 
     fn wake_whom_the_bell_names(&self) {
         match (self.own.claim_wake(), &self.letter_box) {
-            // The bell there is not asked: it may have been scribbled over, and ours has said that somebody sleeps.
+            // The bell there is not asked: it may have been scribbled over, and ours has said that
+            // somebody sleeps.
             (Some(SLEEPING_OUTSIDE), Some(memory)) => memory.doorbell().rouse(),
             (Some(FOLLOWER), _) => self.followers.count_and_wake(),
             (Some(WATCHER), _) => self.watcher.count_and_wake(),
@@ -77,8 +82,8 @@ impl Readiness {
         }
     }
 
-    /// To be called before others are told to ring one more entity; the entity has to be rung afterwards, because the
-    /// executor may be asleep where others do not find it.
+    /// To be called before others are told to ring one more entity; the entity has to be rung
+    /// afterwards, because the executor may be asleep where others do not find it.
     pub(crate) fn expect_outside(&self) {
         self.observed.fetch_add(1, Ordering::Relaxed);
     }
@@ -94,7 +99,8 @@ impl Readiness {
 
     /// Takes the flag, whoever set it.
     pub(crate) fn take(&self, slot: Slot) -> bool {
-        let from_outside = self.letter_box.as_ref().is_some_and(|memory| memory.doorbell().take(slot));
+        let from_outside =
+            self.letter_box.as_ref().is_some_and(|memory| memory.doorbell().take(slot));
         self.own.take(slot) || from_outside
     }
 
@@ -104,7 +110,8 @@ impl Readiness {
         self.own.flags.is_set(slot)
     }
 
-    /// Whether no flag is seen, of whoever rang. One that is set meanwhile may be missed, but not by a sleeper.
+    /// Whether no flag is seen, of whoever rang. One that is set meanwhile may be missed, but not
+    /// by a sleeper.
     pub(crate) fn are_clear(&self) -> bool {
         self.own.flags.are_clear()
             && self.letter_box.as_ref().is_none_or(|memory| memory.doorbell().flags.are_clear())
@@ -118,15 +125,18 @@ impl Readiness {
         self.own.flags.drain(each);
     }
 
-    /// Sleeps until somebody rings; the rest is as with [`Doorbell::wait`]. For the only thread of an executor.
+    /// Sleeps until somebody rings; the rest is as with [`Doorbell::wait`]. For the only thread of
+    /// an executor.
     pub(crate) fn wait(&self, timeout: Option<Duration>) {
-        // Who changes the number rings afterwards: that ring is either yet to be taken, or shows the number here.
+        // Who changes the number rings afterwards: that ring is either yet to be taken, or shows
+        // the number here.
         let Some(memory) = self.letter_box.as_ref().filter(|_| self.expects_outside()) else {
             return self.own.wait_within(Reach::Process, timeout);
         };
         let outside = memory.doorbell();
         outside.bell.store(SLEEPING, Ordering::Relaxed);
-        // Release: a ringer who reads it here overwrites the bell outside after the line above has written it.
+        // Release: a ringer who reads it here overwrites the bell outside after the line above has
+        // written it.
         self.own.bell.store(SLEEPING_OUTSIDE, Ordering::Release);
         fence(Ordering::SeqCst); // pairs with the fence in `Doorbell::claim_wake`, of both doorbells
         if self.own.flags.are_clear() && outside.flags.are_clear() {
@@ -139,7 +149,8 @@ impl Readiness {
 
 /// For the threads of a crew, under the lock of their desk (`desk`).
 impl Readiness {
-    /// Has the next ring wake this sleeper, whoever calls it. If a flag is set already, it is woken at once.
+    /// Has the next ring wake this sleeper, whoever calls it. If a flag is set already, it is woken
+    /// at once.
     pub(crate) fn arm(&self, sleeper: Sleeper) {
         let bell = match sleeper {
             Sleeper::Nobody => AWAKE,
@@ -147,8 +158,9 @@ impl Readiness {
             Sleeper::Watcher { is_outside: false } => WATCHER,
             Sleeper::Watcher { is_outside: true } => SLEEPING_OUTSIDE,
         };
-        // Release: a ringer who reads `SLEEPING_OUTSIDE` overwrites the bell outside after `begin_watching` wrote it. A
-        // read-modify-write: it and the ringers' claims have one order, so that a claim is of the bell before or of this one.
+        // Release: a ringer who reads `SLEEPING_OUTSIDE` overwrites the bell outside after
+        // `begin_watching` wrote it. A read-modify-write: it and the ringers' claims have one
+        // order, so that a claim is of the bell before or of this one.
         self.own.bell.swap(bell, Ordering::AcqRel);
         if bell != AWAKE {
             fence(Ordering::SeqCst); // pairs with the fence in `Doorbell::claim_wake`

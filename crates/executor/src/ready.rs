@@ -1,7 +1,9 @@
-//! The ready state of one entity: pending until an executor takes the entity in, then a flag in its doorbell.
+//! The ready state of one entity: pending until an executor takes the entity in, then a flag in its
+//! doorbell.
 //!
-//! Engines and guard conditions are given a [`Ringer`] when they are created, often long before (or after) the entity
-//! belongs to an executor. So the ringer does not name a doorbell; it names a cell that knows where to ring now.
+//! Engines and guard conditions are given a [`Ringer`] when they are created, often long before (or
+//! after) the entity belongs to an executor. So the ringer does not name a doorbell; it names a
+//! cell that knows where to ring now.
 
 use crate::flags::Slot;
 use crate::readiness::Readiness;
@@ -10,8 +12,8 @@ use std::fmt;
 
 /// Says that an entity has work. Clones ring the same entity.
 ///
-/// Ringing is always allowed: before the entity was added to an executor the ring is kept and delivered when it is;
-/// after the entity or its executor is gone it does nothing.
+/// Ringing is always allowed: before the entity was added to an executor the ring is kept and
+/// delivered when it is; after the entity or its executor is gone it does nothing.
 #[derive(Debug, Clone)]
 pub struct Ringer {
     cell: Arc<Cell>,
@@ -20,7 +22,8 @@ pub struct Ringer {
 /// Where to ring for an entity that is in an executor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Place {
-    /// The [number](crate::DoorbellMemory::number) of the executor's doorbell; `None` if other processes cannot ring it.
+    /// The [number](crate::DoorbellMemory::number) of the executor's doorbell; `None` if other
+    /// processes cannot ring it.
     pub doorbell: Option<u32>,
     /// The entity's slot there.
     pub slot: Slot,
@@ -28,8 +31,9 @@ pub struct Place {
 
 #[derive(Debug)]
 struct Cell {
-    /// The readers' lock makes "ring here" and "move to another executor" exclude each other, so a ring is either
-    /// seen by the move or goes to the new place. It is held for one ring, never while a callback runs.
+    /// The readers' lock makes "ring here" and "move to another executor" exclude each other, so a
+    /// ring is either seen by the move or goes to the new place. It is held for one ring, never
+    /// while a callback runs.
     route: RwLock<Route>,
     pending: AtomicBool,
 }
@@ -51,15 +55,19 @@ impl Ringer {
     /// A ringer for an entity still to be made.
     pub fn new() -> Self {
         Self {
-            cell: Arc::new(Cell { route: RwLock::new(Route::default()), pending: AtomicBool::new(false) }),
+            cell: Arc::new(Cell {
+                route: RwLock::new(Route::default()),
+                pending: AtomicBool::new(false),
+            }),
         }
     }
 
-    /// Marks the entity ready and wakes its executor if that sleeps. What the caller wrote before is visible to the
-    /// entity's next execution. Rings are not counted: several before that execution are one.
+    /// Marks the entity ready and wakes its executor if that sleeps. What the caller wrote before
+    /// is visible to the entity's next execution. Rings are not counted: several before that
+    /// execution are one.
     ///
-    /// Allocates nothing; waits only for a concurrent add or removal of this same entity. Callable from any thread,
-    /// but not from a signal handler (there is [`Stopper`](crate::Stopper)).
+    /// Allocates nothing; waits only for a concurrent add or removal of this same entity. Callable
+    /// from any thread, but not from a signal handler (there is [`Stopper`](crate::Stopper)).
     pub fn ring(&self) {
         match &self.route().attachment {
             Some(Attachment { readiness, slot }) => readiness.ring(*slot),
@@ -68,24 +76,26 @@ impl Ringer {
         }
     }
 
-    /// Has `observer` told where other processes may ring for the entity: now, and whenever it joins or leaves an
-    /// executor. It replaces the observer before, which is told nothing more.
+    /// Has `observer` told where other processes may ring for the entity: now, and whenever it
+    /// joins or leaves an executor. It replaces the observer before, which is told nothing more.
     ///
-    /// Best called when somebody is to ring from elsewhere, and ended by [`end_observation`](Self::end_observation): an
-    /// executor without an observed entity does not listen to other processes, and wakes sooner for its own.
+    /// Best called when somebody is to ring from elsewhere, and ended by
+    /// [`end_observation`](Self::end_observation): an executor without an observed entity does not
+    /// listen to other processes, and wakes sooner for its own.
     ///
     /// # For those who ring from elsewhere
     ///
-    /// Whoever makes data available, then executes a sequentially consistent fence, then reads the place that the
-    /// observer has published, and rings there if there is one, loses no wake-up: after each move to an executor the
-    /// entity is rung once by the move itself, which finds what was there before the place could be seen. A ring at a
-    /// place that the entity has left executes another entity needlessly, or none.
+    /// Whoever makes data available, then executes a sequentially consistent fence, then reads the
+    /// place that the observer has published, and rings there if there is one, loses no wake-up:
+    /// after each move to an executor the entity is rung once by the move itself, which finds what
+    /// was there before the place could be seen. A ring at a place that the entity has left
+    /// executes another entity needlessly, or none.
     ///
     /// # What an observer may do
     ///
-    /// It runs under the locks that moves take, before the move takes effect: it stores the place somewhere and must
-    /// not panic, block, nor use this ringer or its executor. It should own no clone of this ringer, which would then
-    /// never be freed.
+    /// It runs under the locks that moves take, before the move takes effect: it stores the place
+    /// somewhere and must not panic, block, nor use this ringer or its executor. It should own no
+    /// clone of this ringer, which would then never be freed.
     pub fn on_move(&self, observer: impl FnMut(Option<Place>) + Send + Sync + 'static) {
         let former = self.route_mut().observe(Some(Box::new(observer)));
         drop(former); // after the lock
@@ -148,7 +158,9 @@ impl Route {
     fn observe(&mut self, observer: Option<Observer>) -> Option<Observer> {
         if observer.is_none() {
             self.tell_departure();
-        } else if let (Some(_), Some(Attachment { readiness, .. })) = (&self.observer, &self.attachment) {
+        } else if let (Some(_), Some(Attachment { readiness, .. })) =
+            (&self.observer, &self.attachment)
+        {
             readiness.unexpect_outside(); // the new one expects anew
         }
         let former = std::mem::replace(&mut self.observer, observer);
@@ -161,12 +173,14 @@ impl Route {
 
     /// Tells the observer the place, then rings there.
     ///
-    /// A publisher of another process writes its data, then looks for the place; this writes the place, then has the
-    /// entity look for data. With the fence here and its counterpart there at least one of them sees the other: either
-    /// the publisher finds the place and rings, or the execution that begins after this ring finds the data. Ringing
-    /// before the fence, or before the observer, the execution could be over before the place is seen.
+    /// A publisher of another process writes its data, then looks for the place; this writes the
+    /// place, then has the entity look for data. With the fence here and its counterpart there at
+    /// least one of them sees the other: either the publisher finds the place and rings, or the
+    /// execution that begins after this ring finds the data. Ringing before the fence, or before
+    /// the observer, the execution could be over before the place is seen.
     fn tell_arrival(&mut self) {
-        if let (Some(observer), Some(Attachment { readiness, slot })) = (&mut self.observer, &self.attachment)
+        if let (Some(observer), Some(Attachment { readiness, slot })) =
+            (&mut self.observer, &self.attachment)
         {
             readiness.expect_outside();
             observer(Some(Place { doorbell: readiness.number(), slot: *slot }));
@@ -176,7 +190,9 @@ impl Route {
     }
 
     fn tell_departure(&mut self) {
-        if let (Some(observer), Some(Attachment { readiness, .. })) = (&mut self.observer, &self.attachment) {
+        if let (Some(observer), Some(Attachment { readiness, .. })) =
+            (&mut self.observer, &self.attachment)
+        {
             observer(None);
             readiness.unexpect_outside();
         }

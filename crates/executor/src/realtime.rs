@@ -48,8 +48,8 @@ pub enum Scheduling {
         /// From 1 to 99, the higher the more urgent.
         priority: u8,
     },
-    /// `SCHED_DEADLINE`: `runtime` of processor time within `deadline` of each `period`. It cannot be combined with a choice
-    /// of processors.
+    /// `SCHED_DEADLINE`: `runtime` of processor time within `deadline` of each `period`. It cannot
+    /// be combined with a choice of processors.
     Deadline {
         /// At most `deadline`.
         runtime: Duration,
@@ -104,16 +104,16 @@ impl RealtimeConfig {
         Self { cpus: cpus.into_iter().collect(), ..self }
     }
 
-    /// All memory of the process stays in RAM from its first use on, what it has and what it will have (`mlockall` with
-    /// `MCL_ONFAULT`). What was never used is not brought in: a pool of shared memory reserves gigabytes of addresses, of which
-    /// messages use a few.
+    /// All memory of the process stays in RAM from its first use on, what it has and what it will
+    /// have (`mlockall` with `MCL_ONFAULT`). What was never used is not brought in: a pool of
+    /// shared memory reserves gigabytes of addresses, of which messages use a few.
     #[must_use]
     pub fn lock_memory(self) -> Self {
         Self { locks_memory: true, ..self }
     }
 
-    /// Touches this much of each thread's stack before it spins, so that no callback has to wait for these pages; at most
-    /// 1 MiB.
+    /// Touches this much of each thread's stack before it spins, so that no callback has to wait
+    /// for these pages; at most 1 MiB.
     #[must_use]
     pub fn prefault_stack(self, bytes: usize) -> Self {
         Self { stack_bytes: bytes, ..self }
@@ -129,8 +129,8 @@ impl RealtimeConfig {
     ///
     /// # Errors
     ///
-    /// When the system refuses, with the call and what helps; what came before in the order name, memory, stack,
-    /// processors, scheduling has been done then.
+    /// When the system refuses, with the call and what helps; what came before in the order name,
+    /// memory, stack, processors, scheduling has been done then.
     pub fn apply(&self) -> Result<(), RealtimeError> {
         if let Some(name) = &self.thread_name {
             name_this_thread(name)?;
@@ -181,7 +181,8 @@ fn name_this_thread(name: &str) -> Result<(), RealtimeError> {
     };
     let short = CString::new(&name[..end]).map_err(invalid)?;
     let cure = "leave the name away";
-    set_name(&short).map_err(|errno| refused("prctl", format!("the thread name {name:?}"), errno, cure))
+    set_name(&short)
+        .map_err(|errno| refused("prctl", format!("the thread name {name:?}"), errno, cure))
 }
 
 fn schedule(scheduling: Scheduling) -> Result<(), RealtimeError> {
@@ -196,14 +197,20 @@ fn schedule(scheduling: Scheduling) -> Result<(), RealtimeError> {
         Scheduling::Other => {
             // Nice value 0 on the scale of 0 to 99 that is used there.
             let policy = ThreadSchedulePolicy::Normal(NormalThreadSchedulePolicy::Other);
-            (policy, ThreadPriority::Crossplatform(ThreadPriorityValue::try_from(49).unwrap_or_default()))
+            (
+                policy,
+                ThreadPriority::Crossplatform(
+                    ThreadPriorityValue::try_from(49).unwrap_or_default(),
+                ),
+            )
         }
         Scheduling::Fifo { priority } => {
             (ThreadSchedulePolicy::Realtime(RealtimeThreadSchedulePolicy::Fifo), fixed(priority)?)
         }
-        Scheduling::RoundRobin { priority } => {
-            (ThreadSchedulePolicy::Realtime(RealtimeThreadSchedulePolicy::RoundRobin), fixed(priority)?)
-        }
+        Scheduling::RoundRobin { priority } => (
+            ThreadSchedulePolicy::Realtime(RealtimeThreadSchedulePolicy::RoundRobin),
+            fixed(priority)?,
+        ),
         Scheduling::Deadline { runtime, deadline, period } => {
             if runtime > deadline || deadline > period {
                 return Err(RealtimeError::Invalid {
@@ -229,15 +236,22 @@ fn schedule(scheduling: Scheduling) -> Result<(), RealtimeError> {
         ),
     };
     // Zero is the calling thread where the call wants the kernel's number of it.
-    let thread = if matches!(scheduling, Scheduling::Deadline { .. }) { 0 } else { thread_native_id() };
+    let thread =
+        if matches!(scheduling, Scheduling::Deadline { .. }) { 0 } else { thread_native_id() };
     set_thread_priority_and_policy(thread, priority, policy).map_err(|error| match error {
         thread_priority::Error::OS(code) => {
-            // The library hands on what a call returned: of a system call that is -1, and the reason is in errno.
-            let errno = if code > 0 { Some(code) } else { std::io::Error::last_os_error().raw_os_error() };
-            let errno = errno.filter(|errno| *errno > 0).map_or(Errno::INVAL, Errno::from_raw_os_error);
+            // The library hands on what a call returned: of a system call that is -1, and the
+            // reason is in errno.
+            let errno =
+                if code > 0 { Some(code) } else { std::io::Error::last_os_error().raw_os_error() };
+            let errno =
+                errno.filter(|errno| *errno > 0).map_or(Errno::INVAL, Errno::from_raw_os_error);
             refused(call, format!("{scheduling:?}"), errno, cure)
         }
-        _ => RealtimeError::Invalid { what: format!("{scheduling:?}"), expected: "a priority of its class" },
+        _ => RealtimeError::Invalid {
+            what: format!("{scheduling:?}"),
+            expected: "a priority of its class",
+        },
     })
 }
 

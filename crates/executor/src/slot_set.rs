@@ -1,5 +1,5 @@
-//! A set of slots for one thread: as the ready flags, two levels of bits, so that finding one takes the same time for any
-//! number of slots.
+//! A set of slots for one thread: as the ready flags, two levels of bits, so that finding one takes
+//! the same time for any number of slots.
 
 use crate::flags::{Slot, WORDS};
 
@@ -90,7 +90,8 @@ mod tests {
         assert!(!set.insert(slot(1)));
         assert_eq!(set.iter().map(Slot::index).collect::<Vec<_>>(), members);
         for start in 0..CAPACITY {
-            let expected = members.iter().copied().min_by_key(|&index| (index + CAPACITY - start) % CAPACITY);
+            let expected =
+                members.iter().copied().min_by_key(|&index| (index + CAPACITY - start) % CAPACITY);
             assert_eq!(set.first_from(slot(start)).map(Slot::index), expected, "from {start}");
         }
         assert!(members.iter().all(|&index| set.contains(slot(index)) && set.remove(slot(index))));

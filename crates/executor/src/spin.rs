@@ -60,7 +60,8 @@ pub enum SpinError {
 }
 
 impl Executor {
-    /// Executes what becomes ready until [stopped](crate::Stopper::stop), on all of the executor's threads.
+    /// Executes what becomes ready until [stopped](crate::Stopper::stop), on all of the executor's
+    /// threads.
     ///
     /// # Errors
     ///
@@ -68,14 +69,15 @@ impl Executor {
     ///
     /// # Panics
     ///
-    /// If a callback panics, as all spin functions do. The executor can be spun again afterwards; the entity is still
-    /// in it, and ready.
+    /// If a callback panics, as all spin functions do. The executor can be spun again afterwards;
+    /// the entity is still in it, and ready.
     pub fn spin(&self) -> Result<(), SpinError> {
         Right::begin(&self.shared)?.run_crew(None, None::<fn() -> Option<()>>)?;
         Ok(())
     }
 
-    /// Executes one unit of one entity, on this thread alone; waits for it if none is ready, for ever without a `timeout`.
+    /// Executes one unit of one entity, on this thread alone; waits for it if none is ready, for
+    /// ever without a `timeout`.
     ///
     /// # Errors
     ///
@@ -85,9 +87,9 @@ impl Executor {
         Ok(Right::begin(&self.shared)?.run(until, |has_executed| has_executed.then_some(())))
     }
 
-    /// Executes at most one unit of each entity that is ready now, on this thread alone, without waiting, and says how many. Begins no
-    /// further one after `max_duration` ([`Duration::MAX`]: no limit) or after a stop, which stays in force for the
-    /// next blocking spin function.
+    /// Executes at most one unit of each entity that is ready now, on this thread alone, without
+    /// waiting, and says how many. Begins no further one after `max_duration` ([`Duration::MAX`]:
+    /// no limit) or after a stop, which stays in force for the next blocking spin function.
     ///
     /// # Errors
     ///
@@ -97,8 +99,9 @@ impl Executor {
         Ok(spin.run_ready(deadline(Some(max_duration))))
     }
 
-    /// Executes what is ready and what becomes ready meanwhile until nothing is, on this thread alone, without waiting, and says how many
-    /// units that were. Ends as [`spin_some`](Self::spin_some) otherwise.
+    /// Executes what is ready and what becomes ready meanwhile until nothing is, on this thread
+    /// alone, without waiting, and says how many units that were. Ends as
+    /// [`spin_some`](Self::spin_some) otherwise.
     ///
     /// # Errors
     ///
@@ -116,8 +119,9 @@ impl Executor {
         }
     }
 
-    /// Spins until `predicate` is true, at most for `timeout`, on all of the executor's threads. The predicate is asked on
-    /// this thread, before the first turn and after each turn and wake-up, so its truth has to come from a callback or be accompanied by a ring.
+    /// Spins until `predicate` is true, at most for `timeout`, on all of the executor's threads.
+    /// The predicate is asked on this thread, before the first turn and after each turn and
+    /// wake-up, so its truth has to come from a callback or be accompanied by a ring.
     ///
     /// # Errors
     ///
@@ -131,8 +135,9 @@ impl Executor {
         Right::begin(&self.shared)?.run_crew(until, Some(|| predicate().then_some(())))
     }
 
-    /// Spins until `future` is complete, at most for `timeout`, on all of the executor's threads. The future is polled on this thread, between
-    /// callbacks, only when it was woken; its waker may be used from any thread.
+    /// Spins until `future` is complete, at most for `timeout`, on all of the executor's threads.
+    /// The future is polled on this thread, between callbacks, only when it was woken; its waker
+    /// may be used from any thread.
     ///
     /// Pass a `&mut` (pinned, if need be) to keep a future that did not complete.
     ///
@@ -231,7 +236,8 @@ impl<'a> Spin<'a> {
     }
 }
 
-/// The right to call a spin function, with the thread that has it; given back when dropped, by a panic too.
+/// The right to call a spin function, with the thread that has it; given back when dropped, by a
+/// panic too.
 struct Right<'a>(Spin<'a>);
 
 impl<'a> Right<'a> {
@@ -258,14 +264,19 @@ impl<'a> Right<'a> {
 }
 
 impl Spin<'_> {
-    /// Turns and sleeps until `done` gives a value. It is asked before each turn, and told whether the turn before
-    /// has executed anything.
-    fn run<T>(&self, until: Option<Instant>, mut done: impl FnMut(bool) -> Option<T>) -> Outcome<T> {
+    /// Turns and sleeps until `done` gives a value. It is asked before each turn, and told whether
+    /// the turn before has executed anything.
+    fn run<T>(
+        &self,
+        until: Option<Instant>,
+        mut done: impl FnMut(bool) -> Option<T>,
+    ) -> Outcome<T> {
         let mut has_executed = false;
         let mut is_late = false;
         loop {
-            // A turn that takes a ring of the executor itself is followed by another look at everything that such a
-            // ring may be about (`done`, stop, deadlines); a later ring keeps the thread from sleeping.
+            // A turn that takes a ring of the executor itself is followed by another look at
+            // everything that such a ring may be about (`done`, stop, deadlines); a later ring
+            // keeps the thread from sleeping.
             if let Some(value) = done(has_executed) {
                 return Outcome::Completed(value);
             }

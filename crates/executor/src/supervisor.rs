@@ -1,4 +1,5 @@
-//! Who answers for the panics of callbacks: without one, a panic leaves the spin function that ran the callback.
+//! Who answers for the panics of callbacks: without one, a panic leaves the spin function that ran
+//! the callback.
 
 use crate::sync::Arc;
 use std::any::Any;
@@ -15,20 +16,21 @@ pub enum Supervision {
     Refuse,
 }
 
-/// Answers for the panics of the entities that it was [given to](crate::Entity::supervised_by). What a callback has
-/// captured may be in disorder after its panic, so a supervisor normally refuses further ones of everything that
-/// shares it.
+/// Answers for the panics of the entities that it was [given to](crate::Entity::supervised_by).
+/// What a callback has captured may be in disorder after its panic, so a supervisor normally
+/// refuses further ones of everything that shares it.
 pub trait Supervisor: Send + Sync {
     /// What to do now; asked before each execution, so it has to be cheap.
     fn supervision(&self) -> Supervision;
 
-    /// A callback has panicked with this text. Called once for each, on the thread that ran it, with no lock held,
-    /// after the entity is back in its slot: it may be removed and dropped from here.
+    /// A callback has panicked with this text. Called once for each, on the thread that ran it,
+    /// with no lock held, after the entity is back in its slot: it may be removed and dropped from
+    /// here.
     fn panicked(&self, text: &str);
 }
 
-/// Runs `work` as the supervisor wants it; `None` if it was refused or has panicked. For callbacks that run outside of an
-/// executor.
+/// Runs `work` as the supervisor wants it; `None` if it was refused or has panicked. For callbacks
+/// that run outside of an executor.
 pub fn supervise<T>(supervisor: &dyn Supervisor, work: impl FnOnce() -> T) -> Option<T> {
     match attempt(supervisor, work) {
         Attempt::Finished(value) => Some(value),

@@ -1,5 +1,5 @@
-//! The one place that decides between the real concurrency primitives and loom's, so that the code that loom checks
-//! is the code that runs.
+//! The one place that decides between the real concurrency primitives and loom's, so that the code
+//! that loom checks is the code that runs.
 
 #[cfg(loom)]
 pub(crate) use loom::sync::{
@@ -12,8 +12,8 @@ pub(crate) use std::sync::{
     atomic::{AtomicBool, AtomicI64, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence},
 };
 
-/// Locks and ignores poison: no code of the user runs under a lock of this crate, and every critical section leaves
-/// its data consistent at each step.
+/// Locks and ignores poison: no code of the user runs under a lock of this crate, and every
+/// critical section leaves its data consistent at each step.
 #[cfg(not(loom))]
 pub(crate) fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
@@ -27,7 +27,8 @@ pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 /// Who may sleep on and wake a futex.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Reach {
-    /// Threads of one process: the kernel finds the sleeper by the virtual address, which is cheaper.
+    /// Threads of one process: the kernel finds the sleeper by the virtual address, which is
+    /// cheaper.
     Process,
     /// Threads of any process that maps the word.
     Host,
@@ -64,12 +65,18 @@ pub(crate) mod futex {
             self.0.swap(value, order)
         }
 
-        pub(crate) fn compare_exchange(&self, from: u32, to: u32, order: Ordering) -> Result<u32, u32> {
+        pub(crate) fn compare_exchange(
+            &self,
+            from: u32,
+            to: u32,
+            order: Ordering,
+        ) -> Result<u32, u32> {
             self.0.compare_exchange(from, to, order, Ordering::Relaxed)
         }
 
-        /// Sleeps while the word holds `expected`, at most for `timeout`. May return early for any reason (a signal,
-        /// a wake-up, a changed word): the caller looks at its own condition again, so the reason is not told.
+        /// Sleeps while the word holds `expected`, at most for `timeout`. May return early for any
+        /// reason (a signal, a wake-up, a changed word): the caller looks at its own condition
+        /// again, so the reason is not told.
         pub(crate) fn wait(&self, expected: u32, reach: Reach, timeout: Option<Duration>) {
             let timeout = timeout.map(|duration| Timespec {
                 tv_sec: i64::try_from(duration.as_secs()).unwrap_or(i64::MAX),
@@ -80,11 +87,13 @@ pub(crate) mod futex {
 
         /// Wakes a sleeper, if there is one. Only a system call: usable in a signal handler.
         pub(crate) fn wake(&self, reach: Reach) {
-            // The only failures are a bad address and bad flags, which a reference and constants exclude.
+            // The only failures are a bad address and bad flags, which a reference and constants
+            // exclude.
             let _ = futex::wake(&self.0, flags(reach), 1);
         }
 
-        /// Wakes a sleeper who waits for the word to count on; also one who has read it and does not sleep yet.
+        /// Wakes a sleeper who waits for the word to count on; also one who has read it and does
+        /// not sleep yet.
         pub(crate) fn count_and_wake(&self) {
             self.0.fetch_add(1, Ordering::Release);
             self.wake(Reach::Process);
@@ -105,8 +114,9 @@ pub(crate) mod futex {
     }
 }
 
-/// Loom's stand-in: like the kernel, it compares the word and goes to sleep in one step under a lock that the waker
-/// takes too. It gives no ordering of the caller's data beyond that, and timeouts do not exist.
+/// Loom's stand-in: like the kernel, it compares the word and goes to sleep in one step under a
+/// lock that the waker takes too. It gives no ordering of the caller's data beyond that, and
+/// timeouts do not exist.
 #[cfg(loom)]
 pub(crate) mod futex {
     pub(crate) use super::Reach;
@@ -138,7 +148,12 @@ pub(crate) mod futex {
             self.word.swap(value, order)
         }
 
-        pub(crate) fn compare_exchange(&self, from: u32, to: u32, order: Ordering) -> Result<u32, u32> {
+        pub(crate) fn compare_exchange(
+            &self,
+            from: u32,
+            to: u32,
+            order: Ordering,
+        ) -> Result<u32, u32> {
             self.word.compare_exchange(from, to, order, Ordering::Relaxed)
         }
 

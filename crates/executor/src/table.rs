@@ -1,7 +1,8 @@
 //! The entities of an executor by slot, and how they come and go while it spins.
 //!
-//! While a body runs it is out of the table, so the table's lock is never held meanwhile; what others want from it
-//! then (to be removed, to be handed out) is noted in its slot and done when it returns.
+//! While a body runs it is out of the table, so the table's lock is never held meanwhile; what
+//! others want from it then (to be removed, to be handed out) is noted in its slot and done when it
+//! returns.
 
 use crate::desk::{Board, Desk, Work};
 use crate::entity::{Entity, Progress};
@@ -50,7 +51,8 @@ enum State {
     /// No entity, or the slot that the executor keeps for itself.
     Vacant,
     Idle(Box<Entity>),
-    /// Out of the table, executed by this thread. `again`: it became ready meanwhile, and that is owed.
+    /// Out of the table, executed by this thread. `again`: it became ready meanwhile, and that is
+    /// owed.
     Running {
         thread: ThreadId,
         again: bool,
@@ -140,11 +142,13 @@ impl Table {
         }
         entries.policy.admit(slot, &entity.attributes);
         let group = entity.attributes.group.as_ref().map(|group| entries.groups.join(group));
-        entries.seats[slot.index()] = Seat { state: State::Idle(Box::new(entity)), group, found_nanos: 0 };
+        entries.seats[slot.index()] =
+            Seat { state: State::Idle(Box::new(entity)), group, found_nanos: 0 };
         Ok(slot)
     }
 
-    /// Executes a step of an entity that was [picked](Entries::pick), and notes whether something is ready afterwards.
+    /// Executes a step of an entity that was [picked](Entries::pick), and notes whether something
+    /// is ready afterwards.
     ///
     /// # Panics
     ///
@@ -171,7 +175,13 @@ impl Table {
     }
 
     /// Says whether something is ready.
-    fn finish(&self, slot: Slot, entity: Box<Entity>, progress: Progress, requeue: Requeue) -> bool {
+    fn finish(
+        &self,
+        slot: Slot,
+        entity: Box<Entity>,
+        progress: Progress,
+        requeue: Requeue,
+    ) -> bool {
         let mut board = self.desk.lock();
         let Entries { policy, seats, groups, has_crew, .. } = &mut **board;
         let seat = &mut seats[slot.index()];
@@ -207,7 +217,8 @@ impl Table {
         }
     }
 
-    /// Takes the entity out without waiting: it is returned, or dropped by the thread that runs it now.
+    /// Takes the entity out without waiting: it is returned, or dropped by the thread that runs it
+    /// now.
     pub(crate) fn remove(&self, slot: Slot, ringer: &Ringer) -> Option<Box<Entity>> {
         let mut board = self.desk.lock();
         let entries = &mut **board;
@@ -228,7 +239,8 @@ impl Table {
         }
     }
 
-    /// Takes the entity out; waits until it returns if another thread runs it now. Nothing happens on an error.
+    /// Takes the entity out; waits until it returns if another thread runs it now. Nothing happens
+    /// on an error.
     pub(crate) fn take_out(&self, slot: Slot, ringer: &Ringer) -> Result<Entity, TakeOutError> {
         let mut board = self.desk.lock();
         if board.is_closed {
@@ -257,7 +269,10 @@ impl Table {
         }
     }
 
-    fn wait_for_leaving<'a>(&self, board: MutexGuard<'a, Board<Entries>>) -> MutexGuard<'a, Board<Entries>> {
+    fn wait_for_leaving<'a>(
+        &self,
+        board: MutexGuard<'a, Board<Entries>>,
+    ) -> MutexGuard<'a, Board<Entries>> {
         self.left.wait(board).unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -284,7 +299,8 @@ pub(crate) struct Picked {
 }
 
 impl Entries {
-    /// Makes the entity in this slot ready; strangers may have set the flag of a slot that has none.
+    /// Makes the entity in this slot ready; strangers may have set the flag of a slot that has
+    /// none.
     pub(crate) fn make_ready(&mut self, slot: Slot) {
         let Some(seat) = self.seats.get_mut(slot.index()) else { return };
         if !matches!(seat.state, State::Vacant) {

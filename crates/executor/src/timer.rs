@@ -1,7 +1,8 @@
 //! Timers: a callback at a time, once or periodically.
 //!
-//! A timer's own state says when it is due; the executor's deadlines are only hints for when to look. So whatever
-//! happens to both at the same time, a timer never fires early and never twice for one deadline.
+//! A timer's own state says when it is due; the executor's deadlines are only hints for when to
+//! look. So whatever happens to both at the same time, a timer never fires early and never twice
+//! for one deadline.
 
 use crate::attributes::{Attributes, Kind};
 use crate::clock::{Clock, Time, TimeChange, saturating_nanos};
@@ -24,14 +25,16 @@ pub struct TimerCall {
     pub missed: u64,
 }
 
-/// A handle to a timer; clones are the same timer. The timer lives as long as its [`Entity`], not as its handles.
+/// A handle to a timer; clones are the same timer. The timer lives as long as its [`Entity`], not
+/// as its handles.
 ///
-/// A periodic timer does not drift: each deadline is the one before plus the period, however late the callback ran.
-/// A call that comes a period late or more is made once; the deadlines it missed are skipped and counted, not made up
-/// for in a burst.
+/// A periodic timer does not drift: each deadline is the one before plus the period, however late
+/// the callback ran. A call that comes a period late or more is made once; the deadlines it missed
+/// are skipped and counted, not made up for in a burst.
 ///
-/// When simulated time jumps back to before the last call, the timer waits for a full period from there. When
-/// simulated time is turned on or off it waits for the rest of its period on the new source.
+/// When simulated time jumps back to before the last call, the timer waits for a full period from
+/// there. When simulated time is turned on or off it waits for the rest of its period on the new
+/// source.
 ///
 /// ```
 /// use feros_executor::{Executor, SteadyClock, Timer};
@@ -65,7 +68,8 @@ impl Timer {
         Self::make(clock, period, true, callback)
     }
 
-    /// A timer that calls `callback` once, after `delay`. [`reset`](Self::reset) makes it wait once more.
+    /// A timer that calls `callback` once, after `delay`. [`reset`](Self::reset) makes it wait once
+    /// more.
     pub fn one_shot(
         clock: Arc<dyn Clock>,
         delay: Duration,
@@ -93,7 +97,10 @@ impl Timer {
         let core = Arc::new(TimerCore { clock, repeats, schedule: Mutex::new(schedule) });
         let body = TimerBody { core: Arc::clone(&core), callback };
         let attributes = Attributes { kind: Kind::Timer, ..Attributes::default() };
-        let entity = Entity { timer: Some(Arc::clone(&core)), ..Entity::new(&ringer, body).with(attributes) };
+        let entity = Entity {
+            timer: Some(Arc::clone(&core)),
+            ..Entity::new(&ringer, body).with(attributes)
+        };
         (Self { core }, entity)
     }
 
@@ -117,8 +124,8 @@ impl Timer {
         self.core.update_deadline(Caller::Anybody);
     }
 
-    /// Changes the period (or delay) from the next deadline on, and returns the one before. The deadline that is
-    /// being waited for stays; call [`reset`](Self::reset) to begin anew.
+    /// Changes the period (or delay) from the next deadline on, and returns the one before. The
+    /// deadline that is being waited for stays; call [`reset`](Self::reset) to begin anew.
     pub fn exchange_period(&self, period: Duration) -> Duration {
         std::mem::replace(&mut lock(&self.core.schedule).period, period)
     }
@@ -128,7 +135,8 @@ impl Timer {
         lock(&self.core.schedule).period
     }
 
-    /// Whether the timer was canceled and not reset since. A one-shot timer that has fired is not canceled.
+    /// Whether the timer was canceled and not reset since. A one-shot timer that has fired is not
+    /// canceled.
     pub fn is_canceled(&self) -> bool {
         lock(&self.core.schedule).canceled
     }
@@ -138,8 +146,8 @@ impl Timer {
         self.time_until_next() == Some(Duration::ZERO)
     }
 
-    /// How long until the next call is due, on the timer's clock; zero if it is late. `None` if none will come: the
-    /// timer is canceled, or has fired and was to fire once.
+    /// How long until the next call is due, on the timer's clock; zero if it is late. `None` if
+    /// none will come: the timer is canceled, or has fired and was to fire once.
     pub fn time_until_next(&self) -> Option<Duration> {
         let next = lock(&self.core.schedule).next?;
         Some(next.saturating_since(self.core.clock.now()))
@@ -187,7 +195,8 @@ impl TimerCore {
         lock(&self.schedule).queue = queue;
     }
 
-    /// Tells the queue to look at `next` anew. Of several updates at once the last to look sees the newest value.
+    /// Tells the queue to look at `next` anew. Of several updates at once the last to look sees the
+    /// newest value.
     fn update_deadline(&self, caller: Caller) {
         let queue = lock(&self.schedule).queue.clone();
         if let Some((queue, slot)) = queue
@@ -215,7 +224,8 @@ impl TimerCore {
         Some(TimerCall { expected, actual, missed })
     }
 
-    /// Fits the deadline to a clock that was set; the rules are those that rcl applies to its timers.
+    /// Fits the deadline to a clock that was set; the rules are those that rcl applies to its
+    /// timers.
     pub(crate) fn time_changed(&self, change: &TimeChange) {
         let mut schedule = lock(&self.schedule);
         let Some(next) = schedule.next else { return };
@@ -225,8 +235,8 @@ impl TimerCore {
             if before != Time::ZERO && after != Time::ZERO {
                 let shift = |time: Time| {
                     let offset = i128::from(after.as_nanos()) - i128::from(before.as_nanos());
-                    let nanos =
-                        (i128::from(time.as_nanos()) + offset).clamp(i64::MIN.into(), i64::MAX.into());
+                    let nanos = (i128::from(time.as_nanos()) + offset)
+                        .clamp(i64::MIN.into(), i64::MAX.into());
                     Time::from_nanos(nanos as i64)
                 };
                 schedule.next = Some(shift(next));
@@ -239,7 +249,8 @@ impl TimerCore {
     }
 }
 
-/// The deadline after `expected`, on its grid and not before `now`, and how many were skipped to get there.
+/// The deadline after `expected`, on its grid and not before `now`, and how many were skipped to
+/// get there.
 fn next_deadline(expected: Time, now: Time, period: Duration) -> (Option<Time>, u64) {
     let period_nanos = saturating_nanos(period);
     let next = expected + period;

@@ -1,4 +1,5 @@
-//! The deadlines of an executor's timers: one queue per clock, because times of different clocks cannot be compared.
+//! The deadlines of an executor's timers: one queue per clock, because times of different clocks
+//! cannot be compared.
 
 use crate::clock::{Clock, Time, TimeChange, TimeWatcher};
 use crate::deadlines::Deadlines;
@@ -22,7 +23,8 @@ pub(crate) struct Timers {
 /// Who changes a deadline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Caller {
-    /// The thread that has run the timer's callback: it will look at the deadlines before it sleeps.
+    /// The thread that has run the timer's callback: it will look at the deadlines before it
+    /// sleeps.
     Spinning,
     Anybody,
 }
@@ -91,7 +93,8 @@ impl Timers {
         }
     }
 
-    /// Whether there may be an earliest deadline that nobody has asked for with [`timeout`](Self::timeout) yet.
+    /// Whether there may be an earliest deadline that nobody has asked for with
+    /// [`timeout`](Self::timeout) yet.
     pub(crate) fn take_new(&self) -> bool {
         // A look before the write keeps the turn free of a read-modify-write.
         self.is_new.load(Ordering::Relaxed) && self.is_new.swap(false, Ordering::Acquire)
@@ -152,13 +155,15 @@ impl TimerQueue {
         entries.timers().next().is_none()
     }
 
-    /// Looks at the deadline of the timer in `slot` anew, and wakes the executor if it is now the earliest.
+    /// Looks at the deadline of the timer in `slot` anew, and wakes the executor if it is now the
+    /// earliest.
     pub(crate) fn update(&self, slot: Slot, caller: Caller) {
         let mut entries = lock(&self.entries);
         let Some(timer) = entries.timers.get(slot.index()).and_then(Option::as_ref) else { return };
         let next = timer.next();
         entries.deadlines.set(slot, next);
-        let is_earliest = entries.deadlines.earliest().is_some_and(|(_, earliest)| earliest == slot);
+        let is_earliest =
+            entries.deadlines.earliest().is_some_and(|(_, earliest)| earliest == slot);
         drop(entries);
         if is_earliest {
             self.is_new.store(true, Ordering::Release);
@@ -184,7 +189,8 @@ impl TimerQueue {
     fn timeout(&self) -> Option<Duration> {
         let (deadline, _) = lock(&self.entries).deadlines.earliest()?;
         let wait = deadline.saturating_since(self.clock.now());
-        // A simulated clock tells when its time has come; it may even be due already, told since `expire`.
+        // A simulated clock tells when its time has come; it may even be due already, told since
+        // `expire`.
         (!self.clock.is_simulated() || wait.is_zero()).then_some(wait)
     }
 }
@@ -192,8 +198,9 @@ impl TimerQueue {
 impl TimeWatcher for TimerQueue {
     fn time_changed(&self, change: &TimeChange) {
         let mut entries = lock(&self.entries);
-        // Time going forward moves no deadline, and is what happens with every `/clock` message: only the earliest
-        // deadline is looked at. Else, and when time becomes known, each timer fits its deadline to the new time.
+        // Time going forward moves no deadline, and is what happens with every `/clock` message:
+        // only the earliest deadline is looked at. Else, and when time becomes known, each timer
+        // fits its deadline to the new time.
         if change.source_changed || change.after < change.before || change.before == Time::ZERO {
             entries.timers().for_each(|timer| timer.time_changed(change));
             let Entries { timers, deadlines } = &mut *entries;

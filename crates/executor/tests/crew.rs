@@ -1,5 +1,5 @@
-//! Several threads on one executor: what overlaps, what does not, and that nothing is lost or waits for nothing. Whatever
-//! would be lost hangs a test.
+//! Several threads on one executor: what overlaps, what does not, and that nothing is lost or waits
+//! for nothing. Whatever would be lost hangs a test.
 #![allow(clippy::unwrap_used)]
 
 use feros_executor::*;
@@ -26,7 +26,8 @@ fn of_group(group: &ExclusiveGroup) -> Attributes {
     Attributes { group: Some(group.clone()), ..Attributes::default() }
 }
 
-/// Two callbacks that wait for each other: they have to overlap. Each pair is rung anew when it has met.
+/// Two callbacks that wait for each other: they have to overlap. Each pair is rung anew when it has
+/// met.
 #[test]
 fn different_entities_overlap_without_a_group_or_in_different_groups() {
     for groups in [None, Some([ExclusiveGroup::new(), ExclusiveGroup::new()])] {
@@ -59,8 +60,8 @@ fn different_entities_overlap_without_a_group_or_in_different_groups() {
     }
 }
 
-/// Entities with much to do: those of one group never overlap, one entity never overlaps with itself, and each message
-/// is handled.
+/// Entities with much to do: those of one group never overlap, one entity never overlaps with
+/// itself, and each message is handled.
 #[test]
 fn a_group_runs_one_entity_at_a_time_and_nothing_is_lost() {
     const MESSAGES: usize = 3_000;
@@ -162,11 +163,14 @@ fn timers_of_several_periods_are_kept_by_a_crew() {
         .into_iter()
         .map(|micros| {
             let (fired, firings) = mpsc::sync_channel(1);
-            let (timer, entity) =
-                Timer::periodic(Arc::new(SteadyClock), Duration::from_micros(micros), move |call| {
+            let (timer, entity) = Timer::periodic(
+                Arc::new(SteadyClock),
+                Duration::from_micros(micros),
+                move |call| {
                     assert!(call.actual >= call.expected);
                     let _ = fired.try_send(());
-                });
+                },
+            );
             executor.add(entity).unwrap().keep();
             (timer, firings)
         })
@@ -181,9 +185,10 @@ fn timers_of_several_periods_are_kept_by_a_crew() {
         timer.reset();
     }
     let (fired, firings) = mpsc::sync_channel(1);
-    let (_, entity) = Timer::one_shot(Arc::new(SteadyClock), Duration::from_micros(10), move |_| {
-        fired.send(()).unwrap();
-    });
+    let (_, entity) =
+        Timer::one_shot(Arc::new(SteadyClock), Duration::from_micros(10), move |_| {
+            fired.send(()).unwrap();
+        });
     let _one_shot = executor.add(entity).unwrap();
     firings.recv().unwrap();
     executor.stopper().stop();
@@ -206,7 +211,10 @@ fn predicates_and_futures_are_answered_whichever_thread_does_the_work() {
         assert_eq!(outcome, Outcome::Completed(()));
         ringing.join().unwrap();
     }
-    assert_eq!(executor.spin_until(Some(Duration::from_millis(1)), || false).unwrap(), Outcome::TimedOut);
+    assert_eq!(
+        executor.spin_until(Some(Duration::from_millis(1)), || false).unwrap(),
+        Outcome::TimedOut
+    );
     let answer: Arc<Mutex<(bool, Option<std::task::Waker>)>> = Arc::default();
     for _ in 0..300 {
         let (told, waiting) = (answer.clone(), answer.clone());

@@ -1,4 +1,5 @@
-//! An executor whose doorbell lies in shared memory: rings from another mapping of it, and strangers who scribble there.
+//! An executor whose doorbell lies in shared memory: rings from another mapping of it, and
+//! strangers who scribble there.
 #![allow(clippy::unwrap_used)]
 
 mod mapped;
@@ -58,9 +59,10 @@ impl Spinning {
             self.await_executions(before + 1);
         }
         let (fired, firings) = mpsc::sync_channel(1);
-        let (_timer, entity) = Timer::periodic(Arc::new(SteadyClock), Duration::from_micros(50), move |_| {
-            let _ = fired.try_send(());
-        });
+        let (_timer, entity) =
+            Timer::periodic(Arc::new(SteadyClock), Duration::from_micros(50), move |_| {
+                let _ = fired.try_send(());
+            });
         let _entity = self.executor.add(entity).unwrap();
         for _ in 0..3 {
             firings.recv().unwrap();
@@ -75,7 +77,8 @@ impl Drop for Spinning {
     }
 }
 
-/// Whether the kernel has the calling thread's executor asleep: the first word of the doorbell says so.
+/// Whether the kernel has the calling thread's executor asleep: the first word of the doorbell says
+/// so.
 fn await_sleep(memory: &Mapped) {
     while memory.words()[0].load(Ordering::SeqCst) as u32 != 1 {
         thread::yield_now();
@@ -101,8 +104,9 @@ fn memory_of_a_former_executor_is_used_again() {
     }
 }
 
-/// Every word is overwritten, together and one by one, while the executor sleeps and while it works. It must go on,
-/// be woken by its own process, run its timers, and sleep again, which it cannot while a flag remains.
+/// Every word is overwritten, together and one by one, while the executor sleeps and while it
+/// works. It must go on, be woken by its own process, run its timers, and sleep again, which it
+/// cannot while a flag remains.
 #[test]
 fn a_stranger_s_scribbling_does_no_lasting_harm() {
     let memory = Mapped::new();
@@ -118,7 +122,8 @@ fn a_stranger_s_scribbling_does_no_lasting_harm() {
                 Some(word) => word.store(value, Ordering::Relaxed),
                 None => words.iter().for_each(|word| word.store(value, Ordering::Relaxed)),
             }
-            // A ring from inside comes first: one from outside needs the bell, which is right again after a wake-up.
+            // A ring from inside comes first: one from outside needs the bell, which is right again
+            // after a wake-up.
             spinning.check_all_ways_of_waking(stranger.doorbell(), 2);
         }
     }
@@ -128,7 +133,8 @@ fn a_stranger_s_scribbling_does_no_lasting_harm() {
     assert!(executions > 0);
 }
 
-/// All flags of all slots, of which only one has an entity, again and again: the entity runs, and a stop is seen.
+/// All flags of all slots, of which only one has an entity, again and again: the entity runs, and a
+/// stop is seen.
 #[test]
 fn a_stranger_who_never_stops_does_not_keep_the_executor_from_working_and_stopping() {
     let memory = Mapped::new();
@@ -178,7 +184,9 @@ fn turns_with_a_letter_box_find_what_was_rung_before_them() {
     let seen = Arc::clone(&slot);
     let entity = Entity::new(&ringer, || Progress::Done);
     let _entity = executor.add(entity).unwrap();
-    ringer.on_move(move |place| seen.store(place.map_or(0, |place| place.slot.index()), Ordering::Relaxed));
+    ringer.on_move(move |place| {
+        seen.store(place.map_or(0, |place| place.slot.index()), Ordering::Relaxed)
+    });
     assert_eq!(executor.spin_some(Duration::MAX).unwrap(), 1, "the ring of becoming observed");
     memory.doorbell().ring(Slot::new(slot.load(Ordering::Relaxed)).unwrap());
     assert_eq!(executor.spin_some(Duration::MAX).unwrap(), 1);
@@ -187,7 +195,8 @@ fn turns_with_a_letter_box_find_what_was_rung_before_them() {
     assert_eq!(slot.load(Ordering::Relaxed), 0, "told that the executor is gone");
 }
 
-/// A crew whose one thread is held in a callback hears other processes with the other, whoever watches at that time.
+/// A crew whose one thread is held in a callback hears other processes with the other, whoever
+/// watches at that time.
 #[test]
 fn a_crew_hears_other_processes_while_a_callback_blocks() {
     let memory = Mapped::new();

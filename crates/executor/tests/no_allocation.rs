@@ -1,4 +1,5 @@
-//! A turn allocates nothing: not for rings, executions, periodic timers or sleeps, whatever is idle beside.
+//! A turn allocates nothing: not for rings, executions, periodic timers or sleeps, whatever is idle
+//! beside.
 #![allow(clippy::unwrap_used)]
 
 use feros_executor::*;
@@ -44,7 +45,8 @@ fn turns_do_not_allocate() {
     assert_eq!(allocations.count_total, 0);
 }
 
-/// Frozen executors of every policy, with groups and attributes: what is ready varies, and nothing is allocated for it.
+/// Frozen executors of every policy, with groups and attributes: what is ready varies, and nothing
+/// is allocated for it.
 #[test]
 fn no_policy_allocates_after_the_start() {
     let clock: Arc<RosClock> = Arc::new(RosClock::simulated_at(Time::from_nanos(1)));
@@ -70,7 +72,10 @@ fn no_policy_allocates_after_the_start() {
                     position: number.is_multiple_of(3).then_some(number),
                     group: Some(group.clone()),
                 };
-                executor.add(Entity::new(&ringer, || Progress::Done).with(attributes)).unwrap().keep();
+                executor
+                    .add(Entity::new(&ringer, || Progress::Done).with(attributes))
+                    .unwrap()
+                    .keep();
                 ringer
             })
             .collect();

@@ -1,4 +1,5 @@
-//! The order in which each policy executes, on a virtual clock or none: every instant and every turn is exact.
+//! The order in which each policy executes, on a virtual clock or none: every instant and every
+//! turn is exact.
 #![allow(clippy::unwrap_used)]
 
 use feros_executor::*;
@@ -59,7 +60,11 @@ impl Executable for Noted {
 
 impl Bench {
     fn new(policy: impl Policy + 'static) -> Self {
-        Self { executor: Executor::with_policy(policy), order: Order::default(), ringers: Vec::new() }
+        Self {
+            executor: Executor::with_policy(policy),
+            order: Order::default(),
+            ringers: Vec::new(),
+        }
     }
 
     fn add(&mut self, name: &str, units: usize, attributes: Attributes) -> EntityHandle {
@@ -163,8 +168,9 @@ fn ros_goes_by_the_order_of_adding_and_not_by_slots() {
 #[test]
 fn priority_is_looked_at_before_every_turn() {
     let mut bench = Bench::new(Priority::default());
-    let _entities = [("low", 3, 1), ("high", 2, 9), ("middle", 1, 5), ("as middle", 1, 5), ("none", 1, 0)]
-        .map(|(name, units, of)| bench.add(name, units, priority(of)));
+    let _entities =
+        [("low", 3, 1), ("high", 2, 9), ("middle", 1, 5), ("as middle", 1, 5), ("none", 1, 0)]
+            .map(|(name, units, of)| bench.add(name, units, priority(of)));
     bench.ring(&["none", "low"]);
     assert_eq!(bench.turns(1), ["low"]);
     bench.ring(&["as middle"]);
@@ -173,8 +179,8 @@ fn priority_is_looked_at_before_every_turn() {
     assert_eq!(bench.rest(), ["high", "high", "middle", "low", "low", "none"]);
 }
 
-/// A chain's instance ends before its next one begins, and the more critical chain overtakes the other between
-/// callbacks.
+/// A chain's instance ends before its next one begins, and the more critical chain overtakes the
+/// other between callbacks.
 #[test]
 fn chains_end_before_they_begin_anew() {
     let [slow, urgent] = chain_priorities([3, 2]);
@@ -234,19 +240,27 @@ fn sequence_goes_by_position_and_waits_for_its_trigger() {
         let _c = bench.add("c", 1, position(2));
         let _entities = [("a", 0), ("b", 1)].map(|(name, at)| bench.add(name, 1, position(at)));
         let _aside = bench.add("aside", 1, Attributes::default());
-        for (names, expected) in [&["b"][..], &["c", "a"], &["a"], &["b", "c"]].into_iter().zip(expected) {
+        for (names, expected) in
+            [&["b"][..], &["c", "a"], &["a"], &["b", "c"]].into_iter().zip(expected)
+        {
             bench.ring(names);
             assert_eq!(bench.rest(), expected, "{text}");
         }
         bench.ring(&["aside"]);
-        assert_eq!(bench.rest(), ["aside"], "{text}: who is no member does not wait for the trigger");
+        assert_eq!(
+            bench.rest(),
+            ["aside"],
+            "{text}: who is no member does not wait for the trigger"
+        );
     }
 }
 
 #[test]
 fn a_custom_trigger_begins_a_round_when_it_says_so() {
-    let mut bench = Bench::new(Sequence::new(Trigger::Custom(Box::new(|ready| ready.iter().count() >= 2))));
-    let _entities = ["a", "b", "c"].map(|name| bench.add(name, 1, position(u32::from(name.as_bytes()[0]))));
+    let mut bench =
+        Bench::new(Sequence::new(Trigger::Custom(Box::new(|ready| ready.iter().count() >= 2))));
+    let _entities =
+        ["a", "b", "c"].map(|name| bench.add(name, 1, position(u32::from(name.as_bytes()[0]))));
     bench.ring(&["c"]);
     assert_eq!(bench.rest(), [""; 0]);
     bench.ring(&["c", "b"]);
@@ -272,12 +286,15 @@ fn an_input_taken_before_its_entity_moves_is_not_lost() {
     let moved = Arc::new(Mutex::new(None));
     let keeps = moved.clone();
     let first = Entity::new(&ringer, move || {
-        *keeps.lock().unwrap() = moves.lock().unwrap().take().map(|handle| handle.detach().unwrap());
+        *keeps.lock().unwrap() =
+            moves.lock().unwrap().take().map(|handle| handle.detach().unwrap());
         Progress::Done
     });
     // Before "a" in its round, so that "a" has its input when it is detached.
-    let _first =
-        bench.executor.add(first.with(Attributes { position: Some(0), ..Attributes::default() })).unwrap();
+    let _first = bench
+        .executor
+        .add(first.with(Attributes { position: Some(0), ..Attributes::default() }))
+        .unwrap();
     let b = bench.add("b", 1, position(1));
     drop(a);
     *mover.lock().unwrap() = Some(b);
@@ -290,8 +307,9 @@ fn an_input_taken_before_its_entity_moves_is_not_lost() {
     assert_eq!(*bench.order.lock().unwrap(), ["b"]);
 }
 
-/// A timer whose every call takes longer than its period is always ready. A service is answered within as many turns as
-/// there are entities, and the calls that the timer misses are skipped and counted.
+/// A timer whose every call takes longer than its period is always ready. A service is answered
+/// within as many turns as there are entities, and the calls that the timer misses are skipped and
+/// counted.
 #[test]
 fn a_timer_that_is_always_late_starves_nobody() {
     let clock = Arc::new(RosClock::simulated_at(Time::from_nanos(1)));
@@ -306,13 +324,16 @@ fn a_timer_that_is_always_late_starves_nobody() {
         let passing = clock.clone();
         let order = bench.order.clone();
         // Each call takes three periods, and a relative deadline of the service.
-        let (timer, entity) = Timer::periodic(clock.clone(), Duration::from_nanos(100), move |_| {
-            passing.set_time(passing.now() + Duration::from_nanos(300));
-            order.lock().unwrap().push("timer".into());
-        });
-        let of_timer = Attributes { deadline: Some(Duration::from_nanos(50)), ..entity.attributes().clone() };
+        let (timer, entity) =
+            Timer::periodic(clock.clone(), Duration::from_nanos(100), move |_| {
+                passing.set_time(passing.now() + Duration::from_nanos(300));
+                order.lock().unwrap().push("timer".into());
+            });
+        let of_timer =
+            Attributes { deadline: Some(Duration::from_nanos(50)), ..entity.attributes().clone() };
         let _timer = bench.executor.add(entity.with(of_timer)).unwrap();
-        let of_service = Attributes { deadline: Some(Duration::from_nanos(300)), ..kind(Kind::Service) };
+        let of_service =
+            Attributes { deadline: Some(Duration::from_nanos(300)), ..kind(Kind::Service) };
         let _service = bench.add("service", 1, of_service);
         clock.set_time(clock.now() + Duration::from_nanos(1_000));
         let mut calls = 0;
@@ -344,7 +365,9 @@ fn idle_entities_do_not_matter_for_the_order() {
     for policy in policies {
         let mut bench = Bench::new(policy);
         let mut entities = vec![bench.add("a", 2, Attributes::default())];
-        entities.extend((0..500).map(|idle| bench.add(&format!("idle {idle}"), 1, Attributes::default())));
+        entities.extend(
+            (0..500).map(|idle| bench.add(&format!("idle {idle}"), 1, Attributes::default())),
+        );
         entities.push(bench.add("b", 2, Attributes::default()));
         bench.ring(&["a", "b"]);
         assert_eq!(bench.rest(), ["a", "b", "a", "b"]);

@@ -1,5 +1,5 @@
-//! What the system grants or refuses, with words that help. What is granted depends on who runs the tests, so both are
-//! looked at.
+//! What the system grants or refuses, with words that help. What is granted depends on who runs the
+//! tests, so both are looked at.
 #![allow(clippy::unwrap_used)]
 
 use feros_executor::*;
@@ -22,7 +22,9 @@ fn status(field: &str) -> String {
 
 #[test]
 fn name_processor_and_stack_are_given_to_every_thread_that_spins() {
-    let cpu = on_a_thread(|| (0..1024).rfind(|&cpu| sched_getaffinity(None).unwrap().is_set(cpu)).unwrap());
+    let cpu = on_a_thread(|| {
+        (0..1024).rfind(|&cpu| sched_getaffinity(None).unwrap().is_set(cpu)).unwrap()
+    });
     on_a_thread(move || {
         let config = RealtimeConfig::default()
             .cpus([cpu])
@@ -56,21 +58,35 @@ fn scheduling_classes_are_set_or_refused_with_a_cure() {
     ];
     for (scheduling, number) in classes {
         on_a_thread(move || {
-            let executor =
-                Executor::builder().realtime(RealtimeConfig::default().scheduling(scheduling)).build();
+            let executor = Executor::builder()
+                .realtime(RealtimeConfig::default().scheduling(scheduling))
+                .build();
             match executor.spin_some(Duration::ZERO) {
                 Ok(_) => {
                     let stat = std::fs::read_to_string("/proc/thread-self/stat").unwrap();
-                    let policy =
-                        stat.rsplit(')').next().unwrap().split_whitespace().nth(38).unwrap().to_owned();
+                    let policy = stat
+                        .rsplit(')')
+                        .next()
+                        .unwrap()
+                        .split_whitespace()
+                        .nth(38)
+                        .unwrap()
+                        .to_owned();
                     assert_eq!(policy, number, "{scheduling:?}");
                 }
                 Err(SpinError::Realtime(RealtimeError::Refused { call, errno, cure, .. })) => {
                     let is_deadline = matches!(scheduling, Scheduling::Deadline { .. });
-                    assert_eq!(call, if is_deadline { "sched_setattr" } else { "pthread_setschedparam" });
-                    // A deadline is also refused where the processors of the process are restricted (EBUSY).
+                    assert_eq!(
+                        call,
+                        if is_deadline { "sched_setattr" } else { "pthread_setschedparam" }
+                    );
+                    // A deadline is also refused where the processors of the process are restricted
+                    // (EBUSY).
                     assert!(errno == 1 || is_deadline && errno == 16, "{errno}");
-                    assert!(cure.contains("CAP_SYS_NICE") && (is_deadline || cure.contains("limits.conf")));
+                    assert!(
+                        cure.contains("CAP_SYS_NICE")
+                            && (is_deadline || cure.contains("limits.conf"))
+                    );
                 }
                 Err(other) => panic!("{other}"),
             }
@@ -83,12 +99,19 @@ fn scheduling_classes_are_set_or_refused_with_a_cure() {
 fn a_refused_deadline_says_the_reason_of_the_system() {
     on_a_thread(|| {
         // No system grants a nanosecond, whoever asks.
-        let deadline =
-            Scheduling::Deadline { runtime: Duration::from_nanos(1), deadline: ms(10), period: ms(20) };
-        let executor = Executor::builder().realtime(RealtimeConfig::default().scheduling(deadline)).build();
+        let deadline = Scheduling::Deadline {
+            runtime: Duration::from_nanos(1),
+            deadline: ms(10),
+            period: ms(20),
+        };
+        let executor =
+            Executor::builder().realtime(RealtimeConfig::default().scheduling(deadline)).build();
         match executor.spin_some(Duration::ZERO) {
             Err(SpinError::Realtime(RealtimeError::Refused {
-                call: "sched_setattr", errno, reason, ..
+                call: "sched_setattr",
+                errno,
+                reason,
+                ..
             })) => {
                 assert_eq!(errno, 22, "{reason}");
                 assert_eq!(reason, "invalid input parameter");
@@ -101,7 +124,10 @@ fn a_refused_deadline_says_the_reason_of_the_system() {
 #[test]
 fn what_cannot_be_is_said() {
     let cases = [
-        (RealtimeConfig::default().scheduling(Scheduling::Fifo { priority: 0 }), "from 1 (low) to 99 (high)"),
+        (
+            RealtimeConfig::default().scheduling(Scheduling::Fifo { priority: 0 }),
+            "from 1 (low) to 99 (high)",
+        ),
         (
             RealtimeConfig::default().scheduling(Scheduling::RoundRobin { priority: 100 }),
             "from 1 (low) to 99 (high)",
@@ -134,7 +160,10 @@ fn locked_memory_is_locked_or_refused_with_a_cure() {
             let resident_kb = || status("VmRSS:").trim_end_matches(" kB").parse::<u64>().unwrap();
             let before = resident_kb();
             let reserved = std::hint::black_box(Vec::<u8>::with_capacity(256 << 20));
-            assert!(resident_kb() < before + 64 * 1024, "memory that nobody has touched is not filled");
+            assert!(
+                resident_kb() < before + 64 * 1024,
+                "memory that nobody has touched is not filled"
+            );
             drop(reserved);
         }
         Err(error) => assert!(error.to_string().contains("CAP_IPC_LOCK"), "{error}"),

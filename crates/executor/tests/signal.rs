@@ -1,4 +1,5 @@
-//! The stopper inside a real signal handler. In a test program of its own, because signals belong to the process.
+//! The stopper inside a real signal handler. In a test program of its own, because signals belong
+//! to the process.
 #![allow(clippy::unwrap_used)]
 #![allow(unsafe_code)] // installing a signal handler is; the crate itself has no unsafe code
 
@@ -10,14 +11,20 @@ use std::time::Duration;
 fn a_signal_handler_stops_a_spinning_executor() {
     let executor = Executor::new();
     let stopper = executor.stopper();
-    // SAFETY: `stop` is two atomic writes and a futex system call, which is async-signal-safe; it does not panic.
-    unsafe { signal_hook::low_level::register(signal_hook::consts::SIGUSR1, move || stopper.stop()) }
-        .unwrap();
+    // SAFETY: `stop` is two atomic writes and a futex system call, which is async-signal-safe; it
+    // does not panic.
+    unsafe {
+        signal_hook::low_level::register(signal_hook::consts::SIGUSR1, move || stopper.stop())
+    }
+    .unwrap();
     for delay_micros in [0, 100] {
-        let (_timer, entity) =
-            Timer::one_shot(Arc::new(SteadyClock), Duration::from_micros(delay_micros), move |_| {
+        let (_timer, entity) = Timer::one_shot(
+            Arc::new(SteadyClock),
+            Duration::from_micros(delay_micros),
+            move |_| {
                 signal_hook::low_level::raise(signal_hook::consts::SIGUSR1).unwrap();
-            });
+            },
+        );
         let _entity = executor.add(entity).unwrap();
         executor.spin().unwrap();
     }

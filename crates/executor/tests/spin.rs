@@ -11,7 +11,10 @@ use std::time::Duration;
 
 const NO_WAIT: Option<Duration> = Some(Duration::ZERO);
 
-fn spawn<T: Send + 'static>(name: &str, work: impl FnOnce() -> T + Send + 'static) -> thread::JoinHandle<T> {
+fn spawn<T: Send + 'static>(
+    name: &str,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> thread::JoinHandle<T> {
     thread::Builder::new().name(name.into()).spawn(work).unwrap()
 }
 
@@ -64,7 +67,8 @@ fn rings_before_adding_and_between_executors_are_kept() {
 fn ringing_and_handles_outlive_the_executor() {
     let (ringer, entity, count) = counter();
     let executor = Executor::new();
-    let (handle, adder, stopper) = (executor.add(entity).unwrap(), executor.handle(), executor.stopper());
+    let (handle, adder, stopper) =
+        (executor.add(entity).unwrap(), executor.handle(), executor.stopper());
     drop(executor);
     ringer.ring();
     stopper.stop();
@@ -111,9 +115,12 @@ fn entities_are_added_and_removed_by_callbacks() {
             handles.push(adder.add(child).unwrap());
             Progress::More
         } else {
-            // Its own handle is the first: the callback still comes to its end, and never runs again.
+            // Its own handle is the first: the callback still comes to its end, and never runs
+            // again.
             let mine = handles.remove(0);
-            let Err(DetachError::OwnCallback(mine)) = mine.detach() else { panic!("detached while running") };
+            let Err(DetachError::OwnCallback(mine)) = mine.detach() else {
+                panic!("detached while running")
+            };
             drop(mine);
             Progress::More
         }
@@ -177,7 +184,8 @@ fn spinning_twice_is_refused_with_the_reason() {
         assert!(inner.is_spinning());
         seen.send(inner.spin_some(Duration::ZERO).unwrap_err()).unwrap();
         let other = Arc::clone(&inner);
-        seen.send(spawn("other", move || other.spin_once(None).unwrap_err()).join().unwrap()).unwrap();
+        seen.send(spawn("other", move || other.spin_once(None).unwrap_err()).join().unwrap())
+            .unwrap();
         stopper.stop();
     });
     executor.add(entity).unwrap().keep();
@@ -383,7 +391,11 @@ struct Strict {
 
 impl Supervisor for Strict {
     fn supervision(&self) -> Supervision {
-        if self.has_failed.load(Ordering::SeqCst) { Supervision::Refuse } else { Supervision::Catch }
+        if self.has_failed.load(Ordering::SeqCst) {
+            Supervision::Refuse
+        } else {
+            Supervision::Catch
+        }
     }
 
     fn panicked(&self, text: &str) {

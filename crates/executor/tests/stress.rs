@@ -1,5 +1,5 @@
-//! Many threads ring, add, remove, detach and reset while one spins. What is checked: nothing is lost, nothing runs
-//! after its removal, and everything ends.
+//! Many threads ring, add, remove, detach and reset while one spins. What is checked: nothing is
+//! lost, nothing runs after its removal, and everything ends.
 #![allow(clippy::unwrap_used)]
 
 use feros_executor::*;
@@ -8,7 +8,10 @@ use std::sync::{Arc, mpsc};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-fn spawn<T: Send + 'static>(name: &str, work: impl FnOnce() -> T + Send + 'static) -> JoinHandle<T> {
+fn spawn<T: Send + 'static>(
+    name: &str,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> JoinHandle<T> {
     thread::Builder::new().name(name.into()).spawn(work).unwrap()
 }
 
@@ -136,11 +139,14 @@ fn timers_are_reset_canceled_added_and_removed_while_spinning() {
             spawn(&format!("worker-{worker}"), move || {
                 for _ in 0..300 {
                     let (fired, firings) = mpsc::sync_channel(1);
-                    let (timer, entity) =
-                        Timer::periodic(Arc::clone(&clock), Duration::from_micros(20), move |call| {
+                    let (timer, entity) = Timer::periodic(
+                        Arc::clone(&clock),
+                        Duration::from_micros(20),
+                        move |call| {
                             assert!(call.actual >= call.expected);
                             let _ = fired.try_send(());
-                        });
+                        },
+                    );
                     let _entity = handle.add(entity).unwrap();
                     timer.cancel();
                     timer.reset();

@@ -1,4 +1,5 @@
-//! Timers on a virtual clock (simulated ROS time), where every instant is exact, and a few on the real ones.
+//! Timers on a virtual clock (simulated ROS time), where every instant is exact, and a few on the
+//! real ones.
 #![allow(clippy::unwrap_used)]
 
 use feros_executor::*;
@@ -149,10 +150,12 @@ fn a_sleeping_executor_is_woken_by_simulated_time() {
     let executor = Arc::new(Executor::new());
     let (fired, firings) = mpsc::sync_channel(1);
     let callback = move |call: TimerCall| fired.send(call.actual).unwrap();
-    let (_timer, entity) = Timer::periodic(Arc::clone(&clock) as Arc<dyn Clock>, nanos(10), callback);
+    let (_timer, entity) =
+        Timer::periodic(Arc::clone(&clock) as Arc<dyn Clock>, nanos(10), callback);
     let _entity = executor.add(entity).unwrap();
     let spinning = Arc::clone(&executor);
-    let thread = thread::Builder::new().name("spinning".into()).spawn(move || spinning.spin()).unwrap();
+    let thread =
+        thread::Builder::new().name("spinning".into()).spawn(move || spinning.spin()).unwrap();
     for step in 1..2_000 {
         clock.set_time(at(1 + 10 * step));
         assert_eq!(firings.recv().unwrap(), at(1 + 10 * step));
@@ -168,13 +171,14 @@ fn a_callback_may_reset_and_cancel_its_own_timer() {
     let own: Arc<Mutex<Option<Timer>>> = Arc::default();
     let (count, inner) = (Arc::new(AtomicUsize::new(0)), Arc::clone(&own));
     let counted = Arc::clone(&count);
-    let (timer, entity) = Timer::one_shot(Arc::clone(&clock) as Arc<dyn Clock>, nanos(10), move |_| {
-        let timer = inner.lock().unwrap().clone().unwrap();
-        timer.reset();
-        if counted.fetch_add(1, Ordering::SeqCst) == 2 {
-            timer.cancel();
-        }
-    });
+    let (timer, entity) =
+        Timer::one_shot(Arc::clone(&clock) as Arc<dyn Clock>, nanos(10), move |_| {
+            let timer = inner.lock().unwrap().clone().unwrap();
+            timer.reset();
+            if counted.fetch_add(1, Ordering::SeqCst) == 2 {
+                timer.cancel();
+            }
+        });
     *own.lock().unwrap() = Some(timer.clone());
     let _entity = executor.add(entity).unwrap();
     for time in (10..=100).step_by(10) {
@@ -245,10 +249,12 @@ fn an_earlier_deadline_shortens_the_sleep() {
     let executor = Arc::new(Executor::new());
     let (fired, firings) = mpsc::sync_channel(1);
     let far = Duration::from_secs(3_600);
-    let (timer, entity) = Timer::one_shot(Arc::new(SteadyClock), far, move |_| fired.send(()).unwrap());
+    let (timer, entity) =
+        Timer::one_shot(Arc::new(SteadyClock), far, move |_| fired.send(()).unwrap());
     let _entity = executor.add(entity).unwrap();
     let spinning = Arc::clone(&executor);
-    let thread = thread::Builder::new().name("spinning".into()).spawn(move || spinning.spin()).unwrap();
+    let thread =
+        thread::Builder::new().name("spinning".into()).spawn(move || spinning.spin()).unwrap();
     for _ in 0..200 {
         timer.exchange_period(Duration::from_micros(50));
         timer.reset();
@@ -258,8 +264,8 @@ fn an_earlier_deadline_shortens_the_sleep() {
     thread.join().unwrap().unwrap();
 }
 
-/// A timer whose callback takes longer than its period is always late, and an entity always has more to do: whoever
-/// watches sees both, and a third that is rung now and then, in bounded turns.
+/// A timer whose callback takes longer than its period is always late, and an entity always has
+/// more to do: whoever watches sees both, and a third that is rung now and then, in bounded turns.
 #[test]
 fn a_late_timer_and_a_busy_entity_starve_nobody() {
     #[derive(Debug, Clone, Copy, PartialEq)]
@@ -299,8 +305,8 @@ fn a_late_timer_and_a_busy_entity_starve_nobody() {
         log();
         Progress::Done
     });
-    let _entities =
-        [timer_entity, zero_entity, busy_entity, rare_entity].map(|entity| executor.add(entity).unwrap());
+    let _entities = [timer_entity, zero_entity, busy_entity, rare_entity]
+        .map(|entity| executor.add(entity).unwrap());
 
     for turn in 0..4_000 {
         if turn % 100 == 0 {

@@ -1,6 +1,7 @@
 //! The ROS part of a command line: `--ros-args … [--]`, with the flags and rules of `rcl`.
 //!
-//! Grammar: `rcl/arguments.h`. What stands outside `--ros-args … --` belongs to the application and is handed back.
+//! Grammar: `rcl/arguments.h`. What stands outside `--ros-args … --` belongs to the application and
+//! is handed back.
 
 mod remap;
 
@@ -40,7 +41,8 @@ pub enum ParameterSource {
 /// `-p [node:]name:=value`
 #[derive(Debug, Clone, PartialEq)]
 pub struct ParameterArgument {
-    /// The nodes that it is for: the one of this name in the namespace `/` as in `rcl`, or all where none is named.
+    /// The nodes that it is for: the one of this name in the namespace `/` as in `rcl`, or all
+    /// where none is named.
     pub nodes: NodePattern,
     /// Name of the parameter.
     pub name: String,
@@ -121,12 +123,14 @@ pub enum ArgumentError {
     },
 }
 
-const REMAP: &str = "[node:]from:=to, such as chatter:=/robot/chatter, __node:=name or __ns:=/namespace";
+const REMAP: &str =
+    "[node:]from:=to, such as chatter:=/robot/chatter, __node:=name or __ns:=/namespace";
 const PARAMETER: &str = "[node:]name:=value";
 const LEVEL: &str = "[logger:=]debug|info|warn|error|fatal";
 
 impl Arguments {
-    /// Reads a command line without the program's name; returns what it says and what belongs to the application.
+    /// Reads a command line without the program's name; returns what it says and what belongs to
+    /// the application.
     ///
     /// # Errors
     /// The first argument that cannot be used.
@@ -139,7 +143,9 @@ impl Arguments {
     /// assert_eq!(rest, ["--mine", "file"]);
     /// # Ok::<(), feros::ArgumentError>(())
     /// ```
-    pub fn parse(line: impl IntoIterator<Item = String>) -> Result<(Self, Vec<String>), ArgumentError> {
+    pub fn parse(
+        line: impl IntoIterator<Item = String>,
+    ) -> Result<(Self, Vec<String>), ArgumentError> {
         let mut arguments = Self::default();
         let mut rest = Vec::new();
         let mut in_ros = false;
@@ -161,7 +167,8 @@ impl Arguments {
         line: &mut impl Iterator<Item = String>,
     ) -> Result<(), ArgumentError> {
         let mut value = |expected| {
-            line.next().ok_or_else(|| ArgumentError::MissingValue { flag: flag.to_owned(), expected })
+            line.next()
+                .ok_or_else(|| ArgumentError::MissingValue { flag: flag.to_owned(), expected })
         };
         let malformed = |value: String, reason: String, expected| ArgumentError::Malformed {
             flag: flag.to_owned(),
@@ -172,13 +179,14 @@ impl Arguments {
         match flag {
             "-r" | "--remap" => {
                 let text = value(REMAP)?;
-                let rule = RemapRule::parse(&text).map_err(|reason| malformed(text, reason, REMAP))?;
+                let rule =
+                    RemapRule::parse(&text).map_err(|reason| malformed(text, reason, REMAP))?;
                 self.remap_rules.push(rule);
             }
             "-p" | "--param" => {
                 let text = value(PARAMETER)?;
-                let parameter =
-                    ParameterArgument::parse(&text).map_err(|reason| malformed(text, reason, PARAMETER))?;
+                let parameter = ParameterArgument::parse(&text)
+                    .map_err(|reason| malformed(text, reason, PARAMETER))?;
                 self.parameters.push(ParameterSource::Value(parameter));
             }
             "--params-file" => {
@@ -196,8 +204,8 @@ impl Arguments {
                     Err(()) => return Err(malformed(text, "there is no such level".into(), LEVEL)),
                 }
             }
-            // Feros writes no log files and has no external log library: both are accepted, so that command lines
-            // written for stock nodes work, and neither does anything.
+            // Feros writes no log files and has no external log library: both are accepted, so that
+            // command lines written for stock nodes work, and neither does anything.
             "--log-config-file" | "--log-file-name" => drop(value("a file name")?),
             "--enable-external-lib-logs" | "--disable-external-lib-logs" => {}
             "--enable-stdout-logs" => self.log_to_terminal = Some(true),
@@ -206,8 +214,8 @@ impl Arguments {
             "--disable-rosout-logs" => self.log_to_rosout = Some(false),
             // As in rcl, a bare rule without -r is the older way to remap.
             rule if rule.contains(":=") && !rule.starts_with('-') => {
-                let rule =
-                    RemapRule::parse(rule).map_err(|reason| malformed(rule.to_owned(), reason, REMAP))?;
+                let rule = RemapRule::parse(rule)
+                    .map_err(|reason| malformed(rule.to_owned(), reason, REMAP))?;
                 self.remap_rules.push(rule);
             }
             _ => return Err(ArgumentError::Unknown { argument: flag.to_owned() }),
@@ -218,7 +226,8 @@ impl Arguments {
     /// What `-p` and the files of `--params-file`, which are read now, say of parameters.
     ///
     /// # Errors
-    /// When a file cannot be read or is malformed; the error names file, line and what was expected.
+    /// When a file cannot be read or is malformed; the error names file, line and what was
+    /// expected.
     pub fn parameter_overrides(&self) -> Result<ParameterOverrides, ParameterFileError> {
         let mut overrides = ParameterOverrides::default();
         for source in &self.parameters {

@@ -1,7 +1,9 @@
-//! Clients of services: a call is a future, and can be waited for in place. Neither needs an executor.
+//! Clients of services: a call is a future, and can be waited for in place. Neither needs an
+//! executor.
 //!
-//! The engine tells the client when a response came; whoever waits for one (a blocked thread, a future being polled)
-//! takes what is there and hands the others their own. So a blocking call inside a callback cannot deadlock.
+//! The engine tells the client when a response came; whoever waits for one (a blocked thread, a
+//! future being polled) takes what is there and hands the others their own. So a blocking call
+//! inside a callback cannot deadlock.
 
 use std::collections::HashMap;
 use std::future::Future;
@@ -94,7 +96,11 @@ impl<S> Clone for Client<S> {
 }
 
 impl<S: ServiceType> Client<S> {
-    pub(crate) fn new(node: &Node, name: &str, options: ClientOptions) -> Result<Self, CreateError> {
+    pub(crate) fn new(
+        node: &Node,
+        name: &str,
+        options: ClientOptions,
+    ) -> Result<Self, CreateError> {
         let untyped = GenericClient::new(node, name, &ServiceIdentity::of::<S>(), options)?;
         Ok(Self { untyped, service: PhantomData })
     }
@@ -115,7 +121,11 @@ impl<S: ServiceType> Client<S> {
     ///
     /// # Errors
     /// See [`CallError`].
-    pub fn call_and_wait(&self, request: &S::Request, timeout: Duration) -> Result<S::Response, CallError> {
+    pub fn call_and_wait(
+        &self,
+        request: &S::Request,
+        timeout: Duration,
+    ) -> Result<S::Response, CallError> {
         self.call(request)?.wait(timeout)
     }
 }
@@ -185,8 +195,9 @@ struct Inner {
 
 /// The calls that wait for their responses.
 ///
-/// This is all that the engine's notification reaches: it may run while the client is dropped, and must neither own the
-/// engine's client nor the node, or it might be the one to drop them, inside the engine.
+/// This is all that the engine's notification reaches: it may run while the client is dropped, and
+/// must neither own the engine's client nor the node, or it might be the one to drop them, inside
+/// the engine.
 struct Calls {
     pending: Mutex<Pending>,
     /// Signalled when a response may have come.
@@ -250,7 +261,10 @@ impl GenericClient {
     ///
     /// # Errors
     /// When the bytes cannot be a message, or cannot be sent.
-    pub fn call_serialized(&self, request: &[u8]) -> Result<SerializedResponseFuture, PublishError> {
+    pub fn call_serialized(
+        &self,
+        request: &[u8],
+    ) -> Result<SerializedResponseFuture, PublishError> {
         self.0.send(|send| copy_into(request, &self.0.name, send))
     }
 
@@ -314,11 +328,13 @@ impl Inner {
         Ok(SerializedResponseFuture { inner: self.clone(), number, started: Instant::now() })
     }
 
-    /// Takes all responses that are there and hands them to their calls; those of calls that were given up are dropped.
+    /// Takes all responses that are there and hands them to their calls; those of calls that were
+    /// given up are dropped.
     fn take_responses(&self) -> Result<(), TakeError> {
         while let Some((number, sample)) = self.engine.take_response()? {
             if !self.calls.lock().calls.contains_key(&number) {
-                // The call may be on its way out on another thread: it is entered before that lock is free again.
+                // The call may be on its way out on another thread: it is entered before that lock
+                // is free again.
                 drop(self.sending.lock().unwrap_or_else(PoisonError::into_inner));
             }
             let waker = self.calls.lock().calls.get_mut(&number).and_then(|call| {
@@ -372,7 +388,8 @@ impl SerializedResponseFuture {
             if !self.inner.node.context().is_ok() {
                 return Err(self.inner.closed());
             }
-            let Some(left) = deadline.checked_duration_since(Instant::now()).filter(|left| !left.is_zero())
+            let Some(left) =
+                deadline.checked_duration_since(Instant::now()).filter(|left| !left.is_zero())
             else {
                 return Err(CallError::Timeout {
                     service: self.inner.name.clone(),

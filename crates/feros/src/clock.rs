@@ -38,7 +38,9 @@ impl Clock {
         let kind = match clock_type {
             ClockType::Steady => Kind::Steady(Arc::new(SteadyClock)),
             ClockType::System => Kind::System(Arc::new(SystemClock)),
-            ClockType::Ros => Kind::Ros { clock: Arc::new(RosClock::new()), follower: Arc::default() },
+            ClockType::Ros => {
+                Kind::Ros { clock: Arc::new(RosClock::new()), follower: Arc::default() }
+            }
         };
         Self { kind }
     }
@@ -78,8 +80,10 @@ impl Clock {
         if let Some(new_follower) = &new_follower {
             new_follower.add(clock);
         }
-        let before =
-            std::mem::replace(&mut *follower.lock().unwrap_or_else(PoisonError::into_inner), new_follower);
+        let before = std::mem::replace(
+            &mut *follower.lock().unwrap_or_else(PoisonError::into_inner),
+            new_follower,
+        );
         if let Some(before) = &before
             && !self.follows(before)
         {

@@ -7,7 +7,8 @@ use std::time::{Duration, Instant};
 
 use feros_rmw::engine::EnvironmentError;
 use feros_rmw::{
-    CreateEndpointError, Engine, GraphChangeGuard, GraphSnapshot, NodeId, OpenError, Session, SessionOptions,
+    CreateEndpointError, Engine, GraphChangeGuard, GraphSnapshot, NodeId, OpenError, Session,
+    SessionOptions,
 };
 use feros_shm::PathSet;
 
@@ -63,8 +64,9 @@ pub struct ContextOptions {
 }
 
 impl ContextOptions {
-    /// What the environment says: `ROS_DOMAIN_ID`, `ROS_AUTOMATIC_DISCOVERY_RANGE`, `ROS_STATIC_PEERS`, `FEROS_PATHS` (such as
-    /// `process,network`); no arguments, no handling of signals.
+    /// What the environment says: `ROS_DOMAIN_ID`, `ROS_AUTOMATIC_DISCOVERY_RANGE`,
+    /// `ROS_STATIC_PEERS`, `FEROS_PATHS` (such as `process,network`); no arguments, no handling of
+    /// signals.
     ///
     /// # Errors
     /// When a variable cannot be used.
@@ -75,7 +77,13 @@ impl ContextOptions {
             value: std::env::var(PathSet::ENVIRONMENT_VARIABLE).unwrap_or_default(),
             expected: "one or several of process, host, network, separated by commas",
         })?;
-        Ok(Self { session, arguments: Arguments::default(), engine: None, handle_signals: false, paths })
+        Ok(Self {
+            session,
+            arguments: Arguments::default(),
+            engine: None,
+            handle_signals: false,
+            paths,
+        })
     }
 }
 
@@ -146,8 +154,9 @@ impl Changes {
 }
 
 impl Context {
-    /// A context as the command line (`--ros-args`) and the environment say. SIGINT and SIGTERM shut it down; log messages go to the
-    /// terminal unless the process has a `tracing` subscriber already.
+    /// A context as the command line (`--ros-args`) and the environment say. SIGINT and SIGTERM
+    /// shut it down; log messages go to the terminal unless the process has a `tracing` subscriber
+    /// already.
     ///
     /// # Errors
     /// When arguments or environment cannot be used, or the engine cannot start.
@@ -155,12 +164,14 @@ impl Context {
         Self::from_args(std::env::args().skip(1)).map(|(context, _)| context)
     }
 
-    /// As [`Context::from_env`], with a command line (without the program's name); returns what of it belongs to the
-    /// application.
+    /// As [`Context::from_env`], with a command line (without the program's name); returns what of
+    /// it belongs to the application.
     ///
     /// # Errors
     /// When arguments or environment cannot be used, or the engine cannot start.
-    pub fn from_args(line: impl IntoIterator<Item = String>) -> Result<(Self, Vec<String>), ContextError> {
+    pub fn from_args(
+        line: impl IntoIterator<Item = String>,
+    ) -> Result<(Self, Vec<String>), ContextError> {
         let (arguments, rest) = Arguments::parse(line)?;
         logging::init(&arguments);
         let mut options = ContextOptions::from_variables()?;
@@ -171,13 +182,16 @@ impl Context {
         Ok((context, rest))
     }
 
-    /// A context of these options. If `FEROS_TRACE` names a folder, the [trace points](crate::trace) of the process are on from now on,
-    /// and written there when the context is shut down and when it ends.
+    /// A context of these options. If `FEROS_TRACE` names a folder, the [trace
+    /// points](crate::trace) of the process are on from now on, and written there when the context
+    /// is shut down and when it ends.
     ///
     /// # Errors
-    /// When a parameter file of the arguments cannot be used, or the engine is not there or cannot start.
+    /// When a parameter file of the arguments cannot be used, or the engine is not there or cannot
+    /// start.
     pub fn new(options: ContextOptions) -> Result<Self, ContextError> {
-        feros_trace::enable_from_environment().map_err(|error| ContextError::Trace(error.to_string()))?;
+        feros_trace::enable_from_environment()
+            .map_err(|error| ContextError::Trace(error.to_string()))?;
         let parameter_overrides = options.arguments.parameter_overrides()?;
         let engine = options.engine.map_or_else(choose_engine, Ok)?;
         let inner = Arc::new(ContextInner {
@@ -248,7 +262,8 @@ impl Context {
         self.0.session.graph()
     }
 
-    /// Waits until `condition` holds, looking again after each change of the graph. `what` names it in the error.
+    /// Waits until `condition` holds, looking again after each change of the graph. `what` names it
+    /// in the error.
     ///
     /// # Errors
     /// When time runs out or the context is shut down before.
@@ -271,7 +286,8 @@ impl Context {
             if !self.is_ok() {
                 return Err(WaitError::Shutdown { what: what().into() });
             }
-            let Some(left) = timeout.checked_sub(started.elapsed()).filter(|left| !left.is_zero()) else {
+            let Some(left) = timeout.checked_sub(started.elapsed()).filter(|left| !left.is_zero())
+            else {
                 return Err(WaitError::Timeout { what: what().into(), waited: timeout });
             };
             let count = self.0.changes.lock();
@@ -286,7 +302,8 @@ impl Context {
         &self.0.changes
     }
 
-    /// Calls `listener` when the context is shut down, unless the guard is dropped before; at once if it is already.
+    /// Calls `listener` when the context is shut down, unless the guard is dropped before; at once
+    /// if it is already.
     pub fn on_shutdown(&self, listener: impl Fn() + Send + Sync + 'static) -> ShutdownGuard {
         let number = {
             let mut listeners = self.0.lock_listeners();
@@ -363,7 +380,8 @@ impl ContextInner {
     }
 }
 
-/// What passed the trace points until the last context ends; after a shutdown, in case that the process is ended then.
+/// What passed the trace points until the last context ends; after a shutdown, in case that the
+/// process is ended then.
 impl Drop for ContextInner {
     fn drop(&mut self) {
         write_trace();

@@ -1,15 +1,16 @@
-//! What publishers, subscriptions and services have in common: a place on their node's executor, and events.
+//! What publishers, subscriptions and services have in common: a place on their node's executor,
+//! and events.
 
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use feros_executor::{
-    AddError, Entity, EntityHandle, ExclusiveGroup, ExecutorHandle, Kind, Progress, Ringer, Supervision,
-    Supervisor,
+    AddError, Entity, EntityHandle, ExclusiveGroup, ExecutorHandle, Kind, Progress, Ringer,
+    Supervision, Supervisor,
 };
 use feros_rmw::{
-    EventError, Notify, Publisher as EnginePublisher, PublisherEvent, Subscription as EngineSubscription,
-    SubscriptionEvent,
+    EventError, Notify, Publisher as EnginePublisher, PublisherEvent,
+    Subscription as EngineSubscription, SubscriptionEvent,
 };
 
 use crate::context::Changes;
@@ -23,7 +24,8 @@ use crate::timer::NodeTimer;
 
 /// The entities of one node, and the executor that they are on.
 ///
-/// An entity waits here until its node is given to an executor; rings from before are kept by the entity's ringer.
+/// An entity waits here until its node is given to an executor; rings from before are kept by the
+/// entity's ringer.
 #[derive(Clone, Default)]
 pub(crate) struct NodeMembers(Arc<Shared>);
 
@@ -74,7 +76,9 @@ enum Spot {
 }
 
 /// One entity of a node; it leaves the executor when this is dropped.
-pub(crate) struct Member(#[allow(dead_code, reason = "owns the place until it is dropped")] Arc<Place>);
+pub(crate) struct Member(
+    #[allow(dead_code, reason = "owns the place until it is dropped")] Arc<Place>,
+);
 
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
@@ -109,7 +113,8 @@ impl NodeMembers {
         Ok(Member(place))
     }
 
-    /// Moves all entities to an executor, but for those of separate groups. `false` when the node is on one already.
+    /// Moves all entities to an executor, but for those of separate groups. `false` when the node
+    /// is on one already.
     pub(crate) fn join(&self, executor: &ExecutorHandle) -> Result<bool, AddError> {
         let mut state = lock(&self.0.state);
         if state.executor.is_some() {
@@ -132,7 +137,8 @@ impl NodeMembers {
             return Ok(false);
         }
         let places = state.members.iter().filter_map(Weak::upgrade);
-        let is_of_group = |place: &Arc<Place>| place.group.as_ref().is_some_and(|known| known.is_same(group));
+        let is_of_group =
+            |place: &Arc<Place>| place.group.as_ref().is_some_and(|known| known.is_same(group));
         places.filter(is_of_group).try_for_each(|place| place.join(executor))?;
         group.set_executor(Some(executor.clone()));
         Ok(true)
@@ -141,7 +147,11 @@ impl NodeMembers {
     /// Takes all entities off the node's executor; a callback that is running ends first.
     pub(crate) fn leave(&self) {
         lock(&self.0.state).executor = None;
-        self.0.places().iter().filter(|place| place.group.is_none()).for_each(|place| place.leave());
+        self.0
+            .places()
+            .iter()
+            .filter(|place| place.group.is_none())
+            .for_each(|place| place.leave());
     }
 
     /// As [`leave`](Self::leave), for the entities of one separate group.
@@ -165,8 +175,12 @@ impl NodeMembers {
         let former = lock(&self.0.panics.hook).replace(hook);
         drop(former); // outside the lock
         let calm = (Supervision::Off as u8, Supervision::Catch as u8);
-        let _ =
-            self.0.panics.supervision.compare_exchange(calm.0, calm.1, Ordering::AcqRel, Ordering::Relaxed);
+        let _ = self.0.panics.supervision.compare_exchange(
+            calm.0,
+            calm.1,
+            Ordering::AcqRel,
+            Ordering::Relaxed,
+        );
     }
 
     /// Runs a callback that no executor runs, under the same rules.
@@ -180,7 +194,9 @@ impl NodeMembers {
 pub(crate) enum AddMemberError {
     #[error(transparent)]
     Executor(#[from] AddError),
-    #[error("its callback group belongs to another node: make one with this node's `create_callback_group`")]
+    #[error(
+        "its callback group belongs to another node: make one with this node's `create_callback_group`"
+    )]
     ForeignGroup,
 }
 
@@ -226,7 +242,8 @@ impl Supervisor for Shared {
 pub(crate) struct WatchEvents {
     pending: Arc<AtomicBool>,
     ringer: Ringer,
-    /// Who waits for a match looks again; the graph may have told them before the endpoint itself knew.
+    /// Who waits for a match looks again; the graph may have told them before the endpoint itself
+    /// knew.
     graph_changes: Arc<Changes>,
 }
 
@@ -258,7 +275,8 @@ impl WatchEvents {
         let engine = Arc::downgrade(engine);
         let take = move || engine.upgrade().map_or(Ok(None), |engine| engine.take_event());
         let ringer = self.ringer.clone();
-        let mut events = Events::new(self, node, topic, take, on_event, publisher_event_needs_a_word);
+        let mut events =
+            Events::new(self, node, topic, take, on_event, publisher_event_needs_a_word);
         let entity = Entity::new(&ringer, move || {
             prepare();
             events.handle();
@@ -276,8 +294,10 @@ impl WatchEvents {
         tally: Arc<Tally>,
         on_event: Option<Box<dyn FnMut(SubscriptionEvent) + Send>>,
         log_lost_messages: bool,
-    ) -> Events<SubscriptionEvent, impl FnMut() -> Result<Option<SubscriptionEvent>, EventError> + Send + use<>>
-    {
+    ) -> Events<
+        SubscriptionEvent,
+        impl FnMut() -> Result<Option<SubscriptionEvent>, EventError> + Send + use<>,
+    > {
         let engine = engine.clone();
         let mut losses = AllLosses::default();
         let take = move || match losses.on_fast_paths(tally.lost()) {
@@ -321,7 +341,8 @@ impl AllLosses {
     }
 }
 
-/// Takes events from an endpoint, says what a user has to know, and hands them to the user's closure.
+/// Takes events from an endpoint, says what a user has to know, and hands them to the user's
+/// closure.
 pub(crate) struct Events<E, T> {
     pending: Arc<AtomicBool>,
     ringer: Ringer,
@@ -447,7 +468,8 @@ fn subscription_event_needs_a_word(event: &SubscriptionEvent) -> Option<Word> {
         SubscriptionEvent::Matched(_)
         | SubscriptionEvent::RequestedQosIncompatible { .. }
         | SubscriptionEvent::IncompatibleType { .. } => Some(Word::LookForMismatches),
-        // Said the first time and then as often as the number doubles, so that a bad link fills no disk.
+        // Said the first time and then as often as the number doubles, so that a bad link fills no
+        // disk.
         SubscriptionEvent::MessageLost { total, change }
             if total.checked_ilog2() > total.saturating_sub(*change).checked_ilog2() =>
         {

@@ -62,7 +62,8 @@ pub enum CreateError {
     /// A parameter file of the node's own arguments cannot be used.
     #[error(transparent)]
     ParameterFile(#[from] crate::parameter::ParameterFileError),
-    /// A parameter that every node has, or one that is declared from what overrides it, cannot be declared.
+    /// A parameter that every node has, or one that is declared from what overrides it, cannot be
+    /// declared.
     #[error("node {node}: {source}")]
     Parameter {
         /// The node.

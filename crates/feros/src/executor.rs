@@ -22,10 +22,11 @@ use crate::node::Node;
 
 /// Runs the callbacks of its nodes; sleeps in one place when none is ready.
 ///
-/// They run one at a time on the thread that spins it, in turn, unless it was [built](Executor::builder) otherwise: with
-/// several threads, another order, real-time scheduling.
+/// They run one at a time on the thread that spins it, in turn, unless it was
+/// [built](Executor::builder) otherwise: with several threads, another order, real-time scheduling.
 ///
-/// Nodes may be added and removed while it spins. When the context of one of its nodes is shut down, spinning ends.
+/// Nodes may be added and removed while it spins. When the context of one of its nodes is shut
+/// down, spinning ends.
 ///
 /// ```no_run
 /// use feros::{Context, Executor};
@@ -55,7 +56,9 @@ pub enum AddNodeError {
         node: String,
     },
     /// The system starts no thread for it.
-    #[error("the thread of node {node} cannot be started: {reason}; end others, or raise `ulimit -u`")]
+    #[error(
+        "the thread of node {node} cannot be started: {reason}; end others, or raise `ulimit -u`"
+    )]
     Thread {
         /// The node.
         node: String,
@@ -83,7 +86,8 @@ pub enum AddNodeError {
 impl Executor {
     /// An executor without nodes for one thread, that serves what is ready in turn.
     ///
-    /// Publishers of other processes of this host can wake it, if the system gives the process shared memory.
+    /// Publishers of other processes of this host can wake it, if the system gives the process
+    /// shared memory.
     pub fn new() -> Self {
         Self::builder().build()
     }
@@ -98,7 +102,8 @@ impl Executor {
         self.core.threads()
     }
 
-    /// Has the executor run the callbacks of a node: those that it has, and those that it will have.
+    /// Has the executor run the callbacks of a node: those that it has, and those that it will
+    /// have.
     ///
     /// # Errors
     /// When the node is on an executor already, or this one is full.
@@ -116,7 +121,8 @@ impl Executor {
         Ok(())
     }
 
-    /// Ends running the callbacks of a node; one that runs now ends first. The node may be added to another executor.
+    /// Ends running the callbacks of a node; one that runs now ends first. The node may be added to
+    /// another executor.
     ///
     /// Not to be called from a callback of the node: that callback would stay without an executor.
     pub fn remove_node(&self, node: &Node) {
@@ -130,8 +136,9 @@ impl Executor {
         }
     }
 
-    /// Has the executor run the callbacks of a [separate](Node::create_separate_callback_group) group: those that it has, and
-    /// those that it will have. The rest of its node may be on another executor.
+    /// Has the executor run the callbacks of a [separate](Node::create_separate_callback_group)
+    /// group: those that it has, and those that it will have. The rest of its node may be on
+    /// another executor.
     ///
     /// # Errors
     /// When the group is not separate or on an executor already, or this one is full.
@@ -143,14 +150,18 @@ impl Executor {
             Ok(true) => {}
             Ok(false) => return Err(AddNodeError::GroupOnAnotherExecutor),
             Err(source) => {
-                return Err(AddNodeError::Executor { node: "of the callback group".to_owned(), source });
+                return Err(AddNodeError::Executor {
+                    node: "of the callback group".to_owned(),
+                    source,
+                });
             }
         }
         self.groups.lock().unwrap_or_else(PoisonError::into_inner).push(group.clone());
         Ok(())
     }
 
-    /// Ends running the callbacks of a group that was added by itself; one that runs now ends first.
+    /// Ends running the callbacks of a group that was added by itself; one that runs now ends
+    /// first.
     pub fn remove_callback_group(&self, group: &CallbackGroup) {
         let mut groups = self.groups.lock().unwrap_or_else(PoisonError::into_inner);
         let before = groups.len();
@@ -208,7 +219,8 @@ impl Executor {
         self.core.spin_some(max_duration)
     }
 
-    /// Runs what is ready and what becomes ready meanwhile until nothing is, without waiting; says how many.
+    /// Runs what is ready and what becomes ready meanwhile until nothing is, without waiting; says
+    /// how many.
     ///
     /// # Errors
     /// As [`Executor::spin`].
@@ -246,7 +258,11 @@ impl Executor {
         timeout: Option<Duration>,
         future: F,
     ) -> Result<Outcome<F::Output>, SpinError> {
-        if self.is_ok() { self.core.spin_until_complete(timeout, future) } else { Ok(Outcome::Stopped) }
+        if self.is_ok() {
+            self.core.spin_until_complete(timeout, future)
+        } else {
+            Ok(Outcome::Stopped)
+        }
     }
 
     /// Ends spinning from any thread.
@@ -274,7 +290,8 @@ fn shared_doorbell() -> Option<SharedDoorbell> {
     static FAILED: AtomicU64 = AtomicU64::new(0);
     let segment = ProcessSegment::of_this_process().ok()?;
     let failed = |error| {
-        // Said the first time and then at each power of two: a process may have hundreds of executors.
+        // Said the first time and then at each power of two: a process may have hundreds of
+        // executors.
         let count = FAILED.fetch_add(1, Ordering::Relaxed) + 1;
         if count.is_power_of_two() {
             tracing::warn!(target: "feros::shm", "an executor cannot be woken by other processes ({count} so far): {error}");
@@ -286,8 +303,12 @@ fn shared_doorbell() -> Option<SharedDoorbell> {
 impl Drop for Executor {
     fn drop(&mut self) {
         let nodes = std::mem::take(&mut *self.nodes.lock().unwrap_or_else(PoisonError::into_inner));
-        nodes.iter().filter_map(crate::node::WeakNode::upgrade).for_each(|node| node.members().leave());
-        let groups = std::mem::take(&mut *self.groups.lock().unwrap_or_else(PoisonError::into_inner));
+        nodes
+            .iter()
+            .filter_map(crate::node::WeakNode::upgrade)
+            .for_each(|node| node.members().leave());
+        let groups =
+            std::mem::take(&mut *self.groups.lock().unwrap_or_else(PoisonError::into_inner));
         groups.iter().for_each(|group| group.node().leave_group(group));
     }
 }

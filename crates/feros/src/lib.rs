@@ -1,7 +1,8 @@
-//! ROS 2 built for the shortest path: context, node, publisher, subscription, service, client, timer, clock, graph.
+//! ROS 2 built for the shortest path: context, node, publisher, subscription, service, client,
+//! timer, clock, graph.
 //!
-//! Feros is a ROS 2 client library on the wire of stock ROS 2. It needs no ROS installation; stock nodes and tools see its
-//! nodes as they see their own.
+//! Feros is a ROS 2 client library on the wire of stock ROS 2. It needs no ROS installation; stock
+//! nodes and tools see its nodes as they see their own.
 //!
 //! ```no_run
 //! use feros::{Context, msgs::std_msgs::msg::String as Text};
@@ -35,7 +36,8 @@
 //! | `rclcpp::spin(node)` | [`spin`], [`Executor`] |
 //! | `rclcpp::ok()`, `rclcpp::shutdown()` | [`Context::is_ok`], [`Context::shutdown`] |
 //!
-//! Endpoints and timers live as long as their handles: keep them. Everything may be used from any thread.
+//! Endpoints and timers live as long as their handles: keep them. Everything may be used from any
+//! thread.
 #![forbid(unsafe_code)]
 
 pub mod arguments;
@@ -61,7 +63,9 @@ mod timer;
 mod turns;
 
 pub use arguments::{ArgumentError, Arguments, LogLevel};
-pub use client::{CallError, Client, ClientOptions, GenericClient, ResponseFuture, SerializedResponseFuture};
+pub use client::{
+    CallError, Client, ClientOptions, GenericClient, ResponseFuture, SerializedResponseFuture,
+};
 pub use clock::{Clock, ClockType};
 pub use context::{Context, ContextError, ContextOptions, ShutdownGuard, engines};
 pub use error::{CreateError, Error, ServiceIdentity, TypeIdentity, WaitError};
@@ -72,14 +76,16 @@ pub use executor::{
 pub use message_forms::{SerializedMessage, View};
 pub use node::{Node, NodeOptions};
 pub use parameter::{
-    DeclareParameterError, GetParameterError, Parameter, ParameterClient, ParameterDescriptor, ParameterType,
-    ParameterValue, QosOverrides, QosPolicy, SetParameterError,
+    DeclareParameterError, GetParameterError, Parameter, ParameterClient, ParameterDescriptor,
+    ParameterType, ParameterValue, QosOverrides, QosPolicy, SetParameterError,
 };
 pub use paths::{
-    MatchPath, PathBetween, PathCount, PublisherCounts, Received, SharedMemoryOptions, SubscriptionCounts,
-    WhenExhausted, check_shared_memory, paths_of_topic,
+    MatchPath, PathBetween, PathCount, PublisherCounts, Received, SharedMemoryOptions,
+    SubscriptionCounts, WhenExhausted, check_shared_memory, paths_of_topic,
 };
-pub use publisher::{GenericPublisher, Loan, PublishError, Publishable, Publisher, PublisherOptions};
+pub use publisher::{
+    GenericPublisher, Loan, PublishError, Publishable, Publisher, PublisherOptions,
+};
 pub use service::{Responder, Service, ServiceCallback, ServiceOptions};
 pub use subscription::{
     Dispatch, GenericSubscription, Subscription, SubscriptionCallback, SubscriptionOptions,
@@ -87,7 +93,8 @@ pub use subscription::{
 pub use timer::{NodeGuardCondition, NodeTimer, TimerOptions};
 
 pub use feros_executor::{
-    GuardCondition, Outcome, RealtimeConfig, RealtimeError, Scheduling, SpinError, Stopper, Time, Timer,
+    GuardCondition, Outcome, RealtimeConfig, RealtimeError, Scheduling, SpinError, Stopper, Time,
+    Timer,
 };
 
 /// The orders in which an [`Executor`] can run what is ready; given to [`ExecutorBuilder::policy`].

@@ -1,8 +1,10 @@
-//! Log messages: to the terminal in the form of `rcutils`, and to `/rosout`, for everything that speaks `tracing`.
+//! Log messages: to the terminal in the form of `rcutils`, and to `/rosout`, for everything that
+//! speaks `tracing`.
 //!
-//! A message belongs to a *logger*, which is named after its node. The macros [`info!`](crate::info) and its siblings
-//! say which node speaks; a plain `tracing::info!` inside a callback belongs to the node whose callback runs, and
-//! elsewhere to its module. Logging is process-wide because `tracing` is.
+//! A message belongs to a *logger*, which is named after its node. The macros
+//! [`info!`](crate::info) and its siblings say which node speaks; a plain `tracing::info!` inside a
+//! callback belongs to the node whose callback runs, and elsewhere to its module. Logging is
+//! process-wide because `tracing` is.
 
 mod format;
 
@@ -81,8 +83,8 @@ impl Drop for LoggerScope {
     }
 }
 
-/// Directs the messages of one logger to a sink as well, for as long as the sink lives. Each message goes to one sink: that of
-/// the first node, where several have the same full name.
+/// Directs the messages of one logger to a sink as well, for as long as the sink lives. Each
+/// message goes to one sink: that of the first node, where several have the same full name.
 pub(crate) fn register_sink(logger: &str, sink: &Arc<dyn LogSink>) {
     with_hub(|hub| {
         hub.sinks.retain(|_, sinks| {
@@ -93,7 +95,8 @@ pub(crate) fn register_sink(logger: &str, sink: &Arc<dyn LogSink>) {
     });
 }
 
-/// Sets the least severe level that is shown: of one logger and those below it (`robot` covers `robot.arm`), or of all.
+/// Sets the least severe level that is shown: of one logger and those below it (`robot` covers
+/// `robot.arm`), or of all.
 pub fn set_level(logger: Option<&str>, level: LogLevel) {
     with_hub(|hub| match logger {
         Some(logger) => drop(hub.levels.insert(logger.to_owned(), level)),
@@ -140,7 +143,8 @@ impl Hub {
 #[derive(Debug, Default)]
 pub struct RosLayer(());
 
-/// Installs [`RosLayer`] as the process's `tracing` subscriber if it has none, and applies `--log-level` and its kin.
+/// Installs [`RosLayer`] as the process's `tracing` subscriber if it has none, and applies
+/// `--log-level` and its kin.
 ///
 /// Returns whether it was installed; `false` means that the process logs in its own way.
 pub fn init(arguments: &Arguments) -> bool {
@@ -181,12 +185,16 @@ fn hand_on(event: &tracing::Event<'_>) {
     let mut fields = Fields::default();
     event.record(&mut fields);
     let current = || CURRENT_LOGGER.with(|current| current.borrow().as_deref().map(str::to_owned));
-    let logger =
-        fields.logger.take().or_else(current).unwrap_or_else(|| metadata.target().replace("::", "."));
+    let logger = fields
+        .logger
+        .take()
+        .or_else(current)
+        .unwrap_or_else(|| metadata.target().replace("::", "."));
     let level = if fields.fatal { LogLevel::Fatal } else { level_of(metadata.level()) };
     let (shown, silent, sink) = {
         let hub = hub().read().unwrap_or_else(std::sync::PoisonError::into_inner);
-        // What an engine says may come with its locks held: a sink that publishes would wait for itself.
+        // What an engine says may come with its locks held: a sink that publishes would wait for
+        // itself.
         let sinks = hub.sinks.get(&logger).filter(|_| metadata.target() != LOG_TARGET);
         let sink = sinks.into_iter().flatten().find_map(Weak::upgrade);
         (level >= hub.level_of(&logger), hub.silent_terminal, sink)

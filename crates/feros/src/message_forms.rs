@@ -1,4 +1,5 @@
-//! The forms in which a received message can be had besides the owned struct: in place, and as raw bytes.
+//! The forms in which a received message can be had besides the owned struct: in place, and as raw
+//! bytes.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -30,7 +31,8 @@ impl<M: Message> View<M> {
         Ok(Self { payload, message: PhantomData })
     }
 
-    /// The message's fields, in place: strings are `&str`, byte arrays `&[u8]`, runs of numbers slices.
+    /// The message's fields, in place: strings are `&str`, byte arrays `&[u8]`, runs of numbers
+    /// slices.
     ///
     /// Costs time with the number of fields, not with the size of the data; allocates nothing.
     pub fn get(&self) -> M::View<'_> {

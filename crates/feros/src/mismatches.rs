@@ -1,7 +1,8 @@
 //! Which mismatches of an endpoint are to be told: each once, and with the names of both nodes.
 //!
-//! A participant announces its nodes after their endpoints, so the name of the other side may follow a little later than the
-//! mismatch. It is waited for, but not for ever: plain DDS endpoints have none.
+//! A participant announces its nodes after their endpoints, so the name of the other side may
+//! follow a little later than the mismatch. It is waited for, but not for ever: plain DDS endpoints
+//! have none.
 
 use std::time::Duration;
 
@@ -9,7 +10,8 @@ use std::time::Duration;
 pub(crate) const LOOK_INTERVAL: Duration = Duration::from_millis(100);
 /// ... and how many of them.
 const MOST_LOOKS: u32 = 20;
-/// More different mismatches than this on one endpoint are not remembered, hence not told again and again either.
+/// More different mismatches than this on one endpoint are not remembered, hence not told again and
+/// again either.
 const MAX_TOLD: usize = 64;
 
 /// A mismatch as the graph shows it now.
@@ -31,7 +33,11 @@ pub(crate) struct Mismatches {
 
 impl Mismatches {
     /// What is to be said of what was found now, and whether to look again after [`LOOK_INTERVAL`].
-    pub(crate) fn sort(&mut self, found: Vec<FoundMismatch>, may_wait: bool) -> (Vec<String>, bool) {
+    pub(crate) fn sort(
+        &mut self,
+        found: Vec<FoundMismatch>,
+        may_wait: bool,
+    ) -> (Vec<String>, bool) {
         let is_awaited = |one: &FoundMismatch| !one.is_named && !self.told.contains(&one.text);
         let awaits_name = may_wait && self.looks < MOST_LOOKS && found.iter().any(is_awaited);
         self.looks = if awaits_name { self.looks + 1 } else { 0 };
@@ -78,7 +84,11 @@ mod tests {
             assert_eq!(mismatches.sort(unnamed(), true), (vec![], true));
         }
         assert_eq!(mismatches.sort(unnamed(), true), (vec!["somebody".into()], false));
-        assert_eq!(mismatches.sort(unnamed(), true), (vec![], false), "nothing is awaited any more");
+        assert_eq!(
+            mismatches.sort(unnamed(), true),
+            (vec![], false),
+            "nothing is awaited any more"
+        );
         let mut at_once = Mismatches::default();
         assert_eq!(at_once.sort(unnamed(), false), (vec!["somebody".into()], false));
     }

@@ -1,4 +1,5 @@
-//! The node: a name under which publishers, subscriptions, services, clients and timers come together.
+//! The node: a name under which publishers, subscriptions, services, clients and timers come
+//! together.
 
 mod options;
 
@@ -29,12 +30,16 @@ use crate::parameter::{
 use crate::publisher::{GenericPublisher, Publisher, PublisherOptions};
 use crate::rosout;
 use crate::service::{Service, ServiceCallback, ServiceOptions};
-use crate::subscription::{GenericSubscription, Subscription, SubscriptionCallback, SubscriptionOptions};
+use crate::subscription::{
+    GenericSubscription, Subscription, SubscriptionCallback, SubscriptionOptions,
+};
 use crate::timer::{NodeTimer, TimerOptions};
 
-/// A node of the ROS graph. Clones are the same node; it leaves the graph with the last clone and endpoint.
+/// A node of the ROS graph. Clones are the same node; it leaves the graph with the last clone and
+/// endpoint.
 ///
-/// Its callbacks run on the executor that it is added to; see [`Executor`](crate::Executor) and [`spin`](crate::spin).
+/// Its callbacks run on the executor that it is added to; see [`Executor`](crate::Executor) and
+/// [`spin`](crate::spin).
 #[derive(Clone)]
 pub struct Node(Arc<NodeInner>);
 
@@ -80,16 +85,22 @@ impl Node {
         let parameter_overrides = options.resolve_overrides(context, &name)?;
         let engine_error = |source| CreateError::Engine { node: name.clone(), source };
         let id = context.session().create_node(&name).map_err(engine_error)?;
-        let wants_rosout = options.enable_rosout && context.arguments().log_to_rosout != Some(false);
+        let wants_rosout =
+            options.enable_rosout && context.arguments().log_to_rosout != Some(false);
         let rosout = wants_rosout.then(|| rosout::Rosout::new(context.session(), id)).transpose();
-        let rosout = rosout.inspect_err(|_| context.session().remove_node(id)).map_err(engine_error)?;
+        let rosout =
+            rosout.inspect_err(|_| context.session().remove_node(id)).map_err(engine_error)?;
         let mut paths = context.paths();
         if !options.use_intra_process_comms {
             paths = paths.without(Path::Process);
         }
         let clock = Clock::new(ClockType::Ros);
-        let parameters =
-            NodeParameters::new(&name, &clock, options.allow_undeclared_parameters, parameter_overrides);
+        let parameters = NodeParameters::new(
+            &name,
+            &clock,
+            options.allow_undeclared_parameters,
+            parameter_overrides,
+        );
         let node = Self(Arc::new(NodeInner {
             context: context.clone(),
             id,
@@ -119,13 +130,18 @@ impl Node {
             let started = parameters.start_events(self.session(), self.id(), &topic);
             started.map_err(|source| CreateError::Engine { node: self.name().clone(), source })?;
         }
-        let refused =
-            |source: DeclareParameterError| CreateError::Parameter { node: self.name().clone(), source };
+        let refused = |source: DeclareParameterError| CreateError::Parameter {
+            node: self.name().clone(),
+            source,
+        };
         let weak = self.downgrade();
         let switch = move |simulated| {
             let Some(node) = weak.upgrade() else { return };
             if let Err(error) = node.use_sim_time(simulated) {
-                tracing::error!(ros_logger = &*node.0.logger, "use_sim_time has no effect: {error}");
+                tracing::error!(
+                    ros_logger = &*node.0.logger,
+                    "use_sim_time has no effect: {error}"
+                );
             }
         };
         if parameters.declare_use_sim_time(options.use_sim_time, switch).map_err(refused)? {
@@ -154,7 +170,8 @@ impl Node {
         Ok(())
     }
 
-    /// Makes a publisher. `options` may be a depth, a [`QosProfile`](crate::QosProfile), or [`PublisherOptions`].
+    /// Makes a publisher. `options` may be a depth, a [`QosProfile`](crate::QosProfile), or
+    /// [`PublisherOptions`].
     ///
     /// # Errors
     /// When the name or the QoS is not allowed, or the engine refuses.
@@ -199,7 +216,8 @@ impl Node {
         Subscription::new(self, topic, options.into(), callback)
     }
 
-    /// Makes a server of a service; the closure returns the response, or takes a [`Responder`](crate::Responder).
+    /// Makes a server of a service; the closure returns the response, or takes a
+    /// [`Responder`](crate::Responder).
     ///
     /// # Errors
     /// When the name is not allowed, or the engine refuses.
@@ -304,7 +322,8 @@ impl Node {
         GenericClient::new(self, name, identity, options.into())
     }
 
-    /// Calls `callback` every `period` of the steady clock, without drift; deadlines that a late call missed are skipped.
+    /// Calls `callback` every `period` of the steady clock, without drift; deadlines that a late
+    /// call missed are skipped.
     ///
     /// # Errors
     /// When the node's executor is full.
@@ -316,7 +335,8 @@ impl Node {
         self.create_timer_on(&Clock::new(ClockType::Steady), period, callback)
     }
 
-    /// Calls `callback` every `period` of ROS time: the system's clock, or `/clock` with `use_sim_time`.
+    /// Calls `callback` every `period` of ROS time: the system's clock, or `/clock` with
+    /// `use_sim_time`.
     ///
     /// # Errors
     /// When the node's executor is full.
@@ -361,10 +381,11 @@ impl Node {
     ) -> Result<NodeTimer, CreateError> {
         let logger = self.0.logger.clone();
         let clock = options.clock.as_ref().unwrap_or(&self.0.clock);
-        let (timer, entity) = Timer::periodic(clock.source(), options.period, move |_: TimerCall| {
-            let _logger = crate::logging::enter_logger(&logger);
-            callback();
-        });
+        let (timer, entity) =
+            Timer::periodic(clock.source(), options.period, move |_: TimerCall| {
+                let _logger = crate::logging::enter_logger(&logger);
+                callback();
+            });
         let member = self.add_member_with("a timer", entity, Kind::Timer, &options.callback)?;
         Ok(NodeTimer::new(timer, member))
     }
@@ -389,16 +410,19 @@ impl Node {
         callback: impl FnMut() + Send + 'static,
     ) -> Result<crate::timer::NodeGuardCondition, CreateError> {
         let (condition, entity) = GuardCondition::new(callback);
-        Ok(crate::timer::NodeGuardCondition::new(condition, self.add_member("a guard condition", entity)?))
+        Ok(crate::timer::NodeGuardCondition::new(
+            condition,
+            self.add_member("a guard condition", entity)?,
+        ))
     }
 
-    /// Has panics of the node's callbacks caught, wherever they run. Without this, a panic leaves the function that spins,
-    /// or publishes with direct dispatch.
+    /// Has panics of the node's callbacks caught, wherever they run. Without this, a panic leaves
+    /// the function that spins, or publishes with direct dispatch.
     ///
-    /// After the first panic no callback of the node begins any more (one that runs on another thread ends), all that it
-    /// has on its executor is dropped, and then `hook` is called with the panic's text, on the thread of the panic. The
-    /// executor and its other nodes go on. Handles of the node stay what they are, without callbacks; to begin anew, make a new
-    /// node.
+    /// After the first panic no callback of the node begins any more (one that runs on another
+    /// thread ends), all that it has on its executor is dropped, and then `hook` is called with the
+    /// panic's text, on the thread of the panic. The executor and its other nodes go on. Handles of
+    /// the node stay what they are, without callbacks; to begin anew, make a new node.
     pub fn on_panic(&self, hook: impl FnOnce(&str) + Send + 'static) {
         self.0.members.on_panic(Box::new(hook));
     }
@@ -427,7 +451,11 @@ impl Node {
     ///
     /// # Errors
     /// When the name, or what replaces it, is not allowed.
-    pub fn resolve_topic_name(&self, name: &str, avoid_ros_conventions: bool) -> Result<String, CreateError> {
+    pub fn resolve_topic_name(
+        &self,
+        name: &str,
+        avoid_ros_conventions: bool,
+    ) -> Result<String, CreateError> {
         if avoid_ros_conventions { Ok(name.to_owned()) } else { self.resolve(name, false) }
     }
 
@@ -440,12 +468,16 @@ impl Node {
     }
 
     fn resolve(&self, name: &str, service: bool) -> Result<String, CreateError> {
-        let global =
-            if self.0.use_global_arguments { &self.0.context.arguments().remap_rules[..] } else { &[] };
+        let global = if self.0.use_global_arguments {
+            &self.0.context.arguments().remap_rules[..]
+        } else {
+            &[]
+        };
         Ok(remap_name(self.0.remap_rules.iter().chain(global), name, &self.0.name, service)?)
     }
 
-    /// The values that its parameters start with instead of their defaults: what command lines, parameter files and options say.
+    /// The values that its parameters start with instead of their defaults: what command lines,
+    /// parameter files and options say.
     pub fn parameter_overrides(&self) -> &BTreeMap<String, ParameterValue> {
         self.0.parameters.overrides()
     }
@@ -486,11 +518,18 @@ impl Node {
     ///
     /// # Errors
     /// When the name is not allowed.
-    pub fn subscriptions_info_by_topic(&self, topic: &str) -> Result<Vec<EndpointInfo>, CreateError> {
+    pub fn subscriptions_info_by_topic(
+        &self,
+        topic: &str,
+    ) -> Result<Vec<EndpointInfo>, CreateError> {
         self.endpoints_info(EndpointKind::Subscription, &self.resolve_topic_name(topic, false)?)
     }
 
-    fn endpoints_info(&self, kind: EndpointKind, name: &str) -> Result<Vec<EndpointInfo>, CreateError> {
+    fn endpoints_info(
+        &self,
+        kind: EndpointKind,
+        name: &str,
+    ) -> Result<Vec<EndpointInfo>, CreateError> {
         Ok(self.0.context.graph().endpoints_of(kind, name).cloned().collect())
     }
 
@@ -539,19 +578,21 @@ impl Node {
     /// Who publishes under this gid, for messages to people.
     pub(crate) fn describe_publisher(&self, topic: &str, gid: Gid) -> String {
         let graph = self.0.context.graph();
-        let found = graph.endpoints_of(EndpointKind::Publisher, topic).find(|endpoint| endpoint.gid == gid);
+        let found =
+            graph.endpoints_of(EndpointKind::Publisher, topic).find(|endpoint| endpoint.gid == gid);
         match found.and_then(|endpoint| endpoint.node.name()) {
             Some(name) => format!("node {name}"),
             None => format!("publisher {gid}"),
         }
     }
 
-    /// Why this node's endpoints of a topic do not fit others, one sentence each, naming both sides. Those of unknown nodes may
-    /// be of this one.
+    /// Why this node's endpoints of a topic do not fit others, one sentence each, naming both
+    /// sides. Those of unknown nodes may be of this one.
     pub(crate) fn mismatches(&self, topic: &str) -> Vec<FoundMismatch> {
         let mine = |side: &EndpointNode| side.name() == Some(&self.0.name);
-        let show =
-            |side: &EndpointNode| side.name().map_or("a node without a name".to_owned(), ToString::to_string);
+        let show = |side: &EndpointNode| {
+            side.name().map_or("a node without a name".to_owned(), ToString::to_string)
+        };
         let graph = self.0.context.graph();
         let found = graph.mismatches(topic).into_iter().map(|m| FoundMismatch {
             text: format!(
@@ -568,7 +609,8 @@ impl Node {
     }
 }
 
-/// The name of a node's logger, as `rcl` makes it: the full name without its first slash, the others as dots.
+/// The name of a node's logger, as `rcl` makes it: the full name without its first slash, the
+/// others as dots.
 fn logger_name(name: &NodeName) -> String {
     name.fully_qualified().trim_start_matches('/').replace('/', ".")
 }

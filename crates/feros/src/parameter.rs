@@ -1,7 +1,8 @@
 //! Parameters: their values, and where the values that a node starts with come from.
 //!
-//! From the weakest to the strongest: the default that a node declares, what the process's command line says (`-p`,
-//! `--params-file`), what [`NodeOptions::arguments`](crate::NodeOptions::arguments) say, and
+//! From the weakest to the strongest: the default that a node declares, what the process's command
+//! line says (`-p`, `--params-file`), what
+//! [`NodeOptions::arguments`](crate::NodeOptions::arguments) say, and
 //! [`NodeOptions::parameter_overrides`](crate::NodeOptions::parameter_overrides).
 
 mod builder;
@@ -30,7 +31,9 @@ pub use builder::ParameterBuilder;
 pub use callbacks::{NamedValue, ParameterCallbackGuard};
 pub use client::{ParameterChanges, ParameterClient};
 pub use descriptor::ParameterDescriptor;
-pub use error::{DeclareParameterError, GetParameterError, SetParameterError, UndeclareParameterError};
+pub use error::{
+    DeclareParameterError, GetParameterError, SetParameterError, UndeclareParameterError,
+};
 pub use file::ParameterFileError;
 pub use handle::Parameter;
 pub(crate) use node::{EVENTS_TOPIC, NodeParameters};

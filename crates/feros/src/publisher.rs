@@ -10,8 +10,8 @@ use std::time::Duration;
 use feros_executor::Ringer;
 use feros_message::{BuildError, EncodeError, Message};
 use feros_rmw::{
-    EndpointKind, EventError, FillAborted, Gid, PublishMode, Publisher as EnginePublisher, PublisherEvent,
-    QosProfile, WaitForAckedError,
+    EndpointKind, EventError, FillAborted, Gid, PublishMode, Publisher as EnginePublisher,
+    PublisherEvent, QosProfile, WaitForAckedError,
 };
 use feros_shm::{PathSet, PoolUse};
 use feros_trace::Outbound;
@@ -24,7 +24,8 @@ use crate::error::{CreateError, TypeIdentity, WaitError};
 use crate::node::Node;
 use crate::parameter::QosOverrides;
 use crate::paths::{
-    Bytes, HostSending, MatchPath, Outlet, PublisherCounts, SharedMemoryOptions, SharedPool, announcement,
+    Bytes, HostSending, MatchPath, Outlet, PublisherCounts, SharedMemoryOptions, SharedPool,
+    announcement,
 };
 use outgoing::OutgoingMessage;
 
@@ -46,7 +47,8 @@ pub struct PublisherOptions {
 }
 
 impl PublisherOptions {
-    /// These options, with a thread of the publisher's own that sends from a queue of at most `queue_depth` messages.
+    /// These options, with a thread of the publisher's own that sends from a queue of at most
+    /// `queue_depth` messages.
     pub fn asynchronous(self, queue_depth: usize) -> Self {
         Self { mode: PublishMode::Asynchronous { queue_depth }, ..self }
     }
@@ -86,7 +88,8 @@ impl From<usize> for PublisherOptions {
 
 /// Why a message was not published.
 ///
-/// Nothing was sent, except with [`PublishError::Engine`]: subscriptions on the process and host paths may have the message then.
+/// Nothing was sent, except with [`PublishError::Engine`]: subscriptions on the process and host
+/// paths may have the message then.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PublishError {
@@ -137,7 +140,8 @@ pub enum PublishError {
     Engine(#[from] feros_rmw::PublishError),
 }
 
-/// Publishes messages of one type on one topic. Clones publish through the same endpoint; the last one withdraws it.
+/// Publishes messages of one type on one topic. Clones publish through the same endpoint; the last
+/// one withdraws it.
 pub struct Publisher<M> {
     untyped: GenericPublisher,
     /// Messages that several subscriptions of this process share.
@@ -151,38 +155,50 @@ impl<M> Clone for Publisher<M> {
 }
 
 impl<M: Message> Publisher<M> {
-    pub(crate) fn new(node: &Node, topic: &str, options: PublisherOptions) -> Result<Self, CreateError> {
+    pub(crate) fn new(
+        node: &Node,
+        topic: &str,
+        options: PublisherOptions,
+    ) -> Result<Self, CreateError> {
         let untyped = GenericPublisher::new(node, topic, &TypeIdentity::of::<M>(), options)?;
         Ok(Self { untyped, shared: Arc::default() })
     }
 
-    /// Publishes a message: `publish(message)`, `publish(&message)` or `publish(Arc::clone(&message))`.
+    /// Publishes a message: `publish(message)`, `publish(&message)` or
+    /// `publish(Arc::clone(&message))`.
     ///
-    /// Subscriptions of this process get the message itself: moved in, it reaches a single owning subscription without a copy,
-    /// and several that share it behind one `Arc`. It is serialized at most once, and only if somebody takes it as bytes: a
-    /// subscription to views or raw messages, or one outside this process.
+    /// Subscriptions of this process get the message itself: moved in, it reaches a single owning
+    /// subscription without a copy, and several that share it behind one `Arc`. It is serialized at
+    /// most once, and only if somebody takes it as bytes: a subscription to views or raw messages,
+    /// or one outside this process.
     ///
-    /// Waits up to a second for subscriptions that keep all and have no room, where delivery is reliable.
+    /// Waits up to a second for subscriptions that keep all and have no room, where delivery is
+    /// reliable.
     ///
     /// # Errors
-    /// When the message violates its type, a subscription stays full, or the engine cannot send it; see [`PublishError`].
+    /// When the message violates its type, a subscription stays full, or the engine cannot send it;
+    /// see [`PublishError`].
     pub fn publish(&self, message: impl Publishable<M>) -> Result<(), PublishError> {
         let mut trace = Outbound::publish();
         let mut outgoing = OutgoingMessage::new(message.into_form(), &self.shared);
         let published = self.untyped.0.outlet.publish(&mut outgoing, &mut trace);
         match outgoing.failure {
-            Some(source) => Err(PublishError::Encode { topic: self.untyped.0.topic.clone(), source }),
+            Some(source) => {
+                Err(PublishError::Encode { topic: self.untyped.0.topic.clone(), source })
+            }
             None => published,
         }
     }
 
-    /// Lends memory for a message whose variable parts have these sizes, to be built in place and published.
+    /// Lends memory for a message whose variable parts have these sizes, to be built in place and
+    /// published.
     ///
-    /// If a subscription of another process of this host takes the message, it is shared memory: the message is written where
-    /// it is read, and copied by nobody.
+    /// If a subscription of another process of this host takes the message, it is shared memory:
+    /// the message is written where it is read, and copied by nobody.
     ///
     /// # Errors
-    /// When the sizes violate the type, or shared memory is exhausted and [`WhenExhausted`](crate::WhenExhausted) says so.
+    /// When the sizes violate the type, or shared memory is exhausted and
+    /// [`WhenExhausted`](crate::WhenExhausted) says so.
     ///
     /// ```no_run
     /// # let publisher: feros::Publisher<feros::msgs::sensor_msgs::msg::Image> = unimplemented!();
@@ -252,7 +268,8 @@ fn check_header(bytes: &[u8], name: &str) -> Result<(), PublishError> {
     }
 }
 
-/// Publishes serialized messages of a type that is known only at run time, as `rclcpp::GenericPublisher`.
+/// Publishes serialized messages of a type that is known only at run time, as
+/// `rclcpp::GenericPublisher`.
 #[derive(Clone)]
 pub struct GenericPublisher(Arc<Inner>);
 
@@ -312,12 +329,14 @@ impl GenericPublisher {
         ));
         // A new match is made ready when it is found, not when the next message is published.
         let prepared = Arc::downgrade(&outlet);
-        let prepare = move || drop(prepared.upgrade().map(|outlet| outlet.routes_without_waiting()));
+        let prepare =
+            move || drop(prepared.upgrade().map(|outlet| outlet.routes_without_waiting()));
         let member = watch.publisher_events(node, &topic, &engine, options.on_event, prepare)?;
         Ok(Self(Arc::new(Inner { topic, engine, outlet, node: node.clone(), _events: member })))
     }
 
-    /// Publishes a message that is serialized already, with its 4-byte header. Its content is not checked.
+    /// Publishes a message that is serialized already, with its 4-byte header. Its content is not
+    /// checked.
     ///
     /// # Errors
     /// When the bytes cannot be a message, or the engine cannot send them; see [`PublishError`].
@@ -339,7 +358,8 @@ impl GenericPublisher {
         self.0.outlet.paths()
     }
 
-    /// How much of its shared memory is in use; `None` as long as no subscription of another process of this host needs it.
+    /// How much of its shared memory is in use; `None` as long as no subscription of another
+    /// process of this host needs it.
     pub fn pool(&self) -> Option<PoolUse> {
         self.0.outlet.pool()
     }

@@ -5,7 +5,9 @@ use std::time::UNIX_EPOCH;
 
 use feros_msgs::builtin_interfaces::msg::Time;
 use feros_msgs::rcl_interfaces::msg::Log;
-use feros_rmw::{CreateEndpointError, NodeId, PublishMode, Publisher, PublisherOptions, QosProfile, Session};
+use feros_rmw::{
+    CreateEndpointError, NodeId, PublishMode, Publisher, PublisherOptions, QosProfile, Session,
+};
 
 use crate::error::TypeIdentity;
 use crate::logging::{self, LogRecord, LogSink};
@@ -19,7 +21,10 @@ pub(crate) struct Rosout {
 }
 
 impl Rosout {
-    pub(crate) fn new(session: &Arc<dyn Session>, node: NodeId) -> Result<Arc<Self>, CreateEndpointError> {
+    pub(crate) fn new(
+        session: &Arc<dyn Session>,
+        node: NodeId,
+    ) -> Result<Arc<Self>, CreateEndpointError> {
         let identity = TypeIdentity::of::<Log>();
         let engine = session.create_publisher(PublisherOptions {
             node,
@@ -58,6 +63,7 @@ impl LogSink for Rosout {
             line: record.line,
         };
         // A log message that cannot be published was printed; to log that would only log more.
-        let _ = serialize_into(&message, TOPIC, |size, fill| self.engine.publish(size, fill).map(drop));
+        let _ =
+            serialize_into(&message, TOPIC, |size, fill| self.engine.publish(size, fill).map(drop));
     }
 }

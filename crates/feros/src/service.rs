@@ -9,7 +9,9 @@ use std::sync::Arc;
 
 use feros_executor::{Entity, Executable, Kind, Progress, Ringer};
 use feros_message::Service as ServiceType;
-use feros_rmw::{Gid, MessageInfo, QosProfile, RequestId, Sample, Service as EngineService, ServiceMapping};
+use feros_rmw::{
+    Gid, MessageInfo, QosProfile, RequestId, Sample, Service as EngineService, ServiceMapping,
+};
 
 use crate::endpoint::Member;
 use crate::error::{CreateError, ServiceIdentity};
@@ -23,10 +25,12 @@ use crate::publisher::{PublishError, serialize_into};
 pub struct ServiceOptions {
     /// Policies of both directions.
     pub qos: QosProfile,
-    /// How the server announces itself; it understands the clients of every stock middleware in any case.
+    /// How the server announces itself; it understands the clients of every stock middleware in any
+    /// case.
     pub mapping: ServiceMapping,
-    /// Whether what sends the responses may wait to come into being until there is a client; the service is seen in any case. It
-    /// saves memory with services that few clients ask, as those of parameters.
+    /// Whether what sends the responses may wait to come into being until there is a client; the
+    /// service is seen in any case. It saves memory with services that few clients ask, as those of
+    /// parameters.
     pub replies_on_demand: bool,
     /// How the callback is scheduled.
     pub callback: CallbackOptions,
@@ -47,7 +51,8 @@ impl From<QosProfile> for ServiceOptions {
     }
 }
 
-/// Answers the requests of a service for as long as it lives; the executor that spins its node calls its closure.
+/// Answers the requests of a service for as long as it lives; the executor that spins its node
+/// calls its closure.
 #[must_use = "a service ends when it is dropped"]
 pub struct Service<S> {
     name: String,

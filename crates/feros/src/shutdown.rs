@@ -8,10 +8,12 @@ use crate::context::ContextInner;
 /// Contexts that a signal shuts down.
 static LISTENING: Mutex<Vec<Weak<ContextInner>>> = Mutex::new(Vec::new());
 
-/// Whether the signal handler is in place; a failure is said once, and the program goes on without it.
+/// Whether the signal handler is in place; a failure is said once, and the program goes on without
+/// it.
 static INSTALLED: OnceLock<bool> = OnceLock::new();
 
-/// Has SIGINT and SIGTERM shut the context down. A second signal ends the process at once, for a program that hangs.
+/// Has SIGINT and SIGTERM shut the context down. A second signal ends the process at once, for a
+/// program that hangs.
 pub(crate) fn on_signals(context: &std::sync::Arc<ContextInner>) {
     let mut listening = LISTENING.lock().unwrap_or_else(PoisonError::into_inner);
     listening.retain(|context| context.strong_count() > 0);
@@ -35,7 +37,8 @@ fn install() -> std::io::Result<()> {
             if CALLED.swap(true, Ordering::Relaxed) {
                 std::process::exit(128 + signal);
             }
-            let contexts = std::mem::take(&mut *LISTENING.lock().unwrap_or_else(PoisonError::into_inner));
+            let contexts =
+                std::mem::take(&mut *LISTENING.lock().unwrap_or_else(PoisonError::into_inner));
             contexts.iter().filter_map(Weak::upgrade).for_each(|context| context.shutdown());
         }
     })?;

@@ -1,4 +1,5 @@
-//! Subscriptions: typed with a choice of message forms, and for types that are known only at run time.
+//! Subscriptions: typed with a choice of message forms, and for types that are known only at run
+//! time.
 
 mod callback;
 mod receiver;
@@ -13,7 +14,8 @@ use std::time::Duration;
 use feros_executor::{Entity, Kind, Ringer};
 use feros_message::{DecodeError, Message};
 use feros_rmw::{
-    EndpointKind, Gid, Match, MessageInfo, QosProfile, Subscription as EngineSubscription, SubscriptionEvent,
+    EndpointKind, Gid, Match, MessageInfo, QosProfile, Subscription as EngineSubscription,
+    SubscriptionEvent,
 };
 use feros_shm::{Announced, Choice, Path, PathSet, classify};
 use feros_trace::Point;
@@ -25,8 +27,8 @@ use crate::message_forms::SerializedMessage;
 use crate::node::Node;
 use crate::parameter::QosOverrides;
 use crate::paths::{
-    self, HostReception, HostReceptionState, Inbox, MatchPath, Received, Registration, SubscriptionCounts,
-    Want,
+    self, HostReception, HostReceptionState, Inbox, MatchPath, Received, Registration,
+    SubscriptionCounts, Want,
 };
 use crate::turns::Turns;
 use receiver::Receiver;
@@ -42,8 +44,8 @@ pub struct SubscriptionOptions {
     pub log_lost_messages: bool,
     /// Who runs the callback for messages from publishers of this process.
     pub dispatch: Dispatch,
-    /// Paths that messages may take, besides what the context allows. Without the network path there is no history for late
-    /// joiners.
+    /// Paths that messages may take, besides what the context allows. Without the network path
+    /// there is no history for late joiners.
     pub paths: PathSet,
     /// Policies that parameters override; none if not said.
     pub qos_overrides: Option<QosOverrides>,
@@ -61,11 +63,13 @@ pub enum Dispatch {
     /// The one that spins the node's executor.
     #[default]
     Executor,
-    /// For messages from publishers of the same process, the thread that publishes, before `publish` returns: no hand-over
-    /// between threads at all. All other messages, and events, wait for the executor.
+    /// For messages from publishers of the same process, the thread that publishes, before
+    /// `publish` returns: no hand-over between threads at all. All other messages, and events, wait
+    /// for the executor.
     ///
-    /// The callback never runs on two threads at once. If it runs already, on another thread or because it published itself, the
-    /// message waits and is delivered by whoever runs it. `publish` takes as long as the callbacks do.
+    /// The callback never runs on two threads at once. If it runs already, on another thread or
+    /// because it published itself, the message waits and is delivered by whoever runs it.
+    /// `publish` takes as long as the callbacks do.
     PublishingThread,
 }
 
@@ -129,8 +133,8 @@ impl From<usize> for SubscriptionOptions {
     }
 }
 
-/// Receives messages of one type from one topic for as long as it lives; the executor that spins its node calls its
-/// closure.
+/// Receives messages of one type from one topic for as long as it lives; the executor that spins
+/// its node calls its closure.
 #[must_use = "a subscription ends when it is dropped"]
 pub struct Subscription<M> {
     untyped: GenericSubscription,
@@ -147,7 +151,8 @@ impl<M: Message> Subscription<M> {
         let deliver = move |message: Received<M>| callback.call(message);
         let identity = TypeIdentity::of::<M>();
         let want = <C as SubscriptionCallback<M, Form>>::WANT;
-        let untyped = GenericSubscription::deliver_to(node, topic, &identity, options, want, deliver)?;
+        let untyped =
+            GenericSubscription::deliver_to(node, topic, &identity, options, want, deliver)?;
         Ok(Self { untyped, message: PhantomData })
     }
 }
@@ -160,7 +165,8 @@ impl<M> std::ops::Deref for Subscription<M> {
     }
 }
 
-/// Receives serialized messages of a type that is known only at run time, as `rclcpp::GenericSubscription`.
+/// Receives serialized messages of a type that is known only at run time, as
+/// `rclcpp::GenericSubscription`.
 #[must_use = "a subscription ends when it is dropped"]
 pub struct GenericSubscription {
     topic: String,
@@ -335,8 +341,8 @@ impl GenericSubscription {
         self.tally.counts(&self.host)
     }
 
-    /// The path of each match, and why it is not a shorter one. Shared memory is opened by the executor: as long as nobody spins
-    /// the node, messages take the network path.
+    /// The path of each match, and why it is not a shorter one. Shared memory is opened by the
+    /// executor: as long as nobody spins the node, messages take the network path.
     pub fn paths(&self) -> Vec<MatchPath> {
         let matches = self.engine.matches();
         matches.iter().map(|found| self.path_of(found)).collect()

@@ -59,8 +59,8 @@ impl std::ops::Deref for NodeTimer {
     }
 }
 
-/// A guard condition of a node; it ends when this is dropped. Clones of the [`GuardCondition`] may trigger it from any
-/// thread.
+/// A guard condition of a node; it ends when this is dropped. Clones of the [`GuardCondition`] may
+/// trigger it from any thread.
 #[must_use = "a guard condition ends when it is dropped"]
 pub struct NodeGuardCondition {
     condition: GuardCondition,

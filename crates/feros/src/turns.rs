@@ -1,4 +1,5 @@
-//! Work that several threads may do, one at a time and without a lock held: whoever has it also does what the others came for.
+//! Work that several threads may do, one at a time and without a lock held: whoever has it also
+//! does what the others came for.
 
 use std::ops::{Deref, DerefMut};
 use std::sync::PoisonError;
@@ -17,17 +18,17 @@ impl<W> Turns<W> {
         Self { worker: Mutex::new(Some(Box::new(worker))), is_wanted: AtomicBool::new(false) }
     }
 
-    /// The worker, unless another thread has it: then that one works on once it is done, and finds what the caller put there
-    /// before.
+    /// The worker, unless another thread has it: then that one works on once it is done, and finds
+    /// what the caller put there before.
     pub(crate) fn begin(&self) -> Option<Turn<'_, W>> {
-        // Before the look: if it finds nothing, whoever has the worker sees this after giving it back. If that one clears it only
-        // now, it has not begun to work, and finds what there is.
+        // Before the look: if it finds nothing, whoever has the worker sees this after giving it
+        // back. If that one clears it only now, it has not begun to work, and finds what there is.
         self.is_wanted.store(true, Ordering::SeqCst);
         self.take()
     }
 
-    /// Another turn for those who came meanwhile, if there were any; to be asked after each turn. Nothing is announced by it, so
-    /// that two threads cannot keep each other going without work.
+    /// Another turn for those who came meanwhile, if there were any; to be asked after each turn.
+    /// Nothing is announced by it, so that two threads cannot keep each other going without work.
     pub(crate) fn begin_again(&self) -> Option<Turn<'_, W>> {
         if self.is_wanted() { self.take() } else { None }
     }

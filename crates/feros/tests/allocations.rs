@@ -1,6 +1,8 @@
-//! Within a host, publishing and taking allocate nothing after warm-up for messages of a size seen before.
+//! Within a host, publishing and taking allocate nothing after warm-up for messages of a size seen
+//! before.
 //!
-//! The message itself is the user's: what is given away is made beforehand here, as a user does who reuses memory.
+//! The message itself is the user's: what is given away is made beforehand here, as a user does who
+//! reuses memory.
 #![allow(unsafe_code, reason = "a counting allocator is an unsafe trait")]
 #![allow(clippy::unwrap_used)]
 
@@ -57,7 +59,8 @@ const ROUNDS: usize = 200;
 const BY_ICEORYX2: u64 = ROUNDS as u64;
 const SIZES: [usize; 2] = [256, 1 << 20];
 
-/// A subscription that comes or goes has the publishers of the process look at their matches again: one test at a time.
+/// A subscription that comes or goes has the publishers of the process look at their matches again:
+/// one test at a time.
 static ALONE: Mutex<()> = Mutex::new(());
 
 fn context() -> Context {
@@ -80,8 +83,8 @@ fn image(size: usize) -> Image {
     Image { data: vec![1; size], ..Image::default() }
 }
 
-/// Publishes and spins until each message has been taken; returns the allocations of publishing and those of taking after
-/// the first rounds.
+/// Publishes and spins until each message has been taken; returns the allocations of publishing and
+/// those of taking after the first rounds.
 fn allocations(
     executor: &Executor,
     taken: &dyn Fn() -> u64,
@@ -112,7 +115,11 @@ fn wait_for_path(publisher: &Publisher<Image>, executor: &Executor, path: Path, 
     while publisher.paths().iter().filter(|found| found.path == Some(path)).count() < count {
         publisher.publish(Image::default()).unwrap();
         executor.spin_some(Duration::MAX).unwrap();
-        assert!(started.elapsed() < Duration::from_secs(60), "the watchdog bit: {:?}", publisher.paths());
+        assert!(
+            started.elapsed() < Duration::from_secs(60),
+            "the watchdog bit: {:?}",
+            publisher.paths()
+        );
     }
     executor.spin_all(Duration::from_secs(10)).unwrap();
 }
@@ -136,7 +143,10 @@ fn trace_points_allocate_nothing() {
     publish_on_the_process_path();
     publish_on_the_host_path();
     feros::trace::disable();
-    assert!(feros::trace::drain().iter().any(|thread| thread.events.len() > ROUNDS), "nothing was traced");
+    assert!(
+        feros::trace::drain().iter().any(|thread| thread.events.len() > ROUNDS),
+        "nothing was traced"
+    );
 }
 
 fn publish_on_the_process_path() {
@@ -156,7 +166,8 @@ fn publish_on_the_process_path() {
 
         // Two that share.
         let publisher = node.create_publisher::<Image>("shared", 4).unwrap();
-        let shared = [(); 2].map(|()| node.create_subscription("shared", 4, |_: Arc<Image>| {}).unwrap());
+        let shared =
+            [(); 2].map(|()| node.create_subscription("shared", 4, |_: Arc<Image>| {}).unwrap());
         let taken = || shared.iter().map(|one| one.counts().process.messages).sum();
         let mut images: Vec<_> = (0..WARM_UP + ROUNDS).map(|_| Some(image(size))).collect();
         let count = allocations(&executor, &taken, 2, |round| {
@@ -167,7 +178,8 @@ fn publish_on_the_process_path() {
         // Views and raw messages.
         let publisher = node.create_publisher::<Image>("bytes", 4).unwrap();
         let view = node.create_subscription("bytes", 4, |_: View<Image>| {}).unwrap();
-        let raw = node.create_subscription::<Image, _>("bytes", 4, |_: SerializedMessage| {}).unwrap();
+        let raw =
+            node.create_subscription::<Image, _>("bytes", 4, |_: SerializedMessage| {}).unwrap();
         let taken = || view.counts().process.messages + raw.counts().process.messages;
         let lent = image(size);
         let count = allocations(&executor, &taken, 2, |_| publisher.publish(&lent).unwrap());
@@ -177,7 +189,8 @@ fn publish_on_the_process_path() {
 
 fn publish_on_the_host_path() {
     let (here, there) = (context(), context());
-    let (talker, listener) = (here.create_node("talker").unwrap(), there.create_node("listener").unwrap());
+    let (talker, listener) =
+        (here.create_node("talker").unwrap(), there.create_node("listener").unwrap());
     let executor = Executor::new();
     executor.add_node(&listener).unwrap();
     executor.add_node(&talker).unwrap();
@@ -186,8 +199,9 @@ fn publish_on_the_host_path() {
         let publisher = talker.create_publisher::<Image>(&topic, 4).unwrap();
         let options = || SubscriptionOptions::from(4).paths(PathSet::ALL.without(Path::Process));
         let view = listener.create_subscription(&topic, options(), |_: View<Image>| {}).unwrap();
-        let raw =
-            listener.create_subscription::<Image, _>(&topic, options(), |_: SerializedMessage| {}).unwrap();
+        let raw = listener
+            .create_subscription::<Image, _>(&topic, options(), |_: SerializedMessage| {})
+            .unwrap();
         wait_for_path(&publisher, &executor, Path::Host, 2);
         let taken = || view.counts().host.messages + raw.counts().host.messages;
         let lent = image(size);
@@ -202,7 +216,8 @@ fn publish_on_the_host_path() {
         });
         assert_eq!(count, (BY_ICEORYX2, 0), "built in place, {size} bytes");
         let bytes = feros::message::to_vec(&lent).unwrap();
-        let count = allocations(&executor, &taken, 2, |_| publisher.publish_serialized(&bytes).unwrap());
+        let count =
+            allocations(&executor, &taken, 2, |_| publisher.publish_serialized(&bytes).unwrap());
         assert_eq!(count, (BY_ICEORYX2, 0), "raw, {size} bytes");
         assert_eq!(publisher.counts().host_failures, 0);
     }

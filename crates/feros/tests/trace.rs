@@ -1,4 +1,5 @@
-//! Trace points on the real engine: the children are unmodified programs, each a process of its own, since a trace is a process's.
+//! Trace points on the real engine: the children are unmodified programs, each a process of its
+//! own, since a trace is a process's.
 #![allow(clippy::unwrap_used)]
 
 use std::io::{BufRead as _, BufReader, Write as _};
@@ -12,8 +13,8 @@ use feros::msgs::std_msgs::msg::HeaderShape;
 use feros::rmw::{DiscoveryRange, SessionOptions};
 use feros::trace::{self, Point};
 use feros::{
-    Arguments, Context, ContextOptions, Dispatch, Executor, Path, PathSet, Publisher, PublisherOptions,
-    Stopper, Subscription, SubscriptionOptions,
+    Arguments, Context, ContextOptions, Dispatch, Executor, Path, PathSet, Publisher,
+    PublisherOptions, Stopper, Subscription, SubscriptionOptions,
 };
 use feros_trace_analysis::{Delivery, Figure6, Figure11, Layer, Summary, Trace};
 
@@ -45,7 +46,8 @@ fn image(number: u32) -> Image {
     Image { height: number, data: vec![7; 20_000], ..Image::default() }
 }
 
-/// A subscription that tells the numbers of its messages, spun on a thread of its own until it is dropped.
+/// A subscription that tells the numbers of its messages, spun on a thread of its own until it is
+/// dropped.
 struct Listener {
     numbers: Receiver<(u32, u64)>,
     stopper: Stopper,
@@ -103,18 +105,26 @@ fn paths(path: Path) -> PathSet {
     }
 }
 
-/// Publishes each message after the one before has arrived, and says how long each took as a program can measure it.
-fn pair(path: Path, subscription: SubscriptionOptions, publisher: PublisherOptions, is_built: bool) {
+/// Publishes each message after the one before has arrived, and says how long each took as a
+/// program can measure it.
+fn pair(
+    path: Path,
+    subscription: SubscriptionOptions,
+    publisher: PublisherOptions,
+    is_built: bool,
+) {
     let (here, there) = (context(), context());
     let talker = here.create_node("talker").unwrap();
-    let publisher = talker.create_publisher::<Image>("image", publisher.paths(paths(path))).unwrap();
+    let publisher =
+        talker.create_publisher::<Image>("image", publisher.paths(paths(path))).unwrap();
     let listener = Listener::new(&there, subscription.paths(paths(path)));
     wait_for_path(&publisher, path);
     for number in 1..=MESSAGES {
         let begin;
         if is_built {
             let header = HeaderShape { frame_id: "" };
-            let mut loan = publisher.loan(&ImageShape { header, encoding: "", data: 20_000 }).unwrap();
+            let mut loan =
+                publisher.loan(&ImageShape { header, encoding: "", data: 20_000 }).unwrap();
             *loan.fields().unwrap().height = number;
             begin = trace::now_nanos();
             loan.publish().unwrap();
@@ -140,7 +150,9 @@ fn child() {
         "host" => pair(Path::Host, 10.into(), 10.into(), false),
         "built" => pair(Path::Host, 10.into(), 10.into(), true),
         "network" => pair(Path::Network, 10.into(), 10.into(), false),
-        "asynchronous" => pair(Path::Network, 10.into(), PublisherOptions::from(10).asynchronous(10), false),
+        "asynchronous" => {
+            pair(Path::Network, 10.into(), PublisherOptions::from(10).asynchronous(10), false)
+        }
         "off" => {
             assert!(!trace::is_on());
             pair(Path::Host, 10.into(), 10.into(), false);
@@ -185,14 +197,16 @@ fn child_of(role: &str, folder: Option<&FilePath>) -> Command {
     command
 }
 
-/// Runs a pair and returns its messages by the wanted path, each with the latency that the program measured.
+/// Runs a pair and returns its messages by the wanted path, each with the latency that the program
+/// measured.
 fn run_pair(role: &str, path: trace::Path) -> Vec<(Delivery, u64)> {
     let folder = tempfile::tempdir().unwrap();
     let output = child_of(role, Some(folder.path())).output().unwrap();
     assert!(output.status.success(), "{output:?}");
     let text = String::from_utf8(output.stdout).unwrap();
-    let measured =
-        text.lines().filter_map(|line| line.split("measured ").nth(1)?.split(' ').nth(1)?.parse().ok());
+    let measured = text
+        .lines()
+        .filter_map(|line| line.split("measured ").nth(1)?.split(' ').nth(1)?.parse().ok());
     let measured: Vec<u64> = measured.collect();
     assert_eq!(measured.len(), MESSAGES as usize);
     let trace = Trace::read(folder.path()).unwrap();
@@ -209,11 +223,12 @@ fn run_pair(role: &str, path: trace::Path) -> Vec<(Delivery, u64)> {
 
 /// The messages passed exactly these layers, and they add up.
 ///
-/// Where a subscription still looks whether there is more, it may take a message before its flag is found: that one has no
-/// notification.
+/// Where a subscription still looks whether there is more, it may take a message before its flag is
+/// found: that one has no notification.
 fn assert_layers(messages: &[(Delivery, u64)], expected: &[Layer]) {
-    let passed =
-        |layer: &Layer| messages.iter().any(|(one, _)| one.way.breakdown().unwrap().nanos(*layer).is_some());
+    let passed = |layer: &Layer| {
+        messages.iter().any(|(one, _)| one.way.breakdown().unwrap().nanos(*layer).is_some())
+    };
     assert_eq!(Layer::ALL.into_iter().filter(passed).collect::<Vec<_>>(), expected);
     for (delivery, measured) in messages {
         let breakdown = delivery.way.breakdown().unwrap();
@@ -226,29 +241,37 @@ fn assert_layers(messages: &[(Delivery, u64)], expected: &[Layer]) {
         let figure = Figure6::new(&breakdown, *measured);
         assert_eq!(figure.parts().iter().map(|(_, nanos)| nanos).sum::<u64>(), *measured);
         let figure = Figure11::new(&breakdown);
-        assert_eq!(figure.parts().iter().map(|(_, nanos)| nanos).sum::<u64>(), breakdown.end_to_end_nanos());
+        assert_eq!(
+            figure.parts().iter().map(|(_, nanos)| nanos).sum::<u64>(),
+            breakdown.end_to_end_nanos()
+        );
         assert!(delivery.way.at(Point::CallbackEnd) >= delivery.way.at(Point::Callback));
         assert!(delivery.way.at(Point::PublishEnd) > delivery.way.at(Point::Publish));
     }
 }
 
 use Layer::{
-    Client, Deserialize, Dispatch as Dispatching, EngineReceive, EngineWrite, Notification, Queue, SendQueue,
-    Serialize, Take, Wire,
+    Client, Deserialize, Dispatch as Dispatching, EngineReceive, EngineWrite, Notification, Queue,
+    SendQueue, Serialize, Take, Wire,
 };
 
 #[test]
 fn the_process_path_has_every_layer_but_bytes_and_engine() {
     let messages = run_pair("process", trace::Path::Process);
-    assert_layers(&messages, &[Client, EngineWrite, Notification, Queue, Take, Dispatching, Deserialize]);
+    assert_layers(
+        &messages,
+        &[Client, EngineWrite, Notification, Queue, Take, Dispatching, Deserialize],
+    );
 }
 
 #[test]
 fn with_direct_dispatch_there_is_no_notification() {
     let messages = run_pair("direct", trace::Path::Process);
     let count = messages.len();
-    // Where an executor's thread has the subscription's turn in that moment, it gets the message as without direct dispatch.
-    let is_direct = |(one, _): &(Delivery, u64)| one.way.breakdown().unwrap().nanos(Notification).is_none();
+    // Where an executor's thread has the subscription's turn in that moment, it gets the message as
+    // without direct dispatch.
+    let is_direct =
+        |(one, _): &(Delivery, u64)| one.way.breakdown().unwrap().nanos(Notification).is_none();
     let direct: Vec<_> = messages.into_iter().filter(is_direct).collect();
     assert!(2 * direct.len() > count, "{} of {count} were dispatched directly", direct.len());
     assert_layers(&direct, &[Client, EngineWrite, Queue, Take, Dispatching, Deserialize]);
@@ -256,7 +279,8 @@ fn with_direct_dispatch_there_is_no_notification() {
 
 #[test]
 fn the_host_path_has_every_layer_but_the_engine_s_receiving() {
-    let layers = [Client, Serialize, EngineWrite, Wire, Notification, Queue, Take, Dispatching, Deserialize];
+    let layers =
+        [Client, Serialize, EngineWrite, Wire, Notification, Queue, Take, Dispatching, Deserialize];
     assert_layers(&run_pair("host", trace::Path::Host), &layers);
 }
 
@@ -328,11 +352,14 @@ fn two_processes_are_joined_and_one_that_is_killed_is_named() {
     let mut talker = Ended(start("talker", folder.path()));
     talker.wait_until_done();
     listener.wait_until_done();
-    // It comes when all is heard: a second audience would have a path of its own, and the talker wait for either.
+    // It comes when all is heard: a second audience would have a path of its own, and the talker
+    // wait for either.
     let mut doomed = Ended(start("listener", folder.path()));
     let started = Instant::now();
-    let is_begun = |entry: std::io::Result<std::fs::DirEntry>| entry.unwrap().metadata().unwrap().len() > 0;
-    while std::fs::read_dir(folder.path()).unwrap().map(is_begun).filter(|begun| *begun).count() < 3 {
+    let is_begun =
+        |entry: std::io::Result<std::fs::DirEntry>| entry.unwrap().metadata().unwrap().len() > 0;
+    while std::fs::read_dir(folder.path()).unwrap().map(is_begun).filter(|begun| *begun).count() < 3
+    {
         assert!(started.elapsed() < WATCHDOG, "the watchdog bit: it has no file");
         std::thread::sleep(Duration::from_millis(1));
     }
@@ -341,13 +368,21 @@ fn two_processes_are_joined_and_one_that_is_killed_is_named() {
     listener.end_well();
     let trace = Trace::read(folder.path()).unwrap();
     assert_eq!(trace.processes.len(), 3);
-    let [killed] = trace.incomplete().collect::<Vec<_>>()[..] else { panic!("one was killed: {trace:?}") };
+    let [killed] = trace.incomplete().collect::<Vec<_>>()[..] else {
+        panic!("one was killed: {trace:?}")
+    };
     assert_eq!(killed.process, doomed.0.id());
     let summary = Summary::of(&trace);
-    let host = summary.topics.iter().find(|topic| topic.topic == "/image" && topic.path == "host").unwrap();
+    let host = summary
+        .topics
+        .iter()
+        .find(|topic| topic.topic == "/image" && topic.path == "host")
+        .unwrap();
     assert!(host.end_to_end.count >= u64::from(MESSAGES), "{summary:?}");
     let names: Vec<_> = host.layers.iter().map(|layer| layer.name).collect();
-    for layer in [Client, Serialize, EngineWrite, Wire, Notification, Queue, Take, Dispatching, Deserialize] {
+    for layer in
+        [Client, Serialize, EngineWrite, Wire, Notification, Queue, Take, Dispatching, Deserialize]
+    {
         assert!(names.contains(&layer.name()), "{names:?}");
     }
     for topic in &summary.topics {

@@ -1,4 +1,5 @@
-//! Type descriptions and RIHS01 type hashes: what stock ROS 2 announces about a type and compares it by.
+//! Type descriptions and RIHS01 type hashes: what stock ROS 2 announces about a type and compares
+//! it by.
 
 use std::fmt::{self, Display, Write as _};
 use std::str::FromStr;
@@ -7,7 +8,8 @@ use sha2::{Digest, Sha256};
 
 use crate::tree::{BaseType, Field, Literal, Shape};
 
-/// A type and all types that it is made of, as in `type_description_interfaces/msg/TypeDescription`.
+/// A type and all types that it is made of, as in
+/// `type_description_interfaces/msg/TypeDescription`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TypeDescription {
     /// The type itself.
@@ -32,14 +34,16 @@ pub struct FieldDescription {
     pub name: String,
     /// The type.
     pub ty: FieldTypeDescription,
-    /// The default in stock ROS 2's notation (that of Python); empty if there is none. Not part of the hash.
+    /// The default in stock ROS 2's notation (that of Python); empty if there is none. Not part of
+    /// the hash.
     pub default_value: String,
 }
 
 /// The type of a field of a description, as in `type_description_interfaces/msg/FieldType`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FieldTypeDescription {
-    /// The number of the element type, plus 48 for an array, 96 for a bounded and 144 for an unbounded sequence.
+    /// The number of the element type, plus 48 for an array, 96 for a bounded and 144 for an
+    /// unbounded sequence.
     pub type_id: u8,
     /// The size of an array or the bound of a sequence, else 0.
     pub capacity: u64,
@@ -90,7 +94,8 @@ impl IndividualTypeDescription {
             }
             out.push_str("{\"name\": ");
             write_json_text(out, &field.name);
-            let FieldTypeDescription { type_id, capacity, string_capacity, nested_type_name } = &field.ty;
+            let FieldTypeDescription { type_id, capacity, string_capacity, nested_type_name } =
+                &field.ty;
             out.push_str(", \"type\": {\"type_id\": ");
             out.push_str(&type_id.to_string());
             out.push_str(", \"capacity\": ");
@@ -184,8 +189,8 @@ fn python_repr(literal: &Literal) -> String {
     }
 }
 
-/// A number as Python's `repr` writes it, and so as stock ROS 2 tools do: the exponent form from 1e16 on and below 1e-4,
-/// with at least two digits of exponent.
+/// A number as Python's `repr` writes it, and so as stock ROS 2 tools do: the exponent form from
+/// 1e16 on and below 1e-4, with at least two digits of exponent.
 ///
 /// ```
 /// # use feros_interface::python_float;
@@ -293,9 +298,13 @@ mod tests {
         let hash: TypeHash = text.parse().unwrap();
         assert_eq!(hash.to_string(), text);
         assert_eq!(hash.0[..2], [0xdf, 0x66]);
-        for wrong in
-            ["", "RIHS01_", &text[..text.len() - 1], &text.replace("RIHS01", "RIHS02"), &text.to_uppercase()]
-        {
+        for wrong in [
+            "",
+            "RIHS01_",
+            &text[..text.len() - 1],
+            &text.replace("RIHS01", "RIHS02"),
+            &text.to_uppercase(),
+        ] {
             assert!(wrong.parse::<TypeHash>().is_err(), "{wrong}");
         }
     }

@@ -8,7 +8,8 @@ use crate::tree::{
 };
 
 impl BaseType {
-    /// The least and greatest value of an integer type (`byte` and `char` are two); `None` for other types.
+    /// The least and greatest value of an integer type (`byte` and `char` are two); `None` for
+    /// other types.
     pub fn integer_range(&self) -> Option<(i128, i128)> {
         Some(match self {
             BaseType::Byte | BaseType::Char | BaseType::Uint8 => (0, u8::MAX.into()),
@@ -139,8 +140,10 @@ impl Display for Constant {
 impl Display for MessageDefinition {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         write_comment(f, &self.comment)?;
-        let has_own_comment = |lines: Option<&Vec<String>>| lines.is_some_and(|lines| !lines.is_empty());
-        let first = self.constants.first().map(|c| &c.comment).or(self.fields.first().map(|f| &f.comment));
+        let has_own_comment =
+            |lines: Option<&Vec<String>>| lines.is_some_and(|lines| !lines.is_empty());
+        let first =
+            self.constants.first().map(|c| &c.comment).or(self.fields.first().map(|f| &f.comment));
         // A blank line keeps the head's comment apart from that of the first element.
         if !self.comment.is_empty() || has_own_comment(first) {
             writeln!(f)?;

@@ -16,7 +16,8 @@ pub use description::{
 };
 pub use load::{LoadError, LoadReport};
 pub use name::{
-    Namespace, TypeName, TypeNameError, is_constant_name, is_field_name, is_package_name, is_type_name,
+    Namespace, TypeName, TypeNameError, is_constant_name, is_field_name, is_package_name,
+    is_type_name,
 };
 pub use parse::{
     MAX_DEFINITION_BYTES, ParseError, ParseErrorKind, parse_action, parse_interface, parse_message,
@@ -25,6 +26,6 @@ pub use parse::{
 pub use set::{InsertError, InterfaceSet, MAX_NESTING_DEPTH, ResolveError};
 pub use shipped::shipped;
 pub use tree::{
-    ActionDefinition, BaseType, Constant, EMPTY_MESSAGE_FIELD, Field, FieldType, Interface, Literal,
-    MessageDefinition, ServiceDefinition, Shape,
+    ActionDefinition, BaseType, Constant, EMPTY_MESSAGE_FIELD, Field, FieldType, Interface,
+    Literal, MessageDefinition, ServiceDefinition, Shape,
 };

@@ -1,4 +1,5 @@
-//! Reads packages of definitions from folders: a package, a folder of packages, or installation prefixes.
+//! Reads packages of definitions from folders: a package, a folder of packages, or installation
+//! prefixes.
 
 use std::ffi::OsStr;
 use std::fs::{self, File};
@@ -73,11 +74,12 @@ pub struct LoadReport {
 impl InterfaceSet {
     /// Loads a package: a folder with `msg/*.msg`, `srv/*.srv` or `action/*.action`.
     ///
-    /// The package's name is that in its `package.xml`, else the folder's. A package of the same name that is already
-    /// in the set is replaced as a whole. Returns the name.
+    /// The package's name is that in its `package.xml`, else the folder's. A package of the same
+    /// name that is already in the set is replaced as a whole. Returns the name.
     ///
     /// # Errors
-    /// If the folder is no package or one of its definitions cannot be read. The set is then unchanged.
+    /// If the folder is no package or one of its definitions cannot be read. The set is then
+    /// unchanged.
     pub fn load_package_dir(&mut self, path: impl AsRef<Path>) -> Result<String, LoadError> {
         let path = path.as_ref();
         let files = definition_files(path)?;
@@ -113,13 +115,17 @@ impl InterfaceSet {
         Ok(packages)
     }
 
-    /// Loads the packages of all prefixes of an `AMENT_PREFIX_PATH`, each from `<prefix>/share/<package>`.
+    /// Loads the packages of all prefixes of an `AMENT_PREFIX_PATH`, each from
+    /// `<prefix>/share/<package>`.
     ///
-    /// Earlier prefixes shadow later ones, as in stock ROS 2. A prefix that does not exist is skipped in silence: stock
-    /// environments name such; anything else that is wrong is reported and the rest is loaded.
+    /// Earlier prefixes shadow later ones, as in stock ROS 2. A prefix that does not exist is
+    /// skipped in silence: stock environments name such; anything else that is wrong is reported
+    /// and the rest is loaded.
     pub fn load_ament_prefix_path(&mut self, prefix_path: &OsStr) -> LoadReport {
         let mut report = LoadReport::default();
-        for prefix in std::env::split_paths(prefix_path).filter(|prefix| !prefix.as_os_str().is_empty()) {
+        for prefix in
+            std::env::split_paths(prefix_path).filter(|prefix| !prefix.as_os_str().is_empty())
+        {
             let share = prefix.join("share");
             if !share.is_dir() {
                 continue;
@@ -132,9 +138,9 @@ impl InterfaceSet {
                 }
             };
             for dir in dirs {
-                let shadowed = dir
-                    .file_name()
-                    .is_some_and(|name| report.packages.iter().any(|package| OsStr::new(package) == name));
+                let shadowed = dir.file_name().is_some_and(|name| {
+                    report.packages.iter().any(|package| OsStr::new(package) == name)
+                });
                 if shadowed {
                     continue;
                 }
@@ -205,10 +211,18 @@ fn package_name(dir: &Path) -> Result<String, LoadError> {
         Some(full.file_name()?.to_string_lossy().into_owned())
     };
     let name = from_manifest().or_else(from_folder).unwrap_or_default();
-    if is_package_name(&name) { Ok(name) } else { Err(LoadError::PackageName { path: dir.to_owned(), name }) }
+    if is_package_name(&name) {
+        Ok(name)
+    } else {
+        Err(LoadError::PackageName { path: dir.to_owned(), name })
+    }
 }
 
-fn read_definition(package: &str, namespace: Namespace, file: &Path) -> Result<Interface, LoadError> {
+fn read_definition(
+    package: &str,
+    namespace: Namespace,
+    file: &Path,
+) -> Result<Interface, LoadError> {
     let text = read_text(file)?;
     let stem = file.file_stem().map(|stem| stem.to_string_lossy()).unwrap_or_default();
     parse_interface(&TypeName::new(package, namespace, stem), &text).map_err(|mut error| {
@@ -225,7 +239,12 @@ fn read_text(file: &Path) -> Result<String, LoadError> {
     if bytes.len() > MAX_DEFINITION_BYTES {
         let kind = ParseErrorKind::TooLarge { bytes: bytes.len(), limit: MAX_DEFINITION_BYTES };
         let origin = file.display().to_string();
-        return Err(LoadError::Parse(ParseError { origin, line: 1, column: 1, kind: Box::new(kind) }));
+        return Err(LoadError::Parse(ParseError {
+            origin,
+            line: 1,
+            column: 1,
+            kind: Box::new(kind),
+        }));
     }
     String::from_utf8(bytes).map_err(|_| LoadError::Encoding { path: file.to_owned() })
 }

@@ -1,4 +1,5 @@
-//! Names of interfaces: `package/msg/Name` and the spellings that other layers use for the same type.
+//! Names of interfaces: `package/msg/Name` and the spellings that other layers use for the same
+//! type.
 
 use std::fmt;
 use std::str::FromStr;
@@ -21,7 +22,8 @@ impl Namespace {
     /// All namespaces.
     pub const ALL: [Namespace; 3] = [Namespace::Msg, Namespace::Srv, Namespace::Action];
 
-    /// `msg`, `srv` or `action`: the folder's name, the file's extension and the middle part of a type name.
+    /// `msg`, `srv` or `action`: the folder's name, the file's extension and the middle part of a
+    /// type name.
     pub fn as_str(self) -> &'static str {
         match self {
             Namespace::Msg => "msg",
@@ -118,7 +120,9 @@ pub enum TypeNameError {
         package: String,
     },
     /// The last part breaks the rule for type names.
-    #[error("`{name}` in `{text}` is not a type name: letters and digits, starting with a capital letter")]
+    #[error(
+        "`{name}` in `{text}` is not a type name: letters and digits, starting with a capital letter"
+    )]
     Name {
         /// What was given.
         text: String,
@@ -141,7 +145,10 @@ impl FromStr for TypeName {
             return Err(TypeNameError::Form { text: text.to_owned() });
         };
         if !is_package_name(package) {
-            return Err(TypeNameError::Package { text: text.to_owned(), package: package.to_owned() });
+            return Err(TypeNameError::Package {
+                text: text.to_owned(),
+                package: package.to_owned(),
+            });
         }
         if !is_derived_type_name(name) {
             return Err(TypeNameError::Name { text: text.to_owned(), name: name.to_owned() });
@@ -165,7 +172,8 @@ pub fn is_field_name(text: &str) -> bool {
 
 /// Whether `text` may name a definition file: letters and digits, a capital first.
 pub fn is_type_name(text: &str) -> bool {
-    text.starts_with(|c: char| c.is_ascii_uppercase()) && text.bytes().all(|b| b.is_ascii_alphanumeric())
+    text.starts_with(|c: char| c.is_ascii_uppercase())
+        && text.bytes().all(|b| b.is_ascii_alphanumeric())
 }
 
 /// Whether `text` may name a constant.
@@ -176,7 +184,8 @@ pub fn is_constant_name(text: &str) -> bool {
         && !text.ends_with('_')
 }
 
-/// Whether `text` names a definition or a message derived from one, such as `Fibonacci_SendGoal_Request`.
+/// Whether `text` names a definition or a message derived from one, such as
+/// `Fibonacci_SendGoal_Request`.
 fn is_derived_type_name(text: &str) -> bool {
     const SUFFIXES: [&str; 9] = [
         "_Request",
@@ -221,7 +230,10 @@ mod tests {
             assert!(matches!(text.parse::<TypeName>(), Err(TypeNameError::Form { .. })), "{text}");
         }
         for text in ["Std/msg/String", "a__b/msg/String", "a_/msg/String", "1a/msg/String"] {
-            assert!(matches!(text.parse::<TypeName>(), Err(TypeNameError::Package { .. })), "{text}");
+            assert!(
+                matches!(text.parse::<TypeName>(), Err(TypeNameError::Package { .. })),
+                "{text}"
+            );
         }
         for text in ["a/msg/string", "a/msg/My_String", "a/msg/", "a/msg/_Request"] {
             assert!(matches!(text.parse::<TypeName>(), Err(TypeNameError::Name { .. })), "{text}");

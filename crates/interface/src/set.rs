@@ -12,8 +12,9 @@ pub const MAX_NESTING_DEPTH: usize = 64;
 
 /// Definitions by name, with everything that follows from them.
 ///
-/// A package that is loaded from a folder replaces a package of the same name as a whole, so that definitions of two
-/// versions are never mixed. Cloning is cheap in the definitions, which are shared.
+/// A package that is loaded from a folder replaces a package of the same name as a whole, so that
+/// definitions of two versions are never mixed. Cloning is cheap in the definitions, which are
+/// shared.
 ///
 /// ```
 /// use feros_interface::{Interface, InterfaceSet, parse_message};
@@ -165,7 +166,8 @@ impl InterfaceSet {
 
     /// The names of all packages, in order.
     pub fn packages(&self) -> Vec<&str> {
-        let mut packages: Vec<&str> = self.interfaces.keys().map(|name| name.package.as_str()).collect();
+        let mut packages: Vec<&str> =
+            self.interfaces.keys().map(|name| name.package.as_str()).collect();
         packages.dedup();
         packages
     }
@@ -190,14 +192,17 @@ impl InterfaceSet {
         self.services.values()
     }
 
-    /// Everything that has a type hash: interfaces and the messages and services that follow from them, by name.
+    /// Everything that has a type hash: interfaces and the messages and services that follow from
+    /// them, by name.
     pub fn type_names(&self) -> Vec<&TypeName> {
-        let mut names: Vec<&TypeName> = self.messages.keys().chain(self.composites.keys()).collect();
+        let mut names: Vec<&TypeName> =
+            self.messages.keys().chain(self.composites.keys()).collect();
         names.sort_unstable();
         names
     }
 
-    /// Finds the type that a user means: a full name, or `package/Name` if that names one interface only.
+    /// Finds the type that a user means: a full name, or `package/Name` if that names one interface
+    /// only.
     ///
     /// # Errors
     /// [`ResolveError::Unknown`] with names that are alike.
@@ -215,15 +220,18 @@ impl InterfaceSet {
                 name: text.to_owned(),
                 nearest: vec![one.to_string(), other.to_string()],
             }),
-            (None, _) => Err(ResolveError::Unknown { name: text.to_owned(), nearest: self.nearest(text) }),
+            (None, _) => {
+                Err(ResolveError::Unknown { name: text.to_owned(), nearest: self.nearest(text) })
+            }
         }
     }
 
-    /// All messages (and, under an action, services) that `name` refers to, directly or not, ordered by name and
-    /// without itself.
+    /// All messages (and, under an action, services) that `name` refers to, directly or not,
+    /// ordered by name and without itself.
     ///
     /// # Errors
-    /// If `name` is unknown, a reference is missing, a type contains itself, or the nesting is too deep.
+    /// If `name` is unknown, a reference is missing, a type contains itself, or the nesting is too
+    /// deep.
     pub fn references(&self, name: &TypeName) -> Result<Vec<TypeName>, ResolveError> {
         let Some(top) = self.structure(name) else {
             let text = name.to_string();
@@ -289,7 +297,8 @@ impl InterfaceSet {
         if text.len() > 256 {
             return Vec::new();
         }
-        let last_part = |text: &str| text.rsplit('/').next().unwrap_or_default().to_ascii_lowercase();
+        let last_part =
+            |text: &str| text.rsplit('/').next().unwrap_or_default().to_ascii_lowercase();
         let wanted_last = last_part(text);
         let mut ranked: Vec<(f64, String)> = self
             .interfaces
@@ -331,7 +340,11 @@ impl Walk<'_> {
         Ok(height)
     }
 
-    fn visit(&mut self, name: &TypeName, needed_by: &MessageDefinition) -> Result<usize, ResolveError> {
+    fn visit(
+        &mut self,
+        name: &TypeName,
+        needed_by: &MessageDefinition,
+    ) -> Result<usize, ResolveError> {
         if let Some(start) = self.path.iter().position(|on_path| on_path == name) {
             let mut chain = self.path[start..].to_vec();
             chain.push(name.clone());
@@ -342,7 +355,12 @@ impl Walk<'_> {
             return Err(ResolveError::Missing {
                 name: Box::new(name.clone()),
                 needed_by: Box::new(needed_by.name.clone()),
-                field: needed_by.fields.iter().find(is_it).map(|f| f.name.clone()).unwrap_or_default(),
+                field: needed_by
+                    .fields
+                    .iter()
+                    .find(is_it)
+                    .map(|f| f.name.clone())
+                    .unwrap_or_default(),
                 nearest: self.set.nearest(&name.to_string()),
                 package_known: self.set.has_package(&name.package),
             });
@@ -368,7 +386,8 @@ fn service_structure(service: &ServiceDefinition) -> MessageDefinition {
 }
 
 fn structure(name: &TypeName, parts: &[(&str, &TypeName)]) -> MessageDefinition {
-    let field =
-        |&(field, ty): &(&str, &TypeName)| Field::new(field, FieldType::single(BaseType::Nested(ty.clone())));
+    let field = |&(field, ty): &(&str, &TypeName)| {
+        Field::new(field, FieldType::single(BaseType::Nested(ty.clone())))
+    };
     MessageDefinition::new(name.clone(), parts.iter().map(field).collect())
 }

@@ -1,11 +1,13 @@
-//! The tree that parsing makes and everything else (hashes, generated code, dynamic messages) reads.
+//! The tree that parsing makes and everything else (hashes, generated code, dynamic messages)
+//! reads.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
 
 use crate::name::{Namespace, TypeName};
 
-/// The member that stock ROS 2 puts into a message without fields, on the wire and in the type hash.
+/// The member that stock ROS 2 puts into a message without fields, on the wire and in the type
+/// hash.
 pub const EMPTY_MESSAGE_FIELD: &str = "structure_needs_at_least_one_member";
 
 /// The type of one element of a field, or of a constant.
@@ -87,7 +89,8 @@ pub enum Literal {
     Bool(bool),
     /// Of any integer type, `byte` and `char`; always in the range of that type.
     Integer(i128),
-    /// Of a `float32` or `float64`, as written (a `float32` is not rounded yet); may be infinite or not a number.
+    /// Of a `float32` or `float64`, as written (a `float32` is not rounded yet); may be infinite or
+    /// not a number.
     Float(f64),
     /// Of a `string` or `wstring`.
     String(String),
@@ -147,8 +150,8 @@ impl MessageDefinition {
         Self { name, fields, constants: Vec::new(), comment: Vec::new() }
     }
 
-    /// The fields as they travel and as the type hash sees them: a message without fields has the one `uint8`
-    /// [`EMPTY_MESSAGE_FIELD`] there.
+    /// The fields as they travel and as the type hash sees them: a message without fields has the
+    /// one `uint8` [`EMPTY_MESSAGE_FIELD`] there.
     pub fn wire_fields(&self) -> Cow<'_, [Field]> {
         if self.fields.is_empty() {
             Cow::Owned(vec![Field::new(EMPTY_MESSAGE_FIELD, FieldType::single(BaseType::Uint8))])
@@ -256,10 +259,15 @@ impl ActionDefinition {
         [self.send_goal(), self.get_result()]
     }
 
-    /// All messages of the action: goal, result, feedback, feedback message and those of the derived services.
+    /// All messages of the action: goal, result, feedback, feedback message and those of the
+    /// derived services.
     pub fn messages(&self) -> Vec<MessageDefinition> {
-        let mut all =
-            vec![self.goal.clone(), self.result.clone(), self.feedback.clone(), self.feedback_message()];
+        let mut all = vec![
+            self.goal.clone(),
+            self.result.clone(),
+            self.feedback.clone(),
+            self.feedback_message(),
+        ];
         all.extend(self.services().iter().flat_map(ServiceDefinition::messages));
         all
     }

@@ -1,9 +1,10 @@
-//! Definitions that stock ROS 2 accepts mean the same here, and those that it refuses are refused with the reason.
+//! Definitions that stock ROS 2 accepts mean the same here, and those that it refuses are refused
+//! with the reason.
 #![allow(clippy::unwrap_used)]
 
 use feros_interface::{
-    BaseType, FieldType, Interface, Literal, ParseErrorKind, Shape, TypeName, parse_action, parse_interface,
-    parse_message, parse_service,
+    BaseType, FieldType, Interface, Literal, ParseErrorKind, Shape, TypeName, parse_action,
+    parse_interface, parse_message, parse_service,
 };
 
 /// The default of the only field of a message.
@@ -38,7 +39,8 @@ fn types_of_fields() {
         let message = parse_message("pkg", "Probe", &format!("{written} field")).unwrap();
         let expected = FieldType { base, shape };
         assert_eq!(message.fields[0].ty, expected, "{written}");
-        let short = written.replace("Point", "pkg/Point").replace("geometry_msgs/pkg/", "geometry_msgs/");
+        let short =
+            written.replace("Point", "pkg/Point").replace("geometry_msgs/pkg/", "geometry_msgs/");
         assert_eq!(expected.to_string(), short);
     }
 }
@@ -164,10 +166,16 @@ fn constants_are_recognised_by_the_equal_sign() {
         "uint8 A=1\nstring B = \"x = y\"\nfloat32 C_1= 1.5 # note\nstring D=a b\n",
     )
     .unwrap();
-    let values: Vec<_> = message.constants.iter().map(|c| (c.name.as_str(), c.value.clone())).collect();
+    let values: Vec<_> =
+        message.constants.iter().map(|c| (c.name.as_str(), c.value.clone())).collect();
     assert_eq!(
         values,
-        [("A", Literal::Integer(1)), ("B", text("x = y")), ("C_1", Literal::Float(1.5)), ("D", text("a b"))]
+        [
+            ("A", Literal::Integer(1)),
+            ("B", text("x = y")),
+            ("C_1", Literal::Float(1.5)),
+            ("D", text("a b"))
+        ]
     );
     assert_eq!(message.constants[2].comment, ["note"]);
     let kind = |line: &str| *parse_message("pkg", "Probe", line).unwrap_err().kind;
@@ -278,10 +286,19 @@ fn errors_say_where_what_and_what_is_allowed() {
         let error = parse_message("pkg", "Probe", source).unwrap_err().to_string();
         assert!(error.contains(message), "{source:?} gave {error:?}, not {message:?}");
     }
-    assert!(matches!(*parse_message("Pkg", "A", "").unwrap_err().kind, ParseErrorKind::PackageName { .. }));
-    assert!(matches!(*parse_message("pkg", "a", "").unwrap_err().kind, ParseErrorKind::TypeName { .. }));
+    assert!(matches!(
+        *parse_message("Pkg", "A", "").unwrap_err().kind,
+        ParseErrorKind::PackageName { .. }
+    ));
+    assert!(matches!(
+        *parse_message("pkg", "a", "").unwrap_err().kind,
+        ParseErrorKind::TypeName { .. }
+    ));
     let huge = " ".repeat(feros_interface::MAX_DEFINITION_BYTES + 1);
-    assert!(matches!(*parse_message("pkg", "A", &huge).unwrap_err().kind, ParseErrorKind::TooLarge { .. }));
+    assert!(matches!(
+        *parse_message("pkg", "A", &huge).unwrap_err().kind,
+        ParseErrorKind::TooLarge { .. }
+    ));
 }
 
 #[test]

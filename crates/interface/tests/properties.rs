@@ -66,7 +66,9 @@ fn definition() -> impl Strategy<Value = String> {
         Just("bool[] @ [true, 0]".to_owned()),
         any::<i64>().prop_map(|v| format!("int64 @ {v}")),
         any::<u8>().prop_map(|v| format!("byte @ {v:#x}")),
-        any::<f64>().prop_filter("equal to itself", |v| !v.is_nan()).prop_map(|v| format!("float64 @ {v:?}")),
+        any::<f64>()
+            .prop_filter("equal to itself", |v| !v.is_nan())
+            .prop_map(|v| format!("float64 @ {v:?}")),
         prop::collection::vec(any::<f32>().prop_filter("equal to itself", |v| !v.is_nan()), 0..4)
             .prop_map(|v| format!("float32[<=4] @ {v:?}")),
         prop::collection::vec(plain, 0..4).prop_map(move |v| format!(

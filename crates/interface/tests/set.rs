@@ -5,7 +5,8 @@ use std::fs;
 use std::path::Path;
 
 use feros_interface::{
-    Interface, InterfaceSet, LoadError, MAX_NESTING_DEPTH, ResolveError, TypeName, parse_message, shipped,
+    Interface, InterfaceSet, LoadError, MAX_NESTING_DEPTH, ResolveError, TypeName, parse_message,
+    shipped,
 };
 
 fn set_of(messages: &[(&str, &str)]) -> InterfaceSet {
@@ -50,7 +51,10 @@ fn circles_are_shown() {
     let set = set_of(&[("A", "B b"), ("B", "C[] c"), ("C", "B back")]);
     let fault = set.type_hash(&name("A")).unwrap_err();
     assert_eq!(fault, ResolveError::Circular { chain: vec![name("B"), name("C"), name("B")] });
-    assert_eq!(fault.to_string(), "`pkg/msg/B` contains itself: pkg/msg/B -> pkg/msg/C -> pkg/msg/B");
+    assert_eq!(
+        fault.to_string(),
+        "`pkg/msg/B` contains itself: pkg/msg/B -> pkg/msg/C -> pkg/msg/B"
+    );
     let itself = set_of(&[("A", "A[] a")]);
     assert!(matches!(itself.type_hash(&name("A")), Err(ResolveError::Circular { .. })));
 }
@@ -60,9 +64,12 @@ fn nesting_is_limited() {
     let chain = |length: usize| {
         let mut set = InterfaceSet::new();
         for level in 0..length {
-            let text = if level + 1 < length { format!("M{} next", level + 1) } else { String::new() };
-            set.insert(Interface::Message(parse_message("pkg", &format!("M{level}"), &text).unwrap()))
-                .unwrap();
+            let text =
+                if level + 1 < length { format!("M{} next", level + 1) } else { String::new() };
+            set.insert(Interface::Message(
+                parse_message("pkg", &format!("M{level}"), &text).unwrap(),
+            ))
+            .unwrap();
         }
         set.references(&name("M0"))
     };
@@ -77,7 +84,10 @@ fn types_are_found_as_users_write_them() {
     assert_eq!(find("std_msgs/msg/String").unwrap().to_string(), "std_msgs/msg/String");
     assert_eq!(find("std_msgs/String").unwrap().to_string(), "std_msgs/msg/String");
     assert_eq!(find("std_srvs/SetBool").unwrap().to_string(), "std_srvs/srv/SetBool");
-    assert_eq!(find("std_srvs/srv/SetBool_Request").unwrap().to_string(), "std_srvs/srv/SetBool_Request");
+    assert_eq!(
+        find("std_srvs/srv/SetBool_Request").unwrap().to_string(),
+        "std_srvs/srv/SetBool_Request"
+    );
     // test_msgs has a message and a service of this name.
     assert!(find("test_msgs/Empty").is_err());
     for (wrong, nearest) in [
@@ -86,7 +96,10 @@ fn types_are_found_as_users_write_them() {
         ("PointCloud2", "sensor_msgs/msg/PointCloud2"),
     ] {
         let fault = find(wrong).unwrap_err();
-        assert!(matches!(&fault, ResolveError::Unknown { nearest: n, .. } if n[0] == nearest), "{fault}");
+        assert!(
+            matches!(&fault, ResolveError::Unknown { nearest: n, .. } if n[0] == nearest),
+            "{fault}"
+        );
     }
     assert!(find(&"x".repeat(100_000)).is_err());
 }
@@ -155,7 +168,8 @@ fn earlier_prefixes_shadow_later_ones() {
     write(dir.path(), "two/share/pkg/msg/A.msg", "int32 second\n");
     write(dir.path(), "two/share/pkg2/srv/B.srv", "---\n");
     write(dir.path(), "two/share/bad/msg/C.msg", "what\n");
-    let path = std::env::join_paths(["one", "absent", "two"].map(|prefix| dir.path().join(prefix))).unwrap();
+    let path = std::env::join_paths(["one", "absent", "two"].map(|prefix| dir.path().join(prefix)))
+        .unwrap();
     let mut set = InterfaceSet::new();
     let report = set.load_ament_prefix_path(&path);
     assert_eq!(report.packages, ["pkg", "pkg2"]);

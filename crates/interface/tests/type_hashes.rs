@@ -1,4 +1,5 @@
-//! The hash of every shipped type equals the one that stock ROS 2 installs; whole descriptions for some.
+//! The hash of every shipped type equals the one that stock ROS 2 installs; whole descriptions for
+//! some.
 #![allow(clippy::unwrap_used)]
 
 use std::collections::BTreeMap;
@@ -52,7 +53,11 @@ fn every_shipped_type_is_compared() {
     let packages_without_wheel =
         ["composition_interfaces", "example_interfaces", "statistics_msgs", "tf2_msgs"];
     for (name, row) in &rows {
-        assert_eq!(row.is_stock, !packages_without_wheel.contains(&name.package.as_str()), "{name}");
+        assert_eq!(
+            row.is_stock,
+            !packages_without_wheel.contains(&name.package.as_str()),
+            "{name}"
+        );
     }
 }
 
@@ -64,9 +69,16 @@ fn hashes_of_packages_without_wheel_agree_with_published_ones() {
             "example_interfaces/srv/AddTwoInts",
             "RIHS01_e118de6bf5eeb66a2491b5bda11202e7b68f198d6f67922cf30364858239c81a",
         ),
-        ("tf2_msgs/msg/TFMessage", "RIHS01_e369d0f05a23ae52508854b66f6aa0437f3449d652e8cbf22d5abe85d020f087"),
+        (
+            "tf2_msgs/msg/TFMessage",
+            "RIHS01_e369d0f05a23ae52508854b66f6aa0437f3449d652e8cbf22d5abe85d020f087",
+        ),
     ] {
-        assert_eq!(shipped().type_hash(&name.parse().unwrap()).unwrap().to_string(), hash, "{name}");
+        assert_eq!(
+            shipped().type_hash(&name.parse().unwrap()).unwrap().to_string(),
+            hash,
+            "{name}"
+        );
     }
 }
 

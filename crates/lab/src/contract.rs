@@ -1,10 +1,11 @@
 //! The contract between the laboratory and the programs of a system under test, version 1.
 //!
-//! Arguments in, one JSON object a line out; `peers/README.md` is the page for who writes such a program.
+//! Arguments in, one JSON object a line out; `peers/README.md` is the page for who writes such a
+//! program.
 
 pub use feros_lab_contract::{
-    CONTRACT, Durability, Executor, History, LOCK_MEMORY, MessageType, Placement, PublishMode, Reliability,
-    Role,
+    CONTRACT, Durability, Executor, History, LOCK_MEMORY, MessageType, Placement, PublishMode,
+    Reliability, Role,
 };
 use feros_trace_analysis::PointSeries;
 use serde::Deserialize;
@@ -29,7 +30,8 @@ pub enum Line {
     Published(Published),
     /// The time in a layer, per message.
     Layers(LayerSamples),
-    /// When messages passed a point of their way; the points of all programs are joined into layers.
+    /// When messages passed a point of their way; the points of all programs are joined into
+    /// layers.
     Points(PointSeries),
     /// A limit of the machine, of the role `floors`.
     Floor(FloorSamples),
@@ -153,7 +155,8 @@ pub enum ErrorKind {
     Failed,
 }
 
-/// Differences of clocks; one that a program wrote without a sign and that is below 0 comes as a very large number.
+/// Differences of clocks; one that a program wrote without a sign and that is below 0 comes as a
+/// very large number.
 fn differences<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Vec<i64>, D::Error> {
     #[derive(Deserialize)]
     #[serde(untagged)]

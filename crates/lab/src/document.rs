@@ -1,4 +1,5 @@
-//! Reading the laboratory's TOML files: whatever is wrong is said with file, line and what is allowed.
+//! Reading the laboratory's TOML files: whatever is wrong is said with file, line and what is
+//! allowed.
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -50,7 +51,11 @@ impl Document {
     /// Something wrong at a place.
     pub(crate) fn error(&self, at: Range<usize>, text: impl Into<String>) -> DocumentError {
         let before = self.text.get(..at.start).unwrap_or(&self.text);
-        DocumentError { path: self.path.clone(), line: before.matches('\n').count() + 1, text: text.into() }
+        DocumentError {
+            path: self.path.clone(),
+            line: before.matches('\n').count() + 1,
+            text: text.into(),
+        }
     }
 }
 

@@ -1,7 +1,8 @@
 //! The laboratory: scenarios in, a report out.
 //!
-//! It knows systems under test only by their manifest (`peers/NAME/peer.toml`) and the contract that their programs keep
-//! (`peers/README.md`): Feros is measured through the same door as everything it is compared with.
+//! It knows systems under test only by their manifest (`peers/NAME/peer.toml`) and the contract
+//! that their programs keep (`peers/README.md`): Feros is measured through the same door as
+//! everything it is compared with.
 
 pub mod contract;
 mod document;

@@ -70,13 +70,22 @@ impl Machine {
         put("virtual machine", cpuinfo.contains(" hypervisor").then(|| "yes".to_owned()));
         put("governor", read("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"));
         put("idle states", read("/sys/devices/system/cpu/cpuidle/current_driver"));
-        put("clock source", read("/sys/devices/system/clocksource/clocksource0/current_clocksource"));
+        put(
+            "clock source",
+            read("/sys/devices/system/clocksource/clocksource0/current_clocksource"),
+        );
         put(
             "socket buffers",
             read("/proc/sys/net/core/rmem_max").map(|bytes| format!("{bytes} bytes at most")),
         );
-        put("real time", Some(self.no_realtime.clone().unwrap_or_else(|| "SCHED_FIFO is allowed".into())));
-        put("memory lock", Some(self.no_memory_lock.clone().unwrap_or_else(|| "mlockall is allowed".into())));
+        put(
+            "real time",
+            Some(self.no_realtime.clone().unwrap_or_else(|| "SCHED_FIFO is allowed".into())),
+        );
+        put(
+            "memory lock",
+            Some(self.no_memory_lock.clone().unwrap_or_else(|| "mlockall is allowed".into())),
+        );
         put(
             "remote",
             Some(self.no_remote.clone().unwrap_or_else(|| "network namespaces are allowed".into())),
@@ -88,11 +97,13 @@ impl Machine {
 /// CAP_IPC_LOCK among the bits of the effective capabilities.
 const IPC_LOCK: u64 = 1 << 14;
 
-/// Why programs cannot lock all of their memory, by the status and the limits of a process as /proc shows them.
+/// Why programs cannot lock all of their memory, by the status and the limits of a process as /proc
+/// shows them.
 fn no_memory_lock(status: &str, limits: &str) -> Option<String> {
     let capabilities = field(status, "CapEff").and_then(|bits| u64::from_str_radix(&bits, 16).ok());
     let limit = limits.lines().find_map(|line| line.strip_prefix("Max locked memory"));
-    let limit = limit.and_then(|values| values.split_ascii_whitespace().next()).unwrap_or("unknown");
+    let limit =
+        limit.and_then(|values| values.split_ascii_whitespace().next()).unwrap_or("unknown");
     if capabilities.is_some_and(|bits| bits & IPC_LOCK != 0) || limit == "unlimited" {
         return None;
     }
@@ -131,7 +142,10 @@ mod tests {
         assert!(refused.contains("8388608 bytes") && refused.contains("ulimit -l"), "{refused}");
         assert_eq!(no_memory_lock(root, &limits("8388608")), None);
         assert_eq!(no_memory_lock(user, &limits("unlimited")), None);
-        assert!(no_memory_lock("CapEff:\t0000000000002000\n", &limits("0")).is_some(), "another capability");
+        assert!(
+            no_memory_lock("CapEff:\t0000000000002000\n", &limits("0")).is_some(),
+            "another capability"
+        );
         assert!(no_memory_lock("", "").is_some(), "what is not known is not promised");
     }
 }

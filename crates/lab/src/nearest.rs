@@ -1,7 +1,10 @@
 //! Did you mean …?
 
 /// The name that most resembles what was given, where one does.
-pub(crate) fn nearest<'a>(given: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+pub(crate) fn nearest<'a>(
+    given: &str,
+    known: impl IntoIterator<Item = &'a str>,
+) -> Option<&'a str> {
     known
         .into_iter()
         .map(|name| (strsim::jaro_winkler(given, name), name))

@@ -1,4 +1,5 @@
-//! What disturbs a measurement: stolen and foreign processor time, load, frequency, clocks that jump, suspension.
+//! What disturbs a measurement: stolen and foreign processor time, load, frequency, clocks that
+//! jump, suspension.
 
 use std::collections::BTreeMap;
 
@@ -25,7 +26,8 @@ struct Clocks {
     boottime: i128,
 }
 
-/// Clocks may differ by this much: what NTP corrects in a cell, and reading them one after the other.
+/// Clocks may differ by this much: what NTP corrects in a cell, and reading them one after the
+/// other.
 const CLOCKS_AGREE_NANOS: i128 = 20_000_000;
 
 impl NoiseWatch {
@@ -110,7 +112,8 @@ impl Clocks {
 }
 
 fn frequency_megahertz() -> Option<f64> {
-    let kilohertz = std::fs::read_to_string("/sys/devices/system/cpu/cpu0/cpufreq/scaling_cur_freq").ok();
+    let kilohertz =
+        std::fs::read_to_string("/sys/devices/system/cpu/cpu0/cpufreq/scaling_cur_freq").ok();
     if let Some(value) = kilohertz.and_then(|text| text.trim().parse::<f64>().ok()) {
         return Some(value / 1e3);
     }

@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
-use crate::contract::{Durability, History, MessageType, Placement, PublishMode, Reliability, Role};
+use crate::contract::{
+    Durability, History, MessageType, Placement, PublishMode, Reliability, Role,
+};
 use crate::document::{Document, DocumentError};
 use crate::nearest::did_you_mean;
 
@@ -43,8 +45,9 @@ pub struct Manifest {
     /// Environment of all its programs.
     #[serde(default)]
     pub environment: BTreeMap<String, String>,
-    /// Beginnings of the names of files that its programs make in `/dev/shm`, with a `*` before it an end of them, or `{group}`: the name
-    /// of the user's group. Those that nobody has open are removed after a cell: who was killed could not.
+    /// Beginnings of the names of files that its programs make in `/dev/shm`, with a `*` before it
+    /// an end of them, or `{group}`: the name of the user's group. Those that nobody has open are
+    /// removed after a cell: who was killed could not.
     #[serde(default)]
     pub shared_memory: Vec<String>,
     /// Configurations beside the default one.
@@ -185,7 +188,9 @@ impl SystemRef<'_> {
 
     /// What its program can be.
     pub fn roles(&self) -> &[Role] {
-        self.variant.and_then(|variant| variant.roles.as_deref()).unwrap_or(&self.peer.manifest.roles)
+        self.variant
+            .and_then(|variant| variant.roles.as_deref())
+            .unwrap_or(&self.peer.manifest.roles)
     }
 }
 
@@ -193,7 +198,8 @@ impl Peers {
     /// Reads every `NAME/peer.toml` of a folder.
     ///
     /// # Errors
-    /// A folder that cannot be read, and whatever a manifest says that is not understood, with its line.
+    /// A folder that cannot be read, and whatever a manifest says that is not understood, with its
+    /// line.
     pub fn read(folder: &Path) -> Result<Self, DocumentError> {
         let failed = |error: std::io::Error| DocumentError {
             path: folder.to_owned(),
@@ -212,9 +218,8 @@ impl Peers {
             let document = Document::read(&path)?;
             let manifest: Manifest = document.parse()?;
             if manifest.unavailable.is_none() && manifest.program.is_empty() {
-                return Err(
-                    document.error(0..0, "neither `program` nor `unavailable`: a peer needs one of them")
-                );
+                return Err(document
+                    .error(0..0, "neither `program` nor `unavailable`: a peer needs one of them"));
             }
             by_name.insert(name.clone(), Peer { name, folder: entry.path(), manifest });
         }
@@ -243,14 +248,16 @@ impl Peers {
         })?;
         let Some(variant_name) = variant_name else { return Ok(SystemRef { peer, variant: None }) };
         let variants = &peer.manifest.variant;
-        let variant = variants.iter().find(|variant| variant.name == variant_name).ok_or_else(|| {
-            let known: Vec<&str> = variants.iter().map(|variant| variant.name.as_str()).collect();
-            let allowed = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
-            format!(
-                "`{peer_name}` has no configuration `{variant_name}`; there are: {allowed}{}",
-                did_you_mean(variant_name, known.iter().copied())
-            )
-        })?;
+        let variant =
+            variants.iter().find(|variant| variant.name == variant_name).ok_or_else(|| {
+                let known: Vec<&str> =
+                    variants.iter().map(|variant| variant.name.as_str()).collect();
+                let allowed = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+                format!(
+                    "`{peer_name}` has no configuration `{variant_name}`; there are: {allowed}{}",
+                    did_you_mean(variant_name, known.iter().copied())
+                )
+            })?;
         Ok(SystemRef { peer, variant: Some(variant) })
     }
 }

@@ -1,7 +1,7 @@
 //! What a run leaves on disk, and what a report is made of.
 //!
-//! A folder: `run.json` ([`Run`]), `cells.jsonl` (one [`Record`] a line, written when its cell has ended) and `raw/` (what the
-//! programs said, compressed, one file a record).
+//! A folder: `run.json` ([`Run`]), `cells.jsonl` (one [`Record`] a line, written when its cell has
+//! ended) and `raw/` (what the programs said, compressed, one file a record).
 
 use std::collections::BTreeMap;
 
@@ -74,8 +74,8 @@ pub struct Scenario {
     pub figures: Vec<Figure>,
 }
 
-/// What records may differ in ([`Record::dimensions`]), and what differs within one: `subscription` (its index), `layer`,
-/// `second`, `repetition`.
+/// What records may differ in ([`Record::dimensions`]), and what differs within one: `subscription`
+/// (its index), `layer`, `second`, `repetition`.
 pub const DIMENSIONS: &[&str] = &[
     "system",
     "placement",
@@ -111,8 +111,9 @@ pub struct Figure {
     /// The dimension on the horizontal axis, or of the columns of a matrix; empty in a timeline.
     #[serde(default)]
     pub x: String,
-    /// The metric on the vertical axis or in the cells: `latency` (of each subscription), `publish_call`, or a name of
-    /// [`Record::values`]. Empty where the kind says it: layers, capability, timeline.
+    /// The metric on the vertical axis or in the cells: `latency` (of each subscription),
+    /// `publish_call`, or a name of [`Record::values`]. Empty where the kind says it: layers,
+    /// capability, timeline.
     #[serde(default)]
     pub y: String,
     /// The dimensions that distinguish lines, boxes, bars, or rows.
@@ -130,7 +131,8 @@ pub struct Figure {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FigureKind {
-    /// A line per series over `x`; an axis is logarithmic where its values span a factor of 20 or more.
+    /// A line per series over `x`; an axis is logarithmic where its values span a factor of 20 or
+    /// more.
     Lines,
     /// Box plots.
     Boxes,
@@ -172,7 +174,8 @@ pub enum Value {
 pub struct Record {
     /// The scenario's name.
     pub scenario: String,
-    /// What distinguishes this cell: `system`, `placement`, `size_bytes`, `rate_hz`, `subscriptions`, `nodes`, `qos`, `link`, ...
+    /// What distinguishes this cell: `system`, `placement`, `size_bytes`, `rate_hz`,
+    /// `subscriptions`, `nodes`, `qos`, `link`, ...
     pub dimensions: BTreeMap<String, Value>,
     /// From 0.
     pub repetition: u32,
@@ -190,14 +193,18 @@ pub struct Record {
     pub publish_call: Option<Distribution>,
     /// Time in each layer of a message's way, in order, where the system can say.
     pub layers: Vec<Layer>,
-    /// Everything that is one number, by name with unit. Of messages: `goodput_bytes_per_second`, `receive_rate_hz`, `publish_rate_hz`,
-    /// `lost_percent`, `late_percent`, `sent_initial`, `lost_initial`, `duplicates`, `fairness` (slowest median against fastest),
-    /// `delivered_of_possible_percent` (of what was sent, or of what a link with a rate carries in the time if that is less).
-    /// Of the link: `wire_bytes_per_message`, `wire_packets_per_message`, `wire_bytes`, `wire_packets_dropped_by_queue`, ...
-    /// Of processes together (code: the most of one; servers apart, with `server_` before): `cpu_percent`, `cpu_percent_p50`,
-    /// `cpu_percent_p95`, `pss_bytes`, `private_bytes`, `resident_bytes`, `virtual_bytes`, `threads`, `code_bytes` (mapped),
-    /// `code_file_bytes` (of the files), `context_switches_per_second`, `locked_bytes`. Of the condition of real time, 1 or 0: `realtime`
-    /// (SCHED_FIFO), `memory_locked` (each program's, seen from outside). Oddities: `samples_before_sent`, `not_understood_lines`.
+    /// Everything that is one number, by name with unit. Of messages: `goodput_bytes_per_second`,
+    /// `receive_rate_hz`, `publish_rate_hz`, `lost_percent`, `late_percent`, `sent_initial`,
+    /// `lost_initial`, `duplicates`, `fairness` (slowest median against fastest),
+    /// `delivered_of_possible_percent` (of what was sent, or of what a link with a rate carries in
+    /// the time if that is less). Of the link: `wire_bytes_per_message`,
+    /// `wire_packets_per_message`, `wire_bytes`, `wire_packets_dropped_by_queue`, ... Of processes
+    /// together (code: the most of one; servers apart, with `server_` before): `cpu_percent`,
+    /// `cpu_percent_p50`, `cpu_percent_p95`, `pss_bytes`, `private_bytes`, `resident_bytes`,
+    /// `virtual_bytes`, `threads`, `code_bytes` (mapped), `code_file_bytes` (of the files),
+    /// `context_switches_per_second`, `locked_bytes`. Of the condition of real time, 1 or 0:
+    /// `realtime` (SCHED_FIFO), `memory_locked` (each program's, seen from outside). Oddities:
+    /// `samples_before_sent`, `not_understood_lines`.
     pub values: BTreeMap<String, f64>,
     /// Each process with the same names.
     pub processes: Vec<Process>,
@@ -219,7 +226,8 @@ pub enum Status {
     Failed(String),
     /// A program was still running at the end of its time and was killed; what it had said is kept.
     Hung(String),
-    /// It cannot be done: the system has no such placement or QoS, or the machine lacks what it needs.
+    /// It cannot be done: the system has no such placement or QoS, or the machine lacks what it
+    /// needs.
     Skipped(String),
 }
 
@@ -239,7 +247,8 @@ pub struct Received {
 /// The time in a layer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Layer {
-    /// `client`, `serialize`, `engine write`, `wire`, `announce`, `notification`, `take`, `deserialize`, `queue`, ...
+    /// `client`, `serialize`, `engine write`, `wire`, `announce`, `notification`, `take`,
+    /// `deserialize`, `queue`, ...
     pub name: String,
     /// Per message.
     pub nanos: Distribution,

@@ -1,7 +1,8 @@
 //! What is said of samples: quantiles, how sure the median is, and whether two systems differ.
 //!
-//! Samples of one process agree with each other more than those of another start of the same program do. So a comparison draws
-//! from both: whole repetitions first, samples within each then; and it says "no difference" when it cannot tell.
+//! Samples of one process agree with each other more than those of another start of the same
+//! program do. So a comparison draws from both: whole repetitions first, samples within each then;
+//! and it says "no difference" when it cannot tell.
 
 mod comparison;
 mod histogram;
@@ -17,8 +18,9 @@ use crate::record::Distribution;
 impl Distribution {
     /// The distribution of these samples; `None` where there are none.
     ///
-    /// Quantiles between two samples lie on the line that joins them (type 7 of Hyndman and Fan, the default of R and NumPy). The
-    /// interval of the median is that of the percentile bootstrap; the same samples and seed give the same interval.
+    /// Quantiles between two samples lie on the line that joins them (type 7 of Hyndman and Fan,
+    /// the default of R and NumPy). The interval of the median is that of the percentile bootstrap;
+    /// the same samples and seed give the same interval.
     pub fn of(samples: &[u64], seed: u64) -> Option<Self> {
         let mut sorted = samples.to_vec();
         sorted.sort_unstable();
@@ -48,8 +50,9 @@ impl Distribution {
         histogram::decode(self.histogram.as_deref().ok_or(HistogramError::Absent)?)
     }
 
-    /// Several distributions as one; `None` where there are none. Quantiles come from the histograms where all have one, else they
-    /// are the means, by count, of the parts' quantiles. The interval of the median is the widest of the parts.
+    /// Several distributions as one; `None` where there are none. Quantiles come from the
+    /// histograms where all have one, else they are the means, by count, of the parts' quantiles.
+    /// The interval of the median is the widest of the parts.
     pub fn merged<'a>(parts: impl IntoIterator<Item = &'a Self>) -> Option<Self> {
         let parts: Vec<&Self> = parts.into_iter().filter(|part| part.count > 0).collect();
         match parts.as_slice() {

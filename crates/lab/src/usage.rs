@@ -81,13 +81,15 @@ impl UsageWatch {
         Some(Moment { at, cpu_nanos: self.threads.values().sum(), switches })
     }
 
-    /// Looks at memory and code: a moment in which the process waits when it asks for memory itself.
+    /// Looks at memory and code: a moment in which the process waits when it asks for memory
+    /// itself.
     pub(crate) fn look_at_memory(&mut self) {
         let (mut memory, mut code) = (BTreeMap::<&str, u64>::new(), Code::default());
         for pid in family(self.pid) {
             let folder = format!("/proc/{pid}");
             for (name, key) in [("pss_bytes", "Pss:"), ("private_bytes", "Private_Dirty:")] {
-                *memory.entry(name).or_default() += kilobytes(&format!("{folder}/smaps_rollup"), key);
+                *memory.entry(name).or_default() +=
+                    kilobytes(&format!("{folder}/smaps_rollup"), key);
             }
             for (name, key) in [("resident_bytes", "VmRSS:"), ("virtual_bytes", "VmSize:")] {
                 *memory.entry(name).or_default() += kilobytes(&format!("{folder}/status"), key);
@@ -116,7 +118,8 @@ impl UsageWatch {
             }
         }
         // Thousandths of a percent, so that integers hold them.
-        let thousandths: Vec<u64> = self.percents.iter().map(|percent| (percent * 1e3) as u64).collect();
+        let thousandths: Vec<u64> =
+            self.percents.iter().map(|percent| (percent * 1e3) as u64).collect();
         if let Some(percents) = Distribution::of(&thousandths, 0) {
             self.values.insert("cpu_percent_p50".into(), percents.p50 / 1e3);
             self.values.insert("cpu_percent_p95".into(), percents.p95 / 1e3);
@@ -205,7 +208,8 @@ fn context_switches(task: &str) -> u64 {
 fn kilobytes(file: &str, key: &str) -> u64 {
     let text = std::fs::read_to_string(file).unwrap_or_default();
     let line = text.lines().find_map(|line| line.strip_prefix(key));
-    line.and_then(|rest| rest.split_ascii_whitespace().next()?.parse::<u64>().ok()).unwrap_or(0) * 1024
+    line.and_then(|rest| rest.split_ascii_whitespace().next()?.parse::<u64>().ok()).unwrap_or(0)
+        * 1024
 }
 
 #[cfg(test)]
@@ -244,7 +248,10 @@ mod tests {
         let values = watch.finish();
         assert!(values["cpu_percent"] > 0.0, "{values:?}");
         assert!(values["threads"] >= 2.0, "{values:?}");
-        assert!(values["pss_bytes"] > 1e4 && values["resident_bytes"] >= values["pss_bytes"], "{values:?}");
+        assert!(
+            values["pss_bytes"] > 1e4 && values["resident_bytes"] >= values["pss_bytes"],
+            "{values:?}"
+        );
         assert!(values["code_file_bytes"] >= 1e4 && values["code_bytes"] > 1e3, "{values:?}");
     }
 }

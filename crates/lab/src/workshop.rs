@@ -1,4 +1,5 @@
-//! Makes the programs of systems under test, and knows which are missing and how they are installed.
+//! Makes the programs of systems under test, and knows which are missing and how they are
+//! installed.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -79,8 +80,13 @@ impl Workshop {
     /// Makes the programs of a peer, which takes long the first time.
     ///
     /// # Errors
-    /// When the folder cannot be used, or the user interrupts it; that a peer is missing is no error.
-    pub fn prepare(&mut self, peer: &Peer, interrupted: &AtomicBool) -> Result<State, WorkshopError> {
+    /// When the folder cannot be used, or the user interrupts it; that a peer is missing is no
+    /// error.
+    pub fn prepare(
+        &mut self,
+        peer: &Peer,
+        interrupted: &AtomicBool,
+    ) -> Result<State, WorkshopError> {
         if let Some(state) = self.states.get(&peer.name) {
             return Ok(state.clone());
         }
@@ -101,7 +107,8 @@ impl Workshop {
             [program, arguments @ ..] => {
                 let log = out.join("build.log");
                 let file = File::create(&log).map_err(failed)?;
-                let program = if program.contains('/') { peer.folder.join(program) } else { program.into() };
+                let program =
+                    if program.contains('/') { peer.folder.join(program) } else { program.into() };
                 let mut command = Command::new(&program);
                 command
                     .args(arguments)
@@ -113,19 +120,27 @@ impl Workshop {
                     .process_group(0);
                 let code = run(&mut command, interrupted);
                 let said = std::fs::read_to_string(&log).unwrap_or_default();
-                let last = said.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default();
+                let last =
+                    said.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default();
                 match code {
                     Ok(Some(0)) => None,
                     Ok(Some(EXIT_NOT_INSTALLED)) => Some(last.trim().to_owned()),
                     Ok(None) => return Err(WorkshopError::Interrupted(peer.name.clone())),
-                    Ok(Some(_)) => Some(format!("its build failed, see {}: {}", log.display(), last.trim())),
-                    Err(error) => Some(format!("its build {} cannot be started: {error}", program.display())),
+                    Ok(Some(_)) => {
+                        Some(format!("its build failed, see {}: {}", log.display(), last.trim()))
+                    }
+                    Err(error) => {
+                        Some(format!("its build {} cannot be started: {error}", program.display()))
+                    }
                 }
             }
         };
         let mark = reason.as_deref().unwrap_or_default();
         std::fs::write(out.join("missing"), mark).map_err(failed)?;
-        Ok(reason.map_or_else(|| State::Ready(out.clone()), |reason| State::Missing(missing(peer, &reason))))
+        Ok(reason.map_or_else(
+            || State::Ready(out.clone()),
+            |reason| State::Missing(missing(peer, &reason)),
+        ))
     }
 }
 
@@ -157,7 +172,8 @@ fn run(command: &mut Command, interrupted: &AtomicBool) -> std::io::Result<Optio
 }
 
 fn default_cache() -> PathBuf {
-    let variable = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let variable =
+        |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let repository = repository();
     variable("FEROS_LAB_CACHE")
         .or_else(|| variable("CARGO_TARGET_DIR").map(|target| target.join("lab")))

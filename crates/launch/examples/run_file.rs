@@ -1,4 +1,5 @@
-//! The smallest program that runs a launch file: `run_file FILE [name:=value]...`. The command `feros launch` does more.
+//! The smallest program that runs a launch file: `run_file FILE [name:=value]...`. The command
+//! `feros launch` does more.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -34,7 +35,9 @@ fn main() -> Result<ExitCode, Box<dyn std::error::Error>> {
     let planner = Planner::new(Packages::from_env());
     let plan = planner.plan(Path::new(file), &parse_assignments(words)?)?;
     let log_file = std::env::var_os("LOG_FILE").map(PathBuf::from);
-    let outcome =
-        feros_launch::run(&plan, RunOptions { colour: false, composer: Some(Arc::new(Stand)), log_file })?;
+    let outcome = feros_launch::run(
+        &plan,
+        RunOptions { colour: false, composer: Some(Arc::new(Stand)), log_file },
+    )?;
     Ok(if outcome.failures.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use crate::position::Position;
 
-/// Why a launch file cannot be read or planned. Its text names file, line and column, what stood there, and what to do.
+/// Why a launch file cannot be read or planned. Its text names file, line and column, what stood
+/// there, and what to do.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LaunchError {
@@ -71,7 +72,8 @@ impl LaunchError {
 /// What was given, short enough for a message and without control characters.
 pub(crate) fn shown(text: &str) -> String {
     const MOST: usize = 60;
-    let mut shown: String = text.chars().take(MOST).map(|c| if c.is_control() { ' ' } else { c }).collect();
+    let mut shown: String =
+        text.chars().take(MOST).map(|c| if c.is_control() { ' ' } else { c }).collect();
     if text.chars().nth(MOST).is_some() {
         shown.push_str("...");
     }
@@ -81,7 +83,8 @@ pub(crate) fn shown(text: &str) -> String {
 /// `; did you mean x?` when a known word is alike, and otherwise all known words if they are few.
 pub(crate) fn hint<'a>(given: &str, known: impl IntoIterator<Item = &'a str>) -> String {
     let known: Vec<&str> = known.into_iter().collect();
-    let best = known.iter().copied().max_by(|a, b| likeness(given, a).total_cmp(&likeness(given, b)));
+    let best =
+        known.iter().copied().max_by(|a, b| likeness(given, a).total_cmp(&likeness(given, b)));
     match best {
         Some(word) if likeness(given, word) > 0.8 => {
             format!("; did you mean `{word}`?")
@@ -91,8 +94,8 @@ pub(crate) fn hint<'a>(given: &str, known: impl IntoIterator<Item = &'a str>) ->
     }
 }
 
-/// From 0 to 1; above 0.8 two words are alike. A letter too much, too few, wrong or swapped counts more in short words
-/// than the usual measure gives it.
+/// From 0 to 1; above 0.8 two words are alike. A letter too much, too few, wrong or swapped counts
+/// more in short words than the usual measure gives it.
 #[expect(clippy::cast_precision_loss, reason = "a few letters")]
 fn likeness(given: &str, word: &str) -> f64 {
     const LONGEST: usize = 100;

@@ -1,8 +1,9 @@
 //! Launch files: ROS 2's XML and YAML launch syntax read, planned and run.
 //!
-//! The way of a launch file: `tree` (one tree for both syntaxes, every piece with its place) -> `action` (what each entity means,
-//! checked as a whole) -> [`Plan`] (with given arguments: processes, components, complete command lines) -> [`run`]. Nothing is started
-//! before the whole plan stands.
+//! The way of a launch file: `tree` (one tree for both syntaxes, every piece with its place) ->
+//! `action` (what each entity means, checked as a whole) -> [`Plan`] (with given arguments:
+//! processes, components, complete command lines) -> [`run`]. Nothing is started before the whole
+//! plan stands.
 //!
 //! ```
 //! use feros_launch::{Packages, Planner};
@@ -37,8 +38,8 @@ mod value;
 pub use error::LaunchError;
 pub use packages::{FindError, Packages};
 pub use plan::{
-    Argument, Component, Load, NodeFacts, Output, ParameterFile, Parameters, Plan, Planner, Process, Respawn,
-    Sinks, Step, Word, parse_assignments, split_words,
+    Argument, Component, Load, NodeFacts, Output, ParameterFile, Parameters, Plan, Planner,
+    Process, Respawn, Sinks, Step, Word, parse_assignments, split_words,
 };
 pub use position::Position;
 pub use run::{Composer, Outcome, RunError, RunOptions, run};

@@ -1,4 +1,5 @@
-//! Where packages are: prefixes with `lib/<package>/<executable>` and `share/<package>`, as ROS 2 installs them.
+//! Where packages are: prefixes with `lib/<package>/<executable>` and `share/<package>`, as ROS 2
+//! installs them.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -53,7 +54,8 @@ fn looked_in(prefixes: &[PathBuf]) -> String {
     if prefixes.is_empty() {
         return ": neither FEROS_PREFIX_PATH nor AMENT_PREFIX_PATH is set".to_owned();
     }
-    let prefixes: Vec<String> = prefixes.iter().map(|prefix| prefix.display().to_string()).collect();
+    let prefixes: Vec<String> =
+        prefixes.iter().map(|prefix| prefix.display().to_string()).collect();
     format!(" (looked in {})", prefixes.join(", "))
 }
 
@@ -131,7 +133,8 @@ impl Packages {
         if !is_name(executable) {
             return Err(missing());
         }
-        let found = self.prefixes.iter().map(|prefix| prefix.join("lib").join(package).join(executable));
+        let found =
+            self.prefixes.iter().map(|prefix| prefix.join("lib").join(package).join(executable));
         found.into_iter().find(|path| is_executable(path)).ok_or_else(missing)
     }
 
@@ -144,7 +147,8 @@ impl Packages {
             return None;
         }
         let beside = self.containers.iter().map(|folder| folder.join(executable));
-        let indexed = self.prefixes.iter().map(|prefix| prefix.join("lib/feros_component").join(executable));
+        let indexed =
+            self.prefixes.iter().map(|prefix| prefix.join("lib/feros_component").join(executable));
         beside.chain(indexed).find(|path| is_executable(path))
     }
 
@@ -156,12 +160,16 @@ impl Packages {
 
     /// The packages that there are, sorted.
     pub fn packages(&self) -> Vec<String> {
-        let marked =
-            self.prefixes.iter().map(|prefix| prefix.join("share/ament_index/resource_index/packages"));
+        let marked = self
+            .prefixes
+            .iter()
+            .map(|prefix| prefix.join("share/ament_index/resource_index/packages"));
         let shared = self.prefixes.iter().map(|prefix| prefix.join("share"));
         let marked = marked.flat_map(|folder| names(&folder, |_| true));
-        let shared = shared.flat_map(|folder| names(&folder, |path| path.join("package.xml").is_file()));
-        let executable = self.prefixes.iter().flat_map(|prefix| names(&prefix.join("lib"), has_executables));
+        let shared =
+            shared.flat_map(|folder| names(&folder, |path| path.join("package.xml").is_file()));
+        let executable =
+            self.prefixes.iter().flat_map(|prefix| names(&prefix.join("lib"), has_executables));
         sorted(marked.chain(shared).chain(executable))
     }
 
@@ -172,19 +180,26 @@ impl Packages {
     pub fn launch_file(&self, package: &str, file: &str) -> Result<PathBuf, FindError> {
         let share = self.share(package)?;
         let files = launch_files(&share);
-        let is_it =
-            |path: &&PathBuf| path.file_name().is_some_and(|name| name == file) || share.join(file) == **path;
+        let is_it = |path: &&PathBuf| {
+            path.file_name().is_some_and(|name| name == file) || share.join(file) == **path
+        };
         files.iter().find(is_it).cloned().ok_or_else(|| FindError::LaunchFile {
             file: file.to_owned(),
             package: package.to_owned(),
-            known: sorted(files.iter().filter_map(|path| Some(path.file_name()?.to_str()?.to_owned()))),
+            known: sorted(
+                files.iter().filter_map(|path| Some(path.file_name()?.to_str()?.to_owned())),
+            ),
         })
     }
 }
 
 /// Where a prefix shows that it has a package.
 fn places(prefix: &Path) -> [PathBuf; 3] {
-    [prefix.join("share/ament_index/resource_index/packages"), prefix.join("share"), prefix.join("lib")]
+    [
+        prefix.join("share/ament_index/resource_index/packages"),
+        prefix.join("share"),
+        prefix.join("lib"),
+    ]
 }
 
 /// Whether a text is one part of a path and no way out of its folder.
@@ -194,7 +209,8 @@ fn is_name(text: &str) -> bool {
 
 fn is_executable(path: &Path) -> bool {
     use std::os::unix::fs::PermissionsExt as _;
-    path.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o111 != 0)
+    path.metadata()
+        .is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o111 != 0)
 }
 
 /// Libraries lie in `lib` itself, and in folders that are no package's.

@@ -34,7 +34,8 @@ impl fmt::Display for Position {
     }
 }
 
-/// Where the lines of a text begin, so that a byte's line and column are found without reading all before it again.
+/// Where the lines of a text begin, so that a byte's line and column are found without reading all
+/// before it again.
 pub(crate) struct Lines<'a> {
     text: &'a str,
     starts: Vec<usize>,
@@ -42,7 +43,8 @@ pub(crate) struct Lines<'a> {
 
 impl<'a> Lines<'a> {
     pub(crate) fn new(text: &'a str) -> Self {
-        let after_breaks = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n').map(|(at, _)| at + 1);
+        let after_breaks =
+            text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n').map(|(at, _)| at + 1);
         Self { text, starts: std::iter::once(0).chain(after_breaks).collect() }
     }
 

@@ -1,7 +1,9 @@
-//! Texts with substitutions such as `$(var rate)`: reading them. What each means is in [`crate::plan`].
+//! Texts with substitutions such as `$(var rate)`: reading them. What each means is in
+//! [`crate::plan`].
 //!
-//! Outside of substitutions a backslash takes the next character as it is and quotes are ordinary characters; within, spaces
-//! separate arguments, and quotes of either kind keep an argument together.
+//! Outside of substitutions a backslash takes the next character as it is and quotes are ordinary
+//! characters; within, spaces separate arguments, and quotes of either kind keep an argument
+//! together.
 
 use crate::error::{LaunchError, hint, shown};
 use crate::position::Position;
@@ -117,7 +119,10 @@ impl Reader<'_> {
     }
 
     fn error(&self, at: usize, problem: &str) -> LaunchError {
-        LaunchError::at(&self.scalar.position(at), format!("{problem}, in {}", shown(&self.scalar.text)))
+        LaunchError::at(
+            &self.scalar.position(at),
+            format!("{problem}, in {}", shown(&self.scalar.text)),
+        )
     }
 
     /// Text and substitutions until the closing quote, or the end of the text.
@@ -154,18 +159,25 @@ impl Reader<'_> {
     fn call(&mut self, depth: usize) -> Result<Call, LaunchError> {
         let start = self.next;
         if depth >= MAX_DEPTH {
-            return Err(self.error(start, &format!("substitutions are nested deeper than {MAX_DEPTH}")));
+            return Err(
+                self.error(start, &format!("substitutions are nested deeper than {MAX_DEPTH}"))
+            );
         }
         self.next += 2;
         let is_of_name = |c: &char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
-        let name: String = self.characters[self.next..].iter().take_while(|c| is_of_name(c)).collect();
+        let name: String =
+            self.characters[self.next..].iter().take_while(|c| is_of_name(c)).collect();
         let (kind, _, least, most, form) = *self.kind(&name, start)?;
         self.next += name.len();
         let arguments = self.arguments(start, depth)?;
         if !(least..=most).contains(&arguments.len()) {
-            let problem = format!("`$({name} ...)` has {} arguments, expected `{form}`", arguments.len());
-            let cure =
-                if arguments.len() > most { " (quotes keep an argument with spaces together)" } else { "" };
+            let problem =
+                format!("`$({name} ...)` has {} arguments, expected `{form}`", arguments.len());
+            let cure = if arguments.len() > most {
+                " (quotes keep an argument with spaces together)"
+            } else {
+                ""
+            };
             return Err(self.error(start, &format!("{problem}{cure}")));
         }
         Ok(Call { kind, arguments, at: self.scalar.position(start) })
@@ -180,7 +192,8 @@ impl Reader<'_> {
             return Ok(kind);
         }
         let problem = if name.is_empty() {
-            "`$(` without the name of a substitution (write `\\$(` for the characters themselves)".to_owned()
+            "`$(` without the name of a substitution (write `\\$(` for the characters themselves)"
+                .to_owned()
         } else if ELSEWHERE.contains(&name) {
             format!("the substitution `{name}` of ros2 launch is not supported")
         } else {
@@ -202,7 +215,9 @@ impl Reader<'_> {
                     self.next += 1;
                     return Ok(arguments);
                 }
-                Some(_) if self.next == before => return Err(self.error(before, "expected a space or `)`")),
+                Some(_) if self.next == before => {
+                    return Err(self.error(before, "expected a space or `)`"));
+                }
                 Some(quote @ ('"' | '\'')) => arguments.push(self.quoted(quote, depth)?),
                 Some(_) => arguments.push(self.unquoted(depth)?),
             }
@@ -232,7 +247,11 @@ impl Reader<'_> {
                     push_text(&mut parts, &mut text);
                     parts.push(Part::Call(self.call(depth + 1)?));
                 }
-                '(' => return Err(self.error(self.next, "`(` in an argument: put the argument in quotes")),
+                '(' => {
+                    return Err(
+                        self.error(self.next, "`(` in an argument: put the argument in quotes")
+                    );
+                }
                 _ => text.push(self.character(character)),
             }
         }
@@ -274,7 +293,8 @@ mod tests {
             panic!("{template:?}");
         };
         assert_eq!((a.as_str(), z.as_str(), call.kind), ("a", "z", Kind::Eval));
-        let [Part::Text(open), Part::Call(inner), Part::Text(rest)] = call.arguments[0].parts.as_slice()
+        let [Part::Text(open), Part::Call(inner), Part::Text(rest)] =
+            call.arguments[0].parts.as_slice()
         else {
             panic!("{call:?}");
         };
@@ -284,7 +304,10 @@ mod tests {
     #[test]
     fn mistakes_name_their_place() {
         for (text, expected) in [
-            ("ab $(vra x)", "f.xml:1:4: unknown substitution `vra`; did you mean `var`?, in `ab $(vra x)`"),
+            (
+                "ab $(vra x)",
+                "f.xml:1:4: unknown substitution `vra`; did you mean `var`?, in `ab $(vra x)`",
+            ),
             ("$(var x", "f.xml:1:1: `$(` without its `)`, in `$(var x`"),
             ("$(env 'x)", "f.xml:1:7: ' without its second, in `$(env 'x)`"),
             (
@@ -296,7 +319,10 @@ mod tests {
                 "$(command ls)",
                 "f.xml:1:1: the substitution `command` of ros2 launch is not supported, in `$(command ls)`",
             ),
-            ("$(eval (1))", "f.xml:1:8: `(` in an argument: put the argument in quotes, in `$(eval (1))`"),
+            (
+                "$(eval (1))",
+                "f.xml:1:8: `(` in an argument: put the argument in quotes, in `$(eval (1))`",
+            ),
         ] {
             assert_eq!(parse(text).unwrap_err(), expected);
         }

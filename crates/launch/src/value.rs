@@ -1,4 +1,5 @@
-//! Values of parameters, and how texts become values: by the rules of YAML 1.1, as launch files are read elsewhere.
+//! Values of parameters, and how texts become values: by the rules of YAML 1.1, as launch files are
+//! read elsewhere.
 
 use std::fmt;
 use std::path::Path;
@@ -61,7 +62,8 @@ impl fmt::Display for ValueType {
 }
 
 impl Value {
-    /// Reads a value as YAML does: `5` is a number, `'5'` a text, `[1, 2]` a list. What is no YAML of this kind is a text.
+    /// Reads a value as YAML does: `5` is a number, `'5'` a text, `[1, 2]` a list. What is no YAML
+    /// of this kind is a text.
     pub(crate) fn from_yaml(text: &str) -> Result<Self, String> {
         if text.is_empty() {
             return Ok(Self::String(String::new()));
@@ -76,7 +78,8 @@ impl Value {
                 });
                 Self::list(scalars.collect::<Result<_, _>>()?)
             }
-            // `{` and `a: b` are what somebody means as a text more often than a mapping, which no parameter holds.
+            // `{` and `a: b` are what somebody means as a text more often than a mapping, which no
+            // parameter holds.
             Ok(Content::Mapping(_)) | Err(_) => Ok(Self::String(text.to_owned())),
         }
     }
@@ -144,7 +147,8 @@ impl Value {
         }
     }
 
-    /// The value as a type that was asked for; a text that looks like something else becomes one for `str`.
+    /// The value as a type that was asked for; a text that looks like something else becomes one
+    /// for `str`.
     pub(crate) fn coerced(self, kind: ValueType, source: &str) -> Result<Self, String> {
         let refused = |value: &Self| {
             format!("the {} `{value}` where type=\"{kind}\" asks for another", value.type_name())
@@ -169,7 +173,10 @@ impl Value {
                     _ => Self::Doubles(Vec::new()),
                 })
             }
-            _ if ValueType::NAMES.iter().any(|(name, each)| *each == kind && *name == self.type_name()) => {
+            _ if ValueType::NAMES
+                .iter()
+                .any(|(name, each)| *each == kind && *name == self.type_name()) =>
+            {
                 Ok(self)
             }
             _ => Err(refused(&self)),
@@ -242,7 +249,8 @@ fn boolean(text: &str) -> Option<bool> {
     }
 }
 
-/// The whole numbers of YAML 1.1: decimal, `0x`, `0b` and octal with a leading zero, with `_` among the digits.
+/// The whole numbers of YAML 1.1: decimal, `0x`, `0b` and octal with a leading zero, with `_` among
+/// the digits.
 fn integer(text: &str) -> Option<i64> {
     let (negative, digits) = match text.as_bytes().first()? {
         b'-' => (true, &text[1..]),
@@ -280,7 +288,9 @@ fn double(text: &str) -> Option<f64> {
     }
     let looks_like_one = unsigned.starts_with(|c: char| c.is_ascii_digit() || c == '.')
         && unsigned.contains(|c: char| c.is_ascii_digit())
-        && unsigned.chars().all(|c| c.is_ascii_digit() || matches!(c, '.' | 'e' | 'E' | '+' | '-' | '_'))
+        && unsigned
+            .chars()
+            .all(|c| c.is_ascii_digit() || matches!(c, '.' | 'e' | 'E' | '+' | '-' | '_'))
         && unsigned.contains(['.', 'e', 'E']);
     if looks_like_one { text.replace('_', "").parse().ok() } else { None }
 }

@@ -1,6 +1,8 @@
-//! How much the emulated link carries on this machine, and how exactly: datagrams from one namespace to another without pause.
+//! How much the emulated link carries on this machine, and how exactly: datagrams from one
+//! namespace to another without pause.
 //!
-//! `ceiling [datagram bytes [bit/s [seconds]]]`; without a rate, as fast as it can. Run it built with `--release`.
+//! `ceiling [datagram bytes [bit/s [seconds]]]`; without a rate, as fast as it can. Run it built
+//! with `--release`.
 
 use std::net::UdpSocket;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -39,10 +41,13 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let wire_bits = (bytes.div_ceil(1480) * 62 + bytes) as f64 * 8.0;
         while begin.elapsed() < Duration::from_secs(seconds) {
             if let Some(rate) = rate {
-                // 5 % more than the line carries, in short bursts: it is always busy and its queue always full.
-                let due = begin + Duration::from_secs_f64(sent as f64 * wire_bits / (rate as f64 * 1.05));
-                if let Some(pause) =
-                    due.checked_duration_since(Instant::now()).filter(|pause| pause.as_micros() > 300)
+                // 5 % more than the line carries, in short bursts: it is always busy and its queue
+                // always full.
+                let due =
+                    begin + Duration::from_secs_f64(sent as f64 * wire_bits / (rate as f64 * 1.05));
+                if let Some(pause) = due
+                    .checked_duration_since(Instant::now())
+                    .filter(|pause| pause.as_micros() > 300)
                 {
                     std::thread::sleep(pause);
                 }

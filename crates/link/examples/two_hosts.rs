@@ -1,8 +1,9 @@
 //! A link for hand use: runs a shell command on each of two hosts, and says what the link did.
 //!
-//! `two_hosts [--rate 54M] [--loss 10%] [--burst 5] [--delay 2ms] [--jitter 1ms] [--queue 100] [--seed 1] FIRST SECOND`, as
-//! `two_hosts --rate 54M --loss 10% 'ping -c 20 10.77.0.2' 'sleep 25'`. Without `--queue` senders wait for the line. It ends with FIRST;
-//! SECOND then has two seconds to end by itself.
+//! `two_hosts [--rate 54M] [--loss 10%] [--burst 5] [--delay 2ms] [--jitter 1ms] [--queue 100]
+//! [--seed 1] FIRST SECOND`, as `two_hosts --rate 54M --loss 10% 'ping -c 20 10.77.0.2' 'sleep
+//! 25'`. Without `--queue` senders wait for the line. It ends with FIRST; SECOND then has two
+//! seconds to end by itself.
 
 use std::time::{Duration, Instant};
 
@@ -25,7 +26,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             "delay" => options.delay = Duration::from_secs_f64(quantity(&value)?),
             "jitter" => options.jitter = Duration::from_secs_f64(quantity(&value)?),
             "queue" => {
-                (options.queue_packets, options.backpressure) = (Some(quantity(&value)? as u64), false)
+                (options.queue_packets, options.backpressure) =
+                    (Some(quantity(&value)? as u64), false)
             }
             "seed" => options.seed = value.parse()?,
             _ => return Err(format!("--{name} is not known").into()),
@@ -45,15 +47,21 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let counters = link.counters();
     drop((link, first, second));
     receiver.wait()?;
-    eprintln!("first: {status}\nforward: {:?}\nbackward: {:?}", counters.forward, counters.backward);
+    eprintln!(
+        "first: {status}\nforward: {:?}\nbackward: {:?}",
+        counters.forward, counters.backward
+    );
     Ok(())
 }
 
 /// A number with its unit: 54M, 10%, 2ms.
 fn quantity(text: &str) -> Result<f64, Box<dyn std::error::Error>> {
-    let units = [("us", 1e-6), ("ms", 1e-3), ("%", 0.01), ("s", 1.0), ("k", 1e3), ("M", 1e6), ("G", 1e9)];
-    let (number, unit) =
-        units.iter().find_map(|&(name, unit)| Some((text.strip_suffix(name)?, unit))).unwrap_or((text, 1.0));
+    let units =
+        [("us", 1e-6), ("ms", 1e-3), ("%", 0.01), ("s", 1.0), ("k", 1e3), ("M", 1e6), ("G", 1e9)];
+    let (number, unit) = units
+        .iter()
+        .find_map(|&(name, unit)| Some((text.strip_suffix(name)?, unit)))
+        .unwrap_or((text, 1.0));
     let number: f64 =
         number.parse().map_err(|_| format!("{text} is not a quantity such as 54M, 10% or 2ms"))?;
     Ok(number * unit)

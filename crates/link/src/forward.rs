@@ -1,4 +1,5 @@
-//! The thread that carries packets: reads what hosts send, asks the schedulers when it arrives, and writes it when its time has come.
+//! The thread that carries packets: reads what hosts send, asks the schedulers when it arrives, and
+//! writes it when its time has come.
 
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -18,13 +19,15 @@ use crate::tap::Tap;
 
 /// Read from one host before the others and what is due have their turn.
 const PACKETS_PER_TURN: usize = 64;
-/// Of the first-in-first-out class; in the middle, as the kernel's own interrupt threads, which are what the link stands for.
+/// Of the first-in-first-out class; in the middle, as the kernel's own interrupt threads, which are
+/// what the link stands for.
 const PRIORITY: u8 = 50;
 const NANOS_PER_SECOND: u64 = 1_000_000_000;
-/// Nearer than this the next packet is not worth a sleep of its own, which costs a processor as much as carrying ten.
+/// Nearer than this the next packet is not worth a sleep of its own, which costs a processor as
+/// much as carrying ten.
 const NEAR_NANOS: u64 = 50_000;
-/// Of its time the thread may wait actively one part in so many, and this long at once: lone packets are on time then, and a stream of
-/// close ones does not take a whole processor.
+/// Of its time the thread may wait actively one part in so many, and this long at once: lone
+/// packets are on time then, and a stream of close ones does not take a whole processor.
 const ACTIVE_PART: u64 = 8;
 const MOST_ACTIVE_NANOS: u64 = 1_000_000;
 
@@ -40,7 +43,8 @@ pub(crate) enum Topology {
     Switch,
 }
 
-/// The lines of a link, and the thread that runs them. Dropping it ends the thread and removes the devices.
+/// The lines of a link, and the thread that runs them. Dropping it ends the thread and removes the
+/// devices.
 #[derive(Debug)]
 pub(crate) struct Forwarder {
     shared: Arc<Shared>,
@@ -95,7 +99,8 @@ impl Forwarder {
             begin: Instant::now(),
         });
         let run = Arc::clone(&shared);
-        let thread = std::thread::Builder::new().name("feros-link".into()).spawn(move || run.carry())?;
+        let thread =
+            std::thread::Builder::new().name("feros-link".into()).spawn(move || run.carry())?;
         Ok(Forwarder { shared, thread: Some(thread) })
     }
 
@@ -220,7 +225,8 @@ impl Shared {
                 match destination(&frame, from, hosts) {
                     Destination::Host(host) => lines.hosts[host].down.offer(at, frame.len(), frame),
                     Destination::Others => {
-                        for (_, host) in lines.hosts.iter_mut().enumerate().filter(|(host, _)| *host != from)
+                        for (_, host) in
+                            lines.hosts.iter_mut().enumerate().filter(|(host, _)| *host != from)
                         {
                             host.down.offer(at, frame.len(), frame.clone());
                         }
@@ -244,8 +250,8 @@ impl Shared {
         }
     }
 
-    /// Waits until a host sends, the lines change, or the time `next` has come. When that is near, what hosts send meanwhile is read a
-    /// little later: the line is busy so long anyway.
+    /// Waits until a host sends, the lines change, or the time `next` has come. When that is near,
+    /// what hosts send meanwhile is read a little later: the line is busy so long anyway.
     fn wait(&self, next: Option<u64>, patience: &mut Patience) {
         let pause = next.map(|next| next.saturating_sub(self.now()));
         if let (Some(next), Some(pause)) = (next, pause)
@@ -322,13 +328,15 @@ impl HostLines {
 
 impl Lines {
     fn next_arrival(&self) -> Option<u64> {
-        let each = self.hosts.iter().flat_map(|host| [host.up.next_arrival(), host.down.next_arrival()]);
+        let each =
+            self.hosts.iter().flat_map(|host| [host.up.next_arrival(), host.down.next_arrival()]);
         each.flatten().min()
     }
 }
 
-/// The link stands for hardware, which waits for no program: this thread goes first, and its timers are exact. Where that is not permitted,
-/// packets are late when the machine is busy, which the counters show.
+/// The link stands for hardware, which waits for no program: this thread goes first, and its timers
+/// are exact. Where that is not permitted, packets are late when the machine is busy, which the
+/// counters show.
 fn prefer_this_thread() {
     let _ = rustix::thread::set_current_timer_slack(std::num::NonZeroU64::new(1));
     if let Ok(priority) = PRIORITY.try_into() {
@@ -348,8 +356,10 @@ mod tests {
 
     #[test]
     fn frames_of_no_possible_size_are_counted_and_go_no_further() {
-        let mut host =
-            HostLines::new(LinkOptions { mtu: 1500, ..LinkOptions::default() }, LinkOptions::default());
+        let mut host = HostLines::new(
+            LinkOptions { mtu: 1500, ..LinkOptions::default() },
+            LinkOptions::default(),
+        );
         let most = 1500 + HEADER_BYTES + 4;
         for size in [0, 1, HEADER_BYTES - 1, most + 1, 65_549] {
             host.sent(0, &vec![0; size]);

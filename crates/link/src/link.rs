@@ -6,7 +6,8 @@ use crate::namespace::{MissingProgram, Namespace, NamespaceError};
 use crate::options::{LinkOptions, LinkOptionsError};
 use crate::tap::{Tap, address};
 
-/// A cable between two namespaces: the first has the address 10.77.0.1/24, the second 10.77.0.2/24, multicast goes over it.
+/// A cable between two namespaces: the first has the address 10.77.0.1/24, the second 10.77.0.2/24,
+/// multicast goes over it.
 ///
 /// Dropping it removes the devices from the namespaces.
 #[derive(Debug)]
@@ -14,11 +15,13 @@ pub struct Link {
     forwarder: Forwarder,
 }
 
-/// A switch with a cable to each of several namespaces, which have the addresses 10.77.0.1/24, 10.77.0.2/24, ...
+/// A switch with a cable to each of several namespaces, which have the addresses 10.77.0.1/24,
+/// 10.77.0.2/24, ...
 ///
-/// What a host sends takes its own line to the switch, as its options say, and from there the line of the receiver (of each receiver, for
-/// multicast), which has the receiver's rate and queue, but no delay and no loss of its own. So two senders share the rate of
-/// one receiver, a packet is on the line twice, and a lost one is lost for all receivers.
+/// What a host sends takes its own line to the switch, as its options say, and from there the line
+/// of the receiver (of each receiver, for multicast), which has the receiver's rate and queue, but
+/// no delay and no loss of its own. So two senders share the rate of one receiver, a packet is on
+/// the line twice, and a lost one is lost for all receivers.
 ///
 /// Dropping it removes the devices from the namespaces.
 #[derive(Debug)]
@@ -96,16 +99,23 @@ pub enum LinkError {
 const MOST_HOSTS: usize = 250;
 
 impl Link {
-    /// Joins two namespaces; both directions are as `options` say, with random numbers of their own.
+    /// Joins two namespaces; both directions are as `options` say, with random numbers of their
+    /// own.
     ///
     /// # Errors
     ///
-    /// [`LinkError`]: options that cannot be, what is missing or not permitted, or a namespace that has a link already.
-    pub fn between(first: &Namespace, second: &Namespace, options: LinkOptions) -> Result<Link, LinkError> {
+    /// [`LinkError`]: options that cannot be, what is missing or not permitted, or a namespace that
+    /// has a link already.
+    pub fn between(
+        first: &Namespace,
+        second: &Namespace,
+        options: LinkOptions,
+    ) -> Result<Link, LinkError> {
         Self::between_unlike(first, second, options.clone(), backward(options))
     }
 
-    /// Joins two namespaces; what the first sends is carried as `forward` says, what the second sends as `backward` says.
+    /// Joins two namespaces; what the first sends is carried as `forward` says, what the second
+    /// sends as `backward` says.
     ///
     /// # Errors
     ///
@@ -121,12 +131,14 @@ impl Link {
         let taps = vec![Tap::new(first, 0, &forward)?, Tap::new(second, 1, &backward)?];
         let up = vec![forward, backward];
         let unused = vec![LinkOptions::default(); 2];
-        let forwarder = Forwarder::start(Topology::Cable, taps, up, unused).map_err(LinkError::Thread)?;
+        let forwarder =
+            Forwarder::start(Topology::Cable, taps, up, unused).map_err(LinkError::Thread)?;
         Ok(Link { forwarder })
     }
 
-    /// Changes both directions while packets are under way. Those that travel arrive as they would have; those that wait for the line have
-    /// the new rate and delay. Random numbers go on where they are, unless the seed is another one.
+    /// Changes both directions while packets are under way. Those that travel arrive as they would
+    /// have; those that wait for the line have the new rate and delay. Random numbers go on where
+    /// they are, unless the seed is another one.
     ///
     /// # Errors
     ///
@@ -171,20 +183,24 @@ impl Switch {
     ///
     /// # Errors
     ///
-    /// [`LinkError`]: options that cannot be, fewer than 2 or more than 250 hosts, what is missing or not permitted, or a namespace that has
-    /// a link already.
+    /// [`LinkError`]: options that cannot be, fewer than 2 or more than 250 hosts, what is missing
+    /// or not permitted, or a namespace that has a link already.
     pub fn among(namespaces: &[&Namespace], options: LinkOptions) -> Result<Switch, LinkError> {
         options.validate()?;
         let hosts = namespaces.len();
         if !(2..=MOST_HOSTS).contains(&hosts) {
             return Err(LinkError::Hosts { asked: hosts });
         }
-        let taps = namespaces.iter().enumerate().map(|(host, namespace)| Tap::new(namespace, host, &options));
+        let taps = namespaces
+            .iter()
+            .enumerate()
+            .map(|(host, namespace)| Tap::new(namespace, host, &options));
         let taps = taps.collect::<Result<Vec<_>, _>>()?;
-        let up = (0..hosts).map(|host| LinkOptions { seed: seed_of(options.seed, host), ..options.clone() });
+        let up = (0..hosts)
+            .map(|host| LinkOptions { seed: seed_of(options.seed, host), ..options.clone() });
         let down = vec![from_switch(&options); hosts];
-        let forwarder =
-            Forwarder::start(Topology::Switch, taps, up.collect(), down).map_err(LinkError::Thread)?;
+        let forwarder = Forwarder::start(Topology::Switch, taps, up.collect(), down)
+            .map_err(LinkError::Thread)?;
         Ok(Switch { forwarder, hosts })
     }
 
@@ -193,7 +209,8 @@ impl Switch {
         self.hosts
     }
 
-    /// Changes the cable of one host, the first is 0, while packets are under way, as [`Link::set`] does.
+    /// Changes the cable of one host, the first is 0, while packets are under way, as [`Link::set`]
+    /// does.
     ///
     /// # Errors
     ///
@@ -208,8 +225,8 @@ impl Switch {
         self.forwarder.set(host, up, Some(down))
     }
 
-    /// What happened to what a host sent (from the host to the switch) and to what was sent to it (from the switch to the host), for each
-    /// host in the order given.
+    /// What happened to what a host sent (from the host to the switch) and to what was sent to it
+    /// (from the switch to the host), for each host in the order given.
     pub fn counters(&self) -> Vec<(DirectionCounters, DirectionCounters)> {
         (0..self.hosts).map(|host| self.forwarder.counters(host)).collect()
     }
@@ -226,7 +243,8 @@ fn from_switch(options: &LinkOptions) -> LinkOptions {
     }
 }
 
-/// The address of the `host`-th namespace of a link or switch, the first is 0: 10.77.0.1, 10.77.0.2, ...
+/// The address of the `host`-th namespace of a link or switch, the first is 0: 10.77.0.1,
+/// 10.77.0.2, ...
 pub fn host_address(host: usize) -> std::net::Ipv4Addr {
     address(host)
 }

@@ -13,8 +13,9 @@ impl Loss {
 
     /// Whether the next packet is lost, decided by `draw`, evenly distributed in 0..1.
     ///
-    /// With bursts of mean length b, the bad state ends with probability 1/b after each packet; it begins with the probability that makes
-    /// `loss` of all packets fall into it. The first packet is in the bad state with probability `loss`, as any other is.
+    /// With bursts of mean length b, the bad state ends with probability 1/b after each packet; it
+    /// begins with the probability that makes `loss` of all packets fall into it. The first packet
+    /// is in the bad state with probability `loss`, as any other is.
     pub(crate) fn next(&mut self, loss: f64, burst: Option<f64>, draw: f64) -> bool {
         let Some(burst) = burst else {
             let lost = draw < loss;
@@ -59,7 +60,10 @@ mod tests {
             let (share, length) = measured(loss, None, 1_000_000);
             assert!((share / loss - 1.0).abs() < 0.05, "{share} of {loss}");
             let expected = 1.0 / (1.0 - loss);
-            assert!((length / expected - 1.0).abs() < 0.02, "{length} in a row, {expected} expected");
+            assert!(
+                (length / expected - 1.0).abs() < 0.02,
+                "{length} in a row, {expected} expected"
+            );
         }
     }
 

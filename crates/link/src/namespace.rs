@@ -1,5 +1,6 @@
-//! A network namespace, and what else makes a host of its own on this machine: beside its own devices, addresses and ports also its own
-//! shared memory, queues, host name and identity, so that no middleware finds a shorter way between two of them than the link.
+//! A network namespace, and what else makes a host of its own on this machine: beside its own
+//! devices, addresses and ports also its own shared memory, queues, host name and identity, so that
+//! no middleware finds a shorter way between two of them than the link.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -10,9 +11,9 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 
 use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 
-/// What the process does that holds a namespace: it waits until its standard input is closed, which also the death of its owner does, and
-/// then ends every process of the namespace, also those that their parents forgot. `find` itself and what it finds too late are gone by the
-/// next round.
+/// What the process does that holds a namespace: it waits until its standard input is closed, which
+/// also the death of its owner does, and then ends every process of the namespace, also those that
+/// their parents forgot. `find` itself and what it finds too late are gone by the next round.
 const HOLDER: &str = r#"
 trap '' HUP INT QUIT TERM
 ip link set lo up || exit 1
@@ -36,10 +37,12 @@ for round in 1 2 3 4 5 6 7 8 9 10; do
 done
 "#;
 
-/// A network namespace with the rest of a host, and all that runs in it: its `/dev/shm` is empty and its own, as are its System V and POSIX
-/// queues, its host name and the identity in `/etc/machine-id`. Files otherwise, processes and the clock are this machine's.
+/// A network namespace with the rest of a host, and all that runs in it: its `/dev/shm` is empty
+/// and its own, as are its System V and POSIX queues, its host name and the identity in
+/// `/etc/machine-id`. Files otherwise, processes and the clock are this machine's.
 ///
-/// Dropping it ends every process in it with SIGKILL; so does the death of this process, however it dies.
+/// Dropping it ends every process in it with SIGKILL; so does the death of this process, however it
+/// dies.
 #[derive(Debug)]
 pub struct Namespace {
     net: File,
@@ -50,7 +53,9 @@ pub struct Namespace {
 
 /// A program that is needed is not installed.
 #[derive(Debug, thiserror::Error)]
-#[error("the program `{program}` is needed and cannot be started: install the package {package} ({cause})")]
+#[error(
+    "the program `{program}` is needed and cannot be started: install the package {package} ({cause})"
+)]
 pub struct MissingProgram {
     /// The program.
     pub program: &'static str,
@@ -91,8 +96,9 @@ impl Namespace {
     ///
     /// # Errors
     ///
-    /// [`NamespaceError::NotPermitted`] without root or its capabilities; [`NamespaceError::MissingProgram`] without `unshare`;
-    /// [`NamespaceError::Setup`] for what else goes wrong, with the system's words.
+    /// [`NamespaceError::NotPermitted`] without root or its capabilities;
+    /// [`NamespaceError::MissingProgram`] without `unshare`; [`NamespaceError::Setup`] for what
+    /// else goes wrong, with the system's words.
     pub fn new() -> Result<Namespace, NamespaceError> {
         let mut holder = Command::new("unshare")
             .args(["--net", "--ipc", "--uts", "--mount", "--", "sh", "-c", HOLDER])
@@ -129,15 +135,19 @@ impl Namespace {
         }
     }
 
-    /// A command that runs `program` on this host, in the working directory that it is given. It becomes the program itself, so the process
-    /// that it starts has the program's process id, output and exit code. A program that cannot be started shows as exit code 126 or 127
-    /// with the reason on standard error.
+    /// A command that runs `program` on this host, in the working directory that it is given. It
+    /// becomes the program itself, so the process that it starts has the program's process id,
+    /// output and exit code. A program that cannot be started shows as exit code 126 or 127 with
+    /// the reason on standard error.
     pub fn command(&self, program: impl AsRef<OsStr>) -> Command {
-        // Numbers and fixed words only: nothing that a shell could take for something else. Entering another tree of mounts leaves the
-        // working directory, so it is entered again by name.
+        // Numbers and fixed words only: nothing that a shell could take for something else.
+        // Entering another tree of mounts leaves the working directory, so it is entered again by
+        // name.
         let mut script = String::from("exec nsenter");
         let net = ("net", &self.net);
-        for (kind, file) in std::iter::once(net).chain(self.others.iter().map(|(kind, file)| (*kind, file))) {
+        for (kind, file) in
+            std::iter::once(net).chain(self.others.iter().map(|(kind, file)| (*kind, file)))
+        {
             script += &format!(" --{kind}=/proc/{}/fd/{}", std::process::id(), file.as_raw_fd());
         }
         script += r#" -- sh -c 'cd "$0" && exec "$@"' "$PWD" "$@""#;
@@ -146,7 +156,8 @@ impl Namespace {
         command
     }
 
-    /// Calls `work` on a thread inside the network namespace (of the host's other parts it sees nothing): sockets and devices that it opens are the namespace's, and stay so wherever they
+    /// Calls `work` on a thread inside the network namespace (of the host's other parts it sees
+    /// nothing): sockets and devices that it opens are the namespace's, and stay so wherever they
     /// are used.
     ///
     /// # Errors
@@ -167,15 +178,21 @@ impl Namespace {
 }
 
 /// Calls `work` on a thread inside the namespace that `net` stands for, as [`Namespace::run`].
-pub(crate) fn run_in<T: Send>(net: &File, work: impl FnOnce() -> T + Send) -> Result<T, NamespaceError> {
+pub(crate) fn run_in<T: Send>(
+    net: &File,
+    work: impl FnOnce() -> T + Send,
+) -> Result<T, NamespaceError> {
     std::thread::scope(|scope| {
         let inside = || {
             move_into_link_name_space(net.as_fd(), Some(LinkNameSpaceType::Network))?;
             Ok(work())
         };
-        let thread = std::thread::Builder::new().name("feros-namespace".into()).spawn_scoped(scope, inside);
+        let thread =
+            std::thread::Builder::new().name("feros-namespace".into()).spawn_scoped(scope, inside);
         match thread.map_err(NamespaceError::Enter)?.join() {
-            Ok(done) => done.map_err(|error: rustix::io::Errno| NamespaceError::Enter(error.into())),
+            Ok(done) => {
+                done.map_err(|error: rustix::io::Errno| NamespaceError::Enter(error.into()))
+            }
             Err(panic) => std::panic::resume_unwind(panic),
         }
     })

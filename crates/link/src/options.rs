@@ -2,44 +2,55 @@
 
 use std::time::Duration;
 
-/// The highest rate that can be asked for. Above it the emulator's own cost, and no longer the asked rate, would decide; for as fast as the
-/// machine can, ask for no rate.
+/// The highest rate that can be asked for. Above it the emulator's own cost, and no longer the
+/// asked rate, would decide; for as fast as the machine can, ask for no rate.
 pub const RATE_CEILING_BITS_PER_SECOND: u64 = 1_000_000_000;
 
 /// One direction of a link.
 ///
-/// The default is a cable without limits: no delay, no loss, as fast as this machine carries packets.
+/// The default is a cable without limits: no delay, no loss, as fast as this machine carries
+/// packets.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LinkOptions {
-    /// Bits a second on the line; `None` for as fast as the machine can. As on Ethernet, a packet occupies the line for its frame
-    /// (14 bytes of header included, at least 60) and 24 bytes more: preamble, checksum and gap.
+    /// Bits a second on the line; `None` for as fast as the machine can. As on Ethernet, a packet
+    /// occupies the line for its frame (14 bytes of header included, at least 60) and 24 bytes
+    /// more: preamble, checksum and gap.
     pub rate_bits_per_second: Option<u64>,
     /// How long a packet travels after it has left its sender.
     pub delay: Duration,
-    /// By how much a packet's delay may differ to either side, evenly distributed; at most `delay`. Packets stay in order: one that would
-    /// overtake arrives together with the one before it, so close packets share the larger delay.
+    /// By how much a packet's delay may differ to either side, evenly distributed; at most `delay`.
+    /// Packets stay in order: one that would overtake arrives together with the one before it, so
+    /// close packets share the larger delay.
     pub jitter: Duration,
-    /// The share of packets that are lost on the line, 0 to 1. A lost packet has occupied the line all the same.
+    /// The share of packets that are lost on the line, 0 to 1. A lost packet has occupied the line
+    /// all the same.
     pub loss: f64,
-    /// The mean number of packets lost in a row (Gilbert-Elliott: a state in which all are lost, and one in which none is); `None` for losses
-    /// that are independent of each other. `loss` stays the share of all packets. At least 1, and at least `loss / (1 - loss)`.
+    /// The mean number of packets lost in a row (Gilbert-Elliott: a state in which all are lost,
+    /// and one in which none is); `None` for losses that are independent of each other. `loss`
+    /// stays the share of all packets. At least 1, and at least `loss / (1 - loss)`.
     pub burst: Option<f64>,
-    /// The share of packets that are held back by `reorder_by`, 0 to 1, so that later ones overtake them.
+    /// The share of packets that are held back by `reorder_by`, 0 to 1, so that later ones overtake
+    /// them.
     pub reorder: f64,
     /// How much longer a packet that is held back travels. Not zero where `reorder` is not.
     pub reorder_by: Duration,
-    /// How many bytes may wait while the line is busy, the packet on the line not counted. What does not fit is dropped (tail drop).
+    /// How many bytes may wait while the line is busy, the packet on the line not counted. What
+    /// does not fit is dropped (tail drop).
     pub queue_bytes: Option<u64>,
-    /// How many packets may wait, likewise. With both limits the tighter one holds; with neither, 256 MiB are the limit.
+    /// How many packets may wait, likewise. With both limits the tighter one holds; with neither,
+    /// 256 MiB are the limit.
     pub queue_packets: Option<u64>,
-    /// Whether senders wait for the line, as they do where it begins at their own network card: what the line cannot take yet stays in the
-    /// sender's kernel, charged to the socket that sent it, so a program whose send buffer is full is made to wait and nothing is dropped.
-    /// Without it the line begins behind the card, at a switch or an access point: senders notice nothing, and the queue drops.
-    /// Needs a rate (without one it changes nothing), the program `tc`, and the kernel's token bucket filter (sch_tbf).
+    /// Whether senders wait for the line, as they do where it begins at their own network card:
+    /// what the line cannot take yet stays in the sender's kernel, charged to the socket that sent
+    /// it, so a program whose send buffer is full is made to wait and nothing is dropped. Without
+    /// it the line begins behind the card, at a switch or an access point: senders notice nothing,
+    /// and the queue drops. Needs a rate (without one it changes nothing), the program `tc`, and
+    /// the kernel's token bucket filter (sch_tbf).
     pub backpressure: bool,
     /// The largest IP packet in bytes that the sender's device takes, 576 to 65,521.
     pub mtu: u16,
-    /// Where the random numbers start. The n-th packet's fate depends on the seed and n alone, not on time.
+    /// Where the random numbers start. The n-th packet's fate depends on the seed and n alone, not
+    /// on time.
     pub seed: u64,
 }
 
@@ -161,7 +172,8 @@ impl LinkOptions {
             return Err(LinkOptionsError::ReorderBy { reorder: self.reorder });
         }
         if let Some(asked) = self.burst {
-            let least = if self.loss < 1.0 { (self.loss / (1.0 - self.loss)).max(1.0) } else { 1.0 };
+            let least =
+                if self.loss < 1.0 { (self.loss / (1.0 - self.loss)).max(1.0) } else { 1.0 };
             if !(asked >= least && asked.is_finite()) {
                 return Err(LinkOptionsError::Burst { asked, loss: self.loss, least });
             }
@@ -186,7 +198,10 @@ mod tests {
     fn what_cannot_be_is_refused_with_its_numbers() {
         let refused = |options: LinkOptions, text: &str| {
             let said = options.validate().map_err(|error| error.to_string());
-            assert!(said.as_ref().is_err_and(|said| said.contains(text)), "{said:?} for {options:?}");
+            assert!(
+                said.as_ref().is_err_and(|said| said.contains(text)),
+                "{said:?} for {options:?}"
+            );
         };
         let with = LinkOptions::default;
         refused(LinkOptions { rate_bits_per_second: Some(0), ..with() }, "a rate of 0 bit/s");
@@ -194,9 +209,15 @@ mod tests {
         refused(LinkOptions { loss: 1.5, ..with() }, "loss = 1.5");
         refused(LinkOptions { loss: f64::NAN, ..with() }, "loss = NaN");
         refused(LinkOptions { loss: -0.1, ..with() }, "loss = -0.1");
-        refused(LinkOptions { reorder: f64::INFINITY, reorder_by: LONGEST, ..with() }, "reorder = inf");
+        refused(
+            LinkOptions { reorder: f64::INFINITY, reorder_by: LONGEST, ..with() },
+            "reorder = inf",
+        );
         refused(LinkOptions { reorder: 0.1, ..with() }, "give reorder_by");
-        refused(LinkOptions { jitter: Duration::from_millis(2), ..with() }, "around a delay of 0ns");
+        refused(
+            LinkOptions { jitter: Duration::from_millis(2), ..with() },
+            "around a delay of 0ns",
+        );
         refused(LinkOptions { delay: Duration::MAX, ..with() }, "delay =");
         refused(LinkOptions { loss: 0.1, burst: Some(0.5), ..with() }, "give at least 1");
         refused(LinkOptions { loss: 0.8, burst: Some(2.0), ..with() }, "give at least 4");

@@ -1,8 +1,10 @@
-//! When a packet arrives, or that it does not: one direction of a link as arithmetic, without a clock, a device or a thread.
+//! When a packet arrives, or that it does not: one direction of a link as arithmetic, without a
+//! clock, a device or a thread.
 //!
-//! A packet waits until the line is free (or is dropped when too many wait), occupies the line for its size at the rate, and is then lost or
-//! travels for the delay. Whoever holds the scheduler tells it the time, in nanoseconds from any point; that it is asked late changes nothing
-//! in when a packet is due.
+//! A packet waits until the line is free (or is dropped when too many wait), occupies the line for
+//! its size at the rate, and is then lost or travels for the delay. Whoever holds the scheduler
+//! tells it the time, in nanoseconds from any point; that it is asked late changes nothing in when
+//! a packet is due.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -32,7 +34,8 @@ pub(crate) struct Scheduler<P> {
     waiting_bytes: u64,
     on_line: Option<OnLine>,
     free_at: u64,
-    /// What the last packet's time left over, in bits times nanoseconds per second: rates that divide nothing evenly stay exact.
+    /// What the last packet's time left over, in bits times nanoseconds per second: rates that
+    /// divide nothing evenly stay exact.
     remainder: u128,
     travelling: BinaryHeap<Reverse<Travelling<P>>>,
     travelling_bytes: u64,
@@ -85,7 +88,8 @@ impl<P> Ord for Travelling<P> {
     }
 }
 
-/// What chance holds for a packet, drawn when it is offered, so that it depends on nothing but the seed and the packet's number.
+/// What chance holds for a packet, drawn when it is offered, so that it depends on nothing but the
+/// seed and the packet's number.
 #[derive(Debug)]
 struct Fate {
     lost: bool,
@@ -93,7 +97,8 @@ struct Fate {
     jitter: f64,
 }
 
-/// Loss, order and jitter have random numbers of their own: another jitter leaves the losses as they were.
+/// Loss, order and jitter have random numbers of their own: another jitter leaves the losses as
+/// they were.
 #[derive(Debug)]
 struct Fates {
     loss: Loss,
@@ -106,7 +111,12 @@ impl Fates {
     fn new(seed: u64) -> Self {
         let mut of_seed = Pcg64Mcg::seed_from_u64(seed);
         let mut next = || Pcg64Mcg::seed_from_u64(of_seed.random());
-        Fates { loss: Loss::new(), loss_random: next(), order_random: next(), jitter_random: next() }
+        Fates {
+            loss: Loss::new(),
+            loss_random: next(),
+            order_random: next(),
+            jitter_random: next(),
+        }
     }
 
     fn next(&mut self, options: &LinkOptions) -> Fate {
@@ -148,8 +158,9 @@ impl<P> Scheduler<P> {
         self.counters
     }
 
-    /// Changes the line at the time `now`. Packets that travel arrive as they would have; those that wait, and the rest of the one on the
-    /// line, have the new rate and delay; what is lost is decided for packets offered from here on. Another seed begins anew.
+    /// Changes the line at the time `now`. Packets that travel arrive as they would have; those
+    /// that wait, and the rest of the one on the line, have the new rate and delay; what is lost is
+    /// decided for packets offered from here on. Another seed begins anew.
     pub(crate) fn set(&mut self, now: u64, options: LinkOptions) {
         self.advance(now);
         if options.seed != self.options.seed {
@@ -210,7 +221,10 @@ impl<P> Scheduler<P> {
         }
         let (packets_behind, bytes_behind) = self.behind_the_line();
         self.options.queue_packets.is_some_and(|most| packets_behind >= most)
-            || self.options.queue_bytes.is_some_and(|most| bytes_behind.saturating_add(bytes) > most)
+            || self
+                .options
+                .queue_bytes
+                .is_some_and(|most| bytes_behind.saturating_add(bytes) > most)
     }
 
     /// Moves on to `now`: what has left the line is lost or travels, what waited follows.
@@ -234,7 +248,8 @@ impl<P> Scheduler<P> {
             self.remainder = 0; // the line was idle
         }
         let from = self.free_at.max(head.since);
-        let (nanos, remainder) = line_time(self.options.rate_bits_per_second, head.bytes, self.remainder);
+        let (nanos, remainder) =
+            line_time(self.options.rate_bits_per_second, head.bytes, self.remainder);
         self.remainder = remainder;
         self.on_line = Some(OnLine { from, until: from.saturating_add(nanos) });
     }

@@ -1,4 +1,5 @@
-//! The end of a link in a host: an Ethernet device of the host's namespace, whose other side is ours.
+//! The end of a link in a host: an Ethernet device of the host's namespace, whose other side is
+//! ours.
 
 use std::fs::File;
 use std::io::{ErrorKind, Read, Seek, SeekFrom};
@@ -16,13 +17,16 @@ use crate::scheduler::{LEAST_FRAME_BYTES, LINE_BYTES};
 
 /// The device's name in each namespace.
 const DEVICE: &str = "feros0";
-/// What the kernel keeps for us until we have read it: larger than any burst that a socket buffer of the usual size holds.
+/// What the kernel keeps for us until we have read it: larger than any burst that a socket buffer
+/// of the usual size holds.
 const DEVICE_QUEUE_PACKETS: u32 = 10_000;
 
-/// What waits in a host's kernel for the line, at most: more than the send buffers of many sockets hold, which are full first.
+/// What waits in a host's kernel for the line, at most: more than the send buffers of many sockets
+/// hold, which are full first.
 const SENDERS_LIMIT_BYTES: u64 = 64 << 20;
 
-/// An Ethernet device in a namespace: what the host sends can be read here, what is written here arrives there.
+/// An Ethernet device in a namespace: what the host sends can be read here, what is written here
+/// arrives there.
 pub(crate) struct Tap {
     device: SyncDevice,
     statistics: File,
@@ -41,8 +45,13 @@ pub(crate) fn address(host: usize) -> Ipv4Addr {
 }
 
 impl Tap {
-    /// Makes the device of the `host`-th host in `namespace`, with its address, and takes it into operation.
-    pub(crate) fn new(namespace: &Namespace, host: usize, options: &LinkOptions) -> Result<Tap, LinkError> {
+    /// Makes the device of the `host`-th host in `namespace`, with its address, and takes it into
+    /// operation.
+    pub(crate) fn new(
+        namespace: &Namespace,
+        host: usize,
+        options: &LinkOptions,
+    ) -> Result<Tap, LinkError> {
         if let Err(cause) = std::fs::metadata("/dev/net/tun") {
             return Err(LinkError::NoTunDevice { cause });
         }
@@ -60,15 +69,19 @@ impl Tap {
         let device = DeviceBuilder::new()
             .name(DEVICE)
             .layer(Layer::L2)
-            // Not before it is as it is to be: the kernel greets with packets of IPv6, which a change of the queue drops.
+            // Not before it is as it is to be: the kernel greets with packets of IPv6, which a
+            // change of the queue drops.
             .enable(false)
             .build_sync()
             .map_err(failed("making the device feros0 (a namespace can have one link)"))?;
         device.set_nonblocking(true).map_err(failed("reading without waiting"))?;
         device.set_mac_address(mac(host)).map_err(failed("setting the hardware address"))?;
         device.set_mtu(options.mtu).map_err(failed("setting the MTU"))?;
-        device.set_tx_queue_len(DEVICE_QUEUE_PACKETS).map_err(failed("setting the queue length"))?;
-        // Packets that nobody asked for would be counted. Where the kernel has no IPv6 there is nothing to switch off.
+        device
+            .set_tx_queue_len(DEVICE_QUEUE_PACKETS)
+            .map_err(failed("setting the queue length"))?;
+        // Packets that nobody asked for would be counted. Where the kernel has no IPv6 there is
+        // nothing to switch off.
         let _ = std::fs::write(format!("/proc/sys/net/ipv6/conf/{DEVICE}/disable_ipv6"), "1");
         let address = format!("{}/24", address(host));
         ip(&["address", "add", &address, "broadcast", "+", "dev", DEVICE])?;
@@ -77,7 +90,8 @@ impl Tap {
         if options.waiting_rate().is_some() {
             limit_sender(options)?;
         }
-        let statistics = File::open("/proc/thread-self/net/dev").map_err(failed("opening its statistics"))?;
+        let statistics =
+            File::open("/proc/thread-self/net/dev").map_err(failed("opening its statistics"))?;
         Ok(Tap { device, statistics, namespace })
     }
 
@@ -85,7 +99,11 @@ impl Tap {
     pub(crate) fn read(&self, buffer: &mut [u8]) -> std::io::Result<Option<usize>> {
         match self.device.recv(buffer) {
             Ok(length) => Ok(Some(length)),
-            Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => Ok(None),
+            Err(error)
+                if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) =>
+            {
+                Ok(None)
+            }
             Err(error) => Err(error),
         }
     }
@@ -121,7 +139,9 @@ impl Tap {
     pub(crate) fn dropped_before_reading(&self) -> u64 {
         let mut text = String::new();
         let mut statistics = &self.statistics;
-        if statistics.seek(SeekFrom::Start(0)).is_err() || statistics.read_to_string(&mut text).is_err() {
+        if statistics.seek(SeekFrom::Start(0)).is_err()
+            || statistics.read_to_string(&mut text).is_err()
+        {
             return 0; // the namespace is gone, and its devices with it
         }
         dropped_sending(&text, DEVICE).unwrap_or(0)
@@ -134,23 +154,28 @@ impl AsFd for Tap {
     }
 }
 
-/// From the text of /proc/net/dev: 8 numbers of receiving, then bytes, packets, errors and drops of sending.
+/// From the text of /proc/net/dev: 8 numbers of receiving, then bytes, packets, errors and drops of
+/// sending.
 fn dropped_sending(text: &str, device: &str) -> Option<u64> {
-    let numbers = text.lines().find_map(|line| line.trim_start().strip_prefix(device)?.strip_prefix(':'))?;
+    let numbers =
+        text.lines().find_map(|line| line.trim_start().strip_prefix(device)?.strip_prefix(':'))?;
     numbers.split_whitespace().nth(8 + 3)?.parse().ok()
 }
 
-/// Lets the kernel hand packets over no faster than the line takes them, counted as the line counts them.
+/// Lets the kernel hand packets over no faster than the line takes them, counted as the line counts
+/// them.
 fn limit_sender(options: &LinkOptions) -> Result<(), LinkError> {
     let Some(rate) = options.waiting_rate() else { return Ok(()) };
-    // Handed over at once: a quarter of a millisecond, or a few packets. It waits on our side of the device.
+    // Handed over at once: a quarter of a millisecond, or a few packets. It waits on our side of
+    // the device.
     let packet = u64::from(options.mtu) + (HEADER_BYTES as u64) + LINE_BYTES;
     let burst = (rate / 8 / 4000).max(3 * packet).to_string();
     let (rate, overhead) = (format!("{rate}bit"), LINE_BYTES.to_string());
     let least = (LEAST_FRAME_BYTES + LINE_BYTES).to_string();
     let limit = SENDERS_LIMIT_BYTES.to_string();
     let shape = [
-        "stab", "overhead", &overhead, "mpu", &least, "tbf", "rate", &rate, "burst", &burst, "limit", &limit,
+        "stab", "overhead", &overhead, "mpu", &least, "tbf", "rate", &rate, "burst", &burst,
+        "limit", &limit,
     ];
     let arguments = [&["qdisc", "replace", "dev", DEVICE, "root"][..], &shape].concat();
     run("tc", &arguments).map_err(|error| match error {

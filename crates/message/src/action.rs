@@ -1,4 +1,5 @@
-//! The trait that generated actions implement, with what generic code needs to build and open the derived messages.
+//! The trait that generated actions implement, with what generic code needs to build and open the
+//! derived messages.
 
 use crate::{Message, Service, TypeDescription, TypeHash};
 
@@ -7,8 +8,9 @@ pub type GoalId = [u8; 16];
 
 /// An action type, generated from an `.action` file. Never instantiated.
 ///
-/// On the wire an action is two services and a topic whose messages wrap goal, result and feedback; the functions
-/// here wrap and unwrap, so that code generic over actions needs to know no generated field.
+/// On the wire an action is two services and a topic whose messages wrap goal, result and feedback;
+/// the functions here wrap and unwrap, so that code generic over actions needs to know no generated
+/// field.
 pub trait Action: Send + Sync + 'static {
     /// What is asked for.
     type Goal: Message;
@@ -38,16 +40,26 @@ pub trait Action: Send + Sync + 'static {
     const TYPE_DESCRIPTION: &'static TypeDescription;
 
     /// Wraps a goal for sending.
-    fn send_goal_request(goal_id: GoalId, goal: Self::Goal) -> <Self::SendGoal as Service>::Request;
+    fn send_goal_request(goal_id: GoalId, goal: Self::Goal)
+    -> <Self::SendGoal as Service>::Request;
 
     /// Opens a received goal.
-    fn open_send_goal_request(request: <Self::SendGoal as Service>::Request) -> (GoalId, Self::Goal);
+    fn open_send_goal_request(
+        request: <Self::SendGoal as Service>::Request,
+    ) -> (GoalId, Self::Goal);
 
     /// Answers a goal; `sec` and `nanosec` are the time of acceptance.
-    fn send_goal_response(accepted: bool, sec: i32, nanosec: u32) -> <Self::SendGoal as Service>::Response;
+    fn send_goal_response(
+        accepted: bool,
+        sec: i32,
+        nanosec: u32,
+    ) -> <Self::SendGoal as Service>::Response;
 
-    /// Opens the answer to a goal: whether it was accepted, and the seconds and nanoseconds of that time.
-    fn open_send_goal_response(response: &<Self::SendGoal as Service>::Response) -> (bool, i32, u32);
+    /// Opens the answer to a goal: whether it was accepted, and the seconds and nanoseconds of that
+    /// time.
+    fn open_send_goal_response(
+        response: &<Self::SendGoal as Service>::Response,
+    ) -> (bool, i32, u32);
 
     /// Asks for the result of a goal.
     fn get_result_request(goal_id: GoalId) -> <Self::GetResult as Service>::Request;
@@ -56,10 +68,15 @@ pub trait Action: Send + Sync + 'static {
     fn open_get_result_request(request: &<Self::GetResult as Service>::Request) -> GoalId;
 
     /// Wraps a result; `status` is one of the constants of `action_msgs/GoalStatus`.
-    fn get_result_response(status: i8, result: Self::Result) -> <Self::GetResult as Service>::Response;
+    fn get_result_response(
+        status: i8,
+        result: Self::Result,
+    ) -> <Self::GetResult as Service>::Response;
 
     /// Opens a result: its status and the result.
-    fn open_get_result_response(response: <Self::GetResult as Service>::Response) -> (i8, Self::Result);
+    fn open_get_result_response(
+        response: <Self::GetResult as Service>::Response,
+    ) -> (i8, Self::Result);
 
     /// Wraps feedback for publishing.
     fn feedback_message(goal_id: GoalId, feedback: Self::Feedback) -> Self::FeedbackMessage;

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 /// One struct of an interface: its fields, and the structs that they refer to.
 ///
-/// Generated for every interface as a constant in static memory: nothing is built when the program starts.
+/// Generated for every interface as a constant in static memory: nothing is built when the program
+/// starts.
 #[derive(Debug, PartialEq, Eq)]
 pub struct TypeDescription {
     /// The full name, for example `std_msgs/msg/String`.

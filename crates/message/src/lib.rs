@@ -1,7 +1,9 @@
-//! What messages, services and actions are: the traits that generated types implement, the descriptions and hashes of
-//! their types, and dynamic messages whose type is known only at run time.
+//! What messages, services and actions are: the traits that generated types implement, the
+//! descriptions and hashes of their types, and dynamic messages whose type is known only at run
+//! time.
 //!
-//! Everything above the wire is generic over [`Message`], [`Service`] and [`Action`]; everything below it sees bytes.
+//! Everything above the wire is generic over [`Message`], [`Service`] and [`Action`]; everything
+//! below it sees bytes.
 
 mod action;
 mod description;
@@ -10,8 +12,9 @@ mod traits;
 
 pub use feros_cdr as cdr;
 pub use feros_cdr::{
-    Build, BuildError, Decode, DecodeError, Encode, EncodeError, PrimitiveSlice, SequenceMut, SequenceView,
-    View, WString, WStringView, build, encode_into, encoded_size, fields, from_bytes, shaped_size, to_vec,
+    Build, BuildError, Decode, DecodeError, Encode, EncodeError, PrimitiveSlice, SequenceMut,
+    SequenceView, View, WString, WStringView, build, encode_into, encoded_size, fields, from_bytes,
+    shaped_size, to_vec,
 };
 pub use feros_interface::{TypeHash, TypeHashError};
 
@@ -19,7 +22,8 @@ pub use action::{Action, GoalId};
 pub use description::{FieldDescription, TypeDescription};
 pub use traits::{Message, Service, view};
 
-/// Includes the types that `feros_codegen::Generator` made in the build script of the calling crate.
+/// Includes the types that `feros_codegen::Generator` made in the build script of the calling
+/// crate.
 ///
 /// They appear as modules by package and kind: `my_msgs::msg::Pose`, `my_msgs::srv::Reset`.
 #[macro_export]

@@ -8,8 +8,8 @@ use crate::{TypeDescription, TypeHash};
 
 /// A message type, generated from a `.msg` file or from a part of a service or action.
 ///
-/// The owned struct has all fields public; its `Default` holds the defaults that the definition declares.
-/// [`View`](Self::View) reads a received message in place, [`Build`] writes one in place.
+/// The owned struct has all fields public; its `Default` holds the defaults that the definition
+/// declares. [`View`](Self::View) reads a received message in place, [`Build`] writes one in place.
 pub trait Message:
     Encode + Decode + Build + Default + Clone + Debug + PartialEq + Send + Sync + 'static
 {

@@ -4,8 +4,8 @@
 use feros_interface::{Interface, InterfaceSet, TypeName, parse_message, shipped};
 use feros_message::cdr::ByteOrder;
 use feros_message::dynamic::{
-    Array, DynamicMessage, DynamicType, DynamicTypeError, InputErrorKind, PathError, PrintOptions, Value,
-    ValueRef,
+    Array, DynamicMessage, DynamicType, DynamicTypeError, InputErrorKind, PathError, PrintOptions,
+    Value, ValueRef,
 };
 
 const ALL: PrintOptions =
@@ -47,7 +47,10 @@ fn samples_of_stock_ros_2_decode_and_encode() {
         assert!(encoded.len() <= sample.len(), "{name}");
         for (at, (ours, theirs)) in encoded.iter().zip(&sample).enumerate() {
             // Stock leaves garbage in padding, where we write zero.
-            assert!(ours == theirs || *ours == 0, "{name}: byte {at} is {ours:#x}, not {theirs:#x}");
+            assert!(
+                ours == theirs || *ours == 0,
+                "{name}: byte {at} is {ours:#x}, not {theirs:#x}"
+            );
         }
         assert_eq!(ty.decode(&encoded).unwrap().to_json(&ALL), message.to_json(&ALL));
 
@@ -56,7 +59,11 @@ fn samples_of_stock_ros_2_decode_and_encode() {
         let from_yaml = DynamicMessage::from_yaml(&ty, &message.to_yaml(&ALL)).unwrap();
         assert_eq!(from_yaml.to_cdr().unwrap(), encoded, "{name}:\n{}", message.to_yaml(&ALL));
         let flow = message.to_yaml(&PrintOptions { flow_style: true, ..ALL });
-        assert_eq!(DynamicMessage::from_yaml(&ty, &flow).unwrap().to_cdr().unwrap(), encoded, "{flow}");
+        assert_eq!(
+            DynamicMessage::from_yaml(&ty, &flow).unwrap().to_cdr().unwrap(),
+            encoded,
+            "{flow}"
+        );
         let big_endian = message.to_cdr_in(ByteOrder::Big).unwrap();
         assert_eq!(ty.decode(&big_endian).unwrap().to_cdr().unwrap(), encoded, "{name}");
         compared += 1;
@@ -83,8 +90,10 @@ fn defaults_are_those_of_stock_ros_2() {
 
 #[test]
 fn yaml_is_written_as_pyyaml_does() {
-    let golden: serde_json::Value = serde_json::from_str(include_str!("golden/dynamic_yaml.json")).unwrap();
-    let (string, strings, float) = (probe("string data"), probe("string[] strings"), probe("float64 data"));
+    let golden: serde_json::Value =
+        serde_json::from_str(include_str!("golden/dynamic_yaml.json")).unwrap();
+    let (string, strings, float) =
+        (probe("string data"), probe("string[] strings"), probe("float64 data"));
     let flow = PrintOptions { flow_style: true, ..ALL };
     let rows = golden["texts"].as_array().unwrap();
     assert!(rows.len() > 700);
@@ -95,9 +104,14 @@ fn yaml_is_written_as_pyyaml_does() {
         assert_eq!(message.to_yaml(&ALL), row["block"].as_str().unwrap(), "{text:?}");
         assert_eq!(message.to_yaml(&flow), row["flow"].as_str().unwrap(), "{text:?}");
         let mut list = strings.default_message();
-        list.set("strings", Value::Array(Array::String(vec![text.to_owned(), "-".to_owned()]))).unwrap();
+        list.set("strings", Value::Array(Array::String(vec![text.to_owned(), "-".to_owned()])))
+            .unwrap();
         assert_eq!(list.to_yaml(&ALL), row["items"].as_str().unwrap(), "{text:?}");
-        assert_eq!(DynamicMessage::from_yaml(&strings, &list.to_yaml(&ALL)).unwrap(), list, "{text:?}");
+        assert_eq!(
+            DynamicMessage::from_yaml(&strings, &list.to_yaml(&ALL)).unwrap(),
+            list,
+            "{text:?}"
+        );
     }
     for row in golden["floats"].as_array().unwrap() {
         let block = row["block"].as_str().unwrap();
@@ -109,9 +123,11 @@ fn yaml_is_written_as_pyyaml_does() {
 #[test]
 fn structures_are_indented_as_pyyaml_does() {
     let nested = [("Inner", "int32 a\nint32[] list\nEmpty nothing"), ("Empty", "")];
-    let ty = probe_with(&nested, "Inner one\nInner[] many\nEmpty[2] empties\nuint8[] none").unwrap();
+    let ty =
+        probe_with(&nested, "Inner one\nInner[] many\nEmpty[2] empties\nuint8[] none").unwrap();
     let message =
-        DynamicMessage::from_yaml(&ty, "{one: {list: [1, 2]}, many: [{a: 1, list: [3]}, {}]}").unwrap();
+        DynamicMessage::from_yaml(&ty, "{one: {list: [1, 2]}, many: [{a: 1, list: [3]}, {}]}")
+            .unwrap();
     let expected = "\
 one:
   a: 0
@@ -155,7 +171,9 @@ fn long_values_are_cut_as_asked() {
     .unwrap();
     let cut = message.to_yaml(&PrintOptions { truncate_length: Some(2), ..ALL });
     assert!(
-        cut.starts_with("data:\n- 1\n- 2\n- '...'\nfixed:\n- 0.0\n- 0.0\n- '...'\nwords:\n- aä...\n"),
+        cut.starts_with(
+            "data:\n- 1\n- 2\n- '...'\nfixed:\n- 0.0\n- 0.0\n- '...'\nwords:\n- aä...\n"
+        ),
         "{cut}"
     );
     assert!(cut.ends_with("text: ab...\none: \"\\a\"\n"), "{cut}");
@@ -180,7 +198,8 @@ fn partial_input_keeps_defaults() {
     for text in ["", "{}", "~", "uint8_value:", "# nothing"] {
         assert_eq!(DynamicMessage::from_yaml(&ty, text).unwrap(), ty.default_message(), "{text}");
     }
-    let message = DynamicMessage::from_json(&ty, r#"{"uint8_value": 3, "int8_value": null}"#).unwrap();
+    let message =
+        DynamicMessage::from_json(&ty, r#"{"uint8_value": 3, "int8_value": null}"#).unwrap();
     assert_eq!(message.get("uint8_value"), Some(&Value::U8(3)));
     assert_eq!(message.get("int8_value"), Some(&Value::I8(-50)));
 }
@@ -209,11 +228,17 @@ fn wrong_input_names_place_field_expectation_and_what_came() {
         ("small: [1]", "field `small`: expected int8, got a list of 1"),
         ("short: abcd", "field `short`: expected at most 3 bytes, this has 4, got `abcd`"),
         ("flag: maybe", "field `flag`: expected bool (true or false), got `maybe`"),
-        ("pair: [1, 2, 3]", "field `pair`: expected int32[2] (exactly 2 elements), got a list of 3"),
+        (
+            "pair: [1, 2, 3]",
+            "field `pair`: expected int32[2] (exactly 2 elements), got a list of 3",
+        ),
         ("few: [1, 2]", "field `few`: expected uint8[<=1] (at most 1 elements), got a list of 2"),
         ("few: 1", "field `few`: expected uint8[<=1] (a list, such as [1, 2]), got `1`"),
         ("pair: [1, a]", "field `pair[1]`: expected int32 (a whole number"),
-        ("header:\n  stamp:\n    sec: x", "line 3, column 10: field `header.stamp.sec`: expected int32"),
+        (
+            "header:\n  stamp:\n    sec: x",
+            "line 3, column 10: field `header.stamp.sec`: expected int32",
+        ),
         (
             "header: 5",
             "field `header`: expected a mapping with the fields of std_msgs/msg/Header (`stamp`, `frame_id`)",
@@ -230,7 +255,8 @@ fn wrong_input_names_place_field_expectation_and_what_came() {
         let error = DynamicMessage::from_yaml(&ty, text).unwrap_err().to_string();
         assert!(error.contains(message), "{text:?} gave {error:?}, not {message:?}");
     }
-    let error = DynamicMessage::from_json(&ty, r#"{"header": {"stamp": {"sec": 1.5}}}"#).unwrap_err();
+    let error =
+        DynamicMessage::from_json(&ty, r#"{"header": {"stamp": {"sec": 1.5}}}"#).unwrap_err();
     assert_eq!(error.path(), "header.stamp.sec");
     assert!(matches!(error.kind(), InputErrorKind::WrongType { given, .. } if given == "`1.5`"));
     let error = DynamicMessage::from_json(&ty, "{").unwrap_err().to_string();
@@ -248,8 +274,14 @@ fn stamps_are_set_when_sent() {
     let (mut message, stamps) = DynamicMessage::from_yaml_with_stamps(&ty, text).unwrap();
     assert!(!stamps.is_empty());
     stamps.set(&mut message, 7, 8);
-    for (path, sec) in [("header.stamp", 7), ("poses[1].header.stamp", 7), ("poses[0].header.stamp", 0)] {
-        assert_eq!(message.select(&format!("{path}.sec")).unwrap().value(), ValueRef::I32(sec), "{path}");
+    for (path, sec) in
+        [("header.stamp", 7), ("poses[1].header.stamp", 7), ("poses[0].header.stamp", 0)]
+    {
+        assert_eq!(
+            message.select(&format!("{path}.sec")).unwrap().value(),
+            ValueRef::I32(sec),
+            "{path}"
+        );
     }
     let (_, none) = DynamicMessage::from_yaml_with_stamps(&ty, "{}").unwrap();
     assert!(none.is_empty());
@@ -316,7 +348,8 @@ fn fields_take_only_what_fits() {
 fn hostile_samples_are_refused_with_the_field() {
     let nested = [("Item", "string name"), ("Empty", "")];
     let ty =
-        probe_with(&nested, "Item[] items\nEmpty[] empties\nfloat64[] numbers\nstring<=2 short").unwrap();
+        probe_with(&nested, "Item[] items\nEmpty[] empties\nfloat64[] numbers\nstring<=2 short")
+            .unwrap();
     let decode = |body: &[u8]| {
         let error = ty.decode(&[&[0, 1, 0, 0], body].concat()).unwrap_err();
         (error.path(), error.to_string())
@@ -337,8 +370,11 @@ fn hostile_samples_are_refused_with_the_field() {
         assert_eq!(ty.decode(sample).unwrap_err().path(), "");
     }
     // Every proper prefix of a good sample is refused.
-    let good = DynamicMessage::from_yaml(&ty, "{items: [{name: a}], empties: [{}], numbers: [1], short: b}")
-        .unwrap();
+    let good = DynamicMessage::from_yaml(
+        &ty,
+        "{items: [{name: a}], empties: [{}], numbers: [1], short: b}",
+    )
+    .unwrap();
     let sample = good.to_cdr().unwrap();
     assert_eq!(ty.decode(&sample).unwrap(), good);
     assert_eq!(ty.decode(&[&sample[..], &[9; 3]].concat()).unwrap(), good, "padding is ignored");
@@ -357,11 +393,13 @@ fn a_nul_in_a_text_is_refused_with_the_field() {
 
 #[test]
 fn types_that_cannot_be_handled_are_refused() {
-    let resolve =
-        |name: &str| DynamicType::resolve(shipped(), &name.parse().unwrap()).unwrap_err().to_string();
+    let resolve = |name: &str| {
+        DynamicType::resolve(shipped(), &name.parse().unwrap()).unwrap_err().to_string()
+    };
     assert!(
-        resolve("std_srvs/srv/SetBool")
-            .contains("is no message: name one of its parts, such as `std_srvs/srv/SetBool_Request`")
+        resolve("std_srvs/srv/SetBool").contains(
+            "is no message: name one of its parts, such as `std_srvs/srv/SetBool_Request`"
+        )
     );
     assert!(resolve("std_msgs/msg/Strin").contains("did you mean `std_msgs/msg/String`"));
     // Arrays of arrays of arrays: 64 bytes of definition, 4 G elements of message.
@@ -370,7 +408,10 @@ fn types_that_cannot_be_handled_are_refused() {
         probe_with(&nested, "A a"),
         Err(DynamicTypeError::TooLarge { bytes: 4_000_000_000, .. })
     ));
-    assert!(matches!(probe_with(&[], "uint64[4294967295] a"), Err(DynamicTypeError::TooLarge { .. })));
+    assert!(matches!(
+        probe_with(&[], "uint64[4294967295] a"),
+        Err(DynamicTypeError::TooLarge { .. })
+    ));
     assert!(matches!(probe_with(&[], "Probe[] a"), Err(DynamicTypeError::Resolve(_))));
 }
 

@@ -1,4 +1,5 @@
-//! Encoding, decoding, viewing and building beside a bare copy of the same bytes, which is the floor.
+//! Encoding, decoding, viewing and building beside a bare copy of the same bytes, which is the
+//! floor.
 #![allow(clippy::unwrap_used, missing_docs)]
 
 use std::hint::black_box;
@@ -34,11 +35,18 @@ fn cloud(len: usize) -> PointCloud2 {
 }
 
 fn twist() -> Twist {
-    Twist { linear: Vector3 { x: 1.0, y: 2.0, z: 3.0 }, angular: Vector3 { x: 4.0, y: 5.0, z: 6.0 } }
+    Twist {
+        linear: Vector3 { x: 1.0, y: 2.0, z: 3.0 },
+        angular: Vector3 { x: 4.0, y: 5.0, z: 6.0 },
+    }
 }
 
 fn marker() -> Marker {
-    Marker { header: header(), points: vec![Point { x: 1.0, y: 2.0, z: 3.0 }; 1000], ..Marker::default() }
+    Marker {
+        header: header(),
+        points: vec![Point { x: 1.0, y: 2.0, z: 3.0 }; 1000],
+        ..Marker::default()
+    }
 }
 
 fn path() -> Path {
@@ -74,7 +82,8 @@ fn measure<M: Message>(criterion: &mut Criterion, name: &str, message: &M) {
     group.finish();
 }
 
-/// Laying a message out, and handing out its fields, without the data: what a loan costs beside filling it.
+/// Laying a message out, and handing out its fields, without the data: what a loan costs beside
+/// filling it.
 fn measure_builder<M: Message>(criterion: &mut Criterion, name: &str, shape: &M::Shape<'_>) {
     let size = shaped_size::<M>(shape).unwrap();
     let mut memory = vec![0u8; size + 8];
@@ -101,7 +110,11 @@ fn builders(criterion: &mut Criterion) {
     }
     let fields = ["x", "y", "z", "intensity"].map(|name| PointFieldShape { name });
     for (name, data) in [("cloud_64kb", 64 << 10), ("cloud_4mb", 4 << 20)] {
-        measure_builder::<PointCloud2>(criterion, name, &PointCloud2Shape { header, fields: &fields, data });
+        measure_builder::<PointCloud2>(
+            criterion,
+            name,
+            &PointCloud2Shape { header, fields: &fields, data },
+        );
     }
     measure_builder::<Twist>(criterion, "twist", &());
     let shape = MarkerShape { header, points: 1000, ..MarkerShape::default() };
@@ -111,7 +124,8 @@ fn builders(criterion: &mut Criterion) {
     let start = memory[4..].as_ptr().align_offset(8);
     criterion.bench_function("marker_1000_points/build and set", |bencher| {
         bencher.iter(|| {
-            let mut marker = build::<Marker>(black_box(&shape), black_box(&mut memory[start..])).unwrap();
+            let mut marker =
+                build::<Marker>(black_box(&shape), black_box(&mut memory[start..])).unwrap();
             for (mut to, from) in marker.points.iter_mut().zip(&points) {
                 to.set(from);
             }

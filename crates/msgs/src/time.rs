@@ -1,4 +1,5 @@
-//! Times and durations between the messages that carry them and the numbers that programs compute with.
+//! Times and durations between the messages that carry them and the numbers that programs compute
+//! with.
 
 use crate::builtin_interfaces::msg::{Duration, Time};
 
@@ -7,9 +8,9 @@ const NANOS_PER_SECOND: i64 = 1_000_000_000;
 macro_rules! seconds_and_nanoseconds {
     ($type:ty) => {
         impl $type {
-            /// From a number of nanoseconds, which may be negative; `nanosec` is then below a second and counts
-            /// forward, as ROS 2 wants it. What lies beyond the 32-bit seconds of the message (68 years) is cut to
-            /// its least or greatest value.
+            /// From a number of nanoseconds, which may be negative; `nanosec` is then below a
+            /// second and counts forward, as ROS 2 wants it. What lies beyond the 32-bit seconds of
+            /// the message (68 years) is cut to its least or greatest value.
             #[must_use]
             pub fn from_nanos(nanos: i64) -> Self {
                 match i32::try_from(nanos.div_euclid(NANOS_PER_SECOND)) {
@@ -20,7 +21,8 @@ macro_rules! seconds_and_nanoseconds {
                 }
             }
 
-            /// The number of nanoseconds. Any content has one: a `nanosec` of a second or more counts as it is.
+            /// The number of nanoseconds. Any content has one: a `nanosec` of a second or more
+            /// counts as it is.
             #[must_use]
             pub fn to_nanos(&self) -> i64 {
                 i64::from(self.sec) * NANOS_PER_SECOND + i64::from(self.nanosec)
@@ -41,7 +43,9 @@ impl From<std::time::Duration> for Duration {
 
 /// A duration of ROS that is negative, which the standard library's cannot be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("the duration is negative ({nanos} ns) where only a length of time makes sense: check its sign")]
+#[error(
+    "the duration is negative ({nanos} ns) where only a length of time makes sense: check its sign"
+)]
 pub struct NegativeDuration {
     /// Its nanoseconds.
     pub nanos: i64,
@@ -56,12 +60,15 @@ impl TryFrom<&Duration> for std::time::Duration {
     }
 }
 
-/// Times before 1970 have negative seconds; what the message cannot carry is cut, as [`Time::from_nanos`].
+/// Times before 1970 have negative seconds; what the message cannot carry is cut, as
+/// [`Time::from_nanos`].
 impl From<std::time::SystemTime> for Time {
     fn from(time: std::time::SystemTime) -> Self {
         let nanos = match time.duration_since(std::time::UNIX_EPOCH) {
             Ok(since) => i64::try_from(since.as_nanos()).unwrap_or(i64::MAX),
-            Err(before) => i64::try_from(before.duration().as_nanos()).map_or(i64::MIN, |nanos| -nanos),
+            Err(before) => {
+                i64::try_from(before.duration().as_nanos()).map_or(i64::MIN, |nanos| -nanos)
+            }
         };
         Self::from_nanos(nanos)
     }
@@ -84,7 +91,10 @@ mod tests {
     #[test]
     fn negative_times_count_nanoseconds_forward() {
         assert_eq!(Time::from_nanos(-1), Time { sec: -1, nanosec: 999_999_999 });
-        assert_eq!(Duration::from_nanos(-1_500_000_000), Duration { sec: -2, nanosec: 500_000_000 });
+        assert_eq!(
+            Duration::from_nanos(-1_500_000_000),
+            Duration { sec: -2, nanosec: 500_000_000 }
+        );
         assert_eq!(Time { sec: -1, nanosec: 999_999_999 }.to_nanos(), -1);
     }
 
@@ -99,7 +109,9 @@ mod tests {
 
     #[test]
     fn every_whole_message_survives_the_round_trip() {
-        for nanos in [0, 1, -1, 999_999_999, 1_000_000_000, -1_000_000_000, 1_700_000_000_123_456_789] {
+        for nanos in
+            [0, 1, -1, 999_999_999, 1_000_000_000, -1_000_000_000, 1_700_000_000_123_456_789]
+        {
             assert_eq!(Time::from_nanos(nanos).to_nanos(), nanos);
             let time = Time::from_nanos(nanos);
             assert_eq!(Time::from(SystemTime::from(&time)), time);

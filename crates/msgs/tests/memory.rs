@@ -1,10 +1,12 @@
-//! What reading and writing allocate: nothing for encoding, building and views, no more than the sample is worth for
-//! hostile input.
+//! What reading and writing allocate: nothing for encoding, building and views, no more than the
+//! sample is worth for hostile input.
 //!
 //! One test only, because the allocator counts for the whole process.
 #![allow(clippy::unwrap_used)]
 
-use feros_message::{build, encode_into, encoded_size, fields, from_bytes, shaped_size, to_vec, view};
+use feros_message::{
+    build, encode_into, encoded_size, fields, from_bytes, shaped_size, to_vec, view,
+};
 use feros_msgs::sensor_msgs::msg::{Image, ImageShape, PointCloud2, PointField};
 use feros_msgs::test_msgs::msg::UnboundedSequences;
 use peak_alloc::PeakAlloc;
@@ -26,7 +28,11 @@ fn memory_is_taken_for_what_is_kept_and_not_for_what_is_claimed() {
     let image = Image { encoding: "rgb8".into(), data: vec![7; LEN], ..Image::default() };
     let size = encoded_size(&image);
     let mut bytes = vec![0; size];
-    assert_eq!(peak_bytes(|| assert_eq!(encode_into(&image, &mut bytes), Ok(size))), 0, "encoding allocates");
+    assert_eq!(
+        peak_bytes(|| assert_eq!(encode_into(&image, &mut bytes), Ok(size))),
+        0,
+        "encoding allocates"
+    );
     assert_eq!(
         peak_bytes(|| assert_eq!(view::<Image>(&bytes).unwrap().data.len(), LEN)),
         0,
@@ -69,7 +75,8 @@ fn memory_is_taken_for_what_is_kept_and_not_for_what_is_claimed() {
         assert!(taken <= cloud.len(), "{taken} bytes were taken for a sample of {}", cloud.len());
     }
 
-    // Elements are larger in memory than on the wire; that must not multiply what is reserved in advance.
+    // Elements are larger in memory than on the wire; that must not multiply what is reserved in
+    // advance.
     let mut zeros = to_vec(&UnboundedSequences::default()).unwrap();
     zeros.resize(1 << 20, 0);
     for start in (4..200).step_by(4) {

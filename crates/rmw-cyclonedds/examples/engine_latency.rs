@@ -1,7 +1,9 @@
-//! One-way latency of the bare engine between two processes of this host, and what an idle session costs.
+//! One-way latency of the bare engine between two processes of this host, and what an idle session
+//! costs.
 //!
-//! `cargo run --release -p feros-rmw-cyclonedds --example engine_latency` starts its own second process. Options go by
-//! environment: `ROS_DOMAIN_ID`, `CYCLONEDDS_URI`, and `SAMPLES` (per size, 200 by default).
+//! `cargo run --release -p feros-rmw-cyclonedds --example engine_latency` starts its own second
+//! process. Options go by environment: `ROS_DOMAIN_ID`, `CYCLONEDDS_URI`, and `SAMPLES` (per size,
+//! 200 by default).
 #![allow(clippy::unwrap_used, reason = "an example stops when something fails")]
 
 use std::sync::{Arc, Condvar, Mutex};
@@ -138,7 +140,8 @@ fn receive() {
     }
     println!("{:>10} {:>8} {:>9} {:>9} {:>9}", "bytes", "received", "p50 us", "p90 us", "p99 us");
     for size in SIZES {
-        let mut of_size: Vec<_> = latencies.iter().filter(|(s, _)| *s == size).map(|(_, n)| *n).collect();
+        let mut of_size: Vec<_> =
+            latencies.iter().filter(|(s, _)| *s == size).map(|(_, n)| *n).collect();
         of_size.sort_unstable();
         if of_size.is_empty() {
             println!("{size:>10} {:>8}", 0);
@@ -160,7 +163,9 @@ fn idle() {
     let switches = || {
         let tasks = std::fs::read_dir("/proc/self/task").into_iter().flatten().flatten();
         tasks
-            .map(|task| field(&task.path().join("status").to_string_lossy(), "voluntary_ctxt_switches:"))
+            .map(|task| {
+                field(&task.path().join("status").to_string_lossy(), "voluntary_ctxt_switches:")
+            })
             .sum::<u64>()
     };
     std::thread::sleep(Duration::from_secs(2));
@@ -175,7 +180,8 @@ fn idle() {
     );
     for task in std::fs::read_dir("/proc/self/task").into_iter().flatten().flatten() {
         let name = std::fs::read_to_string(task.path().join("comm")).unwrap_or_default();
-        let count = field(&task.path().join("status").to_string_lossy(), "voluntary_ctxt_switches:");
+        let count =
+            field(&task.path().join("status").to_string_lossy(), "voluntary_ctxt_switches:");
         println!("  {:<16} {count} wake-ups since its start", name.trim());
     }
 }

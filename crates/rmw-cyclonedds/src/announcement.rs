@@ -22,7 +22,8 @@ impl Announced {
         EndpointData { type_hash: self.type_hash, announcement, ..EndpointData::default() }.encode()
     }
 
-    /// Announces another text. The engine writes the endpoint's discovery data again, and others update theirs.
+    /// Announces another text. The engine writes the endpoint's discovery data again, and others
+    /// update theirs.
     pub(crate) fn change(
         &self,
         entity: &Entity,
@@ -30,7 +31,8 @@ impl Announced {
         announcement: &str,
     ) -> Result<(), AnnounceError> {
         let topic = || topic.to_owned();
-        check_announcement(announcement).map_err(|reason| AnnounceError::Text { topic: topic(), reason })?;
+        check_announcement(announcement)
+            .map_err(|reason| AnnounceError::Text { topic: topic(), reason })?;
         entity
             .set_user_data(&self.user_data(announcement))
             .map_err(|code| AnnounceError::Engine { topic: topic(), code: code.to_string() })

@@ -1,5 +1,6 @@
-//! Clients of services. A client speaks the mapping of the servers that it sees: `serviceid=` in the USER_DATA of the
-//! request's reader means the payload header, else the identity travels in inline QoS.
+//! Clients of services. A client speaks the mapping of the servers that it sees: `serviceid=` in
+//! the USER_DATA of the request's reader means the payload header, else the identity travels in
+//! inline QoS.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -7,22 +8,24 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use feros_cyclonedds_sys as sys;
 use feros_rmw::engine::Fill;
 use feros_rmw::{
-    Client, ClientOptions, CreateEndpointError, Gid, PublishError, QosProfile, Sample, ServiceMapping, Stamp,
-    TakeError,
+    Client, ClientOptions, CreateEndpointError, Gid, PublishError, QosProfile, Sample,
+    ServiceMapping, Stamp, TakeError,
 };
 
 use crate::endpoint::{Reader, Wakes, Writer};
 use crate::matches::{MatchCache, Matches, with_data};
 use crate::qos::Qos;
 use crate::sample::{
-    ENCAPSULATION_BYTES, SERVICE_HEADER_BYTES, SampleRef, lend, message_info, without_service_header,
+    ENCAPSULATION_BYTES, SERVICE_HEADER_BYTES, SampleRef, lend, message_info,
+    without_service_header,
 };
 use crate::service::{ServiceNames, pair_id, write_service_header};
 use crate::session::{NodeMember, Shared};
 use crate::sync::Mutex;
 use feros_rmw::dds::user_data::EndpointData;
 
-/// The sequence number in the identity that a request carries: its own number is the server's to see (SEQUENCENUMBER_UNKNOWN).
+/// The sequence number in the identity that a request carries: its own number is the server's to
+/// see (SEQUENCENUMBER_UNKNOWN).
 const UNKNOWN_SEQUENCE_NUMBER: i64 = -1 << 32;
 
 pub(crate) struct CycloneClient {
@@ -50,15 +53,21 @@ impl CycloneClient {
     ) -> Result<Self, CreateEndpointError> {
         let names = ServiceNames::new(options.service, options.type_name)?;
         let id = pair_id(shared);
-        let client_id = (options.force_mapping == Some(ServiceMapping::PayloadHeader)).then_some(id);
-        let data = |type_hash| EndpointData { type_hash, client_id, ..EndpointData::default() }.encode();
+        let client_id =
+            (options.force_mapping == Some(ServiceMapping::PayloadHeader)).then_some(id);
+        let data =
+            |type_hash| EndpointData { type_hash, client_id, ..EndpointData::default() }.encode();
         let on_match = Some(options.on_response.clone());
         // Before the writer, so that whoever is asked can answer.
         let replies = Reader::new(
             &shared.participant,
             names.reply,
             &Qos::reader(&qos, &data(options.response_hash), false),
-            Wakes { on_data: Some(options.on_response), on_match: on_match.clone(), ..Wakes::default() },
+            Wakes {
+                on_data: Some(options.on_response),
+                on_match: on_match.clone(),
+                ..Wakes::default()
+            },
         )?;
         let requests = Writer::new(
             &shared.participant,
@@ -66,8 +75,12 @@ impl CycloneClient {
             &Qos::writer(&qos, &data(options.request_hash)),
             Wakes { on_match, ..Wakes::default() },
         )?;
-        let member =
-            shared.join_node(options.node, options.service, vec![replies.gid], vec![requests.gid])?;
+        let member = shared.join_node(
+            options.node,
+            options.service,
+            vec![replies.gid],
+            vec![requests.gid],
+        )?;
         Ok(Self {
             _member: member,
             requests,
@@ -84,7 +97,8 @@ impl CycloneClient {
     }
 
     fn servers(&self) -> Matches {
-        self.request_readers.get(&self.requests.watched.match_generation, || self.requests.matched(with_data))
+        self.request_readers
+            .get(&self.requests.watched.match_generation, || self.requests.matched(with_data))
     }
 
     fn mapping(&self) -> Result<ServiceMapping, PublishError> {
@@ -105,10 +119,14 @@ impl CycloneClient {
     fn response(&self, sample: SampleRef) -> Option<(i64, Sample)> {
         let info = sample.info();
         if info.has_related {
-            let ours = info.related.guid == self.replies.gid.0 || info.related.guid == self.requests.gid.0;
-            return ours.then(|| (info.related.sequence_number, lend(sample, self.replies.participant.gid)));
+            let ours =
+                info.related.guid == self.replies.gid.0 || info.related.guid == self.requests.gid.0;
+            return ours.then(|| {
+                (info.related.sequence_number, lend(sample, self.replies.participant.gid))
+            });
         }
-        let header = sample.bytes().get(ENCAPSULATION_BYTES..ENCAPSULATION_BYTES + SERVICE_HEADER_BYTES);
+        let header =
+            sample.bytes().get(ENCAPSULATION_BYTES..ENCAPSULATION_BYTES + SERVICE_HEADER_BYTES);
         let Some((guid, number)) = header.and_then(|header| header.split_first_chunk::<8>()) else {
             self.refused.fetch_add(1, Ordering::Relaxed);
             return None;
@@ -122,7 +140,8 @@ impl CycloneClient {
     }
 }
 
-/// Random enough to differ between the clients of a service: what stock ROS 2 puts there is a local handle.
+/// Random enough to differ between the clients of a service: what stock ROS 2 puts there is a local
+/// handle.
 fn header_guid(id: &[u8; 16]) -> [u8; 8] {
     use std::hash::{BuildHasher, RandomState};
     RandomState::new().hash_one(id).to_le_bytes()
@@ -156,7 +175,8 @@ impl Client for CycloneClient {
     fn send_request(&self, size_bytes: usize, fill: Fill<'_>) -> Result<i64, PublishError> {
         let now = Stamp::now();
         let mapping = self.mapping()?;
-        let offset = if mapping == ServiceMapping::PayloadHeader { SERVICE_HEADER_BYTES } else { 0 };
+        let offset =
+            if mapping == ServiceMapping::PayloadHeader { SERVICE_HEADER_BYTES } else { 0 };
         let mut sample = self.requests.fill(size_bytes, offset, fill)?;
         let mut next_number = self.next_number.lock();
         match mapping {

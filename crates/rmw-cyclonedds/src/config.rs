@@ -1,8 +1,10 @@
-//! The engine's configuration, made from what the session wants and from the interfaces of this host, so that no user has
-//! to write one. What a user wrote all the same (`CYCLONEDDS_URI`) is appended and wins.
+//! The engine's configuration, made from what the session wants and from the interfaces of this
+//! host, so that no user has to write one. What a user wrote all the same (`CYCLONEDDS_URI`) is
+//! appended and wins.
 //!
-//! Sizes: on loopback nothing is lost on the way, so fragments and datagrams are as large as UDP allows; on a real network
-//! both stay within an Ethernet MTU, because losing one IP fragment of a 64 KB datagram loses all of it.
+//! Sizes: on loopback nothing is lost on the way, so fragments and datagrams are as large as UDP
+//! allows; on a real network both stay within an Ethernet MTU, because losing one IP fragment of a
+//! 64 KB datagram loses all of it.
 
 use std::ffi::{CStr, c_char, c_void};
 use std::fmt::Write;
@@ -35,9 +37,11 @@ pub fn interfaces() -> Vec<Interface> {
         multicast: bool,
         arg: *mut c_void,
     ) {
-        // SAFETY: the shim passes two strings that live during the call, and `arg` is the vector below.
-        let (list, name, address) =
-            unsafe { (&mut *arg.cast::<Vec<Interface>>(), CStr::from_ptr(name), CStr::from_ptr(address)) };
+        // SAFETY: the shim passes two strings that live during the call, and `arg` is the vector
+        // below.
+        let (list, name, address) = unsafe {
+            (&mut *arg.cast::<Vec<Interface>>(), CStr::from_ptr(name), CStr::from_ptr(address))
+        };
         list.push(Interface {
             name: name.to_string_lossy().into_owned(),
             address: address.to_string_lossy().into_owned(),
@@ -77,14 +81,23 @@ struct Tuning {
 }
 
 /// UDP carries 65507 bytes; a fragment leaves room for the headers of RTPS.
-const LOOPBACK: Tuning =
-    Tuning { datagram: 65_500, fragment: 65_000, retransmitted_datagram: 65_500, send_buffer: None };
+const LOOPBACK: Tuning = Tuning {
+    datagram: 65_500,
+    fragment: 65_000,
+    retransmitted_datagram: 65_500,
+    send_buffer: None,
+};
 /// 1500 bytes of Ethernet less IP and UDP headers; a fragment leaves room for the headers of RTPS.
 ///
-/// The send buffer is small because what is repeated goes through it behind what is new: the system's usual 208 KiB are 4 ms at 300 Mbit/s,
-/// in which the reader would ask for the same again, and again.
-const NETWORK: Tuning =
-    Tuning { datagram: 1_456, fragment: 1_344, retransmitted_datagram: 1_456, send_buffer: Some("16KiB") };
+/// The send buffer is small because what is repeated goes through it behind what is new: the
+/// system's usual 208 KiB are 4 ms at 300 Mbit/s, in which the reader would ask for the same again,
+/// and again.
+const NETWORK: Tuning = Tuning {
+    datagram: 1_456,
+    fragment: 1_344,
+    retransmitted_datagram: 1_456,
+    send_buffer: Some("16KiB"),
+};
 
 /// The most participants that the port mapping of RTPS allows on one host in one domain.
 pub(crate) const LARGEST_PARTICIPANT_INDEX: u32 = 119;
@@ -107,7 +120,13 @@ pub fn configuration(of: &Circumstances<'_>) -> String {
     xml
 }
 
-fn general(xml: &mut String, of: &Circumstances<'_>, local_only: bool, user: &str, tuning: &Tuning) {
+fn general(
+    xml: &mut String,
+    of: &Circumstances<'_>,
+    local_only: bool,
+    user: &str,
+    tuning: &Tuning,
+) {
     xml.push_str("<General>");
     // Interfaces of two configurations would add up, so the user's choice replaces ours.
     if local_only && !user.contains("NetworkInterface") {
@@ -134,12 +153,18 @@ fn discovery(xml: &mut String, of: &Circumstances<'_>, local_only: bool) {
     xml.push_str("<Discovery>");
     let no_multicast = crate::multicast::is_impossible(of.interfaces);
     // Without multicast others find us only at the ports that the participant index gives.
-    if local_only || no_multicast || *discovery_range == DiscoveryRange::Off || !static_peers.is_empty() {
+    if local_only
+        || no_multicast
+        || *discovery_range == DiscoveryRange::Off
+        || !static_peers.is_empty()
+    {
         xml.push_str("<ParticipantIndex>auto</ParticipantIndex>");
     }
     write_all(
         xml,
-        format_args!("<MaxAutoParticipantIndex>{LARGEST_PARTICIPANT_INDEX}</MaxAutoParticipantIndex>"),
+        format_args!(
+            "<MaxAutoParticipantIndex>{LARGEST_PARTICIPANT_INDEX}</MaxAutoParticipantIndex>"
+        ),
     );
     let nobody = *discovery_range == DiscoveryRange::Off && static_peers.is_empty();
     if nobody {
@@ -155,11 +180,13 @@ fn discovery(xml: &mut String, of: &Circumstances<'_>, local_only: bool) {
 }
 
 fn internal(xml: &mut String, user: &str, tuning: &Tuning) {
-    // Fast DDS takes notice of a participant or endpoint that leaves only when the message carries the key's hash;
-    // otherwise it keeps both for the lease of ten seconds, and answers the next process at those ports badly.
+    // Fast DDS takes notice of a participant or endpoint that leaves only when the message carries
+    // the key's hash; otherwise it keeps both for the lease of ten seconds, and answers the next
+    // process at those ports badly.
     //
-    // A message of many fragments is complete after several rounds of heartbeat, request and repetition, and on a lossy network each of
-    // the three is lost as often as anything else. So they follow each other closely, and the reader asks again by itself.
+    // A message of many fragments is complete after several rounds of heartbeat, request and
+    // repetition, and on a lossy network each of the three is lost as often as anything else. So
+    // they follow each other closely, and the reader asks again by itself.
     xml.push_str(
         "<Internal>\
          <GenerateKeyhash>true</GenerateKeyhash>\
@@ -179,7 +206,8 @@ fn write_all(xml: &mut String, text: std::fmt::Arguments<'_>) {
     xml.write_fmt(text).expect("writing to a string does not fail");
 }
 
-/// A text inside an attribute. A comma would end the configuration for the engine; no address has one.
+/// A text inside an attribute. A comma would end the configuration for the engine; no address has
+/// one.
 fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in text.chars().filter(|c| !c.is_control() && *c != ',') {
@@ -203,11 +231,22 @@ mod tests {
 
     fn interface(name: &str, loopback: bool) -> Interface {
         let address = if loopback { "127.0.0.1" } else { "10.0.0.7" };
-        Interface { name: name.into(), address: address.into(), up: true, loopback, multicast: !loopback }
+        Interface {
+            name: name.into(),
+            address: address.into(),
+            up: true,
+            loopback,
+            multicast: !loopback,
+        }
     }
 
     fn made(options: &SessionOptions, interfaces: &[Interface], user: Option<&str>) -> String {
-        configuration(&Circumstances { options, interfaces, user_configuration: user, process_id: 7 })
+        configuration(&Circumstances {
+            options,
+            interfaces,
+            user_configuration: user,
+            process_id: 7,
+        })
     }
 
     fn with_range(discovery_range: DiscoveryRange) -> SessionOptions {
@@ -226,17 +265,24 @@ mod tests {
             !subnet.contains("NetworkInterface") && !subnet.contains("ParticipantIndex>auto"),
             "{subnet}"
         );
-        // An interface that cannot multicast, as of many VPNs, does not hide the other nodes of this host.
-        let tunnel = [interface("lo", true), Interface { multicast: false, ..interface("tun0", false) }];
+        // An interface that cannot multicast, as of many VPNs, does not hide the other nodes of
+        // this host.
+        let tunnel =
+            [interface("lo", true), Interface { multicast: false, ..interface("tun0", false) }];
         let without = made(&with_range(DiscoveryRange::Subnet), &tunnel, None);
         assert!(
             without.contains("AddLocalhost=\"true\"") && without.contains("FragmentSize>1344B"),
             "{without}"
         );
         let down = [interface("lo", true), Interface { up: false, ..interface("eth0", false) }];
-        for (range, interfaces) in [(DiscoveryRange::Localhost, &both), (DiscoveryRange::Subnet, &down)] {
+        for (range, interfaces) in
+            [(DiscoveryRange::Localhost, &both), (DiscoveryRange::Subnet, &down)]
+        {
             let local = made(&with_range(range), interfaces, None);
-            assert!(local.contains("<FragmentSize>65000B<") && local.contains("127.0.0.1"), "{local}");
+            assert!(
+                local.contains("<FragmentSize>65000B<") && local.contains("127.0.0.1"),
+                "{local}"
+            );
             assert!(
                 local.contains("ParticipantIndex>auto") && local.contains("AddLocalhost=\"true\""),
                 "{local}"
@@ -248,7 +294,10 @@ mod tests {
     fn ranges_and_peers() {
         let both = [interface("lo", true), interface("eth0", false)];
         let off = made(&with_range(DiscoveryRange::Off), &both, None);
-        assert!(off.contains("<Tag>feros_off_7</Tag>") && off.contains("<AllowMulticast>false"), "{off}");
+        assert!(
+            off.contains("<Tag>feros_off_7</Tag>") && off.contains("<AllowMulticast>false"),
+            "{off}"
+        );
         let peers = SessionOptions {
             static_peers: vec!["10.0.0.1".into(), "a\"/><Tag>x,${HOME}".into()],
             ..with_range(DiscoveryRange::Off)

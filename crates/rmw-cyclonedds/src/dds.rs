@@ -31,7 +31,8 @@ pub(crate) fn c_string(text: &str) -> CString {
     CString::new(&text[..end]).expect("the text was cut before its first NUL")
 }
 
-/// An entity of the engine. Dropping it deletes it, which waits until no listener of it runs any more.
+/// An entity of the engine. Dropping it deletes it, which waits until no listener of it runs any
+/// more.
 #[derive(Debug)]
 pub(crate) struct Entity {
     handle: sys::dds_entity_t,
@@ -80,7 +81,8 @@ impl Drop for Entity {
     }
 }
 
-/// Callbacks for an entity that is about to be created. They receive `arg`, which must outlive the entity.
+/// Callbacks for an entity that is about to be created. They receive `arg`, which must outlive the
+/// entity.
 pub(crate) struct Listener(NonNull<sys::dds_listener_t>);
 
 impl Listener {
@@ -107,15 +109,20 @@ pub(crate) struct MatchedEndpoint(NonNull<sys::dds_builtintopic_endpoint_t>);
 
 impl MatchedEndpoint {
     /// The subscription with this handle that matches a writer, if it still does.
-    pub(crate) fn subscription(writer: &Entity, handle: sys::dds_instance_handle_t) -> Option<Self> {
+    pub(crate) fn subscription(
+        writer: &Entity,
+        handle: sys::dds_instance_handle_t,
+    ) -> Option<Self> {
         // SAFETY: the writer is alive; the engine checks the instance handle.
-        NonNull::new(unsafe { sys::dds_get_matched_subscription_data(writer.handle(), handle) }).map(Self)
+        NonNull::new(unsafe { sys::dds_get_matched_subscription_data(writer.handle(), handle) })
+            .map(Self)
     }
 
     /// The publication with this handle that matches a reader, if it still does.
     pub(crate) fn publication(reader: &Entity, handle: sys::dds_instance_handle_t) -> Option<Self> {
         // SAFETY: the reader is alive; the engine checks the instance handle.
-        NonNull::new(unsafe { sys::dds_get_matched_publication_data(reader.handle(), handle) }).map(Self)
+        NonNull::new(unsafe { sys::dds_get_matched_publication_data(reader.handle(), handle) })
+            .map(Self)
     }
 
     pub(crate) fn gid(&self) -> Gid {
@@ -142,11 +149,17 @@ impl Drop for MatchedEndpoint {
 }
 
 /// Which function lists the endpoints that match an entity.
-type ListMatched =
-    unsafe extern "C" fn(sys::dds_entity_t, *mut sys::dds_instance_handle_t, usize) -> sys::dds_return_t;
+type ListMatched = unsafe extern "C" fn(
+    sys::dds_entity_t,
+    *mut sys::dds_instance_handle_t,
+    usize,
+) -> sys::dds_return_t;
 
 /// Handles of all endpoints that match `entity` now.
-pub(crate) fn matched_handles(entity: &Entity, list: ListMatched) -> Vec<sys::dds_instance_handle_t> {
+pub(crate) fn matched_handles(
+    entity: &Entity,
+    list: ListMatched,
+) -> Vec<sys::dds_instance_handle_t> {
     let mut handles = vec![0; 16];
     loop {
         // SAFETY: `handles` has room for the number of handles that is passed; the entity is alive.

@@ -1,4 +1,5 @@
-//! The readers that feed the graph: three of the engine's built-in topics, and `ros_discovery_info`.
+//! The readers that feed the graph: three of the engine's built-in topics, and
+//! `ros_discovery_info`.
 
 use std::ffi::{CStr, c_char, c_void};
 use std::sync::Arc;
@@ -18,7 +19,11 @@ use feros_rmw::dds::user_data::{EndpointData, parse_enclave};
 
 /// Names of the topic on which participants announce their nodes.
 pub(crate) fn discovery_names() -> Names {
-    Names { ros: DISCOVERY_TOPIC.into(), topic: DISCOVERY_TOPIC.into(), type_name: DISCOVERY_TYPE.into() }
+    Names {
+        ros: DISCOVERY_TOPIC.into(),
+        topic: DISCOVERY_TOPIC.into(),
+        type_name: DISCOVERY_TYPE.into(),
+    }
 }
 
 /// Feeds a graph as long as it lives.
@@ -31,7 +36,10 @@ pub(crate) struct Discovery {
 }
 
 impl Discovery {
-    pub(crate) fn start(participant: &Participant, graph: Arc<Graph>) -> Result<Self, CreateEndpointError> {
+    pub(crate) fn start(
+        participant: &Participant,
+        graph: Arc<Graph>,
+    ) -> Result<Self, CreateEndpointError> {
         let names = discovery_names();
         let topic = Topic::new(participant, &names)?;
         // SAFETY: the values are constants of the C library.
@@ -43,8 +51,10 @@ impl Discovery {
             ]
         };
         let announcements = Qos::reader(&QosProfile::keep_all().transient_local(), "", true);
-        let sources =
-            builtin.map(|(topic, callback)| (topic, callback, std::ptr::null_mut())).into_iter().chain([(
+        let sources = builtin
+            .map(|(topic, callback)| (topic, callback, std::ptr::null_mut()))
+            .into_iter()
+            .chain([(
                 topic.entity.handle(),
                 on_announcements as sys::on_data_available_fn,
                 announcements.as_ptr(),
@@ -52,7 +62,8 @@ impl Discovery {
         let mut readers = Vec::new();
         for (source, callback, qos) in sources {
             let listener = Listener::new(Arc::as_ptr(&graph).cast());
-            // SAFETY: participant, topic, QoS and listener are alive; the graph outlives the reader (see `Discovery`).
+            // SAFETY: participant, topic, QoS and listener are alive; the graph outlives the reader
+            // (see `Discovery`).
             let reader = unsafe {
                 sys::dds_lset_data_available(listener.as_ptr(), Some(callback));
                 sys::dds_create_reader(participant.entity.handle(), source, qos, listener.as_ptr())
@@ -124,22 +135,28 @@ unsafe fn text(text: *const c_char) -> String {
     unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned()
 }
 
-/// Hands every sample of a built-in topic to `each`, with whether its subject is alive. `T` is the topic's C type.
+/// Hands every sample of a built-in topic to `each`, with whether its subject is alive. `T` is the
+/// topic's C type.
 fn take_all<T>(reader: sys::dds_entity_t, mut each: impl FnMut(&T, bool)) {
     const BATCH: usize = 16;
     loop {
         let mut samples = [std::ptr::null_mut::<c_void>(); BATCH];
         let mut infos = [sys::dds_sample_info_t::default(); BATCH];
         // SAFETY: both arrays have room for the batch; null pointers ask for loans.
-        let count =
-            unsafe { sys::dds_take(reader, samples.as_mut_ptr(), infos.as_mut_ptr(), BATCH, BATCH as u32) };
+        let count = unsafe {
+            sys::dds_take(reader, samples.as_mut_ptr(), infos.as_mut_ptr(), BATCH, BATCH as u32)
+        };
         if count <= 0 {
             return;
         }
         for (sample, info) in samples.iter().zip(&infos).take(count as usize) {
-            // SAFETY: the engine lent `count` samples of the topic's type until they are returned below.
+            // SAFETY: the engine lent `count` samples of the topic's type until they are returned
+            // below.
             if let Some(sample) = unsafe { sample.cast::<T>().as_ref() } {
-                each(sample, info.valid_data && info.instance_state == sys::DDS_ALIVE_INSTANCE_STATE);
+                each(
+                    sample,
+                    info.valid_data && info.instance_state == sys::DDS_ALIVE_INSTANCE_STATE,
+                );
             }
         }
         // SAFETY: returns what was lent above.
@@ -163,7 +180,9 @@ unsafe extern "C" fn on_announcements(reader: sys::dds_entity_t, graph: *mut c_v
         let writer = Gid(sample.info().writer_guid);
         // Nobody speaks for another participant.
         match ParticipantEntities::parse(sample.bytes()) {
-            Ok(entities) if entities.participant.participant_prefix() == writer.participant_prefix() => {
+            Ok(entities)
+                if entities.participant.participant_prefix() == writer.participant_prefix() =>
+            {
                 graph.announced(entities);
             }
             _ => graph.announcement_refused(writer),

@@ -1,5 +1,5 @@
-//! Domains of this process. Cyclone DDS has one set of sockets and threads per domain id and process; sessions of the same
-//! domain share it.
+//! Domains of this process. Cyclone DDS has one set of sockets and threads per domain id and
+//! process; sessions of the same domain share it.
 
 use std::collections::HashMap;
 use std::ffi::{CStr, c_void};
@@ -55,8 +55,8 @@ struct Open {
     users: usize,
 }
 
-/// The domains that are open now, by id. Opening and closing happen under the lock, so that a domain that is being
-/// closed is never opened.
+/// The domains that are open now, by id. Opening and closing happen under the lock, so that a
+/// domain that is being closed is never opened.
 static OPEN: Mutex<Option<HashMap<u32, Open>>> = Mutex::new(None);
 
 fn open_domains() -> MutexGuard<'static, Option<HashMap<u32, Open>>> {
@@ -157,15 +157,23 @@ fn explain(domain_id: u32, code: Code, said: &[String], user_configured: bool) -
                 source_name()
             ),
         }
-    } else if lower.contains("config") || lower.contains("unknown element") || lower.contains("invalid value")
+    } else if lower.contains("config")
+        || lower.contains("unknown element")
+        || lower.contains("invalid value")
     {
         OpenError::Configuration { engine: ENGINE_NAME, source_name: source_name(), detail }
     } else {
-        OpenError::Engine { engine: ENGINE_NAME, domain_id, operation: "opening the domain", code: detail }
+        OpenError::Engine {
+            engine: ENGINE_NAME,
+            domain_id,
+            operation: "opening the domain",
+            code: detail,
+        }
     }
 }
 
-/// The engine's own log: its warnings and errors go to `tracing`, and those of the current thread can be collected.
+/// The engine's own log: its warnings and errors go to `tracing`, and those of the current thread
+/// can be collected.
 mod log {
     use super::*;
     use std::cell::RefCell;
@@ -176,10 +184,12 @@ mod log {
 
     /// More lines than this of one call add nothing.
     const MAX_LINES: usize = 20;
-    /// A peer that sends nonsense makes the engine write a line for each; more than this a second are only counted.
+    /// A peer that sends nonsense makes the engine write a line for each; more than this a second
+    /// are only counted.
     const MAX_PER_SECOND: u64 = 10;
 
-    /// The second that is counted now, the lines written in it, and the lines left out since the last that was written.
+    /// The second that is counted now, the lines written in it, and the lines left out since the
+    /// last that was written.
     static RATE: Mutex<(u64, u64, u64)> = Mutex::new((0, 0, 0));
 
     /// How many lines were left out before this one, or `None` when this one is left out, too.
@@ -216,7 +226,8 @@ mod log {
     }
 
     unsafe extern "C" fn sink(_arg: *mut c_void, data: *const sys::dds_log_data_t) {
-        // SAFETY: the engine passes a record with a NUL-terminated message that lives during the call.
+        // SAFETY: the engine passes a record with a NUL-terminated message that lives during the
+        // call.
         let (priority, message) = unsafe { ((*data).priority, CStr::from_ptr((*data).message)) };
         let message = message.to_string_lossy();
         let line = message.trim();
@@ -260,7 +271,10 @@ mod tests {
     #[test]
     fn failures_are_explained() {
         let error = explained("Failed to find a free participant index for domain 5");
-        assert!(matches!(error, OpenError::NoFreePort { domain_id: 5, participants: 120 }), "{error}");
+        assert!(
+            matches!(error, OpenError::NoFreePort { domain_id: 5, participants: 120 }),
+            "{error}"
+        );
         let error = explained("eth7: does not match an available interface");
         assert!(matches!(&error, OpenError::NoInterface { .. }), "{error}");
         assert!(error.to_string().contains("LOCALHOST"), "{error}");
@@ -280,6 +294,9 @@ mod tests {
     #[test]
     fn domain_id_is_checked_before_anything_is_opened() {
         let options = SessionOptions { domain_id: 233, ..SessionOptions::default() };
-        assert!(matches!(Domain::open(&options, None), Err(OpenError::DomainId { domain_id: 233, .. })));
+        assert!(matches!(
+            Domain::open(&options, None),
+            Err(OpenError::DomainId { domain_id: 233, .. })
+        ));
     }
 }

@@ -1,5 +1,5 @@
-//! A writer and a reader of the engine with their topics, listeners and statuses: what publishers, subscriptions, services
-//! and clients are made of.
+//! A writer and a reader of the engine with their topics, listeners and statuses: what publishers,
+//! subscriptions, services and clients are made of.
 
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -30,7 +30,10 @@ pub(crate) struct Names {
 }
 
 impl Names {
-    pub(crate) fn failed(&self, operation: &'static str) -> impl FnOnce(Code) -> CreateEndpointError {
+    pub(crate) fn failed(
+        &self,
+        operation: &'static str,
+    ) -> impl FnOnce(Code) -> CreateEndpointError {
         let name = self.ros.clone();
         move |code| match code.0 {
             sys::DDS_RETCODE_INCONSISTENT_POLICY => CreateEndpointError::Qos {
@@ -49,16 +52,21 @@ pub(crate) struct Topic {
     sertype: *const sys::ddsi_sertype,
 }
 
-// SAFETY: the sertype is immutable but for an atomic counter, and lives as long as the topic entity.
+// SAFETY: the sertype is immutable but for an atomic counter, and lives as long as the topic
+// entity.
 unsafe impl Send for Topic {}
 // SAFETY: as above.
 unsafe impl Sync for Topic {}
 
 impl Topic {
-    pub(crate) fn new(participant: &Participant, names: &Names) -> Result<Self, CreateEndpointError> {
+    pub(crate) fn new(
+        participant: &Participant,
+        names: &Names,
+    ) -> Result<Self, CreateEndpointError> {
         let (name, type_name) = (c_string(&names.topic), c_string(&names.type_name));
         let mut sertype = std::ptr::null();
-        // SAFETY: participant and pool are alive, the strings live during the call, the out parameter is valid.
+        // SAFETY: participant and pool are alive, the strings live during the call, the out
+        // parameter is valid.
         let topic = unsafe {
             sys::feros_create_topic(
                 participant.entity.handle(),
@@ -138,8 +146,8 @@ fn wake(notify: Option<&Notify>) {
 /// The `Watched` that a listener was created with.
 ///
 /// # Safety
-/// `arg` comes from `Arc::as_ptr` of a `Watched<S>` that lives during the call: the endpoint owns it and drops its
-/// entity, which waits for running listeners, first.
+/// `arg` comes from `Arc::as_ptr` of a `Watched<S>` that lives during the call: the endpoint owns
+/// it and drops its entity, which waits for running listeners, first.
 unsafe fn watched<'a, S>(arg: *mut c_void) -> &'a Watched<S> {
     // SAFETY: by contract.
     unsafe { &*arg.cast::<Watched<S>>() }
@@ -147,13 +155,15 @@ unsafe fn watched<'a, S>(arg: *mut c_void) -> &'a Watched<S> {
 
 /// A writer of the engine.
 pub(crate) struct Writer {
-    // Declared in the order of dropping: the entity's end waits for its listeners, which use `watched`.
+    // Declared in the order of dropping: the entity's end waits for its listeners, which use
+    // `watched`.
     pub(crate) entity: Entity,
     pub(crate) watched: Arc<Watched<WriterStatus>>,
     topic: Arc<Topic>,
     pub(crate) gid: Gid,
     pub(crate) names: Names,
-    /// The number of the next sample; writing happens under this lock, as it does under the engine's own.
+    /// The number of the next sample; writing happens under this lock, as it does under the
+    /// engine's own.
     next_sequence_number: Mutex<i64>,
     _participant: Arc<Participant>,
 }
@@ -168,7 +178,8 @@ impl Writer {
         let topic = participant.topic_of_writer(&names)?;
         let watched = Watched::<WriterStatus>::new(wakes);
         let listener = writer_listener(&watched);
-        // SAFETY: participant, topic, QoS and listener are alive; what the listener points to outlives the entity.
+        // SAFETY: participant, topic, QoS and listener are alive; what the listener points to
+        // outlives the entity.
         let writer = unsafe {
             sys::dds_create_writer(
                 participant.publisher.handle(),
@@ -193,19 +204,28 @@ impl Writer {
     ) -> Result<SampleRef, PublishError> {
         let largest_bytes = sys::FEROS_SAMPLE_MAX_BYTES - offset;
         if !(sys::FEROS_SAMPLE_MIN_BYTES..=largest_bytes).contains(&size_bytes) {
-            return Err(PublishError::Size { topic: self.names.ros.clone(), size_bytes, largest_bytes });
+            return Err(PublishError::Size {
+                topic: self.names.ros.clone(),
+                size_bytes,
+                largest_bytes,
+            });
         }
-        // SAFETY: the sertype lives as long as the topic; the result is null or a reference of ours.
-        let sample =
-            unsafe { SampleRef::from_owned(sys::feros_sample_new(self.topic.sertype, size_bytes + offset)) };
-        let mut sample =
-            sample.ok_or_else(|| PublishError::OutOfMemory { topic: self.names.ros.clone(), size_bytes })?;
+        // SAFETY: the sertype lives as long as the topic; the result is null or a reference of
+        // ours.
+        let sample = unsafe {
+            SampleRef::from_owned(sys::feros_sample_new(self.topic.sertype, size_bytes + offset))
+        };
+        let mut sample = sample.ok_or_else(|| PublishError::OutOfMemory {
+            topic: self.names.ros.clone(),
+            size_bytes,
+        })?;
         let bytes = sample.bytes_mut().expect("a new sample has one reference");
         fill(&mut bytes[offset..]).map_err(|FillAborted| PublishError::FillAborted)?;
         Ok(sample)
     }
 
-    /// Writes a sample that `fill` made, with the time of its publication; returns its sequence number.
+    /// Writes a sample that `fill` made, with the time of its publication; returns its sequence
+    /// number.
     pub(crate) fn write(&self, sample: SampleRef, stamp: Stamp) -> Result<i64, PublishError> {
         let mut next = self.next_sequence_number.lock();
         let number = *next;
@@ -214,8 +234,10 @@ impl Writer {
             let gid = &raw const self.gid.0;
             sys::feros_write(self.entity.handle(), sample.into_raw(), gid, number, stamp.0)
         };
-        check(code)
-            .map_err(|code| PublishError::Engine { topic: self.names.ros.clone(), code: code.to_string() })?;
+        check(code).map_err(|code| PublishError::Engine {
+            topic: self.names.ros.clone(),
+            code: code.to_string(),
+        })?;
         *next += 1;
         Ok(number)
     }
@@ -227,11 +249,14 @@ impl Writer {
         check(unsafe { sys::dds_wait_for_acks(self.entity.handle(), nanos) }).map(|_| ())
     }
 
-    /// Waits until this reader, if it is a reliable one that matches, acknowledged all that was written; zero looks once.
+    /// Waits until this reader, if it is a reliable one that matches, acknowledged all that was
+    /// written; zero looks once.
     pub(crate) fn wait_for_acks_of(&self, reader: Gid, timeout: Duration) -> Result<(), Code> {
         let nanos = i64::try_from(timeout.as_nanos()).unwrap_or(sys::DDS_INFINITY);
         // SAFETY: the writer is alive; the engine only compares the GUID.
-        let code = unsafe { sys::feros_wait_for_acks_of(self.entity.handle(), &raw const reader.0, nanos) };
+        let code = unsafe {
+            sys::feros_wait_for_acks_of(self.entity.handle(), &raw const reader.0, nanos)
+        };
         check(code).map(|_| ())
     }
 
@@ -266,7 +291,8 @@ impl Reader {
         let topic = Topic::new(participant, &names)?;
         let watched = Watched::<ReaderStatus>::new(wakes);
         let listener = reader_listener(&watched);
-        // SAFETY: participant, topic, QoS and listener are alive; what the listener points to outlives the entity.
+        // SAFETY: participant, topic, QoS and listener are alive; what the listener points to
+        // outlives the entity.
         let reader = unsafe {
             sys::dds_create_reader(
                 participant.subscriber.handle(),
@@ -281,16 +307,18 @@ impl Reader {
     }
 
     /// Takes the oldest sample and the handle of the publication that it came from.
-    pub(crate) fn take(&self) -> Result<Option<(SampleRef, sys::dds_instance_handle_t)>, TakeError> {
+    pub(crate) fn take(
+        &self,
+    ) -> Result<Option<(SampleRef, sys::dds_instance_handle_t)>, TakeError> {
         let (mut sample, mut publication) = (std::ptr::null_mut(), 0);
         // SAFETY: the reader is alive; out parameters are valid; on 1 a reference is ours.
         let taken = unsafe {
             let code = sys::feros_take(self.entity.handle(), &raw mut sample, &raw mut publication);
             check(code).map(|_| SampleRef::from_owned(sample))
         };
-        taken
-            .map(|sample| sample.map(|sample| (sample, publication)))
-            .map_err(|code| TakeError::Engine { topic: self.names.ros.clone(), code: code.to_string() })
+        taken.map(|sample| sample.map(|sample| (sample, publication))).map_err(|code| {
+            TakeError::Engine { topic: self.names.ros.clone(), code: code.to_string() }
+        })
     }
 
     pub(crate) fn refused_samples(&self) -> u64 {
@@ -321,7 +349,11 @@ impl IncompatibleType for Watched<ReaderStatus> {
 }
 
 fn writer_listener(watched_by: &Arc<Watched<WriterStatus>>) -> Listener {
-    unsafe extern "C" fn matched(_: sys::dds_entity_t, status: sys::matched_status_t, arg: *mut c_void) {
+    unsafe extern "C" fn matched(
+        _: sys::dds_entity_t,
+        status: sys::matched_status_t,
+        arg: *mut c_void,
+    ) {
         // SAFETY: the listener was made with this argument.
         let watched = unsafe { watched::<WriterStatus>(arg) };
         watched.matches_changed(status.current_count, |all| all.matched.set(&status));
@@ -341,7 +373,8 @@ fn writer_listener(watched_by: &Arc<Watched<WriterStatus>>) -> Listener {
         arg: *mut c_void,
     ) {
         // SAFETY: the listener was made with this argument.
-        unsafe { watched::<WriterStatus>(arg) }.change(|all| all.deadline_missed.total = status.total_count);
+        unsafe { watched::<WriterStatus>(arg) }
+            .change(|all| all.deadline_missed.total = status.total_count);
     }
     unsafe extern "C" fn liveliness(
         _: sys::dds_entity_t,
@@ -349,7 +382,8 @@ fn writer_listener(watched_by: &Arc<Watched<WriterStatus>>) -> Listener {
         arg: *mut c_void,
     ) {
         // SAFETY: the listener was made with this argument.
-        unsafe { watched::<WriterStatus>(arg) }.change(|all| all.liveliness_lost.total = status.total_count);
+        unsafe { watched::<WriterStatus>(arg) }
+            .change(|all| all.liveliness_lost.total = status.total_count);
     }
     let listener = Listener::new(Arc::as_ptr(watched_by).cast());
     // SAFETY: the listener is alive, and the functions expect the argument that it was made with.
@@ -373,7 +407,11 @@ fn reader_listener(watched_by: &Arc<Watched<ReaderStatus>>) -> Listener {
         }
         wake(watched.on_data.as_ref());
     }
-    unsafe extern "C" fn matched(_: sys::dds_entity_t, status: sys::matched_status_t, arg: *mut c_void) {
+    unsafe extern "C" fn matched(
+        _: sys::dds_entity_t,
+        status: sys::matched_status_t,
+        arg: *mut c_void,
+    ) {
         // SAFETY: the listener was made with this argument.
         let watched = unsafe { watched::<ReaderStatus>(arg) };
         watched.matches_changed(status.current_count, |all| all.matched.set(&status));
@@ -393,7 +431,8 @@ fn reader_listener(watched_by: &Arc<Watched<ReaderStatus>>) -> Listener {
         arg: *mut c_void,
     ) {
         // SAFETY: the listener was made with this argument.
-        unsafe { watched::<ReaderStatus>(arg) }.change(|all| all.deadline_missed.total = status.total_count);
+        unsafe { watched::<ReaderStatus>(arg) }
+            .change(|all| all.deadline_missed.total = status.total_count);
     }
     unsafe extern "C" fn liveliness(
         _: sys::dds_entity_t,

@@ -1,5 +1,5 @@
-//! Gaps in the numbers of each publisher's messages: what lies in one was lost on the way, or pushed out of the history
-//! before it was taken.
+//! Gaps in the numbers of each publisher's messages: what lies in one was lost on the way, or
+//! pushed out of the history before it was taken.
 
 use std::collections::HashMap;
 
@@ -23,9 +23,14 @@ struct Numbers {
 }
 
 impl Gaps {
-    /// Messages that were lost between the one before and this one of the publisher. `matched` lists those that still
-    /// match.
-    pub(crate) fn next(&mut self, from: Gid, number: i64, matched: impl FnOnce() -> Vec<Gid>) -> u64 {
+    /// Messages that were lost between the one before and this one of the publisher. `matched`
+    /// lists those that still match.
+    pub(crate) fn next(
+        &mut self,
+        from: Gid,
+        number: i64,
+        matched: impl FnOnce() -> Vec<Gid>,
+    ) -> u64 {
         let numbers = self.numbers(from, matched);
         let last = *numbers.last.get_or_insert(number);
         numbers.last = Some(number.max(last));
@@ -75,7 +80,8 @@ mod tests {
     #[test]
     fn gaps_are_counted_per_publisher() {
         let mut gaps = Gaps::default();
-        let numbers = [(1, 5, 0), (2, 1, 0), (1, 6, 0), (1, 9, 2), (2, 4, 2), (1, 8, 0), (1, 10, 0)];
+        let numbers =
+            [(1, 5, 0), (2, 1, 0), (1, 6, 0), (1, 9, 2), (2, 4, 2), (1, 8, 0), (1, 10, 0)];
         for (publisher, number, lost) in numbers {
             assert_eq!(gaps.next(gid(publisher), number, nobody), lost, "{publisher} {number}");
         }

@@ -1,5 +1,6 @@
-//! What is known of others, collected from discovery as it happens: participants and endpoints from the engine's built-in
-//! topics, nodes from `ros_discovery_info`. Nothing polls; listeners of four readers feed the tables.
+//! What is known of others, collected from discovery as it happens: participants and endpoints from
+//! the engine's built-in topics, nodes from `ros_discovery_info`. Nothing polls; listeners of four
+//! readers feed the tables.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -7,7 +8,9 @@ use std::sync::{Arc, Weak};
 
 use feros_rmw::engine::GraphChangeGuard;
 use feros_rmw::graph::EndpointNode;
-use feros_rmw::{EndpointInfo, EndpointKind, Gid, GraphSnapshot, History, NodeInfo, Notify, QosProfile};
+use feros_rmw::{
+    EndpointInfo, EndpointKind, Gid, GraphSnapshot, History, NodeInfo, Notify, QosProfile,
+};
 
 use crate::sync::Mutex;
 use feros_rmw::dds::discovery_info::{NodeEntities, ParticipantEntities};
@@ -40,7 +43,9 @@ struct LocalEndpoint {
 
 impl LocalEndpoint {
     fn clashes_with(&self, other: &WireEndpoint) -> bool {
-        self.topic == other.topic && self.is_writer != other.is_writer && self.type_name != other.type_name
+        self.topic == other.topic
+            && self.is_writer != other.is_writer
+            && self.type_name != other.type_name
     }
 }
 
@@ -87,7 +92,8 @@ impl Graph {
     pub(crate) fn endpoint_appeared(&self, endpoint: WireEndpoint) {
         let clashing = self.change(|state| {
             let known = state.endpoints.contains_key(&endpoint.gid);
-            let clashes = state.local.iter().filter(|local| !known && local.clashes_with(&endpoint));
+            let clashes =
+                state.local.iter().filter(|local| !known && local.clashes_with(&endpoint));
             let clashing = clashes.map(|local| local.watcher.clone()).collect::<Vec<_>>();
             state.endpoints.insert(endpoint.gid, Box::new(endpoint));
             clashing
@@ -118,7 +124,8 @@ impl Graph {
         );
     }
 
-    /// Tells `watcher` of all endpoints of the topic with another type, from now on and already known.
+    /// Tells `watcher` of all endpoints of the topic with another type, from now on and already
+    /// known.
     pub(crate) fn watch_type(
         &self,
         gid: Gid,
@@ -131,7 +138,8 @@ impl Graph {
         let local = LocalEndpoint { gid, is_writer, topic, type_name, watcher };
         let (clashes, watcher) = {
             let mut state = self.state.lock();
-            let clashes = state.endpoints.values().filter(|other| local.clashes_with(other)).count();
+            let clashes =
+                state.endpoints.values().filter(|other| local.clashes_with(other)).count();
             let watcher = local.watcher.upgrade();
             state.local.push(local);
             (clashes, watcher)
@@ -148,7 +156,8 @@ impl Graph {
     /// Policies of the endpoints of one wire topic and direction.
     pub(crate) fn profiles(&self, topic: &str, of_writers: bool) -> Vec<QosProfile> {
         let state = self.state.lock();
-        let endpoints = state.endpoints.values().filter(|e| e.topic == topic && e.is_writer == of_writers);
+        let endpoints =
+            state.endpoints.values().filter(|e| e.topic == topic && e.is_writer == of_writers);
         endpoints.map(|endpoint| endpoint.qos).collect()
     }
 
@@ -190,7 +199,8 @@ impl Graph {
         };
         let registrations = self.notified.lock().clone();
         for registration in registrations {
-            // Held so that ending a registration can wait for this call, which only marks something as ready.
+            // Held so that ending a registration can wait for this call, which only marks something
+            // as ready.
             if let Some(notify) = &*registration.lock() {
                 notify();
             }
@@ -205,7 +215,8 @@ impl State {
         let mut owners = HashMap::new();
         for (gid, participant) in self.participants.values() {
             for node in participant.nodes.iter().flatten() {
-                owners.extend(node.readers.iter().chain(&node.writers).map(|gid| (*gid, &node.name)));
+                owners
+                    .extend(node.readers.iter().chain(&node.writers).map(|gid| (*gid, &node.name)));
                 nodes.push(NodeInfo {
                     name: node.name.clone(),
                     enclave: participant.enclave.clone(),
@@ -228,25 +239,34 @@ impl State {
     }
 }
 
-/// How the GUIDs of Fast DDS begin. Its endpoints do not announce their history; the engine reads the default then.
+/// How the GUIDs of Fast DDS begin. Its endpoints do not announce their history; the engine reads
+/// the default then.
 const VENDOR_FAST_DDS: [u8; 2] = [0x01, 0x0f];
 
 /// An endpoint as ROS sees it; nothing for those that only carry discovery or replies.
-fn endpoint_info(endpoint: &WireEndpoint, owner: &dyn Fn(&Gid) -> EndpointNode) -> Option<EndpointInfo> {
+fn endpoint_info(
+    endpoint: &WireEndpoint,
+    owner: &dyn Fn(&Gid) -> EndpointNode,
+) -> Option<EndpointInfo> {
     let topic_kind = || {
         if endpoint.is_writer { EndpointKind::Publisher } else { EndpointKind::Subscription }
     };
     let (kind, name, type_name, is_ros) = match names::demangle_topic(&endpoint.topic) {
-        RosTopic::Topic(name) => (topic_kind(), name, names::demangle_type(&endpoint.type_name), true),
+        RosTopic::Topic(name) => {
+            (topic_kind(), name, names::demangle_type(&endpoint.type_name), true)
+        }
         RosTopic::Request(name) => {
-            let kind = if endpoint.is_writer { EndpointKind::Client } else { EndpointKind::Service };
+            let kind =
+                if endpoint.is_writer { EndpointKind::Client } else { EndpointKind::Service };
             (kind, name, names::demangle_service_type(&endpoint.type_name), true)
         }
         RosTopic::Reply(_) | RosTopic::Other(names::DISCOVERY_TOPIC) => return None,
         RosTopic::Other(name) => (topic_kind(), name, endpoint.type_name.clone(), false),
     };
     let mut qos = endpoint.qos;
-    if endpoint.gid.0.starts_with(&VENDOR_FAST_DDS) && (qos.history, qos.depth) == (History::KeepLast, 1) {
+    if endpoint.gid.0.starts_with(&VENDOR_FAST_DDS)
+        && (qos.history, qos.depth) == (History::KeepLast, 1)
+    {
         qos.history = History::Unknown;
     }
     Some(EndpointInfo {
@@ -293,16 +313,32 @@ mod tests {
         let graph = Graph::default();
         graph.participant_appeared(gid(1, 0), "/".into());
         graph.endpoint_appeared(endpoint(gid(1, 3), true, "rt/a", "p::msg::dds_::A_"));
-        graph.endpoint_appeared(endpoint(gid(1, 4), false, "rq/sRequest", "p::srv::dds_::S_Request_"));
-        graph.endpoint_appeared(endpoint(gid(1, 5), true, "rr/sReply", "p::srv::dds_::S_Response_"));
-        graph.endpoint_appeared(endpoint(gid(1, 6), true, "ros_discovery_info", names::DISCOVERY_TYPE));
+        graph.endpoint_appeared(endpoint(
+            gid(1, 4),
+            false,
+            "rq/sRequest",
+            "p::srv::dds_::S_Request_",
+        ));
+        graph.endpoint_appeared(endpoint(
+            gid(1, 5),
+            true,
+            "rr/sReply",
+            "p::srv::dds_::S_Response_",
+        ));
+        graph.endpoint_appeared(endpoint(
+            gid(1, 6),
+            true,
+            "ros_discovery_info",
+            names::DISCOVERY_TYPE,
+        ));
         assert_eq!(graph.snapshot().endpoints[0].node, EndpointNode::NotRos);
 
         let name = NodeName::new("/", "n").unwrap();
         let node = NodeEntities { name: name.clone(), readers: vec![gid(1, 4)], writers: vec![] };
         graph.announced(ParticipantEntities { participant: gid(1, 0), nodes: vec![node] });
         let snapshot = graph.snapshot();
-        let found: Vec<_> = snapshot.endpoints.iter().map(|e| (e.kind, e.name.as_str(), &e.node)).collect();
+        let found: Vec<_> =
+            snapshot.endpoints.iter().map(|e| (e.kind, e.name.as_str(), &e.node)).collect();
         let expected = [
             (EndpointKind::Publisher, "/a", &EndpointNode::Unknown),
             (EndpointKind::Service, "/s", &EndpointNode::Named(name)),
@@ -316,7 +352,9 @@ mod tests {
         graph.endpoint_left(gid(1, 3));
         let later = graph.snapshot();
         assert!(
-            later.nodes.is_empty() && later.endpoints.len() == 1 && later.generation > snapshot.generation
+            later.nodes.is_empty()
+                && later.endpoints.len() == 1
+                && later.generation > snapshot.generation
         );
     }
 

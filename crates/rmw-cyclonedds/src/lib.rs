@@ -1,7 +1,8 @@
 //! The Feros engine on Cyclone DDS.
 //!
-//! It speaks the wire of stock ROS 2 and serves and calls services of both RMW families. No configuration is needed:
-//! [`config`] makes one from the session's options and this host's interfaces; `CYCLONEDDS_URI` is appended to it and wins.
+//! It speaks the wire of stock ROS 2 and serves and calls services of both RMW families. No
+//! configuration is needed: [`config`] makes one from the session's options and this host's
+//! interfaces; `CYCLONEDDS_URI` is appended to it and wins.
 //!
 //! ```no_run
 //! use feros_rmw::{Engine, SessionOptions};
@@ -10,8 +11,9 @@
 //! # Ok::<(), feros_rmw::OpenError>(())
 //! ```
 //!
-//! How a message goes: `publish` lends memory of the engine's pool, the caller serializes into it, and the engine sends from
-//! there; on the other side it is copied once, from the received datagrams into a contiguous sample, which `take` lends.
+//! How a message goes: `publish` lends memory of the engine's pool, the caller serializes into it,
+//! and the engine sends from there; on the other side it is copied once, from the received
+//! datagrams into a contiguous sample, which `take` lends.
 
 mod announcement;
 mod client;
@@ -59,7 +61,8 @@ impl Engine for CycloneEngine {
     }
 }
 
-/// The engine with a configuration of its own in place of `CYCLONEDDS_URI`: appended to what [`config`] makes, it wins.
+/// The engine with a configuration of its own in place of `CYCLONEDDS_URI`: appended to what
+/// [`config`] makes, it wins.
 #[derive(Debug, Clone, Default)]
 pub struct ConfiguredCycloneEngine {
     /// Configuration as Cyclone DDS reads it: XML, or a `file://` URI.

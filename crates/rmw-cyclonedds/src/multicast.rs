@@ -1,4 +1,5 @@
-//! Where nobody can be found by multicast, a node would look well and be alone: that is said once, with what to do.
+//! Where nobody can be found by multicast, a node would look well and be alone: that is said once,
+//! with what to do.
 
 use std::sync::Once;
 
@@ -15,27 +16,34 @@ pub(crate) fn warn_if_impossible(of: &Circumstances<'_>) {
     }
 }
 
-/// The interfaces that the engine uses unless it is told others: those that lead out, else loopback.
+/// The interfaces that the engine uses unless it is told others: those that lead out, else
+/// loopback.
 fn used(interfaces: &[Interface]) -> Vec<&Interface> {
-    let up =
-        |loopback| interfaces.iter().filter(move |interface| interface.up && interface.loopback == loopback);
+    let up = |loopback| {
+        interfaces.iter().filter(move |interface| interface.up && interface.loopback == loopback)
+    };
     let outward: Vec<_> = up(false).collect();
     if outward.is_empty() { up(true).collect() } else { outward }
 }
 
-/// Whether no interface that the engine uses can multicast; false when nothing is known of interfaces.
+/// Whether no interface that the engine uses can multicast; false when nothing is known of
+/// interfaces.
 pub(crate) fn is_impossible(interfaces: &[Interface]) -> bool {
     let used = used(interfaces);
     !used.is_empty() && !used.iter().any(|interface| interface.multicast)
 }
 
 fn warning(of: &Circumstances<'_>) -> Option<String> {
-    let by_multicast =
-        matches!(of.options.discovery_range, DiscoveryRange::Subnet | DiscoveryRange::SystemDefault);
+    let by_multicast = matches!(
+        of.options.discovery_range,
+        DiscoveryRange::Subnet | DiscoveryRange::SystemDefault
+    );
     // Who names interfaces or others to look for in the engine's own language knows of it.
     let user = of.user_configuration.unwrap_or("");
     let arranged = !of.options.static_peers.is_empty()
-        || ["NetworkInterface", "<Peer", "AllowMulticast"].iter().any(|element| user.contains(element));
+        || ["NetworkInterface", "<Peer", "AllowMulticast"]
+            .iter()
+            .any(|element| user.contains(element));
     if !by_multicast || arranged || !is_impossible(of.interfaces) {
         return None;
     }
@@ -60,10 +68,20 @@ mod tests {
     use super::*;
 
     fn interface(name: &str, up: bool, multicast: bool) -> Interface {
-        Interface { name: name.into(), address: "10.0.0.7".into(), up, loopback: name == "lo", multicast }
+        Interface {
+            name: name.into(),
+            address: "10.0.0.7".into(),
+            up,
+            loopback: name == "lo",
+            multicast,
+        }
     }
 
-    fn warned(options: &SessionOptions, interfaces: &[Interface], user: Option<&str>) -> Option<String> {
+    fn warned(
+        options: &SessionOptions,
+        interfaces: &[Interface],
+        user: Option<&str>,
+    ) -> Option<String> {
         warning(&Circumstances { options, interfaces, user_configuration: user, process_id: 7 })
     }
 
@@ -83,8 +101,11 @@ mod tests {
             let warning = warned(&subnet, &interfaces, None);
             assert_eq!(warning.is_some(), named.is_some(), "{interfaces:?}");
             if let (Some(warning), Some(named)) = (warning, named) {
-                let cure =
-                    if named == "lo" { "connect to a network" } else { "ip link set tun0 multicast on" };
+                let cure = if named == "lo" {
+                    "connect to a network"
+                } else {
+                    "ip link set tun0 multicast on"
+                };
                 assert!(warning.contains(&format!("not possible on {named}:")), "{warning}");
                 assert!(warning.contains(cure), "{warning}");
             }
@@ -94,17 +115,21 @@ mod tests {
     #[test]
     fn those_who_do_not_need_multicast_are_not_bothered() {
         let lo = [interface("lo", true, false)];
-        let range = |discovery_range| SessionOptions { discovery_range, ..SessionOptions::default() };
+        let range =
+            |discovery_range| SessionOptions { discovery_range, ..SessionOptions::default() };
         for quiet in [DiscoveryRange::Localhost, DiscoveryRange::Off] {
             assert_eq!(warned(&range(quiet), &lo, None), None, "{quiet:?}");
         }
         assert!(warned(&range(DiscoveryRange::SystemDefault), &lo, None).is_some());
-        let peers = SessionOptions { static_peers: vec!["10.0.0.1".into()], ..SessionOptions::default() };
+        let peers =
+            SessionOptions { static_peers: vec!["10.0.0.1".into()], ..SessionOptions::default() };
         assert_eq!(warned(&peers, &lo, None), None);
         let subnet = SessionOptions::default();
-        let user =
-            "<CycloneDDS><Domain><Discovery><Peers><Peer Address=\"10.0.0.2\"/></Peers></Discovery></Domain>";
+        let user = "<CycloneDDS><Domain><Discovery><Peers><Peer Address=\"10.0.0.2\"/></Peers></Discovery></Domain>";
         assert_eq!(warned(&subnet, &lo, Some(user)), None);
-        assert!(warned(&subnet, &lo, Some("<CycloneDDS><Domain><Tracing/></Domain></CycloneDDS>")).is_some());
+        assert!(
+            warned(&subnet, &lo, Some("<CycloneDDS><Domain><Tracing/></Domain></CycloneDDS>"))
+                .is_some()
+        );
     }
 }

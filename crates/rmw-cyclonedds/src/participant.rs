@@ -15,12 +15,14 @@ use crate::sync::Mutex;
 
 #[derive(Debug)]
 pub(crate) struct Participant {
-    /// The parents of all writers and of all readers: the engine would make one for each of them, which costs memory.
+    /// The parents of all writers and of all readers: the engine would make one for each of them,
+    /// which costs memory.
     // Dropped before the participant, and this before the domain.
     pub(crate) publisher: Entity,
     pub(crate) subscriber: Entity,
     pub(crate) entity: Entity,
-    /// The topics of writers that exist, by name and type: those of `/rosout` and the like are one for all nodes.
+    /// The topics of writers that exist, by name and type: those of `/rosout` and the like are one
+    /// for all nodes.
     topics: Mutex<HashMap<(String, String), Weak<Topic>>>,
     pub(crate) gid: Gid,
     pub(crate) domain: Domain,
@@ -48,18 +50,20 @@ impl Participant {
         .map_err(failed("creating the participant"))?;
         let gid = entity.gid().map_err(failed("reading the participant's GUID"))?;
         // SAFETY: the participant is alive; neither QoS nor listener.
-        let publisher =
-            unsafe { sys::dds_create_publisher(entity.handle(), std::ptr::null(), std::ptr::null()) };
+        let publisher = unsafe {
+            sys::dds_create_publisher(entity.handle(), std::ptr::null(), std::ptr::null())
+        };
         let publisher = Entity::new(publisher).map_err(failed("creating the publisher"))?;
         // SAFETY: as above.
-        let subscriber =
-            unsafe { sys::dds_create_subscriber(entity.handle(), std::ptr::null(), std::ptr::null()) };
+        let subscriber = unsafe {
+            sys::dds_create_subscriber(entity.handle(), std::ptr::null(), std::ptr::null())
+        };
         let subscriber = Entity::new(subscriber).map_err(failed("creating the subscriber"))?;
         Ok(Self { publisher, subscriber, entity, topics: Mutex::default(), gid, domain })
     }
 
-    /// The topic of a writer, shared with the writers of the same name and type. A reader has one of its own, which counts what
-    /// it refuses.
+    /// The topic of a writer, shared with the writers of the same name and type. A reader has one
+    /// of its own, which counts what it refuses.
     pub(crate) fn topic_of_writer(&self, names: &Names) -> Result<Arc<Topic>, CreateEndpointError> {
         let key = (names.topic.clone(), names.type_name.clone());
         let mut topics = self.topics.lock();

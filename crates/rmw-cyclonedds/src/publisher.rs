@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 use feros_cyclonedds_sys as sys;
 use feros_rmw::engine::Fill;
 use feros_rmw::{
-    AnnounceError, CreateEndpointError, EventError, Gid, Match, PublishError, PublishMode, Publisher,
-    PublisherEvent, PublisherOptions, QosProfile, Stamp, WaitForAckedError,
+    AnnounceError, CreateEndpointError, EventError, Gid, Match, PublishError, PublishMode,
+    Publisher, PublisherEvent, PublisherOptions, QosProfile, Stamp, WaitForAckedError,
 };
 
 use feros_trace::{Endpoint, Kind, MessageId, Path, Point};
@@ -24,7 +24,8 @@ use crate::queue::Queue;
 use crate::sample::SampleRef;
 use crate::session::{NodeMember, Shared};
 
-/// How long the end of an asynchronous publisher waits for what is still queued: as long as the engine itself lingers.
+/// How long the end of an asynchronous publisher waits for what is still queued: as long as the
+/// engine itself lingers.
 const LINGER: Duration = Duration::from_secs(1);
 
 pub(crate) struct CyclonePublisher {
@@ -61,7 +62,9 @@ impl CyclonePublisher {
         let traced = Endpoint::new(Kind::Publisher, writer.gid.0, &name);
         let sender = match options.mode {
             PublishMode::Synchronous => None,
-            PublishMode::Asynchronous { queue_depth } => Some(Sender::start(&writer, &traced, queue_depth)?),
+            PublishMode::Asynchronous { queue_depth } => {
+                Some(Sender::start(&writer, &traced, queue_depth)?)
+            }
         };
         Ok(Arc::new(Self { sender, _member: member, writer, qos, announced, traced }))
     }
@@ -80,7 +83,12 @@ impl Publisher for CyclonePublisher {
         self.qos
     }
 
-    fn publish_at(&self, stamp: Stamp, size_bytes: usize, fill: Fill<'_>) -> Result<u64, PublishError> {
+    fn publish_at(
+        &self,
+        stamp: Stamp,
+        size_bytes: usize,
+        fill: Fill<'_>,
+    ) -> Result<u64, PublishError> {
         if !stamp.is_publishable() {
             return Err(PublishError::Stamp { topic: self.topic(), stamp });
         }
@@ -116,13 +124,16 @@ impl Publisher for CyclonePublisher {
         match self.writer.wait_for_acks(left) {
             Ok(()) => Ok(()),
             Err(code) if code.0 == sys::DDS_RETCODE_TIMEOUT => Err(timed_out()),
-            Err(code) => Err(WaitForAckedError::Engine { topic: self.topic(), code: code.to_string() }),
+            Err(code) => {
+                Err(WaitForAckedError::Engine { topic: self.topic(), code: code.to_string() })
+            }
         }
     }
 
     fn is_acknowledged_by(&self, subscription: Gid, patience: Duration) -> bool {
         let started = Instant::now();
-        let is_written = self.sender.as_ref().is_none_or(|sender| sender.queue.wait_until_done(patience));
+        let is_written =
+            self.sender.as_ref().is_none_or(|sender| sender.queue.wait_until_done(patience));
         let left = patience.saturating_sub(started.elapsed());
         is_written && self.writer.wait_for_acks_of(subscription, left).is_ok()
     }
@@ -130,7 +141,9 @@ impl Publisher for CyclonePublisher {
     fn assert_liveliness(&self) -> Result<(), EventError> {
         // SAFETY: the writer is alive.
         let code = unsafe { sys::dds_assert_liveliness(self.writer.entity.handle()) };
-        check(code).map(|_| ()).map_err(|code| EventError { topic: self.topic(), code: code.to_string() })
+        check(code)
+            .map(|_| ())
+            .map_err(|code| EventError { topic: self.topic(), code: code.to_string() })
     }
 
     fn take_event(&self) -> Result<Option<PublisherEvent>, EventError> {
@@ -152,7 +165,12 @@ fn pass(point: Point, traced: &Endpoint, writer: &Writer, stamp: Stamp) {
     });
 }
 
-fn write(writer: &Writer, traced: &Endpoint, sample: SampleRef, stamp: Stamp) -> Result<i64, PublishError> {
+fn write(
+    writer: &Writer,
+    traced: &Endpoint,
+    sample: SampleRef,
+    stamp: Stamp,
+) -> Result<i64, PublishError> {
     pass(Point::WriteBegin, traced, writer, stamp);
     let written = writer.write(sample, stamp);
     pass(Point::WriteEnd, traced, writer, stamp);
@@ -170,7 +188,11 @@ struct Sender {
 }
 
 impl Sender {
-    fn start(writer: &Arc<Writer>, traced: &Endpoint, depth: usize) -> Result<Self, CreateEndpointError> {
+    fn start(
+        writer: &Arc<Writer>,
+        traced: &Endpoint,
+        depth: usize,
+    ) -> Result<Self, CreateEndpointError> {
         let queue = Arc::new(Queue::<(SampleRef, Stamp)>::new(depth));
         let failed = Arc::new(AtomicU64::new(0));
         let (from, to, failures) = (queue.clone(), writer.clone(), failed.clone());
@@ -183,14 +205,13 @@ impl Sender {
                 }
             }
         };
-        let thread =
-            std::thread::Builder::new().name("feros-publish".into()).spawn(run).map_err(|error| {
-                CreateEndpointError::Engine {
-                    name: writer.names.ros.clone(),
-                    operation: "starting the sending thread",
-                    code: error.to_string(),
-                }
-            })?;
+        let thread = std::thread::Builder::new().name("feros-publish".into()).spawn(run).map_err(
+            |error| CreateEndpointError::Engine {
+                name: writer.names.ros.clone(),
+                operation: "starting the sending thread",
+                code: error.to_string(),
+            },
+        )?;
         let accepted = AtomicU64::new(0);
         Ok(Self { queue, accepted, failed, writer: writer.clone(), thread: Some(thread) })
     }

@@ -5,7 +5,9 @@ use std::ptr::{self, NonNull};
 use std::time::Duration;
 
 use feros_cyclonedds_sys as sys;
-use feros_rmw::{Durability, History, Liveliness, QosDuration, QosPolicyKind, QosProfile, Reliability};
+use feros_rmw::{
+    Durability, History, Liveliness, QosDuration, QosPolicyKind, QosProfile, Reliability,
+};
 
 /// The engine's QoS object.
 pub(crate) struct Qos(NonNull<sys::dds_qos_t>);
@@ -20,7 +22,10 @@ impl Drop for Qos {
 impl Qos {
     fn new() -> Self {
         // SAFETY: no preconditions.
-        Self(NonNull::new(unsafe { sys::dds_create_qos() }).expect("the engine aborts when it has no memory"))
+        Self(
+            NonNull::new(unsafe { sys::dds_create_qos() })
+                .expect("the engine aborts when it has no memory"),
+        )
     }
 
     pub(crate) fn as_ptr(&self) -> *mut sys::dds_qos_t {
@@ -105,11 +110,16 @@ impl Qos {
         // SAFETY: the QoS is alive; the engine copies what it is given.
         unsafe {
             sys::dds_qset_history(qos.as_ptr(), kind, depth);
-            // A full link makes a reliable publisher wait without limit, as stock rmw_cyclonedds does.
+            // A full link makes a reliable publisher wait without limit, as stock rmw_cyclonedds
+            // does.
             sys::dds_qset_reliability(qos.as_ptr(), reliability, sys::DDS_INFINITY);
             sys::dds_qset_durability(qos.as_ptr(), durability);
             sys::dds_qset_deadline(qos.as_ptr(), nanos(profile.deadline));
-            sys::dds_qset_liveliness(qos.as_ptr(), liveliness, nanos(profile.liveliness_lease_duration));
+            sys::dds_qset_liveliness(
+                qos.as_ptr(),
+                liveliness,
+                nanos(profile.liveliness_lease_duration),
+            );
             sys::dds_qset_data_representation(qos.as_ptr(), 1, xcdr1.as_ptr());
         }
         qos
@@ -130,7 +140,9 @@ fn nanos(duration: QosDuration) -> sys::dds_duration_t {
 
 fn duration(nanos: sys::dds_duration_t) -> QosDuration {
     match u64::try_from(nanos) {
-        Ok(nanos) if nanos < sys::DDS_INFINITY as u64 => QosDuration::Finite(Duration::from_nanos(nanos)),
+        Ok(nanos) if nanos < sys::DDS_INFINITY as u64 => {
+            QosDuration::Finite(Duration::from_nanos(nanos))
+        }
         _ => QosDuration::Infinite,
     }
 }
@@ -144,8 +156,8 @@ pub(crate) unsafe fn user_data(qos: *const sys::dds_qos_t) -> Vec<u8> {
         return Vec::new();
     }
     let (mut value, mut size): (*mut c_void, usize) = (ptr::null_mut(), 0);
-    // SAFETY: the QoS is alive by contract; the out parameters are valid. The engine hands over a copy with malloc,
-    // which is read within its size and freed once.
+    // SAFETY: the QoS is alive by contract; the out parameters are valid. The engine hands over a
+    // copy with malloc, which is read within its size and freed once.
     unsafe {
         if !sys::dds_qget_userdata(qos, &raw mut value, &raw mut size) || value.is_null() {
             return Vec::new();
@@ -156,17 +168,20 @@ pub(crate) unsafe fn user_data(qos: *const sys::dds_qos_t) -> Vec<u8> {
     }
 }
 
-/// The profile that an announced endpoint has; policies that it does not say are those of the DDS specification.
+/// The profile that an announced endpoint has; policies that it does not say are those of the DDS
+/// specification.
 ///
 /// # Safety
 /// `qos` is null or points to a QoS object that is alive during the call.
 pub(crate) unsafe fn profile(qos: *const sys::dds_qos_t) -> QosProfile {
-    let mut profile = QosProfile { liveliness: Liveliness::Automatic, depth: 1, ..QosProfile::default() };
+    let mut profile =
+        QosProfile { liveliness: Liveliness::Automatic, depth: 1, ..QosProfile::default() };
     if qos.is_null() {
         return profile;
     }
     let (mut kind, mut depth, mut time) = (0, 0, 0);
-    // SAFETY: the QoS is alive by contract; each getter writes its out parameters only when it returns true.
+    // SAFETY: the QoS is alive by contract; each getter writes its out parameters only when it
+    // returns true.
     unsafe {
         if sys::dds_qget_history(qos, &raw mut kind, &raw mut depth) {
             let keep_all = kind == sys::DDS_HISTORY_KEEP_ALL;
@@ -175,11 +190,13 @@ pub(crate) unsafe fn profile(qos: *const sys::dds_qos_t) -> QosProfile {
         }
         if sys::dds_qget_reliability(qos, &raw mut kind, &raw mut time) {
             let reliable = kind == sys::DDS_RELIABILITY_RELIABLE;
-            profile.reliability = if reliable { Reliability::Reliable } else { Reliability::BestEffort };
+            profile.reliability =
+                if reliable { Reliability::Reliable } else { Reliability::BestEffort };
         }
         if sys::dds_qget_durability(qos, &raw mut kind) {
             let local = kind >= sys::DDS_DURABILITY_TRANSIENT_LOCAL;
-            profile.durability = if local { Durability::TransientLocal } else { Durability::Volatile };
+            profile.durability =
+                if local { Durability::TransientLocal } else { Durability::Volatile };
         }
         if sys::dds_qget_deadline(qos, &raw mut time) {
             profile.deadline = duration(time);
@@ -189,7 +206,8 @@ pub(crate) unsafe fn profile(qos: *const sys::dds_qos_t) -> QosProfile {
         }
         if sys::dds_qget_liveliness(qos, &raw mut kind, &raw mut time) {
             let manual = kind != sys::DDS_LIVELINESS_AUTOMATIC;
-            profile.liveliness = if manual { Liveliness::ManualByTopic } else { Liveliness::Automatic };
+            profile.liveliness =
+                if manual { Liveliness::ManualByTopic } else { Liveliness::Automatic };
             profile.liveliness_lease_duration = duration(time);
         }
     }

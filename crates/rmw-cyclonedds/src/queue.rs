@@ -1,4 +1,5 @@
-//! The bounded queue of an asynchronous publisher. Pushing never waits; when it is full, the oldest item goes.
+//! The bounded queue of an asynchronous publisher. Pushing never waits; when it is full, the oldest
+//! item goes.
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
@@ -29,7 +30,8 @@ impl<T> Queue<T> {
     pub(crate) fn push(&self, item: T) {
         let oldest = {
             let mut state = self.state.lock();
-            let oldest = if state.items.len() >= self.depth { state.items.pop_front() } else { None };
+            let oldest =
+                if state.items.len() >= self.depth { state.items.pop_front() } else { None };
             state.dropped += u64::from(oldest.is_some());
             state.items.push_back(item);
             oldest
@@ -38,7 +40,8 @@ impl<T> Queue<T> {
         drop(oldest); // without the lock: freeing may take long
     }
 
-    /// Waits for the next item; `None` when the queue was closed. The item counts as being worked on until the next call.
+    /// Waits for the next item; `None` when the queue was closed. The item counts as being worked
+    /// on until the next call.
     pub(crate) fn pop(&self) -> Option<T> {
         let mut state = self.state.lock();
         if std::mem::take(&mut state.busy) {

@@ -5,7 +5,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use feros_cyclonedds_sys as sys;
 use feros_trace::{Endpoint, Event, MessageId, Path, Point};
 
-/// Records that the sample which this thread has just received is announced to a subscription now, and when it had arrived.
+/// Records that the sample which this thread has just received is announced to a subscription now,
+/// and when it had arrived.
 #[cold]
 pub(crate) fn trace_latest(subscription: &Endpoint) {
     let mut latest = sys::feros_reception::default();
@@ -19,9 +20,11 @@ pub(crate) fn trace_latest(subscription: &Endpoint) {
         number: latest.sequence_number.unsigned_abs(),
     };
     let now = feros_trace::now_nanos();
-    // The engine noted the arrival by the system's clock; a moment ago that went as fast as the other one.
+    // The engine noted the arrival by the system's clock; a moment ago that went as fast as the
+    // other one.
     let unix = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
-    let ago = u64::try_from(unix.saturating_sub(u128::from(latest.received_timestamp.unsigned_abs())));
+    let ago =
+        u64::try_from(unix.saturating_sub(u128::from(latest.received_timestamp.unsigned_abs())));
     let received = now.saturating_sub(ago.unwrap_or(0));
     for (point, at_nanos) in [(Point::Received, received), (Point::Announced, now)] {
         let (path, endpoint) = (Some(Path::Network), subscription.number());

@@ -8,7 +8,8 @@ use std::ptr::NonNull;
 #[derive(Debug)]
 pub(crate) struct SampleRef(NonNull<sys::feros_sample>);
 
-// SAFETY: samples are counted atomically; bytes are written only through `&mut self` by the only holder.
+// SAFETY: samples are counted atomically; bytes are written only through `&mut self` by the only
+// holder.
 unsafe impl Send for SampleRef {}
 // SAFETY: as above; shared access only reads.
 unsafe impl Sync for SampleRef {}
@@ -23,7 +24,8 @@ impl SampleRef {
     }
 
     pub(crate) fn bytes(&self) -> &[u8] {
-        // SAFETY: the sample holds `size` initialised bytes from there on, as long as it is referenced.
+        // SAFETY: the sample holds `size` initialised bytes from there on, as long as it is
+        // referenced.
         unsafe {
             std::slice::from_raw_parts(
                 sys::feros_sample_bytes(self.0.as_ptr()),
@@ -34,7 +36,8 @@ impl SampleRef {
 
     /// The bytes for writing, if nobody else holds a reference.
     pub(crate) fn bytes_mut(&mut self) -> Option<&mut [u8]> {
-        // SAFETY: as for `bytes`; being the only reference, borrowed mutably, makes the access exclusive.
+        // SAFETY: as for `bytes`; being the only reference, borrowed mutably, makes the access
+        // exclusive.
         unsafe {
             sys::feros_sample_is_unique(self.0.as_ptr()).then(|| {
                 std::slice::from_raw_parts_mut(
@@ -96,7 +99,8 @@ pub(crate) const SERVICE_HEADER_BYTES: usize = 16;
 /// Bytes of the encapsulation header.
 pub(crate) const ENCAPSULATION_BYTES: usize = 4;
 
-/// The message behind a service header, with its encapsulation in front: in place when nobody else reads the sample.
+/// The message behind a service header, with its encapsulation in front: in place when nobody else
+/// reads the sample.
 ///
 /// The sample must be at least as long as both headers.
 pub(crate) fn without_service_header(mut sample: SampleRef) -> Payload {
@@ -105,7 +109,8 @@ pub(crate) fn without_service_header(mut sample: SampleRef) -> Payload {
             bytes.copy_within(..ENCAPSULATION_BYTES, SERVICE_HEADER_BYTES);
             Payload::new(Behind { sample, offset: SERVICE_HEADER_BYTES })
         }
-        // Another reader of this process, or the engine's thread that is just delivering it, has it too.
+        // Another reader of this process, or the engine's thread that is just delivering it, has it
+        // too.
         None => Payload::new(Copied::without_service_header(sample.bytes())),
     }
 }

@@ -1,5 +1,6 @@
-//! Servers of services. One server understands clients of both RMW families at once; which one a request comes from is
-//! seen from the USER_DATA of its writer (`clientid=`), and the response goes back in the same way.
+//! Servers of services. One server understands clients of both RMW families at once; which one a
+//! request comes from is seen from the USER_DATA of its writer (`clientid=`), and the response goes
+//! back in the same way.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -17,7 +18,9 @@ use crate::dds::MatchedEndpoint;
 use crate::endpoint::{Names, Reader, Wakes, Writer};
 use crate::matches::{MatchCache, is_reader, with_data};
 use crate::qos::Qos;
-use crate::sample::{ENCAPSULATION_BYTES, SERVICE_HEADER_BYTES, message_info, without_service_header};
+use crate::sample::{
+    ENCAPSULATION_BYTES, SERVICE_HEADER_BYTES, message_info, without_service_header,
+};
 use crate::sample::{SampleRef, lend};
 use crate::session::{NodeMember, Shared};
 use crate::sync::{Condvar, Mutex};
@@ -87,12 +90,14 @@ impl Replies {
             &Qos::writer(&self.qos, &self.user_data),
             Wakes { on_match: Some(Arc::new(ring)), ..Wakes::default() },
         )?;
-        let member = self.shared.join_node(self.node, &self.service, Vec::new(), vec![writer.gid])?;
+        let member =
+            self.shared.join_node(self.node, &self.service, Vec::new(), vec![writer.gid])?;
         Ok(self.made.get_or_init(|| MadeReplies { _member: member, writer }))
     }
 
-    /// What the engine calls when the clients change. It has locks of its own then, under which nothing can be made: so a thread
-    /// makes it, once, for whoever waits until the service is available. Whoever does not is served in any case.
+    /// What the engine calls when the clients change. It has locks of its own then, under which
+    /// nothing can be made: so a thread makes it, once, for whoever waits until the service is
+    /// available. Whoever does not is served in any case.
     fn on_first_client(self: &Arc<Self>) -> Notify {
         let (replies, asked) = (Arc::downgrade(self), AtomicBool::new(false));
         Arc::new(move || {
@@ -106,9 +111,12 @@ impl Replies {
                     tracing::error!("a client of {} waits in vain: {error}", replies.service);
                 }
             };
-            if let Err(error) = std::thread::Builder::new().name("feros-replies".into()).spawn(make) {
+            if let Err(error) = std::thread::Builder::new().name("feros-replies".into()).spawn(make)
+            {
                 asked.store(false, Ordering::Relaxed);
-                tracing::error!("a client of a service waits, because there is no thread to be had: {error}");
+                tracing::error!(
+                    "a client of a service waits, because there is no thread to be had: {error}"
+                );
             }
         })
     }
@@ -121,8 +129,10 @@ impl CycloneService {
         options: ServiceOptions<'_>,
     ) -> Result<Self, CreateEndpointError> {
         let names = ServiceNames::new(options.service, options.type_name)?;
-        let service_id = (options.mapping == ServiceMapping::PayloadHeader).then(|| pair_id(shared));
-        let data = |type_hash| EndpointData { type_hash, service_id, ..EndpointData::default() }.encode();
+        let service_id =
+            (options.mapping == ServiceMapping::PayloadHeader).then(|| pair_id(shared));
+        let data =
+            |type_hash| EndpointData { type_hash, service_id, ..EndpointData::default() }.encode();
         let replies = Arc::new(Replies {
             shared: shared.clone(),
             node: options.node,
@@ -147,7 +157,8 @@ impl CycloneService {
             &Qos::reader(&qos, &data(options.request_hash), false),
             Wakes { on_data: Some(options.on_request), on_match, ..Wakes::default() },
         )?;
-        let member = shared.join_node(options.node, options.service, vec![requests.gid], Vec::new())?;
+        let member =
+            shared.join_node(options.node, options.service, vec![requests.gid], Vec::new())?;
         Ok(Self {
             _member: member,
             requests,
@@ -198,7 +209,8 @@ impl CycloneService {
                     waited: CLIENT_WAIT,
                 });
             }
-            // The engine's thread takes this lock after it changed the generation, so no change is missed.
+            // The engine's thread takes this lock after it changed the generation, so no change is
+            // missed.
             let bell = &self.replies.match_bell;
             let lock = bell.lock.lock();
             if generation.load(Ordering::Acquire) == seen {
@@ -210,14 +222,18 @@ impl CycloneService {
     fn has_left(&self, client: &[u8; 16]) -> bool {
         let generation = &self.requests.watched.match_generation;
         let writers = self.request_writers.get(generation, || self.requests.matched(with_data));
-        !writers.iter().any(|(gid, _)| gid.participant_prefix() == Gid(*client).participant_prefix())
+        !writers
+            .iter()
+            .any(|(gid, _)| gid.participant_prefix() == Gid(*client).participant_prefix())
     }
 
     fn request(&self, sample: SampleRef, publication: u64) -> Option<(RequestId, Sample)> {
         let info = sample.info();
         if self.client_id(publication).is_some() {
-            let header = sample.bytes().get(ENCAPSULATION_BYTES..ENCAPSULATION_BYTES + SERVICE_HEADER_BYTES);
-            let Some((guid, number)) = header.and_then(|header| header.split_first_chunk::<8>()) else {
+            let header =
+                sample.bytes().get(ENCAPSULATION_BYTES..ENCAPSULATION_BYTES + SERVICE_HEADER_BYTES);
+            let Some((guid, number)) = header.and_then(|header| header.split_first_chunk::<8>())
+            else {
                 self.refused.fetch_add(1, Ordering::Relaxed);
                 return None;
             };
@@ -251,7 +267,8 @@ impl CycloneService {
         mut sample: SampleRef,
         now: Stamp,
     ) -> Result<(), PublishError> {
-        let related = sys::feros_identity { guid: request.client, sequence_number: request.sequence_number };
+        let related =
+            sys::feros_identity { guid: request.client, sequence_number: request.sequence_number };
         sample.set_related(&related);
         if is_reader(&request.client) {
             let is_client = |(gid, _): &(Gid, EndpointData)| gid.0 == request.client;
@@ -268,10 +285,12 @@ impl CycloneService {
         now: Stamp,
     ) -> Result<(), PublishError> {
         write_service_header(&mut sample, &request.client[..8], request.sequence_number);
-        let publication = request.client.last_chunk::<8>().map_or(0, |bytes| u64::from_le_bytes(*bytes));
+        let publication =
+            request.client.last_chunk::<8>().map_or(0, |bytes| u64::from_le_bytes(*bytes));
         let client_id = self.clients.lock().get(&publication).copied().flatten();
         if let Some(id) = client_id {
-            let left = || MatchedEndpoint::publication(&self.requests.entity, publication).is_none();
+            let left =
+                || MatchedEndpoint::publication(&self.requests.entity, publication).is_none();
             self.wait_for_client(replies, |(_, data)| data.client_id == Some(id), left)?;
         }
         replies.write(sample, now).map(|_| ())
@@ -341,7 +360,8 @@ impl ServiceNames {
     }
 }
 
-/// Puts the header between encapsulation and message of a sample whose content was filled in behind the header's place.
+/// Puts the header between encapsulation and message of a sample whose content was filled in behind
+/// the header's place.
 pub(crate) fn write_service_header(sample: &mut SampleRef, guid: &[u8], number: i64) {
     let bytes = sample.bytes_mut().expect("a sample that was not written has one reference");
     bytes.copy_within(SERVICE_HEADER_BYTES..SERVICE_HEADER_BYTES + ENCAPSULATION_BYTES, 0);

@@ -5,9 +5,10 @@ use std::sync::Arc;
 
 use feros_rmw::engine::GraphChangeGuard;
 use feros_rmw::{
-    Client, ClientOptions, CreateEndpointError, Durability, FillAborted, Gid, GraphSnapshot, Liveliness,
-    NodeId, NodeName, Notify, OpenError, Publisher, PublisherOptions, QosDuration, QosProfile, Reliability,
-    Service, ServiceOptions, Session, SessionOptions, Stamp, Subscription, SubscriptionOptions,
+    Client, ClientOptions, CreateEndpointError, Durability, FillAborted, Gid, GraphSnapshot,
+    Liveliness, NodeId, NodeName, Notify, OpenError, Publisher, PublisherOptions, QosDuration,
+    QosProfile, Reliability, Service, ServiceOptions, Session, SessionOptions, Stamp, Subscription,
+    SubscriptionOptions,
 };
 
 use crate::client::CycloneClient;
@@ -42,8 +43,8 @@ struct Nodes {
 }
 
 impl Shared {
-    /// Changes the table of nodes and announces it, whole, as stock ROS 2 does. In one piece, so that announcements go
-    /// out in the order of the changes.
+    /// Changes the table of nodes and announces it, whole, as stock ROS 2 does. In one piece, so
+    /// that announcements go out in the order of the changes.
     fn change_nodes<T>(&self, change: impl FnOnce(&mut Nodes) -> T) -> T {
         let mut nodes = self.nodes.lock();
         let result = change(&mut nodes);
@@ -153,10 +154,13 @@ impl CycloneSession {
 
 /// Checks a name for the wire.
 fn check_name(name: &str, as_it_is: bool) -> Result<(), CreateEndpointError> {
-    let refused =
-        |reason: String| CreateEndpointError::Name { name: name.chars().take(300).collect(), reason };
+    let refused = |reason: String| CreateEndpointError::Name {
+        name: name.chars().take(300).collect(),
+        reason,
+    };
     if !as_it_is {
-        return feros_rmw::name::validate_full_topic_name(name).map_err(|error| refused(error.reason));
+        return feros_rmw::name::validate_full_topic_name(name)
+            .map_err(|error| refused(error.reason));
     }
     let fits = (1..=255).contains(&name.len()) && !name.contains('\0');
     fits.then_some(()).ok_or_else(|| refused("it must have 1 to 255 bytes and no NUL".into()))
@@ -219,9 +223,10 @@ impl Session for CycloneSession {
         Ok(self.0.change_nodes(|nodes| {
             let id = NodeId(nodes.next);
             nodes.next += 1;
-            nodes
-                .by_id
-                .insert(id, NodeEntities { name: name.clone(), readers: Vec::new(), writers: Vec::new() });
+            nodes.by_id.insert(
+                id,
+                NodeEntities { name: name.clone(), readers: Vec::new(), writers: Vec::new() },
+            );
             id
         }))
     }
@@ -246,7 +251,10 @@ impl Session for CycloneSession {
             type_name: names::type_name(options.type_name, "")?,
         };
         let subscriptions = self.0.graph.profiles(&names.topic, false);
-        let qos = options.qos.resolved_for_publisher(subscriptions.iter()).with_system_defaults_resolved();
+        let qos = options
+            .qos
+            .resolved_for_publisher(subscriptions.iter())
+            .with_system_defaults_resolved();
         check_qos(options.topic, &qos)?;
         Ok(CyclonePublisher::new(&self.0, names, qos, options)?)
     }
@@ -265,12 +273,18 @@ impl Session for CycloneSession {
             type_name: names::type_name(options.type_name, "")?,
         };
         let publishers = self.0.graph.profiles(&names.topic, true);
-        let qos = options.qos.resolved_for_subscription(publishers.iter()).with_system_defaults_resolved();
+        let qos = options
+            .qos
+            .resolved_for_subscription(publishers.iter())
+            .with_system_defaults_resolved();
         check_qos(options.topic, &qos)?;
         Ok(Arc::new(CycloneSubscription::new(&self.0, names, qos, options)?))
     }
 
-    fn create_service(&self, options: ServiceOptions<'_>) -> Result<Arc<dyn Service>, CreateEndpointError> {
+    fn create_service(
+        &self,
+        options: ServiceOptions<'_>,
+    ) -> Result<Arc<dyn Service>, CreateEndpointError> {
         check_name(options.service, false)?;
         self.require_node(options.node, options.service)?;
         let qos = service_qos(options.qos);
@@ -278,7 +292,10 @@ impl Session for CycloneSession {
         Ok(Arc::new(CycloneService::new(&self.0, qos, options)?))
     }
 
-    fn create_client(&self, options: ClientOptions<'_>) -> Result<Arc<dyn Client>, CreateEndpointError> {
+    fn create_client(
+        &self,
+        options: ClientOptions<'_>,
+    ) -> Result<Arc<dyn Client>, CreateEndpointError> {
         check_name(options.service, false)?;
         self.require_node(options.node, options.service)?;
         let qos = service_qos(options.qos);

@@ -1,4 +1,5 @@
-//! Counters behind the events of an endpoint: what the engine reported, and what of it was already taken.
+//! Counters behind the events of an endpoint: what the engine reported, and what of it was already
+//! taken.
 
 use feros_cyclonedds_sys as sys;
 use feros_rmw::{MatchedStatus, PublisherEvent, SubscriptionEvent};
@@ -139,7 +140,11 @@ impl ReaderStatus {
         }
         if let Some((total, change)) = self.incompatible_qos.total.take() {
             let last_policy = policy_kind(self.incompatible_qos.policy);
-            return Some(SubscriptionEvent::RequestedQosIncompatible { total, change, last_policy });
+            return Some(SubscriptionEvent::RequestedQosIncompatible {
+                total,
+                change,
+                last_policy,
+            });
         }
         if let Some((total, change)) = self.deadline_missed.take() {
             return Some(SubscriptionEvent::RequestedDeadlineMissed { total, change });

@@ -35,14 +35,24 @@ impl CycloneSubscription {
         options: SubscriptionOptions<'_>,
     ) -> Result<Self, CreateEndpointError> {
         let announced = Announced::new(options.type_hash);
-        let wakes = Wakes { on_data: Some(options.on_data), on_event: options.on_event, ..Wakes::default() };
+        let wakes = Wakes {
+            on_data: Some(options.on_data),
+            on_event: options.on_event,
+            ..Wakes::default()
+        };
         let name = names.ros.clone();
         let (topic, type_name) = (names.topic.clone(), names.type_name.clone());
-        let dds_qos =
-            Qos::reader(&qos, &announced.user_data(options.announcement), options.ignore_local_publications);
+        let dds_qos = Qos::reader(
+            &qos,
+            &announced.user_data(options.announcement),
+            options.ignore_local_publications,
+        );
         let reader = Reader::new(&shared.participant, names, &dds_qos, wakes)?;
-        let traced =
-            feros_trace::Endpoint::new(feros_trace::Kind::Subscription, reader.gid.0, &reader.names.ros);
+        let traced = feros_trace::Endpoint::new(
+            feros_trace::Kind::Subscription,
+            reader.gid.0,
+            &reader.names.ros,
+        );
         let _ = reader.watched.traced.set(traced); // it has none yet
         let watcher = Arc::downgrade(&reader.watched) as std::sync::Weak<dyn IncompatibleType>;
         shared.graph.watch_type(reader.gid, false, &topic, &type_name, watcher);

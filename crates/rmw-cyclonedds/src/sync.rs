@@ -1,5 +1,5 @@
-//! Locks of this crate. A poisoned lock means that a callback panicked in another thread; what it guards are counters and
-//! tables that are valid after every statement, so work goes on.
+//! Locks of this crate. A poisoned lock means that a callback panicked in another thread; what it
+//! guards are counters and tables that are valid after every statement, so work goes on.
 //!
 //! Under `cfg(loom)` they are loom's: `tests/queue_under_loom` checks the queue with them.
 

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use feros_conformance::Bell;
 use feros_rmw::{
-    DiscoveryRange, Engine, NodeName, PublishMode, PublisherOptions, QosProfile, Session, SessionOptions,
-    SubscriptionOptions,
+    DiscoveryRange, Engine, NodeName, PublishMode, PublisherOptions, QosProfile, Session,
+    SessionOptions, SubscriptionOptions,
 };
 use feros_rmw_cyclonedds::ConfiguredCycloneEngine;
 
@@ -17,7 +17,9 @@ fn open(domain_id: u32) -> Arc<dyn Session> {
         </Domain></CycloneDDS>";
     let engine = ConfiguredCycloneEngine { configuration: configuration.into() };
     let discovery_range = DiscoveryRange::Localhost;
-    engine.open(&SessionOptions { domain_id, discovery_range, ..SessionOptions::default() }).unwrap()
+    engine
+        .open(&SessionOptions { domain_id, discovery_range, ..SessionOptions::default() })
+        .unwrap()
 }
 
 #[test]
@@ -61,7 +63,8 @@ fn looking_shows_what_is_still_under_way() {
         })
         .unwrap();
     events.wait_for("the match", || {
-        (publisher.matched_subscriptions() == 1 && subscription.matched_publishers() == 1).then_some(())
+        (publisher.matched_subscriptions() == 1 && subscription.matched_publishers() == 1)
+            .then_some(())
     });
     let gid = subscription.gid();
     publish();

@@ -1,6 +1,6 @@
-//! After warm-up, publishing and taking samples of a size seen before allocates nothing in Rust: within a session, between
-//! two sessions of a process, and across the network. What Cyclone DDS allocates in C is not counted here; payloads come from
-//! the pool of the shim.
+//! After warm-up, publishing and taking samples of a size seen before allocates nothing in Rust:
+//! within a session, between two sessions of a process, and across the network. What Cyclone DDS
+//! allocates in C is not counted here; payloads come from the pool of the shim.
 #![allow(clippy::unwrap_used)]
 
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -9,8 +9,9 @@ use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 
 use feros_rmw::{
-    DiscoveryRange, Engine, FillAborted, NodeName, Notify, PublishMode, Publisher, PublisherOptions,
-    QosProfile, Sample, Session, SessionOptions, Subscription, SubscriptionOptions,
+    DiscoveryRange, Engine, FillAborted, NodeName, Notify, PublishMode, Publisher,
+    PublisherOptions, QosProfile, Sample, Session, SessionOptions, Subscription,
+    SubscriptionOptions,
 };
 use feros_rmw_cyclonedds::ConfiguredCycloneEngine;
 
@@ -88,11 +89,13 @@ struct Link {
 }
 
 impl Link {
-    /// Each link has a topic of its own: endpoints of the link before may still be matched across the network.
+    /// Each link has a topic of its own: endpoints of the link before may still be matched across
+    /// the network.
     fn new(from: &dyn Session, to: &dyn Session, topic: &str, mode: PublishMode) -> Self {
         let (data, events) = (Arc::new(Bell::default()), Arc::new(Bell::default()));
-        let node =
-            |session: &dyn Session| session.create_node(&NodeName::new("/", "allocations").unwrap()).unwrap();
+        let node = |session: &dyn Session| {
+            session.create_node(&NodeName::new("/", "allocations").unwrap()).unwrap()
+        };
         let options = PublisherOptions {
             node: node(from),
             topic,
@@ -117,7 +120,8 @@ impl Link {
         };
         let subscription = to.create_subscription(options).unwrap();
         events.wait_for(|| {
-            (publisher.matched_subscriptions() == 1 && subscription.matched_publishers() == 1).then_some(())
+            (publisher.matched_subscriptions() == 1 && subscription.matched_publishers() == 1)
+                .then_some(())
         });
         Self { publisher, subscription, data }
     }
@@ -139,7 +143,9 @@ fn open(domain_id: u32) -> Arc<dyn Session> {
         </Domain></CycloneDDS>";
     let engine = ConfiguredCycloneEngine { configuration: configuration.into() };
     let discovery_range = DiscoveryRange::Localhost;
-    engine.open(&SessionOptions { domain_id, discovery_range, ..SessionOptions::default() }).unwrap()
+    engine
+        .open(&SessionOptions { domain_id, discovery_range, ..SessionOptions::default() })
+        .unwrap()
 }
 
 // One test, because all threads are counted.
@@ -148,7 +154,11 @@ fn equal_samples_allocate_nothing() {
     let counted = allocations(|| drop(std::hint::black_box(Box::new(1))));
     assert_eq!(counted, 1, "the counter counts");
     let first = open(61);
-    let ways = [("within a session", first.clone()), ("between sessions", open(61)), ("network", open(62))];
+    let ways = [
+        ("within a session", first.clone()),
+        ("between sessions", open(61)),
+        ("network", open(62)),
+    ];
     for (way, to) in ways {
         let modes = [
             ("synchronous", PublishMode::Synchronous),
@@ -159,12 +169,16 @@ fn equal_samples_allocate_nothing() {
             let link = Link::new(&*first, &*to, &topic, mode);
             for size_bytes in [256, 300_000] {
                 (0..100).for_each(|_| drop(link.send_and_take(size_bytes)));
-                // Discovery, which may still be at work in the engine's threads, allocates. What each message costs shows in
-                // every round.
-                let mut rounds = (0..50)
-                    .map(|_| allocations(|| (0..500).for_each(|_| drop(link.send_and_take(size_bytes)))));
+                // Discovery, which may still be at work in the engine's threads, allocates. What
+                // each message costs shows in every round.
+                let mut rounds = (0..50).map(|_| {
+                    allocations(|| (0..500).for_each(|_| drop(link.send_and_take(size_bytes))))
+                });
                 let free = rounds.any(|allocations| allocations == 0);
-                assert!(free, "{way}, {mode:?}, {size_bytes} bytes: 500 messages never went without");
+                assert!(
+                    free,
+                    "{way}, {mode:?}, {size_bytes} bytes: 500 messages never went without"
+                );
             }
         }
     }

@@ -1,4 +1,5 @@
-//! The conformance suite on this engine: within one session, between sessions of one process, and across the network.
+//! The conformance suite on this engine: within one session, between sessions of one process, and
+//! across the network.
 #![allow(clippy::unwrap_used)]
 
 use std::sync::Arc;
@@ -10,8 +11,8 @@ use feros_rmw_cyclonedds::ConfiguredCycloneEngine;
 /// The domain of these tests.
 const DOMAIN_ID: u32 = 121;
 
-/// Cyclone DDS has one stack per domain id and process. A second id that the wire knows as the first gives this process a
-/// second stack, so that both talk over the network as two processes do.
+/// Cyclone DDS has one stack per domain id and process. A second id that the wire knows as the
+/// first gives this process a second stack, so that both talk over the network as two processes do.
 const OTHER_STACK_ID: u32 = 122;
 
 fn open(domain_id: u32) -> Arc<dyn Session> {
@@ -22,7 +23,9 @@ fn open(domain_id: u32) -> Arc<dyn Session> {
         ),
     };
     let discovery_range = DiscoveryRange::Localhost;
-    engine.open(&SessionOptions { domain_id, discovery_range, ..SessionOptions::default() }).unwrap()
+    engine
+        .open(&SessionOptions { domain_id, discovery_range, ..SessionOptions::default() })
+        .unwrap()
 }
 
 struct OneSession;

@@ -1,5 +1,5 @@
-//! Where multicast is impossible, a session says so once, and the nodes of the host still find each other. Tried in a network
-//! namespace of its own, where the kernel lets users make one.
+//! Where multicast is impossible, a session says so once, and the nodes of the host still find each
+//! other. Tried in a network namespace of its own, where the kernel lets users make one.
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used)]
 
@@ -15,14 +15,17 @@ use feros_rmw_cyclonedds::ConfiguredCycloneEngine;
 /// Says in the child which case it is.
 const CASE: &str = "FEROS_TEST_NO_MULTICAST_CASE";
 
-/// Runs a case of `child` in a network namespace that `setup` prepares; what it printed, or `None` where that is not
-/// permitted or not installed.
+/// Runs a case of `child` in a network namespace that `setup` prepares; what it printed, or `None`
+/// where that is not permitted or not installed.
 fn in_namespace(setup: &str, case: &str) -> Option<String> {
     let program = std::env::current_exe().unwrap();
     let unshare = |script: &str| {
         let mut command = Command::new("unshare");
         command.args(["--user", "--map-root-user", "--net", "sh", "-c", script, "sh"]);
-        command.arg(&program).args(["child", "--exact", "--ignored", "--nocapture"]).env(CASE, case);
+        command
+            .arg(&program)
+            .args(["child", "--exact", "--ignored", "--nocapture"])
+            .env(CASE, case);
         command.output()
     };
     let prepared = unshare(setup);
@@ -86,7 +89,8 @@ impl tracing::field::Visit for Message<'_> {
 
 impl tracing::Subscriber for Printer {
     fn enabled(&self, metadata: &tracing::Metadata<'_>) -> bool {
-        metadata.target() == feros_rmw::engine::LOG_TARGET && *metadata.level() <= tracing::Level::WARN
+        metadata.target() == feros_rmw::engine::LOG_TARGET
+            && *metadata.level() <= tracing::Level::WARN
     }
     fn new_span(&self, _: &tracing::span::Attributes<'_>) -> tracing::span::Id {
         tracing::span::Id::from_u64(1)
@@ -111,7 +115,8 @@ fn open(domain_id: u32, case: &str) -> Arc<dyn Session> {
         "peers" => (DiscoveryRange::Subnet, vec!["127.0.0.1".into()]),
         _ => (DiscoveryRange::Subnet, vec![]),
     };
-    let options = SessionOptions { domain_id, discovery_range, static_peers, ..SessionOptions::default() };
+    let options =
+        SessionOptions { domain_id, discovery_range, static_peers, ..SessionOptions::default() };
     ConfiguredCycloneEngine { configuration: configuration.into() }.open(&options).unwrap()
 }
 
@@ -132,7 +137,8 @@ fn child() {
     near.create_node(&name).unwrap();
     let found = || far.graph().nodes.iter().any(|node| node.name == name);
     let lock = bell.0.lock().unwrap();
-    let (_lock, waited) = bell.1.wait_timeout_while(lock, Duration::from_secs(60), |()| !found()).unwrap();
+    let (_lock, waited) =
+        bell.1.wait_timeout_while(lock, Duration::from_secs(60), |()| !found()).unwrap();
     assert!(!waited.timed_out(), "the nodes of this host do not find each other");
     println!("found each other");
 }

@@ -1,4 +1,5 @@
-//! What goes wrong when a session is opened is said with its cause and cure, and nothing is left behind.
+//! What goes wrong when a session is opened is said with its cause and cure, and nothing is left
+//! behind.
 #![allow(clippy::unwrap_used)]
 
 use std::sync::Arc;
@@ -18,7 +19,8 @@ fn error(domain_id: u32, configuration: &str) -> OpenError {
 
 #[test]
 fn absent_interface() {
-    let configuration = "<General><Interfaces><NetworkInterface name=\"nosuch0\"/></Interfaces></General>";
+    let configuration =
+        "<General><Interfaces><NetworkInterface name=\"nosuch0\"/></Interfaces></General>";
     let error = error(123, &format!("<CycloneDDS><Domain>{configuration}</Domain></CycloneDDS>"));
     assert!(matches!(error, OpenError::NoInterface { .. }), "{error}");
     let text = error.to_string();
@@ -30,7 +32,9 @@ fn absent_interface() {
 #[test]
 fn faulty_configuration() {
     let wrong = ["<Nonsense/>", "<General><FragmentSize>many</FragmentSize></General>"];
-    for configuration in wrong.map(|wrong| format!("<CycloneDDS><Domain>{wrong}</Domain></CycloneDDS>")) {
+    for configuration in
+        wrong.map(|wrong| format!("<CycloneDDS><Domain>{wrong}</Domain></CycloneDDS>"))
+    {
         let error = error(124, &configuration);
         assert!(matches!(error, OpenError::Configuration { .. }), "{error}");
         assert!(error.to_string().contains("CYCLONEDDS_URI"), "{error}");
@@ -39,7 +43,8 @@ fn faulty_configuration() {
 
 #[test]
 fn no_free_port() {
-    // Three slots and five stacks that the wire knows as one domain; others on this host may hold a slot, too.
+    // Three slots and five stacks that the wire knows as one domain; others on this host may hold a
+    // slot, too.
     let few = "<CycloneDDS><Domain><Discovery><MaxAutoParticipantIndex>2</MaxAutoParticipantIndex>\
         <ExternalDomainId>125</ExternalDomainId></Discovery></Domain></CycloneDDS>";
     let opened: Vec<_> = (132..137).map(|id| (id, open(id, few))).collect();
@@ -47,7 +52,10 @@ fn no_free_port() {
         opened.iter().filter_map(|(id, opened)| Some((id, opened.as_ref().err()?))).collect();
     assert!(refused.len() >= 2, "{} of 5 were refused", refused.len());
     for (id, error) in refused {
-        assert!(matches!(error, OpenError::NoFreePort { domain_id, .. } if domain_id == id), "{error}");
+        assert!(
+            matches!(error, OpenError::NoFreePort { domain_id, .. } if domain_id == id),
+            "{error}"
+        );
     }
 }
 
@@ -73,8 +81,11 @@ fn sessions_of_one_domain_share_its_configuration() {
 #[test]
 fn range_off_is_alone() {
     let engine = ConfiguredCycloneEngine::default();
-    let options =
-        SessionOptions { domain_id: 128, discovery_range: DiscoveryRange::Off, ..Default::default() };
+    let options = SessionOptions {
+        domain_id: 128,
+        discovery_range: DiscoveryRange::Off,
+        ..Default::default()
+    };
     let session = engine.open(&options).unwrap();
     assert!(session.configuration().contains("<Tag>feros_off_"));
 }

@@ -1,6 +1,8 @@
-//! What an endpoint says of itself beyond DDS: a short text that travels with its discovery and is opaque to engines.
+//! What an endpoint says of itself beyond DDS: a short text that travels with its discovery and is
+//! opaque to engines.
 //!
-//! Feros endpoints tell each other in it how they can be reached besides the engine. Peers that do not know it ignore it.
+//! Feros endpoints tell each other in it how they can be reached besides the engine. Peers that do
+//! not know it ignore it.
 
 use std::sync::Arc;
 

@@ -1,7 +1,8 @@
 //! The traits that an engine implements.
 //!
-//! All functions may be called from any thread at the same time unless they say otherwise. None of them calls user
-//! code except the [`Notify`] that was given for this purpose and the `fill` that was passed to the call.
+//! All functions may be called from any thread at the same time unless they say otherwise. None of
+//! them calls user code except the [`Notify`] that was given for this purpose and the `fill` that
+//! was passed to the call.
 
 mod publisher;
 mod service;
@@ -25,15 +26,16 @@ pub use subscription::{Subscription, SubscriptionOptions, TakeError};
 
 /// Called by an engine, on any thread, when there may be something to take.
 ///
-/// It never blocks, never calls back into the engine, and never drops the last reference to an endpoint or session: an
-/// engine may wait for its notifications to end when one is dropped. The engine calls it at least once after each moment at which
-/// something became available; it may call it too often, never too seldom. After the endpoint was dropped it is not
-/// called any more.
+/// It never blocks, never calls back into the engine, and never drops the last reference to an
+/// endpoint or session: an engine may wait for its notifications to end when one is dropped. The
+/// engine calls it at least once after each moment at which something became available; it may call
+/// it too often, never too seldom. After the endpoint was dropped it is not called any more.
 pub type Notify = Arc<dyn Fn() + Send + Sync>;
 
 /// The `tracing` target of what an engine's own code says.
 ///
-/// Such messages may come from any thread, with locks of the engine held: whoever receives them must not call an engine.
+/// Such messages may come from any thread, with locks of the engine held: whoever receives them
+/// must not call an engine.
 pub const LOG_TARGET: &str = "feros::engine";
 
 /// The RIHS01 hash of a type (REP-2011), as endpoints announce it.
@@ -104,7 +106,8 @@ pub trait Session: Send + Sync {
     /// Identity of the participant.
     fn gid(&self) -> Gid;
 
-    /// The configuration that the engine runs with, in its own language; for people, reports and comparisons.
+    /// The configuration that the engine runs with, in its own language; for people, reports and
+    /// comparisons.
     fn configuration(&self) -> String;
 
     /// Announces a node. Names need not be unique, as in stock ROS 2.
@@ -140,18 +143,26 @@ pub trait Session: Send + Sync {
     ///
     /// # Errors
     /// See [`CreateEndpointError`]; nothing is announced then.
-    fn create_service(&self, options: ServiceOptions<'_>) -> Result<Arc<dyn Service>, CreateEndpointError>;
+    fn create_service(
+        &self,
+        options: ServiceOptions<'_>,
+    ) -> Result<Arc<dyn Service>, CreateEndpointError>;
 
     /// Makes a client of a service.
     ///
     /// # Errors
     /// See [`CreateEndpointError`]; nothing is announced then.
-    fn create_client(&self, options: ClientOptions<'_>) -> Result<Arc<dyn Client>, CreateEndpointError>;
+    fn create_client(
+        &self,
+        options: ClientOptions<'_>,
+    ) -> Result<Arc<dyn Client>, CreateEndpointError>;
 
-    /// The graph as it is known now. Cheap while nothing changes: the same snapshot is handed out again.
+    /// The graph as it is known now. Cheap while nothing changes: the same snapshot is handed out
+    /// again.
     fn graph(&self) -> Arc<GraphSnapshot>;
 
-    /// Calls `notify` after each change of the graph, until the session closes or the guard that is returned is dropped.
+    /// Calls `notify` after each change of the graph, until the session closes or the guard that is
+    /// returned is dropped.
     fn on_graph_change(&self, notify: Notify) -> GraphChangeGuard;
 }
 

@@ -88,7 +88,8 @@ pub enum SubscriptionEvent {
         /// Difference of `not_alive` since last taken.
         not_alive_change: i32,
     },
-    /// Messages were lost: not received, or pushed out of the subscription's history before they were taken.
+    /// Messages were lost: not received, or pushed out of the subscription's history before they
+    /// were taken.
     MessageLost {
         /// How many ever.
         total: u64,

@@ -5,7 +5,8 @@ use std::str::FromStr;
 
 /// Globally unique identity of an endpoint or participant: 16 bytes, as in `rmw_gid_t` since Iron.
 ///
-/// For DDS engines these are the 12 bytes of the GUID prefix and the 4 bytes of the entity id, as on the wire.
+/// For DDS engines these are the 12 bytes of the GUID prefix and the 4 bytes of the entity id, as
+/// on the wire.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub struct Gid(pub [u8; 16]);
 

@@ -1,7 +1,7 @@
 //! The ROS graph: what is known of nodes and endpoints, ours and others'.
 //!
-//! An engine hands out an immutable [`GraphSnapshot`]; all questions of the `rcl` graph functions are answered here, so
-//! that every engine answers them alike.
+//! An engine hands out an immutable [`GraphSnapshot`]; all questions of the `rcl` graph functions
+//! are answered here, so that every engine answers them alike.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -37,14 +37,16 @@ pub struct NodeInfo {
 
 /// An endpoint that somebody announced.
 ///
-/// A service or client consists of two wire endpoints; it appears once, with the gid of the one that carries requests.
+/// A service or client consists of two wire endpoints; it appears once, with the gid of the one
+/// that carries requests.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EndpointInfo {
     /// What it is.
     pub kind: EndpointKind,
     /// Fully qualified ROS name; for an endpoint outside ROS conventions, its name on the wire.
     pub name: String,
-    /// Type as `package/msg/Name` or `package/srv/Name`; outside ROS conventions, the name on the wire.
+    /// Type as `package/msg/Name` or `package/srv/Name`; outside ROS conventions, the name on the
+    /// wire.
     pub type_name: String,
     /// Hash of the message type, or of the request type; `None` when it was not announced.
     pub type_hash: Option<TypeHash>,
@@ -113,7 +115,9 @@ impl GraphSnapshot {
 
     /// All topics with their types.
     pub fn topics(&self) -> NamesAndTypes {
-        self.names_and_types(|e| matches!(e.kind, EndpointKind::Publisher | EndpointKind::Subscription))
+        self.names_and_types(|e| {
+            matches!(e.kind, EndpointKind::Publisher | EndpointKind::Subscription)
+        })
     }
 
     /// All services that have a server or a client, with their types.
@@ -126,7 +130,8 @@ impl GraphSnapshot {
         self.names_and_types(|e| e.kind == kind && e.node.name() == Some(node))
     }
 
-    /// Names and types of the endpoints that `wanted` picks; those outside ROS conventions are left out.
+    /// Names and types of the endpoints that `wanted` picks; those outside ROS conventions are left
+    /// out.
     pub fn names_and_types(&self, wanted: impl Fn(&EndpointInfo) -> bool) -> NamesAndTypes {
         let mut found = NamesAndTypes::new();
         for endpoint in self.endpoints.iter().filter(|e| e.is_ros && wanted(e)) {
@@ -135,17 +140,21 @@ impl GraphSnapshot {
         found
     }
 
-    /// Publishers and subscriptions of one topic that match, as far as it is known what they announce.
+    /// Publishers and subscriptions of one topic that match, as far as it is known what they
+    /// announce.
     pub fn matches<'a>(&'a self, topic: &'a str) -> Vec<(&'a EndpointInfo, &'a EndpointInfo)> {
         let publishers = self.endpoints_of(EndpointKind::Publisher, topic);
         let pairs = publishers.flat_map(|publisher| {
             self.endpoints_of(EndpointKind::Subscription, topic)
                 .map(move |subscription| (publisher, subscription))
         });
-        pairs.filter(|(publisher, subscription)| mismatch_reason(publisher, subscription).is_none()).collect()
+        pairs
+            .filter(|(publisher, subscription)| mismatch_reason(publisher, subscription).is_none())
+            .collect()
     }
 
-    /// Why publishers and subscriptions of one topic do not match, one line a pair: other type, other type hash, or QoS.
+    /// Why publishers and subscriptions of one topic do not match, one line a pair: other type,
+    /// other type hash, or QoS.
     pub fn mismatches(&self, topic: &str) -> Vec<Mismatch> {
         let mut found = Vec::new();
         for publisher in self.endpoints_of(EndpointKind::Publisher, topic) {

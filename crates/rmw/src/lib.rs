@@ -1,8 +1,9 @@
 //! The boundary between Feros and its engines.
 //!
-//! An *engine* moves serialized messages between participants and knows who else is there. This crate says what Feros
-//! needs from one, in terms of bytes, ROS names, QoS and gids, never of message types. Names are ROS names on this
-//! side (`/chatter`, `std_msgs/msg/String`); how they look on the wire is the engine's business.
+//! An *engine* moves serialized messages between participants and knows who else is there. This
+//! crate says what Feros needs from one, in terms of bytes, ROS names, QoS and gids, never of
+//! message types. Names are ROS names on this side (`/chatter`, `std_msgs/msg/String`); how they
+//! look on the wire is the engine's business.
 //!
 //! | module | holds |
 //! |---|---|
@@ -17,9 +18,9 @@
 //! | [`dds`] | what every DDS engine says on the wire |
 //! | [`gid`] | identity of an endpoint |
 //!
-//! Engines are values: which one is used is chosen at run time. Every function of the traits states its
-//! preconditions, errors, and whether it blocks, allocates and is thread-safe. The crate `feros-conformance` holds one
-//! suite for all of them.
+//! Engines are values: which one is used is chosen at run time. Every function of the traits states
+//! its preconditions, errors, and whether it blocks, allocates and is thread-safe. The crate
+//! `feros-conformance` holds one suite for all of them.
 
 pub mod announcement;
 pub mod dds;
@@ -35,14 +36,16 @@ pub mod stamp;
 pub use announcement::{AnnounceError, AnnouncementError, Match};
 pub use engine::{
     Client, ClientOptions, CreateEndpointError, DiscoveryRange, Engine, EventError, FillAborted,
-    GraphChangeGuard, NodeId, Notify, OpenError, PublishError, PublishMode, Publisher, PublisherOptions,
-    Service, ServiceMapping, ServiceOptions, Session, SessionOptions, Subscription, SubscriptionOptions,
-    TakeError, TypeHash, WaitForAckedError,
+    GraphChangeGuard, NodeId, Notify, OpenError, PublishError, PublishMode, Publisher,
+    PublisherOptions, Service, ServiceMapping, ServiceOptions, Session, SessionOptions,
+    Subscription, SubscriptionOptions, TakeError, TypeHash, WaitForAckedError,
 };
 pub use event::{MatchedStatus, PublisherEvent, SubscriptionEvent};
 pub use gid::Gid;
 pub use graph::{EndpointInfo, EndpointKind, GraphSnapshot, NodeInfo};
 pub use name::{NameError, NodeName};
-pub use qos::{Durability, History, Liveliness, QosDuration, QosPolicyKind, QosProfile, Reliability};
+pub use qos::{
+    Durability, History, Liveliness, QosDuration, QosPolicyKind, QosProfile, Reliability,
+};
 pub use sample::{MessageInfo, Payload, PayloadBytes, RequestId, Sample};
 pub use stamp::Stamp;

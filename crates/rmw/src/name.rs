@@ -1,11 +1,13 @@
-//! Names of nodes, namespaces, topics and services: validation and expansion, by the rules of `rmw` and `rcl`.
+//! Names of nodes, namespaces, topics and services: validation and expansion, by the rules of `rmw`
+//! and `rcl`.
 //!
-//! Sources: "Topic and Service name mapping to DDS" (design.ros2.org), `rmw/validate_full_topic_name.h`,
-//! `rcl/expand_topic_name.h`.
+//! Sources: "Topic and Service name mapping to DDS" (design.ros2.org),
+//! `rmw/validate_full_topic_name.h`, `rcl/expand_topic_name.h`.
 
 use std::fmt;
 
-/// Longest fully qualified name, prefix on the wire included (`RMW_TOPIC_MAX_NAME_LENGTH` is 255 less 8).
+/// Longest fully qualified name, prefix on the wire included (`RMW_TOPIC_MAX_NAME_LENGTH` is 255
+/// less 8).
 pub const MAX_NAME_LENGTH: usize = 247;
 
 /// A name that ROS 2 does not allow: what was given, where it goes wrong, and what is allowed.
@@ -32,7 +34,8 @@ pub struct NodeName {
 }
 
 impl NodeName {
-    /// A node's name in a namespace; the namespace may leave out its leading slash, and `""` is `/`.
+    /// A node's name in a namespace; the namespace may leave out its leading slash, and `""` is
+    /// `/`.
     ///
     /// # Errors
     /// When one of them is not allowed.
@@ -43,7 +46,8 @@ impl NodeName {
         Ok(Self { namespace, name: name.to_owned() })
     }
 
-    /// A name that a peer announced, taken as it is: peers are shown even when their names are not allowed.
+    /// A name that a peer announced, taken as it is: peers are shown even when their names are not
+    /// allowed.
     pub fn announced(namespace: &str, name: &str) -> Self {
         Self { namespace: namespace.to_owned(), name: name.to_owned() }
     }
@@ -79,7 +83,8 @@ fn absolute_namespace(namespace: &str) -> String {
     }
 }
 
-/// Checks a node's name without namespace: letters, digits and `_`, not starting with a digit, at most 255 bytes.
+/// Checks a node's name without namespace: letters, digits and `_`, not starting with a digit, at
+/// most 255 bytes.
 ///
 /// # Errors
 /// What is wrong with it.
@@ -89,10 +94,18 @@ pub fn validate_node_name(name: &str) -> Result<(), NameError> {
         return Err(error(name, WHAT, "it is empty"));
     }
     if name.len() > 255 {
-        return Err(error(name, WHAT, format!("it has {} characters, allowed are 255", name.len())));
+        return Err(error(
+            name,
+            WHAT,
+            format!("it has {} characters, allowed are 255", name.len()),
+        ));
     }
     if let Some(bad) = name.chars().find(|c| !c.is_ascii_alphanumeric() && *c != '_') {
-        return Err(error(name, WHAT, format!("it contains {bad:?}; allowed are letters, digits and '_'")));
+        return Err(error(
+            name,
+            WHAT,
+            format!("it contains {bad:?}; allowed are letters, digits and '_'"),
+        ));
     }
     if name.starts_with(|c: char| c.is_ascii_digit()) {
         return Err(error(name, WHAT, "it starts with a digit"));
@@ -128,12 +141,17 @@ fn validate_absolute(name: &str, what: &'static str, longest: usize) -> Result<(
         return Err(error(name, what, "it does not start with '/'"));
     }
     if name.len() > longest {
-        return Err(error(name, what, format!("it has {} characters, allowed are {longest}", name.len())));
+        return Err(error(
+            name,
+            what,
+            format!("it has {} characters, allowed are {longest}", name.len()),
+        ));
     }
     if name.ends_with('/') {
         return Err(error(name, what, "it ends with '/'"));
     }
-    if let Some(bad) = name.chars().find(|c| !c.is_ascii_alphanumeric() && !matches!(c, '_' | '/')) {
+    if let Some(bad) = name.chars().find(|c| !c.is_ascii_alphanumeric() && !matches!(c, '_' | '/'))
+    {
         return Err(error(
             name,
             what,
@@ -156,8 +174,8 @@ fn validate_absolute(name: &str, what: &'static str, longest: usize) -> Result<(
 
 /// Makes a topic or service name fully qualified, as seen from `node`, and checks it.
 ///
-/// Understood are absolute names, relative names (within the node's namespace), private names (`~`, `~/x`: within the
-/// node) and the substitutions `{node}`, `{ns}` and `{namespace}`.
+/// Understood are absolute names, relative names (within the node's namespace), private names (`~`,
+/// `~/x`: within the node) and the substitutions `{node}`, `{ns}` and `{namespace}`.
 ///
 /// # Errors
 /// When the name, or what it expands to, is not allowed.
@@ -208,17 +226,24 @@ fn substitute(text: &str, name: &str, node: &NodeName) -> Result<String, NameErr
     let mut rest = text;
     while let Some(open) = rest.find('{') {
         out.push_str(&rest[..open]);
-        let close = rest[open..].find('}').ok_or_else(|| error(name, WHAT, "a '{' is never closed"))? + open;
+        let close =
+            rest[open..].find('}').ok_or_else(|| error(name, WHAT, "a '{' is never closed"))?
+                + open;
         match &rest[open + 1..close] {
             "node" => out.push_str(&node.name),
             // A relative use keeps the namespace's own leading slash only at the start of the name.
             "ns" | "namespace" => {
                 let namespace = node.namespace.as_str();
-                out.push_str(if out.is_empty() { namespace } else { namespace.trim_start_matches('/') });
+                out.push_str(if out.is_empty() {
+                    namespace
+                } else {
+                    namespace.trim_start_matches('/')
+                });
             }
             unknown => {
-                let reason =
-                    format!("unknown substitution {{{unknown}}}; known are {{node}}, {{ns}}, {{namespace}}");
+                let reason = format!(
+                    "unknown substitution {{{unknown}}}; known are {{node}}, {{ns}}, {{namespace}}"
+                );
                 return Err(error(name, WHAT, reason));
             }
         }
@@ -243,14 +268,18 @@ mod tests {
             assert_eq!(validate_full_topic_name(good), Ok(()), "{good}");
         }
         let long = format!("/{}", "a".repeat(MAX_NAME_LENGTH));
-        for bad in ["", "a", "/", "/a/", "//a", "/a//b", "/9a", "/a b", "/a__b", "/ä", long.as_str()] {
+        for bad in
+            ["", "a", "/", "/a/", "//a", "/a//b", "/9a", "/a b", "/a__b", "/ä", long.as_str()]
+        {
             assert!(validate_full_topic_name(bad).is_err(), "{bad}");
         }
         assert!(validate_node_name("talker_1").is_ok());
         for bad in ["", "1x", "a/b", "a-b", "é"] {
             assert!(validate_node_name(bad).is_err(), "{bad}");
         }
-        assert!(NodeName::new("robot", "camera").is_ok_and(|n| n.fully_qualified() == "/robot/camera"));
+        assert!(
+            NodeName::new("robot", "camera").is_ok_and(|n| n.fully_qualified() == "/robot/camera")
+        );
         assert!(NodeName::new("", "camera").is_ok_and(|n| n.fully_qualified() == "/camera"));
         assert!(NodeName::new("/a/", "camera").is_err());
     }

@@ -1,7 +1,7 @@
 //! Quality of service, with the policies, profiles and rules of stock ROS 2.
 //!
-//! Sources: the profiles of `rmw/qos_profiles.h`, the request/offered rules of the DDS specification 1.4 section
-//! 2.2.3, and the resolution of best-available as in `rmw_dds_common`.
+//! Sources: the profiles of `rmw/qos_profiles.h`, the request/offered rules of the DDS
+//! specification 1.4 section 2.2.3, and the resolution of best-available as in `rmw_dds_common`.
 
 use std::fmt;
 use std::time::Duration;
@@ -16,7 +16,8 @@ pub enum History {
     KeepLast,
     /// All samples until they are delivered, within the engine's limits.
     KeepAll,
-    /// Of another's endpoint that does not announce it, as those of Fast DDS; for one's own as [`History::SystemDefault`].
+    /// Of another's endpoint that does not announce it, as those of Fast DDS; for one's own as
+    /// [`History::SystemDefault`].
     Unknown,
 }
 
@@ -264,7 +265,8 @@ impl QosProfile {
         }
     }
 
-    /// `rmw_qos_profile_best_available`: resolved when the endpoint is made, to match the most endpoints.
+    /// `rmw_qos_profile_best_available`: resolved when the endpoint is made, to match the most
+    /// endpoints.
     pub fn best_available() -> Self {
         Self {
             reliability: Reliability::BestAvailable,
@@ -316,8 +318,8 @@ impl QosProfile {
         Self { avoid_ros_namespace_conventions: true, ..self }
     }
 
-    /// Replaces what is left to the engine by the value that Feros's engines use: keep last, reliable, volatile,
-    /// automatic; a depth of 0 becomes 1.
+    /// Replaces what is left to the engine by the value that Feros's engines use: keep last,
+    /// reliable, volatile, automatic; a depth of 0 becomes 1.
     pub fn with_system_defaults_resolved(mut self) -> Self {
         if matches!(self.history, History::SystemDefault | History::Unknown) {
             self.history = History::KeepLast;
@@ -335,8 +337,8 @@ impl QosProfile {
         self
     }
 
-    /// Resolves best-available for a subscription, given the publishers that are known now: the strictest policy that
-    /// all of them satisfy.
+    /// Resolves best-available for a subscription, given the publishers that are known now: the
+    /// strictest policy that all of them satisfy.
     pub fn resolved_for_subscription<'a>(
         mut self,
         publishers: impl Iterator<Item = &'a QosProfile> + Clone,
@@ -355,7 +357,11 @@ impl QosProfile {
             self.liveliness = if all { Liveliness::ManualByTopic } else { Liveliness::Automatic };
         }
         let largest = |of: fn(&QosProfile) -> QosDuration| {
-            publishers.clone().map(of).max_by_key(|d| d.nanos_or_max()).unwrap_or(QosDuration::Infinite)
+            publishers
+                .clone()
+                .map(of)
+                .max_by_key(|d| d.nanos_or_max())
+                .unwrap_or(QosDuration::Infinite)
         };
         if self.deadline == QosDuration::BestAvailable {
             self.deadline = largest(|p| p.deadline);
@@ -366,8 +372,8 @@ impl QosProfile {
         self
     }
 
-    /// Resolves best-available for a publisher, given the subscriptions that are known now: the highest promise that
-    /// the policy can make, so that all of them match.
+    /// Resolves best-available for a publisher, given the subscriptions that are known now: the
+    /// highest promise that the policy can make, so that all of them match.
     pub fn resolved_for_publisher<'a>(
         mut self,
         subscriptions: impl Iterator<Item = &'a QosProfile> + Clone,
@@ -380,10 +386,15 @@ impl QosProfile {
         }
         if self.liveliness == Liveliness::BestAvailable {
             let manual = subscriptions.clone().any(|s| s.liveliness == Liveliness::ManualByTopic);
-            self.liveliness = if manual { Liveliness::ManualByTopic } else { Liveliness::Automatic };
+            self.liveliness =
+                if manual { Liveliness::ManualByTopic } else { Liveliness::Automatic };
         }
         let smallest = |of: fn(&QosProfile) -> QosDuration| {
-            subscriptions.clone().map(of).min_by_key(|d| d.nanos_or_max()).unwrap_or(QosDuration::Infinite)
+            subscriptions
+                .clone()
+                .map(of)
+                .min_by_key(|d| d.nanos_or_max())
+                .unwrap_or(QosDuration::Infinite)
         };
         if self.deadline == QosDuration::BestAvailable {
             self.deadline = smallest(|s| s.deadline);
@@ -394,30 +405,34 @@ impl QosProfile {
         self
     }
 
-    /// What keeps a publisher with `self` from matching a subscription with `requested`; empty when they match.
+    /// What keeps a publisher with `self` from matching a subscription with `requested`; empty when
+    /// they match.
     ///
     /// System defaults are resolved first on both sides.
     pub fn incompatibilities(&self, requested: &QosProfile) -> Vec<QosIncompatibility> {
         let offered = self.with_system_defaults_resolved();
         let requested = requested.with_system_defaults_resolved();
         let mut found = Vec::new();
-        let mut check = |bad: bool, policy, offered: &dyn fmt::Display, requested: &dyn fmt::Display| {
-            if bad {
-                found.push(QosIncompatibility {
-                    policy,
-                    offered: offered.to_string(),
-                    requested: requested.to_string(),
-                });
-            }
-        };
+        let mut check =
+            |bad: bool, policy, offered: &dyn fmt::Display, requested: &dyn fmt::Display| {
+                if bad {
+                    found.push(QosIncompatibility {
+                        policy,
+                        offered: offered.to_string(),
+                        requested: requested.to_string(),
+                    });
+                }
+            };
         check(
-            offered.reliability == Reliability::BestEffort && requested.reliability == Reliability::Reliable,
+            offered.reliability == Reliability::BestEffort
+                && requested.reliability == Reliability::Reliable,
             QosPolicyKind::Reliability,
             &offered.reliability,
             &requested.reliability,
         );
         check(
-            offered.durability == Durability::Volatile && requested.durability == Durability::TransientLocal,
+            offered.durability == Durability::Volatile
+                && requested.durability == Durability::TransientLocal,
             QosPolicyKind::Durability,
             &offered.durability,
             &requested.durability,
@@ -429,7 +444,8 @@ impl QosProfile {
             &requested.deadline,
         );
         check(
-            offered.liveliness == Liveliness::Automatic && requested.liveliness == Liveliness::ManualByTopic,
+            offered.liveliness == Liveliness::Automatic
+                && requested.liveliness == Liveliness::ManualByTopic,
             QosPolicyKind::Liveliness,
             &offered.liveliness,
             &requested.liveliness,

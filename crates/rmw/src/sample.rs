@@ -9,10 +9,11 @@ use smallbox::{SmallBox, smallbox};
 use crate::gid::Gid;
 use crate::stamp::Stamp;
 
-/// Bytes that an engine lends as long as this value lives: the sample's memory goes back when it is dropped.
+/// Bytes that an engine lends as long as this value lives: the sample's memory goes back when it is
+/// dropped.
 pub trait PayloadBytes: Send + Sync {
-    /// The serialized message with its 4-byte encapsulation header; what follows the header is aligned to 8 bytes
-    /// where the engine controls it. Never blocks, never allocates.
+    /// The serialized message with its 4-byte encapsulation header; what follows the header is
+    /// aligned to 8 bytes where the engine controls it. Never blocks, never allocates.
     fn bytes(&self) -> &[u8];
 }
 
@@ -24,7 +25,8 @@ impl PayloadBytes for Vec<u8> {
 
 /// The serialized message of a [`Sample`], lent by the engine.
 ///
-/// A holder of up to 16 words (128 bytes on 64-bit machines) lies in the payload itself; a larger one is boxed.
+/// A holder of up to 16 words (128 bytes on 64-bit machines) lies in the payload itself; a larger
+/// one is boxed.
 pub struct Payload(SmallBox<dyn PayloadBytes, S16>);
 
 impl Payload {
@@ -79,7 +81,8 @@ pub struct Sample {
     pub info: MessageInfo,
 }
 
-/// Identity of a service request: the 24 bytes of `rmw_request_id_t`, and how the reply has to travel.
+/// Identity of a service request: the 24 bytes of `rmw_request_id_t`, and how the reply has to
+/// travel.
 ///
 /// Opaque to all but the engine that made it; a response carries it back unchanged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -5,19 +5,22 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// A source timestamp: nanoseconds since the Unix epoch, by the publisher's clock.
 ///
-/// Together with the publisher's gid it identifies a message, so it survives the way through an engine to the nanosecond:
-/// RTPS counts 2^-32 s (0.23 ns), and engines round up when writing and to the nearest nanosecond when reading. Those from
-/// [`Stamp::MIN`] to [`Stamp::MAX`] can be published.
+/// Together with the publisher's gid it identifies a message, so it survives the way through an
+/// engine to the nanosecond: RTPS counts 2^-32 s (0.23 ns), and engines round up when writing and
+/// to the nearest nanosecond when reading. Those from [`Stamp::MIN`] to [`Stamp::MAX`] can be
+/// published.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Stamp(pub i64);
 
 impl Stamp {
     /// The earliest that can be published: what is not after the epoch means "unknown" on the wire.
     pub const MIN: Self = Self(1);
-    /// The latest that can be published, in the year 2106: RTPS counts seconds with 32 bits, the last of which is reserved.
+    /// The latest that can be published, in the year 2106: RTPS counts seconds with 32 bits, the
+    /// last of which is reserved.
     pub const MAX: Self = Self(u32::MAX as i64 * 1_000_000_000 - 1);
 
-    /// The current time of the system's clock, which may be set back; within [`Stamp::MIN`] and [`Stamp::MAX`].
+    /// The current time of the system's clock, which may be set back; within [`Stamp::MIN`] and
+    /// [`Stamp::MAX`].
     pub fn now() -> Self {
         Self::from_system_time(SystemTime::now()).unwrap_or(Self::MIN)
     }
@@ -54,12 +57,17 @@ mod tests {
 
     #[test]
     fn points_in_time_keep_their_nanoseconds() {
-        for stamp in [Stamp::MIN, Stamp(1_999_999_999), Stamp(1_700_000_000_123_456_789), Stamp::MAX] {
+        for stamp in
+            [Stamp::MIN, Stamp(1_999_999_999), Stamp(1_700_000_000_123_456_789), Stamp::MAX]
+        {
             assert_eq!(stamp.to_system_time().and_then(Stamp::from_system_time), Some(stamp));
         }
         for stamp in [Stamp(0), Stamp(-1), Stamp(i64::MIN)] {
             assert!(!stamp.is_publishable() && stamp.to_system_time().is_none());
         }
-        assert!(!Stamp(Stamp::MAX.0 + 1).is_publishable() && Stamp::now() > Stamp(1_600_000_000_000_000_000));
+        assert!(
+            !Stamp(Stamp::MAX.0 + 1).is_publishable()
+                && Stamp::now() > Stamp(1_600_000_000_000_000_000)
+        );
     }
 }

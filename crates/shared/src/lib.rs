@@ -1,5 +1,5 @@
-//! Feros as a shared library: containers and component libraries link it, so that a process has one engine, one registry
-//! of subscriptions and one set of statics, however many libraries it loads.
+//! Feros as a shared library: containers and component libraries link it, so that a process has one
+//! engine, one registry of subscriptions and one set of statics, however many libraries it loads.
 //!
 //! Linking it is all that there is to do: `use feros_shared as _;`
 #![forbid(unsafe_code)]

@@ -1,5 +1,6 @@
-//! What the host path costs: publishing and taking within one process, a hand-over between two with both kinds of wake-up, and
-//! what a node, a publisher and a link take in memory and files. Interleaved rounds; medians. `cargo bench --bench data`.
+//! What the host path costs: publishing and taking within one process, a hand-over between two with
+//! both kinds of wake-up, and what a node, a publisher and a link take in memory and files.
+//! Interleaved rounds; medians. `cargo bench --bench data`.
 #![allow(clippy::unwrap_used, missing_docs, unsafe_code)]
 
 use std::fs;
@@ -11,11 +12,13 @@ use std::time::{Duration, Instant};
 
 use feros_rmw::PayloadBytes;
 use feros_shm::{
-    HostNode, HostPublisher, HostPublisherSettings, HostSample, Link, LinkSettings, SampleHeader, TakeOutcome,
+    HostNode, HostPublisher, HostPublisherSettings, HostSample, Link, LinkSettings, SampleHeader,
+    TakeOutcome,
 };
 use iceoryx2::port::{listener::Listener, notifier::Notifier};
 use iceoryx2::prelude::{
-    Config, FileName, Node, NodeBuilder, SemanticString, ServiceName, SignalHandlingMode, ipc, ipc_threadsafe,
+    Config, FileName, Node, NodeBuilder, SemanticString, ServiceName, SignalHandlingMode, ipc,
+    ipc_threadsafe,
 };
 use rustix::mm::{MapFlags, ProtFlags, mmap};
 use rustix::thread::futex;
@@ -38,7 +41,11 @@ fn main() {
     for entry in fs::read_dir("/dev/shm").unwrap().flatten() {
         if entry.file_name().to_string_lossy().starts_with(&alone) {
             let path = entry.path();
-            if path.is_dir() { fs::remove_dir_all(path).unwrap() } else { fs::remove_file(path).unwrap() }
+            if path.is_dir() {
+                fs::remove_dir_all(path).unwrap()
+            } else {
+                fs::remove_file(path).unwrap()
+            }
         }
     }
 }
@@ -67,9 +74,9 @@ fn take(link: &mut Link) -> HostSample {
 fn alone<Service: iceoryx2::service::Service>() -> Node<Service> {
     let space = std::env::var("FEROS_BENCH_ALONE").unwrap();
     let mut config = Config::default();
-    config
-        .global
-        .set_root_path(&iceoryx2::prelude::Path::new(format!("/dev/shm/{space}").as_bytes()).unwrap());
+    config.global.set_root_path(
+        &iceoryx2::prelude::Path::new(format!("/dev/shm/{space}").as_bytes()).unwrap(),
+    );
     config.global.prefix = FileName::new(space.as_bytes()).unwrap();
     NodeBuilder::new()
         .config(&config)
@@ -133,13 +140,25 @@ fn within_one_process(space: &str) {
 /// A futex word that two processes map.
 fn word(space: &str, name: &str) -> &'static AtomicU32 {
     let path = format!("/dev/shm/{space}/{name}");
-    let file = fs::OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path).unwrap();
+    let file = fs::OpenOptions::new()
+        .read(true)
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .open(path)
+        .unwrap();
     file.set_len(4096).unwrap();
     // SAFETY: a fresh mapping of a file of that size, never unmapped.
     unsafe {
-        let start =
-            mmap(std::ptr::null_mut(), 4096, ProtFlags::READ | ProtFlags::WRITE, MapFlags::SHARED, &file, 0)
-                .unwrap();
+        let start = mmap(
+            std::ptr::null_mut(),
+            4096,
+            ProtFlags::READ | ProtFlags::WRITE,
+            MapFlags::SHARED,
+            &file,
+            0,
+        )
+        .unwrap();
         &*start.cast::<AtomicU32>()
     }
 }
@@ -147,8 +166,16 @@ fn word(space: &str, name: &str) -> &'static AtomicU32 {
 /// How a side waits for the other and wakes it.
 #[allow(clippy::large_enum_variant)] // there are two
 enum Wake {
-    Futex { mine: &'static AtomicU32, theirs: &'static AtomicU32, seen: u32 },
-    Event { listener: Listener<ipc::Service>, notifier: Notifier<ipc::Service>, _node: Node<ipc::Service> },
+    Futex {
+        mine: &'static AtomicU32,
+        theirs: &'static AtomicU32,
+        seen: u32,
+    },
+    Event {
+        listener: Listener<ipc::Service>,
+        notifier: Notifier<ipc::Service>,
+        _node: Node<ipc::Service>,
+    },
 }
 
 impl Wake {
@@ -224,7 +251,9 @@ fn echo(space: &str, event: bool) {
 }
 
 fn between_processes(space: &str) {
-    println!("\nhand-over to another process and back, half of it, us (median of {ROUNDS} rounds of 500)");
+    println!(
+        "\nhand-over to another process and back, half of it, us (median of {ROUNDS} rounds of 500)"
+    );
     let node = Arc::new(HostNode::new(space).unwrap());
     let mut sides = Vec::new();
     for event in [false, true] {
@@ -232,7 +261,10 @@ fn between_processes(space: &str) {
         let node = Arc::new(HostNode::new(&space_of).unwrap());
         let out = HostPublisher::create(
             &node,
-            HostPublisherSettings { expected_message_bytes: 1 << 20, ..HostPublisherSettings::new(11) },
+            HostPublisherSettings {
+                expected_message_bytes: 1 << 20,
+                ..HostPublisherSettings::new(11)
+            },
         )
         .unwrap();
         let wake = Wake::new(&space_of, event, "bench", "echo");
@@ -277,7 +309,8 @@ fn between_processes(space: &str) {
     drop(node);
 }
 
-/// Allocated bytes and number of files of a space, and this process's share of its mappings and of its heap.
+/// Allocated bytes and number of files of a space, and this process's share of its mappings and of
+/// its heap.
 fn show(what: &str, node: &HostNode, took: Duration) {
     use std::os::unix::fs::MetadataExt;
     let (mut files, mut bytes) = (0, 0);
@@ -301,8 +334,12 @@ fn show(what: &str, node: &HostNode, took: Duration) {
     }
     let (mut pss, mut address_space, mut heap, mut of_ours, mut of_heap) = (0, 0, 0, false, false);
     for line in fs::read_to_string("/proc/self/smaps").unwrap().lines() {
-        let number =
-            || line.split_whitespace().nth(1).and_then(|number| number.parse::<u64>().ok()).unwrap_or(0);
+        let number = || {
+            line.split_whitespace()
+                .nth(1)
+                .and_then(|number| number.parse::<u64>().ok())
+                .unwrap_or(0)
+        };
         if line.starts_with("Size:") {
             address_space += if of_ours { number() } else { 0 };
         } else if line.starts_with("Pss:") {

@@ -1,5 +1,5 @@
-//! What waking a subscription of another process costs: with nobody asleep, and one way to a sleeping process beside a bare
-//! futex that does the same.
+//! What waking a subscription of another process costs: with nobody asleep, and one way to a
+//! sleeping process beside a bare futex that does the same.
 //!
 //! `cargo bench -p feros-shm --bench segment`
 #![allow(missing_docs, clippy::unwrap_used)]
@@ -7,8 +7,8 @@
 
 use feros_executor::{Place, Slot};
 use feros_shm::{
-    Announced, Announcement, EntryId, PathSet, Peer, PeerSubscription, ProcessSegment, SharedDoorbell,
-    SubscriptionEntry,
+    Announced, Announcement, EntryId, PathSet, Peer, PeerSubscription, ProcessSegment,
+    SharedDoorbell, SubscriptionEntry,
 };
 use rustix::fs::{MemfdFlags, Mode, OFlags};
 use rustix::mm::{MapFlags, ProtFlags, mmap};
@@ -56,8 +56,10 @@ impl Word {
 fn map(file: &OwnedFd) -> &'static Words {
     let protection = ProtFlags::READ | ProtFlags::WRITE;
     // SAFETY: the kernel chooses the address.
-    let address = unsafe { mmap(std::ptr::null_mut(), 4096, protection, MapFlags::SHARED, file, 0) };
-    // SAFETY: the file has a page and keeps it, the mapping stays for good, and atomics of any value are valid.
+    let address =
+        unsafe { mmap(std::ptr::null_mut(), 4096, protection, MapFlags::SHARED, file, 0) };
+    // SAFETY: the file has a page and keeps it, the mapping stays for good, and atomics of any
+    // value are valid.
     unsafe { &*address.unwrap().cast() }
 }
 
@@ -99,7 +101,10 @@ fn echo(means: &str) {
         }
         _ => {
             let (doorbell, entry, slot, _) = subscription();
-            println!("{}", Announcement::of_this_process(entry.id().to_u64(), PathSet::ALL, None).encode());
+            println!(
+                "{}",
+                Announcement::of_this_process(entry.id().to_u64(), PathSet::ALL, None).encode()
+            );
             loop {
                 if doorbell.take(slot) {
                     words.back.signal();
@@ -164,8 +169,8 @@ fn median(nanos: &mut [u64]) -> f64 {
     nanos[nanos.len() / 2] as f64
 }
 
-/// Round trips in short batches that take turns, so that whatever else the host does hits all alike. Back by a bare futex
-/// in both cases; half of the bare median is the way back.
+/// Round trips in short batches that take turns, so that whatever else the host does hits all
+/// alike. Back by a bare futex in both cases; half of the bare median is the way back.
 fn wake(cpu: usize, placement: &str) {
     const BATCHES: usize = 400;
     const BATCH: usize = 50;
@@ -179,7 +184,10 @@ fn wake(cpu: usize, placement: &str) {
             (0..BATCH).for_each(|_| means.round_trip());
         }
     }
-    println!("wake-up of another process on {placement}, {} interleaved round trips:", BATCHES * BATCH);
+    println!(
+        "wake-up of another process on {placement}, {} interleaved round trips:",
+        BATCHES * BATCH
+    );
     let mut one_way = 0.0;
     for means in &mut all {
         let median = median(&mut means.nanos) / 1000.0;

@@ -1,4 +1,5 @@
-//! What an endpoint tells the other side of a match about its paths, and which path follows from it.
+//! What an endpoint tells the other side of a match about its paths, and which path follows from
+//! it.
 //!
 //! The text travels in the endpoint's USER_DATA, beside what stock ROS 2 puts there:
 //!
@@ -6,11 +7,12 @@
 //! <format>,<boot>-<user namespace>-<PID namespace>-</dev/shm>,<uid>,<pid>,<token>,<endpoint>,<paths>,<memory>[,<declined>]
 //! ```
 //!
-//! Numbers are hexadecimal; `paths` are the first letters of those allowed (or `-`); `memory` is the file number of the
-//! process segment, or `!` and the code of what is in the way; `declined` are the publishers whose shared memory a subscription
-//! could not open ([`crate::declined`]). A place that cannot be told is `-`. Later versions may add
-//! fields at the end, and letters and codes; a format of another number is not read at all. Whoever changes anything that
-//! processes share in memory, here or in the header of messages, counts [`FORMAT_VERSION`] up.
+//! Numbers are hexadecimal; `paths` are the first letters of those allowed (or `-`); `memory` is
+//! the file number of the process segment, or `!` and the code of what is in the way; `declined`
+//! are the publishers whose shared memory a subscription could not open ([`crate::declined`]). A
+//! place that cannot be told is `-`. Later versions may add fields at the end, and letters and
+//! codes; a format of another number is not read at all. Whoever changes anything that processes
+//! share in memory, here or in the header of messages, counts [`FORMAT_VERSION`] up.
 
 use crate::declined::{Declined, MAX_DECLINED, hex};
 use crate::host_id::HostId;
@@ -42,13 +44,14 @@ pub struct Announcement {
     pub paths: PathSet,
     /// The file number of its process's segment, or why it has no shared memory.
     pub shared_memory: Result<u32, Obstacle>,
-    /// Publishers whose shared memory this subscription could not open. Not more than eight are announced.
+    /// Publishers whose shared memory this subscription could not open. Not more than eight are
+    /// announced.
     pub declined: Vec<Declined>,
 }
 
 impl Announcement {
-    /// The announcement of an endpoint of this process. `obstacle` is what keeps this endpoint from using shared memory,
-    /// beside what keeps the whole process from it.
+    /// The announcement of an endpoint of this process. `obstacle` is what keeps this endpoint from
+    /// using shared memory, beside what keeps the whole process from it.
     pub fn of_this_process(endpoint: u64, paths: PathSet, obstacle: Option<Obstacle>) -> Self {
         let host = HostId::of_this_process();
         let segment = ProcessSegment::of_this_process();
@@ -70,7 +73,8 @@ impl Announcement {
         }
     }
 
-    /// The text: printable ASCII without `;` and `=`, 100 to 150 bytes, and some 30 for each publisher that is declined.
+    /// The text: printable ASCII without `;` and `=`, 100 to 150 bytes, and some 30 for each
+    /// publisher that is declined.
     pub fn encode(&self) -> String {
         let host = self.host.map_or_else(
             || "-".to_owned(),
@@ -145,11 +149,13 @@ impl Announced {
         }
     }
 
-    /// Why this subscription does not use the shared memory of the publisher with this id; forgotten here, so that
-    /// [`classify`] tells which path there would be otherwise. It may open it yet.
+    /// Why this subscription does not use the shared memory of the publisher with this id;
+    /// forgotten here, so that [`classify`] tells which path there would be otherwise. It may open
+    /// it yet.
     pub fn forget_declined(&mut self, publisher: u64) -> Option<Reason> {
         let Self::Feros(announcement) = self else { return None };
-        let index = announcement.declined.iter().position(|declined| declined.publisher == publisher)?;
+        let index =
+            announcement.declined.iter().position(|declined| declined.publisher == publisher)?;
         Some(announcement.declined.remove(index).why.reason())
     }
 
@@ -195,7 +201,8 @@ fn parse<'a>(mut fields: impl Iterator<Item = &'a str>) -> Option<Announcement> 
 fn parse_host(text: &str) -> Option<HostId> {
     let mut parts = text.split('-').map(hex);
     let mut next = || parts.next().flatten();
-    let host = HostId { boot: next()?, user_namespace: next()?, pid_namespace: next()?, dev_shm: next()? };
+    let host =
+        HostId { boot: next()?, user_namespace: next()?, pid_namespace: next()?, dev_shm: next()? };
     parts.next().is_none().then_some(host)
 }
 
@@ -208,15 +215,17 @@ pub struct Choice {
     pub reason: Option<Reason>,
 }
 
-/// The shortest path that both sides allow and that what they announce makes possible. Whether the host path works in the
-/// end shows when it is set up; where that fails, the subscription announces it.
+/// The shortest path that both sides allow and that what they announce makes possible. Whether the
+/// host path works in the end shows when it is set up; where that fails, the subscription announces
+/// it.
 pub fn classify(publisher: &Announced, subscription: &Announced) -> Choice {
     let (sender, receiver) = match both_known(publisher, subscription) {
         Ok(known) => known,
         Err(reason) => return network(publisher, subscription, reason),
     };
-    let same_process =
-        sender.host == receiver.host && sender.pid == receiver.pid && sender.token == receiver.token;
+    let same_process = sender.host == receiver.host
+        && sender.pid == receiver.pid
+        && sender.token == receiver.token;
     let mut reason = None;
     if same_process {
         reason = forbidden(publisher, subscription, Path::Process);
@@ -224,8 +233,8 @@ pub fn classify(publisher: &Announced, subscription: &Announced) -> Choice {
             return Choice { path: Some(Path::Process), reason: None };
         }
     }
-    let host_obstacle =
-        different_places(sender, receiver).or_else(|| forbidden(publisher, subscription, Path::Host));
+    let host_obstacle = different_places(sender, receiver)
+        .or_else(|| forbidden(publisher, subscription, Path::Host));
     if let Some(obstacle) = host_obstacle.or_else(|| no_shared_memory(sender, receiver)) {
         return network(publisher, subscription, reason.unwrap_or(obstacle));
     }
@@ -302,7 +311,8 @@ fn no_shared_memory(sender: &Announcement, receiver: &Announcement) -> Option<Re
 }
 
 fn declined(sender: &Announcement, receiver: &Announcement) -> Option<Reason> {
-    let declined = receiver.declined.iter().find(|declined| declined.publisher == sender.endpoint)?;
+    let declined =
+        receiver.declined.iter().find(|declined| declined.publisher == sender.endpoint)?;
     Some(declined.why.reason())
 }
 

@@ -1,14 +1,16 @@
 //! Links that a subscription could not open, and why, as its announcement tells them.
 //!
-//! An endpoint's own obstacles hold for all its matches; what keeps it from one publisher's shared memory does not, so it goes
-//! with that publisher's id. Each is `<publisher>!<code>` in the announcement, with `+` between them.
+//! An endpoint's own obstacles hold for all its matches; what keeps it from one publisher's shared
+//! memory does not, so it goes with that publisher's id. Each is `<publisher>!<code>` in the
+//! announcement, with `+` between them.
 
 use crate::paths::{Obstacle, Reason, Side};
 
 /// So many are announced at most; the discovery data of an endpoint has little room.
 pub(crate) const MAX_DECLINED: usize = 8;
 
-/// That a subscription does not use the shared memory of a publisher, though nothing that both announce was against it.
+/// That a subscription does not use the shared memory of a publisher, though nothing that both
+/// announce was against it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Declined {
     /// The publisher's random id.
@@ -42,9 +44,13 @@ impl LinkObstacle {
     pub fn reason(self) -> Reason {
         let number = |limit| usize::try_from(limit).unwrap_or(usize::MAX);
         match self {
-            Self::TooManySubscriptions { limit } => Reason::TooManySubscriptions { limit: number(limit) },
+            Self::TooManySubscriptions { limit } => {
+                Reason::TooManySubscriptions { limit: number(limit) }
+            }
             Self::TooManyPublishers { limit } => Reason::TooManyPublishers { limit: number(limit) },
-            Self::Unavailable(why) => Reason::SharedMemoryUnavailable { by: Side::Subscription, why },
+            Self::Unavailable(why) => {
+                Reason::SharedMemoryUnavailable { by: Side::Subscription, why }
+            }
         }
     }
 }

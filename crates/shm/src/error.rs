@@ -76,7 +76,8 @@ pub enum CreateError {
 /// A subscription cannot be linked to a publisher.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum OpenError {
-    /// The publisher has made no shared memory yet, or it is gone. Try again when it may have changed.
+    /// The publisher has made no shared memory yet, or it is gone. Try again when it may have
+    /// changed.
     #[error("publisher {id:#018x} has no shared memory (yet, or any more)")]
     NotYet {
         /// The publisher's id.
@@ -127,7 +128,9 @@ impl OpenError {
                 Some(LinkObstacle::TooManySubscriptions { limit })
             }
             Self::Incompatible { .. } => Some(LinkObstacle::Unavailable(Obstacle::Other)),
-            Self::Unavailable(unavailable) => Some(LinkObstacle::Unavailable(unavailable.obstacle())),
+            Self::Unavailable(unavailable) => {
+                Some(LinkObstacle::Unavailable(unavailable.obstacle()))
+            }
         }
     }
 }
@@ -157,7 +160,9 @@ pub enum LoanError {
         limit_bytes: u64,
     },
     /// The message is larger than any that goes through shared memory.
-    #[error("a message of {size_bytes} bytes is larger than shared memory takes ({max_bytes} bytes)")]
+    #[error(
+        "a message of {size_bytes} bytes is larger than shared memory takes ({max_bytes} bytes)"
+    )]
     TooLarge {
         /// The message.
         size_bytes: usize,
@@ -186,7 +191,8 @@ pub enum LoanError {
 /// A message could not be given to all receivers.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SendError {
-    /// The loan was made for a pool that has been replaced by a larger one, and no memory is left there to copy it to.
+    /// The loan was made for a pool that has been replaced by a larger one, and no memory is left
+    /// there to copy it to.
     #[error("the message was lent before the pool grew and cannot be moved: {0}")]
     Moved(#[from] LoanError),
     /// The loan belongs to another publisher.

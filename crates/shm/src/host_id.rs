@@ -8,7 +8,8 @@ use std::sync::OnceLock;
 /// Its parts are kept apart, because each difference is another reason to tell the user.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct HostId {
-    /// Identifies the running kernel: 128 random bits of each boot, folded. Containers of one host agree on it.
+    /// Identifies the running kernel: 128 random bits of each boot, folded. Containers of one host
+    /// agree on it.
     pub boot: u64,
     /// The inode of the user namespace; user ids mean the same in one of these only.
     pub user_namespace: u64,
@@ -28,7 +29,10 @@ impl HostId {
                 boot: fold_uuid(&boot_id)?,
                 user_namespace: inode("/proc/self/ns/user")?,
                 pid_namespace: inode("/proc/self/ns/pid")?,
-                dev_shm: std::fs::metadata("/dev/shm").ok().filter(std::fs::Metadata::is_dir)?.st_dev(),
+                dev_shm: std::fs::metadata("/dev/shm")
+                    .ok()
+                    .filter(std::fs::Metadata::is_dir)?
+                    .st_dev(),
             })
         })
     }
@@ -63,8 +67,12 @@ mod tests {
     #[test]
     fn a_uuid_is_folded_and_nothing_else_is() {
         assert_eq!(fold_uuid("00000000-0000-0001-0000-000000000003\n"), Some(2));
-        for text in ["", "00000000-0000-0001-0000-00000000003", "+0000000-0000-0001-0000-0000000000030", "zz"]
-        {
+        for text in [
+            "",
+            "00000000-0000-0001-0000-00000000003",
+            "+0000000-0000-0001-0000-0000000000030",
+            "zz",
+        ] {
             assert_eq!(fold_uuid(text), None, "{text:?}");
         }
     }

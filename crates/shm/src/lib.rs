@@ -1,14 +1,16 @@
 //! The host path: messages in shared memory between processes of one host.
 //!
-//! - [`Announcement`]: what an endpoint tells the other side, and [`classify`]: which path a match takes, and why.
-//! - [`ProcessSegment`]: the memory in which publishers of other processes find the doorbells of this process's executors
-//!   and its subscriptions. [`Peer`]: the same, seen from those publishers.
+//! - [`Announcement`]: what an endpoint tells the other side, and [`classify`]: which path a match
+//!   takes, and why.
+//! - [`ProcessSegment`]: the memory in which publishers of other processes find the doorbells of
+//!   this process's executors and its subscriptions. [`Peer`]: the same, seen from those
+//!   publishers.
 //! - [`HostNode`], [`HostPublisher`], [`Link`]: the messages themselves, on iceoryx2.
 //!
 //! # Checking the concurrency
 //!
-//! The protocols of a subscription's entry run under [loom](https://docs.rs/loom), which tries the interleavings and
-//! memory orderings that the language allows (some seconds):
+//! The protocols of a subscription's entry run under [loom](https://docs.rs/loom), which tries the
+//! interleavings and memory orderings that the language allows (some seconds):
 //!
 //! ```text
 //! RUSTFLAGS="--cfg loom" cargo test -p feros-shm --release --lib
@@ -19,7 +21,8 @@
 mod segment;
 mod sync;
 
-// Loom explores the entries of the segment; the rest is built on them, on mutexes and on the system.
+// Loom explores the entries of the segment; the rest is built on them, on mutexes and on the
+// system.
 #[cfg(not(loom))]
 mod announcement;
 #[cfg(not(loom))]
@@ -79,8 +82,8 @@ pub use publisher::{HostLoan, HostPublisher, HostPublisherSettings, PoolUse};
 pub use sample::HostSample;
 #[cfg(not(loom))]
 pub use segment::{
-    Attachment, AttachmentsFull, EntryId, MAX_DOORBELLS, MAX_SUBSCRIPTIONS, ProcessSegment, SegmentFull,
-    SharedDoorbell, SubscriptionEntry, Unavailable,
+    Attachment, AttachmentsFull, EntryId, MAX_DOORBELLS, MAX_SUBSCRIPTIONS, ProcessSegment,
+    SegmentFull, SharedDoorbell, SubscriptionEntry, Unavailable,
 };
 pub use segment::{MAX_ATTACHMENTS, Room};
 #[cfg(not(loom))]

@@ -18,7 +18,8 @@ use crate::service::{self, FORMAT_VERSION, Ipc, LEADING_BYTES, Service, WireHead
 /// What a [`Link`] is opened with.
 #[derive(Debug, Clone, Copy)]
 pub struct LinkSettings {
-    /// The queue's length; when it is full, the oldest message makes room. At most what the publisher allows.
+    /// The queue's length; when it is full, the oldest message makes room. At most what the
+    /// publisher allows.
     pub depth: usize,
     /// The hash of the message type that is expected; not checked where one side knows none.
     pub type_hash: Option<[u8; 32]>,
@@ -31,13 +32,14 @@ pub enum TakeOutcome {
     Sample(HostSample),
     /// The queue is empty.
     Empty,
-    /// There may be messages, but this subscription already holds as many as it may: drop one and take again. Counted
-    /// in [`LinkCounts::views_exhausted`].
+    /// There may be messages, but this subscription already holds as many as it may: drop one and
+    /// take again. Counted in [`LinkCounts::views_exhausted`].
     ViewsExhausted {
         /// What the publisher allows each subscription.
         max_views: usize,
     },
-    /// A sample that is not what it should be; it has gone back. Take again. Counted in [`LinkCounts::refused`].
+    /// A sample that is not what it should be; it has gone back. Take again. Counted in
+    /// [`LinkCounts::refused`].
     Refused(Refused),
 }
 
@@ -69,12 +71,13 @@ pub struct Link {
     /// The port that it came from.
     origin: u64,
     mappings: Mappings,
-    /// A sample of a larger pool that was seen before the last ones of the pool that it replaced: iceoryx2 looks through the
-    /// pools from the oldest on, and both may get messages meanwhile.
+    /// A sample of a larger pool that was seen before the last ones of the pool that it replaced:
+    /// iceoryx2 looks through the pools from the oldest on, and both may get messages meanwhile.
     early: Option<HostSample>,
 }
 
-/// Kept by each sample too: a port that is gone has its samples taken back by the publisher, read or not.
+/// Kept by each sample too: a port that is gone has its samples taken back by the publisher, read
+/// or not.
 pub(crate) struct Port {
     subscriber: iceoryx2::port::subscriber::Subscriber<Ipc, [u8], WireHeader>,
     service: Service,
@@ -102,8 +105,8 @@ impl Link {
     /// Links to the publisher `id`. Messages that it sends from now on arrive here.
     ///
     /// # Errors
-    /// [`OpenError::NotYet`] while the publisher has not made its shared memory, [`OpenError::NotMapped`] also when it goes or
-    /// grows just now.
+    /// [`OpenError::NotYet`] while the publisher has not made its shared memory,
+    /// [`OpenError::NotMapped`] also when it goes or grows just now.
     pub fn open(node: &Arc<HostNode>, id: u64, settings: LinkSettings) -> Result<Self, OpenError> {
         let lock = node.exclusive()?;
         let service = service::builder(node, id).open().map_err(|cause| open_error(id, cause))?;
@@ -131,7 +134,12 @@ impl Link {
             cause: cause.to_string(),
         })?;
         check_space(
-            connection_bytes(depth, max_views, max_subscriptions, limits.subscriber_max_buffer_size()),
+            connection_bytes(
+                depth,
+                max_views,
+                max_subscriptions,
+                limits.subscriber_max_buffer_size(),
+            ),
             free,
         )?;
         use iceoryx2::port::subscriber::SubscriberCreateError::ExceedsMaxSupportedSubscribers;
@@ -144,8 +152,11 @@ impl Link {
         }
         .map_err(|cause| match cause {
             ExceedsMaxSupportedSubscribers => OpenError::TooMany { id, max_subscriptions },
-            other => UnavailableError::Refused { what: "a subscription's port", cause: format!("{other:?}") }
-                .into(),
+            other => UnavailableError::Refused {
+                what: "a subscription's port",
+                cause: format!("{other:?}"),
+            }
+            .into(),
         })?;
         if failed_connections.load(Ordering::Relaxed) > 0 {
             return Err(OpenError::NotMapped { id });
@@ -189,13 +200,14 @@ impl Link {
         self.max_views
     }
 
-    /// Calls `on_room`, on whichever thread it happens, when after [`TakeOutcome::ViewsExhausted`] a sample goes back. It must
-    /// not block. Only the first one that is set counts.
+    /// Calls `on_room`, on whichever thread it happens, when after [`TakeOutcome::ViewsExhausted`]
+    /// a sample goes back. It must not block. Only the first one that is set counts.
     pub fn on_room(&self, on_room: impl Fn() + Send + Sync + 'static) {
         let _ = self.port.on_room.set(Box::new(on_room));
     }
 
-    /// Takes the oldest message from the queue. Never blocks; allocates nothing unless the publisher's pool has grown.
+    /// Takes the oldest message from the queue. Never blocks; allocates nothing unless the
+    /// publisher's pool has grown.
     pub fn take(&mut self) -> TakeOutcome {
         if let Some(early) = self.early.take() {
             return match self.receive() {
@@ -227,7 +239,8 @@ impl Link {
             TakeOutcome::Sample(sample) => self.deliver(sample),
             TakeOutcome::Refused(refused) => self.refuse(refused),
             TakeOutcome::ViewsExhausted { max_views } => {
-                // A sample that goes back from here on calls `on_room`; one that went just before has made room.
+                // A sample that goes back from here on calls `on_room`; one that went just before
+                // has made room.
                 if !self.port.is_crowded.swap(true, Ordering::AcqRel) {
                     return self.take();
                 }
@@ -256,16 +269,21 @@ impl Link {
     fn receive(&mut self) -> TakeOutcome {
         match self.port.subscriber.receive() {
             Ok(Some(sample)) => match self.check(&sample) {
-                Ok(checked) => TakeOutcome::Sample(HostSample::new(sample, checked, Arc::clone(&self.port))),
+                Ok(checked) => {
+                    TakeOutcome::Sample(HostSample::new(sample, checked, Arc::clone(&self.port)))
+                }
                 Err(refused) => TakeOutcome::Refused(refused),
             },
             Ok(None) => TakeOutcome::Empty,
-            Err(ReceiveError::ExceedsMaxBorrows) => TakeOutcome::ViewsExhausted { max_views: self.max_views },
+            Err(ReceiveError::ExceedsMaxBorrows) => {
+                TakeOutcome::ViewsExhausted { max_views: self.max_views }
+            }
             Err(ReceiveError::ConnectionFailure(_)) => TakeOutcome::Refused(Refused::NotMapped),
         }
     }
 
-    /// Whether the sample is what it should be. Nothing of it is read before its place is known to be mapped.
+    /// Whether the sample is what it should be. Nothing of it is read before its place is known to
+    /// be mapped.
     fn check(&mut self, sample: &IceoryxSample) -> Result<Checked, Refused> {
         let start = std::ptr::from_ref(sample.header()).addr();
         let header = std::ptr::from_ref(sample.user_header());
@@ -275,7 +293,8 @@ impl Link {
         if room < payload_offset + LEADING_BYTES {
             return Err(Refused::Place);
         }
-        // SAFETY: the header lies in mapped, readable memory; a racing write by a hostile publisher changes numbers only.
+        // SAFETY: the header lies in mapped, readable memory; a racing write by a hostile publisher
+        // changes numbers only.
         let header = unsafe { header.read_volatile() };
         if header.version != FORMAT_VERSION {
             return Err(Refused::Version { found: header.version, expected: FORMAT_VERSION });
@@ -284,34 +303,45 @@ impl Link {
             return Err(Refused::TypeHash { found: header.type_hash, expected: self.type_hash });
         }
         let elements = sample.header().number_of_elements();
-        let available = elements.min((room - payload_offset) as u64).saturating_sub(LEADING_BYTES as u64);
+        let available =
+            elements.min((room - payload_offset) as u64).saturating_sub(LEADING_BYTES as u64);
         if header.cdr_bytes > available {
-            return Err(Refused::Length { claimed_bytes: header.cdr_bytes, available_bytes: available });
+            return Err(Refused::Length {
+                claimed_bytes: header.cdr_bytes,
+                available_bytes: available,
+            });
         }
-        let cdr =
-            std::ptr::from_ref(sample.header()).cast::<u8>().wrapping_add(payload_offset + LEADING_BYTES);
+        let cdr = std::ptr::from_ref(sample.header())
+            .cast::<u8>()
+            .wrapping_add(payload_offset + LEADING_BYTES);
         Ok(Checked { header, cdr })
     }
 
     /// What happened since the link was opened.
     #[must_use]
     pub fn counts(&self) -> LinkCounts {
-        LinkCounts { failed_connections: self.port.failed_connections.load(Ordering::Relaxed), ..self.counts }
+        LinkCounts {
+            failed_connections: self.port.failed_connections.load(Ordering::Relaxed),
+            ..self.counts
+        }
     }
 
-    /// Messages that were dropped from the full queue, as far as known: counted when a later one is taken.
+    /// Messages that were dropped from the full queue, as far as known: counted when a later one is
+    /// taken.
     #[must_use]
     pub fn lost(&self) -> u64 {
         self.counts.lost
     }
 
-    /// Whether the publisher still has its shared memory. A killed publisher has it until somebody of this user calls
-    /// [`HostNode::clean_up`]. What is in the queue can be taken even afterwards. Looks at one small file.
+    /// Whether the publisher still has its shared memory. A killed publisher has it until somebody
+    /// of this user calls [`HostNode::clean_up`]. What is in the queue can be taken even
+    /// afterwards. Looks at one small file.
     #[must_use]
     pub fn is_connected(&self) -> bool {
         let mut connected = false;
         self.port.service.dynamic_config().list_publishers(|publisher| {
-            // The list alone would do, but for who is killed while it strikes a killed publisher off: iceoryx2 never finishes that.
+            // The list alone would do, but for who is killed while it strikes a killed publisher
+            // off: iceoryx2 never finishes that.
             connected = self.port.node.knows(publisher.node_id.value());
             if connected { CallbackProgression::Stop } else { CallbackProgression::Continue }
         });
@@ -330,10 +360,16 @@ impl std::fmt::Debug for Link {
 }
 
 /// What iceoryx2 makes for a connection, roughly: two queues and a flag for each chunk.
-fn connection_bytes(depth: usize, max_views: usize, max_subscriptions: usize, largest_depth: usize) -> u64 {
+fn connection_bytes(
+    depth: usize,
+    max_views: usize,
+    max_subscriptions: usize,
+    largest_depth: usize,
+) -> u64 {
     let chunks = max_subscriptions.saturating_mul(largest_depth.saturating_add(max_views));
-    (depth.saturating_add(max_views).saturating_mul(32)).saturating_add(chunks).saturating_add(16 * 1024)
-        as u64
+    (depth.saturating_add(max_views).saturating_mul(32))
+        .saturating_add(chunks)
+        .saturating_add(16 * 1024) as u64
 }
 
 fn open_error(id: u64, cause: PublishSubscribeOpenError) -> OpenError {
@@ -349,7 +385,8 @@ fn open_error(id: u64, cause: PublishSubscribeOpenError) -> OpenError {
         | Cause::IncompatibleOverflowBehavior
         | Cause::VersionMismatch => OpenError::Incompatible { id, cause: format!("{cause:?}") },
         other => {
-            UnavailableError::Refused { what: "a publisher's service", cause: format!("{other:?}") }.into()
+            UnavailableError::Refused { what: "a publisher's service", cause: format!("{other:?}") }
+                .into()
         }
     }
 }

@@ -1,4 +1,5 @@
-//! Which addresses of this process lie in a publisher's shared memory, so that no place that comes from there is read unchecked.
+//! Which addresses of this process lie in a publisher's shared memory, so that no place that comes
+//! from there is read unchecked.
 
 use std::fs;
 use std::ops::Range;
@@ -14,7 +15,8 @@ pub(crate) struct Mappings {
 }
 
 impl Mappings {
-    /// How many bytes can be read from `address` on, when it lies in shared memory whose name begins with `prefix`.
+    /// How many bytes can be read from `address` on, when it lies in shared memory whose name
+    /// begins with `prefix`.
     pub(crate) fn room_from(&mut self, address: usize, prefix: &str) -> Option<usize> {
         if let Some(range) = self.known.iter().find(|range| range.contains(&address)) {
             return Some(range.end - address);
@@ -52,9 +54,15 @@ mod tests {
         let line = |name: &str| format!("7f00-7f80 r--s 00000000 00:18 12  {name}");
         let prefix = "feros_0_";
         assert_eq!(data_segment(&line("/dev/shm/feros_0_x_1.data"), prefix), Some(0x7f00..0x7f80));
-        assert_eq!(data_segment(&line("/dev/shm/feros_0_x_1.data (deleted)"), prefix), Some(0x7f00..0x7f80));
+        assert_eq!(
+            data_segment(&line("/dev/shm/feros_0_x_1.data (deleted)"), prefix),
+            Some(0x7f00..0x7f80)
+        );
         assert_eq!(data_segment(&line("/dev/shm/feros_0_x_1.connection"), prefix), None);
         assert_eq!(data_segment(&line("/dev/shm/other_1.data"), prefix), None);
-        assert_eq!(data_segment("7f00-7f80 ---s 00000000 00:18 12 /dev/shm/feros_0_x_1.data", prefix), None);
+        assert_eq!(
+            data_segment("7f00-7f80 ---s 00000000 00:18 12 /dev/shm/feros_0_x_1.data", prefix),
+            None
+        );
     }
 }

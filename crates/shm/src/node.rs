@@ -1,9 +1,10 @@
 //! This process on the host path: one iceoryx2 node, in a space that belongs to this user alone.
 //!
-//! The space is the folder `/dev/shm/feros-<uid>` (mode 0700) for what iceoryx2 keeps in files, and a prefix of the names of
-//! its shared memory. It lies in `/dev/shm` so that it is seen by exactly those who see the shared memory (containers), needs
-//! no environment variable, and goes with a restart of the machine. The prefix has a random part, kept in the folder, so that
-//! another user cannot make our names before us. The last process of the user removes the space when it ends.
+//! The space is the folder `/dev/shm/feros-<uid>` (mode 0700) for what iceoryx2 keeps in files, and
+//! a prefix of the names of its shared memory. It lies in `/dev/shm` so that it is seen by exactly
+//! those who see the shared memory (containers), needs no environment variable, and goes with a
+//! restart of the machine. The prefix has a random part, kept in the folder, so that another user
+//! cannot make our names before us. The last process of the user removes the space when it ends.
 
 use std::fs;
 use std::io;
@@ -11,7 +12,9 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use iceoryx2::node::{DeadNodeView, NodeCleanupFailure, NodeDetails, NodeView};
-use iceoryx2::prelude::{CallbackProgression, LogLevel, Node, NodeBuilder, NodeState, SignalHandlingMode};
+use iceoryx2::prelude::{
+    CallbackProgression, LogLevel, Node, NodeBuilder, NodeState, SignalHandlingMode,
+};
 use rustix::process::geteuid;
 
 use crate::error::UnavailableError;
@@ -25,8 +28,8 @@ const NODE_BYTES: u64 = 64 * 1024;
 
 /// This process's part in the host path.
 ///
-/// Makes no thread and installs no signal handler. Its files go when the last owner drops it; after a kill,
-/// [`clean_up`](Self::clean_up) of any other process of this user removes them.
+/// Makes no thread and installs no signal handler. Its files go when the last owner drops it; after
+/// a kill, [`clean_up`](Self::clean_up) of any other process of this user removes them.
 pub struct HostNode {
     /// Taken out only when it is dropped.
     node: Option<Node<Ipc>>,
@@ -45,7 +48,8 @@ pub struct CleanUp {
 }
 
 impl HostNode {
-    /// The node of this process, made on first use and shared by all who ask while one of them holds it.
+    /// The node of this process, made on first use and shared by all who ask while one of them
+    /// holds it.
     ///
     /// # Errors
     /// [`UnavailableError`]; asking again later may succeed.
@@ -62,14 +66,17 @@ impl HostNode {
 
     /// A node in a space of its own, apart from all other processes of this user: for tests.
     ///
-    /// `name` is the name of the folder in `/dev/shm`; [`remove_space`](Self::remove_space) removes it.
+    /// `name` is the name of the folder in `/dev/shm`; [`remove_space`](Self::remove_space) removes
+    /// it.
     ///
     /// # Errors
     /// [`UnavailableError`].
     pub fn new(name: &str) -> Result<Self, UnavailableError> {
         let folder = Path::new(SHM).join(name);
-        let free = free_bytes()
-            .map_err(|cause| UnavailableError::Folder { folder: folder.clone(), cause: cause.to_string() })?;
+        let free = free_bytes().map_err(|cause| UnavailableError::Folder {
+            folder: folder.clone(),
+            cause: cause.to_string(),
+        })?;
         check_space(NODE_BYTES, free)?;
         let (space, lock) = Space::open(folder)?;
         log_to_tracing();
@@ -88,10 +95,12 @@ impl HostNode {
         Ok(node)
     }
 
-    /// Removes what killed processes of this user left: their shared memory, their places at publishers, their files.
+    /// Removes what killed processes of this user left: their shared memory, their places at
+    /// publishers, their files.
     ///
-    /// Called by this crate when a node or a publisher is made and when a publisher has no place left for a subscription;
-    /// to be called when the death of a peer is noticed. Looks at one small file per process of this user.
+    /// Called by this crate when a node or a publisher is made and when a publisher has no place
+    /// left for a subscription; to be called when the death of a peer is noticed. Looks at one
+    /// small file per process of this user.
     pub fn clean_up(&self) -> CleanUp {
         match self.exclusive() {
             Ok(lock) => self.clean_up_locked(&lock),
@@ -116,8 +125,9 @@ impl HostNode {
             found.failed += 1;
         }
         for id in dead {
-            // With our configuration, not with the one that the dead process wrote down: it may have been killed while it, or
-            // whoever cleaned up after it, was about that, and iceoryx2 would look in its default places instead.
+            // With our configuration, not with the one that the dead process wrote down: it may
+            // have been killed while it, or whoever cleaned up after it, was about that, and
+            // iceoryx2 would look in its default places instead.
             let details = NodeDetails::__internal_new(&None, self.iceoryx().config());
             match DeadNodeView::<Ipc>::__internal_try_remove_stale_resources(id, details) {
                 Ok(()) | Err(NodeCleanupFailure::ResourcesAlreadyCleanedUp) => found.removed += 1,
@@ -131,13 +141,14 @@ impl HostNode {
         found
     }
 
-    /// The right to make and to remove things in this space: one thread of one process at a time has it, and what others left
-    /// unfinished is gone.
+    /// The right to make and to remove things in this space: one thread of one process at a time
+    /// has it, and what others left unfinished is gone.
     pub(crate) fn exclusive(&self) -> Result<SpaceLock, UnavailableError> {
-        let lock = SpaceLock::take(&self.space.folder)?.ok_or_else(|| UnavailableError::Folder {
-            folder: self.space.folder.clone(),
-            cause: "it was removed while it is in use".to_owned(),
-        })?;
+        let lock =
+            SpaceLock::take(&self.space.folder)?.ok_or_else(|| UnavailableError::Folder {
+                folder: self.space.folder.clone(),
+                cause: "it was removed while it is in use".to_owned(),
+            })?;
         sweep_unfinished(&self.space.folder, &self.space.prefix);
         Ok(lock)
     }
@@ -154,7 +165,8 @@ impl HostNode {
         &self.space.prefix
     }
 
-    /// Removes the folder and all shared memory of a space of the given name, whoever uses it: for tests.
+    /// Removes the folder and all shared memory of a space of the given name, whoever uses it: for
+    /// tests.
     ///
     /// # Errors
     /// What the operating system says; a space that does not exist is no error.
@@ -224,9 +236,16 @@ pub(crate) fn check_space(needed_bytes: u64, free_bytes: u64) -> Result<(), Unav
 struct ToTracing;
 
 impl iceoryx2_log_types::Log for ToTracing {
-    fn log(&self, level: LogLevel, origin: std::fmt::Arguments<'_>, message: std::fmt::Arguments<'_>) {
+    fn log(
+        &self,
+        level: LogLevel,
+        origin: std::fmt::Arguments<'_>,
+        message: std::fmt::Arguments<'_>,
+    ) {
         match level {
-            LogLevel::Error | LogLevel::Fatal => tracing::error!(target: "feros::shm", %origin, "{message}"),
+            LogLevel::Error | LogLevel::Fatal => {
+                tracing::error!(target: "feros::shm", %origin, "{message}")
+            }
             LogLevel::Warn => tracing::warn!(target: "feros::shm", %origin, "{message}"),
             LogLevel::Info => tracing::info!(target: "feros::shm", %origin, "{message}"),
             LogLevel::Debug => tracing::debug!(target: "feros::shm", %origin, "{message}"),
@@ -235,9 +254,11 @@ impl iceoryx2_log_types::Log for ToTracing {
     }
 }
 
-/// What iceoryx2 logs goes to `tracing`, unless the program uses iceoryx2 itself and has set it up before.
+/// What iceoryx2 logs goes to `tracing`, unless the program uses iceoryx2 itself and has set it up
+/// before.
 ///
-/// Warnings and worse only: below, iceoryx2 formats a text for each error that it returns, on the hot path too.
+/// Warnings and worse only: below, iceoryx2 formats a text for each error that it returns, on the
+/// hot path too.
 fn log_to_tracing() {
     static TO_TRACING: ToTracing = ToTracing;
     if iceoryx2::prelude::set_logger(&TO_TRACING) {

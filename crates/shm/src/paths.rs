@@ -1,4 +1,5 @@
-//! The names of the three paths, which of them are allowed, and why a match does not take the shortest one.
+//! The names of the three paths, which of them are allowed, and why a match does not take the
+//! shortest one.
 
 use std::fmt;
 use std::str::FromStr;
@@ -234,7 +235,10 @@ impl Obstacle {
 
     /// The obstacle of this code; [`Obstacle::Other`] for codes of later versions.
     pub fn from_code(code: &str) -> Self {
-        Self::CODES.iter().find(|(_, known)| *known == code).map_or(Self::Other, |(obstacle, _)| *obstacle)
+        Self::CODES
+            .iter()
+            .find(|(_, known)| *known == code)
+            .map_or(Self::Other, |(obstacle, _)| *obstacle)
     }
 }
 
@@ -325,7 +329,8 @@ pub enum Reason {
     SubscriptionGone,
     /// Nobody spins the subscription's node on a doorbell that other processes can ring.
     NoDoorbell,
-    /// No path is possible: the shortest is not because of `shorter`, and the network is not allowed.
+    /// No path is possible: the shortest is not because of `shorter`, and the network is not
+    /// allowed.
     NoPath {
         /// Why not a shorter path.
         shorter: Box<Reason>,
@@ -347,15 +352,15 @@ impl fmt::Display for Reason {
                 f,
                 "publisher (uid {publisher_uid}) and subscription (uid {subscription_uid}) belong to different users"
             ),
-            Self::OtherPidNamespace => {
-                f.write_str("publisher and subscription are in different containers (PID namespaces)")
-            }
-            Self::OtherUserNamespace => {
-                f.write_str("publisher and subscription are in different containers (user namespaces)")
-            }
-            Self::OtherDevShm => {
-                f.write_str("publisher and subscription do not share /dev/shm, as in different containers")
-            }
+            Self::OtherPidNamespace => f.write_str(
+                "publisher and subscription are in different containers (PID namespaces)",
+            ),
+            Self::OtherUserNamespace => f.write_str(
+                "publisher and subscription are in different containers (user namespaces)",
+            ),
+            Self::OtherDevShm => f.write_str(
+                "publisher and subscription do not share /dev/shm, as in different containers",
+            ),
             Self::IncompatibleVersion { publisher, subscription } => write!(
                 f,
                 "the shared memory formats differ (publisher {publisher}, subscription {subscription})"
@@ -366,13 +371,23 @@ impl fmt::Display for Reason {
             }
             Self::Pending => f.write_str("shared memory is being set up"),
             Self::TooManySubscriptions { limit } => {
-                write!(f, "the publisher serves {limit} subscriptions by shared memory already, its limit")
+                write!(
+                    f,
+                    "the publisher serves {limit} subscriptions by shared memory already, its limit"
+                )
             }
             Self::TooManyPublishers { limit } => {
-                write!(f, "the subscription hears {limit} publishers by shared memory already, its limit")
+                write!(
+                    f,
+                    "the subscription hears {limit} publishers by shared memory already, its limit"
+                )
             }
-            Self::PublisherGone => f.write_str("the publisher's process or its shared memory is gone"),
-            Self::SubscriptionGone => f.write_str("the subscription's process or its shared memory is gone"),
+            Self::PublisherGone => {
+                f.write_str("the publisher's process or its shared memory is gone")
+            }
+            Self::SubscriptionGone => {
+                f.write_str("the subscription's process or its shared memory is gone")
+            }
             Self::NoDoorbell => {
                 f.write_str("the subscription is on no executor that other processes can wake up")
             }
@@ -415,7 +430,9 @@ mod tests {
     #[test]
     fn sets_are_sets() {
         let set = PathSet::ALL.without(Path::Host);
-        assert!(set.contains(Path::Process) && !set.contains(Path::Host) && set.contains(Path::Network));
+        assert!(
+            set.contains(Path::Process) && !set.contains(Path::Host) && set.contains(Path::Network)
+        );
         assert_eq!(set.with(Path::Host), PathSet::ALL);
         assert_eq!(set.intersection(PathSet::from(Path::Host)), PathSet::NONE);
         assert!(PathSet::NONE.is_empty() && !set.is_empty());
@@ -426,7 +443,10 @@ mod tests {
     fn obstacles_have_codes_fit_for_announcements() {
         for (obstacle, code) in Obstacle::CODES {
             assert_eq!(Obstacle::from_code(obstacle.code()), obstacle);
-            assert!(code.len() <= 7 && code.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-'));
+            assert!(
+                code.len() <= 7
+                    && code.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-')
+            );
         }
         assert_eq!(Obstacle::from_code("of a later version"), Obstacle::Other);
     }
@@ -443,6 +463,9 @@ mod tests {
              and the subscription does not allow the network path"
         );
         let reason = Reason::SharedMemoryUnavailable { by: Side::Publisher, why: Obstacle::Full };
-        assert_eq!(reason.to_string(), "the publisher cannot use shared memory: its /dev/shm is full");
+        assert_eq!(
+            reason.to_string(),
+            "the publisher cannot use shared memory: its /dev/shm is full"
+        );
     }
 }

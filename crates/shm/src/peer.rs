@@ -100,17 +100,24 @@ impl PeerError {
                 Side::Subscription => Reason::SubscriptionGone,
             },
             Self::Denied { .. } | Self::OtherUser { .. } => unavailable(Obstacle::Denied),
-            Self::System { .. } => Reason::SharedMemoryUnavailable { by: own_side, why: Obstacle::NoMemory },
+            Self::System { .. } => {
+                Reason::SharedMemoryUnavailable { by: own_side, why: Obstacle::NoMemory }
+            }
             Self::NotASegment { .. } => unavailable(Obstacle::Other),
             Self::OtherVersion { theirs, ours, .. } => match side {
-                Side::Publisher => Reason::IncompatibleVersion { publisher: *theirs, subscription: *ours },
-                Side::Subscription => Reason::IncompatibleVersion { publisher: *ours, subscription: *theirs },
+                Side::Publisher => {
+                    Reason::IncompatibleVersion { publisher: *theirs, subscription: *ours }
+                }
+                Side::Subscription => {
+                    Reason::IncompatibleVersion { publisher: *ours, subscription: *theirs }
+                }
             },
         }
     }
 }
 
-/// A process of this host, this one included, whose segment is mapped. Everything that is read there may be wrong.
+/// A process of this host, this one included, whose segment is mapped. Everything that is read
+/// there may be wrong.
 pub struct Peer {
     pid: u32,
     mapping: Mapping,
@@ -128,8 +135,8 @@ fn peers() -> &'static Peers {
 }
 
 impl Peer {
-    /// Maps the segment of the process `pid`: its file of number `fd`, which carries `token`. Those who ask for the same
-    /// one share the mapping, which goes when the last of them drops it.
+    /// Maps the segment of the process `pid`: its file of number `fd`, which carries `token`. Those
+    /// who ask for the same one share the mapping, which goes when the last of them drops it.
     ///
     /// # Errors
     /// The process is gone, belongs to another user, or its file is not such a segment.
@@ -150,14 +157,17 @@ impl Peer {
         let file = open_file(pid, fd)?;
         let mapping = Mapping::new(file.as_fd()).map_err(system("mmap"))?;
         mapping.layout().check(token.get()).map_err(|wrong| match wrong {
-            WrongContent::Magic => PeerError::NotASegment { pid, fd, what: "its first bytes are not ours" },
+            WrongContent::Magic => {
+                PeerError::NotASegment { pid, fd, what: "its first bytes are not ours" }
+            }
             WrongContent::Version(theirs) => {
                 PeerError::OtherVersion { pid, theirs, ours: crate::announcement::FORMAT_VERSION }
             }
             WrongContent::Token => PeerError::WrongToken { pid },
         })?;
         let peer = Self { pid, mapping, process, has_ended: AtomicBool::new(false) };
-        // Alive now means that `/proc/<pid>` was the folder of this process all the time, so `process` is its handle.
+        // Alive now means that `/proc/<pid>` was the folder of this process all the time, so
+        // `process` is its handle.
         if peer.is_alive() { Ok(peer) } else { Err(PeerError::NoSuchProcess { pid }) }
     }
 
@@ -170,7 +180,8 @@ impl Peer {
     pub fn is_alive(&self) -> bool {
         let mut ended = [PollFd::new(&self.process, PollFlags::IN)];
         let now = Timespec { tv_sec: 0, tv_nsec: 0 };
-        // An interrupted or failed look tells nothing, and taking a living process for dead would do harm.
+        // An interrupted or failed look tells nothing, and taking a living process for dead would
+        // do harm.
         let is_alive = !matches!(poll(&mut ended, Some(&now)), Ok(1..));
         if !is_alive {
             self.has_ended.store(true, Ordering::Relaxed);
@@ -178,7 +189,8 @@ impl Peer {
         is_alive
     }
 
-    /// The subscription of this entry in the process. Whether there is one shows in use: entries come and go.
+    /// The subscription of this entry in the process. Whether there is one shows in use: entries
+    /// come and go.
     pub fn subscription(self: &Arc<Self>, entry: EntryId) -> PeerSubscription {
         PeerSubscription { peer: Arc::clone(self), entry }
     }
@@ -195,7 +207,8 @@ impl fmt::Debug for Peer {
 }
 
 fn open_process(pid: u32) -> Result<OwnedFd, PeerError> {
-    let id = i32::try_from(pid).ok().and_then(Pid::from_raw).ok_or(PeerError::NoSuchProcess { pid })?;
+    let id =
+        i32::try_from(pid).ok().and_then(Pid::from_raw).ok_or(PeerError::NoSuchProcess { pid })?;
     pidfd_open(id, PidfdFlags::empty()).map_err(|errno| match errno {
         // A number that only a thread has is refused as invalid, by newer kernels as not found.
         Errno::SRCH | Errno::INVAL | Errno::NOENT => PeerError::NoSuchProcess { pid },
@@ -203,8 +216,8 @@ fn open_process(pid: u32) -> Result<OwnedFd, PeerError> {
     })
 }
 
-/// The file, after all checks that can be made without mapping it. It is looked at before it is opened, because opening
-/// has effects on some kinds of files, and the number is a stranger's.
+/// The file, after all checks that can be made without mapping it. It is looked at before it is
+/// opened, because opening has effects on some kinds of files, and the number is a stranger's.
 fn open_file(pid: u32, fd: u32) -> Result<OwnedFd, PeerError> {
     let wrong = |what| PeerError::NotASegment { pid, fd, what };
     let failed = |step| {
@@ -257,19 +270,22 @@ impl PeerSubscription {
         &self.peer
     }
 
-    /// Wakes the subscription, to be called after sending. Whether there is a place to ring: none before it is added to
-    /// an executor, and after it or its executor is gone.
+    /// Wakes the subscription, to be called after sending. Whether there is a place to ring: none
+    /// before it is added to an executor, and after it or its executor is gone.
     ///
     /// Never blocks; at most one system call, none if the subscription's executor does not sleep.
     pub fn ring(&self) -> bool {
         // The fence between what was sent and the look at the place is in here.
-        let Some((number, slot)) = self.entry().place(self.entry.generation()) else { return false };
+        let Some((number, slot)) = self.entry().place(self.entry.generation()) else {
+            return false;
+        };
         let Some(doorbell) = self.peer.layout().doorbell_of_number(number) else { return false };
         doorbell.ring(slot);
         true
     }
 
-    /// Says that the memory of a publisher of this process has come into being, and wakes the subscription to open it.
+    /// Says that the memory of a publisher of this process has come into being, and wakes the
+    /// subscription to open it.
     pub fn tell_ready(&self) {
         self.entry().count_ready(self.entry.generation());
         self.ring();
@@ -292,7 +308,8 @@ impl PeerSubscription {
     }
 }
 
-/// That a subscription hears a publisher of this process by shared memory, as the publisher sees it.
+/// That a subscription hears a publisher of this process by shared memory, as the publisher sees
+/// it.
 #[derive(Debug, Clone)]
 pub struct PeerAttachment {
     subscription: PeerSubscription,
@@ -312,14 +329,15 @@ impl PeerAttachment {
         &self.subscription
     }
 
-    /// Whether the subscription still hears the publisher. One that was attached again is another attachment.
+    /// Whether the subscription still hears the publisher. One that was attached again is another
+    /// attachment.
     pub fn is_attached(&self) -> bool {
         self.attachment().is_attached(self.found)
     }
 
-    /// From the message of this number on (counted from 1, at most 2^48), the publisher serves the subscription by shared
-    /// memory alone. To be called before that message is sent. False, and without effect, if the subscription does not hear
-    /// the publisher any more.
+    /// From the message of this number on (counted from 1, at most 2^48), the publisher serves the
+    /// subscription by shared memory alone. To be called before that message is sent. False, and
+    /// without effect, if the subscription does not hear the publisher any more.
     pub fn begin(&self, first_number: u64) -> bool {
         self.attachment().begin(self.found, first_number)
     }
@@ -329,16 +347,17 @@ impl PeerAttachment {
         self.found.capacity
     }
 
-    /// The number of messages that the subscription has taken since it attached, modulo 2^32; `None` if it no longer hears
-    /// the publisher, or its process was found to have ended: who has waited for the dead once need not do so again. The
-    /// number is the other process's word.
+    /// The number of messages that the subscription has taken since it attached, modulo 2^32;
+    /// `None` if it no longer hears the publisher, or its process was found to have ended: who has
+    /// waited for the dead once need not do so again. The number is the other process's word.
     pub fn taken(&self) -> Option<u32> {
         let has_ended = self.subscription.peer.has_ended.load(Ordering::Relaxed);
         if has_ended { None } else { self.attachment().taken(self.found) }
     }
 
-    /// Sleeps until the number of messages taken is not `seen` any more, at most for `timeout`. Ends also when the
-    /// subscription no longer hears the publisher, and soon after its process ended.
+    /// Sleeps until the number of messages taken is not `seen` any more, at most for `timeout`.
+    /// Ends also when the subscription no longer hears the publisher, and soon after its process
+    /// ended.
     pub fn wait_for_room(&self, seen: u32, timeout: Duration) -> Room {
         let start = Instant::now();
         loop {

@@ -1,8 +1,10 @@
-//! Pages are made present before they are written, so that a full `/dev/shm` is an error and not a SIGBUS.
+//! Pages are made present before they are written, so that a full `/dev/shm` is an error and not a
+//! SIGBUS.
 //!
-//! iceoryx2 makes its shared memory with `shm_open` and `ftruncate` (no `fallocate`), does not zero it, and touches only its
-//! management data. Pages thus cost nothing until written; but the kernel allocates a page of a tmpfs at the first write,
-//! and answers with SIGBUS when none is left. `MADV_POPULATE_WRITE` (Linux 5.14) does the same with an error code.
+//! iceoryx2 makes its shared memory with `shm_open` and `ftruncate` (no `fallocate`), does not zero
+//! it, and touches only its management data. Pages thus cost nothing until written; but the kernel
+//! allocates a page of a tmpfs at the first write, and answers with SIGBUS when none is left.
+//! `MADV_POPULATE_WRITE` (Linux 5.14) does the same with an error code.
 
 use std::ffi::c_void;
 
@@ -13,8 +15,8 @@ use rustix::param::page_size;
 /// The file system that holds POSIX shared memory; glibc's `shm_open` knows no other.
 pub(crate) const SHM: &str = "/dev/shm";
 
-/// Room that stays free when something of a known size is made: iceoryx2 makes its management segments itself, so for them
-/// the space can only be looked at before.
+/// Room that stays free when something of a known size is made: iceoryx2 makes its management
+/// segments itself, so for them the space can only be looked at before.
 pub(crate) const MARGIN_BYTES: u64 = 512 * 1024;
 
 /// Bytes that `/dev/shm` can still give; as much as can be said when it has no limit.
@@ -26,10 +28,11 @@ pub(crate) fn free_bytes() -> Result<u64, Errno> {
     Ok(stat.f_bavail.saturating_mul(stat.f_frsize))
 }
 
-/// Makes the pages of `[address, address + length)` present and writable. Content is kept; new pages are zero. What a failure
-/// leaves present is given back, as far as whole pages go.
+/// Makes the pages of `[address, address + length)` present and writable. Content is kept; new
+/// pages are zero. What a failure leaves present is given back, as far as whole pages go.
 ///
-/// The range must lie within one shared mapping of this process (that of a publisher's own segment); else this fails.
+/// The range must lie within one shared mapping of this process (that of a publisher's own
+/// segment); else this fails.
 pub(crate) fn make_present(address: usize, length: usize) -> Result<(), Errno> {
     let page = page_size();
     let start = address & !(page - 1);
@@ -39,7 +42,8 @@ pub(crate) fn make_present(address: usize, length: usize) -> Result<(), Errno> {
         return Err(Errno::NOSPC); // without taking from others what would be given back
     }
     let pointer = |address| std::ptr::with_exposed_provenance_mut::<c_void>(address);
-    // SAFETY: populating changes no content, and a range that is not mapped is refused by the kernel.
+    // SAFETY: populating changes no content, and a range that is not mapped is refused by the
+    // kernel.
     match unsafe { madvise(pointer(start), end - start, Advice::LinuxPopulateWrite) } {
         // A kernel before 5.14: what can be done is to look whether there is space.
         Err(Errno::INVAL) if free_bytes()? > needed + MARGIN_BYTES => Ok(()),
@@ -47,7 +51,8 @@ pub(crate) fn make_present(address: usize, length: usize) -> Result<(), Errno> {
         Err(error) => {
             let (start, end) = (address.next_multiple_of(page), (address + length) & !(page - 1));
             if start < end {
-                // SAFETY: the whole pages within a range that the caller is about to write for the first time: nobody reads them.
+                // SAFETY: the whole pages within a range that the caller is about to write for the
+                // first time: nobody reads them.
                 let _ = unsafe { madvise(pointer(start), end - start, Advice::LinuxRemove) };
             }
             Err(error)
@@ -58,10 +63,11 @@ pub(crate) fn make_present(address: usize, length: usize) -> Result<(), Errno> {
 
 /// Which chunks of a segment have been made present, and how far.
 ///
-/// iceoryx2 writes a chunk's header while it lends it, before anything can be done about its page. But its allocator is a stack:
-/// it gives out the chunk that came back last, and fresh chunks in the order of their place, when no other is left. So the
-/// number of chunks seen is the number ever used at once, the next fresh one is known, and its head is made present in
-/// time: when the last chunk seen is given out. If that fails, that chunk is not used; put back, it lies below all
+/// iceoryx2 writes a chunk's header while it lends it, before anything can be done about its page.
+/// But its allocator is a stack: it gives out the chunk that came back last, and fresh chunks in
+/// the order of their place, when no other is left. So the number of chunks seen is the number ever
+/// used at once, the next fresh one is known, and its head is made present in time: when the last
+/// chunk seen is given out. If that fails, that chunk is not used; put back, it lies below all
 /// others, and comes again only when again no other is left.
 pub(crate) struct Pages {
     base: usize,
@@ -76,9 +82,14 @@ pub(crate) struct Pages {
 }
 
 impl Pages {
-    /// Of `chunks` chunks from `base` on, `stride` bytes apart. The first two have been lent and given back. `head_bytes` is what
-    /// may be written of a chunk while it is lent.
-    pub(crate) fn new(base: usize, stride: usize, chunks: usize, head_bytes: usize) -> Result<Self, Errno> {
+    /// Of `chunks` chunks from `base` on, `stride` bytes apart. The first two have been lent and
+    /// given back. `head_bytes` is what may be written of a chunk while it is lent.
+    pub(crate) fn new(
+        base: usize,
+        stride: usize,
+        chunks: usize,
+        head_bytes: usize,
+    ) -> Result<Self, Errno> {
         let mut this = Self {
             base,
             stride,
@@ -112,7 +123,8 @@ impl Pages {
         if index + 1 == self.present_bytes.len() { self.prepare_next() } else { Ok(()) }
     }
 
-    /// What writing `length` bytes from the start of the chunk at `address` would take from the system.
+    /// What writing `length` bytes from the start of the chunk at `address` would take from the
+    /// system.
     pub(crate) fn missing_bytes(&self, address: usize, length: usize) -> u64 {
         length.saturating_sub(self.present_bytes[self.index(address)]) as u64
     }

@@ -1,4 +1,5 @@
-//! A publisher's shared memory: lending memory for messages and giving them to the subscriptions linked to it.
+//! A publisher's shared memory: lending memory for messages and giving them to the subscriptions
+//! linked to it.
 
 use std::mem::{ManuallyDrop, MaybeUninit};
 use std::ops::{Deref, DerefMut};
@@ -33,14 +34,15 @@ const MAX_POOLS: usize = 12;
 /// What a [`HostPublisher`] is made with.
 #[derive(Debug, Clone)]
 pub struct HostPublisherSettings {
-    /// The publisher's id, unique among all publishers of this user on this host, over restarts too.
+    /// The publisher's id, unique among all publishers of this user on this host, over restarts
+    /// too.
     pub id: u64,
     /// The hash of its message type; its first eight bytes are checked with each message.
     pub type_hash: Option<[u8; 32]>,
     /// The name of its message type, for logs.
     pub type_name: String,
-    /// The longest queue that a subscription may have here (KEEP_LAST depth). Costs address space and a few bytes each, no
-    /// memory until used.
+    /// The longest queue that a subscription may have here (KEEP_LAST depth). Costs address space
+    /// and a few bytes each, no memory until used.
     ///
     /// This and the limits below are at least 1.
     pub largest_depth: usize,
@@ -52,12 +54,14 @@ pub struct HostPublisherSettings {
     pub max_loans: usize,
     /// The size of messages that the pool is made for at first; it grows when a larger one comes.
     pub expected_message_bytes: usize,
-    /// How much memory the pool may take; without a limit, what depth, subscriptions and views make at most.
+    /// How much memory the pool may take; without a limit, what depth, subscriptions and views make
+    /// at most.
     pub pool_limit_bytes: Option<u64>,
 }
 
 impl HostPublisherSettings {
-    /// Settings with the defaults: depth 16, 16 subscriptions with 8 views each, 4 loans, messages of 1 KiB at first, no limit.
+    /// Settings with the defaults: depth 16, 16 subscriptions with 8 views each, 4 loans, messages
+    /// of 1 KiB at first, no limit.
     #[must_use]
     pub fn new(id: u64) -> Self {
         Self {
@@ -87,7 +91,8 @@ pub struct PoolUse {
     pub max_loans: usize,
     /// The largest message that fits before the pool grows.
     pub message_bytes: usize,
-    /// Memory that the pool has taken from `/dev/shm`. It keeps what it has taken, for the messages to come.
+    /// Memory that the pool has taken from `/dev/shm`. It keeps what it has taken, for the messages
+    /// to come.
     pub used_bytes: u64,
     /// What it may take, where limited.
     pub limit_bytes: Option<u64>,
@@ -95,13 +100,15 @@ pub struct PoolUse {
     pub growths: u64,
 }
 
-/// One publisher's shared memory. Any number of threads may lend and send; nothing waits for a reader.
+/// One publisher's shared memory. Any number of threads may lend and send; nothing waits for a
+/// reader.
 ///
-/// iceoryx2 can give out memory that grows by itself, but then keeps books for 255 segments: 2 KB of heap per message that the
-/// pool may hold (800 KB with the default limits) and 255 bytes more in each connection. Here the pool is one fixed
-/// segment of sparse memory, and a message that is too large for it makes another, at least four times as large (a port of its
-/// own of the same service). The smaller ones stay for the readers that have not come to them yet; together they take at most
-/// a third of the largest.
+/// iceoryx2 can give out memory that grows by itself, but then keeps books for 255 segments: 2 KB
+/// of heap per message that the pool may hold (800 KB with the default limits) and 255 bytes more
+/// in each connection. Here the pool is one fixed segment of sparse memory, and a message that is
+/// too large for it makes another, at least four times as large (a port of its own of the same
+/// service). The smaller ones stay for the readers that have not come to them yet; together they
+/// take at most a third of the largest.
 pub struct HostPublisher {
     pool: Mutex<Pool>,
     service: Service,
@@ -114,7 +121,8 @@ pub struct HostPublisher {
 
 struct Pool {
     port: Port,
-    /// Smaller pools that nothing is sent from any more, for readers that still have their messages to read.
+    /// Smaller pools that nothing is sent from any more, for readers that still have their messages
+    /// to read.
     retired: Vec<Port>,
     retired_bytes: u64,
     /// Counts the growths; a loan remembers where it comes from.
@@ -122,8 +130,8 @@ struct Pool {
     /// The largest message that fits.
     message_bytes: usize,
     pages: Pages,
-    /// The chunk for the next message: lending one costs a walk through iceoryx2's books, which is done when a message is out
-    /// and not when the next one waits for it.
+    /// The chunk for the next message: lending one costs a walk through iceoryx2's books, which is
+    /// done when a message is out and not when the next one waits for it.
     spare: Option<Chunk>,
     /// Number of the last message sent.
     sequence: u64,
@@ -134,7 +142,10 @@ impl HostPublisher {
     ///
     /// # Errors
     /// [`CreateError`].
-    pub fn create(node: &Arc<HostNode>, mut settings: HostPublisherSettings) -> Result<Self, CreateError> {
+    pub fn create(
+        node: &Arc<HostNode>,
+        mut settings: HostPublisherSettings,
+    ) -> Result<Self, CreateError> {
         let at_least_one = [
             &mut settings.largest_depth,
             &mut settings.max_subscriptions,
@@ -146,7 +157,8 @@ impl HostPublisher {
         check_free(&settings)?;
         let service = match create_service(node, &settings) {
             Err(
-                PublishSubscribeCreateError::AlreadyExists | PublishSubscribeCreateError::HangsInCreation,
+                PublishSubscribeCreateError::AlreadyExists
+                | PublishSubscribeCreateError::HangsInCreation,
             ) => {
                 node.clean_up_locked(&lock);
                 create_service(node, &settings)
@@ -154,12 +166,23 @@ impl HostPublisher {
             other => other,
         }
         .map_err(|cause| match cause {
-            PublishSubscribeCreateError::AlreadyExists => CreateError::AlreadyExists { id: settings.id },
-            other => UnavailableError::Refused { what: "a publisher's service", cause: format!("{other:?}") }
-                .into(),
+            PublishSubscribeCreateError::AlreadyExists => {
+                CreateError::AlreadyExists { id: settings.id }
+            }
+            other => UnavailableError::Refused {
+                what: "a publisher's service",
+                cause: format!("{other:?}"),
+            }
+            .into(),
         })?;
         let failed_connections = Arc::new(AtomicU64::new(0));
-        let pool = Pool::new(&service, &settings, settings.expected_message_bytes, 0, &failed_connections)?;
+        let pool = Pool::new(
+            &service,
+            &settings,
+            settings.expected_message_bytes,
+            0,
+            &failed_connections,
+        )?;
         Ok(Self {
             pool: Mutex::new(pool),
             service,
@@ -176,11 +199,13 @@ impl HostPublisher {
         self.settings.id
     }
 
-    /// Lends memory for a message of `size_bytes` (with its encapsulation header). It is initialised, to zeros or to an
-    /// earlier message. Byte 4, where CDR begins to count, is aligned to 8.
+    /// Lends memory for a message of `size_bytes` (with its encapsulation header). It is
+    /// initialised, to zeros or to an earlier message. Byte 4, where CDR begins to count, is
+    /// aligned to 8.
     ///
-    /// Waits for no reader and no other process, unless the pool must grow. iceoryx2 0.10 allocates one block of about 100 bytes
-    /// of heap per loan and frees it with [`send`](Self::send); there is no other allocation for a size that was lent before.
+    /// Waits for no reader and no other process, unless the pool must grow. iceoryx2 0.10 allocates
+    /// one block of about 100 bytes of heap per loan and frees it with [`send`](Self::send); there
+    /// is no other allocation for a size that was lent before.
     ///
     /// # Errors
     /// [`LoanError`] says what is exhausted.
@@ -223,9 +248,14 @@ impl HostPublisher {
         check_space(size_bytes as u64, free).map_err(refused)?;
         let _lock = self.node.exclusive().map_err(refused)?;
         let wanted = size_bytes.max(pool.message_bytes.saturating_mul(4).min(MAX_MESSAGE_BYTES));
-        let larger =
-            Pool::new(&self.service, &self.settings, wanted, pool.generation + 1, &self.failed_connections)
-                .map_err(refused)?;
+        let larger = Pool::new(
+            &self.service,
+            &self.settings,
+            wanted,
+            pool.generation + 1,
+            &self.failed_connections,
+        )
+        .map_err(refused)?;
         let smaller = std::mem::replace(pool, larger);
         pool.sequence = smaller.sequence;
         pool.retired = smaller.retired;
@@ -234,7 +264,8 @@ impl HostPublisher {
         Ok(())
     }
 
-    /// Gives a message to all linked subscriptions; where a queue is full, its oldest message makes room. Returns their number.
+    /// Gives a message to all linked subscriptions; where a queue is full, its oldest message makes
+    /// room. Returns their number.
     ///
     /// Never blocks, allocates nothing unless a subscription came or went.
     ///
@@ -270,8 +301,9 @@ impl HostPublisher {
         sent.map_err(|cause| SendError::Refused { cause: format!("{cause:?}") })
     }
 
-    /// Has memory ready for the next [`loan`](Self::loan), so that it is a short one. To be called when nobody waits for it: after
-    /// a message was sent and its subscriptions were woken. Where there is none, that loan will say so.
+    /// Has memory ready for the next [`loan`](Self::loan), so that it is a short one. To be called
+    /// when nobody waits for it: after a message was sent and its subscriptions were woken. Where
+    /// there is none, that loan will say so.
     pub fn prepare(&self) {
         let mut pool = self.lock();
         if pool.spare.is_none() {
@@ -279,9 +311,9 @@ impl HostPublisher {
         }
     }
 
-    /// Connects to subscriptions that have linked since the last message, and takes back what those had that have gone;
-    /// [`send`](Self::send) does the same for the present pool. Doing it when subscriptions come and go keeps the cost (a
-    /// mapping, some allocations) off the next message.
+    /// Connects to subscriptions that have linked since the last message, and takes back what those
+    /// had that have gone; [`send`](Self::send) does the same for the present pool. Doing it when
+    /// subscriptions come and go keeps the cost (a mapping, some allocations) off the next message.
     pub fn refresh(&self) {
         let pool = self.lock();
         for port in pool.retired.iter().chain([&pool.port]) {
@@ -291,7 +323,8 @@ impl HostPublisher {
         }
     }
 
-    /// How many subscriptions are linked, those of killed processes that are not cleaned up included.
+    /// How many subscriptions are linked, those of killed processes that are not cleaned up
+    /// included.
     #[must_use]
     pub fn subscriber_count(&self) -> usize {
         use iceoryx2::service::port_factory::PortFactory;
@@ -340,13 +373,16 @@ impl std::fmt::Debug for HostPublisher {
     }
 }
 
-/// What the pool must hold in the worst case, so that iceoryx2 never runs out of chunks. Two loans more than the user may
-/// have: for a message that is moved, and the spare one.
+/// What the pool must hold in the worst case, so that iceoryx2 never runs out of chunks. Two loans
+/// more than the user may have: for a message that is moved, and the spare one.
 fn max_messages(settings: &HostPublisherSettings) -> usize {
-    settings.max_subscriptions * (settings.largest_depth + settings.max_views) + settings.max_loans + 2
+    settings.max_subscriptions * (settings.largest_depth + settings.max_views)
+        + settings.max_loans
+        + 2
 }
 
-/// Whether the management data of a pool fits into `/dev/shm`; its messages are looked at one by one.
+/// Whether the management data of a pool fits into `/dev/shm`; its messages are looked at one by
+/// one.
 fn check_free(settings: &HostPublisherSettings) -> Result<(), UnavailableError> {
     let free = free_bytes().map_err(|cause| UnavailableError::Refused {
         what: "a look at /dev/shm",
@@ -378,7 +414,8 @@ impl Pool {
         generation: u64,
         failed_connections: &Arc<AtomicU64>,
     ) -> Result<Self, UnavailableError> {
-        let refused = |cause: String| UnavailableError::Refused { what: "a publisher's pool", cause };
+        let refused =
+            |cause: String| UnavailableError::Refused { what: "a publisher's pool", cause };
         check_free(settings)?;
         // Whole pages, and room for the messages to vary: address space costs nothing.
         let stride = (message_bytes.max(1) + HEAD_BYTES).next_power_of_two().max(4096);
@@ -439,8 +476,8 @@ impl Pool {
             return Err(LoanError::Exhausted { needed_bytes, used_bytes, limit_bytes });
         }
         self.pages.provide(address, length).map_err(|_| full(length))?;
-        // SAFETY: every bit pattern is a u8, and it is mapped memory of a file, zero or written before. Only the part whose pages
-        // were made present just now is ever touched.
+        // SAFETY: every bit pattern is a u8, and it is mapped memory of a file, zero or written
+        // before. Only the part whose pages were made present just now is ever touched.
         Ok(unsafe { chunk.assume_init() })
     }
 
@@ -456,20 +493,25 @@ impl Pool {
 }
 
 fn full(needed_bytes: usize) -> LoanError {
-    LoanError::SharedMemoryFull { needed_bytes: needed_bytes as u64, free_bytes: free_bytes().unwrap_or(0) }
+    LoanError::SharedMemoryFull {
+        needed_bytes: needed_bytes as u64,
+        free_bytes: free_bytes().unwrap_or(0),
+    }
 }
 
 fn chunk_address<T>(header: &T) -> usize {
     std::ptr::from_ref(header).expose_provenance()
 }
 
-/// Where the message behind a header lies: the payload is aligned to 8 and begins with [`LEADING_BYTES`].
-/// iceoryx2 would tell, but by the length that it has written into shared memory, where a stranger may have changed it already.
+/// Where the message behind a header lies: the payload is aligned to 8 and begins with
+/// [`LEADING_BYTES`]. iceoryx2 would tell, but by the length that it has written into shared
+/// memory, where a stranger may have changed it already.
 fn start_of_message(header: &mut WireHeader) -> NonNull<u8> {
     // So there is no padding between header and payload.
     const { assert!(size_of::<WireHeader>().is_multiple_of(8) && align_of::<WireHeader>() == 8) };
-    let behind =
-        std::ptr::from_mut(header).cast::<u8>().wrapping_add(size_of::<WireHeader>() + LEADING_BYTES);
+    let behind = std::ptr::from_mut(header)
+        .cast::<u8>()
+        .wrapping_add(size_of::<WireHeader>() + LEADING_BYTES);
     NonNull::new(behind).expect("memory does not end at address zero")
 }
 
@@ -483,7 +525,8 @@ pub struct HostLoan {
     lent: Arc<AtomicUsize>,
 }
 
-// SAFETY: the sample is `Send` (its owner's state is behind a mutex) and the memory belongs to it alone.
+// SAFETY: the sample is `Send` (its owner's state is behind a mutex) and the memory belongs to it
+// alone.
 unsafe impl Send for HostLoan {}
 // SAFETY: a shared loan only reads its own memory.
 unsafe impl Sync for HostLoan {}
@@ -491,7 +534,8 @@ unsafe impl Sync for HostLoan {}
 impl HostLoan {
     fn into_parts(self) -> (SampleMut<Ipc, [u8], WireHeader>, Arc<AtomicUsize>) {
         let mut this = ManuallyDrop::new(self);
-        // SAFETY: both are moved out exactly once, because `this` is never dropped; the other fields need no drop.
+        // SAFETY: both are moved out exactly once, because `this` is never dropped; the other
+        // fields need no drop.
         unsafe { (ManuallyDrop::take(&mut this.sample), std::ptr::read(&raw const this.lent)) }
     }
 }
@@ -508,7 +552,8 @@ impl Deref for HostLoan {
     type Target = [u8];
 
     fn deref(&self) -> &[u8] {
-        // SAFETY: `start` points to `size_bytes` initialised bytes that the sample keeps for this loan alone.
+        // SAFETY: `start` points to `size_bytes` initialised bytes that the sample keeps for this
+        // loan alone.
         unsafe { std::slice::from_raw_parts(self.start.as_ptr(), self.size_bytes) }
     }
 }

@@ -17,13 +17,13 @@ pub(crate) struct Checked {
     pub(crate) cdr: *const u8,
 }
 
-/// The sample of iceoryx2 with the alignment of a pointer: it contains a 128-bit number, whose alignment of 16 would keep a
-/// [`HostSample`] from being stored inline by `feros_rmw::Payload`.
+/// The sample of iceoryx2 with the alignment of a pointer: it contains a 128-bit number, whose
+/// alignment of 16 would keep a [`HostSample`] from being stored inline by `feros_rmw::Payload`.
 #[repr(C, packed(8))]
 struct Packed(ManuallyDrop<IceoryxSample>);
 
-/// A message in shared memory. Its memory goes back to the publisher when it is dropped, on any thread, before or after its
-/// link and its publisher.
+/// A message in shared memory. Its memory goes back to the publisher when it is dropped, on any
+/// thread, before or after its link and its publisher.
 pub struct HostSample {
     cdr: *const u8,
     cdr_bytes: u32,
@@ -41,7 +41,8 @@ pub struct HostSample {
 
 // Inline in a payload: at most 16 words, aligned as one.
 const _: () = assert!(
-    size_of::<HostSample>() <= 16 * size_of::<usize>() && align_of::<HostSample>() <= align_of::<usize>()
+    size_of::<HostSample>() <= 16 * size_of::<usize>()
+        && align_of::<HostSample>() <= align_of::<usize>()
 );
 
 // SAFETY: the sample is `Send`, and the port's state is behind a mutex.
@@ -85,9 +86,10 @@ fn folded(id: u128) -> u64 {
 
 impl PayloadBytes for HostSample {
     fn bytes(&self) -> &[u8] {
-        // SAFETY: `Link` checked that so many bytes lie in the publisher's memory, which stays mapped for reading while the
-        // sample is held; the publisher does not write to it before the sample is dropped. (A hostile process of this same user
-        // could; it can change this process's own memory as well.)
+        // SAFETY: `Link` checked that so many bytes lie in the publisher's memory, which stays
+        // mapped for reading while the sample is held; the publisher does not write to it before
+        // the sample is dropped. (A hostile process of this same user could; it can change this
+        // process's own memory as well.)
         unsafe { std::slice::from_raw_parts(self.cdr, self.cdr_bytes as usize) }
     }
 }

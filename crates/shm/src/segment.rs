@@ -1,9 +1,10 @@
-//! The process segment: the memory of a process that publishers in other processes of its host reach to wake its
-//! executors and to see where its subscriptions are.
+//! The process segment: the memory of a process that publishers in other processes of its host
+//! reach to wake its executors and to see where its subscriptions are.
 //!
-//! It is an anonymous file (memfd) that others open as `/proc/<pid>/fd/<number>`, for which the kernel demands that they
-//! belong to the same user and have no fewer rights. It has no name that could stay behind, and it goes with the last
-//! process that maps it. Its size is sealed, so that no access can fail later.
+//! It is an anonymous file (memfd) that others open as `/proc/<pid>/fd/<number>`, for which the
+//! kernel demands that they belong to the same user and have no fewer rights. It has no name that
+//! could stay behind, and it goes with the last process that maps it. Its size is sealed, so that
+//! no access can fail later.
 
 #[cfg(not(loom))]
 mod layout;
@@ -27,6 +28,6 @@ pub(crate) use mapping::Mapping;
 pub(crate) use process::FILE_NAME;
 #[cfg(not(loom))]
 pub use process::{
-    Attachment, AttachmentsFull, EntryId, ProcessSegment, SegmentFull, SharedDoorbell, SubscriptionEntry,
-    Unavailable,
+    Attachment, AttachmentsFull, EntryId, ProcessSegment, SegmentFull, SharedDoorbell,
+    SubscriptionEntry, Unavailable,
 };

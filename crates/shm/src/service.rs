@@ -13,9 +13,10 @@ pub(crate) type Service = PortFactory<Ipc, [u8], WireHeader>;
 /// Of what [`WireHeader`] and the payload behind it look like.
 pub(crate) const FORMAT_VERSION: u32 = 1;
 
-/// The payload lies right behind [`WireHeader`], which is aligned to 8, and begins with this padding, so that what follows
-/// the 4-byte encapsulation header, the origin of alignment in CDR, is aligned to 8 again. (To ask iceoryx2 for an alignment
-/// would make it reserve that many bytes for each byte.)
+/// The payload lies right behind [`WireHeader`], which is aligned to 8, and begins with this
+/// padding, so that what follows the 4-byte encapsulation header, the origin of alignment in CDR,
+/// is aligned to 8 again. (To ask iceoryx2 for an alignment would make it reserve that many bytes
+/// for each byte.)
 pub(crate) const LEADING_BYTES: usize = 4;
 
 /// The largest message that goes through shared memory: lengths in CDR are 32-bit.
@@ -34,7 +35,8 @@ pub struct SampleHeader {
     pub flags: u32,
 }
 
-/// What lies before each message in shared memory. Read by other processes: every field is checked by whoever reads it.
+/// What lies before each message in shared memory. Read by other processes: every field is checked
+/// by whoever reads it.
 #[derive(Debug, Clone, Copy, Default, ZeroCopySend)]
 #[repr(C)]
 pub(crate) struct WireHeader {
@@ -42,7 +44,8 @@ pub(crate) struct WireHeader {
     pub(crate) flags: u32,
     /// The first eight bytes of the type's hash; 0 when the publisher knows none.
     pub(crate) type_hash: u64,
-    /// Number of the message among those that went through shared memory, from 1: what is missing was dropped from a full queue.
+    /// Number of the message among those that went through shared memory, from 1: what is missing
+    /// was dropped from a full queue.
     pub(crate) sequence: u64,
     pub(crate) cdr_bytes: u64,
     pub(crate) stamp: i64,

@@ -1,5 +1,6 @@
-//! The place in `/dev/shm` that belongs to one user: a folder, and a prefix of the names of its shared memory. It comes into being
-//! with the first process of the user that shares something and goes with the last.
+//! The place in `/dev/shm` that belongs to one user: a folder, and a prefix of the names of its
+//! shared memory. It comes into being with the first process of the user that shares something and
+//! goes with the last.
 
 use std::fs;
 use std::io::{self, Read};
@@ -17,7 +18,8 @@ use crate::error::UnavailableError;
 use crate::populate::SHM;
 use crate::sweep::sweep_unfinished;
 
-/// How long what another process is just making is waited for. Half-made things of killed processes take as long.
+/// How long what another process is just making is waited for. Half-made things of killed processes
+/// take as long.
 const CREATION_TIMEOUT: Duration = Duration::from_millis(200);
 
 pub(crate) const PREFIX_FILE: &str = "prefix";
@@ -25,7 +27,8 @@ pub(crate) const PREFIX_FILE: &str = "prefix";
 /// The segment of iceoryx2 that counts nodes, which outlives them.
 const NODE_COUNTER_SUFFIX: &str = ".global_mgmt";
 
-/// How often opening begins anew because the last process of this user was just removing the folder.
+/// How often opening begins anew because the last process of this user was just removing the
+/// folder.
 const MAX_ATTEMPTS: u32 = 100;
 
 /// The folder and the prefix of names.
@@ -35,8 +38,8 @@ pub(crate) struct Space {
 }
 
 impl Space {
-    /// Makes the folder or checks that the one that is there is ours alone. Nobody else can replace it afterwards, because
-    /// in a sticky folder (as `/dev/shm` is) only the owner of an entry may.
+    /// Makes the folder or checks that the one that is there is ours alone. Nobody else can replace
+    /// it afterwards, because in a sticky folder (as `/dev/shm` is) only the owner of an entry may.
     pub(crate) fn open(folder: PathBuf) -> Result<(Self, SpaceLock), UnavailableError> {
         for _ in 0..MAX_ATTEMPTS {
             if !make_or_check(&folder)? {
@@ -55,7 +58,8 @@ impl Space {
 
     /// Removes the folder and what counts nodes when no process has anything in them any more.
     ///
-    /// Who waits for the lock meanwhile sees that the folder is gone and makes a new one, with a new prefix.
+    /// Who waits for the lock meanwhile sees that the folder is gone and makes a new one, with a
+    /// new prefix.
     pub(crate) fn remove_if_unused(&self, _lock: &SpaceLock) {
         let is_empty = |name: &str| match fs::read_dir(self.folder.join(name)) {
             Ok(mut entries) => entries.next().is_none(),
@@ -67,7 +71,8 @@ impl Space {
             .filter(|entry| entry.file_name().to_string_lossy().starts_with(&self.prefix))
             .map(|entry| entry.path())
             .collect();
-        let all_count_nodes = ours.iter().all(|path| path.to_string_lossy().ends_with(NODE_COUNTER_SUFFIX));
+        let all_count_nodes =
+            ours.iter().all(|path| path.to_string_lossy().ends_with(NODE_COUNTER_SUFFIX));
         if !is_empty("nodes") || !is_empty("services") || !all_count_nodes {
             return;
         }
@@ -88,10 +93,12 @@ impl Space {
     }
 
     pub(crate) fn config(&self) -> Result<Config, UnavailableError> {
-        let refused = |cause: String| UnavailableError::Refused { what: "the names of the space", cause };
+        let refused =
+            |cause: String| UnavailableError::Refused { what: "the names of the space", cause };
         let mut config = Config::default();
         let folder = self.folder.as_os_str().as_encoded_bytes();
-        let path = iceoryx2::prelude::Path::new(folder).map_err(|cause| refused(format!("{cause:?}")))?;
+        let path =
+            iceoryx2::prelude::Path::new(folder).map_err(|cause| refused(format!("{cause:?}")))?;
         config.global.set_root_path(&path);
         config.global.prefix =
             FileName::new(self.prefix.as_bytes()).map_err(|cause| refused(format!("{cause:?}")))?;
@@ -103,8 +110,8 @@ impl Space {
         Ok(config)
     }
 
-    /// iceoryx2 makes the segment that counts nodes readable and writable by everybody, so that users can share it. Ours is not to be
-    /// shared: another user could cut it short under us.
+    /// iceoryx2 makes the segment that counts nodes readable and writable by everybody, so that
+    /// users can share it. Ours is not to be shared: another user could cut it short under us.
     pub(crate) fn close_to_others(&self) {
         let Ok(entries) = fs::read_dir(SHM) else { return };
         for entry in entries.flatten() {
@@ -112,7 +119,8 @@ impl Space {
             let name = name.to_string_lossy();
             if name.starts_with(&self.prefix)
                 && name.ends_with(NODE_COUNTER_SUFFIX)
-                && let Err(error) = fs::set_permissions(entry.path(), fs::Permissions::from_mode(0o600))
+                && let Err(error) =
+                    fs::set_permissions(entry.path(), fs::Permissions::from_mode(0o600))
             {
                 tracing::warn!(target: "feros::shm", %name, %error, "a shared memory file stays open to other users");
             }
@@ -122,14 +130,18 @@ impl Space {
 
 /// Whether the folder is there; `false` when it went meanwhile.
 fn make_or_check(folder: &Path) -> Result<bool, UnavailableError> {
-    let failed =
-        |cause: io::Error| UnavailableError::Folder { folder: folder.to_owned(), cause: cause.to_string() };
+    let failed = |cause: io::Error| UnavailableError::Folder {
+        folder: folder.to_owned(),
+        cause: cause.to_string(),
+    };
     let not_trusted = |why: String| UnavailableError::NotTrusted { folder: folder.to_owned(), why };
     let me = geteuid().as_raw();
     let parent = fs::metadata(SHM).map_err(failed)?;
     if parent.mode() & 0o022 != 0 && parent.mode() & 0o1000 == 0 {
         let mode = parent.mode() & 0o7777;
-        return Err(not_trusted(format!("lies in {SHM}, whose entries anybody may replace (mode {mode:o})")));
+        return Err(not_trusted(format!(
+            "lies in {SHM}, whose entries anybody may replace (mode {mode:o})"
+        )));
     }
     match fs::DirBuilder::new().mode(0o700).create(folder) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(failed(error)),
@@ -154,7 +166,8 @@ fn make_or_check(folder: &Path) -> Result<bool, UnavailableError> {
     Ok(true)
 }
 
-/// The prefix that all processes of this user use: the first one chooses it. Made complete before it gets its name.
+/// The prefix that all processes of this user use: the first one chooses it. Made complete before
+/// it gets its name.
 fn read_or_make_prefix(folder: &Path, uid: u32) -> io::Result<String> {
     let path = folder.join(PREFIX_FILE);
     match fs::read_to_string(&path) {
@@ -182,8 +195,9 @@ fn read_or_make_prefix(folder: &Path, uid: u32) -> io::Result<String> {
     Ok(prefix)
 }
 
-/// How long other processes may make or remove things before this one gives up. Each takes milliseconds, but where a launch file
-/// starts dozens of processes at once on a busy host, all of them want to. A killed process holds nobody up.
+/// How long other processes may make or remove things before this one gives up. Each takes
+/// milliseconds, but where a launch file starts dozens of processes at once on a busy host, all of
+/// them want to. A killed process holds nobody up.
 const LOCK_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// The lock of a space, on its folder. A killed process has it no longer.
@@ -206,7 +220,9 @@ impl SpaceLock {
                     std::thread::sleep(Duration::from_millis(1));
                 }
                 Err(Errno::WOULDBLOCK) => {
-                    return Err(failed(format!("another process has locked it for {LOCK_TIMEOUT:?}")));
+                    return Err(failed(format!(
+                        "another process has locked it for {LOCK_TIMEOUT:?}"
+                    )));
                 }
                 Err(cause) => return Err(failed(cause.to_string())),
             }

@@ -1,12 +1,14 @@
-//! Removes the few files that iceoryx2's own clean-up misses, or cannot stand, when a process is killed at an unlucky moment: a
-//! segment that had a name but no size yet (opening it, iceoryx2 0.10.0 waits for ever), a tag that was not finished (it is not
-//! listed, and keeps its folder from being removed), a connection that neither side had entered yet, a service whose last owner
-//! was just leaving, a node that lacks a part.
+//! Removes the few files that iceoryx2's own clean-up misses, or cannot stand, when a process is
+//! killed at an unlucky moment: a segment that had a name but no size yet (opening it, iceoryx2
+//! 0.10.0 waits for ever), a tag that was not finished (it is not listed, and keeps its folder from
+//! being removed), a connection that neither side had entered yet, a service whose last owner was
+//! just leaving, a node that lacks a part.
 //!
-//! All of Feros makes such things only while it holds the lock of the space, which goes with a killed process. So
-//! what is seen unfinished by the holder of the lock was left. What else a file belongs to can be told from names: iceoryx2
-//! makes the tag of a port before anything else of it and removes it last, and the tag of a service before its files;
-//! a file that has no tag belongs to nobody, or is just being removed.
+//! All of Feros makes such things only while it holds the lock of the space, which goes with a
+//! killed process. So what is seen unfinished by the holder of the lock was left. What else a file
+//! belongs to can be told from names: iceoryx2 makes the tag of a port before anything else of it
+//! and removes it last, and the tag of a service before its files; a file that has no tag belongs
+//! to nobody, or is just being removed.
 
 use std::collections::{HashMap, HashSet};
 use std::fs::{self, Metadata};
@@ -15,13 +17,16 @@ use std::path::{Path, PathBuf};
 
 use crate::populate::SHM;
 
-/// Removes what was left unfinished; to be called with the lock held, before anything of iceoryx2 that opens or lists.
+/// Removes what was left unfinished; to be called with the lock held, before anything of iceoryx2
+/// that opens or lists.
 pub(crate) fn sweep_unfinished(folder: &Path, prefix: &str) -> u64 {
     // A segment is made for writing only, gets its size, is filled, and becomes readable then.
     let segment = |found: &Metadata| found.len() == 0 || found.mode() & 0o400 == 0;
-    // A file is made for reading and writing, is filled, and becomes readable only. Before, iceoryx2 does not list it.
+    // A file is made for reading and writing, is filled, and becomes readable only. Before,
+    // iceoryx2 does not list it.
     let file = |found: &Metadata| found.is_file() && found.mode() & 0o200 != 0;
-    // What a node is known alive by is made for writing only; until it is readable iceoryx2 takes the node for one that starts.
+    // What a node is known alive by is made for writing only; until it is readable iceoryx2 takes
+    // the node for one that starts.
     let life_sign = |found: &Metadata| found.is_file() && found.mode() & 0o400 == 0;
     let nodes = folder.join("nodes");
     let of_nodes = names(&nodes)
@@ -47,8 +52,9 @@ fn remove_if(folder: &Path, prefix: &str, unfinished: impl Fn(&Metadata) -> bool
 pub(crate) fn sweep(folder: &Path, prefix: &str) -> u64 {
     let found = InSharedMemory::list(prefix);
     let services = folder.join("services");
-    let service_hashes: Vec<String> =
-        names(&services).filter_map(|name| between(&name, prefix, ".service").map(str::to_owned)).collect();
+    let service_hashes: Vec<String> = names(&services)
+        .filter_map(|name| between(&name, prefix, ".service").map(str::to_owned))
+        .collect();
     let nodes = Nodes::list(&folder.join("nodes"), prefix);
     let mut removed = 0;
     for (name, port) in &found.of_ports {
@@ -58,17 +64,24 @@ pub(crate) fn sweep(folder: &Path, prefix: &str) -> u64 {
     }
     let file_of = |hash: &str| services.join(format!("{prefix}{hash}.service"));
     let id_of = |hash: &str| service_id(&fs::read_to_string(file_of(hash)).unwrap_or_default());
-    // Each service has one file in shared memory, made after and removed about when its description is.
+    // Each service has one file in shared memory, made after and removed about when its description
+    // is.
     let all_described = found.of_services.len() <= service_hashes.len();
     let owned = |hash: &String| nodes.tags.contains(hash);
     if !all_described || !service_hashes.iter().all(owned) {
-        let wanted: HashSet<String> =
-            service_hashes.iter().filter(|hash| owned(hash)).filter_map(|hash| id_of(hash)).collect();
+        let wanted: HashSet<String> = service_hashes
+            .iter()
+            .filter(|hash| owned(hash))
+            .filter_map(|hash| id_of(hash))
+            .collect();
         for (name, _) in found.of_services.iter().filter(|(_, id)| !wanted.contains(id)) {
             removed += remove(&Path::new(SHM).join(name));
         }
-        removed +=
-            service_hashes.iter().filter(|hash| !owned(hash)).map(|hash| remove(&file_of(hash))).sum::<u64>();
+        removed += service_hashes
+            .iter()
+            .filter(|hash| !owned(hash))
+            .map(|hash| remove(&file_of(hash)))
+            .sum::<u64>();
     }
     removed + nodes.remains.iter().map(|path| remove(path)).sum::<u64>()
 }
@@ -84,8 +97,8 @@ fn remove(path: &Path) -> u64 {
 
 /// Files in `/dev/shm`, with what they belong to.
 struct InSharedMemory {
-    /// Data segments and connections, with the port without which nobody needs them: a connection is made by its receiver, and
-    /// its sender opens it only while the receiver is registered.
+    /// Data segments and connections, with the port without which nobody needs them: a connection
+    /// is made by its receiver, and its sender opens it only while the receiver is registered.
     of_ports: Vec<(String, String)>,
     of_services: Vec<(String, String)>,
 }
@@ -114,12 +127,14 @@ struct Nodes {
 
 impl Nodes {
     fn list(nodes: &Path, prefix: &str) -> Self {
-        const LIFE_SIGNS: [&str; 3] = [".node_monitor", ".node_monitor_context", ".node_monitor_owner_lock"];
+        const LIFE_SIGNS: [&str; 3] =
+            [".node_monitor", ".node_monitor_context", ".node_monitor_owner_lock"];
         let mut of_nodes: HashMap<String, Vec<PathBuf>> = HashMap::new();
         let mut life_signs: HashMap<String, usize> = HashMap::new();
         for name in names(nodes) {
             let path = nodes.join(&name);
-            if let Some(node) = LIFE_SIGNS.iter().find_map(|suffix| between(&name, prefix, suffix)) {
+            if let Some(node) = LIFE_SIGNS.iter().find_map(|suffix| between(&name, prefix, suffix))
+            {
                 *life_signs.entry(node.to_owned()).or_default() += 1;
                 of_nodes.entry(node.to_owned()).or_default().push(path);
             } else if is_number(&name) {
@@ -148,8 +163,9 @@ fn is_number(name: &str) -> bool {
 /// The id of a service, as in the name of its file in shared memory, from its description.
 fn service_id(description: &str) -> Option<String> {
     let section = description.split_once("[unique_service_id]")?.1;
-    let number =
-        |key: &str| -> Option<u64> { section.split_once(key)?.1.lines().next()?.trim().parse().ok() };
+    let number = |key: &str| -> Option<u64> {
+        section.split_once(key)?.1.lines().next()?.trim().parse().ok()
+    };
     let id = u128::from(number("payload_value =")?) | u128::from(number("unique_value =")?) << 64;
     Some(id.to_string())
 }
@@ -202,13 +218,15 @@ mod tests {
         finished(nodes.join(format!("10/{prefix}77.port_tag")), "");
         finished(nodes.join(format!("10/{prefix}aa.service_tag")), "");
         fs::write(nodes.join(format!("10/{prefix}78.port_tag")), "").unwrap();
-        let description =
-            |low: u64| format!("[unique_service_id]\npayload_value = {low}\nunique_value = 1\n\n[more]\n");
+        let description = |low: u64| {
+            format!("[unique_service_id]\npayload_value = {low}\nunique_value = 1\n\n[more]\n")
+        };
         finished(services.join(format!("{prefix}aa.service")), &description(5));
         finished(services.join(format!("{prefix}bb.service")), &description(6));
         fs::write(services.join(format!("{prefix}cc.service")), "").unwrap();
         let stay = ["h_77.data", "h_78_77.connection", "h_18446744073709551621.dynamic"];
-        let go = ["h_78.data", "h_77_78.connection", "h_18446744073709551622.dynamic", "h_9.dynamic"];
+        let go =
+            ["h_78.data", "h_77_78.connection", "h_18446744073709551622.dynamic", "h_9.dynamic"];
         for name in stay.iter().chain(&go) {
             fs::write(shm(name), "x").unwrap();
         }

@@ -1,13 +1,13 @@
-//! The one place that decides between the real concurrency primitives and loom's, so that the code that loom checks
-//! is the code that runs.
+//! The one place that decides between the real concurrency primitives and loom's, so that the code
+//! that loom checks is the code that runs.
 
 #[cfg(loom)]
 pub(crate) use loom::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
 #[cfg(not(loom))]
 pub(crate) use std::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
 
-/// Locks and ignores poison: no code of the user runs under a lock of this crate, and every critical section leaves
-/// its data consistent at each step.
+/// Locks and ignores poison: no code of the user runs under a lock of this crate, and every
+/// critical section leaves its data consistent at each step.
 #[cfg(not(loom))]
 pub(crate) fn lock<T: ?Sized>(mutex: &std::sync::Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
@@ -40,7 +40,8 @@ pub(crate) mod futex {
             self.0.compare_exchange(from, to, Ordering::Relaxed, Ordering::Relaxed).is_ok()
         }
 
-        /// Sleeps while the word holds `expected`, at most for `timeout`. May return early for any reason.
+        /// Sleeps while the word holds `expected`, at most for `timeout`. May return early for any
+        /// reason.
         pub(crate) fn wait(&self, expected: u32, timeout: Option<Duration>) {
             let timeout = timeout.map(|duration| Timespec {
                 tv_sec: i64::try_from(duration.as_secs()).unwrap_or(i64::MAX),
@@ -51,14 +52,16 @@ pub(crate) mod futex {
 
         /// Wakes all sleepers.
         pub(crate) fn wake_all(&self) {
-            // The only failures are a bad address and bad flags, which a reference and constants exclude.
+            // The only failures are a bad address and bad flags, which a reference and constants
+            // exclude.
             let _ = futex::wake(&self.0, Flags::empty(), i32::MAX as u32);
         }
     }
 }
 
-/// Loom's stand-in: like the kernel, it compares the word and goes to sleep in one step under a lock that the waker
-/// takes too. It gives no ordering of the caller's data beyond that, and timeouts do not exist.
+/// Loom's stand-in: like the kernel, it compares the word and goes to sleep in one step under a
+/// lock that the waker takes too. It gives no ordering of the caller's data beyond that, and
+/// timeouts do not exist.
 #[cfg(loom)]
 pub(crate) mod futex {
     use loom::sync::atomic::{AtomicU32, Ordering};

@@ -1,4 +1,5 @@
-//! Random numbers that tell processes and publishers apart. They are announced to everybody, hence no secrets.
+//! Random numbers that tell processes and publishers apart. They are announced to everybody, hence
+//! no secrets.
 
 use std::hash::{BuildHasher, RandomState};
 use std::num::NonZeroU64;
@@ -7,14 +8,16 @@ use std::sync::OnceLock;
 /// A random number for a new publisher.
 pub fn random_id() -> NonZeroU64 {
     loop {
-        // The keys of the standard library's maps come from the system's randomness; this is a keyed hash.
+        // The keys of the standard library's maps come from the system's randomness; this is a
+        // keyed hash.
         if let Some(id) = NonZeroU64::new(RandomState::new().hash_one("feros")) {
             return id;
         }
     }
 }
 
-/// A random number that this process keeps, so that another process that gets its id later is not mistaken for it.
+/// A random number that this process keeps, so that another process that gets its id later is not
+/// mistaken for it.
 pub fn process_token() -> NonZeroU64 {
     static TOKEN: OnceLock<NonZeroU64> = OnceLock::new();
     *TOKEN.get_or_init(random_id)

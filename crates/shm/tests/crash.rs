@@ -1,6 +1,7 @@
-//! Processes are killed with SIGKILL at random points - while making, lending, sending, linking, taking, holding, growing - and
-//! those that survive go on; nothing is left behind. `FEROS_CRASH_ROUNDS` sets the number of rounds (two kills each),
-//! `FEROS_CRASH_MICROS` how long the doomed live at most, `FEROS_CRASH_SEED` how long each lives.
+//! Processes are killed with SIGKILL at random points - while making, lending, sending, linking,
+//! taking, holding, growing - and those that survive go on; nothing is left behind.
+//! `FEROS_CRASH_ROUNDS` sets the number of rounds (two kills each), `FEROS_CRASH_MICROS` how long
+//! the doomed live at most, `FEROS_CRASH_SEED` how long each lives.
 #![allow(clippy::unwrap_used)]
 
 use std::collections::HashMap;
@@ -12,7 +13,8 @@ use std::time::{Duration, Instant};
 
 use feros_rmw::PayloadBytes;
 use feros_shm::{
-    HostNode, HostPublisher, HostPublisherSettings, Link, LinkSettings, LoanError, SampleHeader, TakeOutcome,
+    HostNode, HostPublisher, HostPublisherSettings, Link, LinkSettings, LoanError, SampleHeader,
+    TakeOutcome,
 };
 
 const ROLE: &str = "FEROS_CRASH_ROLE";
@@ -51,11 +53,15 @@ fn publish_forever(node: &Arc<HostNode>, id: u64, random: &mut Random) {
     loop {
         let publisher = HostPublisher::create(node, HostPublisherSettings::new(id)).unwrap();
         for number in 1..=200 + random.below(2000) {
-            let mut loan = publisher.loan(8 + random.below(1 << (4 + number % 16)) as usize).unwrap();
+            let mut loan =
+                publisher.loan(8 + random.below(1 << (4 + number % 16)) as usize).unwrap();
             loan.fill(number as u8);
             if random.below(8) != 0 {
                 publisher
-                    .send(loan, SampleHeader { publication_number: number, ..SampleHeader::default() })
+                    .send(
+                        loan,
+                        SampleHeader { publication_number: number, ..SampleHeader::default() },
+                    )
                     .unwrap();
             }
         }
@@ -134,20 +140,26 @@ fn resident_bytes() -> u64 {
     pages * 4096
 }
 
-/// One message from the survivor's publisher to its own link, and as much as comes from the doomed publisher.
+/// One message from the survivor's publisher to its own link, and as much as comes from the doomed
+/// publisher.
 fn exchange(publisher: &HostPublisher, link: &mut Link, number: u64) {
     let mut loan = match publisher.loan(1000) {
         Err(LoanError::TooManyLoans { .. }) => panic!("a loan leaked"),
         other => other.unwrap(),
     };
     loan.fill(number as u8);
-    publisher.send(loan, SampleHeader { publication_number: number, ..SampleHeader::default() }).unwrap();
-    let TakeOutcome::Sample(sample) = link.take() else { panic!("the survivors' own message is missing") };
+    publisher
+        .send(loan, SampleHeader { publication_number: number, ..SampleHeader::default() })
+        .unwrap();
+    let TakeOutcome::Sample(sample) = link.take() else {
+        panic!("the survivors' own message is missing")
+    };
     assert_eq!(sample.header().publication_number, number);
     assert!(sample.bytes().iter().all(|byte| *byte == number as u8));
 }
 
-/// Removes the space at the end, also of a failed test; dropped after the node because declared before.
+/// Removes the space at the end, also of a failed test; dropped after the node because declared
+/// before.
 struct Space(String);
 
 impl Drop for Space {
@@ -158,14 +170,17 @@ impl Drop for Space {
 
 #[test]
 fn killed_processes_harm_nobody() {
-    let rounds: u64 = std::env::var("FEROS_CRASH_ROUNDS").map_or(30, |rounds| rounds.parse().unwrap());
-    let window_micros = std::env::var("FEROS_CRASH_MICROS").map_or(80_000, |micros| micros.parse().unwrap());
+    let rounds: u64 =
+        std::env::var("FEROS_CRASH_ROUNDS").map_or(30, |rounds| rounds.parse().unwrap());
+    let window_micros =
+        std::env::var("FEROS_CRASH_MICROS").map_or(80_000, |micros| micros.parse().unwrap());
     let space = format!("feros-test-{}-crash", std::process::id());
     let _removed = Space(space.clone());
     let node = Arc::new(HostNode::new(&space).unwrap());
     let publisher = HostPublisher::create(&node, HostPublisherSettings::new(SURVIVOR)).unwrap();
     let mut link = Link::open(&node, SURVIVOR, SETTINGS).unwrap();
-    let mut random = Random(std::env::var("FEROS_CRASH_SEED").map_or(0x5eed, |seed| seed.parse().unwrap()));
+    let mut random =
+        Random(std::env::var("FEROS_CRASH_SEED").map_or(0x5eed, |seed| seed.parse().unwrap()));
     let mut number = 0;
     let mut from_doomed: HashMap<u64, u64> = HashMap::new();
     let (mut swept, mut failed) = (0, 0);
@@ -219,7 +234,11 @@ fn killed_processes_harm_nobody() {
                 files(&node)
             );
         }
-        assert_eq!(publisher.subscriber_count(), 1, "round {round}: the killed subscription's place is free");
+        assert_eq!(
+            publisher.subscriber_count(),
+            1,
+            "round {round}: the killed subscription's place is free"
+        );
         // The id can be used again at once.
         drop(HostPublisher::create(&node, HostPublisherSettings::new(id)).unwrap());
         if round == rounds / 3 {
@@ -241,8 +260,10 @@ fn killed_processes_harm_nobody() {
     drop(publisher);
     let prefix = node.prefix().to_owned();
     drop(node);
-    let left =
-        fs::read_dir("/dev/shm").unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
-    let left: Vec<String> = left.filter(|name| name.starts_with(&prefix) || *name == space).collect();
+    let left = fs::read_dir("/dev/shm")
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let left: Vec<String> =
+        left.filter(|name| name.starts_with(&prefix) || *name == space).collect();
     assert!(left.is_empty(), "the last one left {left:?}");
 }

@@ -1,4 +1,5 @@
-//! Publisher and links within one process: content, order, limits, what is refused, what is left behind.
+//! Publisher and links within one process: content, order, limits, what is refused, what is left
+//! behind.
 #![allow(clippy::unwrap_used)]
 
 use std::fs;
@@ -8,8 +9,8 @@ use std::sync::Arc;
 
 use feros_rmw::PayloadBytes;
 use feros_shm::{
-    CreateError, HostNode, HostPublisher, HostPublisherSettings, HostSample, Link, LinkSettings, LoanError,
-    OpenError, Refused, SampleHeader, SendError, TakeOutcome,
+    CreateError, HostNode, HostPublisher, HostPublisherSettings, HostSample, Link, LinkSettings,
+    LoanError, OpenError, Refused, SampleHeader, SendError, TakeOutcome,
 };
 
 /// A space of its own for each test, removed at its end.
@@ -61,7 +62,12 @@ impl Drop for Space {
 }
 
 fn header(number: u64) -> SampleHeader {
-    SampleHeader { stamp: number as i64 * 1000, publication_number: number, expires_nanos: 0, flags: 0 }
+    SampleHeader {
+        stamp: number as i64 * 1000,
+        publication_number: number,
+        expires_nanos: 0,
+        flags: 0,
+    }
 }
 
 fn content(size: usize, number: u64) -> impl Iterator<Item = u8> {
@@ -119,7 +125,8 @@ fn messages_of_all_sizes_arrive_unchanged_and_in_order() {
 fn a_growing_pool_keeps_order_and_loses_nothing() {
     let space = Space::new("growth");
     let publisher = HostPublisher::create(space.node(), HostPublisherSettings::new(1)).unwrap();
-    let mut link = Link::open(space.node(), 1, LinkSettings { depth: 16, type_hash: None }).unwrap();
+    let mut link =
+        Link::open(space.node(), 1, LinkSettings { depth: 16, type_hash: None }).unwrap();
     // Lent before the growth, sent after it.
     let mut early = publisher.loan(64).unwrap();
     early.fill(9);
@@ -187,9 +194,18 @@ fn a_sample_outlives_its_link_and_its_publisher_unchanged() {
     check(&sample, 1000, 1);
     drop(publisher);
     check(&sample, 1000, 1);
-    std::thread::Builder::new().name("dropper".into()).spawn(move || drop(sample)).unwrap().join().unwrap();
+    std::thread::Builder::new()
+        .name("dropper".into())
+        .spawn(move || drop(sample))
+        .unwrap()
+        .join()
+        .unwrap();
     assert_eq!(
-        space.files().iter().filter(|name| name.contains(".data") || name.contains("service")).count(),
+        space
+            .files()
+            .iter()
+            .filter(|name| name.contains(".data") || name.contains("service"))
+            .count(),
         0
     );
 }
@@ -209,7 +225,10 @@ fn what_is_exhausted_is_said() {
     drop(loans);
     assert_eq!(publisher.pool().lent, 0);
     let first = publisher.loan(60_000).unwrap();
-    assert!(matches!(publisher.loan(60_000), Err(LoanError::Exhausted { limit_bytes: 100_000, .. })));
+    assert!(matches!(
+        publisher.loan(60_000),
+        Err(LoanError::Exhausted { limit_bytes: 100_000, .. })
+    ));
     drop(first);
     drop(publisher.loan(60_000).unwrap());
     assert!(matches!(publisher.loan(usize::MAX), Err(LoanError::TooLarge { .. })));
@@ -218,10 +237,13 @@ fn what_is_exhausted_is_said() {
 #[test]
 fn a_wrong_type_is_refused_and_counted() {
     let space = Space::new("type");
-    let settings = HostPublisherSettings { type_hash: Some([1; 32]), ..HostPublisherSettings::new(1) };
+    let settings =
+        HostPublisherSettings { type_hash: Some([1; 32]), ..HostPublisherSettings::new(1) };
     let publisher = HostPublisher::create(space.node(), settings).unwrap();
-    let mut right = Link::open(space.node(), 1, LinkSettings { depth: 2, type_hash: Some([1; 32]) }).unwrap();
-    let mut wrong = Link::open(space.node(), 1, LinkSettings { depth: 2, type_hash: Some([2; 32]) }).unwrap();
+    let mut right =
+        Link::open(space.node(), 1, LinkSettings { depth: 2, type_hash: Some([1; 32]) }).unwrap();
+    let mut wrong =
+        Link::open(space.node(), 1, LinkSettings { depth: 2, type_hash: Some([2; 32]) }).unwrap();
     publish(&publisher, 10, 1);
     check(&taken(&mut right), 10, 1);
     assert!(matches!(wrong.take(), TakeOutcome::Refused(Refused::TypeHash { .. })));
@@ -229,7 +251,8 @@ fn a_wrong_type_is_refused_and_counted() {
     assert_eq!(wrong.counts().refused, 1);
 }
 
-/// Changes what lies in shared memory behind the back of all, as a broken or hostile process of this user could.
+/// Changes what lies in shared memory behind the back of all, as a broken or hostile process of
+/// this user could.
 fn patch(space: &Space, find: &[u8], distance: isize, replace: &[u8]) {
     let data = fs::read_dir("/dev/shm")
         .unwrap()
@@ -256,15 +279,18 @@ fn what_another_process_spoils_is_refused_and_counted() {
         (-8, &2u32.to_ne_bytes(), |refused| matches!(refused, Refused::Version { found: 2, .. })),
         (0, &[1; 8], |refused| matches!(refused, Refused::TypeHash { .. })),
         (16, &(ROOM_BYTES + 1).to_ne_bytes(), |refused| {
-            refused == Refused::Length { claimed_bytes: ROOM_BYTES + 1, available_bytes: ROOM_BYTES }
+            refused
+                == Refused::Length { claimed_bytes: ROOM_BYTES + 1, available_bytes: ROOM_BYTES }
         }),
         (16, &u64::MAX.to_ne_bytes(), |refused| matches!(refused, Refused::Length { .. })),
     ];
     for (distance, replace, right) in cases {
         let space = Space::new("spoilt");
-        let settings = HostPublisherSettings { type_hash: Some(HASH), ..HostPublisherSettings::new(1) };
+        let settings =
+            HostPublisherSettings { type_hash: Some(HASH), ..HostPublisherSettings::new(1) };
         let publisher = HostPublisher::create(space.node(), settings).unwrap();
-        let mut link = Link::open(space.node(), 1, LinkSettings { depth: 2, type_hash: Some(HASH) }).unwrap();
+        let mut link =
+            Link::open(space.node(), 1, LinkSettings { depth: 2, type_hash: Some(HASH) }).unwrap();
         publish(&publisher, 100, 1);
         assert_eq!(publisher.pool().message_bytes as u64, ROOM_BYTES);
         patch(&space, &HASH[..8], distance, replace);
@@ -282,7 +308,8 @@ fn what_another_process_spoils_is_refused_and_counted() {
 #[test]
 fn a_length_beyond_the_mapping_is_refused() {
     let space = Space::new("beyond");
-    let settings = HostPublisherSettings { type_hash: Some([0xA7; 32]), ..HostPublisherSettings::new(1) };
+    let settings =
+        HostPublisherSettings { type_hash: Some([0xA7; 32]), ..HostPublisherSettings::new(1) };
     let publisher = HostPublisher::create(space.node(), settings).unwrap();
     let mut link = Link::open(space.node(), 1, SETTINGS).unwrap();
     publish(&publisher, 100, 1);
@@ -344,14 +371,19 @@ fn several_threads_publish_while_others_take() {
     const EACH: u64 = 2000;
     let space = Space::new("threads");
     let publisher = HostPublisher::create(space.node(), HostPublisherSettings::new(1)).unwrap();
-    let mut link = Link::open(space.node(), 1, LinkSettings { depth: 16, type_hash: None }).unwrap();
+    let mut link =
+        Link::open(space.node(), 1, LinkSettings { depth: 16, type_hash: None }).unwrap();
     std::thread::scope(|scope| {
         let publishers: Vec<_> = (0..3u64)
             .map(|thread| {
                 let publisher = &publisher;
                 scope.spawn(move || {
                     for number in 0..EACH {
-                        publish(publisher, 50 + (number as usize * 37) % 9000, thread * EACH + number + 1);
+                        publish(
+                            publisher,
+                            50 + (number as usize * 37) % 9000,
+                            thread * EACH + number + 1,
+                        );
                     }
                 })
             })

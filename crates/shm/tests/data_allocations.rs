@@ -1,5 +1,6 @@
-//! Sending, taking and holding allocate nothing for sizes seen before; lending allocates the one small block that iceoryx2 0.10
-//! makes for each loan, whatever its size, and frees it when the message is sent.
+//! Sending, taking and holding allocate nothing for sizes seen before; lending allocates the one
+//! small block that iceoryx2 0.10 makes for each loan, whatever its size, and frees it when the
+//! message is sent.
 #![allow(clippy::unwrap_used)]
 
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -43,7 +44,8 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static COUNTING: Counting = Counting;
 
-/// Removes the space at the end, also of a failed test; dropped after the node because declared before.
+/// Removes the space at the end, also of a failed test; dropped after the node because declared
+/// before.
 struct Space(String);
 
 impl Drop for Space {
@@ -58,8 +60,9 @@ fn publish_and_take_allocate_nothing_after_warm_up() {
     let _removed = Space(space.clone());
     let node = Arc::new(HostNode::new(&space).unwrap());
     let publisher = HostPublisher::create(&node, HostPublisherSettings::new(1)).unwrap();
-    let mut links: Vec<_> =
-        (0..3).map(|_| Link::open(&node, 1, LinkSettings { depth: 4, type_hash: None }).unwrap()).collect();
+    let mut links: Vec<_> = (0..3)
+        .map(|_| Link::open(&node, 1, LinkSettings { depth: 4, type_hash: None }).unwrap())
+        .collect();
     let round = |publisher: &HostPublisher, links: &mut Vec<Link>| {
         for size in [1 << 20, 256, 70_000, 4] {
             let mut loan = publisher.loan(size).unwrap();
@@ -97,7 +100,11 @@ fn publish_and_take_allocate_nothing_after_warm_up() {
     for _ in 0..100 {
         round(&publisher, &mut links);
     }
-    assert_eq!(ALLOCATIONS.get() - before, 100 * LOANS, "one for each loan, none for anything else");
+    assert_eq!(
+        ALLOCATIONS.get() - before,
+        100 * LOANS,
+        "one for each loan, none for anything else"
+    );
     assert!(LARGEST_BYTES.get() <= LOAN_BYTES, "{}", LARGEST_BYTES.get());
     assert_eq!(LIVE.get(), live);
     println!("iceoryx2 allocates {} bytes for each loan", LARGEST_BYTES.get());

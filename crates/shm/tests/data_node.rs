@@ -1,4 +1,5 @@
-//! What a process shows to others and to itself: modes, threads, signals, foreign folders, a full `/dev/shm`.
+//! What a process shows to others and to itself: modes, threads, signals, foreign folders, a full
+//! `/dev/shm`.
 #![allow(clippy::unwrap_used)]
 
 use std::fs;
@@ -9,14 +10,15 @@ use std::sync::Arc;
 
 use feros_rmw::PayloadBytes;
 use feros_shm::{
-    CreateError, HostNode, HostPublisher, HostPublisherSettings, Link, LinkSettings, LoanError, OpenError,
-    SampleHeader, TakeOutcome, UnavailableError,
+    CreateError, HostNode, HostPublisher, HostPublisherSettings, Link, LinkSettings, LoanError,
+    OpenError, SampleHeader, TakeOutcome, UnavailableError,
 };
 
 const ROLE: &str = "FEROS_DATA_NODE_ROLE";
 const SETTINGS: LinkSettings = LinkSettings { depth: 4, type_hash: None };
 
-/// Removes a space at the end, also of a failed test; dropped after the node because declared before.
+/// Removes a space at the end, also of a failed test; dropped after the node because declared
+/// before.
 struct Space(String);
 
 impl Drop for Space {
@@ -29,7 +31,8 @@ fn name(test: &str) -> String {
     format!("feros-test-{}-{test}", std::process::id())
 }
 
-/// A process of its own, so that nothing else changes its threads or its `/dev/shm`. `wrap` is what it is started with.
+/// A process of its own, so that nothing else changes its threads or its `/dev/shm`. `wrap` is what
+/// it is started with.
 fn run(role: &str, wrap: &[&str]) -> std::process::Output {
     let binary = std::env::current_exe().unwrap();
     let mut command = match wrap.split_first() {
@@ -49,7 +52,13 @@ fn run(role: &str, wrap: &[&str]) -> std::process::Output {
 
 fn expect_success(output: &std::process::Output) {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    assert!(output.status.success(), "{}\n{}\n{}", output.status, text(&output.stdout), text(&output.stderr));
+    assert!(
+        output.status.success(),
+        "{}\n{}\n{}",
+        output.status,
+        text(&output.stdout),
+        text(&output.stderr)
+    );
     assert!(text(&output.stdout).contains("role done"), "{}", text(&output.stdout));
 }
 
@@ -167,7 +176,9 @@ fn the_node_is_shared_and_goes_with_its_last_user() {
     let mine = || {
         fs::read_dir(&folder)
             .unwrap()
-            .filter(|entry| entry.as_ref().unwrap().file_name().to_string_lossy().ends_with(".node_monitor"))
+            .filter(|entry| {
+                entry.as_ref().unwrap().file_name().to_string_lossy().ends_with(".node_monitor")
+            })
             .count()
     };
     assert!(mine() >= 1);
@@ -177,8 +188,9 @@ fn the_node_is_shared_and_goes_with_its_last_user() {
 
 /// What is in `/dev/shm` of a space, its folder included.
 fn of_space(space: &str, prefix: &str) -> Vec<String> {
-    let names =
-        fs::read_dir("/dev/shm").unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let names = fs::read_dir("/dev/shm")
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap());
     names.filter(|name| name == space || name.starts_with(prefix)).collect()
 }
 
@@ -200,7 +212,8 @@ fn a_space_goes_with_its_last_process() {
     assert_ne!(third.prefix(), prefix);
 }
 
-/// Each one that comes while another one removes the space must find a whole one; those that are there together find each other.
+/// Each one that comes while another one removes the space must find a whole one; those that are
+/// there together find each other.
 #[test]
 fn coming_and_going_leaves_nothing() {
     let space = name("churn");
@@ -212,9 +225,14 @@ fn coming_and_going_leaves_nothing() {
                 for round in 0..40 {
                     let id = thread * 1000 + round;
                     let node = Arc::new(HostNode::new(space).unwrap());
-                    let publisher = HostPublisher::create(&node, HostPublisherSettings::new(id)).unwrap();
+                    let publisher =
+                        HostPublisher::create(&node, HostPublisherSettings::new(id)).unwrap();
                     let other = Arc::new(HostNode::new(space).unwrap());
-                    assert_eq!(node.prefix(), other.prefix(), "one space while one of them is there");
+                    assert_eq!(
+                        node.prefix(),
+                        other.prefix(),
+                        "one space while one of them is there"
+                    );
                     let mut link = Link::open(&other, id, SETTINGS).unwrap();
                     publisher.send(publisher.loan(8).unwrap(), SampleHeader::default()).unwrap();
                     assert!(matches!(link.take(), TakeOutcome::Sample(_)));
@@ -229,9 +247,17 @@ fn coming_and_going_leaves_nothing() {
 #[test]
 fn a_full_dev_shm_is_an_error_and_no_signal() {
     let mount = "mount -t tmpfs -o size=3m,mode=1777 none /dev/shm && exec \"$0\" \"$@\"";
-    let wrap: &[&str] =
-        if rustix::process::geteuid().is_root() { &["unshare", "-m"] } else { &["unshare", "-Urm"] };
-    if !Command::new(wrap[0]).args(&wrap[1..]).arg("true").status().is_ok_and(|status| status.success()) {
+    let wrap: &[&str] = if rustix::process::geteuid().is_root() {
+        &["unshare", "-m"]
+    } else {
+        &["unshare", "-Urm"]
+    };
+    if !Command::new(wrap[0])
+        .args(&wrap[1..])
+        .arg("true")
+        .status()
+        .is_ok_and(|status| status.success())
+    {
         println!("skipped: no mount namespace may be made here");
         return;
     }

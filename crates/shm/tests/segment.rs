@@ -1,11 +1,11 @@
-//! Process segments between real processes: this test binary starts itself again, and the other process does the part
-//! that an environment variable names.
+//! Process segments between real processes: this test binary starts itself again, and the other
+//! process does the part that an environment variable names.
 #![allow(clippy::unwrap_used)]
 
 use feros_executor::{CAPACITY, Doorbell, Entity, Executor, Fair, Place, Progress, Ringer, Slot};
 use feros_shm::{
-    Announced, Announcement, EntryId, Obstacle, PathSet, Peer, PeerError, PeerSubscription, ProcessSegment,
-    Reason, Room, SharedDoorbell, Side, SubscriptionEntry, random_id,
+    Announced, Announcement, EntryId, Obstacle, PathSet, Peer, PeerError, PeerSubscription,
+    ProcessSegment, Reason, Room, SharedDoorbell, Side, SubscriptionEntry, random_id,
 };
 use rustix::fs::{MemfdFlags, SealFlags};
 use std::io::{BufRead, BufReader, Write};
@@ -47,7 +47,8 @@ struct Subscription {
 impl Subscription {
     fn new() -> Self {
         let segment = ProcessSegment::of_this_process().unwrap();
-        let (doorbell, entry) = (segment.doorbell().unwrap(), segment.subscription_entry().unwrap());
+        let (doorbell, entry) =
+            (segment.doorbell().unwrap(), segment.subscription_entry().unwrap());
         clear(&doorbell);
         entry.set_place(Some(Place { doorbell: Some(doorbell.number()), slot: slot() }));
         Self { doorbell, entry }
@@ -108,7 +109,11 @@ impl OtherProcess {
     fn hear(&mut self) -> String {
         loop {
             let mut line = String::new();
-            assert_ne!(self.lines.read_line(&mut line).unwrap(), 0, "the other process ended early");
+            assert_ne!(
+                self.lines.read_line(&mut line).unwrap(),
+                0,
+                "the other process ended early"
+            );
             // The harness writes the test's name before it, on the same line.
             if let Some((_, text)) = line.trim_end().split_once(MARK) {
                 return text.to_owned();
@@ -225,7 +230,8 @@ fn a_killed_subscription_is_noticed_and_leaves_nothing() {
         assert_eq!((attachment.capacity(), attachment.taken()), (5, Some(0)));
         other.kill();
         assert!(!subscription.peer().is_alive());
-        // Its memory is there for as long as we map it, so all this is safe; nobody waits for the dead for long.
+        // Its memory is there for as long as we map it, so all this is safe; nobody waits for the
+        // dead for long.
         subscription.ring();
         assert_eq!(attachment.wait_for_room(0, WATCHDOG), Room::Detached);
         drop((attachment, subscription, other));
@@ -310,7 +316,8 @@ fn the_own_process_is_a_peer_like_others() {
     assert!(!first.exists());
 }
 
-/// The parts together: an executor on a shared doorbell, an entity that tells its place, a publisher elsewhere.
+/// The parts together: an executor on a shared doorbell, an entity that tells its place, a
+/// publisher elsewhere.
 #[test]
 fn an_executor_is_woken_through_its_segment() {
     let _turn = in_turn();
@@ -347,7 +354,8 @@ fn an_executor_is_woken_through_its_segment() {
 
 /// An anonymous file of this process, as a liar could announce it.
 fn memory(name: &str, size_bytes: u64, content: &[u8], seals: SealFlags) -> OwnedFd {
-    let file = rustix::fs::memfd_create(name, MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING).unwrap();
+    let file =
+        rustix::fs::memfd_create(name, MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING).unwrap();
     rustix::fs::ftruncate(&file, size_bytes).unwrap();
     rustix::io::pwrite(&file, content, 0).unwrap();
     rustix::fs::fcntl_add_seals(&file, seals).unwrap();
@@ -405,8 +413,14 @@ fn files_that_are_no_segments_are_refused() {
     let later = memory(NAME, size, &later_version, seals);
     let error = attempt(&later).unwrap_err();
     assert!(matches!(error, PeerError::OtherVersion { theirs: 2, ours: 1, .. }));
-    assert_eq!(error.reason(Side::Publisher), Reason::IncompatibleVersion { publisher: 2, subscription: 1 });
-    assert_eq!(attempt(&memory(NAME, size, &header, seals)).unwrap_err(), PeerError::WrongToken { pid });
+    assert_eq!(
+        error.reason(Side::Publisher),
+        Reason::IncompatibleVersion { publisher: 2, subscription: 1 }
+    );
+    assert_eq!(
+        attempt(&memory(NAME, size, &header, seals)).unwrap_err(),
+        PeerError::WrongToken { pid }
+    );
 }
 
 #[test]
@@ -419,7 +433,10 @@ fn processes_that_are_not_there_are_refused() {
     }
     let parent = std::os::unix::process::parent_id();
     let refusal = Peer::open(parent, 0, PUBLISHER).unwrap_err();
-    assert!(matches!(refusal, PeerError::NotASegment { .. } | PeerError::Denied { .. }), "{refusal}");
+    assert!(
+        matches!(refusal, PeerError::NotASegment { .. } | PeerError::Denied { .. }),
+        "{refusal}"
+    );
 }
 
 /// A copy of this test program that everybody may run, whatever folder it was built in.
@@ -458,12 +475,15 @@ fn another_user_cannot_map_the_segment() {
     }
     let program = PublicCopy::new();
     let own = Subscription::new();
-    let mut stranger = OtherProcess::of_command(program.as_nobody(), "stranger", &own.announcement());
+    let mut stranger =
+        OtherProcess::of_command(program.as_nobody(), "stranger", &own.announcement());
     let refusal = stranger.hear();
     assert!(refusal.contains("is denied"), "{refusal}");
 
-    // The other way round the kernel lets root in, and this is refused as well: root's messages are root's.
-    let mut other = OtherProcess::of_command(program.as_nobody(), "subscription", &own.announcement());
+    // The other way round the kernel lets root in, and this is refused as well: root's messages are
+    // root's.
+    let mut other =
+        OtherProcess::of_command(program.as_nobody(), "subscription", &own.announcement());
     let announcement = other.hear_announcement();
     let error = open(&announcement).unwrap_err();
     assert_eq!(error, PeerError::OtherUser { pid: announcement.pid, uid: 65534 });

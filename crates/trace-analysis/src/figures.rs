@@ -2,12 +2,15 @@
 
 use crate::layers::{Breakdown, Layer};
 
-/// The parts of figure 6 of Kronauer et al., *Latency Overhead of ROS2 for Modular Time-Critical Systems*, in nanoseconds.
+/// The parts of figure 6 of Kronauer et al., *Latency Overhead of ROS2 for Modular Time-Critical
+/// Systems*, in nanoseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Figure6 {
-    /// The engine's write, the wire and the engine's receiving; shared memory and queues within the process where they serve.
+    /// The engine's write, the wire and the engine's receiving; shared memory and queues within the
+    /// process where they serve.
     pub dds: u64,
-    /// What the middleware interface does before: serializing, and a queue of asynchronous publishing.
+    /// What the middleware interface does before: serializing, and a queue of asynchronous
+    /// publishing.
     pub publisher_rmw: u64,
     /// What it does after: taking and deserializing.
     pub subscriber_rmw: u64,
@@ -15,14 +18,17 @@ pub struct Figure6 {
     pub publisher_common: u64,
     /// The subscription's client library.
     pub subscriber_common: u64,
-    /// From the announcement of the data until it is taken: the wake-up, and waiting behind other entities.
+    /// From the announcement of the data until it is taken: the wake-up, and waiting behind other
+    /// entities.
     pub notification_delay: u64,
-    /// What the measuring program adds: its own latency less the end-to-end latency between the trace points.
+    /// What the measuring program adds: its own latency less the end-to-end latency between the
+    /// trace points.
     pub benchmarking: u64,
 }
 
 impl Figure6 {
-    /// The parts of a message's latency, of which the measuring program says that it was `measured_nanos`.
+    /// The parts of a message's latency, of which the measuring program says that it was
+    /// `measured_nanos`.
     pub fn new(breakdown: &Breakdown, measured_nanos: u64) -> Self {
         use Layer::*;
         Self {
@@ -50,7 +56,8 @@ impl Figure6 {
     }
 }
 
-/// The parts of figures 11 and 12 of Maruyama et al., *Exploring the Performance of ROS2*, in nanoseconds.
+/// The parts of figures 11 and 12 of Maruyama et al., *Exploring the Performance of ROS2*, in
+/// nanoseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Figure11 {
     /// The two conversions, from message to bytes and back.
@@ -127,7 +134,11 @@ mod tests {
         let figure = Figure11::new(&breakdown());
         assert_eq!(
             figure,
-            Figure11 { conversions: 2 + 1024, dds: 8 + 16 + 32, others: 1 + 4 + 64 + 128 + 256 + 512 }
+            Figure11 {
+                conversions: 2 + 1024,
+                dds: 8 + 16 + 32,
+                others: 1 + 4 + 64 + 128 + 256 + 512
+            }
         );
         assert_eq!(figure.parts().iter().map(|(_, nanos)| nanos).sum::<u64>(), 2047);
     }

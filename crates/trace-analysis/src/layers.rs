@@ -13,8 +13,9 @@ pub enum Layer {
     SendQueue,
     /// The engine's write; on the other paths, putting the message where the subscription takes it.
     EngineWrite,
-    /// From the end of writing to the engine that receives; on the host path, to the subscription's ring. The kernel delivers on
-    /// loopback while the sender is still writing: what overlaps is counted as writing.
+    /// From the end of writing to the engine that receives; on the host path, to the subscription's
+    /// ring. The kernel delivers on loopback while the sender is still writing: what overlaps is
+    /// counted as writing.
     Wire,
     /// The engine's receiving thread, until it tells of the message.
     EngineReceive,
@@ -73,7 +74,8 @@ pub struct Way {
 }
 
 impl Way {
-    /// It passed the point then. Of several times, such as those of a message that is serialized for two paths, the first counts.
+    /// It passed the point then. Of several times, such as those of a message that is serialized
+    /// for two paths, the first counts.
     pub fn pass(&mut self, point: Point, at_nanos: u64) {
         let at = &mut self.at_nanos[point as usize];
         *at = Some(at.map_or(at_nanos, |known| known.min(at_nanos)));
@@ -95,16 +97,19 @@ impl Way {
         self
     }
 
-    /// The time in each layer; `None` if it is not known when the message was published, or when its callback was called.
+    /// The time in each layer; `None` if it is not known when the message was published, or when
+    /// its callback was called.
     ///
-    /// A point that lies before the one before it, because two threads overlapped, counts as passed together with it: so no layer is
-    /// negative, and their sum is the end-to-end latency exactly. Where a point is missing, its time is in the layer after it.
+    /// A point that lies before the one before it, because two threads overlapped, counts as passed
+    /// together with it: so no layer is negative, and their sum is the end-to-end latency exactly.
+    /// Where a point is missing, its time is in the layer after it.
     pub fn breakdown(&self) -> Option<Breakdown> {
         let (publish, callback) = (self.at(Point::Publish)?, self.at(Point::Callback)?);
         let mut layers = [None; Layer::COUNT];
         let mut last = publish;
-        for point in
-            Point::ALL.into_iter().filter(|point| (Point::SerializeBegin..=Point::Callback).contains(point))
+        for point in Point::ALL
+            .into_iter()
+            .filter(|point| (Point::SerializeBegin..=Point::Callback).contains(point))
         {
             let Some(mut at) = self.at(point) else { continue };
             if point == Point::WriteEnd {
@@ -124,7 +129,9 @@ impl Way {
         match point {
             Point::SerializeEnd => Layer::Serialize,
             Point::WriteBegin if passed(Point::Queued) => Layer::SendQueue,
-            Point::Publish | Point::SerializeBegin | Point::Queued | Point::WriteBegin => Layer::Client,
+            Point::Publish | Point::SerializeBegin | Point::Queued | Point::WriteBegin => {
+                Layer::Client
+            }
             Point::WriteEnd => Layer::EngineWrite,
             Point::Received => Layer::Wire,
             Point::Announced if passed(Point::Received) => Layer::EngineReceive,
@@ -222,7 +229,10 @@ pub(crate) mod tests {
             NETWORK.into_iter().filter(|(point, _)| !missing.contains(point)).collect()
         };
         let host = layers(&without(&[Point::Queued, Point::Received]));
-        assert_eq!(host[..4], [("client", 13), ("serialize", 2), ("engine write", 16), ("wire", 96)]);
+        assert_eq!(
+            host[..4],
+            [("client", 13), ("serialize", 2), ("engine write", 16), ("wire", 96)]
+        );
         let process = layers(&without(&[
             Point::Queued,
             Point::Received,
@@ -235,7 +245,8 @@ pub(crate) mod tests {
 
     #[test]
     fn threads_that_overlap_make_no_layer_negative() {
-        // The receiver had it before the write returned; the entity was found ready for an earlier message.
+        // The receiver had it before the write returned; the entity was found ready for an earlier
+        // message.
         let points = [
             (Point::Publish, 0),
             (Point::WriteBegin, 10),
@@ -268,7 +279,8 @@ pub(crate) mod tests {
             layers(&[(Point::Publish, 7), (Point::Taken, u64::MAX), (Point::Callback, 9)])[0],
             ("take", 2)
         );
-        let backwards = way(&[(Point::Publish, 9), (Point::Taken, 5), (Point::Callback, 7)]).breakdown();
+        let backwards =
+            way(&[(Point::Publish, 9), (Point::Taken, 5), (Point::Callback, 7)]).breakdown();
         assert_eq!(backwards.map(|breakdown| breakdown.end_to_end_nanos()), Some(0));
         assert_eq!(way(&[(Point::Publish, 9)]).breakdown(), None);
         assert_eq!(way(&[(Point::Callback, 9)]).breakdown(), None);

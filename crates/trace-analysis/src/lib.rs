@@ -1,7 +1,9 @@
-//! From trace points to layers: reading what processes recorded, joining it message by message, and showing it.
+//! From trace points to layers: reading what processes recorded, joining it message by message, and
+//! showing it.
 //!
-//! [`Trace::read`] reads the files of a folder (`FEROS_TRACE`), [`Summary::of`] says what the messages of each topic and path took in
-//! each layer. A laboratory that gets points from programs instead of files uses [`series`](fn@series) and [`join`].
+//! [`Trace::read`] reads the files of a folder (`FEROS_TRACE`), [`Summary::of`] says what the
+//! messages of each topic and path took in each layer. A laboratory that gets points from programs
+//! instead of files uses [`series`](fn@series) and [`join`].
 //!
 //! A crate of its own, so that what is traced depends on none of this.
 

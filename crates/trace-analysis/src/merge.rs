@@ -65,11 +65,11 @@ pub struct Delivery {
 pub struct Deliveries {
     /// Whole ways, in the order of publication.
     pub whole: Vec<Delivery>,
-    /// Callbacks by topic of which it is not known when their message was published: its publisher is not Feros, was not traced, was
-    /// killed, or its events were overwritten.
+    /// Callbacks by topic of which it is not known when their message was published: its publisher
+    /// is not Feros, was not traced, was killed, or its events were overwritten.
     pub without_publisher: BTreeMap<String, u64>,
-    /// Publications by topic for which no callback was found: nobody subscribes, the subscription was not traced, was killed, lost the
-    /// message, or its events were overwritten.
+    /// Publications by topic for which no callback was found: nobody subscribes, the subscription
+    /// was not traced, was killed, lost the message, or its events were overwritten.
     pub without_callback: BTreeMap<String, u64>,
     /// Whole calls of `publish` by topic: how long each took.
     pub publish_calls: BTreeMap<String, Vec<u64>>,
@@ -108,9 +108,11 @@ impl Trace {
             for entry in std::fs::read_dir(path).map_err(io)? {
                 let entry = entry.map_err(io)?;
                 let file = entry.path();
-                // An empty one is of a process that was killed in the moment of its start: it has nothing to tell.
+                // An empty one is of a process that was killed in the moment of its start: it has
+                // nothing to tell.
                 let is_begun = entry.metadata().map_err(io)?.len() > 0;
-                if is_begun && file.extension().is_some_and(|extension| extension == FILE_EXTENSION) {
+                if is_begun && file.extension().is_some_and(|extension| extension == FILE_EXTENSION)
+                {
                     files.push(file);
                 }
             }
@@ -121,16 +123,20 @@ impl Trace {
         if files.is_empty() {
             return Err(TraceError::NoFiles { folder: path.to_owned() });
         }
-        let processes = files.iter().map(|file| Process::read(file)).collect::<Result<Vec<_>, _>>()?;
+        let processes =
+            files.iter().map(|file| Process::read(file)).collect::<Result<Vec<_>, _>>()?;
         let (first, others) = processes.split_first().expect("there is at least one file");
         if let Some(other) = others.iter().find(|other| other.boot != first.boot) {
-            return Err(TraceError::TwoClocks { first: first.file.clone(), other: other.file.clone() });
+            return Err(TraceError::TwoClocks {
+                first: first.file.clone(),
+                other: other.file.clone(),
+            });
         }
         Ok(Self { processes })
     }
 
-    /// Processes that were killed, or ended without ending their context: what they recorded is lost, as far as they had not
-    /// written it.
+    /// Processes that were killed, or ended without ending their context: what they recorded is
+    /// lost, as far as they had not written it.
     pub fn incomplete(&self) -> impl Iterator<Item = &Process> {
         self.processes.iter().filter(|process| !process.is_complete)
     }

@@ -1,5 +1,5 @@
-//! A trace as Chrome's trace events in JSON, which ui.perfetto.dev opens: a track for each thread, a slice for each piece of work, an
-//! arrow from each publication to its callbacks.
+//! A trace as Chrome's trace events in JSON, which ui.perfetto.dev opens: a track for each thread,
+//! a slice for each piece of work, an arrow from each publication to its callbacks.
 
 use std::collections::HashMap;
 use std::io::{self, Write};
@@ -36,7 +36,8 @@ impl Trace {
             let name = json!({"ph": "M", "name": "process_name", "pid": process.process, "args": {"name": process.program}});
             out.push(&name)?;
             for (index, thread) in process.threads.iter().enumerate() {
-                Track { process, number: track_number(thread, index), thread, first }.write(&mut out)?;
+                Track { process, number: track_number(thread, index), thread, first }
+                    .write(&mut out)?;
             }
         }
         self.arrows(first, &mut out)?;

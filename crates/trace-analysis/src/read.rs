@@ -1,10 +1,13 @@
-//! Reading a process's file. It may come from anybody: every length is checked before anything is allocated for it.
+//! Reading a process's file. It may come from anybody: every length is checked before anything is
+//! allocated for it.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use feros_trace::format::{END, MAGIC, NAMES, THREAD, checksum};
-use feros_trace::{EndpointName, Event, FORMAT, Kind, MessageId, Path as MessagePath, Point, ThreadEvents};
+use feros_trace::{
+    EndpointName, Event, FORMAT, Kind, MessageId, Path as MessagePath, Point, ThreadEvents,
+};
 
 /// What one process has recorded.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,7 +30,8 @@ pub struct Process {
     pub threads: Vec<ThreadEvents>,
     /// Threads that were not traced because there were too many.
     pub refused_threads: u64,
-    /// Whether it has written all that it recorded: not if it was killed, or ended without ending its context.
+    /// Whether it has written all that it recorded: not if it was killed, or ended without ending
+    /// its context.
     pub is_complete: bool,
 }
 
@@ -73,9 +77,11 @@ impl Process {
     /// Reads a process's file.
     ///
     /// # Errors
-    /// When it cannot be read, or is no file of this version; see [`ReadError`]. That a process was killed is none.
+    /// When it cannot be read, or is no file of this version; see [`ReadError`]. That a process was
+    /// killed is none.
     pub fn read(file: &Path) -> Result<Self, ReadError> {
-        let bytes = std::fs::read(file).map_err(|source| ReadError::Io { file: file.to_owned(), source })?;
+        let bytes = std::fs::read(file)
+            .map_err(|source| ReadError::Io { file: file.to_owned(), source })?;
         Self::parse(file, &bytes)
     }
 
@@ -159,7 +165,8 @@ impl Process {
         for _ in 0..input.number()? {
             gids.push(input.array::<16>()?);
         }
-        let known = self.threads.iter().position(|known| known.thread == thread && known.name == name);
+        let known =
+            self.threads.iter().position(|known| known.thread == thread && known.name == name);
         let index = known.unwrap_or_else(|| {
             self.threads.push(ThreadEvents { thread, name, events: Vec::new(), overwritten: 0 });
             self.threads.len() - 1
@@ -169,13 +176,14 @@ impl Process {
         let (mut at_nanos, mut stamp, mut number) = (0_u64, 0_i64, 0_u64);
         for _ in 0..input.number()? {
             at_nanos = at_nanos.wrapping_add(input.signed()? as u64);
-            let point =
-                Point::from_number(input.byte()?).ok_or_else(|| input.bad("there is no such point"))?;
+            let point = Point::from_number(input.byte()?)
+                .ok_or_else(|| input.bad("there is no such point"))?;
             let path = match input.byte()? {
                 0 => None,
-                path => {
-                    Some(MessagePath::from_number(path).ok_or_else(|| input.bad("there is no such path"))?)
-                }
+                path => Some(
+                    MessagePath::from_number(path)
+                        .ok_or_else(|| input.bad("there is no such path"))?,
+                ),
             };
             let endpoint = input.small()?;
             let gid = usize::try_from(input.number()?).ok().and_then(|index| gids.get(index));
@@ -208,7 +216,8 @@ impl<'a> Input<'a> {
     }
 
     fn take(&mut self, count: usize) -> Result<&'a [u8], Bad> {
-        let (taken, rest) = self.rest.split_at_checked(count).ok_or_else(|| self.bad("it ends there"))?;
+        let (taken, rest) =
+            self.rest.split_at_checked(count).ok_or_else(|| self.bad("it ends there"))?;
         self.rest = rest;
         Ok(taken)
     }

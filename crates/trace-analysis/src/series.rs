@@ -1,4 +1,5 @@
-//! Points as programs tell them to a laboratory that knows messages by numbers of its own, and their joining there.
+//! Points as programs tell them to a laboratory that knows messages by numbers of its own, and
+//! their joining there.
 
 use std::collections::BTreeMap;
 
@@ -12,10 +13,12 @@ use feros_trace::{Event, Kind, Path, Point, ThreadEvents};
 pub struct PointSeries {
     /// The point's name, such as `serialize_begin`.
     pub name: String,
-    /// A word for the publisher, the same in all programs, where one number is published more than once (chains).
+    /// A word for the publisher, the same in all programs, where one number is published more than
+    /// once (chains).
     #[serde(default)]
     pub by: Option<String>,
-    /// A word for the subscription, the same in all programs; `None`: it concerns the message for all of them.
+    /// A word for the subscription, the same in all programs; `None`: it concerns the message for
+    /// all of them.
     #[serde(default)]
     pub of: Option<String>,
     /// `process`, `host`, `network`, where a message may take several at once.
@@ -42,10 +45,11 @@ pub struct Joined {
     pub breakdown: Breakdown,
 }
 
-/// Events of this process as series, to be told in lines of JSON. `number_of` says the laboratory's number of an event's message:
-/// events of messages without one are left out.
+/// Events of this process as series, to be told in lines of JSON. `number_of` says the laboratory's
+/// number of an event's message: events of messages without one are left out.
 ///
-/// Where the message was published by this process, its number is that of the publication, from 1, at all points.
+/// Where the message was published by this process, its number is that of the publication, from 1,
+/// at all points.
 pub fn series(
     threads: &[ThreadEvents],
     mut number_of: impl FnMut(&Event) -> Option<u64>,
@@ -54,7 +58,8 @@ pub fn series(
     let key = |event: &Event| (event.message.publisher, event.message.stamp);
     // The engine does not know the client's numbers.
     let published = events().filter(|event| event.point == Point::Publish);
-    let numbers: BTreeMap<_, u64> = published.map(|event| (key(event), event.message.number)).collect();
+    let numbers: BTreeMap<_, u64> =
+        published.map(|event| (key(event), event.message.number)).collect();
     let names: BTreeMap<u32, _> =
         feros_trace::endpoints().into_iter().map(|name| (name.number, name)).collect();
     let mut all: BTreeMap<_, (Vec<u64>, Vec<u64>)> = BTreeMap::new();
@@ -68,31 +73,33 @@ pub fn series(
         series.1.push(event.at_nanos);
     }
     let word = |gid: [u8; 16]| gid.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
-    let named = |((point, by, of, path), (numbers, at_nanos)): ((Point, _, Option<_>, Option<Path>), _)| {
-        PointSeries {
-            name: point.name().to_owned(),
-            by: Some(word(by)),
-            of: of.map(word),
-            path: path.map(|path| path.name().to_owned()),
-            numbers,
-            at_nanos,
-        }
-    };
+    let named =
+        |((point, by, of, path), (numbers, at_nanos)): ((Point, _, Option<_>, Option<Path>), _)| {
+            PointSeries {
+                name: point.name().to_owned(),
+                by: Some(word(by)),
+                of: of.map(word),
+                path: path.map(|path| path.name().to_owned()),
+                numbers,
+                at_nanos,
+            }
+        };
     all.into_iter().map(named).collect()
 }
 
 /// One message's times by path; first those on none.
 type Ways = [Way; Path::ALL.len() + 1];
 
-/// The breakdown of each message at each subscription that all programs of a cell together know enough of. Points with unknown names
-/// are left out.
+/// The breakdown of each message at each subscription that all programs of a cell together know
+/// enough of. Points with unknown names are left out.
 pub fn join(series: &[PointSeries]) -> Vec<Joined> {
     type Message<'a> = (u64, Option<&'a str>);
     type Reception = (Ways, Option<Path>);
     let mut sent: BTreeMap<Message<'_>, Ways> = BTreeMap::new();
     let mut received: BTreeMap<(Message<'_>, Option<&str>), Reception> = BTreeMap::new();
     let is_received = |series: &&PointSeries| {
-        series.of.is_some() || Point::from_name(&series.name).is_some_and(|point| point >= Point::Received)
+        series.of.is_some()
+            || Point::from_name(&series.name).is_some_and(|point| point >= Point::Received)
     };
     for series in series {
         let Some(point) = Point::from_name(&series.name) else { continue };
@@ -119,7 +126,13 @@ pub fn join(series: &[PointSeries]) -> Vec<Joined> {
             None => ways.iter().fold(Way::default(), |all, way| all.with(way)),
         };
         let breakdown = on_path(sent).with(&on_path(&ways)).breakdown()?;
-        Some(Joined { number, by: by.map(str::to_owned), of: of.map(str::to_owned), path, breakdown })
+        Some(Joined {
+            number,
+            by: by.map(str::to_owned),
+            of: of.map(str::to_owned),
+            path,
+            breakdown,
+        })
     });
     joined.collect()
 }
@@ -152,7 +165,8 @@ mod tests {
         .map(told);
         let joined = join(&series);
         let latency = |number, of: &str| {
-            let found = joined.iter().find(|one| one.number == number && one.of.as_deref() == Some(of))?;
+            let found =
+                joined.iter().find(|one| one.number == number && one.of.as_deref() == Some(of))?;
             assert_eq!(found.path, Some(Path::Host));
             Some((found.breakdown.end_to_end_nanos(), found.breakdown.nanos(Layer::Client)?))
         };
@@ -171,7 +185,8 @@ mod tests {
             r#"{"name":"callback","by":"y","numbers":[1],"at_nanos":[155]}"#,
         ]
         .map(told);
-        let hops: Vec<_> = join(&series).iter().map(|hop| hop.breakdown.end_to_end_nanos()).collect();
+        let hops: Vec<_> =
+            join(&series).iter().map(|hop| hop.breakdown.end_to_end_nanos()).collect();
         assert_eq!(hops, [30, 20]);
     }
 }

@@ -81,7 +81,8 @@ impl Percentiles {
     /// Of these times; `None` of none.
     pub fn of(mut nanos: Vec<u64>) -> Option<Self> {
         nanos.sort_unstable();
-        let at = |percent: usize| nanos.get((nanos.len() * percent).div_ceil(100).max(1) - 1).copied();
+        let at =
+            |percent: usize| nanos.get((nanos.len() * percent).div_ceil(100).max(1) - 1).copied();
         Some(Self {
             count: nanos.len() as u64,
             median_nanos: at(50)?,
@@ -101,11 +102,17 @@ impl Summary {
                 topics.entry((delivery.topic.clone(), delivery.path)).or_default().push(breakdown);
             }
         }
-        let summarize = |((topic, path), breakdowns): ((String, feros_trace::Path), Vec<Breakdown>)| {
-            let all = breakdowns.iter().map(Breakdown::end_to_end_nanos).collect();
-            let end_to_end = Percentiles::of(all)?;
-            Some(TopicSummary { topic, path: path.name(), end_to_end, layers: layers(&breakdowns) })
-        };
+        let summarize =
+            |((topic, path), breakdowns): ((String, feros_trace::Path), Vec<Breakdown>)| {
+                let all = breakdowns.iter().map(Breakdown::end_to_end_nanos).collect();
+                let end_to_end = Percentiles::of(all)?;
+                Some(TopicSummary {
+                    topic,
+                    path: path.name(),
+                    end_to_end,
+                    layers: layers(&breakdowns),
+                })
+            };
         let calls = deliveries.publish_calls.into_iter();
         Self {
             processes: processes(trace),
@@ -135,7 +142,10 @@ fn processes(trace: &Trace) -> Vec<ProcessSummary> {
         process: process.process,
         program: process.program.clone(),
         events: process.threads.iter().map(|thread| thread.events.len() as u64).sum(),
-        overwritten: process.threads.iter().fold(0, |all, thread| all.saturating_add(thread.overwritten)),
+        overwritten: process
+            .threads
+            .iter()
+            .fold(0, |all, thread| all.saturating_add(thread.overwritten)),
         refused_threads: process.refused_threads,
         is_complete: process.is_complete,
     };

@@ -1,4 +1,5 @@
-//! What a process writes and what is read of it: this test is a process of its own, whose trace is on throughout.
+//! What a process writes and what is read of it: this test is a process of its own, whose trace is
+//! on throughout.
 #![allow(clippy::unwrap_used)]
 
 use std::path::Path as FilePath;
@@ -14,7 +15,8 @@ const SUBSCRIPTION: [u8; 16] = [2; 16];
 const HALF: &str = "TRACE_TEST_HALF";
 
 fn record(point: Point, path: Option<Path>, endpoint: &Endpoint, message: u64, at_nanos: u64) {
-    let message = MessageId { publisher: PUBLISHER, stamp: 1_000 + message as i64, number: message };
+    let message =
+        MessageId { publisher: PUBLISHER, stamp: 1_000 + message as i64, number: message };
     feros_trace::record(Event { at_nanos, point, path, message, endpoint: endpoint.number() });
 }
 
@@ -73,7 +75,8 @@ fn run_well(half: &str, folder: &FilePath) {
 }
 
 fn files(folder: &FilePath) -> Vec<std::path::PathBuf> {
-    let mut files: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let mut files: Vec<_> =
+        std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     files.sort();
     files
 }
@@ -170,12 +173,18 @@ fn folders_and_files_that_are_no_traces_are_told_apart() {
     );
     std::fs::write(folder.path().join(format!("1.{FILE_EXTENSION}")), "").unwrap();
     let error = Trace::read(folder.path()).unwrap_err();
-    assert!(matches!(error, TraceError::NoFiles { .. }), "killed in the moment of its start: {error}");
+    assert!(
+        matches!(error, TraceError::NoFiles { .. }),
+        "killed in the moment of its start: {error}"
+    );
     let missing = folder.path().join("missing");
     assert!(matches!(Trace::read(&missing), Err(TraceError::Read(ReadError::Io { .. }))));
     let file = folder.path().join("1.ferostrace");
     std::fs::write(&file, "hello").unwrap();
-    assert!(matches!(Trace::read(folder.path()), Err(TraceError::Read(ReadError::NotATrace { .. }))));
+    assert!(matches!(
+        Trace::read(folder.path()),
+        Err(TraceError::Read(ReadError::NotATrace { .. }))
+    ));
     let mut newer = b"FEROSTRC".to_vec();
     newer.extend(2_u32.to_le_bytes());
     std::fs::write(&file, newer).unwrap();
@@ -195,7 +204,8 @@ fn no_damage_goes_unnoticed_and_none_makes_the_reader_panic() {
         let mut damaged = bytes.clone();
         damaged[at] ^= 0x55;
         if let Ok(read) = Process::parse(&file, &damaged) {
-            // The head has no checksum, and a length that reaches beyond the end looks like a process that was killed.
+            // The head has no checksum, and a length that reaches beyond the end looks like a
+            // process that was killed.
             assert!(at < 128 || !read.is_complete, "byte {at}");
         }
         if let Ok(read) = Process::parse(&file, &bytes[..at]) {
@@ -222,13 +232,18 @@ fn perfetto_gets_tracks_slices_and_arrows() {
     let of = |ph: &str| events.iter().filter(|event| event["ph"] == ph).collect::<Vec<_>>();
     assert_eq!((of("M").len(), of("s").len(), of("f").len()), (4, 10, 10));
     let slices = of("X");
-    let publish: Vec<_> = slices.iter().filter(|slice| slice["name"] == "publish /chatter").collect();
+    let publish: Vec<_> =
+        slices.iter().filter(|slice| slice["name"] == "publish /chatter").collect();
     assert_eq!(publish.len(), 10);
     assert_eq!((publish[0]["ts"].as_f64(), publish[0]["dur"].as_f64()), (Some(0.0), Some(0.02)));
-    let callbacks: Vec<_> = slices.iter().filter(|slice| slice["name"] == "callback /chatter").collect();
+    let callbacks: Vec<_> =
+        slices.iter().filter(|slice| slice["name"] == "callback /chatter").collect();
     for (end, callback) in of("f").iter().zip(callbacks) {
         let start = of("s").into_iter().find(|start| start["id"] == end["id"]).unwrap();
         assert_ne!(start["pid"], end["pid"]);
-        assert_eq!((&end["ts"], &end["tid"], &end["bp"]), (&callback["ts"], &callback["tid"], &"e".into()));
+        assert_eq!(
+            (&end["ts"], &end["tid"], &end["bp"]),
+            (&callback["ts"], &callback["tid"], &"e".into())
+        );
     }
 }

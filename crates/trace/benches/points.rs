@@ -8,8 +8,11 @@ use feros_trace::{Endpoint, Kind, MessageId, Outbound, Path, Point};
 fn points(criterion: &mut Criterion) {
     let publisher = Endpoint::new(Kind::Publisher, [1; 16], "/chatter");
     let message = MessageId { publisher: [1; 16], stamp: 1, number: 1 };
-    let pass =
-        || feros_trace::pass(Point::WriteBegin, Path::Host, black_box(&publisher), || black_box(message));
+    let pass = || {
+        feros_trace::pass(Point::WriteBegin, Path::Host, black_box(&publisher), || {
+            black_box(message)
+        })
+    };
     let publish = || {
         let mut outbound = Outbound::publish();
         outbound.pass(Point::SerializeBegin);
@@ -19,7 +22,8 @@ fn points(criterion: &mut Criterion) {
     };
     criterion.bench_function("the clock alone", |bencher| bencher.iter(feros_trace::now_nanos));
     criterion.bench_function("off: one point", |bencher| bencher.iter(pass));
-    criterion.bench_function("off: the four points of a publisher", |bencher| bencher.iter(publish));
+    criterion
+        .bench_function("off: the four points of a publisher", |bencher| bencher.iter(publish));
     feros_trace::enable();
     criterion.bench_function("on: one point", |bencher| bencher.iter(pass));
     criterion.bench_function("on: the four points of a publisher", |bencher| bencher.iter(publish));

@@ -5,7 +5,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::is_on;
 
-/// Names of endpoints that are gone are kept for what was recorded of them, but not more than so many.
+/// Names of endpoints that are gone are kept for what was recorded of them, but not more than so
+/// many.
 const MOST_KEPT: usize = 10_000;
 
 /// What an endpoint is.
@@ -114,7 +115,10 @@ mod tests {
         let first = Endpoint::new(Kind::Publisher, gid, "/chatter");
         let second = Endpoint::new(Kind::Publisher, gid, "/chatter");
         assert_eq!(first.number(), second.number());
-        assert_ne!(first.number(), Endpoint::new(Kind::Subscription, [202; 16], "/chatter").number());
+        assert_ne!(
+            first.number(),
+            Endpoint::new(Kind::Subscription, [202; 16], "/chatter").number()
+        );
         drop(first);
         let name = named(gid).expect("one still has it");
         assert_eq!((name.number, name.topic.as_str()), (second.number(), "/chatter"));

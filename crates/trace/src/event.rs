@@ -9,7 +9,8 @@ pub struct MessageId {
     pub publisher: [u8; 16],
     /// The source timestamp, which rises with each message of a publisher.
     pub stamp: i64,
-    /// Its number where the point is: at a publisher, of its publications from 1; at the engine and behind it, the engine's own.
+    /// Its number where the point is: at a publisher, of its publications from 1; at the engine and
+    /// behind it, the engine's own.
     pub number: u64,
 }
 
@@ -24,7 +25,8 @@ pub struct Event {
     pub path: Option<Path>,
     /// Which message.
     pub message: MessageId,
-    /// The process's number of the endpoint that is concerned: the publisher, or the one subscription. 0: not known.
+    /// The process's number of the endpoint that is concerned: the publisher, or the one
+    /// subscription. 0: not known.
     pub endpoint: u32,
 }
 
@@ -68,8 +70,11 @@ mod tests {
 
     #[test]
     fn events_survive_the_ring() {
-        let message =
-            MessageId { publisher: std::array::from_fn(|at| at as u8 * 17), stamp: -5, number: u64::MAX };
+        let message = MessageId {
+            publisher: std::array::from_fn(|at| at as u8 * 17),
+            stamp: -5,
+            number: u64::MAX,
+        };
         for (point, path) in [(Point::Publish, None), (Point::PublishEnd, Some(Path::Network))] {
             let event = Event { at_nanos: 77, point, path, message, endpoint: u32::MAX - 1 };
             assert_eq!(Event::from_words(event.to_words()), Some(event));

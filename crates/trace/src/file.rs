@@ -9,8 +9,9 @@
 //!   3 end      threads refused: all that was recorded until then is in the file
 //! ```
 //!
-//! Numbers of fixed size are little endian, all others are LEB128, signed ones zigzag; texts have their length before them. A process
-//! that was killed leaves the head and what it had written: the last block is not `end`, or only begun.
+//! Numbers of fixed size are little endian, all others are LEB128, signed ones zigzag; texts have
+//! their length before them. A process that was killed leaves the head and what it had written: the
+//! last block is not `end`, or only begun.
 
 mod encode;
 
@@ -43,7 +44,9 @@ pub mod format {
 
     /// FNV-1a: finds what a disk or a careless copy has damaged.
     pub fn checksum(bytes: &[u8]) -> u32 {
-        bytes.iter().fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(*byte)).wrapping_mul(0x0100_0193))
+        bytes
+            .iter()
+            .fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(*byte)).wrapping_mul(0x0100_0193))
     }
 }
 
@@ -122,7 +125,9 @@ fn create_new(folder: &Path) -> Result<(PathBuf, File), WriteError> {
         let path = folder.join(name);
         match OpenOptions::new().append(true).create_new(true).open(&path) {
             Ok(file) => return Ok((path, file)),
-            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists && namesake < MOST_NAMESAKES => {}
+            Err(error)
+                if error.kind() == std::io::ErrorKind::AlreadyExists
+                    && namesake < MOST_NAMESAKES => {}
             Err(source) => return Err(WriteError::File { file: path, source }),
         }
     }

@@ -1,8 +1,9 @@
 //! Trace points: where the time of a message goes, in an unmodified program, with no tracer.
 //!
-//! Every layer of a message's way has a [`Point`]. Off, passing one costs one relaxed load. On, it costs a look at the clock and
-//! six stores into a ring of the thread: nobody waits, nothing is allocated after a thread's first event, and when the ring is
-//! full the oldest events are overwritten and counted.
+//! Every layer of a message's way has a [`Point`]. Off, passing one costs one relaxed load. On, it
+//! costs a look at the clock and six stores into a ring of the thread: nobody waits, nothing is
+//! allocated after a thread's first event, and when the ring is full the oldest events are
+//! overwritten and counted.
 //!
 //! | point | where | thread |
 //! |---|---|---|
@@ -11,12 +12,13 @@
 //! | [`Announced`](Point::Announced) on the process and host paths | the client | publishing |
 //! | [`Found`](Point::Found) .. [`Callback`](Point::Callback) | executor and client | spinning |
 //!
-//! A message is known by its publisher's gid and its stamp on every path and in every process ([`MessageId`]); the clock is
-//! CLOCK_MONOTONIC, the same for all processes of a host. So what two processes recorded can be joined.
+//! A message is known by its publisher's gid and its stamp on every path and in every process
+//! ([`MessageId`]); the clock is CLOCK_MONOTONIC, the same for all processes of a host. So what two
+//! processes recorded can be joined.
 //!
-//! `FEROS_TRACE=FOLDER` has a program write a file there when a context of it ends; `feros trace` reads them. A program can do the
-//! same for itself: [`enable`], [`drain`], or [`enable_in`], [`write`](fn@write).
-//! The crate `feros-trace-analysis` reads such files and joins them.
+//! `FEROS_TRACE=FOLDER` has a program write a file there when a context of it ends; `feros trace`
+//! reads them. A program can do the same for itself: [`enable`], [`drain`], or [`enable_in`],
+//! [`write`](fn@write). The crate `feros-trace-analysis` reads such files and joins them.
 
 mod clock;
 mod endpoint;
@@ -37,6 +39,6 @@ pub use point::{Path, Point};
 #[cfg(all(test, not(loom)))]
 pub(crate) use recorder::alone;
 pub use recorder::{
-    CAPACITY_VARIABLE, DEFAULT_CAPACITY, EnvironmentError, FOLDER_VARIABLE, ThreadEvents, disable, drain,
-    enable, enable_from_environment, enable_in, file, is_on, record, set_capacity, write,
+    CAPACITY_VARIABLE, DEFAULT_CAPACITY, EnvironmentError, FOLDER_VARIABLE, ThreadEvents, disable,
+    drain, enable, enable_from_environment, enable_in, file, is_on, record, set_capacity, write,
 };

@@ -21,10 +21,12 @@ fn record_now(point: Point, path: Option<Path>, message: MessageId, endpoint: u3
     record(Event { at_nanos: now_nanos(), point, path, message, endpoint });
 }
 
-/// Points that a message can pass before it has its stamp: `publish`, and bytes made of it for three paths at most.
+/// Points that a message can pass before it has its stamp: `publish`, and bytes made of it for
+/// three paths at most.
 const UNNAMED_POINTS: usize = 7;
 
-/// A message on its way out. It gets its stamp when it is sent; what it passed before is kept here until then.
+/// A message on its way out. It gets its stamp when it is sent; what it passed before is kept here
+/// until then.
 #[derive(Debug, Default)]
 pub struct Outbound(Stage);
 
@@ -117,7 +119,8 @@ pub fn found_nanos() -> u64 {
     if is_on() { now_nanos() } else { 0 }
 }
 
-/// An entity's turn begins on this thread, whose flag was found then; 0: it had something to do anyway.
+/// An entity's turn begins on this thread, whose flag was found then; 0: it had something to do
+/// anyway.
 #[inline]
 pub fn begin_turn(found_nanos: u64) {
     if is_on() {
@@ -137,16 +140,24 @@ pub fn taken(path: Path, subscription: &Endpoint, message: impl FnOnce() -> Mess
 fn record_taken(path: Path, endpoint: u32, message: MessageId) {
     let now = now_nanos();
     let turn = TURN.try_with(Cell::take).unwrap_or_default();
-    let points =
-        [(turn.found_nanos, Point::Found), (turn.begun_nanos, Point::TurnBegin), (now, Point::Taken)];
+    let points = [
+        (turn.found_nanos, Point::Found),
+        (turn.begun_nanos, Point::TurnBegin),
+        (now, Point::Taken),
+    ];
     for (at_nanos, point) in points.into_iter().filter(|(at_nanos, _)| *at_nanos > 0) {
         record(Event { at_nanos, point, path: Some(path), message, endpoint });
     }
 }
 
-/// A message goes to its callback, on this thread and until the guard is dropped: what is [delivered](delivery) meanwhile is this one.
+/// A message goes to its callback, on this thread and until the guard is dropped: what is
+/// [delivered](delivery) meanwhile is this one.
 #[inline]
-pub fn deliver(path: Path, subscription: &Endpoint, message: impl FnOnce() -> MessageId) -> Delivery {
+pub fn deliver(
+    path: Path,
+    subscription: &Endpoint,
+    message: impl FnOnce() -> MessageId,
+) -> Delivery {
     if !is_on() {
         return Delivery { former: None };
     }
@@ -201,7 +212,8 @@ mod tests {
 
     /// What this thread has recorded.
     fn recorded() -> Vec<(Point, i64)> {
-        let mine = std::thread::current().name().map(|name| name.chars().take(15).collect::<String>());
+        let mine =
+            std::thread::current().name().map(|name| name.chars().take(15).collect::<String>());
         let threads = drain().into_iter().filter(|thread| Some(&thread.name) == mine.as_ref());
         let events: Vec<_> = threads.flat_map(|ThreadEvents { events, .. }| events).collect();
         assert!(events.is_sorted_by_key(|event| event.at_nanos), "{events:?}");

@@ -1,18 +1,21 @@
 //! The trace points of a message's way.
 
-/// A place on a message's way, in the order in which messages pass them. DESIGN: each layer lies between two of them.
+/// A place on a message's way, in the order in which messages pass them. DESIGN: each layer lies
+/// between two of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum Point {
     /// The application has called `publish`.
     Publish = 0,
-    /// The message is about to be turned into bytes. Missing where only structs within the process are wanted.
+    /// The message is about to be turned into bytes. Missing where only structs within the process
+    /// are wanted.
     SerializeBegin = 1,
     /// It is bytes.
     SerializeEnd = 2,
     /// An asynchronous publisher has put it into the queue of its thread.
     Queued = 3,
-    /// It is about to be given to the engine, to shared memory, or to the queues of subscriptions of the process.
+    /// It is about to be given to the engine, to shared memory, or to the queues of subscriptions
+    /// of the process.
     WriteBegin = 4,
     /// The engine's write has returned, or the message is in the queues in shared memory.
     WriteEnd = 5,
@@ -20,7 +23,8 @@ pub enum Point {
     Received = 6,
     /// The subscription is about to be rung: by the engine, or by the publisher on the other paths.
     Announced = 7,
-    /// The executor has found the subscription's flag. Missing where the subscription had something to do anyway.
+    /// The executor has found the subscription's flag. Missing where the subscription had something
+    /// to do anyway.
     Found = 8,
     /// The subscription's turn begins.
     TurnBegin = 9,

@@ -12,7 +12,8 @@ use crate::ring::Ring;
 
 /// The variable that turns the trace of a program on: the folder for its file.
 pub const FOLDER_VARIABLE: &str = "FEROS_TRACE";
-/// The variable for the number of events that each thread keeps, [`DEFAULT_CAPACITY`] if it is not set.
+/// The variable for the number of events that each thread keeps, [`DEFAULT_CAPACITY`] if it is not
+/// set.
 pub const CAPACITY_VARIABLE: &str = "FEROS_TRACE_EVENTS";
 /// Events that each thread keeps; 48 bytes each.
 pub const DEFAULT_CAPACITY: usize = 32_768;
@@ -23,7 +24,8 @@ const MOST_THREADS: usize = 256;
 
 static ON: AtomicBool = AtomicBool::new(false);
 static CAPACITY: AtomicUsize = AtomicUsize::new(DEFAULT_CAPACITY);
-static TRACE: Mutex<Trace> = Mutex::new(Trace { threads: Vec::new(), refused_threads: 0, file: None });
+static TRACE: Mutex<Trace> =
+    Mutex::new(Trace { threads: Vec::new(), refused_threads: 0, file: None });
 
 thread_local! {
     static MINE: OnceCell<Option<Arc<Ring>>> = const { OnceCell::new() };
@@ -84,7 +86,8 @@ pub fn disable() {
     ON.store(false, Ordering::Relaxed);
 }
 
-/// How many events each thread keeps whose first event is yet to come, at least one; more are cut to 16 million.
+/// How many events each thread keeps whose first event is yet to come, at least one; more are cut
+/// to 16 million.
 pub fn set_capacity(events: usize) {
     CAPACITY.store(events.clamp(1, LARGEST_CAPACITY), Ordering::Relaxed);
 }
@@ -102,7 +105,8 @@ pub enum EnvironmentError {
     Write(#[from] WriteError),
 }
 
-/// Turns the trace on if [`FOLDER_VARIABLE`] says so. Called by every context, so that a program need not.
+/// Turns the trace on if [`FOLDER_VARIABLE`] says so. Called by every context, so that a program
+/// need not.
 ///
 /// # Errors
 /// When what the environment asks for cannot be done.
@@ -117,7 +121,8 @@ pub fn enable_from_environment() -> Result<(), EnvironmentError> {
     Ok(enable_in(&PathBuf::from(folder))?)
 }
 
-/// Records an event in the ring of this thread, which is made with its first one. Never waits; allocates nothing after that.
+/// Records an event in the ring of this thread, which is made with its first one. Never waits;
+/// allocates nothing after that.
 pub fn record(event: Event) {
     // A thread that is ending has no ring any more.
     let _ = MINE.try_with(|mine| {
@@ -144,18 +149,21 @@ fn new_ring() -> Option<Arc<Ring>> {
 fn this_thread() -> (u64, String) {
     let link = std::fs::read_link("/proc/thread-self").ok();
     let id = link.and_then(|path| path.file_name()?.to_str()?.parse().ok()).unwrap_or(0);
-    let name = std::fs::read_to_string("/proc/thread-self/comm").ok().map(|name| name.trim_end().to_owned());
+    let name = std::fs::read_to_string("/proc/thread-self/comm")
+        .ok()
+        .map(|name| name.trim_end().to_owned());
     let name = name.or_else(|| std::thread::current().name().map(str::to_owned));
     (id, name.unwrap_or_default())
 }
 
-/// What the threads have recorded since the last call. Those that a program takes so are in no file.
+/// What the threads have recorded since the last call. Those that a program takes so are in no
+/// file.
 pub fn drain() -> Vec<ThreadEvents> {
     lock().drain()
 }
 
-/// Writes to the process's file what was recorded since the last time, and says there that the process has done so. Without a
-/// file it does nothing.
+/// Writes to the process's file what was recorded since the last time, and says there that the
+/// process has done so. Without a file it does nothing.
 ///
 /// Every context calls it when it is shut down and when it ends.
 ///
@@ -193,7 +201,9 @@ impl Trace {
         let all: Vec<_> = self.threads.iter().map(read).collect();
         // The thread has ended, and its events are read.
         self.threads.retain(|thread| Arc::strong_count(&thread.ring) > 1);
-        all.into_iter().filter(|thread| !thread.events.is_empty() || thread.overwritten > 0).collect()
+        all.into_iter()
+            .filter(|thread| !thread.events.is_empty() || thread.overwritten > 0)
+            .collect()
     }
 }
 

@@ -1,7 +1,7 @@
 //! A bounded ring of events: one thread writes and never waits, another reads now and then.
 //!
-//! When it is full the oldest events are overwritten, and counted. A reader notices which of those that it has just read were
-//! being overwritten meanwhile, and counts them as well.
+//! When it is full the oldest events are overwritten, and counted. A reader notices which of those
+//! that it has just read were being overwritten meanwhile, and counts them as well.
 
 use crate::event::WORDS;
 use crate::sync::{AtomicU64, Ordering, fence};
@@ -17,7 +17,8 @@ pub(crate) struct Ring {
 }
 
 impl Ring {
-    /// A ring for `capacity` events, at least one. Its memory is written, so that no event waits for a page.
+    /// A ring for `capacity` events, at least one. Its memory is written, so that no event waits
+    /// for a page.
     pub(crate) fn new(capacity: usize) -> Self {
         let empty = || std::array::from_fn(|_| AtomicU64::new(0));
         let slots = (0..capacity.max(1)).map(|_| empty()).collect();
@@ -32,7 +33,8 @@ impl Ring {
     /// Writes an event. Only the thread whose ring it is.
     pub(crate) fn push(&self, event: Words) {
         let number = self.written.load(Ordering::Relaxed);
-        // A reader that sees a word of this event also sees the count of the events before, hence that the slot is in use.
+        // A reader that sees a word of this event also sees the count of the events before, hence
+        // that the slot is in use.
         fence(Ordering::Release);
         for (word, value) in self.slot(number).iter().zip(event) {
             word.store(value, Ordering::Relaxed);
@@ -40,13 +42,15 @@ impl Ring {
         self.written.store(number + 1, Ordering::Release);
     }
 
-    /// What was written since the last call, and how many of it were overwritten before they could be read. One thread at a time.
+    /// What was written since the last call, and how many of it were overwritten before they could
+    /// be read. One thread at a time.
     pub(crate) fn drain(&self) -> (Vec<Words>, u64) {
         let capacity = self.slots.len() as u64;
         let former = self.read.load(Ordering::Relaxed);
         let end = self.written.load(Ordering::Acquire);
         let begin = former.max(end.saturating_sub(capacity));
-        let read = |number| std::array::from_fn(|word| self.slot(number)[word].load(Ordering::Relaxed));
+        let read =
+            |number| std::array::from_fn(|word| self.slot(number)[word].load(Ordering::Relaxed));
         let mut events: Vec<Words> = (begin..end).map(read).collect();
         fence(Ordering::Acquire); // pairs with the fence in `push`
         let written = self.written.load(Ordering::Relaxed);
@@ -75,7 +79,8 @@ mod tests {
     fn what_is_overwritten_is_counted() {
         let ring = Ring::new(4);
         (1..=10).for_each(|n| ring.push([n; WORDS]));
-        // The oldest of the four is given up: from outside it cannot be told whether its slot is being written.
+        // The oldest of the four is given up: from outside it cannot be told whether its slot is
+        // being written.
         assert_eq!(ring.drain(), ((8..=10).map(|n| [n; WORDS]).collect(), 7));
         (11..=13).for_each(|n| ring.push([n; WORDS]));
         assert_eq!(ring.drain().1, 0);

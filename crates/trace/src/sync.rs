@@ -1,4 +1,5 @@
-//! The atomics on which threads meet: loom's under `cfg(loom)`, so that the code that loom checks is the code that runs.
+//! The atomics on which threads meet: loom's under `cfg(loom)`, so that the code that loom checks
+//! is the code that runs.
 
 #[cfg(loom)]
 pub(crate) use loom::sync::atomic::{AtomicU64, Ordering, fence};

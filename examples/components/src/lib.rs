@@ -1,6 +1,7 @@
 //! Two components: a talker, and a listener that repeats what it hears.
 //!
-//! `src/main.rs` composes them by hand; the crate `library` beside it makes a library of them for containers.
+//! `src/main.rs` composes them by hand; the crate `library` beside it makes a library of them for
+//! containers.
 
 use std::time::Duration;
 
@@ -8,7 +9,8 @@ use feros::msgs::std_msgs::msg::String as Text;
 use feros::{Context, Error, Node, NodeOptions, NodeTimer, Subscription};
 use feros_component::{Component, register};
 
-/// Publishes a line with a number on `chatter`, ten times a second; the parameter `text` is what it says.
+/// Publishes a line with a number on `chatter`, ten times a second; the parameter `text` is what it
+/// says.
 pub struct Talker {
     node: Node,
     _timer: NodeTimer,
@@ -22,7 +24,8 @@ impl Component for Talker {
         let mut count = 0_u64;
         let timer = node.create_wall_timer(Duration::from_millis(100), move || {
             count += 1;
-            if let Err(error) = publisher.publish(Text { data: format!("{}: {count}", text.get()) }) {
+            if let Err(error) = publisher.publish(Text { data: format!("{}: {count}", text.get()) })
+            {
                 tracing::error!("{error}");
             }
         })?;

@@ -1,7 +1,10 @@
-//! What the examples' programs and graphs share: composing components by hand, and what components of many endpoints are made of.
+//! What the examples' programs and graphs share: composing components by hand, and what components
+//! of many endpoints are made of.
 //!
-//! A program composes those of its table that its command line names, in one process, on one executor. `pipeline` is all of its components in one process, `pipeline camera` is the camera alone. So one program serves both the
-//! placement "a process for each" and "all in one", and the components know nothing of it.
+//! A program composes those of its table that its command line names, in one process, on one
+//! executor. `pipeline` is all of its components in one process, `pipeline camera` is the camera
+//! alone. So one program serves both the placement "a process for each" and "all in one", and the
+//! components know nothing of it.
 
 mod parts;
 
@@ -17,7 +20,8 @@ use feros_component::Component;
 /// Makes a component whose type is known to the table alone.
 pub type Constructor = fn(&Context, NodeOptions) -> Result<Box<dyn Component>, Error>;
 
-/// A component as the table of a program has it: the name that the command line calls it by, and how it is made.
+/// A component as the table of a program has it: the name that the command line calls it by, and
+/// how it is made.
 pub type Entry = (&'static str, Constructor);
 
 /// The entry of a component.
@@ -25,7 +29,8 @@ pub const fn entry<C: Component>(name: &'static str) -> Entry {
     (name, |context, options| Ok(Box::new(C::new(context, options)?)))
 }
 
-/// Runs the components that the command line names, or all of them, until the process is told to end.
+/// Runs the components that the command line names, or all of them, until the process is told to
+/// end.
 pub fn main(table: &[Entry]) -> ExitCode {
     match run(table) {
         Ok(()) => ExitCode::SUCCESS,

@@ -1,4 +1,5 @@
-//! What a component with many endpoints is made of, so that what it does stands out from how it is kept.
+//! What a component with many endpoints is made of, so that what it does stands out from how it is
+//! kept.
 
 use std::any::Any;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -8,7 +9,8 @@ use feros::message::{Message, Service};
 use feros::msgs::builtin_interfaces::msg::Time;
 use feros::msgs::std_msgs::msg::Header;
 use feros::{
-    Clock, Error, Node, Publishable, Publisher, ServiceCallback, SubscriptionCallback, SubscriptionOptions,
+    Clock, Error, Node, Publishable, Publisher, ServiceCallback, SubscriptionCallback,
+    SubscriptionOptions,
 };
 
 /// A node with all that belongs to it; everything ends with this value.
@@ -81,7 +83,11 @@ impl Parts {
     ///
     /// # Errors
     /// As [`Node::create_timer`].
-    pub fn at_rate(&mut self, rate_hz: f64, callback: impl FnMut() + Send + 'static) -> Result<(), Error> {
+    pub fn at_rate(
+        &mut self,
+        rate_hz: f64,
+        callback: impl FnMut() + Send + 'static,
+    ) -> Result<(), Error> {
         let timer = self.node.create_timer(Duration::from_secs_f64(1.0 / rate_hz), callback)?;
         self.keep(timer);
         Ok(())

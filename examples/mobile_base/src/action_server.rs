@@ -1,6 +1,8 @@
-//! An action server out of what there is: the three services and two topics that stock action clients talk to.
+//! An action server out of what there is: the three services and two topics that stock action
+//! clients talk to.
 //!
-//! It computes Fibonacci's numbers, one per step, for goals of `example_interfaces/action/Fibonacci`.
+//! It computes Fibonacci's numbers, one per step, for goals of
+//! `example_interfaces/action/Fibonacci`.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -9,9 +11,9 @@ use feros::msgs::action_msgs::msg::{GoalInfo, GoalStatus, GoalStatusArray};
 use feros::msgs::action_msgs::srv::{CancelGoal, CancelGoal_Request, CancelGoal_Response};
 use feros::msgs::builtin_interfaces::msg::Time;
 use feros::msgs::example_interfaces::action::{
-    Fibonacci_Feedback, Fibonacci_FeedbackMessage, Fibonacci_GetResult, Fibonacci_GetResult_Request,
-    Fibonacci_GetResult_Response, Fibonacci_Result, Fibonacci_SendGoal, Fibonacci_SendGoal_Request,
-    Fibonacci_SendGoal_Response,
+    Fibonacci_Feedback, Fibonacci_FeedbackMessage, Fibonacci_GetResult,
+    Fibonacci_GetResult_Request, Fibonacci_GetResult_Response, Fibonacci_Result,
+    Fibonacci_SendGoal, Fibonacci_SendGoal_Request, Fibonacci_SendGoal_Response,
 };
 use feros::{Clock, Error, Publisher, QosProfile, Responder};
 
@@ -93,7 +95,8 @@ impl Goals {
         true
     }
 
-    /// Cancels goals as the request says: that of its id, all up to its time, or without either all.
+    /// Cancels goals as the request says: that of its id, all up to its time, or without either
+    /// all.
     fn cancel(&mut self, request: &CancelGoal_Request) -> CancelGoal_Response {
         let GoalInfo { goal_id, stamp } = &request.goal_info;
         let (no_id, until) = (goal_id.uuid == [0; 16], stamp.to_nanos());
@@ -104,8 +107,10 @@ impl Goals {
         };
         let is_known = no_id || self.0.iter().any(|goal| goal.info.goal_id == *goal_id);
         let mut response = CancelGoal_Response::default();
-        for goal in
-            self.0.iter_mut().filter(|goal| goal.status == GoalStatus::STATUS_EXECUTING && is_meant(goal))
+        for goal in self
+            .0
+            .iter_mut()
+            .filter(|goal| goal.status == GoalStatus::STATUS_EXECUTING && is_meant(goal))
         {
             goal.status = GoalStatus::STATUS_CANCELING;
             response.goals_canceling.push(goal.info.clone());
@@ -133,13 +138,14 @@ pub fn serve(parts: &mut Parts, action: &str) -> Result<(), Error> {
     let name = |entity: &str| format!("{action}/_action/{entity}");
     let goals = Arc::new(Mutex::new(Goals::default()));
     let status_qos = QosProfile::keep_last(1).transient_local();
-    let feedback = parts.node().create_publisher::<Fibonacci_FeedbackMessage>(&name("feedback"), 10)?;
+    let feedback =
+        parts.node().create_publisher::<Fibonacci_FeedbackMessage>(&name("feedback"), 10)?;
     let status = parts.node().create_publisher::<GoalStatusArray>(&name("status"), status_qos)?;
     let (all, clock, changed) = (goals.clone(), parts.node().clock().clone(), status.clone());
-    parts
-        .serve::<Fibonacci_SendGoal, _>(&name("send_goal"), move |request: Fibonacci_SendGoal_Request| {
-            accept(&all, &request, &clock, &changed)
-        })?;
+    parts.serve::<Fibonacci_SendGoal, _>(
+        &name("send_goal"),
+        move |request: Fibonacci_SendGoal_Request| accept(&all, &request, &clock, &changed),
+    )?;
     let (all, changed) = (goals.clone(), status.clone());
     parts.serve::<CancelGoal, _>(&name("cancel_goal"), move |request: CancelGoal_Request| {
         let response = lock(&all).cancel(&request);
@@ -220,8 +226,10 @@ fn step(
                 answers.extend(goal.waiting.drain(..).map(|responder| (responder, result.clone())));
             } else if goal.is_active() {
                 let (goal_id, sequence) = (goal.info.goal_id.clone(), goal.sequence.clone());
-                reports
-                    .push(Fibonacci_FeedbackMessage { goal_id, feedback: Fibonacci_Feedback { sequence } });
+                reports.push(Fibonacci_FeedbackMessage {
+                    goal_id,
+                    feedback: Fibonacci_Feedback { sequence },
+                });
             }
         }
         goals.0.retain(|goal| goal.steps_since_end <= RESULT_STEPS);
@@ -241,11 +249,15 @@ mod tests {
     use super::*;
 
     fn request(id: u8, order: i32) -> Fibonacci_SendGoal_Request {
-        Fibonacci_SendGoal_Request { goal_id: UUID { uuid: [id; 16] }, goal: Fibonacci_Goal { order } }
+        Fibonacci_SendGoal_Request {
+            goal_id: UUID { uuid: [id; 16] },
+            goal: Fibonacci_Goal { order },
+        }
     }
 
     fn cancel(goals: &mut Goals, id: u8, nanos: i64) -> (i8, usize) {
-        let goal_info = GoalInfo { goal_id: UUID { uuid: [id; 16] }, stamp: Time::from_nanos(nanos) };
+        let goal_info =
+            GoalInfo { goal_id: UUID { uuid: [id; 16] }, stamp: Time::from_nanos(nanos) };
         let response = goals.cancel(&CancelGoal_Request { goal_info });
         (response.return_code, response.goals_canceling.len())
     }
@@ -268,7 +280,8 @@ mod tests {
         assert!(!goals.accept(&request(1, 1), Time::default()), "the same id twice");
         while !goals.0[0].step() {}
         assert_eq!(goals.0[0].sequence.last(), Some(&1_134_903_170));
-        let accepted = (2..100).filter(|id| goals.accept(&request(*id, 1), Time::default())).count();
+        let accepted =
+            (2..100).filter(|id| goals.accept(&request(*id, 1), Time::default())).count();
         assert_eq!(accepted + 1, MOST_GOALS);
     }
 
@@ -281,7 +294,11 @@ mod tests {
         assert_eq!(cancel(&mut goals, 9, 0), (CancelGoal_Response::ERROR_UNKNOWN_GOAL_ID, 0));
         assert_eq!(cancel(&mut goals, 2, 0), (CancelGoal_Response::ERROR_NONE, 1));
         assert_eq!(
-            goals.0.iter_mut().filter_map(|goal| goal.step().then_some(goal.info.goal_id.uuid[0])).count(),
+            goals
+                .0
+                .iter_mut()
+                .filter_map(|goal| goal.step().then_some(goal.info.goal_id.uuid[0]))
+                .count(),
             1
         );
         assert_eq!(cancel(&mut goals, 2, 0), (CancelGoal_Response::ERROR_GOAL_TERMINATED, 0));

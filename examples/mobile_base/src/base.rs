@@ -42,7 +42,8 @@ fn robot_state(parts: &mut Parts) -> Result<(), Error> {
         (odom.pose.pose.position.x, odom.pose.pose.position.y) = (x, y);
         (odom.pose.pose.orientation.z, odom.pose.pose.orientation.w) = (heading / 2.0).sin_cos();
         odom.twist.twist = motion;
-        let mut transform = TransformStamped { header: odom.header.clone(), ..TransformStamped::default() };
+        let mut transform =
+            TransformStamped { header: odom.header.clone(), ..TransformStamped::default() };
         transform.child_frame_id = "base_link".to_owned();
         (transform.transform.translation.x, transform.transform.translation.y) = (x, y);
         transform.transform.rotation = odom.pose.pose.orientation.clone();
@@ -68,7 +69,8 @@ fn ui_manager(parts: &mut Parts) -> Result<(), Error> {
         buttons: vec![0; 3],
         ..Joy::default()
     })?;
-    let (wanted, are_on) = (parts.newest::<ColorRGBA>("cmd_lightring", 10)?, Latest::<bool>::default());
+    let (wanted, are_on) =
+        (parts.newest::<ColorRGBA>("cmd_lightring", 10)?, Latest::<bool>::default());
     let on = are_on.clone();
     publish_at_rate(parts, "lightring", 10, 10.0, move || match (wanted.read(), on.read()) {
         (Some(colour), Some(true) | None) => ColorRGBA::clone(&colour),
@@ -109,7 +111,10 @@ fn power_manager(parts: &mut Parts) -> Result<(), Error> {
     publish_at_rate(parts, "power_status", 10, 1.0, move || Bool { data: off.read().is_none() })?;
     publish_at_rate(parts, "/diagnostics", 10, 1.0, move || DiagnosticArray {
         header: header(&clock, ""),
-        status: vec![DiagnosticStatus { name: "battery".to_owned(), ..DiagnosticStatus::default() }],
+        status: vec![DiagnosticStatus {
+            name: "battery".to_owned(),
+            ..DiagnosticStatus::default()
+        }],
     })?;
     serve_trigger(parts, "power_off", move || is_off.set(()))?;
     serve_switch(parts, "charge", move |data| is_charging.set(data))

@@ -1,7 +1,8 @@
-//! A mobile base, such as a vacuum cleaner's: ten nodes with more than 30 topics, ten services and ten action servers.
+//! A mobile base, such as a vacuum cleaner's: ten nodes with more than 30 topics, ten services and
+//! ten action servers.
 //!
-//! What such a base costs is the number of its endpoints and the rate of its small messages: most sensors are read at 62.5 Hz.
-//! The values are made up, the wheels follow `cmd_vel`.
+//! What such a base costs is the number of its endpoints and the rate of its small messages: most
+//! sensors are read at 62.5 Hz. The values are made up, the wheels follow `cmd_vel`.
 //!
 //! | node | topics that it publishes | services | actions |
 //! |---|---|---|---|
@@ -16,8 +17,9 @@
 //! | [`PowerManager`] | `battery_state`, `power_status`, `diagnostics` | `power_off`, `charge` | |
 //! | [`StaticTransform`] | `tf_static`, `base_description` | | |
 //!
-//! An action server is three services and two topics (see [`action_server`]); Feros has no interface for actions yet. All ten
-//! have the type `example_interfaces/action/Fibonacci`, and compute that, a number per step.
+//! An action server is three services and two topics (see [`action_server`]); Feros has no
+//! interface for actions yet. All ten have the type `example_interfaces/action/Fibonacci`, and
+//! compute that, a number per step.
 #![forbid(unsafe_code)]
 
 pub mod action_server;
@@ -39,7 +41,8 @@ use feros::{Error, PublisherOptions, QosProfile};
 /// How often most sensors are read, per second.
 const SENSOR_HZ: f64 = 62.5;
 
-/// Publishes a message that is made anew each time, at a steady rate, as sensors do: late ones are not wanted.
+/// Publishes a message that is made anew each time, at a steady rate, as sensors do: late ones are
+/// not wanted.
 fn sense<M: Message>(
     parts: &mut Parts,
     topic: &str,

@@ -1,4 +1,5 @@
-//! The base composed by hand: `mobile_base` has all nodes in one process, `mobile_base motion_control` that one.
+//! The base composed by hand: `mobile_base` has all nodes in one process, `mobile_base
+//! motion_control` that one.
 
 use std::process::ExitCode;
 

@@ -53,7 +53,9 @@ fn motion_control(parts: &mut Parts) -> Result<(), Error> {
     serve_switch(parts, "e_stop", move |data| stop.set(data))?;
     let safety = Latest::<bool>::default();
     serve_switch(parts, "set_safety", move |data| safety.set(data))?;
-    for action in ["drive_distance", "drive_arc", "rotate_angle", "navigate_to_position", "wall_follow"] {
+    for action in
+        ["drive_distance", "drive_arc", "rotate_angle", "navigate_to_position", "wall_follow"]
+    {
         action_server::serve(parts, action)?;
     }
     Ok(())
@@ -67,15 +69,23 @@ component!(
 fn docking(parts: &mut Parts) -> Result<(), Error> {
     let is_known = Latest::<()>::default();
     let known = is_known.clone();
-    publish_at_rate(parts, "dock_status", QosProfile::keep_last(1).transient_local(), 1.0, move || Bool {
-        data: known.read().is_some(),
-    })?;
+    publish_at_rate(
+        parts,
+        "dock_status",
+        QosProfile::keep_last(1).transient_local(),
+        1.0,
+        move || Bool { data: known.read().is_some() },
+    )?;
     let opcodes = is_known.clone();
-    parts.hear("ir_opcode", QosProfile::sensor_data(), move |seen: feros::msgs::std_msgs::msg::UInt8| {
-        if seen.data == 168 {
-            opcodes.set(());
-        }
-    })?;
+    parts.hear(
+        "ir_opcode",
+        QosProfile::sensor_data(),
+        move |seen: feros::msgs::std_msgs::msg::UInt8| {
+            if seen.data == 168 {
+                opcodes.set(());
+            }
+        },
+    )?;
     sense(parts, "dock_range", 10.0, || Range {
         min_range: 0.0,
         max_range: 2.0,

@@ -22,7 +22,8 @@ fn wheel_sensors(parts: &mut Parts) -> Result<(), Error> {
     let clock = parts.node().clock().clone();
     let motion = parts.newest::<Twist>("cmd_vel_applied", 10)?;
     let speeds = move || {
-        let (speed, turn) = motion.read().map_or((0.0, 0.0), |motion| (motion.linear.x, motion.angular.z));
+        let (speed, turn) =
+            motion.read().map_or((0.0, 0.0), |motion| (motion.linear.x, motion.angular.z));
         [speed - HALF_TRACK * turn, speed + HALF_TRACK * turn]
     };
     let mut turned = [0.0; 2];
@@ -62,8 +63,8 @@ fn motion_sensors(parts: &mut Parts) -> Result<(), Error> {
     sense(parts, "imu", 100.0, move || {
         let mut measured = Imu { header: header(&stamp, "imu"), ..Imu::default() };
         measured.linear_acceleration.z = 9.81;
-        measured.angular_velocity.z =
-            turning.read().map_or(0.0, |motion| motion.angular.z) - calibrated.read().unwrap_or_default();
+        measured.angular_velocity.z = turning.read().map_or(0.0, |motion| motion.angular.z)
+            - calibrated.read().unwrap_or_default();
         measured
     })?;
     let stamp = clock.clone();
@@ -111,14 +112,20 @@ component!(
 );
 
 fn kidnap_status(parts: &mut Parts) -> Result<(), Error> {
-    let kidnapped = parts.node().create_publisher::<Bool>("kidnap_status", QosProfile::sensor_data())?;
+    let kidnapped =
+        parts.node().create_publisher::<Bool>("kidnap_status", QosProfile::sensor_data())?;
     let wheel_drop = parts.newest::<Bool>("wheel_drop", QosProfile::sensor_data())?;
-    parts.hear("cliff_intensity", QosProfile::sensor_data(), move |cliffs: Arc<Int16MultiArray>| {
-        // Without a floor below any of its sensors it is in somebody's hands.
-        let is_lifted = !cliffs.data.is_empty() && cliffs.data.iter().all(|intensity| *intensity < 100);
-        let data = is_lifted || wheel_drop.read().is_some_and(|dropped| dropped.data);
-        send(&kidnapped, Bool { data });
-    })?;
+    parts.hear(
+        "cliff_intensity",
+        QosProfile::sensor_data(),
+        move |cliffs: Arc<Int16MultiArray>| {
+            // Without a floor below any of its sensors it is in somebody's hands.
+            let is_lifted =
+                !cliffs.data.is_empty() && cliffs.data.iter().all(|intensity| *intensity < 100);
+            let data = is_lifted || wheel_drop.read().is_some_and(|dropped| dropped.data);
+            send(&kidnapped, Bool { data });
+        },
+    )?;
     let odometry = parts.newest::<Odometry>("odom", QosProfile::sensor_data())?;
     sense(parts, "mobility", 10.0, move || Bool { data: odometry.read().is_some() })
 }

@@ -72,14 +72,16 @@ impl<S: Service> Call<S> {
 }
 
 component!(
-    /// Brings the robot to where `goal_pose` says: asks the planner for a plan each second, as long as it is not there.
+    /// Brings the robot to where `goal_pose` says: asks the planner for a plan each second, as long
+    /// as it is not there.
     BtNavigator, "bt_navigator", "navigation_graph::BtNavigator", bt_navigator
 );
 
 fn bt_navigator(parts: &mut Parts) -> Result<(), Error> {
     const TICK_HZ: f64 = 100.0;
     const TICKS_PER_PLAN: u32 = 100;
-    let tolerance = parts.node().build_parameter("goal_tolerance", 0.15).range(0.01..=10.0).declare()?;
+    let tolerance =
+        parts.node().build_parameter("goal_tolerance", 0.15).range(0.01..=10.0).declare()?;
     let states = parts
         .node()
         .create_publisher::<Text>("navigation_state", QosProfile::keep_last(1).transient_local())?;
@@ -114,8 +116,13 @@ fn bt_navigator(parts: &mut Parts) -> Result<(), Error> {
         if until_plan > 0 {
             until_plan -= 1;
         } else if planner.is_idle() {
-            let start = PoseStamped { header: header(&clock, "map"), pose: odometry.pose.pose.clone() };
-            planner.begin(&GetPlan_Request { start, goal: PoseStamped::clone(aim), tolerance: 0.1 });
+            let start =
+                PoseStamped { header: header(&clock, "map"), pose: odometry.pose.pose.clone() };
+            planner.begin(&GetPlan_Request {
+                start,
+                goal: PoseStamped::clone(aim),
+                tolerance: 0.1,
+            });
             // A planner that is not there is looked for again at the next tick.
             until_plan = if planner.is_idle() { 0 } else { TICKS_PER_PLAN };
         }
@@ -153,7 +160,8 @@ fn behavior_server(parts: &mut Parts) -> Result<(), Error> {
 }
 
 component!(
-    /// Asks one server after the other for its state, and tells on `diagnostics` which of them are active.
+    /// Asks one server after the other for its state, and tells on `diagnostics` which of them are
+    /// active.
     LifecycleManager, "lifecycle_manager", "navigation_graph::LifecycleManager", lifecycle_manager
 );
 
@@ -201,7 +209,10 @@ fn lifecycle_manager(parts: &mut Parts) -> Result<(), Error> {
                 message: if *is_active { "active" } else { "not heard of" }.to_owned(),
                 ..DiagnosticStatus::default()
             });
-            send(&diagnostics, DiagnosticArray { header: header(&clock, ""), status: status.collect() });
+            send(
+                &diagnostics,
+                DiagnosticArray { header: header(&clock, ""), status: status.collect() },
+            );
         }
     })
 }

@@ -49,7 +49,8 @@ fn controller_server(parts: &mut Parts) -> Result<(), Error> {
         let mut command = Twist::default();
         match ahead.first() {
             Some(&aim) if robot.distance_to(aim) > limits.tolerance.get() => {
-                let is_blocked = costmap.read().is_some_and(|costmap| !is_free(&costmap, robot.x, robot.y));
+                let is_blocked =
+                    costmap.read().is_some_and(|costmap| !is_free(&costmap, robot.x, robot.y));
                 let bearing = robot.bearing_to(aim);
                 command.angular.z = 2.0 * bearing;
                 if bearing.abs() < 1.0 && !is_blocked {
@@ -59,13 +60,15 @@ fn controller_server(parts: &mut Parts) -> Result<(), Error> {
             _ => drop(plan.take()),
         }
         send(&commands, command);
-        let stamped = |pose: Pose2| PoseStamped { header: header(&clock, "odom"), pose: pose.to_message() };
+        let stamped =
+            |pose: Pose2| PoseStamped { header: header(&clock, "odom"), pose: pose.to_message() };
         let poses = ahead.into_iter().take(40).map(stamped).collect();
         send(&local_plans, Path { header: header(&clock, "odom"), poses });
     })
 }
 
-/// What of a plan lies ahead: from the pose that is `lookahead` away from the robot, or from the end.
+/// What of a plan lies ahead: from the pose that is `lookahead` away from the robot, or from the
+/// end.
 fn ahead(plan: &Path, robot: Pose2, lookahead: f64) -> Vec<Pose2> {
     let poses: Vec<_> = plan.poses.iter().map(|pose| Pose2::of(&pose.pose)).collect();
     let nearest = |a: &(usize, &Pose2), b: &(usize, &Pose2)| {
@@ -82,7 +85,8 @@ component!(
 );
 
 fn velocity_smoother(parts: &mut Parts) -> Result<(), Error> {
-    let parameter = |name, default| parts.node().build_parameter(name, default).range(0.1..=100.0).declare();
+    let parameter =
+        |name, default| parts.node().build_parameter(name, default).range(0.1..=100.0).declare();
     let (acceleration, turn_acceleration) =
         (parameter("max_acceleration", 2.5)?, parameter("max_turn_acceleration", 6.0)?);
     let smoothed = parts.node().create_publisher::<Twist>("cmd_vel_smoothed", 10)?;
@@ -95,7 +99,8 @@ fn velocity_smoother(parts: &mut Parts) -> Result<(), Error> {
         let Some(wanted) = wanted.read() else { return };
         let toward = |now: f64, wanted: f64, limit: f64| now + (wanted - now).clamp(-limit, limit);
         command.linear.x = toward(command.linear.x, wanted.linear.x, acceleration.get() / RATE_HZ);
-        command.angular.z = toward(command.angular.z, wanted.angular.z, turn_acceleration.get() / RATE_HZ);
+        command.angular.z =
+            toward(command.angular.z, wanted.angular.z, turn_acceleration.get() / RATE_HZ);
         send(&smoothed, &command);
     })
 }
@@ -106,7 +111,8 @@ component!(
 );
 
 fn collision_monitor(parts: &mut Parts) -> Result<(), Error> {
-    let stop_distance = parts.node().build_parameter("stop_distance", 0.25).range(0.0..=5.0).declare()?;
+    let stop_distance =
+        parts.node().build_parameter("stop_distance", 0.25).range(0.0..=5.0).declare()?;
     let commands = parts.node().create_publisher::<Twist>("cmd_vel", 10)?;
     let scan = parts.newest::<LaserScan>("scan", QosProfile::sensor_data())?;
     serve_state(parts)?;
@@ -122,7 +128,10 @@ fn collision_monitor(parts: &mut Parts) -> Result<(), Error> {
 fn nearest_before(scan: &LaserScan) -> f32 {
     let side = scan.ranges.len() / 8;
     let (left, right) = (scan.ranges.iter().take(side), scan.ranges.iter().rev().take(side));
-    left.chain(right).copied().filter(|range| *range >= scan.range_min).fold(f32::INFINITY, f32::min)
+    left.chain(right)
+        .copied()
+        .filter(|range| *range >= scan.range_min)
+        .fold(f32::INFINITY, f32::min)
 }
 
 #[cfg(test)]
@@ -136,15 +145,17 @@ mod tests {
             ..PoseStamped::default()
         };
         let plan = Path { poses: (0..10).map(pose).collect(), ..Path::default() };
-        let xs =
-            |x: f64| ahead(&plan, Pose2 { x, ..Pose2::default() }, 2.0).first().map(|pose| pose.x.round());
+        let xs = |x: f64| {
+            ahead(&plan, Pose2 { x, ..Pose2::default() }, 2.0).first().map(|pose| pose.x.round())
+        };
         assert_eq!((xs(0.0), xs(4.2), xs(8.9)), (Some(2.0), Some(7.0), Some(9.0)));
         assert!(ahead(&Path::default(), Pose2::default(), 2.0).is_empty());
     }
 
     #[test]
     fn only_what_is_before_the_robot_stops_it() {
-        let mut scan = LaserScan { ranges: vec![5.0; 360], range_min: 0.05, ..LaserScan::default() };
+        let mut scan =
+            LaserScan { ranges: vec![5.0; 360], range_min: 0.05, ..LaserScan::default() };
         scan.ranges[180] = 0.1;
         scan.ranges[3] = 0.0;
         assert_eq!(nearest_before(&scan), 5.0);

@@ -50,9 +50,11 @@ fn costmap(
     mut source: impl FnMut(Pose2) -> Option<OccupancyGrid> + Send + 'static,
 ) -> Result<(), Error> {
     let name = parts.node().name().fully_qualified();
-    let costmaps = parts.node().create_publisher::<OccupancyGrid>(&format!("{name}/costmap"), map_qos())?;
-    let footprints =
-        parts.node().create_publisher::<PolygonStamped>(&format!("{name}/published_footprint"), 10)?;
+    let costmaps =
+        parts.node().create_publisher::<OccupancyGrid>(&format!("{name}/costmap"), map_qos())?;
+    let footprints = parts
+        .node()
+        .create_publisher::<PolygonStamped>(&format!("{name}/published_footprint"), 10)?;
     let scan = parts.newest::<LaserScan>("scan", QosProfile::sensor_data())?;
     let odometry = parts.newest::<Odometry>("odom", QosProfile::sensor_data())?;
     let forgotten = scan.clone();
@@ -74,12 +76,24 @@ fn costmap(
 }
 
 /// Cells of nothing, the first with its corner at `corner`.
-fn empty(clock: &Clock, frame: &str, cells: u32, cell_metres: f64, corner: (f64, f64)) -> OccupancyGrid {
+fn empty(
+    clock: &Clock,
+    frame: &str,
+    cells: u32,
+    cell_metres: f64,
+    corner: (f64, f64),
+) -> OccupancyGrid {
     let origin = Pose2 { x: corner.0, y: corner.1, heading: 0.0 }.to_message();
     let resolution = cell_metres as f32;
     OccupancyGrid {
         header: header(clock, frame),
-        info: MapMetaData { resolution, width: cells, height: cells, origin, ..MapMetaData::default() },
+        info: MapMetaData {
+            resolution,
+            width: cells,
+            height: cells,
+            origin,
+            ..MapMetaData::default()
+        },
         data: vec![0; cells as usize * cells as usize],
     }
 }
@@ -101,7 +115,8 @@ pub(crate) fn room(clock: &Clock, frame: &str, cells: u32, cell_metres: f64) -> 
 pub(crate) fn cell_at(grid: &OccupancyGrid, x: f64, y: f64) -> Option<usize> {
     let origin = &grid.info.origin.position;
     let resolution = f64::from(grid.info.resolution);
-    let (column, row) = (((x - origin.x) / resolution).floor(), ((y - origin.y) / resolution).floor());
+    let (column, row) =
+        (((x - origin.x) / resolution).floor(), ((y - origin.y) / resolution).floor());
     let inside = |place: f64, cells: u32| place >= 0.0 && place < f64::from(cells);
     if !inside(column, grid.info.width) || !inside(row, grid.info.height) {
         return None;
@@ -117,7 +132,9 @@ pub(crate) fn is_free(grid: &OccupancyGrid, x: f64, y: f64) -> bool {
 
 fn mark(grid: &mut OccupancyGrid, robot: Pose2, scan: &LaserScan) {
     for (beam, range) in scan.ranges.iter().enumerate() {
-        let angle = robot.heading + f64::from(scan.angle_min) + beam as f64 * f64::from(scan.angle_increment);
+        let angle = robot.heading
+            + f64::from(scan.angle_min)
+            + beam as f64 * f64::from(scan.angle_increment);
         let (sin, cos) = angle.sin_cos();
         let range = f64::from(*range);
         if let Some(index) = cell_at(grid, robot.x + range * cos, robot.y + range * sin) {
@@ -132,7 +149,8 @@ fn footprint(clock: &Clock, frame: &str, robot: Pose2) -> PolygonStamped {
         let (sin, cos) = (robot.heading + PI / 8.0 * f64::from(number)).sin_cos();
         Point32 { x: (robot.x + RADIUS * cos) as f32, y: (robot.y + RADIUS * sin) as f32, z: 0.0 }
     };
-    let mut footprint = PolygonStamped { header: header(clock, frame), ..PolygonStamped::default() };
+    let mut footprint =
+        PolygonStamped { header: header(clock, frame), ..PolygonStamped::default() };
     footprint.polygon.points = (0..16).map(corner).collect();
     footprint
 }

@@ -67,9 +67,14 @@ mod tests {
     fn poses_survive_messages_and_know_where_to_turn() {
         let pose = Pose2 { x: 1.0, y: 2.0, heading: -2.5 };
         let back = Pose2::of(&pose.to_message());
-        assert!(pose.distance_to(back) < 1e-12 && (pose.heading - back.heading).abs() < 1e-12, "{back:?}");
+        assert!(
+            pose.distance_to(back) < 1e-12 && (pose.heading - back.heading).abs() < 1e-12,
+            "{back:?}"
+        );
         let north = Pose2 { x: 0.0, y: 0.0, heading: FRAC_PI_2 };
-        assert!((north.bearing_to(Pose2 { x: -1.0, y: 0.0, heading: 0.0 }) - FRAC_PI_2).abs() < 1e-12);
+        assert!(
+            (north.bearing_to(Pose2 { x: -1.0, y: 0.0, heading: 0.0 }) - FRAC_PI_2).abs() < 1e-12
+        );
         assert!((within_half_turn(3.5 * PI) + FRAC_PI_2).abs() < 1e-12);
     }
 }

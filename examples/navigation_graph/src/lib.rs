@@ -1,4 +1,5 @@
-//! A robot drives to a goal: 15 nodes with the topics, services, sizes and rates of a navigation system such as Nav2.
+//! A robot drives to a goal: 15 nodes with the topics, services, sizes and rates of a navigation
+//! system such as Nav2.
 //!
 //! | node | takes | gives |
 //! |---|---|---|
@@ -18,8 +19,9 @@
 //! | [`CollisionMonitor`] | `cmd_vel_smoothed`, `scan` | `cmd_vel` |
 //! | [`LifecycleManager`] | | asks the servers for their state in turn, `diagnostics` |
 //!
-//! It is a closed loop in a room of 10 x 10 metres: the algorithms are the simplest that work, the traffic is what counts.
-//! Actions are services and topics here, until Feros has an interface for them.
+//! It is a closed loop in a room of 10 x 10 metres: the algorithms are the simplest that work, the
+//! traffic is what counts. Actions are services and topics here, until Feros has an interface for
+//! them.
 #![forbid(unsafe_code)]
 
 mod behaviors;
@@ -45,7 +47,8 @@ use feros::msgs::lifecycle_msgs::srv::{GetState, GetState_Request, GetState_Resp
 /// The room and the map of it: a square with walls around.
 const ROOM_METRES: f64 = 10.0;
 
-/// Answers who asks for the node's state, as a managed node does; these are active from the beginning.
+/// Answers who asks for the node's state, as a managed node does; these are active from the
+/// beginning.
 fn serve_state(parts: &mut Parts) -> Result<(), Error> {
     parts.serve::<GetState, _>("~/get_state", |_: GetState_Request| GetState_Response {
         current_state: State { id: State::PRIMARY_STATE_ACTIVE, label: "active".to_owned() },

@@ -60,7 +60,8 @@ fn amcl(parts: &mut Parts) -> Result<(), Error> {
         let correction = correction.read().unwrap_or_default();
         let at = Pose2::of(&odometry.pose.pose);
         let pose = Pose2 { x: at.x + correction.x, y: at.y + correction.y, heading: at.heading };
-        let mut estimate = PoseWithCovarianceStamped { header: header(&clock, "map"), ..Default::default() };
+        let mut estimate =
+            PoseWithCovarianceStamped { header: header(&clock, "map"), ..Default::default() };
         estimate.pose.pose = pose.to_message();
         send(&poses, estimate);
         let guess = |number: usize| {
@@ -68,7 +69,10 @@ fn amcl(parts: &mut Parts) -> Result<(), Error> {
             let spread = 0.1 * number as f64 / GUESSES as f64;
             Pose2 { x: pose.x + spread * cos, y: pose.y + spread * sin, ..pose }.to_message()
         };
-        send(&clouds, PoseArray { header: header(&clock, "map"), poses: (0..GUESSES).map(guess).collect() });
+        send(
+            &clouds,
+            PoseArray { header: header(&clock, "map"), poses: (0..GUESSES).map(guess).collect() },
+        );
         send(&transforms, correction.transform(&clock, "map", "odom"));
     })
 }

@@ -1,4 +1,5 @@
-//! The graph composed by hand: `navigation_graph` has all nodes in one process, `navigation_graph amcl` that one.
+//! The graph composed by hand: `navigation_graph` has all nodes in one process, `navigation_graph
+//! amcl` that one.
 
 use std::process::ExitCode;
 

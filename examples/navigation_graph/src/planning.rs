@@ -31,7 +31,8 @@ fn planner_server(parts: &mut Parts) -> Result<(), Error> {
         let mut plan = Path { header: header(&clock, "map"), poses: Vec::new() };
         if let Some(costmap) = costmap.read() {
             let poses = straight(&costmap, start, goal);
-            let stamped = |pose: Pose2| PoseStamped { header: plan.header.clone(), pose: pose.to_message() };
+            let stamped =
+                |pose: Pose2| PoseStamped { header: plan.header.clone(), pose: pose.to_message() };
             plan.poses = poses.into_iter().map(stamped).collect();
         }
         if !plan.poses.is_empty() {
@@ -51,7 +52,11 @@ fn straight(costmap: &OccupancyGrid, start: Pose2, goal: Pose2) -> Vec<Pose2> {
     let heading = (goal.y - start.y).atan2(goal.x - start.x);
     let pose = |step: u32| {
         let part = f64::from(step) / steps;
-        Pose2 { x: start.x + part * (goal.x - start.x), y: start.y + part * (goal.y - start.y), heading }
+        Pose2 {
+            x: start.x + part * (goal.x - start.x),
+            y: start.y + part * (goal.y - start.y),
+            heading,
+        }
     };
     let poses: Vec<_> = (0..=steps as u32).map(pose).collect();
     if poses.iter().all(|pose| is_free(costmap, pose.x, pose.y)) { poses } else { Vec::new() }

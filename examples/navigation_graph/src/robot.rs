@@ -28,7 +28,8 @@ fn laser_driver(parts: &mut Parts) -> Result<(), Error> {
         let Some(odometry) = odometry.read() else { return };
         let pose = Pose2::of(&odometry.pose.pose);
         let increment = TAU / BEAMS as f64;
-        let ranges = (0..BEAMS).map(|beam| wall_distance(pose, beam as f64 * increment) as f32).collect();
+        let ranges =
+            (0..BEAMS).map(|beam| wall_distance(pose, beam as f64 * increment) as f32).collect();
         let scan = LaserScan {
             header: header(&clock, "base_scan"),
             angle_max: (TAU - increment) as f32,
@@ -70,9 +71,15 @@ fn base_driver(parts: &mut Parts) -> Result<(), Error> {
     /// Without a command for so many steps the wheels stop: half a second.
     const PATIENCE_STEPS: u32 = 25;
     let start = |name, default| {
-        parts.node().build_parameter(name, default).range(0.1..=ROOM_METRES - 0.1).read_only().declare()
+        parts
+            .node()
+            .build_parameter(name, default)
+            .range(0.1..=ROOM_METRES - 0.1)
+            .read_only()
+            .declare()
     };
-    let mut pose = Pose2 { x: start("start.x", 2.0)?.get(), y: start("start.y", 2.0)?.get(), heading: 0.0 };
+    let mut pose =
+        Pose2 { x: start("start.x", 2.0)?.get(), y: start("start.y", 2.0)?.get(), heading: 0.0 };
     let node = parts.node().clone();
     let odometry = node.create_publisher::<Odometry>("odom", QosProfile::sensor_data())?;
     let transforms = node.create_publisher::<TFMessage>("/tf", 100)?;
@@ -127,11 +134,16 @@ fn stepped(pose: Pose2, command: &Twist, seconds: f64) -> Pose2 {
         return pose;
     }
     let within = |position: f64| position.clamp(0.1, ROOM_METRES - 0.1);
-    Pose2 { x: within(pose.x + length * heading.cos()), y: within(pose.y + length * heading.sin()), heading }
+    Pose2 {
+        x: within(pose.x + length * heading.cos()),
+        y: within(pose.y + length * heading.sin()),
+        heading,
+    }
 }
 
 component!(
-    /// Makes the frames of the wheels from the joints, and those of the sensors, which stay where they are.
+    /// Makes the frames of the wheels from the joints, and those of the sensors, which stay where
+    /// they are.
     RobotStatePublisher, "robot_state_publisher", "navigation_graph::RobotStatePublisher", robot_state_publisher
 );
 
@@ -141,9 +153,9 @@ fn robot_state_publisher(parts: &mut Parts) -> Result<(), Error> {
     let statics = parts.node().create_publisher::<TFMessage>("/tf_static", fixed)?;
     let mut frames = TFMessage::default();
     for (child, x) in [("base_scan", -0.03), ("imu_link", 0.0), ("camera_link", 0.07)] {
-        frames
-            .transforms
-            .extend(Pose2 { x, ..Pose2::default() }.transform(&clock, "base_link", child).transforms);
+        frames.transforms.extend(
+            Pose2 { x, ..Pose2::default() }.transform(&clock, "base_link", child).transforms,
+        );
     }
     send(&statics, frames);
     parts.keep(statics);

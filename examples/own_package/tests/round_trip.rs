@@ -1,15 +1,20 @@
 //! The generated types of a package of one's own do what those of the standard packages do.
 #![allow(clippy::unwrap_used)]
 
-use feros::message::{Action, EncodeError, Message, Service, build, from_bytes, shaped_size, to_vec, view};
+use feros::message::{
+    Action, EncodeError, Message, Service, build, from_bytes, shaped_size, to_vec, view,
+};
 use feros::msgs::geometry_msgs::msg::Point;
 use feros::msgs::std_msgs::msg::{Header, HeaderShape};
 use own_package::robot_interfaces::action::{Dock, Dock_Feedback};
-use own_package::robot_interfaces::msg::{ArmTargets, ArmTargetsShape, JointTarget, JointTargetShape};
+use own_package::robot_interfaces::msg::{
+    ArmTargets, ArmTargetsShape, JointTarget, JointTargetShape,
+};
 use own_package::robot_interfaces::srv::{PlanPath, PlanPath_Request};
 
 fn targets() -> ArmTargets {
-    let joint = |name: &str| JointTarget { name: name.into(), position: 1.5, ..JointTarget::default() };
+    let joint =
+        |name: &str| JointTarget { name: name.into(), position: 1.5, ..JointTarget::default() };
     ArmTargets {
         header: Header { frame_id: JointTarget::DEFAULT_FRAME.into(), ..Header::default() },
         joints: vec![joint("shoulder"), joint("elbow")],
@@ -26,13 +31,16 @@ fn a_message_survives_the_round_trip_owned_and_viewed() {
 
     let seen = view::<ArmTargets>(&bytes).unwrap();
     assert_eq!(seen.header.frame_id, "base_link");
-    assert_eq!(seen.joints.iter().map(|joint| joint.name).collect::<Vec<_>>(), ["shoulder", "elbow"]);
+    assert_eq!(
+        seen.joints.iter().map(|joint| joint.name).collect::<Vec<_>>(),
+        ["shoulder", "elbow"]
+    );
     assert_eq!(seen.covariance, sent.covariance);
     assert_eq!(seen.waypoints.get(2), Some(Point { x: 1.0, y: 2.0, z: 3.0 }));
 }
 
-/// Texts and elements of varying size are said in the shape, elements of fixed size are counted, all else is written
-/// in place.
+/// Texts and elements of varying size are said in the shape, elements of fixed size are counted,
+/// all else is written in place.
 #[test]
 fn a_message_built_in_place_is_the_one_that_is_encoded() {
     let shape = ArmTargetsShape {
@@ -66,12 +74,19 @@ fn defaults_and_constants_are_those_of_the_definition() {
 #[test]
 fn bounds_are_kept() {
     let long = JointTarget { name: "x".repeat(33), ..JointTarget::default() };
-    assert_eq!(to_vec(&long), Err(EncodeError::BoundExceeded { field: "name", len: 33, bound: 32 }));
+    assert_eq!(
+        to_vec(&long),
+        Err(EncodeError::BoundExceeded { field: "name", len: 33, bound: 32 })
+    );
     let many = ArmTargets { joints: vec![JointTarget::default(); 8], ..targets() };
-    assert_eq!(to_vec(&many), Err(EncodeError::BoundExceeded { field: "joints", len: 8, bound: 7 }));
+    assert_eq!(
+        to_vec(&many),
+        Err(EncodeError::BoundExceeded { field: "joints", len: 8, bound: 7 })
+    );
 }
 
-/// Stock ROS 2 (`rosidl_generator_type_description` of Kilted) computes these hashes from the same definitions.
+/// Stock ROS 2 (`rosidl_generator_type_description` of Kilted) computes these hashes from the same
+/// definitions.
 #[test]
 fn hashes_are_those_of_stock_ros_2() {
     for (name, hash, expected) in [

@@ -1,4 +1,5 @@
-//! The camera: images of a dark floor with a bright spot, drawn where their subscriptions read them.
+//! The camera: images of a dark floor with a bright spot, drawn where their subscriptions read
+//! them.
 
 use std::f64::consts::TAU;
 use std::time::Duration;
@@ -6,7 +7,8 @@ use std::time::Duration;
 use feros::msgs::sensor_msgs::msg::{Image, ImageShape};
 use feros::msgs::std_msgs::msg::HeaderShape;
 use feros::{
-    Clock, Context, Error, Node, NodeOptions, NodeTimer, Parameter, PublishError, Publisher, QosProfile,
+    Clock, Context, Error, Node, NodeOptions, NodeTimer, Parameter, PublishError, Publisher,
+    QosProfile,
 };
 use feros_component::{Component, register};
 
@@ -24,9 +26,12 @@ pub struct Camera {
 impl Component for Camera {
     fn new(context: &Context, options: NodeOptions) -> Result<Self, Error> {
         let node = context.create_node_with(options.name("camera"))?;
-        let side = |name, default| node.build_parameter(name, default).range(16..=4096).read_only().declare();
+        let side = |name, default| {
+            node.build_parameter(name, default).range(16..=4096).read_only().declare()
+        };
         let (width, height) = (side("width", 320)?.get(), side("height", 240)?.get());
-        let rate_hz = node.build_parameter("rate_hz", 30.0).range(0.1..=1000.0).read_only().declare()?.get();
+        let rate_hz =
+            node.build_parameter("rate_hz", 30.0).range(0.1..=1000.0).read_only().declare()?.get();
         let mut frames = Frames {
             width: usize::try_from(width).map_err(Error::other)?,
             height: usize::try_from(height).map_err(Error::other)?,
@@ -63,14 +68,25 @@ impl Spot {
             node.build_parameter(name, default).description(what).range(0.0..=1.0).declare()
         };
         Ok(Self {
-            x: part("spot.x", 0.5, "Middle of the circle, from the left of the image (0) to the right (1)")?,
-            y: part("spot.y", 0.5, "Middle of the circle, from the top of the image (0) to the bottom (1)")?,
+            x: part(
+                "spot.x",
+                0.5,
+                "Middle of the circle, from the left of the image (0) to the right (1)",
+            )?,
+            y: part(
+                "spot.y",
+                0.5,
+                "Middle of the circle, from the top of the image (0) to the bottom (1)",
+            )?,
             orbit: part("spot.orbit", 0.2, "Radius of the circle; 0: the spot stands still")?,
             orbits_per_second: node
                 .build_parameter("spot.orbits_per_second", 0.25)
                 .range(0.0..=10.0)
                 .declare()?,
-            radius_pixels: node.build_parameter("spot.radius_pixels", 8.0).range(1.0..=100.0).declare()?,
+            radius_pixels: node
+                .build_parameter("spot.radius_pixels", 8.0)
+                .range(1.0..=100.0)
+                .declare()?,
             is_lit: node
                 .build_parameter("spot.is_lit", true)
                 .description("Dark, it is not there")

@@ -21,7 +21,8 @@ impl Component for Controller {
     fn new(context: &Context, options: NodeOptions) -> Result<Self, Error> {
         let node = context.create_node_with(options.name("controller"))?;
         let law = Law::declare(&node)?;
-        let rate_hz = node.build_parameter("rate_hz", 20.0).range(1.0..=1000.0).read_only().declare()?.get();
+        let rate_hz =
+            node.build_parameter("rate_hz", 20.0).range(1.0..=1000.0).read_only().declare()?.get();
         let patience_s = node
             .build_parameter("patience_s", 0.5)
             .description("Stops when the newest path is older")
@@ -37,7 +38,9 @@ impl Component for Controller {
         let steps = node.create_timer(Duration::from_secs_f64(1.0 / rate_hz), move || {
             let patience = Duration::from_secs_f64(patience_s.get());
             let command = match &*newest.lock().unwrap_or_else(PoisonError::into_inner) {
-                Some((since, path)) if clock.now().saturating_since(*since) <= patience => law.command(path),
+                Some((since, path)) if clock.now().saturating_since(*since) <= patience => {
+                    law.command(path)
+                }
                 _ => Twist::default(),
             };
             if let Err(error) = commands.publish(command) {
@@ -62,7 +65,8 @@ struct Law {
 
 impl Law {
     fn declare(node: &Node) -> Result<Self, Error> {
-        let parameter = |name, default| node.build_parameter(name, default).range(0.0..=10.0).declare();
+        let parameter =
+            |name, default| node.build_parameter(name, default).range(0.0..=10.0).declare();
         Ok(Self {
             speed_gain: parameter("speed_gain", 0.5)?,
             turn_gain: parameter("turn_gain", 1.0)?,
@@ -75,7 +79,8 @@ impl Law {
         let mut command = Twist::default();
         let Some(end) = path.poses.last().map(|end| &end.pose) else { return command };
         let length = end.position.x.hypot(end.position.y);
-        // The way is straight, so its end looks where the robot shall look, even where the robot is there already.
+        // The way is straight, so its end looks where the robot shall look, even where the robot is
+        // there already.
         let bearing = 2.0 * end.orientation.z.atan2(end.orientation.w);
         if length.is_finite() && bearing.is_finite() {
             command.linear.x = (self.speed_gain.get() * length).min(self.max_speed.get());

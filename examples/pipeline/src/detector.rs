@@ -23,10 +23,13 @@ impl Component for Detector {
             .description("Pixels brighter than this belong to the spot")
             .range(0..=254)
             .declare()?;
-        let metres_per_pixel = node.build_parameter("metres_per_pixel", 0.01).range(1e-6..=1.0).declare()?;
+        let metres_per_pixel =
+            node.build_parameter("metres_per_pixel", 0.01).range(1e-6..=1.0).declare()?;
         let detections = node.create_publisher::<PointStamped>("detection", 10)?;
-        let images =
-            node.create_subscription("image", QosProfile::sensor_data(), move |image: View<Image>| {
+        let images = node.create_subscription(
+            "image",
+            QosProfile::sensor_data(),
+            move |image: View<Image>| {
                 let image = image.get();
                 if image.encoding != "mono8" {
                     tracing::error!(
@@ -38,13 +41,17 @@ impl Component for Detector {
                 let threshold = u8::try_from(threshold.get()).unwrap_or(u8::MAX);
                 let Some(pixel) = centre_of_bright(&image, threshold) else { return };
                 let detection = PointStamped {
-                    header: Header { stamp: image.header.stamp.clone(), frame_id: ROBOT_FRAME.to_owned() },
+                    header: Header {
+                        stamp: image.header.stamp.clone(),
+                        frame_id: ROBOT_FRAME.to_owned(),
+                    },
                     point: on_floor(pixel, &image, metres_per_pixel.get()),
                 };
                 if let Err(error) = detections.publish(detection) {
                     tracing::error!("{error}");
                 }
-            })?;
+            },
+        )?;
         Ok(Self { _images: ReportedInput::new(&node, images)?, node })
     }
 
@@ -53,7 +60,8 @@ impl Component for Detector {
     }
 }
 
-/// The mean position of the pixels that are brighter than `threshold`, in pixels from the upper left corner.
+/// The mean position of the pixels that are brighter than `threshold`, in pixels from the upper
+/// left corner.
 fn centre_of_bright(image: &ImageView<'_>, threshold: u8) -> Option<(f64, f64)> {
     let (width, step) = (image.width as usize, image.step as usize);
     if width == 0 || step < width {
@@ -112,7 +120,11 @@ mod tests {
     #[test]
     fn images_that_contradict_themselves_have_no_spot() {
         for sides in [(0, 2, 2), (4, 1, 2), (9, 9, 9), (2, 0, 2), (u32::MAX, 1, u32::MAX)] {
-            assert_eq!(seen(sides, &[255; 4], |image| centre_of_bright(image, 1)), None, "{sides:?}");
+            assert_eq!(
+                seen(sides, &[255; 4], |image| centre_of_bright(image, 1)),
+                None,
+                "{sides:?}"
+            );
         }
     }
 }

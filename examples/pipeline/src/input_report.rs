@@ -23,8 +23,10 @@ impl<M: Message> ReportedInput<M> {
         let counted = subscription.clone();
         let timer = node.create_wall_timer(Duration::from_secs(1), move || {
             let counts = counted.counts();
-            let value =
-                |path: &str, messages: u64| KeyValue { key: path.to_owned(), value: messages.to_string() };
+            let value = |path: &str, messages: u64| KeyValue {
+                key: path.to_owned(),
+                value: messages.to_string(),
+            };
             let status = DiagnosticStatus {
                 name: format!("{name}: {}", counted.topic_name()),
                 message: "messages by path".to_owned(),

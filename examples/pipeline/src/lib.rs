@@ -1,4 +1,5 @@
-//! A robot follows a bright spot on the floor: camera -> detector -> tracker -> planner -> controller.
+//! A robot follows a bright spot on the floor: camera -> detector -> tracker -> planner ->
+//! controller.
 //!
 //! | component | takes | gives |
 //! |---|---|---|
@@ -8,9 +9,9 @@
 //! | [`Planner`] | `target` | `path`: the way there |
 //! | [`Controller`] | `path` | `cmd_vel`: forward speed and turn rate; zero when there is no path any more |
 //!
-//! The components do not know where they run: the files in `launch/` have them in five processes, in one program, in a
-//! container, and in a container with a process for each. Each tells once a second on `/diagnostics` how many messages of its
-//! input came by which path.
+//! The components do not know where they run: the files in `launch/` have them in five processes,
+//! in one program, in a container, and in a container with a process for each. Each tells once a
+//! second on `/diagnostics` how many messages of its input came by which path.
 #![forbid(unsafe_code)]
 
 mod camera;

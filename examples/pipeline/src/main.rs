@@ -1,4 +1,5 @@
-//! The pipeline composed by hand: `pipeline` has all components in one process, `pipeline camera detector` these two.
+//! The pipeline composed by hand: `pipeline` has all components in one process, `pipeline camera
+//! detector` these two.
 
 use std::process::ExitCode;
 

@@ -22,7 +22,8 @@ impl Component for Planner {
         let length = |name, default, what| {
             node.build_parameter(name, default).description(what).range(0.0..=100.0).declare()
         };
-        let horizon = length("horizon_s", 0.1, "Plans to where the target will be after so many seconds")?;
+        let horizon =
+            length("horizon_s", 0.1, "Plans to where the target will be after so many seconds")?;
         let standoff = length("standoff", 0.2, "Ends so many metres before the target")?;
         let spacing = length("spacing", 0.05, "Metres between two poses")?;
         let paths = node.create_publisher::<Path>("path", 10)?;
@@ -31,7 +32,8 @@ impl Component for Planner {
             let ahead = horizon.get();
             let aim = (position.x + ahead * velocity.x, position.y + ahead * velocity.y);
             let poses = straight(aim, standoff.get(), spacing.get()).into_iter();
-            let poses = poses.map(|pose| PoseStamped { header: target.header.clone(), pose }).collect();
+            let poses =
+                poses.map(|pose| PoseStamped { header: target.header.clone(), pose }).collect();
             if let Err(error) = paths.publish(Path { header: target.header.clone(), poses }) {
                 tracing::error!("{error}");
             }
@@ -44,8 +46,8 @@ impl Component for Planner {
     }
 }
 
-/// Poses from the robot towards an aim, each looking along the way; the last one is `standoff` before the aim. At least one;
-/// none where the aim is nowhere.
+/// Poses from the robot towards an aim, each looking along the way; the last one is `standoff`
+/// before the aim. At least one; none where the aim is nowhere.
 fn straight(aim: (f64, f64), standoff: f64, spacing: f64) -> Vec<Pose> {
     let distance = aim.0.hypot(aim.1);
     if !distance.is_finite() {
@@ -78,7 +80,10 @@ mod tests {
         assert_eq!(poses.len(), 9);
         let last = poses.last().unwrap();
         assert!(last.position.x.abs() < 1e-12 && (last.position.y - 0.8).abs() < 1e-12, "{last:?}");
-        assert!((last.orientation.z - 0.5_f64.sqrt()).abs() < 1e-12, "a quarter turn to the left: {last:?}");
+        assert!(
+            (last.orientation.z - 0.5_f64.sqrt()).abs() < 1e-12,
+            "a quarter turn to the left: {last:?}"
+        );
         assert_eq!(poses[0].position.x.hypot(poses[0].position.y), 0.0);
     }
 

@@ -21,27 +21,34 @@ impl Component for Tracker {
         };
         let alpha = gain("alpha", 0.6, "How much of a new position is believed")?;
         let beta = gain("beta", 0.2, "How much of it changes the velocity")?;
-        let forget_after_s = node.build_parameter("forget_after_s", 0.5).range(0.0..=60.0).declare()?;
+        let forget_after_s =
+            node.build_parameter("forget_after_s", 0.5).range(0.0..=60.0).declare()?;
         let targets = node.create_publisher::<Odometry>("target", 10)?;
         let mut track = None::<Track>;
-        let detections = node.create_subscription("detection", 10, move |detection: PointStamped| {
-            let measured = [detection.point.x, detection.point.y];
-            let nanos = detection.header.stamp.to_nanos();
-            let seen = match track.take() {
-                Some(track) => track.follow(measured, nanos, (alpha.get(), beta.get()), forget_after_s.get()),
-                None => Track::begin(measured, nanos),
-            };
-            let mut target = Odometry { header: detection.header, ..Odometry::default() };
-            target.child_frame_id = "target".to_owned();
-            let position = &mut target.pose.pose.position;
-            [position.x, position.y] = seen.position;
-            let velocity = &mut target.twist.twist.linear;
-            [velocity.x, velocity.y] = seen.velocity;
-            track = Some(seen);
-            if let Err(error) = targets.publish(target) {
-                tracing::error!("{error}");
-            }
-        })?;
+        let detections =
+            node.create_subscription("detection", 10, move |detection: PointStamped| {
+                let measured = [detection.point.x, detection.point.y];
+                let nanos = detection.header.stamp.to_nanos();
+                let seen = match track.take() {
+                    Some(track) => track.follow(
+                        measured,
+                        nanos,
+                        (alpha.get(), beta.get()),
+                        forget_after_s.get(),
+                    ),
+                    None => Track::begin(measured, nanos),
+                };
+                let mut target = Odometry { header: detection.header, ..Odometry::default() };
+                target.child_frame_id = "target".to_owned();
+                let position = &mut target.pose.pose.position;
+                [position.x, position.y] = seen.position;
+                let velocity = &mut target.twist.twist.linear;
+                [velocity.x, velocity.y] = seen.velocity;
+                track = Some(seen);
+                if let Err(error) = targets.publish(target) {
+                    tracing::error!("{error}");
+                }
+            })?;
         Ok(Self { _detections: ReportedInput::new(&node, detections)?, node })
     }
 
@@ -64,7 +71,13 @@ impl Track {
     }
 
     /// The track after one more measurement; a new one after a gap, or when time went back.
-    fn follow(self, measured: [f64; 2], nanos: i64, (alpha, beta): (f64, f64), forget_after_s: f64) -> Self {
+    fn follow(
+        self,
+        measured: [f64; 2],
+        nanos: i64,
+        (alpha, beta): (f64, f64),
+        forget_after_s: f64,
+    ) -> Self {
         let seconds = nanos.saturating_sub(self.nanos) as f64 * 1e-9;
         if seconds <= 0.0 || seconds > forget_after_s {
             return Self::begin(measured, nanos);
@@ -93,7 +106,8 @@ mod tests {
         let mut track = Track::begin([0.0, 0.0], 0);
         for step in 1..=200 {
             let seconds = f64::from(step) * 0.1;
-            track = track.follow([seconds, -2.0 * seconds], i64::from(step) * STEP, (0.6, 0.2), 0.5);
+            track =
+                track.follow([seconds, -2.0 * seconds], i64::from(step) * STEP, (0.6, 0.2), 0.5);
         }
         let near = |value: f64, expected: f64| (value - expected).abs() < 1e-6;
         assert!(near(track.velocity[0], 1.0) && near(track.velocity[1], -2.0), "{track:?}");
@@ -104,7 +118,10 @@ mod tests {
     fn after_a_gap_or_a_step_back_in_time_the_track_begins_anew() {
         let track = Track { nanos: STEP, position: [1.0, 1.0], velocity: [5.0, 5.0] };
         for nanos in [0, STEP, 20 * STEP, i64::MIN, i64::MAX] {
-            assert_eq!(track.follow([3.0, 4.0], nanos, (0.6, 0.2), 0.5), Track::begin([3.0, 4.0], nanos));
+            assert_eq!(
+                track.follow([3.0, 4.0], nanos, (0.6, 0.2), 0.5),
+                Track::begin([3.0, 4.0], nanos)
+            );
         }
     }
 }

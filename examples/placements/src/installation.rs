@@ -40,13 +40,15 @@ impl Package {
         let prefix = tempfile::tempdir().expect("temporary folders can be made");
         let place = |path: &str, target: &Path| {
             let link = prefix.path().join(path);
-            fs::create_dir_all(link.parent().expect("it lies in the prefix")).expect("folders can be made");
+            fs::create_dir_all(link.parent().expect("it lies in the prefix"))
+                .expect("folders can be made");
             symlink(target, link).expect("links can be made");
         };
         place(&format!("lib/{0}/{0}", self.name), &self.program);
         place(&format!("share/{}/launch", self.name), &self.launch);
-        index::register(&self.library, self.name, prefix.path())
-            .unwrap_or_else(|error| panic!("{} is not registered: {error}", self.library.display()));
+        index::register(&self.library, self.name, prefix.path()).unwrap_or_else(|error| {
+            panic!("{} is not registered: {error}", self.library.display())
+        });
         prefix
     }
 }

@@ -18,7 +18,8 @@ use crate::{Observer, WATCHDOG};
 /// Processes know by this variable which launch they belong to, and so does who looks for them.
 const MARK: &str = "FEROS_PLACEMENT";
 
-/// A launch file of an example, started by `feros launch` in a domain of its own; whatever happens, it ends with this value.
+/// A launch file of an example, started by `feros launch` in a domain of its own; whatever happens,
+/// it ends with this value.
 pub struct Launched {
     launcher: Child,
     mark: String,
@@ -94,8 +95,8 @@ impl Launched {
         after.since(&before, began.elapsed())
     }
 
-    /// Ends it as Ctrl-C does. It has to end well, and nothing of it may stay: no process, no shared memory. Observers have to
-    /// be gone before: what they still share with it would stay.
+    /// Ends it as Ctrl-C does. It has to end well, and nothing of it may stay: no process, no
+    /// shared memory. Observers have to be gone before: what they still share with it would stay.
     ///
     /// # Panics
     /// When something stays, or it does not end well.
@@ -111,7 +112,12 @@ impl Launched {
         let left = || shared.iter().filter(|file| file.exists()).collect::<Vec<_>>();
         let began = Instant::now();
         while !left().is_empty() {
-            assert!(began.elapsed() < WATCHDOG, "left in /dev/shm: {:#?}\n{}", left(), self.output());
+            assert!(
+                began.elapsed() < WATCHDOG,
+                "left in /dev/shm: {:#?}\n{}",
+                left(),
+                self.output()
+            );
             thread::sleep(Duration::from_millis(20));
         }
     }
@@ -146,7 +152,9 @@ impl Drop for Launched {
             // A test has failed. The launcher ends its children, if it is given the time.
             let _ = kill_process(Pid::from_child(&self.launcher), Signal::INT);
             let began = Instant::now();
-            while matches!(self.launcher.try_wait(), Ok(None)) && began.elapsed() < Duration::from_secs(20) {
+            while matches!(self.launcher.try_wait(), Ok(None))
+                && began.elapsed() < Duration::from_secs(20)
+            {
                 thread::sleep(Duration::from_millis(10));
             }
             let _ = self.launcher.kill();
@@ -171,5 +179,8 @@ fn collect(pipe: impl Read + Send + 'static, output: Arc<Mutex<String>>) {
             output.push('\n');
         }
     };
-    thread::Builder::new().name("launch-output".into()).spawn(read).expect("a thread can be started");
+    thread::Builder::new()
+        .name("launch-output".into())
+        .spawn(read)
+        .expect("a thread can be started");
 }

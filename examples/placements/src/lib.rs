@@ -1,8 +1,8 @@
-//! Starts an example by one of its launch files, as a person would, and watches it: what it says, what it costs, what it leaves
-//! behind.
+//! Starts an example by one of its launch files, as a person would, and watches it: what it says,
+//! what it costs, what it leaves behind.
 //!
-//! `feros` and the containers are those that cargo built beside the running test or program; whoever builds only some packages
-//! needs `-p feros-cli -p feros-container` besides.
+//! `feros` and the containers are those that cargo built beside the running test or program;
+//! whoever builds only some packages needs `-p feros-cli -p feros-container` besides.
 #![forbid(unsafe_code)]
 
 mod installation;

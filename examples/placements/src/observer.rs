@@ -8,8 +8,8 @@ use feros::msgs::rcl_interfaces::msg::Parameter;
 use feros::msgs::rcl_interfaces::srv::{SetParameters, SetParameters_Request};
 use feros::rmw::{DiscoveryRange, SessionOptions};
 use feros::{
-    Arguments, Context, ContextOptions, Executor, Node, Outcome, ParameterValue, PathSet, Publisher,
-    QosProfile, Subscription,
+    Arguments, Context, ContextOptions, Executor, Node, Outcome, ParameterValue, PathSet,
+    Publisher, QosProfile, Subscription,
 };
 
 use crate::WATCHDOG;
@@ -124,8 +124,10 @@ impl Observer {
         node: &str,
         parameters: impl IntoIterator<Item = (&'static str, V)>,
     ) {
-        let parameter =
-            |(name, value): (&str, V)| Parameter { name: name.to_owned(), value: value.into().into() };
+        let parameter = |(name, value): (&str, V)| Parameter {
+            name: name.to_owned(),
+            value: value.into().into(),
+        };
         let parameters = parameters.into_iter().map(parameter).collect();
         let request = SetParameters_Request { parameters };
         let response = self.call::<SetParameters>(&format!("{node}/set_parameters"), &request);

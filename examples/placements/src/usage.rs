@@ -5,7 +5,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// The unit of times in `/proc/<pid>/stat`; Linux shows 100 per second to programs, whatever it counts in.
+/// The unit of times in `/proc/<pid>/stat`; Linux shows 100 per second to programs, whatever it
+/// counts in.
 const TICKS_PER_SECOND: f64 = 100.0;
 
 /// A process of a launched example.
@@ -77,7 +78,8 @@ impl Sample {
     }
 }
 
-/// User and system time in a line of `/proc/<pid>/stat`; the program's name, in brackets, may hold anything.
+/// User and system time in a line of `/proc/<pid>/stat`; the program's name, in brackets, may hold
+/// anything.
 fn ticks(stat: &str) -> Option<u64> {
     let (_, behind_name) = stat.rsplit_once(')')?;
     let mut fields = behind_name.split_whitespace().skip(11);
@@ -102,7 +104,8 @@ pub(crate) fn processes_with(variable: &str, value: &str) -> Vec<Process> {
             let environment = fs::read(entry.path().join("environ")).ok()?;
             environment.split(|byte| *byte == 0).find(|variable| *variable == wanted.as_bytes())?;
             let line = fs::read(entry.path().join("cmdline")).ok()?;
-            let words: Vec<_> = line.split(|byte| *byte == 0).map(String::from_utf8_lossy).collect();
+            let words: Vec<_> =
+                line.split(|byte| *byte == 0).map(String::from_utf8_lossy).collect();
             Some(Process { pid, command_line: words.join(" ").trim_end().to_owned() })
         })
         .collect();
@@ -110,10 +113,12 @@ pub(crate) fn processes_with(variable: &str, value: &str) -> Vec<Process> {
     found
 }
 
-/// The files of shared memory that a process has mapped, without those that a user has once for all processes.
+/// The files of shared memory that a process has mapped, without those that a user has once for all
+/// processes.
 pub(crate) fn shared_memory(pid: u32) -> BTreeSet<PathBuf> {
     let maps = fs::read_to_string(format!("/proc/{pid}/maps")).unwrap_or_default();
-    let files = maps.lines().filter_map(|line| Some(PathBuf::from(&line[line.find("/dev/shm/")?..])));
+    let files =
+        maps.lines().filter_map(|line| Some(PathBuf::from(&line[line.find("/dev/shm/")?..])));
     files.filter(|file| !is_of_user(file)).collect()
 }
 
@@ -143,6 +148,8 @@ mod tests {
         let sample = Sample::of(&[own]);
         assert!(sample.pss_bytes > 100_000 && sample.threads >= 1, "{sample:?}");
         let path = std::env::var("PATH").unwrap_or_default();
-        assert!(processes_with("PATH", &path).iter().any(|process| process.pid == std::process::id()));
+        assert!(
+            processes_with("PATH", &path).iter().any(|process| process.pid == std::process::id())
+        );
     }
 }

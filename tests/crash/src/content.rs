@@ -1,4 +1,5 @@
-//! What the messages of the crash tests contain, so that whoever reads one knows who sent it and whether it is whole.
+//! What the messages of the crash tests contain, so that whoever reads one knows who sent it and
+//! whether it is whole.
 
 use feros::msgs::sensor_msgs::msg::Image;
 

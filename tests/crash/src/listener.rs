@@ -1,4 +1,5 @@
-//! A subscription that checks what it hears: who sent it, whether a number is missing or comes twice, whether it is whole.
+//! A subscription that checks what it hears: who sent it, whether a number is missing or comes
+//! twice, whether it is whole.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -7,8 +8,8 @@ use std::time::{Duration, Instant};
 
 use feros::msgs::sensor_msgs::msg::Image;
 use feros::{
-    Node, Path, PathSet, QosProfile, SerializedMessage, Subscription, SubscriptionEvent, SubscriptionOptions,
-    View,
+    Node, Path, PathSet, QosProfile, SerializedMessage, Subscription, SubscriptionEvent,
+    SubscriptionOptions, View,
 };
 use serde_json::{Value, json};
 
@@ -67,7 +68,8 @@ impl Heard {
     }
 
     fn note_owned(&mut self, image: &Image) {
-        let is_whole = content::is_whole(image.width, image.height, image.step, &image.encoding, &image.data);
+        let is_whole =
+            content::is_whole(image.width, image.height, image.step, &image.encoding, &image.data);
         self.note(image.width, image.height, is_whole);
     }
 
@@ -112,8 +114,9 @@ fn look_at(image: &View<Image>) -> (u32, u32, bool) {
 }
 
 impl Listener {
-    /// `form`: owned (default), view or raw; `hold`: so many of the last views (if they are more than a subscription may hold, it
-    /// gets no further ones); `stall_ms`: the time that a callback takes; `by_network`: whether no other path is wanted.
+    /// `form`: owned (default), view or raw; `hold`: so many of the last views (if they are more
+    /// than a subscription may hold, it gets no further ones); `stall_ms`: the time that a callback
+    /// takes; `by_network`: whether no other path is wanted.
     pub(crate) fn new(node: &Node, request: &Value, qos: QosProfile) -> Self {
         let topic = request["topic"].as_str().unwrap();
         let hold = request["hold"].as_u64().unwrap_or_default() as usize;
@@ -133,13 +136,15 @@ impl Listener {
                 note.lock().unwrap().note_view(image);
                 std::thread::sleep(stall);
             }),
-            Some("raw") => node.create_subscription(topic, options, move |bytes: SerializedMessage| {
-                let mut heard = note.lock().unwrap();
-                match bytes.decode::<Image>() {
-                    Ok(image) => heard.note_owned(&image),
-                    Err(_) => heard.undecodable += 1,
-                }
-            }),
+            Some("raw") => {
+                node.create_subscription(topic, options, move |bytes: SerializedMessage| {
+                    let mut heard = note.lock().unwrap();
+                    match bytes.decode::<Image>() {
+                        Ok(image) => heard.note_owned(&image),
+                        Err(_) => heard.undecodable += 1,
+                    }
+                })
+            }
             _ => node.create_subscription(topic, options, move |image: Image| {
                 note.lock().unwrap().note_owned(&image);
                 std::thread::sleep(stall);

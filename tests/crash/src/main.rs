@@ -1,8 +1,9 @@
 //! One process of a crash test: a node whose publishers and subscriptions are driven by JSON lines.
 //!
-//! The first line out is `{"ready": true}`. Each request line in, `{"op": NAME, ...}`, has one answer line: `{"ok": RESULT}` or
-//! `{"error": TEXT}`. The end of the input ends the process, cleanly. Operations: `publisher`, `publish`, `start`, `progress`,
-//! `stop`; `listen`, `report`, `release`, `check_held`; `paths`, `counts`, `pool`, `leave` of either; `try_open`.
+//! The first line out is `{"ready": true}`. Each request line in, `{"op": NAME, ...}`, has one
+//! answer line: `{"ok": RESULT}` or `{"error": TEXT}`. The end of the input ends the process,
+//! cleanly. Operations: `publisher`, `publish`, `start`, `progress`, `stop`; `listen`, `report`,
+//! `release`, `check_held`; `paths`, `counts`, `pool`, `leave` of either; `try_open`.
 #![allow(clippy::unwrap_used, reason = "a test program: what fails here is to be seen")]
 
 mod content;
@@ -21,7 +22,8 @@ use serde_json::{Value, json};
 use crate::listener::Listener;
 use crate::talker::Talker;
 
-/// How long the executor's end is waited for; a doorbell that a stranger scribbled over must not hang the process.
+/// How long the executor's end is waited for; a doorbell that a stranger scribbled over must not
+/// hang the process.
 const WATCHDOG: Duration = Duration::from_secs(20);
 
 fn main() {
@@ -54,8 +56,11 @@ fn main() {
 
 fn context() -> Context {
     let domain_id = std::env::var("ROS_DOMAIN_ID").unwrap().parse().unwrap();
-    let session =
-        SessionOptions { domain_id, discovery_range: DiscoveryRange::Localhost, ..SessionOptions::default() };
+    let session = SessionOptions {
+        domain_id,
+        discovery_range: DiscoveryRange::Localhost,
+        ..SessionOptions::default()
+    };
     Context::new(ContextOptions {
         session,
         arguments: Arguments::default(),
@@ -87,7 +92,8 @@ impl Peer {
         let op = text("op");
         match (op.as_str(), talker, listener) {
             ("publisher", ..) => {
-                let talker = Talker::new(&self.node, &text("topic"), qos(request), number("id") as u32);
+                let talker =
+                    Talker::new(&self.node, &text("topic"), qos(request), number("id") as u32);
                 self.talkers.insert(name, talker);
                 Ok(Value::Null)
             }
@@ -96,7 +102,9 @@ impl Peer {
                 self.listeners.insert(name, listener);
                 Ok(Value::Null)
             }
-            ("publish", Some(talker), _) => Ok(talker.publish(number("count"), number("size") as usize)),
+            ("publish", Some(talker), _) => {
+                Ok(talker.publish(number("count"), number("size") as usize))
+            }
             ("start", Some(talker), _) => {
                 talker.start(Duration::from_micros(number("period_us")), number("size") as usize);
                 Ok(Value::Null)
@@ -116,7 +124,8 @@ impl Peer {
                 Ok(talker.or(listener).unwrap_or_default())
             }
             ("try_open", ..) => {
-                let files = request["files"].as_array().into_iter().flatten().filter_map(Value::as_str);
+                let files =
+                    request["files"].as_array().into_iter().flatten().filter_map(Value::as_str);
                 Ok(files.filter(|file| can_be_opened(file)).map(str::to_owned).collect())
             }
             _ => Err(format!("no operation {op:?} of {name:?}")),
@@ -126,7 +135,8 @@ impl Peer {
 
 fn can_be_opened(file: &str) -> bool {
     let read = std::fs::OpenOptions::new().read(true).open(file).is_ok();
-    read || std::fs::OpenOptions::new().write(true).open(file).is_ok() || std::fs::read_dir(file).is_ok()
+    read || std::fs::OpenOptions::new().write(true).open(file).is_ok()
+        || std::fs::read_dir(file).is_ok()
 }
 
 /// `keep_all`, or the `depth` to keep; always reliable and volatile.

@@ -35,8 +35,10 @@ impl State {
         let begin = Instant::now();
         let mut published = publisher.publish(message.clone());
         // A listener that keeps all was held up for longer than publishing waits; nothing was sent.
-        while matches!(published, Err(PublishError::Engine(feros::rmw::PublishError::Timeout { .. })))
-            && !self.is_stopped.load(Ordering::Relaxed)
+        while matches!(
+            published,
+            Err(PublishError::Engine(feros::rmw::PublishError::Timeout { .. }))
+        ) && !self.is_stopped.load(Ordering::Relaxed)
         {
             published = publisher.publish(message.clone());
         }
@@ -90,7 +92,8 @@ impl Talker {
                 std::thread::sleep(next.saturating_duration_since(Instant::now()));
             }
         };
-        self.thread = Some(std::thread::Builder::new().name("publish".into()).spawn(publishing).unwrap());
+        self.thread =
+            Some(std::thread::Builder::new().name("publish".into()).spawn(publishing).unwrap());
     }
 
     pub(crate) fn progress(&self) -> Value {

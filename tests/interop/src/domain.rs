@@ -1,4 +1,5 @@
-//! A DDS domain for one test alone, so that tests run in parallel, in threads and in processes, without meeting.
+//! A DDS domain for one test alone, so that tests run in parallel, in threads and in processes,
+//! without meeting.
 
 use std::net::{Ipv4Addr, TcpListener};
 use std::ops::RangeInclusive;
@@ -6,11 +7,13 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Domains that tests choose from; `FEROS_TEST_DOMAINS=FIRST-LAST` chooses others. Up to 101 the ports of a domain are
-/// below those that Linux hands out to any socket, such as those that Fast DDS sends from.
+/// Domains that tests choose from; `FEROS_TEST_DOMAINS=FIRST-LAST` chooses others. Up to 101 the
+/// ports of a domain are below those that Linux hands out to any socket, such as those that Fast
+/// DDS sends from.
 const DOMAINS: RangeInclusive<u16> = 71..=100;
 
-/// The domain's lock is this TCP port plus its number: the system frees it however the process ends.
+/// The domain's lock is this TCP port plus its number: the system frees it however the process
+/// ends.
 const LOCK_PORT: u16 = 28_500;
 
 /// The watchdog for a free domain: there may be more tests than domains, which take turns.
@@ -24,7 +27,8 @@ pub struct Domain {
 }
 
 impl Domain {
-    /// Takes a free domain for stock peers. `None` means that the environment says to skip the interop tests.
+    /// Takes a free domain for stock peers. `None` means that the environment says to skip the
+    /// interop tests.
     ///
     /// # Panics
     /// When the ROS 2 wheels are not installed, or no domain becomes free.
@@ -49,7 +53,8 @@ impl Domain {
     /// When no domain becomes free.
     pub fn reserve_without_ros2() -> Self {
         let domains = chosen_domains();
-        // Different processes begin at different places: the fewer tries, and the fewer old sockets, the better.
+        // Different processes begin at different places: the fewer tries, and the fewer old
+        // sockets, the better.
         let first = std::process::id() as usize % domains.len();
         let began = Instant::now();
         loop {
@@ -86,7 +91,9 @@ impl CycleFrom for RangeInclusive<u16> {
 
 fn chosen_domains() -> RangeInclusive<u16> {
     let Ok(text) = std::env::var("FEROS_TEST_DOMAINS") else { return DOMAINS };
-    let range = text.split_once('-').and_then(|(first, last)| Some(first.parse().ok()?..=last.parse().ok()?));
+    let range = text
+        .split_once('-')
+        .and_then(|(first, last)| Some(first.parse().ok()?..=last.parse().ok()?));
     match range {
         Some(range) if !range.is_empty() && *range.end() <= 232 => range,
         _ => panic!("FEROS_TEST_DOMAINS={text:?} is not FIRST-LAST with numbers up to 232"),
@@ -95,8 +102,10 @@ fn chosen_domains() -> RangeInclusive<u16> {
 
 /// The Python of the repository's environment with stock ROS 2, or that of `FEROS_ROS2_PYTHON`.
 pub(crate) fn python_with_ros2() -> PathBuf {
-    std::env::var_os("FEROS_ROS2_PYTHON")
-        .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../.venv/bin/python"), PathBuf::from)
+    std::env::var_os("FEROS_ROS2_PYTHON").map_or_else(
+        || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../.venv/bin/python"),
+        PathBuf::from,
+    )
 }
 
 #[cfg(test)]

@@ -13,7 +13,8 @@ use serde_json::{Value, json};
 use crate::Domain;
 use crate::domain::python_with_ros2;
 
-/// The watchdog: a peer that has not answered by then hangs. Peers' own waits are shorter and fail with a reason.
+/// The watchdog: a peer that has not answered by then hangs. Peers' own waits are shorter and fail
+/// with a reason.
 pub const LONGEST_WAIT: Duration = Duration::from_secs(120);
 
 /// A stock ROS 2 node that does what it is told; it ends when this value is dropped.
@@ -27,7 +28,8 @@ pub struct Peer {
 }
 
 impl Peer {
-    /// Starts the node `namespace`/`name` in `domain`, in loopback discovery range, and waits until it is there.
+    /// Starts the node `namespace`/`name` in `domain`, in loopback discovery range, and waits until
+    /// it is there.
     ///
     /// # Panics
     /// When the peer cannot be started or ends at once; its reason is in the message.
@@ -43,12 +45,14 @@ impl Peer {
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
-        for variable in ["ROS_STATIC_PEERS", "ROS_LOCALHOST_ONLY", "RMW_IMPLEMENTATION", "AMENT_PREFIX_PATH"]
+        for variable in
+            ["ROS_STATIC_PEERS", "ROS_LOCALHOST_ONLY", "RMW_IMPLEMENTATION", "AMENT_PREFIX_PATH"]
         {
             command.env_remove(variable);
         }
-        let mut child =
-            command.spawn().unwrap_or_else(|error| panic!("{} did not start: {error}", script.display()));
+        let mut child = command
+            .spawn()
+            .unwrap_or_else(|error| panic!("{} did not start: {error}", script.display()));
         let stderr = Arc::new(Mutex::new(String::new()));
         let (stdout_pipe, stderr_pipe) = (child.stdout.take(), child.stderr.take());
         let mut peer = Self {
@@ -64,7 +68,8 @@ impl Peer {
         peer
     }
 
-    /// Has the node do an operation with these arguments, written as a JSON object, and returns its result.
+    /// Has the node do an operation with these arguments, written as a JSON object, and returns its
+    /// result.
     ///
     /// # Panics
     /// When the peer answers with an error, ends, or hangs for [`LONGEST_WAIT`].
@@ -94,7 +99,8 @@ impl Peer {
         }
     }
 
-    /// Asks again until `accepted` says yes to the result, and returns that: for what has no event to wait for, as the graph.
+    /// Asks again until `accepted` says yes to the result, and returns that: for what has no event
+    /// to wait for, as the graph.
     ///
     /// # Panics
     /// When that has not come within [`LONGEST_WAIT`]; the message has the last result.
@@ -139,7 +145,8 @@ impl Peer {
 
 impl Drop for Peer {
     fn drop(&mut self) {
-        // The end of its input lets the peer leave cleanly: the graph hears of it and shared memory is given back.
+        // The end of its input lets the peer leave cleanly: the graph hears of it and shared memory
+        // is given back.
         drop(self.stdin.take());
         let began = Instant::now();
         while matches!(self.child.try_wait(), Ok(None)) {

@@ -1,4 +1,5 @@
-//! The harness proven on itself: stock peers talk with stock peers, and everything the tests rely on is seen to work.
+//! The harness proven on itself: stock peers talk with stock peers, and everything the tests rely
+//! on is seen to work.
 
 use feros_interop::{Domain, Peer};
 use serde_json::{Value, json};
@@ -67,7 +68,10 @@ fn late_joiner_gets_what_transient_local_keeps() {
     let endpoint = json!({"topic": "/latched", "type": "std_msgs/msg/Int32",
         "qos": {"durability": "transient_local", "depth": 2}});
     speaker.ask("publisher", endpoint.clone());
-    speaker.ask("publish", json!({"topic": "/latched", "values": [{"data": 1}, {"data": 2}, {"data": 3}]}));
+    speaker.ask(
+        "publish",
+        json!({"topic": "/latched", "values": [{"data": 1}, {"data": 2}, {"data": 3}]}),
+    );
     listener.ask("subscription", endpoint);
     let taken = listener.ask("take", json!({"topic": "/latched", "count": 2}));
     assert_eq!(taken, json!([{"data": 2}, {"data": 3}]));
@@ -85,7 +89,8 @@ fn incompatible_qos_is_told() {
     listener.ask("subscription", with("reliable"));
     speaker.ask("publisher", with("best_effort"));
     for (peer, what) in [(&mut listener, "subscription"), (&mut speaker, "publisher")] {
-        let event = peer.ask("event", json!({"topic": "/strict", "what": what, "kind": "incompatible_qos"}));
+        let event = peer
+            .ask("event", json!({"topic": "/strict", "what": what, "kind": "incompatible_qos"}));
         assert_eq!(event["last_policy_kind"], "reliability", "{event}");
     }
 }
@@ -115,7 +120,10 @@ fn services_answer() {
         client.ask("wait", json!({"service": name}));
         let answer = &client.ask("call", json!({"service": name, "requests": [request]}))[0];
         if service_type == "std_srvs/srv/SetBool" {
-            assert!(answer["message"] == "x".repeat(300_000), "the long reply was changed on the way");
+            assert!(
+                answer["message"] == "x".repeat(300_000),
+                "the long reply was changed on the way"
+            );
         } else {
             // The response has each field of the request.
             for (field, value) in request.as_object().into_iter().flatten() {
@@ -139,18 +147,27 @@ fn graph_shows_names_types_hashes_and_qos() {
     speaker.ask("service", json!({"name": "/help", "type": "std_srvs/srv/Empty"}));
 
     watcher.eventually("nodes", json!({}), |nodes| {
-        let has =
-            |name: &str| nodes.as_array().is_some_and(|nodes| nodes.iter().any(|node| node["name"] == name));
+        let has = |name: &str| {
+            nodes.as_array().is_some_and(|nodes| nodes.iter().any(|node| node["name"] == name))
+        };
         has("speaker") && has("watcher")
     });
-    let infos = watcher
-        .eventually("publishers", json!({"topic": "/ns/words"}), |infos| infos[0]["node"] == "speaker");
+    let infos = watcher.eventually("publishers", json!({"topic": "/ns/words"}), |infos| {
+        infos[0]["node"] == "speaker"
+    });
     assert_eq!(infos[0]["namespace"], "/ns");
     assert_eq!(infos[0]["type"], "std_msgs/msg/String");
-    assert_eq!(infos[0]["hash"], "RIHS01_df668c740482bbd48fb39d76a70dfd4bd59db1288021743503259e948f6b1a18");
+    assert_eq!(
+        infos[0]["hash"],
+        "RIHS01_df668c740482bbd48fb39d76a70dfd4bd59db1288021743503259e948f6b1a18"
+    );
     assert_eq!(infos[0]["qos"]["reliability"], "best_effort");
-    watcher.eventually("topics", json!({}), |topics| topics["/ns/words"] == json!(["std_msgs/msg/String"]));
-    watcher.eventually("services", json!({}), |services| services["/help"] == json!(["std_srvs/srv/Empty"]));
+    watcher.eventually("topics", json!({}), |topics| {
+        topics["/ns/words"] == json!(["std_msgs/msg/String"])
+    });
+    watcher.eventually("services", json!({}), |services| {
+        services["/help"] == json!(["std_srvs/srv/Empty"])
+    });
     watcher.eventually("node", json!({"name": "speaker", "namespace": "/ns"}), |node| {
         node["publishers"]["/ns/words"] == json!(["std_msgs/msg/String"])
     });
@@ -160,14 +177,17 @@ fn graph_shows_names_types_hashes_and_qos() {
 fn peer_says_what_it_cannot_do() {
     let Some(domain) = Domain::reserve() else { return };
     let mut peer = Peer::start(&domain, "/", "peer");
-    let unknown_type = peer.try_ask("publisher", json!({"topic": "/t", "type": "no_such_package/msg/Thing"}));
+    let unknown_type =
+        peer.try_ask("publisher", json!({"topic": "/t", "type": "no_such_package/msg/Thing"}));
     assert!(unknown_type.unwrap_err().contains("No module named 'no_such_package'"));
     peer.ask("publisher", json!({"topic": "/t", "type": "std_msgs/msg/Int32"}));
-    let unknown_field = peer.try_ask("publish", json!({"topic": "/t", "values": [{"nonsense": 1}]}));
+    let unknown_field =
+        peer.try_ask("publish", json!({"topic": "/t", "values": [{"nonsense": 1}]}));
     assert!(unknown_field.unwrap_err().contains("no field 'nonsense'"));
     let unknown_operation = peer.try_ask("dance", json!({}));
     assert!(unknown_operation.unwrap_err().contains("unknown operation 'dance'"));
-    let out_of_time = peer.try_ask("matched", json!({"topic": "/t", "subscriptions": 1, "timeout": 0.1}));
+    let out_of_time =
+        peer.try_ask("matched", json!({"topic": "/t", "subscriptions": 1, "timeout": 0.1}));
     assert!(out_of_time.unwrap_err().contains("TimeoutError"));
 }
 

@@ -54,7 +54,8 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
     if let Some(threads) = args.threads {
         command.args(["--ros-args", "-p", &format!("thread_num:={threads}"), "--"]);
     }
-    // From here on this process is the container: its signals, its terminal and its exit code are the user's.
+    // From here on this process is the container: its signals, its terminal and its exit code are
+    // the user's.
     let error = command.args(&args.arguments).exec();
     Err(CliError::failed(format!("{name} cannot be started: {error}")))
 }
@@ -62,7 +63,9 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
 /// A container's executable: beside this one, or where packages are installed.
 pub(crate) fn command(name: &str) -> Result<Command, CliError> {
     let beside = std::env::current_exe().ok().map(|path| path.with_file_name(name));
-    let found = beside.filter(|path| path.is_file()).or_else(|| Index::from_env().executable(PACKAGE, name));
+    let found = beside
+        .filter(|path| path.is_file())
+        .or_else(|| Index::from_env().executable(PACKAGE, name));
     found.map(Command::new).ok_or_else(|| {
         CliError::failed(format!(
             "there is no {name}, neither beside this command nor as lib/{PACKAGE}/{name} under FEROS_PREFIX_PATH: build \

@@ -45,7 +45,8 @@ pub(crate) struct CommandLine {
 /// What every verb takes.
 #[derive(clap::Args, Clone)]
 pub(crate) struct Globals {
-    /// A folder with interface definitions: a package (`msg/`, `srv/`, `action/`) or a folder of packages; may be repeated.
+    /// A folder with interface definitions: a package (`msg/`, `srv/`, `action/`) or a folder of
+    /// packages; may be repeated.
     #[arg(long, global = true, value_name = "DIR")]
     pub(crate) interfaces: Vec<PathBuf>,
 }
@@ -155,10 +156,12 @@ impl ValuesArgs {
     /// The text, wherever it comes from.
     pub(crate) fn text(&self) -> Result<String, CliError> {
         match &self.yaml_file {
-            Some(path) => std::fs::read_to_string(path)
-                .map_err(|error| CliError::failed(format!("{} cannot be read: {error}", path.display()))),
-            None if self.stdin => std::io::read_to_string(std::io::stdin())
-                .map_err(|error| CliError::failed(format!("standard input cannot be read: {error}"))),
+            Some(path) => std::fs::read_to_string(path).map_err(|error| {
+                CliError::failed(format!("{} cannot be read: {error}", path.display()))
+            }),
+            None if self.stdin => std::io::read_to_string(std::io::stdin()).map_err(|error| {
+                CliError::failed(format!("standard input cannot be read: {error}"))
+            }),
             None => Ok(self.values.clone()),
         }
     }

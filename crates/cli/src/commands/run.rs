@@ -34,7 +34,8 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
     words.push(path);
     let (program, first) =
         words.split_first().ok_or_else(|| CliError::usage("--prefix: a command was expected"))?;
-    // From here on this process is the executable: its signals, its terminal and its exit code are the user's.
+    // From here on this process is the executable: its signals, its terminal and its exit code are
+    // the user's.
     let error = Command::new(program).args(first).args(&args.arguments).exec();
     Err(CliError::failed(format!("{program} cannot be started: {error}")))
 }

@@ -12,8 +12,9 @@ use crate::process::eventually;
 const FEROS: &str = env!("CARGO_BIN_EXE_feros");
 const WATCHDOG: Duration = Duration::from_secs(60);
 
-/// The folder with command, containers and the demonstration's library. Other packages' binaries are nobody's dependency, so
-/// cargo is asked for them; in a run over the whole workspace they are there.
+/// The folder with command, containers and the demonstration's library. Other packages' binaries
+/// are nobody's dependency, so cargo is asked for them; in a run over the whole workspace they are
+/// there.
 fn built() -> &'static Path {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();
     BUILT.get_or_init(|| {
@@ -84,7 +85,8 @@ impl Place {
         String::from_utf8(output.stderr).unwrap()
     }
 
-    /// The command shows this, sooner or later: it waits for a second, in which a busy machine may not tell it all.
+    /// The command shows this, sooner or later: it waits for a second, in which a busy machine may
+    /// not tell it all.
     fn shows(&self, arguments: &[&str], wanted: &str) {
         eventually(|| self.feros(arguments), |shown| shown == wanted);
     }
@@ -137,23 +139,36 @@ impl Drop for Running {
 #[test]
 fn components_are_loaded_listed_and_unloaded() {
     // No more threads than processors, as in rclcpp.
-    let threads = std::thread::available_parallelism().map_or(1, |count| count.get().min(2)).to_string();
-    for kind in
-        [&["container"][..], &["container", "--threads", &threads], &["container", "--process", "--restart"]]
-    {
+    let threads =
+        std::thread::available_parallelism().map_or(1, |count| count.get().min(2)).to_string();
+    for kind in [
+        &["container"][..],
+        &["container", "--threads", &threads],
+        &["container", "--process", "--restart"],
+    ] {
         let place = Place::new("component");
         let container = Running::start(&place, kind);
-        // Commands wait for a container for as long as `ros2 component` does, which may be less than one takes to start.
+        // Commands wait for a container for as long as `ros2 component` does, which may be less
+        // than one takes to start.
         place.shows(&["component", "list", "--containers-only"], "/ComponentManager\n");
         let load = ["component", "load", "/ComponentManager", "demo", "demo_components::Talker"];
         assert_eq!(
             place.feros(&load),
             "Loaded component 1 into '/ComponentManager' container node as '/talker'\n"
         );
-        let other =
-            ["-n", "speaker", "--node-namespace", "/robot", "-r", "chatter:=/said", "-p", "text:=Ahoy"];
+        let other = [
+            "-n",
+            "speaker",
+            "--node-namespace",
+            "/robot",
+            "-r",
+            "chatter:=/said",
+            "-p",
+            "text:=Ahoy",
+        ];
         assert_eq!(
-            place.feros(&[&load[..], &other[..], &["-e", "use_intra_process_comms:=true"]].concat()),
+            place
+                .feros(&[&load[..], &other[..], &["-e", "use_intra_process_comms:=true"]].concat()),
             "Loaded component 2 into '/ComponentManager' container node as '/robot/speaker'\n"
         );
         assert!(
@@ -161,7 +176,10 @@ fn components_are_loaded_listed_and_unloaded() {
                 .feros(&["topic", "echo", "/said", "--once", "--field", "data", "--timeout", "50"])
                 .contains("Ahoy: ")
         );
-        place.shows(&["component", "list"], "/ComponentManager\n  1  /talker\n  2  /robot/speaker\n");
+        place.shows(
+            &["component", "list"],
+            "/ComponentManager\n  1  /talker\n  2  /robot/speaker\n",
+        );
         place.shows(&["component", "list", "--containers-only"], "/ComponentManager\n");
         let unloaded = "Unloaded component 1 from '/ComponentManager' container node\n";
         assert_eq!(place.feros(&["component", "unload", "/ComponentManager", "1"]), unloaded);
@@ -169,7 +187,8 @@ fn components_are_loaded_listed_and_unloaded() {
         let again = place.error(&["component", "unload", "/ComponentManager", "1"]);
         assert!(again.contains("No node found with unique_id: 1"), "{again}");
         let unknown = place.error(&[&load[..4], &["demo::Nothing"]].concat());
-        let words = "Failed to load component: Failed to find class with the requested plugin name.";
+        let words =
+            "Failed to load component: Failed to find class with the requested plugin name.";
         assert!(unknown.contains(words), "{unknown}");
         container.interrupt();
     }
@@ -186,7 +205,15 @@ fn the_index_and_what_is_not_there_are_told() {
     let nobody = place.error(&["component", "load", "/nobody", "demo", "demo_components::Talker"]);
     assert!(nobody.contains("Unable to find container node '/nobody'"), "{nobody}");
     let prefix = place.prefix.to_str().unwrap();
-    let text = place.error(&["component", "register", "/etc/passwd", "--package", "x", "--prefix", prefix]);
+    let text = place.error(&[
+        "component",
+        "register",
+        "/etc/passwd",
+        "--package",
+        "x",
+        "--prefix",
+        prefix,
+    ]);
     assert!(text.contains("is no shared library"), "{text}");
     assert_eq!(place.feros(&["component", "list"]), "");
 }
@@ -194,7 +221,8 @@ fn the_index_and_what_is_not_there_are_told() {
 #[test]
 fn a_component_stands_alone() {
     let place = Place::new("standalone");
-    let alone = ["component", "standalone", "demo", "demo_components::Talker", "-r", "chatter:=/alone"];
+    let alone =
+        ["component", "standalone", "demo", "demo_components::Talker", "-r", "chatter:=/alone"];
     let running = Running::start(&place, &alone);
     assert!(
         place
@@ -203,6 +231,9 @@ fn a_component_stands_alone() {
     );
     running.interrupt();
     let error = place.error(&["component", "standalone", "demo", "demo::Nothing"]);
-    assert!(error.contains("Failed to find class") && error.contains("terminating container"), "{error}");
+    assert!(
+        error.contains("Failed to find class") && error.contains("terminating container"),
+        "{error}"
+    );
     assert_eq!(place.feros(&["component", "list"]), "", "nothing stays");
 }

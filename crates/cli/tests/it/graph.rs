@@ -22,11 +22,15 @@ fn topics_nodes_and_services_are_listed() {
 
     shows(&["topic", "list"], |names| has_line(names, "/g_topic"));
     shows(&["topic", "list", "-t"], |typed| has_line(typed, "/g_topic [std_msgs/msg/String]"));
-    shows(&["topic", "list", "-v"], |all| all.contains(" * /g_topic [std_msgs/msg/String] 1 publisher\n"));
+    shows(&["topic", "list", "-v"], |all| {
+        all.contains(" * /g_topic [std_msgs/msg/String] 1 publisher\n")
+    });
     shows(&["topic", "list", "--json"], |listed| {
         let listed: Value = serde_json::from_str(listed).unwrap();
         let topic = listed.as_array().unwrap().iter().find(|topic| topic["name"] == "/g_topic");
-        topic.is_some_and(|topic| (&topic["publishers"], &topic["subscriptions"]) == (&json!(1), &json!(1)))
+        topic.is_some_and(|topic| {
+            (&topic["publishers"], &topic["subscriptions"]) == (&json!(1), &json!(1))
+        })
     });
 
     shows(&["topic", "info", "-v", "/g_topic"], |info| {
@@ -37,7 +41,9 @@ fn topics_nodes_and_services_are_listed() {
     });
     shows(&["topic", "type", "/g_topic"], |found| found == "std_msgs/msg/String\n");
     shows(&["topic", "find", "std_msgs/msg/String"], |found| found.contains("/g_topic\n"));
-    says(&["topic", "info", "/g_topc"], |error| error.contains("did you mean") && error.contains("/g_topic"));
+    says(&["topic", "info", "/g_topc"], |error| {
+        error.contains("did you mean") && error.contains("/g_topic")
+    });
 
     shows(&["node", "list"], |names| has_line(names, "/g/g_node"));
     shows(&["node", "info", "/g/g_node"], |info| {
@@ -46,9 +52,13 @@ fn topics_nodes_and_services_are_listed() {
     });
     says(&["node", "info", "/g/g_nod"], |error| error.contains("/g/g_node"));
 
-    shows(&["service", "list", "-t"], |services| has_line(services, "/g/enable [std_srvs/srv/SetBool]"));
+    shows(&["service", "list", "-t"], |services| {
+        has_line(services, "/g/enable [std_srvs/srv/SetBool]")
+    });
     shows(&["service", "type", "/g/enable"], |found| found == "std_srvs/srv/SetBool\n");
-    shows(&["service", "find", "std_srvs/srv/SetBool", "--json"], |found| found.contains("\"/g/enable\""));
+    shows(&["service", "find", "std_srvs/srv/SetBool", "--json"], |found| {
+        found.contains("\"/g/enable\"")
+    });
 }
 
 /// The command shows this, sooner or later.
@@ -64,7 +74,8 @@ fn says(arguments: &[&str], accepted: impl Fn(&str) -> bool) {
 
 #[test]
 fn twenty_nodes_are_listed() {
-    // A participant each, as twenty processes have; in a domain of their own, where they are in nobody's way.
+    // A participant each, as twenty processes have; in a domain of their own, where they are in
+    // nobody's way.
     let domain = Domain::reserve_without_ros2();
     let nodes: Vec<(Context, Node)> = (0..20)
         .map(|index| {
@@ -76,12 +87,15 @@ fn twenty_nodes_are_listed() {
     let publishers: Vec<_> = nodes
         .iter()
         .enumerate()
-        .map(|(index, (_, node))| node.create_publisher::<Text>(&format!("/g_many/t{index}"), 10).unwrap())
+        .map(|(index, (_, node))| {
+            node.create_publisher::<Text>(&format!("/g_many/t{index}"), 10).unwrap()
+        })
         .collect();
     let started = Instant::now();
     let all = |arguments: &[&str], prefix: &str| {
-        let count =
-            |finished: &Finished| finished.out.lines().filter(|line| line.starts_with(prefix)).count();
+        let count = |finished: &Finished| {
+            finished.out.lines().filter(|line| line.starts_with(prefix)).count()
+        };
         let run = || Running::start_in(&domain, arguments).finish();
         eventually(run, |finished| finished.code == Some(0) && count(finished) == nodes.len());
     };

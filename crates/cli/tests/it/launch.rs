@@ -55,8 +55,8 @@ fn two_nodes_of_a_launch_file_hear_each_other() {
 #[test]
 fn components_are_asked_for_with_all_that_the_file_says() {
     use feros::msgs::composition_interfaces::srv::{
-        ListNodes, ListNodes_Request, ListNodes_Response, LoadNode, LoadNode_Request, LoadNode_Response,
-        UnloadNode, UnloadNode_Request, UnloadNode_Response,
+        ListNodes, ListNodes_Request, ListNodes_Response, LoadNode, LoadNode_Request,
+        LoadNode_Response, UnloadNode, UnloadNode_Request, UnloadNode_Response,
     };
     use feros::{Executor, NodeOptions};
     let folder = Folder::new("compose");
@@ -86,12 +86,21 @@ fn components_are_asked_for_with_all_that_the_file_says() {
     let node = context.create_node_with(NodeOptions::new("box").namespace("/cell")).unwrap();
     let (sender, requests) = std::sync::mpsc::sync_channel(8);
     let _service = node
-        .create_service::<LoadNode, _>("~/_container/load_node", move |request: LoadNode_Request| {
-            let success = request.plugin_name == "demo::Camera";
-            sender.send(request).unwrap();
-            let error_message = if success { String::new() } else { "no such plugin".to_owned() };
-            LoadNode_Response { success, error_message, full_node_name: "/cell/camera".into(), unique_id: 1 }
-        })
+        .create_service::<LoadNode, _>(
+            "~/_container/load_node",
+            move |request: LoadNode_Request| {
+                let success = request.plugin_name == "demo::Camera";
+                sender.send(request).unwrap();
+                let error_message =
+                    if success { String::new() } else { "no such plugin".to_owned() };
+                LoadNode_Response {
+                    success,
+                    error_message,
+                    full_node_name: "/cell/camera".into(),
+                    unique_id: 1,
+                }
+            },
+        )
         .unwrap();
     // A container is there when all of its services are.
     let _unload = node
@@ -118,12 +127,19 @@ fn components_are_asked_for_with_all_that_the_file_says() {
     assert_eq!((camera.package_name.as_str(), camera.node_name.as_str()), ("demo", "camera"));
     assert_eq!(camera.node_namespace, "/cell");
     assert_eq!(camera.remap_rules, ["image:=raw"]);
-    let parameter = |name: &str| camera.parameters.iter().find(|p| p.name == name).unwrap().value.clone();
+    let parameter =
+        |name: &str| camera.parameters.iter().find(|p| p.name == name).unwrap().value.clone();
     assert_eq!((parameter("fps").integer_value, parameter("gain").double_value), (30, 1.5));
     assert_eq!(camera.parameters.len(), 2);
     assert!(camera.extra_arguments[0].value.bool_value);
-    assert_eq!(launch.line().unwrap(), "[INFO] [/cell/box]: has loaded demo::Camera as /cell/camera");
-    assert_eq!(launch.line().unwrap(), "[ERROR] [/cell/box]: demo::Broken is not loaded: no such plugin");
+    assert_eq!(
+        launch.line().unwrap(),
+        "[INFO] [/cell/box]: has loaded demo::Camera as /cell/camera"
+    );
+    assert_eq!(
+        launch.line().unwrap(),
+        "[ERROR] [/cell/box]: demo::Broken is not loaded: no such plugin"
+    );
     assert_eq!(launch.finish().code, Some(1));
 }
 
@@ -139,14 +155,20 @@ fn a_plan_is_printed_and_arguments_are_listed() {
 ",
     );
     let plan = feros(&["launch", &file, "--dry-run", "must:=a b"]).success();
-    assert!(plan.contains("1 process, 0 components") && plan.contains("  command: echo 3 'a b'\n"), "{plan}");
+    assert!(
+        plan.contains("1 process, 0 components") && plan.contains("  command: echo 3 'a b'\n"),
+        "{plan}"
+    );
     assert_eq!(
         feros(&["launch", &file, "--show-args"]).success(),
         "Arguments (pass arguments as '<name>:=<value>'):\n\n    'n':\n        how many\n        (default: '3')\n\n    \
          'must':\n        no description given\n"
     );
     let missing = feros(&["launch", &file]).failure(1);
-    assert!(missing.contains("plan.launch.yaml:3:3: the argument `must` is not given"), "{missing}");
+    assert!(
+        missing.contains("plan.launch.yaml:3:3: the argument `must` is not given"),
+        "{missing}"
+    );
     let unknown = feros(&["launch", &file, "mst:=1"]).failure(2);
     assert!(unknown.contains("takes no argument `mst`; did you mean `must`?"), "{unknown}");
     let none = feros(&["launch", "nothing_here"]).failure(2);
@@ -177,11 +199,17 @@ fn executables_of_packages_are_run() {
     assert_eq!(wrapped.success(), format!("{script} x\n"));
     let wrong = run(&["run", "demo", "speek"]).failure(2);
     assert!(
-        wrong.contains("there is no executable `speek` in the package `demo`; did you mean `speak`?"),
+        wrong.contains(
+            "there is no executable `speek` in the package `demo`; did you mean `speak`?"
+        ),
         "{wrong}"
     );
     assert!(run(&["run", "demmo", "speak"]).failure(2).contains("did you mean `demo`?"));
     let launched = run(&["launch", "demo", "all.launch.xml"]).success();
     assert!(launched.contains("[speak-1] twice\n"), "{launched}");
-    assert!(run(&["launch", "demo", "al.launch.xml"]).failure(2).contains("did you mean `all.launch.xml`?"));
+    assert!(
+        run(&["launch", "demo", "al.launch.xml"])
+            .failure(2)
+            .contains("did you mean `all.launch.xml`?")
+    );
 }

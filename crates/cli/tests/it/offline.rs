@@ -30,7 +30,10 @@ fn interfaces_are_shown_listed_and_hashed() {
     assert!(services.iter().all(|name| name.as_str().unwrap().contains("/srv/")));
     assert!(services.iter().any(|name| name == "std_srvs/srv/SetBool"));
     assert!(feros(&["interface", "list", "-a"]).success().starts_with("Actions:\n    "));
-    assert_eq!(feros(&["interface", "package", "std_srvs", "--json"]).json().as_array().unwrap().len(), 3);
+    assert_eq!(
+        feros(&["interface", "package", "std_srvs", "--json"]).json().as_array().unwrap().len(),
+        3
+    );
     assert!(feros(&["interface", "packages"]).success().lines().any(|line| line == "sensor_msgs"));
     assert_eq!(
         feros(&["interface", "proto", "geometry_msgs/msg/Point"]).success(),
@@ -43,11 +46,17 @@ fn interfaces_come_from_folders_too() {
     let dir = std::env::temp_dir().join(format!("feros_cli_test_{}", std::process::id()));
     let package = dir.join("my_msgs");
     std::fs::create_dir_all(package.join("msg")).unwrap();
-    std::fs::write(package.join("msg/Mine.msg"), "# Mine.\nint32 x 7\nstd_msgs/Header header\n").unwrap();
-    let shown = feros(&["interface", "show", "my_msgs/msg/Mine", "--interfaces", dir.to_str().unwrap()]);
+    std::fs::write(package.join("msg/Mine.msg"), "# Mine.\nint32 x 7\nstd_msgs/Header header\n")
+        .unwrap();
+    let shown =
+        feros(&["interface", "show", "my_msgs/msg/Mine", "--interfaces", dir.to_str().unwrap()]);
     let wrong = feros(&["interface", "show", "my_msgs/msg/Mine", "--interfaces", "/nowhere"]);
     std::fs::remove_dir_all(&dir).unwrap();
-    assert!(shown.success().contains("int32 x 7\nstd_msgs/Header header\n\tbuiltin_interfaces/Time stamp\n"));
+    assert!(
+        shown
+            .success()
+            .contains("int32 x 7\nstd_msgs/Header header\n\tbuiltin_interfaces/Time stamp\n")
+    );
     assert!(wrong.failure(1).contains("/nowhere"));
 }
 
@@ -91,6 +100,8 @@ fn doctor_reports_with_cures() {
     for area in ["network", "buffers", "memory", "environment", "clock", "version", "engine"] {
         assert!(findings.iter().any(|finding| finding["area"] == area), "{area}");
     }
-    assert!(findings.iter().all(|finding| finding["status"] == "ok" || finding["cure"].is_string()));
+    assert!(
+        findings.iter().all(|finding| finding["status"] == "ok" || finding["cure"].is_string())
+    );
     assert!(report["engine_configuration"].as_str().unwrap().contains("CycloneDDS"));
 }

@@ -17,8 +17,10 @@ impl Robot {
     fn start(name: &str) -> Self {
         let context = context();
         let node = context.create_node(name).unwrap();
-        let rate =
-            node.build_parameter("rate", 30).description("Images per second").stepped_range(10..=60, 10);
+        let rate = node
+            .build_parameter("rate", 30)
+            .description("Images per second")
+            .stepped_range(10..=60, 10);
         drop((rate.declare().unwrap(), node.declare_parameter("lens.names", ["a", "5"]).unwrap()));
         drop((
             node.declare_parameter("gain", 0.5).unwrap(),
@@ -52,7 +54,10 @@ fn parameters_are_listed_read_and_described() {
     assert_eq!(param(&["list", "/p_read"]).success(), names);
     assert_eq!(param(&["list", "p_read", "--param-prefixes", "lens"]).success(), "  lens.names\n");
     let typed = param(&["list", "/p_read", "--param-type"]).success();
-    assert!(typed.contains("  lens.names (type: string array)\n  rate (type: integer)\n"), "{typed}");
+    assert!(
+        typed.contains("  lens.names (type: string array)\n  rate (type: integer)\n"),
+        "{typed}"
+    );
     // Nodes of other tests are not all spun.
     let all = feros(&["param", "list", "--spin-time", "5", "--timeout", "10"]).success();
     assert!(all.contains(&format!("/p_read:\n{names}")), "{all}");
@@ -60,7 +65,10 @@ fn parameters_are_listed_read_and_described() {
 
     assert_eq!(param(&["get", "/p_read", "rate"]).success(), "Integer value is: 30\n");
     assert_eq!(param(&["get", "/p_read", "any"]).success(), "Boolean value is: True\n");
-    assert_eq!(param(&["get", "/p_read", "lens.names"]).success(), "String values are: ['a', '5']\n");
+    assert_eq!(
+        param(&["get", "/p_read", "lens.names"]).success(),
+        "String values are: ['a', '5']\n"
+    );
     assert_eq!(param(&["get", "/p_read", "gain", "--hide-type"]).success(), "0.5\n");
     assert_eq!(param(&["get", "/p_read", "gain", "--json"]).json()["value"], 0.5);
     assert_eq!(
@@ -89,15 +97,23 @@ fn parameters_are_set_and_refused() {
     assert_eq!(both, "rate: Set parameter successful\ngain: Set parameter successful\n");
     let error = param(&["set", "/p_set", "rate", "35"]).failure(1);
     assert!(
-        error.contains("Setting parameter failed: Parameter {rate} doesn't comply with integer range."),
+        error.contains(
+            "Setting parameter failed: Parameter {rate} doesn't comply with integer range."
+        ),
         "{error}"
     );
     let error = param(&["set", "/p_set", "gain", "1"]).failure(1);
-    assert!(error.contains("is of type {double}, setting it to {integer} is not allowed"), "{error}");
+    assert!(
+        error.contains("is of type {double}, setting it to {integer} is not allowed"),
+        "{error}"
+    );
     let error = param(&["set", "/p_set", "nowhere", "1"]).failure(1);
     assert!(error.contains("was not declared"), "{error}");
     let error = param(&["set", "/p_set", "rate", "40", "gain", "x", "--atomic"]).failure(1);
-    assert!(error.contains("Setting parameters atomically failed: Wrong parameter type"), "{error}");
+    assert!(
+        error.contains("Setting parameters atomically failed: Wrong parameter type"),
+        "{error}"
+    );
     assert_eq!(robot.node.get_parameter("rate"), Ok(30.into()));
     let done = param(&["set", "/p_set", "rate", "40", "gain", "2.0", "--atomic"]).success();
     assert_eq!(done, "Set parameters atomically successful\n");
@@ -145,7 +161,10 @@ fn what_is_dumped_is_loaded() {
     std::fs::write(&file, "p_dump:\n  rate: 1\n").unwrap();
     let error = param(&["load", "/p_dump", path]).failure(1);
     std::fs::remove_file(&file).unwrap();
-    assert!(error.contains("line 2, column 9") && error.contains("expected ros__parameters"), "{error}");
+    assert!(
+        error.contains("line 2, column 9") && error.contains("expected ros__parameters"),
+        "{error}"
+    );
     let error = param(&["load", "/p_dump", path]).failure(1);
     assert!(error.contains("No such file"), "{error}");
 }

@@ -43,12 +43,18 @@ pub(crate) fn context_in(domain: &Domain) -> Context {
 fn command(domain: &Domain, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_feros"));
     command.args(arguments);
-    for variable in
-        ["AMENT_PREFIX_PATH", "ROS_STATIC_PEERS", "ROS_LOCALHOST_ONLY", "CYCLONEDDS_URI", "FEROS_ENGINE"]
-    {
+    for variable in [
+        "AMENT_PREFIX_PATH",
+        "ROS_STATIC_PEERS",
+        "ROS_LOCALHOST_ONLY",
+        "CYCLONEDDS_URI",
+        "FEROS_ENGINE",
+    ] {
         command.env_remove(variable);
     }
-    command.env("ROS_DOMAIN_ID", domain.id().to_string()).env("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST");
+    command
+        .env("ROS_DOMAIN_ID", domain.id().to_string())
+        .env("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST");
     command
 }
 
@@ -85,9 +91,12 @@ pub(crate) fn has_line(text: &str, wanted: &str) -> bool {
     text.lines().any(|line| line == wanted)
 }
 
-/// Repeats a command that shows the graph until what it left is `accepted`: it waits for about a second, in which a busy machine
-/// may not tell it all.
-pub(crate) fn eventually<T: std::fmt::Debug>(run: impl Fn() -> T, accepted: impl Fn(&T) -> bool) -> T {
+/// Repeats a command that shows the graph until what it left is `accepted`: it waits for about a
+/// second, in which a busy machine may not tell it all.
+pub(crate) fn eventually<T: std::fmt::Debug>(
+    run: impl Fn() -> T,
+    accepted: impl Fn(&T) -> bool,
+) -> T {
     let began = Instant::now();
     loop {
         let finished = run();
@@ -129,8 +138,12 @@ impl Running {
     }
 
     fn spawn(mut command: Command) -> Self {
-        let mut child =
-            command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut child = command
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
         let out = Some(BufReader::new(child.stdout.take().unwrap()));
         Self { child, out }
     }
@@ -161,7 +174,8 @@ impl Running {
         });
         let mut out = String::new();
         let status = std::thread::scope(|scope| {
-            let reader = self.out.as_mut().map(|reader| scope.spawn(|| reader.read_to_string(&mut out)));
+            let reader =
+                self.out.as_mut().map(|reader| scope.spawn(|| reader.read_to_string(&mut out)));
             let status = wait(&mut self.child);
             reader.map(|reader| reader.join().unwrap().unwrap());
             status

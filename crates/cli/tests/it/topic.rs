@@ -23,8 +23,16 @@ fn echo_prints_what_pub_publishes() {
         "0",
     ]);
     // Either process may be first: the type is given, so that echo need not find it.
-    let echoed =
-        feros(&["topic", "echo", "/t_echo", "std_msgs/msg/String", "--once", "--json", "--timeout", "50"]);
+    let echoed = feros(&[
+        "topic",
+        "echo",
+        "/t_echo",
+        "std_msgs/msg/String",
+        "--once",
+        "--json",
+        "--timeout",
+        "50",
+    ]);
     assert_eq!(echoed.json(), serde_json::json!({ "data": "hello" }));
     // Now it is there, and tells its type itself.
     assert_eq!(
@@ -36,23 +44,34 @@ fn echo_prints_what_pub_publishes() {
         "hello\n"
     );
     assert_eq!(
-        feros(&["topic", "echo", "/t_echo", "--once", "--field", "data", "--timeout", "50"]).success(),
+        feros(&["topic", "echo", "/t_echo", "--once", "--field", "data", "--timeout", "50"])
+            .success(),
         "hello\n---\n"
     );
     let raw = feros(&["topic", "echo", "/t_echo", "--once", "--raw", "--timeout", "50"]).success();
     assert!(raw.starts_with("00000000 00 01 00 00 06 00 00 00 68 65 6c 6c 6f 00"), "{raw}");
-    let error =
-        feros(&["topic", "echo", "/t_echo", "--once", "--field", "dta", "--timeout", "50"]).failure(2);
+    let error = feros(&["topic", "echo", "/t_echo", "--once", "--field", "dta", "--timeout", "50"])
+        .failure(2);
     assert!(error.contains("`data`"), "{error}");
 }
 
 #[test]
 fn pub_once_waits_for_its_subscription_and_loses_nothing() {
-    // Reliable: an echo that sees no publisher yet takes best effort, and misses what is sent while it is being matched.
+    // Reliable: an echo that sees no publisher yet takes best effort, and misses what is sent while
+    // it is being matched.
     let line = ["topic", "echo", "/t_once", "std_msgs/msg/Int32", "--times", "3", "--json"];
     let echo = Running::start(&[&line[..], &["--qos-reliability", "reliable"]].concat());
-    let published =
-        feros(&["topic", "pub", "/t_once", "std_msgs/msg/Int32", "{\"data\": -5}", "-t", "3", "-r", "200"]);
+    let published = feros(&[
+        "topic",
+        "pub",
+        "/t_once",
+        "std_msgs/msg/Int32",
+        "{\"data\": -5}",
+        "-t",
+        "3",
+        "-r",
+        "200",
+    ]);
     let out = published.success();
     assert!(out.contains("publishing #3: {data: -5}"), "{out}");
     assert_eq!(echo.finish().success(), "{\"data\":-5}\n".repeat(3));
@@ -64,7 +83,16 @@ fn pub_says_why_nobody_listens() {
     let node = context.create_node("t_nobody").unwrap();
     let qos = QosProfile::default().transient_local();
     let _subscription = node.create_subscription("/t_nobody", qos, |_: Text| {}).unwrap();
-    let line = ["topic", "pub", "/t_nobody", "std_msgs/msg/String", "{}", "-1", "--max-wait-time-secs", "5"];
+    let line = [
+        "topic",
+        "pub",
+        "/t_nobody",
+        "std_msgs/msg/String",
+        "{}",
+        "-1",
+        "--max-wait-time-secs",
+        "5",
+    ];
     let error = feros(&line).failure(1);
     assert!(error.contains("DURABILITY") && error.contains("t_nobody"), "{error}");
 }

@@ -1,4 +1,5 @@
-//! `feros trace`: an unmodified program is traced, summarized and exported; what is wrong with a trace is said.
+//! `feros trace`: an unmodified program is traced, summarized and exported; what is wrong with a
+//! trace is said.
 
 use std::path::{Path, PathBuf};
 
@@ -9,7 +10,8 @@ struct Folder(PathBuf);
 
 impl Folder {
     fn new(name: &str) -> Self {
-        let folder = std::env::temp_dir().join(format!("feros_trace_{}_{name}", std::process::id()));
+        let folder =
+            std::env::temp_dir().join(format!("feros_trace_{}_{name}", std::process::id()));
         std::fs::create_dir_all(&folder).unwrap();
         Self(folder)
     }
@@ -53,7 +55,8 @@ fn a_command_is_traced_summarized_and_exported() {
     assert!(table.contains("by the host path") && table.contains("end to end"), "{table}");
     let file = folder.0.join("trace.json");
     feros(&["trace", "export", folder.text(), "--perfetto", file.to_str().unwrap()]).success();
-    let perfetto: serde_json::Value = serde_json::from_reader(std::fs::File::open(&file).unwrap()).unwrap();
+    let perfetto: serde_json::Value =
+        serde_json::from_reader(std::fs::File::open(&file).unwrap()).unwrap();
     assert!(perfetto["traceEvents"].as_array().unwrap().iter().any(|event| event["ph"] == "f"));
     // A second trace would be mixed with the first.
     let error = traced(&folder, &["true"]).failure(2);

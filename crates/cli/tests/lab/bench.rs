@@ -69,7 +69,8 @@ impl Ended {
         &self.out
     }
 
-    /// The last line of a call that has to have ended with this code; it says nothing on standard output.
+    /// The last line of a call that has to have ended with this code; it says nothing on standard
+    /// output.
     #[track_caller]
     pub(crate) fn failure(&self, code: i32) -> &str {
         assert_eq!((self.code, self.out.as_str()), (Some(code), ""), "{self:?}");
@@ -211,7 +212,8 @@ impl Running {
 
     /// Sends a signal to the call and all that it started in its group, as a terminal does.
     pub(crate) fn signal(&self, name: &str) {
-        let sent = Command::new("sh").args(["-c", &format!("kill -{name} -{}", self.child.id())]).status();
+        let sent =
+            Command::new("sh").args(["-c", &format!("kill -{name} -{}", self.child.id())]).status();
         assert!(sent.unwrap().success(), "kill -{name}");
     }
 
@@ -224,8 +226,9 @@ impl Running {
             }
             None => false,
         });
-        let text =
-            |handle: Option<JoinHandle<String>>| handle.map(|all| all.join().unwrap()).unwrap_or_default();
+        let text = |handle: Option<JoinHandle<String>>| {
+            handle.map(|all| all.join().unwrap()).unwrap_or_default()
+        };
         Ended { code, out: text(self.out.take()), err: text(self.err.take()) }
     }
 }

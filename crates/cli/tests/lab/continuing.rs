@@ -1,4 +1,5 @@
-//! A run that is interrupted, killed, or met by another one: what was measured is kept, and the same command continues.
+//! A run that is interrupted, killed, or met by another one: what was measured is kept, and the
+//! same command continues.
 
 use std::fs;
 
@@ -25,17 +26,22 @@ fn the_same_command_continues_an_interrupted_run() {
     assert!(desk.read("feros-lab-quick/report.html").contains("This run has not ended"));
 
     let continued = desk.run(RUN);
-    let all = format!("3 cells in {OUT}: {} measured now, 0 failed, 0 cannot be done here\n", 3 - done);
+    let all =
+        format!("3 cells in {OUT}: {} measured now, 0 failed, 0 cannot be done here\n", 3 - done);
     assert!(continued.success().starts_with(&all), "{continued:?}");
     assert!(
         continued.err.starts_with(&format!("continues in {OUT}; results so far: {done}")),
         "{}",
         continued.err
     );
-    assert!(desk.read("feros-lab-quick/cells.jsonl").starts_with(&kept), "what was measured is as it was");
+    assert!(
+        desk.read("feros-lab-quick/cells.jsonl").starts_with(&kept),
+        "what was measured is as it was"
+    );
     assert_eq!(desk.cells(OUT).len(), 3);
     let raw = fs::read_dir(desk.path(OUT).join("raw")).unwrap().flatten();
-    let interrupted = raw.filter(|file| file.file_name().to_string_lossy().contains(".interrupted-1.log.gz"));
+    let interrupted =
+        raw.filter(|file| file.file_name().to_string_lossy().contains(".interrupted-1.log.gz"));
     assert_eq!(interrupted.count(), 1, "what the interrupted cell had said is kept, too");
 }
 
@@ -53,7 +59,9 @@ fn a_run_that_was_killed_continues_and_leaves_nothing_running() {
     wait_until("the end of its programs", || desk.processes().is_empty());
     let continued = desk.run(RUN);
     assert!(
-        continued.success().starts_with(&format!("3 cells in {OUT}: {} measured now, 0 failed", 3 - done)),
+        continued
+            .success()
+            .starts_with(&format!("3 cells in {OUT}: {} measured now, 0 failed", 3 - done)),
         "{continued:?}"
     );
     assert!(desk.read("feros-lab-quick/cells.jsonl").starts_with(&kept));
@@ -78,7 +86,13 @@ fn a_second_run_is_refused_and_the_first_one_goes_on() {
     let mut command = desk.command(RUN);
     command.env("TMPDIR", desk.path(""));
     let second = crate::bench::Running::of(command).finish();
-    let text = format!("error: {OUT}: process {pid} is running a measurement into this folder; {busy}");
+    let text =
+        format!("error: {OUT}: process {pid} is running a measurement into this folder; {busy}");
     assert_eq!(second.failure(1), text);
-    assert!(first.finish().success().starts_with(&format!("3 cells in {OUT}: 3 measured now, 0 failed")));
+    assert!(
+        first
+            .finish()
+            .success()
+            .starts_with(&format!("3 cells in {OUT}: 3 measured now, 0 failed"))
+    );
 }

@@ -1,4 +1,5 @@
-//! Bad input: what is said, and the exit code. 2 is a command line that no repetition mends, 1 what the machine or a file has.
+//! Bad input: what is said, and the exit code. 2 is a command line that no repetition mends, 1 what
+//! the machine or a file has.
 
 use std::fs;
 
@@ -13,13 +14,20 @@ fn a_wrong_command_line_ends_with_2_and_what_there_is() {
             "error: no grid `quik`; there are quick, standard and full, and files that end with .toml; did you mean quick?",
         ),
         ("plan quick --only tinny", "error: no scenario `tinny`; did you mean tiny?"),
-        ("run quick --system mok", "error: no system `mok`; there are: absent, mock; did you mean `mock`?"),
+        (
+            "run quick --system mok",
+            "error: no system `mok`; there are: absent, mock; did you mean `mock`?",
+        ),
         ("run full", "error: no scenario of full is left to be measured"),
     ] {
         assert_eq!(desk.run(line).failure(2), said, "{line}");
     }
     let variant = desk.run("run quick --system mock:slo");
-    assert!(variant.failure(2).starts_with("error: `mock` has no configuration `slo`; there are: slow, "));
+    assert!(
+        variant
+            .failure(2)
+            .starts_with("error: `mock` has no configuration `slo`; there are: slow, ")
+    );
     assert!(variant.failure(2).ends_with("; did you mean `slow`?"), "{variant:?}");
     for line in ["run", "measure quick", "run quick --grid full", "compare one", "report"] {
         assert_eq!(desk.run(line).code, Some(2), "{line}");
@@ -61,14 +69,24 @@ fn a_scenario_that_is_not_understood_is_said_with_file_line_and_what_is_allowed(
             "8: no system `mok`; there are: absent, mock",
             "; did you mean `mock`?",
         ),
-        ("count = 20", "count = -3", "12: -3 is not allowed here", ": a whole number from 0 to 100000000"),
+        (
+            "count = 20",
+            "count = -3",
+            "12: -3 is not allowed here",
+            ": a whole number from 0 to 100000000",
+        ),
         (
             "count = 20",
             "count = \"all\"",
             "12: invalid type: string \"all\", expected",
             "a whole number from 0 to 100000000",
         ),
-        ("count = 20", "nodes = [2.5]", "12: 2.5 is not allowed here", ": a whole number from 1 to 10000"),
+        (
+            "count = 20",
+            "nodes = [2.5]",
+            "12: 2.5 is not allowed here",
+            ": a whole number from 1 to 10000",
+        ),
         (
             "[grid.quick]",
             "[grid.quik]",
@@ -86,11 +104,15 @@ fn a_scenario_that_is_not_understood_is_said_with_file_line_and_what_is_allowed(
         desk.write("scenarios/tiny.toml", &TINY.replace(from, to));
         for (line, file) in [
             ("run ../scenarios/tiny.toml", "../scenarios/tiny.toml"),
-            ("plan quick", desk.path("../scenarios/tiny.toml").canonicalize().unwrap().to_str().unwrap()),
+            (
+                "plan quick",
+                desk.path("../scenarios/tiny.toml").canonicalize().unwrap().to_str().unwrap(),
+            ),
         ] {
             let ended = desk.run(line);
             let said = ended.failure(1);
-            let rest = said.strip_prefix(&format!("error: {file}:")).unwrap_or_else(|| panic!("{said}"));
+            let rest =
+                said.strip_prefix(&format!("error: {file}:")).unwrap_or_else(|| panic!("{said}"));
             assert!(rest.starts_with(begin) && rest.ends_with(end), "{to}: {said}");
         }
     }
@@ -109,7 +131,9 @@ fn a_manifest_that_is_not_understood_is_said_with_file_and_line() {
     let ended = desk.run("list");
     let said = ended.failure(1);
     assert!(
-        said.contains("peers/absent/peer.toml:2: unknown field `programm`, expected one of `title`,"),
+        said.contains(
+            "peers/absent/peer.toml:2: unknown field `programm`, expected one of `title`,"
+        ),
         "{said}"
     );
     assert!(said.ends_with("; did you mean `program`?"), "{said}");
@@ -159,9 +183,13 @@ fn where_nothing_is_installed_nothing_is_called_measured() {
     assert!(ended.err.contains("(install: apt-get install libnothing)"), "{}", ended.err);
     // Once it is, the same command goes on in the same folder.
     let text = fs::read_to_string(desk.path("../peers/mock/peer.toml")).unwrap();
-    let text =
-        text.replace("[\"./build\"]", "[\"true\"]").replace("{peer}", "{repository}/crates/lab/peers/mock");
+    let text = text
+        .replace("[\"./build\"]", "[\"true\"]")
+        .replace("{peer}", "{repository}/crates/lab/peers/mock");
     desk.write("peers/absent/peer.toml", &text);
     let ended = desk.run(line);
-    assert!(ended.success().starts_with("1 cell in feros-lab-tiny: 1 measured now, 0 failed"), "{ended:?}");
+    assert!(
+        ended.success().starts_with("1 cell in feros-lab-tiny: 1 measured now, 0 failed"),
+        "{ended:?}"
+    );
 }

@@ -1,4 +1,5 @@
-//! A disk that becomes full while a run is going on: a small file system in a mount namespace that ends with the test.
+//! A disk that becomes full while a run is going on: a small file system in a mount namespace that
+//! ends with the test.
 
 use std::fs;
 use std::io::{BufRead as _, BufReader, Write as _};
@@ -28,8 +29,8 @@ impl SmallDisk {
             .ok()?;
         let mut line = String::new();
         BufReader::new(holder.stdout.take()?).read_line(&mut line).unwrap();
-        let seen =
-            PathBuf::from(format!("/proc/{}/root", holder.id())).join(place.strip_prefix("/").unwrap());
+        let seen = PathBuf::from(format!("/proc/{}/root", holder.id()))
+            .join(place.strip_prefix("/").unwrap());
         let disk = Self { holder, seen };
         (line == "ready\n").then_some(disk)
     }
@@ -91,6 +92,9 @@ fn a_full_disk_ends_a_run_and_loses_nothing() {
 
     disk.clear();
     let ended = start().finish();
-    assert!(ended.success().contains(&format!(": {} measured now, 0 failed", 3 - done)), "{ended:?}");
+    assert!(
+        ended.success().contains(&format!(": {} measured now, 0 failed", 3 - done)),
+        "{ended:?}"
+    );
     assert!(cells().starts_with(&kept) && cells().lines().count() == 3);
 }

@@ -39,13 +39,19 @@ fn plan_says_how_long_it_takes_and_what_is_missing() {
     let out = planned.success();
     assert_eq!(row(out, "tiny")[..4], ["tiny", "M16 Figure 7", "3", "0"]);
     assert!(out.contains("\n3 cells, about ") && out.contains("3 of them with a guess"), "{out}");
-    assert_eq!(row(out, "absent"), ["absent", "libnothing is not installed", "apt-get install libnothing"]);
+    assert_eq!(
+        row(out, "absent"),
+        ["absent", "libnothing is not installed", "apt-get install libnothing"]
+    );
     assert!(!desk.path("feros-lab-quick").exists(), "a plan writes no results");
 
     // What cells took is known after a run.
     desk.run("run quick --system mock").success();
     let planned = desk.run("plan quick --system mock");
-    assert!(planned.success().contains("from what cells took on this machine before"), "{planned:?}");
+    assert!(
+        planned.success().contains("from what cells took on this machine before"),
+        "{planned:?}"
+    );
     assert!(!planned.out.contains("absent"), "{planned:?}");
 }
 
@@ -58,7 +64,8 @@ fn run_measures_and_report_shows_it() {
         "1 cell in feros-lab-tiny: 1 measured now, 0 failed, 0 cannot be done here\n\
          see them: feros lab report feros-lab-tiny\n"
     );
-    let missing = "absent: not measured, libnothing is not installed (install: apt-get install libnothing)\n";
+    let missing =
+        "absent: not measured, libnothing is not installed (install: apt-get install libnothing)\n";
     assert!(ran.err.contains(missing), "{}", ran.err);
     assert!(ran.err.contains("1/1 tiny mock composed 256 B 100 Hz, "), "{}", ran.err);
     let cells = desk.cells("feros-lab-tiny");
@@ -68,19 +75,36 @@ fn run_measures_and_report_shows_it() {
     let reported = desk.run("report feros-lab-tiny");
     assert_eq!(reported.success(), "feros-lab-tiny/report.html\n");
     assert_eq!(reported.err, "");
-    let (page, summary) = (desk.read("feros-lab-tiny/report.html"), desk.read("feros-lab-tiny/report.md"));
+    let (page, summary) =
+        (desk.read("feros-lab-tiny/report.html"), desk.read("feros-lab-tiny/report.md"));
     for text in [&page, &summary] {
-        assert!(text.contains("Known latencies") && text.contains("apt-get install libnothing"), "{summary}");
+        assert!(
+            text.contains("Known latencies") && text.contains("apt-get install libnothing"),
+            "{summary}"
+        );
     }
     assert!(page.contains("feros lab run ../scenarios/tiny.toml"), "the command that repeats it");
-    assert_eq!(desk.run("report feros-lab-tiny --out shown/here").success(), "shown/here/report.html\n");
+    assert_eq!(
+        desk.run("report feros-lab-tiny --out shown/here").success(),
+        "shown/here/report.html\n"
+    );
     assert_eq!(desk.read("shown/here/report.html"), page);
 
     // A system that fails is a result.
-    desk.write("scenarios/tiny.toml", &crate::bench::TINY.replace("\"mock\"", "\"mock\", \"mock:crash\""));
+    desk.write(
+        "scenarios/tiny.toml",
+        &crate::bench::TINY.replace("\"mock\"", "\"mock\", \"mock:crash\""),
+    );
     let ran = desk.run("run ../scenarios/tiny.toml --out crashed");
-    assert!(ran.success().starts_with("2 cells in crashed: 1 measured now, 1 failed, 0 cannot"), "{ran:?}");
-    assert!(ran.err.contains("tiny mock:crash: pair ended with signal: 11 (SIGSEGV)"), "{}", ran.err);
+    assert!(
+        ran.success().starts_with("2 cells in crashed: 1 measured now, 1 failed, 0 cannot"),
+        "{ran:?}"
+    );
+    assert!(
+        ran.err.contains("tiny mock:crash: pair ended with signal: 11 (SIGSEGV)"),
+        "{}",
+        ran.err
+    );
 }
 
 #[test]
@@ -97,9 +121,19 @@ fn compare_tells_a_difference_where_there_is_one() {
 
     let same = desk.run("compare feros-lab-tiny feros-lab-tiny-2 --html same.html");
     let latency = row(same.success(), "tiny");
-    assert!(latency.contains(&"1×") && latency.contains(&"no difference"), "{latency:?}\n{}", same.out);
-    assert!(same.out.ends_with("same.html\n") && desk.read("same.html").starts_with("<!DOCTYPE html>"));
+    assert!(
+        latency.contains(&"1×") && latency.contains(&"no difference"),
+        "{latency:?}\n{}",
+        same.out
+    );
+    assert!(
+        same.out.ends_with("same.html\n") && desk.read("same.html").starts_with("<!DOCTYPE html>")
+    );
     let worse = desk.run("compare feros-lab-tiny feros-lab-tiny-3 --differences");
     let latency = row(worse.success(), "tiny");
-    assert!(latency.contains(&"2×") && latency.last() == Some(&"worse"), "{latency:?}\n{}", worse.out);
+    assert!(
+        latency.contains(&"2×") && latency.last() == Some(&"worse"),
+        "{latency:?}\n{}",
+        worse.out
+    );
 }

@@ -54,7 +54,9 @@ impl Feros {
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
-        for variable in ["ROS_STATIC_PEERS", "ROS_LOCALHOST_ONLY", "RMW_IMPLEMENTATION", "CYCLONEDDS_URI"] {
+        for variable in
+            ["ROS_STATIC_PEERS", "ROS_LOCALHOST_ONLY", "RMW_IMPLEMENTATION", "CYCLONEDDS_URI"]
+        {
             command.env_remove(variable);
         }
         Self { command, mark, domain }
@@ -124,7 +126,8 @@ fn collect(mut pipe: impl Read + Send + 'static) -> thread::JoinHandle<String> {
 
 /// Sends a signal to a process that this test started.
 pub(crate) fn signal(process: u32, name: &str) {
-    let sent = Command::new("sh").args(["-c", &format!("kill -{name} {process}")]).status().unwrap();
+    let sent =
+        Command::new("sh").args(["-c", &format!("kill -{name} {process}")]).status().unwrap();
     assert!(sent.success(), "kill -{name} {process}");
 }
 

@@ -1,4 +1,5 @@
-//! `feros perf` and `feros demo` as their users run them: what they print, how they end, and that they leave nothing behind.
+//! `feros perf` and `feros demo` as their users run them: what they print, how they end, and that
+//! they leave nothing behind.
 #![allow(clippy::unwrap_used)]
 
 mod command;
@@ -15,7 +16,8 @@ fn one_object(text: &str) -> Value {
 }
 
 fn objects(text: &str) -> Vec<Value> {
-    let object = |line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line:?}"));
+    let object =
+        |line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line:?}"));
     text.lines().map(object).collect()
 }
 
@@ -25,17 +27,25 @@ fn number(object: &Value, key: &str) -> f64 {
 
 #[test]
 fn latency_prints_one_object_and_loses_nothing() {
-    let ended =
-        Feros::run("latency", "perf latency --json --path network --size-bytes 256 --count 50 --depth 64");
+    let ended = Feros::run(
+        "latency",
+        "perf latency --json --path network --size-bytes 256 --count 50 --depth 64",
+    );
     assert_eq!(ended.code, Some(0), "{ended:?}");
     let object = one_object(&ended.stdout);
     assert_eq!(object["path"], "network");
-    let wanted =
-        [("size_bytes", 256.0), ("rate_hz", 100.0), ("sent", 50.0), ("lost", 0.0), ("duplicates", 0.0)];
+    let wanted = [
+        ("size_bytes", 256.0),
+        ("rate_hz", 100.0),
+        ("sent", 50.0),
+        ("lost", 0.0),
+        ("duplicates", 0.0),
+    ];
     for (key, value) in wanted {
         assert_eq!(number(&object, key), value, "{key} in {object}");
     }
-    let quantiles = ["min_us", "p50_us", "p90_us", "p99_us", "max_us"].map(|key| number(&object, key));
+    let quantiles =
+        ["min_us", "p50_us", "p90_us", "p99_us", "max_us"].map(|key| number(&object, key));
     assert!(quantiles[0] > 0.0 && quantiles.is_sorted(), "{object}");
     for end in ["publisher", "subscription"] {
         assert!(
@@ -59,7 +69,8 @@ fn every_form_mode_and_number_of_processes_delivers() {
         "--rate-hz 0 --warmup 0",
         "--reliability best_effort --history keep_all",
     ] {
-        let ended = Feros::run("forms", &format!("perf latency --json --count 20 --depth 32 {options}"));
+        let ended =
+            Feros::run("forms", &format!("perf latency --json --count 20 --depth 32 {options}"));
         assert_eq!(ended.code, Some(0), "{options}: {ended:?}");
         let object = one_object(&ended.stdout);
         assert_eq!(
@@ -90,7 +101,10 @@ fn throughput_keeps_all_when_told_to() {
     assert_eq!((number(&object, "sent"), number(&object, "lost")), (2000.0, 0.0), "{object}");
     let rate = number(&object, "messages_per_second");
     assert!(rate > 0.0, "{object}");
-    assert!((number(&object, "payload_bytes_per_second") / 4096.0 / rate - 1.0).abs() < 0.01, "{object}");
+    assert!(
+        (number(&object, "payload_bytes_per_second") / 4096.0 / rate - 1.0).abs() < 0.01,
+        "{object}"
+    );
 }
 
 #[test]
@@ -111,10 +125,16 @@ fn memory_is_a_row_for_each_number_and_placement() {
     let rows = objects(&ended.stdout);
     let cells: Vec<_> =
         rows.iter().map(|row| (row["placement"].as_str().unwrap(), number(row, "nodes"))).collect();
-    assert_eq!(cells, [("processes", 1.0), ("processes", 3.0), ("composed", 1.0), ("composed", 3.0)]);
+    assert_eq!(
+        cells,
+        [("processes", 1.0), ("processes", 3.0), ("composed", 1.0), ("composed", 3.0)]
+    );
     let threads: Vec<_> = rows.iter().map(|row| number(row, "threads")).collect();
     assert_eq!((threads[1], threads[3]), (3.0 * threads[0], threads[2]), "{rows:?}");
-    assert!(rows.iter().all(|row| number(row, "pss_bytes") > 1e5 && row["rcl"].is_null()), "{rows:?}");
+    assert!(
+        rows.iter().all(|row| number(row, "pss_bytes") > 1e5 && row["rcl"].is_null()),
+        "{rows:?}"
+    );
 }
 
 /// With stock ROS 2 where it is installed; else the rest is there and a note says what is missing.
@@ -132,12 +152,14 @@ fn memory_has_the_reference_beside_it_when_it_is_there() {
 
 #[test]
 fn executor_has_a_rate_for_each_number_of_idle_entities() {
-    let ended = Feros::run("executor", "perf executor --json --idle 0,50 --rounds 1 --without-ros2");
+    let ended =
+        Feros::run("executor", "perf executor --json --idle 0,50 --rounds 1 --without-ros2");
     assert_eq!(ended.code, Some(0), "{ended:?}");
     let rows = objects(&ended.stdout);
     assert_eq!(rows.iter().map(|row| number(row, "idle")).collect::<Vec<_>>(), [0.0, 50.0]);
-    let is_right =
-        |row: &Value| number(row, "events_per_second") > 0.0 && row["rcl_events_per_second"].is_null();
+    let is_right = |row: &Value| {
+        number(row, "events_per_second") > 0.0 && row["rcl_events_per_second"].is_null()
+    };
     assert!(rows.iter().all(is_right), "{rows:?}");
 }
 
@@ -174,10 +196,18 @@ fn cpu_has_a_row_for_each_placement_and_container() {
     let ended = Feros::run("cpu", line);
     assert_eq!(ended.code, Some(0), "{ended:?}");
     let rows = objects(&ended.stdout);
-    let words: Vec<_> =
-        rows.iter().map(|row| row["placement"].as_str().or(row["container"].as_str()).unwrap()).collect();
-    assert_eq!(words, ["network", "host", "composed-network", "composed", "single", "isolated", "multi"]);
-    assert!(rows.iter().all(|row| number(row, "lost") == 0.0 && number(row, "p50_us") > 0.0), "{rows:?}");
+    let words: Vec<_> = rows
+        .iter()
+        .map(|row| row["placement"].as_str().or(row["container"].as_str()).unwrap())
+        .collect();
+    assert_eq!(
+        words,
+        ["network", "host", "composed-network", "composed", "single", "isolated", "multi"]
+    );
+    assert!(
+        rows.iter().all(|row| number(row, "lost") == 0.0 && number(row, "p50_us") > 0.0),
+        "{rows:?}"
+    );
     assert!(rows.iter().all(|row| number(row, "cpu_percent") > 0.0), "{rows:?}");
 }
 
@@ -207,9 +237,14 @@ fn every_message_takes_the_path_that_was_asked_for() {
             assert_eq!(object["path"], path, "{line}: {object}");
             for other in ["process", "host", "network"] {
                 let messages = if other == path { 25.0 } else { 0.0 };
-                assert_eq!(number(&object["received_by_path"], other), messages, "{line}: {object}");
+                assert_eq!(
+                    number(&object["received_by_path"], other),
+                    messages,
+                    "{line}: {object}"
+                );
             }
-            let numbers = ["sent", "received", "lost", "duplicates"].map(|key| number(&object, key));
+            let numbers =
+                ["sent", "received", "lost", "duplicates"].map(|key| number(&object, key));
             assert_eq!(numbers, [20.0, 20.0, 0.0, 0.0], "{line}: {object}");
         }
     }
@@ -232,7 +267,9 @@ fn by_itself_it_takes_the_shortest_path_and_says_why_not_a_shorter_one() {
         let object = one_object(&ended.stdout);
         assert_eq!(object["path"], path, "{object}");
         match reason {
-            Some(reason) => assert!(object["path_reason"].as_str().unwrap().contains(reason), "{object}"),
+            Some(reason) => {
+                assert!(object["path_reason"].as_str().unwrap().contains(reason), "{object}")
+            }
             None => assert!(object["path_reason"].is_null(), "{object}"),
         }
     }
@@ -246,7 +283,8 @@ fn a_path_that_is_not_possible_is_an_error_with_its_reason() {
         ("--path process", "host,network", "does not allow the process path"),
         ("--path network", "process,host", "does not allow the network path"),
     ] {
-        let mut feros = Feros::new("impossible", &format!("perf latency --json --count 10 {options}"));
+        let mut feros =
+            Feros::new("impossible", &format!("perf latency --json --count 10 {options}"));
         feros.command.env_remove("FEROS_PATHS");
         if !paths.is_empty() {
             feros.command.env("FEROS_PATHS", paths);
@@ -304,7 +342,8 @@ fn interrupting_ends_all_processes() {
         wait_until(line, || running.children().len() == children);
         running.signal("INT");
         let ended = running.finish();
-        // A demo that was interrupted after everybody heard everybody has shown what it was to show.
+        // A demo that was interrupted after everybody heard everybody has shown what it was to
+        // show.
         let all_heard = line.starts_with("demo") && ended.code == Some(0);
         assert!(ended.code == Some(130) || all_heard, "{line}: {ended:?}");
     }

@@ -1,5 +1,5 @@
-//! The builder of a message: the shape that says the sizes of its variable parts, and its fields to be written in
-//! place.
+//! The builder of a message: the shape that says the sizes of its variable parts, and its fields to
+//! be written in place.
 
 use feros_interface::{BaseType, Field, FieldType, Literal, MessageDefinition, Shape, TypeName};
 
@@ -10,7 +10,12 @@ use crate::emit::types::{Context, primitive};
 use crate::names::{derived_identifier, identifier, type_identifier};
 
 /// Writes shape, fields and trait of the message whose owned struct is `owned`.
-pub(crate) fn emit(source: &mut Source, context: &Context<'_>, message: &MessageDefinition, owned: &str) {
+pub(crate) fn emit(
+    source: &mut Source,
+    context: &Context<'_>,
+    message: &MessageDefinition,
+    owned: &str,
+) {
     let m = context.message();
     let is_fixed = context.is_fixed(&message.name);
     if !is_fixed {
@@ -21,7 +26,8 @@ pub(crate) fn emit(source: &mut Source, context: &Context<'_>, message: &Message
         set(source, context, message, owned);
     }
     source.line(format!("impl {m}::Build for {owned} {{"));
-    let shape = if is_fixed { "()".to_owned() } else { context.shape_name_and_lifetime(&message.name) };
+    let shape =
+        if is_fixed { "()".to_owned() } else { context.shape_name_and_lifetime(&message.name) };
     source.line(format!("type Shape<'s> = {shape};"));
     source.line(format!("type Fields<'a> = {}<'a>;", context.fields_name(&message.name)));
     if !is_fixed {
@@ -34,9 +40,9 @@ pub(crate) fn emit(source: &mut Source, context: &Context<'_>, message: &Message
 impl Context<'_> {
     /// Whether all messages of a type take the same parts: no string and no sequence is among them.
     fn is_fixed(&self, name: &TypeName) -> bool {
-        self.set
-            .message(name)
-            .is_some_and(|message| message.fields.iter().all(|field| self.is_fixed_field(&field.ty)))
+        self.set.message(name).is_some_and(|message| {
+            message.fields.iter().all(|field| self.is_fixed_field(&field.ty))
+        })
     }
 
     fn is_fixed_field(&self, ty: &FieldType) -> bool {
@@ -84,7 +90,9 @@ impl Context<'_> {
         }
         let element = match &ty.base {
             BaseType::WString { .. } => "&'s [u16]".to_owned(),
-            BaseType::Nested(name) => self.paths.of_derived(name, &self.shape_name_and_lifetime(name)),
+            BaseType::Nested(name) => {
+                self.paths.of_derived(name, &self.shape_name_and_lifetime(name))
+            }
             _ => "&'s str".to_owned(),
         };
         match ty.shape {
@@ -100,7 +108,9 @@ impl Context<'_> {
         let view = |text: &str| format!("{m}::SequenceView<'a, {text}>");
         let wide = format!("{m}::WStringView<'a>");
         match (&ty.base, ty.shape) {
-            (BaseType::String { .. }, Shape::Single) => ("&'a str".to_owned(), "p.string()?".to_owned()),
+            (BaseType::String { .. }, Shape::Single) => {
+                ("&'a str".to_owned(), "p.string()?".to_owned())
+            }
             (BaseType::String { .. }, Shape::Array(len)) => {
                 (view("&'a str"), format!("p.string_array({len})?"))
             }
@@ -119,14 +129,18 @@ impl Context<'_> {
                         format!("<{path} as {m}::Build>::split(p)?"),
                     ),
                     Shape::Array(len) => (sequence, format!("p.message_array({len})?")),
-                    Shape::Sequence | Shape::BoundedSequence(_) => (sequence, "p.messages()?".to_owned()),
+                    Shape::Sequence | Shape::BoundedSequence(_) => {
+                        (sequence, "p.messages()?".to_owned())
+                    }
                 }
             }
             (number, shape) => {
                 let element = primitive(number).map_or("u8", |(name, _)| name);
                 match shape {
                     Shape::Single => (format!("&'a mut {element}"), "p.value()?".to_owned()),
-                    Shape::Array(len) => (format!("&'a mut [{element}; {len}]"), "p.array()?".to_owned()),
+                    Shape::Array(len) => {
+                        (format!("&'a mut [{element}; {len}]"), "p.array()?".to_owned())
+                    }
                     Shape::Sequence | Shape::BoundedSequence(_) => {
                         (format!("&'a mut [{element}]"), "p.sequence()?".to_owned())
                     }
@@ -137,10 +151,14 @@ impl Context<'_> {
 }
 
 fn declare_shape(source: &mut Source, context: &Context<'_>, message: &MessageDefinition) {
-    let fields: Vec<_> = message.fields.iter().filter(|field| !context.is_fixed_field(&field.ty)).collect();
+    let fields: Vec<_> =
+        message.fields.iter().filter(|field| !context.is_fixed_field(&field.ty)).collect();
     let name = context.shape_name_and_lifetime(&message.name);
     let is_derivable = fields.iter().all(|field| literal::is_derivable(field));
-    source.doc([format!("The variable parts of a message `{}` that is built in place.", message.name)]);
+    source.doc([format!(
+        "The variable parts of a message `{}` that is built in place.",
+        message.name
+    )]);
     let default = if is_derivable { "Default, " } else { "" };
     source.line(format!("#[derive({default}Clone, Copy, Debug)]"));
     source.line(format!("pub struct {name} {{"));
@@ -167,7 +185,9 @@ fn declare_shape(source: &mut Source, context: &Context<'_>, message: &MessageDe
 /// What the default of a shape says of `field`: the shape of its default.
 fn shape_default(context: &Context<'_>, field: &Field) -> String {
     match (&field.default, field.ty.shape) {
-        (Some(Literal::Array(items)), _) if context.is_fixed_base(&field.ty.base) => items.len().to_string(),
+        (Some(Literal::Array(items)), _) if context.is_fixed_base(&field.ty.base) => {
+            items.len().to_string()
+        }
         (Some(Literal::Array(items)), shape) => {
             let items: Vec<_> = items.iter().map(|item| text(&field.ty.base, item)).collect();
             let reference = if matches!(shape, Shape::Array(_)) { "" } else { "&" };
@@ -199,7 +219,11 @@ fn declare_fields(source: &mut Source, context: &Context<'_>, message: &MessageD
     source.line(format!("pub struct {}<'a> {{", context.fields_name(&message.name)));
     for field in &message.fields {
         source.doc([format!("`{}`.", field.ty)]);
-        source.line(format!("pub {}: {},", identifier(&field.name), context.split_field(&field.ty).0));
+        source.line(format!(
+            "pub {}: {},",
+            identifier(&field.name),
+            context.split_field(&field.ty).0
+        ));
     }
     if message.fields.is_empty() {
         source.line("nothing: ::core::marker::PhantomData<&'a mut u8>,");
@@ -242,7 +266,8 @@ fn lay_out(source: &mut Source, context: &Context<'_>, message: &MessageDefiniti
     source.line("}");
 }
 
-/// Writes what puts one field on the canvas `c`, in the order and with the checks of `Encode::encode`.
+/// Writes what puts one field on the canvas `c`, in the order and with the checks of
+/// `Encode::encode`.
 fn lay_out_field(source: &mut Source, context: &Context<'_>, field: &Field) {
     let value = format!("shape.{}", identifier(&field.name));
     let is_sequence = matches!(field.ty.shape, Shape::Sequence | Shape::BoundedSequence(_));
@@ -277,13 +302,15 @@ fn lay_out_field(source: &mut Source, context: &Context<'_>, field: &Field) {
     source.line("}");
 }
 
-/// The statement for a field whose elements have a fixed size; `len` is the length that the shape says of a sequence.
+/// The statement for a field whose elements have a fixed size; `len` is the length that the shape
+/// says of a sequence.
 fn lay_out_fixed(context: &Context<'_>, field: &Field, len: &str, is_sequence: bool) -> String {
     let count = match field.ty.shape {
         Shape::Array(count) => count,
         _ => 1,
     };
-    let declared = field.default.as_ref().map(|value| literal::numbers(&field.ty.base, value).join(", "));
+    let declared =
+        field.default.as_ref().map(|value| literal::numbers(&field.ty.base, value).join(", "));
     match (primitive(&field.ty.base), &field.ty.base) {
         (Some((ty, _)), _) => match declared {
             _ if is_sequence => {

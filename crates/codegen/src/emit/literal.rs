@@ -25,14 +25,17 @@ pub(crate) fn default(context: &Context<'_>, field: &Field) -> String {
     }
 }
 
-/// Whether `#[derive(Default)]` gives this field its default. The standard library knows arrays up to 32.
+/// Whether `#[derive(Default)]` gives this field its default. The standard library knows arrays up
+/// to 32.
 pub(crate) fn is_derivable(field: &Field) -> bool {
     field.default.is_none() && !matches!(field.ty.shape, Shape::Array(len) if len > 32)
 }
 
 fn undeclared(ty: &FieldType) -> String {
     match ty.shape {
-        Shape::Array(_) => "::core::array::from_fn(|_| ::core::default::Default::default())".to_owned(),
+        Shape::Array(_) => {
+            "::core::array::from_fn(|_| ::core::default::Default::default())".to_owned()
+        }
         _ => "::core::default::Default::default()".to_owned(),
     }
 }

@@ -42,7 +42,8 @@ fn owned(source: &mut Source, context: &Context<'_>, message: &MessageDefinition
 pub(crate) fn field_doc(source: &mut Source, field: &Field) {
     source.doc(&field.comment);
     source.doc((!field.comment.is_empty()).then_some(""));
-    let default = field.default.as_ref().map_or_else(String::new, |value| format!(", by default `{value}`"));
+    let default =
+        field.default.as_ref().map_or_else(String::new, |value| format!(", by default `{value}`"));
     source.doc([format!("`{}`{default}.", field.ty)]);
 }
 
@@ -133,13 +134,15 @@ fn decode(source: &mut Source, context: &Context<'_>, message: &MessageDefinitio
     source.line(format!("const MIN_SIZE: usize = {};", sizes.join(" + ")));
     inline_hint(source, context, message);
     source.line(format!("fn decode(r: &mut {m}::cdr::Reader<'_>) -> {result} {{"));
-    read_fields(source, message, |field| (context.owned_type(&field.ty), format!("{m}::Decode::decode(r)?")));
+    read_fields(source, message, |field| {
+        (context.owned_type(&field.ty), format!("{m}::Decode::decode(r)?"))
+    });
     source.line("}");
     source.line("}");
 }
 
-/// The body of a reading function: a struct literal, whose fields Rust evaluates in the order of the text.
-/// `read` gives type and expression of a field.
+/// The body of a reading function: a struct literal, whose fields Rust evaluates in the order of
+/// the text. `read` gives type and expression of a field.
 pub(crate) fn read_fields(
     source: &mut Source,
     message: &MessageDefinition,
@@ -165,9 +168,15 @@ pub(crate) fn read_fields(
     source.line("})");
 }
 
-/// Statements that refuse `value` of `field` if it is too long; `checker` is the reader or writer, and `len` what
-/// makes a length of the value.
-pub(crate) fn check_bounds(source: &mut Source, field: &Field, checker: &str, value: &str, len: &str) {
+/// Statements that refuse `value` of `field` if it is too long; `checker` is the reader or writer,
+/// and `len` what makes a length of the value.
+pub(crate) fn check_bounds(
+    source: &mut Source,
+    field: &Field,
+    checker: &str,
+    value: &str,
+    len: &str,
+) {
     let (sequence, string) = bounds(&field.ty);
     if let Some(bound) = sequence {
         source.line(format!("{checker}.check_bound({:?}, {value}{len}, {bound})?;", field.name));
@@ -182,7 +191,8 @@ pub(crate) fn check_bounds(source: &mut Source, field: &Field, checker: &str, va
     }
 }
 
-/// Small messages of fixed size are what others nest in long runs: let callers in other crates see through them.
+/// Small messages of fixed size are what others nest in long runs: let callers in other crates see
+/// through them.
 pub(crate) fn inline_hint(source: &mut Source, context: &Context<'_>, message: &MessageDefinition) {
     if context.is_plain(&message.name) {
         source.line("#[inline]");

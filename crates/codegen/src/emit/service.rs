@@ -15,7 +15,8 @@ pub(crate) fn emit_service(
 ) -> Result<(), ResolveError> {
     let m = context.message();
     let name = type_identifier(&service.name.name);
-    source.doc([format!("The service `{}`: names its types, is never instantiated.", service.name)]);
+    source
+        .doc([format!("The service `{}`: names its types, is never instantiated.", service.name)]);
     source.line("#[derive(Clone, Copy, Debug, PartialEq, Eq)]");
     source.line(format!("pub enum {name} {{}}"));
     source.line(format!("impl {m}::Service for {name} {{"));
@@ -44,26 +45,35 @@ pub(crate) fn emit_action(
         source.line(format!("type {ty} = {part}_{ty};"));
     }
     identity::emit(source, context, &action.name)?;
-    let path =
-        |package: &str, name: &str| context.paths.of_type(&feros_interface::TypeName::message(package, name));
+    let path = |package: &str, name: &str| {
+        context.paths.of_type(&feros_interface::TypeName::message(package, name))
+    };
     let uuid = path("unique_identifier_msgs", "UUID");
     let time = path("builtin_interfaces", "Time");
     let id = format!("{m}::GoalId");
     let functions = [
         (
-            format!("send_goal_request(goal_id: {id}, goal: {part}_Goal) -> {part}_SendGoal_Request"),
+            format!(
+                "send_goal_request(goal_id: {id}, goal: {part}_Goal) -> {part}_SendGoal_Request"
+            ),
             format!("{part}_SendGoal_Request {{ goal_id: {uuid} {{ uuid: goal_id }}, goal }}"),
         ),
         (
-            format!("open_send_goal_request(request: {part}_SendGoal_Request) -> ({id}, {part}_Goal)"),
+            format!(
+                "open_send_goal_request(request: {part}_SendGoal_Request) -> ({id}, {part}_Goal)"
+            ),
             "(request.goal_id.uuid, request.goal)".to_owned(),
         ),
         (
-            format!("send_goal_response(accepted: bool, sec: i32, nanosec: u32) -> {part}_SendGoal_Response"),
+            format!(
+                "send_goal_response(accepted: bool, sec: i32, nanosec: u32) -> {part}_SendGoal_Response"
+            ),
             format!("{part}_SendGoal_Response {{ accepted, stamp: {time} {{ sec, nanosec }} }}"),
         ),
         (
-            format!("open_send_goal_response(response: &{part}_SendGoal_Response) -> (bool, i32, u32)"),
+            format!(
+                "open_send_goal_response(response: &{part}_SendGoal_Response) -> (bool, i32, u32)"
+            ),
             "(response.accepted, response.stamp.sec, response.stamp.nanosec)".to_owned(),
         ),
         (
@@ -75,19 +85,27 @@ pub(crate) fn emit_action(
             "request.goal_id.uuid".to_owned(),
         ),
         (
-            format!("get_result_response(status: i8, result: {part}_Result) -> {part}_GetResult_Response"),
+            format!(
+                "get_result_response(status: i8, result: {part}_Result) -> {part}_GetResult_Response"
+            ),
             format!("{part}_GetResult_Response {{ status, result }}"),
         ),
         (
-            format!("open_get_result_response(response: {part}_GetResult_Response) -> (i8, {part}_Result)"),
+            format!(
+                "open_get_result_response(response: {part}_GetResult_Response) -> (i8, {part}_Result)"
+            ),
             "(response.status, response.result)".to_owned(),
         ),
         (
-            format!("feedback_message(goal_id: {id}, feedback: {part}_Feedback) -> {part}_FeedbackMessage"),
+            format!(
+                "feedback_message(goal_id: {id}, feedback: {part}_Feedback) -> {part}_FeedbackMessage"
+            ),
             format!("{part}_FeedbackMessage {{ goal_id: {uuid} {{ uuid: goal_id }}, feedback }}"),
         ),
         (
-            format!("open_feedback_message(message: {part}_FeedbackMessage) -> ({id}, {part}_Feedback)"),
+            format!(
+                "open_feedback_message(message: {part}_FeedbackMessage) -> ({id}, {part}_Feedback)"
+            ),
             "(message.goal_id.uuid, message.feedback)".to_owned(),
         ),
     ];

@@ -26,8 +26,8 @@ impl Source {
 
     /// Adds documentation, a line of text each.
     ///
-    /// Comments of definitions are prose and drawings, not Markdown: leading blanks and fences are taken away, or
-    /// rustdoc would compile them as examples.
+    /// Comments of definitions are prose and drawings, not Markdown: leading blanks and fences are
+    /// taken away, or rustdoc would compile them as examples.
     pub(crate) fn doc<T: AsRef<str>>(&mut self, lines: impl IntoIterator<Item = T>) {
         for line in lines {
             let text = line.as_ref().trim().replace("```", "'''").replace("~~~", "---");

@@ -65,7 +65,8 @@ impl Context<'_> {
             }
     }
 
-    /// The type by which a message is viewed, with its lifetime if it has one, as seen from another module.
+    /// The type by which a message is viewed, with its lifetime if it has one, as seen from another
+    /// module.
     pub(crate) fn view_path(&self, name: &TypeName) -> String {
         if self.is_plain(name) {
             return self.paths.of_type(name);
@@ -104,9 +105,10 @@ impl Context<'_> {
                     format!("{m}::SequenceView<'a, {ty}>"),
                     format!("{m}::SequenceView::read_array(r, {len})?"),
                 ),
-                (Element::View(ty), _) => {
-                    (format!("{m}::SequenceView<'a, {ty}>"), format!("{m}::SequenceView::read_sequence(r)?"))
-                }
+                (Element::View(ty), _) => (
+                    format!("{m}::SequenceView<'a, {ty}>"),
+                    format!("{m}::SequenceView::read_sequence(r)?"),
+                ),
             },
         };
         ViewField { ty, read }
@@ -115,7 +117,9 @@ impl Context<'_> {
     fn view_element(&self, base: &BaseType) -> Element {
         match base {
             BaseType::String { .. } => Element::View("&'a str".to_owned()),
-            BaseType::WString { .. } => Element::View(format!("{}::WStringView<'a>", self.message())),
+            BaseType::WString { .. } => {
+                Element::View(format!("{}::WStringView<'a>", self.message()))
+            }
             BaseType::Nested(name) => Element::View(self.view_path(name)),
             number => Element::Primitive(primitive(number).map_or("u8", |(name, _)| name)),
         }

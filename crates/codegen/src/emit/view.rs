@@ -9,7 +9,12 @@ use crate::names::identifier;
 
 /// Writes the view of the message whose owned struct is `owned`. A message with nothing
 /// worth borrowing is its own view; any other has a field that uses the lifetime.
-pub(crate) fn emit(source: &mut Source, context: &Context<'_>, message: &MessageDefinition, owned: &str) {
+pub(crate) fn emit(
+    source: &mut Source,
+    context: &Context<'_>,
+    message: &MessageDefinition,
+    owned: &str,
+) {
     let m = context.message();
     let is_plain = context.is_plain(&message.name);
     let name = if is_plain {

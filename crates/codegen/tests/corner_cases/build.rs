@@ -1,5 +1,5 @@
-//! Generates two packages that refer to each other and to one that another crate has generated, and for the tests what
-//! builds each message in place.
+//! Generates two packages that refer to each other and to one that another crate has generated, and
+//! for the tests what builds each message in place.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -35,14 +35,17 @@ fn write_rebuild() -> Result<(), Box<dyn std::error::Error>> {
         .map(|message| message.name.clone())
         .filter(|name| generated.contains(&name.package))
         .collect();
-    let list: String =
-        names.iter().map(|name| format!("probe::<{}>(),\n", rebuild::path(name, own_path))).collect();
+    let list: String = names
+        .iter()
+        .map(|name| format!("probe::<{}>(),\n", rebuild::path(name, own_path)))
+        .collect();
     for name in names.clone() {
         names.extend(set.references(&name)?);
     }
     names.retain(|name| set.message(name).is_some());
-    let out_dir =
-        PathBuf::from(std::env::var_os("OUT_DIR").ok_or("OUT_DIR is not set: run this with cargo")?);
+    let out_dir = PathBuf::from(
+        std::env::var_os("OUT_DIR").ok_or("OUT_DIR is not set: run this with cargo")?,
+    );
     std::fs::write(out_dir.join("rebuild.rs"), rebuild::implementations(&set, &names, own_path))?;
     std::fs::write(out_dir.join("every_message.rs"), format!("[\n{list}]\n"))?;
     println!("cargo::rerun-if-changed=../../../msgs/tests/support/rebuild.rs");

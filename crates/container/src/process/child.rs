@@ -78,7 +78,8 @@ fn run(line: Vec<String>) -> Result<ExitCode, Box<dyn std::error::Error>> {
     })
 }
 
-/// The socket that is standard input, which becomes empty: what the component starts shall not hold the socket.
+/// The socket that is standard input, which becomes empty: what the component starts shall not hold
+/// the socket.
 fn take_socket() -> io::Result<UnixStream> {
     let socket = io::stdin().as_fd().try_clone_to_owned()?;
     rustix::stdio::dup2_stdin(File::open("/dev/null")?)?;

@@ -40,14 +40,17 @@ pub(super) fn start(ros_arguments: Vec<String>, order: Order, request: Vec<u8>, 
     let spawned = spawn(&ros_arguments);
     let (child, socket) = match spawned {
         Ok(spawned) => spawned,
-        Err(error) => return done(Err(format!("a process for the component could not be started: {error}"))),
+        Err(error) => {
+            return done(Err(format!("a process for the component could not be started: {error}")));
+        }
     };
     let done = Arc::new(Mutex::new(Some(done)));
     let inside = done.clone();
     let supervisor = thread::Builder::new().name(format!("child-{}", child.id()));
     let spawned = supervisor.spawn(move || {
         let done = inside.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let done = done.expect("the thread is spawned once, and only its failure takes this before");
+        let done =
+            done.expect("the thread is spawned once, and only its failure takes this before");
         supervise(child, socket, order, request, done);
     });
     // The closure is dropped then, and with it the socket: the child ends.
@@ -74,8 +77,9 @@ fn spawn(ros_arguments: &[String]) -> io::Result<(Child, UnixStream)> {
 fn supervise(mut child: Child, mut socket: UnixStream, order: Order, request: Vec<u8>, done: Done) {
     let life = Arc::new(Life::default());
     let library = order.library.as_os_str().as_bytes().to_vec();
-    let mut heard =
-        Frame::Start { library, request }.write(&mut socket).and_then(|()| Frame::read(&mut socket));
+    let mut heard = Frame::Start { library, request }
+        .write(&mut socket)
+        .and_then(|()| Frame::read(&mut socket));
     let mut done = Some(done);
     let mut last_words = None;
     if let Ok(Some(Frame::Started { name })) = &heard {
@@ -93,8 +97,12 @@ fn supervise(mut child: Child, mut socket: UnixStream, order: Order, request: Ve
     }
     match heard {
         Ok(Some(Frame::Refused { text })) => last_words = Some(text),
-        Ok(Some(Frame::Panicked { text })) => last_words = Some(format!("a callback panicked: {text}")),
-        Ok(Some(_)) => last_words = last_words.or(Some("its process said something unexpected".into())),
+        Ok(Some(Frame::Panicked { text })) => {
+            last_words = Some(format!("a callback panicked: {text}"))
+        }
+        Ok(Some(_)) => {
+            last_words = last_words.or(Some("its process said something unexpected".into()))
+        }
         Ok(None) => {}
         Err(error) => last_words = Some(format!("its process cannot be understood: {error}")),
     }
@@ -152,7 +160,8 @@ impl ProcessRunning {
     fn insist(&self) {
         for (patience, signal) in [(PATIENCE, Signal::TERM), (LAST_PATIENCE, Signal::KILL)] {
             let state = self.life.state.lock().unwrap_or_else(PoisonError::into_inner);
-            let waited = self.life.ended.wait_timeout_while(state, patience, |state| !state.is_over);
+            let waited =
+                self.life.ended.wait_timeout_while(state, patience, |state| !state.is_over);
             let (state, _) = waited.unwrap_or_else(PoisonError::into_inner);
             if state.is_over {
                 return;

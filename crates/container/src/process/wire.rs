@@ -30,8 +30,8 @@ impl Frame {
             Self::Panicked { text } => (3, text.clone().into_bytes()),
         };
         let length = u32::try_from(content.len()).ok().filter(|length| *length <= LONGEST);
-        let length =
-            length.ok_or_else(|| io::Error::other(format!("{} bytes are too many", content.len())))?;
+        let length = length
+            .ok_or_else(|| io::Error::other(format!("{} bytes are too many", content.len())))?;
         to.write_all(&[&length.to_le_bytes()[..], &[kind], &content].concat())
     }
 
@@ -42,7 +42,10 @@ impl Frame {
             Ok(()) => {}
             // A process that died with something unread in the socket resets it.
             Err(error)
-                if matches!(error.kind(), io::ErrorKind::UnexpectedEof | io::ErrorKind::ConnectionReset) =>
+                if matches!(
+                    error.kind(),
+                    io::ErrorKind::UnexpectedEof | io::ErrorKind::ConnectionReset
+                ) =>
             {
                 return Ok(None);
             }
@@ -63,9 +66,11 @@ impl Frame {
         let text = |content: Vec<u8>| String::from_utf8_lossy(&content).into_owned();
         Ok(Some(match kind {
             0 => {
-                let (length, rest) = content.split_first_chunk::<4>().ok_or(io::ErrorKind::InvalidData)?;
+                let (length, rest) =
+                    content.split_first_chunk::<4>().ok_or(io::ErrorKind::InvalidData)?;
                 let length = u32::from_le_bytes(*length) as usize;
-                let (library, request) = rest.split_at_checked(length).ok_or(io::ErrorKind::InvalidData)?;
+                let (library, request) =
+                    rest.split_at_checked(length).ok_or(io::ErrorKind::InvalidData)?;
                 Self::Start { library: library.to_vec(), request: request.to_vec() }
             }
             1 => Self::Started { name: text(content) },
@@ -104,7 +109,10 @@ mod tests {
 
     #[test]
     fn what_is_no_frame_is_refused_and_the_end_is_the_end() {
-        assert!(read(&[255, 255, 255, 255, 1]).is_err(), "no memory is taken for a length that is too much");
+        assert!(
+            read(&[255, 255, 255, 255, 1]).is_err(),
+            "no memory is taken for a length that is too much"
+        );
         assert!(read(&[0, 0, 0, 0, 9]).is_err());
         assert!(read(&[2, 0, 0, 0, 0, 1, 1]).is_err());
         assert!(read(&[5, 0, 0, 0, 0, 9, 0, 0, 0, 1]).is_err());

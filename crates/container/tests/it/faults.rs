@@ -18,7 +18,10 @@ fn assert_only_the_first(container: &Container) {
     assert_eq!(container.list(), [(1, "/witness".into())]);
     assert!(container.trigger("/witness/ping", WATCHDOG).is_some(), "the rest keeps running");
     let nodes = container.node.node_names();
-    assert!(!nodes.iter().any(|node| node.name().contains("constructor")), "nothing half loaded: {nodes:?}");
+    assert!(
+        !nodes.iter().any(|node| node.name().contains("constructor")),
+        "nothing half loaded: {nodes:?}"
+    );
 }
 
 fn with_witness(binary: &str, arguments: &[&str]) -> Container {
@@ -32,7 +35,10 @@ fn unknown_packages_plugins_and_arguments_are_refused_in_rclcpps_words() {
     for binary in ALL {
         let container = with_witness(binary, &[]);
         let refusal = |request| container.refusal(&request);
-        assert_eq!(refusal(request("nothing", "a::B")), "Could not find requested resource in ament index");
+        assert_eq!(
+            refusal(request("nothing", "a::B")),
+            "Could not find requested resource in ament index"
+        );
         assert_eq!(
             refusal(request("demo", "demo::Nothing")),
             "Failed to find class with the requested plugin name."
@@ -89,7 +95,10 @@ fn unloading_twice_is_said() {
         container.client.unload(id, WATCHDOG).unwrap();
         for unknown in [id, 77, 0, u64::MAX] {
             let reason = format!("No node found with unique_id: {unknown}");
-            assert_eq!(container.client.unload(unknown, WATCHDOG), Err(RemoteError::Refused { reason }));
+            assert_eq!(
+                container.client.unload(unknown, WATCHDOG),
+                Err(RemoteError::Refused { reason })
+            );
         }
         assert_only_the_first(&container);
     }
@@ -137,10 +146,14 @@ fn a_library_of_another_build_is_refused_before_it_runs() {
 #[test]
 fn a_library_whose_symbols_are_not_there_is_refused_before_it_runs() {
     let container = with_witness(SINGLE, &[]);
-    // Without a stamp that differs: only the system's loader can tell that a function of another Feros is meant.
+    // Without a stamp that differs: only the system's loader can tell that a function of another
+    // Feros is meant.
     register_changed(container.prefix.path(), "create_node_with", "create_node_w1th");
     let error = container.refusal(&request("changed", "demo_components::Talker"));
-    assert!(error.starts_with("Failed to load library: ") && error.contains("undefined symbol"), "{error}");
+    assert!(
+        error.starts_with("Failed to load library: ") && error.contains("undefined symbol"),
+        "{error}"
+    );
     assert_only_the_first(&container);
 }
 
@@ -155,7 +168,10 @@ fn what_is_no_component_library_is_refused() {
         let broken = prefix.join("lib/libbroken.so");
         let of = |wanted: &str| {
             let error = container.refusal(&request("broken", "demo_components::Talker"));
-            assert!(error.starts_with("Failed to load library: ") && error.contains(wanted), "{error}");
+            assert!(
+                error.starts_with("Failed to load library: ") && error.contains(wanted),
+                "{error}"
+            );
         };
         of("No such file");
         std::fs::write(&broken, "hello").unwrap();
@@ -182,7 +198,8 @@ fn a_package_of_rclcpp_is_told_from_an_unknown_one() {
     let container = with_witness(SINGLE, &[]);
     let folder = container.prefix.path().join("share/ament_index/resource_index/rclcpp_components");
     std::fs::create_dir_all(&folder).unwrap();
-    std::fs::write(folder.join("composition"), "composition::Talker;lib/libtalker_component.so\n").unwrap();
+    std::fs::write(folder.join("composition"), "composition::Talker;lib/libtalker_component.so\n")
+        .unwrap();
     let error = container.refusal(&request("composition", "composition::Talker"));
     assert!(error.contains("C++ plugins"), "{error}");
 }
@@ -222,15 +239,17 @@ fn a_component_that_panics_while_it_is_dropped_is_unloaded() {
 #[test]
 fn a_process_that_dies_takes_its_component_alone() {
     let mut container = with_witness(PROCESS, &[]);
-    // Each under a name of its own: a process that dies says no goodbye, so its services are still in the graph for a while.
+    // Each under a name of its own: a process that dies says no goodbye, so its services are still
+    // in the graph for a while.
     for (fault, signal) in [("abort", "SIGABRT"), ("segfault", "SIGSEGV")] {
         let victim = format!("victim_of_{fault}");
         let id = container.load(&named("faulty", "faulty::OnDemand", &victim));
         container.provoke(&format!("/{victim}/{fault}"));
         let state = container.wait_for_state(id, |state| state.state == "failed");
         assert!(state.detail.contains(&format!("was ended by {signal}")), "{state:?}");
-        container
-            .wait_for_log(&format!("component /{victim} ({id}) failed: its process was ended by {signal}"));
+        container.wait_for_log(&format!(
+            "component /{victim} ({id}) failed: its process was ended by {signal}"
+        ));
         container.client.unload(id, WATCHDOG).unwrap();
     }
     let error = container.refusal(&request("faulty", "faulty::AbortInConstructor"));

@@ -4,10 +4,20 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Command;
 
-/// Packages of a build with the features that they are built with, for the target and for the host: `name version|features`.
+/// Packages of a build with the features that they are built with, for the target and for the host:
+/// `name version|features`.
 fn packages(selection: &[&str]) -> BTreeSet<String> {
     let output = Command::new(env!("CARGO"))
-        .args(["tree", "--locked", "--offline", "--no-dedupe", "--prefix", "none", "--format", "{p}|{f}"])
+        .args([
+            "tree",
+            "--locked",
+            "--offline",
+            "--no-dedupe",
+            "--prefix",
+            "none",
+            "--format",
+            "{p}|{f}",
+        ])
         .args(selection)
         .current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("../.."))
         .output()
@@ -26,7 +36,14 @@ fn packages(selection: &[&str]) -> BTreeSet<String> {
 #[test]
 fn the_shared_library_is_built_with_the_same_features_everywhere() {
     let name = |line: &str| line.split('|').next().map(str::to_owned);
-    let shared = packages(&["--package", "feros", "--package", "feros-component", "--edges", "normal,build"]);
+    let shared = packages(&[
+        "--package",
+        "feros",
+        "--package",
+        "feros-component",
+        "--edges",
+        "normal,build",
+    ]);
     let shared: BTreeSet<_> = shared.iter().map(|line| name(line)).collect();
     let alone = packages(&["--package", "feros-container", "--edges", "normal,build,dev"]);
     let workspace = packages(&["--workspace", "--edges", "normal,build,dev"]);
@@ -35,7 +52,8 @@ fn the_shared_library_is_built_with_the_same_features_everywhere() {
         .difference(&workspace)
         .filter(|line| shared.contains(&name(line)))
         .map(|line| {
-            let there: Vec<_> = workspace.iter().filter(|other| name(other) == name(line)).collect();
+            let there: Vec<_> =
+                workspace.iter().filter(|other| name(other) == name(line)).collect();
             format!("{line}, and in the workspace {there:?}")
         })
         .collect();

@@ -70,10 +70,12 @@ fn a_parameter_of_a_wrong_type_is_refused() {
 #[test]
 fn the_threads_of_a_multi_threaded_container_are_a_parameter() {
     let container = Container::start(MULTI, &["--ros-args", "-p", "thread_num:=1"]);
-    let get = container.node.create_client::<GetParameters>("/ComponentManager/get_parameters").unwrap();
+    let get =
+        container.node.create_client::<GetParameters>("/ComponentManager/get_parameters").unwrap();
     get.wait_for_service(WATCHDOG).unwrap();
-    let response =
-        get.call_and_wait(&GetParameters_Request { names: vec!["thread_num".into()] }, WATCHDOG).unwrap();
+    let response = get
+        .call_and_wait(&GetParameters_Request { names: vec!["thread_num".into()] }, WATCHDOG)
+        .unwrap();
     assert_eq!(ParameterValue::from(response.values[0].clone()), ParameterValue::Integer(1));
 }
 
@@ -102,7 +104,8 @@ fn isolated_components_have_threads_of_their_names() {
     let container = Container::start(ISOLATED, &[]);
     container.load(&named("demo", "demo_components::Talker", "talker_seven"));
     let names = std::fs::read_dir(format!("/proc/{}/task", container.pid())).unwrap();
-    let names: Vec<String> =
-        names.map(|entry| std::fs::read_to_string(entry.unwrap().path().join("comm")).unwrap()).collect();
+    let names: Vec<String> = names
+        .map(|entry| std::fs::read_to_string(entry.unwrap().path().join("comm")).unwrap())
+        .collect();
     assert!(names.iter().any(|name| name.trim() == "talker_seven"), "{names:?}");
 }

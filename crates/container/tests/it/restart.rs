@@ -27,7 +27,9 @@ fn a_process_that_died_is_started_again() {
     let id = container.load(&named("faulty", "faulty::OnDemand", "phoenix"));
     let before = container.trigger("/phoenix/ping", WATCHDOG);
     container.provoke("/phoenix/segfault");
-    container.wait_for_state(id, |state| state.state == "running" && state.detail == "restarted 1 times");
+    container.wait_for_state(id, |state| {
+        state.state == "running" && state.detail == "restarted 1 times"
+    });
     // Until the lease of the dead process has ended, a request may go to nobody else.
     let started = Instant::now();
     let after = loop {

@@ -1,6 +1,7 @@
 //! A stock rclpy client loads, lists and unloads components, in every kind of container.
 //!
-//! `composition_interfaces` is in no wheel; `scripts/build_interfaces_for_ros2.py` makes it with the wheels' own generators.
+//! `composition_interfaces` is in no wheel; `scripts/build_interfaces_for_ros2.py` makes it with
+//! the wheels' own generators.
 
 use feros_interop::{Domain, Peer};
 use serde_json::{Value, json};
@@ -40,16 +41,20 @@ fn a_stock_client_drives_our_containers() {
             "parameters": [parameter("text", json!({"type": 4, "string_value": "Guten Tag"}))],
             "extra_arguments": [parameter("use_intra_process_comms", json!({"type": 1, "bool_value": true}))],
         });
-        let expected =
-            json!({"success": true, "error_message": "", "full_node_name": "/robot/speaker", "unique_id": 1});
+        let expected = json!({"success": true, "error_message": "", "full_node_name": "/robot/speaker", "unique_id": 1});
         assert_eq!(call(&mut peer, LOAD, request), expected, "{binary}");
         peer.ask("subscription", json!({"topic": "/said", "type": "std_msgs/msg/String"}));
         let heard = peer.ask("take", json!({"topic": "/said"}));
-        assert!(heard[0]["data"].as_str().is_some_and(|text| text.starts_with("Guten Tag: ")), "{heard}");
+        assert!(
+            heard[0]["data"].as_str().is_some_and(|text| text.starts_with("Guten Tag: ")),
+            "{heard}"
+        );
 
-        let refused = call(&mut peer, LOAD, json!({"package_name": "demo", "plugin_name": "demo::Nothing"}));
+        let refused =
+            call(&mut peer, LOAD, json!({"package_name": "demo", "plugin_name": "demo::Nothing"}));
         let text = "Failed to find class with the requested plugin name.";
-        let expected = json!({"success": false, "error_message": text, "full_node_name": "", "unique_id": 0});
+        let expected =
+            json!({"success": false, "error_message": text, "full_node_name": "", "unique_id": 0});
         assert_eq!(refused, expected);
 
         let listed = json!({"full_node_names": ["/robot/speaker"], "unique_ids": [1]});
@@ -58,6 +63,9 @@ fn a_stock_client_drives_our_containers() {
         assert_eq!(call(&mut peer, UNLOAD, json!({"unique_id": 1})), done);
         let twice = json!({"success": false, "error_message": "No node found with unique_id: 1"});
         assert_eq!(call(&mut peer, UNLOAD, json!({"unique_id": 1})), twice);
-        assert_eq!(call(&mut peer, LIST, json!({})), json!({"full_node_names": [], "unique_ids": []}));
+        assert_eq!(
+            call(&mut peer, LIST, json!({})),
+            json!({"full_node_names": [], "unique_ids": []})
+        );
     }
 }

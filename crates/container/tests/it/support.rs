@@ -37,7 +37,9 @@ pub(crate) fn library(crate_name: &str) -> PathBuf {
 /// A prefix in which the packages `demo` and `faulty` are registered.
 pub(crate) fn prefix() -> tempfile::TempDir {
     let prefix = tempfile::tempdir().unwrap();
-    for (package, crate_name) in [("demo", "demo_components_library"), ("faulty", "faulty_components")] {
+    for (package, crate_name) in
+        [("demo", "demo_components_library"), ("faulty", "faulty_components")]
+    {
         index::register(&library(crate_name), package, prefix.path()).unwrap();
     }
     prefix
@@ -135,7 +137,11 @@ impl Container {
     }
 
     /// Waits until a component is in this state.
-    pub(crate) fn wait_for_state(&self, id: u64, wanted: impl Fn(&ComponentState) -> bool) -> ComponentState {
+    pub(crate) fn wait_for_state(
+        &self,
+        id: u64,
+        wanted: impl Fn(&ComponentState) -> bool,
+    ) -> ComponentState {
         let started = Instant::now();
         loop {
             let state = self.state(id);
@@ -151,7 +157,10 @@ impl Container {
     pub(crate) fn trigger(&self, service: &str, timeout: Duration) -> Option<String> {
         let client = self.node.create_client::<Trigger>(service).unwrap();
         client.wait_for_service(WATCHDOG).unwrap();
-        client.call_and_wait(&Trigger_Request::default(), timeout).ok().map(|response| response.message)
+        client
+            .call_and_wait(&Trigger_Request::default(), timeout)
+            .ok()
+            .map(|response| response.message)
     }
 
     /// Has a component do something that it does not survive.
@@ -168,7 +177,9 @@ impl Container {
         let executor = Executor::new();
         let listener = self.node.context().create_node("hear").unwrap();
         let _subscription = listener
-            .create_subscription(topic, 10, move |message: M| *inside.lock().unwrap() = Some(message))
+            .create_subscription(topic, 10, move |message: M| {
+                *inside.lock().unwrap() = Some(message)
+            })
             .unwrap();
         executor.add_node(&listener).unwrap();
         let heard = executor.spin_until(Some(WATCHDOG), || place.lock().unwrap().is_some());
@@ -179,7 +190,11 @@ impl Container {
     /// Waits until the container has logged something.
     pub(crate) fn wait_for_log(&self, wanted: &str) {
         let text = self.log.text.lock().unwrap();
-        let waited = self.log.grew.wait_timeout_while(text, WATCHDOG, |text| !text.contains(wanted)).unwrap();
+        let waited = self
+            .log
+            .grew
+            .wait_timeout_while(text, WATCHDOG, |text| !text.contains(wanted))
+            .unwrap();
         assert!(!waited.1.timed_out(), "the container did not log {wanted:?}");
     }
 
@@ -229,7 +244,8 @@ pub(crate) fn parameter(name: &str, value: impl Into<ParameterValue>) -> Paramet
     Parameter { name: name.into(), value: value.into().into() }
 }
 
-/// Threads, open files and memory of its own of a process. What it shares with others counts for nothing: they come and go.
+/// Threads, open files and memory of its own of a process. What it shares with others counts for
+/// nothing: they come and go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Usage {
     pub(crate) threads: usize,
@@ -239,7 +255,8 @@ pub(crate) struct Usage {
 
 impl Usage {
     pub(crate) fn of(pid: u32) -> Self {
-        let count = |folder: &str| std::fs::read_dir(format!("/proc/{pid}/{folder}")).unwrap().count();
+        let count =
+            |folder: &str| std::fs::read_dir(format!("/proc/{pid}/{folder}")).unwrap().count();
         let rollup = std::fs::read_to_string(format!("/proc/{pid}/smaps_rollup")).unwrap();
         let line = rollup.lines().find_map(|line| line.strip_prefix("Private_Dirty:")).unwrap();
         let own_kib = line.trim().trim_end_matches(" kB").parse().unwrap();

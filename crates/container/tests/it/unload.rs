@@ -1,14 +1,17 @@
 //! Unloading frees what loading took. `FEROS_SOAK=1000` does it a thousand times.
 
-use crate::support::{Container, ISOLATED, PROCESS, SINGLE, Usage, WATCHDOG, request, shared_memory_files};
+use crate::support::{
+    Container, ISOLATED, PROCESS, SINGLE, Usage, WATCHDOG, request, shared_memory_files,
+};
 
 /// Times that a component is loaded and unloaded.
 fn rounds() -> u32 {
     std::env::var("FEROS_SOAK").ok().and_then(|text| text.parse().ok()).unwrap_or(40)
 }
 
-/// Memory that may stay, however many rounds: allocators keep pages, and the engine remembers participants that left for a
-/// while. Seen were up to 0.9 MB after 500 and after 1500 rounds on one executor, 2.6 MB after 100 and after 400 of processes.
+/// Memory that may stay, however many rounds: allocators keep pages, and the engine remembers
+/// participants that left for a while. Seen were up to 0.9 MB after 500 and after 1500 rounds on
+/// one executor, 2.6 MB after 100 and after 400 of processes.
 const ALLOWED_KIB: u64 = 4096;
 
 fn soak(binary: &str) {
@@ -33,7 +36,8 @@ fn soak(binary: &str) {
     eprintln!("{} rounds in {binary}: {before:?} -> {after:?}", rounds());
     assert!(settled(after), "{before:?} -> {after:?}");
     assert!(after.own_kib <= before.own_kib + ALLOWED_KIB, "{before:?} -> {after:?}");
-    // Other tests of this machine come and go there; what one round left behind would add up to more.
+    // Other tests of this machine come and go there; what one round left behind would add up to
+    // more.
     assert!(shared_memory_files() < files + rounds() as usize, "/dev/shm grew");
     assert_eq!(container.list(), []);
 }

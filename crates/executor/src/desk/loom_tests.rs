@@ -1,4 +1,5 @@
-//! Threads at a desk under every interleaving that loom explores: a ring that all sleep over shows as a deadlock.
+//! Threads at a desk under every interleaving that loom explores: a ring that all sleep over shows
+//! as a deadlock.
 
 #![allow(clippy::unwrap_used)]
 
@@ -40,8 +41,8 @@ impl Crew {
         Arc::new(Self { readiness, desk, begun, all_have_begun, expected })
     }
 
-    /// What `Spin::crew_turn` does, until all that was expected has begun. With `blocks`, the first callback does not end
-    /// before the last has begun: only another thread can help it.
+    /// What `Spin::crew_turn` does, until all that was expected has begun. With `blocks`, the first
+    /// callback does not end before the last has begun: only another thread can help it.
     fn help(&self, blocks: bool, alarm: Alarm<'_>) {
         loop {
             let mut board = self.desk.lock();
@@ -77,7 +78,8 @@ fn explore(preemptions: usize, model: impl Fn() + Send + Sync + 'static) {
     builder.check(model);
 }
 
-/// Two threads; somebody rings twice. With `blocks` the second callback has to run although the first has not ended.
+/// Two threads; somebody rings twice. With `blocks` the second callback has to run although the
+/// first has not ended.
 fn two_rings_to_two_threads(blocks: bool) {
     explore(2, move || {
         let crew = Crew::new(Readiness::private(), 2);

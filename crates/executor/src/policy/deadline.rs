@@ -9,11 +9,12 @@ use crate::sync::Arc;
 use std::fmt;
 use std::time::Duration;
 
-/// The ready entity first that has to be executed soonest: its deadline is the moment at which it became ready, as the
-/// executor noticed, plus its [relative deadline](Attributes::deadline). A callback that runs is not interrupted.
+/// The ready entity first that has to be executed soonest: its deadline is the moment at which it
+/// became ready, as the executor noticed, plus its [relative deadline](Attributes::deadline). A
+/// callback that runs is not interrupted.
 ///
-/// An entity without a relative deadline has [`Deadline::OTHERWISE`]. None starves: what has waited for that long is
-/// before everything that has become ready since.
+/// An entity without a relative deadline has [`Deadline::OTHERWISE`]. None starves: what has waited
+/// for that long is before everything that has become ready since.
 pub struct Deadline {
     clock: Arc<dyn Clock>,
     relative: BySlot<Duration>,

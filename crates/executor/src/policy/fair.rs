@@ -5,8 +5,9 @@ use crate::attributes::Attributes;
 use crate::flags::Slot;
 use crate::slot_set::SlotSet;
 
-/// All ready entities in turn, from where the last turn ended: between two executions of one entity each other ready
-/// entity is executed once, be they timers or not, so that none starves. The default.
+/// All ready entities in turn, from where the last turn ended: between two executions of one entity
+/// each other ready entity is executed once, be they timers or not, so that none starves. The
+/// default.
 #[derive(Debug, Clone)]
 pub struct Fair {
     ready: SlotSet,

@@ -6,9 +6,9 @@ use crate::attributes::{Attributes, Kind};
 use crate::flags::Slot;
 use crate::slot_set::SlotSet;
 
-/// As rclcpp's executors: what is ready at one moment is executed by [kind](Kind) (timers, subscriptions, services,
-/// clients, others) and within a kind in the order in which the entities were added, one unit of each; then what has
-/// become ready meanwhile is the next such snapshot.
+/// As rclcpp's executors: what is ready at one moment is executed by [kind](Kind) (timers,
+/// subscriptions, services, clients, others) and within a kind in the order in which the entities
+/// were added, one unit of each; then what has become ready meanwhile is the next such snapshot.
 ///
 /// None starves: an entity waits for the rest of one snapshot and for those before it in the next.
 #[derive(Debug, Default)]

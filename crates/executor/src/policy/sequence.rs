@@ -7,16 +7,18 @@ use crate::flags::Slot;
 use crate::slot_set::SlotSet;
 use std::fmt;
 
-/// Rounds in a fixed order. When the [trigger](Trigger) holds, everything that is ready is executed once, in the order
-/// of the entities' [positions](Attributes::position), and those without a position afterwards in the order in which they
-/// were added. What becomes ready meanwhile waits for the next round. One thread spins.
+/// Rounds in a fixed order. When the [trigger](Trigger) holds, everything that is ready is executed
+/// once, in the order of the entities' [positions](Attributes::position), and those without a
+/// position afterwards in the order in which they were added. What becomes ready meanwhile waits
+/// for the next round. One thread spins.
 ///
-/// The trigger looks at the entities with a position only. Where none of them is ready, the others are executed
-/// without it: a node's own services and events are not kept waiting by a sequence that they do not belong to. Until the
-/// trigger holds, messages stay where they are.
+/// The trigger looks at the entities with a position only. Where none of them is ready, the others
+/// are executed without it: a node's own services and events are not kept waiting by a sequence
+/// that they do not belong to. Until the trigger holds, messages stay where they are.
 ///
-/// With [`let_semantics`](Self::let_semantics) a round first takes the input of all its entities and then executes them
-/// (logical execution time): what one of them publishes is seen by the others in the next round only.
+/// With [`let_semantics`](Self::let_semantics) a round first takes the input of all its entities
+/// and then executes them (logical execution time): what one of them publishes is seen by the
+/// others in the next round only.
 pub struct Sequence {
     trigger: Trigger,
     is_let: bool,
@@ -43,10 +45,11 @@ pub enum Trigger {
     All,
     /// When the entity at this position is ready.
     One(u32),
-    /// Whenever the executor looks, as long as anything is ready: as [`Any`](Self::Any) since idle entities are never
-    /// executed.
+    /// Whenever the executor looks, as long as anything is ready: as [`Any`](Self::Any) since idle
+    /// entities are never executed.
     Always,
-    /// When the closure says so, which is given the positions that are ready. It must neither block nor allocate.
+    /// When the closure says so, which is given the positions that are ready. It must neither block
+    /// nor allocate.
     Custom(Box<dyn FnMut(&ReadyPositions<'_>) -> bool + Send>),
 }
 
@@ -90,7 +93,8 @@ impl Sequence {
         }
     }
 
-    /// This sequence, with all inputs of a round taken before the first of its entities is executed.
+    /// This sequence, with all inputs of a round taken before the first of its entities is
+    /// executed.
     #[must_use]
     pub fn let_semantics(self) -> Self {
         Self { is_let: true, ..self }
@@ -156,7 +160,8 @@ impl Default for Sequence {
 impl Policy for Sequence {
     fn admit(&mut self, slot: Slot, attributes: &Attributes) {
         self.added += 1;
-        let key = (attributes.position.is_none(), attributes.position.unwrap_or_default(), self.added);
+        let key =
+            (attributes.position.is_none(), attributes.position.unwrap_or_default(), self.added);
         self.members += usize::from(is_member(&key));
         let count = self.keys.insert(slot, key);
         self.round.reserve(count);

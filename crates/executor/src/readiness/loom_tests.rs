@@ -1,5 +1,6 @@
-//! Readiness, doorbell and ringers under every interleaving and memory ordering that loom explores. A lost wake-up shows as a
-//! deadlock, which loom reports; data read before it is visible shows in the assertions.
+//! Readiness, doorbell and ringers under every interleaving and memory ordering that loom explores.
+//! A lost wake-up shows as a deadlock, which loom reports; data read before it is visible shows in
+//! the assertions.
 
 #![allow(clippy::unwrap_used)]
 
@@ -63,8 +64,8 @@ fn expecting(memory: std::sync::Arc<Doorbell>) -> Readiness {
     readiness
 }
 
-/// All interleavings with at most `preemptions` forced switches; three is where such bugs show in practice, and it
-/// keeps the models of three threads within seconds.
+/// All interleavings with at most `preemptions` forced switches; three is where such bugs show in
+/// practice, and it keeps the models of three threads within seconds.
 fn explore(preemptions: usize, model: impl Fn() + Send + Sync + 'static) {
     let mut builder = loom::model::Builder::new();
     builder.preemption_bound = Some(preemptions);
@@ -110,7 +111,8 @@ fn one_ringer_and_the_sleeper_without_any_bound() {
     });
 }
 
-/// Two ringers of one flag: the sleeper runs once or twice, and has seen both ringers' work in the end.
+/// Two ringers of one flag: the sleeper runs once or twice, and has seen both ringers' work in the
+/// end.
 #[test]
 fn a_flag_set_twice_is_one_and_shows_the_work_of_both() {
     explore(3, || {
@@ -161,7 +163,8 @@ fn ring_against_two_takers() {
     });
 }
 
-/// Clearing the last flag of a word clears the summary: a ring of the neighbour flag meanwhile is not hidden.
+/// Clearing the last flag of a word clears the summary: a ring of the neighbour flag meanwhile is
+/// not hidden.
 #[test]
 fn clearing_a_word_does_not_hide_its_neighbour() {
     explore(3, || {
@@ -177,7 +180,8 @@ fn clearing_a_word_does_not_hide_its_neighbour() {
     });
 }
 
-/// A ring that meets the entity's move between executors arrives at the new one, whenever it happens.
+/// A ring that meets the entity's move between executors arrives at the new one, whenever it
+/// happens.
 #[test]
 fn a_ring_survives_the_move_to_another_doorbell() {
     explore(2, || {
@@ -251,8 +255,9 @@ fn draining_hides_no_flag_that_is_set_meanwhile() {
     });
 }
 
-/// A publisher of another process puts data, looks for the place and rings if there is one, while the entity moves
-/// into an executor: the executor finds the data, be it by the publisher's ring or by that of the move.
+/// A publisher of another process puts data, looks for the place and rings if there is one, while
+/// the entity moves into an executor: the executor finds the data, be it by the publisher's ring or
+/// by that of the move.
 fn data_put_during_a_move_is_found(attached_before_observed: bool) {
     explore(3, move || {
         let memory = std::sync::Arc::new(Doorbell::new());
@@ -278,14 +283,18 @@ fn data_put_during_a_move_is_found(attached_before_observed: bool) {
                     assert!(ringer.attach(&readiness, slot(3)));
                 }
                 ringer.on_move(move |place: Option<Place>| {
-                    published.store(place.map_or(0, |place| place.slot.index() as u64), Ordering::Relaxed);
+                    published.store(
+                        place.map_or(0, |place| place.slot.index() as u64),
+                        Ordering::Relaxed,
+                    );
                 });
                 if !attached_before_observed {
                     assert!(ringer.attach(&readiness, slot(3)));
                 }
             })
         };
-        // Every execution takes what is there; a lost wake-up leaves it asleep over the data, which loom reports.
+        // Every execution takes what is there; a lost wake-up leaves it asleep over the data, which
+        // loom reports.
         loop {
             assert_eq!(Spinner::new(&readiness).next(), 3);
             if data.load(Ordering::Relaxed) == 1 {

@@ -1,4 +1,5 @@
-//! Rings from inside and outside with real threads and the real futex, and what a scribbling stranger can do.
+//! Rings from inside and outside with real threads and the real futex, and what a scribbling
+//! stranger can do.
 
 #![allow(clippy::unwrap_used)]
 
@@ -60,7 +61,8 @@ fn reused_memory_is_emptied() {
     assert_eq!(drained(&readiness), []);
 }
 
-/// Each ringer waits for its flag to be taken before it rings again, so one lost wake-up hangs the test.
+/// Each ringer waits for its flag to be taken before it rings again, so one lost wake-up hangs the
+/// test.
 #[test]
 fn no_ring_is_lost_between_threads() {
     const ROUNDS: usize = 20_000;
@@ -130,7 +132,8 @@ fn a_scribbled_bell_does_not_swallow_a_ring_from_inside() {
     }
 }
 
-/// The executor sleeps where its own process alone finds it until an entity's place is told, and again after that.
+/// The executor sleeps where its own process alone finds it until an entity's place is told, and
+/// again after that.
 #[test]
 fn the_place_to_sleep_follows_who_may_ring() {
     let memory = Arc::new(Doorbell::new());

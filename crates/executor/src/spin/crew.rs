@@ -1,4 +1,5 @@
-//! Spinning with several threads: the caller and its helpers, which come and go with one call of a spin function.
+//! Spinning with several threads: the caller and its helpers, which come and go with one call of a
+//! spin function.
 
 use super::{Outcome, Spin, SpinError, Turn, is_past};
 use crate::desk::Wait;
@@ -13,8 +14,8 @@ use std::time::Instant;
 type Helper<'scope> = ScopedJoinHandle<'scope, Result<(), SpinError>>;
 
 impl Spin<'_> {
-    /// As [`run`](Spin::run), with all of the executor's threads. `done` is asked by the caller alone, whenever a unit
-    /// was executed by anybody.
+    /// As [`run`](Spin::run), with all of the executor's threads. `done` is asked by the caller
+    /// alone, whenever a unit was executed by anybody.
     pub(super) fn run_crew<T>(
         &self,
         until: Option<Instant>,
@@ -53,7 +54,11 @@ impl Spin<'_> {
     }
 
     /// What the calling thread does.
-    fn lead<T>(&self, until: Option<Instant>, mut done: Option<impl FnMut() -> Option<T>>) -> Outcome<T> {
+    fn lead<T>(
+        &self,
+        until: Option<Instant>,
+        mut done: Option<impl FnMut() -> Option<T>>,
+    ) -> Outcome<T> {
         loop {
             if let Some(value) = done.as_mut().and_then(|done| done()) {
                 return Outcome::Completed(value);
@@ -82,7 +87,8 @@ impl Spin<'_> {
         }
     }
 
-    /// As [`turn`](Spin::turn), and sleeps if nothing is ready. `tells`: the caller has to know when a unit was executed.
+    /// As [`turn`](Spin::turn), and sleeps if nothing is ready. `tells`: the caller has to know
+    /// when a unit was executed.
     fn crew_turn(&self, wait: &Wait, tells: bool) -> Turn {
         let (table, timers) = (&self.shared.table, &self.shared.timers);
         let alarm = || timers.timeout().and_then(|timeout| Instant::now().checked_add(timeout));

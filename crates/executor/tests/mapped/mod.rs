@@ -35,16 +35,20 @@ impl Mapped {
     fn of(file: Arc<OwnedFd>) -> Arc<Self> {
         let protection = ProtFlags::READ | ProtFlags::WRITE;
         // SAFETY: the kernel chooses the address.
-        let address =
-            unsafe { mmap(null_mut(), size_of::<Doorbell>(), protection, MapFlags::SHARED, &file, 0) };
+        let address = unsafe {
+            mmap(null_mut(), size_of::<Doorbell>(), protection, MapFlags::SHARED, &file, 0)
+        };
         Arc::new(Self { memory: NonNull::new(address.unwrap().cast()).unwrap(), file })
     }
 
     /// The doorbell's memory as a stranger may see it.
     #[allow(dead_code)]
     pub(crate) fn words(&self) -> &[AtomicU64] {
-        // SAFETY: the size is that of the mapping, which is page aligned, and atomics of any value are valid.
-        unsafe { std::slice::from_raw_parts(self.memory.as_ptr().cast(), size_of::<Doorbell>() / 8) }
+        // SAFETY: the size is that of the mapping, which is page aligned, and atomics of any value
+        // are valid.
+        unsafe {
+            std::slice::from_raw_parts(self.memory.as_ptr().cast(), size_of::<Doorbell>() / 8)
+        }
     }
 }
 

@@ -43,7 +43,8 @@ impl RemapRule {
                 _ => (RemapKind::TopicOrService, left),
             },
         };
-        let rule = Self { node: node.map(str::to_owned), kind, from: from.to_owned(), to: to.to_owned() };
+        let rule =
+            Self { node: node.map(str::to_owned), kind, from: from.to_owned(), to: to.to_owned() };
         rule.check()?;
         Ok(rule)
     }
@@ -57,9 +58,13 @@ impl RemapRule {
             RemapKind::Namespace => name::validate_namespace(&self.to).map_err(|e| e.to_string()),
             RemapKind::Topic | RemapKind::Service | RemapKind::TopicOrService => {
                 if self.from.contains('*') || self.to.contains('\\') {
-                    return Err("wildcards are not implemented, as in stock ROS 2: name it literally".into());
+                    return Err(
+                        "wildcards are not implemented, as in stock ROS 2: name it literally"
+                            .into(),
+                    );
                 }
-                // Whether the names are allowed depends on the node; what holds for every node is checked here.
+                // Whether the names are allowed depends on the node; what holds for every node is
+                // checked here.
                 let probe = NodeName::announced("/", "node");
                 for name in [&self.from, &self.to] {
                     name::expand_topic_name(name, &probe).map_err(|e| e.to_string())?;
@@ -91,11 +96,17 @@ impl super::Arguments {
         remap_node(self.remap_rules.iter(), namespace, node_name)
     }
 
-    /// Expands the name of a topic or service as seen from `node` and applies the first rule that fits.
+    /// Expands the name of a topic or service as seen from `node` and applies the first rule that
+    /// fits.
     ///
     /// # Errors
     /// When the name, or what replaces it, is not allowed.
-    pub fn remap_name(&self, name: &str, node: &NodeName, service: bool) -> Result<String, NameError> {
+    pub fn remap_name(
+        &self,
+        name: &str,
+        node: &NodeName,
+        service: bool,
+    ) -> Result<String, NameError> {
         remap_name(self.remap_rules.iter(), name, node, service)
     }
 }

@@ -53,12 +53,12 @@ fn topics_and_services_are_remapped() {
 
 #[test]
 fn parameters_are_for_all_nodes_or_one() {
-    let line =
-        "--ros-args -p use_sim_time:=true -p talker:rate:=5 -p rate:=7 -p qos_overrides./chatter.depth:=1";
+    let line = "--ros-args -p use_sim_time:=true -p talker:rate:=5 -p rate:=7 -p qos_overrides./chatter.depth:=1";
     let overrides = parse(line).unwrap().parameter_overrides().unwrap();
     let of = |namespace, name| overrides.for_node(&NodeName::new(namespace, name).unwrap());
     assert_eq!(of("/", "talker")["use_sim_time"], true.into());
-    // As in rcl: what is for all nodes was named first, and a name without namespace is one in the root.
+    // As in rcl: what is for all nodes was named first, and a name without namespace is one in the
+    // root.
     assert_eq!(of("/", "talker")["rate"], 5.into());
     assert_eq!(of("/ns", "talker")["rate"], 7.into());
     assert_eq!(of("/", "listener")["qos_overrides./chatter.depth"], 1.into());
@@ -73,7 +73,10 @@ fn malformed_parameters_are_refused() {
         (":=5", "the name of the parameter is empty"),
         ("talker::=5", "the name of the parameter is empty"),
         (":rate:=5", "it is empty"),
-        ("rate:=[1,2.5]", "an element of type double in a list whose first element is of type integer"),
+        (
+            "rate:=[1,2.5]",
+            "an element of type double in a list whose first element is of type integer",
+        ),
         ("rate:={a:1}", "a mapping"),
     ] {
         let error = parse(&format!("--ros-args -p {parameter}")).unwrap_err().to_string();
@@ -84,7 +87,8 @@ fn malformed_parameters_are_refused() {
 #[test]
 fn parameter_files_are_read_in_the_order_of_the_line() {
     let file = |name: &str, text: &str| {
-        let path = std::env::temp_dir().join(format!("feros_arguments_{}_{name}.yaml", std::process::id()));
+        let path = std::env::temp_dir()
+            .join(format!("feros_arguments_{}_{name}.yaml", std::process::id()));
         std::fs::write(&path, text).unwrap();
         path
     };
@@ -97,16 +101,23 @@ fn parameter_files_are_read_in_the_order_of_the_line() {
         first.display(),
         second.display()
     );
-    let values =
-        parse(&line).unwrap().parameter_overrides().unwrap().for_node(&NodeName::new("/", "n").unwrap());
+    let values = parse(&line)
+        .unwrap()
+        .parameter_overrides()
+        .unwrap()
+        .for_node(&NodeName::new("/", "n").unwrap());
     std::fs::write(&second, "/**: {ros__parameters: 5}").unwrap();
     let error = parse(&line).unwrap().parameter_overrides().unwrap_err().to_string();
     for path in [first, second] {
         std::fs::remove_file(path).unwrap();
     }
-    let expected = [("x", 0), ("y", 2), ("z", 3)].map(|(name, value)| (name.to_owned(), value.into()));
+    let expected =
+        [("x", 0), ("y", 2), ("z", 3)].map(|(name, value)| (name.to_owned(), value.into()));
     assert_eq!(values.into_iter().collect::<Vec<_>>(), expected);
-    assert!(error.contains("_b.yaml: line 1, column 24") && error.contains("expected a mapping"), "{error}");
+    assert!(
+        error.contains("_b.yaml: line 1, column 24") && error.contains("expected a mapping"),
+        "{error}"
+    );
 }
 
 #[test]

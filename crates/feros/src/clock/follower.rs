@@ -1,6 +1,8 @@
-//! Who reads `/clock`: one subscription and one thread of the context for all nodes that follow the same topic.
+//! Who reads `/clock`: one subscription and one thread of the context for all nodes that follow the
+//! same topic.
 //!
-//! The thread of its own lets simulated time go on while the nodes' executors are busy or do not spin.
+//! The thread of its own lets simulated time go on while the nodes' executors are busy or do not
+//! spin.
 
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::thread::JoinHandle;
@@ -8,7 +10,9 @@ use std::time::Duration;
 
 use feros_executor::{Entity, Executor, Progress, Ringer, RosClock, Stopper, Time};
 use feros_msgs::rosgraph_msgs::msg::Clock as ClockMessage;
-use feros_rmw::{CreateEndpointError, NodeId, QosProfile, Session, Subscription, SubscriptionOptions};
+use feros_rmw::{
+    CreateEndpointError, NodeId, QosProfile, Session, Subscription, SubscriptionOptions,
+};
 
 use crate::error::TypeIdentity;
 
@@ -67,7 +71,9 @@ impl ClockFollower {
     /// Has a clock follow from now on.
     pub(crate) fn add(&self, clock: &Arc<RosClock>) {
         let mut clocks = self.clocks.lock().unwrap_or_else(PoisonError::into_inner);
-        clocks.retain(|known| known.strong_count() > 0 && !std::ptr::eq(known.as_ptr(), Arc::as_ptr(clock)));
+        clocks.retain(|known| {
+            known.strong_count() > 0 && !std::ptr::eq(known.as_ptr(), Arc::as_ptr(clock))
+        });
         clocks.push(Arc::downgrade(clock));
     }
 
@@ -95,8 +101,9 @@ fn read_one(clocks: &Mutex<Vec<Weak<RosClock>>>, subscription: &dyn Subscription
     let Ok(Some(sample)) = subscription.take() else { return Progress::Done };
     if let Ok(message) = feros_message::from_bytes::<ClockMessage>(&sample.payload) {
         let seconds = message.clock.sec.max(0).unsigned_abs().into();
-        let time =
-            Time::ZERO + Duration::from_secs(seconds) + Duration::from_nanos(message.clock.nanosec.into());
+        let time = Time::ZERO
+            + Duration::from_secs(seconds)
+            + Duration::from_nanos(message.clock.nanosec.into());
         let clocks: Vec<_> = {
             let clocks = clocks.lock().unwrap_or_else(PoisonError::into_inner);
             clocks.iter().filter_map(Weak::upgrade).collect()

@@ -25,44 +25,55 @@ pub struct ExecutorBuilder {
 }
 
 impl ExecutorBuilder {
-    /// This many threads run callbacks: the one that spins, and helpers that it has meanwhile. Zero means one for each
-    /// processor, at least two. Which callbacks may overlap then is said by their
-    /// [groups](crate::CallbackGroup).
+    /// This many threads run callbacks: the one that spins, and helpers that it has meanwhile. Zero
+    /// means one for each processor, at least two. Which callbacks may overlap then is said by
+    /// their [groups](crate::CallbackGroup).
     ///
-    /// `spin`, `spin_until` and `spin_until_complete` use all threads; the others use the calling one alone.
+    /// `spin`, `spin_until` and `spin_until_complete` use all threads; the others use the calling
+    /// one alone.
     pub fn threads(self, threads: usize) -> Self {
         Self { core: self.core.threads(threads) }
     }
 
-    /// Which ready callback is next, of [`policy`](crate::policy) or your own; without this, all in turn.
+    /// Which ready callback is next, of [`policy`](crate::policy) or your own; without this, all in
+    /// turn.
     pub fn policy(self, policy: impl Policy + 'static) -> Self {
         Self { core: self.core.policy(policy) }
     }
 
-    /// The name of the helpers, which is followed by their number. The kernel shows the first 15 bytes of it.
+    /// The name of the helpers, which is followed by their number. The kernel shows the first 15
+    /// bytes of it.
     pub fn name(self, name: &str) -> Self {
         Self { core: self.core.name(name) }
     }
 
-    /// What threads that spin are to the system's scheduler, and which memory is theirs. The calling thread stays so.
+    /// What threads that spin are to the system's scheduler, and which memory is theirs. The
+    /// calling thread stays so.
     pub fn realtime(self, realtime: RealtimeConfig) -> Self {
         Self { core: self.core.realtime(realtime) }
     }
 
-    /// Nothing is added after it has begun to spin: no node, and no endpoint or timer to its nodes. Trying to is an
-    /// error. What the executor runs is known from then on, and its turns allocate nothing.
+    /// Nothing is added after it has begun to spin: no node, and no endpoint or timer to its nodes.
+    /// Trying to is an error. What the executor runs is known from then on, and its turns allocate
+    /// nothing.
     pub fn frozen(self) -> Self {
         Self { core: self.core.frozen() }
     }
 
-    /// The executor. Publishers of other processes of this host can wake it, if the system gives the process shared memory.
+    /// The executor. Publishers of other processes of this host can wake it, if the system gives
+    /// the process shared memory.
     pub fn build(self) -> Executor {
         let core = self.with_doorbell().build();
-        Executor { core, contexts: Mutex::default(), nodes: Mutex::default(), groups: Mutex::default() }
+        Executor {
+            core,
+            contexts: Mutex::default(),
+            nodes: Mutex::default(),
+            groups: Mutex::default(),
+        }
     }
 
-    /// How long such an executor takes for `events` empty callbacks, each rung by the one before, among `idle` entities that
-    /// are never ready: what one core does at most.
+    /// How long such an executor takes for `events` empty callbacks, each rung by the one before,
+    /// among `idle` entities that are never ready: what one core does at most.
     ///
     /// # Errors
     /// When the system refuses the threads or what they are to be.

@@ -12,16 +12,18 @@ use crate::endpoint::{NodeMembers, lock};
 pub enum CallbackGroupKind {
     /// None: one at a time.
     MutuallyExclusive,
-    /// Those of different entities, such as two subscriptions. The same callback never runs on two threads at once: it may
-    /// change what it has captured.
+    /// Those of different entities, such as two subscriptions. The same callback never runs on two
+    /// threads at once: it may change what it has captured.
     Reentrant,
 }
 
 /// Callbacks of one node that are scheduled together. Clones are the same group.
 ///
-/// A node has a default group, which is mutually exclusive, for everything that names no other: so without groups the
-/// callbacks of a node never overlap, however many threads its executor has. The callback of a subscription with
-/// [`Dispatch::PublishingThread`](crate::Dispatch::PublishingThread) belongs to no group while the publishing thread runs it.
+/// A node has a default group, which is mutually exclusive, for everything that names no other: so
+/// without groups the callbacks of a node never overlap, however many threads its executor has. The
+/// callback of a subscription with
+/// [`Dispatch::PublishingThread`](crate::Dispatch::PublishingThread) belongs to no group while the
+/// publishing thread runs it.
 ///
 /// ```no_run
 /// # let node: feros::Node = unimplemented!();
@@ -86,12 +88,14 @@ impl CallbackGroup {
 pub struct CallbackOptions {
     /// The group; the node's default group if not said.
     pub group: Option<CallbackGroup>,
-    /// The higher the more urgent, where the executor goes by [`Priority`](crate::policy::Priority).
+    /// The higher the more urgent, where the executor goes by
+    /// [`Priority`](crate::policy::Priority).
     pub priority: i32,
     /// How soon after becoming ready the callback has to begin, where the executor goes by
     /// [`Deadline`](crate::policy::Deadline).
     pub deadline: Option<Duration>,
-    /// Its place, the lowest first, where the executor goes by [`Sequence`](crate::policy::Sequence).
+    /// Its place, the lowest first, where the executor goes by
+    /// [`Sequence`](crate::policy::Sequence).
     pub position: Option<u32>,
 }
 
@@ -99,11 +103,16 @@ impl CallbackOptions {
     pub(crate) fn attributes(&self, kind: Kind, default: &ExclusiveGroup) -> Attributes {
         let group = match &self.group {
             None => Some(default.clone()),
-            Some(group) => {
-                (group.kind() == CallbackGroupKind::MutuallyExclusive).then(|| group.0.exclusive.clone())
-            }
+            Some(group) => (group.kind() == CallbackGroupKind::MutuallyExclusive)
+                .then(|| group.0.exclusive.clone()),
         };
-        Attributes { kind, priority: self.priority, deadline: self.deadline, position: self.position, group }
+        Attributes {
+            kind,
+            priority: self.priority,
+            deadline: self.deadline,
+            position: self.position,
+            group,
+        }
     }
 }
 
@@ -118,14 +127,16 @@ macro_rules! callback_setters {
                 self
             }
 
-            /// These options, with this priority for executors that go by it, the higher the more urgent.
+            /// These options, with this priority for executors that go by it, the higher the more
+            /// urgent.
             #[must_use]
             pub fn priority(mut self, priority: i32) -> Self {
                 self.callback.priority = priority;
                 self
             }
 
-            /// These options, with this deadline, counted from when the callback is ready, for executors that go by it.
+            /// These options, with this deadline, counted from when the callback is ready, for
+            /// executors that go by it.
             #[must_use]
             pub fn deadline(mut self, deadline: std::time::Duration) -> Self {
                 self.callback.deadline = Some(deadline);

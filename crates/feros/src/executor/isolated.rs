@@ -8,9 +8,9 @@ use feros_executor::Stopper;
 use super::{AddNodeError, Executor};
 use crate::node::{Node, WeakNode};
 
-/// Spins each of its nodes on an executor and a thread of its own, which has the node's name. Nodes may come and go at any
-/// time; what is left ends when this is dropped. Remove a node before you drop it: its thread is ended with the next addition
-/// or removal otherwise.
+/// Spins each of its nodes on an executor and a thread of its own, which has the node's name. Nodes
+/// may come and go at any time; what is left ends when this is dropped. Remove a node before you
+/// drop it: its thread is ended with the next addition or removal otherwise.
 ///
 /// ```no_run
 /// # let (camera, planner): (feros::Node, feros::Node) = unimplemented!();
@@ -59,16 +59,17 @@ impl IsolatedExecutors {
     /// Ends the threads of nodes that are no more.
     fn forget_dropped_nodes(&self) {
         let mut running = self.lock();
-        let (alive, dropped) =
-            std::mem::take(&mut *running).into_iter().partition(|isolated| isolated.node.upgrade().is_some());
+        let (alive, dropped) = std::mem::take(&mut *running)
+            .into_iter()
+            .partition(|isolated| isolated.node.upgrade().is_some());
         *running = alive;
         drop(running);
         let dropped: Vec<Isolated> = dropped;
         dropped.into_iter().for_each(Isolated::end);
     }
 
-    /// Spins a node from now on, until it is removed or its context is shut down. A panic of one of its callbacks ends that,
-    /// unless the node [has it caught](Node::on_panic).
+    /// Spins a node from now on, until it is removed or its context is shut down. A panic of one of
+    /// its callbacks ends that, unless the node [has it caught](Node::on_panic).
     ///
     /// # Errors
     /// When the node is on an executor already, or the system starts no thread.
@@ -87,18 +88,19 @@ impl IsolatedExecutors {
             }
         };
         let thread = std::thread::Builder::new().name(node.name().name().to_owned()).spawn(spin);
-        let thread =
-            thread.map_err(|error| AddNodeError::Thread { node: name, reason: error.to_string() })?;
+        let thread = thread
+            .map_err(|error| AddNodeError::Thread { node: name, reason: error.to_string() })?;
         let mut running = self.lock();
         running.push(Isolated { node: node.downgrade(), stopper, thread });
         Ok(())
     }
 
-    /// Ends the node's thread after the callback that runs now, if any. The node may be added elsewhere then. Says whether it
-    /// was here.
+    /// Ends the node's thread after the callback that runs now, if any. The node may be added
+    /// elsewhere then. Says whether it was here.
     pub fn remove_node(&self, node: &Node) -> bool {
         let mut running = self.lock();
-        let is_it = |isolated: &Isolated| isolated.node.upgrade().is_some_and(|known| known.is_same(node));
+        let is_it =
+            |isolated: &Isolated| isolated.node.upgrade().is_some_and(|known| known.is_same(node));
         let found = running.iter().position(is_it).map(|place| running.swap_remove(place));
         drop(running);
         self.forget_dropped_nodes();

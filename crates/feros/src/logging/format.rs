@@ -1,4 +1,5 @@
-//! The terminal's form of a log message, as `rcutils` prints it: `[INFO] [1700000000.123456789] [talker]: text`.
+//! The terminal's form of a log message, as `rcutils` prints it: `[INFO] [1700000000.123456789]
+//! [talker]: text`.
 
 use std::fmt::Write as _;
 use std::io::{IsTerminal, Write as _};
@@ -8,11 +9,12 @@ use std::time::UNIX_EPOCH;
 use super::LogRecord;
 use crate::arguments::LogLevel;
 
-/// Writes one line to standard error in one piece. A terminal that is gone is not worth ending the process for.
+/// Writes one line to standard error in one piece. A terminal that is gone is not worth ending the
+/// process for.
 pub(super) fn write_to_terminal(record: &LogRecord) {
     static COLOURED: OnceLock<bool> = OnceLock::new();
-    let coloured =
-        *COLOURED.get_or_init(|| std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none());
+    let coloured = *COLOURED
+        .get_or_init(|| std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none());
     let _ = std::io::stderr().write_all(line(record, coloured).as_bytes());
 }
 

@@ -26,7 +26,10 @@ fn collect(logger: &str, speak: impl FnOnce()) -> Vec<(LogLevel, String)> {
     let collected = Arc::new(Collected::default());
     let sink: Arc<dyn LogSink> = collected.clone();
     register_sink(logger, &sink);
-    tracing::subscriber::with_default(tracing_subscriber::registry().with(RosLayer::default()), speak);
+    tracing::subscriber::with_default(
+        tracing_subscriber::registry().with(RosLayer::default()),
+        speak,
+    );
     let records = collected.0.lock().unwrap();
     records.clone()
 }
@@ -64,7 +67,8 @@ fn levels_are_inherited_along_the_dots() {
     assert_eq!(effective_level("test_unset"), LogLevel::Info);
     let records = collect("test_levels", || crate::debug!(Speaker("test_levels"), "detail"));
     assert_eq!(records.len(), 1);
-    let records = collect("test_levels.quiet", || crate::warn!(Speaker("test_levels.quiet"), "hidden"));
+    let records =
+        collect("test_levels.quiet", || crate::warn!(Speaker("test_levels.quiet"), "hidden"));
     assert_eq!(records.len(), 0);
 }
 
@@ -80,5 +84,8 @@ fn lines_look_like_those_of_rcutils() {
         line: 0,
     };
     assert_eq!(format::line(&record, false), "[WARN] [12.000000034] [robot.arm]: slow\n");
-    assert_eq!(format::line(&record, true), "\x1b[33m[WARN] [12.000000034] [robot.arm]: slow\x1b[0m\n");
+    assert_eq!(
+        format::line(&record, true),
+        "\x1b[33m[WARN] [12.000000034] [robot.arm]: slow\x1b[0m\n"
+    );
 }

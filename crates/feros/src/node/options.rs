@@ -69,7 +69,8 @@ impl NodeOptions {
         Self { namespace: namespace.to_owned(), ..self }
     }
 
-    /// Remap rules and parameters of this node alone; they come before those of the process's command line.
+    /// Remap rules and parameters of this node alone; they come before those of the process's
+    /// command line.
     pub fn arguments(self, arguments: Arguments) -> Self {
         Self { arguments, ..self }
     }
@@ -89,28 +90,32 @@ impl NodeOptions {
         Self { enable_rosout, ..self }
     }
 
-    /// Whether the process's command line remaps the node's names and says values of its parameters; it does by default.
+    /// Whether the process's command line remaps the node's names and says values of its
+    /// parameters; it does by default.
     pub fn use_global_arguments(self, use_global_arguments: bool) -> Self {
         Self { use_global_arguments, ..self }
     }
 
-    /// Whether ROS time follows `/clock` from the start; the parameter `use_sim_time` says so as well.
+    /// Whether ROS time follows `/clock` from the start; the parameter `use_sim_time` says so as
+    /// well.
     pub fn use_sim_time(self, use_sim_time: bool) -> Self {
         Self { use_sim_time, ..self }
     }
 
-    /// Whether messages between nodes of this process may take the process path; they may by default.
+    /// Whether messages between nodes of this process may take the process path; they may by
+    /// default.
     pub fn use_intra_process_comms(self, use_intra_process_comms: bool) -> Self {
         Self { use_intra_process_comms, ..self }
     }
 
-    /// Whether parameters may be set that were not declared, which declares them; they may not by default.
+    /// Whether parameters may be set that were not declared, which declares them; they may not by
+    /// default.
     pub fn allow_undeclared_parameters(self, allow_undeclared_parameters: bool) -> Self {
         Self { allow_undeclared_parameters, ..self }
     }
 
-    /// Whether every parameter that arguments or options give a value is declared with it, dynamically typed; by default only
-    /// those are declared that the node declares.
+    /// Whether every parameter that arguments or options give a value is declared with it,
+    /// dynamically typed; by default only those are declared that the node declares.
     pub fn automatically_declare_parameters_from_overrides(self, automatically: bool) -> Self {
         Self { automatically_declare_parameters_from_overrides: automatically, ..self }
     }
@@ -120,17 +125,20 @@ impl NodeOptions {
         Self { start_parameter_services, ..self }
     }
 
-    /// Whether changes of the node's parameters are published on `/parameter_events`; they are by default.
+    /// Whether changes of the node's parameters are published on `/parameter_events`; they are by
+    /// default.
     pub fn start_parameter_event_publisher(self, start_parameter_event_publisher: bool) -> Self {
         Self { start_parameter_event_publisher, ..self }
     }
 
     pub(super) fn remapped_name(&self, context: &Context) -> Result<NodeName, NameError> {
-        let global = if self.use_global_arguments { &context.arguments().remap_rules[..] } else { &[] };
+        let global =
+            if self.use_global_arguments { &context.arguments().remap_rules[..] } else { &[] };
         remap_node(self.arguments.remap_rules.iter().chain(global), &self.namespace, &self.name)
     }
 
-    /// The values that parameters start with instead of their defaults, the stronger source winning.
+    /// The values that parameters start with instead of their defaults, the stronger source
+    /// winning.
     pub(super) fn resolve_overrides(
         &mut self,
         context: &Context,

@@ -11,7 +11,8 @@ use super::store::Store;
 use super::value::ParameterValue;
 use super::variant::{ParameterForm, RangedForm};
 
-/// A parameter that is about to be declared; see [`Node::build_parameter`](crate::Node::build_parameter).
+/// A parameter that is about to be declared; see
+/// [`Node::build_parameter`](crate::Node::build_parameter).
 #[must_use = "the parameter is not declared before `declare` is called"]
 pub struct ParameterBuilder<T> {
     store: Arc<Store>,
@@ -29,7 +30,13 @@ impl<T: ParameterForm> ParameterBuilder<T> {
             dynamic_typing: T::STATIC_TYPE.is_none(),
             ..ParameterDescriptor::default()
         };
-        Self { store: store.clone(), descriptor, default, ignore_override: false, form: PhantomData }
+        Self {
+            store: store.clone(),
+            descriptor,
+            default,
+            ignore_override: false,
+            form: PhantomData,
+        }
     }
 
     /// What it is, for people.
@@ -59,8 +66,8 @@ impl<T: ParameterForm> ParameterBuilder<T> {
     /// Declares it.
     ///
     /// # Errors
-    /// When there is one of that name, or its first value (the default, or what overrides it) is of another type, out of range or
-    /// refused by an on-set callback.
+    /// When there is one of that name, or its first value (the default, or what overrides it) is of
+    /// another type, out of range or refused by an on-set callback.
     pub fn declare(self) -> Result<Parameter<T>, DeclareParameterError> {
         let name = self.descriptor.name.clone();
         let slot = self.store.declare(self.descriptor, self.default, self.ignore_override)?;
@@ -85,7 +92,8 @@ impl<T: RangedForm> ParameterBuilder<T> {
         self.stepped_range(range, T::Step::default())
     }
 
-    /// Its value, or each of its values, is the lower bound, a number of steps above it, or the upper bound.
+    /// Its value, or each of its values, is the lower bound, a number of steps above it, or the
+    /// upper bound.
     pub fn stepped_range(mut self, range: RangeInclusive<T::Bound>, step: T::Step) -> Self {
         T::bound(&mut self.descriptor, *range.start(), *range.end(), step);
         self

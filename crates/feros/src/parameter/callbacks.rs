@@ -1,4 +1,5 @@
-//! Callbacks around changes of parameters. They run without any lock, and may read parameters but not change them.
+//! Callbacks around changes of parameters. They run without any lock, and may read parameters but
+//! not change them.
 
 use std::cell::RefCell;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -40,7 +41,8 @@ impl Drop for ParameterCallbackGuard {
             let mine = |number: u64| number == self.number;
             let pre = lists.pre.iter().position(|(n, _)| mine(*n)).map(|at| lists.pre.remove(at));
             let on = lists.on.iter().position(|(n, _)| mine(*n)).map(|at| lists.on.remove(at));
-            let post = lists.post.iter().position(|(n, _)| mine(*n)).map(|at| lists.post.remove(at));
+            let post =
+                lists.post.iter().position(|(n, _)| mine(*n)).map(|at| lists.post.remove(at));
             (pre, on, post)
         };
         drop(removed); // outside the lock: what it captured may do anything
@@ -82,20 +84,23 @@ impl Callbacks {
     }
 
     pub(super) fn pre_set(&self, parameters: &mut Vec<NamedValue>) {
-        let callbacks: Vec<_> = self.lock().pre.iter().rev().map(|(_, callback)| callback.clone()).collect();
+        let callbacks: Vec<_> =
+            self.lock().pre.iter().rev().map(|(_, callback)| callback.clone()).collect();
         let _running = self.run();
         callbacks.iter().for_each(|callback| callback(parameters));
     }
 
     pub(super) fn on_set(&self, parameters: &[NamedValue]) -> Result<(), SetParameterError> {
-        let callbacks: Vec<_> = self.lock().on.iter().rev().map(|(_, callback)| callback.clone()).collect();
+        let callbacks: Vec<_> =
+            self.lock().on.iter().rev().map(|(_, callback)| callback.clone()).collect();
         let _running = self.run();
         let verdict = callbacks.iter().try_for_each(|callback| callback(parameters));
         verdict.map_err(|reason| SetParameterError::Refused { reason })
     }
 
     pub(super) fn post_set(&self, parameters: &[NamedValue]) {
-        let callbacks: Vec<_> = self.lock().post.iter().rev().map(|(_, callback)| callback.clone()).collect();
+        let callbacks: Vec<_> =
+            self.lock().post.iter().rev().map(|(_, callback)| callback.clone()).collect();
         let _running = self.run();
         callbacks.iter().for_each(|callback| callback(parameters));
     }

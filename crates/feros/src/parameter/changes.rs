@@ -1,4 +1,5 @@
-//! Who is told of changes: post-set callbacks, the node's clock and `/parameter_events`, in the order of the changes.
+//! Who is told of changes: post-set callbacks, the node's clock and `/parameter_events`, in the
+//! order of the changes.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -33,7 +34,8 @@ pub(super) struct Change {
     pub(super) kinds: Vec<Kind>,
 }
 
-/// Tells of changes: one after the other, on the thread of one of those who made them, without any lock.
+/// Tells of changes: one after the other, on the thread of one of those who made them, without any
+/// lock.
 pub(super) struct Changes {
     node: String,
     clock: Clock,
@@ -84,7 +86,8 @@ impl Changes {
         let _ = self.use_sim_time.set(Box::new(switch));
     }
 
-    /// Takes in a change; called with the lock of the parameters, so that the order is that of the changes.
+    /// Takes in a change; called with the lock of the parameters, so that the order is that of the
+    /// changes.
     pub(super) fn push(&self, change: Change) {
         let mut waiting = lock(&self.waiting);
         if waiting.queue.len() >= MAX_WAITING {

@@ -4,7 +4,9 @@ use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use feros_message::Service as ServiceType;
-use feros_msgs::rcl_interfaces::msg::{Parameter as ParameterMessage, ParameterEvent, SetParametersResult};
+use feros_msgs::rcl_interfaces::msg::{
+    Parameter as ParameterMessage, ParameterEvent, SetParametersResult,
+};
 use feros_msgs::rcl_interfaces::srv::{
     DescribeParameters, DescribeParameters_Request, GetParameterTypes, GetParameterTypes_Request,
     GetParameters, GetParameters_Request, ListParameters, ListParameters_Request, SetParameters,
@@ -24,8 +26,8 @@ use crate::subscription::Subscription;
 
 /// Asks and sets the parameters of another node.
 ///
-/// Every call waits for the service and for its response, at most for the time that is given. Endpoints are made when they are
-/// first needed.
+/// Every call waits for the service and for its response, at most for the time that is given.
+/// Endpoints are made when they are first needed.
 ///
 /// ```no_run
 /// # let node: feros::Node = unimplemented!();
@@ -86,7 +88,8 @@ impl ParameterClient {
         &self.remote
     }
 
-    /// The values of parameters, in the order of their names. A node answers with nothing when one of them is not declared.
+    /// The values of parameters, in the order of their names. A node answers with nothing when one
+    /// of them is not declared.
     ///
     /// # Errors
     /// When the node's service is not there or does not answer in time.
@@ -100,7 +103,8 @@ impl ParameterClient {
         Ok(response.values.into_iter().map(Into::into).collect())
     }
 
-    /// The types of parameters, in the order of their names. A node answers with nothing when one of them is not declared.
+    /// The types of parameters, in the order of their names. A node answers with nothing when one
+    /// of them is not declared.
     ///
     /// # Errors
     /// As [`ParameterClient::get`].
@@ -111,10 +115,15 @@ impl ParameterClient {
     ) -> Result<Vec<ParameterType>, Error> {
         let request = GetParameterTypes_Request { names: strings(names) };
         let response = self.call(&self.types, "get_parameter_types", &request, timeout)?;
-        Ok(response.types.into_iter().map(|ty| ParameterType::from_number(ty).unwrap_or_default()).collect())
+        Ok(response
+            .types
+            .into_iter()
+            .map(|ty| ParameterType::from_number(ty).unwrap_or_default())
+            .collect())
     }
 
-    /// Sets parameters one after the other; says for each how it went, with the node's reason where it refused.
+    /// Sets parameters one after the other; says for each how it went, with the node's reason where
+    /// it refused.
     ///
     /// # Errors
     /// As [`ParameterClient::get`].
@@ -128,7 +137,8 @@ impl ParameterClient {
         Ok(response.results.into_iter().map(outcome).collect())
     }
 
-    /// Sets all of these parameters or, when the node refuses one, none; the inner error is the node's reason.
+    /// Sets all of these parameters or, when the node refuses one, none; the inner error is the
+    /// node's reason.
     ///
     /// # Errors
     /// As [`ParameterClient::get`].
@@ -138,7 +148,8 @@ impl ParameterClient {
         timeout: Duration,
     ) -> Result<Result<(), String>, Error> {
         let request = SetParametersAtomically_Request { parameters: messages(parameters) };
-        let response = self.call(&self.set_atomically, "set_parameters_atomically", &request, timeout)?;
+        let response =
+            self.call(&self.set_atomically, "set_parameters_atomically", &request, timeout)?;
         Ok(outcome(response.result))
     }
 
@@ -171,7 +182,8 @@ impl ParameterClient {
         Ok(ParameterList { names: result.names, prefixes: result.prefixes })
     }
 
-    /// Calls `callback`, on the executor of the client's node, for each change of the other node's parameters.
+    /// Calls `callback`, on the executor of the client's node, for each change of the other node's
+    /// parameters.
     ///
     /// # Errors
     /// When the engine refuses.
@@ -226,7 +238,10 @@ fn strings<N: Into<String>>(names: impl IntoIterator<Item = N>) -> Vec<String> {
 fn messages<N: Into<String>, V: Into<ParameterValue>>(
     parameters: impl IntoIterator<Item = (N, V)>,
 ) -> Vec<ParameterMessage> {
-    parameters.into_iter().map(|(name, value)| events::to_message((name.into(), value.into()))).collect()
+    parameters
+        .into_iter()
+        .map(|(name, value)| events::to_message((name.into(), value.into())))
+        .collect()
 }
 
 fn outcome(result: SetParametersResult) -> Result<(), String> {

@@ -60,7 +60,11 @@ impl From<ParameterDescriptor> for ParameterDescriptorMessage {
 
 impl ParameterDescriptor {
     /// Whether the parameter takes this value, as far as type and range go.
-    pub(super) fn check(&self, name: &str, value: &ParameterValue) -> Result<(), SetParameterError> {
+    pub(super) fn check(
+        &self,
+        name: &str,
+        value: &ParameterValue,
+    ) -> Result<(), SetParameterError> {
         let given = value.parameter_type();
         if !self.dynamic_typing && given != self.parameter_type {
             return Err(SetParameterError::WrongType {

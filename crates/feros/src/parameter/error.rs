@@ -1,4 +1,5 @@
-//! Why a parameter is not declared, set, undeclared or read. What goes over the wire as a reason is worded as in `rclcpp`.
+//! Why a parameter is not declared, set, undeclared or read. What goes over the wire as a reason is
+//! worded as in `rclcpp`.
 
 use super::value::ParameterType;
 
@@ -94,7 +95,8 @@ pub enum DeclareParameterError {
         /// The parameter.
         name: String,
     },
-    /// Its default, or the value that command line, parameter file or options give it, cannot be its value.
+    /// Its default, or the value that command line, parameter file or options give it, cannot be
+    /// its value.
     #[error("parameter '{name}' could not be set: {source}{}", cure(source))]
     Value {
         /// The parameter.
@@ -103,7 +105,9 @@ pub enum DeclareParameterError {
         source: SetParameterError,
     },
     /// The range contains nothing.
-    #[error("the range of parameter '{name}' is {range}: it must go up, with a step that is not negative")]
+    #[error(
+        "the range of parameter '{name}' is {range}: it must go up, with a step that is not negative"
+    )]
     Range {
         /// The parameter.
         name: String,
@@ -122,7 +126,9 @@ fn cure(source: &SetParameterError) -> &'static str {
             given: ParameterType::Integer,
             ..
         } => " Write it with a point, such as 1.0.",
-        SetParameterError::WrongType { expected: ParameterType::String, .. } => " Put it in quotes.",
+        SetParameterError::WrongType { expected: ParameterType::String, .. } => {
+            " Put it in quotes."
+        }
         _ => "",
     }
 }
@@ -165,7 +171,9 @@ pub enum GetParameterError {
         name: String,
     },
     /// It was declared without a value, and none was set.
-    #[error("parameter '{name}' is not initialized: it was declared without a value, and nobody set one")]
+    #[error(
+        "parameter '{name}' is not initialized: it was declared without a value, and nobody set one"
+    )]
     NotInitialized {
         /// The parameter.
         name: String,

@@ -5,7 +5,9 @@ use std::sync::Arc;
 use feros_executor::Time;
 use feros_msgs::builtin_interfaces::msg::Time as TimeMessage;
 use feros_msgs::rcl_interfaces::msg::{Parameter as ParameterMessage, ParameterEvent};
-use feros_rmw::{CreateEndpointError, NodeId, PublishMode, Publisher, PublisherOptions, QosProfile, Session};
+use feros_rmw::{
+    CreateEndpointError, NodeId, PublishMode, Publisher, PublisherOptions, QosProfile, Session,
+};
 
 use super::callbacks::NamedValue;
 use super::changes::{Change, Kind};
@@ -40,7 +42,8 @@ pub(super) fn to_message((name, value): NamedValue) -> ParameterMessage {
 
 pub(super) fn publish(publisher: &dyn Publisher, node: &str, now: Time, change: &Change) {
     let of = |wanted: Kind| {
-        let parameters = change.parameters.iter().zip(&change.kinds).filter(|(_, kind)| **kind == wanted);
+        let parameters =
+            change.parameters.iter().zip(&change.kinds).filter(|(_, kind)| **kind == wanted);
         parameters.map(|(parameter, _)| to_message(parameter.clone())).collect::<Vec<_>>()
     };
     let since = now.saturating_since(Time::ZERO);
@@ -54,7 +57,9 @@ pub(super) fn publish(publisher: &dyn Publisher, node: &str, now: Time, change: 
         changed_parameters: of(Kind::Changed),
         deleted_parameters: of(Kind::Deleted),
     };
-    if let Err(error) = serialize_into(&event, TOPIC, |size, fill| publisher.publish(size, fill).map(drop)) {
+    if let Err(error) =
+        serialize_into(&event, TOPIC, |size, fill| publisher.publish(size, fill).map(drop))
+    {
         tracing::error!("{node}: a change of parameters was not published: {error}");
     }
 }

@@ -25,7 +25,8 @@ use super::yaml::{Events, MAX_DEPTH, VALUE, YamlError, error_at};
 const MAX_FILE_BYTES: u64 = 16 << 20;
 
 const KEY: &str = "ros__parameters";
-const NODES: &str = "the name of a node, such as /robot/camera, /** or *, with ros__parameters: below it";
+const NODES: &str =
+    "the name of a node, such as /robot/camera, /** or *, with ros__parameters: below it";
 const PARAMETERS: &str = "a mapping from names of parameters to values";
 
 /// A parameter file that cannot be used.
@@ -55,14 +56,18 @@ pub enum ParameterFileError {
 /// # Errors
 /// When it cannot be read, or is none; the error names file, line and what was expected.
 pub fn read(path: &Path) -> Result<ParameterOverrides, ParameterFileError> {
-    let unreadable = |reason: String| ParameterFileError::Unreadable { path: path.to_owned(), reason };
+    let unreadable =
+        |reason: String| ParameterFileError::Unreadable { path: path.to_owned(), reason };
     let file = std::fs::File::open(path).map_err(|error| unreadable(error.to_string()))?;
     let mut bytes = Vec::new();
-    file.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes).map_err(|error| unreadable(error.to_string()))?;
+    file.take(MAX_FILE_BYTES + 1)
+        .read_to_end(&mut bytes)
+        .map_err(|error| unreadable(error.to_string()))?;
     if bytes.len() as u64 > MAX_FILE_BYTES {
         return Err(unreadable(format!("it is larger than {} MiB", MAX_FILE_BYTES >> 20)));
     }
-    let text = String::from_utf8(bytes).map_err(|_| unreadable("it is no UTF-8 text".to_owned()))?;
+    let text =
+        String::from_utf8(bytes).map_err(|_| unreadable("it is no UTF-8 text".to_owned()))?;
     parse(&text).map_err(|source| ParameterFileError::Malformed { path: path.to_owned(), source })
 }
 
@@ -97,12 +102,17 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    /// Reads a mapping whose keys are names of nodes and namespaces below `prefix`, or `ros__parameters`.
+    /// Reads a mapping whose keys are names of nodes and namespaces below `prefix`, or
+    /// `ros__parameters`.
     fn nodes(&mut self, prefix: &str, depth: usize) -> Result<(), YamlError> {
         while let Some((key, place)) = self.key(depth)? {
             if key == KEY {
                 if prefix.is_empty() {
-                    return Err(error_at(place, "ros__parameters has no name of a node above it", NODES));
+                    return Err(error_at(
+                        place,
+                        "ros__parameters has no name of a node above it",
+                        NODES,
+                    ));
                 }
                 self.node(prefix, place)?;
                 continue;
@@ -115,7 +125,9 @@ impl Reader<'_> {
                 Event::MappingStart(..) => self.nodes(&path, depth + 1)?,
                 _ => {
                     let problem = format!("{key} has a value outside of ros__parameters");
-                    return Err(self.events.error(problem, "ros__parameters: below the name of the node"));
+                    return Err(self
+                        .events
+                        .error(problem, "ros__parameters: below the name of the node"));
                 }
             }
         }
@@ -124,7 +136,8 @@ impl Reader<'_> {
 
     /// Reads what stands below `ros__parameters`.
     fn node(&mut self, path: &str, place: Span) -> Result<(), YamlError> {
-        let nodes: NodePattern = path.parse().map_err(|problem: String| error_at(place, problem, NODES))?;
+        let nodes: NodePattern =
+            path.parse().map_err(|problem: String| error_at(place, problem, NODES))?;
         match self.events.next()? {
             Event::MappingStart(..) => {}
             _ => return Err(self.events.error("ros__parameters has no parameters", PARAMETERS)),
@@ -144,7 +157,9 @@ impl Reader<'_> {
         while let Some((key, _)) = self.key(depth)? {
             let name = format!("{prefix}{key}");
             let value = match self.events.next()? {
-                Event::Scalar(text, style, _, tag) => self.events.scalar(&text, style, tag.as_deref()),
+                Event::Scalar(text, style, _, tag) => {
+                    self.events.scalar(&text, style, tag.as_deref())
+                }
                 Event::SequenceStart(..) => self.events.list(),
                 Event::MappingStart(..) => {
                     self.parameters(&format!("{name}."), depth + 1, values)?;
@@ -171,7 +186,9 @@ impl Reader<'_> {
         }
         match self.events.next()? {
             Event::MappingEnd => Ok(None),
-            Event::Scalar(text, ..) if !text.is_empty() => Ok(Some((text.into_owned(), self.events.place))),
+            Event::Scalar(text, ..) if !text.is_empty() => {
+                Ok(Some((text.into_owned(), self.events.place)))
+            }
             Event::Scalar(..) => Err(self.events.error("a name is empty", NAME)),
             _ => Err(self.events.error("a name is a list or mapping", NAME)),
         }

@@ -11,7 +11,8 @@ use super::variant::{ParameterForm, ParameterVariant};
 
 /// A declared parameter, to be read as a `T` wherever it is needed. Clones are the same parameter.
 ///
-/// Reading shows what was set last, by whomever: the node itself, `ros2 param set`, or another node.
+/// Reading shows what was set last, by whomever: the node itself, `ros2 param set`, or another
+/// node.
 ///
 /// ```no_run
 /// # let node: feros::Node = unimplemented!();
@@ -45,7 +46,8 @@ impl<T: ParameterForm> Parameter<T> {
         Self { name: name.into(), slot, store: Arc::downgrade(store), form: PhantomData }
     }
 
-    /// Its value now. A number or truth value costs one load; a text or list is cloned, see [`Parameter::with`].
+    /// Its value now. A number or truth value costs one load; a text or list is cloned, see
+    /// [`Parameter::with`].
     ///
     /// # Panics
     /// Never: a declared parameter keeps its type.
@@ -64,7 +66,9 @@ impl<T: ParameterForm> Parameter<T> {
     /// When its descriptor or a validation callback refuses, or the node is gone.
     pub fn set(&self, value: impl Into<T>) -> Result<(), SetParameterError> {
         let name = self.name.to_string();
-        let Some(store) = self.store.upgrade() else { return Err(SetParameterError::NodeGone { name }) };
+        let Some(store) = self.store.upgrade() else {
+            return Err(SetParameterError::NodeGone { name });
+        };
         let parameter: NamedValue = (name, value.into().into());
         store.set(vec![parameter])
     }

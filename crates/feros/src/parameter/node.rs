@@ -9,7 +9,9 @@ use super::builder::ParameterBuilder;
 use super::callbacks::{NamedValue, ParameterCallbackGuard};
 use super::changes::{Changes, USE_SIM_TIME};
 use super::descriptor::ParameterDescriptor;
-use super::error::{DeclareParameterError, GetParameterError, SetParameterError, UndeclareParameterError};
+use super::error::{
+    DeclareParameterError, GetParameterError, SetParameterError, UndeclareParameterError,
+};
 use super::events;
 use super::handle::Parameter;
 use super::service::{ParameterServices, start as start_services};
@@ -89,13 +91,15 @@ impl Node {
         store_of(self)
     }
 
-    /// Declares a parameter; it starts with `default`, unless command line, a parameter file or the node's options say otherwise.
+    /// Declares a parameter; it starts with `default`, unless command line, a parameter file or the
+    /// node's options say otherwise.
     ///
-    /// The type of the default is that of the parameter: `bool`, an integer (`i64`), a floating point number (`f64`), a text, or
-    /// a list of them.
+    /// The type of the default is that of the parameter: `bool`, an integer (`i64`), a floating
+    /// point number (`f64`), a text, or a list of them.
     ///
     /// # Errors
-    /// When there is one of that name, or its first value is of another type or refused by an on-set callback.
+    /// When there is one of that name, or its first value is of another type or refused by an
+    /// on-set callback.
     ///
     /// ```no_run
     /// # let node: feros::Node = unimplemented!();
@@ -127,7 +131,11 @@ impl Node {
     ///     .declare()?;
     /// # Ok::<(), feros::Error>(())
     /// ```
-    pub fn build_parameter<D: IntoParameter>(&self, name: &str, default: D) -> ParameterBuilder<D::Form>
+    pub fn build_parameter<D: IntoParameter>(
+        &self,
+        name: &str,
+        default: D,
+    ) -> ParameterBuilder<D::Form>
     where
         D::Form: super::ParameterForm,
     {
@@ -135,7 +143,10 @@ impl Node {
     }
 
     /// A parameter of type `T` that has no value until somebody gives it one, to be declared.
-    pub fn build_optional_parameter<T: ParameterVariant>(&self, name: &str) -> ParameterBuilder<Option<T>> {
+    pub fn build_optional_parameter<T: ParameterVariant>(
+        &self,
+        name: &str,
+    ) -> ParameterBuilder<Option<T>> {
         ParameterBuilder::new(self.store(), name, ParameterValue::NotSet)
     }
 
@@ -161,7 +172,8 @@ impl Node {
         self.store().is_declared(name)
     }
 
-    /// The value of a parameter; none where undeclared parameters are allowed and there is no such parameter.
+    /// The value of a parameter; none where undeclared parameters are allowed and there is no such
+    /// parameter.
     ///
     /// # Errors
     /// When there is no such parameter, or it has no value though it is of a type.
@@ -180,7 +192,8 @@ impl Node {
         self.store().get_all(names)
     }
 
-    /// The parameters whose names begin with `prefix.`, by the rest of their names; all for the empty prefix.
+    /// The parameters whose names begin with `prefix.`, by the rest of their names; all for the
+    /// empty prefix.
     pub fn get_parameters_by_prefix(&self, prefix: &str) -> BTreeMap<String, ParameterValue> {
         self.store().get_by_prefix(prefix)
     }
@@ -189,7 +202,10 @@ impl Node {
     ///
     /// # Errors
     /// When there is no such parameter and undeclared ones are not allowed.
-    pub fn get_parameter_types(&self, names: &[String]) -> Result<Vec<ParameterType>, GetParameterError> {
+    pub fn get_parameter_types(
+        &self,
+        names: &[String],
+    ) -> Result<Vec<ParameterType>, GetParameterError> {
         self.store().types(names)
     }
 
@@ -204,8 +220,8 @@ impl Node {
         self.store().describe(names)
     }
 
-    /// The names of the parameters that are below one of the prefixes (or any, where there is none), at most `depth` parts below
-    /// it; `0` is any depth.
+    /// The names of the parameters that are below one of the prefixes (or any, where there is
+    /// none), at most `depth` parts below it; `0` is any depth.
     pub fn list_parameters(&self, prefixes: &[String], depth: u64) -> ParameterList {
         self.store().list(prefixes, depth)
     }
@@ -213,7 +229,8 @@ impl Node {
     /// Sets a parameter.
     ///
     /// # Errors
-    /// When it is not declared, read-only, of another type, out of range, or refused by an on-set callback.
+    /// When it is not declared, read-only, of another type, out of range, or refused by an on-set
+    /// callback.
     pub fn set_parameter(
         &self,
         name: &str,
@@ -231,7 +248,8 @@ impl Node {
         parameters.into_iter().map(set).collect()
     }
 
-    /// Sets all of these parameters or, when one cannot be set, none. Callbacks and event see them together.
+    /// Sets all of these parameters or, when one cannot be set, none. Callbacks and event see them
+    /// together.
     ///
     /// # Errors
     /// As [`Node::set_parameter`], for the first that fails.
@@ -243,10 +261,11 @@ impl Node {
         self.store().set(parameters.into_iter().map(named).collect())
     }
 
-    /// Calls `callback` before parameters are set, with what is to be set: it may change, add and remove values.
+    /// Calls `callback` before parameters are set, with what is to be set: it may change, add and
+    /// remove values.
     ///
-    /// Callbacks of parameters run on the thread that sets, without any lock. They may read parameters of the node, but not
-    /// change them. The last that was added runs first.
+    /// Callbacks of parameters run on the thread that sets, without any lock. They may read
+    /// parameters of the node, but not change them. The last that was added runs first.
     pub fn add_pre_set_parameters_callback(
         &self,
         callback: impl Fn(&mut Vec<NamedValue>) + Send + Sync + 'static,
@@ -254,9 +273,10 @@ impl Node {
         self.store().callbacks.add_pre_set(Arc::new(callback))
     }
 
-    /// Asks `callback` whether parameters may be set or declared with these values, all of which have their declared types and
-    /// ranges; what it returns as an error is the reason why not. It should have no effect: others may still refuse, and where threads
-    /// set parameters at the same time it may be asked again.
+    /// Asks `callback` whether parameters may be set or declared with these values, all of which
+    /// have their declared types and ranges; what it returns as an error is the reason why not. It
+    /// should have no effect: others may still refuse, and where threads set parameters at the same
+    /// time it may be asked again.
     ///
     /// ```no_run
     /// # let node: feros::Node = unimplemented!();
@@ -274,8 +294,9 @@ impl Node {
         self.store().callbacks.add_on_set(Arc::new(callback))
     }
 
-    /// Calls `callback` after parameters were set or declared, with their values, in the order of the changes: before the setting
-    /// function returns or, when another thread is setting as well, perhaps a little later on that one.
+    /// Calls `callback` after parameters were set or declared, with their values, in the order of
+    /// the changes: before the setting function returns or, when another thread is setting as well,
+    /// perhaps a little later on that one.
     pub fn add_post_set_parameters_callback(
         &self,
         callback: impl Fn(&[NamedValue]) + Send + Sync + 'static,

@@ -5,7 +5,8 @@ use std::str::FromStr;
 
 use feros_rmw::{NodeName, name};
 
-/// A node's full name, in which `*` stands for one part and `**` for any number of parts: `/robot/camera`, `/*/camera`, `/**`.
+/// A node's full name, in which `*` stands for one part and `**` for any number of parts:
+/// `/robot/camera`, `/*/camera`, `/**`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct NodePattern(Vec<Part>);
 
@@ -40,7 +41,9 @@ impl NodePattern {
                 next[position] = match part {
                     Part::Any => reached[position] || (position > 0 && next[position - 1]),
                     Part::One => position > 0 && reached[position - 1],
-                    Part::Name(name) => position > 0 && reached[position - 1] && names[position - 1] == name,
+                    Part::Name(name) => {
+                        position > 0 && reached[position - 1] && names[position - 1] == name
+                    }
                 };
             }
             reached = next;
@@ -58,7 +61,9 @@ impl FromStr for NodePattern {
         let parts = parts.map(|part| match part {
             "**" => Ok(Part::Any),
             "*" => Ok(Part::One),
-            _ if part.contains('*') => Err(format!("{part:?} is a wildcard with something beside it")),
+            _ if part.contains('*') => {
+                Err(format!("{part:?} is a wildcard with something beside it"))
+            }
             _ => name::validate_node_name(part)
                 .map(|()| Part::Name(part.to_owned()))
                 .map_err(|error| format!("{text:?} is no name of a node: {}", error.reason)),
@@ -101,7 +106,11 @@ mod tests {
             ("/*/*/*/*", false),
             ("/**/robot", false),
         ] {
-            assert_eq!(pattern.parse::<NodePattern>().unwrap().matches(&node), matches, "{pattern}");
+            assert_eq!(
+                pattern.parse::<NodePattern>().unwrap().matches(&node),
+                matches,
+                "{pattern}"
+            );
         }
         let many: NodePattern = "/**/*".repeat(500).parse().unwrap();
         assert!(!many.matches(&node), "it must not take for ever either");

@@ -1,7 +1,8 @@
-//! Numbers as the C library reads them, which is how stock ROS 2 reads the scalars of parameter files.
+//! Numbers as the C library reads them, which is how stock ROS 2 reads the scalars of parameter
+//! files.
 
-/// An integer as `strtoll` with base 0 reads it: decimal, `0x` hexadecimal, `0` octal. `None` where it would leave something
-/// unread or overflow.
+/// An integer as `strtoll` with base 0 reads it: decimal, `0x` hexadecimal, `0` octal. `None` where
+/// it would leave something unread or overflow.
 pub(super) fn integer(text: &str) -> Option<i64> {
     let (negative, digits) = split_sign(text);
     let (digits, radix) = match digits.as_bytes() {
@@ -17,8 +18,8 @@ pub(super) fn integer(text: &str) -> Option<i64> {
     i64::try_from(if negative { -magnitude } else { magnitude }).ok()
 }
 
-/// A number as `strtod` reads it, and YAML's own words for infinity and NaN. `None` where it would leave something unread,
-/// overflow or underflow.
+/// A number as `strtod` reads it, and YAML's own words for infinity and NaN. `None` where it would
+/// leave something unread, overflow or underflow.
 pub(super) fn double(text: &str) -> Option<f64> {
     let (negative, unsigned) = split_sign(text);
     let magnitude = match unsigned {
@@ -49,7 +50,8 @@ fn decimal_double(text: &str) -> Option<f64> {
     (!(starts_as_number && out_of_range)).then_some(value)
 }
 
-/// The part behind `0x`: hexadecimal digits with an optional point, and an optional binary exponent.
+/// The part behind `0x`: hexadecimal digits with an optional point, and an optional binary
+/// exponent.
 fn hexadecimal_double(text: &str) -> Option<f64> {
     let (mantissa, exponent) = match text.split_once(['p', 'P']) {
         Some((mantissa, exponent)) => (mantissa, exponent.parse::<i32>().ok()?),

@@ -9,9 +9,10 @@ use super::value::ParameterValue;
 
 /// Values for parameters of nodes, in the order in which the nodes were first named.
 ///
-/// For one node all entries whose pattern fits count, the later one where two disagree. As in `rcl`, an entry has its place from
-/// the first time that its pattern is named: with a file that names `/**` and then `/camera`, a later `-p rate:=1` (which is for
-/// `/**`) does not win over what the file says for `/camera`; `-p camera:rate:=1` does.
+/// For one node all entries whose pattern fits count, the later one where two disagree. As in
+/// `rcl`, an entry has its place from the first time that its pattern is named: with a file that
+/// names `/**` and then `/camera`, a later `-p rate:=1` (which is for `/**`) does not win over what
+/// the file says for `/camera`; `-p camera:rate:=1` does.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ParameterOverrides {
     entries: Vec<(NodePattern, BTreeMap<String, ParameterValue>)>,
@@ -19,7 +20,8 @@ pub struct ParameterOverrides {
 }
 
 impl ParameterOverrides {
-    /// Sets the value of a parameter of the nodes that fit, instead of what was said for this very pattern before.
+    /// Sets the value of a parameter of the nodes that fit, instead of what was said for this very
+    /// pattern before.
     pub fn set(&mut self, nodes: NodePattern, name: impl Into<String>, value: ParameterValue) {
         self.entry(nodes).insert(name.into(), value);
     }
@@ -35,7 +37,9 @@ impl ParameterOverrides {
     pub fn for_node(&self, node: &NodeName) -> BTreeMap<String, ParameterValue> {
         let fitting = self.entries.iter().filter(|(nodes, _)| nodes.matches(node));
         fitting
-            .flat_map(|(_, values)| values.iter().map(|(name, value)| (name.clone(), value.clone())))
+            .flat_map(|(_, values)| {
+                values.iter().map(|(name, value)| (name.clone(), value.clone()))
+            })
             .collect()
     }
 

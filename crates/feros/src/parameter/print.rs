@@ -4,8 +4,8 @@ use std::fmt::{self, Write as _};
 
 use super::value::ParameterValue;
 
-/// On one line, as `-p` takes it: `5`, `1.0`, `[a, b]`. A missing value is `null`, and bytes are written as integers, since YAML
-/// has no words for them.
+/// On one line, as `-p` takes it: `5`, `1.0`, `[a, b]`. A missing value is `null`, and bytes are
+/// written as integers, since YAML has no words for them.
 impl fmt::Display for ParameterValue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.elements() {
@@ -60,8 +60,10 @@ fn double(value: f64) -> String {
 
 /// A text, in quotes where it could be taken for something else.
 fn text(text: &str) -> String {
-    let is_word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '/' | '.' | '-' | ' ' | '+');
-    let starts_as_word = text.starts_with(|c: char| c.is_ascii_alphabetic() || matches!(c, '_' | '/'));
+    let is_word =
+        |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '/' | '.' | '-' | ' ' | '+');
+    let starts_as_word =
+        text.starts_with(|c: char| c.is_ascii_alphabetic() || matches!(c, '_' | '/'));
     let is_plain = starts_as_word
         && text.chars().all(is_word)
         && !text.ends_with(' ')
@@ -86,7 +88,9 @@ fn quoted(text: &str) -> String {
             '\n' => out.push_str("\\n"),
             '\t' => out.push_str("\\t"),
             '\r' => out.push_str("\\r"),
-            _ if character.is_control() || matches!(character, '\u{2028}' | '\u{2029}' | '\u{feff}') => {
+            _ if character.is_control()
+                || matches!(character, '\u{2028}' | '\u{2029}' | '\u{feff}') =>
+            {
                 // Writing to a String cannot fail.
                 let _ = write!(out, "\\u{:04x}", u32::from(character));
             }

@@ -67,7 +67,8 @@ impl QosPolicy {
         }
     }
 
-    /// Writes the value of a parameter, which has the type that [`QosPolicy::read`] gives; the error says what is wrong.
+    /// Writes the value of a parameter, which has the type that [`QosPolicy::read`] gives; the
+    /// error says what is wrong.
     fn write(self, qos: &mut QosProfile, value: &ParameterValue) -> Result<(), String> {
         match (self, value) {
             (Self::AvoidRosNamespaceConventions, ParameterValue::Bool(value)) => {
@@ -75,7 +76,8 @@ impl QosPolicy {
             }
             (Self::Deadline, ParameterValue::Integer(value)) => qos.deadline = duration(*value)?,
             (Self::Depth, ParameterValue::Integer(value)) => {
-                qos.depth = usize::try_from(*value).map_err(|_| "a depth is not negative".to_owned())?;
+                qos.depth =
+                    usize::try_from(*value).map_err(|_| "a depth is not negative".to_owned())?;
             }
             (Self::Durability, ParameterValue::String(value)) => qos.durability = parse(value)?,
             (Self::History, ParameterValue::String(value)) => qos.history = parse(value)?,
@@ -86,7 +88,10 @@ impl QosPolicy {
             }
             (Self::Reliability, ParameterValue::String(value)) => qos.reliability = parse(value)?,
             (_, other) => {
-                return Err(format!("a value of type {} is none of this policy", other.parameter_type()));
+                return Err(format!(
+                    "a value of type {} is none of this policy",
+                    other.parameter_type()
+                ));
             }
         }
         Ok(())
@@ -101,7 +106,9 @@ fn nanos(duration: QosDuration) -> i64 {
     match duration {
         QosDuration::Infinite => INFINITE_NANOS,
         QosDuration::BestAvailable => BEST_AVAILABLE_NANOS,
-        QosDuration::Finite(duration) => i64::try_from(duration.as_nanos()).unwrap_or(INFINITE_NANOS),
+        QosDuration::Finite(duration) => {
+            i64::try_from(duration.as_nanos()).unwrap_or(INFINITE_NANOS)
+        }
     }
 }
 
@@ -156,12 +163,17 @@ impl QosOverrides {
         Self { id: Some(id.to_owned()), ..self }
     }
 
-    /// With a closure that says whether the policies may be what they became; its error is the reason why not.
-    pub fn validate(self, validate: impl Fn(&QosProfile) -> Result<(), String> + Send + 'static) -> Self {
+    /// With a closure that says whether the policies may be what they became; its error is the
+    /// reason why not.
+    pub fn validate(
+        self,
+        validate: impl Fn(&QosProfile) -> Result<(), String> + Send + 'static,
+    ) -> Self {
         Self { validate: Some(Box::new(validate)), ..self }
     }
 
-    /// Declares the parameters of an endpoint of this topic, fully qualified, and applies what they say.
+    /// Declares the parameters of an endpoint of this topic, fully qualified, and applies what they
+    /// say.
     pub(crate) fn apply(
         &self,
         node: &Node,
@@ -169,23 +181,28 @@ impl QosOverrides {
         kind: EndpointKind,
         qos: &mut QosProfile,
     ) -> Result<(), CreateError> {
-        let refuse =
-            |reason| CreateError::QosOverrides { node: node.name().clone(), topic: topic.to_owned(), reason };
+        let refuse = |reason| CreateError::QosOverrides {
+            node: node.name().clone(),
+            topic: topic.to_owned(),
+            reason,
+        };
         let entity = if kind == EndpointKind::Publisher { "publisher" } else { "subscription" };
         let id = self.id.as_ref().map(|id| format!("_{id}")).unwrap_or_default();
         let policies = self.policies.iter();
-        for policy in policies.filter(|policy| **policy != QosPolicy::Lifespan || entity == "publisher") {
+        for policy in
+            policies.filter(|policy| **policy != QosPolicy::Lifespan || entity == "publisher")
+        {
             let name = format!("qos_overrides.{topic}.{entity}{id}.{}", policy.name());
             let description = format!("{} of the {entity} of {topic}", policy.name());
-            let value = declare_or_get(node, &name, &description, policy.read(qos)).map_err(refuse)?;
-            policy
-                .write(qos, &value)
-                .map_err(|reason| refuse(format!("parameter '{name}' cannot be its policy: {reason}")))?;
+            let value =
+                declare_or_get(node, &name, &description, policy.read(qos)).map_err(refuse)?;
+            policy.write(qos, &value).map_err(|reason| {
+                refuse(format!("parameter '{name}' cannot be its policy: {reason}"))
+            })?;
         }
         match &self.validate {
-            Some(validate) => {
-                validate(qos).map_err(|reason| refuse(format!("the validation callback refuses: {reason}")))
-            }
+            Some(validate) => validate(qos)
+                .map_err(|reason| refuse(format!("the validation callback refuses: {reason}"))),
             None => Ok(()),
         }
     }

@@ -8,9 +8,9 @@ use feros_msgs::rcl_interfaces::msg::{
 use feros_msgs::rcl_interfaces::srv::{
     DescribeParameters, DescribeParameters_Request, DescribeParameters_Response, GetParameterTypes,
     GetParameterTypes_Request, GetParameterTypes_Response, GetParameters, GetParameters_Request,
-    GetParameters_Response, ListParameters, ListParameters_Request, ListParameters_Response, SetParameters,
-    SetParameters_Request, SetParameters_Response, SetParametersAtomically, SetParametersAtomically_Request,
-    SetParametersAtomically_Response,
+    GetParameters_Response, ListParameters, ListParameters_Request, ListParameters_Response,
+    SetParameters, SetParameters_Request, SetParameters_Response, SetParametersAtomically,
+    SetParametersAtomically_Request, SetParametersAtomically_Response,
 };
 use feros_rmw::QosProfile;
 
@@ -53,7 +53,9 @@ pub(super) fn start(node: &Node, store: &Arc<Store>) -> Result<ParameterServices
             options(),
             move |request: GetParameterTypes_Request| {
                 let types = ask(types.types(&request.names));
-                GetParameterTypes_Response { types: types.into_iter().map(|ty| ty.number()).collect() }
+                GetParameterTypes_Response {
+                    types: types.into_iter().map(|ty| ty.number()).collect(),
+                }
             },
         )?,
         _set: node.create_service_with(
@@ -61,7 +63,9 @@ pub(super) fn start(node: &Node, store: &Arc<Store>) -> Result<ParameterServices
             options(),
             move |request: SetParameters_Request| {
                 let set = |parameter| result(set.set(vec![from_message(parameter)]), false);
-                SetParameters_Response { results: request.parameters.into_iter().map(set).collect() }
+                SetParameters_Response {
+                    results: request.parameters.into_iter().map(set).collect(),
+                }
             },
         )?,
         _set_atomically: node.create_service_with(
@@ -69,7 +73,9 @@ pub(super) fn start(node: &Node, store: &Arc<Store>) -> Result<ParameterServices
             options(),
             move |request: SetParametersAtomically_Request| {
                 let parameters = request.parameters.into_iter().map(from_message).collect();
-                SetParametersAtomically_Response { result: result(set_atomically.set(parameters), true) }
+                SetParametersAtomically_Response {
+                    result: result(set_atomically.set(parameters), true),
+                }
             },
         )?,
         _describe: node.create_service_with(
@@ -77,7 +83,9 @@ pub(super) fn start(node: &Node, store: &Arc<Store>) -> Result<ParameterServices
             options(),
             move |request: DescribeParameters_Request| {
                 let descriptors = ask(describe.describe(&request.names));
-                DescribeParameters_Response { descriptors: descriptors.into_iter().map(Into::into).collect() }
+                DescribeParameters_Response {
+                    descriptors: descriptors.into_iter().map(Into::into).collect(),
+                }
             },
         )?,
         _list: node.create_service_with(

@@ -5,7 +5,8 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use super::value::ParameterValue;
 
-/// The value of one parameter. A number or truth value is read with one load; other values are shared, not copied.
+/// The value of one parameter. A number or truth value is read with one load; other values are
+/// shared, not copied.
 pub(super) struct Slot {
     /// A truth value, integer or floating point number, as bits.
     scalar: AtomicU64,

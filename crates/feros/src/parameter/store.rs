@@ -6,11 +6,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use super::callbacks::{Callbacks, NamedValue};
 use super::changes::{Change, Changes, Kind};
 use super::descriptor::ParameterDescriptor;
-use super::error::{DeclareParameterError, GetParameterError, SetParameterError, UndeclareParameterError};
+use super::error::{
+    DeclareParameterError, GetParameterError, SetParameterError, UndeclareParameterError,
+};
 use super::slot::Slot;
 use super::value::{ParameterType, ParameterValue};
 
-/// Other threads may change parameters while validation callbacks run; then these run again, but not for ever.
+/// Other threads may change parameters while validation callbacks run; then these run again, but
+/// not for ever.
 const MAX_ATTEMPTS: u32 = 100;
 
 /// The parameters of one node.
@@ -51,7 +54,13 @@ impl Store {
         overrides: BTreeMap<String, ParameterValue>,
         changes: Changes,
     ) -> Self {
-        Self { allow_undeclared, overrides, state: Mutex::default(), callbacks: Arc::default(), changes }
+        Self {
+            allow_undeclared,
+            overrides,
+            state: Mutex::default(),
+            callbacks: Arc::default(),
+            changes,
+        }
     }
 
     pub(super) fn overrides(&self) -> &BTreeMap<String, ParameterValue> {
@@ -62,7 +71,8 @@ impl Store {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Declares a parameter that starts with the override of its name, unless that is to be ignored, or with `default`.
+    /// Declares a parameter that starts with the override of its name, unless that is to be
+    /// ignored, or with `default`.
     pub(super) fn declare(
         &self,
         mut descriptor: ParameterDescriptor,
@@ -114,8 +124,11 @@ impl Store {
     pub(super) fn declare_overrides(&self) -> Result<(), DeclareParameterError> {
         for (name, value) in &self.overrides {
             if !self.is_declared(name) {
-                let descriptor =
-                    ParameterDescriptor { name: name.clone(), dynamic_typing: true, ..Default::default() };
+                let descriptor = ParameterDescriptor {
+                    name: name.clone(),
+                    dynamic_typing: true,
+                    ..Default::default()
+                };
                 self.declare(descriptor, value.clone(), true)?;
             }
         }
@@ -204,7 +217,8 @@ impl Store {
         Ok(())
     }
 
-    /// The value of a parameter; none where undeclared parameters are allowed and there is no such parameter.
+    /// The value of a parameter; none where undeclared parameters are allowed and there is no such
+    /// parameter.
     pub(super) fn get(&self, name: &str) -> Result<ParameterValue, GetParameterError> {
         self.get_in(&self.lock(), name)
     }
@@ -236,9 +250,14 @@ impl Store {
     pub(super) fn get_by_prefix(&self, prefix: &str) -> BTreeMap<String, ParameterValue> {
         let prefix = if prefix.is_empty() { String::new() } else { format!("{prefix}.") };
         let state = self.lock();
-        let named = state.declared.range(prefix.clone()..).take_while(|(name, _)| name.starts_with(&prefix));
+        let named = state
+            .declared
+            .range(prefix.clone()..)
+            .take_while(|(name, _)| name.starts_with(&prefix));
         let below = named.filter(|(name, _)| name.len() > prefix.len());
-        below.map(|(name, found)| (name[prefix.len()..].to_owned(), (*found.slot.value()).clone())).collect()
+        below
+            .map(|(name, found)| (name[prefix.len()..].to_owned(), (*found.slot.value()).clone()))
+            .collect()
     }
 
     /// The types of the values that parameters have.
@@ -252,10 +271,15 @@ impl Store {
         names.iter().map(parameter_type).collect()
     }
 
-    pub(super) fn describe(&self, names: &[String]) -> Result<Vec<ParameterDescriptor>, GetParameterError> {
+    pub(super) fn describe(
+        &self,
+        names: &[String],
+    ) -> Result<Vec<ParameterDescriptor>, GetParameterError> {
         let state = self.lock();
         let describe = |name: &String| match state.declared.get(name) {
-            Some(declared) => Ok(ParameterDescriptor { name: name.clone(), ..declared.descriptor.clone() }),
+            Some(declared) => {
+                Ok(ParameterDescriptor { name: name.clone(), ..declared.descriptor.clone() })
+            }
             None if self.allow_undeclared => {
                 Ok(ParameterDescriptor { name: name.clone(), ..ParameterDescriptor::default() })
             }
@@ -264,9 +288,11 @@ impl Store {
         names.iter().map(describe).collect()
     }
 
-    /// The parameters below any of the prefixes (all without one), at most `depth` parts below it; 0 is any depth.
+    /// The parameters below any of the prefixes (all without one), at most `depth` parts below it;
+    /// 0 is any depth.
     pub(super) fn list(&self, prefixes: &[String], depth: u64) -> ParameterList {
-        let near = |rest: &str| depth == 0 || (rest.bytes().filter(|b| *b == b'.').count() as u64) < depth;
+        let near =
+            |rest: &str| depth == 0 || (rest.bytes().filter(|b| *b == b'.').count() as u64) < depth;
         let is_below = |name: &str, prefix: &String| match name.strip_prefix(prefix.as_str()) {
             Some("") => true,
             Some(rest) => rest.strip_prefix('.').is_some_and(near),
@@ -307,7 +333,8 @@ impl State {
     /// Sets a parameter for which this was found to be allowed.
     fn set(&mut self, name: &str, value: &ParameterValue) -> Kind {
         let Some(declared) = self.declared.get_mut(name) else {
-            let descriptor = ParameterDescriptor { dynamic_typing: true, ..ParameterDescriptor::default() };
+            let descriptor =
+                ParameterDescriptor { dynamic_typing: true, ..ParameterDescriptor::default() };
             self.insert(name.to_owned(), descriptor, value.clone());
             return if value.is_not_set() { Kind::Silent } else { Kind::New };
         };

@@ -197,9 +197,15 @@ impl From<ParameterValue> for ParameterValueMessage {
             ParameterValue::String(string_value) => Self { string_value, ..message },
             ParameterValue::ByteArray(byte_array_value) => Self { byte_array_value, ..message },
             ParameterValue::BoolArray(bool_array_value) => Self { bool_array_value, ..message },
-            ParameterValue::IntegerArray(integer_array_value) => Self { integer_array_value, ..message },
-            ParameterValue::DoubleArray(double_array_value) => Self { double_array_value, ..message },
-            ParameterValue::StringArray(string_array_value) => Self { string_array_value, ..message },
+            ParameterValue::IntegerArray(integer_array_value) => {
+                Self { integer_array_value, ..message }
+            }
+            ParameterValue::DoubleArray(double_array_value) => {
+                Self { double_array_value, ..message }
+            }
+            ParameterValue::StringArray(string_array_value) => {
+                Self { string_array_value, ..message }
+            }
         }
     }
 }

@@ -5,7 +5,8 @@ use super::slot::Slot;
 use super::value::{ParameterType, ParameterValue};
 use feros_msgs::rcl_interfaces::msg::{FloatingPointRange, IntegerRange};
 
-/// A Rust type that is the type of a parameter: `bool`, `i64`, `f64`, `String`, and vectors of these and of `u8`.
+/// A Rust type that is the type of a parameter: `bool`, `i64`, `f64`, `String`, and vectors of
+/// these and of `u8`.
 pub trait ParameterVariant: Clone + Into<ParameterValue> + Send + Sync + 'static {
     /// The parameter's type.
     const TYPE: ParameterType;
@@ -14,11 +15,13 @@ pub trait ParameterVariant: Clone + Into<ParameterValue> + Send + Sync + 'static
     fn of(value: &ParameterValue) -> Option<&Self>;
 }
 
-/// What a [`Parameter`](super::Parameter) may show: a [`ParameterVariant`], an `Option` of one where it may have no value, or a
-/// [`ParameterValue`] of any type.
+/// What a [`Parameter`](super::Parameter) may show: a [`ParameterVariant`], an `Option` of one
+/// where it may have no value, or a [`ParameterValue`] of any type.
 ///
 /// It is implemented for these, and not to be implemented elsewhere.
-pub trait ParameterForm: Clone + Into<ParameterValue> + Send + Sync + 'static + sealed::Read {
+pub trait ParameterForm:
+    Clone + Into<ParameterValue> + Send + Sync + 'static + sealed::Read
+{
     /// The parameter's type; `None` with dynamic typing.
     const STATIC_TYPE: Option<ParameterType>;
 }
@@ -26,7 +29,8 @@ pub trait ParameterForm: Clone + Into<ParameterValue> + Send + Sync + 'static + 
 pub(super) mod sealed {
     use super::super::slot::Slot;
 
-    /// Reads the value; `None` only when it is of another type, which a declared parameter's never is.
+    /// Reads the value; `None` only when it is of another type, which a declared parameter's never
+    /// is.
     pub trait Read: Sized {
         #[doc(hidden)]
         #[expect(private_interfaces, reason = "sealed")]
@@ -34,7 +38,8 @@ pub(super) mod sealed {
     }
 }
 
-/// What may stand for a value when a parameter is declared: the type itself, `&str` for `String`, slices and arrays for vectors.
+/// What may stand for a value when a parameter is declared: the type itself, `&str` for `String`,
+/// slices and arrays for vectors.
 ///
 /// `i64` and `f64` are the only numbers, so that `10` and `1.0` are understood without a suffix.
 pub trait IntoParameter {
@@ -174,7 +179,12 @@ pub trait RangedForm: ParameterForm {
     type Step: Copy + Default + 'static;
 
     #[doc(hidden)]
-    fn bound(descriptor: &mut ParameterDescriptor, from: Self::Bound, to: Self::Bound, step: Self::Step);
+    fn bound(
+        descriptor: &mut ParameterDescriptor,
+        from: Self::Bound,
+        to: Self::Bound,
+        step: Self::Step,
+    );
 }
 
 macro_rules! ranged {

@@ -57,7 +57,10 @@ impl<'a> Events<'a> {
             };
             self.place = place;
             match event {
-                Event::StreamStart | Event::DocumentStart(_) | Event::DocumentEnd | Event::Nothing => {}
+                Event::StreamStart
+                | Event::DocumentStart(_)
+                | Event::DocumentEnd
+                | Event::Nothing => {}
                 Event::Alias(_) => {
                     return Err(self.error("an alias (`*name`)", "the value itself, written out"));
                 }
@@ -93,12 +96,15 @@ impl<'a> Events<'a> {
             let found = element.parameter_type();
             let list = list.get_or_insert_with(|| empty_list_of(found));
             if let Err(wanted) = push(list, element) {
-                let problem =
-                    format!("an element of type {found} in a list whose first element is of type {wanted}");
+                let problem = format!(
+                    "an element of type {found} in a list whose first element is of type {wanted}"
+                );
                 return Err(self.error(problem, HOMOGENEOUS));
             }
         }
-        list.ok_or_else(|| error_at(start, "an empty list, which is of no type", "at least one element"))
+        list.ok_or_else(|| {
+            error_at(start, "an empty list, which is of no type", "at least one element")
+        })
     }
 
     /// What a scalar, which was read, means.
@@ -123,15 +129,23 @@ impl<'a> Events<'a> {
     }
 }
 
-pub(super) fn error_at(place: Span, problem: impl Into<String>, expected: &'static str) -> YamlError {
+pub(super) fn error_at(
+    place: Span,
+    problem: impl Into<String>,
+    expected: &'static str,
+) -> YamlError {
     let start = place.start;
     YamlError { line: start.line(), column: start.col() + 1, problem: problem.into(), expected }
 }
 
 fn plain_scalar(text: &str) -> ParameterValue {
     match text {
-        "y" | "Y" | "yes" | "Yes" | "YES" | "true" | "True" | "TRUE" | "on" | "On" | "ON" => true.into(),
-        "n" | "N" | "no" | "No" | "NO" | "false" | "False" | "FALSE" | "off" | "Off" | "OFF" => false.into(),
+        "y" | "Y" | "yes" | "Yes" | "YES" | "true" | "True" | "TRUE" | "on" | "On" | "ON" => {
+            true.into()
+        }
+        "n" | "N" | "no" | "No" | "NO" | "false" | "False" | "FALSE" | "off" | "Off" | "OFF" => {
+            false.into()
+        }
         _ => match (number::integer(text), number::double(text)) {
             (Some(value), _) => value.into(),
             (None, Some(value)) => value.into(),
@@ -166,9 +180,9 @@ fn push(list: &mut ParameterValue, element: ParameterValue) -> Result<(), &'stat
 }
 
 impl ParameterValue {
-    /// Reads a value as `rcl` does for `-p name:=value`: `true`, `yes`, `on` and the like are truth values; `5`, `0x1F` and `010`
-    /// integers; `1.0`, `1e3` and `.nan` floating point numbers; all else, and what is in quotes or has the tag `!!str`, texts.
-    /// A list has elements of one type.
+    /// Reads a value as `rcl` does for `-p name:=value`: `true`, `yes`, `on` and the like are truth
+    /// values; `5`, `0x1F` and `010` integers; `1.0`, `1e3` and `.nan` floating point numbers; all
+    /// else, and what is in quotes or has the tag `!!str`, texts. A list has elements of one type.
     ///
     /// # Errors
     /// When it is none of that: nothing at all, an empty or mixed list, a mapping, no YAML.

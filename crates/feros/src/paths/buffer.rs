@@ -112,7 +112,10 @@ mod tests {
         let mut pool = BufferPool::default();
         let mut buffer = pool.get(100);
         assert_eq!(Arc::get_mut(&mut buffer).unwrap().bytes_mut().len(), 100);
-        assert_eq!(buffer.as_slice().as_ptr().wrapping_add(HEADER_BYTES).align_offset(ALIGNMENT), 0);
+        assert_eq!(
+            buffer.as_slice().as_ptr().wrapping_add(HEADER_BYTES).align_offset(ALIGNMENT),
+            0
+        );
         let place = buffer.as_slice().as_ptr();
         pool.put_back(&buffer);
         let other = pool.get(50);

@@ -77,8 +77,8 @@ impl SubscriptionCounters {
 pub struct PathCount {
     /// Messages.
     pub messages: u64,
-    /// Their serialized bytes. On the process path nothing is serialized for those who take messages as structs, so nothing
-    /// is counted for them.
+    /// Their serialized bytes. On the process path nothing is serialized for those who take
+    /// messages as structs, so nothing is counted for them.
     pub bytes: u64,
 }
 
@@ -93,7 +93,8 @@ pub struct PublisherCounts {
     pub network: PathCount,
     /// Messages that the engine did not write because nobody needed it.
     pub skipped_engine_writes: u64,
-    /// Messages that should have gone through shared memory and took the network path, because there was no room.
+    /// Messages that should have gone through shared memory and took the network path, because
+    /// there was no room.
     pub host_failures: u64,
 }
 

@@ -5,8 +5,8 @@ use feros_shm::{Announced, Path, Reason, classify};
 
 /// The path between a publisher and a subscription, from what both announce.
 ///
-/// Whether shared memory is in use already shows at the endpoints themselves ([`Publisher::paths`](crate::GenericPublisher::paths)):
-/// it is set up with the first messages.
+/// Whether shared memory is in use already shows at the endpoints themselves
+/// ([`Publisher::paths`](crate::GenericPublisher::paths)): it is set up with the first messages.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PathBetween<'a> {
     /// Who sends.
@@ -32,7 +32,8 @@ pub fn paths_of_topic<'a>(graph: &'a GraphSnapshot, topic: &'a str) -> Vec<PathB
     let matches = graph.matches(topic).into_iter();
     matches
         .map(|(publisher, subscription)| {
-            let announced = |endpoint: &EndpointInfo| Announced::read(endpoint.announcement.as_deref());
+            let announced =
+                |endpoint: &EndpointInfo| Announced::read(endpoint.announcement.as_deref());
             let choice = classify(&announced(publisher), &announced(subscription));
             PathBetween { publisher, subscription, path: choice.path, reason: choice.reason }
         })

@@ -7,7 +7,8 @@ use feros_shm::{HostNode, Obstacle, ProcessSegment};
 /// The longest queue in shared memory; a subscription with a longer history takes the network path.
 pub(crate) const LONGEST_QUEUE: usize = 128;
 
-/// What keeps this process from using shared memory, found out once. Looking also removes what killed processes left.
+/// What keeps this process from using shared memory, found out once. Looking also removes what
+/// killed processes left.
 pub(crate) fn obstacle() -> Option<Obstacle> {
     static OBSTACLE: OnceLock<Option<Obstacle>> = OnceLock::new();
     *OBSTACLE.get_or_init(|| {

@@ -1,4 +1,5 @@
-//! The receiving side of the host path: a subscription's entry in shared memory, and its links to publishers.
+//! The receiving side of the host path: a subscription's entry in shared memory, and its links to
+//! publishers.
 
 use std::fmt::Display;
 use std::num::NonZeroU64;
@@ -12,17 +13,19 @@ use feros_rmw::{
     Subscription as EngineSubscription,
 };
 use feros_shm::{
-    Announced, Announcement, Attachment, Declined, HostNode, HostSample, Link, LinkObstacle, LinkSettings,
-    Obstacle, OpenError, Path, PathSet, ProcessSegment, Reason, SampleHeader, SubscriptionEntry, TakeOutcome,
-    classify,
+    Announced, Announcement, Attachment, Declined, HostNode, HostSample, Link, LinkObstacle,
+    LinkSettings, Obstacle, OpenError, Path, PathSet, ProcessSegment, Reason, SampleHeader,
+    SubscriptionEntry, TakeOutcome, classify,
 };
 
 use crate::paths::host::{self, LONGEST_QUEUE};
 use crate::paths::merge::{FastLink, FromLink, Links};
 
-/// A link that could not be opened yet is tried again not sooner, unless a publisher says that it is ready.
+/// A link that could not be opened yet is tried again not sooner, unless a publisher says that it
+/// is ready.
 const RETRY: Duration = Duration::from_millis(1);
-/// A link that failed is tried again with a message that comes so much later, which is doubled each time ...
+/// A link that failed is tried again with a message that comes so much later, which is doubled each
+/// time ...
 const FIRST_RETRY_OF_FAILED: Duration = Duration::from_secs(1);
 /// ... up to this.
 const LAST_RETRY_OF_FAILED: Duration = Duration::from_secs(16);
@@ -72,7 +75,9 @@ impl HostReceptionState {
 
     /// Whether a publisher's messages come by shared memory.
     pub(crate) fn is_heard(&self, publisher: Gid) -> bool {
-        self.lock().iter().any(|(gid, is_heard)| *gid == publisher && is_heard.load(Ordering::Relaxed))
+        self.lock()
+            .iter()
+            .any(|(gid, is_heard)| *gid == publisher && is_heard.load(Ordering::Relaxed))
     }
 }
 
@@ -91,7 +96,8 @@ impl PendingLink {
         Self { publisher, id, retry_at: None, unmapped: 0, failed: None }
     }
 
-    /// Whether it is time to try. What a publisher says is never passed over: no other ring may follow.
+    /// Whether it is time to try. What a publisher says is never passed over: no other ring may
+    /// follow.
     fn is_due(&self, now: Instant, is_told: bool) -> bool {
         is_told || self.retry_at.is_none_or(|at| at <= now)
     }
@@ -125,7 +131,8 @@ impl PendingLink {
 }
 
 impl HostReception {
-    /// An entry for a new subscription, and what is announced of it. Without shared memory, the announcement says why.
+    /// An entry for a new subscription, and what is announced of it. Without shared memory, the
+    /// announcement says why.
     pub(crate) fn new(
         paths: PathSet,
         qos: &QosProfile,
@@ -163,8 +170,14 @@ impl HostReception {
         !self.pending.is_empty()
     }
 
-    /// Looks at the matches: links to publishers that left are closed, those to new ones wait to be opened.
-    pub(crate) fn update(&mut self, matches: &[Match], engine: &dyn EngineSubscription, links: &mut Links) {
+    /// Looks at the matches: links to publishers that left are closed, those to new ones wait to be
+    /// opened.
+    pub(crate) fn update(
+        &mut self,
+        matches: &[Match],
+        engine: &dyn EngineSubscription,
+        links: &mut Links,
+    ) {
         if self.entry.is_none() {
             return;
         }
@@ -196,8 +209,8 @@ impl HostReception {
         self.show_place(had_publishers, links.len() + self.pending.len() > 0);
     }
 
-    /// Publishers of other processes learn where to ring only while there are any: an executor that only its own process
-    /// rings sleeps and wakes cheaper.
+    /// Publishers of other processes learn where to ring only while there are any: an executor that
+    /// only its own process rings sleeps and wakes cheaper.
     fn show_place(&self, is_shown: bool, is_needed: bool) {
         let Some(entry) = self.entry.clone() else { return };
         match (is_shown, is_needed) {
@@ -247,7 +260,8 @@ impl HostReception {
 
     /// Tells others, and users of this subscription, which links failed, when that has changed.
     fn tell_failures(&self, engine: &dyn EngineSubscription) {
-        let failed = || self.pending.iter().filter_map(|pending| Some((pending, pending.failed?.0)));
+        let failed =
+            || self.pending.iter().filter_map(|pending| Some((pending, pending.failed?.0)));
         let by_gid: Vec<_> = failed().map(|(pending, why)| (pending.publisher, why)).collect();
         let is_told = std::mem::replace(&mut *self.shared.lock_failed(), by_gid.clone()).as_slice()
             == by_gid.as_slice();
@@ -274,7 +288,8 @@ fn prepare(paths: PathSet, qos: &QosProfile) -> Result<Option<SubscriptionEntry>
     if let Some(obstacle) = host::obstacle() {
         return Err(obstacle);
     }
-    let segment = ProcessSegment::of_this_process().map_err(|unavailable| unavailable.obstacle())?;
+    let segment =
+        ProcessSegment::of_this_process().map_err(|unavailable| unavailable.obstacle())?;
     segment.subscription_entry().map(Some).map_err(|full| full.obstacle())
 }
 
@@ -408,13 +423,15 @@ impl HostLink {
     }
 }
 
-/// Stamps and numbers decide what is a duplicate and what was lost: one absurd header would make all later messages old. Stamps
-/// may be ahead of the clock, which may have been set back meanwhile.
+/// Stamps and numbers decide what is a duplicate and what was lost: one absurd header would make
+/// all later messages old. Stamps may be ahead of the clock, which may have been set back
+/// meanwhile.
 fn is_plausible(header: &SampleHeader, since: u64, now: Stamp) -> bool {
     const LARGEST_LEAD_NANOS: i64 = 24 * 3600 * 1_000_000_000;
     const MOST_MESSAGES: u64 = 1 << 40;
     let latest = now.0.saturating_add(LARGEST_LEAD_NANOS);
-    (Stamp::MIN.0..=latest).contains(&header.stamp) && header.publication_number - since < MOST_MESSAGES
+    (Stamp::MIN.0..=latest).contains(&header.stamp)
+        && header.publication_number - since < MOST_MESSAGES
 }
 
 /// Lifespans are counted from the stamp, by the host's clock, as the engine does.

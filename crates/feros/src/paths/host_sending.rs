@@ -1,4 +1,5 @@
-//! The sending side of the host path: a publisher's shared memory, and the subscriptions that are served from it.
+//! The sending side of the host path: a publisher's shared memory, and the subscriptions that are
+//! served from it.
 
 use std::num::NonZeroU64;
 use std::sync::Arc;
@@ -7,8 +8,8 @@ use std::time::{Duration, Instant};
 
 use feros_rmw::{Gid, History, Match, Publisher as EnginePublisher, QosProfile, Reliability};
 use feros_shm::{
-    Announced, Announcement, CreateError, EntryId, HostNode, HostPublisher, HostPublisherSettings, Obstacle,
-    Path, PathSet, Peer, PeerAttachment, PeerSubscription, Reason, Room, Side, random_id,
+    Announced, Announcement, CreateError, EntryId, HostNode, HostPublisher, HostPublisherSettings,
+    Obstacle, Path, PathSet, Peer, PeerAttachment, PeerSubscription, Reason, Room, Side, random_id,
 };
 
 use feros_trace::{Endpoint, Kind};
@@ -22,7 +23,8 @@ const ACKNOWLEDGEMENT_WAIT: Duration = Duration::from_millis(2);
 /// ... and so often.
 const ACKNOWLEDGEMENT_INTERVAL: Duration = Duration::from_millis(100);
 
-/// A publisher's part in the host path. Its shared memory comes into being with the first match that can use it.
+/// A publisher's part in the host path. Its shared memory comes into being with the first match
+/// that can use it.
 pub(crate) struct HostSending {
     id: NonZeroU64,
     topic: String,
@@ -44,7 +46,8 @@ pub(crate) struct HostRoute {
 /// How far the host path to a subscription is.
 #[derive(Clone)]
 pub(crate) enum HostState {
-    /// The subscription has not opened its link yet, or messages that the engine sent it are not acknowledged yet.
+    /// The subscription has not opened its link yet, or messages that the engine sent it are not
+    /// acknowledged yet.
     Pending,
     /// It is served by shared memory alone.
     Served(Arc<Served>),
@@ -136,7 +139,10 @@ impl HostSending {
     }
 
     /// The shared memory, made if it was not yet. If that fails, the others are told.
-    fn make_memory(&mut self, engine: &dyn EnginePublisher) -> Result<Arc<HostPublisher>, Obstacle> {
+    fn make_memory(
+        &mut self,
+        engine: &dyn EnginePublisher,
+    ) -> Result<Arc<HostPublisher>, Obstacle> {
         if let Some(memory) = &self.memory {
             return memory.clone();
         }
@@ -204,17 +210,19 @@ impl HostSending {
                     let is_lossless =
                         keeps_all(&found.qos) && engine.qos().reliability == Reliability::Reliable;
                     let sent = AtomicU32::new(0);
-                    route.state = HostState::Served(Arc::new(Served { attachment, is_lossless, sent }));
+                    route.state =
+                        HostState::Served(Arc::new(Served { attachment, is_lossless, sent }));
                 }
             }
         }
         Ok(route)
     }
 
-    /// Whether these subscriptions have all that the engine sent. Under a steady load there may be no such moment by itself: then
-    /// publishing waits a little, now and then.
+    /// Whether these subscriptions have all that the engine sent. Under a steady load there may be
+    /// no such moment by itself: then publishing waits a little, now and then.
     pub(crate) fn is_acknowledged(&mut self, engine: &dyn EnginePublisher, by: &[Gid]) -> bool {
-        let is_acknowledged = |patience| by.iter().all(|gid| engine.is_acknowledged_by(*gid, patience));
+        let is_acknowledged =
+            |patience| by.iter().all(|gid| engine.is_acknowledged_by(*gid, patience));
         if is_acknowledged(Duration::ZERO) {
             return true;
         }
@@ -241,7 +249,8 @@ fn open_peer(found: &Match) -> Result<PeerSubscription, Reason> {
         .map_err(|why| Reason::SharedMemoryUnavailable { by: Side::Subscription, why })?;
     let token = NonZeroU64::new(subscription.token).ok_or_else(unreadable)?;
     let entry = EntryId::from_u64(subscription.endpoint).ok_or_else(unreadable)?;
-    let peer = Peer::open(subscription.pid, file, token).map_err(|error| error.reason(Side::Subscription))?;
+    let peer = Peer::open(subscription.pid, file, token)
+        .map_err(|error| error.reason(Side::Subscription))?;
     Ok(peer.subscription(entry))
 }
 

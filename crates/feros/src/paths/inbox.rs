@@ -1,4 +1,5 @@
-//! The queue of a subscription on the process path: what publishers of the same process put in, pointers or bytes.
+//! The queue of a subscription on the process path: what publishers of the same process put in,
+//! pointers or bytes.
 
 use std::any::Any;
 use std::collections::VecDeque;
@@ -10,8 +11,8 @@ use feros_executor::Ringer;
 use feros_rmw::{Gid, History, Payload, QosProfile, Reliability, Stamp, TypeHash};
 use feros_trace::MessageId;
 
-/// The form in which a subscription's callback takes messages, hence in which a publisher of the same process hands them
-/// over.
+/// The form in which a subscription's callback takes messages, hence in which a publisher of the
+/// same process hands them over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Want {
     /// A message of its own.
@@ -60,7 +61,8 @@ pub(crate) const KEEP_ALL_LIMIT: usize = 1024;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct StillFull;
 
-/// A bounded queue of messages. Many threads put, one takes; no lock is held while a message is dropped.
+/// A bounded queue of messages. Many threads put, one takes; no lock is held while a message is
+/// dropped.
 pub(crate) struct Inbox<M> {
     type_hash: Option<TypeHash>,
     want: Want,
@@ -126,8 +128,10 @@ impl<M: Send + Sync + 'static> Inbox<M> {
     }
 
     fn set_direct_run(&self, run: Option<DirectRun>) {
-        let former =
-            std::mem::replace(&mut *self.direct.write().unwrap_or_else(PoisonError::into_inner), run);
+        let former = std::mem::replace(
+            &mut *self.direct.write().unwrap_or_else(PoisonError::into_inner),
+            run,
+        );
         drop(former);
     }
 
@@ -143,7 +147,8 @@ impl<M: Send + Sync + 'static> Inbox<M> {
     pub(crate) fn put(&self, envelope: Envelope, content: Content<M>) {
         let pushed_out = {
             let mut queue = self.lock();
-            // Publishers of a lossless inbox have waited for room; several at once may exceed the bound by one each.
+            // Publishers of a lossless inbox have waited for room; several at once may exceed the
+            // bound by one each.
             let is_full = queue.len() >= self.depth && !self.is_lossless;
             let pushed_out = if is_full { queue.pop_front() } else { None };
             queue.push_back((envelope, content));
@@ -182,7 +187,10 @@ impl<M: Send + Sync + 'static> Inbox<M> {
             return None;
         }
         let queue = self.lock();
-        queue.iter().find(|(envelope, _)| envelope.publisher == publisher).map(|(envelope, _)| envelope.stamp)
+        queue
+            .iter()
+            .find(|(envelope, _)| envelope.publisher == publisher)
+            .map(|(envelope, _)| envelope.stamp)
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -288,7 +296,10 @@ mod tests {
         for number in 1..=3 {
             inbox.put(envelope(1, number), Content::Owned(number.to_string()));
         }
-        assert_eq!([take(&inbox), take(&inbox), take(&inbox)], [Some("2".into()), Some("3".into()), None]);
+        assert_eq!(
+            [take(&inbox), take(&inbox), take(&inbox)],
+            [Some("2".into()), Some("3".into()), None]
+        );
     }
 
     #[test]
@@ -313,7 +324,8 @@ mod tests {
         assert_eq!(inbox.wait_for_room(Instant::now()), Err(StillFull));
         let waiting = inbox.clone();
         let thread = std::thread::Builder::new().name("waits".into());
-        let thread = thread.spawn(move || waiting.wait_for_room(Instant::now() + Duration::from_secs(60)));
+        let thread =
+            thread.spawn(move || waiting.wait_for_room(Instant::now() + Duration::from_secs(60)));
         take(&inbox).unwrap();
         assert_eq!(thread.unwrap().join().unwrap(), Ok(()));
     }

@@ -1,9 +1,11 @@
-//! One order out of several paths: what a subscription receives by the process path, by host links and by the engine.
+//! One order out of several paths: what a subscription receives by the process path, by host links
+//! and by the engine.
 //!
-//! A publisher may send a message on a fast path and through the engine at once, because others need the engine, and it
-//! changes paths while it publishes. Stamps rise with each of a publisher's messages, and both the engine and each fast path
-//! keep a publisher's order. So it is enough to look at the heads: of one publisher's messages the older goes first, and what
-//! is not newer than the last delivered one is a duplicate.
+//! A publisher may send a message on a fast path and through the engine at once, because others
+//! need the engine, and it changes paths while it publishes. Stamps rise with each of a publisher's
+//! messages, and both the engine and each fast path keep a publisher's order. So it is enough to
+//! look at the heads: of one publisher's messages the older goes first, and what is not newer than
+//! the last delivered one is a duplicate.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -52,7 +54,14 @@ impl<M> Incoming<M> {
                     Via::Host => feros_trace::Path::Host,
                     Via::Engine => feros_trace::Path::Network,
                 };
-                (path, MessageId { publisher: info.publisher_gid.0, stamp: stamp_of(sample).0, number })
+                (
+                    path,
+                    MessageId {
+                        publisher: info.publisher_gid.0,
+                        stamp: stamp_of(sample).0,
+                        number,
+                    },
+                )
             }
         }
     }
@@ -72,7 +81,8 @@ struct FastPublisher {
     last: Stamp,
     /// Number of the last message that came by the fast path.
     last_number: u64,
-    /// What came through the engine since: it was not lost, though its number is missing on the fast path.
+    /// What came through the engine since: it was not lost, though its number is missing on the
+    /// fast path.
     by_engine: u64,
 }
 
@@ -89,8 +99,9 @@ enum Source {
     Link(usize),
 }
 
-/// When a publisher is first heard on a fast path, what it sent through the engine before is delivered first; it is among
-/// at most so many samples, because that is all that a history of usual depth holds.
+/// When a publisher is first heard on a fast path, what it sent through the engine before is
+/// delivered first; it is among at most so many samples, because that is all that a history of
+/// usual depth holds.
 const DRAIN_LIMIT: usize = 1024;
 
 /// The heads of all paths of one subscription.
@@ -201,7 +212,10 @@ impl<M: Send + Sync + 'static> Merge<M> {
     fn fill_engine_head(&mut self, engine: &mut impl EngineSource) {
         // A look before the write: this runs once per message, and mostly there is nothing.
         let is_pending = || self.engine_pending.load(Ordering::Relaxed);
-        if self.engine_head.is_none() && is_pending() && self.engine_pending.swap(false, Ordering::AcqRel) {
+        if self.engine_head.is_none()
+            && is_pending()
+            && self.engine_pending.swap(false, Ordering::AcqRel)
+        {
             self.engine_head = engine.take();
             if self.engine_head.is_some() {
                 self.engine_pending.store(true, Ordering::Release);
@@ -209,7 +223,8 @@ impl<M: Send + Sync + 'static> Merge<M> {
         }
     }
 
-    /// Before the first message on a fast path: the engine's word that it has something may be on its way.
+    /// Before the first message on a fast path: the engine's word that it has something may be on
+    /// its way.
     fn look_again(&mut self, engine: &mut impl EngineSource) -> bool {
         self.engine_head = engine.take();
         self.engine_head.is_some()
@@ -254,11 +269,15 @@ impl<M: Send + Sync + 'static> Merge<M> {
             let front = match index.checked_sub(1) {
                 None => {
                     let front = self.inbox.front();
-                    front.map(|envelope| Front { source: Source::Inbox, publisher: envelope.publisher })
+                    front.map(|envelope| Front {
+                        source: Source::Inbox,
+                        publisher: envelope.publisher,
+                    })
                 }
                 Some(index) => {
                     let link = &mut self.links[index];
-                    link.front().map(|_| Front { source: Source::Link(index), publisher: link.publisher() })
+                    link.front()
+                        .map(|_| Front { source: Source::Link(index), publisher: link.publisher() })
                 }
             };
             if front.is_some() {
@@ -288,9 +307,11 @@ impl<M: Send + Sync + 'static> Merge<M> {
 
     fn take_fast(&mut self, front: Front, engine: &mut impl EngineSource) -> Option<Incoming<M>> {
         let (stamp, number, since, incoming) = match front.source {
-            // A publisher may have pushed the head out meanwhile: then the next one comes, which is newer.
+            // A publisher may have pushed the head out meanwhile: then the next one comes, which is
+            // newer.
             Source::Inbox => {
-                let (envelope, content) = self.inbox.take_if(|head| head.publisher == front.publisher)?;
+                let (envelope, content) =
+                    self.inbox.take_if(|head| head.publisher == front.publisher)?;
                 let is_alive = envelope.expires.is_none_or(|end| Instant::now() < end);
                 let incoming = is_alive.then_some(Incoming::Message((envelope, content)));
                 (envelope.stamp, envelope.number, envelope.since, incoming)

@@ -1,7 +1,8 @@
 //! The paths that a message can take, and how endpoints use them.
 //!
-//! Every endpoint is an endpoint of the engine, which finds matches, checks their QoS and reports their events. A publisher
-//! sorts its matches by path ([`outlet`]); a subscription brings what comes by several paths into one order ([`merge`]).
+//! Every endpoint is an endpoint of the engine, which finds matches, checks their QoS and reports
+//! their events. A publisher sorts its matches by path ([`outlet`]); a subscription brings what
+//! comes by several paths into one order ([`merge`]).
 
 mod buffer;
 mod counters;

@@ -1,4 +1,5 @@
-//! A message on its way out: what a publish asks of it, whatever form it has, and the memory that one was built in.
+//! A message on its way out: what a publish asks of it, whatever form it has, and the memory that
+//! one was built in.
 
 use std::sync::Arc;
 
@@ -18,7 +19,8 @@ pub(crate) trait Outgoing {
     fn fill(&mut self, memory: &mut [u8]) -> Result<(), FillAborted>;
     /// Whether one of the subscriptions of this process takes it as bytes.
     fn wants_bytes(&self, process: &[ProcessRoute]) -> bool;
-    /// Puts it into the inboxes of this process, and says so to those who wait there. `bytes` is there if they were asked for.
+    /// Puts it into the inboxes of this process, and says so to those who wait there. `bytes` is
+    /// there if they were asked for.
     fn put(&mut self, process: &[ProcessRoute], envelope: Envelope, bytes: Option<&Arc<Buffer>>);
 }
 
@@ -51,9 +53,9 @@ impl Built {
     pub(crate) fn bytes_mut(&mut self) -> &mut [u8] {
         match self {
             Self::Host(loan) => loan,
-            Self::Local(buffer) => {
-                Arc::get_mut(buffer).expect("nobody else knows it before it is published").bytes_mut()
-            }
+            Self::Local(buffer) => Arc::get_mut(buffer)
+                .expect("nobody else knows it before it is published")
+                .bytes_mut(),
         }
     }
 }

@@ -7,8 +7,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
 use feros_rmw::engine::Fill;
-use feros_rmw::{Durability, FillAborted, Gid, Liveliness, Publisher as EnginePublisher, QosProfile, Stamp};
-use feros_shm::{Announced, HostLoan, HostPublisher, Path, PathSet, PoolUse, SampleHeader, classify};
+use feros_rmw::{
+    Durability, FillAborted, Gid, Liveliness, Publisher as EnginePublisher, QosProfile, Stamp,
+};
+use feros_shm::{
+    Announced, HostLoan, HostPublisher, Path, PathSet, PoolUse, SampleHeader, classify,
+};
 use feros_trace::{Endpoint, Kind, MessageId, Outbound, Point};
 
 use crate::paths::buffer::{Buffer, BufferPool};
@@ -21,7 +25,8 @@ use crate::paths::routes::{Generation, MatchPath, ProcessRoute, Routes, network_
 use crate::paths::shared_memory::WhenExhausted;
 use crate::publisher::PublishError;
 
-/// How long publishing waits for room where all is kept and delivery is reliable, before it gives up.
+/// How long publishing waits for room where all is kept and delivery is reliable, before it gives
+/// up.
 const MAX_WAIT: Duration = Duration::from_secs(1);
 
 /// One publisher's way to all paths.
@@ -33,7 +38,8 @@ pub(crate) struct Outlet {
     allowed: PathSet,
     host: Mutex<HostSending>,
     host_id: NonZeroU64,
-    /// Late joiners get history from the engine; deadlines and manual liveliness are kept by its writes.
+    /// Late joiners get history from the engine; deadlines and manual liveliness are kept by its
+    /// writes.
     engine_keeps_promises: bool,
     lifespan: Option<Duration>,
     /// Counted up by the engine's notification of a match.
@@ -49,12 +55,14 @@ pub(crate) struct Outlet {
 /// The use of the pool is looked at once in so many messages.
 const POOL_LOOK: u64 = 64;
 
-/// What one publish after the other needs. Held while a message goes out, so that every path has the same order.
+/// What one publish after the other needs. Held while a message goes out, so that every path has
+/// the same order.
 pub(crate) struct Sending {
     last_stamp: Stamp,
     number: u64,
-    /// The engine has messages that shared memory had no room for. Until they have arrived, what comes later follows them: by
-    /// shared memory it would overtake them, and they would be dropped as old.
+    /// The engine has messages that shared memory had no room for. Until they have arrived, what
+    /// comes later follows them: by shared memory it would overtake them, and they would be dropped
+    /// as old.
     is_on_detour: bool,
 }
 
@@ -105,7 +113,8 @@ impl Outlet {
     /// The path of each match as it is now.
     pub(crate) fn paths(&self) -> Vec<MatchPath> {
         let routes = self.routes_without_waiting();
-        // Why a subscription could not open its link is in what it announces, and no ring tells of that.
+        // Why a subscription could not open its link is in what it announces, and no ring tells of
+        // that.
         let renewed = routes.has_pending.then(|| self.sending.try_lock().ok()).flatten();
         renewed.map_or(routes, |sending| self.renew_routes(sending)).paths.clone()
     }
@@ -120,8 +129,8 @@ impl Outlet {
         self.current_routes().unwrap_or_else(|| self.renew_routes(self.lock_sending()))
     }
 
-    /// The routes as they are now, or as they were if somebody is just publishing: that may take as long as a full link makes it,
-    /// and whoever publishes next renews them.
+    /// The routes as they are now, or as they were if somebody is just publishing: that may take as
+    /// long as a full link makes it, and whoever publishes next renews them.
     pub(crate) fn routes_without_waiting(&self) -> Arc<Routes> {
         self.current_routes().unwrap_or_else(|| match self.sending.try_lock() {
             Ok(sending) => self.renew_routes(sending),
@@ -134,22 +143,28 @@ impl Outlet {
     }
 
     fn generation(&self) -> Generation {
-        Generation { matches: self.matches.load(Ordering::Acquire), process: registry::generation() }
+        Generation {
+            matches: self.matches.load(Ordering::Acquire),
+            process: registry::generation(),
+        }
     }
 
     /// The routes, unless something has changed since they were made.
     fn current_routes(&self) -> Option<Arc<Routes>> {
         let generation = self.generation();
         let routes = self.read_routes();
-        let is_ready = routes.has_pending && routes.host.iter().any(|route| route.has_attached(self.host_id));
+        let is_ready =
+            routes.has_pending && routes.host.iter().any(|route| route.has_attached(self.host_id));
         (routes.generation == generation && !is_ready).then_some(routes)
     }
 
-    /// Nothing is published between the look at the matches and the change of the routes: that is what the guard is for.
+    /// Nothing is published between the look at the matches and the change of the routes: that is
+    /// what the guard is for.
     fn renew_routes(&self, sending: MutexGuard<'_, Sending>) -> Arc<Routes> {
         let former = self.read_routes();
         let routes = Arc::new(self.find_routes(self.generation(), &former, sending.number + 1));
-        // As long as a link waits for acknowledgements, each publish looks, and what others have prepared stays good.
+        // As long as a link waits for acknowledgements, each publish looks, and what others have
+        // prepared stays good.
         if routes.send_like(&former) {
             return former;
         }
@@ -187,7 +202,11 @@ impl Outlet {
                 choice = routes.add_host(route, declined, network);
             }
             routes.needs_engine |= choice.path == Some(Path::Network);
-            routes.paths.push(MatchPath { gid: found.gid, path: choice.path, reason: choice.reason });
+            routes.paths.push(MatchPath {
+                gid: found.gid,
+                path: choice.path,
+                reason: choice.reason,
+            });
         }
         if routes.served().next().is_some() {
             routes.memory = host.memory().cloned();
@@ -195,11 +214,14 @@ impl Outlet {
         routes
     }
 
-    /// What a killed subscription left in shared memory is removed as soon as the engine tells that it is gone.
+    /// What a killed subscription left in shared memory is removed as soon as the engine tells that
+    /// it is gone.
     fn clean_up_after_deaths(&self, former: &Routes, routes: &Routes) {
-        let is_there =
-            |gone: &HostRoute| routes.host.iter().any(|route| route.subscription == gone.subscription);
-        let has_died = former.host.iter().any(|route| !is_there(route) && !route.peer.peer().is_alive());
+        let is_there = |gone: &HostRoute| {
+            routes.host.iter().any(|route| route.subscription == gone.subscription)
+        };
+        let has_died =
+            former.host.iter().any(|route| !is_there(route) && !route.peer.peer().is_alive());
         if has_died && let Some(memory) = self.lock_host().memory().cloned() {
             memory.node().clean_up();
         }
@@ -209,15 +231,23 @@ impl Outlet {
         &self.topic
     }
 
-    /// Memory in which a message can be built: shared memory if a subscription reads it there, else a buffer.
+    /// Memory in which a message can be built: shared memory if a subscription reads it there, else
+    /// a buffer.
     pub(crate) fn memory_for(&self, size_bytes: usize) -> Result<Built, PublishError> {
         let routes = self.routes();
-        let loan = routes.memory.as_ref().map(|memory| self.try_loan(memory, size_bytes)).transpose()?;
-        Ok(loan.flatten().map_or_else(|| Built::Local(self.lock_buffers().get(size_bytes)), Built::Host))
+        let loan =
+            routes.memory.as_ref().map(|memory| self.try_loan(memory, size_bytes)).transpose()?;
+        Ok(loan
+            .flatten()
+            .map_or_else(|| Built::Local(self.lock_buffers().get(size_bytes)), Built::Host))
     }
 
     /// Publishes a message that was built in such memory.
-    pub(crate) fn publish_built(&self, mut memory: Built, trace: &mut Outbound) -> Result<(), PublishError> {
+    pub(crate) fn publish_built(
+        &self,
+        mut memory: Built,
+        trace: &mut Outbound,
+    ) -> Result<(), PublishError> {
         loop {
             let routes = self.routes();
             self.wait_for_room(&routes)?;
@@ -229,8 +259,11 @@ impl Outlet {
                 }
                 Built::Host(loan) => {
                     let is_copied = !routes.process.is_empty() || routes.needs_engine;
-                    let bytes =
-                        if is_copied { Some(self.serialize(&mut Bytes(&loan), trace)?) } else { None };
+                    let bytes = if is_copied {
+                        Some(self.serialize(&mut Bytes(&loan), trace)?)
+                    } else {
+                        None
+                    };
                     (bytes, Some(loan))
                 }
             };
@@ -262,7 +295,8 @@ impl Outlet {
             self.wait_for_room(&routes)?;
             let by_process = !routes.process.is_empty();
             let by_host = routes.memory.is_some();
-            // Where only one takes the bytes, they are written into its memory; for several they are written once and copied.
+            // Where only one takes the bytes, they are written into its memory; for several they
+            // are written once and copied.
             let shared = by_process && message.wants_bytes(&routes.process)
                 || routes.needs_engine && (by_process || by_host);
             let bytes = if shared { Some(self.serialize(message, trace)?) } else { None };
@@ -275,13 +309,16 @@ impl Outlet {
         }
     }
 
-    /// The turn to send by these routes. `None`: since the message was prepared, somebody has changed them, or taken the room. A
-    /// message that went by former routes could come after a later one that goes by new ones, and be dropped as old; and one too many
-    /// would push out one of those who keep all.
+    /// The turn to send by these routes. `None`: since the message was prepared, somebody has
+    /// changed them, or taken the room. A message that went by former routes could come after a
+    /// later one that goes by new ones, and be dropped as old; and one too many would push out one
+    /// of those who keep all.
     fn begin_sending(&self, routes: &Arc<Routes>) -> Option<MutexGuard<'_, Sending>> {
         let sending = self.lock_sending();
-        let is_current = Arc::ptr_eq(routes, &self.routes.read().unwrap_or_else(PoisonError::into_inner));
-        let has_room = || routes.served().all(|(_, served)| !served.is_lossless() || served.has_room());
+        let is_current =
+            Arc::ptr_eq(routes, &self.routes.read().unwrap_or_else(PoisonError::into_inner));
+        let has_room =
+            || routes.served().all(|(_, served)| !served.is_lossless() || served.has_room());
         (is_current && has_room()).then_some(sending)
     }
 
@@ -315,12 +352,14 @@ impl Outlet {
         let (loan, detoured) = if sending.is_on_detour { (None, loan) } else { (loan, None) };
         // Only if shared memory has no room, the engine sends what otherwise need not be sent.
         let is_on_host = loan.is_some_and(|loan| self.send_to_host(routes, loan, stamp, number));
-        let takes_detour = routes.memory.is_some() && !is_on_host && self.allowed.contains(Path::Network);
+        let takes_detour =
+            routes.memory.is_some() && !is_on_host && self.allowed.contains(Path::Network);
         sending.is_on_detour |= takes_detour;
         let needs_engine = routes.needs_engine || takes_detour;
         let engine_first = needs_engine && bytes.is_none();
         if engine_first {
-            // Rare: the message may be given away below. One that was built in place is nowhere but there.
+            // Rare: the message may be given away below. One that was built in place is nowhere but
+            // there.
             match &detoured {
                 Some(loan) => self.write_to_engine(stamp, &mut Bytes(loan), None, trace)?,
                 None => self.write_to_engine(stamp, message, None, trace)?,
@@ -345,14 +384,16 @@ impl Outlet {
         Ok(())
     }
 
-    /// Whether all who are served by shared memory have what the engine sent them; those of killed processes are not waited for.
+    /// Whether all who are served by shared memory have what the engine sent them; those of killed
+    /// processes are not waited for.
     fn has_detour_ended(&self, routes: &Routes) -> bool {
         let living = routes.served().filter(|(route, _)| route.peer.peer().is_alive());
         let living: Vec<Gid> = living.map(|(route, _)| route.subscription).collect();
         self.lock_host().is_acknowledged(&*self.engine, &living)
     }
 
-    /// Memory that subscriptions of other processes read, with the message in it. `None`: there is none now.
+    /// Memory that subscriptions of other processes read, with the message in it. `None`: there is
+    /// none now.
     fn loan(
         &self,
         routes: &Routes,
@@ -371,7 +412,11 @@ impl Outlet {
     }
 
     /// `None`: there is none now, and the engine is to be used instead.
-    fn try_loan(&self, memory: &HostPublisher, size_bytes: usize) -> Result<Option<HostLoan>, PublishError> {
+    fn try_loan(
+        &self,
+        memory: &HostPublisher,
+        size_bytes: usize,
+    ) -> Result<Option<HostLoan>, PublishError> {
         match memory.loan(size_bytes) {
             Ok(loan) => Ok(Some(loan)),
             Err(source) => {
@@ -390,11 +435,16 @@ impl Outlet {
         let Some(memory) = &routes.memory else { return false };
         let size_bytes = loan.len();
         let expires = self.lifespan.map_or(0, |lifespan| {
-            let end = i128::from(stamp.0) + i128::try_from(lifespan.as_nanos()).unwrap_or(i128::MAX);
+            let end =
+                i128::from(stamp.0) + i128::try_from(lifespan.as_nanos()).unwrap_or(i128::MAX);
             u64::try_from(end).unwrap_or(u64::MAX)
         });
-        let header =
-            SampleHeader { stamp: stamp.0, publication_number: number, expires_nanos: expires, flags: 0 };
+        let header = SampleHeader {
+            stamp: stamp.0,
+            publication_number: number,
+            expires_nanos: expires,
+            flags: 0,
+        };
         let id = || MessageId { publisher: self.gid.0, stamp: stamp.0, number };
         feros_trace::pass(Point::WriteBegin, feros_trace::Path::Host, &self.traced, id);
         // Counted before: a subscription must not have taken more than was sent.
@@ -418,7 +468,9 @@ impl Outlet {
 
     /// Says so before the pool is exhausted, once.
     fn warn_of_full_pool(&self, memory: &HostPublisher) {
-        let PoolUse { used_bytes, limit_bytes: Some(limit_bytes), .. } = memory.pool() else { return };
+        let PoolUse { used_bytes, limit_bytes: Some(limit_bytes), .. } = memory.pool() else {
+            return;
+        };
         let is_nearly_full = used_bytes >= limit_bytes / 5 * 4;
         if is_nearly_full && !self.has_warned_of_pool.swap(true, Ordering::Relaxed) {
             tracing::warn!(

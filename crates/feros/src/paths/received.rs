@@ -15,7 +15,8 @@ pub struct Received<M> {
     origin: Origin,
 }
 
-/// Where the information about a message comes from; it is put together only for callbacks that ask for it.
+/// Where the information about a message comes from; it is put together only for callbacks that ask
+/// for it.
 enum Origin {
     Info(MessageInfo),
     Process(Envelope, [u8; 12]),
@@ -95,10 +96,11 @@ impl<M: Message> Received<M> {
         SerializedMessage::new(self.into_payload())
     }
 
-    /// Publishers hand over bytes where bytes are wanted; the rest is for completeness. A message that violates its type
-    /// becomes no bytes at all, which whoever reads them refuses and counts.
+    /// Publishers hand over bytes where bytes are wanted; the rest is for completeness. A message
+    /// that violates its type becomes no bytes at all, which whoever reads them refuses and counts.
     fn into_payload(self) -> Payload {
-        let serialized = |message: &M| Payload::new(feros_message::to_vec(message).unwrap_or_default());
+        let serialized =
+            |message: &M| Payload::new(feros_message::to_vec(message).unwrap_or_default());
         match self.content {
             Content::Bytes(payload) => payload,
             Content::Owned(message) => serialized(&message),

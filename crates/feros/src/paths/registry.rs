@@ -1,6 +1,8 @@
-//! Which subscriptions live in this process: how a publisher finds the inbox behind a match that the engine reports.
+//! Which subscriptions live in this process: how a publisher finds the inbox behind a match that
+//! the engine reports.
 //!
-//! It belongs to the process and not to a context, because two contexts of one process share memory too.
+//! It belongs to the process and not to a context, because two contexts of one process share memory
+//! too.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -40,7 +42,8 @@ pub(crate) fn find(subscription: Gid) -> Option<Arc<dyn AnyInbox>> {
     registry().lock().get(&subscription).and_then(Weak::upgrade)
 }
 
-/// The inbox of a subscription of this process, which may be in the making. `None`: it is about to go.
+/// The inbox of a subscription of this process, which may be in the making. `None`: it is about to
+/// go.
 pub(crate) fn find_or_wait(subscription: Gid) -> Option<Arc<dyn AnyInbox>> {
     find(subscription).or_else(|| {
         drop(registry().births.write().unwrap_or_else(PoisonError::into_inner));
@@ -48,8 +51,9 @@ pub(crate) fn find_or_wait(subscription: Gid) -> Option<Arc<dyn AnyInbox>> {
     })
 }
 
-/// To be held from before the engine makes a subscription until its inbox is registered: the engine tells publishers of it in
-/// between, and they wait so that its first messages too come within the process.
+/// To be held from before the engine makes a subscription until its inbox is registered: the engine
+/// tells publishers of it in between, and they wait so that its first messages too come within the
+/// process.
 pub(crate) fn begin_birth() -> RwLockReadGuard<'static, ()> {
     registry().births.read().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,4 +1,5 @@
-//! The matches of a publisher by path: what each publish looks at, made anew when a match or a subscription of the process changes.
+//! The matches of a publisher by path: what each publish looks at, made anew when a match or a
+//! subscription of the process changes.
 
 use std::sync::Arc;
 
@@ -20,7 +21,8 @@ pub(crate) struct Routes {
     pub(super) has_pending: bool,
     /// What users are told.
     pub(super) paths: Vec<MatchPath>,
-    /// Whether the engine has to send: for a match on the network path, or for a QoS that it implements by sending.
+    /// Whether the engine has to send: for a match on the network path, or for a QoS that it
+    /// implements by sending.
     pub(crate) needs_engine: bool,
 }
 
@@ -38,7 +40,8 @@ impl Routes {
         }
     }
 
-    /// Whether a message that was prepared for these routes can be sent by the others: the same matches take the same paths.
+    /// Whether a message that was prepared for these routes can be sent by the others: the same
+    /// matches take the same paths.
     pub(super) fn send_like(&self, others: &Self) -> bool {
         self.generation == others.generation && self.paths == others.paths
     }
@@ -74,7 +77,8 @@ impl Routes {
 
 /// Whether both sides allow the network path.
 pub(crate) fn network_is_allowed(publisher: &Announced, subscription: &Announced) -> bool {
-    let allows = |side: &Announced| side.feros().is_none_or(|side| side.paths.contains(Path::Network));
+    let allows =
+        |side: &Announced| side.feros().is_none_or(|side| side.paths.contains(Path::Network));
     allows(publisher) && allows(subscription)
 }
 
@@ -106,7 +110,9 @@ impl ProcessRoute {
 
     /// Wakes who takes from the inbox, where the message is by now.
     pub(crate) fn wake(&self, message: &Envelope) {
-        feros_trace::pass(Point::Announced, feros_trace::Path::Process, &self.traced, || message.id());
+        feros_trace::pass(Point::Announced, feros_trace::Path::Process, &self.traced, || {
+            message.id()
+        });
         self.inbox.wake();
     }
 }

@@ -1,4 +1,5 @@
-//! What a user may choose of a publisher's shared memory: how much of it, and what happens when it is used up.
+//! What a user may choose of a publisher's shared memory: how much of it, and what happens when it
+//! is used up.
 
 /// How a publisher uses shared memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -16,7 +17,8 @@ pub struct SharedMemoryOptions {
 }
 
 impl Default for SharedMemoryOptions {
-    /// 16 subscriptions with 8 views each, 4 loans, no limit but these, the network path when it is exhausted.
+    /// 16 subscriptions with 8 views each, 4 loans, no limit but these, the network path when it is
+    /// exhausted.
     fn default() -> Self {
         Self {
             max_subscriptions: 16,

@@ -10,7 +10,8 @@ use feros_trace::Outbound;
 use crate::paths::{Built, Outlet};
 use crate::publisher::PublishError;
 
-/// Memory for one message of a publisher, with all sizes settled; see [`Publisher::loan`](crate::Publisher::loan).
+/// Memory for one message of a publisher, with all sizes settled; see
+/// [`Publisher::loan`](crate::Publisher::loan).
 ///
 /// Dropped without being published, it goes back.
 #[must_use = "a loan that is not published goes back"]
@@ -32,15 +33,18 @@ impl<M: Message> Loan<M> {
 
     /// The message's fields, to be written in place.
     ///
-    /// They start with the message's defaults, except sequences of numbers: those hold what an earlier message left there,
-    /// so write all of them.
+    /// They start with the message's defaults, except sequences of numbers: those hold what an
+    /// earlier message left there, so write all of them.
     ///
     /// # Errors
-    /// [`PublishError::Overwritten`] when another process wrote over the shared memory. The sizes cannot be changed through the
-    /// fields, so that memory of this process is always as it was laid out.
+    /// [`PublishError::Overwritten`] when another process wrote over the shared memory. The sizes
+    /// cannot be changed through the fields, so that memory of this process is always as it was
+    /// laid out.
     pub fn fields(&mut self) -> Result<M::Fields<'_>, PublishError> {
-        let overwritten =
-            |source: BuildError| PublishError::Overwritten { topic: self.outlet.topic().to_owned(), source };
+        let overwritten = |source: BuildError| PublishError::Overwritten {
+            topic: self.outlet.topic().to_owned(),
+            source,
+        };
         feros_message::fields::<M>(self.memory.bytes_mut()).map_err(overwritten)
     }
 
@@ -49,8 +53,8 @@ impl<M: Message> Loan<M> {
         matches!(self.memory, Built::Host(_))
     }
 
-    /// Publishes the message. Subscriptions on the host path read it where it is; for those on other paths it is copied once,
-    /// as bytes.
+    /// Publishes the message. Subscriptions on the host path read it where it is; for those on
+    /// other paths it is copied once, as bytes.
     ///
     /// # Errors
     /// As [`Publisher::publish`](crate::Publisher::publish).

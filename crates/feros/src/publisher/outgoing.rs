@@ -1,4 +1,5 @@
-//! What is published, in the forms in which it is handed over: a message that is given away, lent or shared, or bytes.
+//! What is published, in the forms in which it is handed over: a message that is given away, lent
+//! or shared, or bytes.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -11,8 +12,8 @@ use crate::paths::{
 
 /// What [`Publisher::publish`](crate::Publisher::publish) takes: `M`, `&M` or `Arc<M>`.
 ///
-/// A message that is given away reaches subscriptions of this process without a copy; one that is lent is cloned for them
-/// once; one that is shared is shared with those that take an `Arc`.
+/// A message that is given away reaches subscriptions of this process without a copy; one that is
+/// lent is cloned for them once; one that is shared is shared with those that take an `Arc`.
 pub trait Publishable<M> {
     #[doc(hidden)]
     fn into_form<'a>(self) -> Form<'a, M>
@@ -72,7 +73,8 @@ impl<'a, M: Message> OutgoingMessage<'a, M> {
         })
     }
 
-    /// The message behind a pointer. From the pool where nobody wants to own it, since what the pool keeps cannot be owned.
+    /// The message behind a pointer. From the pool where nobody wants to own it, since what the
+    /// pool keeps cannot be owned.
     fn into_shared(form: Form<'a, M>, pool: &Mutex<SharedPool<M>>, owners: usize) -> Arc<M> {
         let message = match form {
             Form::Shared(message) => return message,
@@ -88,8 +90,8 @@ impl<'a, M: Message> OutgoingMessage<'a, M> {
 
 /// The inbox, if it holds messages of this very type; another type of the same name gets bytes.
 ///
-/// The hash counts besides Rust's own idea of the type: two component libraries may hold two versions of one crate, which Rust
-/// cannot tell apart when all but the definition is the same.
+/// The hash counts besides Rust's own idea of the type: two component libraries may hold two
+/// versions of one crate, which Rust cannot tell apart when all but the definition is the same.
 fn typed<M: Message>(inbox: &Arc<dyn AnyInbox>) -> Option<&Inbox<M>> {
     if inbox.type_hash() != Some(TypeHash(M::TYPE_HASH.0)) {
         return None;
@@ -134,7 +136,8 @@ impl<M: Message> Outgoing for OutgoingMessage<'_, M> {
             return;
         }
         let Some(form) = self.form.take() else { return };
-        let mut inboxes = process.iter().filter_map(|route| Some((route, typed::<M>(&route.inbox)?)));
+        let mut inboxes =
+            process.iter().filter_map(|route| Some((route, typed::<M>(&route.inbox)?)));
         if takers == 1 && owners == 1 {
             let content = match form {
                 Form::Given(message) => Content::Owned(message),

@@ -7,8 +7,9 @@ use crate::publisher::PublishError;
 
 /// A closure that answers the requests of a service.
 ///
-/// Implemented for `FnMut(S::Request) -> S::Response`, and for `FnMut(S::Request, Responder<S>)` where the response comes
-/// later or from elsewhere. `Form` tells the compiler which one it is; it is always inferred.
+/// Implemented for `FnMut(S::Request) -> S::Response`, and for `FnMut(S::Request, Responder<S>)`
+/// where the response comes later or from elsewhere. `Form` tells the compiler which one it is; it
+/// is always inferred.
 pub trait ServiceCallback<S: Service, Form>: Send + 'static {
     /// Has the request answered.
     ///

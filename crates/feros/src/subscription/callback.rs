@@ -1,5 +1,5 @@
-//! The closures that a subscription accepts: a message as owned struct, `Arc`, view or raw bytes, with or without
-//! information about it.
+//! The closures that a subscription accepts: a message as owned struct, `Arc`, view or raw bytes,
+//! with or without information about it.
 
 use std::sync::Arc;
 
@@ -12,8 +12,9 @@ use crate::paths::{Received, Want};
 
 /// A closure that takes the messages of a subscription.
 ///
-/// Implemented for closures with one of the parameters `M`, `Arc<M>`, `View<M>` or `SerializedMessage`, alone or
-/// followed by a [`MessageInfo`]. `Form` tells the compiler which one it is; it is always inferred.
+/// Implemented for closures with one of the parameters `M`, `Arc<M>`, `View<M>` or
+/// `SerializedMessage`, alone or followed by a [`MessageInfo`]. `Form` tells the compiler which one
+/// it is; it is always inferred.
 ///
 /// What each form costs, by the path that a message came by:
 ///
@@ -53,7 +54,9 @@ pub(crate) fn traced<T>(make: impl FnOnce() -> Result<T, DecodeError>) -> Result
 
 macro_rules! callback_form {
     ($form:ty, $want:expr, $argument:ty, $make:expr) => {
-        impl<M: Message, F: FnMut($argument) + Send + 'static> SubscriptionCallback<M, $form> for F {
+        impl<M: Message, F: FnMut($argument) + Send + 'static> SubscriptionCallback<M, $form>
+            for F
+        {
             const WANT: Want = $want;
 
             fn call(&mut self, message: Received<M>) -> Result<(), DecodeError> {
@@ -86,4 +89,6 @@ macro_rules! callback_form {
 callback_form!(form::Owned, Want::Owned, M, Received::into_owned);
 callback_form!(form::Shared, Want::Shared, Arc<M>, Received::into_shared);
 callback_form!(form::Viewed, Want::Bytes, View<M>, Received::into_view);
-callback_form!(form::Serialized, Want::Bytes, SerializedMessage, |message| Ok(message.into_serialized()));
+callback_form!(form::Serialized, Want::Bytes, SerializedMessage, |message| Ok(
+    message.into_serialized()
+));

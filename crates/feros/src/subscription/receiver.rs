@@ -1,11 +1,14 @@
-//! The receiving side of a subscription: one message per turn, whichever path it came by, into the user's closure.
+//! The receiving side of a subscription: one message per turn, whichever path it came by, into the
+//! user's closure.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use feros_executor::{Executable, Progress, Ringer};
 use feros_message::DecodeError;
-use feros_rmw::{EventError, Gid, Sample, Subscription as EngineSubscription, SubscriptionEvent, TakeError};
+use feros_rmw::{
+    EventError, Gid, Sample, Subscription as EngineSubscription, SubscriptionEvent, TakeError,
+};
 use feros_shm::{Path, PathSet};
 use feros_trace::{Endpoint, Kind};
 
@@ -13,8 +16,8 @@ use crate::endpoint::Events;
 use crate::logging;
 use crate::node::{Node, WeakNode};
 use crate::paths::{
-    EngineSource, HostReception, HostReceptionState, Inbox, Incoming, Merge, MergeCounters, Received,
-    SubscriptionCounters, SubscriptionCounts, Via,
+    EngineSource, HostReception, HostReceptionState, Inbox, Incoming, Merge, MergeCounters,
+    Received, SubscriptionCounters, SubscriptionCounts, Via,
 };
 use crate::turns::Turns;
 
@@ -159,7 +162,8 @@ where
 
     fn deliver(&mut self, incoming: Incoming<M>) {
         let traced = feros_trace::is_on().then(|| incoming.traced());
-        let _delivery = traced.map(|(path, message)| feros_trace::deliver(path, &self.traced, || message));
+        let _delivery =
+            traced.map(|(path, message)| feros_trace::deliver(path, &self.traced, || message));
         let message = match incoming {
             Incoming::Message(item) => {
                 let message = Received::from_item(item, self.session);
@@ -194,7 +198,8 @@ where
         !self.merge.inbox().is_empty()
     }
 
-    /// Says what is wrong the first time and then at each power of two, so that a stream of rubbish fills no disk.
+    /// Says what is wrong the first time and then at each power of two, so that a stream of rubbish
+    /// fills no disk.
     fn refuse(&self, publisher: Gid, size_bytes: usize, error: &DecodeError) {
         let count = self.tally.malformed.fetch_add(1, Ordering::Relaxed) + 1;
         if !count.is_power_of_two() {
@@ -252,7 +257,8 @@ where
         if self.is_wanted() { Progress::More } else { progress }
     }
 
-    /// The publishing thread's turn: all that publishers of this process have put in. The rest is the executor's.
+    /// The publishing thread's turn: all that publishers of this process have put in. The rest is
+    /// the executor's.
     pub(crate) fn receive_all(&self, ringer: &Ringer) {
         let mut turn = self.begin();
         while let Some(mut receiver) = turn {

@@ -24,7 +24,8 @@ fn timers_follow_simulated_time() {
             count.fetch_add(1, Ordering::Relaxed);
         })
         .unwrap();
-    let publisher = simulator.create_publisher::<Clock>("/clock", QosProfile::keep_last(1)).unwrap();
+    let publisher =
+        simulator.create_publisher::<Clock>("/clock", QosProfile::keep_last(1)).unwrap();
     publisher.wait_for_subscriptions(1, WATCHDOG).unwrap();
     let executor = Executor::new();
     executor.add_node(&node).unwrap();

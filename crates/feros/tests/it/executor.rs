@@ -1,4 +1,5 @@
-//! Executors of every kind with nodes: groups, priorities, sequences, isolation. What is lost or held up hangs a test.
+//! Executors of every kind with nodes: groups, priorities, sequences, isolation. What is lost or
+//! held up hangs a test.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::sync_channel;
@@ -9,8 +10,8 @@ use std::time::Duration;
 use feros::msgs::std_msgs::msg::Int32;
 use feros::msgs::std_srvs::srv::{Trigger, Trigger_Request, Trigger_Response};
 use feros::{
-    AddNodeError, CallbackGroupKind, CreateError, Executor, IsolatedExecutors, Node, Outcome, ServiceOptions,
-    SubscriptionOptions, TimerOptions, policy,
+    AddNodeError, CallbackGroupKind, CreateError, Executor, IsolatedExecutors, Node, Outcome,
+    ServiceOptions, SubscriptionOptions, TimerOptions, policy,
 };
 
 use crate::support::{WATCHDOG, context, context_with, spin_until};
@@ -82,10 +83,13 @@ fn subscriptions_of_a_reentrant_group_overlap() {
         };
         node.create_subscription(topic, options, deliver).unwrap()
     });
-    let publishers = ["left", "right"].map(|topic| node.create_publisher::<Int32>(topic, 10).unwrap());
+    let publishers =
+        ["left", "right"].map(|topic| node.create_publisher::<Int32>(topic, 10).unwrap());
     let executor = Executor::builder().threads(2).build();
     executor.add_node(&node).unwrap();
-    subscriptions.iter().for_each(|subscription| subscription.wait_for_publishers(1, WATCHDOG).unwrap());
+    subscriptions
+        .iter()
+        .for_each(|subscription| subscription.wait_for_publishers(1, WATCHDOG).unwrap());
     publishers.iter().for_each(|publisher| publisher.wait_for_subscriptions(1, WATCHDOG).unwrap());
     let (stopper, thread) = spinning(executor);
     for data in 0..50 {
@@ -109,7 +113,9 @@ fn a_callback_calls_a_service_of_its_own_node_in_another_group() {
     let (answered, answers) = sync_channel(1);
     let guard = node
         .create_guard_condition(move || {
-            answered.send(client.call_and_wait(&Trigger_Request {}, WATCHDOG).unwrap().message).unwrap();
+            answered
+                .send(client.call_and_wait(&Trigger_Request {}, WATCHDOG).unwrap().message)
+                .unwrap();
         })
         .unwrap();
     let executor = Executor::builder().threads(2).policy(policy::Ros::default()).build();
@@ -135,7 +141,9 @@ fn order_of(executor: &Executor, options: [SubscriptionOptions; 3]) -> Vec<i32> 
     publisher.wait_for_subscriptions(3, WATCHDOG).unwrap();
     executor.add_node(&node).unwrap();
     // What is ready because of the matches.
-    subscriptions.iter().for_each(|subscription| subscription.wait_for_publishers(1, WATCHDOG).unwrap());
+    subscriptions
+        .iter()
+        .for_each(|subscription| subscription.wait_for_publishers(1, WATCHDOG).unwrap());
     while executor.spin_all(Duration::MAX).unwrap() > 0 {}
     publisher.publish(Int32 { data: 1 }).unwrap();
     spin_until(executor, || order.lock().unwrap().len() == 3);
@@ -156,7 +164,8 @@ fn policies_go_by_the_options_of_endpoints() {
     assert_eq!(order_of(&executor, by_position), [3, 2, 1]);
 }
 
-/// What the first publishes is seen by the second in the next round only, although the second comes after it.
+/// What the first publishes is seen by the second in the next round only, although the second comes
+/// after it.
 #[test]
 fn with_let_outputs_are_seen_in_the_next_round() {
     let context = context();
@@ -165,15 +174,23 @@ fn with_let_outputs_are_seen_in_the_next_round() {
     let seen: Arc<Mutex<Vec<(char, i32)>>> = Arc::default();
     let (first, second) = (seen.clone(), seen.clone());
     let _first = node
-        .create_subscription("input", SubscriptionOptions::from(10).position(0), move |number: Int32| {
-            first.lock().unwrap().push(('a', number.data));
-            relay.publish(Int32 { data: number.data + 100 }).unwrap();
-        })
+        .create_subscription(
+            "input",
+            SubscriptionOptions::from(10).position(0),
+            move |number: Int32| {
+                first.lock().unwrap().push(('a', number.data));
+                relay.publish(Int32 { data: number.data + 100 }).unwrap();
+            },
+        )
         .unwrap();
     let _second = node
-        .create_subscription("relayed", SubscriptionOptions::from(10).position(1), move |number: Int32| {
-            second.lock().unwrap().push(('b', number.data));
-        })
+        .create_subscription(
+            "relayed",
+            SubscriptionOptions::from(10).position(1),
+            move |number: Int32| {
+                second.lock().unwrap().push(('b', number.data));
+            },
+        )
         .unwrap();
     let input = node.create_publisher::<Int32>("input", 10).unwrap();
     let other = node.create_publisher::<Int32>("relayed", 10).unwrap();
@@ -181,7 +198,8 @@ fn with_let_outputs_are_seen_in_the_next_round() {
     other.wait_for_subscriptions(1, WATCHDOG).unwrap();
     ready(&node, "relayed");
     let trigger = policy::Trigger::Custom(Box::new(|ready| ready.contains(1)));
-    let executor = Executor::builder().policy(policy::Sequence::new(trigger).let_semantics()).build();
+    let executor =
+        Executor::builder().policy(policy::Sequence::new(trigger).let_semantics()).build();
     executor.add_node(&node).unwrap();
     while executor.spin_all(Duration::MAX).unwrap() > 0 {}
     input.publish(Int32 { data: 1 }).unwrap();
@@ -193,7 +211,8 @@ fn with_let_outputs_are_seen_in_the_next_round() {
 #[test]
 fn what_does_not_fit_is_refused() {
     let context = context();
-    let (node, other) = (context.create_node("node").unwrap(), context.create_node("other").unwrap());
+    let (node, other) =
+        (context.create_node("node").unwrap(), context.create_node("other").unwrap());
     let foreign = other.create_callback_group(CallbackGroupKind::Reentrant);
     let options = TimerOptions::wall(Duration::from_secs(1)).callback_group(&foreign);
     let refused = node.create_timer_with(options, || {}).err().unwrap();
@@ -245,7 +264,8 @@ fn a_separate_group_goes_to_an_executor_of_its_own() {
 #[test]
 fn isolated_nodes_do_not_wait_for_each_other() {
     let context = context();
-    let (stuck, free) = (context.create_node("stuck").unwrap(), context.create_node("free").unwrap());
+    let (stuck, free) =
+        (context.create_node("stuck").unwrap(), context.create_node("free").unwrap());
     let executors = IsolatedExecutors::new();
     let (blocked, is_blocked) = sync_channel(1);
     let (go_on, may_go_on) = sync_channel::<()>(1);
@@ -280,7 +300,8 @@ fn isolated_nodes_do_not_wait_for_each_other() {
     // The thread of a node that is no more ends with the next change.
     let threads = || {
         std::fs::read_dir("/proc/self/task").unwrap().flatten().filter(|task| {
-            std::fs::read_to_string(task.path().join("comm")).is_ok_and(|name| name.trim() == "forgotten")
+            std::fs::read_to_string(task.path().join("comm"))
+                .is_ok_and(|name| name.trim() == "forgotten")
         })
     };
     executors.add_node(&context.create_node("forgotten").unwrap()).unwrap();
@@ -411,7 +432,8 @@ fn events_can_be_measured_with_every_kind() {
     }
 }
 
-/// A timer whose callback takes longer than its period is ready again whenever it ends; nobody waits for it for more than a turn.
+/// A timer whose callback takes longer than its period is ready again whenever it ends; nobody
+/// waits for it for more than a turn.
 fn nobody_starves_beside_a_late_timer(policy: impl feros::policy::Policy + 'static) {
     const MESSAGES: usize = 10;
     let context = context();
@@ -438,7 +460,8 @@ fn nobody_starves_beside_a_late_timer(policy: impl feros::policy::Policy + 'stat
     let _timer = node
         .create_wall_timer(period, move || {
             if calls.fetch_add(1, Ordering::Relaxed) == 0 {
-                (0..MESSAGES).for_each(|number| publisher.publish(Int32 { data: number as i32 }).unwrap());
+                (0..MESSAGES)
+                    .for_each(|number| publisher.publish(Int32 { data: number as i32 }).unwrap());
             }
             std::thread::sleep(2 * period);
         })
@@ -448,9 +471,12 @@ fn nobody_starves_beside_a_late_timer(policy: impl feros::policy::Policy + 'stat
     let (stopper, thread) = spinning(executor);
     let others = context_with("");
     let caller = others.create_node("caller").unwrap();
-    let client = caller.create_client::<Trigger>(&format!("{}/answers", node.name().namespace())).unwrap();
+    let client =
+        caller.create_client::<Trigger>(&format!("{}/answers", node.name().namespace())).unwrap();
     client.wait_for_service(WATCHDOG).unwrap();
-    while received.load(Ordering::Relaxed) < MESSAGES || timer_calls.load(Ordering::Relaxed) <= MESSAGES {
+    while received.load(Ordering::Relaxed) < MESSAGES
+        || timer_calls.load(Ordering::Relaxed) <= MESSAGES
+    {
         client.call_and_wait(&Trigger_Request::default(), WATCHDOG).unwrap();
     }
     stopper.stop();

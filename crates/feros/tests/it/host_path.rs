@@ -1,5 +1,5 @@
-//! Messages through shared memory, between contexts of this process that may not use the process path. Processes are killed in
-//! `tests/crash`.
+//! Messages through shared memory, between contexts of this process that may not use the process
+//! path. Processes are killed in `tests/crash`.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,9 +9,9 @@ use std::time::Duration;
 use feros::msgs::sensor_msgs::msg::{Image, ImageShape};
 use feros::msgs::std_msgs::msg::{HeaderShape, Int32};
 use feros::{
-    Context, Executor, MessageInfo, Node, Path, PathSet, Publisher, PublisherOptions, QosProfile, Reason,
-    SerializedMessage, SharedMemoryOptions, Stopper, Subscription, SubscriptionEvent, SubscriptionOptions,
-    View, WhenExhausted, paths_of_topic,
+    Context, Executor, MessageInfo, Node, Path, PathSet, Publisher, PublisherOptions, QosProfile,
+    Reason, SerializedMessage, SharedMemoryOptions, Stopper, Subscription, SubscriptionEvent,
+    SubscriptionOptions, View, WhenExhausted, paths_of_topic,
 };
 
 use crate::support::{WATCHDOG, context, publish_patiently, spin_until};
@@ -33,7 +33,8 @@ fn spinning(node: &Node) -> Spinning {
     let executor = Executor::new();
     executor.add_node(node).unwrap();
     let stopper = executor.stopper();
-    let thread = std::thread::Builder::new().name("spin".into()).spawn(move || executor.spin().unwrap());
+    let thread =
+        std::thread::Builder::new().name("spin".into()).spawn(move || executor.spin().unwrap());
     Spinning(stopper, Some(thread.unwrap()))
 }
 
@@ -46,7 +47,8 @@ impl Drop for Spinning {
 
 fn nodes() -> (Context, Context, Node, Node) {
     let (here, there) = (context(), context());
-    let (talker, listener) = (here.create_node("talker").unwrap(), there.create_node("listener").unwrap());
+    let (talker, listener) =
+        (here.create_node("talker").unwrap(), there.create_node("listener").unwrap());
     (here, there, talker, listener)
 }
 
@@ -56,7 +58,8 @@ where
     M: feros::message::Message,
 {
     publisher.wait_for_subscriptions(count, WATCHDOG).unwrap();
-    let is_host = || publisher.paths().iter().filter(|found| found.path == Some(Path::Host)).count() == count;
+    let is_host =
+        || publisher.paths().iter().filter(|found| found.path == Some(Path::Host)).count() == count;
     let started = std::time::Instant::now();
     let mut published = 0;
     while !is_host() {
@@ -82,10 +85,14 @@ fn every_form_arrives_through_shared_memory() {
             })
             .unwrap(),
         listener
-            .create_subscription("image", options(10), move |image: Arc<Image>, info: MessageInfo| {
-                assert!(info.source_timestamp.is_some() && !info.from_same_session);
-                shared.send((1, image.data.clone())).unwrap();
-            })
+            .create_subscription(
+                "image",
+                options(10),
+                move |image: Arc<Image>, info: MessageInfo| {
+                    assert!(info.source_timestamp.is_some() && !info.from_same_session);
+                    shared.send((1, image.data.clone())).unwrap();
+                },
+            )
             .unwrap(),
         listener
             .create_subscription("image", options(10), move |image: View<Image>| {
@@ -93,9 +100,13 @@ fn every_form_arrives_through_shared_memory() {
             })
             .unwrap(),
         listener
-            .create_subscription::<Image, _>("image", options(10), move |bytes: SerializedMessage| {
-                raw.send((3, bytes.decode::<Image>().unwrap().data)).unwrap();
-            })
+            .create_subscription::<Image, _>(
+                "image",
+                options(10),
+                move |bytes: SerializedMessage| {
+                    raw.send((3, bytes.decode::<Image>().unwrap().data)).unwrap();
+                },
+            )
             .unwrap(),
     );
     let _spinning = spinning(&listener);
@@ -138,9 +149,13 @@ fn the_change_to_shared_memory_loses_and_doubles_nothing() {
         for _ in 0..5 {
             let (sender, receiver) = channel();
             let subscription = listener
-                .create_subscription("number", options(QosProfile::keep_all()), move |number: Int32| {
-                    sender.send(number.data).unwrap();
-                })
+                .create_subscription(
+                    "number",
+                    options(QosProfile::keep_all()),
+                    move |number: Int32| {
+                        sender.send(number.data).unwrap();
+                    },
+                )
                 .unwrap();
             let spinning = spinning(&listener);
             let mut heard = Vec::new();
@@ -173,7 +188,10 @@ fn the_change_loses_nothing_of_several_threads_that_publish() {
                 let mut height = 0;
                 while !done.load(Ordering::Relaxed) {
                     let data = vec![1; 200_000]; // takes its time to be serialized
-                    publish_patiently(publisher, &Image { width: thread, height, data, ..Image::default() });
+                    publish_patiently(
+                        publisher,
+                        &Image { width: thread, height, data, ..Image::default() },
+                    );
                     height += 1;
                 }
             });
@@ -181,9 +199,13 @@ fn the_change_loses_nothing_of_several_threads_that_publish() {
         for _ in 0..20 {
             let (sender, receiver) = channel();
             let subscription = listener
-                .create_subscription("image", options(QosProfile::keep_all()), move |image: View<Image>| {
-                    sender.send((image.get().width, image.get().height)).unwrap();
-                })
+                .create_subscription(
+                    "image",
+                    options(QosProfile::keep_all()),
+                    move |image: View<Image>| {
+                        sender.send((image.get().width, image.get().height)).unwrap();
+                    },
+                )
                 .unwrap();
             let spinning = spinning(&listener);
             let mut heard = vec![Vec::new(); THREADS as usize];
@@ -194,7 +216,10 @@ fn the_change_loses_nothing_of_several_threads_that_publish() {
             drop(spinning);
             let counts = subscription.counts();
             for numbers in heard {
-                assert!(numbers.windows(2).all(|pair| pair[1] == pair[0] + 1), "{counts:?}: {numbers:?}");
+                assert!(
+                    numbers.windows(2).all(|pair| pair[1] == pair[0] + 1),
+                    "{counts:?}: {numbers:?}"
+                );
             }
         }
     });
@@ -285,7 +310,8 @@ fn what_is_pushed_out_of_shared_memory_is_told() {
 fn a_link_that_cannot_be_opened_tells_why_on_both_sides_and_is_tried_again() {
     let (_here, _there, talker, listener) = nodes();
     let observer = context();
-    let shared_memory = SharedMemoryOptions { max_subscriptions: 1, ..SharedMemoryOptions::default() };
+    let shared_memory =
+        SharedMemoryOptions { max_subscriptions: 1, ..SharedMemoryOptions::default() };
     let only_one = PublisherOptions { shared_memory, ..PublisherOptions::from(10) };
     let publisher = talker.create_publisher::<Int32>("number", only_one).unwrap();
     let subscribe = || listener.create_subscription("number", options(10), |_: Int32| ()).unwrap();
@@ -293,8 +319,8 @@ fn a_link_that_cannot_be_opened_tells_why_on_both_sides_and_is_tried_again() {
     let _spinning = spinning(&listener);
     let why = Reason::TooManySubscriptions { limit: 1 };
     let topic = publisher.topic_name().to_owned();
-    // What the publisher, its subscriptions and the graph of a third party say of the matches. That they may not take the process
-    // path is not of interest here.
+    // What the publisher, its subscriptions and the graph of a third party say of the matches. That
+    // they may not take the process path is not of interest here.
     let told = |subscriptions: &[Subscription<Int32>]| {
         let one = |(path, reason): (Option<Path>, Option<Reason>)| {
             (path, reason.filter(|_| path != Some(Path::Host)))
@@ -303,13 +329,15 @@ fn a_link_that_cannot_be_opened_tells_why_on_both_sides_and_is_tried_again() {
         let theirs = subscriptions.iter().flat_map(|subscription| subscription.paths());
         let theirs = theirs.map(|found| (found.path, found.reason));
         let graph = observer.graph();
-        let seen = paths_of_topic(&graph, &topic).into_iter().map(|found| (found.path, found.reason));
+        let seen =
+            paths_of_topic(&graph, &topic).into_iter().map(|found| (found.path, found.reason));
         let mut told: [Vec<_>; 3] =
             [mine.map(one).collect(), theirs.map(one).collect(), seen.map(one).collect()];
         told.iter_mut().for_each(|one| one.sort_by_key(|(path, _)| *path));
         told
     };
-    let until_told = |subscriptions: &[Subscription<Int32>], expected: &[(Option<Path>, Option<Reason>)]| {
+    let until_told = |subscriptions: &[Subscription<Int32>],
+                      expected: &[(Option<Path>, Option<Reason>)]| {
         let started = std::time::Instant::now();
         while told(subscriptions).iter().any(|told| told != expected) {
             assert!(started.elapsed() < WATCHDOG, "the watchdog bit: {:?}", told(subscriptions));
@@ -318,7 +346,8 @@ fn a_link_that_cannot_be_opened_tells_why_on_both_sides_and_is_tried_again() {
         }
     };
     until_told(&subscriptions, &[(Some(Path::Host), None), (Some(Path::Network), Some(why))]);
-    let served = subscriptions.iter().position(|one| one.paths()[0].path == Some(Path::Host)).unwrap();
+    let served =
+        subscriptions.iter().position(|one| one.paths()[0].path == Some(Path::Host)).unwrap();
     drop(subscriptions.swap_remove(served));
     until_told(&subscriptions, &[(Some(Path::Host), None)]);
 }
@@ -358,10 +387,13 @@ fn views_keep_their_messages_and_too_many_of_them_lose_nothing_in_silence() {
     let publisher = talker.create_publisher::<Image>("image", 10).unwrap();
     let (sender, receiver) = channel();
     let _subscription = listener
-        .create_subscription("image", options(100), move |image: View<Image>| sender.send(image).unwrap())
+        .create_subscription("image", options(100), move |image: View<Image>| {
+            sender.send(image).unwrap()
+        })
         .unwrap();
     let _spinning = spinning(&listener);
-    let numbered = |number: u32| Image { height: number, data: vec![number as u8; 1000], ..Image::default() };
+    let numbered =
+        |number: u32| Image { height: number, data: vec![number as u8; 1000], ..Image::default() };
     until_host(&publisher, 1, || publisher.publish(numbered(0)).unwrap());
     (1..=30).for_each(|number| publisher.publish(numbered(number)).unwrap());
     let mut held = Vec::new();
@@ -376,7 +408,13 @@ fn views_keep_their_messages_and_too_many_of_them_lose_nothing_in_silence() {
             Err(_) if held.is_empty() => {} // it has not come to hand out the first
             Err(_) => drop(held.remove(0)),
         }
-        assert!(held.iter().all(|view| view.get().data.iter().all(|byte| *byte == view.get().height as u8)));
+        assert!(
+            held.iter().all(|view| view
+                .get()
+                .data
+                .iter()
+                .all(|byte| *byte == view.get().height as u8))
+        );
     }
     numbers.retain(|number| *number > 0);
     assert_eq!(numbers, (1..=30).collect::<Vec<_>>());
@@ -386,7 +424,8 @@ fn views_keep_their_messages_and_too_many_of_them_lose_nothing_in_silence() {
 fn messages_are_built_where_they_are_read() {
     let (_here, _there, talker, listener) = nodes();
     let publisher = talker.create_publisher::<Image>("image", 10).unwrap();
-    let shape = ImageShape { header: HeaderShape { frame_id: "camera" }, encoding: "mono8", data: 1000 };
+    let shape =
+        ImageShape { header: HeaderShape { frame_id: "camera" }, encoding: "mono8", data: 1000 };
     let build = |height: u32| {
         let mut loan = publisher.loan(&shape).unwrap();
         let image = loan.fields().unwrap();
@@ -450,11 +489,13 @@ fn what_another_process_writes_over_a_loan_is_an_error() {
     const MARKER: &str = "the-loan-that-is-overwritten";
     let (_here, _there, talker, listener) = nodes();
     let publisher = talker.create_publisher::<Image>("image", 10).unwrap();
-    let _subscription =
-        listener.create_subscription::<Image, _>("image", options(10), |_: SerializedMessage| ()).unwrap();
+    let _subscription = listener
+        .create_subscription::<Image, _>("image", options(10), |_: SerializedMessage| ())
+        .unwrap();
     let _spinning = spinning(&listener);
     until_host(&publisher, 1, || publisher.publish(Image::default()).unwrap());
-    let shape = ImageShape { header: HeaderShape { frame_id: MARKER }, encoding: "mono8", data: 1000 };
+    let shape =
+        ImageShape { header: HeaderShape { frame_id: MARKER }, encoding: "mono8", data: 1000 };
     let mut loan = publisher.loan(&shape).unwrap();
     assert!(loan.is_shared());
     let (file, marker) = in_shared_memory(MARKER.as_bytes());
@@ -472,7 +513,10 @@ fn what_another_process_writes_over_a_loan_is_an_error() {
                     fit += 1;
                 }
                 Err(error) => {
-                    assert!(error.to_string().contains("overwritten by another process"), "{error}");
+                    assert!(
+                        error.to_string().contains("overwritten by another process"),
+                        "{error}"
+                    );
                     refused += 1;
                 }
             }
@@ -490,7 +534,9 @@ fn an_exhausted_pool_is_an_error_or_the_network_path() {
     let (_here, _there, talker, listener) = nodes();
     let (sender, receiver) = channel();
     let _subscription = listener
-        .create_subscription("image", options(100), move |image: View<Image>| sender.send(image).unwrap())
+        .create_subscription("image", options(100), move |image: View<Image>| {
+            sender.send(image).unwrap()
+        })
         .unwrap();
     let _spinning = spinning(&listener);
     for when_exhausted in [WhenExhausted::Error, WhenExhausted::Network] {
@@ -523,7 +569,9 @@ fn what_a_publisher_sent_before_it_left_is_delivered() {
     let (_here, _there, talker, listener) = nodes();
     let (sender, receiver) = channel();
     let subscription = listener
-        .create_subscription("number", options(100), move |number: Int32| sender.send(number.data).unwrap())
+        .create_subscription("number", options(100), move |number: Int32| {
+            sender.send(number.data).unwrap()
+        })
         .unwrap();
     let executor = Executor::new();
     executor.add_node(&listener).unwrap();
@@ -563,7 +611,13 @@ fn paths_can_be_restricted_and_tell_why() {
     assert_eq!(path_of(_process.gid()).path, Some(Path::Process));
     let found = path_of(_network.gid());
     assert_eq!(found.path, Some(Path::Network));
-    assert!(found.reason.unwrap().to_string().contains("the subscription does not allow the process path"));
+    assert!(
+        found
+            .reason
+            .unwrap()
+            .to_string()
+            .contains("the subscription does not allow the process path")
+    );
     let found = path_of(_deep.gid());
     assert_eq!(found.path, Some(Path::Network));
     assert_eq!(_deep.paths()[0].path, Some(Path::Network));

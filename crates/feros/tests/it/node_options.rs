@@ -15,10 +15,11 @@ fn arguments(line: &str) -> Arguments {
 #[test]
 fn a_name_may_come_later_or_from_the_arguments() {
     let context = context_with("");
-    let node = context.create_node_with(NodeOptions::default().namespace("/later").name("named")).unwrap();
+    let node =
+        context.create_node_with(NodeOptions::default().namespace("/later").name("named")).unwrap();
     assert_eq!(node.name().fully_qualified(), "/later/named");
-    let options =
-        NodeOptions::new("original").arguments(arguments("--ros-args -r __node:=new -r __ns:=/local"));
+    let options = NodeOptions::new("original")
+        .arguments(arguments("--ros-args -r __node:=new -r __ns:=/local"));
     assert_eq!(context.create_node_with(options).unwrap().name().fully_qualified(), "/local/new");
     let nameless = context.create_node_with(NodeOptions::default());
     assert!(matches!(nameless, Err(CreateError::Name(error)) if error.reason == "it is empty"));
@@ -60,7 +61,8 @@ fn a_parameter_file_that_cannot_be_used_makes_no_node() {
     let context = context();
     // A name that no other test of this domain uses.
     let name = "without_its_parameter_file";
-    let options = NodeOptions::new(name).arguments(arguments("--ros-args --params-file /nonexistent.yaml"));
+    let options =
+        NodeOptions::new(name).arguments(arguments("--ros-args --params-file /nonexistent.yaml"));
     let refused = context.create_node_with(options).map(drop);
     assert!(matches!(refused, Err(CreateError::ParameterFile(_))), "{refused:?}");
     assert!(!context.graph().nodes.iter().any(|node| node.name.name() == name));
@@ -70,8 +72,8 @@ fn a_parameter_file_that_cannot_be_used_makes_no_node() {
 fn without_intra_process_comms_messages_take_another_path() {
     let context = context();
     for use_it in [true, false] {
-        let options =
-            NodeOptions::new(if use_it { "with" } else { "without" }).use_intra_process_comms(use_it);
+        let options = NodeOptions::new(if use_it { "with" } else { "without" })
+            .use_intra_process_comms(use_it);
         let node = context.create_node_with(options).unwrap();
         let executor = Executor::new();
         executor.add_node(&node).unwrap();

@@ -1,4 +1,5 @@
-//! Panics of callbacks: without a hook they leave the spin function, with one they end their node alone.
+//! Panics of callbacks: without a hook they leave the spin function, with one they end their node
+//! alone.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -29,7 +30,9 @@ fn a_panic_ends_its_node_and_no_other() {
     let (bad, good) = (context.create_node("bad").unwrap(), context.create_node("good").unwrap());
     let texts = texts_of(&bad);
     let (held, alive) = counted();
-    let guard = bad.create_guard_condition(move || panic!("out of {}", held.load(Ordering::SeqCst))).unwrap();
+    let guard = bad
+        .create_guard_condition(move || panic!("out of {}", held.load(Ordering::SeqCst)))
+        .unwrap();
     let (count, ticks_of_bad) = counted();
     let _silenced = bad
         .create_wall_timer(Duration::from_millis(1), move || {
@@ -76,7 +79,8 @@ fn a_panic_on_the_publishing_thread_is_caught_too() {
         (context.create_node("listener").unwrap(), context.create_node("talker").unwrap());
     let texts = texts_of(&listener);
     let (count, calls) = counted();
-    let options = SubscriptionOptions::from(QosProfile::keep_last(10)).dispatch(Dispatch::PublishingThread);
+    let options =
+        SubscriptionOptions::from(QosProfile::keep_last(10)).dispatch(Dispatch::PublishingThread);
     let subscription = listener
         .create_subscription("numbers", options, move |number: Int32| {
             count.fetch_add(1, Ordering::SeqCst);

@@ -9,9 +9,9 @@ use feros::msgs::rosgraph_msgs::msg::Clock as ClockMessage;
 use feros::msgs::std_msgs::msg::String as Text;
 use feros::parameter::{NamedValue, ParameterList, SetParameterError, UndeclareParameterError};
 use feros::{
-    Context, CreateError, DeclareParameterError, Durability, Executor, GetParameterError, Node, NodeOptions,
-    ParameterType, ParameterValue, PublisherOptions, QosOverrides, QosPolicy, QosProfile, Reliability,
-    SubscriptionOptions,
+    Context, CreateError, DeclareParameterError, Durability, Executor, GetParameterError, Node,
+    NodeOptions, ParameterType, ParameterValue, PublisherOptions, QosOverrides, QosPolicy,
+    QosProfile, Reliability, SubscriptionOptions,
 };
 
 use crate::support::{WATCHDOG, context, context_with, spin_until};
@@ -64,8 +64,14 @@ fn what_the_declaration_excludes_is_refused_in_the_words_of_rclcpp() {
     );
     assert_eq!(reason(rate.set(35)), "Parameter {rate} doesn't comply with integer range.");
     assert_eq!(reason(gain.set(1.5)), "Parameter {gain} doesn't comply with floating point range.");
-    assert_eq!(reason(gain.set(f64::NAN)), "Parameter {gain} doesn't comply with floating point range.");
-    assert_eq!(reason(node.set_parameter("id", "b")), "parameter 'id' cannot be set because it is read-only");
+    assert_eq!(
+        reason(gain.set(f64::NAN)),
+        "Parameter {gain} doesn't comply with floating point range."
+    );
+    assert_eq!(
+        reason(node.set_parameter("id", "b")),
+        "parameter 'id' cannot be set because it is read-only"
+    );
     assert_eq!(
         reason(node.set_parameter("other", 1)),
         "parameter 'other' cannot be set because it was not declared"
@@ -79,30 +85,43 @@ fn what_the_declaration_excludes_is_refused_in_the_words_of_rclcpp() {
     node.declare_parameter("text", "").unwrap();
     assert!(matches!(node.set_parameter("text", "a\0b"), Err(SetParameterError::Nul { .. })));
     let nothing: [(&str, i64); 0] = [];
-    assert!(reason(node.set_parameters_atomically(nothing)).starts_with("parameter list cannot be empty"));
+    assert!(
+        reason(node.set_parameters_atomically(nothing))
+            .starts_with("parameter list cannot be empty")
+    );
     assert_eq!((rate.get(), gain.get()), (30, 0.5));
     rate.set(60).unwrap();
 }
 
 #[test]
 fn declarations_that_cannot_be_are_refused() {
-    let node = node_with(|o| o.parameter_overrides([("speed", ParameterValue::from(1)), ("name", 5.into())]));
+    let node = node_with(|o| {
+        o.parameter_overrides([("speed", ParameterValue::from(1)), ("name", 5.into())])
+    });
     node.declare_parameter("twice", 1).unwrap();
     let refused = |result: Result<(), DeclareParameterError>| result.unwrap_err().to_string();
     assert_eq!(
         refused(node.declare_parameter("twice", 1).map(drop)),
         "parameter 'twice' has already been declared"
     );
-    assert_eq!(refused(node.declare_parameter("", 1).map(drop)), "parameter name must not be empty");
+    assert_eq!(
+        refused(node.declare_parameter("", 1).map(drop)),
+        "parameter name must not be empty"
+    );
     let error = refused(node.declare_parameter("speed", 1.0).map(drop));
-    assert!(error.contains("of type {double}, setting it to {integer}") && error.contains("1.0"), "{error}");
+    assert!(
+        error.contains("of type {double}, setting it to {integer}") && error.contains("1.0"),
+        "{error}"
+    );
     assert!(refused(node.declare_parameter("name", "x").map(drop)).contains("Put it in quotes"));
     let error = refused(node.build_parameter("default", 7).range(0..=5).declare().map(drop));
     assert!(error.contains("doesn't comply with integer range"), "{error}");
     let (nine, five) = (9, 5);
     let error = refused(node.build_parameter("range", 7).range(nine..=five).declare().map(drop));
     assert!(error.contains("is 9 to 5"), "{error}");
-    assert!(node.build_parameter("range", 0.0).stepped_range(0.0..=1.0, f64::NAN).declare().is_err());
+    assert!(
+        node.build_parameter("range", 0.0).stepped_range(0.0..=1.0, f64::NAN).declare().is_err()
+    );
     assert!(node.declare_parameter("nul\0", 1).is_err());
     assert_eq!(node.list_parameters(&[], 0).names, ["twice", "use_sim_time"]);
     assert_eq!(node.build_parameter("speed", 2.0).ignore_override().declare().unwrap().get(), 2.0);
@@ -112,7 +131,8 @@ fn declarations_that_cannot_be_are_refused() {
 fn a_parameter_may_have_no_value_or_any() {
     let node = node_with(|options| options.parameter_overrides([("given", 2)]));
     let given = node.build_optional_parameter::<i64>("given").declare().unwrap();
-    let missing = node.build_optional_parameter::<f64>("missing").range(0.0..=1.0).declare().unwrap();
+    let missing =
+        node.build_optional_parameter::<f64>("missing").range(0.0..=1.0).declare().unwrap();
     assert_eq!((given.get(), missing.get()), (Some(2), None));
     assert!(matches!(node.get_parameter("missing"), Err(GetParameterError::NotInitialized { .. })));
     assert!(missing.set(Some(2.0)).is_err() && node.set_parameter("missing", 1).is_err());
@@ -126,7 +146,10 @@ fn a_parameter_may_have_no_value_or_any() {
     assert!(descriptor.dynamic_typing && descriptor.parameter_type == ParameterType::String);
     node.undeclare_parameter("any").unwrap();
     assert!(!node.has_parameter("any"));
-    assert!(matches!(node.undeclare_parameter("any"), Err(UndeclareParameterError::NotDeclared { .. })));
+    assert!(matches!(
+        node.undeclare_parameter("any"),
+        Err(UndeclareParameterError::NotDeclared { .. })
+    ));
     assert!(matches!(
         node.undeclare_parameter("given"),
         Err(UndeclareParameterError::StaticallyTyped { .. })
@@ -146,7 +169,8 @@ fn several_are_set_all_or_none() {
         Ok(())
     });
     node.set_parameters_atomically([("a", 2), ("nowhere", 2)]).unwrap_err();
-    node.set_parameters_atomically([("a", ParameterValue::from(2)), ("b", "x".into())]).unwrap_err();
+    node.set_parameters_atomically([("a", ParameterValue::from(2)), ("b", "x".into())])
+        .unwrap_err();
     assert_eq!((a.get(), b.get(), asked.load(Ordering::Relaxed)), (1, 1, 0));
     node.set_parameters_atomically([("a", 2), ("b", 3)]).unwrap();
     assert_eq!((a.get(), b.get(), asked.load(Ordering::Relaxed)), (2, 3, 2));
@@ -172,7 +196,9 @@ fn callbacks_change_refuse_and_hear_without_a_lock() {
     let on = node.add_on_set_parameters_callback(move |parameters| {
         let node = inner();
         // Reading is allowed, from other threads as well: no lock is held.
-        std::thread::scope(|scope| scope.spawn(|| node.get_parameter("a").unwrap()).join().unwrap());
+        std::thread::scope(|scope| {
+            scope.spawn(|| node.get_parameter("a").unwrap()).join().unwrap()
+        });
         seen.get_or_init(|| node.set_parameter("b", 5).unwrap_err());
         assert!(node.declare_parameter("c", 1).is_err());
         match parameters.iter().any(|(_, value)| *value == 13.into()) {
@@ -232,7 +258,8 @@ fn changes_from_many_threads_are_heard_of_in_their_order() {
 
 #[test]
 fn undeclared_parameters_may_be_allowed() {
-    let node = node_with(|o| o.allow_undeclared_parameters(true).parameter_overrides([("known", 9)]));
+    let node =
+        node_with(|o| o.allow_undeclared_parameters(true).parameter_overrides([("known", 9)]));
     assert_eq!(node.get_parameter("nowhere"), Ok(ParameterValue::NotSet));
     node.set_parameter("new", 1).unwrap();
     node.set_parameter("new", "other type").unwrap();
@@ -321,8 +348,10 @@ fn events_tell_what_is_new_changed_and_deleted() {
     };
     let _subscription =
         ear.create_subscription("/parameter_events", QosProfile::parameter_events(), hear).unwrap();
-    let graph =
-        || node.context().graph().count(feros::rmw::EndpointKind::Subscription, "/parameter_events") > 0;
+    let graph = || {
+        node.context().graph().count(feros::rmw::EndpointKind::Subscription, "/parameter_events")
+            > 0
+    };
     node.context().wait_for_graph(WATCHDOG, || "the subscription", graph).unwrap();
     node.declare_parameter("marker", 0).unwrap();
     // The subscription may match a little later than the graph knows it.
@@ -347,7 +376,9 @@ fn events_tell_what_is_new_changed_and_deleted() {
     let heard = heard.lock().unwrap();
     let told: Vec<_> = heard
         .iter()
-        .map(|e| (names(&e.new_parameters), names(&e.changed_parameters), names(&e.deleted_parameters)))
+        .map(|e| {
+            (names(&e.new_parameters), names(&e.changed_parameters), names(&e.deleted_parameters))
+        })
         .filter(|(_, changed, _)| *changed != ["marker=Integer(1)"])
         .filter(|(new, ..)| {
             *new != ["marker=Integer(0)"] && !new.iter().any(|n| n.starts_with("use_sim_time"))
@@ -392,7 +423,10 @@ fn use_sim_time_is_a_parameter_that_switches_the_clock() {
     let simulated =
         |options: NodeOptions| context.create_node_with(options).map(|n| n.clock().is_simulated());
     assert_eq!(simulated(NodeOptions::new("b").use_sim_time(true)), Ok(true));
-    assert_eq!(simulated(NodeOptions::new("c").parameter_overrides([("use_sim_time", true)])), Ok(true));
+    assert_eq!(
+        simulated(NodeOptions::new("c").parameter_overrides([("use_sim_time", true)])),
+        Ok(true)
+    );
     let refused = simulated(NodeOptions::new("d").parameter_overrides([("use_sim_time", "yes")]));
     assert!(matches!(refused, Err(CreateError::Parameter { .. })), "{refused:?}");
 }
@@ -406,12 +440,14 @@ fn services(context: &Context, node: &Node) -> usize {
 #[test]
 fn services_and_events_may_be_left_out() {
     let context = context();
-    let quiet =
-        NodeOptions::new("quiet").start_parameter_services(false).start_parameter_event_publisher(false);
+    let quiet = NodeOptions::new("quiet")
+        .start_parameter_services(false)
+        .start_parameter_event_publisher(false);
     let quiet = context.create_node_with(quiet).unwrap();
     let open = context.create_node("open").unwrap();
     assert_eq!((services(&context, &quiet), services(&context, &open)), (0, 6));
-    let publishers = context.graph().count(feros::rmw::EndpointKind::Publisher, "/parameter_events");
+    let publishers =
+        context.graph().count(feros::rmw::EndpointKind::Publisher, "/parameter_events");
     assert!(publishers >= 1);
     let own = open.publishers_info_by_topic("/parameter_events").unwrap();
     assert!(own.iter().all(|endpoint| endpoint.node.name() != Some(quiet.name())));
@@ -429,9 +465,14 @@ fn parameters_override_policies_where_the_endpoint_opted_in() {
     );
     let node = context.create_node("node").unwrap();
     let default = || PublisherOptions::from(QosProfile::keep_last(3));
-    let qos = |options: PublisherOptions| node.create_publisher::<Text>("/chatter", options).map(|p| p.qos());
+    let qos = |options: PublisherOptions| {
+        node.create_publisher::<Text>("/chatter", options).map(|p| p.qos())
+    };
     assert_eq!(
-        (qos(default()).unwrap().depth, node.has_parameter("qos_overrides./chatter.publisher.depth")),
+        (
+            qos(default()).unwrap().depth,
+            node.has_parameter("qos_overrides./chatter.publisher.depth")
+        ),
         (3, false)
     );
     let overridden = qos(default().qos_overrides(QosOverrides::default())).unwrap();
@@ -459,7 +500,8 @@ fn parameters_override_policies_where_the_endpoint_opted_in() {
 
     let error = |result: Result<(), CreateError>| result.unwrap_err().to_string();
     let text = error(
-        node.create_publisher::<Text>("/bad", default().qos_overrides(QosOverrides::default())).map(drop),
+        node.create_publisher::<Text>("/bad", default().qos_overrides(QosOverrides::default()))
+            .map(drop),
     );
     assert!(text.contains("/bad.publisher.reliability") && text.contains("best_effort"), "{text}");
     let bad = SubscriptionOptions::from(3).qos_overrides(QosOverrides::default());

@@ -55,7 +55,9 @@ fn a_message_that_is_given_away_is_moved() {
     let publisher = node.create_publisher::<Image>("image", 10).unwrap();
     let (sender, receiver) = channel();
     let _subscription = node
-        .create_subscription("image", 10, move |image: Image| sender.send(place(&image.data)).unwrap())
+        .create_subscription("image", 10, move |image: Image| {
+            sender.send(place(&image.data)).unwrap()
+        })
         .unwrap();
     let executor = spinning(&node);
     let (image, there) = image();
@@ -89,7 +91,8 @@ fn only_a_second_owner_costs_a_clone() {
     let node = context().create_node("node").unwrap();
     let publisher = node.create_publisher::<Image>("image", 10).unwrap();
     let (sender, receiver) = channel();
-    let owner = |sender: SyncSender<Place>| move |image: Image| sender.send(place(&image.data)).unwrap();
+    let owner =
+        |sender: SyncSender<Place>| move |image: Image| sender.send(place(&image.data)).unwrap();
     let _first = node.create_subscription("image", 10, owner(sender.clone())).unwrap();
     let _second = node.create_subscription("image", 10, owner(sender)).unwrap();
     let executor = spinning(&node);
@@ -130,8 +133,10 @@ fn views_and_raw_messages_are_lent_one_serialized_message() {
             raw.send(place(&bytes)).unwrap();
         })
         .unwrap(),
-        node.create_subscription("image", 10, move |image: Image| owned.send(place(&image.data)).unwrap())
-            .unwrap(),
+        node.create_subscription("image", 10, move |image: Image| {
+            owned.send(place(&image.data)).unwrap()
+        })
+        .unwrap(),
     );
     let executor = spinning(&node);
     let (image, there) = image();
@@ -153,8 +158,9 @@ fn serialized_messages_reach_every_form() {
     let publisher = node.create_generic_publisher("text", &identity, 10).unwrap();
     let (sender, receiver) = channel();
     let (owned, generic) = (sender.clone(), sender);
-    let _owned =
-        node.create_subscription("text", 10, move |text: Text| owned.send(text.data).unwrap()).unwrap();
+    let _owned = node
+        .create_subscription("text", 10, move |text: Text| owned.send(text.data).unwrap())
+        .unwrap();
     let _generic = node
         .create_generic_subscription("text", &identity, 10, move |bytes, _| {
             generic.send(bytes.decode::<Text>().unwrap().data).unwrap();
@@ -172,11 +178,14 @@ fn a_malformed_message_is_refused_and_counted() {
     let node = context().create_node("node").unwrap();
     let publisher = node.create_generic_publisher("text", &TypeIdentity::of::<Text>(), 10).unwrap();
     let (sender, receiver) = channel();
-    let subscription =
-        node.create_subscription("text", 10, move |text: Text| sender.send(text.data).unwrap()).unwrap();
+    let subscription = node
+        .create_subscription("text", 10, move |text: Text| sender.send(text.data).unwrap())
+        .unwrap();
     let executor = spinning(&node);
     publisher.publish_serialized(&[0, 1, 0, 0, 255, 255, 255, 255, b'x']).unwrap();
-    publisher.publish_serialized(&feros::message::to_vec(&Text { data: "good".into() }).unwrap()).unwrap();
+    publisher
+        .publish_serialized(&feros::message::to_vec(&Text { data: "good".into() }).unwrap())
+        .unwrap();
     assert_eq!(receive(&executor, &receiver), "good");
     assert_eq!(subscription.refused_messages(), 1);
 }
@@ -193,7 +202,9 @@ fn what_is_pushed_out_is_told() {
         }
     });
     let subscription = node
-        .create_subscription("number", options, move |number: Int32| sender.send(number.data).unwrap())
+        .create_subscription("number", options, move |number: Int32| {
+            sender.send(number.data).unwrap()
+        })
         .unwrap();
     for data in 1..=5 {
         publisher.publish(Int32 { data }).unwrap();
@@ -228,9 +239,13 @@ fn publishing_waits_for_subscriptions_that_keep_all() {
 fn a_subscription_that_keeps_all_and_takes_nothing_is_an_error_of_publishing() {
     let node = context().create_node("node").unwrap();
     let publisher = node.create_publisher::<Int32>("number", QosProfile::keep_all()).unwrap();
-    let _subscription = node.create_subscription("number", QosProfile::keep_all(), |_: Int32| {}).unwrap();
+    let _subscription =
+        node.create_subscription("number", QosProfile::keep_all(), |_: Int32| {}).unwrap();
     let error = (0..100_000).find_map(|data| publisher.publish(Int32 { data }).err()).unwrap();
-    assert!(matches!(error, PublishError::Engine(feros::rmw::PublishError::Timeout { .. })), "{error}");
+    assert!(
+        matches!(error, PublishError::Engine(feros::rmw::PublishError::Timeout { .. })),
+        "{error}"
+    );
 }
 
 #[test]
@@ -242,7 +257,9 @@ fn a_late_joiner_gets_history_and_then_each_message_once() {
     let (sender, receiver) = channel();
     let deeper = QosProfile { depth: 10, ..qos };
     let subscription = node
-        .create_subscription("number", deeper, move |number: Int32| sender.send(number.data).unwrap())
+        .create_subscription("number", deeper, move |number: Int32| {
+            sender.send(number.data).unwrap()
+        })
         .unwrap();
     (6..=8).for_each(|data| publisher.publish(Int32 { data }).unwrap());
     let executor = spinning(&node);
@@ -261,8 +278,9 @@ fn a_late_joiner_gets_history_and_then_each_message_once() {
 fn what_outlived_its_lifespan_is_not_delivered() {
     let lifespan = Duration::from_millis(50);
     let node = context().create_node("node").unwrap();
-    let publisher =
-        node.create_publisher::<Int32>("number", QosProfile::keep_last(10).lifespan(lifespan)).unwrap();
+    let publisher = node
+        .create_publisher::<Int32>("number", QosProfile::keep_last(10).lifespan(lifespan))
+        .unwrap();
     let (sender, receiver) = channel();
     let _subscription = node
         .create_subscription("number", 10, move |number: Int32| sender.send(number.data).unwrap())
@@ -293,8 +311,9 @@ fn local_publications_are_ignored_on_wish() {
     let _ignoring = node
         .create_subscription("number", options, move |_: Int32| ignored.send("ignored").unwrap())
         .unwrap();
-    let _other =
-        node.create_subscription("number", 10, move |_: Int32| sender.send("heard").unwrap()).unwrap();
+    let _other = node
+        .create_subscription("number", 10, move |_: Int32| sender.send("heard").unwrap())
+        .unwrap();
     let executor = spinning(&node);
     publisher.publish(Int32::default()).unwrap();
     publisher.publish(Int32::default()).unwrap();

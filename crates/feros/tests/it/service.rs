@@ -7,8 +7,8 @@ use feros::msgs::std_srvs::srv::{
     SetBool, SetBool_Request, SetBool_Response, Trigger, Trigger_Request, Trigger_Response,
 };
 use feros::{
-    CallError, ClientOptions, Executor, Node, Outcome, QosProfile, Responder, SerializedMessage, Service,
-    ServiceMapping, Stopper, TypeIdentity,
+    CallError, ClientOptions, Executor, Node, Outcome, QosProfile, Responder, SerializedMessage,
+    Service, ServiceMapping, Stopper, TypeIdentity,
 };
 
 use crate::support::{WATCHDOG, context};
@@ -47,7 +47,8 @@ fn set_bool_server(node: &Node) -> Service<SetBool> {
 #[test]
 fn a_call_is_answered_blocking_and_as_a_future() {
     let (here, there) = (context(), context());
-    let (server, caller) = (here.create_node("server").unwrap(), there.create_node("caller").unwrap());
+    let (server, caller) =
+        (here.create_node("server").unwrap(), there.create_node("caller").unwrap());
     let _service = set_bool_server(&server);
     let _spinning = Spinning::new(&server);
     let client = caller.create_client::<SetBool>("switch").unwrap();
@@ -67,7 +68,8 @@ fn a_call_is_answered_blocking_and_as_a_future() {
 #[test]
 fn many_calls_at_once_each_get_their_own_response() {
     let (here, there) = (context(), context());
-    let (server, caller) = (here.create_node("server").unwrap(), there.create_node("caller").unwrap());
+    let (server, caller) =
+        (here.create_node("server").unwrap(), there.create_node("caller").unwrap());
     let mut count = 0;
     let _service = server
         .create_service::<Trigger, _>("count", move |_: Trigger_Request| {
@@ -89,12 +91,16 @@ fn many_calls_at_once_each_get_their_own_response() {
 #[test]
 fn a_response_may_be_sent_later_from_another_thread() {
     let (here, there) = (context(), context());
-    let (server, caller) = (here.create_node("server").unwrap(), there.create_node("caller").unwrap());
+    let (server, caller) =
+        (here.create_node("server").unwrap(), there.create_node("caller").unwrap());
     let (later, deferred) = sync_channel::<Responder<Trigger>>(1);
     let _service = server
-        .create_service::<Trigger, _>("later", move |_: Trigger_Request, responder: Responder<Trigger>| {
-            later.send(responder).unwrap();
-        })
+        .create_service::<Trigger, _>(
+            "later",
+            move |_: Trigger_Request, responder: Responder<Trigger>| {
+                later.send(responder).unwrap();
+            },
+        )
         .unwrap();
     let _spinning = Spinning::new(&server);
     let client = caller.create_client::<Trigger>("later").unwrap();
@@ -108,7 +114,8 @@ fn a_response_may_be_sent_later_from_another_thread() {
 #[test]
 fn clients_of_both_mappings_are_served_at_the_same_time() {
     let (here, there) = (context(), context());
-    let (server, caller) = (here.create_node("server").unwrap(), there.create_node("caller").unwrap());
+    let (server, caller) =
+        (here.create_node("server").unwrap(), there.create_node("caller").unwrap());
     let _service = set_bool_server(&server);
     let _spinning = Spinning::new(&server);
     let mappings = [ServiceMapping::RelatedSampleIdentity, ServiceMapping::PayloadHeader];
@@ -120,22 +127,27 @@ fn clients_of_both_mappings_are_served_at_the_same_time() {
         client.wait_for_service(WATCHDOG).unwrap();
     }
     for data in [true, false, true] {
-        let calls = clients.each_ref().map(|client| client.call(&SetBool_Request { data }).unwrap());
+        let calls =
+            clients.each_ref().map(|client| client.call(&SetBool_Request { data }).unwrap());
         for call in calls {
             assert_eq!(call.wait(WATCHDOG).unwrap().success, data);
         }
     }
 }
 
-/// The bytes of `rmw_cyclonedds`: encapsulation, client, number, then the message, and the same 16 bytes in the reply.
+/// The bytes of `rmw_cyclonedds`: encapsulation, client, number, then the message, and the same 16
+/// bytes in the reply.
 #[test]
 fn the_payload_header_mapping_has_the_bytes_of_rmw_cyclonedds() {
     let (here, there) = (context(), context());
-    let (server, caller) = (here.create_node("server").unwrap(), there.create_node("caller").unwrap());
+    let (server, caller) =
+        (here.create_node("server").unwrap(), there.create_node("caller").unwrap());
     let _service = set_bool_server(&server);
     let _spinning = Spinning::new(&server);
-    let options =
-        ClientOptions { force_mapping: Some(ServiceMapping::PayloadHeader), ..ClientOptions::default() };
+    let options = ClientOptions {
+        force_mapping: Some(ServiceMapping::PayloadHeader),
+        ..ClientOptions::default()
+    };
     let client = caller.create_client_with::<SetBool>("switch", options).unwrap();
     client.wait_for_service(WATCHDOG).unwrap();
 
@@ -145,7 +157,8 @@ fn the_payload_header_mapping_has_the_bytes_of_rmw_cyclonedds() {
         let (sender, receiver) = sync_channel(4);
         let identity = TypeIdentity { name: format!("std_srvs/srv/SetBool_{message}"), hash: None };
         let put = move |bytes: SerializedMessage, _| sender.send(bytes.to_vec()).unwrap();
-        let subscription = eavesdropper.create_generic_subscription(&topic, &identity, qos, put).unwrap();
+        let subscription =
+            eavesdropper.create_generic_subscription(&topic, &identity, qos, put).unwrap();
         subscription.wait_for_publishers(1, WATCHDOG).unwrap();
         (subscription, receiver)
     };
@@ -172,7 +185,8 @@ fn a_call_without_a_server_times_out_and_says_so() {
     let client = node.create_client::<Trigger>("nobody").unwrap();
     assert!(!client.service_is_ready());
     assert!(client.wait_for_service(Duration::from_millis(20)).is_err());
-    let error = client.call_and_wait(&Trigger_Request::default(), Duration::from_millis(20)).unwrap_err();
+    let error =
+        client.call_and_wait(&Trigger_Request::default(), Duration::from_millis(20)).unwrap_err();
     assert!(matches!(error, CallError::Timeout { available: false, .. }), "{error}");
 }
 

@@ -1,4 +1,5 @@
-//! What the tests share: contexts that see each other and nobody else, and a watchdog in place of time limits.
+//! What the tests share: contexts that see each other and nobody else, and a watchdog in place of
+//! time limits.
 
 use std::time::{Duration, Instant};
 
@@ -8,13 +9,15 @@ use feros::{Arguments, Context, ContextOptions, Executor, Outcome, Publisher};
 /// Ends a test that hangs; no test passes or fails by how fast it is.
 pub(crate) const WATCHDOG: Duration = Duration::from_secs(60);
 
-/// A context of its own on loopback whose nodes live in the namespace of the test, so that tests do not hear each other.
+/// A context of its own on loopback whose nodes live in the namespace of the test, so that tests do
+/// not hear each other.
 pub(crate) fn context() -> Context {
     let test = std::thread::current().name().unwrap().replace("::", "/");
     context_with(&format!("--ros-args -r __ns:=/{test}"))
 }
 
-/// A context of its own on loopback, in a domain that no other test process of this machine is likely to use.
+/// A context of its own on loopback, in a domain that no other test process of this machine is
+/// likely to use.
 pub(crate) fn context_with(arguments: &str) -> Context {
     let line = arguments.split_whitespace().map(str::to_owned);
     let (arguments, _) = Arguments::parse(line).unwrap();
@@ -35,11 +38,19 @@ pub(crate) fn context_with(arguments: &str) -> Context {
 
 /// Spins until `done`, or fails the test.
 pub(crate) fn spin_until(executor: &Executor, done: impl FnMut() -> bool) {
-    assert_eq!(executor.spin_until(Some(WATCHDOG), done), Ok(Outcome::Completed(())), "the watchdog bit");
+    assert_eq!(
+        executor.spin_until(Some(WATCHDOG), done),
+        Ok(Outcome::Completed(())),
+        "the watchdog bit"
+    );
 }
 
-/// Publishes although a thread that takes messages may be held up for longer than publishing waits for it: then nothing was sent.
-pub(crate) fn publish_patiently<M: feros::message::Message + Clone>(publisher: &Publisher<M>, message: &M) {
+/// Publishes although a thread that takes messages may be held up for longer than publishing waits
+/// for it: then nothing was sent.
+pub(crate) fn publish_patiently<M: feros::message::Message + Clone>(
+    publisher: &Publisher<M>,
+    message: &M,
+) {
     let started = Instant::now();
     while let Err(error) = publisher.publish(message.clone()) {
         assert!(started.elapsed() < WATCHDOG, "{error}");

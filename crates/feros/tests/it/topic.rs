@@ -16,7 +16,8 @@ use crate::support::{WATCHDOG, context, spin_until};
 #[test]
 fn every_form_of_a_message_arrives_with_its_content() {
     let (here, there) = (context(), context());
-    let (talker, listener) = (here.create_node("talker").unwrap(), there.create_node("listener").unwrap());
+    let (talker, listener) =
+        (here.create_node("talker").unwrap(), there.create_node("listener").unwrap());
     let publisher = talker.create_publisher::<Image>("image", 10).unwrap();
     let heard = Arc::new(Mutex::new(Vec::new()));
     let hear = |form: &'static str| {
@@ -27,10 +28,16 @@ fn every_form_of_a_message_arrives_with_its_content() {
         (hear("owned"), hear("shared"), hear("view"), hear("raw"), hear("info"));
     let gid = publisher.gid();
     let _subscriptions = (
-        listener.create_subscription("image", 10, move |image: Image| owned(image.data.len())).unwrap(),
-        listener.create_subscription("image", 10, move |image: Arc<Image>| shared(image.data.len())).unwrap(),
         listener
-            .create_subscription("image", 10, move |image: View<Image>| viewed(image.get().data.len()))
+            .create_subscription("image", 10, move |image: Image| owned(image.data.len()))
+            .unwrap(),
+        listener
+            .create_subscription("image", 10, move |image: Arc<Image>| shared(image.data.len()))
+            .unwrap(),
+        listener
+            .create_subscription("image", 10, move |image: View<Image>| {
+                viewed(image.get().data.len())
+            })
             .unwrap(),
         listener
             .create_subscription::<Image, _>("image", 10, move |bytes: SerializedMessage| {
@@ -48,7 +55,9 @@ fn every_form_of_a_message_arrives_with_its_content() {
             .unwrap(),
     );
     publisher.wait_for_subscriptions(5, WATCHDOG).unwrap();
-    publisher.publish(Image { encoding: "rgb8".into(), data: vec![7; 100_000], ..Image::default() }).unwrap();
+    publisher
+        .publish(Image { encoding: "rgb8".into(), data: vec![7; 100_000], ..Image::default() })
+        .unwrap();
     let executor = Executor::new();
     executor.add_node(&listener).unwrap();
     spin_until(&executor, || heard.lock().unwrap().len() == 5);
@@ -84,12 +93,14 @@ fn a_late_subscription_receives_what_is_transient_local() {
 #[test]
 fn malformed_samples_are_refused_and_counted_and_the_next_one_arrives() {
     let (here, there) = (context(), context());
-    let (talker, listener) = (here.create_node("talker").unwrap(), there.create_node("listener").unwrap());
+    let (talker, listener) =
+        (here.create_node("talker").unwrap(), there.create_node("listener").unwrap());
     let identity = TypeIdentity::of::<Text>();
     let publisher = talker.create_generic_publisher("text", &identity, 10).unwrap();
     let (sender, receiver) = sync_channel(4);
-    let subscription =
-        listener.create_subscription("text", 10, move |text: Text| sender.send(text.data).unwrap()).unwrap();
+    let subscription = listener
+        .create_subscription("text", 10, move |text: Text| sender.send(text.data).unwrap())
+        .unwrap();
     publisher.wait_for_subscriptions(1, WATCHDOG).unwrap();
     // A string that claims 4 G bytes, and one that is cut short.
     publisher.publish_serialized(&[0, 1, 0, 0, 0xff, 0xff, 0xff, 0xff]).unwrap();
@@ -114,7 +125,10 @@ fn what_cannot_be_serialized_is_refused_by_the_publisher() {
     // Somebody has to want bytes; among structs nothing is serialized.
     let _subscription = node.create_subscription("text", 10, |_: View<Text>| {}).unwrap();
     let error = publisher.publish(Text { data: "a\0b".into() }).unwrap_err();
-    assert!(matches!(error, PublishError::Encode { ref topic, .. } if topic.ends_with("/text")), "{error}");
+    assert!(
+        matches!(error, PublishError::Encode { ref topic, .. } if topic.ends_with("/text")),
+        "{error}"
+    );
     let error = publisher.publish_serialized(&[9, 9, 0, 0, 0]).unwrap_err();
     assert!(matches!(error, PublishError::NotSerialized { .. }), "{error}");
     assert!(publisher.publish_serialized(&[0, 1]).is_err());
@@ -131,8 +145,9 @@ fn names_that_are_not_allowed_are_refused_with_the_reason() {
 
 #[test]
 fn remap_rules_of_the_command_line_hold_for_topics_and_nodes() {
-    let context =
-        crate::support::context_with("--ros-args -r __ns:=/robot -r chatter:=talk -r __node:=speaker");
+    let context = crate::support::context_with(
+        "--ros-args -r __ns:=/robot -r chatter:=talk -r __node:=speaker",
+    );
     let node = context.create_node("talker").unwrap();
     assert_eq!(node.name().fully_qualified(), "/robot/speaker");
     assert_eq!(node.logger_name(), "robot.speaker");
@@ -143,7 +158,8 @@ fn remap_rules_of_the_command_line_hold_for_topics_and_nodes() {
 #[test]
 fn incompatible_qos_is_an_event_on_both_sides() {
     let (here, there) = (context(), context());
-    let (talker, listener) = (here.create_node("talker").unwrap(), there.create_node("listener").unwrap());
+    let (talker, listener) =
+        (here.create_node("talker").unwrap(), there.create_node("listener").unwrap());
     let incompatible = Arc::new(AtomicUsize::new(0));
     let count = incompatible.clone();
     let on_event = move |event| {
@@ -151,7 +167,8 @@ fn incompatible_qos_is_an_event_on_both_sides() {
             count.fetch_add(1, Ordering::Relaxed);
         }
     };
-    let options = SubscriptionOptions::from(QosProfile::keep_last(1).transient_local()).on_event(on_event);
+    let options =
+        SubscriptionOptions::from(QosProfile::keep_last(1).transient_local()).on_event(on_event);
     let subscription = listener.create_subscription("text", options, |_: Text| {}).unwrap();
     let _publisher = talker.create_publisher::<Text>("text", 1).unwrap();
     let executor = Executor::new();
@@ -163,7 +180,8 @@ fn incompatible_qos_is_an_event_on_both_sides() {
 #[test]
 fn a_dropped_subscription_hears_no_more_and_leaves_the_graph() {
     let (here, there) = (context(), context());
-    let (talker, listener) = (here.create_node("talker").unwrap(), there.create_node("listener").unwrap());
+    let (talker, listener) =
+        (here.create_node("talker").unwrap(), there.create_node("listener").unwrap());
     let publisher = talker.create_publisher::<Int32>("number", 10).unwrap();
     let heard = Arc::new(AtomicUsize::new(0));
     let count = heard.clone();
@@ -174,7 +192,12 @@ fn a_dropped_subscription_hears_no_more_and_leaves_the_graph() {
         .unwrap();
     publisher.wait_for_subscriptions(1, WATCHDOG).unwrap();
     drop(subscription);
-    here.wait_for_graph(WATCHDOG, || "the end of the match", || publisher.subscription_count() == 0).unwrap();
+    here.wait_for_graph(
+        WATCHDOG,
+        || "the end of the match",
+        || publisher.subscription_count() == 0,
+    )
+    .unwrap();
     publisher.publish(Int32 { data: 1 }).unwrap();
     let executor = Executor::new();
     executor.add_node(&listener).unwrap();
@@ -186,7 +209,8 @@ fn a_dropped_subscription_hears_no_more_and_leaves_the_graph() {
 #[test]
 fn an_asynchronous_publisher_delivers() {
     let (here, there) = (context(), context());
-    let (talker, listener) = (here.create_node("talker").unwrap(), there.create_node("listener").unwrap());
+    let (talker, listener) =
+        (here.create_node("talker").unwrap(), there.create_node("listener").unwrap());
     let options = feros::PublisherOptions::from(100).asynchronous(100);
     let publisher = talker.create_publisher::<Int32>("number", options).unwrap();
     let (sender, receiver) = sync_channel(100);

@@ -121,7 +121,9 @@ pub enum ParseErrorKind {
         first_line: u32,
     },
     /// A field of another message's type has a default.
-    #[error("`{name}` is a message and cannot have a default: set the defaults in the definition of `{ty}`")]
+    #[error(
+        "`{name}` is a message and cannot have a default: set the defaults in the definition of `{ty}`"
+    )]
     DefaultOfMessage {
         /// The field.
         name: String,
@@ -165,6 +167,11 @@ pub(super) fn at(line: u32, column: u32, kind: ParseErrorKind) -> Located {
 
 impl Located {
     pub(super) fn in_definition(self, name: &TypeName) -> ParseError {
-        ParseError { origin: name.to_string(), line: self.line, column: self.column, kind: self.kind }
+        ParseError {
+            origin: name.to_string(),
+            line: self.line,
+            column: self.column,
+            kind: self.kind,
+        }
     }
 }

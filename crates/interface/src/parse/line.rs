@@ -107,23 +107,29 @@ impl MessageParser {
             }
             unique(&mut self.constant_lines, name, number)
                 .map_err(|kind| at(number, column_of(rest), kind))?;
-            let value = constant_value(&ty, value).map_err(|kind| at(number, column_of(value), kind))?;
+            let value =
+                constant_value(&ty, value).map_err(|kind| at(number, column_of(value), kind))?;
             let comment = std::mem::take(&mut self.pending);
             self.message.constants.push(Constant { name: name.to_owned(), ty, value, comment });
             self.last = Some(Last::Constant);
         } else {
             let (name, value) = rest.split_once(' ').unwrap_or((rest, ""));
             let value = value.trim_start();
-            let ty = field_type(ty_text, &self.message.name.package).map_err(|kind| at(number, 1, kind))?;
+            let ty = field_type(ty_text, &self.message.name.package)
+                .map_err(|kind| at(number, 1, kind))?;
             if !is_field_name(name) {
                 let kind = ParseErrorKind::FieldName { name: name.to_owned() };
                 return Err(at(number, column_of(rest), kind));
             }
-            unique(&mut self.field_lines, name, number).map_err(|kind| at(number, column_of(rest), kind))?;
+            unique(&mut self.field_lines, name, number)
+                .map_err(|kind| at(number, column_of(rest), kind))?;
             let default = if value.is_empty() {
                 None
             } else {
-                Some(default_value(name, &ty, value).map_err(|kind| at(number, column_of(value), kind))?)
+                Some(
+                    default_value(name, &ty, value)
+                        .map_err(|kind| at(number, column_of(value), kind))?,
+                )
             };
             let comment = std::mem::take(&mut self.pending);
             self.message.fields.push(Field { name: name.to_owned(), ty, default, comment });
@@ -206,7 +212,8 @@ fn base_type(text: &str, package: &str) -> Result<BaseType, ParseErrorKind> {
         return Ok(BaseType::WString { bound: Some(size(bound, text)?) });
     }
     let (package, name) = text.split_once('/').unwrap_or((package, text));
-    // A message whose file is called `Request` etc. cannot clash with parts of services: those are no fields' types.
+    // A message whose file is called `Request` etc. cannot clash with parts of services: those are
+    // no fields' types.
     TypeName::message(package, name)
         .to_string()
         .parse()

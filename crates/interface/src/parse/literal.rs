@@ -1,4 +1,5 @@
-//! Values in definitions: constants and defaults, in the notations of Python that stock ROS 2 accepts.
+//! Values in definitions: constants and defaults, in the notations of Python that stock ROS 2
+//! accepts.
 
 use std::borrow::Cow;
 
@@ -15,9 +16,16 @@ pub(super) fn constant_value(ty: &BaseType, text: &str) -> Result<Literal, Parse
 }
 
 /// Reads the default of a field.
-pub(super) fn default_value(name: &str, ty: &FieldType, text: &str) -> Result<Literal, ParseErrorKind> {
+pub(super) fn default_value(
+    name: &str,
+    ty: &FieldType,
+    text: &str,
+) -> Result<Literal, ParseErrorKind> {
     if let BaseType::Nested(nested) = &ty.base {
-        return Err(ParseErrorKind::DefaultOfMessage { name: name.to_owned(), ty: nested.to_string() });
+        return Err(ParseErrorKind::DefaultOfMessage {
+            name: name.to_owned(),
+            ty: nested.to_string(),
+        });
     }
     if ty.shape == Shape::Single {
         return constant_value(&ty.base, text);
@@ -38,7 +46,10 @@ pub(super) fn default_value(name: &str, ty: &FieldType, text: &str) -> Result<Li
             return Err(wrong(format!("it needs exactly {size} elements, not {}", elements.len())));
         }
         Shape::BoundedSequence(bound) if elements.len() > bound as usize => {
-            return Err(wrong(format!("it may have at most {bound} elements, not {}", elements.len())));
+            return Err(wrong(format!(
+                "it may have at most {bound} elements, not {}",
+                elements.len()
+            )));
         }
         _ => {}
     }
@@ -69,16 +80,18 @@ fn number(ty: &BaseType, text: &str) -> Result<Literal, String> {
     if let Some((low, high)) = ty.integer_range() {
         return match integer(text) {
             Some(value) if (low..=high).contains(&value) => Ok(Literal::Integer(value)),
-            _ => Err(format!("use a whole number from {low} to {high}, decimal or with 0x, 0o or 0b")),
+            _ => Err(format!(
+                "use a whole number from {low} to {high}, decimal or with 0x, 0o or 0b"
+            )),
         };
     }
-    without_underscores(text)
-        .and_then(|digits| digits.parse().ok())
-        .map(Literal::Float)
-        .ok_or_else(|| "use a number with `.` as separator, such as 1.5, -2e3, inf or nan".to_owned())
+    without_underscores(text).and_then(|digits| digits.parse().ok()).map(Literal::Float).ok_or_else(
+        || "use a number with `.` as separator, such as 1.5, -2e3, inf or nan".to_owned(),
+    )
 }
 
-/// Reads an integer as Python does: sign, single underscores between digits, decimal (zeros may lead) or prefixed.
+/// Reads an integer as Python does: sign, single underscores between digits, decimal (zeros may
+/// lead) or prefixed.
 fn integer(text: &str) -> Option<i128> {
     let (negative, digits) = match text.strip_prefix('-') {
         Some(digits) => (true, digits),
@@ -128,7 +141,8 @@ fn quoted_or_plain(ty: &BaseType, text: &str) -> Result<Literal, String> {
         content = inner.replace(&format!("\\{quote}"), &quote.to_string()).into();
         break;
     }
-    // Stock ROS 2 writes the text into an IDL file and reads it from there, and either step resolves escapes.
+    // Stock ROS 2 writes the text into an IDL file and reads it from there, and either step
+    // resolves escapes.
     let in_idl = unescape(&content);
     if in_idl.contains('\n') {
         return Err("stock ROS 2 fails at `\\n`: write a line break as `\\\\n`".to_owned());
@@ -160,7 +174,8 @@ fn unescape(text: &str) -> String {
     out
 }
 
-/// The character that an escape (without its backslash) stands for, and the escape's length in bytes.
+/// The character that an escape (without its backslash) stands for, and the escape's length in
+/// bytes.
 fn escape_character(escape: &str) -> Option<(char, usize)> {
     let character = match escape.bytes().next()? {
         b'\\' => '\\',
@@ -195,7 +210,8 @@ fn coded(escape: &str, digits: std::ops::Range<usize>, radix: u32) -> Option<(ch
     Some((character, end))
 }
 
-/// Divides the inside of an array of texts at the commas that are not in quotes, and removes the quotes.
+/// Divides the inside of an array of texts at the commas that are not in quotes, and removes the
+/// quotes.
 fn split_strings(inner: &str) -> Result<Vec<Cow<'_, str>>, String> {
     let mut elements = Vec::new();
     let mut rest = inner.trim_start();

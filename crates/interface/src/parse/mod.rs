@@ -1,8 +1,8 @@
 //! Parses definition texts, line by line, with the rules of stock ROS 2 (`rosidl_adapter`).
 //!
-//! The rules have corners that a reader would not guess, and Feros keeps them so that a file means the same here and
-//! there: a `#` starts a comment even inside quotes, any `=` after the type makes the line a constant, a line may not
-//! be indented.
+//! The rules have corners that a reader would not guess, and Feros keeps them so that a file means
+//! the same here and there: a `#` starts a comment even inside quotes, any `=` after the type makes
+//! the line a constant, a line may not be indented.
 
 mod error;
 mod line;
@@ -32,8 +32,13 @@ pub const MAX_DEFINITION_BYTES: usize = 1 << 20;
 /// ```
 ///
 /// # Errors
-/// The first line that is against the rules, or a wrong package or type name, or a text that is too large.
-pub fn parse_message(package: &str, name: &str, text: &str) -> Result<MessageDefinition, ParseError> {
+/// The first line that is against the rules, or a wrong package or type name, or a text that is too
+/// large.
+pub fn parse_message(
+    package: &str,
+    name: &str,
+    text: &str,
+) -> Result<MessageDefinition, ParseError> {
     let name = definition_name(package, Namespace::Msg, name, text)?;
     let lines: Vec<Line<'_>> = split_lines(text).collect();
     message(name.clone(), &lines).map_err(|located| located.in_definition(&name))
@@ -43,7 +48,11 @@ pub fn parse_message(package: &str, name: &str, text: &str) -> Result<MessageDef
 ///
 /// # Errors
 /// As [`parse_message`]; also if there is not exactly one separator.
-pub fn parse_service(package: &str, name: &str, text: &str) -> Result<ServiceDefinition, ParseError> {
+pub fn parse_service(
+    package: &str,
+    name: &str,
+    text: &str,
+) -> Result<ServiceDefinition, ParseError> {
     let name = definition_name(package, Namespace::Srv, name, text)?;
     let parse = || {
         let [request, response] = parts(text, "request and response")?;
@@ -122,7 +131,10 @@ fn definition_name(
 const SEPARATOR: &str = "---";
 
 /// Divides a text at its separators into exactly `N` parts.
-fn parts<'a, const N: usize>(text: &'a str, names: &'static str) -> Result<[Vec<Line<'a>>; N], Located> {
+fn parts<'a, const N: usize>(
+    text: &'a str,
+    names: &'static str,
+) -> Result<[Vec<Line<'a>>; N], Located> {
     let mut parts: [Vec<Line<'a>>; N] = std::array::from_fn(|_| Vec::new());
     let mut current = 0;
     let mut last_line = 1;

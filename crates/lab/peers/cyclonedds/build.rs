@@ -17,19 +17,30 @@ fn main() {
 
 fn build() -> Result<PathBuf, String> {
     let variable = |name: &str| {
-        std::env::var_os(name).map(PathBuf::from).ok_or(format!("{name} is not set: this runs under cargo"))
+        std::env::var_os(name)
+            .map(PathBuf::from)
+            .ok_or(format!("{name} is not set: this runs under cargo"))
     };
     let include = format!("-I{}", variable("DEP_FEROS_DDSC_INCLUDE")?.display());
     let library = variable("DEP_FEROS_DDSC_LIB")?.join("libddsc.a");
     let program = variable("OUT_DIR")?.join("cyclonedds");
     println!("cargo::rerun-if-changed={}", library.display());
     // Always optimised: a peer must not be slower because Feros is being debugged.
-    let compiler = cc::Build::new().opt_level(2).try_get_compiler().map_err(|error| error.to_string())?;
+    let compiler =
+        cc::Build::new().opt_level(2).try_get_compiler().map_err(|error| error.to_string())?;
     let mut command: Command = compiler.to_command();
-    command.args(["-std=gnu11", "-Wall", "-Wextra", "-DSYSTEM=\"cyclonedds\"", &include, "cyclonedds.c"]);
+    command.args([
+        "-std=gnu11",
+        "-Wall",
+        "-Wextra",
+        "-DSYSTEM=\"cyclonedds\"",
+        &include,
+        "cyclonedds.c",
+    ]);
     command.arg(library).args(["-lpthread", "-ldl", "-lrt", "-lm", "-o"]).arg(&program);
-    let output =
-        command.output().map_err(|error| format!("{} did not start: {error}", compiler.path().display()))?;
+    let output = command
+        .output()
+        .map_err(|error| format!("{} did not start: {error}", compiler.path().display()))?;
     if output.status.success() {
         return Ok(program);
     }

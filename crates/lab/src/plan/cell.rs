@@ -105,8 +105,8 @@ impl Cell {
         all
     }
 
-    /// How long its programs take for what they are told, in seconds, without their start and end. Sending without pause:
-    /// as this machine's memory would allow.
+    /// How long its programs take for what they are told, in seconds, without their start and end.
+    /// Sending without pause: as this machine's memory would allow.
     pub fn nominal_seconds(&self) -> f64 {
         let Conduct { count, seconds, warm_up, settle_seconds, .. } = self.conduct;
         match self.workload {
@@ -118,7 +118,8 @@ impl Cell {
                     20e-6 + self.size_bytes as f64 / 1e9
                 };
                 let messages = warm_up + count;
-                let lossy = self.placement == Placement::Remote && self.link != LinkConditions::default();
+                let lossy =
+                    self.placement == Placement::Remote && self.link != LinkConditions::default();
                 let under_way = if lossy { settle_seconds } else { 0.0 };
                 messages as f64 * each + if count == 0 { seconds } else { 0.0 } + under_way
             }
@@ -127,7 +128,8 @@ impl Cell {
 
     /// A line for people: `rcl local 256 B 10 Hz reliable`.
     pub fn label(&self) -> String {
-        let mut words = vec![self.scenario.clone(), self.system.clone(), self.placement.word().to_owned()];
+        let mut words =
+            vec![self.scenario.clone(), self.system.clone(), self.placement.word().to_owned()];
         if self.has_messages() {
             words.push(bytes(self.size_bytes));
         }
@@ -158,7 +160,8 @@ fn bytes(size: u64) -> String {
     }
 }
 
-/// The cells of a scenario without their systems, each once: a dimension without meaning for the workload has one value.
+/// The cells of a scenario without their systems, each once: a dimension without meaning for the
+/// workload has one value.
 pub(super) fn groups(scenario: &Scenario) -> Vec<Cell> {
     let mut cells = vec![base(scenario)];
     let messages = cells[0].has_messages();

@@ -1,4 +1,5 @@
-//! How long starting and ending a system's programs takes: as measured on this machine, or a guess that is said to be one.
+//! How long starting and ending a system's programs takes: as measured on this machine, or a guess
+//! that is said to be one.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -45,11 +46,13 @@ impl Costs {
 
     /// How long a cell takes, in seconds.
     pub fn seconds(&self, cell: &Cell) -> f64 {
-        let overhead = self.overhead_seconds.get(&key(cell)).copied().unwrap_or_else(|| guess(cell));
+        let overhead =
+            self.overhead_seconds.get(&key(cell)).copied().unwrap_or_else(|| guess(cell));
         cell.nominal_seconds() + overhead
     }
 
-    /// How long the cells of a plan take that are not skipped, and how many of them were never measured here.
+    /// How long the cells of a plan take that are not skipped, and how many of them were never
+    /// measured here.
     pub fn of(&self, plan: &Plan, measured: impl Fn(&Cell) -> bool) -> (Duration, usize) {
         let cells = plan.steps.iter().filter(|step| step.skip.is_none() && measured(&step.cell));
         let (mut seconds, mut guessed) = (0.0, 0);
@@ -63,7 +66,8 @@ impl Costs {
 
 fn key(cell: &Cell) -> String {
     let workload = serde_json::to_value(cell.workload).unwrap_or_default();
-    let mut key = format!("{} {} {}", cell.system, workload.as_str().unwrap_or_default(), cell.placement);
+    let mut key =
+        format!("{} {} {}", cell.system, workload.as_str().unwrap_or_default(), cell.placement);
     // What grows with the number of processes is not comparable.
     let processes = processes(cell);
     if processes > 2 {

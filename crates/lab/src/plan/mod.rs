@@ -1,4 +1,5 @@
-//! What a run will do: its cells in their order, what of them cannot be done and why, and how long the rest takes.
+//! What a run will do: its cells in their order, what of them cannot be done and why, and how long
+//! the rest takes.
 
 mod cell;
 mod costs;
@@ -39,7 +40,8 @@ impl Plan {
     pub fn new(grid: &str, scenarios: Vec<Scenario>, peers: &Peers, machine: &Machine) -> Self {
         let mut steps = Vec::new();
         let repetitions = scenarios.iter().map(|scenario| scenario.repetitions).max().unwrap_or(0);
-        // Repetitions are outermost, and systems take turns within them: what drifts on a machine meets all of them.
+        // Repetitions are outermost, and systems take turns within them: what drifts on a machine
+        // meets all of them.
         for repetition in 0..repetitions {
             for scenario in scenarios.iter().filter(|scenario| repetition < scenario.repetitions) {
                 for group in cell::groups(scenario) {

@@ -57,27 +57,41 @@ fn plan(machine: &Machine) -> Plan {
     let file = folder.path().join("s.toml");
     std::fs::write(&file, SCENARIO).unwrap();
     let check = |name: &str| peers.system(name).map(|_| ());
-    let scenario = ScenarioFile::read(Path::new(&file)).unwrap().resolve(None, &check).unwrap().unwrap();
+    let scenario =
+        ScenarioFile::read(Path::new(&file)).unwrap().resolve(None, &check).unwrap().unwrap();
     Plan::new("s", vec![scenario], &peers, machine)
 }
 
 #[test]
 fn systems_take_turns_within_a_group_and_repetitions_are_outermost() {
     let plan = plan(&Machine { no_remote: None, no_realtime: None, no_memory_lock: None });
-    let first: Vec<_> =
-        plan.steps.iter().take(4).map(|step| (step.cell.system.as_str(), step.cell.size_bytes)).collect();
+    let first: Vec<_> = plan
+        .steps
+        .iter()
+        .take(4)
+        .map(|step| (step.cell.system.as_str(), step.cell.size_bytes))
+        .collect();
     assert_eq!(first, [("alpha", 256), ("beta", 256), ("alpha", 4096), ("beta", 4096)]);
     let repetitions: Vec<u32> = plan.steps.iter().map(|step| step.cell.repetition).collect();
     assert!(repetitions.is_sorted(), "{repetitions:?}");
     // Two links where it is remote, none where it is local; what cannot be done stands once.
-    assert_eq!(plan.steps.iter().filter(|step| step.cell.repetition == 0).count(), (2 + 1) * 2 * 2 * 2);
-    assert_eq!(plan.steps.iter().filter(|step| step.cell.repetition == 1).count(), (2 + 1) * 2 + 2 * 2);
+    assert_eq!(
+        plan.steps.iter().filter(|step| step.cell.repetition == 0).count(),
+        (2 + 1) * 2 * 2 * 2
+    );
+    assert_eq!(
+        plan.steps.iter().filter(|step| step.cell.repetition == 1).count(),
+        (2 + 1) * 2 + 2 * 2
+    );
 }
 
 #[test]
 fn what_cannot_be_done_says_why() {
-    let plan =
-        plan(&Machine { no_remote: Some("needs root".into()), no_realtime: None, no_memory_lock: None });
+    let plan = plan(&Machine {
+        no_remote: Some("needs root".into()),
+        no_realtime: None,
+        no_memory_lock: None,
+    });
     let why = |system: &str, placement: &str, qos: &str| {
         let step = plan.steps.iter().find(|step| {
             (step.cell.system.as_str(), step.cell.placement.word(), step.cell.qos_name.as_str())
@@ -87,15 +101,21 @@ fn what_cannot_be_done_says_why() {
     };
     assert_eq!(why("alpha", "remote", "default").unwrap(), "needs root");
     assert_eq!(why("alpha", "local", "default"), None);
-    assert_eq!(why("alpha", "local", "careless").unwrap(), "alpha has no reliability `best_effort`");
+    assert_eq!(
+        why("alpha", "local", "careless").unwrap(),
+        "alpha has no reliability `best_effort`"
+    );
     assert_eq!(why("beta", "local", "careless"), None);
     assert_eq!(why("beta", "remote", "default").unwrap(), "beta has no placement `remote`");
 }
 
 #[test]
 fn the_estimate_learns_what_starting_costs() {
-    let plan =
-        plan(&Machine { no_remote: Some("needs root".into()), no_realtime: None, no_memory_lock: None });
+    let plan = plan(&Machine {
+        no_remote: Some("needs root".into()),
+        no_realtime: None,
+        no_memory_lock: None,
+    });
     let mut costs = Costs::default();
     let (guess, guessed) = costs.of(&plan, |_| true);
     let runnable: Vec<_> = plan.steps.iter().filter(|step| step.skip.is_none()).collect();

@@ -1,4 +1,5 @@
-//! What figures share: a frame with axes, grid, ticks and the limit line, described for who cannot see it.
+//! What figures share: a frame with axes, grid, ticks and the limit line, described for who cannot
+//! see it.
 
 use maud::{Markup, html};
 
@@ -37,7 +38,13 @@ impl Frame {
     }
 
     /// An image of this size with a name and a description.
-    pub(crate) fn image(&self, class: &str, title: &str, description: &str, content: &Markup) -> Markup {
+    pub(crate) fn image(
+        &self,
+        class: &str,
+        title: &str,
+        description: &str,
+        content: &Markup,
+    ) -> Markup {
         html! {
             svg class={ "plot " (class) } viewBox={ "0 0 " (self.width) " " (self.height) } role="img"
                 aria-label={ (title) ". " (description) } style={ "--w:" (self.width) } {
@@ -65,7 +72,12 @@ impl Frame {
     }
 
     /// Marks and texts below; those that would touch are left out.
-    pub(crate) fn horizontal_axis(&self, marks: &[(f64, String)], title: &str, grid: bool) -> Markup {
+    pub(crate) fn horizontal_axis(
+        &self,
+        marks: &[(f64, String)],
+        title: &str,
+        grid: bool,
+    ) -> Markup {
         let mut free_from = f64::NEG_INFINITY;
         let mut shown = Vec::new();
         for (share, text) in marks {

@@ -1,4 +1,5 @@
-//! Two runs side by side: what became better or worse from the first to the second, and where nobody can tell.
+//! Two runs side by side: what became better or worse from the first to the second, and where
+//! nobody can tell.
 
 use std::collections::BTreeMap;
 
@@ -82,13 +83,18 @@ pub fn compare_runs(first: &Results, second: &Results) -> Result<SideBySide, Com
         }
         let found: Vec<ComparedCell> = METRICS
             .iter()
-            .filter_map(|metric| compared_cell(&Metric::parse(metric), ours, theirs, first.run.seed))
+            .filter_map(|metric| {
+                compared_cell(&Metric::parse(metric), ours, theirs, first.run.seed)
+            })
             .collect();
         empty += usize::from(found.is_empty());
         compared.extend(found);
     }
-    refused.extend(other_experiments.into_iter().map(|(reason, cells)| format!("{reason} ({cells} cells)")));
-    let in_common = |key: &Key| scenarios.contains(&key.0) && !before.iter().any(|(known, _)| known == key);
+    refused.extend(
+        other_experiments.into_iter().map(|(reason, cells)| format!("{reason} ({cells} cells)")),
+    );
+    let in_common =
+        |key: &Key| scenarios.contains(&key.0) && !before.iter().any(|(known, _)| known == key);
     let only_second = after.iter().filter(|(key, _)| in_common(key)).count();
     for (count, what) in [
         (only_first, "in the first run only"),
@@ -103,15 +109,23 @@ pub fn compare_runs(first: &Results, second: &Results) -> Result<SideBySide, Com
         refused.push("no cell has a number in both".to_owned());
         return Err(CompareError::NothingInCommon(refused));
     }
-    let name =
-        |results: &Results| format!("{}, {}", results.run.grid, moment(results.run.began_unix_seconds));
+    let name = |results: &Results| {
+        format!("{}, {}", results.run.grid, moment(results.run.began_unix_seconds))
+    };
     let names = [name(first), name(second)];
     Ok(SideBySide { warnings: warnings(first, second), refused, cells: compared, names })
 }
 
-/// What is looked at, where a cell has it. Less of one may be bought with more of another, so each is said.
-const METRICS: [&str; 6] =
-    ["latency", "latency_p99", "goodput_bytes_per_second", "received_percent", "cpu_percent", "pss_bytes"];
+/// What is looked at, where a cell has it. Less of one may be bought with more of another, so each
+/// is said.
+const METRICS: [&str; 6] = [
+    "latency",
+    "latency_p99",
+    "goodput_bytes_per_second",
+    "received_percent",
+    "cpu_percent",
+    "pss_bytes",
+];
 
 /// Scenarios that mean the same in both runs.
 fn common_scenarios(first: &Results, second: &Results, refused: &mut Vec<String>) -> Vec<String> {
@@ -143,8 +157,11 @@ fn common_scenarios(first: &Results, second: &Results, refused: &mut Vec<String>
 fn cells(results: &Results) -> Vec<(Key, Vec<Sample<'_>>)> {
     let mut places: BTreeMap<Key, usize> = BTreeMap::new();
     let mut cells: Vec<(Key, Vec<Sample<'_>>)> = Vec::new();
-    for record in results.records.iter().filter(|record| !matches!(record.status, Status::Skipped(_))) {
-        let dimensions = record.dimensions.iter().map(|(name, value)| (name.clone(), format!("{value:?}")));
+    for record in
+        results.records.iter().filter(|record| !matches!(record.status, Status::Skipped(_)))
+    {
+        let dimensions =
+            record.dimensions.iter().map(|(name, value)| (name.clone(), format!("{value:?}")));
         let key = (record.scenario.clone(), dimensions.collect());
         let place = *places.entry(key.clone()).or_insert_with(|| {
             cells.push((key, Vec::new()));
@@ -162,14 +179,20 @@ fn differs(ours: &[Sample<'_>], theirs: &[Sample<'_>]) -> Option<String> {
     };
     let subscriptions = |samples| first(samples, |record| record.subscriptions.len() as f64);
     if subscriptions(ours) != subscriptions(theirs) {
-        return Some(format!("{} and {} subscriptions", subscriptions(ours), subscriptions(theirs)));
+        return Some(format!(
+            "{} and {} subscriptions",
+            subscriptions(ours),
+            subscriptions(theirs)
+        ));
     }
-    let realtime = |samples| first(samples, |record| record.values.get("realtime").copied().unwrap_or(0.0));
+    let realtime =
+        |samples| first(samples, |record| record.values.get("realtime").copied().unwrap_or(0.0));
     if realtime(ours) != realtime(theirs) {
         return Some("one with real-time scheduling, one without".to_owned());
     }
-    let locked =
-        |samples| first(samples, |record| record.values.get("memory_locked").copied().unwrap_or(0.0));
+    let locked = |samples| {
+        first(samples, |record| record.values.get("memory_locked").copied().unwrap_or(0.0))
+    };
     if locked(ours) != locked(theirs) {
         return Some("one with locked memory, one without".to_owned());
     }
@@ -221,8 +244,9 @@ fn compared_cell(
 /// What distinguishes a cell, without its system.
 fn name_of(samples: &[Sample<'_>]) -> String {
     let dimensions = samples.first().map(|sample| &sample.record.dimensions).into_iter().flatten();
-    let shown = dimensions
-        .filter(|(name, _)| *name != "system" && *name != "cpu_load_percent" && *name != "work_micros");
+    let shown = dimensions.filter(|(name, _)| {
+        *name != "system" && *name != "cpu_load_percent" && *name != "work_micros"
+    });
     let parts: Vec<String> = shown.map(|(name, value)| dimension_with_value(name, value)).collect();
     parts.join(", ")
 }
@@ -237,12 +261,15 @@ fn warnings(first: &Results, second: &Results) -> Vec<String> {
         .into_iter()
         .filter(|key| ours.get(*key) != theirs.get(*key))
         .map(|key| {
-            let word = |of: &BTreeMap<String, String>| of.get(key).map_or("unknown".to_owned(), Clone::clone);
+            let word = |of: &BTreeMap<String, String>| {
+                of.get(key).map_or("unknown".to_owned(), Clone::clone)
+            };
             format!("{key} ({} / {})", word(ours), word(theirs))
         })
         .collect();
     if !other.is_empty() {
-        warnings.push(format!("the machines differ, and so may every number: {}", other.join(", ")));
+        warnings
+            .push(format!("the machines differ, and so may every number: {}", other.join(", ")));
     }
     for system in &first.run.systems {
         let other = second.run.systems.iter().find(|other| other.name == system.name);
@@ -285,7 +312,8 @@ impl ComparedCell {
 impl SideBySide {
     /// Cells that became better, became worse, and of which nobody can tell.
     pub fn counts(&self) -> (usize, usize, usize) {
-        let of = |wanted: Option<bool>| self.cells.iter().filter(|cell| cell.better == wanted).count();
+        let of =
+            |wanted: Option<bool>| self.cells.iter().filter(|cell| cell.better == wanted).count();
         (of(Some(true)), of(Some(false)), of(None))
     }
 

@@ -39,8 +39,13 @@ impl<'a> Context<'a> {
     }
 
     /// As [`estimate`], each computed once.
-    pub(crate) fn estimate(&self, selection: &Selection<'_>, samples: &[Sample<'_>]) -> Option<Estimate> {
-        let place = |sample: &Sample<'_>| (std::ptr::from_ref(sample.record) as usize, sample.subscription);
+    pub(crate) fn estimate(
+        &self,
+        selection: &Selection<'_>,
+        samples: &[Sample<'_>],
+    ) -> Option<Estimate> {
+        let place =
+            |sample: &Sample<'_>| (std::ptr::from_ref(sample.record) as usize, sample.subscription);
         let key = (format!("{:?}", selection.metric), samples.iter().map(place).collect());
         if let Some(known) = self.estimates.borrow().get(&key) {
             return *known;
@@ -55,7 +60,11 @@ impl<'a> Context<'a> {
     }
 
     /// The name of the floor that limits a panel.
-    pub(crate) fn floor_name(&self, selection: &Selection<'_>, panel: &Panel<'_>) -> Option<String> {
+    pub(crate) fn floor_name(
+        &self,
+        selection: &Selection<'_>,
+        panel: &Panel<'_>,
+    ) -> Option<String> {
         if !selection.metric.has_floor() {
             return None;
         }
@@ -70,13 +79,17 @@ impl<'a> Context<'a> {
                 _ => None,
             })
             .collect();
-        // Where several placements stand beside each other, the limit of the nearest is the limit of all.
-        let name =
-            placements.iter().map(|placement| floor_of_placement(placement)).min_by_key(|name| name.len());
+        // Where several placements stand beside each other, the limit of the nearest is the limit
+        // of all.
+        let name = placements
+            .iter()
+            .map(|placement| floor_of_placement(placement))
+            .min_by_key(|name| name.len());
         name.filter(|name| known(name)).map(str::to_owned)
     }
 
-    /// The limit of this machine for each value of x, nanoseconds: hops times the floor, and what the link needs at its rate.
+    /// The limit of this machine for each value of x, nanoseconds: hops times the floor, and what
+    /// the link needs at its rate.
     pub(crate) fn floors(&self, selection: &Selection<'_>, panel: &Panel<'_>) -> Vec<Option<f64>> {
         let Some(name) = self.floor_name(selection, panel) else { return Vec::new() };
         let least = |dimension: &str, at: usize| {
@@ -93,7 +106,11 @@ impl<'a> Context<'a> {
         let limit = |at: usize| {
             let size = least("size_bytes", at).unwrap_or(0.0);
             let hops = least("nodes", at).map_or(1.0, |nodes| (nodes - 1.0).max(1.0));
-            let link = panel.samples().map(|sample| link_nanos(sample, size)).reduce(f64::min).unwrap_or(0.0);
+            let link = panel
+                .samples()
+                .map(|sample| link_nanos(sample, size))
+                .reduce(f64::min)
+                .unwrap_or(0.0);
             Some(floor_at(&self.run.floors, &name, size)? * hops + link)
         };
         (0..selection.x.values.len().max(1)).map(limit).collect()
@@ -115,11 +132,14 @@ impl<'a> Context<'a> {
 
     /// For who cannot see the image.
     pub(crate) fn description(&self, selection: &Selection<'_>, panel: &Panel<'_>) -> String {
-        let names: Vec<String> =
-            (0..selection.series.values.len()).map(|series| selection.series.label(series)).collect();
+        let names: Vec<String> = (0..selection.series.values.len())
+            .map(|series| selection.series.label(series))
+            .collect();
         let over = match selection.figure.kind {
             FigureKind::Timeline => "messages per second over time".to_owned(),
-            _ => format!("{} over {}", selection.metric.title(), dimension_title(&selection.x.name)),
+            _ => {
+                format!("{} over {}", selection.metric.title(), dimension_title(&selection.x.name))
+            }
         };
         let floor = self
             .floor_name(selection, panel)
@@ -129,7 +149,12 @@ impl<'a> Context<'a> {
 }
 
 /// A figure with heading, legend, panels and numbers.
-pub(crate) fn figure(context: &Context<'_>, figure: &Figure, records: &[&Record], id: &str) -> Markup {
+pub(crate) fn figure(
+    context: &Context<'_>,
+    figure: &Figure,
+    records: &[&Record],
+    id: &str,
+) -> Markup {
     let selection = Selection::new(figure, context.run, records);
     let heading = html! { h4 id=(id) { (figure.title) } };
     if !selection.is_measured() {
@@ -162,10 +187,12 @@ fn line_panels(context: &Context<'_>, selection: &Selection<'_>) -> Markup {
         .panels
         .iter()
         .filter(|panel| match selection.figure.kind {
-            FigureKind::Timeline => panel.samples().any(|sample| !sample.record.timeline.is_empty()),
-            _ => panel
-                .samples()
-                .any(|sample| selection.metric.number(sample.record, sample.subscription).is_some()),
+            FigureKind::Timeline => {
+                panel.samples().any(|sample| !sample.record.timeline.is_empty())
+            }
+            _ => panel.samples().any(|sample| {
+                selection.metric.number(sample.record, sample.subscription).is_some()
+            }),
         })
         .collect();
     html! {
@@ -229,8 +256,10 @@ fn left_out(panels: usize) -> Markup {
 
 /// What distinguishes lines. The limit line is named where there is one.
 fn legend(context: &Context<'_>, selection: &Selection<'_>) -> Markup {
-    let limited =
-        selection.panels.iter().any(|panel| context.floors(selection, panel).iter().any(Option::is_some));
+    let limited = selection
+        .panels
+        .iter()
+        .any(|panel| context.floors(selection, panel).iter().any(Option::is_some));
     html! {
         ul class="legend" {
             @for (series, _) in selection.series.values.iter().enumerate() {
@@ -247,9 +276,13 @@ fn legend(context: &Context<'_>, selection: &Selection<'_>) -> Markup {
 
 /// How the figure is to be read.
 fn explanation(context: &Context<'_>, selection: &Selection<'_>) -> String {
-    let repetitions = selection.samples().map(|sample| sample.record.repetition + 1).max().unwrap_or(0);
-    let times =
-        if repetitions == 1 { "one repetition".to_owned() } else { format!("{repetitions} repetitions") };
+    let repetitions =
+        selection.samples().map(|sample| sample.record.repetition + 1).max().unwrap_or(0);
+    let times = if repetitions == 1 {
+        "one repetition".to_owned()
+    } else {
+        format!("{repetitions} repetitions")
+    };
     let what = match selection.figure.kind {
         FigureKind::Lines => format!("{}; bands: 95 % interval where medians of times are shown, else the range. ", capital(&selection.metric.title())),
         FigureKind::Boxes => "Boxes hold the middle half, whiskers 90 % of the samples; the dot is the 99th percentile. ".to_owned(),
@@ -263,7 +296,8 @@ fn explanation(context: &Context<'_>, selection: &Selection<'_>) -> String {
     };
     let floors: BTreeSet<String> =
         selection.panels.iter().filter_map(|panel| context.floor_name(selection, panel)).collect();
-    let limited = matches!(selection.figure.kind, FigureKind::Lines | FigureKind::Boxes | FigureKind::Bars);
+    let limited =
+        matches!(selection.figure.kind, FigureKind::Lines | FigureKind::Boxes | FigureKind::Bars);
     let floor = match floors.len() {
         _ if !limited => String::new(),
         0 if selection.metric.has_floor()
@@ -275,7 +309,10 @@ fn explanation(context: &Context<'_>, selection: &Selection<'_>) -> String {
             " No floor was measured for it.".to_owned()
         }
         0 => String::new(),
-        _ => format!(" Limit line: {}, on this machine in this run.", Vec::from_iter(floors).join(" or ")),
+        _ => format!(
+            " Limit line: {}, on this machine in this run.",
+            Vec::from_iter(floors).join(" or ")
+        ),
     };
     let only: Vec<String> = selection
         .figure
@@ -283,7 +320,8 @@ fn explanation(context: &Context<'_>, selection: &Selection<'_>) -> String {
         .iter()
         .filter(|(dimension, _)| *dimension != "system")
         .map(|(dimension, values)| {
-            let values: Vec<String> = values.iter().map(|value| dimension_value(dimension, value)).collect();
+            let values: Vec<String> =
+                values.iter().map(|value| dimension_value(dimension, value)).collect();
             format!("{} {}", dimension_title(dimension), values.join(" or "))
         })
         .collect();
@@ -293,9 +331,9 @@ fn explanation(context: &Context<'_>, selection: &Selection<'_>) -> String {
 
 pub(crate) fn capital(text: &str) -> String {
     let mut letters = text.chars();
-    letters
-        .next()
-        .map_or_else(String::new, |first| first.to_uppercase().collect::<String>() + letters.as_str())
+    letters.next().map_or_else(String::new, |first| {
+        first.to_uppercase().collect::<String>() + letters.as_str()
+    })
 }
 
 /// Why there is nothing to show: each reason with the number of cells.

@@ -17,7 +17,11 @@ const MOST_OF_A_SCENARIO: usize = 7;
 const MOST_NAMED: usize = 3;
 
 /// What a scenario's figures say.
-pub(crate) fn findings(context: &Context<'_>, figures: &[Figure], records: &[&Record]) -> Vec<String> {
+pub(crate) fn findings(
+    context: &Context<'_>,
+    figures: &[Figure],
+    records: &[&Record],
+) -> Vec<String> {
     let mut sentences: Vec<String> = Vec::new();
     for figure in figures {
         let selection = Selection::new(figure, context.run, records);
@@ -96,12 +100,18 @@ fn ranking(
     measured.sort_by(|a, b| if lower { a.1.total_cmp(&b.1) } else { b.1.total_cmp(&a.1) });
     let (&(best, value), others) = measured.split_first()?;
     let unit = selection.metric.unit();
-    let x_title =
-        if by_x || selection.x.values.len() < 2 { String::new() } else { context.x_title(selection, x) };
-    let place: Vec<String> = [panel.title(), x_title].into_iter().filter(|part| !part.is_empty()).collect();
-    let place = if place.is_empty() { String::new() } else { format!("{}: ", capital(&place.join(", "))) };
+    let x_title = if by_x || selection.x.values.len() < 2 {
+        String::new()
+    } else {
+        context.x_title(selection, x)
+    };
+    let place: Vec<String> =
+        [panel.title(), x_title].into_iter().filter(|part| !part.is_empty()).collect();
+    let place =
+        if place.is_empty() { String::new() } else { format!("{}: ", capital(&place.join(", "))) };
     let floor = context.floors(selection, panel).get(x).copied().flatten();
-    let from_floor = floor.map_or(String::new(), |nanos| format!(", {}× the floor", digits(value / nanos)));
+    let from_floor =
+        floor.map_or(String::new(), |nanos| format!(", {}× the floor", digits(value / nanos)));
     let mut sentence = format!(
         "{place}{} has the {} {}, {}{from_floor}",
         systems.label(best),
@@ -128,7 +138,8 @@ fn against<'s>(
     let best = repetitions_of(&selection.metric, best);
     let (mut same, mut behind, mut last) = (Vec::new(), Vec::new(), None);
     for (name, samples) in others {
-        let Some(found) = compare(&repetitions_of(&selection.metric, samples), &best, context.run.seed)
+        let Some(found) =
+            compare(&repetitions_of(&selection.metric, samples), &best, context.run.seed)
         else {
             continue;
         };
@@ -199,7 +210,8 @@ fn differences(context: &Context<'_>, selection: &Selection<'_>) -> Vec<String> 
     sentences
 }
 
-/// Over numbers of nodes or subscriptions: what each further one adds, and whether a straight line says it all.
+/// Over numbers of nodes or subscriptions: what each further one adds, and whether a straight line
+/// says it all.
 fn growth(context: &Context<'_>, selection: &Selection<'_>) -> Option<String> {
     let counted = ["nodes", "subscriptions"].contains(&selection.x.name.as_str());
     let panel = selection.panels.first().filter(|_| counted && selection.x.values.len() >= 3)?;
@@ -225,11 +237,13 @@ fn growth(context: &Context<'_>, selection: &Selection<'_>) -> Option<String> {
             digits(100.0 * explained)
         ))
     };
-    let slopes: Vec<String> = (0..selection.series.values.len().max(1)).filter_map(of_series).collect();
+    let slopes: Vec<String> =
+        (0..selection.series.values.len().max(1)).filter_map(of_series).collect();
     if slopes.is_empty() {
         return None;
     }
-    let place = if panel.title().is_empty() { String::new() } else { format!(" ({})", panel.title()) };
+    let place =
+        if panel.title().is_empty() { String::new() } else { format!(" ({})", panel.title()) };
     let one = selection.x.name.trim_end_matches('s');
     Some(format!(
         "A straight line through {}{place} adds for each {one}: {}.",
@@ -246,8 +260,9 @@ fn straight_line(points: &[(f64, f64)]) -> Option<(f64, f64)> {
     let count = points.len() as f64;
     let mean = |of: fn(&(f64, f64)) -> f64| points.iter().map(of).sum::<f64>() / count;
     let (mean_x, mean_y) = (mean(|point| point.0), mean(|point| point.1));
-    let sum =
-        |of: &dyn Fn(f64, f64) -> f64| points.iter().map(|(x, y)| of(x - mean_x, y - mean_y)).sum::<f64>();
+    let sum = |of: &dyn Fn(f64, f64) -> f64| {
+        points.iter().map(|(x, y)| of(x - mean_x, y - mean_y)).sum::<f64>()
+    };
     let (xx, xy, yy) = (sum(&|x, _| x * x), sum(&|x, y| x * y), sum(&|_, y| y * y));
     (xx > 0.0 && yy > 0.0).then(|| (xy / xx, xy * xy / (xx * yy)))
 }
@@ -277,7 +292,8 @@ fn by_system<'s>(selection: &'s Selection<'s>) -> Vec<(String, Vec<&'s [Sample<'
 fn capability(selection: &Selection<'_>) -> Vec<String> {
     let of_system = |(name, cells): (String, Vec<&[Sample<'_>]>)| {
         let abilities: Vec<Ability> = cells.into_iter().filter_map(Ability::of).collect();
-        let count = |wanted: Ability| abilities.iter().filter(|ability| **ability == wanted).count();
+        let count =
+            |wanted: Ability| abilities.iter().filter(|ability| **ability == wanted).count();
         let others: Vec<String> = [Ability::Late, Ability::Lossy, Ability::Halts, Ability::Error]
             .into_iter()
             .filter(|ability| count(*ability) > 0)
@@ -292,7 +308,11 @@ fn capability(selection: &Selection<'_>) -> Vec<String> {
         }
     };
     let parts: Vec<String> = by_system(selection).into_iter().filter_map(of_system).collect();
-    if parts.is_empty() { Vec::new() } else { vec![format!("Cells that work: {}.", parts.join("; "))] }
+    if parts.is_empty() {
+        Vec::new()
+    } else {
+        vec![format!("Cells that work: {}.", parts.join("; "))]
+    }
 }
 
 /// In how many cells nearly everything arrived, and in how many nothing.
@@ -301,15 +321,18 @@ fn deliveries(context: &Context<'_>, selection: &Selection<'_>) -> Vec<String> {
         let arrived: Vec<f64> = cells
             .into_iter()
             .filter_map(|samples| context.estimate(selection, samples))
-            .map(
-                |found| {
-                    if selection.metric == Metric::LostPercent { 100.0 - found.value } else { found.value }
-                },
-            )
+            .map(|found| {
+                if selection.metric == Metric::LostPercent {
+                    100.0 - found.value
+                } else {
+                    found.value
+                }
+            })
             .collect();
         let fine = arrived.iter().filter(|share| **share >= 99.0).count();
         let nothing = arrived.iter().filter(|share| **share < 1.0).count();
-        let nothing = if nothing > 0 { format!(", below 1\u{202f}% in {nothing}") } else { String::new() };
+        let nothing =
+            if nothing > 0 { format!(", below 1\u{202f}% in {nothing}") } else { String::new() };
         (!arrived.is_empty()).then(|| format!("{name} {fine} of {}{nothing}", arrived.len()))
     };
     let parts: Vec<String> = by_system(selection).into_iter().filter_map(of_system).collect();
@@ -330,7 +353,8 @@ fn timelines(selection: &Selection<'_>) -> Vec<String> {
             if end.is_empty() {
                 return None;
             }
-            let mean = |of: fn(&(f64, f64)) -> f64| end.iter().map(of).sum::<f64>() / end.len() as f64;
+            let mean =
+                |of: fn(&(f64, f64)) -> f64| end.iter().map(of).sum::<f64>() / end.len() as f64;
             let (sent, received) = (mean(|pair| pair.0), mean(|pair| pair.1));
             let name = selection.series.label(series);
             Some(format!(
@@ -339,7 +363,8 @@ fn timelines(selection: &Selection<'_>) -> Vec<String> {
                 Unit::PerSecond.show(sent.round())
             ))
         };
-        let parts: Vec<String> = (0..selection.series.values.len().max(1)).filter_map(of_series).collect();
+        let parts: Vec<String> =
+            (0..selection.series.values.len().max(1)).filter_map(of_series).collect();
         if !parts.is_empty() {
             let place = if panel.title().is_empty() {
                 String::new()
@@ -359,19 +384,26 @@ fn largest_layers(context: &Context<'_>, selection: &Selection<'_>) -> Vec<Strin
     for series in 0..selection.series.values.len().max(1) {
         let found = layers(panel.cell(series, 0));
         let sum: f64 = found.iter().map(|(_, nanos)| nanos).sum();
-        let Some((layer, nanos)) = found.into_iter().max_by(|a, b| a.1.total_cmp(&b.1)) else { continue };
+        let Some((layer, nanos)) = found.into_iter().max_by(|a, b| a.1.total_cmp(&b.1)) else {
+            continue;
+        };
         if sum <= 0.0 {
             continue;
         }
-        let share =
-            format!("{} {}\u{202f}%", selection.series.label(series), digits((100.0 * nanos / sum).round()));
+        let share = format!(
+            "{} {}\u{202f}%",
+            selection.series.label(series),
+            digits((100.0 * nanos / sum).round())
+        );
         match largest.iter_mut().find(|(known, _)| *known == layer) {
             Some((_, shares)) => shares.push(share),
             None => largest.push((layer, vec![share])),
         }
     }
-    let parts: Vec<String> =
-        largest.into_iter().map(|(layer, shares)| format!("{layer} ({})", shares.join(", "))).collect();
+    let parts: Vec<String> = largest
+        .into_iter()
+        .map(|(layer, shares)| format!("{layer} ({})", shares.join(", ")))
+        .collect();
     let place = if selection.x.values.len() > 1 {
         format!(" at {}", context.x_title(selection, 0))
     } else {
@@ -390,11 +422,15 @@ mod tests {
 
     #[test]
     fn a_straight_line_is_found_and_its_fit_is_said() {
-        let (slope, explained) = straight_line(&[(1.0, 3.0), (2.0, 5.0), (3.0, 7.0)]).expect("three points");
+        let (slope, explained) =
+            straight_line(&[(1.0, 3.0), (2.0, 5.0), (3.0, 7.0)]).expect("three points");
         assert_eq!((slope, explained), (2.0, 1.0));
         let (slope, explained) =
             straight_line(&[(1.0, 1.0), (2.0, 3.0), (3.0, 1.0), (4.0, 3.0)]).expect("four points");
-        assert!((slope - 0.4).abs() < 1e-12 && (explained - 0.2).abs() < 1e-12, "{slope} {explained}");
+        assert!(
+            (slope - 0.4).abs() < 1e-12 && (explained - 0.2).abs() < 1e-12,
+            "{slope} {explained}"
+        );
         assert_eq!(straight_line(&[(1.0, 1.0), (1.0, 2.0), (1.0, 3.0)]), None);
     }
 }

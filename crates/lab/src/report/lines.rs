@@ -109,7 +109,14 @@ fn points(
         .collect()
 }
 
-fn line(frame: &Frame, axes: &LineAxes, points: &[Point], ink: Ink, name: &str, series: usize) -> Markup {
+fn line(
+    frame: &Frame,
+    axes: &LineAxes,
+    points: &[Point],
+    ink: Ink,
+    name: &str,
+    series: usize,
+) -> Markup {
     let at = |point: &Point, number: f64| {
         format!("{} {}", px(frame.x(point.share)), px(frame.y(axes.y.at(number))))
     };
@@ -144,11 +151,18 @@ pub(crate) fn shown(unit: Unit, estimate: &Estimate) -> String {
     format!("{} ({} to {}){partial}", unit.show(estimate.value), unit.show(low), unit.show(high))
 }
 
-fn limit_line(frame: &Frame, selection: &Selection<'_>, axes: &LineAxes, floor: &[Option<f64>]) -> Markup {
+fn limit_line(
+    frame: &Frame,
+    selection: &Selection<'_>,
+    axes: &LineAxes,
+    floor: &[Option<f64>],
+) -> Markup {
     let values = selection.x.values.iter().enumerate();
     let mut places: Vec<(f64, f64)> = values
         .zip(floor)
-        .filter_map(|((index, value), nanos)| Some((inset(axes.x.at_value(index, value)), (*nanos)?)))
+        .filter_map(|((index, value), nanos)| {
+            Some((inset(axes.x.at_value(index, value)), (*nanos)?))
+        })
         .collect();
     if let [(_, nanos)] = places[..] {
         places = vec![(0.0, nanos), (1.0, nanos)];
@@ -232,13 +246,24 @@ pub(crate) fn timeline(
 const LONGEST_TIMELINE: usize = 3600;
 
 /// Sent and received in each second, the mean over repetitions.
-pub(crate) fn mean_timeline(selection: &Selection<'_>, panel: &Panel<'_>, series: usize) -> Vec<(f64, f64)> {
-    let samples: Vec<_> = (0..selection.x.values.len().max(1)).flat_map(|x| panel.cell(series, x)).collect();
-    let longest =
-        samples.iter().map(|sample| sample.record.timeline.len()).max().unwrap_or(0).min(LONGEST_TIMELINE);
+pub(crate) fn mean_timeline(
+    selection: &Selection<'_>,
+    panel: &Panel<'_>,
+    series: usize,
+) -> Vec<(f64, f64)> {
+    let samples: Vec<_> =
+        (0..selection.x.values.len().max(1)).flat_map(|x| panel.cell(series, x)).collect();
+    let longest = samples
+        .iter()
+        .map(|sample| sample.record.timeline.len())
+        .max()
+        .unwrap_or(0)
+        .min(LONGEST_TIMELINE);
     let of_second = |second: usize| {
-        let known: Vec<(u64, u64)> =
-            samples.iter().filter_map(|sample| sample.record.timeline.get(second).copied()).collect();
+        let known: Vec<(u64, u64)> = samples
+            .iter()
+            .filter_map(|sample| sample.record.timeline.get(second).copied())
+            .collect();
         let mean = |of: fn(&(u64, u64)) -> u64| {
             known.iter().map(|pair| of(pair) as f64).sum::<f64>() / known.len() as f64
         };

@@ -14,13 +14,16 @@ pub(crate) fn summary(results: &Results, context: &Context<'_>, blocks: &[Block]
     let mut text =
         format!("# Feros laboratory: {}\n\n{}", escaped(&run.grid), moment(run.began_unix_seconds));
     match run.ended_unix_seconds {
-        Some(ended) => {
-            text.push_str(&format!(", {}", duration(ended.saturating_sub(run.began_unix_seconds) as f64)))
-        }
+        Some(ended) => text.push_str(&format!(
+            ", {}",
+            duration(ended.saturating_sub(run.began_unix_seconds) as f64)
+        )),
         None => text.push_str(", not ended: interrupted, or still running"),
     }
-    let counts: Vec<String> =
-        endings(&results.records).into_iter().map(|(word, count)| format!("{count} {word}")).collect();
+    let counts: Vec<String> = endings(&results.records)
+        .into_iter()
+        .map(|(word, count)| format!("{count} {word}"))
+        .collect();
     let _ = writeln!(
         text,
         ". Cells: {}.\n",
@@ -42,8 +45,12 @@ pub(crate) fn summary(results: &Results, context: &Context<'_>, blocks: &[Block]
 }
 
 fn write_block(text: &mut String, block: &Block) {
-    let _ =
-        writeln!(text, "### {}\n\n{}\n", escaped(&placement_title(&block.placement)), escaped(&block.source));
+    let _ = writeln!(
+        text,
+        "### {}\n\n{}\n",
+        escaped(&placement_title(&block.placement)),
+        escaped(&block.source)
+    );
     let sizes: Vec<String> = block.sizes.iter().map(|size| Unit::Bytes.show(*size)).collect();
     let _ = writeln!(text, "| | {} |\n|---|{}", sizes.join(" | "), "---:|".repeat(sizes.len()));
     if let Some(floor) = block.floor {
@@ -67,7 +74,8 @@ fn cell(cell: &OverviewCell) -> String {
         OverviewCell::Measured { estimate, ratio, best } => {
             let median = Unit::Nanos.show(estimate.value);
             let star = if estimate.whole { "" } else { "\\*" };
-            let shown = ratio.map_or(median.clone(), |ratio| format!("{}× ({median})", digits(ratio)));
+            let shown =
+                ratio.map_or(median.clone(), |ratio| format!("{}× ({median})", digits(ratio)));
             if *best { format!("**{shown}**{star}") } else { format!("{shown}{star}") }
         }
     }
@@ -77,8 +85,11 @@ fn write_findings(text: &mut String, context: &Context<'_>) {
     for scenario in &context.run.scenarios {
         let here = findings(context, &scenario.figures, &context.of_scenario(&scenario.name));
         let item = format!("{} {}", scenario.document, scenario.item);
-        let item =
-            if item.trim().is_empty() { String::new() } else { format!(" ({})", escaped(item.trim())) };
+        let item = if item.trim().is_empty() {
+            String::new()
+        } else {
+            format!(" ({})", escaped(item.trim()))
+        };
         let _ = writeln!(text, "## {}{item}\n", escaped(&scenario.title));
         if !scenario.finding.is_empty() {
             let _ = writeln!(text, "The document found: {}\n", escaped(&scenario.finding));
@@ -127,7 +138,9 @@ fn escaped(text: &str) -> String {
     for letter in text.chars() {
         match letter {
             '\n' | '\r' => safe.push(' '),
-            '\\' | '`' | '*' | '_' | '[' | ']' | '<' | '>' | '|' | '#' => safe.extend(['\\', letter]),
+            '\\' | '`' | '*' | '_' | '[' | ']' | '<' | '>' | '|' | '#' => {
+                safe.extend(['\\', letter])
+            }
             _ => safe.push(letter),
         }
     }

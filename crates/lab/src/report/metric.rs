@@ -1,9 +1,10 @@
 //! What a figure can show of a record, by name.
 //!
-//! `latency`, `publish_call` (medians) and with an ending `_mean`, `_min`, `_p5`, `_p95`, `_p99`, `_max`; `received`, `sent`,
-//! `received_percent`, `lost_percent`, `late_percent`, `fairness` (the largest of the subscriptions' medians divided by the smallest);
-//! any of the record's values by its name (`goodput_bytes_per_second`); and `ROLE.NAME` for a value of the processes with that role,
-//! summed up (`talker.cpu_percent`).
+//! `latency`, `publish_call` (medians) and with an ending `_mean`, `_min`, `_p5`, `_p95`, `_p99`,
+//! `_max`; `received`, `sent`, `received_percent`, `lost_percent`, `late_percent`, `fairness` (the
+//! largest of the subscriptions' medians divided by the smallest); any of the record's values by
+//! its name (`goodput_bytes_per_second`); and `ROLE.NAME` for a value of the processes with that
+//! role, summed up (`talker.cpu_percent`).
 
 use super::quantity::{LARGEST, Unit, words};
 use crate::record::{Distribution, Received, Record};
@@ -115,7 +116,9 @@ impl Metric {
     pub(crate) fn title(&self) -> String {
         match self {
             Self::Latency(statistic) => format!("{} latency", statistic.word()),
-            Self::PublishCall(statistic) => format!("{} duration of the publish call", statistic.word()),
+            Self::PublishCall(statistic) => {
+                format!("{} duration of the publish call", statistic.word())
+            }
             Self::Received => "messages received".to_owned(),
             Self::Sent => "messages sent".to_owned(),
             Self::ReceivedPercent => "messages received".to_owned(),
@@ -151,11 +154,18 @@ impl Metric {
         matches!(self, Self::Latency(_))
     }
 
-    /// The distribution that stands behind the number, where one does; of one subscription (from 0) or of all together.
-    pub(crate) fn distribution(&self, record: &Record, subscription: Option<usize>) -> Option<Distribution> {
+    /// The distribution that stands behind the number, where one does; of one subscription (from 0)
+    /// or of all together.
+    pub(crate) fn distribution(
+        &self,
+        record: &Record,
+        subscription: Option<usize>,
+    ) -> Option<Distribution> {
         match self {
             Self::Latency(_) => Distribution::merged(
-                subscriptions(record, subscription).iter().filter_map(|received| received.latency.as_ref()),
+                subscriptions(record, subscription)
+                    .iter()
+                    .filter_map(|received| received.latency.as_ref()),
             ),
             Self::PublishCall(_) => record.publish_call.clone().filter(|calls| calls.count > 0),
             _ => None,
@@ -165,7 +175,8 @@ impl Metric {
     /// The number; `None` where the record does not have it.
     pub(crate) fn number(&self, record: &Record, subscription: Option<usize>) -> Option<f64> {
         let mine = subscriptions(record, subscription);
-        let total = |of: fn(&Received) -> u64| mine.iter().map(|received| of(received) as f64).sum::<f64>();
+        let total =
+            |of: fn(&Received) -> u64| mine.iter().map(|received| of(received) as f64).sum::<f64>();
         let share = |of: fn(&Received) -> u64| {
             let wanted = record.sent as f64 * mine.len() as f64;
             (wanted > 0.0).then(|| (100.0 * total(of) / wanted).min(100.0))
@@ -203,7 +214,8 @@ fn fairness(record: &Record) -> Option<f64> {
         .collect();
     let (least, most) =
         (medians.iter().copied().reduce(f64::min)?, medians.iter().copied().reduce(f64::max)?);
-    (medians.len() > 1 && medians.len() == record.subscriptions.len() && least > 0.0).then(|| most / least)
+    (medians.len() > 1 && medians.len() == record.subscriptions.len() && least > 0.0)
+        .then(|| most / least)
 }
 
 fn of_role(record: &Record, role: &str, name: &str) -> Option<f64> {

@@ -1,4 +1,5 @@
-//! From a run's folder to a page that a person wants to look at: `report.html`, and `report.md` as its summary.
+//! From a run's folder to a page that a person wants to look at: `report.html`, and `report.md` as
+//! its summary.
 
 mod canvas;
 mod compare;

@@ -8,8 +8,8 @@ use super::figure::Context;
 use super::metric::{Metric, Statistic};
 use super::quantity::{LARGEST, Unit, digits, dimension_with_value};
 use super::selection::{
-    Estimate, PLACEMENTS, Sample, estimate, floor_at, floor_of_placement, link_nanos, repetitions_of,
-    values_of,
+    Estimate, PLACEMENTS, Sample, estimate, floor_at, floor_of_placement, link_nanos,
+    repetitions_of, values_of,
 };
 use super::tables::scrolling;
 use crate::record::{Record, Scenario, Status, System, Value};
@@ -42,7 +42,8 @@ pub(crate) enum OverviewCell {
 
 /// One table for each placement that was measured.
 pub(crate) fn blocks(context: &Context<'_>) -> Vec<Block> {
-    let mut placements: Vec<String> = PLACEMENTS.iter().map(|placement| (*placement).to_owned()).collect();
+    let mut placements: Vec<String> =
+        PLACEMENTS.iter().map(|placement| (*placement).to_owned()).collect();
     for record in context.records {
         if let Some(Value::Text(placement)) = record.dimensions.get("placement")
             && !placements.contains(placement)
@@ -60,7 +61,8 @@ fn fits(record: &Record, placement: &str) -> bool {
         Some(Value::Number(number)) => Some(*number),
         _ => None,
     };
-    // Several subscriptions, sending without pause, a loaded machine or a lossy link measure something else than the way itself.
+    // Several subscriptions, sending without pause, a loaded machine or a lossy link measure
+    // something else than the way itself.
     let plain = number("subscriptions").is_none_or(|count| count == 1.0)
         && number("rate_hz") != Some(0.0)
         && ["cpu_load_percent", "loss_percent", "work_micros"]
@@ -80,7 +82,9 @@ fn block(context: &Context<'_>, placement: &str) -> Option<Block> {
         .scenarios
         .iter()
         .map(|scenario| (scenario, narrowed(context, scenario, placement)))
-        .filter(|(_, (samples, _))| samples.iter().any(|sample| METRIC.number(sample.record, None).is_some()))
+        .filter(|(_, (samples, _))| {
+            samples.iter().any(|sample| METRIC.number(sample.record, None).is_some())
+        })
         // `max_by_key` takes the last of equals; the first scenario is meant.
         .rev()
         .max_by_key(|(_, (samples, _))| cells_of(samples))?;
@@ -97,8 +101,10 @@ fn block(context: &Context<'_>, placement: &str) -> Option<Block> {
         .map(|size| Some(floor_at(&context.run.floors, floor_name, *size)? + link(*size)))
         .collect();
     let systems = values_of("system", context.run, &samples);
-    let mut rows: Vec<OverviewRow> =
-        systems.iter().filter_map(|system| row(context, system, &samples, &sizes, &floors)).collect();
+    let mut rows: Vec<OverviewRow> = systems
+        .iter()
+        .filter_map(|system| row(context, system, &samples, &sizes, &floors))
+        .collect();
     mark_best(context, &mut rows, &systems, &samples, &sizes);
     let fixed = if fixed.is_empty() { String::new() } else { format!("; {}", fixed.join(", ")) };
     Some(Block {
@@ -123,7 +129,8 @@ fn cells_of(samples: &[Sample<'_>]) -> usize {
     cells.len()
 }
 
-/// A scenario's samples in a placement with every other dimension held at the value that most of them have.
+/// A scenario's samples in a placement with every other dimension held at the value that most of
+/// them have.
 fn narrowed<'a>(
     context: &Context<'a>,
     scenario: &Scenario,
@@ -139,14 +146,17 @@ fn narrowed<'a>(
         samples.iter().flat_map(|sample| sample.record.dimensions.keys().cloned()).collect();
     dimensions.sort_unstable();
     dimensions.dedup();
-    dimensions.retain(|dimension| !["system", "size_bytes", "placement"].contains(&dimension.as_str()));
+    dimensions
+        .retain(|dimension| !["system", "size_bytes", "placement"].contains(&dimension.as_str()));
     let mut fixed = Vec::new();
     for dimension in dimensions {
         let values = values_of(&dimension, context.run, &samples);
         let count = |value: &Value| {
             samples.iter().filter(|sample| sample.value(&dimension).as_ref() == Some(value)).count()
         };
-        let Some(most) = values.iter().rev().max_by_key(|value| count(value)).cloned() else { continue };
+        let Some(most) = values.iter().rev().max_by_key(|value| count(value)).cloned() else {
+            continue;
+        };
         if values.len() > 1 {
             fixed.push(dimension_with_value(&dimension, &most));
         }
@@ -182,8 +192,12 @@ fn row(
             None => absent(&mine),
         }
     });
-    let title =
-        context.run.systems.iter().find(|system| system.name == *name).map_or("", |system| &system.title);
+    let title = context
+        .run
+        .systems
+        .iter()
+        .find(|system| system.name == *name)
+        .map_or("", |system| &system.title);
     Some(OverviewRow { system: name.clone(), title: title.to_owned(), cells: cells.collect() })
 }
 
@@ -289,7 +303,9 @@ fn table(context: &Context<'_>, block: &Block) -> Markup {
 
 fn cell_markup(cell: &OverviewCell) -> Markup {
     match cell {
-        OverviewCell::Absent { word, reason } => html! { td class="none" title=(reason) { (word) } },
+        OverviewCell::Absent { word, reason } => {
+            html! { td class="none" title=(reason) { (word) } }
+        }
         OverviewCell::Measured { estimate, ratio, best } => {
             let (low, high) = estimate.interval;
             let title = format!(

@@ -15,8 +15,7 @@ use crate::record::{Record, Run, Scenario, Status, System};
 const STYLE: &str = include_str!("style.css");
 const SCRIPT: &str = include_str!("script.js");
 /// Before anything is drawn: else a page that was left dark would flash.
-const EARLY_SCRIPT: &str =
-    "try{const t=localStorage.getItem('feros-theme');if(t)document.documentElement.dataset.theme=t}catch{}";
+const EARLY_SCRIPT: &str = "try{const t=localStorage.getItem('feros-theme');if(t)document.documentElement.dataset.theme=t}catch{}";
 
 const DOCUMENTS: [&str; 4] = ["M16", "K21", "C23", "R20"];
 
@@ -52,7 +51,8 @@ pub(crate) fn frame(title: &str, navigation: &[(String, String)], content: &Mark
 /// The report of a run.
 pub(crate) fn report(results: &Results, context: &Context<'_>, blocks: &[Block]) -> String {
     let run = &results.run;
-    let missing: Vec<&System> = run.systems.iter().filter(|system| system.missing.is_some()).collect();
+    let missing: Vec<&System> =
+        run.systems.iter().filter(|system| system.missing.is_some()).collect();
     let mut documents: Vec<(&str, Vec<&Scenario>)> = Vec::new();
     for scenario in &run.scenarios {
         match documents.iter_mut().find(|(document, _)| *document == scenario.document) {
@@ -66,7 +66,9 @@ pub(crate) fn report(results: &Results, context: &Context<'_>, blocks: &[Block])
     });
     let mut navigation = vec![("overview".to_owned(), "Overview".to_owned())];
     navigation.extend(
-        documents.iter().map(|(document, _)| (document_id(document), document_word(document).to_owned())),
+        documents
+            .iter()
+            .map(|(document, _)| (document_id(document), document_word(document).to_owned())),
     );
     let ends = [
         ("systems", "Systems"),
@@ -93,8 +95,10 @@ pub(crate) fn report(results: &Results, context: &Context<'_>, blocks: &[Block])
 }
 
 fn document_id(document: &str) -> String {
-    let word: String =
-        document.chars().map(|letter| if letter.is_ascii_alphanumeric() { letter } else { '-' }).collect();
+    let word: String = document
+        .chars()
+        .map(|letter| if letter.is_ascii_alphanumeric() { letter } else { '-' })
+        .collect();
     format!("document-{word}")
 }
 
@@ -108,8 +112,12 @@ fn document_title(document: &str) -> Option<&'static str> {
         "K21" => Some(
             "Kronauer, Pohlmann, Matthé, Smejkal, Fettweis: Latency Overhead of ROS2 for Modular Time-Critical Systems",
         ),
-        "C23" => Some("Macenski, Soragna, Carroll, Ge: Impact of ROS 2 Node Composition in Robotic Systems"),
-        "R20" => Some("The ROS 2 Galactic RMW selection report of the Technical Steering Committee"),
+        "C23" => Some(
+            "Macenski, Soragna, Carroll, Ge: Impact of ROS 2 Node Composition in Robotic Systems",
+        ),
+        "R20" => {
+            Some("The ROS 2 Galactic RMW selection report of the Technical Steering Committee")
+        }
         _ => None,
     }
 }
@@ -119,7 +127,8 @@ fn header(results: &Results) -> Markup {
     let counts = endings(&results.records);
     let count = |word: &str| counts.get(word).copied().unwrap_or(0);
     let measured = run.systems.iter().filter(|system| system.missing.is_none()).count();
-    let took = run.ended_unix_seconds.map(|ended| ended.saturating_sub(run.began_unix_seconds) as f64);
+    let took =
+        run.ended_unix_seconds.map(|ended| ended.saturating_sub(run.began_unix_seconds) as f64);
     html! {
         header {
             p class="eyebrow" { "Feros laboratory" }
@@ -158,7 +167,11 @@ fn machine_line(run: &Run) -> Option<String> {
         .iter()
         .filter_map(|key| {
             run.environment.get(*key).map(|value| {
-                if value.parse::<u64>().is_ok() { format!("{value} processors") } else { value.clone() }
+                if value.parse::<u64>().is_ok() {
+                    format!("{value} processors")
+                } else {
+                    value.clone()
+                }
             })
         })
         .collect();
@@ -240,7 +253,10 @@ fn trouble(records: &[Record]) -> Markup {
             .dimensions
             .get("system")
             .map_or("–".to_owned(), |value| dimension_value("system", value));
-        groups.entry((rank, system, record.scenario.clone(), reason.clone())).or_default().push(record);
+        groups
+            .entry((rank, system, record.scenario.clone(), reason.clone()))
+            .or_default()
+            .push(record);
     }
     let table = html! {
         table {
@@ -301,7 +317,8 @@ fn own_cost(results: &Results) -> Option<String> {
         .iter()
         .flat_map(|record| &record.subscriptions)
         .filter_map(|one| one.latency.as_ref());
-    let smallest = latencies.map(|latency| latency.p50).filter(|nanos| *nanos > 0.0).reduce(f64::min)?;
+    let smallest =
+        latencies.map(|latency| latency.p50).filter(|nanos| *nanos > 0.0).reduce(f64::min)?;
     Some(format!(
         "The laboratory itself costs {} a message (recording), {} of the smallest median latency of this run, {}; it is not subtracted.",
         Unit::Nanos.show(cost),

@@ -1,7 +1,7 @@
 //! Which colour, marker and dash a system has: the same in every figure of a report.
 //!
-//! A peer has a hue and the shape of its marker; its variants share both and differ in dash and filling. Hues are apart for the
-//! colour-blind, and nothing is told by colour alone.
+//! A peer has a hue and the shape of its marker; its variants share both and differ in dash and
+//! filling. Hues are apart for the colour-blind, and nothing is told by colour alone.
 
 use maud::{Markup, html};
 
@@ -38,7 +38,10 @@ impl Palette {
             });
             let variant = peers[place].1;
             peers[place].1 += 1;
-            (system.name.clone(), Ink { hue: place % HUES, shape: place % SHAPES, variant: variant % 4 })
+            (
+                system.name.clone(),
+                Ink { hue: place % HUES, shape: place % SHAPES, variant: variant % 4 },
+            )
         });
         Self { systems: inks.collect() }
     }

@@ -2,7 +2,8 @@
 
 use crate::record::Value;
 
-/// No time in nanoseconds, size or count of a run is beyond this (30 years, an exabyte): a file that says so is damaged.
+/// No time in nanoseconds, size or count of a run is beyond this (30 years, an exabyte): a file
+/// that says so is damaged.
 pub(crate) const LARGEST: f64 = 1e18;
 
 /// What a number counts.
@@ -23,7 +24,8 @@ impl Unit {
     /// The unit that a name ends with: `pss_bytes`, `publish_rate_hz`, `threads`.
     pub(crate) fn of_name(name: &str) -> Self {
         let statistics = ["_p95", "_p99", "_mean", "_median", "_max", "_min"];
-        let name = statistics.into_iter().find_map(|ending| name.strip_suffix(ending)).unwrap_or(name);
+        let name =
+            statistics.into_iter().find_map(|ending| name.strip_suffix(ending)).unwrap_or(name);
         let endings = [
             ("bytes_per_second", Self::BytesPerSecond),
             ("bytes_per_message", Self::Bytes),
@@ -35,7 +37,10 @@ impl Unit {
             ("_seconds", Self::Seconds),
             ("ratio", Self::Ratio),
         ];
-        endings.into_iter().find(|(ending, _)| name.ends_with(ending)).map_or(Self::Count, |(_, unit)| unit)
+        endings
+            .into_iter()
+            .find(|(ending, _)| name.ends_with(ending))
+            .map_or(Self::Count, |(_, unit)| unit)
     }
 
     /// A number with its unit, in three digits.
@@ -86,7 +91,8 @@ pub(crate) fn dimension_title(dimension: &str) -> String {
     }
 }
 
-/// A value with the name of its dimension: `payload 4 KB`, `3 nodes`, `subscription 2`; a word alone.
+/// A value with the name of its dimension: `payload 4 KB`, `3 nodes`, `subscription 2`; a word
+/// alone.
 pub(crate) fn dimension_with_value(dimension: &str, value: &Value) -> String {
     let shown = dimension_value(dimension, value);
     match value {
@@ -157,7 +163,8 @@ pub(crate) fn moment(unix_seconds: u64) -> String {
     let days = (unix_seconds / 86_400).min(1_000_000_000) as i64 + 719_468;
     let era = days.div_euclid(146_097);
     let day_of_era = days.rem_euclid(146_097);
-    let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let year_of_era =
+        (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
     let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
     let month_from_march = (5 * day_of_year + 2) / 153;
     let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;

@@ -1,4 +1,5 @@
-//! A run's folder as it was left: finished, interrupted, or damaged. What can be read is used, what cannot is said with its place.
+//! A run's folder as it was left: finished, interrupted, or damaged. What can be read is used, what
+//! cannot is said with its place.
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -9,7 +10,8 @@ use thiserror::Error;
 
 use crate::record::{FORMAT, Figure, FigureKind, Record, Run, Scenario, System, Value};
 
-/// A line of `cells.jsonl`, and `run.json`, are not longer than this: a record with many subscriptions is far below.
+/// A line of `cells.jsonl`, and `run.json`, are not longer than this: a record with many
+/// subscriptions is far below.
 const LONGEST_TEXT_BYTES: u64 = 64 << 20;
 
 /// What a run left, as far as it can be read.
@@ -83,7 +85,9 @@ impl Results {
 
 fn read_run(path: &Path, notices: &mut Vec<Notice>) -> Result<Option<Run>, ReadError> {
     let mut say = |line: Option<usize>, text: String| {
-        let text = format!("{text}; what it would have said is taken from the cells as far as they know it");
+        let text = format!(
+            "{text}; what it would have said is taken from the cells as far as they know it"
+        );
         notices.push(Notice { file: path.to_owned(), line, text });
         Ok(None)
     };
@@ -105,7 +109,8 @@ fn read_run(path: &Path, notices: &mut Vec<Notice>) -> Result<Option<Run>, ReadE
     let format = value.get("format").and_then(serde_json::Value::as_u64);
     if format != Some(u64::from(FORMAT)) {
         let line = line_of(&bytes, b"\"format\"");
-        let found = format.map_or("no format number".to_owned(), |format| format!("format {format}"));
+        let found =
+            format.map_or("no format number".to_owned(), |format| format!("format {format}"));
         return say(Some(line), format!("it has {found}, this laboratory reads format {FORMAT}"));
     }
     match serde_json::from_slice(&bytes) {
@@ -136,7 +141,9 @@ fn read_cells(path: &Path, notices: &mut Vec<Notice>) -> Result<Vec<Record>, Rea
     loop {
         text.clear();
         line += 1;
-        if reader.by_ref().take(LONGEST_TEXT_BYTES).read_until(b'\n', &mut text).map_err(failed)? == 0 {
+        if reader.by_ref().take(LONGEST_TEXT_BYTES).read_until(b'\n', &mut text).map_err(failed)?
+            == 0
+        {
             return Ok(records);
         }
         if text.trim_ascii().is_empty() {
@@ -146,7 +153,11 @@ fn read_cells(path: &Path, notices: &mut Vec<Notice>) -> Result<Vec<Record>, Rea
             Ok(record) => records.push(record),
             Err(error) => {
                 let cut = !text.ends_with(b"\n");
-                let what = if cut { "it ends within this cell: the run was cut off" } else { "not a cell" };
+                let what = if cut {
+                    "it ends within this cell: the run was cut off"
+                } else {
+                    "not a cell"
+                };
                 let text = format!("{what} ({error}); this cell is left out");
                 notices.push(Notice { file: path.to_owned(), line: Some(line), text });
             }
@@ -163,7 +174,11 @@ fn run_of(records: &[Record], folder: &Path) -> Run {
             .map_or_else(|| "unknown".to_owned(), |name| name.to_string_lossy().into_owned()),
         command: String::new(),
         seed: 0,
-        began_unix_seconds: records.iter().map(|record| record.began_unix_seconds).min().unwrap_or(0),
+        began_unix_seconds: records
+            .iter()
+            .map(|record| record.began_unix_seconds)
+            .min()
+            .unwrap_or(0),
         ended_unix_seconds: None,
         environment: Default::default(),
         systems: Vec::new(),
@@ -174,7 +189,8 @@ fn run_of(records: &[Record], folder: &Path) -> Run {
 
 /// Adds systems and scenarios that only the cells know.
 fn complete(run: &mut Run, records: &[Record], run_path: &Path, notices: &mut Vec<Notice>) {
-    let known: BTreeSet<&str> = run.scenarios.iter().map(|scenario| scenario.name.as_str()).collect();
+    let known: BTreeSet<&str> =
+        run.scenarios.iter().map(|scenario| scenario.name.as_str()).collect();
     let unknown: BTreeSet<String> = records
         .iter()
         .filter(|record| !known.contains(record.scenario.as_str()))
@@ -223,7 +239,11 @@ fn general_scenario(name: String, records: &[Record]) -> Scenario {
             .collect();
         shown.len()
     };
-    let x = numbers.into_iter().max_by_key(|dimension| values(dimension)).unwrap_or("system").to_owned();
+    let x = numbers
+        .into_iter()
+        .max_by_key(|dimension| values(dimension))
+        .unwrap_or("system")
+        .to_owned();
     let figure = Figure {
         title: "Latency".to_owned(),
         kind: if x == "system" { FigureKind::Bars } else { FigureKind::Lines },

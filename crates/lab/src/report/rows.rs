@@ -1,4 +1,5 @@
-//! Figures of rows, each with its name on the left: box plots, bars, bars of layers. A row per line reads on a phone as well.
+//! Figures of rows, each with its name on the left: box plots, bars, bars of layers. A row per line
+//! reads on a phone as well.
 
 use maud::{Markup, html};
 
@@ -29,7 +30,8 @@ pub(crate) struct Row<'a> {
     pub(crate) group: Option<String>,
 }
 
-/// A panel of rows: one per panel of the selection and value of x, unless the values of x are the rows.
+/// A panel of rows: one per panel of the selection and value of x, unless the values of x are the
+/// rows.
 pub(crate) struct RowPanel<'a> {
     pub(crate) title: String,
     pub(crate) rows: Vec<Row<'a>>,
@@ -37,21 +39,28 @@ pub(crate) struct RowPanel<'a> {
 }
 
 /// Divides a selection into panels of rows.
-pub(crate) fn row_panels<'a>(context: &Context<'_>, selection: &'a Selection<'a>) -> Vec<RowPanel<'a>> {
+pub(crate) fn row_panels<'a>(
+    context: &Context<'_>,
+    selection: &'a Selection<'a>,
+) -> Vec<RowPanel<'a>> {
     let mut panels = Vec::new();
     for panel in &selection.panels {
         let floors = context.floors(selection, panel);
         let floor_of = |x: usize| floors.get(x).copied().flatten();
         let floor = floor_of(0);
         if selection.series.values.len() <= 1 {
-            panels.push(RowPanel { title: panel.title(), rows: rows_of_x(context, selection, panel), floor });
+            panels.push(RowPanel {
+                title: panel.title(),
+                rows: rows_of_x(context, selection, panel),
+                floor,
+            });
             continue;
         }
         let of_x: Vec<Vec<Row<'a>>> = (0..selection.x.values.len().max(1))
             .map(|x| rows_of_series(context, selection, panel, x))
             .collect();
-        let one_floor =
-            floors.windows(2).all(|pair| pair[0] == pair[1]) && selection.figure.kind != FigureKind::Boxes;
+        let one_floor = floors.windows(2).all(|pair| pair[0] == pair[1])
+            && selection.figure.kind != FigureKind::Boxes;
         if one_floor && of_x.len() > 1 && of_x.iter().all(|rows| rows.len() <= MOST_IN_A_GROUP) {
             let groups = of_x.into_iter().enumerate().flat_map(|(x, mut rows)| {
                 if let Some(first) = rows.first_mut() {
@@ -63,8 +72,11 @@ pub(crate) fn row_panels<'a>(context: &Context<'_>, selection: &'a Selection<'a>
             continue;
         }
         for (x, rows) in of_x.into_iter().enumerate() {
-            let of_x =
-                if selection.x.values.len() > 1 { context.x_title(selection, x) } else { String::new() };
+            let of_x = if selection.x.values.len() > 1 {
+                context.x_title(selection, x)
+            } else {
+                String::new()
+            };
             let parts: Vec<String> =
                 [panel.title(), of_x].into_iter().filter(|part| !part.is_empty()).collect();
             panels.push(RowPanel { title: parts.join(", "), rows, floor: floor_of(x) });
@@ -74,7 +86,11 @@ pub(crate) fn row_panels<'a>(context: &Context<'_>, selection: &'a Selection<'a>
     panels
 }
 
-fn rows_of_x<'a>(context: &Context<'_>, selection: &'a Selection<'a>, panel: &'a Panel<'a>) -> Vec<Row<'a>> {
+fn rows_of_x<'a>(
+    context: &Context<'_>,
+    selection: &'a Selection<'a>,
+    panel: &'a Panel<'a>,
+) -> Vec<Row<'a>> {
     let row = |x: usize| {
         let ink = context.palette.ink(&selection.x.name, selection.x.values.get(x), x);
         Row { name: selection.x.label(x), ink, series: x, samples: panel.cell(0, x), group: None }
@@ -90,7 +106,13 @@ fn rows_of_series<'a>(
 ) -> Vec<Row<'a>> {
     let row = |series: usize| {
         let ink = context.ink(selection, series);
-        Row { name: selection.series.label(series), ink, series, samples: panel.cell(series, x), group: None }
+        Row {
+            name: selection.series.label(series),
+            ink,
+            series,
+            samples: panel.cell(series, x),
+            group: None,
+        }
     };
     (0..selection.series.values.len()).map(row).filter(|row| !row.samples.is_empty()).collect()
 }
@@ -101,13 +123,15 @@ pub(crate) fn row_scales(
     selection: &Selection<'_>,
     panels: &[RowPanel<'_>],
 ) -> Vec<Scale> {
-    let numbers: Vec<Vec<f64>> = panels.iter().map(|panel| numbers_of(context, selection, panel)).collect();
+    let numbers: Vec<Vec<f64>> =
+        panels.iter().map(|panel| numbers_of(context, selection, panel)).collect();
     if selection.figure.kind == FigureKind::Boxes {
         return vec![Scale::of_values(numbers.into_iter().flatten()); panels.len()];
     }
     // The length of a bar is what is compared: it begins at 0.
-    let largest =
-        |numbers: &Vec<f64>| numbers.iter().copied().filter(|number| number.is_finite()).fold(0.0, f64::max);
+    let largest = |numbers: &Vec<f64>| {
+        numbers.iter().copied().filter(|number| number.is_finite()).fold(0.0, f64::max)
+    };
     let highest: Vec<f64> = numbers.iter().map(largest).collect();
     let of_all = highest.iter().copied().fold(0.0, f64::max);
     let least = highest.iter().copied().filter(|high| *high > 0.0).fold(of_all, f64::min);
@@ -129,9 +153,13 @@ fn numbers_of(context: &Context<'_>, selection: &Selection<'_>, panel: &RowPanel
                     numbers.extend([found.p5, found.p50, found.p99]);
                 }
             }
-            FigureKind::Layers => numbers.push(layers(row.samples).iter().map(|(_, nanos)| nanos).sum()),
+            FigureKind::Layers => {
+                numbers.push(layers(row.samples).iter().map(|(_, nanos)| nanos).sum())
+            }
             _ => numbers.extend(
-                context.estimate(selection, row.samples).map(|found| found.interval.1.max(found.value)),
+                context
+                    .estimate(selection, row.samples)
+                    .map(|found| found.interval.1.max(found.value)),
             ),
         }
     }
@@ -145,8 +173,13 @@ pub(crate) fn row_figure(
     scale: &Scale,
     layer_names: &[String],
 ) -> Markup {
-    let longest =
-        panel.rows.iter().map(|row| row.name.chars().count()).max().unwrap_or(0).clamp(6, LONGEST_NAME);
+    let longest = panel
+        .rows
+        .iter()
+        .map(|row| row.name.chars().count())
+        .max()
+        .unwrap_or(0)
+        .clamp(6, LONGEST_NAME);
     let groups = panel.rows.iter().filter(|row| row.group.is_some()).count();
     let frame = Frame {
         width: 420.0,
@@ -156,11 +189,17 @@ pub(crate) fn row_figure(
         top: 8.0,
         bottom: 44.0,
     };
-    let unit =
-        if selection.figure.kind == FigureKind::Layers { Unit::Nanos } else { selection.metric.unit() };
+    let unit = if selection.figure.kind == FigureKind::Layers {
+        Unit::Nanos
+    } else {
+        selection.metric.unit()
+    };
     let room = (frame.inner_width() / 58.0) as usize;
-    let marks: Vec<(f64, String)> =
-        scale.ticks(unit, room.max(2)).into_iter().map(|(number, text)| (scale.at(number), text)).collect();
+    let marks: Vec<(f64, String)> = scale
+        .ticks(unit, room.max(2))
+        .into_iter()
+        .map(|(number, text)| (scale.at(number), text))
+        .collect();
     let axis_title = match selection.figure.kind {
         FigureKind::Layers => "median time in each layer".to_owned(),
         FigureKind::Boxes => selection.metric.title().replace("median ", ""),
@@ -191,8 +230,10 @@ pub(crate) fn row_figure(
         }
     };
     let names: Vec<&str> = panel.rows.iter().map(|row| row.name.as_str()).collect();
-    let description = format!("{} of {}. The numbers are in the table below.", axis_title, names.join(", "));
-    let title = if panel.title.is_empty() { selection.figure.title.clone() } else { panel.title.clone() };
+    let description =
+        format!("{} of {}. The numbers are in the table below.", axis_title, names.join(", "));
+    let title =
+        if panel.title.is_empty() { selection.figure.title.clone() } else { panel.title.clone() };
     frame.image("rows", &title, &description, &content)
 }
 
@@ -207,7 +248,13 @@ fn places(panel: &RowPanel<'_>, top: f64) -> Vec<f64> {
 }
 
 /// A box from quartile to quartile, whiskers where 5 % lie outside on each side, a dot at 99 %.
-fn box_plot(frame: &Frame, scale: &Scale, found: Option<&Distribution>, unit: Unit, y: f64) -> Markup {
+fn box_plot(
+    frame: &Frame,
+    scale: &Scale,
+    found: Option<&Distribution>,
+    unit: Unit,
+    y: f64,
+) -> Markup {
     let Some(found) = found else { return nothing(frame, y, "no samples") };
     let at = |number: f64| frame.x(scale.at(number));
     let (low, high) = (at(found.p25), at(found.p75));
@@ -257,7 +304,13 @@ fn nothing(frame: &Frame, y: f64, text: &str) -> Markup {
     html! { text class="nothing" x=(px(frame.x(0.0) + 4.0)) y=(px(y + 3.8)) { (text) } }
 }
 
-fn stack(frame: &Frame, scale: &Scale, layers: &[(String, f64)], names: &[String], y: f64) -> Markup {
+fn stack(
+    frame: &Frame,
+    scale: &Scale,
+    layers: &[(String, f64)],
+    names: &[String],
+    y: f64,
+) -> Markup {
     if layers.is_empty() {
         return nothing(frame, y, "cannot say where its time goes");
     }

@@ -102,7 +102,8 @@ fn linear_ticks(low: f64, high: f64, unit: Unit, about: usize) -> Vec<f64> {
     }
     let wanted = span / about.max(1) as f64;
     // Steps are round in the unit that is shown: of KB and MB, not of thousands of bytes.
-    let factor = if unit.is_binary() { 1024_f64.powf((wanted.log2() / 10.0).floor().max(0.0)) } else { 1.0 };
+    let factor =
+        if unit.is_binary() { 1024_f64.powf((wanted.log2() / 10.0).floor().max(0.0)) } else { 1.0 };
     let decade = 10_f64.powf((wanted / factor).log10().floor());
     let step = [1.0, 2.0, 5.0, 10.0]
         .map(|round| round * decade * factor)
@@ -127,8 +128,12 @@ fn decimal_ticks(low: f64, high: f64, about: usize) -> Vec<f64> {
     };
     let decades = last.abs_diff(first) as usize + 1;
     let every_so_many = decades.div_ceil(about.max(1)).max(2);
-    let choices =
-        [every(&[1.0, 2.0, 5.0], 1), every(&[1.0, 3.0], 1), every(&[1.0], 1), every(&[1.0], every_so_many)];
+    let choices = [
+        every(&[1.0, 2.0, 5.0], 1),
+        every(&[1.0, 3.0], 1),
+        every(&[1.0], 1),
+        every(&[1.0], every_so_many),
+    ];
     let fitting = choices.iter().find(|ticks| ticks.len() <= about + 1).or(choices.last());
     fitting.cloned().unwrap_or_default()
 }
@@ -191,7 +196,8 @@ mod tests {
 
     #[test]
     fn dimensions_have_the_scale_that_fits() {
-        let numbers = |values: &[f64]| values.iter().map(|value| Value::Number(*value)).collect::<Vec<_>>();
+        let numbers =
+            |values: &[f64]| values.iter().map(|value| Value::Number(*value)).collect::<Vec<_>>();
         assert!(matches!(Scale::of_dimension(&numbers(&[256.0, 1048576.0])), Scale::Log { .. }));
         assert!(matches!(Scale::of_dimension(&numbers(&[3.0, 5.0, 23.0])), Scale::Linear { .. }));
         assert_eq!(Scale::of_dimension(&numbers(&[5.0])), Scale::Places(1));

@@ -1,7 +1,8 @@
 //! Which records a figure shows, and where in it.
 //!
-//! The first dimension of [`Figure::series`] distinguishes what stands beside each other within a panel. Every other one, and every
-//! dimension that the figure does not name but its records differ in, makes panels of its own: nothing different is ever summed up.
+//! The first dimension of [`Figure::series`] distinguishes what stands beside each other within a
+//! panel. Every other one, and every dimension that the figure does not name but its records differ
+//! in, makes panels of its own: nothing different is ever summed up.
 
 use std::collections::BTreeMap;
 
@@ -67,8 +68,11 @@ pub(crate) struct Estimate {
 
 impl Panel<'_> {
     pub(crate) fn title(&self) -> String {
-        let parts: Vec<String> =
-            self.key.iter().map(|(dimension, value)| dimension_with_value(dimension, value)).collect();
+        let parts: Vec<String> = self
+            .key
+            .iter()
+            .map(|(dimension, value)| dimension_with_value(dimension, value))
+            .collect();
         parts.join(", ")
     }
 }
@@ -87,8 +91,9 @@ impl<'a> Selection<'a> {
     pub(crate) fn new(figure: &'a Figure, run: &Run, records: &[&'a Record]) -> Self {
         let y = if figure.y.is_empty() { "latency" } else { &figure.y };
         let metric = Metric::parse(y);
-        let named =
-            |dimension: &str| figure.x == dimension || figure.series.iter().any(|name| name == dimension);
+        let named = |dimension: &str| {
+            figure.x == dimension || figure.series.iter().any(|name| name == dimension)
+        };
         let samples: Vec<Sample<'a>> = records
             .iter()
             .flat_map(|&record| each(record, named("subscription")))
@@ -101,8 +106,10 @@ impl<'a> Selection<'a> {
             _ if figure.x != "system" => "system".to_owned(),
             _ => String::new(),
         };
-        let dimension =
-            |name: &str| Dimension { name: name.to_owned(), values: values_of(name, run, &samples) };
+        let dimension = |name: &str| Dimension {
+            name: name.to_owned(),
+            values: values_of(name, run, &samples),
+        };
         let (series, x) = (dimension(&series_name), dimension(&figure.x));
         let further = further_dimensions(figure, &series_name, run, &samples);
         let panels = panels_of(&samples, &series, &x, &further);
@@ -126,32 +133,42 @@ impl<'a> Selection<'a> {
 
 fn each(record: &Record, by_subscription: bool) -> Vec<Sample<'_>> {
     if by_subscription && !record.subscriptions.is_empty() {
-        (0..record.subscriptions.len()).map(|index| Sample { record, subscription: Some(index) }).collect()
+        (0..record.subscriptions.len())
+            .map(|index| Sample { record, subscription: Some(index) })
+            .collect()
     } else {
         vec![Sample { record, subscription: None }]
     }
 }
 
 fn wanted(figure: &Figure, sample: &Sample<'_>) -> bool {
-    figure
-        .only
-        .iter()
-        .all(|(dimension, allowed)| sample.value(dimension).is_some_and(|value| allowed.contains(&value)))
+    figure.only.iter().all(|(dimension, allowed)| {
+        sample.value(dimension).is_some_and(|value| allowed.contains(&value))
+    })
 }
 
 /// The dimensions that make panels, with their values.
-fn further_dimensions(figure: &Figure, series: &str, run: &Run, samples: &[Sample<'_>]) -> Vec<Dimension> {
+fn further_dimensions(
+    figure: &Figure,
+    series: &str,
+    run: &Run,
+    samples: &[Sample<'_>],
+) -> Vec<Dimension> {
     let within_one = ["layer", "second", "subscription", "repetition"];
     let mut names: Vec<&str> = figure.series.iter().skip(1).map(String::as_str).collect();
-    let mut unnamed: Vec<&str> =
-        samples.iter().flat_map(|sample| sample.record.dimensions.keys()).map(String::as_str).collect();
+    let mut unnamed: Vec<&str> = samples
+        .iter()
+        .flat_map(|sample| sample.record.dimensions.keys())
+        .map(String::as_str)
+        .collect();
     unnamed.sort_unstable();
     unnamed.dedup();
     names.extend(unnamed);
     let mut further: Vec<Dimension> = Vec::new();
     for name in names {
-        let shown =
-            name == series || name == figure.x || further.iter().any(|dimension| dimension.name == name);
+        let shown = name == series
+            || name == figure.x
+            || further.iter().any(|dimension| dimension.name == name);
         let inner = within_one.contains(&name)
             && !figure.series.iter().any(|series| series == name && name == "subscription");
         if shown || inner {
@@ -177,22 +194,25 @@ fn panels_of<'a>(
     };
     let mut panels: BTreeMap<Vec<Option<usize>>, Panel<'a>> = BTreeMap::new();
     for sample in samples {
-        let place: Vec<Option<usize>> = further.iter().map(|dimension| index(dimension, sample)).collect();
+        let place: Vec<Option<usize>> =
+            further.iter().map(|dimension| index(dimension, sample)).collect();
         let key = || {
             let known = further.iter().zip(&place).filter_map(|(dimension, &at)| {
                 Some((dimension.name.clone(), dimension.values.get(at?)?.clone()))
             });
             known.collect()
         };
-        let panel =
-            panels.entry(place.clone()).or_insert_with(|| Panel { key: key(), cells: BTreeMap::new() });
+        let panel = panels
+            .entry(place.clone())
+            .or_insert_with(|| Panel { key: key(), cells: BTreeMap::new() });
         let at = (index(series, sample).unwrap_or(0), index(x, sample).unwrap_or(0));
         panel.cells.entry(at).or_default().push(*sample);
     }
     panels.into_values().collect()
 }
 
-/// The values that occur, systems and placements in their own order, numbers by size, words as they came.
+/// The values that occur, systems and placements in their own order, numbers by size, words as they
+/// came.
 pub(crate) fn values_of(dimension: &str, run: &Run, samples: &[Sample<'_>]) -> Vec<Value> {
     let mut values: Vec<Value> = Vec::new();
     for value in samples.iter().filter_map(|sample| sample.value(dimension)) {
@@ -202,7 +222,9 @@ pub(crate) fn values_of(dimension: &str, run: &Run, samples: &[Sample<'_>]) -> V
     }
     values.sort_by(|a, b| match (a, b) {
         (Value::Number(a), Value::Number(b)) => a.total_cmp(b),
-        (Value::Text(a), Value::Text(b)) => place_of(dimension, a, run).cmp(&place_of(dimension, b, run)),
+        (Value::Text(a), Value::Text(b)) => {
+            place_of(dimension, a, run).cmp(&place_of(dimension, b, run))
+        }
         (Value::Number(_), Value::Text(_)) => std::cmp::Ordering::Less,
         (Value::Text(_), Value::Number(_)) => std::cmp::Ordering::Greater,
     });
@@ -224,8 +246,8 @@ pub(crate) const PLACEMENTS: [&str; 4] = ["remote", "local", "composed", "intra"
 
 /// What samples that differ in nothing but their repetition say together.
 ///
-/// A median of times has the interval of the bootstrap over repetitions and samples; any other number is the mean of its repetitions,
-/// and the interval is their range.
+/// A median of times has the interval of the bootstrap over repetitions and samples; any other
+/// number is the mean of its repetitions, and the interval is their range.
 pub(crate) fn estimate(metric: &Metric, samples: &[Sample<'_>], seed: u64) -> Option<Estimate> {
     let measured: Vec<(&Sample<'_>, f64)> = samples
         .iter()
@@ -237,13 +259,15 @@ pub(crate) fn estimate(metric: &Metric, samples: &[Sample<'_>], seed: u64) -> Op
     let repetitions = measured.len();
     let whole = measured.iter().all(|(sample, _)| sample.record.status == Status::Complete);
     if matches!(metric, Metric::Latency(Statistic::Median) | Metric::PublishCall(Statistic::Median))
-        && let Some((value, interval)) = median_over_repetitions(&repetitions_of(metric, samples), seed)
+        && let Some((value, interval)) =
+            median_over_repetitions(&repetitions_of(metric, samples), seed)
     {
         return Some(Estimate { value, interval, repetitions, whole });
     }
     let numbers = || measured.iter().map(|(_, number)| *number);
     let value = numbers().sum::<f64>() / repetitions as f64;
-    let interval = (numbers().fold(f64::INFINITY, f64::min), numbers().fold(f64::NEG_INFINITY, f64::max));
+    let interval =
+        (numbers().fold(f64::INFINITY, f64::min), numbers().fold(f64::NEG_INFINITY, f64::max));
     Some(Estimate { value, interval, repetitions, whole })
 }
 
@@ -260,8 +284,10 @@ pub(crate) fn repetitions_of(metric: &Metric, samples: &[Sample<'_>]) -> Vec<Rep
 
 /// All samples' distributions as one.
 pub(crate) fn distribution(metric: &Metric, samples: &[Sample<'_>]) -> Option<Distribution> {
-    let parts: Vec<Distribution> =
-        samples.iter().filter_map(|sample| metric.distribution(sample.record, sample.subscription)).collect();
+    let parts: Vec<Distribution> = samples
+        .iter()
+        .filter_map(|sample| metric.distribution(sample.record, sample.subscription))
+        .collect();
     Distribution::merged(&parts)
 }
 
@@ -282,7 +308,8 @@ pub(crate) fn link_nanos(sample: &Sample<'_>, size_bytes: f64) -> f64 {
     }
 }
 
-/// A floor at a payload size: on the logarithmic line between the sizes that were measured, the nearest one's beyond them.
+/// A floor at a payload size: on the logarithmic line between the sizes that were measured, the
+/// nearest one's beyond them.
 pub(crate) fn floor_at(floors: &[Floor], name: &str, size_bytes: f64) -> Option<f64> {
     let mut known: Vec<(f64, f64)> = floors
         .iter()
@@ -295,8 +322,11 @@ pub(crate) fn floor_at(floors: &[Floor], name: &str, size_bytes: f64) -> Option<
         (None, None) => None,
         (Some(&(_, nanos)), None) | (None, Some(&(_, nanos))) => Some(nanos),
         (Some(&(low, low_nanos)), Some(&(high, high_nanos))) => {
-            let share =
-                if low > 0.0 { (size_bytes / low).ln() / (high / low).ln() } else { size_bytes / high };
+            let share = if low > 0.0 {
+                (size_bytes / low).ln() / (high / low).ln()
+            } else {
+                size_bytes / high
+            };
             Some((low_nanos.ln() + share * (high_nanos.ln() - low_nanos.ln())).exp())
         }
     }

@@ -28,7 +28,10 @@ pub(crate) fn numbers(context: &Context<'_>, selection: &Selection<'_>) -> Marku
 
 fn series_rows<'s>(selection: &'s Selection<'s>) -> impl Iterator<Item = (&'s Panel<'s>, usize)> {
     let series = selection.series.values.len().max(1);
-    let rows = selection.panels.iter().flat_map(move |panel| (0..series).map(move |series| (panel, series)));
+    let rows = selection
+        .panels
+        .iter()
+        .flat_map(move |panel| (0..series).map(move |series| (panel, series)));
     rows.filter(|(panel, series)| in_panel(selection, panel, *series))
 }
 
@@ -38,7 +41,8 @@ fn in_panel(selection: &Selection<'_>, panel: &Panel<'_>, series: usize) -> bool
 
 fn row_name(panel: &Panel<'_>, selection: &Selection<'_>, series: usize) -> String {
     let parts = [selection.series.label(series), panel.title()];
-    let parts: Vec<&str> = parts.iter().map(String::as_str).filter(|part| !part.is_empty()).collect();
+    let parts: Vec<&str> =
+        parts.iter().map(String::as_str).filter(|part| !part.is_empty()).collect();
     parts.join(", ")
 }
 
@@ -173,15 +177,17 @@ fn timeline_table(selection: &Selection<'_>) -> Markup {
 /// A row of a table: its name, and where its cells are.
 type TableRow<'s> = (String, &'s Panel<'s>, usize);
 
-/// The rows of a table in groups with a title: where a figure names several dimensions, the first is what groups.
+/// The rows of a table in groups with a title: where a figure names several dimensions, the first
+/// is what groups.
 fn groups<'s>(selection: &'s Selection<'s>) -> Vec<(String, Vec<TableRow<'s>>)> {
     let series = 0..selection.series.values.len().max(1);
     let by_series = selection.figure.series.len() > 1 && selection.panels.len() > 1;
     let mut groups: Vec<(String, Vec<TableRow<'s>>)> = if by_series {
         let of_series = |series: usize| {
             let value = selection.series.values.get(series);
-            let title =
-                value.map_or_else(String::new, |value| dimension_with_value(&selection.series.name, value));
+            let title = value.map_or_else(String::new, |value| {
+                dimension_with_value(&selection.series.name, value)
+            });
             (title, selection.panels.iter().map(|panel| (panel.title(), panel, series)).collect())
         };
         series.map(of_series).collect()
@@ -244,7 +250,9 @@ impl Shade {
         for (panel, series) in series_rows(selection) {
             let cells = (0..selection.x.values.len()).map(|x| panel.cell(series, x));
             numbers.extend(
-                cells.filter_map(|samples| context.estimate(selection, samples)).map(|found| found.value),
+                cells
+                    .filter_map(|samples| context.estimate(selection, samples))
+                    .map(|found| found.value),
             );
         }
         let (mut low, mut high) = (
@@ -262,7 +270,8 @@ impl Shade {
     }
 
     fn at(&self, number: f64) -> f64 {
-        let place = |number: f64| if self.log { number.max(f64::MIN_POSITIVE).ln() } else { number };
+        let place =
+            |number: f64| if self.log { number.max(f64::MIN_POSITIVE).ln() } else { number };
         let (best, worst) = (place(self.best), place(self.worst));
         let share = (place(number) - best) / (worst - best);
         if share.is_finite() { share.clamp(0.0, 1.0) } else { 0.0 }
@@ -348,8 +357,9 @@ pub(crate) fn capability(selection: &Selection<'_>) -> Markup {
 }
 
 fn initial_loss<'a>(samples: impl Iterator<Item = &'a Sample<'a>>) -> Markup {
-    let lost =
-        samples.filter_map(|sample| sample.record.values.get("lost_initial").copied()).reduce(f64::max);
+    let lost = samples
+        .filter_map(|sample| sample.record.values.get("lost_initial").copied())
+        .reduce(f64::max);
     match lost {
         None => html! { td class="none" { "–" } },
         Some(lost) if lost > 0.0 => {
@@ -361,14 +371,19 @@ fn initial_loss<'a>(samples: impl Iterator<Item = &'a Sample<'a>>) -> Markup {
 
 fn ability_cell(samples: &[Sample<'_>]) -> Markup {
     let Some(ability) = Ability::of(samples) else {
-        let reason = samples.first().map_or("not part of this run", |sample| match &sample.record.status {
-            Status::Skipped(reason) => reason,
-            _ => "nothing to receive",
-        });
+        let reason =
+            samples.first().map_or("not part of this run", |sample| match &sample.record.status {
+                Status::Skipped(reason) => reason,
+                _ => "nothing to receive",
+            });
         return html! { td class="none" title=(reason) { "–" } };
     };
     let total = |of: fn(&crate::record::Received) -> u64| -> u64 {
-        samples.iter().flat_map(|sample| &sample.record.subscriptions).map(of).fold(0, u64::saturating_add)
+        samples
+            .iter()
+            .flat_map(|sample| &sample.record.subscriptions)
+            .map(of)
+            .fold(0, u64::saturating_add)
     };
     let reason = samples.iter().find_map(|sample| match &sample.record.status {
         Status::Failed(reason) | Status::Hung(reason) => Some(reason.as_str()),

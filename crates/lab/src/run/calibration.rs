@@ -1,4 +1,5 @@
-//! What this machine can do at best, and what the laboratory itself costs: measured at the begin of each run.
+//! What this machine can do at best, and what the laboratory itself costs: measured at the begin of
+//! each run.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -13,8 +14,9 @@ use crate::contract::Line;
 use crate::peer::Peer;
 use crate::record::{Distribution, Floor};
 
-/// What recording a message costs: the stamp of the publisher, the stamp of the subscription, a place in a buffer that was
-/// reserved before. Peers in other languages do the same two readings of the same clock.
+/// What recording a message costs: the stamp of the publisher, the stamp of the subscription, a
+/// place in a buffer that was reserved before. Peers in other languages do the same two readings of
+/// the same clock.
 pub(super) const RECORDING: &str = "recording";
 
 /// The longest that floors may take.
@@ -60,7 +62,8 @@ pub(super) fn floors(
             ("peer", peer.folder.to_string_lossy().into_owned()),
         ],
     };
-    let mut command: Vec<String> = peer.manifest.program.iter().map(|word| words.fill(word)).collect();
+    let mut command: Vec<String> =
+        peer.manifest.program.iter().map(|word| words.fill(word)).collect();
     let timeout = LIMIT.as_secs().to_string();
     let count = count.to_string();
     let arguments = [
@@ -74,7 +77,9 @@ pub(super) fn floors(
         ("warm-up", "0"),
         ("timeout", &timeout),
     ];
-    command.extend(arguments.iter().flat_map(|(name, value)| [format!("--{name}"), (*value).to_owned()]));
+    command.extend(
+        arguments.iter().flat_map(|(name, value)| [format!("--{name}"), (*value).to_owned()]),
+    );
     let start = Start {
         name: "floors".into(),
         words: command,
@@ -93,7 +98,9 @@ pub(super) fn floors(
             Ok(event) => program.hear(event.said),
             Err(RecvTimeoutError::Disconnected) => break,
             Err(RecvTimeoutError::Timeout) if interrupted.load(Ordering::Relaxed) => break,
-            Err(RecvTimeoutError::Timeout) if began.elapsed() > LIMIT + Duration::from_secs(5) => break,
+            Err(RecvTimeoutError::Timeout) if began.elapsed() > LIMIT + Duration::from_secs(5) => {
+                break;
+            }
             Err(RecvTimeoutError::Timeout) => {}
         }
     }

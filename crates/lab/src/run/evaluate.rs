@@ -85,7 +85,8 @@ impl Heard {
     fn line(&mut self, cell: &Cell, first_subscription: u32, line: &str) {
         match serde_json::from_str(line) {
             Ok(Line::Samples(samples)) => {
-                let receipts = self.receipts.entry(samples.subscription.max(first_subscription)).or_default();
+                let receipts =
+                    self.receipts.entry(samples.subscription.max(first_subscription)).or_default();
                 receipts.extend(samples.numbers.iter().zip(&samples.nanos).enumerate().map(
                     |(index, (number, nanos))| Receipt {
                         number: *number,
@@ -95,13 +96,13 @@ impl Heard {
                 ));
             }
             Ok(Line::Published(published)) => {
-                self.published.extend(published.numbers.iter().enumerate().map(|(index, number)| {
-                    Publication {
+                self.published.extend(published.numbers.iter().enumerate().map(
+                    |(index, number)| Publication {
                         number: *number,
                         call_nanos: published.call_nanos.get(index).copied(),
                         at_nanos: published.at_nanos.get(index).copied(),
-                    }
-                }));
+                    },
+                ));
             }
             Ok(Line::Layers(layer)) => {
                 // Numbers are said where the warm-up is among them.
@@ -154,9 +155,12 @@ impl Heard {
         let total = match &self.publisher_end {
             Some(end) => end.sent,
             // It did not live to say it: what it had published is known up to the last line.
-            None => self.published.iter().map(|publication| publication.number + 1).max().unwrap_or(0),
+            None => {
+                self.published.iter().map(|publication| publication.number + 1).max().unwrap_or(0)
+            }
         };
-        let mut evaluation = Evaluation { sent: total.saturating_sub(warm_up), ..Evaluation::default() };
+        let mut evaluation =
+            Evaluation { sent: total.saturating_sub(warm_up), ..Evaluation::default() };
         put(&mut evaluation.values, "not_understood_lines", self.not_understood);
         let sent_at: BTreeMap<u64, u64> = self
             .published
@@ -168,7 +172,9 @@ impl Heard {
         for subscription in 0..count {
             let receipts = self.receipts.remove(&subscription).unwrap_or_default();
             let (received, oddities) = match self.ends.get(&subscription) {
-                Some(end) if !cell.conduct.samples => (counted(end, total, warm_up), Oddities::default()),
+                Some(end) if !cell.conduct.samples => {
+                    (counted(end, total, warm_up), Oddities::default())
+                }
                 _ => sampled(cell, &receipts, &sent_at, total),
             };
             initial_lost += oddities.initial_lost;
@@ -199,12 +205,16 @@ impl Heard {
             .collect();
         let smallest = medians.iter().copied().fold(f64::INFINITY, f64::min);
         if medians.len() > 1 && smallest > 0.0 {
-            values.insert("fairness".into(), medians.iter().copied().fold(0.0, f64::max) / smallest);
+            values
+                .insert("fairness".into(), medians.iter().copied().fold(0.0, f64::max) / smallest);
         }
         self.rates(cell, values);
         if let [only] = evaluation.subscriptions.as_slice()
-            && let Some(percent) =
-                self.of_possible(&cell.link, (cell.size_bytes, warm_up), (evaluation.sent, only.received))
+            && let Some(percent) = self.of_possible(
+                &cell.link,
+                (cell.size_bytes, warm_up),
+                (evaluation.sent, only.received),
+            )
         {
             values.insert("delivered_of_possible_percent".into(), percent);
         }
@@ -217,7 +227,8 @@ impl Heard {
         evaluation.publish_call = Distribution::of(&calls, cell.conduct.seed);
         evaluation.timeline = self.timeline(warm_up);
         let joined = join_points(&self.points, warm_up);
-        evaluation.layers = layers(self.layers.into_iter().chain(joined).collect(), cell.conduct.seed);
+        evaluation.layers =
+            layers(self.layers.into_iter().chain(joined).collect(), cell.conduct.seed);
         evaluation
     }
 
@@ -225,26 +236,34 @@ impl Heard {
     fn rates(&self, cell: &Cell, values: &mut BTreeMap<String, f64>) {
         let published =
             self.published.iter().filter(|publication| publication.number >= cell.conduct.warm_up);
-        let mut times: Vec<u64> = published.filter_map(|publication| publication.at_nanos).collect();
+        let mut times: Vec<u64> =
+            published.filter_map(|publication| publication.at_nanos).collect();
         times.sort_unstable();
         if let (Some(first), Some(last)) = (times.first(), times.last())
             && last > first
         {
-            values.insert("publish_rate_hz".into(), (times.len() - 1) as f64 * 1e9 / (last - first) as f64);
-        } else if let Some(end) = self.publisher_end.as_ref().filter(|end| end.last_nanos > end.first_nanos) {
+            values.insert(
+                "publish_rate_hz".into(),
+                (times.len() - 1) as f64 * 1e9 / (last - first) as f64,
+            );
+        } else if let Some(end) =
+            self.publisher_end.as_ref().filter(|end| end.last_nanos > end.first_nanos)
+        {
             let nanos = (end.last_nanos - end.first_nanos) as f64;
-            values.insert("publish_rate_hz".into(), end.sent.saturating_sub(1) as f64 * 1e9 / nanos);
+            values
+                .insert("publish_rate_hz".into(), end.sent.saturating_sub(1) as f64 * 1e9 / nanos);
         }
         let flows: Vec<(f64, f64)> = self.ends.values().filter_map(SubscriptionEnd::flow).collect();
         if !flows.is_empty() {
-            let mean = |of: fn(&(f64, f64)) -> f64| flows.iter().map(of).sum::<f64>() / flows.len() as f64;
+            let mean =
+                |of: fn(&(f64, f64)) -> f64| flows.iter().map(of).sum::<f64>() / flows.len() as f64;
             values.insert("receive_rate_hz".into(), mean(|flow| flow.0));
             values.insert("goodput_bytes_per_second".into(), mean(|flow| flow.1));
         }
     }
 
-    /// How much arrived of what could: all that was sent, or what the link carries in the time if that is less. A history that keeps
-    /// the last drops the rest, and is right to.
+    /// How much arrived of what could: all that was sent, or what the link carries in the time if
+    /// that is less. A history that keeps the last drops the rest, and is right to.
     fn of_possible(
         &self,
         link: &LinkConditions,
@@ -261,7 +280,8 @@ impl Heard {
         let last = published.chain(received_at).max()?;
         let size = size_bytes as f64;
         let carried = bytes_per_second * last.saturating_sub(first) as f64 / 1e9;
-        // What is under way when the last is published has been carried as well: never less than one.
+        // What is under way when the last is published has been carried as well: never less than
+        // one.
         let possible = (sent as f64 * size).min(carried.max(size));
         (possible > 0.0).then(|| (100.0 * received as f64 * size / possible).min(100.0))
     }
@@ -276,7 +296,9 @@ impl Heard {
             .collect();
         let receipts = self.receipts.values().flatten().filter(|receipt| receipt.number >= warm_up);
         let received: Vec<u64> = receipts.filter_map(|receipt| receipt.at_nanos).collect();
-        let Some(first) = published.iter().chain(&received).min().copied() else { return Vec::new() };
+        let Some(first) = published.iter().chain(&received).min().copied() else {
+            return Vec::new();
+        };
         let second = |at: u64| usize::try_from((at - first) / 1_000_000_000).unwrap_or(usize::MAX);
         let mut timeline: Vec<(u64, u64)> = Vec::new();
         let mut add = |at: u64, add: fn(&mut (u64, u64))| {
@@ -301,7 +323,8 @@ impl Heard {
 impl SubscriptionEnd {
     /// Messages and bytes per second, from the first message to the last.
     fn flow(&self) -> Option<(f64, f64)> {
-        let nanos = self.last_nanos.checked_sub(self.first_nanos).filter(|nanos| *nanos > 0)? as f64;
+        let nanos =
+            self.last_nanos.checked_sub(self.first_nanos).filter(|nanos| *nanos > 0)? as f64;
         if self.received < 2 {
             return None;
         }
@@ -330,7 +353,8 @@ fn sampled(
     let mut oddities = Oddities::default();
     let mut latencies = Vec::with_capacity(receipts.len());
     let (mut late, mut received) = (0, 0);
-    let deadline_nanos = i64::try_from(cell.qos.deadline_ms.saturating_mul(1_000_000)).unwrap_or(i64::MAX);
+    let deadline_nanos =
+        i64::try_from(cell.qos.deadline_ms.saturating_mul(1_000_000)).unwrap_or(i64::MAX);
     for receipt in receipts {
         if !seen.insert(receipt.number) {
             oddities.duplicates += 1;
@@ -358,18 +382,22 @@ fn sampled(
     (Received { received, lost: sent.saturating_sub(received), late, latency }, oddities)
 }
 
-/// A subscription of which only counts are known: what is lost is taken to be lost after the warm-up.
+/// A subscription of which only counts are known: what is lost is taken to be lost after the
+/// warm-up.
 fn counted(end: &SubscriptionEnd, total: u64, warm_up: u64) -> Received {
     let lost = total.saturating_sub(end.received);
     let sent = total.saturating_sub(warm_up);
     Received { received: sent.saturating_sub(lost), lost, late: 0, latency: None }
 }
 
-/// The time in each layer that points of all programs tell of together, in the order in which messages pass them; in a chain, of
-/// each hop. A message that did not pass a layer spent no time in it, so that the layers' means add up to that of the whole way.
+/// The time in each layer that points of all programs tell of together, in the order in which
+/// messages pass them; in a chain, of each hop. A message that did not pass a layer spent no time
+/// in it, so that the layers' means add up to that of the whole way.
 fn join_points(points: &[PointSeries], warm_up: u64) -> Vec<(String, Vec<u64>)> {
-    let joined: Vec<_> =
-        feros_trace_analysis::join(points).into_iter().filter(|one| one.number >= warm_up).collect();
+    let joined: Vec<_> = feros_trace_analysis::join(points)
+        .into_iter()
+        .filter(|one| one.number >= warm_up)
+        .collect();
     let of_layer = |layer: feros_trace_analysis::Layer| {
         let passed = joined.iter().any(|one| one.breakdown.nanos(layer).is_some());
         let nanos = || joined.iter().map(|one| one.breakdown.nanos(layer).unwrap_or(0)).collect();
@@ -379,8 +407,9 @@ fn join_points(points: &[PointSeries], warm_up: u64) -> Vec<(String, Vec<u64>)> 
 }
 
 fn layers(layers: Vec<(String, Vec<u64>)>, seed: u64) -> Vec<Layer> {
-    let layer =
-        |(name, nanos): (String, Vec<u64>)| Some(Layer { name, nanos: Distribution::of(&nanos, seed)? });
+    let layer = |(name, nanos): (String, Vec<u64>)| {
+        Some(Layer { name, nanos: Distribution::of(&nanos, seed)? })
+    };
     layers.into_iter().filter_map(layer).collect()
 }
 
@@ -404,7 +433,9 @@ pub(super) fn costs(
 ) -> Vec<Process> {
     let mut processes = Vec::new();
     let of_servers = servers.into_iter().map(|server| (server, true));
-    for (program, is_server) in programs.into_iter().map(|program| (program, false)).chain(of_servers) {
+    for (program, is_server) in
+        programs.into_iter().map(|program| (program, false)).chain(of_servers)
+    {
         let name = program.name.clone();
         let own = program.into_usage();
         for (key, value) in &own {
@@ -428,13 +459,20 @@ pub(super) fn costs(
 pub(super) fn is_locked(programs: &[String], processes: &[Process]) -> bool {
     let locked = |name: &String| {
         let process = processes.iter().find(|process| process.role == *name);
-        process.is_some_and(|process| process.values.get("locked_bytes").is_some_and(|bytes| *bytes > 0.0))
+        process.is_some_and(|process| {
+            process.values.get("locked_bytes").is_some_and(|bytes| *bytes > 0.0)
+        })
     };
     !programs.is_empty() && programs.iter().all(locked)
 }
 
 /// What was on the link from the first message on, warm-up included.
-pub(super) fn wire(before: &Counters, after: &Counters, published: u64, values: &mut BTreeMap<String, f64>) {
+pub(super) fn wire(
+    before: &Counters,
+    after: &Counters,
+    published: u64,
+    values: &mut BTreeMap<String, f64>,
+) {
     let of = |get: fn(&DirectionCounters) -> u64| {
         let sum = |counters: &Counters| get(&counters.forward) + get(&counters.backward);
         sum(after).saturating_sub(sum(before)) as f64
@@ -468,16 +506,22 @@ mod tests {
 
     #[test]
     fn what_a_full_link_cannot_carry_could_not_arrive() {
-        // A message of 1 MB a second for ten seconds, on a link of 4 Mbit/s that loses a fifth: 4 MB of 11 MB.
+        // A message of 1 MB a second for ten seconds, on a link of 4 Mbit/s that loses a fifth: 4
+        // MB of 11 MB.
         let published = (0..=10u64).map(|number| Publication {
             number,
             call_nanos: None,
             at_nanos: Some(number * 1_000_000_000),
         });
         let heard = Heard { published: published.collect(), ..Heard::default() };
-        let link = LinkConditions { rate_mbit: Some(4.0), loss_percent: 20.0, ..LinkConditions::default() };
-        let percent =
-            |link: &LinkConditions, received| heard.of_possible(link, (1_000_000, 0), (11, received));
+        let link = LinkConditions {
+            rate_mbit: Some(4.0),
+            loss_percent: 20.0,
+            ..LinkConditions::default()
+        };
+        let percent = |link: &LinkConditions, received| {
+            heard.of_possible(link, (1_000_000, 0), (11, received))
+        };
         assert!((percent(&link, 3).unwrap() - 75.0).abs() < 1e-9);
         assert!((percent(&link, 4).unwrap() - 100.0).abs() < 1e-9);
         assert!(percent(&link, 5).unwrap() <= 100.0);
@@ -516,7 +560,11 @@ mod tests {
         let layers = join_points(&series, 0);
         assert!(layers.iter().all(|(_, nanos)| nanos.len() == 2), "{layers:?}");
         for (message, whole) in [100, 60].into_iter().enumerate() {
-            assert_eq!(layers.iter().map(|(_, nanos)| nanos[message]).sum::<u64>(), whole, "{layers:?}");
+            assert_eq!(
+                layers.iter().map(|(_, nanos)| nanos[message]).sum::<u64>(),
+                whole,
+                "{layers:?}"
+            );
         }
         assert!(layers.iter().any(|(_, nanos)| nanos[1] == 0), "{layers:?}");
     }

@@ -1,4 +1,5 @@
-//! The folder of a run: who may write into it, what is in it already, and that nothing of it is lost.
+//! The folder of a run: who may write into it, what is in it already, and that nothing of it is
+//! lost.
 
 use std::collections::HashSet;
 use std::fs::{File, OpenOptions, TryLockError};
@@ -41,9 +42,10 @@ impl Folder {
         super::program::remove_left_scratch();
         // Before anything is made in it: what is not a run's folder stays as it is.
         refuse_strangers(path)?;
-        std::fs::create_dir_all(path.join("raw")).map_err(|error| RunError::writing(path, 0, error))?;
-        let own =
-            lock(&path.join("lock")).map_err(|by| RunError::Busy { path: Some(path.to_owned()), by })?;
+        std::fs::create_dir_all(path.join("raw"))
+            .map_err(|error| RunError::writing(path, 0, error))?;
+        let own = lock(&path.join("lock"))
+            .map_err(|by| RunError::Busy { path: Some(path.to_owned()), by })?;
         let cells = plan.steps.iter().map(|step| &step.cell).collect::<Vec<_>>();
         let stored = std::fs::read_to_string(path.join("run.json")).ok();
         let run = match &stored {
@@ -62,7 +64,8 @@ impl Folder {
             }
             None => {
                 let text = serde_json::to_string(&cells).map_err(|error| failed(error.into()))?;
-                replace(&path.join("plan.json"), &text).map_err(|error| RunError::writing(path, 0, error))?;
+                replace(&path.join("plan.json"), &text)
+                    .map_err(|error| RunError::writing(path, 0, error))?;
                 new_run
             }
         };
@@ -104,7 +107,8 @@ impl Folder {
 
     /// Writes what is known of the run, whole or not at all.
     pub(super) fn write_run(&self) -> Result<(), RunError> {
-        let text = serde_json::to_string_pretty(&self.run).map_err(|error| self.failed(error.into()))?;
+        let text =
+            serde_json::to_string_pretty(&self.run).map_err(|error| self.failed(error.into()))?;
         replace(&self.path.join("run.json"), &text).map_err(|error| self.failed(error))
     }
 
@@ -164,7 +168,10 @@ fn continued(path: &Path, text: &str, new: &Run) -> Result<Run, RunError> {
     let run: Run = serde_json::from_str(text)
         .map_err(|error| other(format!("a run.json that is not understood: {error}")))?;
     if run.format != FORMAT {
-        return Err(other(format!("a run of format {}, this laboratory writes {FORMAT}", run.format)));
+        return Err(other(format!(
+            "a run of format {}, this laboratory writes {FORMAT}",
+            run.format
+        )));
     }
     if run.grid != new.grid {
         return Err(other(format!("a run of {}, not of {}", run.grid, new.grid)));
@@ -203,7 +210,10 @@ fn read_cells(path: &Path, file: &mut File) -> Result<(HashSet<String>, u64), Ru
             Err(error) => {
                 return Err(RunError::OtherContent {
                     path: path.to_owned(),
-                    what: format!("cells.jsonl whose line {} is not understood: {error}", index + 1),
+                    what: format!(
+                        "cells.jsonl whose line {} is not understood: {error}",
+                        index + 1
+                    ),
                 });
             }
         }
@@ -240,8 +250,9 @@ fn replace(path: &Path, text: &str) -> std::io::Result<()> {
 fn lock(path: &Path) -> Result<File, String> {
     let open = OpenOptions::new().create(true).truncate(false).read(true).write(true).open(path);
     // Of another user: reading suffices for a lock.
-    let mut file =
-        open.or_else(|_| File::open(path)).map_err(|error| format!("{}: {error}", path.display()))?;
+    let mut file = open
+        .or_else(|_| File::open(path))
+        .map_err(|error| format!("{}: {error}", path.display()))?;
     match file.try_lock() {
         Ok(()) => {}
         Err(TryLockError::WouldBlock) => {
@@ -254,6 +265,7 @@ fn lock(path: &Path) -> Result<File, String> {
         }
         Err(TryLockError::Error(error)) => return Err(format!("{}: {error}", path.display())),
     }
-    let _ = file.set_len(0).and_then(|()| file.write_all(std::process::id().to_string().as_bytes()));
+    let _ =
+        file.set_len(0).and_then(|()| file.write_all(std::process::id().to_string().as_bytes()));
     Ok(file)
 }

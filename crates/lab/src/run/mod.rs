@@ -100,7 +100,8 @@ impl RunError {
 pub trait Observer {
     /// Something that a person should know.
     fn note(&mut self, text: &str);
-    /// A cell begins: how many are done, how many there are, what it is, how long all that is left takes.
+    /// A cell begins: how many are done, how many there are, what it is, how long all that is left
+    /// takes.
     fn begins(&mut self, done: usize, of: usize, label: &str, remaining: Duration);
     /// A cell has ended.
     fn ended(&mut self, record: &Record);
@@ -125,7 +126,8 @@ pub struct Options<'a> {
 pub struct Summary {
     /// Cells in the folder.
     pub cells: usize,
-    /// Cells of this plan that ended as they should, did not, or could not be done; only those of this attempt.
+    /// Cells of this plan that ended as they should, did not, or could not be done; only those of
+    /// this attempt.
     pub complete: usize,
     /// Failed or hung.
     pub failed: usize,
@@ -136,7 +138,8 @@ pub struct Summary {
 /// Runs a plan, or what is left of it.
 ///
 /// # Errors
-/// [`RunError`]: whatever it is, the folder has every result up to then, and the same call continues.
+/// [`RunError`]: whatever it is, the folder has every result up to then, and the same call
+/// continues.
 pub fn run(
     plan: &Plan,
     options: &Options<'_>,
@@ -157,7 +160,11 @@ pub fn run(
     };
     let folder = Folder::open(options.out, plan, new)?;
     if let Some(resumed) = folder.resumed {
-        let half = if resumed.interrupted > 0 { ", one that was interrupted is measured again" } else { "" };
+        let half = if resumed.interrupted > 0 {
+            ", one that was interrupted is measured again"
+        } else {
+            ""
+        };
         observer.note(&format!(
             "continues in {}; results so far: {}{half}",
             options.out.display(),
@@ -215,7 +222,10 @@ impl Runner<'_> {
                     .install
                     .as_ref()
                     .map_or_else(String::new, |command| format!(" (install: {command})"));
-                self.say_once(&format!("{}: not measured, {}{install}", system.peer.name, missing.reason));
+                self.say_once(&format!(
+                    "{}: not measured, {}{install}",
+                    system.peer.name, missing.reason
+                ));
             }
             let known = self.folder.run.systems.iter().find(|known| known.name == name);
             let version = known.and_then(|known| known.version.clone());
@@ -237,7 +247,8 @@ impl Runner<'_> {
         let seed = self.folder.run.seed;
         self.folder.run.floors.extend(calibration::recording(seed));
         let peers = self.options.peers;
-        let Some(peer) = peers.iter().find(|peer| peer.manifest.roles.contains(&Role::Floors)) else {
+        let Some(peer) = peers.iter().find(|peer| peer.manifest.roles.contains(&Role::Floors))
+        else {
             return Ok(());
         };
         self.observer.note("measures the limits of this machine");
@@ -359,8 +370,10 @@ impl Runner<'_> {
         };
         let network = match cell.placement {
             Placement::Remote => {
-                match Network::remote(&cell.link, cell.conduct.seed.wrapping_add(u64::from(cell.repetition)))
-                {
+                match Network::remote(
+                    &cell.link,
+                    cell.conduct.seed.wrapping_add(u64::from(cell.repetition)),
+                ) {
                     Ok(network) => network,
                     Err(reason) => return failed(reason),
                 }
@@ -426,12 +439,16 @@ impl Runner<'_> {
                 Status::Skipped(reason)
             }
         };
-        let asked: Vec<String> = ended.programs.iter().map(|program| program.name.clone()).collect();
+        let asked: Vec<String> =
+            ended.programs.iter().map(|program| program.name.clone()).collect();
         let processes = evaluate::costs(ended.programs, ended.servers, &mut values);
         if cell.conduct.realtime {
             let is_locked = evaluate::is_locked(&asked, &processes);
             values.insert("memory_locked".into(), f64::from(u8::from(is_locked)));
-            if self.options.machine.no_memory_lock.is_none() && !is_locked && status == Status::Complete {
+            if self.options.machine.no_memory_lock.is_none()
+                && !is_locked
+                && status == Status::Complete
+            {
                 self.say_once(&format!("{}: its programs did not lock their memory", cell.system));
             }
         }
@@ -463,7 +480,8 @@ impl Runner<'_> {
     /// A system that said only when it was started that it lacks something.
     fn mark_missing(&mut self, system: &str, reason: &str) {
         let Ok(found) = self.options.peers.system(system) else { return };
-        let missing = Missing { reason: reason.to_owned(), install: found.peer.manifest.install.clone() };
+        let missing =
+            Missing { reason: reason.to_owned(), install: found.peer.manifest.install.clone() };
         for known in self.folder.run.systems.iter_mut().filter(|known| known.name == system) {
             known.missing = Some(missing.clone());
         }

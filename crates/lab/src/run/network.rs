@@ -100,13 +100,18 @@ fn options(conditions: &LinkConditions, seed: u64) -> LinkOptions {
         loss: conditions.loss_percent / 100.0,
         burst: conditions.burst_packets,
         reorder: conditions.reorder_percent / 100.0,
-        reorder_by: if conditions.reorder_percent > 0.0 { Duration::from_millis(1) } else { Duration::ZERO },
+        reorder_by: if conditions.reorder_percent > 0.0 {
+            Duration::from_millis(1)
+        } else {
+            Duration::ZERO
+        },
         queue_bytes: conditions.queue_bytes,
         queue_packets: match (conditions.queue_packets, conditions.queue_bytes) {
             (None, None) => defaults.queue_packets,
             (packets, _) => packets.map(u64::from),
         },
-        // A scenario that gives no queue means a host whose own card is the slow one: its senders wait.
+        // A scenario that gives no queue means a host whose own card is the slow one: its senders
+        // wait.
         backpressure: conditions.queue_packets.is_none() && conditions.queue_bytes.is_none(),
         mtu: conditions.mtu.and_then(|mtu| u16::try_from(mtu).ok()).unwrap_or(defaults.mtu),
         seed,

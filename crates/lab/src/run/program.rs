@@ -70,8 +70,17 @@ pub(super) struct Program {
 }
 
 /// Variables that would configure a system behind the laboratory's back.
-const FOREIGN: &[&str] =
-    &["ROS_", "RMW_", "RCUTILS_", "CYCLONEDDS_", "FASTDDS_", "FASTRTPS_", "ZENOH_", "FEROS_", "IOX_"];
+const FOREIGN: &[&str] = &[
+    "ROS_",
+    "RMW_",
+    "RCUTILS_",
+    "CYCLONEDDS_",
+    "FASTDDS_",
+    "FASTRTPS_",
+    "ZENOH_",
+    "FEROS_",
+    "IOX_",
+];
 
 impl Program {
     pub(super) fn start(
@@ -276,9 +285,12 @@ pub(super) fn scratch() -> std::io::Result<tempfile::TempDir> {
     tempfile::Builder::new().prefix(SCRATCH).tempdir()
 }
 
-/// Removes the folders of laboratories that were killed. Only for who holds the lock of the machine: then no cell is running.
+/// Removes the folders of laboratories that were killed. Only for who holds the lock of the
+/// machine: then no cell is running.
 pub(super) fn remove_left_scratch() {
-    for entry in std::fs::read_dir(std::env::temp_dir()).into_iter().flatten().filter_map(Result::ok) {
+    for entry in
+        std::fs::read_dir(std::env::temp_dir()).into_iter().flatten().filter_map(Result::ok)
+    {
         if entry.file_name().to_string_lossy().starts_with(SCRATCH) {
             // Another user's stays where it is.
             let _ = std::fs::remove_dir_all(entry.path());
@@ -293,9 +305,9 @@ pub(super) struct Words {
 
 impl Words {
     pub(super) fn fill(&self, text: &str) -> String {
-        self.all
-            .iter()
-            .fold(text.to_owned(), |text, (name, value)| text.replace(&format!("{{{name}}}"), value))
+        self.all.iter().fold(text.to_owned(), |text, (name, value)| {
+            text.replace(&format!("{{{name}}}"), value)
+        })
     }
 
     pub(super) fn path(&self, text: &str) -> PathBuf {

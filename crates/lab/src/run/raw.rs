@@ -1,6 +1,8 @@
-//! What the programs of a cell said, as it comes: `raw/NAME.log` while the cell runs, `raw/NAME.log.gz` after it.
+//! What the programs of a cell said, as it comes: `raw/NAME.log` while the cell runs,
+//! `raw/NAME.log.gz` after it.
 //!
-//! Each line: seconds since the cell's begin, the program, `out` or `err`, and what it said, with tabs between.
+//! Each line: seconds since the cell's begin, the program, `out` or `err`, and what it said, with
+//! tabs between.
 
 use std::fs::File;
 use std::io::{BufWriter, Read as _, Write};

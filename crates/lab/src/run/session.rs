@@ -151,11 +151,18 @@ impl<'a> Session<'a> {
             let environment: BTreeMap<String, String> = self
                 .environment(Host::Talker)
                 .into_iter()
-                .chain(server.environment.iter().map(|(name, value)| (name.clone(), words.fill(value))))
+                .chain(
+                    server
+                        .environment
+                        .iter()
+                        .map(|(name, value)| (name.clone(), words.fill(value))),
+                )
                 .collect();
             let command: Vec<String> = server.program.iter().map(|word| words.fill(word)).collect();
-            let name =
-                command.first().map_or("server", |path| path.rsplit('/').next().unwrap_or(path)).to_owned();
+            let name = command
+                .first()
+                .map_or("server", |path| path.rsplit('/').next().unwrap_or(path))
+                .to_owned();
             let start = Start {
                 name: name.clone(),
                 words: command,
@@ -167,7 +174,9 @@ impl<'a> Session<'a> {
             };
             match Program::start(&start, SERVERS + index, &self.sender) {
                 Ok(program) => self.servers.push(program),
-                Err(error) => return Ok(Some(Outcome::Failed(format!("{name} cannot be started: {error}")))),
+                Err(error) => {
+                    return Ok(Some(Outcome::Failed(format!("{name} cannot be started: {error}"))));
+                }
             }
             if let Some(reason) = self.wait_for_server(index, server)? {
                 return Ok(Some(Outcome::Failed(reason)));
@@ -204,7 +213,11 @@ impl<'a> Session<'a> {
                 ));
             }
             if began.elapsed() > SERVER_START {
-                return Ok(Some(format!("{} was not ready after {} s", server.name, SERVER_START.as_secs())));
+                return Ok(Some(format!(
+                    "{} was not ready after {} s",
+                    server.name,
+                    SERVER_START.as_secs()
+                )));
             }
         }
     }
@@ -222,7 +235,8 @@ impl<'a> Session<'a> {
     fn start(&mut self, task: &Task) -> Result<(), String> {
         let manifest = &self.context.system.peer.manifest;
         let words = self.words(task.host);
-        let mut command: Vec<String> = manifest.program.iter().map(|word| words.fill(word)).collect();
+        let mut command: Vec<String> =
+            manifest.program.iter().map(|word| words.fill(word)).collect();
         if let Some(variant) = self.context.system.variant {
             command.extend(variant.arguments.iter().map(|word| words.fill(word)));
         }
@@ -326,8 +340,11 @@ impl<'a> Session<'a> {
                     }
                 }
             }
-            let alive =
-                self.programs.iter_mut().filter_map(|program| (!program.has_ended()).then_some(())).count();
+            let alive = self
+                .programs
+                .iter_mut()
+                .filter_map(|program| (!program.has_ended()).then_some(()))
+                .count();
             if alive == 0 && (waiting.is_empty() || self.programs.iter().any(Program::has_failed)) {
                 return Ok(Ok(()));
             }
@@ -369,7 +386,10 @@ impl<'a> Session<'a> {
                 let leader = self.programs.iter().find(|program| leads(&program.name));
                 let ready = match leader {
                     Some(leader) => leader.ready,
-                    None => !self.programs.is_empty() && self.programs.iter().all(|program| program.ready),
+                    None => {
+                        !self.programs.is_empty()
+                            && self.programs.iter().all(|program| program.ready)
+                    }
                 };
                 if ready && watched {
                     self.phase = Phase::Settling(Instant::now());
@@ -388,7 +408,11 @@ impl<'a> Session<'a> {
                 }
             }
             Phase::Measuring(_) => {
-                if self.programs.iter_mut().any(|program| leads(&program.name) && program.has_ended()) {
+                if self
+                    .programs
+                    .iter_mut()
+                    .any(|program| leads(&program.name) && program.has_ended())
+                {
                     self.phase = Phase::UnderWay(Instant::now());
                 }
             }
@@ -443,14 +467,19 @@ impl<'a> Session<'a> {
             server.terminate();
         }
         let began = Instant::now();
-        while !self.servers.iter_mut().all(Program::has_ended) && began.elapsed() < PATIENCE_AFTER_FAILURE {
+        while !self.servers.iter_mut().all(Program::has_ended)
+            && began.elapsed() < PATIENCE_AFTER_FAILURE
+        {
             let _ = self.hear();
         }
         for server in &mut self.servers {
             server.kill();
         }
-        // What is in the pipes still: nothing more comes than was written before the end, unless a process was left.
-        while !self.programs.iter().all(Program::is_silent) && began.elapsed() < PATIENCE_AFTER_FAILURE {
+        // What is in the pipes still: nothing more comes than was written before the end, unless a
+        // process was left.
+        while !self.programs.iter().all(Program::is_silent)
+            && began.elapsed() < PATIENCE_AFTER_FAILURE
+        {
             if self.hear().is_err() {
                 break;
             }
@@ -470,7 +499,8 @@ fn leads(name: &str) -> bool {
 }
 
 fn judge(programs: &[Program]) -> Outcome {
-    let errors = programs.iter().filter_map(|program| program.error.as_ref().map(|error| (program, error)));
+    let errors =
+        programs.iter().filter_map(|program| program.error.as_ref().map(|error| (program, error)));
     for (program, error) in errors {
         let text = if error.text.is_empty() {
             format!("{} said no reason", program.name)
@@ -483,8 +513,9 @@ fn judge(programs: &[Program]) -> Outcome {
             ErrorKind::NotMatched | ErrorKind::Failed => {}
         }
     }
-    let lacks =
-        |program: &&Program| program.ended.and_then(|status| status.code()) == Some(EXIT_NOT_INSTALLED);
+    let lacks = |program: &&Program| {
+        program.ended.and_then(|status| status.code()) == Some(EXIT_NOT_INSTALLED)
+    };
     if let Some(program) = programs.iter().find(lacks) {
         return Outcome::NotInstalled(program.failure().unwrap_or_default());
     }

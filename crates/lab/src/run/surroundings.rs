@@ -1,4 +1,5 @@
-//! What a cell finds and what it leaves: free numbers before it, processes and shared memory after it.
+//! What a cell finds and what it leaves: free numbers before it, processes and shared memory after
+//! it.
 
 use std::collections::BTreeSet;
 use std::net::TcpListener;
@@ -81,7 +82,8 @@ fn group_name(groups: &str, number: u32) -> Option<&str> {
     })
 }
 
-/// Whether a name begins like a pattern, ends like one that has a `*` before, or is the group's where that is asked for.
+/// Whether a name begins like a pattern, ends like one that has a `*` before, or is the group's
+/// where that is asked for.
 fn is_named(name: &str, pattern: &str, group: Option<&str>) -> bool {
     if pattern == OF_GROUP {
         return group == Some(name);
@@ -92,10 +94,11 @@ fn is_named(name: &str, pattern: &str, group: Option<&str>) -> bool {
     }
 }
 
-/// Removes shared memory in `/dev/shm` that is named so and that no process uses any more, and says how many files it was.
+/// Removes shared memory in `/dev/shm` that is named so and that no process uses any more, and says
+/// how many files it was.
 ///
-/// A pattern is what a name begins with, after a `*` what it ends with, or `{group}`, the whole name of the user's group:
-/// `shared_memory` of a peer's manifest.
+/// A pattern is what a name begins with, after a `*` what it ends with, or `{group}`, the whole
+/// name of the user's group: `shared_memory` of a peer's manifest.
 pub fn remove_shared_memory(patterns: &[String]) -> usize {
     let own = rustix::process::geteuid().as_raw();
     let groups = std::fs::read_to_string("/etc/group").unwrap_or_default();
@@ -124,7 +127,9 @@ fn used_files() -> BTreeSet<PathBuf> {
     let mut used = BTreeSet::new();
     for pid in numbers_in("/proc") {
         let maps = std::fs::read_to_string(format!("/proc/{pid}/maps")).unwrap_or_default();
-        used.extend(maps.lines().filter_map(|line| Some(PathBuf::from(&line[line.find(SHARED_MEMORY)?..]))));
+        used.extend(
+            maps.lines().filter_map(|line| Some(PathBuf::from(&line[line.find(SHARED_MEMORY)?..]))),
+        );
         for file in numbers_in(format!("/proc/{pid}/fd")) {
             if let Ok(target) = std::fs::read_link(format!("/proc/{pid}/fd/{file}"))
                 && target.starts_with(SHARED_MEMORY)
@@ -194,7 +199,10 @@ mod tests {
         assert!(is_named("iox2_17", "iox2_", None) && !is_named("my_iox2_17", "iox2_", None));
         assert!(is_named("17.zenoh", "*.zenoh", None) && !is_named(".zenoh.17", "*.zenoh", None));
         assert!(is_named("robots", "{group}", Some("robots")));
-        assert!(!is_named("robots_2", "{group}", Some("robots")) && !is_named("{group}", "{group}", None));
+        assert!(
+            !is_named("robots_2", "{group}", Some("robots"))
+                && !is_named("{group}", "{group}", None)
+        );
         assert!(!is_named("anything", "", None) && !is_named("anything", "*", None));
     }
 }

@@ -1,4 +1,5 @@
-//! The programs of a cell: what each one is, on which host, and the contract's arguments that tell it so.
+//! The programs of a cell: what each one is, on which host, and the contract's arguments that tell
+//! it so.
 
 use std::time::Duration;
 
@@ -35,12 +36,19 @@ pub(super) fn tasks(cell: &Cell) -> Vec<Task> {
     };
     let one_process = matches!(cell.placement, Placement::Composed | Placement::Intra);
     match cell.workload {
-        Workload::Latency | Workload::Goodput if one_process => vec![task(Role::Pair, Host::Talker, 0, 0)],
+        Workload::Latency | Workload::Goodput if one_process => {
+            vec![task(Role::Pair, Host::Talker, 0, 0)]
+        }
         Workload::Latency | Workload::Goodput => {
-            let mut all: Vec<_> =
-                (0..cell.subscriptions).map(|index| task(Role::Listener, Host::Listener, index, 0)).collect();
-            // Without waiting for its subscriptions a publisher is measured against some that are there already.
-            all.push(Task { after_others: !cell.conduct.matched, ..task(Role::Talker, Host::Talker, 0, 0) });
+            let mut all: Vec<_> = (0..cell.subscriptions)
+                .map(|index| task(Role::Listener, Host::Listener, index, 0))
+                .collect();
+            // Without waiting for its subscriptions a publisher is measured against some that are
+            // there already.
+            all.push(Task {
+                after_others: !cell.conduct.matched,
+                ..task(Role::Talker, Host::Talker, 0, 0)
+            });
             all
         }
         Workload::Chain if one_process => vec![task(Role::Chain, Host::Talker, 0, 0)],
@@ -78,7 +86,10 @@ impl Task {
             ("size", cell.size_bytes.to_string()),
             ("rate", cell.rate_hz.to_string()),
             ("count", cell.conduct.count.to_string()),
-            ("seconds", if cell.conduct.count == 0 { cell.conduct.seconds.to_string() } else { "0".into() }),
+            (
+                "seconds",
+                if cell.conduct.count == 0 { cell.conduct.seconds.to_string() } else { "0".into() },
+            ),
             ("warm-up", cell.conduct.warm_up.to_string()),
             ("reliability", cell.qos.reliability.to_string()),
             ("durability", cell.qos.durability.to_string()),
@@ -93,8 +104,12 @@ impl Task {
         ];
         match self.role {
             Role::Talker => {
-                let subscriptions = if cell.workload == Workload::Chain { 1 } else { cell.subscriptions };
-                all.push(("matched", if cell.conduct.matched { subscriptions } else { 0 }.to_string()));
+                let subscriptions =
+                    if cell.workload == Workload::Chain { 1 } else { cell.subscriptions };
+                all.push((
+                    "matched",
+                    if cell.conduct.matched { subscriptions } else { 0 }.to_string(),
+                ));
             }
             Role::Listener => all.push(("index", self.index.to_string())),
             Role::Relay => {

@@ -1,7 +1,8 @@
 //! Scenarios: an experiment as data.
 //!
-//! A file has what the experiment is (`[experiment]`), names for QoS, links and environments that it uses, the figures that
-//! show it, and a section for each grid that it belongs to (`[grid.quick]`) with what is different there.
+//! A file has what the experiment is (`[experiment]`), names for QoS, links and environments that
+//! it uses, the figures that show it, and a section for each grid that it belongs to
+//! (`[grid.quick]`) with what is different there.
 
 mod quantity;
 mod reading;
@@ -14,7 +15,9 @@ use toml::Spanned;
 
 pub use self::quantity::{HowMany, Megabits, Messages, Micros, Percent, Rate, Seconds, Size};
 pub use self::reading::{ScenarioFile, scenario_files};
-use crate::contract::{Durability, Executor, History, MessageType, Placement, PublishMode, Reliability};
+use crate::contract::{
+    Durability, Executor, History, MessageType, Placement, PublishMode, Reliability,
+};
 use crate::record::Figure;
 
 /// How much of an experiment is done.
@@ -139,7 +142,8 @@ impl Default for Qos {
     }
 }
 
-/// Links by name: `[link.wifi]`, one for each combination of rate and loss. What is absent is not limited.
+/// Links by name: `[link.wifi]`, one for each combination of rate and loss. What is absent is not
+/// limited.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Links {
@@ -203,7 +207,8 @@ pub struct Conduct {
     pub samples: bool,
     /// Whether memory is looked at, which costs a moment of each process.
     pub memory: bool,
-    /// How long is waited after the last message for those under way, or after start before watching.
+    /// How long is waited after the last message for those under way, or after start before
+    /// watching.
     pub settle_seconds: f64,
     /// Longest time of a program beyond what it should take.
     pub timeout_seconds: f64,

@@ -143,12 +143,18 @@ mod tests {
 
     #[test]
     fn sizes_are_read_as_people_write_them() {
-        for (text, bytes) in
-            [("256", 256), ("4K", 4096), ("4 KB", 4096), ("1M", 1 << 20), ("1G", 1 << 30), ("100B", 100)]
-        {
+        for (text, bytes) in [
+            ("256", 256),
+            ("4K", 4096),
+            ("4 KB", 4096),
+            ("1M", 1 << 20),
+            ("1G", 1 << 30),
+            ("100B", 100),
+        ] {
             assert_eq!(Size::parse(text), Some(Size(bytes)), "{text}");
         }
-        for text in ["", "K", "4Q", "-1", "1.5K", "2G", "99999999999999999999", "9999999999999999K"] {
+        for text in ["", "K", "4Q", "-1", "1.5K", "2G", "99999999999999999999", "9999999999999999K"]
+        {
             assert_eq!(Size::parse(text), None, "{text}");
         }
     }

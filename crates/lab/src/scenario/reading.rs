@@ -106,8 +106,8 @@ impl ScenarioFile {
         self.contents.grid.keys().copied()
     }
 
-    /// What a grid asks for, or the experiment as it stands; nothing where it does not belong to the grid.
-    /// `systems` are the names that exist.
+    /// What a grid asks for, or the experiment as it stands; nothing where it does not belong to
+    /// the grid. `systems` are the names that exist.
     ///
     /// # Errors
     /// Names that do not exist, and what cannot be together.
@@ -142,7 +142,9 @@ impl ScenarioFile {
             };
         }
         let workload = pick!(workload).ok_or_else(|| {
-            self.wrong("[experiment] has no `workload`: latency, goodput, chain, nodes, idle or graph")
+            self.wrong(
+                "[experiment] has no `workload`: latency, goodput, chain, nodes, idle or graph",
+            )
         })?;
         let named = pick!(systems).unwrap_or_default();
         for system in &named {
@@ -165,7 +167,8 @@ impl ScenarioFile {
             types: pick!(types, vec![MessageType::Bytes]),
             rates_hz: match pick!(rates_hz) {
                 _ if goodput => vec![0.0],
-                rates => rates.map_or_else(|| vec![100.0], |rates| rates.iter().map(|rate| rate.0).collect()),
+                rates => rates
+                    .map_or_else(|| vec![100.0], |rates| rates.iter().map(|rate| rate.0).collect()),
             },
             subscriptions: numbers(pick!(subscriptions), 1),
             nodes: numbers(pick!(nodes), if workload == Workload::Chain { 3 } else { 1 }),
@@ -181,8 +184,10 @@ impl ScenarioFile {
                 .map_or_else(|| vec![0], |works| works.iter().map(|work| work.0).collect()),
             conduct: Conduct {
                 realtime: pick!(realtime, false),
-                count: pick!(count).map_or(if pick!(seconds).is_some() { 0 } else { 100 }, |count| count.0),
-                seconds: pick!(seconds).map_or(if watched { 3.0 } else { 0.0 }, |seconds| seconds.0),
+                count: pick!(count)
+                    .map_or(if pick!(seconds).is_some() { 0 } else { 100 }, |count| count.0),
+                seconds: pick!(seconds)
+                    .map_or(if watched { 3.0 } else { 0.0 }, |seconds| seconds.0),
                 warm_up: pick!(warm_up).map_or(10, |messages| messages.0),
                 matched: pick!(matched, true),
                 samples: pick!(samples, !goodput),
@@ -223,10 +228,14 @@ impl ScenarioFile {
             return Err(self.wrong(&format!("`{key}` needs at least one value")));
         }
         if scenario.conduct.count == 0 && scenario.conduct.seconds <= 0.0 {
-            return Err(self.wrong("`count` or `seconds` must be more than 0: one of them ends the cell"));
+            return Err(
+                self.wrong("`count` or `seconds` must be more than 0: one of them ends the cell")
+            );
         }
         if scenario.workload == Workload::Chain && scenario.nodes.iter().any(|nodes| *nodes < 2) {
-            return Err(self.wrong("`nodes` of a chain must be 2 or more: one publishes, one receives"));
+            return Err(
+                self.wrong("`nodes` of a chain must be 2 or more: one publishes, one receives")
+            );
         }
         if scenario.workload != Workload::Goodput
             && scenario.conduct.count == 0
@@ -241,15 +250,22 @@ impl ScenarioFile {
     }
 
     fn unknown(&self, kind: &str, name: &Spanned<String>, known: Vec<&str>) -> DocumentError {
-        let allowed = if known.is_empty() { "none is defined".to_owned() } else { known.join(", ") };
+        let allowed =
+            if known.is_empty() { "none is defined".to_owned() } else { known.join(", ") };
         let given = name.get_ref();
         self.document.error(
             name.span(),
-            format!("no [{kind}.{given}] in this file; there are: {allowed}{}", did_you_mean(given, known)),
+            format!(
+                "no [{kind}.{given}] in this file; there are: {allowed}{}",
+                did_you_mean(given, known)
+            ),
         )
     }
 
-    fn qos(&self, names: Option<Vec<Spanned<String>>>) -> Result<Vec<(String, Qos)>, DocumentError> {
+    fn qos(
+        &self,
+        names: Option<Vec<Spanned<String>>>,
+    ) -> Result<Vec<(String, Qos)>, DocumentError> {
         let Some(names) = names else { return Ok(vec![("default".into(), Qos::default())]) };
         let defined = &self.contents.qos;
         names
@@ -257,7 +273,9 @@ impl ScenarioFile {
             .map(|name| match defined.get(name.get_ref()) {
                 Some(qos) => Ok((name.into_inner(), qos.get_ref().clone())),
                 None if name.get_ref() == "default" => Ok((name.into_inner(), Qos::default())),
-                None => Err(self.unknown("qos", &name, defined.keys().map(String::as_str).collect())),
+                None => {
+                    Err(self.unknown("qos", &name, defined.keys().map(String::as_str).collect()))
+                }
             })
             .collect()
     }
@@ -266,7 +284,9 @@ impl ScenarioFile {
         &self,
         names: Option<Vec<Spanned<String>>>,
     ) -> Result<Vec<(String, LinkConditions)>, DocumentError> {
-        let Some(names) = names else { return Ok(vec![("unlimited".into(), LinkConditions::default())]) };
+        let Some(names) = names else {
+            return Ok(vec![("unlimited".into(), LinkConditions::default())]);
+        };
         let mut links = Vec::new();
         for name in names {
             match self.contents.link.get(name.get_ref()) {
@@ -275,7 +295,13 @@ impl ScenarioFile {
                     links.push((name.into_inner(), LinkConditions::default()));
                 }
                 None => {
-                    let known = self.contents.link.keys().map(String::as_str).chain(["unlimited"]).collect();
+                    let known = self
+                        .contents
+                        .link
+                        .keys()
+                        .map(String::as_str)
+                        .chain(["unlimited"])
+                        .collect();
                     return Err(self.unknown("link", &name, known));
                 }
             }
@@ -293,7 +319,11 @@ impl ScenarioFile {
             .into_iter()
             .map(|name| match defined.get(name.get_ref()) {
                 Some(variables) => Ok((name.into_inner(), variables.clone())),
-                None => Err(self.unknown("environment", &name, defined.keys().map(String::as_str).collect())),
+                None => Err(self.unknown(
+                    "environment",
+                    &name,
+                    defined.keys().map(String::as_str).collect(),
+                )),
             })
             .collect()
     }
@@ -425,11 +455,21 @@ only = { placement = ["local"] }
     #[test]
     fn whatever_is_wrong_is_said_with_its_line_and_what_is_allowed() {
         let cases: &[(&str, &str, usize, &[&str])] = &[
-            ("sizes = [256, \"4K\"]", "sises = [256]", 7, &["unknown field `sises`", "did you mean `sizes`"]),
+            (
+                "sizes = [256, \"4K\"]",
+                "sises = [256]",
+                7,
+                &["unknown field `sises`", "did you mean `sizes`"],
+            ),
             ("sizes = [256, \"4K\"]", "sizes = [256, \"4Q\"]", 7, &["4Q", "\"4K\""]),
             ("sizes = [256, \"4K\"]", "sizes = [-1]", 7, &["-1", "\"4K\""]),
             ("\"rcl\"", "\"rlc\"", 6, &["no system `rlc`"]),
-            ("qos = [\"reliable\"]", "qos = [\"relaible\"]", 8, &["qos.relaible", "did you mean `reliable`"]),
+            (
+                "qos = [\"reliable\"]",
+                "qos = [\"relaible\"]",
+                8,
+                &["qos.relaible", "did you mean `reliable`"],
+            ),
             ("links = [\"slow\"]", "links = [\"fast\"]", 9, &["link.fast", "slow, unlimited"]),
             ("\"remote\"", "\"remot\"", 10, &["`remot`", "did you mean `remote`"]),
             ("[grid.quick]", "[grid.quik]", 12, &["`quik`", "did you mean `quick`"]),
@@ -437,7 +477,12 @@ only = { placement = ["local"] }
             ("durability = \"transient_local\"", "depth = 0", 16, &["depth = 0"]),
             ("rate_mbit = [54, 300]", "rate_mbit = [0]", 20, &["0.01 to 100000 Mbit/s"]),
             ("loss_percent = [0, 10]", "loss_percent = [101]", 21, &["0 to 100 percent"]),
-            ("x = \"size_bytes\"", "x = \"sise_bytes\"", 23, &["sise_bytes", "did you mean `size_bytes`"]),
+            (
+                "x = \"size_bytes\"",
+                "x = \"sise_bytes\"",
+                23,
+                &["sise_bytes", "did you mean `size_bytes`"],
+            ),
             ("kind = \"lines\"", "kind = \"line\"", 25, &["`line`", "did you mean `lines`"]),
             ("workload = \"latency\"", "", 1, &["workload"]),
             ("count = 5", "rates_hz = [0]\nseconds = 3\ncount = 0", 1, &["without pause"]),
@@ -446,8 +491,9 @@ only = { placement = ["local"] }
         for (from, to, line, words) in cases {
             assert!(SOUND.contains(from), "{from}");
             let text = SOUND.replace(from, to);
-            let error =
-                resolved(&text, Some(Grid::Quick)).err().unwrap_or_else(|| panic!("{to} is accepted"));
+            let error = resolved(&text, Some(Grid::Quick))
+                .err()
+                .unwrap_or_else(|| panic!("{to} is accepted"));
             assert_eq!(error.line, *line, "{error}");
             for word in *words {
                 assert!(error.text.contains(word), "{to}: {error}");

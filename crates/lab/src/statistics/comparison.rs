@@ -8,7 +8,8 @@ use serde::{Deserialize, Serialize};
 use super::resample::{self, MedianOfResample, Ranked};
 use crate::record::Distribution;
 
-/// With one repetition nobody knows how much a repetition changes: nothing nearer than this is called a difference.
+/// With one repetition nobody knows how much a repetition changes: nothing nearer than this is
+/// called a difference.
 const MARGIN_OF_ONE_REPETITION: f64 = 0.10;
 
 /// What is outside is no measurement, and ratios with it leave the range of numbers.
@@ -28,14 +29,17 @@ enum Source {
 }
 
 impl Repetition {
-    /// `None` where there are no samples, or their median is not above 0: a ratio to it says nothing.
+    /// `None` where there are no samples, or their median is not above 0: a ratio to it says
+    /// nothing.
     pub fn of(distribution: &Distribution) -> Option<Self> {
         let usable = distribution.count > 0 && (SMALLEST..LARGEST).contains(&distribution.p50);
         if !usable {
             return None;
         }
-        let source =
-            distribution.histogram().ok().and_then(|histogram| MedianOfResample::new(Ranks::of(&histogram)));
+        let source = distribution
+            .histogram()
+            .ok()
+            .and_then(|histogram| MedianOfResample::new(Ranks::of(&histogram)));
         Some(Self {
             median: distribution.p50,
             source: match source {
@@ -109,14 +113,17 @@ pub struct Comparison {
     pub interval: (f64, f64),
     /// What may be said.
     pub verdict: Verdict,
-    /// The smaller number of repetitions of the two; with 1 the interval knows nothing of how much repetitions differ.
+    /// The smaller number of repetitions of the two; with 1 the interval knows nothing of how much
+    /// repetitions differ.
     pub repetitions: usize,
 }
 
-/// Compares two systems, or one in two runs, by their repetitions; `None` where one has nothing to compare.
+/// Compares two systems, or one in two runs, by their repetitions; `None` where one has nothing to
+/// compare.
 ///
-/// Repetitions are drawn first, then samples within each. As few repetitions show too little of how much they differ, the interval
-/// is widened by what Student's distribution says of their number. The same input and seed give the same answer.
+/// Repetitions are drawn first, then samples within each. As few repetitions show too little of how
+/// much they differ, the interval is widened by what Student's distribution says of their number.
+/// The same input and seed give the same answer.
 pub fn compare(first: &[Repetition], second: &[Repetition], seed: u64) -> Option<Comparison> {
     if first.is_empty() || second.is_empty() {
         return None;
@@ -134,17 +141,24 @@ pub fn compare(first: &[Repetition], second: &[Repetition], seed: u64) -> Option
         (estimate + (high - estimate).max(0.0) * widened).exp(),
     );
     let ratio = estimate.exp();
-    Some(Comparison { ratio, interval, verdict: verdict(ratio, interval, repetitions), repetitions })
+    Some(Comparison {
+        ratio,
+        interval,
+        verdict: verdict(ratio, interval, repetitions),
+        repetitions,
+    })
 }
 
-/// A system's median over its repetitions and the 95 % interval of it, as [`compare`] has it; `None` without repetitions.
+/// A system's median over its repetitions and the 95 % interval of it, as [`compare`] has it;
+/// `None` without repetitions.
 pub fn median_over_repetitions(repetitions: &[Repetition], seed: u64) -> Option<(f64, (f64, f64))> {
     if repetitions.is_empty() {
         return None;
     }
     let mut random = resample::random(seed);
     let estimate = mean_log(repetitions);
-    let draws = (0..resample::resamples()).map(|_| drawn_mean_log(repetitions, &mut random)).collect();
+    let draws =
+        (0..resample::resamples()).map(|_| drawn_mean_log(repetitions, &mut random)).collect();
     let (low, high) = resample::percentile_interval(draws);
     let widened = widening(repetitions.len(), repetitions.len() - 1);
     let edge = |distance: f64| (estimate + distance * widened).exp();
@@ -162,7 +176,8 @@ fn verdict(ratio: f64, interval: (f64, f64), repetitions: usize) -> Verdict {
 }
 
 fn mean_log(repetitions: &[Repetition]) -> f64 {
-    repetitions.iter().map(|repetition| repetition.median.ln()).sum::<f64>() / repetitions.len() as f64
+    repetitions.iter().map(|repetition| repetition.median.ln()).sum::<f64>()
+        / repetitions.len() as f64
 }
 
 /// The same of as many repetitions drawn with replacement, each with the median of one resample.
@@ -178,17 +193,21 @@ fn drawn_mean_log(repetitions: &[Repetition], random: &mut ChaCha8Rng) -> f64 {
     sum / count as f64
 }
 
-/// By how much an interval of the percentile bootstrap over this many repetitions is too narrow: it takes the normal distribution
-/// for Student's and divides the variance by n where it should by n - 1.
+/// By how much an interval of the percentile bootstrap over this many repetitions is too
+/// narrow: it takes the normal distribution for Student's and divides the variance by n
+/// where it should by n - 1.
 ///
-/// `freedom`: how many repetitions say how much they differ, those of both systems together where two are compared.
+/// `freedom`: how many repetitions say how much they differ, those of both systems together where
+/// two are compared.
 fn widening(repetitions: usize, freedom: usize) -> f64 {
     // Quantiles 97.5 % of Student's distribution with 1, 2, ... degrees of freedom.
-    const STUDENT: [f64; 10] = [12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228];
+    const STUDENT: [f64; 10] =
+        [12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228];
     const NORMAL: f64 = 1.960;
     if repetitions < 2 {
         return 1.0;
     }
-    let student = STUDENT.get(freedom - 1).copied().unwrap_or(NORMAL * (1.0 + 1.3 / freedom as f64));
+    let student =
+        STUDENT.get(freedom - 1).copied().unwrap_or(NORMAL * (1.0 + 1.3 / freedom as f64));
     student / NORMAL * (repetitions as f64 / (repetitions - 1) as f64).sqrt()
 }

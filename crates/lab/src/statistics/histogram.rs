@@ -1,4 +1,5 @@
-//! Samples as a histogram of the HDR kind: small enough to be kept for every cell, and readable by other tools of that kind.
+//! Samples as a histogram of the HDR kind: small enough to be kept for every cell, and readable by
+//! other tools of that kind.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;

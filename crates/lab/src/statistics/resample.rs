@@ -1,8 +1,9 @@
 //! Medians of resamples without resampling.
 //!
-//! A resample of n sorted samples takes the sample at `floor(n * U)` for n uniform numbers U. Its k-th smallest is therefore the
-//! sample at `floor(n * B)`, B the k-th smallest of n uniform numbers, and that is known to follow Beta(k, n + 1 - k). One draw
-//! gives what sorting n samples would have given: a hundred thousand samples cost as much as ten.
+//! A resample of n sorted samples takes the sample at `floor(n * U)` for n uniform numbers U. Its
+//! k-th smallest is therefore the sample at `floor(n * B)`, B the k-th smallest of n uniform
+//! numbers, and that is known to follow Beta(k, n + 1 - k). One draw gives what sorting n samples
+//! would have given: a hundred thousand samples cost as much as ten.
 
 use rand::SeedableRng as _;
 use rand_chacha::ChaCha8Rng;
@@ -33,7 +34,8 @@ impl Ranked for &[u64] {
 pub(super) struct MedianOfResample<R> {
     samples: R,
     lower: Beta<f64>,
-    /// From the lower of two middle samples to the upper one; `None` where one sample is in the middle.
+    /// From the lower of two middle samples to the upper one; `None` where one sample is in the
+    /// middle.
     step: Option<Beta<f64>>,
 }
 

@@ -6,18 +6,22 @@ use rand_distr::{Distribution as _, LogNormal};
 
 use super::*;
 
-/// Michelson's 100 measurements of the speed of light of 1879, km/s above 299,000. NIST certifies the mean 852.4 of them; R gives
-/// the quartiles 807.5, 850 and 892.5.
+/// Michelson's 100 measurements of the speed of light of 1879, km/s above 299,000. NIST certifies
+/// the mean 852.4 of them; R gives the quartiles 807.5, 850 and 892.5.
 const MICHELSON: [u64; 100] = [
-    850, 740, 900, 1070, 930, 850, 950, 980, 980, 880, 1000, 980, 930, 650, 760, 810, 1000, 1000, 960, 960,
-    960, 940, 960, 940, 880, 800, 850, 880, 900, 840, 830, 790, 810, 880, 880, 830, 800, 790, 760, 800, 880,
-    880, 880, 860, 720, 720, 620, 860, 970, 950, 880, 910, 850, 870, 840, 840, 850, 840, 840, 840, 890, 810,
-    810, 820, 800, 770, 760, 740, 750, 760, 910, 920, 890, 860, 880, 720, 840, 850, 850, 780, 890, 840, 780,
-    810, 760, 810, 790, 810, 820, 850, 870, 870, 810, 740, 810, 940, 950, 800, 810, 870,
+    850, 740, 900, 1070, 930, 850, 950, 980, 980, 880, 1000, 980, 930, 650, 760, 810, 1000, 1000,
+    960, 960, 960, 940, 960, 940, 880, 800, 850, 880, 900, 840, 830, 790, 810, 880, 880, 830, 800,
+    790, 760, 800, 880, 880, 880, 860, 720, 720, 620, 860, 970, 950, 880, 910, 850, 870, 840, 840,
+    850, 840, 840, 840, 890, 810, 810, 820, 800, 770, 760, 740, 750, 760, 910, 920, 890, 860, 880,
+    720, 840, 850, 850, 780, 890, 840, 780, 810, 760, 810, 790, 810, 820, 850, 870, 870, 810, 740,
+    810, 940, 950, 800, 810, 870,
 ];
 
 fn close(found: f64, wanted: f64, share: f64) {
-    assert!((found - wanted).abs() <= wanted.abs() * share, "{found} is not {wanted} within {share}");
+    assert!(
+        (found - wanted).abs() <= wanted.abs() * share,
+        "{found} is not {wanted} within {share}"
+    );
 }
 
 #[test]
@@ -25,7 +29,10 @@ fn quantiles_of_published_data() {
     let found = Distribution::of(&MICHELSON, 1).unwrap();
     assert_eq!(found.count, 100);
     close(found.mean, 852.4, 1e-12);
-    assert_eq!((found.min, found.p25, found.p50, found.p75, found.max), (620.0, 807.5, 850.0, 892.5, 1070.0));
+    assert_eq!(
+        (found.min, found.p25, found.p50, found.p75, found.max),
+        (620.0, 807.5, 850.0, 892.5, 1070.0)
+    );
     // NumPy: percentile(data, [5, 95, 99]).
     assert_eq!((found.p5, found.p95), (739.0, 980.0));
     close(found.p99, 1000.7, 1e-9);
@@ -42,7 +49,10 @@ fn quantiles_of_published_data() {
 fn nothing_one_and_extreme_samples() {
     assert_eq!(Distribution::of(&[], 1), None);
     let one = Distribution::of(&[7], 1).unwrap();
-    assert_eq!((one.min, one.p50, one.p99, one.max, one.median_interval), (7.0, 7.0, 7.0, 7.0, (7.0, 7.0)));
+    assert_eq!(
+        (one.min, one.p50, one.p99, one.max, one.median_interval),
+        (7.0, 7.0, 7.0, 7.0, (7.0, 7.0))
+    );
     let two = Distribution::of(&[10, 20], 1).unwrap();
     assert_eq!((two.p50, two.median_interval), (15.0, (10.0, 20.0)));
     let extreme = Distribution::of(&[0, u64::MAX], 1).unwrap();
@@ -92,7 +102,8 @@ fn the_interval_covers_the_true_median_in_95_of_100_experiments() {
             (low..=high).contains(&40_000.0)
         })
         .count();
-    // 950 is wanted; chance alone moves it by 7 (one standard deviation), and steps between samples by some more.
+    // 950 is wanted; chance alone moves it by 7 (one standard deviation), and steps between samples
+    // by some more.
     assert!((925..=975).contains(&covered), "{covered} of 1000");
 }
 
@@ -114,7 +125,9 @@ fn a_histogram_comes_back_as_it_was_and_damage_is_said() {
     let text = found.histogram.take().unwrap();
     assert!(text.starts_with("HISTFAAAA"), "the mark of V2, deflated: {text}");
     assert!(matches!(found.histogram(), Err(HistogramError::Absent)));
-    for damaged in ["", "???", "SElTVA==", &text[..text.len() / 8 * 4], &text.replace("HIST", "TSIH")] {
+    for damaged in
+        ["", "???", "SElTVA==", &text[..text.len() / 8 * 4], &text.replace("HIST", "TSIH")]
+    {
         found.histogram = Some(damaged.to_owned());
         assert!(found.histogram().is_err(), "{damaged}");
     }
@@ -129,7 +142,8 @@ fn merged_distributions_are_that_of_all_samples() {
     let found = Distribution::merged(&parts).unwrap();
     assert_eq!((found.count, found.min, found.max), (wanted.count, wanted.min, wanted.max));
     close(found.mean, wanted.mean, 1e-9);
-    for (found, wanted) in [(found.p5, wanted.p5), (found.p50, wanted.p50), (found.p99, wanted.p99)] {
+    for (found, wanted) in [(found.p5, wanted.p5), (found.p50, wanted.p50), (found.p99, wanted.p99)]
+    {
         close(found, wanted, 0.003);
     }
     parts[0].histogram = None;
@@ -172,7 +186,8 @@ fn equal_systems_are_seldom_called_different_however_few_the_repetitions() {
                 compare(&first, &second, seed).unwrap().verdict != Verdict::NoDifference
             })
             .count();
-        // 5 % is what the interval promises; 12 % is far beyond what chance does to 100 experiments.
+        // 5 % is what the interval promises; 12 % is far beyond what chance does to 100
+        // experiments.
         assert!(called <= 12, "{called} of 100 with {count} repetitions");
     }
 }
@@ -193,7 +208,10 @@ fn the_interval_of_the_ratio_covers_it() {
 #[test]
 fn one_repetition_says_only_what_is_plain() {
     let one = |median, seed| {
-        vec![Repetition::of(&Distribution::of(&latencies(20_000, median, 0.2, seed), seed).unwrap()).unwrap()]
+        vec![
+            Repetition::of(&Distribution::of(&latencies(20_000, median, 0.2, seed), seed).unwrap())
+                .unwrap(),
+        ]
     };
     let near = compare(&one(40_000.0, 1), &one(42_000.0, 2), 3).unwrap();
     assert!(near.interval.1 < 1.0, "its samples alone would have said so: {near:?}");
@@ -216,8 +234,12 @@ fn repetitions_without_a_histogram_or_a_ratio() {
 
 #[test]
 fn a_median_over_repetitions_lies_in_its_interval() {
-    let (median, (low, high)) = median_over_repetitions(&repetitions(3, 40_000.0, 0.05, 8), 1).unwrap();
-    assert!(low < median && median < high && low > 20_000.0 && high < 80_000.0, "{low} {median} {high}");
+    let (median, (low, high)) =
+        median_over_repetitions(&repetitions(3, 40_000.0, 0.05, 8), 1).unwrap();
+    assert!(
+        low < median && median < high && low > 20_000.0 && high < 80_000.0,
+        "{low} {median} {high}"
+    );
     assert_eq!(median_over_repetitions(&[], 1), None);
 }
 

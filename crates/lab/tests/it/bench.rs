@@ -13,7 +13,8 @@ use feros_lab::run::{self, Observer, Options, RunError, Summary};
 use feros_lab::scenario::ScenarioFile;
 use feros_lab::workshop::Workshop;
 
-/// One machine, one run: tests of one process wait for each other, as the lock of the machine has them do.
+/// One machine, one run: tests of one process wait for each other, as the lock of the machine has
+/// them do.
 pub(crate) static MACHINE: Mutex<()> = Mutex::new(());
 
 pub(crate) struct Bench {
@@ -89,7 +90,11 @@ impl Bench {
         let interrupted = AtomicBool::new(cells == 0);
         let (out, seen) = (
             self.out(),
-            Seen { result: Err(RunError::Interrupted { done: 0, of: 0 }), notes: vec![], measured: 0 },
+            Seen {
+                result: Err(RunError::Interrupted { done: 0, of: 0 }),
+                notes: vec![],
+                measured: 0,
+            },
         );
         let mut witness = Witness { seen, interrupt_after: cells, interrupted: &interrupted };
         let options = Options {
@@ -103,7 +108,9 @@ impl Bench {
         let mut workshop = Workshop::at(self.folder.path().join("cache"));
         let result = loop {
             match run::run(plan, &options, &mut workshop, &mut witness) {
-                Err(RunError::Busy { path: None, .. }) => std::thread::sleep(Duration::from_millis(50)),
+                Err(RunError::Busy { path: None, .. }) => {
+                    std::thread::sleep(Duration::from_millis(50))
+                }
                 result => break result,
             }
         };
@@ -117,7 +124,8 @@ impl Bench {
     }
 
     pub(crate) fn stored_run(&self) -> Run {
-        serde_json::from_str(&std::fs::read_to_string(self.out().join("run.json")).unwrap()).unwrap()
+        serde_json::from_str(&std::fs::read_to_string(self.out().join("run.json")).unwrap())
+            .unwrap()
     }
 
     /// The only record of a system.

@@ -11,7 +11,8 @@ fn experiment(systems: &str) -> String {
     )
 }
 
-/// Messages a second beyond the warm-up of 10, from the times that the talker said; a busy machine makes it late.
+/// Messages a second beyond the warm-up of 10, from the times that the talker said; a busy machine
+/// makes it late.
 fn rate_said(raw: &str) -> f64 {
     let lines = raw.lines().filter_map(|line| line.split("\ttalker\tout\t").nth(1));
     let said = lines.filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
@@ -46,7 +47,12 @@ fn latencies_losses_and_counts_are_what_the_programs_said() {
     assert!(exact.histogram.is_some(), "the histogram is kept");
 
     for (system, received, lost, values) in [
-        ("mock", 100, 0, vec![("lost_initial", 0.0), ("lost_percent", 0.0), ("sent_initial", 10.0)]),
+        (
+            "mock",
+            100,
+            0,
+            vec![("lost_initial", 0.0), ("lost_percent", 0.0), ("sent_initial", 10.0)],
+        ),
         // 9, 19, ... 109 are lost, the first of them in the warm-up.
         ("mock:lossy", 90, 10, vec![("lost_percent", 10.0), ("lost_initial", 1.0)]),
         ("mock:initial-loss", 100, 0, vec![("lost_initial", 5.0), ("lost_percent", 0.0)]),
@@ -66,7 +72,11 @@ fn latencies_losses_and_counts_are_what_the_programs_said() {
         }
         assert!(record.values["threads"] >= 2.0 && record.processes.len() == 2, "{record:?}");
         let said = rate_said(&bench.raw(&record));
-        assert!((record.values["publish_rate_hz"] / said - 1.0).abs() < 1e-9, "{said} {:?}", record.values);
+        assert!(
+            (record.values["publish_rate_hz"] / said - 1.0).abs() < 1e-9,
+            "{said} {:?}",
+            record.values
+        );
         assert!(said < 210.0, "a talker that is late does not catch up: {said}");
         assert_eq!(record.timeline.iter().map(|second| second.0).sum::<u64>(), 100);
     }
@@ -90,7 +100,8 @@ fn what_hangs_is_killed_and_what_crashes_is_kept() {
 
     let hung = bench.record("mock:hang");
     let Status::Hung(reason) = &hung.status else { panic!("{:?}", hung.status) };
-    let pid: u32 = reason.split("process ").nth(1).unwrap().split(')').next().unwrap().parse().unwrap();
+    let pid: u32 =
+        reason.split("process ").nth(1).unwrap().split(')').next().unwrap().parse().unwrap();
     assert!(!std::path::Path::new(&format!("/proc/{pid}")).exists(), "{pid} is still running");
     assert!(bench.raw(&hung).contains("\"ready\""), "what it said is kept");
 
@@ -102,7 +113,9 @@ fn what_hangs_is_killed_and_what_crashes_is_kept() {
     );
     assert!(bench.raw(&crashed).contains("\"hello\""));
     let unfinished = bench.record("mock:unfinished");
-    assert!(matches!(&unfinished.status, Status::Failed(reason) if reason.contains("without its last line")));
+    assert!(
+        matches!(&unfinished.status, Status::Failed(reason) if reason.contains("without its last line"))
+    );
     assert!(matches!(bench.record("mock:unsupported").status, Status::Skipped(_)));
     assert!(matches!(bench.record("mock:no-licence").status, Status::Skipped(_)));
 
@@ -118,7 +131,8 @@ fn what_hangs_is_killed_and_what_crashes_is_kept() {
     assert!(!absent.missing.as_ref().unwrap().reason.is_empty());
     assert!(seen.notes.iter().any(|note| note.contains("mock_absent")), "{:?}", seen.notes);
 
-    // Nothing that a cell started is left; the other tests of this process start cells of the same mark.
+    // Nothing that a cell started is left; the other tests of this process start cells of the same
+    // mark.
     let _alone = MACHINE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     let left = std::fs::read_dir("/proc").unwrap().filter_map(Result::ok).filter(|entry| {
         let environment = std::fs::read(entry.path().join("environ")).unwrap_or_default();
@@ -134,7 +148,9 @@ fn chains_nodes_and_many_subscriptions() {
     let common = "systems = [\"mock\"]\nsizes = [256]\nrates_hz = [200]\ncount = 50\n";
     let chain = bench.plan(
         "chain",
-        &format!("workload = \"chain\"\nnodes = [2, 4]\nplacements = [\"local\", \"composed\"]\n{common}"),
+        &format!(
+            "workload = \"chain\"\nnodes = [2, 4]\nplacements = [\"local\", \"composed\"]\n{common}"
+        ),
     );
     let seen = bench.run(&chain);
     assert_eq!(seen.result.unwrap().complete, 4, "{:?}", seen.notes);
@@ -142,7 +158,8 @@ fn chains_nodes_and_many_subscriptions() {
         assert_eq!(record.subscriptions.len(), 1, "relays do not count: {record:?}");
         assert_eq!((record.sent, record.subscriptions[0].received), (50, 50), "{record:?}");
     }
-    let processes: Vec<usize> = bench.records().iter().map(|record| record.processes.len()).collect();
+    let processes: Vec<usize> =
+        bench.records().iter().map(|record| record.processes.len()).collect();
     assert_eq!(processes, [2, 4, 1, 1]);
 
     let bench = Bench::new();
@@ -169,7 +186,10 @@ fn chains_nodes_and_many_subscriptions() {
     let records = bench.records();
     assert_eq!((records[0].processes.len(), records[1].processes.len()), (3, 1));
     for record in records {
-        assert!(record.values["pss_bytes"] > 1e5 && record.values["code_file_bytes"] > 1e5, "{record:?}");
+        assert!(
+            record.values["pss_bytes"] > 1e5 && record.values["code_file_bytes"] > 1e5,
+            "{record:?}"
+        );
         assert!(record.values.contains_key("cpu_percent"), "{record:?}");
     }
 }

@@ -14,12 +14,18 @@ fn an_interrupted_run_continues_without_repeating_anything() {
     let bench = Bench::new();
     let plan = bench.plan("resume", EXPERIMENT);
     let first = bench.run_until(&plan, 3);
-    assert!(matches!(first.result, Err(RunError::Interrupted { done: 3, of: 8 })), "{:?}", first.result);
+    assert!(
+        matches!(first.result, Err(RunError::Interrupted { done: 3, of: 8 })),
+        "{:?}",
+        first.result
+    );
     assert!(bench.stored_run().ended_unix_seconds.is_none());
     let kept = bench.records();
 
-    // As if the machine had died in the middle of a cell: half a line, and a raw file that was not compressed.
-    let mut cells = std::fs::OpenOptions::new().append(true).open(bench.out().join("cells.jsonl")).unwrap();
+    // As if the machine had died in the middle of a cell: half a line, and a raw file that was not
+    // compressed.
+    let mut cells =
+        std::fs::OpenOptions::new().append(true).open(bench.out().join("cells.jsonl")).unwrap();
     cells.write_all(b"{\"scenario\":\"resu").unwrap();
     std::fs::write(bench.out().join("raw/00003-resume-mock-slow.log"), "# half\n").unwrap();
 
@@ -27,21 +33,28 @@ fn an_interrupted_run_continues_without_repeating_anything() {
     let summary = second.result.unwrap();
     assert_eq!((summary.cells, summary.complete), (8, 5), "{:?}", second.notes);
     assert!(
-        second.notes.iter().any(|note| note.contains("results so far: 3, one that was interrupted")),
+        second
+            .notes
+            .iter()
+            .any(|note| note.contains("results so far: 3, one that was interrupted")),
         "{:?}",
         second.notes
     );
     let records = bench.records();
     assert_eq!(records[..3], kept[..], "what was measured is as it was");
-    let mut keys: Vec<String> =
-        records.iter().map(|record| format!("{:?} {}", record.dimensions, record.repetition)).collect();
+    let mut keys: Vec<String> = records
+        .iter()
+        .map(|record| format!("{:?} {}", record.dimensions, record.repetition))
+        .collect();
     keys.sort();
     keys.dedup();
     assert_eq!(keys.len(), 8, "each cell once");
     assert!(bench.out().join("raw/00003-resume-mock-slow.interrupted-1.log.gz").exists());
 
     let third = bench.run(&plan);
-    let Err(RunError::OtherContent { what, .. }) = third.result else { panic!("{:?}", third.result) };
+    let Err(RunError::OtherContent { what, .. }) = third.result else {
+        panic!("{:?}", third.result)
+    };
     assert!(what.contains("finished run of resume"), "{what}");
 }
 

@@ -1,4 +1,5 @@
-//! The condition of real time: what programs are asked for, what is seen of it, and what is said where the machine refuses.
+//! The condition of real time: what programs are asked for, what is seen of it, and what is said
+//! where the machine refuses.
 
 use feros_lab::machine::Machine;
 
@@ -25,7 +26,11 @@ fn programs_lock_their_memory_where_the_machine_allows_it() {
     );
     let locked = |bytes: &f64| *bytes > 1e6;
     for process in &record.processes {
-        assert_eq!(process.values.get("locked_bytes").is_some_and(locked), is_allowed, "{process:?}");
+        assert_eq!(
+            process.values.get("locked_bytes").is_some_and(locked),
+            is_allowed,
+            "{process:?}"
+        );
     }
     let said = bench.machine.environment()["memory lock"].clone();
     assert_eq!(said.contains("is allowed"), is_allowed, "{said}");
@@ -39,7 +44,9 @@ fn a_refusal_is_said_and_the_record_knows() {
     let plan = bench.plan("refused", &format!("{EXPERIMENT}realtime = true\n"));
     let seen = bench.run(&plan);
     assert_eq!(seen.result.unwrap().complete, 1, "{:?}", seen.notes);
-    for reason in ["without real-time scheduling: no SCHED_FIFO", "without locked memory: no mlockall"] {
+    for reason in
+        ["without real-time scheduling: no SCHED_FIFO", "without locked memory: no mlockall"]
+    {
         assert!(seen.notes.iter().any(|note| note.contains(reason)), "{reason}: {:?}", seen.notes);
     }
     let values = bench.record("mock").values;
@@ -53,5 +60,8 @@ fn without_the_condition_nothing_is_locked() {
     let seen = bench.run(&bench.plan("ordinary", EXPERIMENT));
     assert_eq!(seen.result.unwrap().complete, 1, "{:?}", seen.notes);
     let values = bench.record("mock").values;
-    assert!(!values.contains_key("memory_locked") && !values.contains_key("locked_bytes"), "{values:?}");
+    assert!(
+        !values.contains_key("memory_locked") && !values.contains_key("locked_bytes"),
+        "{values:?}"
+    );
 }

@@ -1,4 +1,5 @@
-//! The scenario files of the repository: each is understood in each grid, names what exists, and can be shown.
+//! The scenario files of the repository: each is understood in each grid, names what exists, and
+//! can be shown.
 
 use std::collections::BTreeSet;
 
@@ -20,8 +21,14 @@ fn every_scenario_is_understood_in_every_grid() {
         for grid in [None].into_iter().chain(Grid::ALL.iter().copied().map(Some)) {
             let Some(scenario) = file.resolve(grid, &check).unwrap() else { continue };
             assert!(!scenario.figures.is_empty(), "{}: nothing is shown of it", file.name());
-            assert!(!scenario.finding.is_empty() && !scenario.document.is_empty(), "{}", file.name());
-            items.extend(scenario.item.split(", ").map(|item| format!("{} {item}", scenario.document)));
+            assert!(
+                !scenario.finding.is_empty() && !scenario.document.is_empty(),
+                "{}",
+                file.name()
+            );
+            items.extend(
+                scenario.item.split(", ").map(|item| format!("{} {item}", scenario.document)),
+            );
             let plan = Plan::new("test", vec![scenario], &peers, &machine);
             assert!(
                 plan.steps.iter().any(|step| step.skip.is_none()),
@@ -29,8 +36,16 @@ fn every_scenario_is_understood_in_every_grid() {
                 file.name()
             );
         }
-        assert!(file.grids().any(|grid| grid == Grid::Standard), "{}: not in the standard grid", file.name());
-        assert!(file.grids().any(|grid| grid == Grid::Full), "{}: not in the full grid", file.name());
+        assert!(
+            file.grids().any(|grid| grid == Grid::Standard),
+            "{}: not in the standard grid",
+            file.name()
+        );
+        assert!(
+            file.grids().any(|grid| grid == Grid::Full),
+            "{}: not in the full grid",
+            file.name()
+        );
     }
     let mut wanted: Vec<String> = (7..=21).map(|figure| format!("M16 Figure {figure}")).collect();
     wanted.extend(["4", "6", "7"].map(|table| format!("M16 Table {table}")));

@@ -1,8 +1,9 @@
-//! One real tiny run of every installed peer in each role and placement that its manifest claims, by the contract alone.
+//! One real tiny run of every installed peer in each role and placement that its manifest claims,
+//! by the contract alone.
 //!
-//! What is not installed is said and left out. Peers that are built with cargo are taken from beside this test, where a test of the whole
-//! workspace has put them; those that are workspaces of their own take minutes to build, and are run only if the laboratory has
-//! built them before.
+//! What is not installed is said and left out. Peers that are built with cargo are taken from
+//! beside this test, where a test of the whole workspace has put them; those that are workspaces of
+//! their own take minutes to build, and are run only if the laboratory has built them before.
 #![allow(clippy::unwrap_used)]
 
 mod program;
@@ -57,7 +58,8 @@ fn check(peer: &Peer, peers: &Peers) -> Vec<String> {
     let mut refused = 0;
     let mut note = |what: String, result: Result<(), String>| match result {
         Ok(()) => {}
-        // A manifest has lists, not their combinations: what a program says of one that it lacks, the laboratory says too.
+        // A manifest has lists, not their combinations: what a program says of one that it lacks,
+        // the laboratory says too.
         Err(error) if error.contains(UNSUPPORTED) => {
             refused += 1;
             println!("{what}: {error}");
@@ -80,10 +82,13 @@ fn check(peer: &Peer, peers: &Peers) -> Vec<String> {
         }
     }
     if refused * 2 > cells.len() {
-        failures.push(format!("{name} refuses {refused} of {} things that its manifest claims", cells.len()));
+        failures.push(format!(
+            "{name} refuses {refused} of {} things that its manifest claims",
+            cells.len()
+        ));
     }
-    // As the laboratory does after each cell: what a middleware leaves is not what its program can help. A server that was killed
-    // could remove nothing.
+    // As the laboratory does after each cell: what a middleware leaves is not what its program can
+    // help. A server that was killed could remove nothing.
     let left = bench.kill_servers();
     feros_lab::run::remove_shared_memory(&peer.manifest.shared_memory);
     for file in left.iter().filter(|file| file.exists()) {
@@ -99,7 +104,9 @@ fn cells(system: SystemRef<'_>) -> Vec<(Role, Placement)> {
     let has = |placement: Placement| system.placements().contains(&placement);
     for role in system.roles() {
         match role {
-            Role::Talker | Role::Relay if has(Placement::Local) => found.push((*role, Placement::Local)),
+            Role::Talker | Role::Relay if has(Placement::Local) => {
+                found.push((*role, Placement::Local))
+            }
             Role::Nodes | Role::Graph => {
                 let either = [Placement::Local, Placement::Composed];
                 found.extend(either.into_iter().filter(|it| has(*it)).map(|it| (*role, it)));
@@ -115,15 +122,17 @@ fn cells(system: SystemRef<'_>) -> Vec<(Role, Placement)> {
     found
 }
 
-/// As [`run`]. On a busy machine a middleware of others may hang in its own destructors, or two of its processes never find each
-/// other: it is asked once more, for what this test is about is what its program does every time.
+/// As [`run`]. On a busy machine a middleware of others may hang in its own destructors, or two of
+/// its processes never find each other: it is asked once more, for what this test is about is what
+/// its program does every time.
 fn run_peer(
     bench: &Bench<'_>,
     system: SystemRef<'_>,
     role: Role,
     placement: Placement,
 ) -> Result<(), String> {
-    let is_ours = system.peer.name.starts_with("feros") || ["mock", "floors"].contains(&&*system.peer.name);
+    let is_ours =
+        system.peer.name.starts_with("feros") || ["mock", "floors"].contains(&&*system.peer.name);
     match run(bench, system, role, placement) {
         Err(error) if !is_ours && !error.contains(UNSUPPORTED) => {
             println!("{} as {role}, {placement}: once more, {error}", system.peer.name);
@@ -133,20 +142,29 @@ fn run_peer(
     }
 }
 
-fn run(bench: &Bench<'_>, system: SystemRef<'_>, role: Role, placement: Placement) -> Result<(), String> {
+fn run(
+    bench: &Bench<'_>,
+    system: SystemRef<'_>,
+    role: Role,
+    placement: Placement,
+) -> Result<(), String> {
     let is_reliable = system.qos().reliability.contains(&Reliability::Reliable);
     let options = |role| Options { role, placement, is_reliable, ..Options::default() };
     match role {
         Role::Talker => {
             let topic = bench.topic();
             let listeners = [0, 1].map(|index| {
-                bench.start(system, &Options { index, topic: topic.clone(), ..options(Role::Listener) })
+                bench.start(
+                    system,
+                    &Options { index, topic: topic.clone(), ..options(Role::Listener) },
+                )
             });
             let mut listeners = listeners.into_iter().collect::<Result<Vec<Program>, String>>()?;
             for listener in &mut listeners {
                 listener.wait_ready()?;
             }
-            let mut talker = bench.start(system, &Options { matched: 2, topic, ..options(role) })?;
+            let mut talker =
+                bench.start(system, &Options { matched: 2, topic, ..options(role) })?;
             talker.finish()?.check_published()?;
             for (index, mut listener) in listeners.into_iter().enumerate() {
                 listener.finish()?.check_received(index, 1)?;
@@ -157,9 +175,11 @@ fn run(bench: &Bench<'_>, system: SystemRef<'_>, role: Role, placement: Placemen
             let mut listener =
                 bench.start(system, &Options { topic: to.clone(), ..options(Role::Listener) })?;
             listener.wait_ready()?;
-            let mut relay = bench.start(system, &Options { topic: from.clone(), to, ..options(role) })?;
+            let mut relay =
+                bench.start(system, &Options { topic: from.clone(), to, ..options(role) })?;
             relay.wait_ready()?;
-            let mut talker = bench.start(system, &Options { topic: from, ..options(Role::Talker) })?;
+            let mut talker =
+                bench.start(system, &Options { topic: from, ..options(Role::Talker) })?;
             talker.finish()?.check_published()?;
             relay.finish()?.check_relayed()?;
             listener.finish()?.check_received(0, 1)?;
@@ -168,8 +188,8 @@ fn run(bench: &Bench<'_>, system: SystemRef<'_>, role: Role, placement: Placemen
             let subscriptions = if role == Role::Pair { 3 } else { 1 };
             let types = &system.peer.manifest.types;
             let is_text = role == Role::Pair && types.contains(&MessageType::String);
-            let mut program =
-                bench.start(system, &Options { subscriptions, is_text, nodes: 4, ..options(role) })?;
+            let mut program = bench
+                .start(system, &Options { subscriptions, is_text, nodes: 4, ..options(role) })?;
             let said = program.finish()?;
             said.check_published()?;
             for index in 0..subscriptions {
@@ -185,7 +205,10 @@ fn run(bench: &Bench<'_>, system: SystemRef<'_>, role: Role, placement: Placemen
             program.finish()?.check_silent()?;
         }
         Role::Floors => {
-            bench.start(system, &Options { size_bytes: 1024, ..options(role) })?.finish()?.check_floors()?;
+            bench
+                .start(system, &Options { size_bytes: 1024, ..options(role) })?
+                .finish()?
+                .check_floors()?;
         }
         Role::Listener => {}
     }

@@ -105,7 +105,8 @@ impl Program {
         let output = BufReader::new(child.stdout.take().unwrap());
         let mut errors = child.stderr.take().unwrap();
         // Both end with the program.
-        let said = move || output.lines().map_while(Result::ok).try_for_each(|line| sender.send(line));
+        let said =
+            move || output.lines().map_while(Result::ok).try_for_each(|line| sender.send(line));
         thread::Builder::new().name("stdout".into()).spawn(said).unwrap();
         let complained = move || {
             let mut text = Vec::new();
@@ -211,7 +212,8 @@ pub(crate) struct Said {
 
 impl Said {
     fn all(&mut self) -> String {
-        let stderr = self.stderr.take_if(|stderr| stderr.is_finished()).map(thread::JoinHandle::join);
+        let stderr =
+            self.stderr.take_if(|stderr| stderr.is_finished()).map(thread::JoinHandle::join);
         let stderr = stderr.and_then(Result::ok).unwrap_or_default();
         let last = self.lines.iter().filter(|line| matches!(line, Line::Error(_) | Line::End(_)));
         format!("{:?} {}", last.collect::<Vec<_>>(), stderr.chars().take(2000).collect::<String>())
@@ -257,8 +259,13 @@ impl Said {
         Ok(())
     }
 
-    /// Every message that is measured was received once by a subscription, and the times make sense.
-    pub(crate) fn check_received(&self, subscription: usize, subscriptions: usize) -> Result<(), String> {
+    /// Every message that is measured was received once by a subscription, and the times make
+    /// sense.
+    pub(crate) fn check_received(
+        &self,
+        subscription: usize,
+        subscriptions: usize,
+    ) -> Result<(), String> {
         let (mut numbers, mut nanos, mut times) = (Vec::new(), Vec::new(), Vec::new());
         for line in &self.lines {
             if let Line::Samples(samples) = line
@@ -270,7 +277,8 @@ impl Said {
             }
         }
         let all = numbers.len();
-        let measured: Vec<u64> = numbers.iter().copied().filter(|number| *number >= WARM_UP as u64).collect();
+        let measured: Vec<u64> =
+            numbers.iter().copied().filter(|number| *number >= WARM_UP as u64).collect();
         let sent: Vec<u64> = (WARM_UP as u64..(WARM_UP + COUNT) as u64).collect();
         let is_complete = if self.is_reliable {
             measured == sent
@@ -305,7 +313,8 @@ impl Said {
     /// A relay has published what it received, and says counts alone.
     pub(crate) fn check_relayed(&self) -> Result<(), String> {
         let end = self.end()?;
-        let has_samples = self.lines.iter().any(|line| matches!(line, Line::Samples(_) | Line::Published(_)));
+        let has_samples =
+            self.lines.iter().any(|line| matches!(line, Line::Samples(_) | Line::Published(_)));
         if has_samples || end.sent < COUNT as u64 || end.received != [end.sent] {
             return Err(format!("a relay said {:?}", self.lines));
         }
@@ -314,7 +323,10 @@ impl Said {
 
     pub(crate) fn check_silent(&self) -> Result<(), String> {
         let end = self.end()?;
-        if self.lines.len() != 3 || end.sent != 0 || end.received.iter().any(|received| *received != 0) {
+        if self.lines.len() != 3
+            || end.sent != 0
+            || end.received.iter().any(|received| *received != 0)
+        {
             return Err(format!("nodes without endpoints said {:?}", self.lines));
         }
         Ok(())
@@ -330,7 +342,8 @@ impl Said {
             }
         }
         names.sort_unstable();
-        if names != ["clock", "futex", "futex between processes", "memcpy", "timer", "udp loopback"] {
+        if names != ["clock", "futex", "futex between processes", "memcpy", "timer", "udp loopback"]
+        {
             return Err(format!("floors are {names:?}"));
         }
         Ok(())

@@ -56,7 +56,9 @@ pub(crate) fn build(peer: &Peer) -> Built {
         beside().join("lab-tests").join(&peer.name)
     };
     std::fs::create_dir_all(&out).unwrap();
-    let [program, arguments @ ..] = peer.manifest.build.as_slice() else { return Built::Ready(out) };
+    let [program, arguments @ ..] = peer.manifest.build.as_slice() else {
+        return Built::Ready(out);
+    };
     let mut command = Command::new(peer.folder.join(program));
     command.args(arguments).current_dir(&peer.folder).env("FEROS_LAB_OUT", &out);
     let output = command.env("FEROS_LAB_BUILT", beside()).stdin(Stdio::null()).output().unwrap();
@@ -86,7 +88,8 @@ impl<'a> Bench<'a> {
         let run = format!("test{}x{number}", std::process::id());
         let domain = 20 + (std::process::id() + number) % DOMAINS;
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-        let mut bench = Self { peer, out, domain, port, run, topics: AtomicU32::new(0), servers: Vec::new() };
+        let mut bench =
+            Self { peer, out, domain, port, run, topics: AtomicU32::new(0), servers: Vec::new() };
         for server in &peer.manifest.server {
             let started = bench.serve(server);
             bench.servers.push(started);
@@ -117,7 +120,9 @@ impl<'a> Bench<'a> {
         // Nothing of the test leaves this machine.
         command.env("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST").env_remove("RMW_IMPLEMENTATION");
         command.env_remove("CYCLONEDDS_URI").env_remove("FEROS_PATHS").env_remove("FEROS_ENGINE");
-        command.envs(self.peer.manifest.environment.iter().map(|(name, value)| (name, self.fill(value))));
+        command.envs(
+            self.peer.manifest.environment.iter().map(|(name, value)| (name, self.fill(value))),
+        );
         command
     }
 
@@ -125,7 +130,8 @@ impl<'a> Bench<'a> {
         let mut command = self.command(&server.program);
         command.envs(server.environment.iter().map(|(name, value)| (name, self.fill(value))));
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
-        let mut child = command.spawn().unwrap_or_else(|error| panic!("{:?}: {error}", server.program));
+        let mut child =
+            command.spawn().unwrap_or_else(|error| panic!("{:?}: {error}", server.program));
         let output = BufReader::new(child.stdout.take().unwrap());
         let (sender, lines) = sync_channel(100);
         let read = move || {
@@ -139,7 +145,8 @@ impl<'a> Bench<'a> {
         let mut said = String::new();
         let is_ready = |said: &str| {
             let text = server.ready.as_ref().is_none_or(|text| said.contains(text));
-            let file = server.ready_file.as_ref().is_none_or(|file| Path::new(&self.fill(file)).exists());
+            let file =
+                server.ready_file.as_ref().is_none_or(|file| Path::new(&self.fill(file)).exists());
             let port = server.ready_port.as_ref().is_none_or(|port| {
                 let port = match port {
                     Port::Number(port) => *port,
@@ -170,7 +177,11 @@ impl<'a> Bench<'a> {
         command
     }
 
-    pub(crate) fn start(&self, system: SystemRef<'_>, options: &Options) -> Result<Program, String> {
+    pub(crate) fn start(
+        &self,
+        system: SystemRef<'_>,
+        options: &Options,
+    ) -> Result<Program, String> {
         let mut command = self.program(system);
         command.args(options.arguments());
         Program::start(&mut command, options)
@@ -195,8 +206,10 @@ impl Bench<'_> {
     pub(crate) fn kill_servers(&mut self) -> Vec<PathBuf> {
         let mut had = Vec::new();
         for mut server in self.servers.drain(..) {
-            let maps = std::fs::read_to_string(format!("/proc/{}/maps", server.id())).unwrap_or_default();
-            let files = maps.lines().filter_map(|line| line.find("/dev/shm/").map(|at| line[at..].into()));
+            let maps =
+                std::fs::read_to_string(format!("/proc/{}/maps", server.id())).unwrap_or_default();
+            let files =
+                maps.lines().filter_map(|line| line.find("/dev/shm/").map(|at| line[at..].into()));
             had.extend(files);
             let _ = server.kill();
             let _ = server.wait();

@@ -1,4 +1,5 @@
-//! The page in a real browser: nothing in its console, nothing wider than the window, light and dark. Screenshots stay beside it.
+//! The page in a real browser: nothing in its console, nothing wider than the window, light and
+//! dark. Screenshots stay beside it.
 
 use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
@@ -31,7 +32,11 @@ impl Browser {
         let mut lines = BufReader::new(driver.stdout.take().unwrap()).lines().map_while(Result::ok);
         let port = lines
             .find_map(|line| {
-                line.split("successfully on port ").nth(1)?.trim_end_matches('.').parse::<u16>().ok()
+                line.split("successfully on port ")
+                    .nth(1)?
+                    .trim_end_matches('.')
+                    .parse::<u16>()
+                    .ok()
             })
             .expect("chromedriver says its port");
         let config = ureq::Agent::config_builder()
@@ -54,13 +59,16 @@ impl Browser {
         let mut browser =
             Self { driver, session: format!("http://127.0.0.1:{port}"), agent, _profile: profile };
         let opened = browser.post("/session", &wanted);
-        let id = opened["sessionId"].as_str().unwrap_or_else(|| panic!("Chromium does not start: {opened}"));
+        let id = opened["sessionId"]
+            .as_str()
+            .unwrap_or_else(|| panic!("Chromium does not start: {opened}"));
         browser.session = format!("{}/session/{id}", browser.session);
         browser
     }
 
     fn post(&self, path: &str, body: &Value) -> Value {
-        let mut answer = self.agent.post(format!("{}{path}", self.session)).send_json(body).unwrap();
+        let mut answer =
+            self.agent.post(format!("{}{path}", self.session)).send_json(body).unwrap();
         let answer: Value = answer.body_mut().with_config().limit(256 << 20).read_json().unwrap();
         assert!(answer["value"]["error"].is_null(), "{path}: {}", answer["value"]);
         answer["value"].clone()
@@ -89,29 +97,35 @@ impl Browser {
         self.post("/execute/sync", &json!({"script": script, "args": []}))
     }
 
-    /// What the console said of our page since the last time. A slow machine has the browser's own first page complain too.
+    /// What the console said of our page since the last time. A slow machine has the browser's own
+    /// first page complain too.
     fn console(&self) -> Vec<String> {
         let entries = self.post("/se/log", &json!({"type": "browser"}));
-        let messages =
-            entries.as_array().unwrap().iter().map(|entry| entry["message"].as_str().unwrap_or("?"));
+        let messages = entries
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|entry| entry["message"].as_str().unwrap_or("?"));
         messages.filter(|message| !message.starts_with("chrome://")).map(str::to_owned).collect()
     }
 
     /// The page on paper of this many centimetres, as a PDF.
     fn print(&self, path: &Path, (width, height): (f64, f64)) -> Vec<u8> {
-        let paper =
-            json!({"paperWidth": width / 2.54, "paperHeight": height / 2.54, "printBackground": true});
+        let paper = json!({"paperWidth": width / 2.54, "paperHeight": height / 2.54, "printBackground": true});
         let printed = self.devtools("Page.printToPDF", &paper);
-        let bytes =
-            base64::engine::general_purpose::STANDARD.decode(printed["data"].as_str().unwrap()).unwrap();
+        let bytes = base64::engine::general_purpose::STANDARD
+            .decode(printed["data"].as_str().unwrap())
+            .unwrap();
         std::fs::write(path, &bytes).unwrap();
         bytes
     }
 
     fn screenshot(&self, path: &Path, whole: bool) {
-        let taken = self.devtools("Page.captureScreenshot", &json!({"captureBeyondViewport": whole}));
-        let bytes =
-            base64::engine::general_purpose::STANDARD.decode(taken["data"].as_str().unwrap()).unwrap();
+        let taken =
+            self.devtools("Page.captureScreenshot", &json!({"captureBeyondViewport": whole}));
+        let bytes = base64::engine::general_purpose::STANDARD
+            .decode(taken["data"].as_str().unwrap())
+            .unwrap();
         assert!(
             bytes.starts_with(b"\x89PNG") && bytes.len() > 10_000,
             "the screenshot is {} bytes",
@@ -137,7 +151,8 @@ const TOO_WIDE: &str = "
         one.getBoundingClientRect().right > wide + 1 && !one.closest('.scroll, nav > div, pre, .skip, svg'));
     return [document.documentElement.scrollWidth, wide, found.slice(0, 5).map((one) => one.outerHTML.slice(0, 120))];";
 
-/// The contrast of every piece of text with what is behind it, where that is plainly known: those below 3 to 1.
+/// The contrast of every piece of text with what is behind it, where that is plainly known: those
+/// below 3 to 1.
 const TOO_FAINT: &str = "
     const paper = document.createElement('canvas').getContext('2d', {willReadFrequently: true});
     const parts = (colour) => { paper.clearRect(0, 0, 1, 1); paper.fillStyle = colour; paper.fillRect(0, 0, 1, 1);
@@ -178,11 +193,15 @@ pub(crate) fn looks_well(browser: &Browser, page: &Path) {
             browser.open(page);
             assert_eq!(browser.console(), Vec::<String>::new(), "the console, {width} {scheme}");
             let wide = browser.run(TOO_WIDE);
-            assert!(wide[0].as_u64() <= wide[1].as_u64() && wide[2] == json!([]), "{width} {scheme}: {wide}");
+            assert!(
+                wide[0].as_u64() <= wide[1].as_u64() && wide[2] == json!([]),
+                "{width} {scheme}: {wide}"
+            );
             assert_eq!(browser.run(TOO_FAINT), json!([]), "{width} {scheme}");
             assert_eq!(browser.run(OVERLAPPING), json!([]), "{width} {scheme}");
-            let name =
-                |part: &str| -> PathBuf { page.with_file_name(format!("{part}-{width}-{scheme}.png")) };
+            let name = |part: &str| -> PathBuf {
+                page.with_file_name(format!("{part}-{width}-{scheme}.png"))
+            };
             browser.screenshot(&name("screen"), false);
             if scheme == "light" || width > 600 {
                 browser.screenshot(&name("page"), true);
@@ -227,7 +246,8 @@ fn the_page_is_printed_light_whole_and_unfolded() {
             &json!({"width": width, "height": height, "deviceScaleFactor": 1, "mobile": false}),
         );
         let dark = json!([{"name": "prefers-color-scheme", "value": "dark"}]);
-        browser.devtools("Emulation.setEmulatedMedia", &json!({"media": "print", "features": dark}));
+        browser
+            .devtools("Emulation.setEmulatedMedia", &json!({"media": "print", "features": dark}));
         let script = format!("return (function () {{ {NOT_FOR_PAPER} }})({width}, {height})");
         assert_eq!(browser.run(&script), json!([]), "{name}");
         assert_eq!(browser.run(TOO_FAINT), json!([]), "{name}");
@@ -254,7 +274,8 @@ fn the_page_opens_in_a_browser_on_phone_and_screen_light_and_dark() {
     // The first screen answers the question.
     browser.look(1280, 860, "light");
     browser.open(&page);
-    let first = browser.run("return document.querySelector('.over tbody td').getBoundingClientRect().bottom");
+    let first = browser
+        .run("return document.querySelector('.over tbody td').getBoundingClientRect().bottom");
     assert!(first.as_f64().unwrap() < 600.0, "the first number is at {first}");
     // The switch of the theme, and a name of a legend.
     let background = "return getComputedStyle(document.body).backgroundColor";

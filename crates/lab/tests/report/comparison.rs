@@ -29,10 +29,13 @@ fn what_became_slower_is_found_and_noise_is_not() {
     let before = Synthetic::new(5, 3);
     let mut after = Synthetic::new(6, 3);
     for record in &mut after.records {
-        let slower =
-            record.scenario == "chain" && format!("{:?}", record.dimensions["system"]).contains("rcl");
-        for latency in
-            record.subscriptions.iter_mut().filter_map(|one| one.latency.as_mut()).filter(|_| slower)
+        let slower = record.scenario == "chain"
+            && format!("{:?}", record.dimensions["system"]).contains("rcl");
+        for latency in record
+            .subscriptions
+            .iter_mut()
+            .filter_map(|one| one.latency.as_mut())
+            .filter(|_| slower)
         {
             latency.histogram = None;
             for number in [
@@ -48,17 +51,25 @@ fn what_became_slower_is_found_and_noise_is_not() {
     after.run.environment.insert("kernel".to_owned(), "Linux 7.0".to_owned());
     after.run.systems[0].version = Some("Feros 2".to_owned());
     after.run.ended_unix_seconds = None;
-    let found = compare_runs(&results(&before, "compare-before"), &results(&after, "compare-after")).unwrap();
-    let slower = |cell: &&feros_lab::report::ComparedCell| cell.scenario == "chain" && cell.system == "rcl";
+    let found =
+        compare_runs(&results(&before, "compare-before"), &results(&after, "compare-after"))
+            .unwrap();
+    let slower =
+        |cell: &&feros_lab::report::ComparedCell| cell.scenario == "chain" && cell.system == "rcl";
     let medians: Vec<_> =
         found.cells.iter().filter(slower).filter(|cell| cell.metric == "median latency").collect();
     assert_eq!(medians.len(), 5);
     assert!(
-        medians.iter().all(|cell| cell.verdict() == "worse" && (1.6..2.5).contains(&cell.comparison.ratio))
+        medians
+            .iter()
+            .all(|cell| cell.verdict() == "worse" && (1.6..2.5).contains(&cell.comparison.ratio))
     );
     // Of the others, only as many as the interval's 5 % of errors allows, and some.
-    let others: Vec<_> =
-        found.cells.iter().filter(|cell| !slower(cell) && cell.metric == "median latency").collect();
+    let others: Vec<_> = found
+        .cells
+        .iter()
+        .filter(|cell| !slower(cell) && cell.metric == "median latency")
+        .collect();
     let wrong = others.iter().filter(|cell| cell.better.is_some()).count();
     assert!(wrong * 8 < others.len(), "{wrong} of {}", others.len());
     let said = found.warnings.join("\n");
@@ -87,7 +98,9 @@ fn what_is_another_experiment_is_not_compared() {
         if record.scenario == "degraded" {
             record.subscriptions[0].received /= 2;
         }
-        record.values.insert("realtime".to_owned(), if record.scenario == "chain" { 1.0 } else { 0.0 });
+        record
+            .values
+            .insert("realtime".to_owned(), if record.scenario == "chain" { 1.0 } else { 0.0 });
     }
     let before = results(&before, "compare-other-before");
     let found = compare_runs(&before, &results(&after, "compare-other-after")).unwrap();

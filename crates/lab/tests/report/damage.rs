@@ -1,4 +1,5 @@
-//! Folders that are not as a run leaves them: what is wrong is said with its place, and the rest is used.
+//! Folders that are not as a run leaves them: what is wrong is said with its place, and the rest is
+//! used.
 
 use std::fs;
 
@@ -34,8 +35,14 @@ fn a_cut_line_and_a_wrong_one_are_left_out() {
     let results = Results::read(&folder).unwrap();
     assert_eq!(results.records.len(), cells - 2);
     let notices: Vec<String> = results.notices.iter().map(ToString::to_string).collect();
-    assert!(notices[0].contains("cells.jsonl:1: not a cell") && notices[0].contains("zero"), "{notices:?}");
-    assert!(notices[1].contains(&format!("cells.jsonl:{cells}: it ends within this cell")), "{notices:?}");
+    assert!(
+        notices[0].contains("cells.jsonl:1: not a cell") && notices[0].contains("zero"),
+        "{notices:?}"
+    );
+    assert!(
+        notices[1].contains(&format!("cells.jsonl:{cells}: it ends within this cell")),
+        "{notices:?}"
+    );
     assert!(Report::of(&results).html.contains("it ends within this cell"));
 }
 
@@ -44,7 +51,11 @@ fn without_run_json_the_cells_speak() {
     let folder = written("no-run-json");
     fs::remove_file(folder.join("run.json")).unwrap();
     let results = Results::read(&folder).unwrap();
-    assert!(results.notices[0].to_string().contains("run.json: it is missing"), "{:?}", results.notices);
+    assert!(
+        results.notices[0].to_string().contains("run.json: it is missing"),
+        "{:?}",
+        results.notices
+    );
     assert!(results.run.systems.iter().any(|system| system.name == "feros"));
     let html = Report::of(&results).html;
     assert!(html.contains("<svg class=\"plot") && html.contains("No floor was measured"));
@@ -58,7 +69,10 @@ fn another_format_is_said_with_its_line() {
     fs::write(&path, text).unwrap();
     let results = Results::read(&folder).unwrap();
     let notice = results.notices[0].to_string();
-    assert!(notice.contains("run.json:2: it has format 77, this laboratory reads format 1"), "{notice}");
+    assert!(
+        notice.contains("run.json:2: it has format 77, this laboratory reads format 1"),
+        "{notice}"
+    );
     assert!(!results.records.is_empty());
 
     fs::write(&path, "{\n  \"format\": 1,\n  \"grid\": 5\n}").unwrap();

@@ -1,4 +1,5 @@
-//! Reports of runs that never were: what they say, how they look in a browser, and what becomes of damaged ones.
+//! Reports of runs that never were: what they say, how they look in a browser, and what becomes of
+//! damaged ones.
 #![allow(clippy::unwrap_used, missing_docs)]
 
 mod browser;
@@ -55,10 +56,16 @@ fn a_whole_run_is_said_with_its_numbers() {
     assert!(report.markdown.contains("| roscpp |") && report.markdown.contains("udp loopback"));
     // A straight line was put in: 118 us a node.
     let chain = report.markdown.split("## Chains of nodes").nth(1).unwrap();
-    assert!(chain.contains("A straight line through median latency adds for each node: feros 2"), "{chain}");
+    assert!(
+        chain.contains("A straight line through median latency adds for each node: feros 2"),
+        "{chain}"
+    );
     // ROS 1 is unfair by the model: the fifth takes twice as long.
     let fairness = report.markdown.split("## Five subscriptions").nth(1).unwrap();
-    assert!(fairness.contains("feros has the lowest spread") && fairness.contains("roscpp 1."), "{fairness}");
+    assert!(
+        fairness.contains("feros has the lowest spread") && fairness.contains("roscpp 1."),
+        "{fairness}"
+    );
 }
 
 #[test]
@@ -97,7 +104,8 @@ fn runs_of_every_shape_make_a_page() {
     empty.run.ended_unix_seconds = None;
     let (_, _, report) = report_of(&empty, "empty");
     assert!(
-        report.html.contains("This run has not ended") && report.html.contains("No latency was measured")
+        report.html.contains("This run has not ended")
+            && report.html.contains("No latency was measured")
     );
 
     let mut half = Synthetic::new(1, 1);
@@ -119,7 +127,10 @@ fn runs_of_every_shape_make_a_page() {
         record.timeline.clear();
     }
     let (_, _, report) = report_of(&nothing_works, "nothing-works");
-    assert!(report.html.contains("Nothing was measured:") && report.html.contains("hung: killed after 5 s"));
+    assert!(
+        report.html.contains("Nothing was measured:")
+            && report.html.contains("hung: killed after 5 s")
+    );
 }
 
 /// Numbers that no system has, but a file may.

@@ -1,5 +1,6 @@
-//! A run that never was, from a seed: many systems and placements, with failures, hangs, skipped cells and systems that are missing.
-//! Its numbers follow a simple model, so that what a report says of them is known.
+//! A run that never was, from a seed: many systems and placements, with failures, hangs, skipped
+//! cells and systems that are missing. Its numbers follow a simple model, so that what a report
+//! says of them is known.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -83,9 +84,13 @@ impl Synthetic {
     /// Writes what a run leaves.
     pub(crate) fn write(&self, folder: &Path) {
         fs::create_dir_all(folder.join("raw")).unwrap();
-        fs::write(folder.join("run.json"), serde_json::to_string_pretty(&self.run).unwrap()).unwrap();
-        let lines: Vec<String> =
-            self.records.iter().map(|record| serde_json::to_string(record).unwrap() + "\n").collect();
+        fs::write(folder.join("run.json"), serde_json::to_string_pretty(&self.run).unwrap())
+            .unwrap();
+        let lines: Vec<String> = self
+            .records
+            .iter()
+            .map(|record| serde_json::to_string(record).unwrap() + "\n")
+            .collect();
         fs::write(folder.join("cells.jsonl"), lines.concat()).unwrap();
     }
 
@@ -110,10 +115,18 @@ impl Synthetic {
         LogNormal::new(0.0, 0.03).unwrap().sample(&mut self.random)
     }
 
-    fn record(&mut self, scenario: &str, dimensions: Vec<(&str, Value)>, repetition: u32) -> Record {
+    fn record(
+        &mut self,
+        scenario: &str,
+        dimensions: Vec<(&str, Value)>,
+        repetition: u32,
+    ) -> Record {
         Record {
             scenario: scenario.to_owned(),
-            dimensions: dimensions.into_iter().map(|(name, value)| (name.to_owned(), value)).collect(),
+            dimensions: dimensions
+                .into_iter()
+                .map(|(name, value)| (name.to_owned(), value))
+                .collect(),
             repetition,
             status: Status::Complete,
             began_unix_seconds: self.run.began_unix_seconds + self.records.len() as u64,
@@ -150,7 +163,8 @@ impl Synthetic {
 
     fn latency(&mut self) {
         for (system, _, base, per_kb) in SYSTEMS {
-            for (placement, factor) in [("remote", 1.9), ("local", 1.0), ("composed", 0.72), ("intra", 0.45)]
+            for (placement, factor) in
+                [("remote", 1.9), ("local", 1.0), ("composed", 0.72), ("intra", 0.45)]
             {
                 for size in SIZES {
                     for repetition in 0..self.repetitions {
@@ -167,7 +181,14 @@ impl Synthetic {
         }
     }
 
-    fn latency_cell(&mut self, system: &str, placement: &str, size: u64, nanos: f64, repetition: u32) {
+    fn latency_cell(
+        &mut self,
+        system: &str,
+        placement: &str,
+        size: u64,
+        nanos: f64,
+        repetition: u32,
+    ) {
         let wire = if placement == "remote" { size as f64 * 80.0 } else { 0.0 };
         let median = (nanos + wire) * self.between();
         let mut record = self.record(
@@ -190,7 +211,9 @@ impl Synthetic {
             if placement == "local" {
                 record.layers = self.layers(median);
             }
-            record.values.insert("lost_initial".to_owned(), if system == "roscpp" { 1.0 } else { 0.0 });
+            record
+                .values
+                .insert("lost_initial".to_owned(), if system == "roscpp" { 1.0 } else { 0.0 });
             record.values.insert("code_bytes".to_owned(), 2e6 + nanos);
             record.values.insert("threads".to_owned(), 2.0 + (nanos / 30_000.0).floor());
         }
@@ -211,7 +234,10 @@ impl Synthetic {
         ]
         .into_iter()
         .zip([0.04, 0.12, 0.18, 0.3, 0.06, 0.14, 0.05, 0.08, 0.03])
-        .map(|(name, share)| Layer { name: name.to_owned(), nanos: self.samples(median * share, 100) })
+        .map(|(name, share)| Layer {
+            name: name.to_owned(),
+            nanos: self.samples(median * share, 100),
+        })
         .collect()
     }
 
@@ -249,7 +275,9 @@ impl Synthetic {
     }
 
     fn chains(&mut self) {
-        for (system, per_node) in [("feros", 21_000.0), ("rcl", 118_000.0), ("cyclonedds", 84_000.0)] {
+        for (system, per_node) in
+            [("feros", 21_000.0), ("rcl", 118_000.0), ("cyclonedds", 84_000.0)]
+        {
             for nodes in [3_u64, 5, 9, 15, 23] {
                 for repetition in 0..self.repetitions {
                     let median = per_node * (nodes - 1) as f64 * self.between();
@@ -323,7 +351,11 @@ impl Synthetic {
                         vec![Received { received, lost: 450 - received, late: 0, latency: None }];
                     record.timeline = (0..15)
                         .map(|second| {
-                            let gone = if system == "rcl" && loss >= 30 && second > 8 { 0.0 } else { share };
+                            let gone = if system == "rcl" && loss >= 30 && second > 8 {
+                                0.0
+                            } else {
+                                share
+                            };
                             (30, (30.0 * gone) as u64)
                         })
                         .collect();
@@ -422,7 +454,14 @@ fn scenarios() -> Vec<Scenario> {
             "Figures 7 to 12, Tables 4, 6 and 7",
             "ROS 2 is slower than ROS 1 by the time of two conversions and of the DDS; within a process it was slower than through the loopback interface.",
             vec![
-                figure("Latency by payload", Lines, "size_bytes", "latency", &["system", "placement"], &[]),
+                figure(
+                    "Latency by payload",
+                    Lines,
+                    "size_bytes",
+                    "latency",
+                    &["system", "placement"],
+                    &[],
+                ),
                 figure(
                     "Distribution between processes",
                     Boxes,
@@ -431,7 +470,14 @@ fn scenarios() -> Vec<Scenario> {
                     &["system"],
                     &[("placement", text("local"))],
                 ),
-                figure("What each can do", Capability, "size_bytes", "", &["system", "placement"], &[]),
+                figure(
+                    "What each can do",
+                    Capability,
+                    "size_bytes",
+                    "",
+                    &["system", "placement"],
+                    &[],
+                ),
                 figure(
                     "Where the time goes",
                     Layers,
@@ -457,7 +503,14 @@ fn scenarios() -> Vec<Scenario> {
             "Figures 17 to 19",
             "With ROS 1 the fifth subscription takes about twice as long as the first at 1 MB; with ROS 2 all take the same.",
             vec![
-                figure("Each subscription", Bars, "subscription", "latency", &["system", "size_bytes"], &[]),
+                figure(
+                    "Each subscription",
+                    Bars,
+                    "subscription",
+                    "latency",
+                    &["system", "size_bytes"],
+                    &[],
+                ),
                 figure("Fairness", Matrix, "size_bytes", "fairness", &["system"], &[]),
             ],
         ),
@@ -468,7 +521,14 @@ fn scenarios() -> Vec<Scenario> {
             "Figures 5 and 6",
             "Latency is linear in the number of nodes for small payloads; the DDS and the notification delay are the largest parts.",
             vec![
-                figure("Latency over the length of the chain", Lines, "nodes", "latency", &["system"], &[]),
+                figure(
+                    "Latency over the length of the chain",
+                    Lines,
+                    "nodes",
+                    "latency",
+                    &["system"],
+                    &[],
+                ),
                 figure("Where the time goes", Layers, "nodes", "", &["system"], &[]),
             ],
         ),
@@ -487,7 +547,14 @@ fn scenarios() -> Vec<Scenario> {
             "Part 2",
             "Five of thirty conditions were fine for all; eleven delivered nothing.",
             vec![
-                figure("Received", Matrix, "loss_percent", "received_percent", &["system", "link_mbit"], &[]),
+                figure(
+                    "Received",
+                    Matrix,
+                    "loss_percent",
+                    "received_percent",
+                    &["system", "link_mbit"],
+                    &[],
+                ),
                 figure(
                     "Received over time",
                     Timeline,

@@ -1,4 +1,5 @@
-//! What an entity says, taken piece by piece; what nobody took is a mistake, and the message knows what could be meant.
+//! What an entity says, taken piece by piece; what nobody took is a mistake, and the message knows
+//! what could be meant.
 
 use crate::error::{LaunchError, hint, shown};
 use crate::position::Position;
@@ -7,7 +8,10 @@ use crate::tree::{Attribute, AttributeValue, Entity, Scalar};
 
 /// Attributes of ROS 1's launch files, and what stands in their place.
 const OF_ROS_1: &[(&str, &str)] = &[
-    ("machine", "processes on other machines cannot be started from here; start feros launch there"),
+    (
+        "machine",
+        "processes on other machines cannot be started from here; start feros launch there",
+    ),
     ("type", "ROS 2 calls it `exec`"),
     ("required", "write `on_exit=\"shutdown\"`"),
     ("default_value", "in files it is called `default`"),
@@ -28,7 +32,14 @@ pub(crate) struct Fields {
 impl Fields {
     pub(crate) fn new(entity: Entity) -> Self {
         let Entity { tag, at, attributes, children } = entity;
-        Self { tag, at, attributes, children, known_attributes: Vec::new(), known_children: Vec::new() }
+        Self {
+            tag,
+            at,
+            attributes,
+            children,
+            known_attributes: Vec::new(),
+            known_children: Vec::new(),
+        }
     }
 
     pub(crate) fn error(&self, problem: impl Into<String>) -> LaunchError {
@@ -40,7 +51,9 @@ impl Fields {
         for attribute in self.attributes.iter_mut().filter(|attribute| attribute.name == name) {
             match &mut attribute.value {
                 AttributeValue::One(scalar) => scalar.quoted = false,
-                AttributeValue::List(items) => items.iter_mut().for_each(|item| item.quoted = false),
+                AttributeValue::List(items) => {
+                    items.iter_mut().for_each(|item| item.quoted = false)
+                }
             }
         }
     }
@@ -78,7 +91,10 @@ impl Fields {
     }
 
     /// An attribute without substitutions, if it is given.
-    pub(crate) fn text(&mut self, name: &'static str) -> Result<Option<(String, Position)>, LaunchError> {
+    pub(crate) fn text(
+        &mut self,
+        name: &'static str,
+    ) -> Result<Option<(String, Position)>, LaunchError> {
         let Some(template) = self.optional(name)? else { return Ok(None) };
         match template.as_text() {
             Some(text) => Ok(Some((text.to_owned(), template.at))),
@@ -94,15 +110,17 @@ impl Fields {
     }
 
     pub(crate) fn missing(&self, name: &str) -> LaunchError {
-        let given: Vec<&str> = self.attributes.iter().map(|attribute| attribute.name.as_str()).collect();
+        let given: Vec<&str> =
+            self.attributes.iter().map(|attribute| attribute.name.as_str()).collect();
         let unknown = |given: &&str| !self.known_attributes.contains(given);
-        let likely = given
-            .iter()
-            .copied()
-            .filter(unknown)
-            .max_by(|a, b| strsim::jaro_winkler(a, name).total_cmp(&strsim::jaro_winkler(b, name)));
+        let likely =
+            given.iter().copied().filter(unknown).max_by(|a, b| {
+                strsim::jaro_winkler(a, name).total_cmp(&strsim::jaro_winkler(b, name))
+            });
         let aside = match likely {
-            Some(word) if strsim::jaro_winkler(word, name) > 0.7 => format!(" (`{word}` stands there)"),
+            Some(word) if strsim::jaro_winkler(word, name) > 0.7 => {
+                format!(" (`{word}` stands there)")
+            }
             _ => given
                 .iter()
                 .find_map(|given| {
@@ -140,7 +158,8 @@ impl Fields {
                 .find(|(name, _)| *name == attribute.name)
                 .map(|(_, cure)| format!(": {cure}"));
             let cure = cure.unwrap_or_else(|| hint(&attribute.name, known.iter().copied()));
-            let problem = format!("unknown attribute {} of `{}`{cure}", shown(&attribute.name), self.tag);
+            let problem =
+                format!("unknown attribute {} of `{}`{cure}", shown(&attribute.name), self.tag);
             return Err(LaunchError::at(&attribute.at, problem));
         }
         if let Some(child) = self.children.first() {
@@ -149,7 +168,8 @@ impl Fields {
             } else {
                 hint(&child.tag, self.known_children.iter().copied())
             };
-            let problem = format!("unknown entity {} within `{}`{expected}", shown(&child.tag), self.tag);
+            let problem =
+                format!("unknown entity {} within `{}`{expected}", shown(&child.tag), self.tag);
             return Err(LaunchError::at(&child.at, problem));
         }
         Ok(())

@@ -1,4 +1,5 @@
-//! A launch file as actions: what each entity means, checked as a whole before anything is evaluated.
+//! A launch file as actions: what each entity means, checked as a whole before anything is
+//! evaluated.
 
 mod fields;
 mod process;
@@ -10,8 +11,8 @@ use crate::tree::Entity;
 use fields::Fields;
 
 pub(crate) use process::{
-    Component, Executable, Node, NodeKind, Parameter, ParameterContent, ParameterEntry, ParameterText,
-    ProcessOptions,
+    Component, Executable, Node, NodeKind, Parameter, ParameterContent, ParameterEntry,
+    ParameterText, ProcessOptions,
 };
 
 /// An action, where it stands and when it is done.
@@ -138,8 +139,11 @@ const ELSEWHERE: &[&str] = &[
 pub(crate) fn parse(root: Entity) -> Result<Vec<Item>, LaunchError> {
     let mut fields = Fields::new(root);
     if fields.tag != "launch" {
-        let problem =
-            format!("{} at the top: expected `launch`{}", shown(&fields.tag), hint(&fields.tag, ["launch"]));
+        let problem = format!(
+            "{} at the top: expected `launch`{}",
+            shown(&fields.tag),
+            hint(&fields.tag, ["launch"])
+        );
         return Err(fields.error(problem));
     }
     fields.take("deprecated");
@@ -185,9 +189,8 @@ fn condition(fields: &mut Fields) -> Result<Option<Condition>, LaunchError> {
     let if_given = fields.optional("if")?;
     let unless_given = fields.optional("unless")?;
     match (if_given, unless_given) {
-        (Some(_), Some(_)) => {
-            Err(fields.error(format!("both `if` and `unless` of `{}`: expected one of them", fields.tag)))
-        }
+        (Some(_), Some(_)) => Err(fields
+            .error(format!("both `if` and `unless` of `{}`: expected one of them", fields.tag))),
         (Some(value), None) => Ok(Some(Condition { value, negated: false })),
         (None, Some(value)) => Ok(Some(Condition { value, negated: true })),
         (None, None) => Ok(None),
@@ -199,9 +202,10 @@ fn action(fields: &mut Fields) -> Result<Action, LaunchError> {
         "arg" => Action::Argument(declaration(fields)?),
         "let" => Action::Let { name: fields.required("name")?, value: fields.required("value")? },
         "unset" => Action::Unset { name: fields.required("name")? },
-        "set_env" => {
-            Action::SetEnvironment { name: fields.required("name")?, value: fields.required("value")? }
-        }
+        "set_env" => Action::SetEnvironment {
+            name: fields.required("name")?,
+            value: fields.required("value")?,
+        },
         "append_env" => Action::AppendEnvironment {
             name: fields.required("name")?,
             value: fields.required("value")?,
@@ -212,7 +216,9 @@ fn action(fields: &mut Fields) -> Result<Action, LaunchError> {
         "push_ros_namespace" => Action::PushNamespace(fields.required("namespace")?),
         "set_parameter" => Action::SetParameter(process::unquoted_entry(fields)?),
         "set_parameters_from_file" => Action::SetParametersFromFile(fields.required("filename")?),
-        "set_remap" => Action::SetRemap { from: fields.required("from")?, to: fields.required("to")? },
+        "set_remap" => {
+            Action::SetRemap { from: fields.required("from")?, to: fields.required("to")? }
+        }
         "group" => Action::Group(group(fields)?),
         "include" => include(fields)?,
         "executable" => Action::Executable(Box::new(process::executable(fields)?)),

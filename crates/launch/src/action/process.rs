@@ -114,7 +114,10 @@ fn options(fields: &mut Fields) -> Result<ProcessOptions, LaunchError> {
         None => false,
         Some((text, _)) if text == "shutdown" => true,
         Some((text, at)) => {
-            return Err(LaunchError::at(&at, format!("{} for `on_exit`: expected `shutdown`", shown(&text))));
+            return Err(LaunchError::at(
+                &at,
+                format!("{} for `on_exit`: expected `shutdown`", shown(&text)),
+            ));
         }
     };
     Ok(ProcessOptions {
@@ -216,14 +219,18 @@ fn parameter(mut fields: Fields) -> Result<Parameter, LaunchError> {
         return Ok(Parameter::Entry(entry));
     };
     if let Some(name) = fields.take("name") {
-        return Err(LaunchError::at(&name.at, "`name` of a `param` with `from`: the file says the names"));
+        return Err(LaunchError::at(
+            &name.at,
+            "`name` of a `param` with `from`: the file says the names",
+        ));
     }
     let substitute = fields.optional("allow_substs")?;
     fields.finish()?;
     Ok(Parameter::File { path, substitute })
 }
 
-/// A value whose quotes in YAML do not make it a text: it is read once more, as in `extra_arg` and `set_parameter`.
+/// A value whose quotes in YAML do not make it a text: it is read once more, as in `extra_arg` and
+/// `set_parameter`.
 pub(super) fn unquoted_entry(fields: &mut Fields) -> Result<ParameterEntry, LaunchError> {
     fields.unquote("value");
     parameter_entry(fields)
@@ -246,9 +253,14 @@ pub(super) fn parameter_entry(fields: &mut Fields) -> Result<ParameterEntry, Lau
             ParameterContent::Nested(nested.collect::<Result<_, _>>()?)
         }
         (None, true) => {
-            return Err(fields.error("`param` without its `value` (or `from`, or parameters within it)"));
+            return Err(
+                fields.error("`param` without its `value` (or `from`, or parameters within it)")
+            );
         }
-        _ => return Err(fields.error("`param` with parameters within it has neither a `value` nor a `type`")),
+        _ => {
+            return Err(fields
+                .error("`param` with parameters within it has neither a `value` nor a `type`"));
+        }
     };
     Ok(ParameterEntry { name, at: fields.at.clone(), content })
 }
@@ -256,21 +268,29 @@ pub(super) fn parameter_entry(fields: &mut Fields) -> Result<ParameterEntry, Lau
 fn value_type(text: &str, at: &Position) -> Result<ValueType, LaunchError> {
     let names = || ValueType::NAMES.iter().map(|(name, _)| *name);
     let known = ValueType::NAMES.iter().find(|(name, _)| *name == text).map(|(_, kind)| *kind);
-    known.ok_or_else(|| LaunchError::at(at, format!("unknown type {}{}", shown(text), hint(text, names()))))
+    known.ok_or_else(|| {
+        LaunchError::at(at, format!("unknown type {}{}", shown(text), hint(text, names())))
+    })
 }
 
-fn content(value: &AttributeValue, kind: Option<ValueType>) -> Result<ParameterContent, LaunchError> {
+fn content(
+    value: &AttributeValue,
+    kind: Option<ValueType>,
+) -> Result<ParameterContent, LaunchError> {
     Ok(match value {
-        AttributeValue::One(scalar) => ParameterContent::One { value: parameter_text(scalar, kind)?, kind },
+        AttributeValue::One(scalar) => {
+            ParameterContent::One { value: parameter_text(scalar, kind)?, kind }
+        }
         AttributeValue::List(items) => {
-            let items = items.iter().map(|item| parameter_text(item, kind)).collect::<Result<_, _>>()?;
+            let items =
+                items.iter().map(|item| parameter_text(item, kind)).collect::<Result<_, _>>()?;
             ParameterContent::List { items, kind }
         }
     })
 }
 
-/// YAML is read before substitutions are, so that `'$(var x)'` is `$(var x)` without its quotes, and what it comes to is
-/// read once more.
+/// YAML is read before substitutions are, so that `'$(var x)'` is `$(var x)` without its quotes,
+/// and what it comes to is read once more.
 fn parameter_text(scalar: &Scalar, kind: Option<ValueType>) -> Result<ParameterText, LaunchError> {
     let whole = Template::parse(scalar)?;
     let is_text = scalar.quoted || matches!(kind, Some(ValueType::String | ValueType::Strings));
@@ -292,9 +312,11 @@ fn parameter_text(scalar: &Scalar, kind: Option<ValueType>) -> Result<ParameterT
         }
         Value::Strings(_) if whole.as_text().is_none() => Ok(ParameterText::Later(whole)),
         Value::Strings(items) => {
-            let plain = |text: String| Template::parse(&Scalar { text, verbatim: false, ..scalar.clone() });
-            let items =
-                items.into_iter().map(|item| Ok(plain(item)?.as_text().unwrap_or_default().to_owned()));
+            let plain =
+                |text: String| Template::parse(&Scalar { text, verbatim: false, ..scalar.clone() });
+            let items = items
+                .into_iter()
+                .map(|item| Ok(plain(item)?.as_text().unwrap_or_default().to_owned()));
             Ok(known(Value::Strings(items.collect::<Result<_, LaunchError>>()?), &scalar.text))
         }
         value => Ok(known(value, &scalar.text)),

@@ -1,5 +1,6 @@
-//! `$(eval ...)`: the part of Python's expressions that conditions need. Literals, comparison, `in`, `and`, `or`, `not`,
-//! arithmetic, `x if c else y` and parentheses; no names, calls, attributes or subscripts.
+//! `$(eval ...)`: the part of Python's expressions that conditions need. Literals, comparison,
+//! `in`, `and`, `or`, `not`, arithmetic, `x if c else y` and parentheses; no names, calls,
+//! attributes or subscripts.
 
 mod object;
 mod token;
@@ -54,7 +55,10 @@ impl Parser<'_> {
         found
     }
 
-    fn nested<T>(&mut self, read: impl FnOnce(&mut Self) -> Result<T, String>) -> Result<T, String> {
+    fn nested<T>(
+        &mut self,
+        read: impl FnOnce(&mut Self) -> Result<T, String>,
+    ) -> Result<T, String> {
         self.depth += 1;
         if self.depth > MAX_DEPTH {
             return Err(format!("the expression is nested deeper than {MAX_DEPTH}"));
@@ -189,9 +193,9 @@ impl Parser<'_> {
             Token::Sign(sign) => return Err(format!("`{sign}` where a value was expected")),
         };
         match self.peek() {
-            Some(Token::Sign(sign @ ("(" | "[" | "**"))) => {
-                Err(format!("`{sign}` after a value: calls, subscripts and powers are not supported"))
-            }
+            Some(Token::Sign(sign @ ("(" | "[" | "**"))) => Err(format!(
+                "`{sign}` after a value: calls, subscripts and powers are not supported"
+            )),
             _ => Ok(value),
         }
     }
@@ -285,7 +289,10 @@ mod tests {
             assert!(error.contains(expected), "{text}: {error}");
         }
         for opening in ["(", "[", "not ", "-"] {
-            assert!(evaluate(&opening.repeat(10_000)).unwrap_err().contains("nested deeper"), "{opening}");
+            assert!(
+                evaluate(&opening.repeat(10_000)).unwrap_err().contains("nested deeper"),
+                "{opening}"
+            );
         }
     }
 }

@@ -35,10 +35,12 @@ pub(super) fn compare(operator: &str, left: &Object, right: &Object) -> Result<b
     let order = match (left, right) {
         (Object::Text(left), Object::Text(right)) => Some(left.cmp(right)),
         _ => match (left.as_float(), right.as_float()) {
-            (Some(left_number), Some(right_number)) => match (left.as_integer(), right.as_integer()) {
-                (Some(left), Some(right)) => Some(left.cmp(&right)),
-                _ => left_number.partial_cmp(&right_number),
-            },
+            (Some(left_number), Some(right_number)) => {
+                match (left.as_integer(), right.as_integer()) {
+                    (Some(left), Some(right)) => Some(left.cmp(&right)),
+                    _ => left_number.partial_cmp(&right_number),
+                }
+            }
             _ => {
                 return Err(format!(
                     "`{}` {operator} `{}` compares a text with a number",
@@ -60,7 +62,8 @@ pub(super) fn calculate(sign: &str, left: Object, right: Object) -> Result<Objec
     if let ("+", Object::Text(left), Object::Text(right)) = (sign, &left, &right) {
         return Ok(Object::Text(format!("{left}{right}")));
     }
-    let meaningless = || format!("`{}` {sign} `{}` has no meaning", left.to_repr(), right.to_repr());
+    let meaningless =
+        || format!("`{}` {sign} `{}` has no meaning", left.to_repr(), right.to_repr());
     let by_zero = || format!("`{}` {sign} `{}` divides by zero", left.to_repr(), right.to_repr());
     if let (Some(a), Some(b)) = (left.as_integer(), right.as_integer()) {
         if b == 0 && matches!(sign, "/" | "//" | "%") {
@@ -70,17 +73,23 @@ pub(super) fn calculate(sign: &str, left: Object, right: Object) -> Result<Objec
             "+" => a.checked_add(b),
             "-" => a.checked_sub(b),
             "*" => a.checked_mul(b),
-            "//" => a.checked_div(b).map(|quotient| quotient - i64::from(a % b != 0 && (a < 0) != (b < 0))),
-            "%" => {
-                a.checked_rem(b).map(|rest| if rest != 0 && (rest < 0) != (b < 0) { rest + b } else { rest })
-            }
+            "//" => a
+                .checked_div(b)
+                .map(|quotient| quotient - i64::from(a % b != 0 && (a < 0) != (b < 0))),
+            "%" => a
+                .checked_rem(b)
+                .map(|rest| if rest != 0 && (rest < 0) != (b < 0) { rest + b } else { rest }),
             _ => None,
         };
         if let Some(whole) = whole {
             return Ok(Object::Integer(whole));
         }
         if sign != "/" {
-            return Err(format!("`{}` {sign} `{}` is too large a number", left.to_repr(), right.to_repr()));
+            return Err(format!(
+                "`{}` {sign} `{}` is too large a number",
+                left.to_repr(),
+                right.to_repr()
+            ));
         }
     }
     let (Some(a), Some(b)) = (left.as_float(), right.as_float()) else { return Err(meaningless()) };
@@ -129,7 +138,8 @@ impl Object {
     fn equals(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::List(left), Self::List(right)) => {
-                left.len() == right.len() && left.iter().zip(right).all(|(left, right)| left.equals(right))
+                left.len() == right.len()
+                    && left.iter().zip(right).all(|(left, right)| left.equals(right))
             }
             _ => match (self.as_integer(), other.as_integer(), self.as_float(), other.as_float()) {
                 (Some(left), Some(right), ..) => left == right,

@@ -20,8 +20,9 @@ impl Token {
 }
 
 /// Longer signs stand before those that they begin with.
-const SIGNS: [&str; 18] =
-    ["==", "!=", "<=", ">=", "//", "**", "<", ">", "+", "-", "*", "/", "%", "(", ")", "[", "]", ","];
+const SIGNS: [&str; 18] = [
+    "==", "!=", "<=", ">=", "//", "**", "<", ">", "+", "-", "*", "/", "%", "(", ")", "[", "]", ",",
+];
 
 pub(super) fn tokens(text: &str) -> Result<Vec<Token>, String> {
     let mut tokens = Vec::new();
@@ -39,7 +40,8 @@ pub(super) fn tokens(text: &str) -> Result<Vec<Token>, String> {
             tokens.push(Token::Literal(number(&rest[..length])?));
             length
         } else if first.is_alphabetic() || first == '_' {
-            let length = rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len());
+            let length =
+                rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len());
             tokens.push(word(&rest[..length]));
             length
         } else {
@@ -99,8 +101,12 @@ fn number(text: &str) -> Result<Object, String> {
     let radix = |prefix: &str, radix| {
         plain.strip_prefix(prefix).and_then(|digits| i64::from_str_radix(digits, radix).ok())
     };
-    if let Some(number) =
-        plain.parse().ok().or_else(|| radix("0x", 16)).or_else(|| radix("0b", 2)).or_else(|| radix("0o", 8))
+    if let Some(number) = plain
+        .parse()
+        .ok()
+        .or_else(|| radix("0x", 16))
+        .or_else(|| radix("0b", 2))
+        .or_else(|| radix("0o", 8))
     {
         return Ok(Object::Integer(number));
     }

@@ -1,4 +1,5 @@
-//! The arguments that a launch file takes: looked up without deciding conditions, and compared with what is given.
+//! The arguments that a launch file takes: looked up without deciding conditions, and compared with
+//! what is given.
 
 use std::path::{Path, PathBuf};
 
@@ -58,7 +59,9 @@ pub(super) fn refuse_unknown<'a>(
 ) -> Result<(), LaunchError> {
     let mut known: Vec<&str> = known.collect();
     let is_unknown = |name: &str| !known.contains(&name) && !EVERYWHERE.contains(&name);
-    let Some((name, _)) = assignments.iter().find(|(name, _)| is_unknown(name)) else { return Ok(()) };
+    let Some((name, _)) = assignments.iter().find(|(name, _)| is_unknown(name)) else {
+        return Ok(());
+    };
     known.sort_unstable();
     known.dedup();
     let cure = if known.is_empty() {
@@ -120,7 +123,9 @@ impl Surveyor<'_> {
         match &item.action {
             Action::Argument(declaration) => self.argument(declaration, is_conditional),
             Action::Let { name, value } => {
-                if let (Ok(name), Ok(value)) = (self.evaluator.text(name), self.evaluator.text(value)) {
+                if let (Ok(name), Ok(value)) =
+                    (self.evaluator.text(name), self.evaluator.text(value))
+                {
                     self.evaluator.scope_mut().configurations.insert(name, value);
                 }
             }
@@ -130,12 +135,15 @@ impl Surveyor<'_> {
                 *self.evaluator.scope_mut() = before;
             }
             Action::Include { file, arguments } => {
-                // An argument that is a condition's business can be missing; then its file is looked at when it is included.
+                // An argument that is a condition's business can be missing; then its file is
+                // looked at when it is included.
                 let looked = self.evaluator.text(file).ok().and_then(|path| {
                     let path = self.evaluator.resolve(&path);
                     let items = read(&path, None).ok()?;
-                    let names: Vec<String> =
-                        arguments.iter().filter_map(|(name, _)| self.evaluator.text(name).ok()).collect();
+                    let names: Vec<String> = arguments
+                        .iter()
+                        .filter_map(|(name, _)| self.evaluator.text(name).ok())
+                        .collect();
                     Some((path, items, names))
                 });
                 self.survey.is_complete &= match looked {
@@ -147,7 +155,13 @@ impl Surveyor<'_> {
         }
     }
 
-    fn include(&mut self, path: PathBuf, items: &[Item], names: Vec<String>, is_conditional: bool) -> bool {
+    fn include(
+        &mut self,
+        path: PathBuf,
+        items: &[Item],
+        names: Vec<String>,
+        is_conditional: bool,
+    ) -> bool {
         let before = self.given.len();
         self.given.extend(names);
         let entered = self.evaluator.enter(path);
@@ -162,8 +176,10 @@ impl Surveyor<'_> {
     fn argument(&mut self, declaration: &Declaration, is_conditional: bool) {
         let Declaration { name, default, description, choices } = declaration;
         let is_known = self.evaluator.scope().configurations.contains_key(name);
-        let value =
-            default.as_ref().filter(|_| !is_known).and_then(|default| self.evaluator.text(default).ok());
+        let value = default
+            .as_ref()
+            .filter(|_| !is_known)
+            .and_then(|default| self.evaluator.text(default).ok());
         if let Some(value) = value {
             self.evaluator.scope_mut().configurations.insert(name.clone(), value);
         }

@@ -3,7 +3,8 @@
 use crate::error::LaunchError;
 use crate::substitution::{Part, Template};
 
-/// The words of a command line; what a substitution gives is never split, so that paths may have spaces.
+/// The words of a command line; what a substitution gives is never split, so that paths may have
+/// spaces.
 pub(super) fn words(
     template: &Template,
     mut substitute: impl FnMut(&Part) -> Result<String, LaunchError>,
@@ -15,9 +16,9 @@ pub(super) fn words(
             Part::Call(_) => splitter.word.get_or_insert_default().push_str(&substitute(part)?),
         }
     }
-    splitter
-        .finish()
-        .map_err(|problem| LaunchError::at(&template.at, format!("{problem}, in `{}`", template.source)))
+    splitter.finish().map_err(|problem| {
+        LaunchError::at(&template.at, format!("{problem}, in `{}`", template.source))
+    })
 }
 
 /// The words of a text, as a shell splits them: at spaces, with quotes and backslashes.
@@ -90,7 +91,10 @@ mod tests {
 
     #[test]
     fn words_are_split_as_a_shell_does() {
-        assert_eq!(split(r#" a "b c"d 'e "f' g\ h "" "#).unwrap(), ["a", "b cd", "e \"f", "g h", ""]);
+        assert_eq!(
+            split(r#" a "b c"d 'e "f' g\ h "" "#).unwrap(),
+            ["a", "b cd", "e \"f", "g h", ""]
+        );
         assert_eq!(split(r#""a\"b\c""#).unwrap(), [r#"a"b\c"#]);
         assert_eq!(split("'a").unwrap_err(), "' without its second");
         assert_eq!(split("").unwrap(), Vec::<String>::new());

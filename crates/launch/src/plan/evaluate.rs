@@ -32,10 +32,12 @@ impl Planner {
         Self { packages }
     }
 
-    /// What a launch file comes to with these arguments. Files and the environment are read, nothing is started.
+    /// What a launch file comes to with these arguments. Files and the environment are read,
+    /// nothing is started.
     ///
     /// # Errors
-    /// [`LaunchError`] with the place of the first mistake; [`LaunchError::Argument`] for an argument that nothing takes.
+    /// [`LaunchError`] with the place of the first mistake; [`LaunchError::Argument`] for an
+    /// argument that nothing takes.
     pub fn plan(&self, file: &Path, assignments: &[(String, String)]) -> Result<Plan, LaunchError> {
         let items = read(file, None)?;
         let survey = arguments::survey(&self.packages, file, &items, assignments);
@@ -51,8 +53,8 @@ impl Planner {
         Ok(Plan { file: file.to_owned(), steps: evaluator.steps, warnings: evaluator.warnings })
     }
 
-    /// The arguments that a launch file and those that it includes take; files whose place depends on what is not known yet
-    /// are left out.
+    /// The arguments that a launch file and those that it includes take; files whose place depends
+    /// on what is not known yet are left out.
     ///
     /// # Errors
     /// [`LaunchError`] when the file itself cannot be read.
@@ -65,7 +67,8 @@ impl Planner {
         Ok(arguments::survey(&self.packages, file, &items, assignments).arguments)
     }
 
-    /// Plans a file whose text is at hand, in the language that its name says. For tests of hostile texts.
+    /// Plans a file whose text is at hand, in the language that its name says. For tests of hostile
+    /// texts.
     ///
     /// # Errors
     /// As [`Planner::plan`].
@@ -76,7 +79,8 @@ impl Planner {
         assignments: &[(String, String)],
     ) -> Result<Plan, LaunchError> {
         let is_yaml = file.extension().is_some_and(|extension| extension == "yaml");
-        let root = if is_yaml { tree::parse_yaml(file, text) } else { tree::parse_xml(file, text) }?;
+        let root =
+            if is_yaml { tree::parse_yaml(file, text) } else { tree::parse_xml(file, text) }?;
         let items = action::parse(root)?;
         let mut evaluator = Evaluator::new(&self.packages, file, assignments);
         evaluator.items(&items)?;
@@ -107,8 +111,13 @@ pub(super) struct Evaluator<'a> {
 }
 
 impl<'a> Evaluator<'a> {
-    pub(super) fn new(packages: &'a Packages, file: &Path, assignments: &[(String, String)]) -> Self {
-        let scope = Scope { configurations: assignments.iter().cloned().collect(), ..Scope::default() };
+    pub(super) fn new(
+        packages: &'a Packages,
+        file: &Path,
+        assignments: &[(String, String)],
+    ) -> Self {
+        let scope =
+            Scope { configurations: assignments.iter().cloned().collect(), ..Scope::default() };
         Self {
             packages,
             files: vec![file.to_owned()],
@@ -188,7 +197,8 @@ impl<'a> Evaluator<'a> {
     }
 
     pub(super) fn holds(&self, condition: Option<&Condition>) -> Result<bool, LaunchError> {
-        condition.map_or(Ok(true), |condition| Ok(self.truth(&condition.value)? != condition.negated))
+        condition
+            .map_or(Ok(true), |condition| Ok(self.truth(&condition.value)? != condition.negated))
     }
 
     fn action(&mut self, item: &Item) -> Result<(), LaunchError> {
@@ -210,7 +220,8 @@ impl<'a> Evaluator<'a> {
             }
             Action::UnsetEnvironment { name } => self.set_variable(name, None),
             Action::AppendEnvironment { name, value, prepend, separator } => {
-                let (added, separator) = (self.text(value)?, self.optional_text(separator.as_ref())?);
+                let (added, separator) =
+                    (self.text(value)?, self.optional_text(separator.as_ref())?);
                 let prepend = self.optional_truth(prepend.as_ref(), false)?;
                 let before = self.scope.variable(&self.text(name)?);
                 let separator = separator.unwrap_or_else(|| ":".to_owned());
@@ -268,7 +279,8 @@ impl<'a> Evaluator<'a> {
             (Some(given), _) => given.clone(),
             (None, Some(default)) => self.text(default)?,
             (None, None) => {
-                let purpose = description.as_ref().map(|text| format!(" ({text})")).unwrap_or_default();
+                let purpose =
+                    description.as_ref().map(|text| format!(" ({text})")).unwrap_or_default();
                 let problem = format!(
                     "the argument `{name}`{purpose} is not given and has no default: add {name}:=VALUE"
                 );
@@ -302,7 +314,8 @@ impl<'a> Evaluator<'a> {
         Ok(())
     }
 
-    /// A group restores what it changed, unless it is not scoped; without forwarding it begins with nothing.
+    /// A group restores what it changed, unless it is not scoped; without forwarding it begins with
+    /// nothing.
     fn group(&mut self, group: &Group) -> Result<(), LaunchError> {
         let is_scoped = self.optional_truth(group.scoped.as_ref(), true)?;
         let forwards = self.optional_truth(group.forwarding.as_ref(), true)?;
@@ -328,7 +341,10 @@ impl<'a> Evaluator<'a> {
     ) -> Result<(), LaunchError> {
         self.include_count += 1;
         if self.include_count > MAX_INCLUDES {
-            return Err(LaunchError::at(at, format!("more than {MAX_INCLUDES} files are included")));
+            return Err(LaunchError::at(
+                at,
+                format!("more than {MAX_INCLUDES} files are included"),
+            ));
         }
         let path = self.resolve(&self.text(file)?);
         self.refuse_cycle(&path, &file.at)?;
@@ -353,9 +369,14 @@ impl<'a> Evaluator<'a> {
     fn refuse_cycle(&self, path: &Path, at: &Position) -> Result<(), LaunchError> {
         let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
         let path = real(path);
-        let Some(first) = self.files.iter().position(|file| real(file) == path) else { return Ok(()) };
-        let way: Vec<String> =
-            self.files[first..].iter().chain([&path]).map(|file| file.display().to_string()).collect();
+        let Some(first) = self.files.iter().position(|file| real(file) == path) else {
+            return Ok(());
+        };
+        let way: Vec<String> = self.files[first..]
+            .iter()
+            .chain([&path])
+            .map(|file| file.display().to_string())
+            .collect();
         Err(LaunchError::at(at, format!("a launch file includes itself: {}", way.join(" -> "))))
     }
 
@@ -381,7 +402,10 @@ impl<'a> Evaluator<'a> {
 /// Names and values that the system would refuse, or take for something else.
 pub(super) fn check_variable(name: &str, value: &str, at: &Position) -> Result<(), LaunchError> {
     if name.is_empty() || name.contains(['=', '\0']) || value.contains('\0') {
-        return Err(LaunchError::at(at, format!("{} cannot be an environment variable", shown(name))));
+        return Err(LaunchError::at(
+            at,
+            format!("{} cannot be an environment variable", shown(name)),
+        ));
     }
     Ok(())
 }

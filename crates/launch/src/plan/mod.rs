@@ -1,5 +1,5 @@
-//! What a launch file comes to with given arguments: processes to start and components to load, complete to the last word of
-//! their command lines.
+//! What a launch file comes to with given arguments: processes to start and components to load,
+//! complete to the last word of their command lines.
 
 mod arguments;
 mod commandline;
@@ -202,9 +202,9 @@ pub struct Respawn {
 impl Plan {
     /// The processes.
     pub fn processes(&self) -> impl Iterator<Item = &Process> {
-        self.steps
-            .iter()
-            .filter_map(|step| if let Step::Start(process) = step { Some(process.as_ref()) } else { None })
+        self.steps.iter().filter_map(|step| {
+            if let Step::Start(process) = step { Some(process.as_ref()) } else { None }
+        })
     }
 
     /// How many components are loaded.

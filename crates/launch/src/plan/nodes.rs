@@ -6,7 +6,9 @@ use std::time::Duration;
 use super::commandline;
 use super::evaluate::{Evaluator, check_variable};
 use super::parameters::file_of;
-use super::{Component, Load, NodeFacts, Output, ParameterFile, Parameters, Process, Respawn, Step, Word};
+use super::{
+    Component, Load, NodeFacts, Output, ParameterFile, Parameters, Process, Respawn, Step, Word,
+};
 use crate::action::{self, Executable, Node, NodeKind, ProcessOptions};
 use crate::error::{LaunchError, hint, shown};
 use crate::position::Position;
@@ -20,7 +22,11 @@ const DEFAULT_TIMEOUT: &str = "5";
 const LONGEST_SECONDS: f64 = 31_536_000.0;
 
 impl Evaluator<'_> {
-    pub(super) fn executable(&mut self, executable: &Executable, at: &Position) -> Result<(), LaunchError> {
+    pub(super) fn executable(
+        &mut self,
+        executable: &Executable,
+        at: &Position,
+    ) -> Result<(), LaunchError> {
         let words = if self.optional_truth(executable.shell.as_ref(), false)? {
             vec!["/bin/sh".to_owned(), "-c".to_owned(), self.text(&executable.command)?]
         } else {
@@ -91,7 +97,10 @@ impl Evaluator<'_> {
 
     fn push(&mut self, step: Step, at: &Position) -> Result<(), LaunchError> {
         if self.steps.len() >= MAX_STEPS {
-            return Err(LaunchError::at(at, format!("more than {MAX_STEPS} processes and components")));
+            return Err(LaunchError::at(
+                at,
+                format!("more than {MAX_STEPS} processes and components"),
+            ));
         }
         self.steps.push(step);
         Ok(())
@@ -99,7 +108,10 @@ impl Evaluator<'_> {
 
     fn words(&self, template: Option<&Template>) -> Result<Vec<Word>, LaunchError> {
         let Some(template) = template else { return Ok(Vec::new()) };
-        Ok(commandline::words(template, |part| self.part(part))?.into_iter().map(Word::Text).collect())
+        Ok(commandline::words(template, |part| self.part(part))?
+            .into_iter()
+            .map(Word::Text)
+            .collect())
     }
 
     /// What all processes have: the command line is complete but for the launch prefix.
@@ -133,15 +145,22 @@ impl Evaluator<'_> {
             check_variable(&text, &value, &name.at)?;
             environment.insert(text, Some(value));
         }
-        let emulate_tty = match (&options.emulate_tty, self.scope().configurations.get("emulate_tty")) {
-            (_, Some(everywhere)) => super::substitute::parse_truth(everywhere).ok_or_else(|| {
-                LaunchError::Argument(format!("emulate_tty:={everywhere}: expected true or false"))
-            })?,
-            (own, None) => self.optional_truth(own.as_ref(), false)?,
-        };
+        let emulate_tty =
+            match (&options.emulate_tty, self.scope().configurations.get("emulate_tty")) {
+                (_, Some(everywhere)) => {
+                    super::substitute::parse_truth(everywhere).ok_or_else(|| {
+                        LaunchError::Argument(format!(
+                            "emulate_tty:={everywhere}: expected true or false"
+                        ))
+                    })?
+                }
+                (own, None) => self.optional_truth(own.as_ref(), false)?,
+            };
         Ok(Process {
             output: self.output(options)?,
-            directory: self.optional_text(options.directory.as_ref())?.map(|path| self.resolve(&path)),
+            directory: self
+                .optional_text(options.directory.as_ref())?
+                .map(|path| self.resolve(&path)),
             respawn: self.respawn(options)?,
             ends_launch: options.ends_launch,
             sigterm_timeout: self.timeout(options.sigterm_timeout.as_ref(), "sigterm_timeout")?,
@@ -156,7 +175,8 @@ impl Evaluator<'_> {
         })
     }
 
-    /// The words before a command: the process's own, or those that the argument `launch-prefix` gives to all.
+    /// The words before a command: the process's own, or those that the argument `launch-prefix`
+    /// gives to all.
     fn prefix(
         &self,
         options: &ProcessOptions,
@@ -165,8 +185,9 @@ impl Evaluator<'_> {
     ) -> Result<Vec<String>, LaunchError> {
         if let Some(prefix) = &options.prefix {
             let text = self.text(prefix)?;
-            return commandline::split_words(&text)
-                .map_err(|problem| LaunchError::at(&prefix.at, format!("{problem}, in {}", shown(&text))));
+            return commandline::split_words(&text).map_err(|problem| {
+                LaunchError::at(&prefix.at, format!("{problem}, in {}", shown(&text)))
+            });
         }
         let everywhere = &self.scope().configurations;
         let Some(prefix) = everywhere.get("launch-prefix") else { return Ok(Vec::new()) };
@@ -180,8 +201,9 @@ impl Evaluator<'_> {
         if !program.starts_with(filter) {
             return Ok(Vec::new());
         }
-        commandline::split_words(prefix)
-            .map_err(|problem| LaunchError::at(at, format!("{problem}, in launch-prefix:={prefix}")))
+        commandline::split_words(prefix).map_err(|problem| {
+            LaunchError::at(at, format!("{problem}, in launch-prefix:={prefix}"))
+        })
     }
 
     fn output(&self, options: &ProcessOptions) -> Result<Output, LaunchError> {
@@ -208,7 +230,10 @@ impl Evaluator<'_> {
                 let number: i64 = text.trim().parse().map_err(|_| {
                     LaunchError::at(
                         &template.at,
-                        format!("{} for `respawn_max_retries`: expected a whole number", shown(&text)),
+                        format!(
+                            "{} for `respawn_max_retries`: expected a whole number",
+                            shown(&text)
+                        ),
                     )
                 })?;
                 // A negative number means no limit.
@@ -223,16 +248,22 @@ impl Evaluator<'_> {
         if let Some(own) = own {
             return self.seconds(own);
         }
-        let text = self.scope().configurations.get(everywhere).map_or(DEFAULT_TIMEOUT, String::as_str);
+        let text =
+            self.scope().configurations.get(everywhere).map_or(DEFAULT_TIMEOUT, String::as_str);
         parse_seconds(text).ok_or_else(|| {
-            LaunchError::Argument(format!("{everywhere}:={text}: expected seconds, such as 5 or 0.5"))
+            LaunchError::Argument(format!(
+                "{everywhere}:={text}: expected seconds, such as 5 or 0.5"
+            ))
         })
     }
 
     fn seconds(&self, template: &Template) -> Result<Duration, LaunchError> {
         let text = self.text(template)?;
         parse_seconds(&text).ok_or_else(|| {
-            LaunchError::at(&template.at, format!("{}: expected seconds, such as 5 or 0.5", shown(&text)))
+            LaunchError::at(
+                &template.at,
+                format!("{}: expected seconds, such as 5 or 0.5", shown(&text)),
+            )
         })
     }
 
@@ -276,14 +307,19 @@ impl Evaluator<'_> {
         pairs.iter().map(|(from, to)| Ok((self.text(from)?, self.text(to)?))).collect()
     }
 
-    fn components(&mut self, components: &[action::Component]) -> Result<Vec<Component>, LaunchError> {
+    fn components(
+        &mut self,
+        components: &[action::Component],
+    ) -> Result<Vec<Component>, LaunchError> {
         let mut planned = Vec::new();
         for component in components {
             if !self.holds(component.condition.as_ref())? {
                 continue;
             }
             let component = self.component(component)?;
-            if let (Some(name), namespace) = (&component.name, component.namespace.as_deref().unwrap_or("")) {
+            if let (Some(name), namespace) =
+                (&component.name, component.namespace.as_deref().unwrap_or(""))
+            {
                 let full = format!("{}/{name}", namespace.trim_end_matches('/'));
                 self.note_node(full, &component.at);
             }

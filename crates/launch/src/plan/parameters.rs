@@ -23,8 +23,12 @@ impl Evaluator<'_> {
         Ok(())
     }
 
-    /// Values that follow each other are together; a later one of the same name replaces an earlier.
-    pub(super) fn parameters(&self, parameters: &[Parameter]) -> Result<Vec<Parameters>, LaunchError> {
+    /// Values that follow each other are together; a later one of the same name replaces an
+    /// earlier.
+    pub(super) fn parameters(
+        &self,
+        parameters: &[Parameter],
+    ) -> Result<Vec<Parameters>, LaunchError> {
         let mut sources = Vec::new();
         let mut values = Vec::new();
         for parameter in parameters {
@@ -45,7 +49,11 @@ impl Evaluator<'_> {
         Ok(sources)
     }
 
-    fn parameter_file(&self, template: &Template, substitute: bool) -> Result<Parameters, LaunchError> {
+    fn parameter_file(
+        &self,
+        template: &Template,
+        substitute: bool,
+    ) -> Result<Parameters, LaunchError> {
         let path = self.resolve(&self.text(template)?);
         if !path.is_file() {
             let problem = format!("the parameter file {} is not there", path.display());
@@ -72,7 +80,9 @@ impl Evaluator<'_> {
             return Err(LaunchError::at(&entry.name.at, "a parameter without a name"));
         }
         let name = if outer.is_empty() { own } else { format!("{outer}.{own}") };
-        let fail = |problem: String| LaunchError::at(&entry.at, format!("the parameter `{name}`: {problem}"));
+        let fail = |problem: String| {
+            LaunchError::at(&entry.at, format!("the parameter `{name}`: {problem}"))
+        };
         let value = match &entry.content {
             ParameterContent::Nested(entries) => {
                 return entries.iter().try_for_each(|entry| self.entry(&name, entry, values));
@@ -82,8 +92,9 @@ impl Evaluator<'_> {
             }
             ParameterContent::List { items, kind } => {
                 let item_kind = kind.map(item_type);
-                let items =
-                    items.iter().map(|item| self.value(item, item_kind).map_err(|error| error.or(fail)));
+                let items = items
+                    .iter()
+                    .map(|item| self.value(item, item_kind).map_err(|error| error.or(fail)));
                 let list = Value::list(items.collect::<Result<_, _>>()?).map_err(fail)?;
                 kind.map_or(Ok(list.clone()), |kind| list.coerced(kind, "")).map_err(fail)?
             }
@@ -123,7 +134,8 @@ impl ValueError {
     }
 }
 
-/// The type of a list's items. Numbers are checked as a list, where whole numbers may be among them.
+/// The type of a list's items. Numbers are checked as a list, where whole numbers may be among
+/// them.
 fn item_type(kind: ValueType) -> ValueType {
     match kind {
         ValueType::Strings => ValueType::String,

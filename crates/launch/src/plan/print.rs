@@ -39,7 +39,8 @@ fn counted(number: usize, one: &str, many: &str) -> String {
 }
 
 impl Process {
-    /// The command line as a shell would take it; a parameter file that is made at the start stands as `<name>`.
+    /// The command line as a shell would take it; a parameter file that is made at the start stands
+    /// as `<name>`.
     pub fn command_line(&self) -> String {
         let mut number = 0;
         let words = self.command.iter().map(|word| match word {
@@ -65,9 +66,11 @@ impl Display for Process {
         }
         for (name, value) in &self.environment {
             match value {
-                Some(value) => {
-                    writeln!(f, "  environment: {}", commandline::shell_quoted([format!("{name}={value}")]))?
-                }
+                Some(value) => writeln!(
+                    f,
+                    "  environment: {}",
+                    commandline::shell_quoted([format!("{name}={value}")])
+                )?,
                 None => writeln!(f, "  environment: {name} is taken away")?,
             }
         }
@@ -77,7 +80,10 @@ impl Display for Process {
                 Some(delay) => format!("after {} s", delay.as_secs_f64()),
                 None => "at once, later if it keeps dying".to_owned(),
             };
-            let most = respawn.max_retries.map(|most| format!(", {most} times at most")).unwrap_or_default();
+            let most = respawn
+                .max_retries
+                .map(|most| format!(", {most} times at most"))
+                .unwrap_or_default();
             writeln!(f, "  when it ends: started again {delay}{most}")?;
         }
         if self.ends_launch {

@@ -1,4 +1,5 @@
-//! What actions change and groups restore: configurations, environment, namespace, parameters and remaps for all nodes.
+//! What actions change and groups restore: configurations, environment, namespace, parameters and
+//! remaps for all nodes.
 
 use std::collections::BTreeMap;
 

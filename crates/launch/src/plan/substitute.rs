@@ -17,7 +17,8 @@ impl Evaluator<'_> {
         for part in &template.parts {
             text.push_str(&self.part(part)?);
             if text.len() > MAX_TEXT_BYTES {
-                let problem = format!("{} gives more than {MAX_TEXT_BYTES} bytes", shown(&template.source));
+                let problem =
+                    format!("{} gives more than {MAX_TEXT_BYTES} bytes", shown(&template.source));
                 return Err(LaunchError::at(&template.at, problem));
             }
         }
@@ -31,7 +32,10 @@ impl Evaluator<'_> {
         }
     }
 
-    pub(super) fn optional_text(&self, template: Option<&Template>) -> Result<Option<String>, LaunchError> {
+    pub(super) fn optional_text(
+        &self,
+        template: Option<&Template>,
+    ) -> Result<Option<String>, LaunchError> {
         template.map(|template| self.text(template)).transpose()
     }
 
@@ -44,8 +48,10 @@ impl Evaluator<'_> {
             } else {
                 format!(" (from {})", shown(&template.source))
             };
-            let problem =
-                format!("{}{from} where a truth value stands: expected true, false, 1 or 0", shown(&text));
+            let problem = format!(
+                "{}{from} where a truth value stands: expected true, false, 1 or 0",
+                shown(&text)
+            );
             LaunchError::at(&template.at, problem)
         })
     }
@@ -71,9 +77,11 @@ impl Evaluator<'_> {
                 .share(&argument(0)?)
                 .map(|path| found(&path))
                 .map_err(|error| fail(error.to_string())),
-            Kind::FindPackagePrefix => {
-                self.packages().prefix(&argument(0)?).map(found).map_err(|error| fail(error.to_string()))
-            }
+            Kind::FindPackagePrefix => self
+                .packages()
+                .prefix(&argument(0)?)
+                .map(found)
+                .map_err(|error| fail(error.to_string())),
             Kind::ExecutableInPackage => {
                 let path = self.packages().executable(&argument(1)?, &argument(0)?);
                 path.map(|path| found(&path)).map_err(|error| fail(error.to_string()))
@@ -90,8 +98,9 @@ impl Evaluator<'_> {
             Kind::Anonymous => Ok(self.anonymous(&argument(0)?)),
             Kind::Eval => {
                 let text = argument(0)?;
-                expression::evaluate(&text)
-                    .map_err(|problem| fail(format!("{problem}, in the expression {}", shown(&text))))
+                expression::evaluate(&text).map_err(|problem| {
+                    fail(format!("{problem}, in the expression {}", shown(&text)))
+                })
             }
             Kind::Not => Ok((!truth(0)?).to_string()),
             // Both are evaluated, so that a mistake in the second is not hidden by the first.
@@ -103,8 +112,11 @@ impl Evaluator<'_> {
                     .iter()
                     .map(|argument| self.truth(argument))
                     .collect::<Result<Vec<_>, _>>()?;
-                let holds =
-                    if call.kind == Kind::Any { truths.contains(&true) } else { !truths.contains(&false) };
+                let holds = if call.kind == Kind::Any {
+                    truths.contains(&true)
+                } else {
+                    !truths.contains(&false)
+                };
                 Ok(holds.to_string())
             }
             Kind::Equals => Ok(are_equal(&argument(0)?, &argument(1)?).to_string()),
@@ -141,8 +153,10 @@ impl Evaluator<'_> {
             (None, Some(default)) => self.text(default),
             (None, None) if call.kind == Kind::OptionalEnv => Ok(String::new()),
             (None, None) => {
-                let problem =
-                    format!("the environment has no {}: set it, or write $(env NAME DEFAULT)", shown(&name));
+                let problem = format!(
+                    "the environment has no {}: set it, or write $(env NAME DEFAULT)",
+                    shown(&name)
+                );
                 Err(LaunchError::at(&call.at, problem))
             }
         }
@@ -152,8 +166,9 @@ impl Evaluator<'_> {
         use std::os::unix::fs::PermissionsExt as _;
         let path = self.scope().variable("PATH")?;
         let is_executable = |path: &PathBuf| {
-            path.metadata()
-                .is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o111 != 0)
+            path.metadata().is_ok_and(|metadata| {
+                metadata.is_file() && metadata.permissions().mode() & 0o111 != 0
+            })
         };
         std::env::split_paths(&path).map(|folder| folder.join(name)).find(is_executable)
     }

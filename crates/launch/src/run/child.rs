@@ -1,4 +1,5 @@
-//! One process of the plan through its lives: what it runs as, its output so far, and how it is ended.
+//! One process of the plan through its lives: what it runs as, its output so far, and how it is
+//! ended.
 
 use std::os::fd::OwnedFd;
 use std::time::{Duration, Instant};
@@ -14,7 +15,8 @@ use crate::plan::{Process, Sinks};
 const LONGEST_LINE_BYTES: usize = 64 << 10;
 /// A process that lived longer than this did not die at once.
 const LONG_LIFE: Duration = Duration::from_secs(10);
-/// The first wait before a process is started again whose file says none, and the longest: it doubles.
+/// The first wait before a process is started again whose file says none, and the longest: it
+/// doubles.
 const FIRST_WAIT: Duration = Duration::from_millis(100);
 const LONGEST_WAIT: Duration = Duration::from_secs(10);
 
@@ -93,7 +95,8 @@ impl Child {
         // Output of an earlier life that nobody closed is still read.
         self.streams.push(Stream { descriptor: out, sinks: output.stdout, buffer: Vec::new() });
         self.streams.push(Stream { descriptor: err, sinks: output.stderr, buffer: Vec::new() });
-        self.state = State::Running(Running { pid, since: Instant::now(), has_ended: false, ending: None });
+        self.state =
+            State::Running(Running { pid, since: Instant::now(), has_ended: false, ending: None });
         self.starts = self.starts.saturating_add(1);
         Ok(pid)
     }
@@ -113,8 +116,8 @@ impl Child {
         }
     }
 
-    /// Whether the process has ended and nothing of its group is left. What others leave behind becomes ours, so a group of
-    /// which we have no child is empty.
+    /// Whether the process has ended and nothing of its group is left. What others leave behind
+    /// becomes ours, so a group of which we have no child is empty.
     pub(super) fn is_gone(&self) -> bool {
         let State::Running(running) = &self.state else { return false };
         if !running.has_ended {
@@ -143,7 +146,8 @@ impl Child {
                 Duration::ZERO
             }
             None => {
-                let wait = FIRST_WAIT.saturating_mul(1 << self.early_deaths.min(16)).min(LONGEST_WAIT);
+                let wait =
+                    FIRST_WAIT.saturating_mul(1 << self.early_deaths.min(16)).min(LONGEST_WAIT);
                 self.early_deaths = self.early_deaths.saturating_add(1);
                 wait
             }
@@ -151,7 +155,8 @@ impl Child {
         Some(Instant::now() + wait)
     }
 
-    /// Asks it to end, unless that has begun: SIGINT to the whole group. Gives the signal that was sent.
+    /// Asks it to end, unless that has begun: SIGINT to the whole group. Gives the signal that was
+    /// sent.
     pub(super) fn begin_end(&mut self) -> Option<&'static str> {
         match &mut self.state {
             State::Waiting { .. } => {
@@ -180,7 +185,9 @@ impl Child {
     /// Sends the next signal when its time has come.
     pub(super) fn escalate(&mut self, now: Instant) -> Option<&'static str> {
         match &self.state {
-            State::Running(Running { ending: Some(Ending { due: Some(due), .. }), .. }) if *due <= now => {
+            State::Running(Running { ending: Some(Ending { due: Some(due), .. }), .. })
+                if *due <= now =>
+            {
                 self.hurry()
             }
             _ => None,

@@ -1,4 +1,5 @@
-//! Loading components beside the supervisor: one thread for each container, so that one that never comes delays no other.
+//! Loading components beside the supervisor: one thread for each container, so that one that never
+//! comes delays no other.
 
 use std::collections::VecDeque;
 use std::io::{Read as _, Write as _};
@@ -49,7 +50,15 @@ impl Composing {
         wake.set_nonblocking(true).map_err(failed)?;
         waker.set_nonblocking(true).map_err(failed)?;
         let (sender, results) = sync_channel(MOST_RESULTS);
-        Ok(Self { composer, queues: Vec::new(), open: 0, results, sender, wake, waker: Arc::new(waker) })
+        Ok(Self {
+            composer,
+            queues: Vec::new(),
+            open: 0,
+            results,
+            sender,
+            wake,
+            waker: Arc::new(waker),
+        })
     }
 
     /// What to wait for.
@@ -70,10 +79,12 @@ impl Composing {
         let Some(composer) = self.composer.clone() else {
             return Err("components cannot be loaded here".to_owned());
         };
-        let waiting = self.queues.iter().find(|queue| queue.container == container && !queue.is_cancelled());
+        let waiting =
+            self.queues.iter().find(|queue| queue.container == container && !queue.is_cancelled());
         if let Some(queue) = waiting {
             let mut jobs = queue.jobs.lock().unwrap_or_else(PoisonError::into_inner);
-            // The thread says that it is over while it holds the jobs, so either it takes these or another is made.
+            // The thread says that it is over while it holds the jobs, so either it takes these or
+            // another is made.
             if !queue.is_over.load(Ordering::Relaxed) {
                 jobs.extend(components.iter().cloned());
                 self.open += components.len();
@@ -116,8 +127,12 @@ impl Composing {
                     composer.load(&container, &component, &cancelled)
                 };
                 let was_cancelled = result.is_err() && cancelled();
-                let loaded =
-                    Loaded { container: container.clone(), plugin: component.plugin, result, was_cancelled };
+                let loaded = Loaded {
+                    container: container.clone(),
+                    plugin: component.plugin,
+                    result,
+                    was_cancelled,
+                };
                 if sender.send(loaded).is_err() {
                     return;
                 }

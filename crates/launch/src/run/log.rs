@@ -23,11 +23,15 @@ impl Log {
         let Some(path) = &self.path else { return Ok(()) };
         let opened = match self.file.take() {
             Some(file) => Ok(file),
-            None => path.parent().map_or(Ok(()), std::fs::create_dir_all).and_then(|()| File::create(path)),
+            None => path
+                .parent()
+                .map_or(Ok(()), std::fs::create_dir_all)
+                .and_then(|()| File::create(path)),
         };
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let written = opened.and_then(|mut file| {
-            let mut text = format!("{}.{:09} [{name}] ", now.as_secs(), now.subsec_nanos()).into_bytes();
+            let mut text =
+                format!("{}.{:09} [{name}] ", now.as_secs(), now.subsec_nanos()).into_bytes();
             text.extend(line);
             text.push(b'\n');
             file.write_all(&text).map(|()| file)
@@ -38,8 +42,10 @@ impl Log {
                 Ok(())
             }
             Err(error) => {
-                let problem =
-                    format!("{} cannot be written, there is no log from here on: {error}", path.display());
+                let problem = format!(
+                    "{} cannot be written, there is no log from here on: {error}",
+                    path.display()
+                );
                 self.path = None;
                 Err(problem)
             }

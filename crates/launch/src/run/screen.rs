@@ -1,4 +1,5 @@
-//! What people see: whole lines, written only when standard output takes them, so that a slow reader stops no signal.
+//! What people see: whole lines, written only when standard output takes them, so that a slow
+//! reader stops no signal.
 
 use std::collections::VecDeque;
 

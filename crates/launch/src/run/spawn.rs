@@ -20,7 +20,8 @@ pub(super) struct Started {
     pub(super) output: [OwnedFd; 2],
 }
 
-/// The words of a command line with its parameter files, which are there as long as what is given back.
+/// The words of a command line with its parameter files, which are there as long as what is given
+/// back.
 pub(super) fn command_line(process: &Process) -> io::Result<(Vec<String>, Vec<NamedTempFile>)> {
     let mut files = Vec::new();
     let mut words = Vec::new();
@@ -73,13 +74,15 @@ fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
     Ok((reader.into(), writer.into()))
 }
 
-/// A terminal for a process that buffers its output otherwise. It is not the process's controlling terminal.
+/// A terminal for a process that buffers its output otherwise. It is not the process's controlling
+/// terminal.
 fn terminal() -> io::Result<(OwnedFd, OwnedFd)> {
     let ours = rustix::pty::openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC)?;
     rustix::pty::grantpt(&ours)?;
     rustix::pty::unlockpt(&ours)?;
     let name = rustix::pty::ptsname(&ours, Vec::new())?;
-    let theirs = rustix::fs::open(&*name, OFlags::RDWR | OFlags::NOCTTY | OFlags::CLOEXEC, Mode::empty())?;
+    let theirs =
+        rustix::fs::open(&*name, OFlags::RDWR | OFlags::NOCTTY | OFlags::CLOEXEC, Mode::empty())?;
     let mut settings = rustix::termios::tcgetattr(&theirs)?;
     // Lines arrive as they were written, not with a carriage return added.
     settings.output_modes.remove(rustix::termios::OutputModes::OPOST);

@@ -1,5 +1,5 @@
-//! What processes started and let go of: it left its process group, so nobody else of this launch ends it. As the launcher is a
-//! subreaper, it becomes the launcher's child.
+//! What processes started and let go of: it left its process group, so nobody else of this launch
+//! ends it. As the launcher is a subreaper, it becomes the launcher's child.
 
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
@@ -22,7 +22,8 @@ impl Strays {
         Self { others: children(), told: BTreeSet::new(), due: None, is_killing: false }
     }
 
-    /// Ends those that there are; says how long to wait before the next look, `None` when there are none or nothing helps.
+    /// Ends those that there are; says how long to wait before the next look, `None` when there are
+    /// none or nothing helps.
     pub(super) fn end(&mut self, hurry: bool) -> Option<Duration> {
         let now = Instant::now();
         let mut left = children();
@@ -61,11 +62,13 @@ fn is_reaped(pid: i32) -> bool {
 fn children() -> BTreeSet<i32> {
     let own = process::getpid().as_raw_nonzero().get().to_string();
     let Ok(entries) = std::fs::read_dir("/proc") else { return BTreeSet::new() };
-    let pids = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
+    let pids =
+        entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
     let is_child = |pid: &i32| {
         let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
         // The name in brackets may hold anything; behind it stand the state and the parent.
-        stat.rsplit(')').next().and_then(|rest| rest.split_whitespace().nth(1)) == Some(own.as_str())
+        stat.rsplit(')').next().and_then(|rest| rest.split_whitespace().nth(1))
+            == Some(own.as_str())
     };
     pids.filter(is_child).collect()
 }

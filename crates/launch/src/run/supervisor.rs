@@ -65,7 +65,10 @@ impl Supervisor {
     pub(super) fn new(options: RunOptions) -> Result<Self, RunError> {
         let RunOptions { colour, composer, log_file } = options;
         rustix::process::set_child_subreaper(Some(rustix::process::getpid())).map_err(|errno| {
-            RunError::System { what: "what processes leave behind cannot be taken over", cause: errno.into() }
+            RunError::System {
+                what: "what processes leave behind cannot be taken over",
+                cause: errno.into(),
+            }
         })?;
         Ok(Self {
             children: Vec::new(),
@@ -83,7 +86,9 @@ impl Supervisor {
         for step in &plan.steps {
             match step {
                 Step::Start(process) => self.add(process),
-                Step::Load(load) if plan.processes().any(|process| serves(process, &load.container)) => {
+                Step::Load(load)
+                    if plan.processes().any(|process| serves(process, &load.container)) =>
+                {
                     self.loads.push(load.clone());
                 }
                 Step::Load(load) => self.load(&load.container, &load.components),
@@ -95,7 +100,10 @@ impl Supervisor {
             if self.is_ending && self.children.iter().all(Child::is_done) {
                 break;
             }
-            if !self.is_ending && self.composing.is_idle() && !self.children.iter().any(Child::is_active) {
+            if !self.is_ending
+                && self.composing.is_idle()
+                && !self.children.iter().any(Child::is_active)
+            {
                 // What ended processes left behind is no reason to stay.
                 self.begin_end();
                 continue;
@@ -110,9 +118,8 @@ impl Supervisor {
     fn add(&mut self, process: &Process) {
         match Child::new(process.clone(), self.children.len()) {
             Ok(child) => self.children.push(child),
-            Err(error) => {
-                self.fail(&process.name, format!("its parameters cannot be written for it: {error}"))
-            }
+            Err(error) => self
+                .fail(&process.name, format!("its parameters cannot be written for it: {error}")),
         }
     }
 
@@ -181,7 +188,11 @@ impl Supervisor {
         let name = child.process.name.clone();
         match child.start() {
             Ok(pid) => {
-                self.voices.say(Level::Info, &name, &format!("started with pid {}", pid.as_raw_nonzero()));
+                self.voices.say(
+                    Level::Info,
+                    &name,
+                    &format!("started with pid {}", pid.as_raw_nonzero()),
+                );
                 self.load_into(index);
             }
             Err(error) => {
@@ -200,8 +211,12 @@ impl Supervisor {
         let process = &self.children[index].process;
         let Some(container) = process.node.as_ref().and_then(NodeFacts::full_name) else { return };
         let others = self.loads.iter().filter(|load| load.container == container);
-        let components: Vec<Component> =
-            process.components.iter().chain(others.flat_map(|load| &load.components)).cloned().collect();
+        let components: Vec<Component> = process
+            .components
+            .iter()
+            .chain(others.flat_map(|load| &load.components))
+            .cloned()
+            .collect();
         if !components.is_empty() {
             self.load(&container, &components);
         }
@@ -236,9 +251,11 @@ impl Supervisor {
         match (is_well, was_asked) {
             (true, _) => self.voices.say(Level::Info, &name, "ended"),
             (false, true) => self.voices.say(Level::Info, &name, &format!("ended with {how}")),
-            (false, false) => {
-                self.voices.say(Level::Error, &name, &format!("died with {how} (command: {command})"))
-            }
+            (false, false) => self.voices.say(
+                Level::Error,
+                &name,
+                &format!("died with {how} (command: {command})"),
+            ),
         }
         if let Some(container) = container {
             self.composing.cancel(&container);
@@ -258,7 +275,8 @@ impl Supervisor {
         let voices = &mut self.voices;
         streams.retain_mut(|stream| {
             while is_readable(stream.descriptor.as_fd()) {
-                let read = stream.read(|sinks, line| voices.output(&process.name, *number, sinks, line));
+                let read =
+                    stream.read(|sinks, line| voices.output(&process.name, *number, sinks, line));
                 if read.is_none() {
                     return false;
                 }
@@ -280,16 +298,17 @@ impl Supervisor {
                         &format!("has loaded {} as {name}", loaded.plugin),
                     );
                 }
-                Err(_) if loaded.was_cancelled && (self.is_ending || self.will_serve(&loaded.container)) => {}
+                Err(_)
+                    if loaded.was_cancelled
+                        && (self.is_ending || self.will_serve(&loaded.container)) => {}
                 Err(_) if loaded.was_cancelled => {
                     self.fail(
                         &loaded.container,
                         format!("{} is not loaded: the container has ended", loaded.plugin),
                     );
                 }
-                Err(problem) => {
-                    self.fail(&loaded.container, format!("{} is not loaded: {problem}", loaded.plugin))
-                }
+                Err(problem) => self
+                    .fail(&loaded.container, format!("{} is not loaded: {problem}", loaded.plugin)),
             }
         }
     }
@@ -306,8 +325,11 @@ impl Supervisor {
         let due = self.children.iter().filter_map(Child::due).min();
         let timeout = due.map(|due| due.saturating_duration_since(Instant::now()));
         let reads = self.voices.screen.has_room();
-        let mut descriptors: Vec<PollFd<'_>> =
-            self.signals.descriptors().map(|pipe| PollFd::from_borrowed_fd(pipe, PollFlags::IN)).collect();
+        let mut descriptors: Vec<PollFd<'_>> = self
+            .signals
+            .descriptors()
+            .map(|pipe| PollFd::from_borrowed_fd(pipe, PollFlags::IN))
+            .collect();
         descriptors.push(PollFd::from_borrowed_fd(self.composing.descriptor(), PollFlags::IN));
         let screen = descriptors.len();
         if self.voices.screen.has_pending() {
@@ -336,7 +358,9 @@ impl Supervisor {
             streams.retain_mut(|stream| {
                 let is_ready = ready.next().copied().unwrap_or(false);
                 !is_ready
-                    || stream.read(|sinks, line| voices.output(&process.name, *number, sinks, line)).is_some()
+                    || stream
+                        .read(|sinks, line| voices.output(&process.name, *number, sinks, line))
+                        .is_some()
             });
         }
     }
@@ -374,7 +398,8 @@ impl Supervisor {
             }
             let mut stdout = [PollFd::from_borrowed_fd(stdio::stdout(), PollFlags::OUT)];
             let failed = poll(&mut stdout, Some(LAST_WORDS)).is_err();
-            if failed || stdout[0].revents().is_empty() || !self.signals.take_requests().is_empty() {
+            if failed || stdout[0].revents().is_empty() || !self.signals.take_requests().is_empty()
+            {
                 return;
             }
             self.voices.screen.write();
@@ -410,7 +435,9 @@ fn poll(descriptors: &mut [PollFd<'_>], timeout: Option<Duration>) -> Result<(),
             descriptors.iter_mut().for_each(PollFd::clear_revents);
             Ok(())
         }
-        Err(errno) => Err(RunError::System { what: "waiting for processes failed", cause: errno.into() }),
+        Err(errno) => {
+            Err(RunError::System { what: "waiting for processes failed", cause: errno.into() })
+        }
     }
 }
 

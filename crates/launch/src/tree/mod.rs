@@ -1,4 +1,5 @@
-//! A launch file as a tree of entities, the same for XML and YAML: what they say is read in one place only.
+//! A launch file as a tree of entities, the same for XML and YAML: what they say is read in one
+//! place only.
 
 mod xml;
 mod yaml;
@@ -49,7 +50,8 @@ pub(crate) struct Scalar {
     /// Whether quotes in YAML say that it is a text, whatever it looks like.
     pub(crate) quoted: bool,
     pub(crate) at: Position,
-    /// Whether each character stands in the file as it is, so that a place within the text is a place in the file.
+    /// Whether each character stands in the file as it is, so that a place within the text is a
+    /// place in the file.
     pub(crate) verbatim: bool,
 }
 
@@ -63,7 +65,8 @@ impl Scalar {
 /// Reads a launch file into its root entity, `launch`.
 pub(crate) fn read_file(path: &Path, from: Option<&Position>) -> Result<Entity, LaunchError> {
     let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or("");
-    let language = |reason| LaunchError::Language { path: path.to_owned(), from: from.cloned(), reason };
+    let language =
+        |reason| LaunchError::Language { path: path.to_owned(), from: from.cloned(), reason };
     match extension {
         "py" => {
             return Err(language(
@@ -83,7 +86,8 @@ pub(crate) fn read_file(path: &Path, from: Option<&Position>) -> Result<Entity, 
 /// Reads a text file of bounded size.
 pub(crate) fn read_text(path: &Path, from: Option<&Position>) -> Result<String, LaunchError> {
     use std::io::Read as _;
-    let unreadable = |cause| LaunchError::Unreadable { path: path.to_owned(), from: from.cloned(), cause };
+    let unreadable =
+        |cause| LaunchError::Unreadable { path: path.to_owned(), from: from.cloned(), cause };
     let file = std::fs::File::open(path).map_err(unreadable)?;
     let mut text = String::new();
     let limit = MAX_FILE_BYTES as u64 + 1;

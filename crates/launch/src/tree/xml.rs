@@ -1,4 +1,5 @@
-//! XML to entities: elements are entities, attributes are attributes, and text between elements is a mistake.
+//! XML to entities: elements are entities, attributes are attributes, and text between elements is
+//! a mistake.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -9,7 +10,8 @@ use super::{Attribute, AttributeValue, Entity, MAX_DEPTH, MAX_NODES, Scalar};
 use crate::error::{LaunchError, shown};
 use crate::position::{Lines, Position};
 
-/// An attribute of this ending says what separates the items of the list that the attribute without it holds.
+/// An attribute of this ending says what separates the items of the list that the attribute without
+/// it holds.
 const SEPARATOR: &str = "-sep";
 
 pub(super) fn parse(file: &Arc<Path>, text: &str) -> Result<Entity, LaunchError> {
@@ -90,19 +92,24 @@ impl Reader<'_> {
             return Ok(());
         }
         let blank = text.len() - text.trim_start().len();
-        let problem =
-            format!("the text {} within <{tag}>: expected elements and attributes only", shown(trimmed));
+        let problem = format!(
+            "the text {} within <{tag}>: expected elements and attributes only",
+            shown(trimmed)
+        );
         Err(LaunchError::at(&self.at(node.range().start + blank), problem))
     }
 
     fn attributes(&self, node: roxmltree::Node<'_, '_>) -> Vec<Attribute> {
         let separators: Vec<(&str, &str)> = node
             .attributes()
-            .filter_map(|attribute| Some((attribute.name().strip_suffix(SEPARATOR)?, attribute.value())))
+            .filter_map(|attribute| {
+                Some((attribute.name().strip_suffix(SEPARATOR)?, attribute.value()))
+            })
             .filter(|(list, separator)| !separator.is_empty() && node.has_attribute(*list))
             .collect();
-        let is_separator =
-            |name: &str| separators.iter().any(|(list, _)| name.strip_suffix(SEPARATOR) == Some(*list));
+        let is_separator = |name: &str| {
+            separators.iter().any(|(list, _)| name.strip_suffix(SEPARATOR) == Some(*list))
+        };
         let attributes = node.attributes().filter(|attribute| !is_separator(attribute.name()));
         let read = attributes.map(|attribute| {
             let range = attribute.range_value();
@@ -120,7 +127,11 @@ impl Reader<'_> {
                 ),
                 None => AttributeValue::One(one(attribute.value(), verbatim)),
             };
-            Attribute { name: attribute.name().to_owned(), at: self.at(attribute.range().start), value }
+            Attribute {
+                name: attribute.name().to_owned(),
+                at: self.at(attribute.range().start),
+                value,
+            }
         });
         read.collect()
     }

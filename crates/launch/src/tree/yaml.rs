@@ -1,5 +1,6 @@
-//! YAML to entities. An action is a mapping of one key, the entity's name; under it stand attributes, lists of mappings
-//! that are entities of the key's name (`param`, `remap`), and `children`. A group may be the bare list of its children.
+//! YAML to entities. An action is a mapping of one key, the entity's name; under it stand
+//! attributes, lists of mappings that are entities of the key's name (`param`, `remap`), and
+//! `children`. A group may be the bare list of its children.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -39,8 +40,10 @@ impl Node {
 pub(super) fn parse(file: &Arc<Path>, text: &str) -> Result<Entity, LaunchError> {
     let root = Document::parse(file, text)?;
     let Content::Mapping(entries) = &root.content else {
-        let problem =
-            format!("{} at the top: expected the key `launch` with a list of actions", root.describe());
+        let problem = format!(
+            "{} at the top: expected the key `launch` with a list of actions",
+            root.describe()
+        );
         return Err(LaunchError::at(&root.at, problem));
     };
     for (key, _) in entries {
@@ -61,8 +64,12 @@ pub(super) fn parse(file: &Arc<Path>, text: &str) -> Result<Entity, LaunchError>
 
 /// The entity of a key and what stands under it.
 fn entity(key: &Scalar, node: &Node) -> Result<Entity, LaunchError> {
-    let mut entity =
-        Entity { tag: key.text.clone(), at: key.at.clone(), attributes: Vec::new(), children: Vec::new() };
+    let mut entity = Entity {
+        tag: key.text.clone(),
+        at: key.at.clone(),
+        attributes: Vec::new(),
+        children: Vec::new(),
+    };
     match &node.content {
         Content::List(items) => entity.children = actions(items)?,
         Content::Mapping(entries) => {
@@ -88,9 +95,13 @@ fn entity(key: &Scalar, node: &Node) -> Result<Entity, LaunchError> {
 fn entry(entity: &mut Entity, name: &Scalar, value: &Node) -> Result<(), LaunchError> {
     let attribute = |value| Attribute { name: name.text.clone(), at: name.at.clone(), value };
     match &value.content {
-        Content::Scalar(scalar) => entity.attributes.push(attribute(AttributeValue::One(scalar.clone()))),
+        Content::Scalar(scalar) => {
+            entity.attributes.push(attribute(AttributeValue::One(scalar.clone())))
+        }
         Content::List(items) if name.text == "children" => entity.children.extend(actions(items)?),
-        Content::List(items) if items.iter().any(|item| matches!(item.content, Content::Mapping(_))) => {
+        Content::List(items)
+            if items.iter().any(|item| matches!(item.content, Content::Mapping(_))) =>
+        {
             for item in items {
                 entity.children.push(named(name, item)?);
             }
@@ -103,11 +114,15 @@ fn entry(entity: &mut Entity, name: &Scalar, value: &Node) -> Result<(), LaunchE
                     format!("{} in the list `{}`: expected a value", item.describe(), name.text),
                 )),
             });
-            entity.attributes.push(attribute(AttributeValue::List(scalars.collect::<Result<_, _>>()?)));
+            entity
+                .attributes
+                .push(attribute(AttributeValue::List(scalars.collect::<Result<_, _>>()?)));
         }
         Content::Mapping(_) => {
-            let problem =
-                format!("a mapping under `{0}`: expected a list of mappings, `{0}: [{{...}}]`", name.text);
+            let problem = format!(
+                "a mapping under `{0}`: expected a list of mappings, `{0}: [{{...}}]`",
+                name.text
+            );
             return Err(LaunchError::at(&value.at, problem));
         }
     }
@@ -135,7 +150,8 @@ fn actions(items: &[Node]) -> Result<Vec<Entity>, LaunchError> {
         Content::Mapping(entries) => match entries.as_slice() {
             [(key, node)] => entity(key, node),
             _ => {
-                let keys: Vec<&str> = entries.iter().take(4).map(|(key, _)| key.text.as_str()).collect();
+                let keys: Vec<&str> =
+                    entries.iter().take(4).map(|(key, _)| key.text.as_str()).collect();
                 let problem = format!(
                     "a mapping of the keys {}: expected one key, the name of the action, with the others under it (indented further)",
                     keys.join(", ")
@@ -181,7 +197,8 @@ impl<'a> Document<'a> {
         }
         let empty = || {
             let at = Position::new(file, 1, 1);
-            let scalar = Scalar { text: String::new(), quoted: false, at: at.clone(), verbatim: true };
+            let scalar =
+                Scalar { text: String::new(), quoted: false, at: at.clone(), verbatim: true };
             Node { at, content: Content::Scalar(scalar) }
         };
         Ok(document.root.unwrap_or_else(empty))
@@ -191,9 +208,11 @@ impl<'a> Document<'a> {
         let at = Position::new(self.file, span.start.line(), span.start.col() + 1);
         match event {
             Event::Scalar(text, style, _, tag) => {
-                let forced = tag.is_some_and(|tag| tag.is_yaml_core_schema() && tag.suffix == "str");
+                let forced =
+                    tag.is_some_and(|tag| tag.is_yaml_core_schema() && tag.suffix == "str");
                 let plain = style == ScalarStyle::Plain;
-                // The characters of a quoted text stand one further; escapes and line breaks move them.
+                // The characters of a quoted text stand one further; escapes and line breaks move
+                // them.
                 let verbatim = span.start.line() == span.end.line()
                     && !text.contains(['\\', '\'', '"'])
                     && matches!(
@@ -201,8 +220,12 @@ impl<'a> Document<'a> {
                         ScalarStyle::Plain | ScalarStyle::SingleQuoted | ScalarStyle::DoubleQuoted
                     );
                 let start = if plain || !verbatim { at.clone() } else { at.advanced(1) };
-                let scalar =
-                    Scalar { text: text.into_owned(), quoted: !plain || forced, at: start, verbatim };
+                let scalar = Scalar {
+                    text: text.into_owned(),
+                    quoted: !plain || forced,
+                    at: start,
+                    verbatim,
+                };
                 self.scalar(scalar, at)
             }
             Event::SequenceStart(..) => self.open(Content::List(Vec::new()), at),
@@ -211,7 +234,9 @@ impl<'a> Document<'a> {
                 Some(closed) => self.add(closed.node),
                 None => Ok(()),
             },
-            Event::Alias(_) => Err(LaunchError::at(&at, "an alias (`*name`): write its value here instead")),
+            Event::Alias(_) => {
+                Err(LaunchError::at(&at, "an alias (`*name`): write its value here instead"))
+            }
             Event::DocumentStart(_) if self.root.is_some() => {
                 Err(LaunchError::at(&at, "a second YAML document (`---`): expected one"))
             }
@@ -220,8 +245,11 @@ impl<'a> Document<'a> {
     }
 
     fn scalar(&mut self, scalar: Scalar, at: Position) -> Result<(), LaunchError> {
-        if let Some(Open { node: Node { content: Content::Mapping(_), .. }, key: key @ None, keys }) =
-            self.open.last_mut()
+        if let Some(Open {
+            node: Node { content: Content::Mapping(_), .. },
+            key: key @ None,
+            keys,
+        }) = self.open.last_mut()
         {
             if !keys.insert(scalar.text.clone()) {
                 return Err(LaunchError::at(
@@ -255,7 +283,10 @@ impl<'a> Document<'a> {
     fn add(&mut self, node: Node) -> Result<(), LaunchError> {
         self.nodes += 1;
         if self.nodes > MAX_NODES {
-            return Err(LaunchError::at(&node.at, format!("more than {MAX_NODES} values in one file")));
+            return Err(LaunchError::at(
+                &node.at,
+                format!("more than {MAX_NODES} values in one file"),
+            ));
         }
         match self.open.last_mut() {
             None => self.root = Some(node),

@@ -1,4 +1,5 @@
-//! What is wrong in a launch file is said with file, line, column, what stood there and what was expected.
+//! What is wrong in a launch file is said with file, line, column, what stood there and what was
+//! expected.
 
 use crate::workspace::Workspace;
 
@@ -55,7 +56,10 @@ fn mistakes_in_xml() {
         ),
         ("<lunch/>", "1:1: `lunch` at the top: expected `launch`; did you mean `launch`?"),
         ("<launch><param name='a' value='b'/></launch>", "1:9: `param` outside of a node: "),
-        ("<launch><timer period='1'/></launch>", "1:9: the action `timer` of ros2 launch is not supported"),
+        (
+            "<launch><timer period='1'/></launch>",
+            "1:9: the action `timer` of ros2 launch is not supported",
+        ),
         (
             "<launch><executable cmd='ls $(var plce)' /><arg name='place' default=''/></launch>",
             "1:29: there is no argument or variable `plce`",
@@ -147,7 +151,10 @@ fn mistakes_in_yaml() {
             "1:1: the key `lanch` at the top: expected `launch` alone; did you mean `launch`?",
         ),
         ("- node", "1:1: a list of 1 at the top: expected the key `launch`"),
-        ("launch:\n- node:\n    exec: a\n    exec: b\n", "4:5: the key `exec` a second time in one mapping"),
+        (
+            "launch:\n- node:\n    exec: a\n    exec: b\n",
+            "4:5: the key `exec` a second time in one mapping",
+        ),
         (
             "launch:\n- node:\n    exec: a\n    param: {name: x, value: 1}\n",
             "4:12: a mapping under `param`: expected a list of mappings, `param: [{...}]`",
@@ -201,23 +208,36 @@ fn files_of_another_kind() {
          .launch.yaml, or start it with ros2 launch"
     );
     assert!(workspace.outcome_of("a.txt", "", &[]).contains("neither in .xml nor in .yaml"));
-    let including =
-        workspace.outcome_of("b.launch.xml", "<launch>\n<include file='a.launch.py'/></launch>", &[]);
-    assert!(including.starts_with("W/b.launch.xml:2:16: W/a.launch.py is no launch file"), "{including}");
+    let including = workspace.outcome_of(
+        "b.launch.xml",
+        "<launch>\n<include file='a.launch.py'/></launch>",
+        &[],
+    );
+    assert!(
+        including.starts_with("W/b.launch.xml:2:16: W/a.launch.py is no launch file"),
+        "{including}"
+    );
     assert!(
         workspace
             .outcome(&workspace.path().join("none.launch.xml"), &[])
             .contains("none.launch.xml cannot be read: No such")
     );
     let large = workspace.outcome_of("l.launch.xml", &" ".repeat(5 << 20), &[]);
-    assert_eq!(large, "W/l.launch.xml is larger than 4194304 bytes, the most a launch file may have");
+    assert_eq!(
+        large,
+        "W/l.launch.xml is larger than 4194304 bytes, the most a launch file may have"
+    );
 }
 
 #[test]
 fn files_that_include_themselves_or_too_much() {
     let workspace = Workspace::new();
     workspace.file("b.launch.xml", "<launch><include file='a.launch.xml'/></launch>");
-    let cycle = workspace.outcome_of("a.launch.xml", "<launch><include file='b.launch.xml'/></launch>", &[]);
+    let cycle = workspace.outcome_of(
+        "a.launch.xml",
+        "<launch><include file='b.launch.xml'/></launch>",
+        &[],
+    );
     assert!(
         cycle.starts_with("W/b.launch.xml:1:24: a launch file includes itself: W/a.launch.xml -> W/b.launch.xml -> W/a.launch.xml"),
         "{cycle}"
@@ -233,7 +253,9 @@ fn files_that_include_themselves_or_too_much() {
     // Each line doubles the text.
     let doubling = "<let name='a' value='$(var a)$(var a)'/>".repeat(64);
     let text = format!("<launch><let name='a' value='x'/>{doubling}</launch>");
-    assert!(workspace.outcome_of("d.launch.xml", &text, &[]).contains("gives more than 1048576 bytes"));
+    assert!(
+        workspace.outcome_of("d.launch.xml", &text, &[]).contains("gives more than 1048576 bytes")
+    );
     let deep = format!("<launch>{}</launch>", "<group>".repeat(100_000));
     assert!(workspace.outcome_of("g.launch.xml", &deep, &[]).contains("nested deeper than 64"));
     let deep = format!("launch: {}", "[{group: ".repeat(100_000));

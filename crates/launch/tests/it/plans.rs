@@ -149,7 +149,9 @@ fn parameter_files_belong_to_the_node_when_its_name_is_known() {
     let files: Vec<&str> = plan
         .processes()
         .flat_map(|process| &process.command)
-        .filter_map(|word| if let Word::ParameterFile(file) = word { Some(file.text.as_str()) } else { None })
+        .filter_map(|word| {
+            if let Word::ParameterFile(file) = word { Some(file.text.as_str()) } else { None }
+        })
         .collect();
     assert_eq!(
         files,
@@ -281,7 +283,11 @@ fn arguments_are_listed_with_those_of_included_files() {
         found.iter().map(|a| (a.name.as_str(), a.default.as_deref(), a.is_conditional)).collect();
     assert_eq!(
         brief,
-        [("place", Some("inner"), false), ("level", None, true), ("open", Some("$(var place)"), false)]
+        [
+            ("place", Some("inner"), false),
+            ("level", None, true),
+            ("open", Some("$(var place)"), false)
+        ]
     );
     assert_eq!(found[0].description.as_deref(), Some("where"));
     assert_eq!(found[1].choices, ["low", "high"]);
@@ -291,8 +297,11 @@ fn arguments_are_listed_with_those_of_included_files() {
 fn what_applies_to_all_processes_can_be_an_argument() {
     let workspace = Workspace::new();
     let text = r#"<launch><node pkg="demo" exec="talker"/><node pkg="demo" exec="listener" sigkill_timeout="1.5"/></launch>"#;
-    let given =
-        [("launch-prefix", "gdb --args"), ("launch-prefix-filter", "talk"), ("sigterm_timeout", "0.25")];
+    let given = [
+        ("launch-prefix", "gdb --args"),
+        ("launch-prefix-filter", "talk"),
+        ("sigterm_timeout", "0.25"),
+    ];
     let plan = workspace.plan(&workspace.file("p.launch.xml", text), &given).unwrap();
     let brief: Vec<_> = plan
         .processes()
@@ -305,14 +314,20 @@ fn what_applies_to_all_processes_can_be_an_argument() {
 fn the_examples_say_the_same() {
     let workspace = Workspace::new();
     let example = |name: &str| {
-        let file = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/launch").join(name);
+        let file = std::path::Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("../../examples/launch")
+            .join(name);
         let plan = workspace.plan(&file, &[("text", "good day")]).unwrap().to_string();
-        plan.lines().skip(1).map(|line| line.split("  (").next().unwrap().to_owned()).collect::<Vec<_>>()
+        plan.lines()
+            .skip(1)
+            .map(|line| line.split("  (").next().unwrap().to_owned())
+            .collect::<Vec<_>>()
     };
     let xml = example("greeting.launch.xml");
     assert!(
         xml.contains(
-            &"  command: feros topic pub /greeting std_msgs/msg/String '{data: good day}' -r 2".to_owned()
+            &"  command: feros topic pub /greeting std_msgs/msg/String '{data: good day}' -r 2"
+                .to_owned()
         ),
         "{xml:?}"
     );
@@ -320,7 +335,8 @@ fn the_examples_say_the_same() {
     assert_eq!(xml.iter().filter(|line| line.starts_with("start")).count(), 3);
 }
 
-/// How values are written and what they come to, as the documentation and tests of `launch_ros` have it.
+/// How values are written and what they come to, as the documentation and tests of `launch_ros`
+/// have it.
 #[test]
 fn values_of_parameters_in_both_syntaxes() {
     let workspace = Workspace::new();
@@ -364,8 +380,9 @@ fn values_of_parameters_in_both_syntaxes() {
         ("yes", "true"),
         ("$(eval '1 + 1')", "2"),
     ] {
-        let text =
-            format!("launch:\n- node: {{pkg: demo, exec: talker, param: [{{name: p, value: {value}}}]}}\n");
+        let text = format!(
+            "launch:\n- node: {{pkg: demo, exec: talker, param: [{{name: p, value: {value}}}]}}\n"
+        );
         assert_eq!(value_of("v.launch.yaml", &text), expected, "{value}");
         let set = format!(
             "launch:\n- set_parameter: {{name: p, value: {value}}}\n- node: {{pkg: demo, exec: talker}}\n"

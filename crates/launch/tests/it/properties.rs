@@ -5,7 +5,8 @@ use std::path::Path;
 use feros_launch::{Packages, Planner};
 use proptest::prelude::*;
 
-/// Pieces that launch files are made of, so that random texts get further than their first character.
+/// Pieces that launch files are made of, so that random texts get further than their first
+/// character.
 fn pieces() -> impl Strategy<Value = String> {
     let piece = prop_oneof![
         Just("<launch>"),

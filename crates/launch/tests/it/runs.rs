@@ -117,8 +117,10 @@ fn reader(stdout: ChildStdout) -> Receiver<String> {
 
 fn is_alive(pid: Pid) -> bool {
     // A zombie is no longer alive: whoever is its parent now has just not looked yet.
-    let stat = fs::read_to_string(format!("/proc/{}/stat", pid.as_raw_nonzero())).unwrap_or_default();
-    test_kill_process(pid).is_ok() && !stat.rsplit(')').next().unwrap_or("").trim_start().starts_with('Z')
+    let stat =
+        fs::read_to_string(format!("/proc/{}/stat", pid.as_raw_nonzero())).unwrap_or_default();
+    test_kill_process(pid).is_ok()
+        && !stat.rsplit(')').next().unwrap_or("").trim_start().starts_with('Z')
 }
 
 /// A process with a shell script.
@@ -129,7 +131,9 @@ fn shell(name: &str, script: &str, more: &str) -> String {
         .replace('<', "&lt;")
         .replace('\\', "\\\\")
         .replace("$(", "\\$(");
-    format!("<executable shell=\"true\" cmd=\"{script}\" name=\"{name}\" output=\"screen\" {more}/>")
+    format!(
+        "<executable shell=\"true\" cmd=\"{script}\" name=\"{name}\" output=\"screen\" {more}/>"
+    )
 }
 
 fn launch(actions: &[String]) -> String {
@@ -164,7 +168,9 @@ fn lines_carry_the_name_and_are_never_mixed() {
 fn output_goes_where_the_file_says() {
     let workspace = Workspace::new();
     let echo = |name: &str, output: &str| {
-        format!("<executable shell='true' cmd='echo out; echo err >&amp;2' name='{name}' output='{output}'/>")
+        format!(
+            "<executable shell='true' cmd='echo out; echo err >&amp;2' name='{name}' output='{output}'/>"
+        )
     };
     let text = launch(&[echo("a", "log"), echo("b", "both"), echo("c", "screen")]);
     let log = workspace.path().join("logs/one/launch.log");
@@ -194,7 +200,8 @@ fn output_goes_where_the_file_says() {
 #[test]
 fn sigint_reaches_all_and_is_an_orderly_end() {
     let workspace = Workspace::new();
-    let polite = shell("polite", "trap 'echo bye; exit 3' INT; echo ready; while :; do sleep 1; done", "");
+    let polite =
+        shell("polite", "trap 'echo bye; exit 3' INT; echo ready; while :; do sleep 1; done", "");
     let simple = "<executable cmd='sleep 1000' name='simple'/>".to_owned();
     let mut running = Launch::start(&workspace, &launch(&[polite, simple]));
     let pid = running.pid_after("[simple-2]: started with pid");
@@ -241,8 +248,11 @@ fn who_ignores_signals_is_killed_in_the_end() {
 #[test]
 fn further_signals_hurry() {
     let workspace = Workspace::new();
-    let deaf =
-        shell("deaf", "trap '' INT TERM; echo pid $$; while :; do sleep 1; done", "sigterm_timeout='1000'");
+    let deaf = shell(
+        "deaf",
+        "trap '' INT TERM; echo pid $$; while :; do sleep 1; done",
+        "sigterm_timeout='1000'",
+    );
     let mut running = Launch::start(&workspace, &launch(&[deaf]));
     let pid = running.pid_after("[deaf-1] pid");
     running.signal(Signal::INT);
@@ -258,7 +268,8 @@ fn further_signals_hurry() {
 #[test]
 fn nothing_that_a_process_left_behind_stays() {
     let workspace = Workspace::new();
-    // The first leaves a child that hears no SIGINT; the second keeps the launch until that was seen.
+    // The first leaves a child that hears no SIGINT; the second keeps the launch until that was
+    // seen.
     let leaver = shell(
         "leaver",
         // It ends when the child has spoken.
@@ -307,7 +318,11 @@ fn with_on_exit_everything_ends_and_a_bad_end_is_a_failure() {
     for (script, expected, told) in [
         ("exit 7", 1, "[ERROR] [required-2]: died with exit code 7 (command: /bin/sh -c 'exit 7')"),
         ("exit 0", 0, "[INFO] [required-2]: ended"),
-        ("kill -SEGV $$", 1, "[ERROR] [required-2]: died with SIGSEGV (command: /bin/sh -c 'kill -SEGV $$')"),
+        (
+            "kill -SEGV $$",
+            1,
+            "[ERROR] [required-2]: died with SIGSEGV (command: /bin/sh -c 'kill -SEGV $$')",
+        ),
     ] {
         let other = "<executable cmd='sleep 1000' name='other'/>".to_owned();
         let required = shell("required", script, "on_exit='shutdown'");
@@ -344,8 +359,11 @@ fn a_process_that_fails_by_itself_is_told_and_the_rest_goes_on() {
 #[test]
 fn processes_are_started_again_as_often_as_they_may() {
     let workspace = Workspace::new();
-    let limited =
-        shell("limited", "echo life", "respawn='true' respawn_delay='0.01' respawn_max_retries='2'");
+    let limited = shell(
+        "limited",
+        "echo life",
+        "respawn='true' respawn_delay='0.01' respawn_max_retries='2'",
+    );
     let (code, lines) = Launch::start(&workspace, &launch(&[limited])).end();
     assert_eq!(code, 0);
     assert_eq!(lines.iter().filter(|line| *line == "[limited-1] life").count(), 3, "{lines:?}");
@@ -372,7 +390,8 @@ fn environment_folder_and_parameters_arrive() {
     })
     .end();
     assert_eq!(code, 0);
-    let said: Vec<&str> = lines.iter().filter_map(|line| line.strip_prefix("[talker-1] ")).collect();
+    let said: Vec<&str> =
+        lines.iter().filter_map(|line| line.strip_prefix("[talker-1] ")).collect();
     assert_eq!(said, ["/", "1 2,", "/n/t:", "  ros__parameters:", "    \"p\": \"x y\""]);
 }
 
@@ -405,7 +424,8 @@ fn components_are_loaded_into_their_containers() {
     let (code, lines) = running.end();
     assert_eq!(code, 1, "{lines:?}");
 
-    // A container that dies takes along who waits for it, and one that lives again gets its components again.
+    // A container that dies takes along who waits for it, and one that lives again gets its
+    // components again.
     workspace.file("lib/feros_component/component_container", "#!/bin/sh\nsleep 0.2\n");
     let container = |more: &str, plugin: &str| {
         format!(
@@ -420,7 +440,11 @@ fn components_are_loaded_into_their_containers() {
     let again = container("respawn='true' respawn_delay='0' respawn_max_retries='1'", "first");
     let (code, lines) = Launch::start(&workspace, &launch(&[again])).end();
     assert_eq!(code, 0, "{lines:?}");
-    assert_eq!(lines.iter().filter(|line| line.contains("has loaded first")).count(), 2, "{lines:?}");
+    assert_eq!(
+        lines.iter().filter(|line| line.contains("has loaded first")).count(),
+        2,
+        "{lines:?}"
+    );
 }
 
 #[test]
@@ -449,8 +473,17 @@ fn a_reader_that_goes_away_or_sleeps_stops_no_signal() {
 /// Waits until the launcher has filled its pipe: then its memory of pending output is bounded too.
 fn wait_until_blocked(pid: Pid) {
     let stat = || fs::read_to_string(format!("/proc/{}/stat", pid.as_raw_nonzero())).unwrap();
-    let ticks =
-        || stat().rsplit(')').next().unwrap().split_whitespace().nth(11).unwrap().parse::<u64>().unwrap();
+    let ticks = || {
+        stat()
+            .rsplit(')')
+            .next()
+            .unwrap()
+            .split_whitespace()
+            .nth(11)
+            .unwrap()
+            .parse::<u64>()
+            .unwrap()
+    };
     let mut before = ticks();
     loop {
         std::thread::sleep(Duration::from_millis(300));

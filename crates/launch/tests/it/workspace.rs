@@ -13,7 +13,8 @@ pub(crate) struct Workspace {
 impl Workspace {
     pub(crate) fn new() -> Self {
         let workspace = Self { folder: tempfile::tempdir().unwrap() };
-        for executable in ["lib/demo/talker", "lib/demo/listener", "lib/feros_component/component_container"]
+        for executable in
+            ["lib/demo/talker", "lib/demo/listener", "lib/feros_component/component_container"]
         {
             workspace.executable(executable);
         }
@@ -41,9 +42,15 @@ impl Workspace {
         Planner::new(Packages::new([self.path().to_owned()]))
     }
 
-    pub(crate) fn plan(&self, file: &Path, assignments: &[(&str, &str)]) -> Result<Plan, LaunchError> {
-        let assignments: Vec<_> =
-            assignments.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+    pub(crate) fn plan(
+        &self,
+        file: &Path,
+        assignments: &[(&str, &str)],
+    ) -> Result<Plan, LaunchError> {
+        let assignments: Vec<_> = assignments
+            .iter()
+            .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+            .collect();
         self.planner().plan(file, &assignments)
     }
 
@@ -57,7 +64,12 @@ impl Workspace {
     }
 
     /// The same for the text of a file.
-    pub(crate) fn outcome_of(&self, name: &str, text: &str, assignments: &[(&str, &str)]) -> String {
+    pub(crate) fn outcome_of(
+        &self,
+        name: &str,
+        text: &str,
+        assignments: &[(&str, &str)],
+    ) -> String {
         let file = self.file(name, text);
         self.outcome(&file, assignments)
     }

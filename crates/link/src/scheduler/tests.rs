@@ -16,7 +16,11 @@ fn all_arrivals(line: &mut Scheduler<u64>) -> Vec<(u64, u64)> {
 }
 
 fn line_at(bits_per_second: u64) -> LinkOptions {
-    LinkOptions { rate_bits_per_second: Some(bits_per_second), queue_packets: None, ..LinkOptions::default() }
+    LinkOptions {
+        rate_bits_per_second: Some(bits_per_second),
+        queue_packets: None,
+        ..LinkOptions::default()
+    }
 }
 
 #[test]
@@ -75,7 +79,10 @@ fn what_does_not_fit_into_the_queue_is_dropped() {
         line.offer(0, 976, packet);
     }
     // One on the line, three behind it.
-    assert_eq!(all_arrivals(&mut line).iter().map(|arrival| arrival.1).collect::<Vec<_>>(), [0, 1, 2, 3]);
+    assert_eq!(
+        all_arrivals(&mut line).iter().map(|arrival| arrival.1).collect::<Vec<_>>(),
+        [0, 1, 2, 3]
+    );
     assert_eq!((line.counters().dropped_queue, line.counters().largest_queue_packets), (6, 3));
     assert_eq!(line.counters().largest_queue_bytes, 3 * 976);
 
@@ -106,13 +113,15 @@ fn a_change_of_rate_holds_for_what_waits() {
     }
     // Half of the first is through; the other half and the rest go a thousand times as fast.
     line.set(4_000 * MILLISECOND, line_at(1_000_000));
-    let times: Vec<u64> = all_arrivals(&mut line).iter().map(|arrival| arrival.0 / MILLISECOND).collect();
+    let times: Vec<u64> =
+        all_arrivals(&mut line).iter().map(|arrival| arrival.0 / MILLISECOND).collect();
     assert_eq!(times, [4_004, 4_012, 4_020]);
 }
 
 #[test]
 fn a_shorter_delay_overtakes_nothing() {
-    let delayed = |delay| LinkOptions { delay: Duration::from_millis(delay), ..LinkOptions::default() };
+    let delayed =
+        |delay| LinkOptions { delay: Duration::from_millis(delay), ..LinkOptions::default() };
     let mut line = Scheduler::new(delayed(100));
     line.offer(0, 100, 0);
     line.set(10 * MILLISECOND, delayed(1));
@@ -146,7 +155,11 @@ fn delay_and_jitter_have_the_asked_mean_and_width() {
     let variance = delays.iter().map(|delay| (delay - mean).powi(2)).sum::<f64>() / packets as f64;
     assert!((mean - 10.0).abs() < 0.05, "mean {mean}");
     let even = 8.0 / 12.0f64.sqrt();
-    assert!((variance.sqrt() / even - 1.0).abs() < 0.02, "deviation {} instead of {even}", variance.sqrt());
+    assert!(
+        (variance.sqrt() / even - 1.0).abs() < 0.02,
+        "deviation {} instead of {even}",
+        variance.sqrt()
+    );
     assert!(delays.iter().all(|delay| (6.0..=14.0).contains(delay)));
 }
 
@@ -171,21 +184,30 @@ fn the_asked_share_is_held_back_and_overtaken() {
 
 #[test]
 fn a_seed_loses_the_same_packets_whatever_the_time_and_the_jitter() {
-    let lossy =
-        LinkOptions { loss: 0.2, burst: Some(3.0), queue_packets: None, seed: 42, ..LinkOptions::default() };
+    let lossy = LinkOptions {
+        loss: 0.2,
+        burst: Some(3.0),
+        queue_packets: None,
+        seed: 42,
+        ..LinkOptions::default()
+    };
     let survivors = |options: &LinkOptions, apart: u64| {
         let mut line = Scheduler::new(options.clone());
         for packet in 0..10_000 {
             line.offer(packet * apart, 1000, packet);
         }
-        let mut arrived: Vec<u64> = all_arrivals(&mut line).iter().map(|arrival| arrival.1).collect();
+        let mut arrived: Vec<u64> =
+            all_arrivals(&mut line).iter().map(|arrival| arrival.1).collect();
         arrived.sort_unstable();
         arrived
     };
     let first = survivors(&lossy, 0);
     let slow = LinkOptions { rate_bits_per_second: Some(10_000_000), ..lossy.clone() };
-    let shaky =
-        LinkOptions { delay: Duration::from_millis(5), jitter: Duration::from_millis(5), ..lossy.clone() };
+    let shaky = LinkOptions {
+        delay: Duration::from_millis(5),
+        jitter: Duration::from_millis(5),
+        ..lossy.clone()
+    };
     assert_eq!(first, survivors(&slow, 1234));
     assert_eq!(first, survivors(&shaky, 77));
     assert_ne!(first, survivors(&LinkOptions { seed: 43, ..lossy }, 0));

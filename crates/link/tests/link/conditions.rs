@@ -8,10 +8,12 @@ use feros_link::{DirectionCounters, Link, LinkOptions};
 use crate::hosts::{WATCHDOG, greet, namespaces, receive, socket, to};
 
 const PAYLOAD: usize = 1000;
-/// What a packet of the payload occupies on the line: UDP, IP and Ethernet headers, and what Ethernet adds.
+/// What a packet of the payload occupies on the line: UDP, IP and Ethernet headers, and what
+/// Ethernet adds.
 const LINE_BITS: f64 = ((PAYLOAD + 8 + 20 + 14 + 24) * 8) as f64;
 
-/// Waits until everything offered in a direction has arrived or been dropped, and `offered` packets were.
+/// Waits until everything offered in a direction has arrived or been dropped, and `offered` packets
+/// were.
 fn settled(counters: impl Fn() -> DirectionCounters, offered: u64) -> DirectionCounters {
     let begin = Instant::now();
     loop {
@@ -25,7 +27,8 @@ fn settled(counters: impl Fn() -> DirectionCounters, offered: u64) -> DirectionC
     }
 }
 
-/// Sends numbered packets as fast as the link takes them from the device, whose queue is never full.
+/// Sends numbered packets as fast as the link takes them from the device, whose queue is never
+/// full.
 fn send_numbered(link: &Link, from: &UdpSocket, packets: u32) -> DirectionCounters {
     let before = link.counters().forward.offered_packets;
     let mut payload = [0; PAYLOAD];
@@ -64,7 +67,10 @@ fn received(at: &UdpSocket, done: impl Fn() -> bool) -> Vec<(u32, Instant)> {
 }
 
 /// Sends and receives at once: what the link counted meanwhile, and what came.
-fn exchange(options: LinkOptions, packets: u32) -> Option<(DirectionCounters, Vec<(u32, Instant)>)> {
+fn exchange(
+    options: LinkOptions,
+    packets: u32,
+) -> Option<(DirectionCounters, Vec<(u32, Instant)>)> {
     let (_alone, [first, second]) = namespaces()?;
     let link = Link::between(&first, &second, LinkOptions::default()).unwrap();
     let (a, b) = (socket(&first), socket(&second));
@@ -94,7 +100,8 @@ fn the_rate_is_what_was_asked_for() {
     for (rate, packets) in [(2_000_000, 250), (20_000_000, 2_500), (100_000_000, 20_000)] {
         let options = LinkOptions { rate_bits_per_second: Some(rate), ..unlimited() };
         let mut seen = Vec::new();
-        // A receiver that gets its processor late measures that; a link with another rate has it each time.
+        // A receiver that gets its processor late measures that; a link with another rate has it
+        // each time.
         for _ in 0..5 {
             let Some((_, received)) = exchange(options.clone(), packets) else { return };
             assert_eq!(received.len(), packets as usize);
@@ -117,7 +124,8 @@ fn the_loss_is_what_was_asked_for() {
     for (loss, packets) in [(0.3, 100_000u32), (0.6, 30_000)] {
         let sigma = ((1.0 - loss) / (loss * f64::from(packets))).sqrt();
         assert!(4.0 * sigma < 0.02);
-        let Some((counters, received)) = exchange(LinkOptions { loss, seed: 1, ..unlimited() }, packets)
+        let Some((counters, received)) =
+            exchange(LinkOptions { loss, seed: 1, ..unlimited() }, packets)
         else {
             return;
         };
@@ -136,7 +144,8 @@ fn losses_come_in_bursts_of_the_asked_length() {
     let gaps: Vec<u32> =
         received.windows(2).map(|pair| pair[1].0 - pair[0].0 - 1).filter(|&gap| gap > 0).collect();
     let mean = f64::from(gaps.iter().sum::<u32>()) / gaps.len() as f64;
-    // About 5000 bursts, whose lengths deviate by 3.5 each: 4 standard deviations of the mean are 5 %.
+    // About 5000 bursts, whose lengths deviate by 3.5 each: 4 standard deviations of the mean are 5
+    // %.
     assert!((mean / burst - 1.0).abs() < 0.05, "{mean} lost in a row instead of {burst}");
     let measured = 1.0 - received.len() as f64 / f64::from(packets);
     assert!((measured / loss - 1.0).abs() < 0.05, "{measured} lost instead of {loss}");
@@ -145,10 +154,12 @@ fn losses_come_in_bursts_of_the_asked_length() {
 #[test]
 fn the_same_seed_loses_the_same_packets() {
     let lossy = |seed| LinkOptions { loss: 0.5, seed, ..unlimited() };
-    let numbers =
-        |seed| Some(exchange(lossy(seed), 1000)?.1.iter().map(|packet| packet.0).collect::<Vec<_>>());
+    let numbers = |seed| {
+        Some(exchange(lossy(seed), 1000)?.1.iter().map(|packet| packet.0).collect::<Vec<_>>())
+    };
     let Some(other) = numbers(10) else { return };
-    // A packet of the kernel's own shifts the numbers behind it by one; so it is tried until two runs had none.
+    // A packet of the kernel's own shifts the numbers behind it by one; so it is tried until two
+    // runs had none.
     let mut runs: Vec<Vec<u32>> = Vec::new();
     let same = (0..7).find_map(|_| {
         let run = numbers(9)?;
@@ -181,11 +192,13 @@ fn the_delay_is_what_was_asked_for_and_the_jitter_around_it() {
     let delay = Duration::from_millis(20);
     let still = delays(LinkOptions { delay, ..LinkOptions::default() }, 50);
     assert!(still[0] >= 20.0, "one arrived after {} ms", still[0]);
-    // How late the rest is says how busy the machine is: the quickest tenth tells what the link adds.
+    // How late the rest is says how busy the machine is: the quickest tenth tells what the link
+    // adds.
     assert!(still[5] < 21.0, "a tenth took {} ms or less", still[5]);
 
     let jitter = Duration::from_millis(10);
-    // Evenly distributed from 10 to 30: each tenth of the packets has a tenth of the width. A share's deviation is 0.035 at most.
+    // Evenly distributed from 10 to 30: each tenth of the packets has a tenth of the width. A
+    // share's deviation is 0.035 at most.
     let far_off = |shaken: &[f64]| {
         let shares = [(20, 12.0), (100, 20.0), (180, 28.0)];
         shares.into_iter().find(|(share, expected)| (shaken[*share] - expected).abs() >= 3.0)
@@ -220,7 +233,11 @@ fn packets_held_back_are_overtaken_and_counted() {
         number < highest
     });
     let late = late.count() as u64;
-    assert!(late.abs_diff(counters.reordered) < 20, "{late} received late, {} counted", counters.reordered);
+    assert!(
+        late.abs_diff(counters.reordered) < 20,
+        "{late} received late, {} counted",
+        counters.reordered
+    );
     // Five standard deviations.
     let share = late as f64 / f64::from(packets);
     assert!((share - 0.1).abs() < 0.021, "{share} late");
@@ -324,7 +341,8 @@ fn a_change_while_packets_wait_holds_at_once() {
 #[test]
 fn sizes_at_the_limits_pass() {
     let Some((_alone, [first, second])) = namespaces() else { return };
-    let _link = Link::between(&first, &second, LinkOptions { mtu: 576, ..LinkOptions::default() }).unwrap();
+    let _link =
+        Link::between(&first, &second, LinkOptions { mtu: 576, ..LinkOptions::default() }).unwrap();
     let (a, b) = (socket(&first), socket(&second));
     greet(&[&a, &b]);
     let mut buffer = vec![0; 65_536];
@@ -340,12 +358,15 @@ fn an_idle_link_sleeps() {
     let options = LinkOptions { rate_bits_per_second: Some(1_000_000), ..LinkOptions::default() };
     let link = Link::between(&first, &second, options).unwrap();
     let wakes = || -> Option<u64> {
-        let threads = std::fs::read_dir("/proc/self/task").unwrap().map(|thread| thread.unwrap().path());
+        let threads =
+            std::fs::read_dir("/proc/self/task").unwrap().map(|thread| thread.unwrap().path());
         let is_link = |thread: &std::path::PathBuf| {
-            std::fs::read_to_string(thread.join("comm")).is_ok_and(|name| name.trim() == "feros-link")
+            std::fs::read_to_string(thread.join("comm"))
+                .is_ok_and(|name| name.trim() == "feros-link")
         };
         let status =
-            std::fs::read_to_string(threads.into_iter().filter(is_link).last()?.join("status")).ok()?;
+            std::fs::read_to_string(threads.into_iter().filter(is_link).last()?.join("status"))
+                .ok()?;
         let line = status.lines().find_map(|line| line.strip_prefix("voluntary_ctxt_switches:"))?;
         line.trim().parse().ok()
     };

@@ -14,8 +14,8 @@ const PORT: u16 = 7777;
 /// One test at a time: they measure.
 static ALONE: Mutex<()> = Mutex::new(());
 
-/// `N` namespaces, and nobody beside until they have ended (hence the order); `None`, with the reason printed, where they are not
-/// permitted.
+/// `N` namespaces, and nobody beside until they have ended (hence the order); `None`, with the
+/// reason printed, where they are not permitted.
 pub(crate) fn namespaces<const N: usize>() -> Option<(MutexGuard<'static, ()>, [Namespace; N])> {
     let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let made = (0..N).map(|_| Namespace::new()).collect::<Result<Vec<_>, _>>();
@@ -182,7 +182,9 @@ fn programs_run_inside_with_their_own_process_id() {
     let Some((_alone, [first, second])) = namespaces() else { return };
     let _link = Link::between(&first, &second, LinkOptions::default()).unwrap();
     let mut program = second.command("sh");
-    program.args(["-c", "echo $$; ip -o -4 address show dev feros0"]).stdout(std::process::Stdio::piped());
+    program
+        .args(["-c", "echo $$; ip -o -4 address show dev feros0"])
+        .stdout(std::process::Stdio::piped());
     let child = program.spawn().unwrap();
     let id = child.id();
     let said = String::from_utf8(child.wait_with_output().unwrap().stdout).unwrap();
@@ -195,7 +197,8 @@ fn programs_run_inside_with_their_own_process_id() {
 fn a_host_has_shared_memory_and_an_identity_of_its_own() {
     let Some((_alone, [first, second])) = namespaces() else { return };
     let said = |namespace: &Namespace, script: &str| {
-        let output = namespace.command("sh").args(["-c", script]).current_dir("/usr").output().unwrap();
+        let output =
+            namespace.command("sh").args(["-c", script]).current_dir("/usr").output().unwrap();
         assert!(output.status.success(), "{output:?}");
         String::from_utf8(output.stdout).unwrap()
     };
@@ -203,9 +206,11 @@ fn a_host_has_shared_memory_and_an_identity_of_its_own() {
     assert_eq!(said(&first, "cat /dev/shm/*; pwd"), "mine\n/usr\n");
     assert_eq!(said(&second, "ls -A /dev/shm"), "");
     assert!(!std::fs::exists("/dev/shm/feros_link_test").unwrap());
-    for script in
-        ["hostname", "cat /proc/sys/kernel/random/boot_id", "cat /etc/machine-id 2>/dev/null || hostname"]
-    {
+    for script in [
+        "hostname",
+        "cat /proc/sys/kernel/random/boot_id",
+        "cat /etc/machine-id 2>/dev/null || hostname",
+    ] {
         assert_ne!(said(&first, script), said(&second, script), "{script}");
     }
     // What is given to the command reaches the program unchanged.
@@ -221,7 +226,10 @@ fn options_that_cannot_be_are_refused_and_change_nothing() {
     let wrong = LinkOptions { loss: 2.0, ..LinkOptions::default() };
     assert!(matches!(Link::between(&first, &second, wrong.clone()), Err(LinkError::Options(_))));
     assert!(matches!(Switch::among(&[&first, &second], wrong.clone()), Err(LinkError::Options(_))));
-    assert!(matches!(Switch::among(&[&first], LinkOptions::default()), Err(LinkError::Hosts { asked: 1 })));
+    assert!(matches!(
+        Switch::among(&[&first], LinkOptions::default()),
+        Err(LinkError::Hosts { asked: 1 })
+    ));
     let link = Link::between(&first, &second, LinkOptions::default()).unwrap();
     assert!(matches!(link.set(wrong), Err(LinkError::Options(_))));
     let (a, b) = (socket(&first), socket(&second));
@@ -236,7 +244,11 @@ fn a_new_link_has_carried_and_dropped_nothing() {
         let link = Link::between(&first, &second, LinkOptions::default()).unwrap();
         let counters = link.counters();
         for direction in [counters.forward, counters.backward] {
-            assert_eq!((direction.offered_packets, direction.dropped_device), (0, 0), "{direction:?}");
+            assert_eq!(
+                (direction.offered_packets, direction.dropped_device),
+                (0, 0),
+                "{direction:?}"
+            );
         }
     }
 }

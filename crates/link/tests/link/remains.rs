@@ -16,10 +16,13 @@ fn users_of(net: &str) -> BTreeSet<u32> {
         .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
     processes
         .filter(|process: &u32| {
-            let is_it =
-                |path: std::path::PathBuf| std::fs::read_link(path).is_ok_and(|link| link.as_os_str() == net);
-            let handles = std::fs::read_dir(format!("/proc/{process}/fd")).into_iter().flatten().flatten();
-            is_it(format!("/proc/{process}/ns/net").into()) || handles.map(|entry| entry.path()).any(is_it)
+            let is_it = |path: std::path::PathBuf| {
+                std::fs::read_link(path).is_ok_and(|link| link.as_os_str() == net)
+            };
+            let handles =
+                std::fs::read_dir(format!("/proc/{process}/fd")).into_iter().flatten().flatten();
+            is_it(format!("/proc/{process}/ns/net").into())
+                || handles.map(|entry| entry.path()).any(is_it)
         })
         .collect()
 }

@@ -62,11 +62,12 @@ impl From<EncodeError> for DynamicEncodeError {
 }
 
 impl DynamicType {
-    /// Decodes a serialized sample, with its 4-byte header, of either byte order. Bytes after the message are ignored:
-    /// transports pad.
+    /// Decodes a serialized sample, with its 4-byte header, of either byte order. Bytes after the
+    /// message are ignored: transports pad.
     ///
-    /// Bytes from the network may be anything. No memory is asked for elements that the remaining bytes cannot hold,
-    /// so a message takes at most about hundred times the sample's size (reached by sequences of one-byte messages).
+    /// Bytes from the network may be anything. No memory is asked for elements that the remaining
+    /// bytes cannot hold, so a message takes at most about hundred times the sample's size (reached
+    /// by sequences of one-byte messages).
     ///
     /// # Errors
     /// If the bytes are no message of this type; the error names the field.
@@ -75,7 +76,10 @@ impl DynamicType {
     }
 }
 
-fn decode_message(reader: &mut Reader<'_>, ty: &DynamicType) -> Result<DynamicMessage, DynamicDecodeError> {
+fn decode_message(
+    reader: &mut Reader<'_>,
+    ty: &DynamicType,
+) -> Result<DynamicMessage, DynamicDecodeError> {
     if ty.fields().is_empty() {
         // The member that stock ROS 2 puts into a message without fields.
         reader.read::<u8>()?;
@@ -87,7 +91,10 @@ fn decode_message(reader: &mut Reader<'_>, ty: &DynamicType) -> Result<DynamicMe
     Ok(DynamicMessage::from_values(ty, values))
 }
 
-fn decode_field(reader: &mut Reader<'_>, field: &DynamicField) -> Result<Value, DynamicDecodeError> {
+fn decode_field(
+    reader: &mut Reader<'_>,
+    field: &DynamicField,
+) -> Result<Value, DynamicDecodeError> {
     let count = match field.shape() {
         Shape::Single => return decode_element(reader, field),
         Shape::Array(size) => {
@@ -95,7 +102,9 @@ fn decode_field(reader: &mut Reader<'_>, field: &DynamicField) -> Result<Value, 
             let needed = size.saturating_mul(field.least_element_bytes());
             if needed > remaining {
                 let offset = reader.position();
-                return Err(DecodeError::Truncated { offset, what: "array", needed, remaining }.into());
+                return Err(
+                    DecodeError::Truncated { offset, what: "array", needed, remaining }.into()
+                );
             }
             size
         }
@@ -119,13 +128,19 @@ fn check_bound(len: usize, bound: Option<u32>) -> Result<(), DynamicDecodeError>
     }
 }
 
-fn decode_string(reader: &mut Reader<'_>, bound: Option<u32>) -> Result<String, DynamicDecodeError> {
+fn decode_string(
+    reader: &mut Reader<'_>,
+    bound: Option<u32>,
+) -> Result<String, DynamicDecodeError> {
     let text = reader.read_str()?;
     check_bound(text.len(), bound)?;
     Ok(text.to_owned())
 }
 
-fn decode_wstring(reader: &mut Reader<'_>, bound: Option<u32>) -> Result<WString, DynamicDecodeError> {
+fn decode_wstring(
+    reader: &mut Reader<'_>,
+    bound: Option<u32>,
+) -> Result<WString, DynamicDecodeError> {
     let text = reader.read_wstr()?.to_wstring();
     check_bound(text.len(), bound)?;
     Ok(text)
@@ -220,8 +235,8 @@ impl DynamicMessage {
     /// The serialized message, with the 4-byte header, little endian as on the ROS 2 wire.
     ///
     /// # Errors
-    /// If a text contains a NUL character or a sequence has more elements than the wire can count; the error names
-    /// the field. Bounds hold already: no value beyond them gets into a message.
+    /// If a text contains a NUL character or a sequence has more elements than the wire can count;
+    /// the error names the field. Bounds hold already: no value beyond them gets into a message.
     pub fn to_cdr(&self) -> Result<Vec<u8>, DynamicEncodeError> {
         self.to_cdr_in(ByteOrder::Little)
     }
@@ -255,7 +270,10 @@ fn size_message(sizer: &mut Sizer, message: &DynamicMessage) {
     }
 }
 
-fn encode_message(writer: &mut Writer<'_>, message: &DynamicMessage) -> Result<(), DynamicEncodeError> {
+fn encode_message(
+    writer: &mut Writer<'_>,
+    message: &DynamicMessage,
+) -> Result<(), DynamicEncodeError> {
     if message.values().is_empty() {
         writer.write(0_u8)?;
     }

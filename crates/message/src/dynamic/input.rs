@@ -1,4 +1,5 @@
-//! Dynamic messages from YAML and JSON, as `ros2 topic pub` takes them: fields that are not named keep their defaults.
+//! Dynamic messages from YAML and JSON, as `ros2 topic pub` takes them: fields that are not named
+//! keep their defaults.
 
 use super::node::{Content, Node};
 use super::path::{Place, known_fields};
@@ -118,21 +119,27 @@ impl InputError {
 }
 
 impl DynamicMessage {
-    /// Reads a message from YAML. Fields that are not named keep their defaults; nothing at all is the default message.
+    /// Reads a message from YAML. Fields that are not named keep their defaults; nothing at all is
+    /// the default message.
     ///
     /// # Errors
-    /// If the text is no YAML, names a field that the type has not, or gives a field a value that it cannot take. The
-    /// error says line and column, the field's path, what was expected and what was given.
+    /// If the text is no YAML, names a field that the type has not, or gives a field a value that
+    /// it cannot take. The error says line and column, the field's path, what was expected and what
+    /// was given.
     pub fn from_yaml(ty: &DynamicType, text: &str) -> Result<Self, InputError> {
         build(&Node::from_yaml(text)?, ty, &mut Stamps::off())
     }
 
-    /// Reads a message from YAML in which a `std_msgs/Header` may be `auto` and a `builtin_interfaces/Time` may be
-    /// `now`. These are left zero; the [`StampFields`] set them when the message is sent.
+    /// Reads a message from YAML in which a `std_msgs/Header` may be `auto` and a
+    /// `builtin_interfaces/Time` may be `now`. These are left zero; the [`StampFields`] set them
+    /// when the message is sent.
     ///
     /// # Errors
     /// As [`DynamicMessage::from_yaml`].
-    pub fn from_yaml_with_stamps(ty: &DynamicType, text: &str) -> Result<(Self, StampFields), InputError> {
+    pub fn from_yaml_with_stamps(
+        ty: &DynamicType,
+        text: &str,
+    ) -> Result<(Self, StampFields), InputError> {
         let mut stamps = Stamps::on();
         let message = build(&Node::from_yaml(text)?, ty, &mut stamps)?;
         Ok((message, stamps.finish()))
@@ -172,13 +179,17 @@ fn build(node: &Node, ty: &DynamicType, stamps: &mut Stamps) -> Result<DynamicMe
             return Err(unknown_field(ty, name, value));
         };
         if std::mem::replace(&mut given[index], true) {
-            return Err(InputError::new(InputErrorKind::Duplicate { field: name.clone() }, value.position));
+            return Err(InputError::new(
+                InputErrorKind::Duplicate { field: name.clone() },
+                value.position,
+            ));
         }
         if value.is_nothing() {
             continue;
         }
         stamps.enter(index);
-        let value = build_field(value, &ty.fields()[index], stamps).map_err(|error| error.in_field(name))?;
+        let value = build_field(value, &ty.fields()[index], stamps)
+            .map_err(|error| error.in_field(name))?;
         stamps.leave();
         message.values_mut()[index] = value;
     }
@@ -186,7 +197,8 @@ fn build(node: &Node, ty: &DynamicType, stamps: &mut Stamps) -> Result<DynamicMe
 }
 
 fn unknown_field(ty: &DynamicType, name: &str, value: &Node) -> InputError {
-    let likeness = |field: &&DynamicField| (strsim::jaro_winkler(name, field.name()) * 1000.0) as u32;
+    let likeness =
+        |field: &&DynamicField| (strsim::jaro_winkler(name, field.name()) * 1000.0) as u32;
     // Comparing is quadratic in the length of the name.
     let nearest = ty.fields().iter().filter(|_| name.len() <= 256).max_by_key(likeness);
     let kind = InputErrorKind::UnknownField {
@@ -198,7 +210,11 @@ fn unknown_field(ty: &DynamicType, name: &str, value: &Node) -> InputError {
     InputError::new(kind, value.position)
 }
 
-fn build_field(node: &Node, field: &DynamicField, stamps: &mut Stamps) -> Result<Value, InputError> {
+fn build_field(
+    node: &Node,
+    field: &DynamicField,
+    stamps: &mut Stamps,
+) -> Result<Value, InputError> {
     if field.shape() == Shape::Single {
         return build_element(node, field, stamps);
     }
@@ -223,7 +239,11 @@ fn build_field(node: &Node, field: &DynamicField, stamps: &mut Stamps) -> Result
     Ok(Value::Array(array))
 }
 
-fn build_element(node: &Node, field: &DynamicField, stamps: &mut Stamps) -> Result<Value, InputError> {
+fn build_element(
+    node: &Node,
+    field: &DynamicField,
+    stamps: &mut Stamps,
+) -> Result<Value, InputError> {
     if let Some(nested) = field.nested() {
         return build(node, nested, stamps).map(Value::Message);
     }

@@ -1,7 +1,8 @@
 //! Dynamic messages: values of types that are known only at run time.
 //!
-//! A [`DynamicType`] is resolved once from an [`InterfaceSet`](feros_interface::InterfaceSet); then samples decode to
-//! [`DynamicMessage`]s, which print as YAML and JSON and are read from them, as the `ros2` command does.
+//! A [`DynamicType`] is resolved once from an [`InterfaceSet`](feros_interface::InterfaceSet); then
+//! samples decode to [`DynamicMessage`]s, which print as YAML and JSON and are read from them, as
+//! the `ros2` command does.
 //!
 //! ```
 //! use feros_message::dynamic::{DynamicMessage, DynamicType, PrintOptions};
@@ -17,8 +18,8 @@
 //!
 //! # Numbers that are none
 //!
-//! YAML has `.nan`, `.inf` and `-.inf`. JSON has no such numbers: there they are the texts `"NaN"`, `"Infinity"` and
-//! `"-Infinity"`. Either reader takes all of these.
+//! YAML has `.nan`, `.inf` and `-.inf`. JSON has no such numbers: there they are the texts `"NaN"`,
+//! `"Infinity"` and `"-Infinity"`. Either reader takes all of these.
 
 mod codec;
 mod input;

@@ -1,4 +1,5 @@
-//! What YAML and JSON have in common: a tree of scalars, lists and mappings, read before any type is looked at.
+//! What YAML and JSON have in common: a tree of scalars, lists and mappings, read before any type
+//! is looked at.
 
 use std::borrow::Cow;
 
@@ -132,11 +133,17 @@ impl Builder {
         self.add(Node { content: Content::Scalar { text: text.into_owned(), plain }, position })
     }
 
-    fn open(&mut self, content: Content, position: Option<(usize, usize)>) -> Result<(), InputError> {
+    fn open(
+        &mut self,
+        content: Content,
+        position: Option<(usize, usize)>,
+    ) -> Result<(), InputError> {
         if self.open.len() >= MAX_DEPTH {
             return Err(InputError::new(InputErrorKind::TooDeep { limit: MAX_DEPTH }, position));
         }
-        if let Some(Open { node: Node { content: Content::Mapping(_), .. }, key: None }) = self.open.last() {
+        if let Some(Open { node: Node { content: Content::Mapping(_), .. }, key: None }) =
+            self.open.last()
+        {
             return Err(InputError::new(InputErrorKind::Key, position));
         }
         self.open.push(Open { node: Node { content, position }, key: None });

@@ -7,7 +7,8 @@ use feros_interface::BaseType;
 use super::types::DynamicField;
 use super::value::{DynamicMessage, ValueRef};
 
-/// Where in a message something is, such as `points[2].name`. Made from the inside out, while errors are passed on.
+/// Where in a message something is, such as `points[2].name`. Made from the inside out, while
+/// errors are passed on.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Place {
     /// The innermost step first.
@@ -166,8 +167,14 @@ fn field_of<'a>(message: &'a DynamicMessage, name: &str) -> Result<Selected<'a>,
     Ok(Selected { value: value.as_ref(), field })
 }
 
-fn element_of<'a>(selected: &Selected<'a>, part: &str, index: usize) -> Result<Selected<'a>, PathError> {
-    let ValueRef::Array(array) = selected.value else { return Err(leaf(part, selected, "elements")) };
+fn element_of<'a>(
+    selected: &Selected<'a>,
+    part: &str,
+    index: usize,
+) -> Result<Selected<'a>, PathError> {
+    let ValueRef::Array(array) = selected.value else {
+        return Err(leaf(part, selected, "elements"));
+    };
     let no_such = || PathError::Index { part: part.to_owned(), len: array.len(), index };
     Ok(Selected { value: array.get(index).ok_or_else(no_such)?, field: selected.field })
 }
@@ -181,6 +188,7 @@ fn leaf(part: &str, selected: &Selected<'_>, wanted: &'static str) -> PathError 
 
 /// The names of a type's fields for an error message.
 pub(super) fn known_fields(ty: &super::types::DynamicType) -> String {
-    let names: Vec<String> = ty.fields().iter().map(|field| format!("`{}`", field.name())).collect();
+    let names: Vec<String> =
+        ty.fields().iter().map(|field| format!("`{}`", field.name())).collect();
     if names.is_empty() { "no fields".to_owned() } else { names.join(", ") }
 }

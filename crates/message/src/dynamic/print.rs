@@ -11,7 +11,8 @@ use super::value::{Array, DynamicMessage, ValueRef, for_each_primitive};
 /// How much of a message is printed, as the options of `ros2 topic echo` have it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PrintOptions {
-    /// Elements of an array and characters of a text beyond so many are left out (`--truncate-length`).
+    /// Elements of an array and characters of a text beyond so many are left out
+    /// (`--truncate-length`).
     pub truncate_length: Option<usize>,
     /// Instead of arrays only their type and length are shown (`--no-arr`).
     pub no_arr: bool,

@@ -66,7 +66,9 @@ fn integer<T: TryFrom<i128>>(base: &BaseType, text: &str) -> Result<T, String> {
 
 fn has_leading_zero(text: &str) -> bool {
     let digits = text.trim_start_matches(['+', '-']);
-    digits.len() > 1 && digits.starts_with('0') && digits.bytes().all(|b| b.is_ascii_digit() || b == b'_')
+    digits.len() > 1
+        && digits.starts_with('0')
+        && digits.bytes().all(|b| b.is_ascii_digit() || b == b'_')
 }
 
 fn parse_integer(text: &str) -> Option<i128> {
@@ -126,7 +128,9 @@ fn float32(text: &str) -> Result<f32, String> {
 
 fn within(bound: Option<u32>, len: usize, unit: &str) -> Result<(), String> {
     match bound {
-        Some(bound) if len > bound as usize => Err(format!("at most {bound} {unit}, this has {len}")),
+        Some(bound) if len > bound as usize => {
+            Err(format!("at most {bound} {unit}, this has {len}"))
+        }
         _ => Ok(()),
     }
 }
@@ -139,9 +143,15 @@ mod tests {
     #[test]
     fn numbers() {
         let read = |base: &BaseType, text: &str| read_scalar(base, text, true);
-        for (text, value) in
-            [("5", 5), ("-7", -7), ("0x1F", 31), ("1_000", 1000), ("3.0", 3), ("1e3", 1000), ("0", 0)]
-        {
+        for (text, value) in [
+            ("5", 5),
+            ("-7", -7),
+            ("0x1F", 31),
+            ("1_000", 1000),
+            ("3.0", 3),
+            ("1e3", 1000),
+            ("0", 0),
+        ] {
             assert_eq!(read(&BaseType::Int32, text), Ok(Value::I32(value)), "{text}");
         }
         for text in [
@@ -184,9 +194,13 @@ mod tests {
 
     #[test]
     fn bytes_are_numbers_or_characters() {
-        for (text, plain, value) in
-            [("5", true, 5), ("5", false, b'5'), ("a", true, b'a'), ("ÿ", false, 255), ("255", true, 255)]
-        {
+        for (text, plain, value) in [
+            ("5", true, 5),
+            ("5", false, b'5'),
+            ("a", true, b'a'),
+            ("ÿ", false, 255),
+            ("255", true, 255),
+        ] {
             assert_eq!(read_scalar(&BaseType::Byte, text, plain), Ok(Value::U8(value)), "{text}");
         }
         assert!(read_scalar(&BaseType::Byte, "256", true).is_err());

@@ -80,7 +80,8 @@ impl Stamps {
         }
     }
 
-    /// Whether `node` is the word that asks for a stamp in a message of type `ty`; if so, it is noted.
+    /// Whether `node` is the word that asks for a stamp in a message of type `ty`; if so, it is
+    /// noted.
     pub(super) fn take(&mut self, node: &Node, ty: &DynamicType) -> bool {
         let Content::Scalar { text, .. } = &node.content else { return false };
         let name = ty.name();

@@ -7,8 +7,8 @@ use feros_interface::{BaseType, Field, InterfaceSet, ResolveError, Shape, TypeHa
 
 use super::value::DynamicMessage;
 
-/// The greatest size of the parts of a message whose size its type fixes. It bounds what making a default value costs:
-/// fixed arrays of messages with fixed arrays multiply.
+/// The greatest size of the parts of a message whose size its type fixes. It bounds what making a
+/// default value costs: fixed arrays of messages with fixed arrays multiply.
 pub const MAX_FIXED_BYTES: usize = 256 << 20;
 
 /// A message type that is known only at run time. Cloning is cheap.
@@ -61,10 +61,11 @@ impl DynamicType {
     /// Follows all references of a message type.
     ///
     /// # Errors
-    /// If the type or one that it refers to is missing, if types contain themselves, if `name` is no message, or if
-    /// its fixed arrays are too large.
+    /// If the type or one that it refers to is missing, if types contain themselves, if `name` is
+    /// no message, or if its fixed arrays are too large.
     pub fn resolve(set: &InterfaceSet, name: &TypeName) -> Result<Self, DynamicTypeError> {
-        // This finds missing and circular references and bounds the depth, so that the rest may recurse.
+        // This finds missing and circular references and bounds the depth, so that the rest may
+        // recurse.
         let references = set.references(name)?;
         if set.message(name).is_none() {
             let suffix = if set.service(name).is_some() { "_Request" } else { "_Goal" };
@@ -86,7 +87,8 @@ impl DynamicType {
         self.0.hash
     }
 
-    /// The fields in the order of the wire. A message without fields has none here, although it has a byte there.
+    /// The fields in the order of the wire. A message without fields has none here, although it has
+    /// a byte there.
     #[must_use]
     pub fn fields(&self) -> &[DynamicField] {
         &self.0.fields
@@ -112,7 +114,8 @@ impl DynamicType {
 /// Types are the same if they have the same name and hash.
 impl PartialEq for DynamicType {
     fn eq(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.0, &other.0) || (self.0.name == other.0.name && self.0.hash == other.0.hash)
+        Arc::ptr_eq(&self.0, &other.0)
+            || (self.0.name == other.0.name && self.0.hash == other.0.hash)
     }
 }
 
@@ -145,10 +148,13 @@ impl DynamicField {
         self.definition.ty.shape
     }
 
-    /// The least number of bytes that one element takes on the wire, alignment not counted; never 0.
+    /// The least number of bytes that one element takes on the wire, alignment not counted;
+    /// never 0.
     pub(super) fn least_element_bytes(&self) -> usize {
         match self.base() {
-            BaseType::Bool | BaseType::Byte | BaseType::Char | BaseType::Int8 | BaseType::Uint8 => 1,
+            BaseType::Bool | BaseType::Byte | BaseType::Char | BaseType::Int8 | BaseType::Uint8 => {
+                1
+            }
             BaseType::Int16 | BaseType::Uint16 => 2,
             BaseType::Int32 | BaseType::Uint32 | BaseType::Float32 => 4,
             BaseType::Int64 | BaseType::Uint64 | BaseType::Float64 => 8,
@@ -191,7 +197,12 @@ fn resolve(
         return Err(DynamicTypeError::TooLarge { name: name.clone(), bytes: sum });
     }
     let hash = set.type_hash(name)?;
-    let ty = DynamicType(Arc::new(Structure { name: name.clone(), hash, fields, least_bytes: sum.max(1) }));
+    let ty = DynamicType(Arc::new(Structure {
+        name: name.clone(),
+        hash,
+        fields,
+        least_bytes: sum.max(1),
+    }));
     resolved.insert(name.clone(), ty.clone());
     Ok(ty)
 }

@@ -1,4 +1,5 @@
-//! The values of dynamic messages. Arrays of numbers are kept packed: an image is one block of bytes, not a tree.
+//! The values of dynamic messages. Arrays of numbers are kept packed: an image is one block of
+//! bytes, not a tree.
 
 use feros_cdr::WString;
 use feros_interface::{BaseType, Literal, Shape};
@@ -13,7 +14,8 @@ pub struct DynamicMessage {
     values: Vec<Value>,
 }
 
-/// Calls a macro with all built-in element types that are no texts: variant, Rust type, names in definitions.
+/// Calls a macro with all built-in element types that are no texts: variant, Rust type, names in
+/// definitions.
 macro_rules! for_each_primitive {
     ($call:ident) => {
         $call! {
@@ -140,7 +142,8 @@ macro_rules! define_values {
                 }
             }
 
-            /// Adds an element. Says `false`, and drops it, if it is not of the array's element type.
+            /// Adds an element. Says `false`, and drops it, if it is not of the array's element
+            /// type.
             pub(super) fn push(&mut self, value: Value) -> bool {
                 match (self, value) {
                     $((Array::$variant(items), Value::$variant(value)) => items.push(value),)+
@@ -222,7 +225,8 @@ pub enum SetError {
         /// The field's name.
         field: String,
     },
-    /// The value is of another type than the field, or has another number of elements than it allows.
+    /// The value is of another type than the field, or has another number of elements than it
+    /// allows.
     #[error("the value for field `{field}` is no `{ty}`")]
     WrongType {
         /// The field's name.
@@ -255,7 +259,8 @@ impl DynamicMessage {
     /// # Errors
     /// If there is no such field or the value does not fit it. The message is then unchanged.
     pub fn set(&mut self, field: &str, value: Value) -> Result<(), SetError> {
-        let unknown = || SetError::UnknownField { ty: self.ty.name().to_string(), field: field.to_owned() };
+        let unknown =
+            || SetError::UnknownField { ty: self.ty.name().to_string(), field: field.to_owned() };
         let index = self.ty.field_index(field).ok_or_else(unknown)?;
         let definition = &self.ty.fields()[index];
         if !value.fits(definition) {
@@ -298,14 +303,17 @@ pub(super) fn default_value(field: &DynamicField) -> Value {
             }
             Value::Array(array)
         }
-        (Shape::Array(size), _) => Value::Array(Array::empty_of(field).filled(element(None), size as usize)),
+        (Shape::Array(size), _) => {
+            Value::Array(Array::empty_of(field).filled(element(None), size as usize))
+        }
         _ => Value::Array(Array::empty_of(field)),
     }
 }
 
 macro_rules! define_element_value {
     ($($variant:ident($rust:ty) => $base:ident $(| $other:path)*;)+) => {
-        /// One element from its literal. The parser has checked that the literal is one of the field's type.
+        /// One element from its literal. The parser has checked that the literal is one of the
+        /// field's type.
         fn element_value(field: &DynamicField, literal: Option<&Literal>) -> Value {
             match field.base() {
                 $(BaseType::$base $(| $other)* => {

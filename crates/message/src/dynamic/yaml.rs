@@ -1,5 +1,6 @@
-//! Dynamic messages as YAML, letter for letter as `ros2 topic echo` prints them (that is, as PyYAML does).
-//! The one exception are the line separators U+0085, U+2028 and U+2029, which are escaped here.
+//! Dynamic messages as YAML, letter for letter as `ros2 topic echo` prints them (that is, as PyYAML
+//! does). The one exception are the line separators U+0085, U+2028 and U+2029, which are escaped
+//! here.
 
 use std::fmt::Write as _;
 
@@ -37,7 +38,9 @@ fn finish(options: &PrintOptions, write: impl FnOnce(&mut String)) -> String {
 fn write_top(out: &mut String, shown: Shown<'_>, options: &PrintOptions) {
     match shown {
         shown if options.flow_style => write_flow(out, shown, 0, options),
-        Shown::Message(message) if !message.values().is_empty() => write_fields(out, message, 0, options),
+        Shown::Message(message) if !message.values().is_empty() => {
+            write_fields(out, message, 0, options)
+        }
         Shown::Elements(elements) => write_list(out, elements.iter(options), 0, options),
         shown => write_inline(out, shown, 0),
     }
@@ -210,7 +213,8 @@ struct Look {
 impl Look {
     fn of(text: &str) -> Self {
         let mut look = Self::default();
-        let is_blank = |c: Option<char>| c.is_none_or(|c| matches!(c, ' ' | '\n' | '\t' | '\r' | '\0'));
+        let is_blank =
+            |c: Option<char>| c.is_none_or(|c| matches!(c, ' ' | '\n' | '\t' | '\r' | '\0'));
         if text.starts_with("---") || text.starts_with("...") {
             look.has_block_indicator = true;
             look.has_flow_indicator = true;
@@ -221,8 +225,8 @@ impl Look {
             let after = characters.peek().copied();
             let is_first = before.is_none();
             let (flow, block) = match character {
-                '#' | ',' | '[' | ']' | '{' | '}' | '&' | '*' | '!' | '|' | '>' | '\'' | '"' | '%' | '@'
-                | '`'
+                '#' | ',' | '[' | ']' | '{' | '}' | '&' | '*' | '!' | '|' | '>' | '\'' | '"'
+                | '%' | '@' | '`'
                     if is_first =>
                 {
                     (true, true)
@@ -248,7 +252,8 @@ impl Look {
     }
 
     fn may_be_plain(&self, text: &str, in_flow: bool) -> bool {
-        let has_indicator = if in_flow { self.has_flow_indicator } else { self.has_block_indicator };
+        let has_indicator =
+            if in_flow { self.has_flow_indicator } else { self.has_block_indicator };
         !(has_indicator
             || self.has_break
             || self.has_special
@@ -312,7 +317,8 @@ fn looks_like_float(text: &str) -> bool {
         None => (rest, None),
     };
     let is_exponent = |text: &str| {
-        text.strip_prefix(['+', '-']).is_some_and(|d| !d.is_empty() && d.bytes().all(|b| b.is_ascii_digit()))
+        text.strip_prefix(['+', '-'])
+            .is_some_and(|d| !d.is_empty() && d.bytes().all(|b| b.is_ascii_digit()))
     };
     if !is_digits(fraction) || !exponent.is_none_or(is_exponent) {
         return false;
@@ -333,17 +339,24 @@ fn is_sexagesimal(text: &str) -> bool {
         [tens, ones] => (b'0'..=b'5').contains(tens) && ones.is_ascii_digit(),
         _ => false,
     };
-    text.contains(':') && first.bytes().all(|b| b.is_ascii_digit() || b == b'_') && parts.all(is_part)
+    text.contains(':')
+        && first.bytes().all(|b| b.is_ascii_digit() || b == b'_')
+        && parts.all(is_part)
 }
 
 /// `2024-01-31`, alone or followed by a time.
 fn looks_like_date(text: &str) -> bool {
     let bytes = text.as_bytes();
     let digits = |range: std::ops::Range<usize>| {
-        bytes.get(range.clone()).is_some_and(|part| part.iter().all(u8::is_ascii_digit)) && !range.is_empty()
+        bytes.get(range.clone()).is_some_and(|part| part.iter().all(u8::is_ascii_digit))
+            && !range.is_empty()
     };
     if text.len() == 10 {
-        return digits(0..4) && bytes[4] == b'-' && digits(5..7) && bytes[7] == b'-' && digits(8..10);
+        return digits(0..4)
+            && bytes[4] == b'-'
+            && digits(5..7)
+            && bytes[7] == b'-'
+            && digits(8..10);
     }
     // A date with a time has colons; in doubt it is put in quotes.
     digits(0..4)
@@ -394,7 +407,9 @@ fn write_double_quoted(out: &mut String, text: &str) {
             '\u{85}' => 'N',
             '\u{2028}' => 'L',
             '\u{2029}' => 'P',
-            ' '..='~' | '\u{a0}'..='\u{d7ff}' | '\u{e000}'..='\u{fffd}' if character != '\u{feff}' => {
+            ' '..='~' | '\u{a0}'..='\u{d7ff}' | '\u{e000}'..='\u{fffd}'
+                if character != '\u{feff}' =>
+            {
                 out.push(character);
                 continue;
             }

@@ -21,7 +21,11 @@ fn builders() -> impl Iterator<Item = Builder> {
 }
 
 fn probe<M: checks::Rebuild>() -> Builder {
-    Builder { name: M::TYPE_NAME, check: checks::check::<M>, check_hostile: checks::check_hostile::<M> }
+    Builder {
+        name: M::TYPE_NAME,
+        check: checks::check::<M>,
+        check_hostile: checks::check_hostile::<M>,
+    }
 }
 
 proptest! {

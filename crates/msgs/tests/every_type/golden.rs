@@ -1,5 +1,5 @@
-//! The bytes that stock ROS 2 writes (scripts/update_golden_cdr.py): they decode to the values it serialized, and
-//! these encode to the same bytes, padding apart.
+//! The bytes that stock ROS 2 writes (scripts/update_golden_cdr.py): they decode to the values it
+//! serialized, and these encode to the same bytes, padding apart.
 
 use std::collections::BTreeMap;
 
@@ -35,12 +35,18 @@ fn check(probe: &Probe, variant: &str, stock: &[u8], value: &str) {
         assert_eq!((probe.default)(), value, "{name}");
     }
     let ours = (probe.encode)(stock, ByteOrder::Little);
-    assert!(ours.len() <= stock.len(), "{name}: {} bytes where stock has {}", ours.len(), stock.len());
+    assert!(
+        ours.len() <= stock.len(),
+        "{name}: {} bytes where stock has {}",
+        ours.len(),
+        stock.len()
+    );
     for (index, (&our, &theirs)) in ours.iter().zip(stock).enumerate() {
         if our == theirs {
             continue;
         }
-        // Only padding may differ: ours is zero there, and any other byte of theirs means the same value.
+        // Only padding may differ: ours is zero there, and any other byte of theirs means the same
+        // value.
         assert_eq!(our, 0, "{name}: byte {index}");
         let mut changed = stock.to_vec();
         changed[index] = !theirs;
@@ -50,5 +56,8 @@ fn check(probe: &Probe, variant: &str, stock: &[u8], value: &str) {
 
 fn from_hex(text: &str) -> Vec<u8> {
     assert_eq!(text.len() % 2, 0);
-    (0..text.len()).step_by(2).map(|start| u8::from_str_radix(&text[start..start + 2], 16).unwrap()).collect()
+    (0..text.len())
+        .step_by(2)
+        .map(|start| u8::from_str_radix(&text[start..start + 2], 16).unwrap())
+        .collect()
 }

@@ -1,4 +1,5 @@
-//! The hashes in the generated code are those that stock ROS 2 ships, and the descriptions are what they hash.
+//! The hashes in the generated code are those that stock ROS 2 ships, and the descriptions are what
+//! they hash.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,5 @@
-//! Input that no honest sender makes: refused or read, never a panic, and by owned values and views alike.
+//! Input that no honest sender makes: refused or read, never a panic, and by owned values and views
+//! alike.
 
 use feros_message::cdr::ByteOrder;
 use proptest::prelude::*;
@@ -9,7 +10,12 @@ use crate::sample::sample;
 /// Reads the bytes both ways; whether they were accepted.
 fn read(probe: &Probe, bytes: &[u8]) -> bool {
     let (owned, view) = ((probe.decode)(bytes), (probe.view)(bytes));
-    assert_eq!(owned.is_ok(), view.is_ok(), "{}: {owned:?} but {view:?} for {bytes:02x?}", probe.name);
+    assert_eq!(
+        owned.is_ok(),
+        view.is_ok(),
+        "{}: {owned:?} but {view:?} for {bytes:02x?}",
+        probe.name
+    );
     if let (Ok(owned), Ok(view)) = (&owned, &view) {
         assert_eq!(owned, view, "{}", probe.name);
     }
@@ -23,7 +29,12 @@ fn every_truncation_is_refused() {
             let bytes = sample(probe.name, 7, order);
             assert!(read(&probe, &bytes), "{}", probe.name);
             for len in 0..bytes.len() {
-                assert!(!read(&probe, &bytes[..len]), "{}: {len} of {} bytes", probe.name, bytes.len());
+                assert!(
+                    !read(&probe, &bytes[..len]),
+                    "{}: {len} of {} bytes",
+                    probe.name,
+                    bytes.len()
+                );
             }
         }
     }

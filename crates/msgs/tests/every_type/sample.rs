@@ -1,9 +1,13 @@
-//! Random serialized samples of any type, written from the interface tree and independent of the code under test.
+//! Random serialized samples of any type, written from the interface tree and independent of the
+//! code under test.
 
-use feros_interface::{BaseType, EMPTY_MESSAGE_FIELD, FieldType, InterfaceSet, Shape, TypeName, shipped};
+use feros_interface::{
+    BaseType, EMPTY_MESSAGE_FIELD, FieldType, InterfaceSet, Shape, TypeName, shipped,
+};
 use feros_message::cdr::ByteOrder;
 
-/// A sample of `name` with content that depends on `seed` only: the same value in either byte order. Padding is zero.
+/// A sample of `name` with content that depends on `seed` only: the same value in either byte
+/// order. Padding is zero.
 #[allow(dead_code)] // Included by a test with a set of its own.
 pub(crate) fn sample(name: &str, seed: u64, order: ByteOrder) -> Vec<u8> {
     sample_of(shipped(), name, seed, order)
@@ -52,7 +56,9 @@ impl SampleWriter<'_> {
         let bits = self.random();
         match base {
             BaseType::Bool => self.number(1, bits & 1),
-            BaseType::Byte | BaseType::Char | BaseType::Int8 | BaseType::Uint8 => self.number(1, bits),
+            BaseType::Byte | BaseType::Char | BaseType::Int8 | BaseType::Uint8 => {
+                self.number(1, bits)
+            }
             BaseType::Int16 | BaseType::Uint16 => self.number(2, bits),
             BaseType::Int32 | BaseType::Uint32 | BaseType::Float32 => self.number(4, bits),
             BaseType::Int64 | BaseType::Uint64 | BaseType::Float64 => self.number(8, bits),

@@ -1,4 +1,5 @@
-//! What must hold for the builder of every message. Included by tests beside the implementations of [`Rebuild`].
+//! What must hold for the builder of every message. Included by tests beside the implementations of
+//! [`Rebuild`].
 
 use std::cell::Cell;
 
@@ -40,7 +41,10 @@ fn fill_all<M: Rebuild>(messages: &[M], mut fields: SequenceMut<'_, M>) {
     }
 }
 
-fn fill_each<'a, M: Rebuild>(messages: &[M], mut fields: impl ExactSizeIterator<Item = M::Fields<'a>>) {
+fn fill_each<'a, M: Rebuild>(
+    messages: &[M],
+    mut fields: impl ExactSizeIterator<Item = M::Fields<'a>>,
+) {
     assert_eq!(fields.len(), messages.len());
     messages.iter().for_each(|message| message.fill(fields.next().unwrap()));
     assert!(fields.next().is_none());
@@ -86,7 +90,10 @@ pub(crate) fn check<M: Rebuild>(sample: &[u8]) {
     }
     let lent = dirty(&mut memory, expected.len() - 1, 0);
     let error = build::<M>(&shape, lent).unwrap_err();
-    assert!(matches!(error, BuildError::Shape(EncodeError::BufferTooSmall { .. })), "{name}: {error}");
+    assert!(
+        matches!(error, BuildError::Shape(EncodeError::BufferTooSmall { .. })),
+        "{name}: {error}"
+    );
 
     let expected = to_vec(&M::default()).unwrap();
     let lent = dirty(&mut memory, expected.len(), 0);
@@ -94,8 +101,8 @@ pub(crate) fn check<M: Rebuild>(sample: &[u8]) {
     assert_eq!(lent, expected, "{name}: the default");
 }
 
-/// Fields of any bytes are handed out or refused, without a panic, and as decoding does but for bounds: no fields can
-/// change a length.
+/// Fields of any bytes are handed out or refused, without a panic, and as decoding does but for
+/// bounds: no fields can change a length.
 pub(crate) fn check_hostile<M: Message>(bytes: &[u8]) {
     let mut memory = Vec::new();
     let lent = dirty(&mut memory, bytes.len(), 0);

@@ -1,10 +1,10 @@
-//! For build scripts: writes, for every message, what builds an equal one in place. Kept apart from the code generator
-//! on purpose, as the test of what it generates.
+//! For build scripts: writes, for every message, what builds an equal one in place. Kept apart from
+//! the code generator on purpose, as the test of what it generates.
 
 use feros_interface::{BaseType, Field, FieldType, InterfaceSet, Shape, TypeName};
 
-/// Implementations of the trait `Rebuild`, which the test defines, for these messages. `path` is where Rust finds a
-/// package.
+/// Implementations of the trait `Rebuild`, which the test defines, for these messages. `path` is
+/// where Rust finds a package.
 pub(crate) fn implementations<'a>(
     set: &InterfaceSet,
     names: impl IntoIterator<Item = &'a TypeName>,
@@ -79,7 +79,9 @@ fn shape_of(set: &InterfaceSet, field: &Field) -> String {
     match field.ty.shape {
         Shape::Single => format!("{name}: self.{name}.{one}, "),
         Shape::Array(_) => format!("{name}: self.{name}.each_ref().map(|item| item.{one}), "),
-        _ => format!("{name}: self.{name}.iter().map(|item| item.{one}).collect::<Vec<_>>().leak(), "),
+        _ => format!(
+            "{name}: self.{name}.iter().map(|item| item.{one}).collect::<Vec<_>>().leak(), "
+        ),
     }
 }
 
@@ -88,10 +90,14 @@ fn fill(field: &Field) -> String {
     let (mine, theirs) = (format!("self.{name}"), format!("fields.{name}"));
     match (&field.ty.base, field.ty.shape) {
         (BaseType::String { .. }, Shape::Single) => format!("assert_eq!({theirs}, {mine}); "),
-        (BaseType::WString { .. }, Shape::Single) => format!("assert_eq!({theirs}.to_wstring(), {mine}); "),
+        (BaseType::WString { .. }, Shape::Single) => {
+            format!("assert_eq!({theirs}.to_wstring(), {mine}); ")
+        }
         (BaseType::String { .. }, _) => format!("assert!({theirs}.iter().eq({mine}.iter())); "),
         (BaseType::WString { .. }, _) => {
-            format!("assert!({theirs}.iter().map(|text| text.to_wstring()).eq({mine}.iter().cloned())); ")
+            format!(
+                "assert!({theirs}.iter().map(|text| text.to_wstring()).eq({mine}.iter().cloned())); "
+            )
         }
         (BaseType::Nested(_), Shape::Single) => format!("{mine}.fill({theirs}); "),
         (BaseType::Nested(_), _) => format!("fill_all(&{mine}, {theirs}); "),
@@ -104,8 +110,10 @@ fn fill(field: &Field) -> String {
 fn rust_name(name: &str) -> String {
     match name {
         "self" | "super" | "crate" => format!("{name}_"),
-        "type" | "match" | "async" | "gen" | "final" | "override" | "abstract" | "virtual" | "priv"
-        | "loop" | "ref" | "box" | "mod" | "move" | "use" | "in" | "where" => format!("r#{name}"),
+        "type" | "match" | "async" | "gen" | "final" | "override" | "abstract" | "virtual"
+        | "priv" | "loop" | "ref" | "box" | "mod" | "move" | "use" | "in" | "where" => {
+            format!("r#{name}")
+        }
         name => name.to_owned(),
     }
 }

@@ -1,7 +1,8 @@
-//! `rmw_dds_common/msg/ParticipantEntitiesInfo`: the nodes of a participant and what belongs to them.
+//! `rmw_dds_common/msg/ParticipantEntitiesInfo`: the nodes of a participant and what belongs to
+//! them.
 //!
-//! Gids have 16 bytes, as since Iron. The 24-byte gids of Humble are not read: its messages fail to parse.
-//! Written by hand because an engine knows no message type but this one.
+//! Gids have 16 bytes, as since Iron. The 24-byte gids of Humble are not read: its messages fail to
+//! parse. Written by hand because an engine knows no message type but this one.
 
 use feros_cdr::{Decode, DecodeError, Encode, EncodeError, Reader, Sizer, Writer};
 
@@ -184,7 +185,9 @@ mod tests {
         for _ in 0..100_000 {
             let mut bytes = valid.clone();
             for _ in 0..2 {
-                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                state = state
+                    .wrapping_mul(6_364_136_223_846_793_005)
+                    .wrapping_add(1_442_695_040_888_963_407);
                 let at = (state >> 33) as usize % bytes.len();
                 bytes[at] = (state >> 24) as u8;
             }

@@ -1,5 +1,5 @@
-//! How ROS names and types look on the DDS wire, and back (WIRE facts: prefixes `rt/`, `rq/`, `rr/`; types
-//! `pkg::msg::dds_::Name_`).
+//! How ROS names and types look on the DDS wire, and back (WIRE facts: prefixes `rt/`, `rq/`,
+//! `rr/`; types `pkg::msg::dds_::Name_`).
 
 use crate::CreateEndpointError;
 
@@ -53,11 +53,14 @@ pub enum RosTopic<'a> {
 
 /// What a wire topic is in ROS.
 pub fn demangle_topic(wire: &str) -> RosTopic<'_> {
-    let ros = |prefix: &str| wire.strip_prefix(prefix).filter(|name| name.starts_with('/') && name.len() > 1);
+    let ros = |prefix: &str| {
+        wire.strip_prefix(prefix).filter(|name| name.starts_with('/') && name.len() > 1)
+    };
     if let Some(name) = ros("rt") {
         return RosTopic::Topic(name);
     }
-    let service = |prefix: &str, suffix: &str| ros(prefix).and_then(|name| name.strip_suffix(suffix));
+    let service =
+        |prefix: &str, suffix: &str| ros(prefix).and_then(|name| name.strip_suffix(suffix));
     match (service("rq", "Request"), service("rr", "Reply")) {
         (Some(name), _) => RosTopic::Request(name),
         (_, Some(name)) => RosTopic::Reply(name),

@@ -1,11 +1,13 @@
-//! USER_DATA of participants and endpoints: `key=value;` lists, as `rmw_dds_common` and `rmw_cyclonedds` write them.
+//! USER_DATA of participants and endpoints: `key=value;` lists, as `rmw_dds_common` and
+//! `rmw_cyclonedds` write them.
 
 use std::sync::Arc;
 
 use crate::TypeHash;
 use crate::announcement::check_announcement;
 
-/// Identity that ties the two endpoints of a service or client of the payload-header mapping together.
+/// Identity that ties the two endpoints of a service or client of the payload-header mapping
+/// together.
 pub type PairId = [u8; 16];
 
 /// What an endpoint says in its USER_DATA.
@@ -17,7 +19,8 @@ pub struct EndpointData {
     pub service_id: Option<PairId>,
     /// Set by clients of the payload-header mapping only.
     pub client_id: Option<PairId>,
-    /// What a Feros endpoint announces of itself beyond DDS; checked by [`check_announcement`], never empty.
+    /// What a Feros endpoint announces of itself beyond DDS; checked by [`check_announcement`],
+    /// never empty.
     pub announcement: Option<Arc<str>>,
 }
 
@@ -62,10 +65,13 @@ fn announcement(text: &str) -> Option<Arc<str>> {
 
 /// The enclave that a participant announces; empty when it announces none.
 pub fn parse_enclave(bytes: &[u8]) -> String {
-    entries(bytes).find(|(key, _)| *key == "enclave").map_or_else(String::new, |(_, value)| value.to_owned())
+    entries(bytes)
+        .find(|(key, _)| *key == "enclave")
+        .map_or_else(String::new, |(_, value)| value.to_owned())
 }
 
-/// Entries in their order; what is not text or has no `=` is passed over, as is the NUL that some peers append.
+/// Entries in their order; what is not text or has no `=` is passed over, as is the NUL that some
+/// peers append.
 fn entries(bytes: &[u8]) -> impl Iterator<Item = (&str, &str)> {
     bytes
         .split(|byte| *byte == b';')
@@ -121,18 +127,28 @@ mod tests {
         let longest = "x".repeat(crate::announcement::MAX_ANNOUNCEMENT_BYTES);
         let parsed = EndpointData::parse(format!("feros={longest};").as_bytes());
         assert_eq!(parsed.announcement.as_deref(), Some(longest.as_str()));
-        for hostile in ["feros=;", &format!("feros={longest}x;"), "feros=a\nb;", "feros;", "=feros=;"] {
-            assert_eq!(EndpointData::parse(hostile.as_bytes()), EndpointData::default(), "{hostile:?}");
+        for hostile in
+            ["feros=;", &format!("feros={longest}x;"), "feros=a\nb;", "feros;", "=feros=;"]
+        {
+            assert_eq!(
+                EndpointData::parse(hostile.as_bytes()),
+                EndpointData::default(),
+                "{hostile:?}"
+            );
         }
     }
 
     #[test]
     fn nonsense_is_passed_over() {
-        for bytes in [&b"\xff\xfe=;"[..], b";;;=", b"clientid=;typehash=RIHS01_xyz", b"clientid=1.2.3", b"="]
+        for bytes in
+            [&b"\xff\xfe=;"[..], b";;;=", b"clientid=;typehash=RIHS01_xyz", b"clientid=1.2.3", b"="]
         {
             assert_eq!(EndpointData::parse(bytes), EndpointData::default(), "{bytes:?}");
         }
         let seventeen = ["1"; 17].join(".");
-        assert_eq!(EndpointData::parse(format!("clientid={seventeen};").as_bytes()).client_id, None);
+        assert_eq!(
+            EndpointData::parse(format!("clientid={seventeen};").as_bytes()).client_id,
+            None
+        );
     }
 }

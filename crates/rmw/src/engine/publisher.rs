@@ -16,8 +16,9 @@ pub enum PublishMode {
     /// The caller's thread sends; it waits when a reliable subscription's buffers are full.
     #[default]
     Synchronous,
-    /// A thread of the publisher sends from a queue of at most `queue_depth` messages; publishing never waits. When the queue
-    /// is full, the oldest message in it is dropped and counted, as the history of a publisher does.
+    /// A thread of the publisher sends from a queue of at most `queue_depth` messages; publishing
+    /// never waits. When the queue is full, the oldest message in it is dropped and counted, as the
+    /// history of a publisher does.
     Asynchronous {
         /// Messages that wait to be sent, at least 1.
         queue_depth: usize,
@@ -29,7 +30,8 @@ pub enum PublishMode {
 pub struct PublisherOptions<'a> {
     /// The node that it belongs to.
     pub node: NodeId,
-    /// Fully qualified and valid topic name; with `avoid_ros_namespace_conventions` the name on the wire.
+    /// Fully qualified and valid topic name; with `avoid_ros_namespace_conventions` the name on the
+    /// wire.
     pub topic: &'a str,
     /// Type as `package/msg/Name`.
     pub type_name: &'a str,
@@ -37,8 +39,9 @@ pub struct PublisherOptions<'a> {
     pub type_hash: Option<TypeHash>,
     /// Its policies.
     pub qos: QosProfile,
-    /// What it announces of itself beyond DDS, as [`check_announcement`](crate::announcement::check_announcement) allows
-    /// it; the empty text announces nothing.
+    /// What it announces of itself beyond DDS, as
+    /// [`check_announcement`](crate::announcement::check_announcement) allows it; the empty text
+    /// announces nothing.
     pub announcement: &'a str,
     /// Whether publishing waits for the link.
     pub mode: PublishMode,
@@ -66,7 +69,9 @@ pub enum PublishError {
         size_bytes: usize,
     },
     /// A sample must have its 4-byte header, and DDS carries at most 2 GiB.
-    #[error("a sample of {size_bytes} bytes cannot be sent on {topic}: possible are 4 to {largest_bytes}")]
+    #[error(
+        "a sample of {size_bytes} bytes cannot be sent on {topic}: possible are 4 to {largest_bytes}"
+    )]
     Size {
         /// Name of the topic or service.
         topic: String,
@@ -98,7 +103,8 @@ pub enum PublishError {
         /// How long the call waited.
         waited: Duration,
     },
-    /// The client that asked is gone, or did not get ready to receive within the time that stock ROS 2 waits.
+    /// The client that asked is gone, or did not get ready to receive within the time that stock
+    /// ROS 2 waits.
     #[error(
         "the client that called {service} cannot be reached: it left, or did not match within {waited:?}"
     )]
@@ -108,7 +114,8 @@ pub enum PublishError {
         /// How long the call waited.
         waited: Duration,
     },
-    /// Servers of both RMW families answer under one name, so no request would be understood by all of them.
+    /// Servers of both RMW families answer under one name, so no request would be understood by all
+    /// of them.
     #[error(
         "{service} was not called: it has servers of rmw_fastrtps and of rmw_cyclonedds at once; stop one of them or \
          rename it"
@@ -149,8 +156,8 @@ pub enum WaitForAckedError {
     },
 }
 
-/// Writes the serialized message into memory of the engine that is exactly as large as was asked for. The memory is
-/// initialised but not zero: `fill` writes every byte.
+/// Writes the serialized message into memory of the engine that is exactly as large as was asked
+/// for. The memory is initialised but not zero: `fill` writes every byte.
 pub type Fill<'a> = &'a mut dyn FnMut(&mut [u8]) -> Result<(), FillAborted>;
 
 /// Sends messages of one topic. Dropping it withdraws it.
@@ -161,11 +168,11 @@ pub trait Publisher: Send + Sync {
     /// Its policies after resolution.
     fn qos(&self) -> QosProfile;
 
-    /// Publishes one message of `size_bytes`, written once by `fill` into the memory that the engine sends from, with the
-    /// current time as its source timestamp.
+    /// Publishes one message of `size_bytes`, written once by `fill` into the memory that the
+    /// engine sends from, with the current time as its source timestamp.
     ///
-    /// Returns the message's sequence number, from 1. Blocks as [`PublishMode`] says; allocates only when no buffer of
-    /// the size is free.
+    /// Returns the message's sequence number, from 1. Blocks as [`PublishMode`] says; allocates
+    /// only when no buffer of the size is free.
     ///
     /// # Errors
     /// See [`PublishError`]; nothing was published then.
@@ -173,20 +180,27 @@ pub trait Publisher: Send + Sync {
         self.publish_at(Stamp::now(), size_bytes, fill)
     }
 
-    /// As [`publish`](Self::publish), with this source timestamp, which subscriptions receive to the nanosecond. A lifespan
-    /// counts from it. The engine does not care for the order of stamps: messages stay in the order of publishing.
+    /// As [`publish`](Self::publish), with this source timestamp, which subscriptions receive to
+    /// the nanosecond. A lifespan counts from it. The engine does not care for the order of stamps:
+    /// messages stay in the order of publishing.
     ///
     /// # Errors
     /// See [`PublishError`]; nothing was published then.
-    fn publish_at(&self, stamp: Stamp, size_bytes: usize, fill: Fill<'_>) -> Result<u64, PublishError>;
+    fn publish_at(
+        &self,
+        stamp: Stamp,
+        size_bytes: usize,
+        fill: Fill<'_>,
+    ) -> Result<u64, PublishError>;
 
     /// Subscriptions that match now. Lock-free in spirit: never waits for the network.
     fn matched_subscriptions(&self) -> usize;
 
-    /// The subscriptions that match now, those of the same session included. Allocates; never waits for the network, and
-    /// not for a publish that waits.
+    /// The subscriptions that match now, those of the same session included. Allocates; never waits
+    /// for the network, and not for a publish that waits.
     ///
-    /// What a notification of [`PublisherOptions::on_event`] told of a match is in it from then on, until it ends.
+    /// What a notification of [`PublisherOptions::on_event`] told of a match is in it from then on,
+    /// until it ends.
     fn matches(&self) -> Vec<Match>;
 
     /// Gids of the subscriptions that match now.
@@ -194,8 +208,9 @@ pub trait Publisher: Send + Sync {
         self.matches().into_iter().map(|matched| matched.gid).collect()
     }
 
-    /// Announces another text from now on; the empty text announces nothing. Others see it in their graph, whose change
-    /// is notified, and in their [`matches`](super::Subscription::matches); the matches themselves stay as they are.
+    /// Announces another text from now on; the empty text announces nothing. Others see it in their
+    /// graph, whose change is notified, and in their [`matches`](super::Subscription::matches); the
+    /// matches themselves stay as they are.
     ///
     /// May wait for a publish that waits; never waits for others to see it.
     ///
@@ -209,9 +224,10 @@ pub trait Publisher: Send + Sync {
     /// [`WaitForAckedError::Timeout`] after `timeout`.
     fn wait_for_all_acked(&self, timeout: Duration) -> Result<(), WaitForAckedError>;
 
-    /// Whether this subscription has all that was published, as far as delivery is reliable; one that does not match misses
-    /// nothing. Waits for that at most for `patience`, and never for other subscriptions: one of a killed process acknowledges
-    /// nothing until the engine forgets it.
+    /// Whether this subscription has all that was published, as far as delivery is reliable; one
+    /// that does not match misses nothing. Waits for that at most for `patience`, and never for
+    /// other subscriptions: one of a killed process acknowledges nothing until the engine forgets
+    /// it.
     fn is_acknowledged_by(&self, subscription: Gid, patience: Duration) -> bool;
 
     /// Shows that the publisher is alive (manual liveliness).

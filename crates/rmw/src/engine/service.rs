@@ -33,8 +33,9 @@ pub struct ServiceOptions<'a> {
     pub qos: QosProfile,
     /// How the server announces itself; it understands clients of either mapping in any case.
     pub mapping: ServiceMapping,
-    /// Whether what sends the responses may wait to come into being until there is a client: for services that every node has and
-    /// that few are asked for. Others see the service in any case; a client finds it available a little later.
+    /// Whether what sends the responses may wait to come into being until there is a client: for
+    /// services that every node has and that few are asked for. Others see the service in any case;
+    /// a client finds it available a little later.
     pub replies_on_demand: bool,
     /// Called when [`Service::take_request`] may have something.
     pub on_request: Notify,
@@ -55,9 +56,11 @@ pub struct ClientOptions<'a> {
     pub response_hash: Option<TypeHash>,
     /// Policies of both directions.
     pub qos: QosProfile,
-    /// Use this mapping whatever the server announces; `None` follows the server, which is what users want.
+    /// Use this mapping whatever the server announces; `None` follows the server, which is what
+    /// users want.
     pub force_mapping: Option<ServiceMapping>,
-    /// Called when [`Client::take_response`] may have something, or when the service's availability changed.
+    /// Called when [`Client::take_response`] may have something, or when the service's availability
+    /// changed.
     pub on_response: Notify,
 }
 
@@ -69,14 +72,15 @@ pub trait Service: Send + Sync {
     /// Its policies after resolution.
     fn qos(&self) -> QosProfile;
 
-    /// Takes the oldest request that was not taken yet: the plain request message, whichever mapping it came by. Never
-    /// blocks.
+    /// Takes the oldest request that was not taken yet: the plain request message, whichever
+    /// mapping it came by. Never blocks.
     ///
     /// # Errors
     /// See [`TakeError`].
     fn take_request(&self) -> Result<Option<(RequestId, Sample)>, TakeError>;
 
-    /// Sends the response to the request with this id, as [`Publisher::publish`](super::Publisher::publish) does; in the mapping of the request.
+    /// Sends the response to the request with this id, as
+    /// [`Publisher::publish`](super::Publisher::publish) does; in the mapping of the request.
     ///
     /// Waits up to 100 ms for a client that asked but is not matched yet, as stock ROS 2 does.
     ///
@@ -104,15 +108,15 @@ pub trait Client: Send + Sync {
     /// Whether a server matches in both directions, so that a request sent now is answered.
     fn service_is_available(&self) -> bool;
 
-    /// Sends a request, as [`Publisher::publish`](super::Publisher::publish) does, in the mapping of the server; returns the number under which its
-    /// response will come.
+    /// Sends a request, as [`Publisher::publish`](super::Publisher::publish) does, in the mapping
+    /// of the server; returns the number under which its response will come.
     ///
     /// # Errors
     /// See [`PublishError`].
     fn send_request(&self, size_bytes: usize, fill: Fill<'_>) -> Result<i64, PublishError>;
 
-    /// Takes the oldest response to this client that was not taken yet, with its request's number; responses to other
-    /// clients are skipped. Never blocks.
+    /// Takes the oldest response to this client that was not taken yet, with its request's number;
+    /// responses to other clients are skipped. Never blocks.
     ///
     /// # Errors
     /// See [`TakeError`].

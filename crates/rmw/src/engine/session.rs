@@ -51,12 +51,14 @@ pub struct EnvironmentError {
 }
 
 impl SessionOptions {
-    /// Options from `ROS_DOMAIN_ID`, `ROS_AUTOMATIC_DISCOVERY_RANGE`, `ROS_STATIC_PEERS` and the old
-    /// `ROS_LOCALHOST_ONLY`, looked up by `variable` (pass `|name| std::env::var(name).ok()`).
+    /// Options from `ROS_DOMAIN_ID`, `ROS_AUTOMATIC_DISCOVERY_RANGE`, `ROS_STATIC_PEERS` and the
+    /// old `ROS_LOCALHOST_ONLY`, looked up by `variable` (pass `|name| std::env::var(name).ok()`).
     ///
     /// # Errors
     /// The first variable that holds something it may not hold.
-    pub fn from_variables(variable: impl Fn(&str) -> Option<String>) -> Result<Self, EnvironmentError> {
+    pub fn from_variables(
+        variable: impl Fn(&str) -> Option<String>,
+    ) -> Result<Self, EnvironmentError> {
         let set = |name: &str| variable(name).filter(|value| !value.is_empty());
         let mut options = Self::default();
         if let Some(value) = set("ROS_DOMAIN_ID") {
@@ -89,8 +91,12 @@ impl SessionOptions {
             }
         }
         if let Some(value) = set("ROS_STATIC_PEERS") {
-            options.static_peers =
-                value.split(';').map(str::trim).filter(|p| !p.is_empty()).map(str::to_owned).collect();
+            options.static_peers = value
+                .split(';')
+                .map(str::trim)
+                .filter(|p| !p.is_empty())
+                .map(str::to_owned)
+                .collect();
         }
         Ok(options)
     }
@@ -101,7 +107,9 @@ impl SessionOptions {
 #[non_exhaustive]
 pub enum OpenError {
     /// The domain id is out of range.
-    #[error("domain id {domain_id} is not possible with {engine}: use 0 to {largest} (ROS_DOMAIN_ID)")]
+    #[error(
+        "domain id {domain_id} is not possible with {engine}: use 0 to {largest} (ROS_DOMAIN_ID)"
+    )]
     DomainId {
         /// What was asked for.
         domain_id: u32,
@@ -140,7 +148,9 @@ pub enum OpenError {
         detail: String,
     },
     /// The engine failed in a way that it does not explain.
-    #[error("{engine} could not open a session in domain {domain_id}: {operation} failed with {code}")]
+    #[error(
+        "{engine} could not open a session in domain {domain_id}: {operation} failed with {code}"
+    )]
     Engine {
         /// Name of the engine.
         engine: &'static str,
@@ -183,7 +193,8 @@ mod tests {
         let error = options(&[("ROS_DOMAIN_ID", "300")]).expect_err("out of range");
         assert_eq!(error.to_string(), "ROS_DOMAIN_ID is \"300\"; it takes a number from 0 to 232");
         assert!(options(&[("ROS_DOMAIN_ID", "two")]).is_err());
-        let error = options(&[("ROS_AUTOMATIC_DISCOVERY_RANGE", "subnet")]).expect_err("lower case");
+        let error =
+            options(&[("ROS_AUTOMATIC_DISCOVERY_RANGE", "subnet")]).expect_err("lower case");
         assert!(error.to_string().contains("SUBNET, LOCALHOST"));
     }
 }

@@ -13,7 +13,8 @@ use super::{EventError, NodeId, Notify, TypeHash};
 pub struct SubscriptionOptions<'a> {
     /// The node that it belongs to.
     pub node: NodeId,
-    /// Fully qualified and valid topic name; with `avoid_ros_namespace_conventions` the name on the wire.
+    /// Fully qualified and valid topic name; with `avoid_ros_namespace_conventions` the name on the
+    /// wire.
     pub topic: &'a str,
     /// Type as `package/msg/Name`.
     pub type_name: &'a str,
@@ -21,8 +22,9 @@ pub struct SubscriptionOptions<'a> {
     pub type_hash: Option<TypeHash>,
     /// Its policies.
     pub qos: QosProfile,
-    /// What it announces of itself beyond DDS, as [`check_announcement`](crate::announcement::check_announcement) allows
-    /// it; the empty text announces nothing.
+    /// What it announces of itself beyond DDS, as
+    /// [`check_announcement`](crate::announcement::check_announcement) allows it; the empty text
+    /// announces nothing.
     pub announcement: &'a str,
     /// Do not receive from publishers of the same session.
     pub ignore_local_publications: bool,
@@ -54,7 +56,8 @@ pub trait Subscription: Send + Sync {
     /// Its policies after resolution.
     fn qos(&self) -> QosProfile;
 
-    /// Takes the oldest message that was not taken yet; its bytes are lent, not copied. Never blocks.
+    /// Takes the oldest message that was not taken yet; its bytes are lent, not copied. Never
+    /// blocks.
     ///
     /// # Errors
     /// See [`TakeError`].
@@ -63,9 +66,11 @@ pub trait Subscription: Send + Sync {
     /// Publishers that match now.
     fn matched_publishers(&self) -> usize;
 
-    /// The publishers that match now, those of the same session included. Allocates; never waits for the network.
+    /// The publishers that match now, those of the same session included. Allocates; never waits
+    /// for the network.
     ///
-    /// What a notification of [`SubscriptionOptions::on_event`] told of a match is in it from then on, until it ends.
+    /// What a notification of [`SubscriptionOptions::on_event`] told of a match is in it from then
+    /// on, until it ends.
     fn matches(&self) -> Vec<Match>;
 
     /// Gids of the publishers that match now.
@@ -73,14 +78,16 @@ pub trait Subscription: Send + Sync {
         self.matches().into_iter().map(|matched| matched.gid).collect()
     }
 
-    /// Announces another text from now on, as [`Publisher::announce`](super::Publisher::announce) does.
+    /// Announces another text from now on, as [`Publisher::announce`](super::Publisher::announce)
+    /// does.
     ///
     /// # Errors
     /// See [`AnnounceError`]; nothing was changed then.
     fn announce(&self, announcement: &str) -> Result<(), AnnounceError>;
 
-    /// While `expect` is set, gaps in this publisher's numbers are not counted as lost messages, because its messages come
-    /// by another way as well. When it is unset, counting begins anew with the next message of the publisher.
+    /// While `expect` is set, gaps in this publisher's numbers are not counted as lost messages,
+    /// because its messages come by another way as well. When it is unset, counting begins anew
+    /// with the next message of the publisher.
     ///
     /// Bounded in memory: publishers that do not match any more are forgotten when there are many.
     fn expect_gaps(&self, publisher: Gid, expect: bool);

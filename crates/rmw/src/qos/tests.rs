@@ -48,7 +48,10 @@ fn best_available_subscription_takes_what_all_publishers_offer() {
 
     let both = [strict, loose];
     let resolved = QosProfile::best_available().resolved_for_subscription(both.iter());
-    assert_eq!((resolved.reliability, resolved.durability), (Reliability::BestEffort, Durability::Volatile));
+    assert_eq!(
+        (resolved.reliability, resolved.durability),
+        (Reliability::BestEffort, Durability::Volatile)
+    );
     assert_eq!(resolved.deadline, QosDuration::Finite(Duration::from_millis(30)));
     for publisher in both {
         assert_eq!(publisher.incompatibilities(&resolved), vec![]);

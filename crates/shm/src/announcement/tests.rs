@@ -62,10 +62,18 @@ fn the_shortest_possible_path_is_taken() {
             Some(Reason::SharedMemoryUnavailable { by: Side::Subscription, why: Obstacle::Full }),
         ),
         // The same process id at another time or, with the same token, in another namespace.
-        (feros(announcement()), feros(Announcement { token: 8, ..announcement() }), Some(Path::Host), None),
         (
             feros(announcement()),
-            feros(Announcement { host: Some(HostId { pid_namespace: 9, ..HERE }), ..announcement() }),
+            feros(Announcement { token: 8, ..announcement() }),
+            Some(Path::Host),
+            None,
+        ),
+        (
+            feros(announcement()),
+            feros(Announcement {
+                host: Some(HostId { pid_namespace: 9, ..HERE }),
+                ..announcement()
+            }),
             Some(Path::Network),
             Some(Reason::OtherPidNamespace),
         ),
@@ -85,7 +93,11 @@ fn each_difference_of_places_has_its_reason() {
             Reason::OtherUser { publisher_uid: 1000, subscription_uid: 0 },
         ),
         (
-            feros(Announcement { host: None, shared_memory: Err(Obstacle::NoDevShm), ..neighbour() }),
+            feros(Announcement {
+                host: None,
+                shared_memory: Err(Obstacle::NoDevShm),
+                ..neighbour()
+            }),
             Reason::SharedMemoryUnavailable { by: Side::Subscription, why: Obstacle::NoDevShm },
         ),
         // Two processes that do not know where they are may be anywhere.
@@ -103,7 +115,9 @@ fn each_difference_of_places_has_its_reason() {
     check(
         cases
             .into_iter()
-            .map(|(other, reason)| (feros(announcement()), other, Some(Path::Network), Some(reason)))
+            .map(|(other, reason)| {
+                (feros(announcement()), other, Some(Path::Network), Some(reason))
+            })
             .collect(),
     );
     check(vec![
@@ -124,8 +138,9 @@ fn each_difference_of_places_has_its_reason() {
 
 #[test]
 fn what_either_side_forbids_is_not_used() {
-    let only =
-        |paths: &str, announcement| feros(Announcement { paths: paths.parse().unwrap(), ..announcement });
+    let only = |paths: &str, announcement| {
+        feros(Announcement { paths: paths.parse().unwrap(), ..announcement })
+    };
     let forbidden = |path, by| Some(Reason::NotAllowed { path, by });
     let no_path = |shorter, by| Some(Reason::NoPath { shorter: Box::new(shorter), by });
     check(vec![
@@ -163,7 +178,10 @@ fn what_either_side_forbids_is_not_used() {
             feros(announcement()),
             only("process,host", Announcement { uid: 7, ..neighbour() }),
             None,
-            no_path(Reason::OtherUser { publisher_uid: 1000, subscription_uid: 7 }, Side::Subscription),
+            no_path(
+                Reason::OtherUser { publisher_uid: 1000, subscription_uid: 7 },
+                Side::Subscription,
+            ),
         ),
     ]);
 }
@@ -210,7 +228,12 @@ fn a_link_that_could_not_be_opened_is_told_to_its_publisher_alone() {
     assert!(declining.encode().ends_with(",5,9!subs-10"), "{}", declining.encode());
     let other = Announcement { endpoint: 10, ..announcement() };
     check(vec![
-        (feros(announcement()), feros(declining.clone()), Some(Path::Network), Some(reason.clone())),
+        (
+            feros(announcement()),
+            feros(declining.clone()),
+            Some(Path::Network),
+            Some(reason.clone()),
+        ),
         (feros(other), feros(declining.clone()), Some(Path::Host), None),
     ]);
     let mut declining = feros(declining);
@@ -257,32 +280,35 @@ fn any_announcement() -> impl Strategy<Value = Announcement> {
     let paths = proptest::collection::vec(0..3_usize, 0..4);
     let memory = prop_oneof![
         any::<u32>().prop_map(Ok),
-        prop_oneof![Just(Obstacle::NoMemory), Just(Obstacle::TableFull), Just(Obstacle::Other)].prop_map(Err)
+        prop_oneof![Just(Obstacle::NoMemory), Just(Obstacle::TableFull), Just(Obstacle::Other)]
+            .prop_map(Err)
     ];
     let why = prop_oneof![
         any::<u32>().prop_map(|limit| LinkObstacle::TooManySubscriptions { limit }),
         any::<u32>().prop_map(|limit| LinkObstacle::TooManyPublishers { limit }),
-        prop_oneof![Just(Obstacle::Full), Just(Obstacle::NotMapped)].prop_map(LinkObstacle::Unavailable),
+        prop_oneof![Just(Obstacle::Full), Just(Obstacle::NotMapped)]
+            .prop_map(LinkObstacle::Unavailable),
     ];
     let declined = (any::<u64>(), why).prop_map(|(publisher, why)| Declined { publisher, why });
     let declined = proptest::collection::vec(declined, 0..=MAX_DECLINED);
-    (host, any::<u32>(), any::<u32>(), any::<u64>(), any::<u64>(), paths, memory, declined).prop_map(
-        |(host, uid, pid, token, endpoint, paths, shared_memory, declined)| Announcement {
-            host: host.map(|(boot, user_namespace, pid_namespace, dev_shm)| HostId {
-                boot,
-                user_namespace,
-                pid_namespace,
-                dev_shm,
-            }),
-            uid,
-            pid,
-            token,
-            endpoint,
-            paths: paths.into_iter().map(|index| Path::ALL[index]).collect(),
-            shared_memory,
-            declined,
-        },
-    )
+    (host, any::<u32>(), any::<u32>(), any::<u64>(), any::<u64>(), paths, memory, declined)
+        .prop_map(|(host, uid, pid, token, endpoint, paths, shared_memory, declined)| {
+            Announcement {
+                host: host.map(|(boot, user_namespace, pid_namespace, dev_shm)| HostId {
+                    boot,
+                    user_namespace,
+                    pid_namespace,
+                    dev_shm,
+                }),
+                uid,
+                pid,
+                token,
+                endpoint,
+                paths: paths.into_iter().map(|index| Path::ALL[index]).collect(),
+                shared_memory,
+                declined,
+            }
+        })
 }
 
 proptest! {

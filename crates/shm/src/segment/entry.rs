@@ -1,26 +1,32 @@
-//! What a subscription tells the publishers of its host, in a process segment: where to ring, whom it hears by shared
-//! memory, and how much of it it has taken.
+//! What a subscription tells the publishers of its host, in a process segment: where to ring, whom
+//! it hears by shared memory, and how much of it it has taken.
 //!
-//! The subscription's process writes, the publishers' processes read, except for the flag with which a publisher says
-//! that it sleeps, the number of its first message, and the count of publishers that have become ready. All words are atomics and any content is valid, so a stranger's scribbling can mislead but not corrupt.
+//! The subscription's process writes, the publishers' processes read, except for the flag with
+//! which a publisher says that it sleeps, the number of its first message, and the count of
+//! publishers that have become ready. All words are atomics and any content is valid, so a
+//! stranger's scribbling can mislead but not corrupt.
 //!
 //! # Why no wake-up is lost
 //!
-//! *Where to ring.* The subscription moves to an executor: it writes its place, then (after a sequentially consistent
-//! fence) looks for messages, by ringing itself once. A publisher sends, then (after such a fence) reads the place. One
-//! of the two comes second and sees the other: either the publisher rings the new place, or the subscription finds the
-//! message. A publisher that reads the former place rings there, where a ring without work is harmless.
+//! *Where to ring.* The subscription moves to an executor: it writes its place, then (after a
+//! sequentially consistent fence) looks for messages, by ringing itself once. A publisher sends,
+//! then (after such a fence) reads the place. One of the two comes second and sees the other:
+//! either the publisher rings the new place, or the subscription finds the message. A publisher
+//! that reads the former place rings there, where a ring without work is harmless.
 //!
-//! *Room.* A publisher says that it waits, by making the word `waiting` odd, then looks at the count; the subscription
-//! counts, then looks whether anybody waits: again one of them sees the other. The kernel closes the gap between the
-//! publisher's last look and its sleep: it does not let it sleep on a word that has changed. Whoever wakes makes the word
-//! even and larger, so that a publisher that has come back to wait does not sleep on what was answered already.
+//! *Room.* A publisher says that it waits, by making the word `waiting` odd, then looks at the
+//! count; the subscription counts, then looks whether anybody waits: again one of them sees the
+//! other. The kernel closes the gap between the publisher's last look and its sleep: it does not
+//! let it sleep on a word that has changed. Whoever wakes makes the word even and larger, so that a
+//! publisher that has come back to wait does not sleep on what was answered already.
 //!
-//! *Becoming ready.* A publisher makes its memory, counts `ready` up, then rings. The subscription reads `ready`, then tries
-//! to open the memory. If it came too early it read the count too early as well, and finds another one when the ring comes.
+//! *Becoming ready.* A publisher makes its memory, counts `ready` up, then rings. The subscription
+//! reads `ready`, then tries to open the memory. If it came too early it read the count too early
+//! as well, and finds another one when the ring comes.
 //!
-//! *Changing hands.* The epoch is odd while a publisher is attached, and it changes before anything else does: a seqlock.
-//! Whoever has read something looks at the epoch again, and drops what it read if it changed.
+//! *Changing hands.* The epoch is odd while a publisher is attached, and it changes before anything
+//! else does: a seqlock. Whoever has read something looks at the epoch again, and drops what it
+//! read if it changed.
 
 use crate::sync::futex::Futex;
 use crate::sync::{AtomicU32, AtomicU64, Ordering, fence};
@@ -90,8 +96,9 @@ struct Attachments([Attachment; MAX_ATTACHMENTS]);
 #[derive(Debug)]
 pub(crate) struct Attachment {
     publisher: AtomicU64,
-    /// Number of the publisher's first message that comes by shared memory alone, 0 until the publisher has chosen it; above
-    /// it, what fits of the epoch that it belongs to. What is older comes by the network path.
+    /// Number of the publisher's first message that comes by shared memory alone, 0 until the
+    /// publisher has chosen it; above it, what fits of the epoch that it belongs to. What is older
+    /// comes by the network path.
     first: AtomicU64,
     /// Odd while a publisher is attached.
     epoch: AtomicU32,
@@ -129,7 +136,8 @@ impl Entry {
         }
     }
 
-    /// Begins its use by a subscription; returns the generation that tells this use from others. Owner only.
+    /// Begins its use by a subscription; returns the generation that tells this use from others.
+    /// Owner only.
     pub(crate) fn open(&self) -> u32 {
         let generation = self.generation.load(Ordering::Relaxed).wrapping_add(1) | 1;
         self.generation.store(generation, Ordering::Release);
@@ -160,7 +168,8 @@ impl Entry {
         place.filter(|_| self.is_open(generation))
     }
 
-    /// To be called when a publisher's memory has come into being, and followed by a ring. Publishers only.
+    /// To be called when a publisher's memory has come into being, and followed by a ring.
+    /// Publishers only.
     pub(crate) fn count_ready(&self, generation: u32) {
         if self.is_open(generation) {
             self.ready.fetch_add(1, Ordering::Release);
@@ -219,7 +228,8 @@ impl Attachment {
         self.wake_waiting(); // its fence is the seqlock's, too: whoever sees what is written later sees the new epoch
     }
 
-    /// Counts messages that the subscription has taken, and wakes publishers that wait for it. Owner only.
+    /// Counts messages that the subscription has taken, and wakes publishers that wait for it.
+    /// Owner only.
     pub(crate) fn count_taken(&self, messages: u32) {
         self.taken.fetch_add(messages, Ordering::Release);
         self.wake_waiting();
@@ -228,7 +238,8 @@ impl Attachment {
     fn wake_waiting(&self) {
         fence(Ordering::SeqCst); // pairs with the fence in `wait`
         let waiting = self.waiting.load(Ordering::Relaxed);
-        // If another thread changes the word first, it also wakes; whoever waits anew after that sees our change.
+        // If another thread changes the word first, it also wakes; whoever waits anew after that
+        // sees our change.
         if waiting & 1 == 1 && self.waiting.compare_exchange(waiting, waiting.wrapping_add(1)) {
             self.waiting.wake_all();
         }
@@ -249,18 +260,22 @@ impl Attachment {
         self.epoch.load(Ordering::Relaxed) == epoch
     }
 
-    /// From this message on, the publisher serves the subscription by shared memory alone. To be called before it is sent.
-    /// False, and without effect, if the attachment has ended. Publisher only.
+    /// From this message on, the publisher serves the subscription by shared memory alone. To be
+    /// called before it is sent. False, and without effect, if the attachment has ended. Publisher
+    /// only.
     pub(crate) fn begin(&self, found: Found, first_number: u64) -> bool {
-        // Replaces only what belongs to this attachment: whoever is late must not undo what the next publisher says.
+        // Replaces only what belongs to this attachment: whoever is late must not undo what the
+        // next publisher says.
         let word = first_word(found.epoch, first_number);
         let is_ours = |former| former & !NUMBERS == word & !NUMBERS;
         let replace = |former| is_ours(former).then_some(word);
-        let is_written = self.first.fetch_update(Ordering::Release, Ordering::Relaxed, replace).is_ok();
+        let is_written =
+            self.first.fetch_update(Ordering::Release, Ordering::Relaxed, replace).is_ok();
         is_written && self.is_same(found.epoch)
     }
 
-    /// The number of the first message that comes by shared memory alone, if the publisher has chosen it. Owner only.
+    /// The number of the first message that comes by shared memory alone, if the publisher has
+    /// chosen it. Owner only.
     pub(crate) fn first_number(&self) -> Option<u64> {
         let number = self.first.load(Ordering::Acquire) & NUMBERS;
         (number != 0).then_some(number)
@@ -276,7 +291,8 @@ impl Attachment {
         self.is_same(found.epoch).then_some(taken)
     }
 
-    /// Sleeps until the number of messages taken is not `seen` any more; no deadline: as long as it takes.
+    /// Sleeps until the number of messages taken is not `seen` any more; no deadline: as long as it
+    /// takes.
     pub(crate) fn wait(&self, found: Found, seen: u32, deadline: Option<Instant>) -> Room {
         loop {
             let before = self.waiting.load(Ordering::Relaxed);
@@ -290,7 +306,8 @@ impl Attachment {
                 Some(taken) if taken != seen => return Room::Taken(taken),
                 Some(_) => {}
             }
-            let timeout = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
+            let timeout =
+                deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
             if timeout == Some(Duration::ZERO) {
                 return Room::TimedOut;
             }

@@ -13,8 +13,9 @@ pub const MAX_SUBSCRIPTIONS: usize = 1024;
 
 const MAGIC: u64 = u64::from_le_bytes(*b"FerosSeg");
 
-/// A process segment. It consists of atomics alone, for which any content is valid, and all zero is the state before
-/// first use (so says [`Doorbell`], too): so it may lie in fresh memory and in memory that strangers write to.
+/// A process segment. It consists of atomics alone, for which any content is valid, and all zero is
+/// the state before first use (so says [`Doorbell`], too): so it may lie in fresh memory and in
+/// memory that strangers write to.
 #[repr(C)]
 pub(crate) struct Layout {
     header: Header,

@@ -12,14 +12,15 @@ use std::ptr::{self, NonNull};
 /// A mapped segment; unmapped on drop.
 pub(crate) struct Mapping(NonNull<Layout>);
 
-// SAFETY: the mapping belongs to the process and not to a thread, and is unmapped by its one owner only.
+// SAFETY: the mapping belongs to the process and not to a thread, and is unmapped by its one owner
+// only.
 unsafe impl Send for Mapping {}
 // SAFETY: a shared reference gives access to atomics alone.
 unsafe impl Sync for Mapping {}
 
 impl Mapping {
-    /// Maps a file that has at least [`SEGMENT_BYTES`] and will keep them (it is sealed), else a later access would
-    /// raise SIGBUS.
+    /// Maps a file that has at least [`SEGMENT_BYTES`] and will keep them (it is sealed), else a
+    /// later access would raise SIGBUS.
     pub(crate) fn new(file: BorrowedFd<'_>) -> Result<Self, Errno> {
         // SAFETY: the kernel chooses the address, so no memory in use is replaced.
         let address = unsafe {
@@ -32,20 +33,23 @@ impl Mapping {
                 0,
             )
         }?;
-        // A page is aligned to 4096, as much as `Layout` needs; the kernel never chooses address zero.
+        // A page is aligned to 4096, as much as `Layout` needs; the kernel never chooses address
+        // zero.
         NonNull::new(address.cast()).map(Self).ok_or(Errno::INVAL)
     }
 
     pub(crate) fn layout(&self) -> &Layout {
-        // SAFETY: the memory is mapped for as long as `self` lives, large enough and aligned. `Layout` consists of
-        // atomics, for which any content is valid and concurrent change by other processes is no data race.
+        // SAFETY: the memory is mapped for as long as `self` lives, large enough and aligned.
+        // `Layout` consists of atomics, for which any content is valid and concurrent change by
+        // other processes is no data race.
         unsafe { self.0.as_ref() }
     }
 }
 
 impl Drop for Mapping {
     fn drop(&mut self) {
-        // SAFETY: the address and size are those of our mapping; references to it borrow `self`, so none is left.
+        // SAFETY: the address and size are those of our mapping; references to it borrow `self`, so
+        // none is left.
         let unmapped = unsafe { munmap(self.0.as_ptr().cast(), SEGMENT_BYTES) };
         debug_assert_eq!(unmapped, Ok(()));
     }

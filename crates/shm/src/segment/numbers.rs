@@ -1,6 +1,7 @@
 //! Which numbers of a table are in use.
 
-/// Numbers below a limit, each given to one owner at a time. Low ones first, so that little memory is touched.
+/// Numbers below a limit, each given to one owner at a time. Low ones first, so that little memory
+/// is touched.
 #[derive(Debug)]
 pub(super) struct Numbers {
     limit: usize,

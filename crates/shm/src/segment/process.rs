@@ -112,7 +112,9 @@ pub struct AttachmentsFull;
 impl AttachmentsFull {
     /// What the other side is told.
     pub fn obstacle(self) -> LinkObstacle {
-        LinkObstacle::TooManyPublishers { limit: u32::try_from(MAX_ATTACHMENTS).unwrap_or(u32::MAX) }
+        LinkObstacle::TooManyPublishers {
+            limit: u32::try_from(MAX_ATTACHMENTS).unwrap_or(u32::MAX),
+        }
     }
 }
 
@@ -127,11 +129,12 @@ pub struct ProcessSegment {
 }
 
 impl ProcessSegment {
-    /// The segment of this process, created by the first call and kept for as long as the process runs. Later calls
-    /// return what the first one found.
+    /// The segment of this process, created by the first call and kept for as long as the process
+    /// runs. Later calls return what the first one found.
     ///
     /// # Errors
-    /// The system refuses the memory, or nobody could find it. The caller's messages then take the network path.
+    /// The system refuses the memory, or nobody could find it. The caller's messages then take the
+    /// network path.
     pub fn of_this_process() -> Result<Arc<Self>, Unavailable> {
         static SEGMENT: OnceLock<Result<Arc<ProcessSegment>, Unavailable>> = OnceLock::new();
         let segment = SEGMENT.get_or_init(|| Self::create().map(Arc::new)).clone()?;
@@ -146,7 +149,8 @@ impl ProcessSegment {
     pub(crate) fn create() -> Result<Self, Unavailable> {
         let failed = |step| move |errno| Unavailable::NoMemory { step, errno };
         let file = create_file().map_err(failed("memfd_create"))?;
-        // For those who get hold of the file in another way than through this process's own folder in /proc.
+        // For those who get hold of the file in another way than through this process's own folder
+        // in /proc.
         rustix::fs::fchmod(&file, Mode::RUSR | Mode::WUSR).map_err(failed("fchmod"))?;
         rustix::fs::ftruncate(&file, SEGMENT_BYTES as u64).map_err(failed("ftruncate"))?;
         let seals = SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL;
@@ -177,7 +181,8 @@ impl ProcessSegment {
         self.token
     }
 
-    /// A doorbell that other processes can ring. Flags of its former user may be set; an executor clears them.
+    /// A doorbell that other processes can ring. Flags of its former user may be set; an executor
+    /// clears them.
     ///
     /// # Errors
     /// All are in use, or memory is short.
@@ -212,7 +217,9 @@ impl ProcessSegment {
         let generation = self.mapping.layout().entry(taken.number).open();
         let id = EntryId { index: taken.number as u32, generation };
         let attachments = Mutex::new(Numbers::new(MAX_ATTACHMENTS));
-        Ok(SubscriptionEntry { inner: Arc::new(EntryOwner { segment: Arc::clone(self), id, attachments }) })
+        Ok(SubscriptionEntry {
+            inner: Arc::new(EntryOwner { segment: Arc::clone(self), id, attachments }),
+        })
     }
 }
 
@@ -227,15 +234,18 @@ impl fmt::Debug for ProcessSegment {
 
 fn create_file() -> Result<OwnedFd, Errno> {
     let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
-    // Newer kernels may be set up to refuse files that could be executed; older ones do not know the flag.
-    rustix::fs::memfd_create(FILE_NAME, flags | MemfdFlags::NOEXEC_SEAL).or_else(|errno| match errno {
-        Errno::INVAL => rustix::fs::memfd_create(FILE_NAME, flags),
-        other => Err(other),
-    })
+    // Newer kernels may be set up to refuse files that could be executed; older ones do not know
+    // the flag.
+    rustix::fs::memfd_create(FILE_NAME, flags | MemfdFlags::NOEXEC_SEAL).or_else(
+        |errno| match errno {
+            Errno::INVAL => rustix::fs::memfd_create(FILE_NAME, flags),
+            other => Err(other),
+        },
+    )
 }
 
-/// Has the memory at hand, so that its lack is an error here and not a signal at the first access. Pages that nobody asked
-/// for stay without memory.
+/// Has the memory at hand, so that its lack is an error here and not a signal at the first access.
+/// Pages that nobody asked for stay without memory.
 fn reserve(file: &OwnedFd, extent: Extent) -> Result<(), Errno> {
     let (offset, size) = (extent.offset_bytes as u64, extent.size_bytes as u64);
     rustix::fs::fallocate(file, FallocateFlags::empty(), offset, size)
@@ -249,8 +259,8 @@ pub struct SharedDoorbell {
 }
 
 impl SharedDoorbell {
-    /// The number that names it in [`Place`]s. Once it is dropped, rings for this number do nothing, or at worst, while
-    /// it is being dropped, set a flag for its next user.
+    /// The number that names it in [`Place`]s. Once it is dropped, rings for this number do
+    /// nothing, or at worst, while it is being dropped, set a flag for its next user.
     pub fn number(&self) -> u32 {
         self.number
     }
@@ -342,28 +352,35 @@ impl SubscriptionEntry {
     }
 
     /// Where publishers shall ring from now on, if anywhere: what an observer given to
-    /// [`Ringer::on_move`](feros_executor::Ringer::on_move) is told. A place on a doorbell without a number is none.
+    /// [`Ringer::on_move`](feros_executor::Ringer::on_move) is told. A place on a doorbell without
+    /// a number is none.
     ///
-    /// Afterwards the subscription has to look for messages (the ringer rings itself then), because a publisher that sent
-    /// before rang the former place.
+    /// Afterwards the subscription has to look for messages (the ringer rings itself then), because
+    /// a publisher that sent before rang the former place.
     pub fn set_place(&self, place: Option<Place>) {
         self.inner.entry().set_place(place);
     }
 
     /// How often publishers have said that their memory has come into being
-    /// ([`PeerSubscription::tell_ready`](crate::PeerSubscription::tell_ready)), modulo 2^32. Whoever reads it before opening that
-    /// memory, and comes too early, is rung and reads another number then.
+    /// ([`PeerSubscription::tell_ready`](crate::PeerSubscription::tell_ready)), modulo 2^32.
+    /// Whoever reads it before opening that memory, and comes too early, is rung and reads another
+    /// number then.
     pub fn publishers_ready(&self) -> u32 {
         self.inner.entry().ready()
     }
 
-    /// Tells the publisher of this id that the subscription hears it by shared memory and has room for `capacity` of its
-    /// messages. To be called when the link to the publisher's messages is open. Whoever attaches the same publisher
-    /// twice has two attachments, of which the publisher finds one.
+    /// Tells the publisher of this id that the subscription hears it by shared memory and has room
+    /// for `capacity` of its messages. To be called when the link to the publisher's messages is
+    /// open. Whoever attaches the same publisher twice has two attachments, of which the publisher
+    /// finds one.
     ///
     /// # Errors
     /// [`MAX_ATTACHMENTS`] publishers are attached.
-    pub fn attach(&self, publisher: NonZeroU64, capacity: u32) -> Result<Attachment, AttachmentsFull> {
+    pub fn attach(
+        &self,
+        publisher: NonZeroU64,
+        capacity: u32,
+    ) -> Result<Attachment, AttachmentsFull> {
         let index = lock(&self.inner.attachments).take().ok_or(AttachmentsFull)?.number;
         self.inner.entry().attachment(index).attach(publisher.get(), capacity);
         Ok(Attachment { owner: Arc::clone(&self.inner), index })
@@ -391,14 +408,16 @@ pub struct Attachment {
 }
 
 impl Attachment {
-    /// Number of the publisher's first message that comes by shared memory alone; `None` until the publisher has chosen it.
-    /// What is older, or comes while it is `None`, comes by the network path as well: to be dropped or left in the queue.
+    /// Number of the publisher's first message that comes by shared memory alone; `None` until the
+    /// publisher has chosen it. What is older, or comes while it is `None`, comes by the network
+    /// path as well: to be dropped or left in the queue.
     pub fn first_number(&self) -> Option<u64> {
         self.owner.entry().attachment(self.index).first_number()
     }
 
-    /// Counts messages that the subscription has taken out of its queue, and wakes the publisher if that waits for room.
-    /// Needed only where the publisher keeps all messages. No system call unless the publisher sleeps.
+    /// Counts messages that the subscription has taken out of its queue, and wakes the publisher if
+    /// that waits for room. Needed only where the publisher keeps all messages. No system call
+    /// unless the publisher sleeps.
     pub fn count_taken(&self, messages: u32) {
         self.owner.entry().attachment(self.index).count_taken(messages);
     }

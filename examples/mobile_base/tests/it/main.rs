@@ -1,4 +1,5 @@
-//! The mobile base has all its entities, moves, stops and acts in every placement, and leaves nothing behind.
+//! The mobile base has all its entities, moves, stops and acts in every placement, and leaves
+//! nothing behind.
 #![allow(clippy::unwrap_used)]
 
 use std::path::Path;
@@ -58,7 +59,11 @@ fn in_a_container() {
 
 #[test]
 fn in_a_container_with_a_process_for_each() {
-    works_and_ends("composed.launch.yaml", &["container:=component_container_process"], NODES.len() + 1);
+    works_and_ends(
+        "composed.launch.yaml",
+        &["container:=component_container_process"],
+        NODES.len() + 1,
+    );
 }
 
 fn works_and_ends(file: &str, arguments: &[&str], processes: usize) {
@@ -80,13 +85,15 @@ fn works(base: &Launched, processes: usize) {
 fn has_its_entities(observer: &Observer) {
     let node = observer.node();
     observer.until("all nodes are there", || {
-        let names: Vec<String> = node.node_names().iter().map(|name| name.fully_qualified()).collect();
+        let names: Vec<String> =
+            node.node_names().iter().map(|name| name.fully_qualified()).collect();
         NODES.iter().all(|node| names.iter().any(|name| name == node))
     });
     observer.until("all topics are there", || topics(observer).len() > 30);
     observer.until("all services are there", || services(observer).len() == 10);
-    let action_topics =
-        || node.topic_names_and_types().into_keys().filter(|name| name.contains("/_action/")).count();
+    let action_topics = || {
+        node.topic_names_and_types().into_keys().filter(|name| name.contains("/_action/")).count()
+    };
     observer.until("all topics of actions are there", || action_topics() == 2 * ACTIONS.len());
     for action in ACTIONS {
         for service in ["send_goal", "cancel_goal", "get_result"] {
@@ -150,21 +157,26 @@ fn act(observer: &Observer) {
     let goal_of = |number: usize| UUID { uuid: [number as u8 + 1; 16] };
     let mut heard = Vec::new();
     for action in ACTIONS {
-        let feedback =
-            observer.hear::<Fibonacci_FeedbackMessage>(&name(action, "feedback"), QosProfile::keep_last(10));
+        let feedback = observer.hear::<Fibonacci_FeedbackMessage>(
+            &name(action, "feedback"),
+            QosProfile::keep_last(10),
+        );
         let latched = QosProfile::keep_last(1).transient_local();
         heard.push((feedback, observer.hear::<GoalStatusArray>(&name(action, "status"), latched)));
     }
     observer.until("all servers are heard", || {
-        let publishers = |topic: &str| observer.node().publishers_info_by_topic(topic).unwrap().len();
-        ACTIONS
-            .iter()
-            .all(|action| ["feedback", "status"].iter().all(|topic| publishers(&name(action, topic)) == 1))
+        let publishers =
+            |topic: &str| observer.node().publishers_info_by_topic(topic).unwrap().len();
+        ACTIONS.iter().all(|action| {
+            ["feedback", "status"].iter().all(|topic| publishers(&name(action, topic)) == 1)
+        })
     });
     for (number, action) in ACTIONS.iter().enumerate() {
         let accepted = |order| {
-            let request =
-                Fibonacci_SendGoal_Request { goal_id: goal_of(number), goal: Fibonacci_Goal { order } };
+            let request = Fibonacci_SendGoal_Request {
+                goal_id: goal_of(number),
+                goal: Fibonacci_Goal { order },
+            };
             observer.call::<Fibonacci_SendGoal>(&name(action, "send_goal"), &request).accepted
         };
         assert!(!accepted(-1) && accepted(ORDER), "{action}");

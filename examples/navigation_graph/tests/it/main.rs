@@ -42,9 +42,11 @@ fn drives_and_ends(file: &str, arguments: &[&str], processes: usize) {
 
 fn drives(graph: &Launched, processes: usize) {
     let observer = graph.observer();
-    let states = observer.hear::<Text>("/navigation_state", QosProfile::keep_last(10).transient_local());
+    let states =
+        observer.hear::<Text>("/navigation_state", QosProfile::keep_last(10).transient_local());
     let odometry = observer.hear::<Odometry>("/odom", QosProfile::sensor_data());
-    // Before the planner is asked for anything: the controller follows every plan, the observer's too.
+    // Before the planner is asked for anything: the controller follows every plan, the observer's
+    // too.
     observer.until("the robot is somewhere", || odometry.newest().is_some());
     let start = odometry.newest().unwrap().pose.pose.position;
     assert!((start.x - 2.0).abs() < 0.01 && (start.y - 2.0).abs() < 0.01, "{start:?}");
@@ -63,7 +65,9 @@ fn drives(graph: &Launched, processes: usize) {
         states.newest().is_some_and(|state| state.data == "no way")
     });
     goals.publish(goal(5.0, 4.0)).unwrap();
-    observer.until("the robot arrives", || states.newest().is_some_and(|state| state.data == "arrived"));
+    observer.until("the robot arrives", || {
+        states.newest().is_some_and(|state| state.data == "arrived")
+    });
     let said: Vec<String> = states.all().into_iter().map(|state| state.data).collect();
     assert!(said.ends_with(&["driving".to_owned(), "arrived".to_owned()]), "{said:?}");
     let is_there = || {
@@ -80,7 +84,8 @@ fn goal(x: f64, y: f64) -> PoseStamped {
     goal
 }
 
-/// Waits until the lifecycle manager has heard of all its servers, and until the costmap of the planner is there.
+/// Waits until the lifecycle manager has heard of all its servers, and until the costmap of the
+/// planner is there.
 fn all_servers_are_active(observer: &Observer) -> usize {
     let reports = observer.hear::<DiagnosticArray>("/diagnostics", QosProfile::keep_last(10));
     let active = || {
@@ -91,8 +96,9 @@ fn all_servers_are_active(observer: &Observer) -> usize {
     observer.until("all servers are active", || active().is_some());
     observer.until("the planner has its costmap", || {
         let (start, goal) = (goal(2.0, 2.0), goal(3.0, 2.0));
-        let plan =
-            observer.call::<GetPlan>("/compute_path", &GetPlan_Request { start, goal, tolerance: 0.1 }).plan;
+        let plan = observer
+            .call::<GetPlan>("/compute_path", &GetPlan_Request { start, goal, tolerance: 0.1 })
+            .plan;
         plan.poses.len() == 21
     });
     active().unwrap_or_default()

@@ -1,4 +1,5 @@
-//! The pipeline follows its spot in every placement, by the shortest paths that there are, and leaves nothing behind.
+//! The pipeline follows its spot in every placement, by the shortest paths that there are, and
+//! leaves nothing behind.
 #![allow(clippy::unwrap_used)]
 
 use std::path::Path;
@@ -11,8 +12,12 @@ use feros_placements::{Heard, Launched, Observer, Package};
 const COMPONENTS: [&str; 5] = ["camera", "detector", "tracker", "planner", "controller"];
 
 /// The topics between the components, by who takes them.
-const INPUTS: [(&str, &str); 4] =
-    [("/detector", "/image"), ("/tracker", "/detection"), ("/planner", "/target"), ("/controller", "/path")];
+const INPUTS: [(&str, &str); 4] = [
+    ("/detector", "/image"),
+    ("/tracker", "/detection"),
+    ("/planner", "/target"),
+    ("/controller", "/path"),
+];
 
 /// How messages go between the components.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -87,12 +92,14 @@ fn follows(pipeline: &Launched, between: Between, is_placed: impl FnOnce(&[Strin
     follows_a_spot_that_stands(&observer, &commands);
     follows_a_spot_that_moves(&observer, &commands);
     takes_its_messages(&observer, &reports, between);
-    let lines: Vec<String> = pipeline.processes().into_iter().map(|process| process.command_line).collect();
+    let lines: Vec<String> =
+        pipeline.processes().into_iter().map(|process| process.command_line).collect();
     is_placed(&lines);
     stops_without_a_spot(&observer, &commands);
 }
 
-/// Forward speed and turn rate for a spot at this place of an image of 320 x 240 pixels of 1 cm, by the components' defaults.
+/// Forward speed and turn rate for a spot at this place of an image of 320 x 240 pixels of 1 cm, by
+/// the components' defaults.
 fn expected_command(x: f64, y: f64) -> (f64, f64) {
     let (ahead, left) = ((1.0 - y) * 2.4, (0.5 - x) * 3.2);
     ((0.5 * (ahead.hypot(left) - 0.2)).clamp(0.0, 1.0), left.atan2(ahead).clamp(-1.0, 1.0))
@@ -104,16 +111,21 @@ fn follows_a_spot_that_stands(observer: &Observer, commands: &Heard<Twist>) {
     for (x, y) in [(0.25, 0.5), (0.75, 0.5), (0.5, 0.25)] {
         observer.set_parameters("/camera", [("spot.x", x), ("spot.y", y), ("spot.orbit", 0.0)]);
         let (speed, turn) = expected_command(x, y);
-        observer.until(&format!("the spot at {x}, {y} is followed: {:?}", commands.newest()), || {
-            commands.newest().is_some_and(|command| {
-                (command.linear.x - speed).abs() < TOLERANCE && (command.angular.z - turn).abs() < TOLERANCE
-            })
-        });
+        observer.until(
+            &format!("the spot at {x}, {y} is followed: {:?}", commands.newest()),
+            || {
+                commands.newest().is_some_and(|command| {
+                    (command.linear.x - speed).abs() < TOLERANCE
+                        && (command.angular.z - turn).abs() < TOLERANCE
+                })
+            },
+        );
     }
 }
 
 fn follows_a_spot_that_moves(observer: &Observer, commands: &Heard<Twist>) {
-    let circle = [("spot.x", 0.5), ("spot.y", 0.5), ("spot.orbit", 0.2), ("spot.orbits_per_second", 0.5)];
+    let circle =
+        [("spot.x", 0.5), ("spot.y", 0.5), ("spot.orbit", 0.2), ("spot.orbits_per_second", 0.5)];
     observer.set_parameters("/camera", circle);
     commands.forget();
     // At most aside it is about 0.64 m to the side and 1.2 m ahead: 0.49 rad.
@@ -124,8 +136,9 @@ fn follows_a_spot_that_moves(observer: &Observer, commands: &Heard<Twist>) {
 }
 
 fn stops_without_a_spot(observer: &Observer, commands: &Heard<Twist>) {
-    observer
-        .until("the robot moves", || commands.newest().is_some_and(|command| command != Twist::default()));
+    observer.until("the robot moves", || {
+        commands.newest().is_some_and(|command| command != Twist::default())
+    });
     observer.set_parameters("/camera", [("spot.is_lit", false)]);
     observer.until("the robot stops", || commands.newest() == Some(Twist::default()));
 }
@@ -134,8 +147,10 @@ fn stops_without_a_spot(observer: &Observer, commands: &Heard<Twist>) {
 fn counts(reports: &Heard<DiagnosticArray>, (node, topic): (&str, &str)) -> Option<[u64; 3]> {
     let name = format!("{node}: {topic}");
     let all = reports.all();
-    let status = all.iter().rev().flat_map(|report| &report.status).find(|status| status.name == name)?;
-    let count = |path| status.values.iter().find(|value| value.key == path).unwrap().value.parse().unwrap();
+    let status =
+        all.iter().rev().flat_map(|report| &report.status).find(|status| status.name == name)?;
+    let count =
+        |path| status.values.iter().find(|value| value.key == path).unwrap().value.parse().unwrap();
     Some(["process", "host", "network"].map(count))
 }
 

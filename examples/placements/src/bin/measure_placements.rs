@@ -1,6 +1,8 @@
-//! Prints what each example costs in each placement: `measure_placements [EXAMPLE] [SECONDS]`, a table in Markdown.
+//! Prints what each example costs in each placement: `measure_placements [EXAMPLE] [SECONDS]`, a
+//! table in Markdown.
 //!
-//! The examples, `feros` and the containers have to be built in the same profile beforehand; see `examples/README.md`.
+//! The examples, `feros` and the containers have to be built in the same profile beforehand; see
+//! `examples/README.md`.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -18,8 +20,16 @@ const PLACEMENTS: [(&str, &str, &[&str]); 6] = [
     ("composed by hand", "manual.launch.xml", &[]),
     ("component_container", "composed.launch.yaml", &[]),
     ("component_container_mt", "composed.launch.yaml", &["container:=component_container_mt"]),
-    ("component_container_isolated", "composed.launch.yaml", &["container:=component_container_isolated"]),
-    ("component_container_process", "composed.launch.yaml", &["container:=component_container_process"]),
+    (
+        "component_container_isolated",
+        "composed.launch.yaml",
+        &["container:=component_container_isolated"],
+    ),
+    (
+        "component_container_process",
+        "composed.launch.yaml",
+        &["container:=component_container_process"],
+    ),
 ];
 
 fn main() -> ExitCode {
@@ -29,8 +39,11 @@ fn main() -> ExitCode {
         [example] => (Some(example), Some(10)),
         [example, seconds, ..] => (Some(example), seconds.parse().ok()),
     };
-    let is_wanted = |example: &&(&str, usize, bool)| wanted.is_none_or(|wanted| wanted == example.0);
-    let (examples, Some(seconds)) = (EXAMPLES.iter().filter(is_wanted).collect::<Vec<_>>(), seconds) else {
+    let is_wanted =
+        |example: &&(&str, usize, bool)| wanted.is_none_or(|wanted| wanted == example.0);
+    let (examples, Some(seconds)) =
+        (EXAMPLES.iter().filter(is_wanted).collect::<Vec<_>>(), seconds)
+    else {
         eprintln!("measure_placements [EXAMPLE] [SECONDS]: the seconds are a number");
         return ExitCode::FAILURE;
     };
@@ -44,7 +57,12 @@ fn main() -> ExitCode {
     println!("|---|---|---:|---:|---:|---:|");
     for (example, nodes, drives) in examples {
         for (placement, file, arguments) in PLACEMENTS {
-            measure((example, *nodes, *drives), placement, (file, arguments), Duration::from_secs(seconds));
+            measure(
+                (example, *nodes, *drives),
+                placement,
+                (file, arguments),
+                Duration::from_secs(seconds),
+            );
         }
     }
     ExitCode::SUCCESS
@@ -62,8 +80,10 @@ fn measure(
     observer.until("all nodes are there", || {
         let names = observer.node().node_names();
         let own = names.iter().map(|name| name.fully_qualified());
-        own.filter(|name| !["/observer", "/pipeline", "/navigation", "/base"].contains(&name.as_str()))
-            .count()
+        own.filter(|name| {
+            !["/observer", "/pipeline", "/navigation", "/base"].contains(&name.as_str())
+        })
+        .count()
             >= nodes
     });
     if drives {

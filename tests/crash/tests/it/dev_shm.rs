@@ -1,4 +1,5 @@
-//! `/dev/shm` full, filling up, read-only or missing: messages take the network path, and the user is told why.
+//! `/dev/shm` full, filling up, read-only or missing: messages take the network path, and the user
+//! is told why.
 
 use std::fs;
 use std::io::Write;
@@ -31,7 +32,11 @@ fn talk_by_network(place: &Place, reason: &str, in_the_log: &str) {
     talker.until_path("pub", 1, "network");
     listener.until_path("sub", 1, "network");
     let published = talker.ask("publish", json!({"name": "pub", "count": 300, "size": 30_000}));
-    assert_eq!((number(&published, "/last"), number(&published, "/errors")), (300, 0), "{published}");
+    assert_eq!(
+        (number(&published, "/last"), number(&published, "/errors")),
+        (300, 0),
+        "{published}"
+    );
     let report = until("all messages come", || {
         let report = listener.of("report", "sub");
         (heard(&report, 1, "last") == 300).then_some(report)
@@ -150,7 +155,11 @@ fn filled_and_emptied_by_others_while_publishing() {
             (heard(&report, 1, "last") == last).then_some(report)
         });
         let counts = peer.of("counts", "sub");
-        assert_eq!((heard(&report, 1, "missing"), heard(&report, 1, "doubled")), (0, 0), "{report} {counts}");
+        assert_eq!(
+            (heard(&report, 1, "missing"), heard(&report, 1, "doubled")),
+            (0, 0),
+            "{report} {counts}"
+        );
         assert_eq!(number(&report, "/broken"), 0, "{report}");
     }
     let counts = talker.of("counts", "pub");

@@ -1,5 +1,5 @@
-//! A process of the same user scribbles over the memory of others while messages flow: nobody panics, hangs or crashes, and what is
-//! malformed is refused and counted.
+//! A process of the same user scribbles over the memory of others while messages flow: nobody
+//! panics, hangs or crashes, and what is malformed is refused and counted.
 
 use std::fs::{self, File};
 use std::os::unix::fs::FileExt;
@@ -10,7 +10,8 @@ use serde_json::{Value, json};
 
 use crate::support::{Peer, Place, Random, heard, number, rounds, segment, until};
 
-/// Where doorbells and entries begin in a process segment; before them lies what the file is recognised by.
+/// Where doorbells and entries begin in a process segment; before them lies what the file is
+/// recognised by.
 const SEGMENT_HEADER_BYTES: u64 = 4096;
 
 fn open(file: PathBuf) -> File {
@@ -35,7 +36,10 @@ fn scribbling_over_process_segments_stops_nobody_else() {
     let mut random = Random::new();
     let mut talker = Peer::start(&place, "talker");
     talker.ask("publisher", json!({"name": "pub", "topic": "image", "id": 1}));
-    talker.ask("publisher", json!({"name": "lossless", "topic": "lossless", "id": 2, "keep_all": true}));
+    talker.ask(
+        "publisher",
+        json!({"name": "lossless", "topic": "lossless", "id": 2, "keep_all": true}),
+    );
     let mut bystander = Peer::start(&place, "bystander");
     bystander.ask("listen", json!({"name": "sub", "topic": "image"}));
     let mut victim = Peer::start(&place, "victim");
@@ -69,7 +73,10 @@ fn scribbling_over_process_segments_stops_nobody_else() {
     }
     let report = bystander.of("report", "sub");
     assert_eq!((number(&report, "/broken"), heard(&report, 1, "doubled")), (0, 0), "{report}");
-    println!("{written} times scribbled: bystander {report}, victim {}", victim.of("report", "sub"));
+    println!(
+        "{written} times scribbled: bystander {report}, victim {}",
+        victim.of("report", "sub")
+    );
     // The victim can be ended, and its successor hears as if nothing had been.
     victim.end();
     let mut successor = Peer::start(&place, "victim");
@@ -85,7 +92,8 @@ fn scribbling_over_process_segments_stops_nobody_else() {
 }
 
 const MARKER: &[u8] = b"crash-test-marker";
-/// From the marker in a message back to the first header before it, and on over the lengths that follow it.
+/// From the marker in a message back to the first header before it, and on over the lengths that
+/// follow it.
 const BEFORE_MARKER: u64 = 140;
 const AFTER_MARKER: u64 = 40;
 
@@ -119,9 +127,14 @@ fn scribbling_over_messages_is_refused_and_counted() {
     }
     talker.until_path("pub", 2, "host");
     talker.ask("start", json!({"name": "pub", "period_us": 300, "size": 1500}));
-    until("messages come", || (heard(&listener.of("report", "raw"), 1, "count") > 100).then_some(()));
-    let data: Vec<_> =
-        place.files().into_iter().filter(|file| file.extension().is_some_and(|ext| ext == "data")).collect();
+    until("messages come", || {
+        (heard(&listener.of("report", "raw"), 1, "count") > 100).then_some(())
+    });
+    let data: Vec<_> = place
+        .files()
+        .into_iter()
+        .filter(|file| file.extension().is_some_and(|ext| ext == "data"))
+        .collect();
     let data: Vec<(File, Vec<u64>)> = data
         .into_iter()
         .map(|file| {

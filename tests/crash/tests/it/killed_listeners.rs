@@ -1,10 +1,13 @@
-//! Listeners are killed while they receive, hold views, or are inside a callback; everybody else goes on.
+//! Listeners are killed while they receive, hold views, or are inside a callback; everybody else
+//! goes on.
 
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::support::{Peer, Place, Random, heard, largest_gap_ms, number, resources, rounds, until};
+use crate::support::{
+    Peer, Place, Random, heard, largest_gap_ms, number, resources, rounds, until,
+};
 
 /// How a doomed listener is busy when it is killed.
 const LIVES: [(&str, &str); 4] = [
@@ -14,8 +17,8 @@ const LIVES: [(&str, &str); 4] = [
     ("inside a callback", r#"{"form": "owned", "stall_ms": 30}"#),
 ];
 
-/// What queues and pools that a busy machine has filled once may keep; a listener that is not forgotten leaves more than that in two
-/// rounds.
+/// What queues and pools that a busy machine has filled once may keep; a listener that is not
+/// forgotten leaves more than that in two rounds.
 const LEEWAY_KB: u64 = 16 * 1024;
 
 fn start_doomed(place: &Place, life: &str) -> Peer {
@@ -64,7 +67,9 @@ fn killed_listeners_harm_nobody() {
             });
         }
         // The engine forgets the dead when their lease ends; then nothing of them is left.
-        until("the talker has forgotten the dead", || (talker.paths("pub").len() == 1).then_some(()));
+        until("the talker has forgotten the dead", || {
+            (talker.paths("pub").len() == 1).then_some(())
+        });
         measured.push((resources(&talker, &place), resources(&survivor, &place)));
     }
     let (talker_before, survivor_before) = measured[0];

@@ -9,8 +9,8 @@ use crate::support::{Peer, Place, Random, heard, number, resources, rounds, unti
 const SIZE_BYTES: usize = 1 << 20;
 /// Killed one right after the other, before the engine has forgotten the first.
 const GENERATION: u32 = 4;
-/// Heap that the listener may keep for messages of this size: where it is held up, two histories of ten messages on two paths; a
-/// leak would exceed it in many rounds.
+/// Heap that the listener may keep for messages of this size: where it is held up, two histories of
+/// ten messages on two paths; a leak would exceed it in many rounds.
 const LEEWAY_KB: u64 = 40 * 1024;
 
 #[test]
@@ -60,7 +60,8 @@ fn killed_talkers_harm_nobody() {
     let before = measured[0];
     let after = until("everything of the dead is closed", || {
         let now = resources(&listener, &place);
-        (now.descriptors <= before.descriptors && (!place.is_own() || now.shm_files == 0)).then_some(now)
+        (now.descriptors <= before.descriptors && (!place.is_own() || now.shm_files == 0))
+            .then_some(now)
     });
     println!(
         "{rounds} talkers killed: from one's death to the next one's first message at most {slowest_start:?}, to the host path \
@@ -74,7 +75,10 @@ fn killed_talkers_harm_nobody() {
         assert_eq!(number(&report, "/broken"), 0, "{report}");
         assert!((1..=rounds).all(|id| heard(&report, id, "doubled") == 0), "{report}");
         let counts = listener.of("counts", name);
-        assert_eq!((number(&counts, "/refused_on_host"), number(&counts, "/refused_messages")), (0, 0));
+        assert_eq!(
+            (number(&counts, "/refused_on_host"), number(&counts, "/refused_messages")),
+            (0, 0)
+        );
     }
     listener.end();
     place.must_be_swept();

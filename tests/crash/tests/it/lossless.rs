@@ -6,8 +6,8 @@ use serde_json::json;
 
 use crate::support::{Peer, Place, heard, largest_gap_ms, number, until};
 
-/// Messages after the death. If each of them waited for the dead listener once more (100 ms), the engine would have forgotten it
-/// (10 s) before they are published.
+/// Messages after the death. If each of them waited for the dead listener once more (100 ms), the
+/// engine would have forgotten it (10 s) before they are published.
 const AFTERWARDS: u64 = 200;
 
 #[test]
@@ -19,8 +19,12 @@ fn publishing_goes_on_when_the_listener_that_it_waits_for_is_killed() {
     survivor.ask("listen", json!({"name": "sub", "topic": "image", "keep_all": true}));
     let mut doomed = Peer::start(&place, "doomed");
     // A callback that never ends, once there is a message.
-    doomed.ask("listen", json!({"name": "sub", "topic": "image", "keep_all": true, "stall_ms": 86_400_000}));
-    // The links are opened before the first message: the doomed listener gets one only when everybody is on the host path.
+    doomed.ask(
+        "listen",
+        json!({"name": "sub", "topic": "image", "keep_all": true, "stall_ms": 86_400_000}),
+    );
+    // The links are opened before the first message: the doomed listener gets one only when
+    // everybody is on the host path.
     talker.until_path("pub", 2, "host");
     talker.ask("start", json!({"name": "pub", "period_us": 0, "size": 1000}));
     let mut before = 0;

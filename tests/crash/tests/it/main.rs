@@ -1,7 +1,9 @@
-//! What must hold when processes are killed, belong to other users, have no shared memory, or are hostile.
+//! What must hold when processes are killed, belong to other users, have no shared memory, or are
+//! hostile.
 //!
-//! `FEROS_CRASH_ROUNDS` makes the tests longer, `FEROS_CRASH_SEED` changes the moments. As root, processes of a test see a
-//! `/dev/shm` of their own; otherwise some tests are skipped and say so on standard error.
+//! `FEROS_CRASH_ROUNDS` makes the tests longer, `FEROS_CRASH_SEED` changes the moments. As root,
+//! processes of a test see a `/dev/shm` of their own; otherwise some tests are skipped and say so
+//! on standard error.
 #![allow(clippy::unwrap_used)]
 
 mod dev_shm;

@@ -1,5 +1,6 @@
-//! Listeners of all kinds - in the talker's process, in another one, of stock ROS 2 - come and go while a publisher sends a thousand
-//! messages per second: nobody misses a message or hears it twice.
+//! Listeners of all kinds - in the talker's process, in another one, of stock ROS 2 - come and go
+//! while a publisher sends a thousand messages per second: nobody misses a message or hears it
+//! twice.
 
 use feros_interop::Peer as StockPeer;
 use serde_json::{Value, json};
@@ -13,7 +14,8 @@ const FEW: u64 = 150;
 fn must_be_seamless(who: &str, report: &Value) {
     let (first, last, count) =
         (heard(report, 1, "first"), heard(report, 1, "last"), heard(report, 1, "count"));
-    let found = (heard(report, 1, "missing"), heard(report, 1, "doubled"), number(report, "/broken"));
+    let found =
+        (heard(report, 1, "missing"), heard(report, 1, "doubled"), number(report, "/broken"));
     assert_eq!(found, (0, 0, 0), "{who}: {report}");
     assert_eq!(count, last + 1 - first, "{who}: {report}");
 }
@@ -28,7 +30,10 @@ impl Stock {
     fn start(place: &Place) -> Self {
         let mut peer = StockPeer::start(place.domain(), "/stock", "guest");
         let qos = json!({"history": "keep_all"});
-        peer.ask("subscription", json!({"topic": "/image", "type": "sensor_msgs/msg/Image", "qos": qos}));
+        peer.ask(
+            "subscription",
+            json!({"topic": "/image", "type": "sensor_msgs/msg/Image", "qos": qos}),
+        );
         Self { peer, numbers: Vec::new() }
     }
 
@@ -42,7 +47,13 @@ impl Stock {
     fn must_be_seamless(&self) {
         let is_next = |pair: &[u64]| pair[1] == pair[0] + 1;
         let gap = self.numbers.windows(2).find(|pair| !is_next(pair));
-        assert_eq!(gap, None, "stock: between {:?} and {:?}", self.numbers.first(), self.numbers.last());
+        assert_eq!(
+            gap,
+            None,
+            "stock: between {:?} and {:?}",
+            self.numbers.first(),
+            self.numbers.last()
+        );
     }
 }
 
@@ -65,9 +76,15 @@ fn a_mixed_audience_comes_and_goes_and_nobody_misses_a_message() {
     for round in 0..rounds(2) {
         let mut stock = has_stock.then(|| Stock::start(&place));
         talker.ask("listen", json!({"name": "guest", "topic": "image", "keep_all": true}));
-        other.ask("listen", json!({"name": "guest", "topic": "image", "keep_all": true, "form": "view"}));
+        other.ask(
+            "listen",
+            json!({"name": "guest", "topic": "image", "keep_all": true, "form": "view"}),
+        );
         let mut third = Peer::start(&place, "third");
-        third.ask("listen", json!({"name": "guest", "topic": "image", "keep_all": true, "form": "raw"}));
+        third.ask(
+            "listen",
+            json!({"name": "guest", "topic": "image", "keep_all": true, "form": "raw"}),
+        );
         let mut guests = ["talker", "other", "third", "stock"];
         for at in (1..guests.len()).rev() {
             guests.swap(at, random.below(at as u64 + 1) as usize);
@@ -91,7 +108,9 @@ fn a_mixed_audience_comes_and_goes_and_nobody_misses_a_message() {
                     must_be_seamless(guest, &other.of("leave", "guest"));
                 }
                 "third" => {
-                    until("a guest with a process of its own hears", || has_heard(&mut third).then_some(()));
+                    until("a guest with a process of its own hears", || {
+                        has_heard(&mut third).then_some(())
+                    });
                     must_be_seamless(guest, &third.of("leave", "guest"));
                 }
                 _ => {

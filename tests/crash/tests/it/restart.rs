@@ -28,9 +28,9 @@ fn restarted_processes_take_the_host_path_each_time() {
     place.must_be_swept();
 }
 
-/// Starts the listener of a running talker, waits until it has heard a few messages, and kills it, again and again. Returns the
-/// longest time to the first messages, and how many listeners heard them by shared memory before all their predecessors were
-/// forgotten by the engine.
+/// Starts the listener of a running talker, waits until it has heard a few messages, and kills it,
+/// again and again. Returns the longest time to the first messages, and how many listeners heard
+/// them by shared memory before all their predecessors were forgotten by the engine.
 fn restart_listeners(talker: &mut Peer, place: &Place, path: Option<&str>) -> (Duration, u32) {
     let (mut slowest, mut soon) = (Duration::ZERO, 0);
     for round in 0..rounds(10) {
@@ -62,8 +62,8 @@ fn a_restarted_listener_hears_a_running_talker_each_time() {
     place.must_be_swept();
 }
 
-/// The publisher serves a subscription by shared memory when that one has acknowledged the engine's messages; the killed ones,
-/// which the engine has not forgotten yet, are not waited for.
+/// The publisher serves a subscription by shared memory when that one has acknowledged the engine's
+/// messages; the killed ones, which the engine has not forgotten yet, are not waited for.
 #[test]
 fn a_restarted_listener_takes_the_host_path_before_its_predecessor_is_forgotten() {
     let place = Place::of_host();

@@ -1,4 +1,5 @@
-//! A listener that is too slow for its queue is told of every message that it loses, whichever path they come by.
+//! A listener that is too slow for its queue is told of every message that it loses, whichever path
+//! they come by.
 
 use serde_json::json;
 
@@ -36,7 +37,11 @@ fn what_a_slow_listener_loses_is_told_on_every_path() {
         let before_the_first = heard(&report, 1, "first") - 1;
         let told = number(&counts, "/told_lost");
         assert!(told <= missing + before_the_first, "{path}: {report}, {counts}");
-        assert_eq!(number(&counts, "/lost_on_fast_paths") > 0, !by_network, "{path}: {report}, {counts}");
+        assert_eq!(
+            number(&counts, "/lost_on_fast_paths") > 0,
+            !by_network,
+            "{path}: {report}, {counts}"
+        );
         slow.end();
         talker.end();
     }

@@ -1,4 +1,5 @@
-//! Processes of two users: the network path, a reason on both sides, and no way into each other's memory.
+//! Processes of two users: the network path, a reason on both sides, and no way into each other's
+//! memory.
 
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
@@ -44,9 +45,11 @@ fn must_be_other_user(found: &Value, publisher_uid: u32, subscription_uid: u32) 
     assert_eq!(found[0]["reason"], expected, "{found}");
 }
 
-/// Everything of shared memory of a process of this user: its folder and files, and the anonymous file of the process.
+/// Everything of shared memory of a process of this user: its folder and files, and the anonymous
+/// file of the process.
 fn private_files(place: &Place, owner: &Peer) -> Vec<String> {
-    let ours = |file: &PathBuf| file.components().any(|part| is_ours(&part.as_os_str().to_string_lossy()));
+    let ours =
+        |file: &PathBuf| file.components().any(|part| is_ours(&part.as_os_str().to_string_lossy()));
     let mut files: Vec<PathBuf> = place.files().into_iter().filter(ours).collect();
     assert!(!files.is_empty(), "the processes of this user share memory");
     files.push(place.dev_shm().join("feros-0"));
@@ -96,7 +99,11 @@ fn two_users_talk_by_the_network_and_tell_why() {
     let files = private_files(&place, &ours);
     let opened = theirs.ask("try_open", json!({"files": files}));
     assert_eq!(opened, json!([]), "another user opened shared memory");
-    assert_ne!(friend.ask("try_open", json!({"files": files})), json!([]), "the test looks at real files");
+    assert_ne!(
+        friend.ask("try_open", json!({"files": files})),
+        json!([]),
+        "the test looks at real files"
+    );
     println!("{} files of shared memory stayed closed to the other user", files.len());
     theirs.end();
     friend.end();
@@ -119,7 +126,9 @@ fn a_folder_that_another_user_made_first_is_not_trusted() {
     let mut listener = Peer::start(&place, "listener");
     listener.ask("listen", json!({"name": "sub", "topic": "image"}));
     talker.ask("start", json!({"name": "pub", "period_us": 1000, "size": 1000}));
-    until("messages come", || (heard(&listener.of("report", "sub"), 1, "count") > 100).then_some(()));
+    until("messages come", || {
+        (heard(&listener.of("report", "sub"), 1, "count") > 100).then_some(())
+    });
     for (peer, name) in [(&mut talker, "pub"), (&mut listener, "sub")] {
         let found = peer.of("paths", name);
         assert_eq!(found[0]["path"], "network", "{found}");

@@ -43,7 +43,11 @@ fn a_listener_that_holds_all_views_disturbs_nobody() {
     }
     println!("the holder held eight views while {stopped_at} to {before} were published");
     let counts = talker.of("counts", "pub");
-    assert_eq!((number(&stopped, "/errors"), number(&counts, "/host_failures")), (0, 0), "{counts}");
+    assert_eq!(
+        (number(&stopped, "/errors"), number(&counts, "/host_failures")),
+        (0, 0),
+        "{counts}"
+    );
     holder.end();
     other.end();
     talker.end();

@@ -7,7 +7,9 @@ use feros::msgs::rcl_interfaces::msg::Log;
 use feros::msgs::std_msgs::msg::{Int32, String as Text};
 use feros::msgs::std_srvs::srv::{SetBool, SetBool_Request, SetBool_Response};
 use feros::rmw::{EndpointInfo, EndpointKind, NodeName};
-use feros::{Context, Durability, History, Liveliness, NodeOptions, QosProfile, Reliability, TypeIdentity};
+use feros::{
+    Context, Durability, History, Liveliness, NodeOptions, QosProfile, Reliability, TypeIdentity,
+};
 use feros_interop::{Domain, Peer};
 use serde_json::{Value, json};
 
@@ -37,7 +39,8 @@ fn has_node(nodes: &Value, namespace: &str, name: &str) -> bool {
     items(nodes).iter().any(|node| node["name"] == name && node["namespace"] == namespace)
 }
 
-/// Waits until stock knows the node of every endpoint of `kind` ("publishers", "subscriptions") of a topic.
+/// Waits until stock knows the node of every endpoint of `kind` ("publishers", "subscriptions") of
+/// a topic.
 fn endpoints(peer: &mut Peer, kind: &str, topic: &str, count: usize) -> Value {
     peer.eventually(kind, json!({"topic": topic}), |found| {
         items(found).len() == count
@@ -56,7 +59,8 @@ fn stock_sees_our_nodes_endpoints_types_hashes_and_qos() {
         .lifespan(Duration::from_secs(5))
         .liveliness(Liveliness::ManualByTopic, lively);
     let publisher = node.create_publisher::<Text>("words", rich).unwrap();
-    let subscription = node.create_subscription("words", QosProfile::sensor_data(), |_: Text| {}).unwrap();
+    let subscription =
+        node.create_subscription("words", QosProfile::sensor_data(), |_: Text| {}).unwrap();
     let all = node.create_publisher::<Int32>("~/all", QosProfile::keep_all()).unwrap();
     let service = node.create_service::<SetBool, _>("enable", answer).unwrap();
     let client = node.create_client::<SetBool>("/disable").unwrap();
@@ -70,7 +74,10 @@ fn stock_sees_our_nodes_endpoints_types_hashes_and_qos() {
     assert_eq!([&info["node"], &info["namespace"]], ["feros_node", "/ours"]);
     assert_eq!([&info["type"], &info["kind"]], [TEXT, "publisher"]);
     assert_eq!(info["hash"], TypeIdentity::of::<Text>().hash.unwrap().to_string());
-    assert_eq!(info["gid"], publisher.gid().0.iter().map(|byte| format!("{byte:02x}")).collect::<String>());
+    assert_eq!(
+        info["gid"],
+        publisher.gid().0.iter().map(|byte| format!("{byte:02x}")).collect::<String>()
+    );
     assert_eq!(
         info["qos"],
         json!({"reliability": "reliable", "durability": "transient_local", "history": "keep_last", "depth": 3,
@@ -94,14 +101,20 @@ fn stock_sees_our_nodes_endpoints_types_hashes_and_qos() {
     let services = peer.eventually("services", json!({}), |services| {
         services["/ours/enable"].is_array() && services["/disable"].is_array()
     });
-    assert_eq!([&services["/ours/enable"], &services["/disable"]], [&json!([SET_BOOL]), &json!([SET_BOOL])]);
+    assert_eq!(
+        [&services["/ours/enable"], &services["/disable"]],
+        [&json!([SET_BOOL]), &json!([SET_BOOL])]
+    );
     let mut services_of_ours = json!({"/ours/enable": [SET_BOOL]});
     for (service, ty) in PARAMETER_SERVICES {
-        services_of_ours[format!("/ours/feros_node/{service}")] = json!([format!("rcl_interfaces/srv/{ty}")]);
+        services_of_ours[format!("/ours/feros_node/{service}")] =
+            json!([format!("rcl_interfaces/srv/{ty}")]);
     }
-    let about = peer.eventually("node", json!({"name": "feros_node", "namespace": "/ours"}), |about| {
-        about["services"] == services_of_ours && about["clients"] == json!({"/disable": [SET_BOOL]})
-    });
+    let about =
+        peer.eventually("node", json!({"name": "feros_node", "namespace": "/ours"}), |about| {
+            about["services"] == services_of_ours
+                && about["clients"] == json!({"/disable": [SET_BOOL]})
+        });
     assert_eq!(about["subscriptions"], json!({"/ours/words": [TEXT]}));
     assert_eq!(
         about["publishers"],
@@ -111,7 +124,9 @@ fn stock_sees_our_nodes_endpoints_types_hashes_and_qos() {
 
     // Each end is seen: of endpoints, then of the node.
     drop((subscription, all));
-    peer.eventually("subscriptions", json!({"topic": "/ours/words"}), |infos| items(infos).is_empty());
+    peer.eventually("subscriptions", json!({"topic": "/ours/words"}), |infos| {
+        items(infos).is_empty()
+    });
     peer.eventually("node", json!({"name": "feros_node", "namespace": "/ours"}), |about| {
         about["subscriptions"] == json!({}) && about["publishers"]["/ours/feros_node/all"].is_null()
     });
@@ -133,7 +148,9 @@ fn stock_sees_the_enclave_and_several_nodes_of_one_context() {
     options.session.enclave = "/kitchen/robot".into();
     let context = Context::new(options).unwrap();
     let nodes: Vec<_> = ["/", "/arm", "/arm/hand"]
-        .map(|namespace| context.create_node_with(NodeOptions::new("same").namespace(namespace)).unwrap())
+        .map(|namespace| {
+            context.create_node_with(NodeOptions::new("same").namespace(namespace)).unwrap()
+        })
         .into();
     let _publishers: Vec<_> =
         nodes.iter().map(|node| node.create_publisher::<Text>("/shared", 10).unwrap()).collect();
@@ -141,7 +158,10 @@ fn stock_sees_the_enclave_and_several_nodes_of_one_context() {
         ["/", "/arm", "/arm/hand"].iter().all(|namespace| has_node(seen, namespace, "same"))
     });
     let same: Vec<_> = items(&seen).iter().filter(|node| node["name"] == "same").collect();
-    assert!(same.len() == 3 && same.iter().all(|node| node["enclave"] == "/kitchen/robot"), "{seen}");
+    assert!(
+        same.len() == 3 && same.iter().all(|node| node["enclave"] == "/kitchen/robot"),
+        "{seen}"
+    );
     let infos = endpoints(&mut peer, "publishers", "/shared", 3);
     let namespaces: BTreeSet<_> =
         items(&infos).iter().map(|info| info["namespace"].as_str().unwrap()).collect();
@@ -166,8 +186,10 @@ fn we_see_stock_nodes_endpoints_types_hashes_and_qos() {
 
     let named = |kind, name: &str, count: usize| {
         let graph = context.graph();
-        let of_node =
-            graph.endpoints_of(kind, name).filter(|info| info.node.name() == Some(&stock_node)).count();
+        let of_node = graph
+            .endpoints_of(kind, name)
+            .filter(|info| info.node.name() == Some(&stock_node))
+            .count();
         of_node == count
     };
     let complete = || {
@@ -195,7 +217,10 @@ fn we_see_stock_nodes_endpoints_types_hashes_and_qos() {
     // Stock ROS 2 on Fast DDS announces no history.
     assert_eq!(info.qos.history, History::Unknown);
     let info = &node.subscriptions_info_by_topic("/theirs/words").unwrap()[0];
-    assert_eq!((info.qos.reliability, info.qos.durability), (Reliability::BestEffort, Durability::Volatile));
+    assert_eq!(
+        (info.qos.reliability, info.qos.durability),
+        (Reliability::BestEffort, Durability::Volatile)
+    );
 
     assert!(node.topic_names_and_types()["/theirs/words"].contains(TEXT));
     assert!(node.service_names_and_types()["/theirs/enable"].contains(SET_BOOL));
@@ -207,7 +232,10 @@ fn we_see_stock_nodes_endpoints_types_hashes_and_qos() {
         assert!(of_node(EndpointKind::Publisher).contains_key(topic), "{topic}");
     }
     for service in ["enable", "stock_node/get_parameters", "stock_node/get_type_description"] {
-        assert!(of_node(EndpointKind::Service).contains_key(&format!("/theirs/{service}")), "{service}");
+        assert!(
+            of_node(EndpointKind::Service).contains_key(&format!("/theirs/{service}")),
+            "{service}"
+        );
     }
 
     // Each end is seen: of endpoints, then of the node.

@@ -61,7 +61,8 @@ fn large_messages_and_long_rows_arrive_from_stock() {
         let number = image.header.stamp.sec as usize;
         put((number, image.data.len(), image.data == block(number, image.data.len())));
     };
-    let subscription = node.create_subscription("/blocks", QosProfile::keep_last(ROW), intact).unwrap();
+    let subscription =
+        node.create_subscription("/blocks", QosProfile::keep_last(ROW), intact).unwrap();
     subscription.wait_for_publishers(1, WATCHDOG).unwrap();
     peer.ask("matched", json!({"topic": "/blocks", "subscriptions": 1}));
 

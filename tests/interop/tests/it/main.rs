@@ -1,4 +1,5 @@
-//! Feros and stock ROS 2 Kilted in one domain: each test reserves a domain, starts one stock node and drives both sides.
+//! Feros and stock ROS 2 Kilted in one domain: each test reserves a domain, starts one stock node
+//! and drives both sides.
 #![allow(clippy::unwrap_used)]
 
 mod graph;

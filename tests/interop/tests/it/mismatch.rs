@@ -16,7 +16,9 @@ fn stock_publisher(peer: &mut Peer, node: &Node) {
     peer.ask("publisher", json!({"topic": TOPIC, "type": "std_msgs/msg/Bool"}));
     let named = || {
         let graph = node.context().graph();
-        graph.endpoints_of(EndpointKind::Publisher, TOPIC).any(|endpoint| endpoint.node.name().is_some())
+        graph
+            .endpoints_of(EndpointKind::Publisher, TOPIC)
+            .any(|endpoint| endpoint.node.name().is_some())
     };
     node.context().wait_for_graph(WATCHDOG, || "the stock node's name", named).unwrap();
 }
@@ -84,7 +86,8 @@ fn a_qos_that_does_not_match_is_said() {
     stock_publisher(&mut peer, &node);
     let latched = QosProfile::keep_last(1).transient_local();
     let identity = TypeIdentity { name: "std_msgs/msg/Bool".into(), hash: None };
-    let _subscription = node.create_generic_subscription(TOPIC, &identity, latched, |_, _| {}).unwrap();
+    let _subscription =
+        node.create_generic_subscription(TOPIC, &identity, latched, |_, _| {}).unwrap();
     let text = log.take_where(|text| text.contains("DURABILITY"));
     assert_names_both_sides(&text, "/ours/qos_node");
 }

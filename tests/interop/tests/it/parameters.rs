@@ -3,7 +3,8 @@
 use feros::msgs::rcl_interfaces::srv::{SetParameters, SetParameters_Request};
 use feros::parameter::ParameterChanges;
 use feros::{
-    Arguments, Context, Node, NodeOptions, ParameterClient, ParameterType, ParameterValue, ServiceIdentity,
+    Arguments, Context, Node, NodeOptions, ParameterClient, ParameterType, ParameterValue,
+    ServiceIdentity,
 };
 use feros_interop::{Domain, Peer};
 use serde_json::{Value, json};
@@ -24,7 +25,8 @@ fn clients(peer: &mut Peer, services: &[(&str, &str)]) {
 
 /// Stock calls a service of our node.
 fn call(peer: &mut Peer, service: &str, request: Value) -> Value {
-    peer.ask("call", json!({"service": format!("{OURS}/{service}"), "requests": [request]}))[0].clone()
+    peer.ask("call", json!({"service": format!("{OURS}/{service}"), "requests": [request]}))[0]
+        .clone()
 }
 
 /// The value of a parameter, as stock writes it.
@@ -33,7 +35,10 @@ fn value(ty: ParameterType, field: &str, value: impl Into<Value>) -> Value {
 }
 
 fn declare_ours(node: &Node) {
-    let rate = node.build_parameter("rate", 30).description("Images per second").stepped_range(10..=60, 10);
+    let rate = node
+        .build_parameter("rate", 30)
+        .description("Images per second")
+        .stepped_range(10..=60, 10);
     let parameters = (
         rate.declare().unwrap(),
         node.build_parameter("lens.focus", 0.5).range(0.0..=1.0).declare().unwrap(),
@@ -64,14 +69,18 @@ fn stock_reads_lists_and_describes_our_parameters() {
             ("list_parameters", "ListParameters"),
         ],
     );
-    let names = ["rate", "lens.focus", "lens.name", "lens.filters.names", "any", "on", "use_sim_time"];
+    let names =
+        ["rate", "lens.focus", "lens.name", "lens.filters.names", "any", "on", "use_sim_time"];
     let answer = call(&mut peer, "get_parameters", json!({"names": names}));
     let values = items(&answer["values"]);
     assert_eq!(values.len(), names.len());
     assert_eq!([&values[0]["type"], &values[0]["integer_value"]], [2, 30]);
     assert_eq!((&values[1]["type"], &values[1]["double_value"]), (&json!(3), &json!(0.5)));
     assert_eq!((&values[2]["type"], &values[2]["string_value"]), (&json!(4), &json!("wide")));
-    assert_eq!((&values[3]["type"], &values[3]["string_array_value"]), (&json!(9), &json!(["uv", "polar"])));
+    assert_eq!(
+        (&values[3]["type"], &values[3]["string_array_value"]),
+        (&json!(9), &json!(["uv", "polar"]))
+    );
     assert_eq!((&values[4]["type"], &values[4]["byte_array_value"]), (&json!(5), &json!([1, 255])));
     assert_eq!((&values[5]["type"], &values[5]["bool_value"]), (&json!(1), &json!(true)));
     assert_eq!((&values[6]["type"], &values[6]["bool_value"]), (&json!(1), &json!(false)));
@@ -83,12 +92,18 @@ fn stock_reads_lists_and_describes_our_parameters() {
         assert_eq!(items(list).len(), 0, "{service}: {answer}");
     }
 
-    let answer =
-        call(&mut peer, "describe_parameters", json!({"names": ["rate", "lens.focus", "lens.name", "any"]}));
+    let answer = call(
+        &mut peer,
+        "describe_parameters",
+        json!({"names": ["rate", "lens.focus", "lens.name", "any"]}),
+    );
     let found = items(&answer["descriptors"]);
     assert_eq!([&found[0]["name"], &found[0]["description"]], ["rate", "Images per second"]);
     assert_eq!(found[0]["integer_range"], json!([{"from_value": 10, "to_value": 60, "step": 10}]));
-    assert_eq!(found[1]["floating_point_range"], json!([{"from_value": 0.0, "to_value": 1.0, "step": 0.0}]));
+    assert_eq!(
+        found[1]["floating_point_range"],
+        json!([{"from_value": 0.0, "to_value": 1.0, "step": 0.0}])
+    );
     assert_eq!(
         (&found[2]["read_only"], &found[2]["additional_constraints"]),
         (&json!(true), &json!("a name"))
@@ -96,7 +111,8 @@ fn stock_reads_lists_and_describes_our_parameters() {
     assert_eq!((&found[3]["dynamic_typing"], &found[3]["type"]), (&json!(true), &json!(5)));
 
     let mut list = |prefixes: Value, depth: u64, names: Value, found: Value| {
-        let answer = call(&mut peer, "list_parameters", json!({"prefixes": prefixes, "depth": depth}));
+        let answer =
+            call(&mut peer, "list_parameters", json!({"prefixes": prefixes, "depth": depth}));
         assert_eq!(answer["result"], json!({"names": names, "prefixes": found}));
     };
     list(
@@ -128,10 +144,15 @@ fn stock_sets_our_parameters_is_refused_with_reasons_and_hears_of_changes() {
     );
     clients(
         &mut peer,
-        &[("set_parameters", "SetParameters"), ("set_parameters_atomically", "SetParametersAtomically")],
+        &[
+            ("set_parameters", "SetParameters"),
+            ("set_parameters_atomically", "SetParametersAtomically"),
+        ],
     );
-    let matched =
-        || node.context().graph().count(feros::rmw::EndpointKind::Subscription, "/parameter_events") > 0;
+    let matched = || {
+        node.context().graph().count(feros::rmw::EndpointKind::Subscription, "/parameter_events")
+            > 0
+    };
     node.context().wait_for_graph(WATCHDOG, || "the subscription", matched).unwrap();
     peer.ask("matched", json!({"topic": "/parameter_events", "publishers": 2}));
 
@@ -176,7 +197,9 @@ fn stock_sets_our_parameters_is_refused_with_reasons_and_hears_of_changes() {
     );
     let successes: Vec<bool> =
         items(&answer["results"]).iter().map(|r| r["successful"].as_bool().unwrap()).collect();
-    assert!(successes.iter().zip(&reasons).all(|(successful, reason)| *successful == reason.is_empty()));
+    assert!(
+        successes.iter().zip(&reasons).all(|(successful, reason)| *successful == reason.is_empty())
+    );
     assert_eq!(
         (node.get_parameter("rate"), node.get_parameter("any")),
         (Ok(20.into()), Ok("any type".into()))
@@ -185,7 +208,8 @@ fn stock_sets_our_parameters_is_refused_with_reasons_and_hears_of_changes() {
     let both = json!([{"name": "rate", "value": integer(30)}, {"name": "lens.focus", "value": double(0.25)}]);
     let answer = call(&mut peer, "set_parameters_atomically", json!({"parameters": both}));
     assert_eq!(answer["result"], json!({"successful": true, "reason": ""}));
-    let one_bad = json!([{"name": "rate", "value": integer(40)}, {"name": "nowhere", "value": integer(1)}]);
+    let one_bad =
+        json!([{"name": "rate", "value": integer(40)}, {"name": "nowhere", "value": integer(1)}]);
     let answer = call(&mut peer, "set_parameters_atomically", json!({"parameters": one_bad}));
     let reason = "One or more parameters were not declared before setting";
     assert_eq!(answer["result"], json!({"successful": false, "reason": reason}));
@@ -193,10 +217,14 @@ fn stock_sets_our_parameters_is_refused_with_reasons_and_hears_of_changes() {
     let deleted = json!({"parameters": [{"name": "any", "value": nothing}]});
     assert_eq!(call(&mut peer, "set_parameters", deleted)["results"][0]["successful"], true);
 
-    // Four changes, in their order: each setting of one parameter, the atomic one as a whole, and the end of one.
+    // Four changes, in their order: each setting of one parameter, the atomic one as a whole, and
+    // the end of one.
     let events = peer.ask("take", json!({"topic": "/parameter_events", "count": 4}));
     let names = |event: &Value, kind: &str| -> Vec<String> {
-        items(&event[kind]).iter().map(|parameter| parameter["name"].as_str().unwrap().to_owned()).collect()
+        items(&event[kind])
+            .iter()
+            .map(|parameter| parameter["name"].as_str().unwrap().to_owned())
+            .collect()
     };
     let events = items(&events);
     assert!(events.iter().all(|event| event["node"] == OURS), "{events:?}");
@@ -211,12 +239,17 @@ fn stock_sets_our_parameters_is_refused_with_reasons_and_hears_of_changes() {
 fn our_client_reads_sets_and_hears_parameters_of_stock() {
     let Some(domain) = Domain::reserve() else { return };
     let (node, mut peer) = (node(&domain), stock(&domain));
-    let range =
-        json!({"integer_range": [{"from_value": 10, "to_value": 60, "step": 10}], "description": "Hz"});
+    let range = json!({"integer_range": [{"from_value": 10, "to_value": 60, "step": 10}], "description": "Hz"});
     peer.ask("declare", json!({"name": "rate", "value": 30, "descriptor": range}));
-    peer.ask("declare", json!({"name": "lens.name", "value": "wide", "descriptor": {"read_only": true}}));
+    peer.ask(
+        "declare",
+        json!({"name": "lens.name", "value": "wide", "descriptor": {"read_only": true}}),
+    );
     peer.ask("declare", json!({"name": "gains", "value": [0.5, 1.5]}));
-    peer.ask("declare", json!({"name": "any", "value": true, "descriptor": {"dynamic_typing": true}}));
+    peer.ask(
+        "declare",
+        json!({"name": "any", "value": true, "descriptor": {"dynamic_typing": true}}),
+    );
     peer.ask("refuse", json!({"value": 50, "reason": "50 Hz flickers"}));
     let _spinning = Spinning::new(&node);
     let client = ParameterClient::new(&node, THEIRS).unwrap();
@@ -231,13 +264,18 @@ fn our_client_reads_sets_and_hears_parameters_of_stock() {
     let types = client.types(["gains", "any"], WATCHDOG).unwrap();
     assert_eq!(types, [ParameterType::DoubleArray, ParameterType::Bool]);
     let list = client.list(["lens"], 0, WATCHDOG).unwrap();
-    assert_eq!((list.names, list.prefixes), (vec!["lens.name".to_owned()], vec!["lens".to_owned()]));
+    assert_eq!(
+        (list.names, list.prefixes),
+        (vec!["lens.name".to_owned()], vec!["lens".to_owned()])
+    );
     let described = client.describe(["rate", "lens.name"], WATCHDOG).unwrap();
     assert_eq!((described[0].description.as_str(), described[1].read_only), ("Hz", true));
     assert_eq!(described[0].integer_range.as_ref().unwrap().step, 10);
 
-    let set =
-        client.set([("rate", 20), ("rate", 25), ("rate", 50), ("lens.name", 1), ("nowhere", 1)], WATCHDOG);
+    let set = client.set(
+        [("rate", 20), ("rate", 25), ("rate", 50), ("lens.name", 1), ("nowhere", 1)],
+        WATCHDOG,
+    );
     let set = set.unwrap();
     assert_eq!((set.len(), &set[0]), (5, &Ok(())));
     assert_eq!(set[2], Err("50 Hz flickers".to_owned()));
@@ -250,7 +288,10 @@ fn our_client_reads_sets_and_hears_parameters_of_stock() {
 
     let both = [("rate", ParameterValue::from(40)), ("any", "text".into())];
     assert_eq!(client.set_atomically(both, WATCHDOG).unwrap(), Ok(()));
-    assert_eq!(heard.take().changed, [("rate".to_owned(), 40.into()), ("any".to_owned(), "text".into())]);
+    assert_eq!(
+        heard.take().changed,
+        [("rate".to_owned(), 40.into()), ("any".to_owned(), "text".into())]
+    );
     assert!(client.set_atomically([("rate", 30), ("lens.name", 1)], WATCHDOG).unwrap().is_err());
     assert_eq!(peer.ask("parameter", json!({"name": "rate"}))["integer_value"], 40);
     assert_eq!(client.set([("any", ParameterValue::NotSet)], WATCHDOG).unwrap(), [Ok(())]);
@@ -263,9 +304,12 @@ fn malformed_requests_harm_nobody() {
     let (node, mut peer) = (node(&domain), stock(&domain));
     declare_ours(&node);
     let _spinning = Spinning::new(&node);
-    let enemy = context(&domain).create_node_with(NodeOptions::new("enemy").enable_rosout(false)).unwrap();
+    let enemy =
+        context(&domain).create_node_with(NodeOptions::new("enemy").enable_rosout(false)).unwrap();
     let identity = ServiceIdentity::of::<SetParameters>();
-    for service in ["set_parameters", "set_parameters_atomically", "get_parameters", "list_parameters"] {
+    for service in
+        ["set_parameters", "set_parameters_atomically", "get_parameters", "list_parameters"]
+    {
         let own = ServiceIdentity {
             name: match service {
                 "set_parameters" => identity.name.clone(),
@@ -276,8 +320,11 @@ fn malformed_requests_harm_nobody() {
             request_hash: None,
             response_hash: None,
         };
-        let client =
-            enemy.create_generic_client(&format!("{OURS}/{service}"), &own, feros::ClientOptions::default());
+        let client = enemy.create_generic_client(
+            &format!("{OURS}/{service}"),
+            &own,
+            feros::ClientOptions::default(),
+        );
         let client = client.unwrap();
         client.wait_for_service(WATCHDOG).unwrap();
         let header = [0, 1, 0, 0];
@@ -294,23 +341,32 @@ fn malformed_requests_harm_nobody() {
     }
     // Whoever asks properly is answered, by a node that is what it was.
     clients(&mut peer, &[("set_parameters", "SetParameters"), ("get_parameters", "GetParameters")]);
-    let twenty = json!({"parameters": [{"name": "rate", "value": {"type": 2, "integer_value": 20}}]});
+    let twenty =
+        json!({"parameters": [{"name": "rate", "value": {"type": 2, "integer_value": 20}}]});
     assert_eq!(call(&mut peer, "set_parameters", twenty)["results"][0]["successful"], true);
     assert_eq!(node.get_parameter("rate"), Ok(20.into()));
     // More than one sample of the engine: refused one by one, answered with one result each.
     let client = enemy.create_client::<SetParameters>(&format!("{OURS}/set_parameters")).unwrap();
     client.wait_for_service(WATCHDOG).unwrap();
-    let one = feros::msgs::rcl_interfaces::msg::Parameter { name: "x".repeat(1000), ..Default::default() };
+    let one = feros::msgs::rcl_interfaces::msg::Parameter {
+        name: "x".repeat(1000),
+        ..Default::default()
+    };
     let request = SetParameters_Request { parameters: vec![one; 2000] };
     let response = client.call_and_wait(&request, WATCHDOG).unwrap();
-    assert!(response.results.len() == 2000 && response.results.iter().all(|result| !result.successful));
+    assert!(
+        response.results.len() == 2000 && response.results.iter().all(|result| !result.successful)
+    );
 }
 
 /// A value as stock wrote it.
 fn from_stock(value: &Value) -> ParameterValue {
-    let double = |value: &Value| value.as_f64().unwrap_or_else(|| value.as_str().unwrap().parse().unwrap());
+    let double =
+        |value: &Value| value.as_f64().unwrap_or_else(|| value.as_str().unwrap().parse().unwrap());
     let list = |field: &str| items(&value[field]).to_vec();
-    match ParameterType::from_number(u8::try_from(value["type"].as_u64().unwrap()).unwrap()).unwrap() {
+    match ParameterType::from_number(u8::try_from(value["type"].as_u64().unwrap()).unwrap())
+        .unwrap()
+    {
         ParameterType::NotSet => ParameterValue::NotSet,
         ParameterType::Bool => value["bool_value"].as_bool().unwrap().into(),
         ParameterType::Integer => value["integer_value"].as_i64().unwrap().into(),
@@ -320,21 +376,31 @@ fn from_stock(value: &Value) -> ParameterValue {
         ParameterType::BoolArray => {
             list("bool_array_value").iter().map(|v| v.as_bool().unwrap()).collect::<Vec<_>>().into()
         }
-        ParameterType::IntegerArray => {
-            list("integer_array_value").iter().map(|v| v.as_i64().unwrap()).collect::<Vec<_>>().into()
-        }
+        ParameterType::IntegerArray => list("integer_array_value")
+            .iter()
+            .map(|v| v.as_i64().unwrap())
+            .collect::<Vec<_>>()
+            .into(),
         ParameterType::DoubleArray => {
             list("double_array_value").iter().map(double).collect::<Vec<_>>().into()
         }
-        ParameterType::StringArray => {
-            list("string_array_value").iter().map(|v| v.as_str().unwrap()).collect::<Vec<_>>().into()
-        }
+        ParameterType::StringArray => list("string_array_value")
+            .iter()
+            .map(|v| v.as_str().unwrap())
+            .collect::<Vec<_>>()
+            .into(),
     }
 }
 
 /// What a node of ours with this command line starts with, without what every node has.
-fn our_overrides(context: &Context, line: &[String], namespace: &str, name: &str) -> Result<String, String> {
-    let (arguments, _) = Arguments::parse(line.iter().cloned()).map_err(|error| error.to_string())?;
+fn our_overrides(
+    context: &Context,
+    line: &[String],
+    namespace: &str,
+    name: &str,
+) -> Result<String, String> {
+    let (arguments, _) =
+        Arguments::parse(line.iter().cloned()).map_err(|error| error.to_string())?;
     let options = NodeOptions::new(name)
         .namespace(namespace)
         .arguments(arguments)
@@ -344,11 +410,14 @@ fn our_overrides(context: &Context, line: &[String], namespace: &str, name: &str
     Ok(shown(node.get_parameters_by_prefix("")))
 }
 
-/// Type and value of each parameter, in the order of their names, without those that every node has.
+/// Type and value of each parameter, in the order of their names, without those that every node
+/// has.
 fn shown(parameters: impl IntoIterator<Item = (String, ParameterValue)>) -> String {
     let own = |name: &str| name == "use_sim_time" || name == "start_type_description_service";
     let parameters = parameters.into_iter().filter(|(name, _)| !own(name));
-    parameters.map(|(name, value)| format!("{name} {}: {value}\n", value.parameter_type())).collect()
+    parameters
+        .map(|(name, value)| format!("{name} {}: {value}\n", value.parameter_type()))
+        .collect()
 }
 
 const SCALARS: &str = r#"
@@ -402,7 +471,8 @@ ns:
 fn command_lines_and_parameter_files_mean_what_they_mean_to_stock() {
     let Some(domain) = Domain::reserve() else { return };
     let (context, mut peer) = (context(&domain), stock(&domain));
-    let folder = std::env::temp_dir().join(format!("feros_interop_parameters_{}", std::process::id()));
+    let folder =
+        std::env::temp_dir().join(format!("feros_interop_parameters_{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
     let file = |name: &str, text: &str| {
         let path = folder.join(name);
@@ -420,8 +490,11 @@ fn command_lines_and_parameter_files_mean_what_they_mean_to_stock() {
         "node:\n  ros__parameters: {a: &x 1, b: *x}\n",
         "node: {ros__parameters: {a: 1}",
     ];
-    let malformed: Vec<String> =
-        malformed.iter().enumerate().map(|(n, text)| file(&format!("malformed{n}.yaml"), text)).collect();
+    let malformed: Vec<String> = malformed
+        .iter()
+        .enumerate()
+        .map(|(n, text)| file(&format!("malformed{n}.yaml"), text))
+        .collect();
 
     let mut lines: Vec<Vec<&str>> = vec![
         vec!["--params-file", &scalars],
@@ -432,7 +505,8 @@ fn command_lines_and_parameter_files_mean_what_they_mean_to_stock() {
         vec!["-p", "x:=7", "--params-file", &single],
         vec!["--params-file", &merged, "--params-file", &single],
         vec!["-p", "node:x:=1", "-p", "a/b:=[a, '1']", "-p", "c.d:='{}'"],
-        // Of one type: rcl keeps the first value when a later one is of another type, which nobody can want.
+        // Of one type: rcl keeps the first value when a later one is of another type, which nobody
+        // can want.
         vec!["-p", "x:=5", "-p", "x:=6"],
         vec!["-p", "x:="],
         vec!["-p", "x"],
@@ -442,16 +516,20 @@ fn command_lines_and_parameter_files_mean_what_they_mean_to_stock() {
     ];
     lines.extend(malformed.iter().map(|file| vec!["--params-file", file.as_str()]));
     for line in lines {
-        let line: Vec<String> = ["--ros-args"].iter().chain(&line).map(|&word| word.to_owned()).collect();
+        let line: Vec<String> =
+            ["--ros-args"].iter().chain(&line).map(|&word| word.to_owned()).collect();
         for (namespace, name) in [("/ns", "node"), ("/", "node")] {
             let ours = our_overrides(&context, &line, namespace, name);
-            let theirs =
-                peer.try_ask("overrides", json!({"arguments": line, "namespace": namespace, "name": name}));
+            let theirs = peer.try_ask(
+                "overrides",
+                json!({"arguments": line, "namespace": namespace, "name": name}),
+            );
             match (&ours, &theirs) {
                 (Ok(ours), Ok(theirs)) => {
                     let theirs = theirs.as_object().unwrap();
                     let sorted: std::collections::BTreeMap<_, _> = theirs.iter().collect();
-                    let theirs = sorted.into_iter().map(|(name, value)| (name.clone(), from_stock(value)));
+                    let theirs =
+                        sorted.into_iter().map(|(name, value)| (name.clone(), from_stock(value)));
                     assert_eq!(*ours, shown(theirs), "{line:?} for {namespace} {name}");
                 }
                 (Err(_), Err(_)) => {}

@@ -5,7 +5,8 @@ use std::time::Duration;
 use feros::msgs::std_msgs::msg::Int32;
 use feros::rmw::QosPolicyKind;
 use feros::{
-    Liveliness, PublisherEvent, PublisherOptions, QosProfile, SubscriptionEvent, SubscriptionOptions,
+    Liveliness, PublisherEvent, PublisherOptions, QosProfile, SubscriptionEvent,
+    SubscriptionOptions,
 };
 use feros_interop::Domain;
 use serde_json::{Value, json};
@@ -37,7 +38,8 @@ fn late_joiners_get_what_transient_local_keeps() {
     assert_eq!(numbers(&peer.ask("take", json!({"topic": "/ours"}))), [4]);
 
     peer.ask("publisher", json!({"topic": "/theirs", "type": TYPE, "qos": stock_qos}));
-    let publish = |values: &[i32]| -> Value { values.iter().map(|data| json!({"data": data})).collect() };
+    let publish =
+        |values: &[i32]| -> Value { values.iter().map(|data| json!({"data": data})).collect() };
     peer.ask("publish", json!({"topic": "/theirs", "values": publish(&[1, 2, 3])}));
     let inbox = Inbox::new();
     let put = inbox.putter();
@@ -49,7 +51,8 @@ fn late_joiners_get_what_transient_local_keeps() {
     // A volatile subscription beside it gets nothing of the past.
     let volatile = Inbox::new();
     let put = volatile.putter();
-    let late = node.create_subscription("/theirs", 10, move |number: Int32| put(number.data)).unwrap();
+    let late =
+        node.create_subscription("/theirs", 10, move |number: Int32| put(number.data)).unwrap();
     late.wait_for_publishers(1, WATCHDOG).unwrap();
     peer.ask("matched", json!({"topic": "/theirs", "subscriptions": 2}));
     peer.ask("publish", json!({"topic": "/theirs", "values": publish(&[5])}));
@@ -79,22 +82,27 @@ fn incompatible_policies_are_reported_on_both_sides() {
         (QosProfile::keep_last(1).transient_local(), json!({"durability": "transient_local"})),
         (QosProfile::keep_last(1).deadline(Duration::from_secs(1)), json!({"deadline": 1})),
         (
-            QosProfile::keep_last(1).liveliness(Liveliness::ManualByTopic, Duration::from_secs(100)),
+            QosProfile::keep_last(1)
+                .liveliness(Liveliness::ManualByTopic, Duration::from_secs(100)),
             json!({"liveliness": "manual_by_topic", "liveliness_lease_duration": 100}),
         ),
     ];
-    for ((policy, offered, kind, stock_offered), (requested, stock_requested)) in weak.into_iter().zip(strict)
+    for ((policy, offered, kind, stock_offered), (requested, stock_requested)) in
+        weak.into_iter().zip(strict)
     {
         // Ours offers too little.
         let topic = format!("/ours/{policy}");
         let inbox = Inbox::new();
         let options = PublisherOptions::from(offered).on_event(inbox.putter());
         let publisher = node.create_publisher::<Int32>(&topic, options).unwrap();
-        let arguments =
-            json!({"topic": topic, "type": TYPE, "qos": stock_requested, "events": ["incompatible_qos"]});
+        let arguments = json!({"topic": topic, "type": TYPE, "qos": stock_requested, "events": ["incompatible_qos"]});
         peer.ask("subscription", arguments);
-        let event = inbox.take_where(|event| matches!(event, PublisherEvent::OfferedQosIncompatible { .. }));
-        assert_eq!(event, PublisherEvent::OfferedQosIncompatible { total: 1, change: 1, last_policy: kind });
+        let event = inbox
+            .take_where(|event| matches!(event, PublisherEvent::OfferedQosIncompatible { .. }));
+        assert_eq!(
+            event,
+            PublisherEvent::OfferedQosIncompatible { total: 1, change: 1, last_policy: kind }
+        );
         let theirs = json!({"topic": topic, "what": "subscription", "kind": "incompatible_qos"});
         let theirs = peer.ask("event", theirs);
         assert_eq!(theirs["last_policy_kind"], policy, "{theirs}");
@@ -105,11 +113,11 @@ fn incompatible_policies_are_reported_on_both_sides() {
         let inbox = Inbox::new();
         let options = SubscriptionOptions::from(requested).on_event(inbox.putter());
         let subscription = node.create_subscription(&topic, options, |_: Int32| {}).unwrap();
-        let arguments =
-            json!({"topic": topic, "type": TYPE, "qos": stock_offered, "events": ["incompatible_qos"]});
+        let arguments = json!({"topic": topic, "type": TYPE, "qos": stock_offered, "events": ["incompatible_qos"]});
         peer.ask("publisher", arguments);
-        let event =
-            inbox.take_where(|event| matches!(event, SubscriptionEvent::RequestedQosIncompatible { .. }));
+        let event = inbox.take_where(|event| {
+            matches!(event, SubscriptionEvent::RequestedQosIncompatible { .. })
+        });
         assert_eq!(
             event,
             SubscriptionEvent::RequestedQosIncompatible { total: 1, change: 1, last_policy: kind }
@@ -128,8 +136,7 @@ fn missed_deadlines_are_reported_on_both_sides() {
     let _spinning = Spinning::new(&node);
     let qos = QosProfile::keep_last(1).deadline(Duration::from_millis(200));
     let stock_qos = json!({"deadline": 0.2});
-    let with_event =
-        |topic: &str| json!({"topic": topic, "type": TYPE, "qos": stock_qos, "events": ["deadline"]});
+    let with_event = |topic: &str| json!({"topic": topic, "type": TYPE, "qos": stock_qos, "events": ["deadline"]});
 
     let inbox = Inbox::new();
     let options = PublisherOptions::from(qos).on_event(inbox.putter());
@@ -137,8 +144,11 @@ fn missed_deadlines_are_reported_on_both_sides() {
     peer.ask("subscription", with_event("/ours"));
     publisher.wait_for_subscriptions(1, WATCHDOG).unwrap();
     publisher.publish(Int32 { data: 1 }).unwrap();
-    inbox.take_where(|event| matches!(event, PublisherEvent::OfferedDeadlineMissed { total: 1.., .. }));
-    let missed = peer.ask("event", json!({"topic": "/ours", "what": "subscription", "kind": "deadline"}));
+    inbox.take_where(|event| {
+        matches!(event, PublisherEvent::OfferedDeadlineMissed { total: 1.., .. })
+    });
+    let missed =
+        peer.ask("event", json!({"topic": "/ours", "what": "subscription", "kind": "deadline"}));
     assert!(missed["total_count"].as_i64().unwrap() >= 1, "{missed}");
 
     let inbox = Inbox::new();
@@ -147,8 +157,11 @@ fn missed_deadlines_are_reported_on_both_sides() {
     peer.ask("publisher", with_event("/theirs"));
     subscription.wait_for_publishers(1, WATCHDOG).unwrap();
     peer.ask("publish", json!({"topic": "/theirs", "values": [{"data": 1}]}));
-    inbox.take_where(|event| matches!(event, SubscriptionEvent::RequestedDeadlineMissed { total: 1.., .. }));
-    let missed = peer.ask("event", json!({"topic": "/theirs", "what": "publisher", "kind": "deadline"}));
+    inbox.take_where(|event| {
+        matches!(event, SubscriptionEvent::RequestedDeadlineMissed { total: 1.., .. })
+    });
+    let missed =
+        peer.ask("event", json!({"topic": "/theirs", "what": "publisher", "kind": "deadline"}));
     assert!(missed["total_count"].as_i64().unwrap() >= 1, "{missed}");
 }
 
@@ -157,10 +170,10 @@ fn lost_liveliness_is_reported_on_both_sides() {
     let Some(domain) = Domain::reserve() else { return };
     let (node, mut peer) = (node(&domain), stock(&domain));
     let _spinning = Spinning::new(&node);
-    let qos = QosProfile::keep_last(1).liveliness(Liveliness::ManualByTopic, Duration::from_millis(300));
+    let qos =
+        QosProfile::keep_last(1).liveliness(Liveliness::ManualByTopic, Duration::from_millis(300));
     let stock_qos = json!({"liveliness": "manual_by_topic", "liveliness_lease_duration": 0.3});
-    let with_event =
-        |topic: &str| json!({"topic": topic, "type": TYPE, "qos": stock_qos, "events": ["liveliness"]});
+    let with_event = |topic: &str| json!({"topic": topic, "type": TYPE, "qos": stock_qos, "events": ["liveliness"]});
 
     let inbox = Inbox::new();
     let options = PublisherOptions::from(qos).on_event(inbox.putter());
@@ -171,8 +184,8 @@ fn lost_liveliness_is_reported_on_both_sides() {
     inbox.take_where(|event| matches!(event, PublisherEvent::LivelinessLost { total: 1.., .. }));
     // That it was alive is in its being no longer alive: on a busy machine both are told at once.
     loop {
-        let event =
-            peer.ask("event", json!({"topic": "/ours", "what": "subscription", "kind": "liveliness"}));
+        let event = peer
+            .ask("event", json!({"topic": "/ours", "what": "subscription", "kind": "liveliness"}));
         if (&event["alive_count"], &event["not_alive_count"]) == (&json!(0), &json!(1)) {
             break;
         }
@@ -187,7 +200,8 @@ fn lost_liveliness_is_reported_on_both_sides() {
     inbox.take_where(|event| {
         matches!(event, SubscriptionEvent::LivelinessChanged { alive: 0, not_alive: 1, .. })
     });
-    let lost = peer.ask("event", json!({"topic": "/theirs", "what": "publisher", "kind": "liveliness"}));
+    let lost =
+        peer.ask("event", json!({"topic": "/theirs", "what": "publisher", "kind": "liveliness"}));
     assert!(lost["total_count"].as_i64().unwrap() >= 1, "{lost}");
 }
 
@@ -211,7 +225,8 @@ fn what_outlived_its_lifespan_is_not_delivered() {
     peer.ask("subscription", json!({"topic": "/ours", "type": TYPE, "qos": late_qos}));
     let inbox = Inbox::new();
     let put = inbox.putter();
-    let _late = node.create_subscription("/theirs", qos, move |number: Int32| put(number.data)).unwrap();
+    let _late =
+        node.create_subscription("/theirs", qos, move |number: Int32| put(number.data)).unwrap();
     // On a slow machine a new message may expire on its way as well: then there is another.
     let first = loop {
         publisher.publish(Int32 { data: 2 }).unwrap();

@@ -1,4 +1,5 @@
-//! Services in both directions: values, large replies, several clients at once, late answers, and the services of stock nodes.
+//! Services in both directions: values, large replies, several clients at once, late answers, and
+//! the services of stock nodes.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,7 +12,9 @@ use feros::msgs::rcl_interfaces::srv::{
 };
 use feros::msgs::std_srvs::srv::{SetBool, SetBool_Request, SetBool_Response};
 use feros::msgs::test_msgs::srv as test_srvs;
-use feros::msgs::type_description_interfaces::srv::{GetTypeDescription, GetTypeDescription_Request};
+use feros::msgs::type_description_interfaces::srv::{
+    GetTypeDescription, GetTypeDescription_Request,
+};
 use feros::rmw::TypeHash;
 use feros::{Context, ContextOptions, Node, Responder, Service, ServiceIdentity};
 use feros_interop::{Domain, Peer};
@@ -34,8 +37,8 @@ fn parts(service: &str) -> (DynamicType, DynamicType) {
     (dynamic_type(&format!("{service}_Request")), dynamic_type(&format!("{service}_Response")))
 }
 
-/// Has stock and Feros call each other's server of one service, whose response holds the fields of the request: ours with
-/// generated types, our client with dynamic ones.
+/// Has stock and Feros call each other's server of one service, whose response holds the fields of
+/// the request: ours with generated types, our client with dynamic ones.
 fn exchange<S: ServiceType>(node: &Node, peer: &mut Peer, mirror: fn(S::Request) -> S::Response) {
     let (request_type, response_type) = parts(S::TYPE_NAME);
     let short = S::TYPE_NAME.replace('/', "_");
@@ -49,14 +52,16 @@ fn exchange<S: ServiceType>(node: &Node, peer: &mut Peer, mirror: fn(S::Request)
         request_hash: hash(&request_type),
         response_hash: hash(&response_type),
     };
-    let client = node.create_generic_client(&theirs, &identity, feros::ClientOptions::default()).unwrap();
+    let client =
+        node.create_generic_client(&theirs, &identity, feros::ClientOptions::default()).unwrap();
     client.wait_for_service(WATCHDOG).unwrap();
     peer.ask("wait", json!({"service": ours}));
 
     for extreme in EXTREMES {
         let request = extreme.of(&request_type);
         let full = to_json(&from_json(&request_type, &request));
-        let expected = if full == json!({}) { json!({}) } else { to_json(&from_json(&response_type, &full)) };
+        let expected =
+            if full == json!({}) { json!({}) } else { to_json(&from_json(&response_type, &full)) };
         let check = |what: &str, expected: &Value, found: &Value| {
             assert_eq!(difference(expected, found), None, "{extreme:?} {what} of {}", S::TYPE_NAME);
         };
@@ -107,18 +112,20 @@ fn stock_clients_are_answered_small_and_large_and_several_at_once() {
     for other in &mut others {
         other.ask("client", json!({"name": "/switch", "type": SET_BOOL}));
         other.ask("wait", json!({"service": "/switch"}));
-        // Once it is answered, both sides know each other. A stock client that a large reply to others finds half known may
-        // drop the replies after it.
+        // Once it is answered, both sides know each other. A stock client that a large reply to
+        // others finds half known may drop the replies after it.
         other.ask("call", json!({"service": "/switch", "requests": [{"data": true}]}));
     }
-    // Each peer calls while the others do: every one gets its own answers, in the order of its requests.
-    // Six in all: a service keeps ten requests and ten replies, as in stock ROS 2, and drops what is more.
+    // Each peer calls while the others do: every one gets its own answers, in the order of its
+    // requests. Six in all: a service keeps ten requests and ten replies, as in stock ROS 2, and
+    // drops what is more.
     let pattern = [true, false];
     let requests: Value = pattern.iter().map(|data| json!({"data": data})).collect();
     std::thread::scope(|scope| {
         for client in others.iter_mut().chain([&mut peer]) {
             scope.spawn(|| {
-                let answers = client.ask("call", json!({"service": "/switch", "requests": requests}));
+                let answers =
+                    client.ask("call", json!({"service": "/switch", "requests": requests}));
                 for (answer, data) in items(&answers).iter().zip(pattern) {
                     assert_eq!(answer["success"], data);
                     let length = answer["message"].as_str().unwrap().len();
@@ -139,15 +146,18 @@ fn large_replies_reach_stock_over_a_link_that_loses_packets() {
     let lossy = "<Internal><Test><XmitLossiness>150</XmitLossiness></Test></Internal>";
     let engine = ConfiguredCycloneEngine { configuration: lossy.to_owned() };
     let context =
-        Context::new(ContextOptions { engine: Some(Arc::new(engine)), ..options(&domain) }).unwrap();
+        Context::new(ContextOptions { engine: Some(Arc::new(engine)), ..options(&domain) })
+            .unwrap();
     let node = context.create_node("lossy").unwrap();
     let _spinning = Spinning::new(&node);
     let _service = node.create_service::<SetBool, _>("/switch", set_bool).unwrap();
     peer.ask("client", json!({"name": "/switch", "type": SET_BOOL}));
     peer.ask("wait", json!({"service": "/switch"}));
     for _ in 0..10 {
-        let answers =
-            peer.ask("call", json!({"service": "/switch", "requests": vec![json!({"data": false}); 4]}));
+        let answers = peer.ask(
+            "call",
+            json!({"service": "/switch", "requests": vec![json!({"data": false}); 4]}),
+        );
         for answer in items(&answers) {
             assert_eq!(answer["message"].as_str().unwrap().len(), LARGE);
         }
@@ -159,15 +169,16 @@ fn stock_servers_answer_small_and_large_and_several_calls_at_once() {
     let Some(domain) = Domain::reserve() else { return };
     let (node, mut peer) = (node(&domain), stock(&domain));
     let other = crate::support::node(&domain);
-    let clients = [&node, &node, &other].map(|node| node.create_client::<SetBool>("/switch").unwrap());
+    let clients =
+        [&node, &node, &other].map(|node| node.create_client::<SetBool>("/switch").unwrap());
     assert!(!clients[0].service_is_ready());
     let response = json!({"message": {"$repeat": ["x", LARGE]}, "success": true});
     peer.ask("service", json!({"name": "/switch", "type": SET_BOOL, "response": response}));
     for client in &clients {
         client.wait_for_service(WATCHDOG).unwrap();
     }
-    // Every client receives the replies to all of them and keeps its own. Six in all: servers and clients keep ten, as in
-    // stock ROS 2, and drop what is more.
+    // Every client receives the replies to all of them and keeps its own. Six in all: servers and
+    // clients keep ten, as in stock ROS 2, and drop what is more.
     std::thread::scope(|scope| {
         for client in &clients {
             scope.spawn(|| {
@@ -195,7 +206,10 @@ fn answers_may_come_late_on_both_sides() {
     peer.ask("wait", json!({"service": "/ours"}));
     std::thread::scope(|scope| {
         let calling = scope.spawn(|| {
-            peer.ask("call", json!({"service": "/ours", "requests": [{"data": true}, {"data": true}]}))
+            peer.ask(
+                "call",
+                json!({"service": "/ours", "requests": [{"data": true}, {"data": true}]}),
+            )
         });
         // Answered in the other order.
         let (first, second) = (deferred.take(), deferred.take());
@@ -228,14 +242,19 @@ fn clients_that_vanish_do_not_disturb_the_others() {
     vanishing.ask("send", json!({"service": "/ours", "request": {"data": false}}));
     let orphan = deferred.take();
     drop(vanishing);
-    let one_client = || node.context().graph().count(feros::rmw::EndpointKind::Client, "/ours") == 1;
+    let one_client =
+        || node.context().graph().count(feros::rmw::EndpointKind::Client, "/ours") == 1;
     node.context().wait_for_graph(WATCHDOG, || "the end of the client", one_client).unwrap();
-    // Whether this is told is up to the engine; what matters is that it neither blocks nor reaches anybody else.
+    // Whether this is told is up to the engine; what matters is that it neither blocks nor reaches
+    // anybody else.
     let _ = orphan.send(&SetBool_Response { success: false, message: "for nobody".into() });
     std::thread::scope(|scope| {
-        let calling =
-            scope.spawn(|| peer.ask("call", json!({"service": "/ours", "requests": [{"data": true}]})));
-        deferred.take().send(&SetBool_Response { success: true, message: "for you".into() }).unwrap();
+        let calling = scope
+            .spawn(|| peer.ask("call", json!({"service": "/ours", "requests": [{"data": true}]})));
+        deferred
+            .take()
+            .send(&SetBool_Response { success: true, message: "for you".into() })
+            .unwrap();
         assert_eq!(calling.join().unwrap(), json!([{"success": true, "message": "for you"}]));
     });
 
@@ -263,7 +282,8 @@ fn services_of_stock_nodes_answer() {
 
     let list = node.create_client::<ListParameters>(&client("list_parameters")).unwrap();
     list.wait_for_service(WATCHDOG).unwrap();
-    let names = list.call_and_wait(&ListParameters_Request::default(), WATCHDOG).unwrap().result.names;
+    let names =
+        list.call_and_wait(&ListParameters_Request::default(), WATCHDOG).unwrap().result.names;
     assert!(names.contains(&"use_sim_time".to_owned()), "{names:?}");
 
     let get = node.create_client::<GetParameters>(&client("get_parameters")).unwrap();
@@ -273,7 +293,8 @@ fn services_of_stock_nodes_answer() {
     assert_eq!(values.len(), 1);
     assert_eq!((values[0].r#type, values[0].bool_value), (ParameterType::PARAMETER_BOOL, false));
 
-    let describe = node.create_client::<GetTypeDescription>(&client("get_type_description")).unwrap();
+    let describe =
+        node.create_client::<GetTypeDescription>(&client("get_type_description")).unwrap();
     describe.wait_for_service(WATCHDOG).unwrap();
     let ty = dynamic_type("rcl_interfaces/msg/Log");
     let request = GetTypeDescription_Request {
@@ -286,7 +307,8 @@ fn services_of_stock_nodes_answer() {
     assert_eq!(answer.type_description.type_description.type_name, "rcl_interfaces/msg/Log");
     assert_eq!(answer.type_description.type_description.fields.len(), ty.fields().len());
 
-    let unknown = GetTypeDescription_Request { type_hash: format!("RIHS01_{}", "0".repeat(64)), ..request };
+    let unknown =
+        GetTypeDescription_Request { type_hash: format!("RIHS01_{}", "0".repeat(64)), ..request };
     let answer = describe.call_and_wait(&unknown, WATCHDOG).unwrap();
     assert!(!answer.successful, "{answer:?}");
     assert!(describe.wait_for_service(Duration::ZERO).is_ok());

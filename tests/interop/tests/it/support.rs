@@ -6,7 +6,9 @@ use std::time::Duration;
 
 use feros::message::dynamic::DynamicType;
 use feros::rmw::{DiscoveryRange, SessionOptions, TypeHash};
-use feros::{Arguments, Context, ContextOptions, Executor, Node, NodeOptions, Stopper, TypeIdentity};
+use feros::{
+    Arguments, Context, ContextOptions, Executor, Node, NodeOptions, Stopper, TypeIdentity,
+};
 use feros_interop::{Domain, Peer};
 use serde_json::Value;
 

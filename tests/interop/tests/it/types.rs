@@ -1,4 +1,5 @@
-//! Every type of test_msgs and the well-known types of robots, with extreme values, typed and dynamic, in both directions.
+//! Every type of test_msgs and the well-known types of robots, with extreme values, typed and
+//! dynamic, in both directions.
 
 use std::any::Any;
 use std::time::Duration;
@@ -6,8 +7,8 @@ use std::time::Duration;
 use feros::message::dynamic::{DynamicMessage, DynamicType};
 use feros::message::{from_bytes, to_vec};
 use feros::msgs::{
-    diagnostic_msgs, geometry_msgs, nav_msgs, rcl_interfaces, sensor_msgs, shape_msgs, std_msgs, test_msgs,
-    trajectory_msgs, visualization_msgs,
+    diagnostic_msgs, geometry_msgs, nav_msgs, rcl_interfaces, sensor_msgs, shape_msgs, std_msgs,
+    test_msgs, trajectory_msgs, visualization_msgs,
 };
 use feros::{GenericPublisher, GenericSubscription, Node, QosProfile};
 use feros_interop::{Domain, Peer};
@@ -37,11 +38,19 @@ impl Generated {
             publisher: |node, topic, qos| {
                 let publisher = node.create_publisher::<M>(topic, qos).unwrap();
                 let untyped = (*publisher).clone();
-                (Box::new(move |bytes| publisher.publish(from_bytes::<M>(bytes).unwrap()).unwrap()), untyped)
+                (
+                    Box::new(move |bytes| {
+                        publisher.publish(from_bytes::<M>(bytes).unwrap()).unwrap()
+                    }),
+                    untyped,
+                )
             },
             subscription: |node, topic, qos, inbox| {
                 let put = inbox.putter();
-                Box::new(node.create_subscription(topic, qos, move |m: M| put(to_vec(&m).unwrap())).unwrap())
+                Box::new(
+                    node.create_subscription(topic, qos, move |m: M| put(to_vec(&m).unwrap()))
+                        .unwrap(),
+                )
             },
         }
     }
@@ -116,7 +125,13 @@ struct Lane {
 }
 
 impl Lane {
-    fn new(node: &Node, peer: &mut Peer, generated: &Generated, qos: QosProfile, stock_qos: &Value) -> Self {
+    fn new(
+        node: &Node,
+        peer: &mut Peer,
+        generated: &Generated,
+        qos: QosProfile,
+        stock_qos: &Value,
+    ) -> Self {
         let ty = dynamic_type(generated.name);
         let short = generated.name.replace('/', "_");
         let (to_stock, to_feros) = (format!("/to_stock/{short}"), format!("/to_feros/{short}"));
@@ -125,7 +140,8 @@ impl Lane {
         peer.ask("publisher", make(&to_feros));
 
         let (typed, typed_publisher) = (generated.publisher)(node, &to_stock, qos);
-        let dynamic_publisher = node.create_generic_publisher(&to_stock, &identity(&ty), qos).unwrap();
+        let dynamic_publisher =
+            node.create_generic_publisher(&to_stock, &identity(&ty), qos).unwrap();
         let generic = dynamic_publisher.clone();
         let dynamic: Publish = Box::new(move |bytes| generic.publish_serialized(bytes).unwrap());
         let (typed_inbox, dynamic_inbox) = (Inbox::new(), Inbox::new());
@@ -189,7 +205,13 @@ impl Lane {
     }
 
     /// Publishes until the stock node has it, and returns what it has.
-    fn to_stock(&self, peer: &mut Peer, message: &DynamicMessage, publish: &Publish, again: bool) -> Value {
+    fn to_stock(
+        &self,
+        peer: &mut Peer,
+        message: &DynamicMessage,
+        publish: &Publish,
+        again: bool,
+    ) -> Value {
         let bytes = message.to_cdr().unwrap();
         loop {
             publish(&bytes);
@@ -197,7 +219,12 @@ impl Lane {
             match peer.try_ask("take", take) {
                 Ok(mut taken) => return taken[0].take(),
                 Err(error) => {
-                    assert!(again, "{} did not arrive at stock: {error}\n{}", self.ty.name(), peer.said())
+                    assert!(
+                        again,
+                        "{} did not arrive at stock: {error}\n{}",
+                        self.ty.name(),
+                        peer.said()
+                    )
                 }
             }
         }
@@ -206,7 +233,9 @@ impl Lane {
     fn decoded_differs(&self, bytes: &[u8], expected: &Value) -> Option<String> {
         let place = self.ty.name();
         match self.ty.decode(bytes) {
-            Ok(message) => difference(expected, &to_json(&message)).map(|at| format!("{place}{at}")),
+            Ok(message) => {
+                difference(expected, &to_json(&message)).map(|at| format!("{place}{at}"))
+            }
             Err(error) => Some(format!("{place}: {error}")),
         }
     }
@@ -217,14 +246,15 @@ fn patience(again: bool) -> Duration {
     if again { Duration::from_secs(3) } else { WATCHDOG }
 }
 
-/// Exchanges every extreme of every type. With best effort a lost message is sent again: that one arrives whole or
-/// not at all is what is tested then.
+/// Exchanges every extreme of every type. With best effort a lost message is sent again: that one
+/// arrives whole or not at all is what is tested then.
 fn exchange_all(types: &[Generated], qos: QosProfile, stock_qos: &Value) {
     let Some(domain) = Domain::reserve() else { return };
     let again = stock_qos["reliability"] == "best_effort";
     let (node, mut peer) = (node(&domain), stock(&domain));
     let _spinning = Spinning::new(&node);
-    let lanes: Vec<_> = types.iter().map(|ty| Lane::new(&node, &mut peer, ty, qos, stock_qos)).collect();
+    let lanes: Vec<_> =
+        types.iter().map(|ty| Lane::new(&node, &mut peer, ty, qos, stock_qos)).collect();
     let mut wrong = Vec::new();
     for lane in &lanes {
         lane.wait_until_matched(&mut peer);
@@ -260,7 +290,8 @@ fn messages_of_robots_arrive_as_sent_with_best_effort() {
 
 #[test]
 fn every_message_of_test_msgs_is_exchanged() {
-    let tested: Vec<_> = messages_of_test_msgs().iter().map(|generated| generated.name.to_owned()).collect();
+    let tested: Vec<_> =
+        messages_of_test_msgs().iter().map(|generated| generated.name.to_owned()).collect();
     let shipped = feros_interface::shipped().messages().map(|message| message.name.to_string());
     let missing: Vec<_> = shipped
         .filter_map(|name| name.strip_prefix("test_msgs/msg/").map(str::to_owned))

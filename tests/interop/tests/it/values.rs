@@ -1,6 +1,7 @@
 //! Extreme messages of any type, and comparing them exactly.
 //!
-//! The JSON here is that of `peers/conversion.py`: not-a-number and the infinities are `"nan"`, `"inf"`, `"-inf"`.
+//! The JSON here is that of `peers/conversion.py`: not-a-number and the infinities are `"nan"`,
+//! `"inf"`, `"-inf"`.
 
 use feros::message::dynamic::{DynamicField, DynamicMessage, DynamicType, ValueRef};
 use feros_interface::{BaseType, Shape};
@@ -19,12 +20,19 @@ pub(crate) enum Extreme {
     Odd,
 }
 
-pub(crate) const EXTREMES: [Extreme; 4] = [Extreme::Default, Extreme::Least, Extreme::Greatest, Extreme::Odd];
+pub(crate) const EXTREMES: [Extreme; 4] =
+    [Extreme::Default, Extreme::Least, Extreme::Greatest, Extreme::Odd];
 
-const ODD_FLOATS: [f64; 6] = [f64::NAN, -0.0, f64::MIN_POSITIVE / 4.0, f64::INFINITY, f64::NEG_INFINITY, 0.1];
+const ODD_FLOATS: [f64; 6] =
+    [f64::NAN, -0.0, f64::MIN_POSITIVE / 4.0, f64::INFINITY, f64::NEG_INFINITY, 0.1];
 const ODD_FLOATS32: [f32; 6] = [f32::NAN, -0.0, 1e-45, f32::INFINITY, f32::NEG_INFINITY, 0.1];
-const ODD_TEXTS: [&str; 5] =
-    ["aé😀\u{1d11e}", "ハローワールド", "\"quoted\" \\ 'and'\r\n\t", "\u{1}\u{7f}\u{feff}", "~ null: [*&]"];
+const ODD_TEXTS: [&str; 5] = [
+    "aé😀\u{1d11e}",
+    "ハローワールド",
+    "\"quoted\" \\ 'and'\r\n\t",
+    "\u{1}\u{7f}\u{feff}",
+    "~ null: [*&]",
+];
 
 /// How many elements a full sequence without bound has.
 const MANY: usize = 100;
@@ -45,7 +53,8 @@ impl Extreme {
         if self == Self::Default {
             return json!({});
         }
-        let fields = ty.fields().iter().map(|field| (field.name().to_owned(), self.field(field, turn)));
+        let fields =
+            ty.fields().iter().map(|field| (field.name().to_owned(), self.field(field, turn)));
         Value::Object(fields.collect::<Map<_, _>>())
     }
 
@@ -70,7 +79,9 @@ impl Extreme {
         let nth = *turn;
         let greatest = self == Self::Greatest;
         match &field.definition().ty.base {
-            BaseType::Bool => json!(if self == Self::Odd { nth.is_multiple_of(2) } else { greatest }),
+            BaseType::Bool => {
+                json!(if self == Self::Odd { nth.is_multiple_of(2) } else { greatest })
+            }
             BaseType::Float32 => match self {
                 Self::Odd => float(ODD_FLOATS32[nth % ODD_FLOATS32.len()].into()),
                 _ => float(if greatest { f32::MAX } else { f32::MIN }.into()),
@@ -80,8 +91,11 @@ impl Extreme {
                 _ => float(if greatest { f64::MAX } else { f64::MIN }),
             },
             BaseType::String { bound } | BaseType::WString { bound } => {
-                let longest =
-                    if field.definition().ty.shape == Shape::Single { LONG_TEXT } else { LONG_TEXT_OF_MANY };
+                let longest = if field.definition().ty.shape == Shape::Single {
+                    LONG_TEXT
+                } else {
+                    LONG_TEXT_OF_MANY
+                };
                 json!(self.text(bound.map(|bound| bound as usize), longest, nth))
             }
             BaseType::Nested(_) => self.message(field.nested().unwrap(), turn),
@@ -92,7 +106,8 @@ impl Extreme {
                     Self::Greatest => most,
                     Self::Default | Self::Least => least,
                 };
-                i64::try_from(value).map_or_else(|_| json!(u64::try_from(value).unwrap()), Value::from)
+                i64::try_from(value)
+                    .map_or_else(|_| json!(u64::try_from(value).unwrap()), Value::from)
             }
         }
     }
@@ -130,8 +145,9 @@ pub(crate) fn from_json(ty: &DynamicType, value: &Value) -> DynamicMessage {
 
 /// A message as the peer's JSON, with all its fields.
 pub(crate) fn to_json(message: &DynamicMessage) -> Value {
-    let fields =
-        message.fields().map(|(field, value)| (field.name().to_owned(), value_to_json(value.as_ref())));
+    let fields = message
+        .fields()
+        .map(|(field, value)| (field.name().to_owned(), value_to_json(value.as_ref())));
     Value::Object(fields.collect::<Map<_, _>>())
 }
 
@@ -151,7 +167,9 @@ fn value_to_json(value: ValueRef<'_>) -> Value {
         ValueRef::String(text) => json!(text),
         ValueRef::WString(text) => json!(String::from_utf16(text.as_units()).unwrap()),
         ValueRef::Message(message) => to_json(message),
-        ValueRef::Array(array) => (0..array.len()).map(|at| value_to_json(array.get(at).unwrap())).collect(),
+        ValueRef::Array(array) => {
+            (0..array.len()).map(|at| value_to_json(array.get(at).unwrap())).collect()
+        }
         other => panic!("a kind of value that the tests do not know: {other:?}"),
     }
 }
@@ -164,7 +182,8 @@ pub(crate) fn difference(expected: &Value, found: &Value) -> Option<String> {
                 let names = |map: &Map<_, _>| map.keys().cloned().collect::<Vec<_>>();
                 return Some(format!(": fields {:?} became {:?}", names(a), names(b)));
             }
-            a.iter().find_map(|(name, value)| Some(format!(".{name}{}", difference(value, &b[name])?)))
+            a.iter()
+                .find_map(|(name, value)| Some(format!(".{name}{}", difference(value, &b[name])?)))
         }
         (Value::Array(a), Value::Array(b)) if a.len() == b.len() => {
             let mut pairs = a.iter().zip(b).enumerate();
@@ -179,7 +198,8 @@ pub(crate) fn difference(expected: &Value, found: &Value) -> Option<String> {
     }
 }
 
-/// The text of a value; two numbers have the same one only if they are the same, sign of zero included.
+/// The text of a value; two numbers have the same one only if they are the same, sign of zero
+/// included.
 fn text_of(value: &Value) -> String {
     value.to_string()
 }

@@ -12,7 +12,9 @@ use crate::{notices, output};
 
 /// List the containers that are running, and their components
 #[derive(clap::Args)]
-#[command(after_help = "Examples:\n  feros component list\n  feros component list /ComponentManager --json")]
+#[command(
+    after_help = "Examples:\n  feros component list\n  feros component list /ComponentManager --json"
+)]
 pub(crate) struct Args {
     /// Only the components of this container
     #[arg(value_name = "CONTAINER")]
@@ -70,8 +72,9 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
         Some(name) => vec![find_container(&connection, name)?],
         None => {
             let graph = connection.discover(&args.discovery)?;
-            let clients =
-                containers(&graph).into_iter().map(|name| ContainerClient::new(&connection.node, &name));
+            let clients = containers(&graph)
+                .into_iter()
+                .map(|name| ContainerClient::new(&connection.node, &name));
             clients.collect::<Result<_, _>>()?
         }
     };
@@ -92,7 +95,10 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
         }
         let indentation = if one { "" } else { "  " };
         lines.extend(
-            container.components.iter().map(|component| format!("{indentation}{}", component.line())),
+            container
+                .components
+                .iter()
+                .map(|component| format!("{indentation}{}", component.line())),
         );
     }
     output::print_lines(&lines)?;

@@ -70,7 +70,8 @@ struct ComponentArgs {
     /// A parameter of its node, as name:=value; may be repeated
     #[arg(short, long = "parameter", value_name = "NAME:=VALUE", value_parser = parameter)]
     parameters: Vec<Parameter>,
-    /// An argument for the container, as name:=value, such as use_intra_process_comms:=true; may be repeated
+    /// An argument for the container, as name:=value, such as use_intra_process_comms:=true; may be
+    /// repeated
     #[arg(short, long = "extra-argument", value_name = "NAME:=VALUE", value_parser = parameter)]
     extra_arguments: Vec<Parameter>,
 }

@@ -27,13 +27,20 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
-    let registered = register(&args.library, &args.package, &args.prefix).map_err(CliError::failed)?;
-    let names = registered.plugins.iter().map(|plugin| format!("{plugin};{}", registered.library.display()));
+    let registered =
+        register(&args.library, &args.package, &args.prefix).map_err(CliError::failed)?;
+    let names = registered
+        .plugins
+        .iter()
+        .map(|plugin| format!("{plugin};{}", registered.library.display()));
     output::print_lines(names)?;
     let searched = PREFIX_VARIABLES.iter().filter_map(std::env::var_os);
     let mut searched = searched.flat_map(|paths| std::env::split_paths(&paths).collect::<Vec<_>>());
     if !searched.any(|prefix| prefix.canonicalize().ok() == args.prefix.canonicalize().ok()) {
-        notices::note(format!("containers find it when FEROS_PREFIX_PATH holds {}", args.prefix.display()));
+        notices::note(format!(
+            "containers find it when FEROS_PREFIX_PATH holds {}",
+            args.prefix.display()
+        ));
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -17,7 +17,9 @@ const BREATH: Duration = Duration::from_millis(100);
 
 /// Run a component in a container of its own, until Ctrl-C
 #[derive(clap::Args)]
-#[command(after_help = "Example:\n  feros component standalone demo demo::Talker -r chatter:=/said")]
+#[command(
+    after_help = "Example:\n  feros component standalone demo demo::Talker -r chatter:=/said"
+)]
 pub(crate) struct Args {
     #[command(flatten)]
     component: ComponentArgs,
@@ -56,11 +58,18 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
     }
 }
 
-fn load(connection: &Connection, name: &str, args: &Args, child: &mut Child) -> Result<(), CliError> {
+fn load(
+    connection: &Connection,
+    name: &str,
+    args: &Args,
+    child: &mut Child,
+) -> Result<(), CliError> {
     let client = ContainerClient::new(&connection.node, name).map_err(CliError::usage)?;
     while client.wait(BREATH).is_err() {
         if let Some(status) = child.try_wait()? {
-            return Err(CliError::failed(format!("the container ended before it was ready: {status}")));
+            return Err(CliError::failed(format!(
+                "the container ended before it was ready: {status}"
+            )));
         }
         connection.wait_until(Duration::ZERO, |_| false)?;
     }
@@ -68,7 +77,8 @@ fn load(connection: &Connection, name: &str, args: &Args, child: &mut Child) -> 
     loaded.map(drop).map_err(|error| CliError::failed(format!("Failed to load component: {error}")))
 }
 
-/// Ends the container as Ctrl-C does, and waits for it. On a terminal it has heard of Ctrl-C itself; that does no harm.
+/// Ends the container as Ctrl-C does, and waits for it. On a terminal it has heard of Ctrl-C
+/// itself; that does no harm.
 fn end(child: &mut Child) {
     if matches!(child.try_wait(), Ok(None)) {
         // It may have ended just now, which is as well.

@@ -24,7 +24,8 @@ pub(super) enum Event {
     Heard {
         /// The message.
         text: String,
-        /// From publishing to the callback, by the clock of the host, where the publisher told its time.
+        /// From publishing to the callback, by the clock of the host, where the publisher told its
+        /// time.
         latency_us: Option<f64>,
     },
 }
@@ -46,7 +47,11 @@ impl Go {
         let go = Self {
             count: words.next()?.parse().ok()?,
             listeners: words.next()?.parse().ok()?,
-            rate_hz: words.next()?.parse().ok().filter(|rate: &f64| rate.is_finite() && *rate > 0.0)?,
+            rate_hz: words
+                .next()?
+                .parse()
+                .ok()
+                .filter(|rate: &f64| rate.is_finite() && *rate > 0.0)?,
         };
         words.next().is_none().then_some(go)
     }
@@ -162,7 +167,8 @@ impl Conversation {
         let talkers = cast.iter().filter(|voice| voice.talks());
         talkers
             .flat_map(|talker| {
-                let listeners = cast.iter().filter(move |voice| voice.listens() && *voice != talker);
+                let listeners =
+                    cast.iter().filter(move |voice| voice.listens() && *voice != talker);
                 listeners.map(move |listener| (*talker, *listener))
             })
             .collect()
@@ -170,7 +176,8 @@ impl Conversation {
 
     /// Whether everything that was said was heard by everybody.
     pub(super) fn is_complete(&self, cast: &[Voice]) -> bool {
-        let heard_all = |&(talker, listener)| self.heard(talker, listener).count >= self.said(talker);
+        let heard_all =
+            |&(talker, listener)| self.heard(talker, listener).count >= self.said(talker);
         Self::pairs(cast).iter().all(heard_all)
     }
 
@@ -203,7 +210,11 @@ mod tests {
     fn nobody_has_to_hear_itself() {
         assert_eq!(
             Conversation::pairs(&CAST),
-            [(Voice::Talker, Voice::Listener), (Voice::Talker, Voice::Ros2), (Voice::Ros2, Voice::Listener)]
+            [
+                (Voice::Talker, Voice::Listener),
+                (Voice::Talker, Voice::Ros2),
+                (Voice::Ros2, Voice::Listener)
+            ]
         );
         assert_eq!(Conversation::pairs(&CAST[..2]), [(Voice::Talker, Voice::Listener)]);
     }
@@ -215,7 +226,11 @@ mod tests {
         for number in 1..=2 {
             conversation.say(Voice::Talker);
             assert!(!conversation.is_complete(cast));
-            conversation.hear(Voice::Listener, &hello(number, "feros_talker"), Some(100.0 * number as f64));
+            conversation.hear(
+                Voice::Listener,
+                &hello(number, "feros_talker"),
+                Some(100.0 * number as f64),
+            );
         }
         assert!(conversation.is_complete(cast) && conversation.silent_pairs(cast).is_empty());
         assert_eq!(conversation.heard(Voice::Talker, Voice::Listener).mean_us(), Some(150.0));
@@ -246,8 +261,11 @@ mod tests {
     /// The Python node writes these lines by hand.
     #[test]
     fn events_of_the_python_node_are_understood() {
-        let heard = r#"{"event": "heard", "text": "Hello 1 from feros_talker", "latency_us": null}"#;
-        let Event::Heard { text, latency_us } = serde_json::from_str(heard).unwrap() else { panic!() };
+        let heard =
+            r#"{"event": "heard", "text": "Hello 1 from feros_talker", "latency_us": null}"#;
+        let Event::Heard { text, latency_us } = serde_json::from_str(heard).unwrap() else {
+            panic!()
+        };
         assert_eq!((text.as_str(), latency_us), ("Hello 1 from feros_talker", None));
         assert_eq!(serde_json::from_str::<Event>(r#"{"event": "ready"}"#).unwrap(), Event::Ready);
     }

@@ -35,8 +35,12 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, CliError> {
     if !args.without_ros2 {
         stage::introduce_ros2(&search)?;
     }
-    let mut demo =
-        Demo { family, cast: Vec::new(), conversation: Conversation::default(), interrupted: false };
+    let mut demo = Demo {
+        family,
+        cast: Vec::new(),
+        conversation: Conversation::default(),
+        interrupted: false,
+    };
     demo.start(Voice::Listener, place.apply(&mut own_command(Role::Listener)?))?;
     demo.start(Voice::Talker, place.apply(&mut own_command(Role::Talker)?))?;
     if let Search::Found(python) = &search {
@@ -63,7 +67,8 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, CliError> {
 fn own_command(role: Role) -> Result<Command, CliError> {
     let program = std::env::current_exe()
         .map_err(|error| CliError::failed(format!("this program cannot find itself: {error}")))?;
-    let role = role.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default();
+    let role =
+        role.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default();
     let mut command = Command::new(program);
     command.args(["demo", "--role", &role]);
     Ok(command)
@@ -80,8 +85,9 @@ struct Demo {
 impl Demo {
     fn start(&mut self, voice: Voice, command: &mut Command) -> Result<(), CliError> {
         let started = self.family.start(voice.node(), command);
-        let member = started
-            .map_err(|error| CliError::failed(format!("{} cannot be started: {error}", voice.node())))?;
+        let member = started.map_err(|error| {
+            CliError::failed(format!("{} cannot be started: {error}", voice.node()))
+        })?;
         self.cast.push((member, voice));
         Ok(())
     }
@@ -106,7 +112,8 @@ impl Demo {
         // A talker waits for its listeners; the one of stock ROS 2 has itself among them.
         let listeners = self.voices().into_iter().filter(|voice| voice.listens()).count();
         let go = Go { count: args.count, listeners, rate_hz: args.rate_hz };
-        let mut talking: Vec<Voice> = self.voices().into_iter().filter(|voice| voice.talks()).collect();
+        let mut talking: Vec<Voice> =
+            self.voices().into_iter().filter(|voice| voice.talks()).collect();
         for (member, voice) in self.cast.clone() {
             if voice.talks() {
                 self.family.tell(member, &go);
@@ -114,7 +121,9 @@ impl Demo {
         }
         let talk_limit = match args.count {
             0 => Duration::MAX,
-            count => Duration::from_secs_f64((count as f64 / args.rate_hz * 3.0).min(1e9)) + PATIENCE,
+            count => {
+                Duration::from_secs_f64((count as f64 / args.rate_hz * 3.0).min(1e9)) + PATIENCE
+            }
         };
         let far = Duration::from_secs(100 * 365 * 24 * 3600);
         let deadline = Instant::now() + talk_limit.min(far);

@@ -1,5 +1,6 @@
-//! `feros demo`: the main job, to be seen working: a talker and a listener in two processes, and a stock ROS 2 node beside
-//! them when one is installed. Everything that is heard is printed, and at the end who heard how much of whom.
+//! `feros demo`: the main job, to be seen working: a talker and a listener in two processes, and a
+//! stock ROS 2 node beside them when one is installed. Everything that is heard is printed, and at
+//! the end who heard how much of whom.
 
 mod conversation;
 mod director;

@@ -1,4 +1,5 @@
-//! The talker and the listener of the demo: as a user would write them, but for telling the director what happens.
+//! The talker and the listener of the demo: as a user would write them, but for telling the
+//! director what happens.
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -59,14 +60,15 @@ pub(super) fn talk() -> Result<ExitCode, CliError> {
 pub(super) fn listen() -> Result<ExitCode, CliError> {
     let (context, _) = Context::from_args(std::iter::empty())?;
     let node = context.create_node(Voice::Listener.node())?;
-    let _subscription = node.create_subscription(TOPIC, 10, |message: Text, info: MessageInfo| {
-        let now = SystemTime::now();
-        let latency = info.source_timestamp.and_then(|sent| now.duration_since(sent).ok());
-        let latency_us = latency.map(|latency| latency.as_nanos() as f64 / 1000.0);
-        if let Err(error) = tell(&Event::Heard { text: message.data, latency_us }) {
-            eprintln!("error: {error}");
-        }
-    })?;
+    let _subscription =
+        node.create_subscription(TOPIC, 10, |message: Text, info: MessageInfo| {
+            let now = SystemTime::now();
+            let latency = info.source_timestamp.and_then(|sent| now.duration_since(sent).ok());
+            let latency_us = latency.map(|latency| latency.as_nanos() as f64 / 1000.0);
+            if let Err(error) = tell(&Event::Heard { text: message.data, latency_us }) {
+                eprintln!("error: {error}");
+            }
+        })?;
     listen_to_lines(&context, |_| {})?;
     let executor = Executor::new();
     executor.add_node(&node)?;

@@ -1,9 +1,11 @@
-//! Where in the world the demo takes place: on this host alone, unless the user chose another discovery range.
+//! Where in the world the demo takes place: on this host alone, unless the user chose another
+//! discovery range.
 
 use std::process::Command;
 
 /// The variables by which a user chooses who is found.
-const CHOICES: [&str; 3] = ["ROS_AUTOMATIC_DISCOVERY_RANGE", "ROS_LOCALHOST_ONLY", "ROS_STATIC_PEERS"];
+const CHOICES: [&str; 3] =
+    ["ROS_AUTOMATIC_DISCOVERY_RANGE", "ROS_LOCALHOST_ONLY", "ROS_STATIC_PEERS"];
 
 /// Domain and discovery range of all processes of the demo.
 #[derive(Debug, Clone, PartialEq, Eq)]

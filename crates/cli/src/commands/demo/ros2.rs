@@ -70,7 +70,8 @@ fn try_python(family: &mut Family, command: &mut Command) -> Result<Probe, CliEr
             Happening::Interrupted => return Ok(Probe::Interrupted),
             Happening::Timeout => {
                 family.end(member)?;
-                // Its end comes in the queue; whoever reads it next must not take it for a member of the cast.
+                // Its end comes in the queue; whoever reads it next must not take it for a member
+                // of the cast.
                 while family.next(Instant::now() + IMPORT_LIMIT) != Happening::Ended(member) {}
                 return Ok(Probe::Fails);
             }
@@ -78,12 +79,15 @@ fn try_python(family: &mut Family, command: &mut Command) -> Result<Probe, CliEr
     }
 }
 
-/// Where `scripts/setup.sh` puts it, seen from the current folder and from this executable; then the system's.
+/// Where `scripts/setup.sh` puts it, seen from the current folder and from this executable; then
+/// the system's.
 fn usual_pythons() -> Vec<PathBuf> {
     let folders = [std::env::current_dir().ok(), std::env::current_exe().ok()];
     let above = folders.iter().flatten().flat_map(|folder| folder.ancestors());
-    let mut found: Vec<PathBuf> =
-        above.map(|folder| folder.join(".venv/bin/python")).filter(|python| python.is_file()).collect();
+    let mut found: Vec<PathBuf> = above
+        .map(|folder| folder.join(".venv/bin/python"))
+        .filter(|python| python.is_file())
+        .collect();
     found.push("python3".into());
     found
 }

@@ -31,7 +31,8 @@ pub(super) fn tell(voice: Voice, text: &str) -> Result<(), CliError> {
 
 /// A message that was heard.
 pub(super) fn heard(voice: Voice, text: &str, latency_us: Option<f64>) -> Result<(), CliError> {
-    let latency = latency_us.map(|latency| format!("  after {}", micros(latency))).unwrap_or_default();
+    let latency =
+        latency_us.map(|latency| format!("  after {}", micros(latency))).unwrap_or_default();
     tell(voice, &format!("heard  {text}{latency}"))
 }
 
@@ -41,7 +42,9 @@ fn micros(micros: f64) -> String {
 
 /// What is about to happen.
 pub(super) fn introduce(place: &Place, count: u64) -> Result<(), CliError> {
-    line("A Feros talker and a Feros listener, each in a process of its own, on the topic /chatter.")?;
+    line(
+        "A Feros talker and a Feros listener, each in a process of its own, on the topic /chatter.",
+    )?;
     line(&format!("They meet in {}.", place.describe()))?;
     if count == 0 {
         line("Ctrl-C ends the demo.")?;
@@ -82,12 +85,21 @@ pub(super) fn conclude(
     line("\nWhat was exchanged:")?;
     for (talker, listener) in Conversation::pairs(cast) {
         let (said, heard) = (conversation.said(talker), conversation.heard(talker, listener));
-        let mean = heard.mean_us().map(|mean| format!(", {} on average", micros(mean))).unwrap_or_default();
+        let mean = heard
+            .mean_us()
+            .map(|mean| format!(", {} on average", micros(mean)))
+            .unwrap_or_default();
         let (talker, listener) = (talker.node(), listener.node());
-        line(&format!("  {talker:>14} -> {listener:<14}  {} of {said} messages{mean}", heard.count))?;
+        line(&format!(
+            "  {talker:>14} -> {listener:<14}  {} of {said} messages{mean}",
+            heard.count
+        ))?;
     }
     if conversation.of_strangers() > 0 {
-        line(&format!("  and {} messages of other nodes on /chatter", conversation.of_strangers()))?;
+        line(&format!(
+            "  and {} messages of other nodes on /chatter",
+            conversation.of_strangers()
+        ))?;
     }
     line("\nHow to go on:")?;
     let prefix = place.prefix();

@@ -28,8 +28,7 @@ pub(super) fn examine() -> (Vec<Finding>, Option<String>) {
             (findings, Some(session.configuration()))
         }
         Err(error) => {
-            let cure =
-                "mend what is said before in this list; feros doctor --verbose shows the configuration";
+            let cure = "mend what is said before in this list; feros doctor --verbose shows the configuration";
             findings.push(Finding::error(AREA, error.to_string(), cure));
             (findings, None)
         }

@@ -12,12 +12,15 @@ const MOST_FINDINGS: usize = 10;
 
 pub(super) fn examine() -> Vec<Finding> {
     let Ok(connection) = Connection::open() else { return Vec::new() }; // the engine's own finding says it
-    connection.discover_nodes(&DiscoveryArgs::default()).map_or_else(|_| Vec::new(), |graph| findings(&graph))
+    connection
+        .discover_nodes(&DiscoveryArgs::default())
+        .map_or_else(|_| Vec::new(), |graph| findings(&graph))
 }
 
 fn findings(graph: &GraphSnapshot) -> Vec<Finding> {
     let topics = graph.topics();
-    let mut troubled: Vec<Finding> = topics.keys().flat_map(|topic| troubled_matches(graph, topic)).collect();
+    let mut troubled: Vec<Finding> =
+        topics.keys().flat_map(|topic| troubled_matches(graph, topic)).collect();
     let more = troubled.len().saturating_sub(MOST_FINDINGS);
     troubled.truncate(MOST_FINDINGS);
     if more > 0 {
@@ -38,7 +41,11 @@ fn troubled_matches(graph: &GraphSnapshot, topic: &str) -> Vec<Finding> {
                 None => "delivers nothing".to_owned(),
             };
             let (from, to) = (node_name(found.publisher), node_name(found.subscription));
-            Some(Finding::warning(AREA, format!("{topic}: {from} -> {to} {path}, because {reason}"), cure))
+            Some(Finding::warning(
+                AREA,
+                format!("{topic}: {from} -> {to} {path}, because {reason}"),
+                cure,
+            ))
         })
         .collect()
 }
@@ -50,10 +57,12 @@ fn node_name(endpoint: &EndpointInfo) -> String {
 /// What helps; `None`: it is as it has to be between these two.
 fn cure(reason: &Reason) -> Option<&'static str> {
     match reason {
-        Reason::SharedMemoryUnavailable { .. } => {
-            Some("feros doctor there, as its user, says more; the node has logged what was in the way")
+        Reason::SharedMemoryUnavailable { .. } => Some(
+            "feros doctor there, as its user, says more; the node has logged what was in the way",
+        ),
+        Reason::TooManySubscriptions { .. } => {
+            Some("raise max_subscriptions in the publisher's options")
         }
-        Reason::TooManySubscriptions { .. } => Some("raise max_subscriptions in the publisher's options"),
         Reason::TooManyPublishers { .. } => Some("hear fewer publishers with one subscription"),
         Reason::IncompatibleVersion { .. } | Reason::UnreadableAnnouncement { .. } => {
             Some("build both with the same version of Feros")

@@ -51,11 +51,14 @@ fn shared_memory(path: &Path) -> Finding {
                 Finding::ok(AREA, text)
             }
         }
-        Err(error) => Finding::warning(AREA, format!("there is no {}: {error}", path.display()), cure),
+        Err(error) => {
+            Finding::warning(AREA, format!("there is no {}: {error}", path.display()), cure)
+        }
     }
 }
 
-/// Tries what a node does: the messages of a process that cannot share memory take the network path.
+/// Tries what a node does: the messages of a process that cannot share memory take the network
+/// path.
 fn host_path() -> Finding {
     const AREA: &str = "paths";
     match feros::check_shared_memory() {
@@ -88,7 +91,11 @@ fn environment(variable: impl Fn(&str) -> Option<String>) -> Vec<Finding> {
         }
     }
     if let Some(Err(error)) = variable("FEROS_PATHS").map(|value| value.parse::<feros::PathSet>()) {
-        findings.push(Finding::error(AREA, format!("FEROS_PATHS: {error}"), "correct or unset FEROS_PATHS"));
+        findings.push(Finding::error(
+            AREA,
+            format!("FEROS_PATHS: {error}"),
+            "correct or unset FEROS_PATHS",
+        ));
     }
     if variable("ROS_SECURITY_ENABLE").is_some_and(|value| value == "true") {
         findings.push(Finding::warning(
@@ -118,7 +125,9 @@ fn clock() -> Vec<Finding> {
         if matches!(source, "hpet" | "acpi_pm" | "jiffies") {
             findings.push(Finding::warning(
                 AREA,
-                format!("the kernel reads the time from {source}, which takes microseconds each time"),
+                format!(
+                    "the kernel reads the time from {source}, which takes microseconds each time"
+                ),
                 "boot with clocksource=tsc tsc=reliable if the processor's counter is stable",
             ));
         } else {
@@ -149,7 +158,9 @@ mod tests {
     #[test]
     fn the_environment_is_checked() {
         let set = |pairs: &'static [(&str, &str)]| {
-            move |name: &str| pairs.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned())
+            move |name: &str| {
+                pairs.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned())
+            }
         };
         let findings = environment(set(&[("ROS_DOMAIN_ID", "7")]));
         assert!(findings.iter().all(|finding| finding.status == Status::Ok));

@@ -1,4 +1,5 @@
-//! `feros doctor`: looks at this machine and says what stands in the way of ROS, each with its cure.
+//! `feros doctor`: looks at this machine and says what stands in the way of ROS, each with its
+//! cure.
 
 mod engine;
 mod graph;
@@ -81,7 +82,10 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
     } else {
         output::print(&text(&findings))?;
         if let Some(configuration) = configuration.filter(|_| args.verbose) {
-            output::print(&format!("\nConfiguration of the engine:\n{}\n", configuration.trim_end()))?;
+            output::print(&format!(
+                "\nConfiguration of the engine:\n{}\n",
+                configuration.trim_end()
+            ))?;
         }
     }
     Ok(if worst == Status::Error { ExitCode::FAILURE } else { ExitCode::SUCCESS })
@@ -103,7 +107,11 @@ fn text(findings: &[Finding]) -> String {
         }
     }
     let count = |status| findings.iter().filter(|finding| finding.status == status).count();
-    text.push_str(&format!("{} errors, {} warnings\n", count(Status::Error), count(Status::Warning)));
+    text.push_str(&format!(
+        "{} errors, {} warnings\n",
+        count(Status::Error),
+        count(Status::Warning)
+    ));
     text
 }
 
@@ -113,8 +121,10 @@ mod tests {
 
     #[test]
     fn findings_are_shown_with_their_cures() {
-        let findings =
-            [Finding::ok("network", "eth0 is up"), Finding::error("multicast", "it fails", "do something")];
+        let findings = [
+            Finding::ok("network", "eth0 is up"),
+            Finding::error("multicast", "it fails", "do something"),
+        ];
         let plain = anstream::adapter::strip_str(&text(&findings)).to_string();
         assert_eq!(
             plain,

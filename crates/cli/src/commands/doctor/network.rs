@@ -65,21 +65,28 @@ pub(super) fn examine() -> Vec<Finding> {
 fn link(name: &str) -> String {
     let read = |file: &str| std::fs::read_to_string(format!("/sys/class/net/{name}/{file}")).ok();
     let mtu = read("mtu").map(|mtu| format!(", MTU {}", mtu.trim())).unwrap_or_default();
-    let speed = read("speed").and_then(|speed| speed.trim().parse::<i64>().ok()).filter(|speed| *speed > 0);
+    let speed =
+        read("speed").and_then(|speed| speed.trim().parse::<i64>().ok()).filter(|speed| *speed > 0);
     mtu + &speed.map(|speed| format!(", {speed} Mbit/s")).unwrap_or_default()
 }
 
-/// Whether what is sent to the discovery group comes back through an interface. Nothing leaves the machine for it.
+/// Whether what is sent to the discovery group comes back through an interface. Nothing leaves the
+/// machine for it.
 fn multicast(name: &str, address: Ipv4Addr, localhost_only: bool) -> Finding {
     const AREA: &str = "multicast";
     match send_and_receive(address) {
-        Ok(()) => Finding::ok(AREA, format!("works on {name} (group {GROUP}, tried on this machine)")),
-        Err(error) if localhost_only => {
-            Finding::ok(AREA, format!("fails on {name} ({error}), which the range LOCALHOST does not need"))
+        Ok(()) => {
+            Finding::ok(AREA, format!("works on {name} (group {GROUP}, tried on this machine)"))
         }
+        Err(error) if localhost_only => Finding::ok(
+            AREA,
+            format!("fails on {name} ({error}), which the range LOCALHOST does not need"),
+        ),
         Err(error) => Finding::warning(
             AREA,
-            format!("fails on {name}: {error}; nodes on other machines are not found by themselves"),
+            format!(
+                "fails on {name}: {error}; nodes on other machines are not found by themselves"
+            ),
             format!(
                 "ip link set {name} multicast on; allow UDP 7400-7999 and group {GROUP} in the firewall; where the \
                  network forbids multicast, name the others: export ROS_STATIC_PEERS='10.0.0.2;10.0.0.3'"
@@ -109,7 +116,10 @@ fn send_and_receive(address: Ipv4Addr) -> std::io::Result<()> {
             Ok(_) if started.elapsed() < PATIENCE => {}
             Ok(_) => return Err(ErrorKind::TimedOut.into()),
             Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {
-                return Err(std::io::Error::new(ErrorKind::TimedOut, "what was sent did not come back"));
+                return Err(std::io::Error::new(
+                    ErrorKind::TimedOut,
+                    "what was sent did not come back",
+                ));
             }
             Err(error) => return Err(error),
         }

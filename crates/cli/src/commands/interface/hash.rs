@@ -1,4 +1,5 @@
-//! `feros interface hash`: the hash by which the two ends of a topic know that they mean the same type.
+//! `feros interface hash`: the hash by which the two ends of a topic know that they mean the same
+//! type.
 
 use std::process::ExitCode;
 

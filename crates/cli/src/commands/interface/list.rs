@@ -27,7 +27,8 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> Result<ExitCode, CliError> 
     let types = Types::load(globals)?;
     types.warn_of_faults();
     let names = |namespace| {
-        let all = types.set().interfaces().filter(move |interface| interface.namespace() == namespace);
+        let all =
+            types.set().interfaces().filter(move |interface| interface.namespace() == namespace);
         all.map(|interface| interface.name().to_string()).collect::<Vec<_>>()
     };
     let chosen: Vec<Namespace> =

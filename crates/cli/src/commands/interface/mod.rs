@@ -64,7 +64,8 @@ impl Kinds {
     }
 }
 
-/// The type that an argument names; `-` reads it from standard input, as `feros topic type /chatter | feros interface show -`.
+/// The type that an argument names; `-` reads it from standard input, as `feros topic type
+/// /chatter | feros interface show -`.
 fn type_argument(text: &str) -> Result<String, CliError> {
     if text != "-" {
         return Ok(text.to_owned());

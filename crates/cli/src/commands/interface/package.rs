@@ -21,7 +21,8 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args, globals: &Globals) -> Result<ExitCode, CliError> {
     let types = Types::load(globals)?;
     let package = types.package(&args.package)?;
-    let interfaces = types.set().interfaces().filter(|interface| interface.name().package == package);
+    let interfaces =
+        types.set().interfaces().filter(|interface| interface.name().package == package);
     let names: Vec<String> = interfaces.map(|interface| interface.name().to_string()).collect();
     if args.json {
         output::print_json(&names)?

@@ -23,7 +23,8 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> Result<ExitCode, CliError> 
     let types = Types::load(globals)?;
     types.warn_of_faults();
     let interfaces = types.set().interfaces().filter(|interface| args.kinds.include(interface));
-    let mut packages: Vec<&str> = interfaces.map(|interface| interface.name().package.as_str()).collect();
+    let mut packages: Vec<&str> =
+        interfaces.map(|interface| interface.name().package.as_str()).collect();
     packages.sort_unstable();
     packages.dedup();
     if args.json {

@@ -15,7 +15,8 @@ use crate::types::Types;
 #[derive(clap::Args)]
 #[command(after_help = "Example:\n  feros interface proto geometry_msgs/msg/Twist > twist.yaml")]
 pub(crate) struct Args {
-    /// A message, or a service or action, whose request or goal is printed; - reads it from standard input
+    /// A message, or a service or action, whose request or goal is printed; - reads it from
+    /// standard input
     #[arg(value_name = "TYPE")]
     name: String,
     /// Print JSON instead of YAML

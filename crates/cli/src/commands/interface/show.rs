@@ -1,4 +1,5 @@
-//! `feros interface show`: a definition, with those of the messages in it indented below their fields.
+//! `feros interface show`: a definition, with those of the messages in it indented below their
+//! fields.
 
 use std::fmt::Write as _;
 use std::process::ExitCode;
@@ -110,7 +111,13 @@ fn write_message(
         if let BaseType::Nested(name) = &field.ty.base
             && let Some(nested) = set.message(name)
         {
-            write_message(out, set, nested, Comments { own: comments.nested, ..comments }, depth + 1);
+            write_message(
+                out,
+                set,
+                nested,
+                Comments { own: comments.nested, ..comments },
+                depth + 1,
+            );
         }
     }
 }
@@ -149,7 +156,10 @@ mod tests {
 
     #[test]
     fn parts_of_services_and_actions_are_separated() {
-        assert_eq!(shown("std_srvs/srv/SetBool", PLAIN), "bool data\n---\nbool success\nstring message\n");
+        assert_eq!(
+            shown("std_srvs/srv/SetBool", PLAIN),
+            "bool data\n---\nbool success\nstring message\n"
+        );
         assert_eq!(
             shown("example_interfaces/action/Fibonacci", PLAIN),
             "int32 order\n---\nint32[] sequence\n---\nint32[] sequence\n"
@@ -163,7 +173,10 @@ mod tests {
             ("Inner", "# inner head\n\n# of x\nint32 x 7\n"),
             ("Outer", "# head\n# more\n\n# of MAX\nint32 MAX=3\n# of inner\nInner inner\n"),
         ] {
-            set.insert(Interface::Message(feros_interface::parse_message("p", name, text).unwrap())).unwrap();
+            set.insert(Interface::Message(
+                feros_interface::parse_message("p", name, text).unwrap(),
+            ))
+            .unwrap();
         }
         let name = "p/msg/Outer".parse().unwrap();
         let all = show(&set, &name, Comments { own: true, nested: true });

@@ -30,7 +30,8 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
         warn(&results.notices);
         Ok(results)
     };
-    let found = compare_runs(&read(&args.first)?, &read(&args.second)?).map_err(CliError::failed)?;
+    let found =
+        compare_runs(&read(&args.first)?, &read(&args.second)?).map_err(CliError::failed)?;
     let style = anstyle::AnsiColor::Yellow.on_default().bold();
     for warning in &found.warnings {
         anstream::eprintln!("{style}warning:{style:#} {warning}");
@@ -40,7 +41,8 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
     }
     let shown = found.cells.iter().filter(|cell| !args.differences || cell.better.is_some());
     let rows = shown.map(|cell| {
-        let words = [&cell.scenario, &cell.system, &cell.cell, &cell.metric, &cell.first, &cell.second];
+        let words =
+            [&cell.scenario, &cell.system, &cell.cell, &cell.metric, &cell.first, &cell.second];
         let mut row: Vec<String> = words.into_iter().cloned().collect();
         row.extend([cell.ratio(), cell.verdict().to_owned()]);
         row
@@ -52,8 +54,9 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
         "\n{better} better, {worse} worse, {same} where no difference can be told"
     )])?;
     if let Some(path) = &args.html {
-        std::fs::write(path, found.html())
-            .map_err(|error| CliError::failed(format!("{} cannot be written: {error}", path.display())))?;
+        std::fs::write(path, found.html()).map_err(|error| {
+            CliError::failed(format!("{} cannot be written: {error}", path.display()))
+        })?;
         output::print_lines([path.display().to_string()])?;
     }
     Ok(ExitCode::SUCCESS)

@@ -14,7 +14,8 @@ use crate::output;
 pub(crate) struct Args {
     #[command(flatten)]
     places: Places,
-    /// Build the programs of all systems first, to know which are installed; takes minutes the first time
+    /// Build the programs of all systems first, to know which are installed; takes minutes the
+    /// first time
     #[arg(long)]
     build: bool,
 }
@@ -35,9 +36,12 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
         let (state, command) = match workshop.known(peer) {
             None => ("not built yet: --build tries".to_owned(), None),
             Some(State::Ready(_)) => ("installed".to_owned(), None),
-            Some(State::Missing(missing)) => (format!("not installed: {}", missing.reason), missing.install),
+            Some(State::Missing(missing)) => {
+                (format!("not installed: {}", missing.reason), missing.install)
+            }
         };
-        let variants: Vec<&str> = peer.manifest.variant.iter().map(|variant| variant.name.as_str()).collect();
+        let variants: Vec<&str> =
+            peer.manifest.variant.iter().map(|variant| variant.name.as_str()).collect();
         rows.push(vec![
             peer.name.clone(),
             peer.manifest.title.clone(),
@@ -47,6 +51,9 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
         ]);
     }
     output::print("\n")?;
-    output::print_table(&["system", "what", "configurations", "state", "command that installs it"], rows)?;
+    output::print_table(
+        &["system", "what", "configurations", "state", "command that installs it"],
+        rows,
+    )?;
     Ok(ExitCode::SUCCESS)
 }

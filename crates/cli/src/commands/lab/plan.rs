@@ -33,8 +33,10 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
         let cells = plan.steps.iter().filter(own);
         let runnable =
             cells.clone().filter(|step| step.skip.is_none() && is_there(&step.cell.system)).count();
-        let skipped = cells.filter(|step| step.skip.is_some() && is_there(&step.cell.system)).count();
-        let (time, _) = costs.of(&plan, |cell| cell.scenario == scenario.name && is_there(&cell.system));
+        let skipped =
+            cells.filter(|step| step.skip.is_some() && is_there(&step.cell.system)).count();
+        let (time, _) =
+            costs.of(&plan, |cell| cell.scenario == scenario.name && is_there(&cell.system));
         let source = format!("{} {}", scenario.document, scenario.item);
         vec![
             scenario.name.clone(),
@@ -46,10 +48,13 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
     });
     output::print_table(&["scenario", "re-runs", "cells", "cannot be", "takes"], rows)?;
     let (time, guessed) = costs.of(&plan, |cell| is_there(&cell.system));
-    let cells = plan.steps.iter().filter(|step| step.skip.is_none() && is_there(&step.cell.system)).count();
+    let cells =
+        plan.steps.iter().filter(|step| step.skip.is_none() && is_there(&step.cell.system)).count();
     let certainty = match guessed {
         0 => "from what cells took on this machine before".to_owned(),
-        _ => format!("{guessed} of them with a guess of what starting their programs takes; a run learns it"),
+        _ => format!(
+            "{guessed} of them with a guess of what starting their programs takes; a run learns it"
+        ),
     };
     output::print(&format!("\n{}, about {}: {certainty}.\n", count(cells), duration(time)))?;
     for reason in [&machine.no_remote, &machine.no_realtime].into_iter().flatten() {
@@ -69,7 +74,11 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
 }
 
 /// Builds what the plan needs; the systems that are missing are the answer.
-fn build(plan: &Plan, peers: &Peers, workshop: &mut Workshop) -> Result<Vec<(String, State)>, CliError> {
+fn build(
+    plan: &Plan,
+    peers: &Peers,
+    workshop: &mut Workshop,
+) -> Result<Vec<(String, State)>, CliError> {
     let interrupted = AtomicBool::new(false);
     let mut missing = Vec::new();
     for name in plan.systems() {

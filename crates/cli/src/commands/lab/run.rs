@@ -48,7 +48,10 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
     bar.bar.finish_and_clear();
     let summary = match result {
         Ok(summary) => summary,
-        Err(error @ (RunError::Interrupted { .. } | RunError::Workshop(WorkshopError::Interrupted(_)))) => {
+        Err(
+            error @ (RunError::Interrupted { .. }
+            | RunError::Workshop(WorkshopError::Interrupted(_))),
+        ) => {
             notices::note(error);
             return Err(CliError::Interrupted);
         }

@@ -41,7 +41,10 @@ impl Target {
             scenarios.retain(|scenario| !scenario.systems.is_empty());
         }
         if scenarios.is_empty() {
-            return Err(CliError::usage(format!("no scenario of {} is left to be measured", self.target)));
+            return Err(CliError::usage(format!(
+                "no scenario of {} is left to be measured",
+                self.target
+            )));
         }
         Ok(Plan::new(&name, scenarios, peers, machine))
     }
@@ -66,10 +69,15 @@ impl Target {
         let names: Vec<String> = files.iter().map(ScenarioFile::name).collect();
         if let Some(unknown) = self.only.iter().find(|only| !names.contains(only)) {
             let known = names.iter().map(String::as_str);
-            return Err(CliError::usage(format!("no scenario `{unknown}`{}", did_you_mean(unknown, known))));
+            return Err(CliError::usage(format!(
+                "no scenario `{unknown}`{}",
+                did_you_mean(unknown, known)
+            )));
         }
         let mut scenarios = Vec::new();
-        for file in files.iter().filter(|file| self.only.is_empty() || self.only.contains(&file.name())) {
+        for file in
+            files.iter().filter(|file| self.only.is_empty() || self.only.contains(&file.name()))
+        {
             scenarios.extend(file.resolve(Some(*grid), &check).map_err(CliError::failed)?);
         }
         Ok((self.target.clone(), scenarios))

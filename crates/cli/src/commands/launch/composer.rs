@@ -48,7 +48,8 @@ impl Composer for NodeComposer {
         is_cancelled: &dyn Fn() -> bool,
     ) -> Result<String, String> {
         let request = request(component)?;
-        let client = ContainerClient::new(self.node()?, container).map_err(|error| error.to_string())?;
+        let client =
+            ContainerClient::new(self.node()?, container).map_err(|error| error.to_string())?;
         let mut since = Instant::now();
         loop {
             match client.wait(BREATH) {
@@ -83,7 +84,9 @@ pub(super) fn request(component: &Component) -> Result<LoadNode_Request, String>
         node_namespace: component.namespace.clone().unwrap_or_default(),
         remap_rules: component.remaps.iter().map(|(from, to)| format!("{from}:={to}")).collect(),
         parameters: parameters(component)?.into_iter().map(message).collect(),
-        extra_arguments: extra.map(|(name, value)| message((name, parameter_value(value)))).collect(),
+        extra_arguments: extra
+            .map(|(name, value)| message((name, parameter_value(value))))
+            .collect(),
         ..LoadNode_Request::default()
     })
 }
@@ -91,7 +94,9 @@ pub(super) fn request(component: &Component) -> Result<LoadNode_Request, String>
 /// The parameters of a component, a later one in place of an earlier of its name.
 fn parameters(component: &Component) -> Result<Vec<(String, ParameterValue)>, String> {
     let mut all: Vec<(String, ParameterValue)> = Vec::new();
-    let mut set = |name: String, value: ParameterValue| match all.iter_mut().find(|(known, _)| *known == name)
+    let mut set = |name: String, value: ParameterValue| match all
+        .iter_mut()
+        .find(|(known, _)| *known == name)
     {
         Some((_, there)) => *there = value,
         None => all.push((name, value)),
@@ -99,7 +104,9 @@ fn parameters(component: &Component) -> Result<Vec<(String, ParameterValue)>, St
     for source in &component.parameters {
         let overrides = match source {
             Parameters::Values(values) => {
-                values.iter().for_each(|(name, value)| set(name.clone(), parameter_value(value.clone())));
+                values
+                    .iter()
+                    .for_each(|(name, value)| set(name.clone(), parameter_value(value.clone())));
                 continue;
             }
             Parameters::File(path) => file::read(path).map_err(|error| error.to_string())?,

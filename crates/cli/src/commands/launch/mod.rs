@@ -15,8 +15,8 @@ use crate::{notices, output};
 /// What a launch file is started with.
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// A launch file (.launch.xml or .launch.yaml), or a package and the name of one of its launch files; then
-    /// arguments for it
+    /// A launch file (.launch.xml or .launch.yaml), or a package and the name of one of its launch
+    /// files; then arguments for it
     #[arg(required = true, value_name = "FILE", num_args = 1..)]
     words: Vec<String>,
     /// Print what would be started, with all command lines, and start nothing
@@ -50,17 +50,18 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
 
 fn start(plan: &Plan) -> Result<ExitCode, CliError> {
     let started = plan.processes().map(|process| process.components.as_slice());
-    let loaded = plan
-        .steps
-        .iter()
-        .filter_map(|step| if let Step::Load(load) = step { Some(&*load.components) } else { None });
+    let loaded = plan.steps.iter().filter_map(|step| {
+        if let Step::Load(load) = step { Some(&*load.components) } else { None }
+    });
     for component in started.chain(loaded).flatten() {
         // Nothing is started for a plan that cannot be done.
         let _ = composer::request(component)
             .map_err(|problem| CliError::failed(format!("{}: {problem}", component.at)))?;
     }
     let log_file = log_file();
-    if let Some(path) = log_file.as_deref().filter(|_| plan.processes().any(|process| logs(process.output))) {
+    if let Some(path) =
+        log_file.as_deref().filter(|_| plan.processes().any(|process| logs(process.output)))
+    {
         notices::note(format!("output that goes to the log: {}", path.display()));
     }
     let colour = anstream::AutoStream::choice(&std::io::stdout()) != anstream::ColorChoice::Never;
@@ -75,9 +76,11 @@ fn logs(output: Output) -> bool {
     output.stdout.log || output.stderr.log
 }
 
-/// A file of this launch's own where ROS 2 puts its logs: `ROS_LOG_DIR`, `ROS_HOME/log`, `~/.ros/log`.
+/// A file of this launch's own where ROS 2 puts its logs: `ROS_LOG_DIR`, `ROS_HOME/log`,
+/// `~/.ros/log`.
 fn log_file() -> Option<PathBuf> {
-    let variable = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let variable =
+        |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let folder = variable("ROS_LOG_DIR")
         .or_else(|| variable("ROS_HOME").map(|home| home.join("log")))
         .or_else(|| variable("HOME").map(|home| home.join(".ros/log")))?;
@@ -127,7 +130,11 @@ fn listed(arguments: &[Argument]) -> String {
     }
     for argument in arguments {
         let mark = if argument.is_conditional { "*" } else { "" };
-        text.push_str(&format!("\n    '{}':{mark}\n        {}\n", argument.name, description(argument)));
+        text.push_str(&format!(
+            "\n    '{}':{mark}\n        {}\n",
+            argument.name,
+            description(argument)
+        ));
         if let Some(default) = &argument.default {
             text.push_str(&format!("        (default: '{default}')\n"));
         }
@@ -139,11 +146,14 @@ fn listed(arguments: &[Argument]) -> String {
 }
 
 fn description(argument: &Argument) -> String {
-    let choices = argument.choices.iter().map(|choice| format!("'{choice}'")).collect::<Vec<_>>().join(", ");
+    let choices =
+        argument.choices.iter().map(|choice| format!("'{choice}'")).collect::<Vec<_>>().join(", ");
     match (&argument.description, choices.is_empty()) {
         (None, true) => "no description given".to_owned(),
         (None, false) => format!("One of: [{choices}]"),
         (Some(text), true) => text.clone(),
-        (Some(text), false) => format!("{}. Valid choices are: [{choices}]", text.trim_end_matches('.')),
+        (Some(text), false) => {
+            format!("{}. Valid choices are: [{choices}]", text.trim_end_matches('.'))
+        }
     }
 }

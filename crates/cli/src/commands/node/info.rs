@@ -44,14 +44,17 @@ struct NodeReport {
 pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
     let connection = Connection::open()?;
     let graph = connection.discover_nodes(&args.discovery)?;
-    let wanted = if args.node.starts_with('/') { args.node.clone() } else { format!("/{}", args.node) };
+    let wanted =
+        if args.node.starts_with('/') { args.node.clone() } else { format!("/{}", args.node) };
     let known: Vec<(&NodeName, String)> =
         graph.nodes.iter().map(|node| (&node.name, node.name.fully_qualified())).collect();
     let found: Vec<&NodeName> =
         known.iter().filter(|(_, full)| *full == wanted).map(|(name, _)| *name).collect();
     let Some(name) = found.first() else {
-        let likely =
-            did_you_mean(&wanted, known.iter().map(|(_, name)| name.as_str()).filter(|n| !is_hidden(n)));
+        let likely = did_you_mean(
+            &wanted,
+            known.iter().map(|(_, name)| name.as_str()).filter(|n| !is_hidden(n)),
+        );
         return Err(CliError::failed(format!(
             "there is no node {wanted} in domain {}{likely} `feros node list -a` shows all",
             connection.context.session().domain_id(),
@@ -85,7 +88,8 @@ fn report(graph: &GraphSnapshot, node: &NodeName, include_hidden: bool) -> NodeR
         publishers: visible(of(EndpointKind::Publisher)),
         service_servers: visible(of(EndpointKind::Service)),
         service_clients: visible(of(EndpointKind::Client)),
-        // As rcl_action has it: who publishes feedback is the server, who listens to it is a client.
+        // As rcl_action has it: who publishes feedback is the server, who listens to it is a
+        // client.
         action_servers: visible(actions(&of(EndpointKind::Publisher))),
         action_clients: visible(actions(&of(EndpointKind::Subscription))),
     }
@@ -95,7 +99,10 @@ fn report(graph: &GraphSnapshot, node: &NodeName, include_hidden: bool) -> NodeR
 fn actions(topics: &NamesAndTypes) -> NamesAndTypes {
     let action = |(topic, types): (&String, &std::collections::BTreeSet<String>)| {
         let name = topic.strip_suffix("/_action/feedback")?.to_owned();
-        let types = types.iter().filter_map(|name| name.strip_suffix("_FeedbackMessage")).map(str::to_owned);
+        let types = types
+            .iter()
+            .filter_map(|name| name.strip_suffix("_FeedbackMessage"))
+            .map(str::to_owned);
         Some((name, types.collect()))
     };
     topics.iter().filter_map(action).collect()

@@ -28,7 +28,9 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
             output::print_lines(["Deleted parameter successfully"])?;
             Ok(ExitCode::SUCCESS)
         }
-        Some(Err(reason)) => Err(CliError::failed(with_reason("Deleting parameter failed", &reason))),
+        Some(Err(reason)) => {
+            Err(CliError::failed(with_reason("Deleting parameter failed", &reason)))
+        }
         None => Err(CliError::failed(format!("node {} gave no answer", remote.name()))),
     }
 }

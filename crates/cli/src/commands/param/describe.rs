@@ -75,8 +75,12 @@ fn text(descriptor: &ParameterDescriptor) -> String {
 
 fn to_json(descriptor: &ParameterDescriptor) -> serde_json::Value {
     let range = match (&descriptor.floating_point_range, &descriptor.integer_range) {
-        (Some(range), _) => json!({"from": range.from_value, "to": range.to_value, "step": range.step}),
-        (None, Some(range)) => json!({"from": range.from_value, "to": range.to_value, "step": range.step}),
+        (Some(range), _) => {
+            json!({"from": range.from_value, "to": range.to_value, "step": range.step})
+        }
+        (None, Some(range)) => {
+            json!({"from": range.from_value, "to": range.to_value, "step": range.step})
+        }
         (None, None) => serde_json::Value::Null,
     };
     json!({

@@ -63,7 +63,8 @@ fn text(node: &str, parameters: impl IntoIterator<Item = (String, ParameterValue
 }
 
 impl Group {
-    /// Writes what is below; `prefix` is what of the name could not become a mapping, since it is a parameter itself.
+    /// Writes what is below; `prefix` is what of the name could not become a mapping, since it is a
+    /// parameter itself.
     fn write_below(&self, prefix: &str, indent: usize, text: &mut String) {
         for (part, group) in &self.below {
             let name = format!("{prefix}{part}");
@@ -74,7 +75,9 @@ impl Group {
                     match value.elements() {
                         Some(elements) if !elements.is_empty() => {
                             text.push_str(&format!("{blanks}{key}:\n"));
-                            elements.iter().for_each(|one| text.push_str(&format!("{blanks}- {one}\n")));
+                            elements
+                                .iter()
+                                .for_each(|one| text.push_str(&format!("{blanks}- {one}\n")));
                         }
                         _ => text.push_str(&format!("{blanks}{key}: {value}\n")),
                     }

@@ -74,7 +74,11 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
 }
 
 /// Asks nodes, all at once: one that is not spun costs the others no time.
-fn ask_all(connection: &Connection, nodes: &[String], args: &Args) -> Vec<Result<Option<Found>, CliError>> {
+fn ask_all(
+    connection: &Connection,
+    nodes: &[String],
+    args: &Args,
+) -> Vec<Result<Option<Found>, CliError>> {
     let ask = |node: &String| {
         let remote = Remote::with(connection.clone(), node, args.timeout)?;
         match list(&remote, args) {
@@ -88,7 +92,9 @@ fn ask_all(connection: &Connection, nodes: &[String], args: &Args) -> Vec<Result
     std::thread::scope(|scope| {
         let asking: Vec<_> = nodes.iter().map(|node| scope.spawn(move || ask(node))).collect();
         let answers = asking.into_iter().map(|thread| {
-            thread.join().unwrap_or_else(|_| Err(CliError::failed("asking for the parameters panicked")))
+            thread
+                .join()
+                .unwrap_or_else(|_| Err(CliError::failed("asking for the parameters panicked")))
         });
         answers.collect()
     })
@@ -119,14 +125,18 @@ fn list(remote: &Remote, args: &Args) -> Result<Found, CliError> {
     if types.len() != names.len() {
         return Err(remote.not_declared(&names));
     }
-    let types = types.into_iter().map(|descriptor| Some(python::type_name(descriptor.parameter_type)));
+    let types =
+        types.into_iter().map(|descriptor| Some(python::type_name(descriptor.parameter_type)));
     Ok(names.into_iter().zip(types).collect())
 }
 
 fn print(args: &Args, found: &BTreeMap<String, Found>) -> Result<(), CliError> {
     if args.json {
         let parameters = |found: &Found| {
-            found.iter().map(|(name, ty)| (name.clone(), json!(ty))).collect::<serde_json::Map<_, _>>()
+            found
+                .iter()
+                .map(|(name, ty)| (name.clone(), json!(ty)))
+                .collect::<serde_json::Map<_, _>>()
         };
         let nodes: serde_json::Map<_, _> =
             found.iter().map(|(node, found)| (node.clone(), parameters(found).into())).collect();

@@ -61,7 +61,9 @@ fn values_for(
     let (namespace, name) = node.rsplit_once('/').unwrap_or(("", node));
     let node = NodeName::announced(if namespace.is_empty() { "/" } else { namespace }, name);
     let mut wanted = ParameterOverrides::default();
-    for (nodes, values) in overrides.iter().filter(|(nodes, _)| with_wildcards || nodes.is_literal()) {
+    for (nodes, values) in
+        overrides.iter().filter(|(nodes, _)| with_wildcards || nodes.is_literal())
+    {
         for (name, value) in values {
             wanted.set(nodes.clone(), name, value.clone());
         }
@@ -76,11 +78,17 @@ mod tests {
 
     #[test]
     fn wildcards_may_be_left_out() {
-        let overrides =
-            || file::parse("/**: {ros__parameters: {a: 1, b: 1}}\n/ns/n: {ros__parameters: {b: 2}}").unwrap();
+        let overrides = || {
+            file::parse("/**: {ros__parameters: {a: 1, b: 1}}\n/ns/n: {ros__parameters: {b: 2}}")
+                .unwrap()
+        };
         let of = |node, wildcards| {
             let values = values_for(overrides(), node, wildcards);
-            values.into_iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(" ")
+            values
+                .into_iter()
+                .map(|(name, value)| format!("{name}={value}"))
+                .collect::<Vec<_>>()
+                .join(" ")
         };
         assert_eq!(of("/ns/n", true), "a=1 b=2");
         assert_eq!(of("/ns/n", false), "b=2");

@@ -44,9 +44,13 @@ pub(super) fn value(value: &ParameterValue) -> String {
         ParameterValue::Double(value) => python_float(*value),
         ParameterValue::String(value) => value.clone(),
         ParameterValue::ByteArray(values) => list(values.iter().map(|byte| bytes(*byte))),
-        ParameterValue::BoolArray(values) => list(values.iter().map(|value| boolean(*value).to_owned())),
+        ParameterValue::BoolArray(values) => {
+            list(values.iter().map(|value| boolean(*value).to_owned()))
+        }
         ParameterValue::IntegerArray(values) => array('q', values.iter().map(ToString::to_string)),
-        ParameterValue::DoubleArray(values) => array('d', values.iter().map(|value| python_float(*value))),
+        ParameterValue::DoubleArray(values) => {
+            array('d', values.iter().map(|value| python_float(*value)))
+        }
         ParameterValue::StringArray(values) => list(values.iter().map(|value| quoted(value))),
     }
 }
@@ -88,7 +92,9 @@ fn quoted(text: &str) -> String {
             '\t' => out.push_str("\\t"),
             '\\' => out.push_str("\\\\"),
             _ if character == quote => out.extend(['\\', quote]),
-            _ if character.is_control() => out.push_str(&format!("\\x{:02x}", u32::from(character))),
+            _ if character.is_control() => {
+                out.push_str(&format!("\\x{:02x}", u32::from(character)))
+            }
             _ => out.push(character),
         }
     }

@@ -38,7 +38,11 @@ impl Remote {
         Self::with(connection, &args.node, args.timeout)
     }
 
-    pub(super) fn with(connection: Connection, node: &str, timeout: Duration) -> Result<Self, CliError> {
+    pub(super) fn with(
+        connection: Connection,
+        node: &str,
+        timeout: Duration,
+    ) -> Result<Self, CliError> {
         let absolute = if node.starts_with('/') { node.to_owned() } else { format!("/{node}") };
         let client = ParameterClient::new(&connection.node, &absolute).map_err(CliError::usage)?;
         Ok(Self { connection, client, deadline: Instant::now() + timeout, timeout })
@@ -71,7 +75,8 @@ impl Remote {
     /// Why there is no service of the node.
     fn missing(&self) -> CliError {
         let (graph, name) = (self.connection.context.graph(), self.name());
-        let names: Vec<String> = graph.nodes.iter().map(|node| node.name.fully_qualified()).collect();
+        let names: Vec<String> =
+            graph.nodes.iter().map(|node| node.name.fully_qualified()).collect();
         let waited = self.timeout;
         if names.iter().any(|known| known == name) {
             let offers = graph.count(EndpointKind::Service, &format!("{name}/list_parameters")) > 0;

@@ -28,7 +28,9 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
     let (pairs, rest) = args.parameters.as_chunks::<2>();
     if let [name] = rest {
-        return Err(CliError::usage(format!("parameter {name} has no value: give names and values in turn")));
+        return Err(CliError::usage(format!(
+            "parameter {name} has no value: give names and values in turn"
+        )));
     }
     let remote = Remote::open(&args.node)?;
     let parameters: Vec<(String, ParameterValue)> = pairs
@@ -61,14 +63,19 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
             Err(reason) => failures.push(named(&with_reason("Setting parameter failed", &reason))),
         }
     }
-    if failures.is_empty() { Ok(ExitCode::SUCCESS) } else { Err(CliError::failed(failures.join("\n"))) }
+    if failures.is_empty() {
+        Ok(ExitCode::SUCCESS)
+    } else {
+        Err(CliError::failed(failures.join("\n")))
+    }
 }
 
 pub(super) fn with_reason(text: &str, reason: &str) -> String {
     if reason.is_empty() { text.to_owned() } else { format!("{text}: {reason}") }
 }
 
-/// What a text on the command line means; as with `ros2`, what is no value of another type is a text.
+/// What a text on the command line means; as with `ros2`, what is no value of another type is a
+/// text.
 fn value(remote: &Remote, name: &str, text: &str) -> Result<ParameterValue, CliError> {
     if text.trim() != "[]" {
         return Ok(ParameterValue::from_yaml(text).unwrap_or_else(|_| text.into()));
@@ -81,7 +88,9 @@ fn value(remote: &Remote, name: &str, text: &str) -> Result<ParameterValue, CliE
         Some(ParameterType::IntegerArray) => Ok(ParameterValue::IntegerArray(Vec::new())),
         Some(ParameterType::DoubleArray) => Ok(ParameterValue::DoubleArray(Vec::new())),
         Some(ParameterType::StringArray) => Ok(ParameterValue::StringArray(Vec::new())),
-        Some(other) => Err(CliError::failed(format!("parameter {name} is no list, but of type {other}"))),
+        Some(other) => {
+            Err(CliError::failed(format!("parameter {name} is no list, but of type {other}")))
+        }
         None => Err(remote.not_declared(&[name.to_owned()])),
     }
 }

@@ -36,7 +36,9 @@ pub(super) fn run(kind: Kind, options: &Options) -> Result<ExitCode, CliError> {
         report::print_table(kind, options, &measurements)?;
     }
     if measurements.iter().any(|measurement| measurement.received.received == 0) {
-        return Err(CliError::failed("no message arrived; `feros doctor` says what may stand in the way"));
+        return Err(CliError::failed(
+            "no message arrived; `feros doctor` says what may stand in the way",
+        ));
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -55,7 +57,8 @@ fn check_path(options: &Options, measurement: &Measurement) -> Result<(), CliErr
     }
 }
 
-/// Shows the time that passes: it is known without asking those who are measured. On a terminal only.
+/// Shows the time that passes: it is known without asking those who are measured. On a terminal
+/// only.
 fn progress_bar(kind: Kind, options: &Options, size_bytes: usize) -> ProgressBar {
     let style = |template: &str| {
         ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_spinner())
@@ -63,9 +66,12 @@ fn progress_bar(kind: Kind, options: &Options, size_bytes: usize) -> ProgressBar
     let bar = match options.expected_duration(kind) {
         Some(duration) => ProgressBar::new(duration.as_millis().max(1) as u64)
             .with_style(style("{prefix:>8}  {wide_bar}  {elapsed} of about {msg}")),
-        None => ProgressBar::new_spinner().with_style(style("{prefix:>8}  {spinner}  {elapsed} {msg}")),
+        None => {
+            ProgressBar::new_spinner().with_style(style("{prefix:>8}  {spinner}  {elapsed} {msg}"))
+        }
     };
-    let expected = options.expected_duration(kind).map(|duration| format!("{} s", duration.as_secs() + 1));
+    let expected =
+        options.expected_duration(kind).map(|duration| format!("{} s", duration.as_secs() + 1));
     bar.with_prefix(report::size_in_words(size_bytes)).with_message(expected.unwrap_or_default())
 }
 
@@ -80,8 +86,9 @@ pub(super) fn measure(
     let mut run = Run { family: Family::new()?, bar, size_bytes };
     let start = |run: &mut Run<'_>, role, name: &str| {
         let line = options.command_line(kind, role, size_bytes, &topic);
-        let program = std::env::current_exe()
-            .map_err(|error| CliError::failed(format!("this program cannot find itself: {error}")))?;
+        let program = std::env::current_exe().map_err(|error| {
+            CliError::failed(format!("this program cannot find itself: {error}"))
+        })?;
         let started = run.family.start(name, Command::new(program).args(line));
         started.map_err(|error| {
             CliError::failed(format!("the process of the {name} cannot be started: {error}"))
@@ -116,8 +123,10 @@ impl Run<'_> {
     /// The next event of any process, before `deadline`; `what` names what is missing otherwise.
     fn next_event(&self, deadline: Instant, what: &str) -> Result<(Member, Event), CliError> {
         loop {
-            // Without a terminal nothing moves here, so that this process sleeps while others are measured.
-            let until = if self.bar.is_hidden() { deadline } else { deadline.min(Instant::now() + TICK) };
+            // Without a terminal nothing moves here, so that this process sleeps while others are
+            // measured.
+            let until =
+                if self.bar.is_hidden() { deadline } else { deadline.min(Instant::now() + TICK) };
             match self.family.next(until) {
                 Happening::Line(member, line) => match serde_json::from_str(&line) {
                     Ok(event) => return Ok((member, event)),
@@ -147,7 +156,9 @@ impl Run<'_> {
         let deadline = Instant::now() + MATCH_LIMIT + PATIENCE;
         let mut missing = members.to_vec();
         while !missing.is_empty() {
-            if let (member, Event::Ready) = self.next_event(deadline, "publisher and subscription met")? {
+            if let (member, Event::Ready) =
+                self.next_event(deadline, "publisher and subscription met")?
+            {
                 missing.retain(|other| *other != member);
             }
         }
@@ -156,11 +167,15 @@ impl Run<'_> {
     }
 
     fn expect_published(&self, expected: Option<Duration>) -> Result<Published, CliError> {
-        // Where answers set the pace, nobody knows how long it takes: a second a message is the most.
-        let deadline =
-            Instant::now() + expected.map_or(Duration::from_secs(3600), |expected| expected * 3) + PATIENCE;
+        // Where answers set the pace, nobody knows how long it takes: a second a message is the
+        // most.
+        let deadline = Instant::now()
+            + expected.map_or(Duration::from_secs(3600), |expected| expected * 3)
+            + PATIENCE;
         loop {
-            if let (_, Event::Published(published)) = self.next_event(deadline, "the end of publishing")? {
+            if let (_, Event::Published(published)) =
+                self.next_event(deadline, "the end of publishing")?
+            {
                 return Ok(published);
             }
         }

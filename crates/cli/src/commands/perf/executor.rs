@@ -1,5 +1,6 @@
-//! `feros perf executor`: events per second of one core with empty callbacks, among idle entities, beside the wait set of
-//! stock ROS 2. All numbers of idle entities take turns, so that whatever else the host does hits all alike.
+//! `feros perf executor`: events per second of one core with empty callbacks, among idle entities,
+//! beside the wait set of stock ROS 2. All numbers of idle entities take turns, so that whatever
+//! else the host does hits all alike.
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -47,12 +48,15 @@ struct Row {
 }
 
 pub(super) fn run(options: &Options) -> Result<ExitCode, CliError> {
-    let stock = if options.without_ros2 { None } else { peer::or_note(Peer::build("rcl_wait_set", STOCK)) };
+    let stock =
+        if options.without_ros2 { None } else { peer::or_note(Peer::build("rcl_wait_set", STOCK)) };
     let mut rates = vec![(Vec::new(), Vec::new()); options.idle.len()];
     for _ in 0..options.rounds {
-        // What ran before, another program perhaps, has left its things in the caches: the first turn of each round is for them.
-        let take =
-            |idle: u16| Executor::builder().events_take(usize::from(idle), EVENTS).map_err(CliError::failed);
+        // What ran before, another program perhaps, has left its things in the caches: the first
+        // turn of each round is for them.
+        let take = |idle: u16| {
+            Executor::builder().events_take(usize::from(idle), EVENTS).map_err(CliError::failed)
+        };
         take(0)?;
         for (&idle, (feros, _)) in options.idle.iter().zip(&mut rates) {
             feros.push(EVENTS as f64 / take(idle)?.as_secs_f64());
@@ -126,9 +130,14 @@ fn print(rows: &[Row]) -> Result<(), CliError> {
     table.set_header(header);
     let nanos = |rate: f64| format!("{:.0} ns", 1e9 / rate.max(1e-3));
     for Row { idle, events_per_second, stock } in rows {
-        let mut cells = vec![idle.to_string(), format!("{events_per_second:.0}"), nanos(*events_per_second)];
+        let mut cells =
+            vec![idle.to_string(), format!("{events_per_second:.0}"), nanos(*events_per_second)];
         if let Some(stock) = stock {
-            cells.extend([format!("{stock:.0}"), nanos(*stock), format!("{:.1}", events_per_second / stock)]);
+            cells.extend([
+                format!("{stock:.0}"),
+                nanos(*stock),
+                format!("{:.1}", events_per_second / stock),
+            ]);
         }
         table.add_row(cells);
     }

@@ -1,8 +1,10 @@
-//! The processes that a command starts: their lines come in one queue, and none of them stays behind.
+//! The processes that a command starts: their lines come in one queue, and none of them stays
+//! behind.
 //!
-//! Each child has its input on a pipe and takes the end of it as the wish that it ends. Whoever does not is killed after
-//! [`LEAVE_LIMIT`], by the handle of its process. SIGINT and SIGTERM of the command come in the same queue, so that it can
-//! end its children before itself; Ctrl-C does not reach the children, which have a process group of their own each.
+//! Each child has its input on a pipe and takes the end of it as the wish that it ends. Whoever
+//! does not is killed after [`LEAVE_LIMIT`], by the handle of its process. SIGINT and SIGTERM of
+//! the command come in the same queue, so that it can end its children before itself; Ctrl-C does
+//! not reach the children, which have a process group of their own each.
 
 use std::io::{self, BufRead, BufReader, Write};
 use std::os::unix::process::CommandExt as _;
@@ -70,7 +72,8 @@ impl Family {
 
     /// Starts a child. Its errors go where this process's errors go.
     pub(crate) fn start(&mut self, name: &str, command: &mut Command) -> io::Result<Member> {
-        let mut process = command.process_group(0).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
+        let mut process =
+            command.process_group(0).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
         let (input, output) = (process.stdin.take(), process.stdout.take());
         let member = Member(self.children.len());
         self.children.push(Running { name: name.to_owned(), process, input });
@@ -99,7 +102,8 @@ impl Family {
         self.children[member.0].process.id()
     }
 
-    /// Sends a line to a child. One that is ending does not hear it, which shows as [`Happening::Ended`].
+    /// Sends a line to a child. One that is ending does not hear it, which shows as
+    /// [`Happening::Ended`].
     pub(crate) fn tell(&mut self, member: Member, line: &dyn std::fmt::Display) {
         if let Some(input) = &mut self.children[member.0].input {
             let _ = writeln!(input, "{line}").and_then(|()| input.flush());
@@ -179,7 +183,8 @@ mod tests {
     #[test]
     fn lines_and_the_end_come_in_order() {
         let mut family = Family::new().unwrap();
-        let child = family.start("echo", &mut shell("read line; echo \"heard $line\"; exit 3")).unwrap();
+        let child =
+            family.start("echo", &mut shell("read line; echo \"heard $line\"; exit 3")).unwrap();
         family.tell(child, &"hello");
         assert_eq!(family.next(later()), Happening::Line(child, "heard hello".into()));
         assert_eq!(family.next(later()), Happening::Ended(child));

@@ -1,4 +1,5 @@
-//! `feros perf idle`: what a node costs that does nothing. It is looked at from outside, which costs it nothing.
+//! `feros perf idle`: what a node costs that does nothing. It is looked at from outside, which
+//! costs it nothing.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -98,7 +99,10 @@ fn rest(family: &Family, duration: Duration) -> Result<(), CliError> {
 }
 
 /// What threads did between two looks; one that is new did all of it meanwhile.
-fn since(before: &BTreeMap<u32, Activity>, mut after: BTreeMap<u32, Activity>) -> BTreeMap<u32, Activity> {
+fn since(
+    before: &BTreeMap<u32, Activity>,
+    mut after: BTreeMap<u32, Activity>,
+) -> BTreeMap<u32, Activity> {
     for (id, thread) in &mut after {
         if let Some(before) = before.get(id) {
             thread.voluntary = thread.voluntary.saturating_sub(before.voluntary);
@@ -148,9 +152,9 @@ impl Idleness {
 
     fn print(&self) -> Result<(), CliError> {
         let mut output = std::io::stdout().lock();
-        let memory = self
-            .pss_bytes
-            .map_or("unknown memory".to_owned(), |bytes| format!("{:.1} MB of memory", bytes as f64 / 1e6));
+        let memory = self.pss_bytes.map_or("unknown memory".to_owned(), |bytes| {
+            format!("{:.1} MB of memory", bytes as f64 / 1e6)
+        });
         writeln!(
             output,
             "An idle node, looked at for {:.0} s: {} threads, {memory}, {:.2} % of a processor, {} wake-ups a second",
@@ -188,8 +192,10 @@ mod tests {
 
     #[test]
     fn only_what_happened_meanwhile_counts() {
-        let before = BTreeMap::from([(1, thread("main", 100, 5_000_000)), (2, thread("gone", 7, 0))]);
-        let after = BTreeMap::from([(1, thread("main", 103, 6_000_000)), (3, thread("new", 4, 1_000_000))]);
+        let before =
+            BTreeMap::from([(1, thread("main", 100, 5_000_000)), (2, thread("gone", 7, 0))]);
+        let after =
+            BTreeMap::from([(1, thread("main", 103, 6_000_000)), (3, thread("new", 4, 1_000_000))]);
         let idleness = Idleness { seconds: 2.0, pss_bytes: None, threads: since(&before, after) };
         assert_eq!(idleness.wakeups(), 7);
         let json = idleness.to_json();

@@ -1,5 +1,6 @@
-//! This program as a file of its own, from which the processes that are measured run: the pages of its code are then shared
-//! among them alone. Run from the same file as their coordinator, a part of their memory would count as that one's.
+//! This program as a file of its own, from which the processes that are measured run: the pages of
+//! its code are then shared among them alone. Run from the same file as their coordinator, a part
+//! of their memory would count as that one's.
 
 use std::fs::{File, OpenOptions};
 use std::os::fd::AsRawFd;
@@ -12,7 +13,8 @@ use crate::error::CliError;
 pub(super) struct Image(File);
 
 impl Image {
-    /// A copy on the disk, as programs are; it has no name any more, so that it goes with the last process that uses it.
+    /// A copy on the disk, as programs are; it has no name any more, so that it goes with the last
+    /// process that uses it.
     pub(super) fn new() -> Result<Self, CliError> {
         let path = std::env::temp_dir().join(format!("feros-perf-{}-program", std::process::id()));
         let failed = |error| {
@@ -22,12 +24,14 @@ impl Image {
             ))
         };
         let copied =
-            OpenOptions::new().write(true).create_new(true).mode(0o700).open(&path).and_then(|mut copy| {
-                std::io::copy(&mut File::open("/proc/self/exe")?, &mut copy)?;
-                // A file that is open for writing cannot be executed.
-                drop(copy);
-                File::open(&path)
-            });
+            OpenOptions::new().write(true).create_new(true).mode(0o700).open(&path).and_then(
+                |mut copy| {
+                    std::io::copy(&mut File::open("/proc/self/exe")?, &mut copy)?;
+                    // A file that is open for writing cannot be executed.
+                    drop(copy);
+                    File::open(&path)
+                },
+            );
         let removed = std::fs::remove_file(&path);
         let image = copied.map_err(failed)?;
         removed.map_err(failed)?;

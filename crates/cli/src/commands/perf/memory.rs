@@ -1,7 +1,9 @@
-//! `feros perf memory`: what nodes cost in memory and threads, each in a process of its own or all in one, beside stock ROS 2.
+//! `feros perf memory`: what nodes cost in memory and threads, each in a process of its own or all
+//! in one, beside stock ROS 2.
 //!
-//! Memory is the proportional set size: what processes share is divided by their number. The processes are looked at from
-//! outside, all of them while all of them live, when their memory has come to rest.
+//! Memory is the proportional set size: what processes share is divided by their number. The
+//! processes are looked at from outside, all of them while all of them live, when their memory has
+//! come to rest.
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -107,7 +109,8 @@ pub(super) fn run(options: &Options) -> Result<ExitCode, CliError> {
         return be_nodes(members, options.first);
     }
     let image = Image::new()?;
-    let stock = if options.without_ros2 { None } else { peer::or_note(Peer::build("rcl_nodes", STOCK)) };
+    let stock =
+        if options.without_ros2 { None } else { peer::or_note(Peer::build("rcl_nodes", STOCK)) };
     let mut rows = Vec::new();
     for &placement in &options.placement {
         for &nodes in &options.nodes {
@@ -124,7 +127,12 @@ pub(super) fn run(options: &Options) -> Result<ExitCode, CliError> {
                     command
                 })
             };
-            let row = Row { nodes, placement, feros, stock: stock.as_ref().map(measure_stock).transpose()? };
+            let row = Row {
+                nodes,
+                placement,
+                feros,
+                stock: stock.as_ref().map(measure_stock).transpose()?,
+            };
             if options.json {
                 writeln!(std::io::stdout().lock(), "{}", row.to_json())?;
             }
@@ -153,7 +161,8 @@ fn be_nodes(count: u16, first: u16) -> Result<ExitCode, CliError> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Starts the processes of a row and looks at them; `command` makes the call for a number of nodes and the first's number.
+/// Starts the processes of a row and looks at them; `command` makes the call for a number of nodes
+/// and the first's number.
 fn measure(
     nodes: u16,
     placement: Placement,
@@ -171,7 +180,11 @@ fn measure(
         match family.next(deadline) {
             Happening::Line(member, _) => waiting.retain(|other| *other != member),
             Happening::Interrupted => return Err(CliError::Interrupted),
-            _ => return Err(CliError::failed("the nodes did not start; what they said stands above")),
+            _ => {
+                return Err(CliError::failed(
+                    "the nodes did not start; what they said stands above",
+                ));
+            }
         }
     }
     let cost = at_rest(&family, &members)?;
@@ -186,10 +199,18 @@ fn at_rest(family: &Family, members: &[Member]) -> Result<Cost, CliError> {
         match family.next(Instant::now() + INTERVAL) {
             Happening::Timeout => {}
             Happening::Interrupted => return Err(CliError::Interrupted),
-            _ => return Err(CliError::failed("the nodes ended by themselves; what they said stands above")),
+            _ => {
+                return Err(CliError::failed(
+                    "the nodes ended by themselves; what they said stands above",
+                ));
+            }
         }
         let cost = look_at(family, members)?;
-        looks = if cost.pss_bytes.abs_diff(last.pss_bytes) <= last.pss_bytes / 1000 { looks + 1 } else { 0 };
+        looks = if cost.pss_bytes.abs_diff(last.pss_bytes) <= last.pss_bytes / 1000 {
+            looks + 1
+        } else {
+            0
+        };
         last = cost;
         if looks == LOOKS_AT_REST || Instant::now() >= deadline {
             return Ok(cost);
@@ -198,8 +219,10 @@ fn at_rest(family: &Family, members: &[Member]) -> Result<Cost, CliError> {
 }
 
 fn look_at(family: &Family, members: &[Member]) -> Result<Cost, CliError> {
-    let processes: Vec<_> = members.iter().map(|member| Process::of(family.process_id(*member))).collect();
-    let unknown = || CliError::failed("this system does not tell the proportional set size of a process");
+    let processes: Vec<_> =
+        members.iter().map(|member| Process::of(family.process_id(*member))).collect();
+    let unknown =
+        || CliError::failed("this system does not tell the proportional set size of a process");
     let mut cost = Cost { shared_memory_bytes: shared_memory_bytes(&processes), ..Cost::default() };
     for process in &processes {
         cost.pss_bytes += process.pss_bytes().ok_or_else(unknown)?;
@@ -241,7 +264,8 @@ fn print(rows: &[Row]) -> Result<(), CliError> {
     )?;
     let mut table = Table::new();
     table.load_preset(presets::NOTHING);
-    let mut header = vec!["placement", "nodes", "memory", "a node more", "threads", "shared memory"];
+    let mut header =
+        vec!["placement", "nodes", "memory", "a node more", "threads", "shared memory"];
     if rows.iter().any(|row| row.stock.is_some()) {
         header.extend(["rcl memory", "rcl threads", "Feros / rcl"]);
     }
@@ -250,7 +274,8 @@ fn print(rows: &[Row]) -> Result<(), CliError> {
     let megabytes = |bytes: u64| format!("{:.2} MB", bytes as f64 / 1e6);
     for (number, row) in rows.iter().enumerate() {
         let before = number.checked_sub(1).map(|before| &rows[before]);
-        let before = before.filter(|before| before.placement == row.placement && before.nodes < row.nodes);
+        let before =
+            before.filter(|before| before.placement == row.placement && before.nodes < row.nodes);
         let more = before.map(|before| {
             let bytes = row.feros.pss_bytes as f64 - before.feros.pss_bytes as f64;
             format!("{:.0} KB", bytes / f64::from(row.nodes - before.nodes) / 1e3)
@@ -293,7 +318,10 @@ mod tests {
         let row = Row { nodes: 2, placement: Placement::Composed, feros, stock: None };
         let alone = row.to_json();
         assert!(alone["rcl"].is_null() && alone["pss_to_rcl"].is_null(), "{alone}");
-        assert_eq!((alone["nodes"].as_u64(), alone["placement"].as_str()), (Some(2), Some("composed")));
+        assert_eq!(
+            (alone["nodes"].as_u64(), alone["placement"].as_str()),
+            (Some(2), Some("composed"))
+        );
         let stock = Some(Cost { pss_bytes: 3000, threads: 16, shared_memory_bytes: 0 });
         let beside = Row { stock, ..row }.to_json();
         assert_eq!((&beside["pss_to_rcl"], &beside["rcl"]["threads"]), (&json!(0.333), &json!(16)));

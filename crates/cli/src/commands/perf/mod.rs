@@ -1,7 +1,8 @@
 //! `feros perf`: how long messages take, how many pass, and what an idle node costs.
 //!
-//! The command itself only coordinates. What is measured are processes that it starts from the same executable with a
-//! hidden `--role`, so that neither a progress bar nor the making of tables is in what is measured.
+//! The command itself only coordinates. What is measured are processes that it starts from the same
+//! executable with a hidden `--role`, so that neither a progress bar nor the making of tables is in
+//! what is measured.
 
 mod chain;
 mod coordinator;

@@ -14,21 +14,24 @@ const MAX_SIZE_BYTES: usize = 256 << 20;
 /// Options of a measurement.
 #[derive(clap::Args, Clone, Debug)]
 pub(super) struct Options {
-    /// The path that messages take: within a process, in the host's shared memory, or through the engine. Without it, the
-    /// shortest that is possible; the report says which. A path that is not possible is an error
+    /// The path that messages take: within a process, in the host's shared memory, or through the
+    /// engine. Without it, the shortest that is possible; the report says which. A path that is not
+    /// possible is an error
     #[arg(long, value_enum, default_value_t = PathChoice::Auto)]
     pub(super) path: PathChoice,
 
-    /// Payload of one message in bytes, or as 64K or 1M (1024 based); several are measured one after the other
+    /// Payload of one message in bytes, or as 64K or 1M (1024 based); several are measured one
+    /// after the other
     #[arg(long, value_name = "BYTES", value_delimiter = ',', num_args = 1.., default_value = "256", value_parser = parse_size)]
     pub(super) size_bytes: Vec<usize>,
 
-    /// Messages a second; 0 is as fast as they are answered (latency) or published (throughput) [default: 100 for latency,
-    /// 0 for throughput]
+    /// Messages a second; 0 is as fast as they are answered (latency) or published (throughput)
+    /// [default: 100 for latency, 0 for throughput]
     #[arg(long, value_name = "HZ", value_parser = parse_rate)]
     rate_hz: Option<f64>,
 
-    /// Messages that are measured [default: 200 for latency, as many as `--seconds` allow for throughput]
+    /// Messages that are measured [default: 200 for latency, as many as `--seconds` allow for
+    /// throughput]
     #[arg(long, value_parser = clap::value_parser!(u64).range(1..=100_000_000))]
     count: Option<u64>,
 
@@ -64,18 +67,18 @@ pub(super) struct Options {
     #[arg(long, value_enum, default_value_t = Mode::Sync)]
     publish_mode: Mode,
 
-    /// What is published: a message that is given away, one that is lent, one that is built in place (its payload is not
-    /// filled), or raw bytes [default: given within a process, else lent]
+    /// What is published: a message that is given away, one that is lent, one that is built in
+    /// place (its payload is not filled), or raw bytes [default: given within a process, else lent]
     #[arg(long, value_enum)]
     send: Option<Send>,
 
-    /// What the callback takes: a view into the received bytes, an owned message, or the raw bytes [default: owned within a
-    /// process, else view]
+    /// What the callback takes: a view into the received bytes, an owned message, or the raw bytes
+    /// [default: owned within a process, else view]
     #[arg(long, value_enum)]
     form: Option<Form>,
 
-    /// 2: publisher and subscription in a process each. 1: both in one, on a thread each [default: 1 for the path process, else
-    /// 2]
+    /// 2: publisher and subscription in a process each. 1: both in one, on a thread each [default:
+    /// 1 for the path process, else 2]
     #[arg(long, value_parser = clap::value_parser!(u8).range(1..=2))]
     processes: Option<u8>,
 
@@ -205,7 +208,9 @@ impl Options {
         match (self.limit(kind), self.rate_hz(kind)) {
             (Limit::Time(duration), _) => Some(duration),
             (Limit::Count(_), 0.0) => None,
-            (Limit::Count(count), rate) => Some(Duration::from_secs_f64((count + self.warmup) as f64 / rate)),
+            (Limit::Count(count), rate) => {
+                Some(Duration::from_secs_f64((count + self.warmup) as f64 / rate))
+            }
         }
     }
 
@@ -248,7 +253,13 @@ impl Options {
     }
 
     /// The command line, after the program's name, of a process that plays `role` at one size.
-    pub(super) fn command_line(&self, kind: Kind, role: Role, size_bytes: usize, topic: &str) -> Vec<String> {
+    pub(super) fn command_line(
+        &self,
+        kind: Kind,
+        role: Role,
+        size_bytes: usize,
+        topic: &str,
+    ) -> Vec<String> {
         let word = |value: Option<clap::builder::PossibleValue>| {
             value.map(|value| value.get_name().to_owned()).unwrap_or_default()
         };
@@ -283,7 +294,11 @@ impl Options {
             History::KeepLast => format!("keep last {}", self.depth),
             other => plain(other.to_string()),
         };
-        format!("{}, {}, {history}", plain(self.reliability.to_string()), plain(self.durability.to_string()))
+        format!(
+            "{}, {}, {history}",
+            plain(self.reliability.to_string()),
+            plain(self.durability.to_string())
+        )
     }
 }
 
@@ -352,11 +367,17 @@ mod tests {
         assert_eq!(decided("--path process"), (Some(Path::Process), 1, Send::Given, Form::Owned));
         assert_eq!(decided("--path host"), (Some(Path::Host), 2, Send::Lent, Form::View));
         assert_eq!(decided("--processes 1"), (None, 1, Send::Given, Form::Owned));
-        assert_eq!(decided("--processes 1 --path network"), (Some(Path::Network), 1, Send::Lent, Form::View));
+        assert_eq!(
+            decided("--processes 1 --path network"),
+            (Some(Path::Network), 1, Send::Lent, Form::View)
+        );
         let said = "--path process --processes 2 --send loan --form raw";
         assert_eq!(decided(said), (Some(Path::Process), 2, Send::Loan, Form::Raw));
         let error = parse("latency --path tunnel").unwrap_err();
-        assert!(error.contains("tunnel") && error.contains("process") && error.contains("host"), "{error}");
+        assert!(
+            error.contains("tunnel") && error.contains("process") && error.contains("host"),
+            "{error}"
+        );
     }
 
     #[test]
@@ -392,9 +413,15 @@ mod tests {
         assert_eq!(kind, same_kind);
         assert_eq!((same.role, same.topic.as_str()), (Some(Role::Both), "the_topic"));
         assert_eq!(same.size_bytes, [4096]);
-        assert_eq!((same.rate_hz(kind), same.limit(kind)), (options.rate_hz(kind), options.limit(kind)));
+        assert_eq!(
+            (same.rate_hz(kind), same.limit(kind)),
+            (options.rate_hz(kind), options.limit(kind))
+        );
         assert_eq!((same.qos(), same.publish_mode()), (options.qos(), options.publish_mode()));
-        assert_eq!((same.form(), same.send(), same.warmup), (options.form(), options.send(), options.warmup));
+        assert_eq!(
+            (same.form(), same.send(), same.warmup),
+            (options.form(), options.send(), options.warmup)
+        );
         assert_eq!(same.path, PathChoice::Host);
         assert_eq!(same.qos().reliability, Reliability::BestEffort);
     }

@@ -1,7 +1,8 @@
 //! What the payload of a measured message carries: when it was published, and its number.
 //!
-//! The same layout as the C programs of the laboratory have: 8 bytes of CLOCK_MONOTONIC in nanoseconds, then 8 bytes of
-//! number, both little endian. The clock is the same in all processes of a host.
+//! The same layout as the C programs of the laboratory have: 8 bytes of CLOCK_MONOTONIC in
+//! nanoseconds, then 8 bytes of number, both little endian. The clock is the same in all processes
+//! of a host.
 
 use rustix::time::{ClockId, Timespec, clock_gettime};
 
@@ -30,7 +31,9 @@ pub(super) fn sleep_until(nanos: u64) {
         tv_nsec: (nanos % 1_000_000_000) as i64,
     };
     // The one error that can come is an interruption by a signal.
-    while rustix::thread::clock_nanosleep_absolute(rustix::thread::ClockId::Monotonic, &time).is_err() {}
+    while rustix::thread::clock_nanosleep_absolute(rustix::thread::ClockId::Monotonic, &time)
+        .is_err()
+    {}
 }
 
 /// Writes number and the time that is now; returns it.

@@ -1,5 +1,6 @@
-//! Programs that do with stock ROS 2's `rcl` what Feros does, to be measured in the same run. They are built from their
-//! source, which is part of this program, each time they are wanted: so they always fit the installation that is there.
+//! Programs that do with stock ROS 2's `rcl` what Feros does, to be measured in the same run. They
+//! are built from their source, which is part of this program, each time they are wanted: so they
+//! always fit the installation that is there.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -24,12 +25,14 @@ impl Peer {
         let code = peer.folder.join("peer.c");
         std::fs::write(&code, source).map_err(|error| format!("{}: {error}", code.display()))?;
         let built = compiler(&prefix, &code, &peer.program).stdin(Stdio::null()).output();
-        let built = built.map_err(|error| format!("there is no C compiler `cc` ({error}): {advice}"))?;
+        let built =
+            built.map_err(|error| format!("there is no C compiler `cc` ({error}): {advice}"))?;
         if built.status.success() {
             return Ok(peer);
         }
         let errors = String::from_utf8_lossy(&built.stderr);
-        let reason = errors.lines().find(|line| line.contains("error")).unwrap_or("the compiler failed");
+        let reason =
+            errors.lines().find(|line| line.contains("error")).unwrap_or("the compiler failed");
         Err(format!("its program cannot be built against {}: {reason}", prefix.display()))
     }
 
@@ -47,19 +50,28 @@ impl Drop for Peer {
     }
 }
 
-/// Says on the side that there is nothing to compare with: the table stays a table of what was measured.
+/// Says on the side that there is nothing to compare with: the table stays a table of what was
+/// measured.
 pub(super) fn or_note(peer: Result<Peer, String>) -> Option<Peer> {
-    peer.inspect_err(|reason| eprintln!("note: stock ROS 2 is not measured beside Feros: {reason}")).ok()
+    peer.inspect_err(|reason| eprintln!("note: stock ROS 2 is not measured beside Feros: {reason}"))
+        .ok()
 }
 
 /// Where the wheels of stock ROS 2 are: libraries in `lib`, headers in `include`.
 fn installation() -> Option<PathBuf> {
     let named = std::env::var_os(VARIABLE).filter(|value| !value.is_empty()).map(PathBuf::from);
     let candidates: Vec<PathBuf> = match named {
-        Some(python) => python.parent().and_then(Path::parent).map(Path::to_owned).into_iter().collect(),
+        Some(python) => {
+            python.parent().and_then(Path::parent).map(Path::to_owned).into_iter().collect()
+        }
         None => {
             let folders = [std::env::current_dir().ok(), std::env::current_exe().ok()];
-            folders.iter().flatten().flat_map(|folder| folder.ancestors()).map(|f| f.join(".venv")).collect()
+            folders
+                .iter()
+                .flatten()
+                .flat_map(|folder| folder.ancestors())
+                .map(|f| f.join(".venv"))
+                .collect()
         }
     };
     candidates.into_iter().find(|prefix| prefix.join("lib/librcl.so").is_file())
@@ -79,8 +91,8 @@ fn compiler(prefix: &Path, code: &Path, program: &Path) -> Command {
         .arg("-o")
         .arg(program)
         .arg(format!("-L{}", prefix.join("lib").display()))
-        // Old-style RPATH, because it also serves the libraries' own dependencies; lazy binding, because librcl.so of the
-        // wheels refers to functions of Python that nothing calls here.
+        // Old-style RPATH, because it also serves the libraries' own dependencies; lazy binding,
+        // because librcl.so of the wheels refers to functions of Python that nothing calls here.
         .arg("-Wl,-z,lazy,--unresolved-symbols=ignore-in-shared-libs,--disable-new-dtags")
         .arg(format!("-Wl,-rpath,{libraries},-rpath-link,{libraries}"))
         .args(["-lrcl", "-lrmw", "-lrcutils", "-lrosidl_runtime_c"])
@@ -93,15 +105,17 @@ fn library_path(prefix: &Path) -> String {
     let mut folders = vec![prefix.join("lib")];
     for python in subfolders(&prefix.join("lib"), |name| name.starts_with("python")) {
         let packages = python.join("site-packages");
-        folders.extend(subfolders(&packages, |name| name.starts_with("ros_") && name.ends_with(".libs")));
+        folders.extend(subfolders(&packages, |name| {
+            name.starts_with("ros_") && name.ends_with(".libs")
+        }));
     }
     folders.iter().map(|folder| folder.display().to_string()).collect::<Vec<_>>().join(":")
 }
 
 fn subfolders(folder: &Path, wanted: impl Fn(&str) -> bool) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
-    let wanted =
-        entries.filter(|entry| entry.path().is_dir() && wanted(&entry.file_name().to_string_lossy()));
+    let wanted = entries
+        .filter(|entry| entry.path().is_dir() && wanted(&entry.file_name().to_string_lossy()));
     let mut found: Vec<PathBuf> = wanted.map(|entry| entry.path()).collect();
     found.sort();
     found

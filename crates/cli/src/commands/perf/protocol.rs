@@ -1,8 +1,9 @@
-//! What the coordinating process and the processes of the roles say to each other, a line at a time.
+//! What the coordinating process and the processes of the roles say to each other, a line at a
+//! time.
 //!
-//! Out of a role's process come [`Event`]s as JSON; into it goes `go` (publish) and `finish N` (N messages were sent, take
-//! what is still on its way and report). The end of its input is the end of the process: so nothing stays behind when the
-//! coordinating process is gone, however it went.
+//! Out of a role's process come [`Event`]s as JSON; into it goes `go` (publish) and `finish N` (N
+//! messages were sent, take what is still on its way and report). The end of its input is the end
+//! of the process: so nothing stays behind when the coordinating process is gone, however it went.
 
 use std::io::{BufRead, Write};
 use std::time::Duration;
@@ -47,7 +48,8 @@ impl ByPath {
         }
     }
 
-    /// The name of the path that all took, `mixed` where there were several, `none` where nothing came.
+    /// The name of the path that all took, `mixed` where there were several, `none` where nothing
+    /// came.
     pub(super) fn name(self) -> &'static str {
         let mut taken = Path::ALL.into_iter().filter(|path| self.on(*path) > 0);
         match (taken.next(), taken.next()) {
@@ -130,7 +132,8 @@ impl std::fmt::Display for Order {
     }
 }
 
-/// Hands each order to `on_order`, on a thread of its own; the end of the input shuts the context down.
+/// Hands each order to `on_order`, on a thread of its own; the end of the input shuts the context
+/// down.
 pub(super) fn listen(
     context: &Context,
     mut on_order: impl FnMut(Order) + Send + 'static,
@@ -142,7 +145,8 @@ pub(super) fn listen(
     })
 }
 
-/// Hands each line of the input to `on_line`, on a thread of its own; the end of the input shuts the context down.
+/// Hands each line of the input to `on_line`, on a thread of its own; the end of the input shuts
+/// the context down.
 pub(crate) fn listen_to_lines(
     context: &Context,
     mut on_line: impl FnMut(&str) + Send + 'static,
@@ -159,7 +163,8 @@ pub(crate) fn listen_to_lines(
     Ok(())
 }
 
-/// Ends this process because its coordinator wants that or is gone; in any case, even if something hangs.
+/// Ends this process because its coordinator wants that or is gone; in any case, even if something
+/// hangs.
 fn leave(context: Context) -> ! {
     context.shutdown();
     drop(context);

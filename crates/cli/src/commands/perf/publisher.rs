@@ -4,9 +4,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use feros::msgs::std_msgs::msg::{MultiArrayLayoutShape, UInt8MultiArray, UInt8MultiArrayShape, UInt64};
+use feros::msgs::std_msgs::msg::{
+    MultiArrayLayoutShape, UInt8MultiArray, UInt8MultiArrayShape, UInt64,
+};
 use feros::{
-    Executor, MatchPath, Node, Publisher, PublisherOptions, Reason, Reliability, Subscription, message,
+    Executor, MatchPath, Node, Publisher, PublisherOptions, Reason, Reliability, Subscription,
+    message,
 };
 
 use super::Kind;
@@ -51,10 +54,13 @@ impl Answers {
     fn new(node: &Node, options: &Options) -> Result<Self, CliError> {
         let answered = Arc::new(AtomicU64::new(0));
         let note = answered.clone();
-        let subscription =
-            node.create_subscription(&answer_topic(&options.topic), options.qos(), move |answer: UInt64| {
+        let subscription = node.create_subscription(
+            &answer_topic(&options.topic),
+            options.qos(),
+            move |answer: UInt64| {
                 note.fetch_max(answer.data.saturating_add(1), Ordering::Relaxed);
-            })?;
+            },
+        )?;
         let executor = Executor::new();
         executor.add_node(node)?;
         Ok(Self { subscription, executor, answered })
@@ -62,7 +68,8 @@ impl Answers {
 
     /// Waits until message `sequence` was answered, or will not be.
     fn wait_for(&self, sequence: u64) -> Result<(), CliError> {
-        self.executor.spin_until(Some(ANSWER_LIMIT), || self.answered.load(Ordering::Relaxed) > sequence)?;
+        self.executor
+            .spin_until(Some(ANSWER_LIMIT), || self.answered.load(Ordering::Relaxed) > sequence)?;
         Ok(())
     }
 }
@@ -77,7 +84,8 @@ impl<'a> Sender<'a> {
             ..PublisherOptions::default()
         };
         let publisher = node.create_publisher(&options.topic, endpoint)?;
-        let answers = is_answered(kind, options).then(|| Answers::new(node, options)).transpose()?;
+        let answers =
+            is_answered(kind, options).then(|| Answers::new(node, options)).transpose()?;
         Ok(Self { node, kind, options, publisher, answers })
     }
 
@@ -114,7 +122,11 @@ impl<'a> Sender<'a> {
 
     /// Why the path is not a shorter one.
     fn path_reason(&self) -> Option<String> {
-        self.publisher.paths().into_iter().find_map(|found| found.reason).map(|reason| reason.to_string())
+        self.publisher
+            .paths()
+            .into_iter()
+            .find_map(|found| found.reason)
+            .map(|reason| reason.to_string())
     }
 
     /// Publishes all messages.
@@ -165,7 +177,9 @@ impl<'a> Sender<'a> {
     fn is_enough(&self, sent: u64, since_nanos: u64) -> bool {
         match self.options.limit(self.kind) {
             Limit::Count(count) => sent >= count,
-            Limit::Time(duration) => u128::from(monotonic_nanos() - since_nanos) >= duration.as_nanos(),
+            Limit::Time(duration) => {
+                u128::from(monotonic_nanos() - since_nanos) >= duration.as_nanos()
+            }
         }
     }
 
@@ -189,10 +203,12 @@ fn not_possible(options: &Options, found: &MatchPath) -> CliError {
         _ => "publisher and subscription are in two processes",
     };
     match found.path {
-        Some(path) => {
-            CliError::failed(format!("messages take the path {path}, not {wanted}{reason} ({processes})"))
-        }
-        None => CliError::failed(format!("messages cannot take the path {wanted}{reason} ({processes})")),
+        Some(path) => CliError::failed(format!(
+            "messages take the path {path}, not {wanted}{reason} ({processes})"
+        )),
+        None => CliError::failed(format!(
+            "messages cannot take the path {wanted}{reason} ({processes})"
+        )),
     }
 }
 
@@ -215,9 +231,10 @@ impl Outgoing {
             Send::Given => Self::Given { next: message, size_bytes },
             Send::Lent => Self::Lent(message),
             Send::Loan => Self::Loan { size_bytes },
-            Send::Raw => {
-                Self::Raw { bytes: message::to_vec(&message).map_err(CliError::failed)?, size_bytes }
-            }
+            Send::Raw => Self::Raw {
+                bytes: message::to_vec(&message).map_err(CliError::failed)?,
+                size_bytes,
+            },
         })
     }
 
@@ -229,7 +246,11 @@ impl Outgoing {
     }
 
     /// Publishes the message of this number; returns when that began.
-    fn publish(&mut self, publisher: &Publisher<UInt8MultiArray>, sequence: u64) -> Result<u64, CliError> {
+    fn publish(
+        &mut self,
+        publisher: &Publisher<UInt8MultiArray>,
+        sequence: u64,
+    ) -> Result<u64, CliError> {
         match self {
             Self::Given { next, .. } => {
                 let mut message = std::mem::take(next);
@@ -245,7 +266,8 @@ impl Outgoing {
             Self::Loan { size_bytes } => {
                 let before = monotonic_nanos();
                 let layout = MultiArrayLayoutShape { dim: &[] };
-                let mut loan = publisher.loan(&UInt8MultiArrayShape { layout, data: *size_bytes })?;
+                let mut loan =
+                    publisher.loan(&UInt8MultiArrayShape { layout, data: *size_bytes })?;
                 stamp_with(loan.fields()?.data, sequence, before);
                 loan.publish()?;
                 Ok(before)

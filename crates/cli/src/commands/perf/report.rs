@@ -70,7 +70,11 @@ impl Measurement {
 }
 
 /// Prints one object on one line.
-pub(super) fn print_json(kind: Kind, options: &Options, measurement: &Measurement) -> Result<(), CliError> {
+pub(super) fn print_json(
+    kind: Kind,
+    options: &Options,
+    measurement: &Measurement,
+) -> Result<(), CliError> {
     let mut output = std::io::stdout().lock();
     Ok(writeln!(output, "{}", measurement.to_json(kind, options))?)
 }
@@ -85,7 +89,10 @@ pub(super) fn print_table(
     writeln!(output, "{}", headline(kind, options, measurements))?;
     writeln!(output, "{}", table(kind, measurements))?;
     if options.processes() == 1 {
-        writeln!(output, "Publisher and subscription are one process: each column says the same of it.")?;
+        writeln!(
+            output,
+            "Publisher and subscription are one process: each column says the same of it."
+        )?;
     }
     let dropped: u64 = measurements.iter().map(|measurement| measurement.published.dropped).sum();
     if dropped > 0 {
@@ -122,7 +129,8 @@ fn headline(kind: Kind, options: &Options, measurements: &[Measurement]) -> Stri
     let mut paths: Vec<&str> =
         measurements.iter().map(|measurement| measurement.received.by_path.name()).collect();
     paths.dedup();
-    let reason = measurements.first().and_then(|measurement| measurement.published.path_reason.as_deref());
+    let reason =
+        measurements.first().and_then(|measurement| measurement.published.path_reason.as_deref());
     let reason = reason.map_or(String::new(), |reason| format!(" ({reason})"));
     format!(
         "{what}: path {}{reason}, {}, {processes}, {limit}, {rate}",
@@ -222,8 +230,14 @@ mod tests {
 
     fn measurement() -> Measurement {
         let usage = Usage { cpu_percent: 12.5, threads: 9, pss_bytes: Some(4_000_000) };
-        let latency =
-            Summary { min_us: 1.0, mean_us: 2.5, p50_us: 2.0, p90_us: 3.0, p99_us: 4.0, max_us: 20_000.0 };
+        let latency = Summary {
+            min_us: 1.0,
+            mean_us: 2.5,
+            p50_us: 2.0,
+            p90_us: 3.0,
+            p99_us: 4.0,
+            max_us: 20_000.0,
+        };
         Measurement {
             size_bytes: 4096,
             published: Published {
@@ -249,12 +263,16 @@ mod tests {
     fn json_has_what_was_promised() {
         let options = Line::parse_from(["x"]).options;
         let object = measurement().to_json(Kind::Latency, &options);
-        let numbers = ["size_bytes", "rate_hz", "sent", "lost", "p50_us", "p90_us", "p99_us", "max_us"];
+        let numbers =
+            ["size_bytes", "rate_hz", "sent", "lost", "p50_us", "p90_us", "p99_us", "max_us"];
         assert_eq!(
             numbers.map(|key| object[key].as_f64().unwrap()),
             [4096.0, 100.0, 100.0, 3.0, 2.0, 3.0, 4.0, 20_000.0]
         );
-        assert_eq!((&object["path"], &object["path_reason"]), (&json!("network"), &json!("it rains")));
+        assert_eq!(
+            (&object["path"], &object["path_reason"]),
+            (&json!("network"), &json!("it rains"))
+        );
         assert_eq!(object["received_by_path"], json!({"process": 0, "host": 0, "network": 107}));
         let headline = headline(Kind::Latency, &options, &[measurement()]);
         assert!(headline.contains("path network (it rains), reliable"), "{headline}");

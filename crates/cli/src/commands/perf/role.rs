@@ -35,7 +35,8 @@ fn publish(context: &Context, kind: Kind, options: &Options) -> Result<(), CliEr
     sender.wait_for_path(MATCH_LIMIT)?;
     Event::Ready.tell()?;
     Event::Published(send(&sender, &orders)?).tell()?;
-    // The publisher stays until the subscription has what it sent: then the coordinator closes the input.
+    // The publisher stays until the subscription has what it sent: then the coordinator closes the
+    // input.
     while orders.recv().is_ok() {}
     Ok(())
 }

@@ -4,7 +4,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use feros::msgs::std_msgs::msg::{UInt8MultiArray, UInt64};
-use feros::{Executor, Node, Publisher, SerializedMessage, Subscription, SubscriptionOptions, View, message};
+use feros::{
+    Executor, Node, Publisher, SerializedMessage, Subscription, SubscriptionOptions, View, message,
+};
 
 use super::Kind;
 use super::options::{Form, Limit, Options};
@@ -15,7 +17,8 @@ use super::tally::{Arrival, Tally};
 use super::usage::CpuMeter;
 use crate::error::CliError;
 
-/// What was sent may still be on its way: so long without a message means that none will come any more.
+/// What was sent may still be on its way: so long without a message means that none will come any
+/// more.
 const QUIET: Duration = Duration::from_secs(1);
 
 /// The topic on which each message is answered, where the answers set the pace.
@@ -116,15 +119,19 @@ impl Receiver {
             }
         };
         let topic = options.topic.as_str();
-        // The report says what was lost; a notice in between would only cost time that is being measured.
-        let how =
-            SubscriptionOptions::from(options.qos()).log_lost_messages(false).paths(options.path.allowed());
+        // The report says what was lost; a notice in between would only cost time that is being
+        // measured.
+        let how = SubscriptionOptions::from(options.qos())
+            .log_lost_messages(false)
+            .paths(options.path.allowed());
         // The time is read before anything else: from here on it is the user's code that runs.
         let subscription = match options.form() {
-            Form::View => node.create_subscription(topic, how, move |message: View<UInt8MultiArray>| {
-                let now = monotonic_nanos();
-                note(message.get().data, now);
-            }),
+            Form::View => {
+                node.create_subscription(topic, how, move |message: View<UInt8MultiArray>| {
+                    let now = monotonic_nanos();
+                    note(message.get().data, now);
+                })
+            }
             Form::Owned => node.create_subscription(topic, how, move |message: UInt8MultiArray| {
                 let now = monotonic_nanos();
                 note(&message.data, now);
@@ -155,8 +162,8 @@ impl Receiver {
         Ok(self.executor.spin()?)
     }
 
-    /// A closure for another thread: takes how many measured messages were sent, waits until they are here or will not
-    /// come any more, and ends spinning.
+    /// A closure for another thread: takes how many measured messages were sent, waits until they
+    /// are here or will not come any more, and ends spinning.
     pub(super) fn finisher(&self) -> impl Fn(u64) + Send + 'static {
         let (record, stopper) = (self.record.clone(), self.executor.stopper());
         move |sent| {

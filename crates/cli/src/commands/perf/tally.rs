@@ -1,6 +1,7 @@
 //! Which messages arrived: once, twice, late, or never.
 
-/// A number that is so far ahead of all others is none of ours: it would make the memory of what arrived huge.
+/// A number that is so far ahead of all others is none of ours: it would make the memory of what
+/// arrived huge.
 const MAX_JUMP: u64 = 1 << 24;
 
 /// Counts the measured messages by their numbers; those below `warmup` do not count.
@@ -33,7 +34,14 @@ impl Tally {
     /// Expects about `expected` messages after `warmup` others.
     pub(super) fn new(warmup: u64, expected: u64) -> Self {
         let words = expected.min(MAX_JUMP) / 64 + 1;
-        Self { warmup, seen: vec![0; words as usize], next: 0, received: 0, duplicates: 0, reordered: 0 }
+        Self {
+            warmup,
+            seen: vec![0; words as usize],
+            next: 0,
+            received: 0,
+            duplicates: 0,
+            reordered: 0,
+        }
     }
 
     /// Notes the arrival of a message.

@@ -16,7 +16,8 @@ pub(super) struct Usage {
     pub(super) cpu_percent: f64,
     /// Its threads.
     pub(super) threads: usize,
-    /// Memory, what it shares with others divided by their number; absent where the system does not tell.
+    /// Memory, what it shares with others divided by their number; absent where the system does not
+    /// tell.
     pub(super) pss_bytes: Option<u64>,
 }
 
@@ -92,22 +93,27 @@ impl Process {
     pub(super) fn threads(&self) -> BTreeMap<u32, Activity> {
         let entries = fs::read_dir(self.0.join("task")).into_iter().flatten().flatten();
         entries
-            .filter_map(|entry| Some((entry.file_name().to_str()?.parse().ok()?, activity(&entry.path())?)))
+            .filter_map(|entry| {
+                Some((entry.file_name().to_str()?.parse().ok()?, activity(&entry.path())?))
+            })
             .collect()
     }
 }
 
-/// Pages of shared memory (`/dev/shm`, memfds) that these processes hold open or have mapped, each file counted once and whether
-/// its pages are mapped or not.
+/// Pages of shared memory (`/dev/shm`, memfds) that these processes hold open or have mapped, each
+/// file counted once and whether its pages are mapped or not.
 pub(super) fn shared_memory_bytes(processes: &[Process]) -> u64 {
     let mut files = HashMap::new();
     for Process(folder) in processes {
         let descriptors = fs::read_dir(folder.join("fd")).into_iter().flatten().flatten();
         let open = descriptors
-            .filter(|entry| fs::read_link(entry.path()).is_ok_and(|target| is_shared_memory(&target)))
+            .filter(|entry| {
+                fs::read_link(entry.path()).is_ok_and(|target| is_shared_memory(&target))
+            })
             .map(|entry| entry.path());
         let maps = fs::read_to_string(folder.join("maps")).unwrap_or_default();
-        let mapped = maps.lines().filter_map(|line| line.split_whitespace().nth(5).map(PathBuf::from));
+        let mapped =
+            maps.lines().filter_map(|line| line.split_whitespace().nth(5).map(PathBuf::from));
         let mapped = mapped.filter(|path| path.starts_with("/dev/shm"));
         for metadata in open.chain(mapped).filter_map(|path| fs::metadata(path).ok()) {
             files.insert((metadata.dev(), metadata.ino()), metadata.blocks() * 512);
@@ -129,7 +135,11 @@ fn activity(task: &Path) -> Option<Activity> {
         name,
         voluntary: number_after(&status, "voluntary_ctxt_switches:")?,
         involuntary: number_after(&status, "nonvoluntary_ctxt_switches:")?,
-        cpu_nanos: scheduler.split_whitespace().next().and_then(|word| word.parse().ok()).unwrap_or(0),
+        cpu_nanos: scheduler
+            .split_whitespace()
+            .next()
+            .and_then(|word| word.parse().ok())
+            .unwrap_or(0),
     })
 }
 
@@ -164,9 +174,13 @@ mod tests {
             .unwrap();
         let waits = || {
             let threads = Process::of(std::process::id()).threads();
-            threads.values().find(|thread| thread.name == "perf-test").map(|thread| thread.voluntary)
+            threads
+                .values()
+                .find(|thread| thread.name == "perf-test")
+                .map(|thread| thread.voluntary)
         };
-        // Each message finds the thread asleep at last, or else this goes on; a watchdog ends a test that hangs.
+        // Each message finds the thread asleep at last, or else this goes on; a watchdog ends a
+        // test that hangs.
         let first = loop {
             if let Some(waits) = waits().filter(|waits| *waits > 0) {
                 break waits;
@@ -200,7 +214,8 @@ mod tests {
         file.write_all(&[1; 10_000]).unwrap();
         // It waits at the pipe of its input, with the file as its error output.
         let (input, errors) = (std::process::Stdio::piped(), file.try_clone().unwrap());
-        let mut child = std::process::Command::new("cat").stdin(input).stderr(errors).spawn().unwrap();
+        let mut child =
+            std::process::Command::new("cat").stdin(input).stderr(errors).spawn().unwrap();
         let twice = [Process::of(child.id()), Process::of(child.id())];
         let bytes = shared_memory_bytes(&twice);
         drop(child.stdin.take());

@@ -88,8 +88,11 @@ fn call(
     stamps.set(request, sec, nanosec);
     let bytes = request.to_cdr().map_err(CliError::usage)?;
     if !args.json {
-        let options =
-            PrintOptions { flow_style: true, truncate_length: Some(128), ..PrintOptions::default() };
+        let options = PrintOptions {
+            flow_style: true,
+            truncate_length: Some(128),
+            ..PrintOptions::default()
+        };
         output::print_plain(&format!(
             "requester: making request: {}\n\n",
             request.to_yaml(&options).trim_end()
@@ -126,7 +129,8 @@ fn wait_for_service(
     let wait = |time: Duration| {
         let what = || "the service";
         let looked = connection.context.wait_for_graph(time, what, || {
-            client.service_is_ready() || other_type(&connection.context.graph(), name, service).is_some()
+            client.service_is_ready()
+                || other_type(&connection.context.graph(), name, service).is_some()
         });
         match looked {
             Err(feros::WaitError::Shutdown { .. }) => Err(CliError::Interrupted),
@@ -154,7 +158,8 @@ fn wait_for_service(
         refuse_other_type()?;
     }
     let services = connection.context.graph().services();
-    let others = services.keys().map(String::as_str).filter(|other| *other != name && !is_hidden(other));
+    let others =
+        services.keys().map(String::as_str).filter(|other| *other != name && !is_hidden(other));
     Err(CliError::failed(format!(
         "there is no server of {name} after {limit:?}: start it, or see `feros service list`{}",
         did_you_mean(name, others)

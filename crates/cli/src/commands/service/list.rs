@@ -12,7 +12,9 @@ use crate::output;
 
 /// List the services that have a server or a client
 #[derive(clap::Args)]
-#[command(after_help = "Examples:\n  feros service list -t\n  feros service list --json | jq -r '.[].name'")]
+#[command(
+    after_help = "Examples:\n  feros service list -t\n  feros service list --json | jq -r '.[].name'"
+)]
 pub(crate) struct Args {
     /// Types as well
     #[arg(short = 't', long)]
@@ -56,10 +58,13 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
     } else if args.count_services {
         output::print_lines([services.len().to_string()])?;
     } else if args.show_types && output::is_terminal() && !services.is_empty() {
-        let rows = services.iter().map(|service| vec![service.name.clone(), service.types.join(", ")]);
+        let rows =
+            services.iter().map(|service| vec![service.name.clone(), service.types.join(", ")]);
         output::print_table(&["service", "type"], rows)?;
     } else if args.show_types {
-        output::print_lines(services.iter().map(|s| format!("{} [{}]", s.name, s.types.join(", "))))?;
+        output::print_lines(
+            services.iter().map(|s| format!("{} [{}]", s.name, s.types.join(", "))),
+        )?;
     } else {
         output::print_lines(services.iter().map(|service| &service.name))?;
     }

@@ -27,7 +27,10 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
     let name = connection.service_name(&args.service)?;
     let services = connection.discover(&args.discovery)?.services();
     let Some(types) = services.get(&name) else {
-        let likely = did_you_mean(&name, services.keys().map(String::as_str).filter(|name| !is_hidden(name)));
+        let likely = did_you_mean(
+            &name,
+            services.keys().map(String::as_str).filter(|name| !is_hidden(name)),
+        );
         return Err(CliError::failed(format!("there is no service {name}{likely}")));
     };
     if args.json {

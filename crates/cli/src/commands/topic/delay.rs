@@ -193,7 +193,8 @@ mod tests {
     fn stamps_are_read_without_decoding() {
         let image = ty("sensor_msgs/msg/Image");
         let message =
-            DynamicMessage::from_yaml(&image, "{header: {stamp: {sec: -3, nanosec: 500000000}}}").unwrap();
+            DynamicMessage::from_yaml(&image, "{header: {stamp: {sec: -3, nanosec: 500000000}}}")
+                .unwrap();
         let stamps = Stamps::of(image).unwrap();
         assert!(matches!(stamps, Stamps::First));
         assert_eq!(stamps.read(&message.to_cdr().unwrap()), Ok(-2.5));

@@ -142,7 +142,8 @@ fn listen(
 ) -> Result<ExitCode, CliError> {
     let printer = Arc::new(Mutex::new(Printer::new(format)));
     let wanted = if args.once { Some(1) } else { args.times };
-    let options = feros::SubscriptionOptions::from(qos).log_lost_messages(!args.form.no_lost_messages);
+    let options =
+        feros::SubscriptionOptions::from(qos).log_lost_messages(!args.form.no_lost_messages);
     let subscription = connection.node.create_generic_subscription(topic, identity, options, {
         let printer = printer.clone();
         move |message: SerializedMessage, info: MessageInfo| {

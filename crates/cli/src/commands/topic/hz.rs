@@ -1,7 +1,8 @@
 //! `feros topic hz`: how often messages arrive, without looking into them.
 //!
-//! The engine's time of arrival counts, not the moment at which this program gets to look; and what was lost on the way is
-//! told from the publishers' own numbers, so that a high rate or a large image is not taken for a slow publisher.
+//! The engine's time of arrival counts, not the moment at which this program gets to look; and what
+//! was lost on the way is told from the publishers' own numbers, so that a high rate or a large
+//! image is not taken for a slow publisher.
 
 use std::collections::HashMap;
 use std::process::ExitCode;
@@ -59,7 +60,8 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
     let identity = watch::find_type(&connection, &args.discovery, &topic, None)?;
     let arrivals = Arc::new(Mutex::new(Arrivals::new(args.window)));
     let node = &connection.node;
-    let options = feros::SubscriptionOptions::from(args.qos.over(watching_qos())).log_lost_messages(false);
+    let options =
+        feros::SubscriptionOptions::from(args.qos.over(watching_qos())).log_lost_messages(false);
     let _subscription = node.create_generic_subscription(&topic, &identity, options, {
         let arrivals = arrivals.clone();
         move |_, info| lock(&arrivals).arrived(&info)
@@ -169,7 +171,10 @@ impl Report {
         let Statistics { min, max, std_dev, count, .. } = self.intervals;
         let lost = match self.lost {
             0 => String::new(),
-            lost => format!("\tlost on the way to here: {lost} of {}\n", self.received.saturating_add(lost)),
+            lost => format!(
+                "\tlost on the way to here: {lost} of {}\n",
+                self.received.saturating_add(lost)
+            ),
         };
         format!(
             "average rate: {:.3}\n\tmin: {min:.6}s max: {max:.6}s std dev: {std_dev:.6}s window: {count}\n{lost}",

@@ -53,7 +53,8 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
 }
 
 fn object(graph: &GraphSnapshot, topic: &str) -> serde_json::Value {
-    let side = |kind| graph.endpoints_of(kind, topic).map(|e| Endpoint(e).to_json()).collect::<Vec<_>>();
+    let side =
+        |kind| graph.endpoints_of(kind, topic).map(|e| Endpoint(e).to_json()).collect::<Vec<_>>();
     json!({
         "name": topic,
         "types": graph.topics().get(topic),
@@ -98,7 +99,8 @@ fn text(graph: &GraphSnapshot, topic: &str, verbose: bool) -> String {
     };
     let end = if verbose { "\n\n" } else { "\n" };
     let mut text = format!("Type: {types}{end}");
-    for (noun, kind) in [("Publisher", EndpointKind::Publisher), ("Subscription", EndpointKind::Subscription)]
+    for (noun, kind) in
+        [("Publisher", EndpointKind::Publisher), ("Subscription", EndpointKind::Subscription)]
     {
         let _ = write!(text, "{noun} count: {}{end}", graph.count(kind, topic));
         for endpoint in graph.endpoints_of(kind, topic).filter(|_| verbose) {

@@ -96,7 +96,9 @@ fn print_table(topics: &[Topic], counts: bool) -> Result<(), CliError> {
 fn verbose_text(topics: &[Topic]) -> String {
     let mut text = String::new();
     for (title, noun) in [("Published", "publisher"), ("Subscribed", "subscriber")] {
-        let count = |topic: &Topic| if noun == "publisher" { topic.publishers } else { topic.subscriptions };
+        let count = |topic: &Topic| {
+            if noun == "publisher" { topic.publishers } else { topic.subscriptions }
+        };
         let _ = writeln!(text, "{title} topics:");
         for topic in topics.iter().filter(|topic| count(topic) > 0) {
             let plural = if count(topic) > 1 { "s" } else { "" };

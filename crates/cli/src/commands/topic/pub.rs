@@ -96,7 +96,9 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> Result<ExitCode, CliError> 
     if end == End::Done {
         let reliable = publisher.qos().reliability == Reliability::Reliable;
         if reliable && publisher.wait_for_all_acked(CONFIRMATION).is_err() {
-            notices::warn("not all subscriptions confirmed what was published: they may miss some of it");
+            notices::warn(
+                "not all subscriptions confirmed what was published: they may miss some of it",
+            );
         }
         watch::spin(&connection.node, Some(args.keep_alive), || false)?;
     }
@@ -130,7 +132,9 @@ fn wait_for_subscriptions(
             let topic = publisher.topic_name();
             let graph = connection.context.graph();
             let mismatches = graph.mismatches(topic);
-            let why = mismatches.first().map_or_else(String::new, |m| format!("; {}", watch::describe(m)));
+            let why = mismatches
+                .first()
+                .map_or_else(String::new, |m| format!("; {}", watch::describe(m)));
             Err(CliError::failed(format!(
                 "{topic} has {} matching subscriptions, fewer than {wanted}, after {:?}{why}",
                 publisher.subscription_count(),
@@ -197,10 +201,17 @@ impl Feed {
         self.publisher.publish_serialized(&self.bytes)?;
         self.published += 1;
         if self.print_every > 0 && self.published.is_multiple_of(self.print_every) {
-            let options =
-                PrintOptions { flow_style: true, truncate_length: Some(128), ..PrintOptions::default() };
+            let options = PrintOptions {
+                flow_style: true,
+                truncate_length: Some(128),
+                ..PrintOptions::default()
+            };
             let shown = self.message.to_yaml(&options);
-            output::print_plain(&format!("publishing #{}: {}\n", self.published, shown.trim_end()))?;
+            output::print_plain(&format!(
+                "publishing #{}: {}\n",
+                self.published,
+                shown.trim_end()
+            ))?;
         }
         Ok(())
     }

@@ -12,8 +12,8 @@ use crate::error::CliError;
 use crate::nearest::did_you_mean;
 use crate::notices;
 
-/// How a subscription listens that only watches: it asks for nothing that costs the publisher anything, and a burst is not
-/// lost while the command prints.
+/// How a subscription listens that only watches: it asks for nothing that costs the publisher
+/// anything, and a burst is not lost while the command prints.
 pub(super) fn watching_qos() -> QosProfile {
     QosProfile::keep_last(1000).best_effort()
 }
@@ -21,14 +21,16 @@ pub(super) fn watching_qos() -> QosProfile {
 /// That a topic is not there, with those that have a similar name.
 pub(super) fn no_such_topic(graph: &GraphSnapshot, name: &str) -> CliError {
     let topics = graph.topics();
-    let likely = did_you_mean(name, topics.keys().map(String::as_str).filter(|name| !is_hidden(name)));
+    let likely =
+        did_you_mean(name, topics.keys().map(String::as_str).filter(|name| !is_hidden(name)));
     CliError::failed(format!(
         "there is no topic {name}: nobody publishes or subscribes to it in this domain{likely}{}",
         if topics.is_empty() { "; `feros doctor` helps when there should be some" } else { "" }
     ))
 }
 
-/// Finds out the type of a topic from the graph. Without `patience` it waits until the topic is there, and says so.
+/// Finds out the type of a topic from the graph. Without `patience` it waits until the topic is
+/// there, and says so.
 pub(super) fn find_type(
     connection: &Connection,
     discovery: &DiscoveryArgs,
@@ -45,7 +47,8 @@ pub(super) fn find_type(
         if !connection.wait_until(patience.unwrap_or(forever), is_there)? {
             return Err(no_such_topic(&connection.context.graph(), topic));
         }
-        // Whoever made the topic appear is announced with others: a moment more, and QoS is chosen to fit all.
+        // Whoever made the topic appear is announced with others: a moment more, and QoS is chosen
+        // to fit all.
         connection.wait_until(Duration::from_millis(100), |_| false)?;
     }
     type_in(&connection.context.graph(), topic)
@@ -107,14 +110,17 @@ pub(super) fn why_silent(graph: &GraphSnapshot, topic: &str) -> String {
     }
     match graph.mismatches(topic).first() {
         Some(mismatch) => describe(mismatch),
-        None => format!("{topic} has publishers that match ({publishers}), but nothing came from them"),
+        None => {
+            format!("{topic} has publishers that match ({publishers}), but nothing came from them")
+        }
     }
 }
 
 /// Why two endpoints do not match, and where they are.
 pub(super) fn describe(mismatch: &Mismatch) -> String {
-    let side =
-        |node: &EndpointNode| node.name().map_or("a node without a name".to_owned(), ToString::to_string);
+    let side = |node: &EndpointNode| {
+        node.name().map_or("a node without a name".to_owned(), ToString::to_string)
+    };
     format!(
         "publisher in {} and subscription in {}: {}",
         side(&mismatch.publisher),

@@ -18,7 +18,8 @@ use crate::output;
 pub(crate) enum Command {
     /// Run a command with its trace points on, then say where the time went
     ///
-    /// Processes that it starts are traced too. Any other program is traced with FEROS_TRACE=FOLDER in its environment.
+    /// Processes that it starts are traced too. Any other program is traced with FEROS_TRACE=FOLDER
+    /// in its environment.
     Run(run::Args),
     /// Say what the messages of each topic and path took in each layer
     Summarize(SummarizeArgs),
@@ -43,7 +44,8 @@ pub(crate) struct ExportArgs {
     /// The folder that programs had as FEROS_TRACE, or one file of it
     #[arg(value_name = "FOLDER")]
     folder: PathBuf,
-    /// Write a file for https://ui.perfetto.dev (Chrome's trace events): a track for each thread, an arrow for each message
+    /// Write a file for https://ui.perfetto.dev (Chrome's trace events): a track for each thread,
+    /// an arrow for each message
     #[arg(long, value_name = "FILE", required = true)]
     perfetto: PathBuf,
 }
@@ -93,7 +95,8 @@ fn summarize(folder: &Path, json: bool) -> Result<(), CliError> {
 
 fn export(ExportArgs { folder, perfetto }: &ExportArgs) -> Result<(), CliError> {
     let trace = read(folder)?;
-    let failed = |error| CliError::failed(format!("{} cannot be written: {error}", perfetto.display()));
+    let failed =
+        |error| CliError::failed(format!("{} cannot be written: {error}", perfetto.display()));
     let file = File::create(perfetto).map_err(failed)?;
     trace.write_perfetto(BufWriter::new(file)).map_err(failed)?;
     let open = format!("open it in https://ui.perfetto.dev: {}\n", perfetto.display());

@@ -17,7 +17,8 @@ use crate::error::CliError;
 /// What is run, and where its trace goes.
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// The folder for the trace, without one in it yet [default: ./feros-trace-<seconds since 1970>]
+    /// The folder for the trace, without one in it yet [default: ./feros-trace-<seconds since
+    /// 1970>]
     #[arg(long, value_name = "FOLDER")]
     out: Option<PathBuf>,
     /// Show the summary as JSON, times in nanoseconds
@@ -30,15 +31,19 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
     let folder = prepare(args.out.clone().unwrap_or_else(default_folder))?;
-    let (program, arguments) =
-        args.command.split_first().ok_or_else(|| CliError::usage("a command was expected after `--`"))?;
-    // Ctrl-C is for the command: it ends, writes its trace, and then there is something to show. SIGTERM is passed on.
+    let (program, arguments) = args
+        .command
+        .split_first()
+        .ok_or_else(|| CliError::usage("a command was expected after `--`"))?;
+    // Ctrl-C is for the command: it ends, writes its trace, and then there is something to show.
+    // SIGTERM is passed on.
     let [interrupted, terminated] = [SIGINT, SIGTERM].map(|signal| {
         let flag = Arc::new(AtomicBool::new(false));
         signal_hook::flag::register(signal, Arc::clone(&flag)).map(|_| flag)
     });
     let (_interrupted, terminated) = (interrupted?, terminated?);
-    let child = Command::new(program).args(arguments).env(feros::trace::FOLDER_VARIABLE, &folder).spawn();
+    let child =
+        Command::new(program).args(arguments).env(feros::trace::FOLDER_VARIABLE, &folder).spawn();
     let child = child.map_err(|error| {
         CliError::failed(format!("{} cannot be started: {error}", Path::new(program).display()))
     })?;
@@ -63,7 +68,11 @@ fn prepare(folder: PathBuf) -> Result<PathBuf, CliError> {
     std::fs::create_dir_all(&folder).map_err(failed)?;
     let folder = folder.canonicalize().map_err(failed)?;
     for entry in std::fs::read_dir(&folder)? {
-        if entry?.path().extension().is_some_and(|extension| extension == feros::trace::FILE_EXTENSION) {
+        if entry?
+            .path()
+            .extension()
+            .is_some_and(|extension| extension == feros::trace::FILE_EXTENSION)
+        {
             return Err(CliError::usage(format!(
                 "there is a trace in {} already, which would be mixed with this one: choose another --out",
                 folder.display()

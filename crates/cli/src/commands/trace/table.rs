@@ -15,7 +15,10 @@ pub(super) fn text(summary: &Summary) -> String {
     }
     for (topic, Percentiles { count, median_nanos, p99_nanos, .. }) in &summary.publish_calls {
         let (median, p99) = (micros(*median_nanos), micros(*p99_nanos));
-        line(&mut text, format_args!("{topic}: {count} calls of publish, median {median} us, 99 % {p99} us"));
+        line(
+            &mut text,
+            format_args!("{topic}: {count} calls of publish, median {median} us, 99 % {p99} us"),
+        );
     }
     for (topic, count) in &summary.without_publisher {
         line(
@@ -33,7 +36,10 @@ pub(super) fn text(summary: &Summary) -> String {
 
 fn topic_text(text: &mut String, TopicSummary { topic, path, end_to_end, layers }: &TopicSummary) {
     line(text, format_args!("{topic} by the {path} path, {} messages", end_to_end.count));
-    line(text, format_args!("  {:<16}{:>14}{:>14}{:>10}", "layer", "median us", "99 % us", "share"));
+    line(
+        text,
+        format_args!("  {:<16}{:>14}{:>14}{:>10}", "layer", "median us", "99 % us", "share"),
+    );
     for layer in layers {
         let (median, p99) = (micros(layer.nanos.median_nanos), micros(layer.nanos.p99_nanos));
         let share = format!("{:.1} %", layer.share_percent);

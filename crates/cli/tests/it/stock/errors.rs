@@ -1,4 +1,5 @@
-//! What does not fit a stock node: the command ends with 1, and says what does not fit on which side.
+//! What does not fit a stock node: the command ends with 1, and says what does not fit on which
+//! side.
 
 use serde_json::{Value, json};
 
@@ -48,7 +49,9 @@ fn another_type_is_told_with_both_sides() {
 fn an_incompatible_qos_is_told_with_both_sides() {
     let Some(mut stock) = Stock::start() else { return };
     stock.peer.ask("publisher", endpoint("/weak", TEXT, json!({"reliability": "best_effort"})));
-    stock.peer.ask("subscription", endpoint("/strict", TEXT, json!({"durability": "transient_local"})));
+    stock
+        .peer
+        .ask("subscription", endpoint("/strict", TEXT, json!({"durability": "transient_local"})));
     let sides = ["/theirs/stock_node", "/_feros_cli_"];
 
     let line = ["topic", "echo", "/weak", "--qos-reliability", "reliable", "--timeout", PATIENCE];
@@ -83,7 +86,8 @@ fn what_is_not_there_is_told_with_what_is_near() {
     let wait = ["--spin-time", "5"];
     let error = stock.feros(&[&["topic", "info", "/chater"], &wait[..]].concat()).failure(1);
     assert_has(last_error(&error), &["/chater", "did you mean", "/chatter"]);
-    let error = stock.feros(&[&["node", "info", "/theirs/stock_nod"], &wait[..]].concat()).failure(1);
+    let error =
+        stock.feros(&[&["node", "info", "/theirs/stock_nod"], &wait[..]].concat()).failure(1);
     assert_has(last_error(&error), &["/theirs/stock_nod", "did you mean", "/theirs/stock_node"]);
     let error = stock.feros(&["service", "call", "/enabel", SET_BOOL, "--timeout", "5"]).failure(1);
     assert_has(last_error(&error), &["there is no server of /enabel", "did you mean", "/enable"]);

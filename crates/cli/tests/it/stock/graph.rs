@@ -4,7 +4,8 @@ use serde_json::json;
 
 use super::{SET_BOOL, Stock, TEXT, end, has_line};
 
-const HASH_OF_TEXT: &str = "RIHS01_df668c740482bbd48fb39d76a70dfd4bd59db1288021743503259e948f6b1a18";
+const HASH_OF_TEXT: &str =
+    "RIHS01_df668c740482bbd48fb39d76a70dfd4bd59db1288021743503259e948f6b1a18";
 
 #[test]
 fn topics_of_stock_are_listed_with_types_hashes_and_qos() {
@@ -19,26 +20,33 @@ fn topics_of_stock_are_listed_with_types_hashes_and_qos() {
     stock.peer.ask("subscription", json!({"topic": "/numbers", "type": "std_msgs/msg/Int32"}));
 
     let listed = ["/theirs/words", "/numbers", "/rosout", "/parameter_events"];
-    let typed =
-        stock.eventually(&["topic", "list", "-t"], |out| listed.iter().all(|name| out.contains(name)));
+    let typed = stock
+        .eventually(&["topic", "list", "-t"], |out| listed.iter().all(|name| out.contains(name)));
     assert_eq!(
         typed,
         "/numbers [std_msgs/msg/Int32]\n/parameter_events [rcl_interfaces/msg/ParameterEvent]\n/rosout \
          [rcl_interfaces/msg/Log]\n/theirs/words [std_msgs/msg/String]\n"
     );
-    let names = stock.eventually(&["topic", "list"], |out| listed.iter().all(|name| has_line(out, name)));
+    let names =
+        stock.eventually(&["topic", "list"], |out| listed.iter().all(|name| has_line(out, name)));
     assert!(typed.lines().map(|line| line.split(' ').next().unwrap()).eq(names.lines()), "{names}");
     let topics = stock.eventually_json(&["topic", "list", "--json"], |topics| {
         let topics = topics.as_array().unwrap();
         topics.iter().any(|topic| topic["name"] == "/numbers")
             && topics.iter().any(|topic| {
-                topic["name"] == "/theirs/words" && topic["publishers"] == 1 && topic["subscriptions"] == 1
+                topic["name"] == "/theirs/words"
+                    && topic["publishers"] == 1
+                    && topic["subscriptions"] == 1
             })
     });
-    let numbers = topics.as_array().unwrap().iter().find(|topic| topic["name"] == "/numbers").unwrap();
+    let numbers =
+        topics.as_array().unwrap().iter().find(|topic| topic["name"] == "/numbers").unwrap();
     assert_eq!((&numbers["publishers"], &numbers["subscriptions"]), (&json!(0), &json!(1)));
 
-    assert_eq!(stock.eventually(&["topic", "type", "/theirs/words"], |_| true), "std_msgs/msg/String\n");
+    assert_eq!(
+        stock.eventually(&["topic", "type", "/theirs/words"], |_| true),
+        "std_msgs/msg/String\n"
+    );
     let found = stock.eventually(&["topic", "find", TEXT], |out| !out.is_empty());
     assert_eq!(found, "/theirs/words\n");
     let none = stock.eventually(&["topic", "find", "std_msgs/msg/Char"], |_| true);
@@ -54,8 +62,9 @@ fn topics_of_stock_are_listed_with_types_hashes_and_qos() {
         [kind, publishers, subscriptions],
         ["Type: std_msgs/msg/String", "Publisher count: 1", "Subscription count: 1"]
     );
-    let without_gid =
-        |block: &str| block.lines().filter(|line| !line.starts_with("GID: ")).collect::<Vec<_>>().join("\n");
+    let without_gid = |block: &str| {
+        block.lines().filter(|line| !line.starts_with("GID: ")).collect::<Vec<_>>().join("\n")
+    };
     // Stock ROS 2 on Fast DDS announces no history.
     let expected = format!(
         "Node name: stock_node\nNode namespace: /theirs\nTopic type: {TEXT}\nTopic type hash: {HASH_OF_TEXT}\nEndpoint \
@@ -114,7 +123,9 @@ fn nodes_and_services_of_stock_are_listed() {
     assert_eq!(info["service_clients"], json!({"/disable": [SET_BOOL]}));
 
     let services = stock.eventually(&["service", "list", "-t"], |out| {
-        out.contains("/disable") && out.contains("/theirs/enable") && out.contains("get_type_description")
+        out.contains("/disable")
+            && out.contains("/theirs/enable")
+            && out.contains("get_type_description")
     });
     for line in [
         "/disable [std_srvs/srv/SetBool]",
@@ -123,14 +134,18 @@ fn nodes_and_services_of_stock_are_listed() {
     ] {
         assert!(has_line(&services, line), "{line} is not in {services}");
     }
-    assert_eq!(stock.eventually(&["service", "type", "/theirs/enable"], |_| true), "std_srvs/srv/SetBool\n");
+    assert_eq!(
+        stock.eventually(&["service", "type", "/theirs/enable"], |_| true),
+        "std_srvs/srv/SetBool\n"
+    );
     let found = stock.eventually(&["service", "find", SET_BOOL], |out| out.lines().count() == 2);
     assert_eq!(found, "/disable\n/theirs/enable\n");
 
     // The end of the node is seen as well.
     let Stock { peer, domain } = stock;
     drop(peer);
-    let out = crate::process::Running::start_in(&domain, &["node", "list", "--all"]).finish().success();
+    let out =
+        crate::process::Running::start_in(&domain, &["node", "list", "--all"]).finish().success();
     assert!(!out.contains("stock_node"), "{out}");
 }
 
@@ -153,9 +168,9 @@ fn stock_sees_a_publishing_command_as_a_node() {
         "4",
     ];
     let speaker = stock.start_feros(&line);
-    let infos = stock
-        .peer
-        .eventually("publishers", json!({"topic": "/spoken"}), |infos| infos[0]["node"] == "speaker");
+    let infos = stock.peer.eventually("publishers", json!({"topic": "/spoken"}), |infos| {
+        infos[0]["node"] == "speaker"
+    });
     let info = &infos[0];
     assert_eq!(infos.as_array().unwrap().len(), 1, "{infos}");
     assert_eq!([&info["namespace"], &info["type"], &info["hash"]], ["/", TEXT, HASH_OF_TEXT]);
@@ -192,7 +207,8 @@ fn stock_sees_a_listening_command_as_hidden() {
     });
     assert_eq!([&infos[0]["type"], &infos[0]["hash"]], [TEXT, HASH_OF_TEXT]);
     // It watches, and adds neither topics nor services of its own.
-    let names: Vec<_> = stock.peer.ask("topics", json!({})).as_object().unwrap().keys().cloned().collect();
+    let names: Vec<_> =
+        stock.peer.ask("topics", json!({})).as_object().unwrap().keys().cloned().collect();
     assert_eq!(names, ["/parameter_events", "/rosout", "/words"]);
     let services = stock.peer.ask("services", json!({}));
     assert!(

@@ -46,11 +46,14 @@ impl Stock {
 
     /// As [`Stock::eventually`], for a command that prints one JSON value.
     fn eventually_json(&self, arguments: &[&str], accepted: impl Fn(&Value) -> bool) -> Value {
-        let parse = |text: &str| serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"));
+        let parse = |text: &str| {
+            serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"))
+        };
         parse(&self.eventually(arguments, |text| accepted(&parse(text))))
     }
 
-    /// Has the node send values on a topic whose only subscription, that of a command, it waits for.
+    /// Has the node send values on a topic whose only subscription, that of a command, it waits
+    /// for.
     fn publish_to_command(&mut self, topic: &str, values: &Value) {
         self.peer.ask("matched", json!({"topic": topic, "subscriptions": 1}));
         self.peer.ask("publish", json!({"topic": topic, "values": values}));

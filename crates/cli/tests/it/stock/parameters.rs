@@ -9,15 +9,25 @@ const NODE: &str = "/theirs/stock_node";
 #[test]
 fn parameters_of_stock_are_listed_read_set_and_dumped() {
     let Some(mut stock) = Stock::start() else { return };
-    stock.peer.ask("declare", json!({"name": "rate", "value": 30, "descriptor": {"description": "Hz"}}));
+    stock
+        .peer
+        .ask("declare", json!({"name": "rate", "value": 30, "descriptor": {"description": "Hz"}}));
     stock.peer.ask("declare", json!({"name": "lens.gains", "value": [0.5, 1.0]}));
-    stock.peer.ask("declare", json!({"name": "any", "value": 1, "descriptor": {"dynamic_typing": true}}));
+    stock
+        .peer
+        .ask("declare", json!({"name": "any", "value": 1, "descriptor": {"dynamic_typing": true}}));
     let param = |line: &[&str]| stock.feros(&[&["param"], line, &["--timeout", "50"]].concat());
     let names = param(&["list", NODE]).success();
     assert!(names.contains("  any\n  lens.gains\n  rate\n"), "{names}");
-    assert_eq!(param(&["get", NODE, "lens.gains"]).success(), "Double values are: array('d', [0.5, 1.0])\n");
+    assert_eq!(
+        param(&["get", NODE, "lens.gains"]).success(),
+        "Double values are: array('d', [0.5, 1.0])\n"
+    );
     let described = param(&["describe", NODE, "rate"]).success();
-    assert_eq!(described, "Parameter name: rate\n  Type: integer\n  Description: Hz\n  Constraints:\n");
+    assert_eq!(
+        described,
+        "Parameter name: rate\n  Type: integer\n  Description: Hz\n  Constraints:\n"
+    );
     assert_eq!(param(&["set", NODE, "rate", "0x14"]).success(), "Set parameter successful\n");
     assert_eq!(param(&["get", NODE, "rate"]).success(), "Integer value is: 20\n");
     let error = param(&["set", NODE, "rate", "fast"]).failure(1);

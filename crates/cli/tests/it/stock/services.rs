@@ -19,9 +19,13 @@ fn services_of_stock_are_called() {
     assert_eq!(stock.peer.ask("requests", json!({"service": "enable"})), json!([{"data": true}]));
 
     let message = json!({"$repeat": ["x", 300_000]});
-    stock.peer.ask("service", json!({"name": "large", "type": SET_BOOL, "response": {"message": message}}));
-    let answer =
-        stock.feros(&["service", "call", "/theirs/large", SET_BOOL, "--json", "--timeout", "50"]).json();
+    stock.peer.ask(
+        "service",
+        json!({"name": "large", "type": SET_BOOL, "response": {"message": message}}),
+    );
+    let answer = stock
+        .feros(&["service", "call", "/theirs/large", SET_BOOL, "--json", "--timeout", "50"])
+        .json();
     assert!(
         answer["success"] == false && answer["message"] == "x".repeat(300_000),
         "the long reply came changed"
@@ -30,8 +34,20 @@ fn services_of_stock_are_called() {
     // A service that stock nodes bring along.
     let name = "/theirs/stock_node/get_parameters";
     let request = "{names: [use_sim_time]}";
-    let line =
-        ["service", "call", name, "rcl_interfaces/srv/GetParameters", request, "--json", "--timeout", "50"];
+    let line = [
+        "service",
+        "call",
+        name,
+        "rcl_interfaces/srv/GetParameters",
+        request,
+        "--json",
+        "--timeout",
+        "50",
+    ];
     let values = &stock.feros(&line).json()["values"];
-    assert_eq!((&values[0]["type"], &values[0]["bool_value"]), (&json!(1), &json!(false)), "{values}");
+    assert_eq!(
+        (&values[0]["type"], &values[0]["bool_value"]),
+        (&json!(1), &json!(false)),
+        "{values}"
+    );
 }

@@ -22,9 +22,10 @@ fn echo_prints_what_stock_publishes() {
     stock.publish_to_command("/words", &json!([{"data": "grüße"}, {"data": "two\nlines"}]));
     assert_eq!(echo.finish().success(), "{\"data\":\"grüße\"}\n{\"data\":\"two\\nlines\"}\n");
 
-    stock
-        .peer
-        .ask("publisher", publisher("/imu", "sensor_msgs/msg/Imu", json!({"reliability": "best_effort"})));
+    stock.peer.ask(
+        "publisher",
+        publisher("/imu", "sensor_msgs/msg/Imu", json!({"reliability": "best_effort"})),
+    );
     let line = ["topic", "echo", "/imu", "--once", "--field", "orientation", "--timeout", "50"];
     let echo = stock.start_feros(&line);
     stock.peer.ask("matched", json!({"topic": "/imu", "subscriptions": 1}));
@@ -43,14 +44,18 @@ fn echo_prints_what_stock_publishes() {
 #[test]
 fn echo_prints_what_stock_latched() {
     let Some(mut stock) = Stock::start() else { return };
+    stock.peer.ask(
+        "publisher",
+        publisher("/map", TEXT, json!({"durability": "transient_local", "depth": 1})),
+    );
     stock
         .peer
-        .ask("publisher", publisher("/map", TEXT, json!({"durability": "transient_local", "depth": 1})));
-    stock.peer.ask("publish", json!({"topic": "/map", "values": [{"data": "old"}, {"data": "new"}]}));
+        .ask("publish", json!({"topic": "/map", "values": [{"data": "old"}, {"data": "new"}]}));
     // The publisher is found, and its durability with it.
     let echoed = stock.feros(&["topic", "echo", "/map", "--once", "--json", "--timeout", "50"]);
     assert_eq!(echoed.json(), json!({"data": "new"}));
-    // Best effort, which an echo that is told the type takes where it sees no publisher yet, has no second try.
+    // Best effort, which an echo that is told the type takes where it sees no publisher yet, has no
+    // second try.
     let line = ["topic", "echo", "/map", TEXT, "--once", "--qos-durability", "transient_local"];
     let asked = [&line[..], &["--qos-reliability", "reliable", "--timeout", "50"]].concat();
     assert_eq!(stock.feros(&asked).success(), "data: new\n---\n");
@@ -60,8 +65,7 @@ fn echo_prints_what_stock_latched() {
 fn stock_hears_what_pub_publishes() {
     let Some(mut stock) = Stock::start() else { return };
     stock.peer.ask("subscription", publisher("/heard", "geometry_msgs/msg/PoseStamped", json!({})));
-    let value =
-        "{header: {stamp: {sec: 7}, frame_id: map}, pose: {position: {x: 1.5}, orientation: {w: -1}}}";
+    let value = "{header: {stamp: {sec: 7}, frame_id: map}, pose: {position: {x: 1.5}, orientation: {w: -1}}}";
     let line = [
         "topic",
         "pub",
@@ -88,7 +92,8 @@ fn stock_hears_what_pub_publishes() {
 fn hz_counts_every_message_of_stock() {
     let Some(mut stock) = Stock::start() else { return };
     stock.peer.ask("publisher", publisher("/fast", TEXT, json!({"depth": COUNT})));
-    let mut hz = stock.start_feros(&["topic", "hz", "/fast", "--json", "--qos-reliability", "reliable"]);
+    let mut hz =
+        stock.start_feros(&["topic", "hz", "/fast", "--json", "--qos-reliability", "reliable"]);
     stock.peer.ask("matched", json!({"topic": "/fast", "subscriptions": 1}));
     let began = Instant::now();
     stock.publish_to_command("/fast", &json!(vec![json!({"data": "x"}); COUNT]));
@@ -112,8 +117,10 @@ fn hz_counts_every_message_of_stock() {
 fn bw_measures_the_size_of_what_stock_sends() {
     let Some(mut stock) = Stock::start() else { return };
     stock.peer.ask("publisher", publisher("/wide", TEXT, json!({"depth": COUNT})));
-    let mut bw = stock.start_feros(&["topic", "bw", "/wide", "--json", "--qos-reliability", "reliable"]);
-    stock.publish_to_command("/wide", &json!(vec![json!({"data": {"$repeat": ["x", 991]}}); COUNT]));
+    let mut bw =
+        stock.start_feros(&["topic", "bw", "/wide", "--json", "--qos-reliability", "reliable"]);
+    stock
+        .publish_to_command("/wide", &json!(vec![json!({"data": {"$repeat": ["x", 991]}}); COUNT]));
     let report = loop {
         let report = next_object(&mut bw);
         if report["messages"] == COUNT {
@@ -133,11 +140,18 @@ fn bw_measures_the_size_of_what_stock_sends() {
 fn delay_tells_the_age_of_what_stock_stamped() {
     const STAMP: u64 = 1_000_000;
     let Some(mut stock) = Stock::start() else { return };
-    stock
-        .peer
-        .ask("publisher", publisher("/stamped", "geometry_msgs/msg/PointStamped", json!({"depth": COUNT})));
-    let mut delay =
-        stock.start_feros(&["topic", "delay", "/stamped", "--json", "--qos-reliability", "reliable"]);
+    stock.peer.ask(
+        "publisher",
+        publisher("/stamped", "geometry_msgs/msg/PointStamped", json!({"depth": COUNT})),
+    );
+    let mut delay = stock.start_feros(&[
+        "topic",
+        "delay",
+        "/stamped",
+        "--json",
+        "--qos-reliability",
+        "reliable",
+    ]);
     let age = || {
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap();
         (now - Duration::from_secs(STAMP)).as_secs_f64()
@@ -155,7 +169,10 @@ fn delay_tells_the_age_of_what_stock_stamped() {
     // A double holds such an age to a microsecond.
     for name in ["min_s", "mean_s", "max_s"] {
         let found = report[name].as_f64().unwrap();
-        assert!(least - 1e-5 <= found && found <= most + 1e-5, "{name} in {report}: from {least} to {most}");
+        assert!(
+            least - 1e-5 <= found && found <= most + 1e-5,
+            "{name} in {report}: from {least} to {most}"
+        );
     }
     end(delay);
 }

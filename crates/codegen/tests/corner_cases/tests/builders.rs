@@ -1,4 +1,5 @@
-//! What is hard on builders: every message that is built in place is, byte for byte, what encoding gives.
+//! What is hard on builders: every message that is built in place is, byte for byte, what encoding
+//! gives.
 #![allow(clippy::unwrap_used)]
 
 use feros_codegen_corner_cases::corner_cases::msg::{
@@ -27,7 +28,11 @@ fn builders() -> impl Iterator<Item = Builder> {
 }
 
 fn probe<M: checks::Rebuild>() -> Builder {
-    Builder { name: M::TYPE_NAME, check: checks::check::<M>, check_hostile: checks::check_hostile::<M> }
+    Builder {
+        name: M::TYPE_NAME,
+        check: checks::check::<M>,
+        check_hostile: checks::check_hostile::<M>,
+    }
 }
 
 /// All definitions that the tested messages refer to.
@@ -107,7 +112,8 @@ fn shapes_start_with_the_declared_defaults() {
 #[test]
 fn what_a_shape_violates_is_found_before_memory_is_asked_for() {
     let size = |shape: &ShapesShape<'_>| shaped_size::<Shapes>(shape).unwrap_err();
-    let exceeded = |field, len, bound| BuildError::Shape(EncodeError::BoundExceeded { field, len, bound });
+    let exceeded =
+        |field, len, bound| BuildError::Shape(EncodeError::BoundExceeded { field, len, bound });
     let good = ShapesShape::default();
     assert_eq!(size(&ShapesShape { bounded: 6, ..good }), exceeded("bounded", 6, 5));
     assert_eq!(size(&ShapesShape { few: &["", "", "", ""], ..good }), exceeded("few", 4, 3));
@@ -115,7 +121,10 @@ fn what_a_shape_violates_is_found_before_memory_is_asked_for() {
         size(&ShapesShape { short_strings: ["", "12345", ""], ..good }),
         exceeded("short_strings", 5, 4)
     );
-    assert_eq!(size(&ShapesShape { short_wides: &[&[1, 2, 3]], ..good }), exceeded("short_wides", 3, 2));
+    assert_eq!(
+        size(&ShapesShape { short_wides: &[&[1, 2, 3]], ..good }),
+        exceeded("short_wides", 3, 2)
+    );
     assert_eq!(
         size(&ShapesShape { texts: ["a", "b\0"], ..good }),
         BuildError::Shape(EncodeError::InteriorNul { position: 1 })

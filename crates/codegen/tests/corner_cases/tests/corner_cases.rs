@@ -15,8 +15,9 @@ fn check<M: Message>(message: &M) {
     let bytes = to_vec(message).unwrap();
     assert_eq!(&from_bytes::<M>(&bytes).unwrap(), message);
     let view = view::<M>(&bytes).unwrap();
-    let plain =
-        |text: String| text.replace("View {", " {").replace("View_ {", " {").replace("Self_ {", "Self {");
+    let plain = |text: String| {
+        text.replace("View {", " {").replace("View_ {", " {").replace("Self_ {", "Self {")
+    };
     assert_eq!(plain(format!("{view:?}")), plain(format!("{message:?}")));
     assert_eq!(M::TYPE_DESCRIPTION.to_interface().type_hash(), M::TYPE_HASH);
 }
@@ -55,7 +56,10 @@ fn constants_keep_their_values() {
 fn defaults_of_every_shape() {
     let shapes = Shapes::default();
     assert_eq!(shapes.bounded, [1.5, -2.5, f32::INFINITY]);
-    assert_eq!((&shapes.texts[..], &shapes.few[..]), (&["a, b".into(), "c".into()][..], &["x".into()][..]));
+    assert_eq!(
+        (&shapes.texts[..], &shapes.few[..]),
+        (&["a, b".into(), "c".into()][..], &["x".into()][..])
+    );
     assert_eq!((shapes.wide, shapes.least), (WString::from("語"), -128));
     assert_eq!((shapes.large.len(), shapes.headers.len()), (1000, 40));
     assert_eq!(shapes.other_crate, own_package::robot_interfaces::msg::JointTarget::default());
@@ -65,9 +69,15 @@ fn defaults_of_every_shape() {
 fn bounds_hold_inside_of_sequences() {
     let mut shapes = Shapes::default();
     shapes.short_strings[2] = "12345".into();
-    assert_eq!(to_vec(&shapes), Err(EncodeError::BoundExceeded { field: "short_strings", len: 5, bound: 4 }));
+    assert_eq!(
+        to_vec(&shapes),
+        Err(EncodeError::BoundExceeded { field: "short_strings", len: 5, bound: 4 })
+    );
     let shapes = Shapes { short_wides: vec!["ab".into(), "abc".into()], ..Shapes::default() };
-    assert_eq!(to_vec(&shapes), Err(EncodeError::BoundExceeded { field: "short_wides", len: 3, bound: 2 }));
+    assert_eq!(
+        to_vec(&shapes),
+        Err(EncodeError::BoundExceeded { field: "short_wides", len: 3, bound: 2 })
+    );
 }
 
 /// A view gives way to a definition of its name.
@@ -80,12 +90,19 @@ fn views_do_not_collide_with_definitions() {
 
 #[test]
 fn large_arrays_are_borrowed_and_small_ones_copied() {
-    let bytes =
-        to_vec(&Shapes { few_points: Default::default(), flags: [true; 2000], ..Shapes::default() }).unwrap();
+    let bytes = to_vec(&Shapes {
+        few_points: Default::default(),
+        flags: [true; 2000],
+        ..Shapes::default()
+    })
+    .unwrap();
     let view = view::<Shapes>(&bytes).unwrap();
     let large: PrimitiveSlice<'_, f64> = view.large;
     let image: &[u8; 100_000] = view.image;
-    assert_eq!((large.len(), image.len(), view.few_points.len(), view.letters), (1000, 100_000, 2, [0; 4]));
+    assert_eq!(
+        (large.len(), image.len(), view.few_points.len(), view.letters),
+        (1000, 100_000, 2, [0; 4])
+    );
     assert_eq!(view.flags.as_slice(), Some(&[true; 2000][..]));
     assert!(bytes.as_ptr_range().contains(&image.as_ptr()));
     assert_eq!(view.poses.iter().len(), 50);

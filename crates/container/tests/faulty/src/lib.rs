@@ -1,4 +1,5 @@
-//! Components that fail in every way that a container has to survive. Components and library in one crate, as it may be.
+//! Components that fail in every way that a container has to survive. Components and library in one
+//! crate, as it may be.
 
 use feros_shared as _;
 
@@ -88,10 +89,12 @@ impl Component for OnDemand {
             service("~/panic", || panic!("asked to panic"))?,
             service("~/sleep", || std::thread::sleep(std::time::Duration::from_secs(3)))?,
             service("~/abort", || std::process::abort())?,
-            // The first one only has the language's handler, which looks for stack overflows, step aside.
+            // The first one only has the language's handler, which looks for stack overflows, step
+            // aside.
             service("~/segfault", || {
                 loop {
-                    kill_process(getpid(), Signal::SEGV).expect("a process may send itself a signal");
+                    kill_process(getpid(), Signal::SEGV)
+                        .expect("a process may send itself a signal");
                 }
             })?,
         ];

@@ -32,7 +32,10 @@ ns:
         ("nested.x".into(), true.into()),
     ];
     assert_eq!(values(text, "/ns", "node"), expected);
-    assert_eq!(values(text, "/", "node"), [("a", 1), ("b", 1), ("c", 1)].map(|(n, v)| (n.into(), v.into())));
+    assert_eq!(
+        values(text, "/", "node"),
+        [("a", 1), ("b", 1), ("c", 1)].map(|(n, v)| (n.into(), v.into()))
+    );
 }
 
 #[test]
@@ -65,7 +68,12 @@ fn nothing_at_all_is_a_parameter_file() {
 #[test]
 fn what_is_wrong_is_said_with_its_line_and_what_was_expected() {
     for (text, line, problem, expected) in [
-        ("node:\n  rate: 1\n", 2, "rate has a value outside of ros__parameters", "ros__parameters: below"),
+        (
+            "node:\n  rate: 1\n",
+            2,
+            "rate has a value outside of ros__parameters",
+            "ros__parameters: below",
+        ),
         ("ros__parameters:\n  a: 1\n", 1, "has no name of a node above it", "the name of a node"),
         (
             "node:\n  ros__parameters:\n    a: 5\n    b:\n",
@@ -79,10 +87,20 @@ fn what_is_wrong_is_said_with_its_line_and_what_was_expected() {
             "parameter a.b: an element of type string",
             "elements of one type",
         ),
-        ("node:\n  ros__parameters:\n    a: []\n", 3, "parameter a: an empty list", "at least one element"),
+        (
+            "node:\n  ros__parameters:\n    a: []\n",
+            3,
+            "parameter a: an empty list",
+            "at least one element",
+        ),
         ("node:\n  ros__parameters:\n", 2, "ros__parameters has no parameters", "a mapping"),
         ("node:\n  ros__parameters:\n    \"\": 1\n", 3, "a name is empty", "a name and a colon"),
-        ("node:\n  ros__parameters:\n    [a]: 1\n", 3, "a name is a list or mapping", "a name and a colon"),
+        (
+            "node:\n  ros__parameters:\n    [a]: 1\n",
+            3,
+            "a name is a list or mapping",
+            "a name and a colon",
+        ),
         (
             "a: {ros__parameters: {x: 1}}\n/**foo:\n  ros__parameters: {}\n",
             2,
@@ -106,10 +124,14 @@ fn what_is_wrong_is_said_with_its_line_and_what_was_expected() {
 fn files_that_are_none_are_refused() {
     let path = Path::new("/nonexistent/parameters.yaml");
     let error = read(path).unwrap_err().to_string();
-    assert!(error.contains("/nonexistent/parameters.yaml") && error.contains("No such file"), "{error}");
+    assert!(
+        error.contains("/nonexistent/parameters.yaml") && error.contains("No such file"),
+        "{error}"
+    );
     assert!(matches!(read(Path::new("/dev/zero")), Err(ParameterFileError::Unreadable { .. })));
 
-    let path = std::env::temp_dir().join(format!("feros_parameter_file_{}.yaml", std::process::id()));
+    let path =
+        std::env::temp_dir().join(format!("feros_parameter_file_{}.yaml", std::process::id()));
     std::fs::write(&path, "node:\n  rate: 1\n").unwrap();
     let error = read(&path).unwrap_err().to_string();
     std::fs::remove_file(&path).unwrap();
@@ -118,7 +140,8 @@ fn files_that_are_none_are_refused() {
 
 #[test]
 fn deep_nesting_does_no_harm() {
-    let deep = |level: &str| format!("a: {{ros__parameters: {}1{}}}", level.repeat(500), "}".repeat(500));
+    let deep =
+        |level: &str| format!("a: {{ros__parameters: {}1{}}}", level.repeat(500), "}".repeat(500));
     assert!(parse(&deep("{a: ")).unwrap_err().problem.contains("nested"));
     assert!(parse(&"{a: ".repeat(500)).is_err());
     assert!(parse(&"{a: ".repeat(100_000)).is_err());

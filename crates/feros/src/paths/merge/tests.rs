@@ -80,7 +80,8 @@ impl Bench {
     fn by_process(&mut self, publisher: Gid, stamps: &[i64]) {
         for stamp in stamps {
             let number = u64::try_from(*stamp).unwrap();
-            let envelope = Envelope { publisher, stamp: Stamp(*stamp), number, since: number, expires: None };
+            let envelope =
+                Envelope { publisher, stamp: Stamp(*stamp), number, since: number, expires: None };
             self.merge.inbox.put(envelope, Content::Owned(()));
         }
     }
@@ -100,7 +101,11 @@ impl Bench {
     }
 
     fn of(&mut self, publisher: Gid) -> Vec<i64> {
-        self.all().into_iter().filter(|(gid, _)| *gid == publisher).map(|(_, stamp)| stamp).collect()
+        self.all()
+            .into_iter()
+            .filter(|(gid, _)| *gid == publisher)
+            .map(|(_, stamp)| stamp)
+            .collect()
     }
 
     fn duplicates(&self) -> u64 {
@@ -166,7 +171,8 @@ fn the_older_of_a_publishers_heads_is_found_behind_others() {
     bench.by_process(A, &[2]);
     bench.by_engine(A, &[2, 3]);
     let all = bench.all();
-    let of = |publisher| all.iter().filter(move |(gid, _)| *gid == publisher).map(|(_, stamp)| *stamp);
+    let of =
+        |publisher| all.iter().filter(move |(gid, _)| *gid == publisher).map(|(_, stamp)| *stamp);
     assert_eq!(of(A).collect::<Vec<_>>(), [2, 3]);
     assert_eq!(of(B).collect::<Vec<_>>(), [52, 53]);
 }

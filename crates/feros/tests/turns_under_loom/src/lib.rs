@@ -52,14 +52,16 @@ impl Subscription {
     }
 }
 
-/// All interleavings with up to three preemptions; all others as well took half a minute once, and found no more.
+/// All interleavings with up to three preemptions; all others as well took half a minute once, and
+/// found no more.
 fn model(check: impl Fn() + Sync + Send + 'static) {
     let mut model = loom::model::Builder::new();
     model.preemption_bound = Some(3);
     model.check(check);
 }
 
-/// Whoever published last or worked last has delivered all: nothing stays in the inbox when all have returned.
+/// Whoever published last or worked last has delivered all: nothing stays in the inbox when all
+/// have returned.
 #[test]
 fn nothing_is_left_behind() {
     model(|| {

@@ -1,4 +1,5 @@
-//! The arguments that the laboratory appends to a peer's program, and what follows from them alone: payloads, stamps.
+//! The arguments that the laboratory appends to a peer's program, and what follows from them alone:
+//! payloads, stamps.
 
 use std::collections::BTreeMap;
 use std::fmt::Display;
@@ -94,7 +95,10 @@ impl Arguments {
     ///
     /// # Errors
     /// A sentence that names the argument that is unknown, or wrong and what it takes.
-    pub fn parse(words: impl IntoIterator<Item = String>, extras: &[Extra<'_>]) -> Result<Self, String> {
+    pub fn parse(
+        words: impl IntoIterator<Item = String>,
+        extras: &[Extra<'_>],
+    ) -> Result<Self, String> {
         let mut found = Self {
             role: Role::Talker,
             placement: Placement::Local,
@@ -120,7 +124,10 @@ impl Arguments {
             index: 0,
             subscriptions: 1,
             nodes: 3,
-            extras: extras.iter().map(|extra| (extra.name.to_owned(), extra.default.to_owned())).collect(),
+            extras: extras
+                .iter()
+                .map(|extra| (extra.name.to_owned(), extra.default.to_owned()))
+                .collect(),
         };
         let mut words = words.into_iter();
         let mut has_role = false;
@@ -128,7 +135,9 @@ impl Arguments {
             let value = words.next().ok_or_else(|| format!("{name}: its value is missing"))?;
             has_role |= name == "--role";
             match extras.iter().find(|extra| extra.name == name) {
-                Some(extra) if !extra.allowed.is_empty() && !extra.allowed.contains(&value.as_str()) => {
+                Some(extra)
+                    if !extra.allowed.is_empty() && !extra.allowed.contains(&value.as_str()) =>
+                {
                     return Err(format!("{name} {value}: {}", one_of(extra.allowed)));
                 }
                 Some(_) => drop(found.extras.insert(name, value)),
@@ -184,7 +193,10 @@ impl Arguments {
     fn check(mut self) -> Result<Self, String> {
         let is_sent = !matches!(self.role, Role::Nodes | Role::Graph | Role::Floors);
         if is_sent && self.size_bytes < self.stamp_bytes() {
-            return Err(format!("--size {}: the payload has no room for the stamp", self.size_bytes));
+            return Err(format!(
+                "--size {}: the payload has no room for the stamp",
+                self.size_bytes
+            ));
         }
         if self.size_bytes > 1 << 30 {
             return Err(format!("--size {}: it takes a number up to {}", self.size_bytes, 1 << 30));
@@ -215,7 +227,8 @@ impl Arguments {
         (self.seconds == 0.0).then_some(self.warm_up + self.count)
     }
 
-    /// Whether standard input has ended or the time is over: then the program ends with what it has.
+    /// Whether standard input has ended or the time is over: then the program ends with what it
+    /// has.
     pub fn is_stopped(&self) -> bool {
         self.wait_stopped(Duration::ZERO)
     }
@@ -223,7 +236,8 @@ impl Arguments {
     /// Waits up to so long for [`Self::is_stopped`].
     pub fn wait_stopped(&self, patience: Duration) -> bool {
         let left = self.end_nanos.saturating_sub(now_nanos());
-        wait_for_end_of_input((patience.as_nanos() as u64).min(left)) || now_nanos() >= self.end_nanos
+        wait_for_end_of_input((patience.as_nanos() as u64).min(left))
+            || now_nanos() >= self.end_nanos
     }
 
     /// The times at which this run publishes.
@@ -305,8 +319,9 @@ impl Arguments {
         }
         match self.payload {
             MessageType::Bytes => {
-                let word =
-                    |at: usize| payload.get(at..)?.first_chunk().map(|bytes| u64::from_le_bytes(*bytes));
+                let word = |at: usize| {
+                    payload.get(at..)?.first_chunk().map(|bytes| u64::from_le_bytes(*bytes))
+                };
                 Some((word(0)?, word(8)?))
             }
             MessageType::String => {
@@ -332,8 +347,12 @@ mod tests {
 
     #[test]
     fn names_and_values_are_read_and_wrong_ones_refused() {
-        let found = of("--role pair --size 64 --type string --form built --seconds 2 --count 0").unwrap();
-        assert_eq!((found.role, found.size_bytes, found.extra("--form")), (Role::Pair, 64, "built"));
+        let found =
+            of("--role pair --size 64 --type string --form built --seconds 2 --count 0").unwrap();
+        assert_eq!(
+            (found.role, found.size_bytes, found.extra("--form")),
+            (Role::Pair, 64, "built")
+        );
         assert_eq!(found.messages(), None);
         for (line, said) in [
             ("--role pair --colour red", "--colour: this argument is not known"),

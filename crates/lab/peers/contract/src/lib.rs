@@ -1,5 +1,5 @@
-//! What the laboratory's systems under test in Rust share, as `contract.h` for those in C: the same arguments, pace and stamps, the
-//! same lines of output. `../README.md` is the contract in words.
+//! What the laboratory's systems under test in Rust share, as `contract.h` for those in C: the same
+//! arguments, pace and stamps, the same lines of output. `../README.md` is the contract in words.
 //!
 //! ```no_run
 //! use feros_lab_contract::{Program, Role, now_nanos};
@@ -34,7 +34,9 @@ pub use output::{Ended, Failure, Kind, Output, Points};
 pub use pace::Pace;
 pub use samples::{Published, Samples, wait_received};
 pub use time::{now_nanos, sleep_until};
-pub use words::{Durability, Executor, History, MessageType, Placement, PublishMode, Reliability, Role};
+pub use words::{
+    Durability, Executor, History, MessageType, Placement, PublishMode, Reliability, Role,
+};
 
 /// The version of the contract that this crate keeps.
 pub const CONTRACT: u32 = 1;
@@ -58,7 +60,10 @@ pub struct Program<'a> {
 
 impl Program<'_> {
     /// Reads the arguments, says hello, runs `program` and reports how it ended.
-    pub fn run(self, program: impl FnOnce(&Arguments, &Output) -> Result<Ended, Failure>) -> ExitCode {
+    pub fn run(
+        self,
+        program: impl FnOnce(&Arguments, &Output) -> Result<Ended, Failure>,
+    ) -> ExitCode {
         let arguments = match Arguments::parse(std::env::args().skip(1), self.extras) {
             Ok(arguments) => arguments,
             Err(text) => {

@@ -123,7 +123,11 @@ impl Output {
 
     pub(crate) fn error(&self, failure: &Failure) -> ExitCode {
         write(&Line::Error { kind: failure.kind, text: &failure.text });
-        if failure.kind == Kind::NoLicence { ExitCode::from(NOT_INSTALLED) } else { ExitCode::FAILURE }
+        if failure.kind == Kind::NoLicence {
+            ExitCode::from(NOT_INSTALLED)
+        } else {
+            ExitCode::FAILURE
+        }
     }
 
     /// The entities exist; a talker is matched.

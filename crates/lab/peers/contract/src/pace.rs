@@ -8,8 +8,9 @@ const BEGIN_NANOS: u64 = 10_000_000;
 /// How often a talker looks whether it is stopped.
 const LOOK_NANOS: u64 = 100_000_000;
 
-/// The numbers of a run's messages, each when it is due. Who is late publishes at once, and the pace goes on from there: nothing is
-/// caught up in a burst. Ends after the last message, or when the program is stopped.
+/// The numbers of a run's messages, each when it is due. Who is late publishes at once, and the
+/// pace goes on from there: nothing is caught up in a burst. Ends after the last message, or when
+/// the program is stopped.
 #[derive(Debug)]
 pub struct Pace<'a> {
     arguments: &'a Arguments,

@@ -1,4 +1,5 @@
-//! What was received and published: room reserved before, written at most once a second while messages are under way.
+//! What was received and published: room reserved before, written at most once a second while
+//! messages are under way.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -27,7 +28,8 @@ impl Columns {
         if !arguments.keeps_samples {
             return Self::default();
         }
-        let capacity = arguments.messages().map_or(WAITING, |messages| (messages + 1).min(WAITING)) as usize;
+        let capacity =
+            arguments.messages().map_or(WAITING, |messages| (messages + 1).min(WAITING)) as usize;
         Self { values: [0; 3].map(|_| Vec::with_capacity(capacity)), capacity, written: 0 }
     }
 
@@ -105,9 +107,10 @@ impl Samples {
         }))
     }
 
-    /// Notes a payload; `now` was read first thing in the callback. Computes `--work-micros`, as the callback would whose place this
-    /// takes. Says whether it was the last message of the run. Ends the program when it is no message of this run: then nothing that
-    /// is measured could be believed.
+    /// Notes a payload; `now` was read first thing in the callback. Computes `--work-micros`, as
+    /// the callback would whose place this takes. Says whether it was the last message of the run.
+    /// Ends the program when it is no message of this run: then nothing that is measured could be
+    /// believed.
     pub fn note(&self, payload: &[u8], now: u64) -> bool {
         let Received { arguments, subscription, next, state } = &*self.0;
         let Some((at, number)) = arguments.read_stamp(payload) else {
@@ -135,7 +138,12 @@ impl Samples {
     }
 
     fn write(columns: &mut Columns, subscription: usize) {
-        columns.write(|[numbers, nanos, at_nanos]| Line::Samples { subscription, numbers, nanos, at_nanos });
+        columns.write(|[numbers, nanos, at_nanos]| Line::Samples {
+            subscription,
+            numbers,
+            nanos,
+            at_nanos,
+        });
         columns.clear();
     }
 
@@ -171,7 +179,11 @@ impl Published {
     }
 
     fn write(columns: &mut Columns) {
-        columns.write(|[numbers, call_nanos, at_nanos]| Line::Published { numbers, call_nanos, at_nanos });
+        columns.write(|[numbers, call_nanos, at_nanos]| Line::Published {
+            numbers,
+            call_nanos,
+            at_nanos,
+        });
         columns.clear();
     }
 
@@ -182,8 +194,8 @@ impl Published {
     }
 }
 
-/// For pair and chain, after the last publish: waits until every subscription has the last of `sent` messages, or nothing more has
-/// come for three seconds, or the program is to stop.
+/// For pair and chain, after the last publish: waits until every subscription has the last of
+/// `sent` messages, or nothing more has come for three seconds, or the program is to stop.
 pub fn wait_received(arguments: &Arguments, all: &[Samples], sent: u64) {
     let (mut before, mut since) = (0, now_nanos());
     loop {

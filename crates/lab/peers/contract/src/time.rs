@@ -25,7 +25,8 @@ pub fn sleep_until(nanos: u64) {
     while clock_nanosleep_absolute(rustix::thread::ClockId::Monotonic, &timespec(nanos)).is_err() {}
 }
 
-/// Computes for so much processor time of this thread: what it takes longer is what others took from it.
+/// Computes for so much processor time of this thread: what it takes longer is what others took
+/// from it.
 pub(crate) fn compute(nanos: u64) {
     if nanos == 0 {
         return;
@@ -40,7 +41,8 @@ pub(crate) fn wait_for_end_of_input(nanos: u64) -> bool {
     loop {
         let left = timespec(until.saturating_sub(now_nanos()));
         let input = rustix::stdio::stdin();
-        if poll(&mut [PollFd::new(&input, PollFlags::IN)], Some(&left)).is_ok_and(|ready| ready > 0) {
+        if poll(&mut [PollFd::new(&input, PollFlags::IN)], Some(&left)).is_ok_and(|ready| ready > 0)
+        {
             let mut ignored = [0; 256];
             if rustix::io::read(input, &mut ignored).map_or(true, |length| length == 0) {
                 return true;

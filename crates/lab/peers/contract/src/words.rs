@@ -1,4 +1,5 @@
-//! The words of the contract, for both of its sides: the laboratory reads them in scenarios and manifests, peers among their arguments.
+//! The words of the contract, for both of its sides: the laboratory reads them in scenarios and
+//! manifests, peers among their arguments.
 
 use std::str::FromStr;
 

@@ -1,4 +1,5 @@
-//! Chooses the configuration where the program runs (a network namespace has interfaces of its own), then becomes the C program.
+//! Chooses the configuration where the program runs (a network namespace has interfaces of its
+//! own), then becomes the C program.
 //!
 //! `--configuration default|recommended|as-feros` comes first; the rest is for the C program.
 
@@ -8,7 +9,8 @@ use std::process::{Command, ExitCode};
 use feros_rmw::SessionOptions;
 use feros_rmw_cyclonedds::config::{Circumstances, configuration, interfaces};
 
-/// What the page of ROS 2 on tuning asks for; less where the kernel does not allow it, because the engine refuses to start then.
+/// What the page of ROS 2 on tuning asks for; less where the kernel does not allow it, because the
+/// engine refuses to start then.
 const RECOMMENDED_BUFFER_BYTES: u64 = 10_000_000;
 
 fn main() -> ExitCode {
@@ -22,7 +24,9 @@ fn main() -> ExitCode {
         "recommended" => Ok(recommended()),
         "as-feros" => as_feros(),
         _ => {
-            eprintln!("error: --configuration {choice}: it takes one of default, recommended, as-feros");
+            eprintln!(
+                "error: --configuration {choice}: it takes one of default, recommended, as-feros"
+            );
             return ExitCode::from(64);
         }
     };
@@ -55,7 +59,9 @@ fn recommended() -> Configured {
          <Internal><SocketReceiveBufferSize min=\"{least}\" max=\"10MB\"/></Internal></Domain></CycloneDDS>"
     );
     let said = match most {
-        Some(most) if !is_allowed => format!(", receive buffer limited to {most} bytes by net.core.rmem_max"),
+        Some(most) if !is_allowed => {
+            format!(", receive buffer limited to {most} bytes by net.core.rmem_max")
+        }
         _ => String::new(),
     };
     (uri, said)

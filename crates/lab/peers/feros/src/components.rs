@@ -1,5 +1,6 @@
-//! Talker and listeners as components of one process: loaded into a container they do what a pair composed by hand does. What they
-//! have received lies in one place of the process, from where the talker tells it at the end.
+//! Talker and listeners as components of one process: loaded into a container they do what a pair
+//! composed by hand does. What they have received lies in one place of the process, from where the
+//! talker tells it at the end.
 
 use std::collections::BTreeMap;
 use std::process::ExitCode;
@@ -47,17 +48,20 @@ pub fn listen(
 /// The whole run of a talker, from its hello to its last line.
 pub fn talk(system: &str, context: &Context, node: &Node, arguments: &Arguments) -> ExitCode {
     let version = version(Some(context));
-    Program { system, version: &version, extras: &EXTRAS }.run_with(arguments, |arguments, output| {
-        let task = Task::new(arguments, context.clone(), Layers::default());
-        let outgoing =
-            Outgoing::<UInt8MultiArray>::new(&task, node, &arguments.topic)?.with_pool(POOL.clone());
-        outgoing.wait_for(arguments.subscriptions)?;
-        output.ready();
-        outgoing.send_all(arguments.subscriptions)?;
-        let received = RECEIVED.lock().unwrap_or_else(PoisonError::into_inner);
-        let received: Vec<Samples> = received.values().cloned().collect();
-        wait_received(arguments, &received, outgoing.published.sent());
-        outgoing.check_path()?;
-        Ok(output.end(Some(&outgoing.published), &received))
-    })
+    Program { system, version: &version, extras: &EXTRAS }.run_with(
+        arguments,
+        |arguments, output| {
+            let task = Task::new(arguments, context.clone(), Layers::default());
+            let outgoing = Outgoing::<UInt8MultiArray>::new(&task, node, &arguments.topic)?
+                .with_pool(POOL.clone());
+            outgoing.wait_for(arguments.subscriptions)?;
+            output.ready();
+            outgoing.send_all(arguments.subscriptions)?;
+            let received = RECEIVED.lock().unwrap_or_else(PoisonError::into_inner);
+            let received: Vec<Samples> = received.values().cloned().collect();
+            wait_received(arguments, &received, outgoing.published.sent());
+            outgoing.check_path()?;
+            Ok(output.end(Some(&outgoing.published), &received))
+        },
+    )
 }

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use feros::{
-    MessageInfo, Node, Publisher, SerializedMessage, Stopper, Subscription, SubscriptionOptions, View,
+    MessageInfo, Node, Publisher, SerializedMessage, Stopper, Subscription, SubscriptionOptions,
+    View,
 };
 use feros_lab_contract::{Failure, Placement, Published, Samples, now_nanos};
 
@@ -21,7 +22,8 @@ pub(crate) enum Then<M> {
     Relay(Publisher<M>, Published),
 }
 
-/// Creates a subscription. The time is read before anything else: from there on it is the user's code that runs.
+/// Creates a subscription. The time is read before anything else: from there on it is the user's
+/// code that runs.
 pub(crate) fn subscribe<M: Carrier>(
     task: &Task<'_>,
     node: &Node,
@@ -30,7 +32,8 @@ pub(crate) fn subscribe<M: Carrier>(
     stopper: Option<Stopper>,
     then: Then<M>,
 ) -> Result<Subscription<M>, Failure> {
-    let options = SubscriptionOptions::from(task.qos).log_lost_messages(false).dispatch(task.dispatch);
+    let options =
+        SubscriptionOptions::from(task.qos).log_lost_messages(false).dispatch(task.dispatch);
     let note = {
         let (samples, arguments) = (samples.clone(), task.arguments.clone());
         let seen = task.layers.seen(&arguments);
@@ -49,31 +52,36 @@ pub(crate) fn subscribe<M: Carrier>(
     let size_bytes = task.arguments.size_bytes;
     let is_given = task.arguments.placement == Placement::Intra;
     let subscription = match (task.form, then) {
-        (Form::Raw, Then::Relay(publisher, published)) => {
-            node.create_subscription(topic, options, move |message: SerializedMessage, info: MessageInfo| {
+        (Form::Raw, Then::Relay(publisher, published)) => node.create_subscription(
+            topic,
+            options,
+            move |message: SerializedMessage, info: MessageInfo| {
                 let now = now_nanos();
                 let is_last = note(raw_payload::<M>(&message, size_bytes), &info, now);
                 let at = now_nanos();
                 publish(publisher.publish_serialized(&message), &published, at);
                 stop(is_last);
-            })?
-        }
+            },
+        )?,
         (_, Then::Relay(publisher, published)) => {
             node.create_subscription(topic, options, move |message: M, info: MessageInfo| {
                 let now = now_nanos();
                 let is_last = note(message.payload(), &info, now);
                 let at = now_nanos();
-                let result = if is_given { publisher.publish(message) } else { publisher.publish(&message) };
+                let result =
+                    if is_given { publisher.publish(message) } else { publisher.publish(&message) };
                 publish(result, &published, at);
                 stop(is_last);
             })?
         }
-        (Form::Raw, _) => {
-            node.create_subscription(topic, options, move |message: SerializedMessage, info: MessageInfo| {
+        (Form::Raw, _) => node.create_subscription(
+            topic,
+            options,
+            move |message: SerializedMessage, info: MessageInfo| {
                 let now = now_nanos();
                 stop(note(raw_payload::<M>(&message, size_bytes), &info, now));
-            })?
-        }
+            },
+        )?,
         (Form::View | Form::Built, _) => {
             node.create_subscription(topic, options, move |message: View<M>, info: MessageInfo| {
                 let now = now_nanos();

@@ -1,5 +1,5 @@
-//! The points of each message's way, where the laboratory asks for layers (`FEROS_LAB_LAYERS=1`). Otherwise nothing is recorded, so that
-//! tracing touches no other number.
+//! The points of each message's way, where the laboratory asks for layers (`FEROS_LAB_LAYERS=1`).
+//! Otherwise nothing is recorded, so that tracing touches no other number.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -39,13 +39,16 @@ impl Layers {
     /// Before anything else is made: threads take what is set when their first event comes.
     pub(crate) fn new(arguments: &Arguments) -> Self {
         let is_asked = std::env::var("FEROS_LAB_LAYERS").is_ok_and(|value| value == "1");
-        let has_points = matches!(arguments.role, Role::Talker | Role::Listener | Role::Pair | Role::Chain);
+        let has_points =
+            matches!(arguments.role, Role::Talker | Role::Listener | Role::Pair | Role::Chain);
         if !(is_asked && has_points && arguments.keeps_samples) {
             return Self::default();
         }
         let unknown = (arguments.rate_hz * arguments.seconds) as u64 + arguments.warm_up;
         let events = arguments.messages().unwrap_or(unknown).saturating_mul(EVENTS_A_MESSAGE);
-        trace::set_capacity(usize::try_from(events).unwrap_or(usize::MAX).max(trace::DEFAULT_CAPACITY));
+        trace::set_capacity(
+            usize::try_from(events).unwrap_or(usize::MAX).max(trace::DEFAULT_CAPACITY),
+        );
         trace::enable();
         Self { is_on: true, ..Self::default() }
     }

@@ -1,9 +1,11 @@
-//! Feros as a system under test: the client library as its user has it, in every role, placement and form of a message. The program
-//! composes by hand; [`components`] is the same for what a container loads.
+//! Feros as a system under test: the client library as its user has it, in every role, placement
+//! and form of a message. The program composes by hand; [`components`] is the same for what a
+//! container loads.
 //!
-//! `--form`: how a message is published and taken. `ordinary` as most programs do (publish, a closure that takes the struct), `view`
-//! taken in place, `built` in memory that the publisher lends and taken in place, `raw` as bytes. `--paths` restricts the paths of
-//! messages, `--dispatch publishing-thread` runs callbacks where the message is published.
+//! `--form`: how a message is published and taken. `ordinary` as most programs do (publish, a
+//! closure that takes the struct), `view` taken in place, `built` in memory that the publisher
+//! lends and taken in place, `raw` as bytes. `--paths` restricts the paths of messages, `--dispatch
+//! publishing-thread` runs callbacks where the message is published.
 
 pub mod components;
 mod incoming;
@@ -16,7 +18,9 @@ mod spinning;
 use std::process::ExitCode;
 
 use feros::msgs::std_msgs::msg::{String as Text, UInt8MultiArray};
-use feros::{Context, ContextOptions, Dispatch, Durability, History, Path, PathSet, QosProfile, Reliability};
+use feros::{
+    Context, ContextOptions, Dispatch, Durability, History, Path, PathSet, QosProfile, Reliability,
+};
 use feros_lab_contract::{
     self as contract, Arguments, Extra, Failure, MessageType, Placement, Program, Role,
 };
@@ -54,7 +58,8 @@ pub fn main() -> ExitCode {
         let layers = Layers::new(&arguments);
         open(&arguments).map(|context| (context, layers))
     });
-    let context = opened.as_ref().ok().and_then(|opened| opened.as_ref().ok()).map(|(context, _)| context);
+    let context =
+        opened.as_ref().ok().and_then(|opened| opened.as_ref().ok()).map(|(context, _)| context);
     let version = version(context);
     Program { system: "feros", version: &version, extras: &EXTRAS }.run(|arguments, output| {
         let (context, layers) = opened.map_err(Failure::from)??;
@@ -77,7 +82,8 @@ pub(crate) fn version(context: Option<&Context>) -> String {
     version
 }
 
-/// The paths that a placement has: the network path stands for the middleware's ordinary way within one process.
+/// The paths that a placement has: the network path stands for the middleware's ordinary way within
+/// one process.
 fn paths(arguments: &Arguments) -> PathSet {
     match (arguments.placement, arguments.extra("--paths")) {
         (Placement::Composed, _) | (_, "network") => Path::Network.into(),

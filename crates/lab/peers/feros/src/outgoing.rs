@@ -10,12 +10,14 @@ use feros_lab_contract::{Failure, Placement, PublishMode, Published, now_nanos};
 use crate::payload::Carrier;
 use crate::{Form, Task};
 
-/// How long the shortest path may take to be there after the match; messages before it take the network path.
+/// How long the shortest path may take to be there after the match; messages before it take the
+/// network path.
 const PATH_NANOS: u64 = 1_000_000_000;
 /// How long a talker stays for the messages that lie in its shared memory to be read.
 const LINGER_NANOS: u64 = 500_000_000;
 const RELAY_NANOS: u64 = 5_000_000_000;
-/// So many messages wait to be sent by a thread of the publisher; a larger depth of the history has room for itself.
+/// So many messages wait to be sent by a thread of the publisher; a larger depth of the history has
+/// room for itself.
 const QUEUE_DEPTH: usize = 10;
 
 /// Messages whose memory is used again, in turn: making them is not what is measured.
@@ -78,7 +80,8 @@ impl<'a, M: Carrier> Outgoing<'a, M> {
             }
         }
         let until = now_nanos() + PATH_NANOS;
-        while self.publisher.paths().iter().any(|found| found.path.is_none()) && now_nanos() < until {
+        while self.publisher.paths().iter().any(|found| found.path.is_none()) && now_nanos() < until
+        {
             self.task.arguments.wait_stopped(Duration::from_millis(1));
         }
         Ok(())
@@ -98,7 +101,9 @@ impl<'a, M: Carrier> Outgoing<'a, M> {
         match self.task.form {
             Form::Built => {
                 let mut text = arguments.text_payload();
-                self.send(|number| M::publish_built(&self.publisher, arguments, &mut text, number))?;
+                self.send(|number| {
+                    M::publish_built(&self.publisher, arguments, &mut text, number)
+                })?;
             }
             Form::Raw => {
                 let mut bytes = message::to_vec(&M::filled(arguments))?;
@@ -109,7 +114,9 @@ impl<'a, M: Carrier> Outgoing<'a, M> {
                     self.publisher.publish_serialized(&bytes).map(|()| at)
                 })?;
             }
-            Form::Ordinary if arguments.placement == Placement::Intra => self.give_all(subscriptions)?,
+            Form::Ordinary if arguments.placement == Placement::Intra => {
+                self.give_all(subscriptions)?
+            }
             Form::Ordinary | Form::View => {
                 let mut message = M::filled(arguments);
                 self.send(|number| {
@@ -121,7 +128,10 @@ impl<'a, M: Carrier> Outgoing<'a, M> {
         Ok(())
     }
 
-    fn send(&self, mut publish: impl FnMut(u64) -> Result<u64, PublishError>) -> Result<(), PublishError> {
+    fn send(
+        &self,
+        mut publish: impl FnMut(u64) -> Result<u64, PublishError>,
+    ) -> Result<(), PublishError> {
         for number in self.task.arguments.pace() {
             let at = publish(number)?;
             self.published.note(number, at);
@@ -143,17 +153,20 @@ impl<'a, M: Carrier> Outgoing<'a, M> {
         Ok(self.send(|number| {
             // The oldest is the first that nobody reads any more.
             let mut message = match shared.front_mut().map(Arc::get_mut) {
-                Some(Some(_)) => shared.pop_front().unwrap_or_else(|| Arc::new(M::filled(arguments))),
+                Some(Some(_)) => {
+                    shared.pop_front().unwrap_or_else(|| Arc::new(M::filled(arguments)))
+                }
                 _ => Arc::new(M::filled(arguments)),
             };
-            let at = Arc::get_mut(&mut message).map_or_else(now_nanos, |own| own.stamp(arguments, number));
+            let at = Arc::get_mut(&mut message)
+                .map_or_else(now_nanos, |own| own.stamp(arguments, number));
             shared.push_back(message.clone());
             self.publisher.publish(message).map(|()| at)
         })?)
     }
 
-    /// Stays until reliable subscriptions have everything, and what lies in shared memory was read: the subscriptions leave with the
-    /// last message.
+    /// Stays until reliable subscriptions have everything, and what lies in shared memory was read:
+    /// the subscriptions leave with the last message.
     pub(crate) fn linger(&self) {
         if self.task.qos.reliability == feros::Reliability::Reliable {
             // It is the laboratory that says what was lost.
@@ -173,17 +186,23 @@ impl<'a, M: Carrier> Outgoing<'a, M> {
         let qos = &self.task.qos;
         let others = match self.task.arguments.placement {
             Placement::Composed => counts.process.messages + counts.host.messages,
-            // The engine writes too where it keeps the QoS by writing: what was delivered within the process took its path.
+            // The engine writes too where it keeps the QoS by writing: what was delivered within
+            // the process took its path.
             Placement::Intra
-                if self.task.arguments.deadline.is_some() || qos.durability == Durability::TransientLocal =>
+                if self.task.arguments.deadline.is_some()
+                    || qos.durability == Durability::TransientLocal =>
             {
-                counts.network.messages.saturating_sub(counts.process.messages) + counts.host.messages
+                counts.network.messages.saturating_sub(counts.process.messages)
+                    + counts.host.messages
             }
             Placement::Intra => counts.network.messages + counts.host.messages,
             Placement::Local | Placement::Remote => 0,
         };
         if others > 0 {
-            return Err(format!("{others} messages took another path than was measured: {counts:?}").into());
+            return Err(format!(
+                "{others} messages took another path than was measured: {counts:?}"
+            )
+            .into());
         }
         Ok(())
     }

@@ -22,8 +22,9 @@ pub(crate) trait Carrier: Message {
     /// Calls `read` with the payload where it lies.
     fn in_place<T>(view: &View<Self>, read: impl FnOnce(&[u8]) -> T) -> T;
 
-    /// Builds a message in place, publishes it and returns the time of its stamp: asking for the memory is part of what it costs.
-    /// `text` is the payload of a string, which has to be there before.
+    /// Builds a message in place, publishes it and returns the time of its stamp: asking for the
+    /// memory is part of what it costs. `text` is the payload of a string, which has to be there
+    /// before.
     fn publish_built(
         publisher: &Publisher<Self>,
         arguments: &Arguments,
@@ -59,7 +60,8 @@ impl Carrier for UInt8MultiArray {
     ) -> Result<u64, PublishError> {
         let layout = MultiArrayLayoutShape { dim: &[] };
         let at = now_nanos();
-        let mut loan = publisher.loan(&UInt8MultiArrayShape { layout, data: arguments.size_bytes })?;
+        let mut loan =
+            publisher.loan(&UInt8MultiArrayShape { layout, data: arguments.size_bytes })?;
         arguments.stamp_at(loan.fields()?.data, number, at);
         loan.publish()?;
         Ok(at)

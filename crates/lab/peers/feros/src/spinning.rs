@@ -19,7 +19,9 @@ pub(crate) enum Spinning {
 impl Spinning {
     pub(crate) fn new(kind: contract::Executor) -> Self {
         match kind {
-            contract::Executor::Default | contract::Executor::Single => Self::One(Arc::new(Executor::new())),
+            contract::Executor::Default | contract::Executor::Single => {
+                Self::One(Arc::new(Executor::new()))
+            }
             contract::Executor::Multi => {
                 let processors = std::thread::available_parallelism().map_or(2, usize::from);
                 Self::One(Arc::new(Executor::builder().threads(processors.max(2)).build()))

@@ -5,14 +5,17 @@ use std::process::Command;
 #[test]
 fn an_unknown_argument_is_refused() {
     let program = env!("CARGO_BIN_EXE_feros-lab-feros");
-    let output =
-        Command::new(program).args(["--role", "pair", "--colour", "red"]).output().expect("it starts");
+    let output = Command::new(program)
+        .args(["--role", "pair", "--colour", "red"])
+        .output()
+        .expect("it starts");
     let said = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(64), "{said}");
     assert!(said.contains("--colour") && output.stdout.is_empty(), "{said}");
 }
 
-/// The engine writes these as well, for a deadline and for late joiners; they are delivered within the process all the same.
+/// The engine writes these as well, for a deadline and for late joiners; they are delivered within
+/// the process all the same.
 #[test]
 fn a_deadline_and_late_joiners_leave_the_path_within_a_process() {
     let arguments = "--role pair --placement intra --topic deadline --type bytes --size 256 --rate 100 --count 5 --seconds 0 --warm-up 2 \

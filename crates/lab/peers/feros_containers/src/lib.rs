@@ -1,5 +1,5 @@
-//! Talker and listeners of the laboratory as components, in a library that containers load. `pair` beside it starts the container and
-//! loads them as its user would.
+//! Talker and listeners of the laboratory as components, in a library that containers load. `pair`
+//! beside it starts the container and loads them as its user would.
 
 use feros_shared as _;
 
@@ -13,7 +13,8 @@ use rustix::process::{Signal, getpid, kill_process};
 /// The name of the system under test.
 const SYSTEM: &str = "feros_containers";
 
-/// A subscription of the pair. Parameters: `arguments` as the program `pair` got them, `index` among the subscriptions.
+/// A subscription of the pair. Parameters: `arguments` as the program `pair` got them, `index`
+/// among the subscriptions.
 pub struct Listener {
     node: Node,
     _subscription: Subscription<UInt8MultiArray>,
@@ -22,7 +23,8 @@ pub struct Listener {
 impl Component for Listener {
     fn new(context: &Context, options: NodeOptions) -> Result<Self, Error> {
         let node = context.create_node_with(options.name("listener"))?;
-        let index = usize::try_from(node.declare_parameter("index", 0_i64)?.get()).map_err(Error::other)?;
+        let index =
+            usize::try_from(node.declare_parameter("index", 0_i64)?.get()).map_err(Error::other)?;
         let subscription = components::listen(context, &node, &arguments(&node)?, index)
             .map_err(|failure| Error::other(failure.to_string()))?;
         Ok(Self { node, _subscription: subscription })
@@ -33,8 +35,9 @@ impl Component for Listener {
     }
 }
 
-/// The publisher of the pair, on a thread of its own. It speaks the contract on standard output of the container, and ends the
-/// container after its last line. Parameter: `arguments`, as the program `pair` got them.
+/// The publisher of the pair, on a thread of its own. It speaks the contract on standard output of
+/// the container, and ends the container after its last line. Parameter: `arguments`, as the
+/// program `pair` got them.
 pub struct Talker {
     node: Node,
 }

@@ -33,7 +33,8 @@ impl<S: Service> Topic<S> {
         let node = new_node::<S>()?;
         let run = std::env::var("FEROS_LAB_RUN").unwrap_or_default();
         let name = format!("feros_lab/{run}/{name}");
-        let history = if arguments.durability == Durability::TransientLocal { arguments.depth } else { 0 };
+        let history =
+            if arguments.durability == Durability::TransientLocal { arguments.depth } else { 0 };
         let data = node
             .service_builder(&name.as_str().try_into()?)
             .publish_subscribe::<[u8]>()
@@ -59,7 +60,8 @@ impl<S: Service> Topic<S> {
     }
 
     pub(crate) fn sender(&self, arguments: &Arguments) -> Result<Sender<S>, Failure> {
-        let publisher = self.data.publisher_builder().initial_max_slice_len(arguments.size_bytes).create()?;
+        let publisher =
+            self.data.publisher_builder().initial_max_slice_len(arguments.size_bytes).create()?;
         Ok(Sender { publisher, notifier: self.event.notifier_builder().create()? })
     }
 
@@ -89,13 +91,18 @@ pub(crate) struct Reception<S: Service> {
 }
 
 impl<S: Service> Reception<S> {
-    pub(crate) fn new(topic: &Topic<S>, arguments: &Arguments, count: usize) -> Result<Self, Failure> {
+    pub(crate) fn new(
+        topic: &Topic<S>,
+        arguments: &Arguments,
+        count: usize,
+    ) -> Result<Self, Failure> {
         let listener = topic.event.listener_builder().create()?;
         let subscribe = |_| topic.data.subscriber_builder().buffer_size(arguments.depth).create();
         Ok(Self { listener, subscribers: (0..count).map(subscribe).collect::<Result<_, _>>()? })
     }
 
-    /// Calls `receive` with the subscriber's index, the payload where it lies and the time, until it is over.
+    /// Calls `receive` with the subscriber's index, the payload where it lies and the time, until
+    /// it is over.
     pub(crate) fn until(
         &self,
         is_over: impl Fn() -> bool,

@@ -1,7 +1,9 @@
-//! iceoryx2 alone, with its own event: bytes copied once into its shared memory, a notification, and a listener that waits for it.
+//! iceoryx2 alone, with its own event: bytes copied once into its shared memory, a notification,
+//! and a listener that waits for it.
 //!
-//! Placement `intra` is its service for threads of one process, the others its service for processes. There is no callback: a thread
-//! waits and takes. Every thread has a node of its own, because the ports of a service stay in their thread.
+//! Placement `intra` is its service for threads of one process, the others its service for
+//! processes. There is no callback: a thread waits and takes. Every thread has a node of its own,
+//! because the ports of a service stay in their thread.
 
 mod endpoints;
 
@@ -12,8 +14,8 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use feros_lab_contract::{
-    Arguments, Ended, Executor, Failure, Output, Placement, Program, Published, Role, Samples, now_nanos,
-    wait_received,
+    Arguments, Ended, Executor, Failure, Output, Placement, Program, Published, Role, Samples,
+    now_nanos, wait_received,
 };
 use iceoryx2::prelude::{LogLevel, ipc, local, set_log_level};
 use iceoryx2::service::Service;
@@ -27,13 +29,13 @@ const LINGER_NANOS: u64 = 500_000_000;
 
 fn main() -> ExitCode {
     set_log_level(LogLevel::Error);
-    Program { system: "iceoryx2", version: "iceoryx2 0.10", extras: &[] }.run(|arguments, output| {
-        match arguments.placement {
+    Program { system: "iceoryx2", version: "iceoryx2 0.10", extras: &[] }.run(
+        |arguments, output| match arguments.placement {
             Placement::Remote => Err(Failure::unsupported("it has no network")),
             Placement::Intra => run::<local::Service>(arguments, output),
             Placement::Local | Placement::Composed => run::<ipc::Service>(arguments, output),
-        }
-    })
+        },
+    )
 }
 
 fn run<S: Service + 'static>(arguments: &Arguments, output: &Output) -> Result<Ended, Failure> {
@@ -48,7 +50,11 @@ fn run<S: Service + 'static>(arguments: &Arguments, output: &Output) -> Result<E
     }
 }
 
-fn wait_for<S: Service>(arguments: &Arguments, topic: &Topic<S>, wanted: usize) -> Result<(), Failure> {
+fn wait_for<S: Service>(
+    arguments: &Arguments,
+    topic: &Topic<S>,
+    wanted: usize,
+) -> Result<(), Failure> {
     while topic.receivers() < wanted {
         if arguments.wait_stopped(Duration::from_millis(1)) {
             return Err(Failure::not_matched(format!(
@@ -76,7 +82,10 @@ fn send_all<S: Service>(
 
 fn linger<S: Service>(arguments: &Arguments, topic: &Topic<S>) {
     let until = now_nanos() + LINGER_NANOS;
-    while topic.receivers() > 0 && now_nanos() < until && !arguments.wait_stopped(Duration::from_millis(2)) {}
+    while topic.receivers() > 0
+        && now_nanos() < until
+        && !arguments.wait_stopped(Duration::from_millis(2))
+    {}
 }
 
 fn talker<S: Service>(arguments: &Arguments, output: &Output) -> Result<Ended, Failure> {
@@ -102,12 +111,17 @@ fn listener<S: Service>(arguments: &Arguments, output: &Output) -> Result<Ended,
 }
 
 fn relay<S: Service>(arguments: &Arguments, output: &Output) -> Result<Ended, Failure> {
-    let (from, to) =
-        (Topic::<S>::open(arguments, &arguments.topic)?, Topic::<S>::open(arguments, &arguments.to)?);
+    let (from, to) = (
+        Topic::<S>::open(arguments, &arguments.topic)?,
+        Topic::<S>::open(arguments, &arguments.to)?,
+    );
     let (receiver, sender) = (from.receiver(arguments)?, to.sender(arguments)?);
     let (samples, published) = (arguments.samples(0), arguments.published());
     let until = now_nanos() + RELAY_NANOS;
-    while to.receivers() == 0 && now_nanos() < until && !arguments.wait_stopped(Duration::from_millis(1)) {}
+    while to.receivers() == 0
+        && now_nanos() < until
+        && !arguments.wait_stopped(Duration::from_millis(1))
+    {}
     output.ready();
     let is_over = || samples.is_done() || arguments.is_stopped();
     receiver.until(is_over, |_, payload, now| {
@@ -152,11 +166,13 @@ impl Threads {
     }
 }
 
-/// One thread waits for all subscribers by an event that they share; with `--executor multi` or `isolated`, each has its own.
+/// One thread waits for all subscribers by an event that they share; with `--executor multi` or
+/// `isolated`, each has its own.
 fn pair<S: Service + 'static>(arguments: &Arguments, output: &Output) -> Result<Ended, Failure> {
     let topic = Topic::<S>::open(arguments, &arguments.topic)?;
     let (sender, published) = (topic.sender(arguments)?, arguments.published());
-    let samples = (0..arguments.subscriptions).map(|index| arguments.samples(index)).collect::<Vec<_>>();
+    let samples =
+        (0..arguments.subscriptions).map(|index| arguments.samples(index)).collect::<Vec<_>>();
     let has_one_each = matches!(arguments.executor, Executor::Multi | Executor::Isolated);
     let per_thread = if has_one_each { 1 } else { samples.len() };
     let mut threads = Threads::new();
@@ -225,7 +241,8 @@ fn chain<S: Service + 'static>(arguments: &Arguments, output: &Output) -> Result
 }
 
 fn nodes<S: Service>(arguments: &Arguments, output: &Output) -> Result<Ended, Failure> {
-    let nodes = (0..arguments.nodes).map(|_| endpoints::new_node::<S>()).collect::<Result<Vec<_>, _>>()?;
+    let nodes =
+        (0..arguments.nodes).map(|_| endpoints::new_node::<S>()).collect::<Result<Vec<_>, _>>()?;
     output.ready();
     while !arguments.wait_stopped(Duration::from_secs(1)) {}
     drop(nodes);

@@ -1,12 +1,14 @@
-//! Why this exists: RustDDS itself, through its own API, without a client library above it. The contract is in ../README.md.
+//! Why this exists: RustDDS itself, through its own API, without a client library above it. The
+//! contract is in ../README.md.
 //!
-//! How fair it is: nothing is configured. Messages are Rust structures with a vector of octets or a string, serialized with serde by
-//! RustDDS's own CDR, as its examples do. `write` takes a message by value, so each one is made anew before its stamp is written;
-//! a thread of RustDDS sends it. Subscriptions are its asynchronous streams; `single` (the default) polls all of them on one
+//! How fair it is: nothing is configured. Messages are Rust structures with a vector of octets or a
+//! string, serialized with serde by RustDDS's own CDR, as its examples do. `write` takes a message
+//! by value, so each one is made anew before its stamp is written; a thread of RustDDS sends it.
+//! Subscriptions are its asynchronous streams; `single` (the default) polls all of them on one
 //! thread, `isolated`, and every node of a chain, on one each.
 //!
-//! RustDDS knows the network alone: also inside of a process (`composed`) a message goes through UDP. There is no shared memory,
-//! and no `intra`.
+//! RustDDS knows the network alone: also inside of a process (`composed`) a message goes through
+//! UDP. There is no shared memory, and no `intra`.
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -15,8 +17,8 @@ use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
 
 use feros_lab_contract::{
-    Arguments, Durability, Ended, Executor, Failure, History, MessageType, Output, Placement, Program,
-    PublishMode, Published, Reliability, Role, Samples, now_nanos, wait_received,
+    Arguments, Durability, Ended, Executor, Failure, History, MessageType, Output, Placement,
+    Program, PublishMode, Published, Reliability, Role, Samples, now_nanos, wait_received,
 };
 use futures::channel::oneshot;
 use futures::stream::{StreamExt, select_all};
@@ -37,12 +39,12 @@ const ONWARD_WITHIN: Duration = Duration::from_secs(5);
 const MAX_BLOCKING: rustdds::Duration = rustdds::Duration::from_millis(100);
 
 fn main() -> ExitCode {
-    Program { system: "rustdds", version: "RustDDS 0.15.1", extras: &[] }.run(|arguments, output| {
-        match arguments.payload {
+    Program { system: "rustdds", version: "RustDDS 0.15.1", extras: &[] }.run(
+        |arguments, output| match arguments.payload {
             MessageType::Bytes => run::<Octets>(arguments, output),
             MessageType::String => run::<Text>(arguments, output),
-        }
-    })
+        },
+    )
 }
 
 /// A message with room for a stamp.
@@ -120,7 +122,9 @@ type Reader<M> = DataReader<M, CDRDeserializerAdapter<M>>;
 
 fn run<M: Message>(arguments: &Arguments, output: &Output) -> Result<Ended, Failure> {
     if arguments.placement == Placement::Intra {
-        return Err(Failure::unsupported("RustDDS sends through the network inside of a process, too"));
+        return Err(Failure::unsupported(
+            "RustDDS sends through the network inside of a process, too",
+        ));
     }
     if arguments.publish == PublishMode::Sync {
         return Err(Failure::unsupported("a thread of RustDDS sends, not the publisher's"));
@@ -140,7 +144,8 @@ fn run<M: Message>(arguments: &Arguments, output: &Output) -> Result<Ended, Fail
 }
 
 fn participant() -> Result<DomainParticipant, Failure> {
-    let domain = std::env::var("ROS_DOMAIN_ID").ok().and_then(|text| text.parse().ok()).unwrap_or(0);
+    let domain =
+        std::env::var("ROS_DOMAIN_ID").ok().and_then(|text| text.parse().ok()).unwrap_or(0);
     Ok(DomainParticipant::new(domain)?)
 }
 
@@ -154,7 +159,9 @@ impl Peer<'_> {
         let arguments = self.arguments;
         let qos = QosPolicyBuilder::new()
             .reliability(match arguments.reliability {
-                Reliability::Reliable => policy::Reliability::Reliable { max_blocking_time: MAX_BLOCKING },
+                Reliability::Reliable => {
+                    policy::Reliability::Reliable { max_blocking_time: MAX_BLOCKING }
+                }
                 Reliability::BestEffort => policy::Reliability::BestEffort,
             })
             .durability(match arguments.durability {
@@ -162,9 +169,9 @@ impl Peer<'_> {
                 Durability::Volatile => policy::Durability::Volatile,
             })
             .history(match arguments.history {
-                History::KeepLast => {
-                    policy::History::KeepLast { depth: i32::try_from(arguments.depth).unwrap_or(i32::MAX) }
-                }
+                History::KeepLast => policy::History::KeepLast {
+                    depth: i32::try_from(arguments.depth).unwrap_or(i32::MAX),
+                },
                 History::KeepAll => policy::History::KeepAll,
             });
         match arguments.deadline {
@@ -193,7 +200,11 @@ impl Peer<'_> {
         Ok(subscriber.create_datareader_no_key_cdr::<M>(&self.topic::<M>(topic)?, None)?)
     }
 
-    fn wait_for_matches<M: Message>(&self, writer: &Writer<M>, wanted: usize) -> Result<(), Failure> {
+    fn wait_for_matches<M: Message>(
+        &self,
+        writer: &Writer<M>,
+        wanted: usize,
+    ) -> Result<(), Failure> {
         while writer.readers() < wanted {
             if self.arguments.wait_stopped(Duration::from_millis(2)) {
                 return Err(Failure::not_matched("the subscriptions were not found in time"));
@@ -252,8 +263,11 @@ impl Spin {
         let (end, ended) = oneshot::channel();
         let thread = Builder::new().name("subscriptions".into()).spawn(move || {
             let (mut streams, mut callbacks) = (Vec::new(), Vec::new());
-            for (index, Subscription { reader, callback }) in subscriptions.into_iter().enumerate() {
-                streams.push(Box::pin(reader.async_sample_stream().map(move |sample| (index, sample))));
+            for (index, Subscription { reader, callback }) in subscriptions.into_iter().enumerate()
+            {
+                streams.push(Box::pin(
+                    reader.async_sample_stream().map(move |sample| (index, sample)),
+                ));
                 callbacks.push(callback);
             }
             let mut samples = select_all(streams).take_until(ended);
@@ -331,7 +345,8 @@ fn listener<M: Message>(peer: &Peer<'_>, output: &Output) -> Result<Ended, Failu
             passing_on(arguments, &samples, published, writer)
         }
     };
-    let spin = Spin::start(vec![Subscription { reader: peer.reader::<M>(&arguments.topic)?, callback }])?;
+    let spin =
+        Spin::start(vec![Subscription { reader: peer.reader::<M>(&arguments.topic)?, callback }])?;
     output.ready();
     while !samples.is_done() && !arguments.wait_stopped(Duration::from_millis(50)) {}
     drop(spin);
@@ -344,16 +359,20 @@ fn listener<M: Message>(peer: &Peer<'_>, output: &Output) -> Result<Ended, Failu
 fn pair<M: Message>(peer: &Peer<'_>, output: &Output) -> Result<Ended, Failure> {
     let arguments = peer.arguments;
     let writer = peer.writer::<M>(&arguments.topic)?;
-    let all: Vec<Samples> = (0..arguments.subscriptions).map(|index| arguments.samples(index)).collect();
+    let all: Vec<Samples> =
+        (0..arguments.subscriptions).map(|index| arguments.samples(index)).collect();
     let mut subscriptions = Vec::new();
     for samples in &all {
-        subscriptions
-            .push(Subscription { reader: peer.reader::<M>(&arguments.topic)?, callback: noting(samples) });
+        subscriptions.push(Subscription {
+            reader: peer.reader::<M>(&arguments.topic)?,
+            callback: noting(samples),
+        });
     }
     let spins = match arguments.executor {
-        Executor::Isolated => {
-            subscriptions.into_iter().map(|one| Spin::start(vec![one])).collect::<Result<Vec<_>, _>>()?
-        }
+        Executor::Isolated => subscriptions
+            .into_iter()
+            .map(|one| Spin::start(vec![one]))
+            .collect::<Result<Vec<_>, _>>()?,
         _ => vec![Spin::start(subscriptions)?],
     };
     peer.wait_for_matches(&writer, arguments.subscriptions)?;
@@ -382,7 +401,10 @@ fn chain<M: Message>(peer: &Peer<'_>, output: &Output) -> Result<Ended, Failure>
                 passing_on(&counting, &counting.samples(0), &counting.published(), onward.clone())
             }
         };
-        spins.push(Spin::start(vec![Subscription { reader: peer.reader::<M>(&topic(link))?, callback }])?);
+        spins.push(Spin::start(vec![Subscription {
+            reader: peer.reader::<M>(&topic(link))?,
+            callback,
+        }])?);
     }
     for writer in &writers {
         peer.wait_for_matches(writer, 1)?;

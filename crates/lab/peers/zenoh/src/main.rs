@@ -1,37 +1,45 @@
-//! Why this exists: Zenoh itself, through its Rust API, without a client library above it. The contract is in ../README.md.
+//! Why this exists: Zenoh itself, through its Rust API, without a client library above it. The
+//! contract is in ../README.md.
 //!
-//! How fair it is: peers without a router that find each other by multicast, as the default configuration has it; only the port
-//! of the multicast is this run's own, so that runs do not meet. Shared memory is off unless the variant `shm` turns it on, because
-//! the crate's default features do not have it. Payloads are octets: Zenoh has no types, so nothing is serialized.
+//! How fair it is: peers without a router that find each other by multicast, as the default
+//! configuration has it; only the port of the multicast is this run's own, so that runs do not
+//! meet. Shared memory is off unless the variant `shm` turns it on, because the crate's default
+//! features do not have it. Payloads are octets: Zenoh has no types, so nothing is serialized.
 //!
-//! QoS as the ROS 2 middleware on Zenoh maps it: `reliable` and `keep_all` block the publisher when the link is full, everything
-//! else drops. There is neither acknowledgement nor deadline, and depth is the transmission queue's own. Transient local needs an
-//! extension (zenoh-ext) and is absent. Who publishes puts into a queue, which a task of Zenoh sends.
+//! QoS as the ROS 2 middleware on Zenoh maps it: `reliable` and `keep_all` block the publisher when
+//! the link is full, everything else drops. There is neither acknowledgement nor deadline, and
+//! depth is the transmission queue's own. Transient local needs an extension (zenoh-ext) and is
+//! absent. Who publishes puts into a queue, which a task of Zenoh sends.
 //!
-//! Callbacks are Zenoh's: its receiving task calls them; inside of a process the publisher's own thread does, with a reference to
-//! the payload (`composed`: one session; it has no other way, so there is no `intra`). `--executor isolated`, and every node of a
-//! chain, has Zenoh's default channel and a thread that reads it.
+//! Callbacks are Zenoh's: its receiving task calls them; inside of a process the publisher's own
+//! thread does, with a reference to the payload (`composed`: one session; it has no other way, so
+//! there is no `intra`). `--executor isolated`, and every node of a chain, has Zenoh's default
+//! channel and a thread that reads it.
 
 use std::process::ExitCode;
 use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
 
 use feros_lab_contract::{
-    Arguments, Ended, Executor, Extra, Failure, History, Output, Placement, Program, PublishMode, Published,
-    Reliability, Role, Samples, now_nanos, wait_received,
+    Arguments, Ended, Executor, Extra, Failure, History, Output, Placement, Program, PublishMode,
+    Published, Reliability, Role, Samples, now_nanos, wait_received,
 };
 use zenoh::liveliness::LivelinessToken;
 use zenoh::pubsub::{Publisher, Subscriber};
 use zenoh::qos::CongestionControl;
 use zenoh::sample::Sample;
-use zenoh::shm::{BlockOn, GarbageCollect, PosixShmProviderBackend, ShmProvider, ShmProviderBuilder};
+use zenoh::shm::{
+    BlockOn, GarbageCollect, PosixShmProviderBackend, ShmProvider, ShmProviderBuilder,
+};
 use zenoh::{Config, Session, Wait};
 
 const EXTRAS: &[Extra<'static>] =
     &[Extra { name: "--variant", allowed: &["default", "express", "shm"], default: "default" }];
 /// A talker stays so long for what it has published last.
-const LINGER: [(Reliability, Duration); 2] =
-    [(Reliability::Reliable, Duration::from_secs(2)), (Reliability::BestEffort, Duration::from_millis(200))];
+const LINGER: [(Reliability, Duration); 2] = [
+    (Reliability::Reliable, Duration::from_secs(2)),
+    (Reliability::BestEffort, Duration::from_millis(200)),
+];
 /// A relay waits so long for somebody to pass messages on to, which who published to it cannot see.
 const ONWARD_WITHIN: Duration = Duration::from_secs(5);
 const POOL_BYTES: usize = 64 << 20;
@@ -67,7 +75,10 @@ fn run(arguments: &Arguments, output: &Output) -> Result<Ended, Failure> {
 fn open(arguments: &Arguments) -> Result<Session, Failure> {
     let mut config = Config::default();
     let shares_memory = arguments.extra("--variant") == "shm";
-    config.insert_json5("transport/shared_memory/enabled", if shares_memory { "true" } else { "false" })?;
+    config.insert_json5(
+        "transport/shared_memory/enabled",
+        if shares_memory { "true" } else { "false" },
+    )?;
     if let Ok(port) = std::env::var("FEROS_LAB_PORT") {
         config.insert_json5("scouting/multicast/address", &format!("\"224.0.0.224:{port}\""))?;
     }
@@ -89,7 +100,10 @@ impl Sender<'_> {
     fn linger(&self, arguments: &Arguments) -> Result<(), Failure> {
         let patience = LINGER.iter().find(|(reliability, _)| *reliability == arguments.reliability);
         let until = now_nanos() + patience.map_or(0, |(_, patience)| patience.as_nanos() as u64);
-        while self.has_match()? && now_nanos() < until && !arguments.wait_stopped(Duration::from_millis(2)) {}
+        while self.has_match()?
+            && now_nanos() < until
+            && !arguments.wait_stopped(Duration::from_millis(2))
+        {}
         Ok(())
     }
 
@@ -105,8 +119,10 @@ impl Sender<'_> {
                     at
                 }
                 Some(pool) => {
-                    let mut loan =
-                        pool.alloc(payload.len()).with_policy::<BlockOn<GarbageCollect>>().wait()?;
+                    let mut loan = pool
+                        .alloc(payload.len())
+                        .with_policy::<BlockOn<GarbageCollect>>()
+                        .wait()?;
                     let at = arguments.stamp(&mut loan, number);
                     self.publisher.put(loan).wait()?;
                     at
@@ -133,12 +149,16 @@ struct Peer<'a> {
 impl Peer<'_> {
     fn sender(&self, topic: &str) -> Result<Sender<'static>, Failure> {
         let variant = self.arguments.extra("--variant");
-        let blocks =
-            self.arguments.reliability == Reliability::Reliable && self.arguments.history == History::KeepAll;
+        let blocks = self.arguments.reliability == Reliability::Reliable
+            && self.arguments.history == History::KeepAll;
         let publisher = self
             .session
             .declare_publisher(topic.to_owned())
-            .congestion_control(if blocks { CongestionControl::Block } else { CongestionControl::Drop })
+            .congestion_control(if blocks {
+                CongestionControl::Block
+            } else {
+                CongestionControl::Drop
+            })
             .reliability(match self.arguments.reliability {
                 Reliability::Reliable => zenoh::qos::Reliability::Reliable,
                 Reliability::BestEffort => zenoh::qos::Reliability::BestEffort,
@@ -175,7 +195,8 @@ impl Peer<'_> {
         Ok(Receiver { _subscriber: subscriber, _thread: thread, _token: token })
     }
 
-    /// A publisher knows whether there is a subscription, not how many: those that this counts say so themselves.
+    /// A publisher knows whether there is a subscription, not how many: those that this counts say
+    /// so themselves.
     fn wait_for_matches(&self, topic: &str, wanted: usize) -> Result<(), Failure> {
         loop {
             let present = self.session.liveliness().get(format!("{}/*", presence(topic))).wait()?;
@@ -242,10 +263,15 @@ fn listener(peer: &Peer<'_>, output: &Output) -> Result<Ended, Failure> {
     let _receiver = if let Some(published) = &relayed {
         let sender = peer.sender(&arguments.to)?;
         let until = now_nanos() + ONWARD_WITHIN.as_nanos() as u64;
-        while !sender.has_match()? && now_nanos() < until && !arguments.wait_stopped(Duration::from_millis(2))
-        {
-        }
-        peer.receiver(&arguments.topic, own_thread, passing_on(arguments, &samples, published, sender))?
+        while !sender.has_match()?
+            && now_nanos() < until
+            && !arguments.wait_stopped(Duration::from_millis(2))
+        {}
+        peer.receiver(
+            &arguments.topic,
+            own_thread,
+            passing_on(arguments, &samples, published, sender),
+        )?
     } else {
         peer.receiver(&arguments.topic, own_thread, noting(&samples))?
     };
@@ -261,7 +287,8 @@ fn listener(peer: &Peer<'_>, output: &Output) -> Result<Ended, Failure> {
 fn pair(peer: &Peer<'_>, output: &Output) -> Result<Ended, Failure> {
     let arguments = peer.arguments;
     let sender = peer.sender(&arguments.topic)?;
-    let all: Vec<Samples> = (0..arguments.subscriptions).map(|index| arguments.samples(index)).collect();
+    let all: Vec<Samples> =
+        (0..arguments.subscriptions).map(|index| arguments.samples(index)).collect();
     let own_thread = arguments.executor == Executor::Isolated;
     let receivers = all
         .iter()
@@ -294,7 +321,8 @@ fn chain(peer: &Peer<'_>, output: &Output) -> Result<Ended, Failure> {
 
 /// Zenoh has no nodes: a session is the nearest, N of them here.
 fn nodes(peer: &Peer<'_>, output: &Output) -> Result<Ended, Failure> {
-    let more = (1..peer.arguments.nodes).map(|_| open(peer.arguments)).collect::<Result<Vec<_>, _>>()?;
+    let more =
+        (1..peer.arguments.nodes).map(|_| open(peer.arguments)).collect::<Result<Vec<_>, _>>()?;
     output.ready();
     while !peer.arguments.wait_stopped(Duration::from_secs(3600)) {}
     drop(more);

@@ -1,6 +1,6 @@
-//! The queue of asynchronous publishers under loom, which tries the interleavings of its threads. It is a crate of its own so
-//! that the C library need not be built for it:
-//! `RUSTFLAGS="--cfg loom" cargo test -p feros-rmw-cyclonedds-queue-under-loom --release`.
+//! The queue of asynchronous publishers under loom, which tries the interleavings of its threads.
+//! It is a crate of its own so that the C library need not be built for it: `RUSTFLAGS="--cfg loom"
+//! cargo test -p feros-rmw-cyclonedds-queue-under-loom --release`.
 #![cfg(all(test, loom))]
 #![allow(clippy::unwrap_used)]
 
@@ -25,7 +25,8 @@ fn popper(queue: &Arc<Queue<usize>>) -> thread::JoinHandle<Vec<usize>> {
     thread::spawn(move || std::iter::from_fn(|| queue.pop()).collect())
 }
 
-/// What was pushed is popped in order or counted as dropped, and the newest is never dropped; no wake-up is lost.
+/// What was pushed is popped in order or counted as dropped, and the newest is never dropped; no
+/// wake-up is lost.
 #[test]
 fn pushed_is_popped_or_counted() {
     loom::model(|| {

@@ -1,5 +1,5 @@
-//! The protocols of an entry under every interleaving and memory ordering that loom explores. A lost wake-up shows as a
-//! deadlock, which loom reports.
+//! The protocols of an entry under every interleaving and memory ordering that loom explores. A
+//! lost wake-up shows as a deadlock, which loom reports.
 
 #![allow(clippy::unwrap_used)]
 
@@ -11,7 +11,8 @@ use loom::thread;
 const PUBLISHER: u64 = 7;
 const OTHER: u64 = 8;
 
-/// All interleavings with at most three forced switches, which keeps the larger models within seconds.
+/// All interleavings with at most three forced switches, which keeps the larger models within
+/// seconds.
 fn explore(model: impl Fn() + Send + Sync + 'static) {
     let mut builder = loom::model::Builder::new();
     builder.preemption_bound = Some(3);
@@ -24,7 +25,8 @@ fn open_entry() -> (Arc<Entry>, u32) {
     (Arc::new(entry), generation)
 }
 
-/// A subscription that comes too early to open the memory of a publisher finds out that it has to try again.
+/// A subscription that comes too early to open the memory of a publisher finds out that it has to
+/// try again.
 #[test]
 fn a_publisher_that_becomes_ready_during_a_try_is_noticed() {
     explore(|| {
@@ -47,8 +49,9 @@ fn a_publisher_that_becomes_ready_during_a_try_is_noticed() {
     });
 }
 
-/// The subscription joins an executor while a publisher sends: it finds the message, or is woken. `looks_itself`: it looks
-/// for messages after it has told its place; else it rings itself, as executors have it.
+/// The subscription joins an executor while a publisher sends: it finds the message, or is woken.
+/// `looks_itself`: it looks for messages after it has told its place; else it rings itself, as
+/// executors have it.
 fn a_message_while_moving_in(looks_itself: bool) {
     explore(move || {
         let (entry, generation) = open_entry();
@@ -222,7 +225,8 @@ fn attachments_that_change_hands_are_not_mixed_up() {
     });
 }
 
-/// A publisher that is late does not ring the next user of the entry, nor take it for the one it knows.
+/// A publisher that is late does not ring the next user of the entry, nor take it for the one it
+/// knows.
 #[test]
 fn an_entry_that_changes_hands_is_empty_for_whoever_knew_the_former_user() {
     explore(|| {

@@ -49,7 +49,9 @@ fn generations_tell_the_users_of_an_entry_apart() {
     entry.set_place(Some(Place { doorbell: Some(1), slot: slot(1) }));
     entry.attachment(0).attach(9, 1);
     entry.close();
-    assert!(!entry.is_open(first) && entry.place(first).is_none() && entry.find(first, 9).is_none());
+    assert!(
+        !entry.is_open(first) && entry.place(first).is_none() && entry.find(first, 9).is_none()
+    );
     let second = entry.open();
     assert_ne!(first, second);
     assert!(!entry.is_open(first) && entry.is_open(second));

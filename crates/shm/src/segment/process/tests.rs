@@ -50,7 +50,8 @@ fn a_fresh_doorbell_rings() {
 #[test]
 fn entries_run_out_with_an_error_and_come_back() {
     let segment = segment();
-    let mut entries: Vec<_> = (0..MAX_SUBSCRIPTIONS).map(|_| segment.subscription_entry().unwrap()).collect();
+    let mut entries: Vec<_> =
+        (0..MAX_SUBSCRIPTIONS).map(|_| segment.subscription_entry().unwrap()).collect();
     assert_eq!(segment.subscription_entry().unwrap_err(), SegmentFull::Entries);
     let gone = entries.pop().unwrap().id();
     let next = segment.subscription_entry().unwrap().id();
@@ -97,8 +98,8 @@ fn an_entry_is_kept_while_an_attachment_needs_it() {
     assert_ne!(again.id(), id);
 }
 
-/// Memory that nobody asked for is not there: what `/proc` shows as resident of this mapping is the header, and the pages
-/// of what was handed out.
+/// Memory that nobody asked for is not there: what `/proc` shows as resident of this mapping is the
+/// header, and the pages of what was handed out.
 #[test]
 fn a_segment_costs_the_pages_that_are_used() {
     let segment = segment();
@@ -113,7 +114,8 @@ fn a_segment_costs_the_pages_that_are_used() {
     let doorbell = segment.doorbell().unwrap();
     doorbell.ring(Slot::new(0).unwrap());
     let entries: Vec<_> = (0..3).map(|_| segment.subscription_entry().unwrap()).collect();
-    let attachments: Vec<_> = entries.iter().map(|entry| entry.attach(publisher(1), 1).unwrap()).collect();
+    let attachments: Vec<_> =
+        entries.iter().map(|entry| entry.attach(publisher(1), 1).unwrap()).collect();
     assert_eq!(resident_kilobytes(), 12, "header, doorbells, entries");
     drop((doorbell, entries, attachments));
 }

@@ -8,7 +8,8 @@ use super::{Peer, Place};
 /// What is looked at for leaks.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Resources {
-    /// Memory of the process and its part of what it shares, without the program's file, whose part depends on who else runs it.
+    /// Memory of the process and its part of what it shares, without the program's file, whose part
+    /// depends on who else runs it.
     pub(crate) memory_kb: u64,
     pub(crate) descriptors: usize,
     /// Files in the place's `/dev/shm`.

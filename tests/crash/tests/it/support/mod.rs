@@ -1,4 +1,5 @@
-//! What the tests share: processes, the folder `/dev/shm` that they see, measuring what they use, waiting without time limits.
+//! What the tests share: processes, the folder `/dev/shm` that they see, measuring what they use,
+//! waiting without time limits.
 
 mod measure;
 mod peer;

@@ -77,7 +77,9 @@ impl Peer {
     fn answer(&self) -> Value {
         match self.answers.recv_timeout(WATCHDOG) {
             Ok(line) => serde_json::from_str(&line).unwrap(),
-            Err(error) => panic!("{} does not answer ({error}); it said:\n{}", self.name, self.said()),
+            Err(error) => {
+                panic!("{} does not answer ({error}); it said:\n{}", self.name, self.said())
+            }
         }
     }
 
@@ -157,7 +159,8 @@ impl Peer {
 pub(crate) fn segment(owner: &Peer) -> PathBuf {
     let files = std::fs::read_dir(format!("/proc/{}/fd", owner.pid())).unwrap().flatten();
     let is_segment = |file: &PathBuf| {
-        std::fs::read_link(file).is_ok_and(|target| target.to_string_lossy().starts_with("/memfd:feros"))
+        std::fs::read_link(file)
+            .is_ok_and(|target| target.to_string_lossy().starts_with("/memfd:feros"))
     };
     files.map(|file| file.path()).find(is_segment).expect("the process has a segment")
 }

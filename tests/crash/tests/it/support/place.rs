@@ -1,6 +1,8 @@
-//! The `/dev/shm` that the processes of a test see: that of this host, or one of their own in a mount namespace.
+//! The `/dev/shm` that the processes of a test see: that of this host, or one of their own in a
+//! mount namespace.
 //!
-//! In one of their own, what is left behind is theirs, and it can be small, full, read-only or missing.
+//! In one of their own, what is left behind is theirs, and it can be small, full, read-only or
+//! missing.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -51,8 +53,8 @@ impl Place {
         Some(Self { domain: Domain::reserve()?, keeper: None })
     }
 
-    /// A `/dev/shm` of its own, or that of this host where this process may not make one: then nothing can be said of what is
-    /// left behind, because other processes use it too.
+    /// A `/dev/shm` of its own, or that of this host where this process may not make one: then
+    /// nothing can be said of what is left behind, because other processes use it too.
     pub(crate) fn own_if_possible() -> Self {
         Self::own(&DevShm::OfBytes(1 << 30)).unwrap_or_else(|why| {
             skipped("what is left in /dev/shm", &why);
@@ -66,12 +68,16 @@ impl Place {
             return Err("a /dev/shm of its own needs root".to_owned());
         }
         let mount = match kind {
-            DevShm::OfBytes(size) => format!("mount -t tmpfs -o size={size},mode=1777 tmpfs /dev/shm"),
+            DevShm::OfBytes(size) => {
+                format!("mount -t tmpfs -o size={size},mode=1777 tmpfs /dev/shm")
+            }
             DevShm::ReadOnly => "mount -t tmpfs -o ro,mode=1777 tmpfs /dev/shm".to_owned(),
             // Without the folder, but with the devices that any program needs.
-            DevShm::Missing => "mount -t tmpfs -o mode=755 tmpfs /dev && mknod -m 666 /dev/null c 1 3 \
+            DevShm::Missing => {
+                "mount -t tmpfs -o mode=755 tmpfs /dev && mknod -m 666 /dev/null c 1 3 \
                                 && mknod -m 666 /dev/urandom c 1 9"
-                .to_owned(),
+                    .to_owned()
+            }
         };
         let mut keeper = Command::new("unshare")
             .args(["--mount", "--propagation", "private", "--", "sh", "-c"])
@@ -110,7 +116,8 @@ impl Place {
             }
         };
         command.env("ROS_DOMAIN_ID", self.domain.id().to_string());
-        for variable in ["FEROS_PATHS", "ROS_STATIC_PEERS", "ROS_LOCALHOST_ONLY", "CYCLONEDDS_URI"] {
+        for variable in ["FEROS_PATHS", "ROS_STATIC_PEERS", "ROS_LOCALHOST_ONLY", "CYCLONEDDS_URI"]
+        {
             command.env_remove(variable);
         }
         command
@@ -141,7 +148,8 @@ impl Place {
         found
     }
 
-    /// To be called when all processes have ended: after one more has come and gone, nothing is left of any of them.
+    /// To be called when all processes have ended: after one more has come and gone, nothing is
+    /// left of any of them.
     #[track_caller]
     pub(crate) fn must_be_swept(&self) {
         let mut sweeper = Peer::start(self, "sweeper");

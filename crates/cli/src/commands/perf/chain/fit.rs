@@ -21,7 +21,8 @@ impl Line {
         let (x, y) = (mean(|point| point.0), mean(|point| point.1));
         let products =
             |of: &dyn Fn(f64, f64) -> f64| points.iter().map(|p| of(p.0 - x, p.1 - y)).sum::<f64>();
-        let (xx, xy, yy) = (products(&|x, _| x * x), products(&|x, y| x * y), products(&|_, y| y * y));
+        let (xx, xy, yy) =
+            (products(&|x, _| x * x), products(&|x, y| x * y), products(&|_, y| y * y));
         if points.len() < 3 || xx == 0.0 {
             return None;
         }
@@ -48,7 +49,8 @@ mod tests {
     #[test]
     fn points_on_a_line_are_on_it() {
         let line = Line::through(&[(2.0, 25.0), (4.0, 45.0), (9.0, 95.0)]).unwrap();
-        let wanted = Line { slope: 10.0, intercept: 5.0, r_squared: 1.0, worst_deviation_percent: 0.0 };
+        let wanted =
+            Line { slope: 10.0, intercept: 5.0, r_squared: 1.0, worst_deviation_percent: 0.0 };
         assert_eq!(line, wanted);
     }
 

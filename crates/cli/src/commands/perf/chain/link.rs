@@ -1,4 +1,5 @@
-//! The nodes of a chain that are in one process: the first publishes, the others hand on, the last takes the time.
+//! The nodes of a chain that are in one process: the first publishes, the others hand on, the last
+//! takes the time.
 
 use std::process::ExitCode;
 use std::sync::mpsc::sync_channel;
@@ -7,8 +8,8 @@ use std::time::{Duration, Instant};
 
 use feros::msgs::std_msgs::msg::UInt8MultiArray;
 use feros::{
-    Context, IsolatedExecutors, Node, Publisher, PublisherOptions, QosProfile, Reason, Subscription,
-    SubscriptionOptions,
+    Context, IsolatedExecutors, Node, Publisher, PublisherOptions, QosProfile, Reason,
+    Subscription, SubscriptionOptions,
 };
 use serde::{Deserialize, Serialize};
 
@@ -21,7 +22,8 @@ use crate::error::CliError;
 /// Messages that a reliable subscription may be behind.
 const DEPTH: usize = 10;
 
-/// What was sent may still be on its way: so long without a message means that none will come any more.
+/// What was sent may still be on its way: so long without a message means that none will come any
+/// more.
 const QUIET: Duration = Duration::from_secs(2);
 
 /// How often something that comes by itself is looked at.
@@ -98,7 +100,8 @@ impl Links {
         number: u16,
         record: &Shared,
     ) -> Result<(), CliError> {
-        let paths = options.placement.first().map_or(feros::PathSet::ALL, |placement| placement.paths());
+        let paths =
+            options.placement.first().map_or(feros::PathSet::ALL, |placement| placement.paths());
         let last = options.nodes.first().map_or(0, |nodes| nodes - 1);
         let node = context.create_node(&format!("feros_perf_link_{number}"))?;
         let qos = QosProfile::keep_last(DEPTH);
@@ -147,13 +150,15 @@ impl Links {
     }
 
     fn send(&self, options: &Options) -> Result<(), CliError> {
-        let (Some(publisher), Some(&size_bytes)) = (self.publishers.first(), options.size.first()) else {
+        let (Some(publisher), Some(&size_bytes)) = (self.publishers.first(), options.size.first())
+        else {
             return Ok(());
         };
         let begin = monotonic_nanos() + REST_NANOS;
         for sequence in 0..options.warmup + options.count {
             // Made before its time: that is no part of publishing it.
-            let mut message = UInt8MultiArray { data: vec![0x5a; size_bytes], ..UInt8MultiArray::default() };
+            let mut message =
+                UInt8MultiArray { data: vec![0x5a; size_bytes], ..UInt8MultiArray::default() };
             sleep_until(begin + sequence * 1_000_000_000 / u64::from(options.rate_hz));
             stamp(&mut message.data, sequence);
             publisher.publish(message)?;
@@ -161,7 +166,8 @@ impl Links {
         Ok(())
     }
 
-    /// What the last node has when all that was sent is there or will not come any more, as one line.
+    /// What the last node has when all that was sent is there or will not come any more, as one
+    /// line.
     fn report(&self, record: &Shared, sent: u64) -> Result<String, CliError> {
         let (mut received, mut changed) = (lock(record).received, Instant::now());
         while received < sent && changed.elapsed() < QUIET {

@@ -1,5 +1,5 @@
-//! `feros perf chain`: how long a message takes through a chain of nodes (sensor, relays, actuator), and whether that grows
-//! with the number of nodes alone.
+//! `feros perf chain`: how long a message takes through a chain of nodes (sensor, relays,
+//! actuator), and whether that grows with the number of nodes alone.
 
 mod fit;
 mod link;
@@ -121,7 +121,8 @@ pub(super) fn run(options: &Options) -> Result<ExitCode, CliError> {
     if let Some(first) = options.first {
         return link::run(options, first);
     }
-    let (one_process, most) = (Placement::is_one_process, options.nodes.iter().max().copied().unwrap_or(0));
+    let (one_process, most) =
+        (Placement::is_one_process, options.nodes.iter().max().copied().unwrap_or(0));
     if most > MOST_PROCESSES && !options.placement.iter().copied().all(one_process) {
         return Err(CliError::usage(format!(
             "a chain of {most} processes is not possible, one domain has room for {MOST_PROCESSES} on a host: use --placement \
@@ -185,7 +186,8 @@ fn measure(
         next_line(&family, deadline, "its nodes met")?;
     }
     family.tell(first, &Order::Go);
-    let sending = Duration::from_secs((options.count + options.warmup) / u64::from(options.rate_hz));
+    let sending =
+        Duration::from_secs((options.count + options.warmup) / u64::from(options.rate_hz));
     next_line(&family, Instant::now() + sending * 3 + PATIENCE, "all was sent")?;
     family.tell(last, &Order::Finish(options.count));
     let line = next_line(&family, Instant::now() + PATIENCE, "the last node reported")?;
@@ -227,7 +229,8 @@ impl Row {
     }
 }
 
-/// The rows of one placement and size, and the line through their medians, where there are enough of them.
+/// The rows of one placement and size, and the line through their medians, where there are enough
+/// of them.
 fn lines(rows: &[Row]) -> Vec<(&Row, Line)> {
     let same = |a: &Row, b: &Row| (a.placement, a.size_bytes) == (b.placement, b.size_bytes);
     let fitted = rows.chunk_by(same).filter_map(|rows| {

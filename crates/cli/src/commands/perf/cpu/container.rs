@@ -1,4 +1,5 @@
-//! One process with a publisher and subscriptions that compute, run by one of the containers' executors.
+//! One process with a publisher and subscriptions that compute, run by one of the containers'
+//! executors.
 
 use std::process::{Command, ExitCode};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -7,7 +8,8 @@ use std::time::{Duration, Instant};
 use clap::ValueEnum;
 use feros::msgs::std_msgs::msg::UInt8MultiArray;
 use feros::{
-    Context, Executor, IsolatedExecutors, Node, Publisher, QosProfile, Subscription, SubscriptionOptions,
+    Context, Executor, IsolatedExecutors, Node, Publisher, QosProfile, Subscription,
+    SubscriptionOptions,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -34,7 +36,8 @@ const MATCH_LIMIT: Duration = Duration::from_secs(30);
 /// On top of the time that sending takes: a process that is then not done hangs.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// What was sent may still be in a queue: so long without a message means that none will come any more.
+/// What was sent may still be in a queue: so long without a message means that none will come any
+/// more.
 const QUIET: Duration = Duration::from_secs(1);
 
 /// What runs the callbacks.
@@ -76,7 +79,12 @@ impl Report {
         (options.count * u64::from(subscriptions)).saturating_sub(self.received)
     }
 
-    pub(super) fn to_json(&self, options: &Options, container: Container, subscriptions: u16) -> Value {
+    pub(super) fn to_json(
+        &self,
+        options: &Options,
+        container: Container,
+        subscriptions: u16,
+    ) -> Value {
         json!({
             "grid": "containers",
             "container": container.word(),
@@ -103,18 +111,27 @@ pub(super) fn measure(
     let program = std::env::current_exe()
         .map_err(|error| CliError::failed(format!("this program cannot find itself: {error}")))?;
     let mut family = Family::new()?;
-    let numbers =
-        [u64::from(subscriptions), u64::from(options.rate_hz), options.count].map(|n| n.to_string());
+    let numbers = [u64::from(subscriptions), u64::from(options.rate_hz), options.count]
+        .map(|n| n.to_string());
     let mut command = Command::new(program);
     command.args(["perf", "cpu", "--contained", "--container", container.word()]);
-    command.args(["--subscriptions", &numbers[0], "--rate-hz", &numbers[1], "--count", &numbers[2]]);
+    command.args([
+        "--subscriptions",
+        &numbers[0],
+        "--rate-hz",
+        &numbers[1],
+        "--count",
+        &numbers[2],
+    ]);
     family.start("container", &mut command)?;
     let sending = Duration::from_secs((options.count + WARMUP) / u64::from(options.rate_hz));
     let line = match family.next(Instant::now() + sending * 3 + PATIENCE) {
         Happening::Line(_, line) => line,
         Happening::Interrupted => return Err(CliError::Interrupted),
         Happening::Ended(_) => {
-            return Err(CliError::failed("the container ended by itself; what it said stands above"));
+            return Err(CliError::failed(
+                "the container ended by itself; what it said stands above",
+            ));
         }
         Happening::Timeout => return Err(CliError::failed("the container hangs; it was ended")),
     };
@@ -140,7 +157,8 @@ pub(super) fn run(options: &Options) -> Result<ExitCode, CliError> {
     listen_to_lines(&context, |_| {})?;
     let topic = format!("/feros_perf/container_{}", std::process::id());
     let node = context.create_node("feros_perf_publisher")?;
-    let publisher = node.create_publisher::<UInt8MultiArray>(&topic, QosProfile::keep_last(DEPTH))?;
+    let publisher =
+        node.create_publisher::<UInt8MultiArray>(&topic, QosProfile::keep_last(DEPTH))?;
     let new_record = |_| Mutex::new(Record { received: 0, latency: Durations::new() });
     let records: Records = (0..subscriptions).map(new_record).collect();
     let (mut nodes, mut taking) = (vec![node], Vec::new());
@@ -150,7 +168,8 @@ pub(super) fn run(options: &Options) -> Result<ExitCode, CliError> {
         nodes.push(node);
     }
     let container = options.container.first().copied().unwrap_or(Container::Single);
-    let measured = spin_while(container, &nodes, || publish(&publisher, &records, options, subscriptions))?;
+    let measured =
+        spin_while(container, &nodes, || publish(&publisher, &records, options, subscriptions))?;
     println!("{}", serde_json::to_string(&measured).map_err(CliError::failed)?);
     // The end of the input ends this process.
     loop {
@@ -218,7 +237,8 @@ fn publish(
     let begin = monotonic_nanos() + 100_000_000;
     let mut cpu = CpuMeter::start();
     for sequence in 0..WARMUP + options.count {
-        let mut message = UInt8MultiArray { data: vec![0x5a; CONTAINER_BYTES], ..UInt8MultiArray::default() };
+        let mut message =
+            UInt8MultiArray { data: vec![0x5a; CONTAINER_BYTES], ..UInt8MultiArray::default() };
         sleep_until(begin + sequence * 1_000_000_000 / u64::from(options.rate_hz));
         if sequence == WARMUP {
             cpu = CpuMeter::start();

@@ -1,5 +1,5 @@
-//! `feros perf cpu`: processor time and latency of placements (one publisher, one subscription, each payload) and of
-//! containers (one publisher of 500 KB, subscriptions that compute), at 50 Hz.
+//! `feros perf cpu`: processor time and latency of placements (one publisher, one subscription,
+//! each payload) and of containers (one publisher of 500 KB, subscriptions that compute), at 50 Hz.
 
 mod container;
 
@@ -134,8 +134,8 @@ fn of_latency(
     placement: Placement,
     size_bytes: usize,
 ) -> Result<MessageOptions, CliError> {
-    let numbers =
-        [size_bytes as u64, u64::from(options.rate_hz), options.count].map(|number| number.to_string());
+    let numbers = [size_bytes as u64, u64::from(options.rate_hz), options.count]
+        .map(|number| number.to_string());
     let mut line = vec!["perf", "latency", "--size-bytes", &numbers[0]];
     line.extend(["--rate-hz", &numbers[1], "--count", &numbers[2]]);
     line.extend(placement.options());
@@ -150,7 +150,8 @@ fn placements(options: &Options) -> Result<(), CliError> {
     for &placement in &options.placement {
         for &size_bytes in &options.size {
             let cell = of_latency(options, placement, size_bytes)?;
-            let found = measure(Kind::Latency, &cell, size_bytes, rows.len(), &ProgressBar::hidden())?;
+            let found =
+                measure(Kind::Latency, &cell, size_bytes, rows.len(), &ProgressBar::hidden())?;
             let cpu_percent = found.published.usage.cpu_percent
                 + if cell.processes() == 2 { found.received.usage.cpu_percent } else { 0.0 };
             if options.json {
@@ -177,7 +178,12 @@ fn placements(options: &Options) -> Result<(), CliError> {
     print_table(&format!("One publisher and one subscription at {} Hz", options.rate_hz), table)
 }
 
-fn placement_json(options: &Options, placement: Placement, found: &Measurement, cpu_percent: f64) -> Value {
+fn placement_json(
+    options: &Options,
+    placement: Placement,
+    found: &Measurement,
+    cpu_percent: f64,
+) -> Value {
     let latency = &found.received.latency;
     json!({
         "grid": "placements",
@@ -207,8 +213,16 @@ fn containers(options: &Options) -> Result<(), CliError> {
     if options.json {
         return Ok(());
     }
-    let mut table =
-        table(["container", "subscriptions", "CPU", "median", "99 %", "slowest median", "threads", "lost"]);
+    let mut table = table([
+        "container",
+        "subscriptions",
+        "CPU",
+        "median",
+        "99 %",
+        "slowest median",
+        "threads",
+        "lost",
+    ]);
     for (container, subscriptions, report) in rows {
         let Report { cpu_percent, latency, slowest_p50_us, threads, .. } = report;
         table.add_row([
@@ -256,7 +270,8 @@ mod tests {
 
     #[test]
     fn every_placement_is_a_measurement_of_latency() {
-        let line = Line::try_parse_from(["perf", "cpu", "--rate-hz", "25", "--count", "7"]).unwrap();
+        let line =
+            Line::try_parse_from(["perf", "cpu", "--rate-hz", "25", "--count", "7"]).unwrap();
         let PerfCommand::Cpu(options) = line.args.command else { panic!("not cpu") };
         for (placement, processes) in options.placement.iter().zip([2, 2, 1, 1]) {
             let cell = of_latency(&options, *placement, 4096).unwrap();

@@ -80,7 +80,8 @@ mod tests {
     fn all_fields_are_on_one_line() {
         let name = "sensor_msgs/msg/LaserScan".parse().unwrap();
         let ty = DynamicType::resolve(feros_interface::shipped(), &name).unwrap();
-        let text = "{header: {stamp: {sec: 1}, frame_id: laser}, angle_min: 0.5, ranges: [1, 2, 3]}";
+        let text =
+            "{header: {stamp: {sec: 1}, frame_id: laser}, angle_min: 0.5, ranges: [1, 2, 3]}";
         let message = DynamicMessage::from_yaml(&ty, text).unwrap();
         let options = PrintOptions { truncate_length: Some(2), ..PrintOptions::default() };
         assert_eq!(

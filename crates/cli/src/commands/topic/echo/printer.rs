@@ -30,18 +30,28 @@ impl Format {
             no_str: form.no_str,
             flow_style: form.flow_style,
         };
-        Self { ty, field, options, json: form.json, csv: form.csv, with_info: form.include_message_info }
+        Self {
+            ty,
+            field,
+            options,
+            json: form.json,
+            csv: form.csv,
+            with_info: form.include_message_info,
+        }
     }
 
     /// The text of one message.
     fn text(&self, bytes: &[u8], info: &MessageInfo) -> Result<String, Refused> {
         let Some(ty) = &self.ty else { return Ok(format!("{}---\n", hexadecimal(bytes))) };
-        let message =
-            ty.decode(bytes).map_err(|error| Refused::Malformed(format!("no {}: {error}", ty.name())))?;
+        let message = ty
+            .decode(bytes)
+            .map_err(|error| Refused::Malformed(format!("no {}: {error}", ty.name())))?;
         let selected = match &self.field {
             Some(path) => Some(message.select(path).map_err(|error| match error {
                 // An element that this message happens not to have may be in the next.
-                feros_message::dynamic::PathError::Index { .. } => Refused::NotInThis(error.to_string()),
+                feros_message::dynamic::PathError::Index { .. } => {
+                    Refused::NotInThis(error.to_string())
+                }
                 wrong => Refused::Field(wrong.to_string()),
             })?),
             None => None,
@@ -51,16 +61,16 @@ impl Format {
             return Ok(csv::line(value, &self.options));
         }
         if self.json {
-            let text =
-                selected.map_or_else(|| message.to_json(&self.options), |part| part.to_json(&self.options));
+            let text = selected
+                .map_or_else(|| message.to_json(&self.options), |part| part.to_json(&self.options));
             return Ok(if self.with_info {
                 format!("{{\"info\":{},\"message\":{text}}}\n", info_object(info))
             } else {
                 text + "\n"
             });
         }
-        let text =
-            selected.map_or_else(|| message.to_yaml(&self.options), |part| part.to_yaml(&self.options));
+        let text = selected
+            .map_or_else(|| message.to_yaml(&self.options), |part| part.to_yaml(&self.options));
         let info = if self.with_info { info_yaml(info) } else { String::new() };
         Ok(format!("{info}{text}---\n"))
     }
@@ -134,7 +144,8 @@ fn info_object(info: &MessageInfo) -> serde_json::Value {
 }
 
 fn info_yaml(info: &MessageInfo) -> String {
-    let number = |number: Option<u64>| number.map_or_else(|| "null".to_owned(), |number| number.to_string());
+    let number =
+        |number: Option<u64>| number.map_or_else(|| "null".to_owned(), |number| number.to_string());
     format!(
         "source_timestamp: {}\nreceived_timestamp: {}\npublication_sequence_number: {}\npublisher_gid: {}\n---\n",
         number(nanos(info.source_timestamp)),
