@@ -1,9 +1,9 @@
-//! Any two lines as what the endpoints of a match announce of their paths. What can be read
-//! survives its encoding, and every pair has a path or a reason why there is none.
+//! Any two lines as what the endpoints of a match announce of their transports. What can be read
+//! survives its encoding, and every pair has a transport or a reason why there is none.
 #![no_main]
 
 use feros_rmw::announcement::check_announcement;
-use feros_shm::{Announced, Path, Reason, classify};
+use feros_shm::{Announced, Reason, Transport, classify};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {
@@ -21,21 +21,21 @@ fuzz_target!(|bytes: &[u8]| {
         [(&first, &second), (&second, &first), (&first, &nothing), (&nothing, &first)]
     {
         let choice = classify(publisher, subscription);
-        match choice.path {
-            Some(Path::Process) => assert_eq!(choice.reason, None),
-            Some(Path::Host) => {}
-            Some(Path::Network) => assert!(choice.reason.is_some()),
-            None => assert!(matches!(choice.reason, Some(Reason::NoPath { .. }))),
+        match choice.transport {
+            Some(Transport::IntraProcess) => assert_eq!(choice.reason, None),
+            Some(Transport::SharedMemory) => {}
+            Some(Transport::Network) => assert!(choice.reason.is_some()),
+            None => assert!(matches!(choice.reason, Some(Reason::NoTransport { .. }))),
         }
         if let Some(reason) = choice.reason {
             assert!(!reason.to_string().is_empty());
         }
-        // Without what was declined, the path is not longer.
+        // Without what was declined, the transport is not longer.
         let (Some(sender), mut receiver) = (publisher.feros(), subscription.clone()) else {
             continue;
         };
         while receiver.forget_declined(sender.endpoint).is_some() {}
-        let otherwise = classify(publisher, &receiver).path;
-        assert!(otherwise <= choice.path || choice.path.is_none());
+        let otherwise = classify(publisher, &receiver).transport;
+        assert!(otherwise <= choice.transport || choice.transport.is_none());
     }
 });

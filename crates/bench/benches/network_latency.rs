@@ -1,5 +1,5 @@
 //! Feros beside Cyclone DDS, stock ROS 2 and the floors of the host: one-way latency over the
-//! network path.
+//! network transport.
 //!
 //! ```text
 //! cargo bench -p feros-bench --bench network_latency -- [--quick] [--best-effort] [--rounds N] [--domain ID]
@@ -131,7 +131,7 @@ fn run(bench: &Bench, options: &Options, failures: &mut Vec<String>) -> Vec<Row>
 fn print_table(rows: &[Row], options: &Options) {
     let reliability = if options.reliable { "reliable" } else { "best effort" };
     println!(
-        "\none-way latency in microseconds, two processes, network path, {reliability}, {} rounds",
+        "\none-way latency in microseconds, two processes, network transport, {reliability}, {} rounds",
         options.rounds
     );
     println!("each cell: median / 99th percentile (messages lost, if any)\n");

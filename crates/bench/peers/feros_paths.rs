@@ -21,8 +21,8 @@ use std::time::{Duration, Instant};
 use feros::msgs::sensor_msgs::msg::{Image, ImageShape};
 use feros::msgs::std_msgs::msg::HeaderShape;
 use feros::{
-    Context, Dispatch, Executor, MatchPath, Node, Path, Publisher, SerializedMessage, Subscription,
-    SubscriptionOptions, View, message,
+    Context, Dispatch, Executor, MatchTransport, Node, Publisher, SerializedMessage, Subscription,
+    SubscriptionOptions, Transport, View, message,
 };
 use feros_bench::contract::{
     Failure, Load, Measured, Samples, WARM_UP, monotonic_nanos, run, stamp, stamp_with,
@@ -49,7 +49,7 @@ enum Send {
 }
 
 struct Task {
-    path: Path,
+    path: Transport,
     topic: String,
     send: Send,
     subscriptions: usize,
@@ -59,7 +59,11 @@ struct Task {
 fn main() -> ExitCode {
     run(|arguments| {
         let task = Task {
-            path: arguments.number("--path")?,
+            path: match arguments.text("--path")? {
+                "process" => Transport::IntraProcess,
+                "host" => Transport::SharedMemory,
+                _ => Transport::Network,
+            },
             topic: arguments.text("--topic")?.to_owned(),
             send: match arguments.text("--send")? {
                 "given" => Send::Given,
@@ -143,11 +147,12 @@ impl<'a> Outgoing<'a> {
         }
         let counts = self.publisher.counts();
         let (messages, deliveries) = (load.messages(), load.messages() * *subscriptions as u64);
-        let by_path = [counts.process.messages, counts.host.messages, counts.network.messages];
+        let by_path =
+            [counts.intra_process.messages, counts.shared_memory.messages, counts.network.messages];
         let (wanted, skipped) = match path {
-            Path::Process => ([deliveries, 0, 0], messages),
-            Path::Host => ([0, deliveries, 0], messages),
-            Path::Network => ([0, 0, messages], 0),
+            Transport::IntraProcess => ([deliveries, 0, 0], messages),
+            Transport::SharedMemory => ([0, deliveries, 0], messages),
+            Transport::Network => ([0, 0, messages], 0),
         };
         if (by_path, counts.skipped_engine_writes) != (wanted, skipped) {
             return Err(format!("not every message took the path {path}: {counts:?}").into());
@@ -165,8 +170,8 @@ impl<'a> Outgoing<'a> {
         self.publisher.wait_for_subscriptions(*subscriptions, MATCH_LIMIT)?;
         let until = Instant::now() + MATCH_LIMIT;
         loop {
-            let paths = self.publisher.paths();
-            let is_wanted = |found: &MatchPath| found.path == Some(*path);
+            let paths = self.publisher.transports();
+            let is_wanted = |found: &MatchTransport| found.transport == Some(*path);
             if paths.len() == *subscriptions && paths.iter().all(is_wanted) {
                 return Ok(());
             }
@@ -341,8 +346,12 @@ impl<'a> Incoming<'a> {
         for (subscription, samples) in self.subscriptions.iter().zip(&self.samples) {
             let counts = subscription.counts();
             let result = lock(samples).result();
-            let by_path = [counts.process.messages, counts.host.messages, counts.network.messages];
-            let at_wanted = by_path[self.task.path as usize];
+            let by_path = [
+                counts.intra_process.messages,
+                counts.shared_memory.messages,
+                counts.network.messages,
+            ];
+            let at_wanted = by_path[self.task.path as usize - 1];
             if by_path.iter().sum::<u64>() != at_wanted || counts.duplicates != 0 {
                 return Err(format!(
                     "not every message came by the path {}: {counts:?}",

@@ -14,7 +14,7 @@ use crate::peer::{self, NotInstalled};
 /// What is measured, in the order of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum System {
-    /// `feros perf latency` over the network path.
+    /// `feros perf latency` over the network transport.
     Feros,
     /// A C program on the C API of Cyclone DDS, with the engine configuration of Feros.
     CycloneDds,
@@ -164,7 +164,7 @@ fn run_feros(program: &Path, cell: &Cell) -> Result<Latencies, MeasureError> {
     let mut command = command(program);
     command
         .env("ROS_DOMAIN_ID", cell.domain.to_string())
-        .args(["perf", "latency", "--path", "network", "--json"])
+        .args(["perf", "latency", "--transport", "network", "--json"])
         .args(["--size-bytes", &cell.size_bytes.to_string()])
         .args(["--rate-hz", &cell.rate_hz.to_string()])
         .args(["--count", &cell.count.to_string()])

@@ -10,7 +10,7 @@
 //! - [`peer`]: the systems that can be measured, and what each needs to be there
 //! - [`latency`]: one-way latency between two processes, all systems in turn
 //! - [`contract`]: what the measured programs in Rust have in common
-//! - [`paths`]: what the process path and the host path have to reach
+//! - [`paths`]: what the intra-process transport and the shared-memory transport have to reach
 
 pub mod child;
 pub mod contract;

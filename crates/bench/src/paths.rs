@@ -326,7 +326,7 @@ impl Bench {
             "CYCLONEDDS_URI",
             "FASTRTPS_DEFAULT_PROFILES_FILE",
             "FEROS_ENGINE",
-            "FEROS_PATHS",
+            "FEROS_TRANSPORTS",
             "RMW_IMPLEMENTATION",
             "ROS_LOCALHOST_ONLY",
             "ROS_STATIC_PEERS",
@@ -334,7 +334,7 @@ impl Bench {
             command.env_remove(variable);
         }
         if path == "network" {
-            command.env("FEROS_PATHS", path); // the others are taken by themselves
+            command.env("FEROS_TRANSPORTS", path); // the others are taken by themselves
         }
         command
     }

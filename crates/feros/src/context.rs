@@ -10,7 +10,7 @@ use feros_rmw::{
     CreateEndpointError, Engine, GraphChangeGuard, GraphSnapshot, NodeId, OpenError, Session,
     SessionOptions,
 };
-use feros_shm::PathSet;
+use feros_shm::TransportSet;
 
 use crate::arguments::{ArgumentError, Arguments};
 use crate::clock::ClockFollower;
@@ -59,22 +59,22 @@ pub struct ContextOptions {
     pub engine: Option<Arc<dyn Engine>>,
     /// SIGINT and SIGTERM shut the context down.
     pub handle_signals: bool,
-    /// Paths that messages may take.
-    pub paths: PathSet,
+    /// Transports that messages may take.
+    pub transports: TransportSet,
 }
 
 impl ContextOptions {
     /// What the environment says: `ROS_DOMAIN_ID`, `ROS_AUTOMATIC_DISCOVERY_RANGE`,
-    /// `ROS_STATIC_PEERS`, `FEROS_PATHS` (such as `process,network`); no arguments, no handling of
-    /// signals.
+    /// `ROS_STATIC_PEERS`, `FEROS_TRANSPORTS` (such as `intra_intra_intra_intra_process,network`);
+    /// no arguments, no handling of signals.
     ///
     /// # Errors
     /// When a variable cannot be used.
     pub fn from_variables() -> Result<Self, EnvironmentError> {
         let session = SessionOptions::from_variables(|name| std::env::var(name).ok())?;
-        let paths = PathSet::from_env().map_err(|_| EnvironmentError {
-            variable: PathSet::ENVIRONMENT_VARIABLE,
-            value: std::env::var(PathSet::ENVIRONMENT_VARIABLE).unwrap_or_default(),
+        let transports = TransportSet::from_env().map_err(|_| EnvironmentError {
+            variable: TransportSet::ENVIRONMENT_VARIABLE,
+            value: std::env::var(TransportSet::ENVIRONMENT_VARIABLE).unwrap_or_default(),
             expected: "one or several of process, host, network, separated by commas",
         })?;
         Ok(Self {
@@ -82,7 +82,7 @@ impl ContextOptions {
             arguments: Arguments::default(),
             engine: None,
             handle_signals: false,
-            paths,
+            transports,
         })
     }
 }
@@ -125,7 +125,7 @@ pub(crate) struct ContextInner {
     session: Arc<dyn Session>,
     arguments: Arguments,
     parameter_overrides: ParameterOverrides,
-    paths: PathSet,
+    transports: TransportSet,
     shut_down: AtomicBool,
     changes: Arc<Changes>,
     listeners: Mutex<Listeners>,
@@ -198,7 +198,7 @@ impl Context {
             session: engine.open(&options.session)?,
             arguments: options.arguments,
             parameter_overrides,
-            paths: options.paths,
+            transports: options.transports,
             shut_down: AtomicBool::new(false),
             changes: Arc::default(),
             listeners: Mutex::default(),
@@ -242,9 +242,9 @@ impl Context {
         &self.0.session
     }
 
-    /// Paths that messages of its endpoints may take.
-    pub fn paths(&self) -> PathSet {
-        self.0.paths
+    /// Transports that messages of its endpoints may take.
+    pub fn transports(&self) -> TransportSet {
+        self.0.transports
     }
 
     /// What the command line said.

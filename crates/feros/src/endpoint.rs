@@ -300,7 +300,7 @@ impl WatchEvents {
     > {
         let engine = engine.clone();
         let mut losses = AllLosses::default();
-        let take = move || match losses.on_fast_paths(tally.lost()) {
+        let take = move || match losses.on_fast_transports(tally.lost()) {
             Some(event) => Ok(Some(event)),
             None => Ok(engine.take_event()?.map(|event| losses.with_engine(event))),
         };
@@ -313,28 +313,28 @@ impl WatchEvents {
     }
 }
 
-/// Losses of all paths as one event.
+/// Losses of all transports as one event.
 #[derive(Default)]
 struct AllLosses {
     by_engine: u64,
-    on_fast_paths: u64,
+    on_fast_transports: u64,
 }
 
 impl AllLosses {
     /// The event of losses that the engine knows nothing of.
-    fn on_fast_paths(&mut self, total: u64) -> Option<SubscriptionEvent> {
-        let change = total.saturating_sub(self.on_fast_paths);
-        self.on_fast_paths = total;
+    fn on_fast_transports(&mut self, total: u64) -> Option<SubscriptionEvent> {
+        let change = total.saturating_sub(self.on_fast_transports);
+        self.on_fast_transports = total;
         let total = self.by_engine + total;
         (change > 0).then_some(SubscriptionEvent::MessageLost { total, change })
     }
 
-    /// The engine's event with the losses of the other paths in its total.
+    /// The engine's event with the losses of the other transports in its total.
     fn with_engine(&mut self, event: SubscriptionEvent) -> SubscriptionEvent {
         match event {
             SubscriptionEvent::MessageLost { total, change } => {
                 self.by_engine = total;
-                SubscriptionEvent::MessageLost { total: total + self.on_fast_paths, change }
+                SubscriptionEvent::MessageLost { total: total + self.on_fast_transports, change }
             }
             other => other,
         }

@@ -285,7 +285,8 @@ impl Default for Executor {
     }
 }
 
-/// A doorbell in the process's segment. Without it, subscriptions take the network path and say so.
+/// A doorbell in the process's segment. Without it, subscriptions take the network transport and
+/// say so.
 fn shared_doorbell() -> Option<SharedDoorbell> {
     static FAILED: AtomicU64 = AtomicU64::new(0);
     let segment = ProcessSegment::of_this_process().ok()?;

@@ -1,4 +1,4 @@
-//! ROS 2 built for the shortest path: context, node, publisher, subscription, service, client,
+//! ROS 2 built for the shortest transport: context, node, publisher, subscription, service, client,
 //! timer, clock, graph.
 //!
 //! Feros is a ROS 2 client library on the wire of stock ROS 2. It needs no ROS installation; stock
@@ -52,7 +52,6 @@ mod message_forms;
 mod mismatches;
 mod node;
 pub mod parameter;
-mod paths;
 mod publisher;
 mod rosout;
 mod service;
@@ -60,6 +59,7 @@ mod shutdown;
 mod subscription;
 mod sync;
 mod timer;
+mod transports;
 mod turns;
 
 pub use arguments::{ArgumentError, Arguments, LogLevel};
@@ -79,10 +79,6 @@ pub use parameter::{
     DeclareParameterError, GetParameterError, Parameter, ParameterClient, ParameterDescriptor,
     ParameterType, ParameterValue, QosOverrides, QosPolicy, SetParameterError,
 };
-pub use paths::{
-    MatchPath, PathBetween, PathCount, PublisherCounts, Received, SharedMemoryOptions,
-    SubscriptionCounts, WhenExhausted, check_shared_memory, paths_of_topic,
-};
 pub use publisher::{
     GenericPublisher, Loan, PublishError, Publishable, Publisher, PublisherOptions,
 };
@@ -91,6 +87,10 @@ pub use subscription::{
     Dispatch, GenericSubscription, Subscription, SubscriptionCallback, SubscriptionOptions,
 };
 pub use timer::{NodeGuardCondition, NodeTimer, TimerOptions};
+pub use transports::{
+    MatchTransport, PublisherCounts, Received, SharedMemoryOptions, SubscriptionCounts,
+    TransportBetween, TransportCount, WhenExhausted, check_shared_memory, transports_of_topic,
+};
 
 pub use feros_executor::{
     GuardCondition, Outcome, RealtimeConfig, RealtimeError, Scheduling, SpinError, Stopper, Time,
@@ -111,7 +111,7 @@ pub use feros_rmw::{
     PublisherEvent, QosProfile, Reliability, ServiceMapping, SubscriptionEvent,
 };
 
-pub use feros_shm::{self as shm, Path, PathSet, PoolUse, Reason};
+pub use feros_shm::{self as shm, PoolUse, Reason, Transport, TransportSet};
 pub use feros_trace as trace;
 
 // The README's examples compile as long as this does.

@@ -13,7 +13,7 @@ use feros_executor::{Entity, GuardCondition, Kind, Timer, TimerCall};
 use feros_message::{Message, Service as ServiceType};
 use feros_rmw::graph::{EndpointNode, NamesAndTypes};
 use feros_rmw::{EndpointInfo, EndpointKind, Gid, MessageInfo, NodeId, NodeName, Session};
-use feros_shm::{Path, PathSet};
+use feros_shm::{Transport, TransportSet};
 
 use crate::arguments::{RemapRule, remap_name};
 use crate::client::{Client, ClientOptions, GenericClient};
@@ -53,7 +53,7 @@ struct NodeInner {
     remap_rules: Box<[RemapRule]>,
     parameters: NodeParameters,
     parameter_services: OnceLock<ParameterServices>,
-    paths: PathSet,
+    transports: TransportSet,
     members: NodeMembers,
     clock: Clock,
     rosout: Option<Arc<rosout::Rosout>>,
@@ -90,9 +90,9 @@ impl Node {
         let rosout = wants_rosout.then(|| rosout::Rosout::new(context.session(), id)).transpose();
         let rosout =
             rosout.inspect_err(|_| context.session().remove_node(id)).map_err(engine_error)?;
-        let mut paths = context.paths();
+        let mut transports = context.transports();
         if !options.use_intra_process_comms {
-            paths = paths.without(Path::Process);
+            transports = transports.without(Transport::IntraProcess);
         }
         let clock = Clock::new(ClockType::Ros);
         let parameters = NodeParameters::new(
@@ -110,7 +110,7 @@ impl Node {
             remap_rules: std::mem::take(&mut options.arguments.remap_rules).into(),
             parameters,
             parameter_services: OnceLock::new(),
-            paths,
+            transports,
             members: NodeMembers::default(),
             clock,
             rosout,
@@ -486,9 +486,9 @@ impl Node {
         &self.0.parameters
     }
 
-    /// Paths that messages of its endpoints may take.
-    pub fn paths(&self) -> PathSet {
-        self.0.paths
+    /// Transports that messages of its endpoints may take.
+    pub fn transports(&self) -> TransportSet {
+        self.0.transports
     }
 
     /// Names of all nodes that are known.

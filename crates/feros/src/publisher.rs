@@ -13,7 +13,7 @@ use feros_rmw::{
     EndpointKind, EventError, FillAborted, Gid, PublishMode, Publisher as EnginePublisher,
     PublisherEvent, QosProfile, WaitForAckedError,
 };
-use feros_shm::{PathSet, PoolUse};
+use feros_shm::{PoolUse, TransportSet};
 use feros_trace::Outbound;
 
 pub use loan::Loan;
@@ -23,8 +23,8 @@ use crate::endpoint::{Member, WatchEvents};
 use crate::error::{CreateError, TypeIdentity, WaitError};
 use crate::node::Node;
 use crate::parameter::QosOverrides;
-use crate::paths::{
-    Bytes, HostSending, MatchPath, Outlet, PublisherCounts, SharedMemoryOptions, SharedPool,
+use crate::transports::{
+    Bytes, HostSending, MatchTransport, Outlet, PublisherCounts, SharedMemoryOptions, SharedPool,
     announcement,
 };
 use outgoing::OutgoingMessage;
@@ -36,8 +36,8 @@ pub struct PublisherOptions {
     pub qos: QosProfile,
     /// Whether publishing waits for the link.
     pub mode: PublishMode,
-    /// Paths that its messages may take, besides what the context allows.
-    pub paths: PathSet,
+    /// Transports that its messages may take, besides what the context allows.
+    pub transports: TransportSet,
     /// How it uses shared memory.
     pub shared_memory: SharedMemoryOptions,
     /// Policies that parameters override; none if not said.
@@ -58,9 +58,9 @@ impl PublisherOptions {
         Self { shared_memory, ..self }
     }
 
-    /// These options, with messages taking these paths only.
-    pub fn paths(self, paths: impl Into<PathSet>) -> Self {
-        Self { paths: paths.into(), ..self }
+    /// These options, with messages taking these transports only.
+    pub fn transports(self, transports: impl Into<TransportSet>) -> Self {
+        Self { transports: transports.into(), ..self }
     }
 
     /// These options, with policies that parameters of the node override.
@@ -89,7 +89,7 @@ impl From<usize> for PublisherOptions {
 /// Why a message was not published.
 ///
 /// Nothing was sent, except with [`PublishError::Engine`]: subscriptions on the process and host
-/// paths may have the message then.
+/// transports may have the message then.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PublishError {
@@ -119,7 +119,8 @@ pub enum PublishError {
         /// What is wrong.
         source: BuildError,
     },
-    /// No shared memory is left, and the publisher was told not to use the network path instead.
+    /// No shared memory is left, and the publisher was told not to use the network transport
+    /// instead.
     #[error("{topic} was not published: {source}")]
     SharedMemory {
         /// The topic.
@@ -295,10 +296,10 @@ impl GenericPublisher {
         }
         let watch = WatchEvents::new(node, Ringer::new());
         let matches = Arc::new(AtomicU64::new(0));
-        let paths = options.paths.intersection(node.paths());
+        let transports = options.transports.intersection(node.transports());
         let host = HostSending::new(
             &topic,
-            paths,
+            transports,
             &message_type.name,
             message_type.hash.map(|hash| hash.0),
             &options.shared_memory,
@@ -323,7 +324,7 @@ impl GenericPublisher {
         let outlet = Arc::new(Outlet::new(
             &topic,
             engine.clone(),
-            paths,
+            transports,
             (host, options.shared_memory.when_exhausted),
             matches,
         ));
@@ -346,16 +347,16 @@ impl GenericPublisher {
         self.0.outlet.publish(&mut Bytes(bytes), &mut trace)
     }
 
-    /// The path of each match, and why it is not a shorter one.
+    /// The transport of each match, and why it is not a shorter one.
     ///
     /// ```no_run
     /// # let publisher: feros::GenericPublisher = unimplemented!();
-    /// for found in publisher.paths() {
-    ///     println!("{}: {:?} {:?}", found.gid, found.path, found.reason.map(|reason| reason.to_string()));
+    /// for found in publisher.transports() {
+    ///     println!("{}: {:?} {:?}", found.gid, found.transport, found.reason.map(|reason| reason.to_string()));
     /// }
     /// ```
-    pub fn paths(&self) -> Vec<MatchPath> {
-        self.0.outlet.paths()
+    pub fn transports(&self) -> Vec<MatchTransport> {
+        self.0.outlet.transports()
     }
 
     /// How much of its shared memory is in use; `None` as long as no subscription of another
@@ -364,7 +365,7 @@ impl GenericPublisher {
         self.0.outlet.pool()
     }
 
-    /// What was sent by which path so far.
+    /// What was sent by which transport so far.
     pub fn counts(&self) -> PublisherCounts {
         self.0.outlet.counters().read()
     }

@@ -17,7 +17,7 @@ use feros_rmw::{
     EndpointKind, Gid, Match, MessageInfo, QosProfile, Subscription as EngineSubscription,
     SubscriptionEvent,
 };
-use feros_shm::{Announced, Choice, Path, PathSet, classify};
+use feros_shm::{Announced, Choice, Transport, TransportSet, classify};
 use feros_trace::Point;
 
 use crate::endpoint::{Member, WatchEvents};
@@ -26,8 +26,8 @@ use crate::executor::{CallbackOptions, callback_setters};
 use crate::message_forms::SerializedMessage;
 use crate::node::Node;
 use crate::parameter::QosOverrides;
-use crate::paths::{
-    self, HostReception, HostReceptionState, Inbox, MatchPath, Received, Registration,
+use crate::transports::{
+    self, HostReception, HostReceptionState, Inbox, MatchTransport, Received, Registration,
     SubscriptionCounts, Want,
 };
 use crate::turns::Turns;
@@ -44,9 +44,9 @@ pub struct SubscriptionOptions {
     pub log_lost_messages: bool,
     /// Who runs the callback for messages from publishers of this process.
     pub dispatch: Dispatch,
-    /// Paths that messages may take, besides what the context allows. Without the network path
-    /// there is no history for late joiners.
-    pub paths: PathSet,
+    /// Transports that messages may take, besides what the context allows. Without the network
+    /// transport there is no history for late joiners.
+    pub transports: TransportSet,
     /// Policies that parameters override; none if not said.
     pub qos_overrides: Option<QosOverrides>,
     /// How the callback is scheduled.
@@ -81,7 +81,7 @@ impl Default for SubscriptionOptions {
             ignore_local_publications: false,
             log_lost_messages: true,
             dispatch: Dispatch::default(),
-            paths: PathSet::default(),
+            transports: TransportSet::default(),
             qos_overrides: None,
             callback: CallbackOptions::default(),
             on_event: None,
@@ -100,9 +100,9 @@ impl SubscriptionOptions {
         Self { dispatch, ..self }
     }
 
-    /// These options, with messages taking these paths only.
-    pub fn paths(self, paths: impl Into<PathSet>) -> Self {
-        Self { paths: paths.into(), ..self }
+    /// These options, with messages taking these transports only.
+    pub fn transports(self, transports: impl Into<TransportSet>) -> Self {
+        Self { transports: transports.into(), ..self }
     }
 
     /// These options, with lost messages logged or not.
@@ -176,7 +176,7 @@ pub struct GenericSubscription {
     host: Arc<HostReceptionState>,
     tally: Arc<Tally>,
     /// Ends direct dispatch, whose closure owns the callback, with the subscription.
-    _direct: Option<paths::DirectGuard>,
+    _direct: Option<transports::DirectGuard>,
     /// Publishers of this process find the inbox as long as this lives.
     _registration: Registration,
     /// Keeps the subscription on the node's executor.
@@ -228,12 +228,12 @@ impl GenericSubscription {
                 ringer.ring();
             })
         };
-        let paths = options.paths.intersection(node.paths());
+        let transports = options.transports.intersection(node.transports());
         let hash = message_type.hash.map(|hash| hash.0);
-        let host = HostReception::new(paths, &options.qos, hash, &ringer);
+        let host = HostReception::new(transports, &options.qos, hash, &ringer);
         let host_state = host.state().clone();
         let announced = host.announced().clone();
-        let birth = paths::begin_birth();
+        let birth = transports::begin_birth();
         let engine = node
             .session()
             .create_subscription(feros_rmw::SubscriptionOptions {
@@ -243,7 +243,7 @@ impl GenericSubscription {
                 type_hash: message_type.hash,
                 qos: options.qos,
                 ignore_local_publications: options.ignore_local_publications,
-                announcement: &paths::announcement(&announced),
+                announcement: &transports::announcement(&announced),
                 on_data,
                 on_event: Some(watch.notify()),
             })
@@ -271,7 +271,7 @@ impl GenericSubscription {
             inbox.clone(),
             engine_pending,
             tally.clone(),
-            (host, paths),
+            (host, transports),
             (events, deliver),
         );
         let (entity, direct) = match options.dispatch {
@@ -280,14 +280,14 @@ impl GenericSubscription {
                 let turns = Arc::new(Turns::new(receiver));
                 let (direct, ring_again) = (turns.clone(), ringer.clone());
                 let members = node.members().clone();
-                let guard = paths::DirectGuard::new(&inbox, move || {
+                let guard = transports::DirectGuard::new(&inbox, move || {
                     members.supervise(|| direct.receive_all(&ring_again));
                 });
                 (Entity::new(&ringer, move || turns.receive_one()), Some(guard))
             }
         };
         let member = node.add_member_with(&topic, entity, Kind::Subscription, &options.callback)?;
-        let registration = paths::register(engine.gid(), inbox);
+        let registration = transports::register(engine.gid(), inbox);
         drop(birth);
         Ok(Self {
             topic,
@@ -336,25 +336,26 @@ impl GenericSubscription {
         self.tally.malformed() + self.engine.refused_samples()
     }
 
-    /// What was received by which path so far.
+    /// What was received by which transport so far.
     pub fn counts(&self) -> SubscriptionCounts {
         self.tally.counts(&self.host)
     }
 
-    /// The path of each match, and why it is not a shorter one. Shared memory is opened by the
-    /// executor: as long as nobody spins the node, messages take the network path.
-    pub fn paths(&self) -> Vec<MatchPath> {
+    /// The transport of each match, and why it is not a shorter one. Shared memory is opened by the
+    /// executor: as long as nobody spins the node, messages take the network transport.
+    pub fn transports(&self) -> Vec<MatchTransport> {
         let matches = self.engine.matches();
-        matches.iter().map(|found| self.path_of(found)).collect()
+        matches.iter().map(|found| self.transport_of(found)).collect()
     }
 
-    fn path_of(&self, found: &Match) -> MatchPath {
+    fn transport_of(&self, found: &Match) -> MatchTransport {
         let publisher = Announced::read(found.announcement.as_deref());
-        let Choice { mut path, mut reason } = classify(&publisher, &self.announced);
-        if path == Some(Path::Host) && !self.host.is_heard(found.gid) {
-            path = paths::network_is_allowed(&publisher, &self.announced).then_some(Path::Network);
+        let Choice { mut transport, mut reason } = classify(&publisher, &self.announced);
+        if transport == Some(Transport::SharedMemory) && !self.host.is_heard(found.gid) {
+            transport = transports::network_is_allowed(&publisher, &self.announced)
+                .then_some(Transport::Network);
             reason = Some(self.host.why_not(found.gid));
         }
-        MatchPath { gid: found.gid, path, reason }
+        MatchTransport { gid: found.gid, transport, reason }
     }
 }

@@ -14,8 +14,8 @@ use std::time::{Duration, Instant};
 use feros::msgs::sensor_msgs::msg::{Image, ImageShape};
 use feros::rmw::{DiscoveryRange, SessionOptions};
 use feros::{
-    Arguments, Context, ContextOptions, Executor, Path, PathSet, Publisher, SerializedMessage,
-    SubscriptionOptions, View,
+    Arguments, Context, ContextOptions, Executor, Publisher, SerializedMessage,
+    SubscriptionOptions, Transport, TransportSet, View,
 };
 
 thread_local! {
@@ -74,7 +74,7 @@ fn context() -> Context {
         arguments: Arguments::default(),
         engine: None,
         handle_signals: false,
-        paths: PathSet::ALL,
+        transports: TransportSet::ALL,
     })
     .unwrap()
 }
@@ -110,15 +110,22 @@ fn allocations(
     counts
 }
 
-fn wait_for_path(publisher: &Publisher<Image>, executor: &Executor, path: Path, count: usize) {
+fn wait_for_transport(
+    publisher: &Publisher<Image>,
+    executor: &Executor,
+    transport: Transport,
+    count: usize,
+) {
     let started = Instant::now();
-    while publisher.paths().iter().filter(|found| found.path == Some(path)).count() < count {
+    while publisher.transports().iter().filter(|found| found.transport == Some(transport)).count()
+        < count
+    {
         publisher.publish(Image::default()).unwrap();
         executor.spin_some(Duration::MAX).unwrap();
         assert!(
             started.elapsed() < Duration::from_secs(60),
             "the watchdog bit: {:?}",
-            publisher.paths()
+            publisher.transports()
         );
     }
     executor.spin_all(Duration::from_secs(10)).unwrap();
@@ -157,7 +164,7 @@ fn publish_on_the_process_path() {
         // One that owns.
         let publisher = node.create_publisher::<Image>("owned", 4).unwrap();
         let owned = node.create_subscription("owned", 4, |_: Image| {}).unwrap();
-        let taken = || owned.counts().process.messages;
+        let taken = || owned.counts().intra_process.messages;
         let mut images: Vec<_> = (0..WARM_UP + ROUNDS).map(|_| Some(image(size))).collect();
         let count = allocations(&executor, &taken, 1, |round| {
             publisher.publish(images[round].take().unwrap()).unwrap();
@@ -168,7 +175,7 @@ fn publish_on_the_process_path() {
         let publisher = node.create_publisher::<Image>("shared", 4).unwrap();
         let shared =
             [(); 2].map(|()| node.create_subscription("shared", 4, |_: Arc<Image>| {}).unwrap());
-        let taken = || shared.iter().map(|one| one.counts().process.messages).sum();
+        let taken = || shared.iter().map(|one| one.counts().intra_process.messages).sum();
         let mut images: Vec<_> = (0..WARM_UP + ROUNDS).map(|_| Some(image(size))).collect();
         let count = allocations(&executor, &taken, 2, |round| {
             publisher.publish(images[round].take().unwrap()).unwrap();
@@ -180,7 +187,7 @@ fn publish_on_the_process_path() {
         let view = node.create_subscription("bytes", 4, |_: View<Image>| {}).unwrap();
         let raw =
             node.create_subscription::<Image, _>("bytes", 4, |_: SerializedMessage| {}).unwrap();
-        let taken = || view.counts().process.messages + raw.counts().process.messages;
+        let taken = || view.counts().intra_process.messages + raw.counts().intra_process.messages;
         let lent = image(size);
         let count = allocations(&executor, &taken, 2, |_| publisher.publish(&lent).unwrap());
         assert_eq!(count, (0, 0), "bytes, {size} bytes");
@@ -197,13 +204,16 @@ fn publish_on_the_host_path() {
     for (index, size) in SIZES.into_iter().enumerate() {
         let topic = format!("host{index}");
         let publisher = talker.create_publisher::<Image>(&topic, 4).unwrap();
-        let options = || SubscriptionOptions::from(4).paths(PathSet::ALL.without(Path::Process));
+        let options = || {
+            SubscriptionOptions::from(4)
+                .transports(TransportSet::ALL.without(Transport::IntraProcess))
+        };
         let view = listener.create_subscription(&topic, options(), |_: View<Image>| {}).unwrap();
         let raw = listener
             .create_subscription::<Image, _>(&topic, options(), |_: SerializedMessage| {})
             .unwrap();
-        wait_for_path(&publisher, &executor, Path::Host, 2);
-        let taken = || view.counts().host.messages + raw.counts().host.messages;
+        wait_for_transport(&publisher, &executor, Transport::SharedMemory, 2);
+        let taken = || view.counts().shared_memory.messages + raw.counts().shared_memory.messages;
         let lent = image(size);
         let count = allocations(&executor, &taken, 2, |_| publisher.publish(&lent).unwrap());
         assert_eq!(count, (BY_ICEORYX2, 0), "copied, {size} bytes");
@@ -219,6 +229,6 @@ fn publish_on_the_host_path() {
         let count =
             allocations(&executor, &taken, 2, |_| publisher.publish_serialized(&bytes).unwrap());
         assert_eq!(count, (BY_ICEORYX2, 0), "raw, {size} bytes");
-        assert_eq!(publisher.counts().host_failures, 0);
+        assert_eq!(publisher.counts().shared_memory_failures, 0);
     }
 }

@@ -13,8 +13,8 @@ use feros::msgs::std_msgs::msg::HeaderShape;
 use feros::rmw::{DiscoveryRange, SessionOptions};
 use feros::trace::{self, Point};
 use feros::{
-    Arguments, Context, ContextOptions, Dispatch, Executor, Path, PathSet, Publisher,
-    PublisherOptions, Stopper, Subscription, SubscriptionOptions,
+    Arguments, Context, ContextOptions, Dispatch, Executor, Publisher, PublisherOptions, Stopper,
+    Subscription, SubscriptionOptions, Transport, TransportSet,
 };
 use feros_trace_analysis::{Delivery, Figure6, Figure11, Layer, Summary, Trace};
 
@@ -37,7 +37,7 @@ fn context() -> Context {
         arguments,
         engine: None,
         handle_signals: false,
-        paths: PathSet::ALL,
+        transports: TransportSet::ALL,
     })
     .unwrap()
 }
@@ -87,38 +87,41 @@ impl Drop for Listener {
     }
 }
 
-fn wait_for_path(publisher: &Publisher<Image>, path: Path) {
+fn wait_for_transport(publisher: &Publisher<Image>, transport: Transport) {
     publisher.wait_for_subscriptions(1, WATCHDOG).unwrap();
     let started = Instant::now();
-    while !publisher.paths().iter().any(|found| found.path == Some(path)) {
-        assert!(started.elapsed() < WATCHDOG, "the watchdog bit: {:?}", publisher.paths());
+    while !publisher.transports().iter().any(|found| found.transport == Some(transport)) {
+        assert!(started.elapsed() < WATCHDOG, "the watchdog bit: {:?}", publisher.transports());
         publisher.publish(image(0)).unwrap();
         std::thread::sleep(Duration::from_millis(1));
     }
 }
 
-fn paths(path: Path) -> PathSet {
-    match path {
-        Path::Process => PathSet::ALL,
-        Path::Host => PathSet::ALL.without(Path::Process),
-        Path::Network => PathSet::ALL.without(Path::Process).without(Path::Host),
+fn transports(transport: Transport) -> TransportSet {
+    match transport {
+        Transport::IntraProcess => TransportSet::ALL,
+        Transport::SharedMemory => TransportSet::ALL.without(Transport::IntraProcess),
+        Transport::Network => {
+            TransportSet::ALL.without(Transport::IntraProcess).without(Transport::SharedMemory)
+        }
     }
 }
 
 /// Publishes each message after the one before has arrived, and says how long each took as a
 /// program can measure it.
 fn pair(
-    path: Path,
+    transport: Transport,
     subscription: SubscriptionOptions,
     publisher: PublisherOptions,
     is_built: bool,
 ) {
     let (here, there) = (context(), context());
     let talker = here.create_node("talker").unwrap();
-    let publisher =
-        talker.create_publisher::<Image>("image", publisher.paths(paths(path))).unwrap();
-    let listener = Listener::new(&there, subscription.paths(paths(path)));
-    wait_for_path(&publisher, path);
+    let publisher = talker
+        .create_publisher::<Image>("image", publisher.transports(transports(transport)))
+        .unwrap();
+    let listener = Listener::new(&there, subscription.transports(transports(transport)));
+    wait_for_transport(&publisher, transport);
     for number in 1..=MESSAGES {
         let begin;
         if is_built {
@@ -142,20 +145,20 @@ fn pair(
 fn child() {
     let Ok(role) = std::env::var(ROLE) else { return };
     match role.as_str() {
-        "process" => pair(Path::Process, 10.into(), 10.into(), false),
+        "process" => pair(Transport::IntraProcess, 10.into(), 10.into(), false),
         "direct" => {
             let direct = SubscriptionOptions::from(10).dispatch(Dispatch::PublishingThread);
-            pair(Path::Process, direct, 10.into(), false);
+            pair(Transport::IntraProcess, direct, 10.into(), false);
         }
-        "host" => pair(Path::Host, 10.into(), 10.into(), false),
-        "built" => pair(Path::Host, 10.into(), 10.into(), true),
-        "network" => pair(Path::Network, 10.into(), 10.into(), false),
+        "host" => pair(Transport::SharedMemory, 10.into(), 10.into(), false),
+        "built" => pair(Transport::SharedMemory, 10.into(), 10.into(), true),
+        "network" => pair(Transport::Network, 10.into(), 10.into(), false),
         "asynchronous" => {
-            pair(Path::Network, 10.into(), PublisherOptions::from(10).asynchronous(10), false)
+            pair(Transport::Network, 10.into(), PublisherOptions::from(10).asynchronous(10), false)
         }
         "off" => {
             assert!(!trace::is_on());
-            pair(Path::Host, 10.into(), 10.into(), false);
+            pair(Transport::SharedMemory, 10.into(), 10.into(), false);
             assert_eq!((trace::drain(), trace::file()), (vec![], None));
         }
         // They end when their standard input does.
@@ -163,7 +166,7 @@ fn child() {
             let context = context();
             let node = context.create_node("talker").unwrap();
             let publisher = node.create_publisher::<Image>("image", 10).unwrap();
-            wait_for_path(&publisher, Path::Host);
+            wait_for_transport(&publisher, Transport::SharedMemory);
             for number in 1..=MESSAGES {
                 publisher.publish(image(number)).unwrap();
                 std::thread::sleep(Duration::from_millis(2));
@@ -197,9 +200,9 @@ fn child_of(role: &str, folder: Option<&FilePath>) -> Command {
     command
 }
 
-/// Runs a pair and returns its messages by the wanted path, each with the latency that the program
-/// measured.
-fn run_pair(role: &str, path: trace::Path) -> Vec<(Delivery, u64)> {
+/// Runs a pair and returns its messages by the wanted transport, each with the latency that the
+/// program measured.
+fn run_pair(role: &str, transport: trace::Transport) -> Vec<(Delivery, u64)> {
     let folder = tempfile::tempdir().unwrap();
     let output = child_of(role, Some(folder.path())).output().unwrap();
     assert!(output.status.success(), "{output:?}");
@@ -216,7 +219,7 @@ fn run_pair(role: &str, path: trace::Path) -> Vec<(Delivery, u64)> {
     let last = deliveries.whole.len().checked_sub(MESSAGES as usize).unwrap();
     let last = deliveries.whole[last..].to_vec();
     for delivery in &last {
-        assert_eq!((delivery.topic.as_str(), delivery.path), ("/image", path));
+        assert_eq!((delivery.topic.as_str(), delivery.transport), ("/image", transport));
     }
     last.into_iter().zip(measured).collect()
 }
@@ -257,7 +260,7 @@ use Layer::{
 
 #[test]
 fn the_process_path_has_every_layer_but_bytes_and_engine() {
-    let messages = run_pair("process", trace::Path::Process);
+    let messages = run_pair("process", trace::Transport::IntraProcess);
     assert_layers(
         &messages,
         &[Client, EngineWrite, Notification, Queue, Take, Dispatching, Deserialize],
@@ -266,7 +269,7 @@ fn the_process_path_has_every_layer_but_bytes_and_engine() {
 
 #[test]
 fn with_direct_dispatch_there_is_no_notification() {
-    let messages = run_pair("direct", trace::Path::Process);
+    let messages = run_pair("direct", trace::Transport::IntraProcess);
     let count = messages.len();
     // Where an executor's thread has the subscription's turn in that moment, it gets the message as
     // without direct dispatch.
@@ -281,13 +284,13 @@ fn with_direct_dispatch_there_is_no_notification() {
 fn the_host_path_has_every_layer_but_the_engine_s_receiving() {
     let layers =
         [Client, Serialize, EngineWrite, Wire, Notification, Queue, Take, Dispatching, Deserialize];
-    assert_layers(&run_pair("host", trace::Path::Host), &layers);
+    assert_layers(&run_pair("host", trace::Transport::SharedMemory), &layers);
 }
 
 #[test]
 fn a_message_built_in_place_is_not_serialized() {
     let layers = [Client, EngineWrite, Wire, Notification, Queue, Take, Dispatching, Deserialize];
-    assert_layers(&run_pair("built", trace::Path::Host), &layers);
+    assert_layers(&run_pair("built", trace::Transport::SharedMemory), &layers);
 }
 
 #[test]
@@ -304,12 +307,12 @@ fn the_network_path_has_every_layer() {
         Dispatching,
         Deserialize,
     ];
-    assert_layers(&run_pair("network", trace::Path::Network), &layers);
+    assert_layers(&run_pair("network", trace::Transport::Network), &layers);
 }
 
 #[test]
 fn an_asynchronous_publisher_has_a_send_queue_besides() {
-    assert_layers(&run_pair("asynchronous", trace::Path::Network), &Layer::ALL);
+    assert_layers(&run_pair("asynchronous", trace::Transport::Network), &Layer::ALL);
     assert!(Layer::ALL.contains(&SendQueue));
 }
 
@@ -352,8 +355,8 @@ fn two_processes_are_joined_and_one_that_is_killed_is_named() {
     let mut talker = Ended(start("talker", folder.path()));
     talker.wait_until_done();
     listener.wait_until_done();
-    // It comes when all is heard: a second audience would have a path of its own, and the talker
-    // wait for either.
+    // It comes when all is heard: a second audience would have a transport of its own, and the
+    // talker wait for either.
     let mut doomed = Ended(start("listener", folder.path()));
     let started = Instant::now();
     let is_begun =
@@ -376,7 +379,7 @@ fn two_processes_are_joined_and_one_that_is_killed_is_named() {
     let host = summary
         .topics
         .iter()
-        .find(|topic| topic.topic == "/image" && topic.path == "host")
+        .find(|topic| topic.topic == "/image" && topic.transport == "host")
         .unwrap();
     assert!(host.end_to_end.count >= u64::from(MESSAGES), "{summary:?}");
     let names: Vec<_> = host.layers.iter().map(|layer| layer.name).collect();

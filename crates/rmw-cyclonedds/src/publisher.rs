@@ -12,7 +12,7 @@ use feros_rmw::{
     Publisher, PublisherEvent, PublisherOptions, QosProfile, Stamp, WaitForAckedError,
 };
 
-use feros_trace::{Endpoint, Kind, MessageId, Path, Point};
+use feros_trace::{Endpoint, Kind, MessageId, Point, Transport};
 
 use crate::announcement::Announced;
 use crate::dds::check;
@@ -158,7 +158,7 @@ impl Publisher for CyclonePublisher {
 }
 
 fn pass(point: Point, traced: &Endpoint, writer: &Writer, stamp: Stamp) {
-    feros_trace::pass(point, Path::Network, traced, || MessageId {
+    feros_trace::pass(point, Transport::Network, traced, || MessageId {
         publisher: writer.gid.0,
         stamp: stamp.0,
         number: 0, // the client's; the engine's is not known yet

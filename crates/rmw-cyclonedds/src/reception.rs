@@ -3,7 +3,7 @@
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use feros_cyclonedds_sys as sys;
-use feros_trace::{Endpoint, Event, MessageId, Path, Point};
+use feros_trace::{Endpoint, Event, MessageId, Point, Transport};
 
 /// Records that the sample which this thread has just received is announced to a subscription now,
 /// and when it had arrived.
@@ -27,7 +27,7 @@ pub(crate) fn trace_latest(subscription: &Endpoint) {
         u64::try_from(unix.saturating_sub(u128::from(latest.received_timestamp.unsigned_abs())));
     let received = now.saturating_sub(ago.unwrap_or(0));
     for (point, at_nanos) in [(Point::Received, received), (Point::Announced, now)] {
-        let (path, endpoint) = (Some(Path::Network), subscription.number());
-        feros_trace::record(Event { at_nanos, point, path, message, endpoint });
+        let (transport, endpoint) = (Some(Transport::Network), subscription.number());
+        feros_trace::record(Event { at_nanos, point, transport, message, endpoint });
     }
 }

@@ -1,6 +1,6 @@
-//! What the host path costs: publishing and taking within one process, a hand-over between two with
-//! both kinds of wake-up, and what a node, a publisher and a link take in memory and files.
-//! Interleaved rounds; medians. `cargo bench --bench data`.
+//! What the shared-memory transport costs: publishing and taking within one process, a hand-over
+//! between two with both kinds of wake-up, and what a node, a publisher and a link take in memory
+//! and files. Interleaved rounds; medians. `cargo bench --bench data`.
 #![allow(clippy::unwrap_used, missing_docs, unsafe_code)]
 
 use std::fs;

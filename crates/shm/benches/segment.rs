@@ -7,8 +7,8 @@
 
 use feros_executor::{Place, Slot};
 use feros_shm::{
-    Announced, Announcement, EntryId, PathSet, Peer, PeerSubscription, ProcessSegment,
-    SharedDoorbell, SubscriptionEntry,
+    Announced, Announcement, EntryId, Peer, PeerSubscription, ProcessSegment, SharedDoorbell,
+    SubscriptionEntry, TransportSet,
 };
 use rustix::fs::{MemfdFlags, Mode, OFlags};
 use rustix::mm::{MapFlags, ProtFlags, mmap};
@@ -68,7 +68,7 @@ fn subscription() -> (SharedDoorbell, SubscriptionEntry, Slot, PeerSubscription)
     let (doorbell, entry) = (segment.doorbell().unwrap(), segment.subscription_entry().unwrap());
     let slot = Slot::new(100).unwrap();
     entry.set_place(Some(Place { doorbell: Some(doorbell.number()), slot }));
-    let announcement = Announcement::of_this_process(entry.id().to_u64(), PathSet::ALL, None);
+    let announcement = Announcement::of_this_process(entry.id().to_u64(), TransportSet::ALL, None);
     let own = open(&announcement);
     (doorbell, entry, slot, own)
 }
@@ -88,8 +88,8 @@ fn run_on(cpu: usize) {
 /// The other process: answers whatever wakes it by a bare futex, until it is killed.
 fn echo(means: &str) {
     run_on(std::env::var(CPU).unwrap().parse().unwrap());
-    let path = std::env::var(WORDS).unwrap();
-    let words = map(&rustix::fs::open(path, OFlags::RDWR, Mode::empty()).unwrap());
+    let transport = std::env::var(WORDS).unwrap();
+    let words = map(&rustix::fs::open(transport, OFlags::RDWR, Mode::empty()).unwrap());
     match means {
         "futex" => {
             println!("ready");
@@ -103,7 +103,8 @@ fn echo(means: &str) {
             let (doorbell, entry, slot, _) = subscription();
             println!(
                 "{}",
-                Announcement::of_this_process(entry.id().to_u64(), PathSet::ALL, None).encode()
+                Announcement::of_this_process(entry.id().to_u64(), TransportSet::ALL, None)
+                    .encode()
             );
             loop {
                 if doorbell.take(slot) {

@@ -1,14 +1,14 @@
-//! What an endpoint tells the other side of a match about its paths, and which path follows from
-//! it.
+//! What an endpoint tells the other side of a match about its transports, and which transport
+//! follows from it.
 //!
 //! The text travels in the endpoint's USER_DATA, beside what stock ROS 2 puts there:
 //!
 //! ```text
-//! <format>,<boot>-<user namespace>-<PID namespace>-</dev/shm>,<uid>,<pid>,<token>,<endpoint>,<paths>,<memory>[,<declined>]
+//! <format>,<boot>-<user namespace>-<PID namespace>-</dev/shm>,<uid>,<pid>,<token>,<endpoint>,<transports>,<memory>[,<declined>]
 //! ```
 //!
-//! Numbers are hexadecimal; `paths` are the first letters of those allowed (or `-`); `memory` is
-//! the file number of the process segment, or `!` and the code of what is in the way; `declined`
+//! Numbers are hexadecimal; `transports` are the first letters of those allowed (or `-`); `memory`
+//! is the file number of the process segment, or `!` and the code of what is in the way; `declined`
 //! are the publishers whose shared memory a subscription could not open ([`crate::declined`]). A
 //! place that cannot be told is `-`. Later versions may add fields at the end, and letters and
 //! codes; a format of another number is not read at all. Whoever changes anything that processes
@@ -16,9 +16,10 @@
 
 use crate::declined::{Declined, MAX_DECLINED, hex};
 use crate::host_id::HostId;
-use crate::paths::{Obstacle, Path, PathSet, Reason, Side};
 use crate::segment::ProcessSegment;
 use crate::token::process_token;
+use crate::transports::{Obstacle, Reason, Side, TransportSet};
+use feros_trace::Transport;
 use std::fmt::Write;
 
 /// The format of announcements and of everything in shared memory.
@@ -40,8 +41,8 @@ pub struct Announcement {
     pub token: u64,
     /// A publisher's random id, or a subscription's [`EntryId`](crate::EntryId) (0 if it has none).
     pub endpoint: u64,
-    /// The paths that it may use.
-    pub paths: PathSet,
+    /// The transports that it may use.
+    pub transports: TransportSet,
     /// The file number of its process's segment, or why it has no shared memory.
     pub shared_memory: Result<u32, Obstacle>,
     /// Publishers whose shared memory this subscription could not open. Not more than eight are
@@ -52,7 +53,11 @@ pub struct Announcement {
 impl Announcement {
     /// The announcement of an endpoint of this process. `obstacle` is what keeps this endpoint from
     /// using shared memory, beside what keeps the whole process from it.
-    pub fn of_this_process(endpoint: u64, paths: PathSet, obstacle: Option<Obstacle>) -> Self {
+    pub fn of_this_process(
+        endpoint: u64,
+        transports: TransportSet,
+        obstacle: Option<Obstacle>,
+    ) -> Self {
         let host = HostId::of_this_process();
         let segment = ProcessSegment::of_this_process();
         let shared_memory = match (obstacle, host, segment) {
@@ -67,7 +72,7 @@ impl Announcement {
             pid: std::process::id(),
             token: process_token().get(),
             endpoint,
-            paths,
+            transports,
             shared_memory,
             declined: Vec::new(),
         }
@@ -83,12 +88,12 @@ impl Announcement {
                 format!("{boot:x}-{user_namespace:x}-{pid_namespace:x}-{dev_shm:x}")
             },
         );
-        let mut paths: String = self.paths.iter().map(letter).collect();
-        if paths.is_empty() {
-            paths.push('-');
+        let mut transports: String = self.transports.iter().map(letter).collect();
+        if transports.is_empty() {
+            transports.push('-');
         }
         let mut text = format!(
-            "{FORMAT_VERSION:x},{host},{:x},{:x},{:x},{:x},{paths},",
+            "{FORMAT_VERSION:x},{host},{:x},{:x},{:x},{:x},{transports},",
             self.uid, self.pid, self.token, self.endpoint
         );
         let written = match self.shared_memory {
@@ -105,15 +110,15 @@ impl Announcement {
     }
 }
 
-fn letter(path: Path) -> char {
-    match path {
-        Path::Process => 'p',
-        Path::Host => 'h',
-        Path::Network => 'n',
+fn letter(transport: Transport) -> char {
+    match transport {
+        Transport::IntraProcess => 'p',
+        Transport::SharedMemory => 'h',
+        Transport::Network => 'n',
     }
 }
 
-/// What is known of an endpoint's paths.
+/// What is known of an endpoint's transports.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Announced {
     /// It announces nothing, as stock ROS 2.
@@ -150,8 +155,8 @@ impl Announced {
     }
 
     /// Why this subscription does not use the shared memory of the publisher with this id;
-    /// forgotten here, so that [`classify`] tells which path there would be otherwise. It may open
-    /// it yet.
+    /// forgotten here, so that [`classify`] tells which transport there would be otherwise. It may
+    /// open it yet.
     pub fn forget_declined(&mut self, publisher: u64) -> Option<Reason> {
         let Self::Feros(announcement) = self else { return None };
         let index =
@@ -159,8 +164,8 @@ impl Announced {
         Some(announcement.declined.remove(index).why.reason())
     }
 
-    fn allows(&self, path: Path) -> bool {
-        self.feros().is_none_or(|announcement| announcement.paths.contains(path))
+    fn allows(&self, transport: Transport) -> bool {
+        self.feros().is_none_or(|announcement| announcement.transports.contains(transport))
     }
 }
 
@@ -180,9 +185,12 @@ fn parse<'a>(mut fields: impl Iterator<Item = &'a str>) -> Option<Announcement> 
         pid: hex(fields.next()?)?.try_into().ok()?,
         token: hex(fields.next()?)?,
         endpoint: hex(fields.next()?)?,
-        paths: {
+        transports: {
             let letters = fields.next()?;
-            Path::ALL.into_iter().filter(|&path| letters.contains(letter(path))).collect()
+            Transport::ALL
+                .into_iter()
+                .filter(|&transport| letters.contains(letter(transport)))
+                .collect()
         },
         shared_memory: {
             let memory = fields.next()?;
@@ -206,18 +214,18 @@ fn parse_host(text: &str) -> Option<HostId> {
     parts.next().is_none().then_some(host)
 }
 
-/// The path of a match, and why it is not a shorter one.
+/// The transport of a match, and why it is not a shorter one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Choice {
-    /// `None`: no path that both sides allow is possible, and nothing is delivered.
-    pub path: Option<Path>,
-    /// `None`: no path is shorter, or none between two processes.
+    /// `None`: no transport that both sides allow is possible, and nothing is delivered.
+    pub transport: Option<Transport>,
+    /// `None`: no transport is shorter, or none between two processes.
     pub reason: Option<Reason>,
 }
 
-/// The shortest path that both sides allow and that what they announce makes possible. Whether the
-/// host path works in the end shows when it is set up; where that fails, the subscription announces
-/// it.
+/// The shortest transport that both sides allow and that what they announce makes possible. Whether
+/// the shared-memory transport works in the end shows when it is set up; where that fails, the
+/// subscription announces it.
 pub fn classify(publisher: &Announced, subscription: &Announced) -> Choice {
     let (sender, receiver) = match both_known(publisher, subscription) {
         Ok(known) => known,
@@ -228,18 +236,18 @@ pub fn classify(publisher: &Announced, subscription: &Announced) -> Choice {
         && sender.token == receiver.token;
     let mut reason = None;
     if same_process {
-        reason = forbidden(publisher, subscription, Path::Process);
+        reason = forbidden(publisher, subscription, Transport::IntraProcess);
         if reason.is_none() {
-            return Choice { path: Some(Path::Process), reason: None };
+            return Choice { transport: Some(Transport::IntraProcess), reason: None };
         }
     }
     let host_obstacle = different_places(sender, receiver)
-        .or_else(|| forbidden(publisher, subscription, Path::Host));
+        .or_else(|| forbidden(publisher, subscription, Transport::SharedMemory));
     if let Some(obstacle) = host_obstacle.or_else(|| no_shared_memory(sender, receiver)) {
         return network(publisher, subscription, reason.unwrap_or(obstacle));
     }
     match declined(sender, receiver) {
-        None => Choice { path: Some(Path::Host), reason },
+        None => Choice { transport: Some(Transport::SharedMemory), reason },
         Some(why) => network(publisher, subscription, why),
     }
 }
@@ -270,11 +278,15 @@ fn both_known<'a>(
     }
 }
 
-fn forbidden(publisher: &Announced, subscription: &Announced, path: Path) -> Option<Reason> {
+fn forbidden(
+    publisher: &Announced,
+    subscription: &Announced,
+    transport: Transport,
+) -> Option<Reason> {
     [(Side::Publisher, publisher), (Side::Subscription, subscription)]
         .into_iter()
-        .find(|(_, announced)| !announced.allows(path))
-        .map(|(by, _)| Reason::NotAllowed { path, by })
+        .find(|(_, announced)| !announced.allows(transport))
+        .map(|(by, _)| Reason::NotAllowed { transport, by })
 }
 
 /// What keeps processes from sharing memory, the most fundamental first.
@@ -317,11 +329,12 @@ fn declined(sender: &Announcement, receiver: &Announcement) -> Option<Reason> {
 }
 
 fn network(publisher: &Announced, subscription: &Announced, shorter: Reason) -> Choice {
-    match forbidden(publisher, subscription, Path::Network) {
-        Some(Reason::NotAllowed { by, .. }) => {
-            Choice { path: None, reason: Some(Reason::NoPath { shorter: Box::new(shorter), by }) }
-        }
-        _ => Choice { path: Some(Path::Network), reason: Some(shorter) },
+    match forbidden(publisher, subscription, Transport::Network) {
+        Some(Reason::NotAllowed { by, .. }) => Choice {
+            transport: None,
+            reason: Some(Reason::NoTransport { shorter: Box::new(shorter), by }),
+        },
+        _ => Choice { transport: Some(Transport::Network), reason: Some(shorter) },
     }
 }
 

@@ -1,11 +1,12 @@
-//! What can go wrong on the host path: per operation one type that says cause, numbers and cure.
+//! What can go wrong on the shared-memory transport: per operation one type that says cause,
+//! numbers and cure.
 
 use std::path::PathBuf;
 
 use crate::declined::LinkObstacle;
-use crate::paths::Obstacle;
+use crate::transports::Obstacle;
 
-/// The shared memory of this host cannot be used by this process; the network path remains.
+/// The shared memory of this host cannot be used by this process; the network transport remains.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum UnavailableError {
     /// The folder cannot be made or looked at.

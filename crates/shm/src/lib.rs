@@ -1,7 +1,7 @@
-//! The host path: messages in shared memory between processes of one host.
+//! The shared-memory transport: messages in shared memory between processes of one host.
 //!
-//! - [`Announcement`]: what an endpoint tells the other side, and [`classify`]: which path a match
-//!   takes, and why.
+//! - [`Announcement`]: what an endpoint tells the other side, and [`classify`]: which transport a
+//!   match takes, and why.
 //! - [`ProcessSegment`]: the memory in which publishers of other processes find the doorbells of
 //!   this process's executors and its subscriptions. [`Peer`]: the same, seen from those
 //!   publishers.
@@ -39,8 +39,6 @@ mod mapping;
 #[cfg(not(loom))]
 mod node;
 #[cfg(not(loom))]
-mod paths;
-#[cfg(not(loom))]
 mod peer;
 #[cfg(not(loom))]
 #[allow(unsafe_code)] // makes pages present
@@ -59,6 +57,8 @@ mod space;
 mod sweep;
 #[cfg(not(loom))]
 mod token;
+#[cfg(not(loom))]
+mod transports;
 
 #[cfg(not(loom))]
 pub use announcement::{Announced, Announcement, Choice, FORMAT_VERSION, classify};
@@ -67,13 +67,13 @@ pub use declined::{Declined, LinkObstacle};
 #[cfg(not(loom))]
 pub use error::{CreateError, LoanError, OpenError, Refused, SendError, UnavailableError};
 #[cfg(not(loom))]
+pub use feros_trace::Transport;
+#[cfg(not(loom))]
 pub use host_id::HostId;
 #[cfg(not(loom))]
 pub use link::{Link, LinkCounts, LinkSettings, TakeOutcome};
 #[cfg(not(loom))]
 pub use node::{CleanUp, HostNode};
-#[cfg(not(loom))]
-pub use paths::{Obstacle, ParsePathsError, Path, PathSet, Reason, Side};
 #[cfg(not(loom))]
 pub use peer::{Peer, PeerAttachment, PeerError, PeerSubscription};
 #[cfg(not(loom))]
@@ -90,3 +90,4 @@ pub use segment::{MAX_ATTACHMENTS, Room};
 pub use service::SampleHeader;
 #[cfg(not(loom))]
 pub use token::{process_token, random_id};
+pub use transports::{Obstacle, ParseTransportsError, Reason, Side, TransportSet};

@@ -1,4 +1,5 @@
-//! This process on the host path: one iceoryx2 node, in a space that belongs to this user alone.
+//! This process on the shared-memory transport: one iceoryx2 node, in a space that belongs to this
+//! user alone.
 //!
 //! The space is the folder `/dev/shm/feros-<uid>` (mode 0700) for what iceoryx2 keeps in files, and
 //! a prefix of the names of its shared memory. It lies in `/dev/shm` so that it is seen by exactly
@@ -26,7 +27,7 @@ use crate::sweep::{sweep, sweep_unfinished};
 /// What a node needs in `/dev/shm`: a few small files.
 const NODE_BYTES: u64 = 64 * 1024;
 
-/// This process's part in the host path.
+/// This process's part in the shared-memory transport.
 ///
 /// Makes no thread and installs no signal handler. Its files go when the last owner drops it; after
 /// a kill, [`clean_up`](Self::clean_up) of any other process of this user removes them.

@@ -1,9 +1,9 @@
 //! The segment of another process (or of this one), as its publishers use it.
 
-use crate::paths::{Obstacle, Reason, Side};
 use crate::segment::entry::{Entry, Found};
 use crate::segment::{EntryId, FILE_NAME, Layout, Mapping, Room, SEGMENT_BYTES, WrongContent};
 use crate::sync::lock;
+use crate::transports::{Obstacle, Reason, Side};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{FileType, Mode, OFlags, SealFlags};
 use rustix::io::Errno;

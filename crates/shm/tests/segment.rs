@@ -4,8 +4,8 @@
 
 use feros_executor::{CAPACITY, Doorbell, Entity, Executor, Fair, Place, Progress, Ringer, Slot};
 use feros_shm::{
-    Announced, Announcement, EntryId, Obstacle, PathSet, Peer, PeerError, PeerSubscription,
-    ProcessSegment, Reason, Room, SharedDoorbell, Side, SubscriptionEntry, random_id,
+    Announced, Announcement, EntryId, Obstacle, Peer, PeerError, PeerSubscription, ProcessSegment,
+    Reason, Room, SharedDoorbell, Side, SubscriptionEntry, TransportSet, random_id,
 };
 use rustix::fs::{MemfdFlags, SealFlags};
 use std::io::{BufRead, BufReader, Write};
@@ -55,7 +55,7 @@ impl Subscription {
     }
 
     fn announcement(&self) -> Announcement {
-        Announcement::of_this_process(self.entry.id().to_u64(), PathSet::ALL, None)
+        Announcement::of_this_process(self.entry.id().to_u64(), TransportSet::ALL, None)
     }
 
     /// Sleeps until it is rung.
@@ -326,7 +326,7 @@ fn an_executor_is_woken_through_its_segment() {
     let ringer = Ringer::new();
     let place = Arc::clone(&entry);
     ringer.on_move(move |to| place.set_place(to));
-    let announcement = Announcement::of_this_process(entry.id().to_u64(), PathSet::ALL, None);
+    let announcement = Announcement::of_this_process(entry.id().to_u64(), TransportSet::ALL, None);
     let other = open(&announcement).unwrap();
     assert!(!other.ring(), "in no executor yet");
 

@@ -11,11 +11,12 @@ pub enum Layer {
     Serialize,
     /// Waiting for the thread of an asynchronous publisher.
     SendQueue,
-    /// The engine's write; on the other paths, putting the message where the subscription takes it.
+    /// The engine's write; on the other transports, putting the message where the subscription
+    /// takes it.
     EngineWrite,
-    /// From the end of writing to the engine that receives; on the host path, to the subscription's
-    /// ring. The kernel delivers on loopback while the sender is still writing: what overlaps is
-    /// counted as writing.
+    /// From the end of writing to the engine that receives; on the shared-memory transport, to the
+    /// subscription's ring. The kernel delivers on loopback while the sender is still writing: what
+    /// overlaps is counted as writing.
     Wire,
     /// The engine's receiving thread, until it tells of the message.
     EngineReceive,
@@ -75,7 +76,7 @@ pub struct Way {
 
 impl Way {
     /// It passed the point then. Of several times, such as those of a message that is serialized
-    /// for two paths, the first counts.
+    /// for two transports, the first counts.
     pub fn pass(&mut self, point: Point, at_nanos: u64) {
         let at = &mut self.at_nanos[point as usize];
         *at = Some(at.map_or(at_nanos, |known| known.min(at_nanos)));

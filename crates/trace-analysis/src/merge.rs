@@ -1,10 +1,10 @@
 //! Putting together what several processes recorded.
 
 use std::collections::{BTreeMap, HashMap};
-use std::path::{Path as FilePath, PathBuf};
+use std::path::{Path, PathBuf};
 
 use crate::layers::Way;
-use feros_trace::{EndpointName, Event, FILE_EXTENSION, Kind, Path, Point};
+use feros_trace::{EndpointName, Event, FILE_EXTENSION, Kind, Point, Transport};
 
 use crate::read::{Process, ReadError};
 
@@ -52,8 +52,8 @@ pub struct Delivery {
     pub publisher: [u8; 16],
     /// The subscription's gid.
     pub subscription: [u8; 16],
-    /// The path by which it was taken.
-    pub path: Path,
+    /// The transport by which it was taken.
+    pub transport: Transport,
     /// The message's stamp.
     pub stamp: i64,
     /// When it passed which point.
@@ -81,19 +81,19 @@ type MessageKey = ([u8; 16], i64);
 struct Sent {
     topic: String,
     way: Way,
-    by_path: [Way; Path::ALL.len()],
+    by_transport: [Way; Transport::ALL.len()],
     is_received: bool,
 }
 
 #[derive(Default)]
 struct Reception {
     topic: String,
-    path: Option<Path>,
-    by_path: [Way; Path::ALL.len()],
+    transport: Option<Transport>,
+    by_transport: [Way; Transport::ALL.len()],
 }
 
-fn index(path: Path) -> usize {
-    path as usize - 1
+fn index(transport: Transport) -> usize {
+    transport as usize - 1
 }
 
 impl Trace {
@@ -101,7 +101,7 @@ impl Trace {
     ///
     /// # Errors
     /// When there is none, or one cannot be read; see [`TraceError`].
-    pub fn read(path: &FilePath) -> Result<Self, TraceError> {
+    pub fn read(path: &Path) -> Result<Self, TraceError> {
         let io = |source| ReadError::Io { file: path.to_owned(), source };
         let mut files = Vec::new();
         if path.is_dir() {
@@ -158,16 +158,21 @@ impl Trace {
             let key = (event.message.publisher, event.message.stamp);
             let (topic, way) = match endpoint.kind {
                 Kind::Publisher => {
-                    let Sent { topic, way, by_path, .. } = sent.entry(key).or_default();
-                    (topic, event.path.map_or(way, |path| &mut by_path[index(path)]))
+                    let Sent { topic, way, by_transport, .. } = sent.entry(key).or_default();
+                    (
+                        topic,
+                        event
+                            .transport
+                            .map_or(way, |transport| &mut by_transport[index(transport)]),
+                    )
                 }
                 Kind::Subscription => {
-                    let Some(path) = event.path else { continue };
+                    let Some(transport) = event.transport else { continue };
                     let reception = receptions.entry((key, endpoint.gid)).or_default();
                     if event.point == Point::Callback {
-                        reception.path = Some(path);
+                        reception.transport = Some(transport);
                     }
-                    (&mut reception.topic, &mut reception.by_path[index(path)])
+                    (&mut reception.topic, &mut reception.by_transport[index(transport)])
                 }
             };
             if topic.is_empty() {
@@ -184,17 +189,20 @@ fn join(
     receptions: HashMap<(MessageKey, [u8; 16]), Reception>,
 ) -> Deliveries {
     let mut all = Deliveries::default();
-    for ((key, subscription), Reception { topic, path, by_path }) in receptions {
-        let Some(path) = path else { continue }; // it did not come to the callback
+    for ((key, subscription), Reception { topic, transport, by_transport }) in receptions {
+        let Some(transport) = transport else { continue }; // it did not come to the callback
         let published = sent.get_mut(&key).filter(|sent| sent.way.at(Point::Publish).is_some());
         let Some(published) = published else {
             *all.without_publisher.entry(topic).or_default() += 1;
             continue;
         };
         published.is_received = true;
-        let way = published.way.with(&published.by_path[index(path)]).with(&by_path[index(path)]);
+        let way = published
+            .way
+            .with(&published.by_transport[index(transport)])
+            .with(&by_transport[index(transport)]);
         let (publisher, stamp) = key;
-        all.whole.push(Delivery { topic, publisher, subscription, path, stamp, way });
+        all.whole.push(Delivery { topic, publisher, subscription, transport, stamp, way });
     }
     all.whole.sort_by_key(|delivery| (delivery.way.at(Point::Publish), delivery.subscription));
     for Sent { topic, way, is_received, .. } in sent.into_values() {

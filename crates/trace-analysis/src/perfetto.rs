@@ -99,7 +99,13 @@ impl Track<'_> {
         for event in &thread.events {
             let endpoint = process.endpoints.get(&event.endpoint);
             let key = |slice: usize| {
-                (slice, event.message.publisher, event.message.stamp, event.endpoint, event.path)
+                (
+                    slice,
+                    event.message.publisher,
+                    event.message.stamp,
+                    event.endpoint,
+                    event.transport,
+                )
             };
             let mut is_slice = false;
             for (slice, (begin, end, name)) in SLICES.into_iter().enumerate() {
@@ -133,7 +139,7 @@ impl Track<'_> {
         json!({
             "ph": "i",
             "s": "t",
-            "cat": event.path.map_or("client", |path| path.name()),
+            "cat": event.transport.map_or("client", |transport| transport.name()),
             "name": event.point.name(),
             "pid": self.process.process,
             "tid": self.number,

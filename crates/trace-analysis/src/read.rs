@@ -5,9 +5,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use feros_trace::format::{END, MAGIC, NAMES, THREAD, checksum};
-use feros_trace::{
-    EndpointName, Event, FORMAT, Kind, MessageId, Path as MessagePath, Point, ThreadEvents,
-};
+use feros_trace::{EndpointName, Event, FORMAT, Kind, MessageId, Point, ThreadEvents, Transport};
 
 /// What one process has recorded.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -178,11 +176,11 @@ impl Process {
             at_nanos = at_nanos.wrapping_add(input.signed()? as u64);
             let point = Point::from_number(input.byte()?)
                 .ok_or_else(|| input.bad("there is no such point"))?;
-            let path = match input.byte()? {
+            let transport = match input.byte()? {
                 0 => None,
-                path => Some(
-                    MessagePath::from_number(path)
-                        .ok_or_else(|| input.bad("there is no such path"))?,
+                transport => Some(
+                    Transport::from_number(transport)
+                        .ok_or_else(|| input.bad("there is no such transport"))?,
                 ),
             };
             let endpoint = input.small()?;
@@ -191,7 +189,7 @@ impl Process {
             stamp = stamp.wrapping_add(input.signed()?);
             number = number.wrapping_add(input.signed()? as u64);
             let message = MessageId { publisher, stamp, number };
-            thread.events.push(Event { at_nanos, point, path, message, endpoint });
+            thread.events.push(Event { at_nanos, point, transport, message, endpoint });
         }
         Ok(())
     }

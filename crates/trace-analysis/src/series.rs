@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::layers::{Breakdown, Way};
-use feros_trace::{Event, Kind, Path, Point, ThreadEvents};
+use feros_trace::{Event, Kind, Point, ThreadEvents, Transport};
 
 /// When messages passed one point. Each program of a cell tells its own.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -23,7 +23,7 @@ pub struct PointSeries {
     pub of: Option<String>,
     /// `process`, `host`, `network`, where a message may take several at once.
     #[serde(default)]
-    pub path: Option<String>,
+    pub transport: Option<String>,
     /// The messages.
     pub numbers: Vec<u64>,
     /// When, CLOCK_MONOTONIC; as many.
@@ -39,8 +39,8 @@ pub struct Joined {
     pub by: Option<String>,
     /// The subscription's word.
     pub of: Option<String>,
-    /// The path by which it was taken, if that was told.
-    pub path: Option<Path>,
+    /// The transport by which it was taken, if that was told.
+    pub transport: Option<Transport>,
     /// Where its time went.
     pub breakdown: Breakdown,
 }
@@ -68,33 +68,36 @@ pub fn series(
         let Some(number) = number_of(&event) else { continue };
         let name = names.get(&event.endpoint);
         let of = name.filter(|name| name.kind == Kind::Subscription).map(|name| name.gid);
-        let series = all.entry((event.point, event.message.publisher, of, event.path)).or_default();
+        let series =
+            all.entry((event.point, event.message.publisher, of, event.transport)).or_default();
         series.0.push(number);
         series.1.push(event.at_nanos);
     }
     let word = |gid: [u8; 16]| gid.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
-    let named =
-        |((point, by, of, path), (numbers, at_nanos)): ((Point, _, Option<_>, Option<Path>), _)| {
-            PointSeries {
-                name: point.name().to_owned(),
-                by: Some(word(by)),
-                of: of.map(word),
-                path: path.map(|path| path.name().to_owned()),
-                numbers,
-                at_nanos,
-            }
-        };
+    let named = |((point, by, of, transport), (numbers, at_nanos)): (
+        (Point, _, Option<_>, Option<Transport>),
+        _,
+    )| {
+        PointSeries {
+            name: point.name().to_owned(),
+            by: Some(word(by)),
+            of: of.map(word),
+            transport: transport.map(|transport| transport.name().to_owned()),
+            numbers,
+            at_nanos,
+        }
+    };
     all.into_iter().map(named).collect()
 }
 
-/// One message's times by path; first those on none.
-type Ways = [Way; Path::ALL.len() + 1];
+/// One message's times by transport; first those on none.
+type Ways = [Way; Transport::ALL.len() + 1];
 
 /// The breakdown of each message at each subscription that all programs of a cell together know
 /// enough of. Points with unknown names are left out.
 pub fn join(series: &[PointSeries]) -> Vec<Joined> {
     type Message<'a> = (u64, Option<&'a str>);
-    type Reception = (Ways, Option<Path>);
+    type Reception = (Ways, Option<Transport>);
     let mut sent: BTreeMap<Message<'_>, Ways> = BTreeMap::new();
     let mut received: BTreeMap<(Message<'_>, Option<&str>), Reception> = BTreeMap::new();
     let is_received = |series: &&PointSeries| {
@@ -103,14 +106,14 @@ pub fn join(series: &[PointSeries]) -> Vec<Joined> {
     };
     for series in series {
         let Some(point) = Point::from_name(&series.name) else { continue };
-        let path = series.path.as_deref().and_then(Path::from_name);
-        let index = path.map_or(0, |path| path as usize);
+        let transport = series.transport.as_deref().and_then(Transport::from_name);
+        let index = transport.map_or(0, |transport| transport as usize);
         let (by, of) = (series.by.as_deref(), series.of.as_deref());
         for (number, at_nanos) in series.numbers.iter().zip(&series.at_nanos) {
             let way = if is_received(&series) && point != Point::PublishEnd {
                 let (ways, taken_by) = received.entry(((*number, by), of)).or_default();
                 if point == Point::Callback || point == Point::Taken {
-                    *taken_by = path;
+                    *taken_by = transport;
                 }
                 &mut ways[index]
             } else {
@@ -119,18 +122,18 @@ pub fn join(series: &[PointSeries]) -> Vec<Joined> {
             way.pass(point, *at_nanos);
         }
     }
-    let joined = received.into_iter().filter_map(|(((number, by), of), (ways, path))| {
+    let joined = received.into_iter().filter_map(|(((number, by), of), (ways, transport))| {
         let sent = sent.get(&(number, by))?;
-        let on_path = |ways: &Ways| match path {
-            Some(path) => ways[0].with(&ways[path as usize]),
+        let on_transport = |ways: &Ways| match transport {
+            Some(transport) => ways[0].with(&ways[transport as usize]),
             None => ways.iter().fold(Way::default(), |all, way| all.with(way)),
         };
-        let breakdown = on_path(sent).with(&on_path(&ways)).breakdown()?;
+        let breakdown = on_transport(sent).with(&on_transport(&ways)).breakdown()?;
         Some(Joined {
             number,
             by: by.map(str::to_owned),
             of: of.map(str::to_owned),
-            path,
+            transport,
             breakdown,
         })
     });
@@ -152,14 +155,14 @@ mod tests {
     fn two_programs_with_their_halves_make_a_whole() {
         let series = [
             r#"{"name":"publish","numbers":[1,2],"at_nanos":[100,200]}"#,
-            r#"{"name":"write_begin","path":"host","numbers":[1,2],"at_nanos":[110,210]}"#,
+            r#"{"name":"write_begin","transport":"shared_memory","numbers":[1,2],"at_nanos":[110,210]}"#,
             // It also went to the engine, for somebody else.
-            r#"{"name":"write_begin","path":"network","numbers":[1,2],"at_nanos":[105,205]}"#,
-            r#"{"name":"announced","of":"b","path":"host","numbers":[1,2],"at_nanos":[125,220]}"#,
-            r#"{"name":"announced","of":"a","path":"host","numbers":[1,2],"at_nanos":[120,225]}"#,
-            r#"{"name":"taken","of":"a","path":"host","numbers":[1],"at_nanos":[140]}"#,
-            r#"{"name":"callback","of":"a","path":"host","numbers":[1],"at_nanos":[150]}"#,
-            r#"{"name":"callback","of":"b","path":"host","numbers":[1,2],"at_nanos":[170,280]}"#,
+            r#"{"name":"write_begin","transport":"network","numbers":[1,2],"at_nanos":[105,205]}"#,
+            r#"{"name":"announced","of":"b","transport":"shared_memory","numbers":[1,2],"at_nanos":[125,220]}"#,
+            r#"{"name":"announced","of":"a","transport":"shared_memory","numbers":[1,2],"at_nanos":[120,225]}"#,
+            r#"{"name":"taken","of":"a","transport":"shared_memory","numbers":[1],"at_nanos":[140]}"#,
+            r#"{"name":"callback","of":"a","transport":"shared_memory","numbers":[1],"at_nanos":[150]}"#,
+            r#"{"name":"callback","of":"b","transport":"shared_memory","numbers":[1,2],"at_nanos":[170,280]}"#,
             r#"{"name":"of a later version","numbers":[1,2],"at_nanos":[1,2]}"#,
         ]
         .map(told);
@@ -167,7 +170,7 @@ mod tests {
         let latency = |number, of: &str| {
             let found =
                 joined.iter().find(|one| one.number == number && one.of.as_deref() == Some(of))?;
-            assert_eq!(found.path, Some(Path::Host));
+            assert_eq!(found.transport, Some(Transport::SharedMemory));
             Some((found.breakdown.end_to_end_nanos(), found.breakdown.nanos(Layer::Client)?))
         };
         assert_eq!(latency(1, "a"), Some((50, 10)));

@@ -12,7 +12,7 @@ use crate::merge::Trace;
 pub struct Summary {
     /// The processes that were traced.
     pub processes: Vec<ProcessSummary>,
-    /// Each topic and path that messages took, with what they took there.
+    /// Each topic and transport that messages took, with what they took there.
     pub topics: Vec<TopicSummary>,
     /// Callbacks by topic whose message's publication is not known.
     pub without_publisher: BTreeMap<String, u64>,
@@ -39,13 +39,13 @@ pub struct ProcessSummary {
     pub is_complete: bool,
 }
 
-/// The messages of a topic that took one path.
+/// The messages of a topic that took one transport.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct TopicSummary {
     /// The topic.
     pub topic: String,
     /// `process`, `host`, `network`.
-    pub path: &'static str,
+    pub transport: &'static str,
     /// From the call of `publish` to the call of the callback; its count is that of the deliveries.
     pub end_to_end: Percentiles,
     /// In the order in which messages pass them; only those that they pass.
@@ -99,20 +99,25 @@ impl Summary {
         let mut topics: BTreeMap<_, Vec<Breakdown>> = BTreeMap::new();
         for delivery in &deliveries.whole {
             if let Some(breakdown) = delivery.way.breakdown() {
-                topics.entry((delivery.topic.clone(), delivery.path)).or_default().push(breakdown);
+                topics
+                    .entry((delivery.topic.clone(), delivery.transport))
+                    .or_default()
+                    .push(breakdown);
             }
         }
-        let summarize =
-            |((topic, path), breakdowns): ((String, feros_trace::Path), Vec<Breakdown>)| {
-                let all = breakdowns.iter().map(Breakdown::end_to_end_nanos).collect();
-                let end_to_end = Percentiles::of(all)?;
-                Some(TopicSummary {
-                    topic,
-                    path: path.name(),
-                    end_to_end,
-                    layers: layers(&breakdowns),
-                })
-            };
+        let summarize = |((topic, transport), breakdowns): (
+            (String, feros_trace::Transport),
+            Vec<Breakdown>,
+        )| {
+            let all = breakdowns.iter().map(Breakdown::end_to_end_nanos).collect();
+            let end_to_end = Percentiles::of(all)?;
+            Some(TopicSummary {
+                topic,
+                transport: transport.name(),
+                end_to_end,
+                layers: layers(&breakdowns),
+            })
+        };
         let calls = deliveries.publish_calls.into_iter();
         Self {
             processes: processes(trace),

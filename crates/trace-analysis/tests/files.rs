@@ -5,7 +5,7 @@
 use std::path::Path as FilePath;
 use std::process::Command;
 
-use feros_trace::{Endpoint, Event, FILE_EXTENSION, Kind, MessageId, Path, Point};
+use feros_trace::{Endpoint, Event, FILE_EXTENSION, Kind, MessageId, Point, Transport};
 use feros_trace_analysis::{Layer, Process, ReadError, Summary, Trace, TraceError};
 
 const PUBLISHER: [u8; 16] = [1; 16];
@@ -14,10 +14,16 @@ const SUBSCRIPTION: [u8; 16] = [2; 16];
 /// In the child: which half it records, and where.
 const HALF: &str = "TRACE_TEST_HALF";
 
-fn record(point: Point, path: Option<Path>, endpoint: &Endpoint, message: u64, at_nanos: u64) {
+fn record(
+    point: Point,
+    transport: Option<Transport>,
+    endpoint: &Endpoint,
+    message: u64,
+    at_nanos: u64,
+) {
     let message =
         MessageId { publisher: PUBLISHER, stamp: 1_000 + message as i64, number: message };
-    feros_trace::record(Event { at_nanos, point, path, message, endpoint: endpoint.number() });
+    feros_trace::record(Event { at_nanos, point, transport, message, endpoint: endpoint.number() });
 }
 
 /// Message n is published at 1000 n. Its layers are as long as their numbers say, times n.
@@ -30,17 +36,29 @@ fn record_half(half: &str, messages: u64) {
             record(Point::Publish, None, &publisher, n, at);
             record(Point::SerializeBegin, None, &publisher, n, at + n);
             record(Point::SerializeEnd, None, &publisher, n, at + 3 * n);
-            record(Point::WriteBegin, Some(Path::Host), &publisher, n, at + 4 * n);
-            record(Point::WriteEnd, Some(Path::Host), &publisher, n, at + 8 * n);
-            record(Point::Announced, Some(Path::Host), &subscription, n, at + 16 * n);
+            record(Point::WriteBegin, Some(Transport::SharedMemory), &publisher, n, at + 4 * n);
+            record(Point::WriteEnd, Some(Transport::SharedMemory), &publisher, n, at + 8 * n);
+            record(Point::Announced, Some(Transport::SharedMemory), &subscription, n, at + 16 * n);
             record(Point::PublishEnd, None, &publisher, n, at + 20 * n);
         } else {
-            record(Point::Found, Some(Path::Host), &subscription, n, at + 32 * n);
-            record(Point::TurnBegin, Some(Path::Host), &subscription, n, at + 64 * n);
-            record(Point::Taken, Some(Path::Host), &subscription, n, at + 65 * n);
-            record(Point::DeserializeBegin, Some(Path::Host), &subscription, n, at + 66 * n);
-            record(Point::Callback, Some(Path::Host), &subscription, n, at + 70 * n);
-            record(Point::CallbackEnd, Some(Path::Host), &subscription, n, at + 90 * n);
+            record(Point::Found, Some(Transport::SharedMemory), &subscription, n, at + 32 * n);
+            record(Point::TurnBegin, Some(Transport::SharedMemory), &subscription, n, at + 64 * n);
+            record(Point::Taken, Some(Transport::SharedMemory), &subscription, n, at + 65 * n);
+            record(
+                Point::DeserializeBegin,
+                Some(Transport::SharedMemory),
+                &subscription,
+                n,
+                at + 66 * n,
+            );
+            record(Point::Callback, Some(Transport::SharedMemory), &subscription, n, at + 70 * n);
+            record(
+                Point::CallbackEnd,
+                Some(Transport::SharedMemory),
+                &subscription,
+                n,
+                at + 90 * n,
+            );
         }
     }
 }
@@ -92,7 +110,10 @@ fn two_processes_are_merged_into_whole_ways() {
     assert_eq!(deliveries.whole.len(), 10);
     assert!(deliveries.without_publisher.is_empty() && deliveries.without_callback.is_empty());
     for (n, delivery) in (1..).zip(&deliveries.whole) {
-        assert_eq!((delivery.topic.as_str(), delivery.path), ("/chatter", Path::Host));
+        assert_eq!(
+            (delivery.topic.as_str(), delivery.transport),
+            ("/chatter", Transport::SharedMemory)
+        );
         assert_eq!((delivery.publisher, delivery.subscription), (PUBLISHER, SUBSCRIPTION));
         let breakdown = delivery.way.breakdown().unwrap();
         let expected = [

@@ -3,13 +3,13 @@
 use std::hint::black_box;
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use feros_trace::{Endpoint, Kind, MessageId, Outbound, Path, Point};
+use feros_trace::{Endpoint, Kind, MessageId, Outbound, Point, Transport};
 
 fn points(criterion: &mut Criterion) {
     let publisher = Endpoint::new(Kind::Publisher, [1; 16], "/chatter");
     let message = MessageId { publisher: [1; 16], stamp: 1, number: 1 };
     let pass = || {
-        feros_trace::pass(Point::WriteBegin, Path::Host, black_box(&publisher), || {
+        feros_trace::pass(Point::WriteBegin, Transport::SharedMemory, black_box(&publisher), || {
             black_box(message)
         })
     };

@@ -1,6 +1,7 @@
 //! One passing of one point, and how it lies in a ring.
 
-use crate::point::{Path, Point};
+use crate::point::Point;
+use crate::transport::Transport;
 
 /// What identifies a message everywhere: its publisher and its stamp. The number is for people.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -21,8 +22,8 @@ pub struct Event {
     pub at_nanos: u64,
     /// Where.
     pub point: Point,
-    /// By which path; `None` where it is not on one yet.
-    pub path: Option<Path>,
+    /// By which transport; `None` where it is not on one yet.
+    pub transport: Option<Transport>,
     /// Which message.
     pub message: MessageId,
     /// The process's number of the endpoint that is concerned: the publisher, or the one
@@ -35,10 +36,10 @@ pub(crate) const WORDS: usize = 6;
 
 impl Event {
     pub(crate) fn to_words(self) -> [u64; WORDS] {
-        let Self { at_nanos, point, path, message, endpoint } = self;
+        let Self { at_nanos, point, transport, message, endpoint } = self;
         let (first, second) = halves(&message.publisher);
-        let path = path.map_or(0, |path| path as u8);
-        let kind = u64::from(point as u8) | u64::from(path) << 8 | u64::from(endpoint) << 32;
+        let transport = transport.map_or(0, |transport| transport as u8);
+        let kind = u64::from(point as u8) | u64::from(transport) << 8 | u64::from(endpoint) << 32;
         [at_nanos, first, second, message.stamp as u64, message.number, kind]
     }
 
@@ -50,7 +51,7 @@ impl Event {
         Some(Self {
             at_nanos,
             point: Point::from_number(kind as u8)?,
-            path: Path::from_number((kind >> 8) as u8),
+            transport: Transport::from_number((kind >> 8) as u8),
             message: MessageId { publisher, stamp: stamp as i64, number },
             endpoint: (kind >> 32) as u32,
         })
@@ -75,8 +76,10 @@ mod tests {
             stamp: -5,
             number: u64::MAX,
         };
-        for (point, path) in [(Point::Publish, None), (Point::PublishEnd, Some(Path::Network))] {
-            let event = Event { at_nanos: 77, point, path, message, endpoint: u32::MAX - 1 };
+        for (point, transport) in
+            [(Point::Publish, None), (Point::PublishEnd, Some(Transport::Network))]
+        {
+            let event = Event { at_nanos: 77, point, transport, message, endpoint: u32::MAX - 1 };
             assert_eq!(Event::from_words(event.to_words()), Some(event));
         }
         assert_eq!(Event::from_words([0, 0, 0, 0, 0, 200]), None);

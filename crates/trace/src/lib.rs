@@ -8,11 +8,11 @@
 //! | point | where | thread |
 //! |---|---|---|
 //! | [`Publish`](Point::Publish) .. [`WriteEnd`](Point::WriteEnd) | the client, the engine's write | publishing |
-//! | [`Received`](Point::Received), [`Announced`](Point::Announced) on the network path | the engine | its receiving thread |
-//! | [`Announced`](Point::Announced) on the process and host paths | the client | publishing |
+//! | [`Received`](Point::Received), [`Announced`](Point::Announced) on the network transport | the engine | its receiving thread |
+//! | [`Announced`](Point::Announced) on the intra-process and shared-memory transports | the client | publishing |
 //! | [`Found`](Point::Found) .. [`Callback`](Point::Callback) | executor and client | spinning |
 //!
-//! A message is known by its publisher's gid and its stamp on every path and in every process
+//! A message is known by its publisher's gid and its stamp on every transport and in every process
 //! ([`MessageId`]); the clock is CLOCK_MONOTONIC, the same for all processes of a host. So what two
 //! processes recorded can be joined.
 //!
@@ -29,16 +29,18 @@ mod point;
 mod recorder;
 mod ring;
 mod sync;
+mod transport;
 
 pub use clock::now_nanos;
 pub use endpoint::{Endpoint, EndpointName, Kind, endpoints};
 pub use event::{Event, MessageId};
 pub use file::{FILE_EXTENSION, FORMAT, WriteError, format};
 pub use passing::{Delivery, Outbound, begin_turn, deliver, delivery, found_nanos, pass, taken};
-pub use point::{Path, Point};
+pub use point::Point;
 #[cfg(all(test, not(loom)))]
 pub(crate) use recorder::alone;
 pub use recorder::{
     CAPACITY_VARIABLE, DEFAULT_CAPACITY, EnvironmentError, FOLDER_VARIABLE, ThreadEvents, disable,
     drain, enable, enable_from_environment, enable_in, file, is_on, record, set_capacity, write,
 };
+pub use transport::Transport;

@@ -5,24 +5,30 @@ use std::cell::Cell;
 use crate::clock::now_nanos;
 use crate::endpoint::Endpoint;
 use crate::event::{Event, MessageId};
-use crate::point::{Path, Point};
+use crate::point::Point;
 use crate::recorder::{is_on, record};
+use crate::transport::Transport;
 
 /// Records that a message passes a point now, if the trace is on.
 #[inline]
-pub fn pass(point: Point, path: Path, endpoint: &Endpoint, message: impl FnOnce() -> MessageId) {
+pub fn pass(
+    point: Point,
+    transport: Transport,
+    endpoint: &Endpoint,
+    message: impl FnOnce() -> MessageId,
+) {
     if is_on() {
-        record_now(point, Some(path), message(), endpoint.number());
+        record_now(point, Some(transport), message(), endpoint.number());
     }
 }
 
 #[cold]
-fn record_now(point: Point, path: Option<Path>, message: MessageId, endpoint: u32) {
-    record(Event { at_nanos: now_nanos(), point, path, message, endpoint });
+fn record_now(point: Point, transport: Option<Transport>, message: MessageId, endpoint: u32) {
+    record(Event { at_nanos: now_nanos(), point, transport, message, endpoint });
 }
 
 /// Points that a message can pass before it has its stamp: `publish`, and bytes made of it for
-/// three paths at most.
+/// three transports at most.
 const UNNAMED_POINTS: usize = 7;
 
 /// A message on its way out. It gets its stamp when it is sent; what it passed before is kept here
@@ -51,7 +57,7 @@ impl Outbound {
         Self(Stage::Unnamed([(now_nanos(), Point::Publish); UNNAMED_POINTS], 1))
     }
 
-    /// It passes a point on no path yet.
+    /// It passes a point on no transport yet.
     #[inline]
     pub fn pass(&mut self, point: Point) {
         if !matches!(self.0, Stage::Off) {
@@ -85,7 +91,13 @@ impl Outbound {
     fn record(&mut self, endpoint: u32, message: MessageId) {
         if let Stage::Unnamed(passed, count) = &self.0 {
             for (at_nanos, point) in &passed[..*count] {
-                record(Event { at_nanos: *at_nanos, point: *point, path: None, message, endpoint });
+                record(Event {
+                    at_nanos: *at_nanos,
+                    point: *point,
+                    transport: None,
+                    message,
+                    endpoint,
+                });
             }
             self.0 = Stage::Named(message, endpoint);
         }
@@ -104,7 +116,7 @@ struct Turn {
 #[derive(Debug, Clone, Copy)]
 struct Inbound {
     message: MessageId,
-    path: Path,
+    transport: Transport,
     endpoint: u32,
 }
 
@@ -130,14 +142,14 @@ pub fn begin_turn(found_nanos: u64) {
 
 /// A message was taken in this turn.
 #[inline]
-pub fn taken(path: Path, subscription: &Endpoint, message: impl FnOnce() -> MessageId) {
+pub fn taken(transport: Transport, subscription: &Endpoint, message: impl FnOnce() -> MessageId) {
     if is_on() {
-        record_taken(path, subscription.number(), message());
+        record_taken(transport, subscription.number(), message());
     }
 }
 
 #[cold]
-fn record_taken(path: Path, endpoint: u32, message: MessageId) {
+fn record_taken(transport: Transport, endpoint: u32, message: MessageId) {
     let now = now_nanos();
     let turn = TURN.try_with(Cell::take).unwrap_or_default();
     let points = [
@@ -146,7 +158,7 @@ fn record_taken(path: Path, endpoint: u32, message: MessageId) {
         (now, Point::Taken),
     ];
     for (at_nanos, point) in points.into_iter().filter(|(at_nanos, _)| *at_nanos > 0) {
-        record(Event { at_nanos, point, path: Some(path), message, endpoint });
+        record(Event { at_nanos, point, transport: Some(transport), message, endpoint });
     }
 }
 
@@ -154,14 +166,14 @@ fn record_taken(path: Path, endpoint: u32, message: MessageId) {
 /// [delivered](delivery) meanwhile is this one.
 #[inline]
 pub fn deliver(
-    path: Path,
+    transport: Transport,
     subscription: &Endpoint,
     message: impl FnOnce() -> MessageId,
 ) -> Delivery {
     if !is_on() {
         return Delivery { former: None };
     }
-    let inbound = Inbound { message: message(), path, endpoint: subscription.number() };
+    let inbound = Inbound { message: message(), transport, endpoint: subscription.number() };
     let former = DELIVERY.try_with(|current| current.replace(Some(inbound))).ok();
     delivery(Point::Deliver);
     Delivery { former }
@@ -193,8 +205,8 @@ pub fn delivery(point: Point) {
 
 #[cold]
 fn record_delivery(point: Point) {
-    if let Ok(Some(Inbound { message, path, endpoint })) = DELIVERY.try_with(Cell::get) {
-        record_now(point, Some(path), message, endpoint);
+    if let Ok(Some(Inbound { message, transport, endpoint })) = DELIVERY.try_with(Cell::get) {
+        record_now(point, Some(transport), message, endpoint);
     }
 }
 
@@ -225,13 +237,13 @@ mod tests {
         outbound.pass(Point::SerializeBegin);
         outbound.pass(Point::SerializeEnd);
         outbound.name(publisher, || id(1));
-        pass(Point::WriteBegin, Path::Host, publisher, || id(1));
+        pass(Point::WriteBegin, Transport::SharedMemory, publisher, || id(1));
         outbound.pass(Point::PublishEnd);
         begin_turn(found_nanos());
-        taken(Path::Host, subscription, || id(1));
-        let outer = deliver(Path::Host, subscription, || id(1));
+        taken(Transport::SharedMemory, subscription, || id(1));
+        let outer = deliver(Transport::SharedMemory, subscription, || id(1));
         delivery(Point::DeserializeBegin);
-        drop(deliver(Path::Process, subscription, || id(2))); // published in the callback, with direct dispatch
+        drop(deliver(Transport::IntraProcess, subscription, || id(2))); // published in the callback, with direct dispatch
         delivery(Point::Callback);
         drop(outer);
         delivery(Point::CallbackEnd); // of nothing

@@ -19,9 +19,10 @@ pub enum Point {
     WriteBegin = 4,
     /// The engine's write has returned, or the message is in the queues in shared memory.
     WriteEnd = 5,
-    /// The engine's receiving thread has all of it. Network path only.
+    /// The engine's receiving thread has all of it. Network transport only.
     Received = 6,
-    /// The subscription is about to be rung: by the engine, or by the publisher on the other paths.
+    /// The subscription is about to be rung: by the engine, or by the publisher on the other
+    /// transports.
     Announced = 7,
     /// The executor has found the subscription's flag. Missing where the subscription had something
     /// to do anyway.
@@ -96,42 +97,6 @@ impl Point {
     }
 }
 
-/// The path of a message, or of a copy of it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[repr(u8)]
-pub enum Path {
-    /// A pointer, within a process.
-    Process = 1,
-    /// Shared memory, within a host.
-    Host = 2,
-    /// The engine.
-    Network = 3,
-}
-
-impl Path {
-    /// All of them.
-    pub const ALL: [Self; 3] = [Self::Process, Self::Host, Self::Network];
-
-    /// `process`, `host`, `network`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Process => "process",
-            Self::Host => "host",
-            Self::Network => "network",
-        }
-    }
-
-    /// The path of a [`name`](Self::name).
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|path| path.name() == name)
-    }
-
-    /// The path of a number, as files have it; zero is none.
-    pub fn from_number(number: u8) -> Option<Self> {
-        Self::ALL.into_iter().find(|path| *path as u8 == number)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -144,12 +109,5 @@ mod tests {
             assert_eq!(Point::from_number(number as u8), Some(point));
         }
         assert_eq!(Point::from_number(16), None);
-        for path in Path::ALL {
-            assert_eq!(
-                (Path::from_name(path.name()), Path::from_number(path as u8)),
-                (Some(path), Some(path))
-            );
-        }
-        assert_eq!(Path::from_number(0), None);
     }
 }

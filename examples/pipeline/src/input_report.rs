@@ -31,8 +31,8 @@ impl<M: Message> ReportedInput<M> {
                 name: format!("{name}: {}", counted.topic_name()),
                 message: "messages by path".to_owned(),
                 values: vec![
-                    value("process", counts.process.messages),
-                    value("host", counts.host.messages),
+                    value("process", counts.intra_process.messages),
+                    value("host", counts.shared_memory.messages),
                     value("network", counts.network.messages),
                 ],
                 ..DiagnosticStatus::default()

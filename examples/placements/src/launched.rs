@@ -46,7 +46,7 @@ impl Launched {
             "ROS_LOCALHOST_ONLY",
             "CYCLONEDDS_URI",
             "FEROS_ENGINE",
-            "FEROS_PATHS",
+            "FEROS_TRANSPORTS",
         ] {
             command.env_remove(variable);
         }

@@ -8,8 +8,8 @@ use feros::msgs::rcl_interfaces::msg::Parameter;
 use feros::msgs::rcl_interfaces::srv::{SetParameters, SetParameters_Request};
 use feros::rmw::{DiscoveryRange, SessionOptions};
 use feros::{
-    Arguments, Context, ContextOptions, Executor, Node, Outcome, ParameterValue, PathSet,
-    Publisher, QosProfile, Subscription,
+    Arguments, Context, ContextOptions, Executor, Node, Outcome, ParameterValue, Publisher,
+    QosProfile, Subscription, TransportSet,
 };
 
 use crate::WATCHDOG;
@@ -41,7 +41,7 @@ impl Observer {
             arguments: Arguments::default(),
             engine: None,
             handle_signals: false,
-            paths: PathSet::ALL,
+            transports: TransportSet::ALL,
         };
         let context = Context::new(options).expect("a session can be opened on loopback");
         let node = context.create_node("observer").expect("it is the only node of that name");

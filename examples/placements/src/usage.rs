@@ -147,9 +147,11 @@ mod tests {
         let own = Process { pid: std::process::id(), command_line: "test".to_owned() };
         let sample = Sample::of(&[own]);
         assert!(sample.pss_bytes > 100_000 && sample.threads >= 1, "{sample:?}");
-        let path = std::env::var("PATH").unwrap_or_default();
+        let transport = std::env::var("PATH").unwrap_or_default();
         assert!(
-            processes_with("PATH", &path).iter().any(|process| process.pid == std::process::id())
+            processes_with("PATH", &transport)
+                .iter()
+                .any(|process| process.pid == std::process::id())
         );
     }
 }

@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 
 use feros::msgs::sensor_msgs::msg::Image;
 use feros::{
-    Node, Path, PathSet, QosProfile, SerializedMessage, Subscription, SubscriptionEvent,
-    SubscriptionOptions, View,
+    Node, QosProfile, SerializedMessage, Subscription, SubscriptionEvent, SubscriptionOptions,
+    Transport, TransportSet, View,
 };
 use serde_json::{Value, json};
 
@@ -18,7 +18,7 @@ use crate::content;
 pub(crate) struct Listener {
     subscription: Subscription<Image>,
     heard: Arc<Mutex<Heard>>,
-    /// Messages that the subscription was told to have lost, on whichever path.
+    /// Messages that the subscription was told to have lost, on whichever transport.
     told_lost: Arc<AtomicU64>,
 }
 
@@ -116,7 +116,7 @@ fn look_at(image: &View<Image>) -> (u32, u32, bool) {
 impl Listener {
     /// `form`: owned (default), view or raw; `hold`: so many of the last views (if they are more
     /// than a subscription may hold, it gets no further ones); `stall_ms`: the time that a callback
-    /// takes; `by_network`: whether no other path is wanted.
+    /// takes; `by_network`: whether no other transport is wanted.
     pub(crate) fn new(node: &Node, request: &Value, qos: QosProfile) -> Self {
         let topic = request["topic"].as_str().unwrap();
         let hold = request["hold"].as_u64().unwrap_or_default() as usize;
@@ -125,12 +125,17 @@ impl Listener {
         let note = heard.clone();
         let told_lost = Arc::new(AtomicU64::new(0));
         let told = told_lost.clone();
-        let paths = if request["by_network"] == true { Path::Network.into() } else { PathSet::ALL };
-        let options = SubscriptionOptions::from(qos).paths(paths).on_event(move |event| {
-            if let SubscriptionEvent::MessageLost { total, .. } = event {
-                told.store(total, Ordering::Relaxed);
-            }
-        });
+        let transports = if request["by_network"] == true {
+            Transport::Network.into()
+        } else {
+            TransportSet::ALL
+        };
+        let options =
+            SubscriptionOptions::from(qos).transports(transports).on_event(move |event| {
+                if let SubscriptionEvent::MessageLost { total, .. } = event {
+                    told.store(total, Ordering::Relaxed);
+                }
+            });
         let subscription = match request["form"].as_str() {
             Some("view") => node.create_subscription(topic, options, move |image: View<Image>| {
                 note.lock().unwrap().note_view(image);
@@ -182,13 +187,13 @@ impl Listener {
     pub(crate) fn counts(&self) -> Value {
         let counts = self.subscription.counts();
         json!({
-            "process": counts.process.messages,
-            "host": counts.host.messages,
+            "process": counts.intra_process.messages,
+            "host": counts.shared_memory.messages,
             "network": counts.network.messages,
             "duplicates": counts.duplicates,
-            "lost_on_fast_paths": counts.lost_on_fast_paths,
+            "lost_on_local_transports": counts.lost_on_local_transports,
             "told_lost": self.told_lost.load(Ordering::Relaxed),
-            "refused_on_host": counts.refused_on_host,
+            "refused_in_shared_memory": counts.refused_in_shared_memory,
             "refused_messages": self.subscription.refused_messages(),
         })
     }

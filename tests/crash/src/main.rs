@@ -3,7 +3,7 @@
 //! The first line out is `{"ready": true}`. Each request line in, `{"op": NAME, ...}`, has one
 //! answer line: `{"ok": RESULT}` or `{"error": TEXT}`. The end of the input ends the process,
 //! cleanly. Operations: `publisher`, `publish`, `start`, `progress`, `stop`; `listen`, `report`,
-//! `release`, `check_held`; `paths`, `counts`, `pool`, `leave` of either; `try_open`.
+//! `release`, `check_held`; `transports`, `counts`, `pool`, `leave` of either; `try_open`.
 #![allow(clippy::unwrap_used, reason = "a test program: what fails here is to be seen")]
 
 mod content;
@@ -16,7 +16,9 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 use feros::rmw::{DiscoveryRange, SessionOptions};
-use feros::{Arguments, Context, ContextOptions, Executor, MatchPath, Node, PathSet, QosProfile};
+use feros::{
+    Arguments, Context, ContextOptions, Executor, MatchTransport, Node, QosProfile, TransportSet,
+};
 use serde_json::{Value, json};
 
 use crate::listener::Listener;
@@ -66,7 +68,7 @@ fn context() -> Context {
         arguments: Arguments::default(),
         engine: None,
         handle_signals: false,
-        paths: PathSet::ALL,
+        transports: TransportSet::ALL,
     })
     .unwrap()
 }
@@ -114,8 +116,10 @@ impl Peer {
             ("report", _, Some(listener)) => Ok(listener.report()),
             ("release", _, Some(listener)) => Ok(listener.release()),
             ("check_held", _, Some(listener)) => Ok(listener.check_held()),
-            ("paths", Some(talker), _) => Ok(paths(talker.publisher().paths())),
-            ("paths", _, Some(listener)) => Ok(paths(listener.subscription().paths())),
+            ("transports", Some(talker), _) => Ok(transports(talker.publisher().transports())),
+            ("transports", _, Some(listener)) => {
+                Ok(transports(listener.subscription().transports()))
+            }
             ("counts", Some(talker), _) => Ok(talker.counts()),
             ("counts", _, Some(listener)) => Ok(listener.counts()),
             ("leave", ..) => {
@@ -148,10 +152,10 @@ fn qos(request: &Value) -> QosProfile {
     }
 }
 
-fn paths(found: Vec<MatchPath>) -> Value {
-    let one = |found: MatchPath| {
+fn transports(found: Vec<MatchTransport>) -> Value {
+    let one = |found: MatchTransport| {
         json!({
-            "path": found.path.map(feros::Path::name),
+            "transport": found.transport.map(feros::Transport::name),
             "reason": found.reason.map(|reason| reason.to_string()),
             "gid": found.gid.to_string(),
         })

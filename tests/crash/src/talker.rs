@@ -112,11 +112,11 @@ impl Talker {
         let counts = self.publisher.counts();
         let pool = self.publisher.pool();
         json!({
-            "process": counts.process.messages,
-            "host": counts.host.messages,
+            "process": counts.intra_process.messages,
+            "host": counts.shared_memory.messages,
             "network": counts.network.messages,
             "skipped": counts.skipped_engine_writes,
-            "host_failures": counts.host_failures,
+            "shared_memory_failures": counts.shared_memory_failures,
             "subscriptions": self.publisher.subscription_count(),
             "pool_peak": pool.map(|pool| pool.peak_messages),
             "pool_max": pool.map(|pool| pool.max_messages),

@@ -35,7 +35,7 @@ pub(crate) fn context_in(domain: &Domain) -> Context {
         arguments: Arguments::default(),
         engine: None,
         handle_signals: false,
-        paths: feros::PathSet::ALL,
+        transports: feros::TransportSet::ALL,
     })
     .unwrap()
 }

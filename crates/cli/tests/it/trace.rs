@@ -35,13 +35,23 @@ fn traced(folder: &Folder, command: &[&str]) -> Finished {
 #[test]
 fn a_command_is_traced_summarized_and_exported() {
     let folder = Folder::new("whole");
-    let perf = ["perf", "latency", "--path", "host", "--count", "50", "--depth", "64", "--json"];
+    let perf = [
+        "perf",
+        "latency",
+        "--transport",
+        "shared_memory",
+        "--count",
+        "50",
+        "--depth",
+        "64",
+        "--json",
+    ];
     let out = traced(&folder, &[&[env!("CARGO_BIN_EXE_feros")], &perf[..]].concat()).success();
     let summary: serde_json::Value = serde_json::from_str(out.lines().last().unwrap()).unwrap();
     let topics = summary["topics"].as_array().unwrap();
-    let host = topics
-        .iter()
-        .find(|topic| topic["path"] == "host" && topic["end_to_end"]["count"].as_u64() >= Some(50));
+    let host = topics.iter().find(|topic| {
+        topic["transport"] == "shared_memory" && topic["end_to_end"]["count"].as_u64() >= Some(50)
+    });
     let layers = host.unwrap_or_else(|| panic!("{summary}"))["layers"].as_array().unwrap();
     let share: f64 = layers.iter().map(|layer| layer["share_percent"].as_f64().unwrap()).sum();
     assert!((share - 100.0).abs() < 1e-6, "{summary}");
@@ -52,7 +62,10 @@ fn a_command_is_traced_summarized_and_exported() {
         );
     }
     let table = feros(&["trace", "summarize", folder.text()]).success();
-    assert!(table.contains("by the host path") && table.contains("end to end"), "{table}");
+    assert!(
+        table.contains("by the shared-memory transport") && table.contains("end to end"),
+        "{table}"
+    );
     let file = folder.0.join("trace.json");
     feros(&["trace", "export", folder.text(), "--perfetto", file.to_str().unwrap()]).success();
     let perfetto: serde_json::Value =

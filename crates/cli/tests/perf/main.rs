@@ -29,11 +29,11 @@ fn number(object: &Value, key: &str) -> f64 {
 fn latency_prints_one_object_and_loses_nothing() {
     let ended = Feros::run(
         "latency",
-        "perf latency --json --path network --size-bytes 256 --count 50 --depth 64",
+        "perf latency --json --transport network --size-bytes 256 --count 50 --depth 64",
     );
     assert_eq!(ended.code, Some(0), "{ended:?}");
     let object = one_object(&ended.stdout);
-    assert_eq!(object["path"], "network");
+    assert_eq!(object["transport"], "network");
     let wanted = [
         ("size_bytes", 256.0),
         ("rate_hz", 100.0),
@@ -60,8 +60,8 @@ fn every_form_mode_and_number_of_processes_delivers() {
     for options in [
         "--form owned --size-bytes 64K",
         "--form raw --size-bytes 1M --rate-hz 50",
-        "--send raw --path network",
-        "--send loan --path process --form view",
+        "--send raw --transport network",
+        "--send loan --transport intra_process --form view",
         "--send loan --size-bytes 4K",
         "--send lent --processes 1",
         "--publish-mode async --durability transient_local",
@@ -173,12 +173,16 @@ fn a_chain_loses_nothing_wherever_its_nodes_are() {
         objects(&ended.stdout).into_iter().partition(|object| object["line"].is_object());
     assert_eq!((rows.len(), fitted.len()), (4 * 2 * 3, 4 * 2));
     for row in rows {
-        let path = match row["placement"].as_str().unwrap() {
-            "processes" => "host",
-            "intra" => "process",
+        let transport = match row["placement"].as_str().unwrap() {
+            "processes" => "shared_memory",
+            "intra" => "intra_process",
             _ => "network",
         };
-        assert_eq!((row["path"].as_str(), number(&row, "lost")), (Some(path), 0.0), "{row}");
+        assert_eq!(
+            (row["transport"].as_str(), number(&row, "lost")),
+            (Some(transport), 0.0),
+            "{row}"
+        );
         assert!(number(&row, "p50_us") > 0.0, "{row}");
     }
 }
@@ -213,14 +217,14 @@ fn cpu_has_a_row_for_each_placement_and_container() {
 
 #[test]
 fn every_message_takes_the_path_that_was_asked_for() {
-    for (path, options) in [
-        ("process", ""),
-        ("process", "--form view --send raw"),
-        ("host", ""),
-        ("host", "--send loan --size-bytes 1M"),
-        ("host", "--send raw --form raw"),
-        ("host", "--rate-hz 0"),
-        ("host", "--processes 1"),
+    for (transport, options) in [
+        ("intra_process", ""),
+        ("intra_process", "--form view --send raw"),
+        ("shared_memory", ""),
+        ("shared_memory", "--send loan --size-bytes 1M"),
+        ("shared_memory", "--send raw --form raw"),
+        ("shared_memory", "--rate-hz 0"),
+        ("shared_memory", "--processes 1"),
         ("network", ""),
         ("network", "--processes 1"),
     ] {
@@ -229,16 +233,16 @@ fn every_message_takes_the_path_that_was_asked_for() {
                 continue;
             }
             let line = format!(
-                "perf {kind} --json --path {path} --count 20 --warmup 5 --history keep_all {options}"
+                "perf {kind} --json --transport {transport} --count 20 --warmup 5 --history keep_all {options}"
             );
-            let ended = Feros::run("paths", &line);
+            let ended = Feros::run("transports", &line);
             assert_eq!(ended.code, Some(0), "{line}: {ended:?}");
             let object = one_object(&ended.stdout);
-            assert_eq!(object["path"], path, "{line}: {object}");
-            for other in ["process", "host", "network"] {
-                let messages = if other == path { 25.0 } else { 0.0 };
+            assert_eq!(object["transport"], transport, "{line}: {object}");
+            for other in ["intra_process", "shared_memory", "network"] {
+                let messages = if other == transport { 25.0 } else { 0.0 };
                 assert_eq!(
-                    number(&object["received_by_path"], other),
+                    number(&object["received_by_transport"], other),
                     messages,
                     "{line}: {object}"
                 );
@@ -252,49 +256,49 @@ fn every_message_takes_the_path_that_was_asked_for() {
 
 #[test]
 fn by_itself_it_takes_the_shortest_path_and_says_why_not_a_shorter_one() {
-    for (options, paths, path, reason) in [
-        ("--processes 1", "", "process", None),
-        ("", "", "host", None),
-        ("", "network", "network", Some("does not allow the host path")),
+    for (options, transports, transport, reason) in [
+        ("--processes 1", "", "intra_process", None),
+        ("", "", "shared_memory", None),
+        ("", "network", "network", Some("does not allow the shared_memory transport")),
     ] {
         let mut feros = Feros::new("auto", &format!("perf latency --json --count 10 {options}"));
-        feros.command.env_remove("FEROS_PATHS");
-        if !paths.is_empty() {
-            feros.command.env("FEROS_PATHS", paths);
+        feros.command.env_remove("FEROS_TRANSPORTS");
+        if !transports.is_empty() {
+            feros.command.env("FEROS_TRANSPORTS", transports);
         }
         let ended = feros.start().finish();
         assert_eq!(ended.code, Some(0), "{ended:?}");
         let object = one_object(&ended.stdout);
-        assert_eq!(object["path"], path, "{object}");
+        assert_eq!(object["transport"], transport, "{object}");
         match reason {
             Some(reason) => {
-                assert!(object["path_reason"].as_str().unwrap().contains(reason), "{object}")
+                assert!(object["transport_reason"].as_str().unwrap().contains(reason), "{object}")
             }
-            None => assert!(object["path_reason"].is_null(), "{object}"),
+            None => assert!(object["transport_reason"].is_null(), "{object}"),
         }
     }
 }
 
 #[test]
 fn a_path_that_is_not_possible_is_an_error_with_its_reason() {
-    for (options, paths, reason) in [
-        ("--path process --processes 2", "", "two processes"),
-        ("--path host", "network", "does not allow the host path"),
-        ("--path process", "host,network", "does not allow the process path"),
-        ("--path network", "process,host", "does not allow the network path"),
+    for (options, transports, reason) in [
+        ("--transport intra_process --processes 2", "", "two processes"),
+        ("--transport shared_memory", "network", "does not allow the shared_memory transport"),
+        ("--transport intra_process", "host,network", "does not allow the intra-process transport"),
+        ("--transport network", "process,host", "does not allow the network transport"),
     ] {
         let mut feros =
             Feros::new("impossible", &format!("perf latency --json --count 10 {options}"));
-        feros.command.env_remove("FEROS_PATHS");
-        if !paths.is_empty() {
-            feros.command.env("FEROS_PATHS", paths);
+        feros.command.env_remove("FEROS_TRANSPORTS");
+        if !transports.is_empty() {
+            feros.command.env("FEROS_TRANSPORTS", transports);
         }
         let ended = feros.start().finish();
         assert_eq!(ended.code, Some(1), "{options}: {ended:?}");
         assert!(ended.stderr.contains(reason), "{options}: {}", ended.stderr);
         assert_eq!(ended.stdout, "");
     }
-    let ended = Feros::run("usage", "perf latency --path tunnel");
+    let ended = Feros::run("usage", "perf latency --transport tunnel");
     assert_eq!(ended.code, Some(2), "{ended:?}");
     assert!(ended.stderr.contains("tunnel"), "{}", ended.stderr);
 }

@@ -264,7 +264,7 @@ impl Usage {
     }
 }
 
-/// What the host path keeps under /dev/shm for a process.
+/// What the shared-memory transport keeps under /dev/shm for a process.
 pub(crate) fn shared_memory_files() -> usize {
     fn count(path: &Path) -> usize {
         let Ok(entries) = std::fs::read_dir(path) else { return 0 };

@@ -102,8 +102,8 @@ impl NodeOptions {
         Self { use_sim_time, ..self }
     }
 
-    /// Whether messages between nodes of this process may take the process path; they may by
-    /// default.
+    /// Whether messages between nodes of this process may take the intra-process transport; they
+    /// may by default.
     pub fn use_intra_process_comms(self, use_intra_process_comms: bool) -> Self {
         Self { use_intra_process_comms, ..self }
     }

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use feros_message::{BuildError, Message};
 use feros_trace::Outbound;
 
-use crate::paths::{Built, Outlet};
 use crate::publisher::PublishError;
+use crate::transports::{Built, Outlet};
 
 /// Memory for one message of a publisher, with all sizes settled; see
 /// [`Publisher::loan`](crate::Publisher::loan).
@@ -53,8 +53,8 @@ impl<M: Message> Loan<M> {
         matches!(self.memory, Built::Host(_))
     }
 
-    /// Publishes the message. Subscriptions on the host path read it where it is; for those on
-    /// other paths it is copied once, as bytes.
+    /// Publishes the message. Subscriptions on the shared-memory transport read it where it is; for
+    /// those on other transports it is copied once, as bytes.
     ///
     /// # Errors
     /// As [`Publisher::publish`](crate::Publisher::publish).

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use feros_message::{EncodeError, Message};
 use feros_rmw::{FillAborted, TypeHash};
 
-use crate::paths::{
+use crate::transports::{
     AnyInbox, Buffer, Content, Envelope, Inbox, Outgoing, ProcessRoute, SharedPool, Want, lend,
 };
 

@@ -8,7 +8,7 @@ use feros_rmw::MessageInfo;
 use feros_trace::Point;
 
 use crate::message_forms::{SerializedMessage, View};
-use crate::paths::{Received, Want};
+use crate::transports::{Received, Want};
 
 /// A closure that takes the messages of a subscription.
 ///
@@ -16,7 +16,7 @@ use crate::paths::{Received, Want};
 /// `SerializedMessage`, alone or followed by a [`MessageInfo`]. `Form` tells the compiler which one
 /// it is; it is always inferred.
 ///
-/// What each form costs, by the path that a message came by:
+/// What each form costs, by the transport that a message came by:
 ///
 /// | form | process | host | network |
 /// |---|---|---|---|

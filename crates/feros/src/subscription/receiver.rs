@@ -1,5 +1,5 @@
-//! The receiving side of a subscription: one message per turn, whichever path it came by, into the
-//! user's closure.
+//! The receiving side of a subscription: one message per turn, whichever transport it came by, into
+//! the user's closure.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -9,13 +9,13 @@ use feros_message::DecodeError;
 use feros_rmw::{
     EventError, Gid, Sample, Subscription as EngineSubscription, SubscriptionEvent, TakeError,
 };
-use feros_shm::{Path, PathSet};
+use feros_shm::{Transport, TransportSet};
 use feros_trace::{Endpoint, Kind};
 
 use crate::endpoint::Events;
 use crate::logging;
 use crate::node::{Node, WeakNode};
-use crate::paths::{
+use crate::transports::{
     EngineSource, HostReception, HostReceptionState, Inbox, Incoming, Merge, MergeCounters,
     Received, SubscriptionCounters, SubscriptionCounts, Via,
 };
@@ -35,7 +35,7 @@ impl Tally {
         self.malformed.load(Ordering::Relaxed)
     }
 
-    /// Messages that were lost on the process and host paths.
+    /// Messages that were lost on the process and host transports.
     pub(crate) fn lost(&self) -> u64 {
         self.merge.lost.load(Ordering::Relaxed)
     }
@@ -97,7 +97,7 @@ where
         inbox: Arc<Inbox<M>>,
         engine_pending: Arc<AtomicBool>,
         tally: Arc<Tally>,
-        (host, paths): (HostReception, PathSet),
+        (host, transports): (HostReception, TransportSet),
         (events, deliver): (Events<SubscriptionEvent, T>, D),
     ) -> Self {
         Self {
@@ -110,7 +110,7 @@ where
             merge: Merge::new(inbox, engine_pending, tally.merge.clone()),
             tally,
             host,
-            hears_network: paths.contains(Path::Network),
+            hears_network: transports.contains(Transport::Network),
             events,
             deliver,
             taken: None,
@@ -148,8 +148,8 @@ where
         if feros_trace::is_on()
             && let Some(incoming) = &incoming
         {
-            let (path, message) = incoming.traced();
-            feros_trace::taken(path, &self.traced, || message);
+            let (transport, message) = incoming.traced();
+            feros_trace::taken(transport, &self.traced, || message);
         }
         incoming
     }
@@ -162,17 +162,17 @@ where
 
     fn deliver(&mut self, incoming: Incoming<M>) {
         let traced = feros_trace::is_on().then(|| incoming.traced());
-        let _delivery =
-            traced.map(|(path, message)| feros_trace::deliver(path, &self.traced, || message));
+        let _delivery = traced
+            .map(|(transport, message)| feros_trace::deliver(transport, &self.traced, || message));
         let message = match incoming {
             Incoming::Message(item) => {
                 let message = Received::from_item(item, self.session);
-                self.tally.counters.process.count(1, message.size_bytes());
+                self.tally.counters.intra_process.count(1, message.size_bytes());
                 message
             }
             Incoming::Sample(sample, via) => {
                 let counter = match via {
-                    Via::Host => &self.tally.counters.host,
+                    Via::Host => &self.tally.counters.shared_memory,
                     Via::Engine => &self.tally.counters.network,
                 };
                 counter.count(1, sample.payload.len());
@@ -223,7 +223,7 @@ where
 struct Engine<'a> {
     engine: &'a dyn EngineSubscription,
     logger: &'a str,
-    /// Whether messages may come by the network path.
+    /// Whether messages may come by the network transport.
     is_heard: bool,
 }
 
@@ -238,7 +238,7 @@ impl EngineSource for Engine<'_> {
         }
     }
 
-    fn comes_by_fast_path(&mut self, publisher: Gid) {
+    fn comes_by_fast_transport(&mut self, publisher: Gid) {
         self.engine.expect_gaps(publisher, true);
     }
 }

@@ -4,12 +4,12 @@
 mod clock;
 mod executor;
 mod graph;
-mod host_path;
+mod intra_process;
 mod log;
 mod node_options;
 mod panic;
 mod parameters;
-mod process_path;
 mod service;
+mod shared_memory;
 mod support;
 mod topic;

@@ -1,10 +1,10 @@
-//! What the options of a node change: names, remapping, values of parameters, paths.
+//! What the options of a node change: names, remapping, values of parameters, transports.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use feros::msgs::std_msgs::msg::String as Text;
-use feros::{Arguments, CreateError, Executor, NodeOptions, Path};
+use feros::{Arguments, CreateError, Executor, NodeOptions, Transport};
 
 use crate::support::{context, context_with, spin_until};
 
@@ -88,8 +88,11 @@ fn without_intra_process_comms_messages_take_another_path() {
         publisher.wait_for_subscriptions(1, crate::support::WATCHDOG).unwrap();
         publisher.publish(Text { data: "hello".into() }).unwrap();
         spin_until(&executor, || received.load(Ordering::Relaxed) == 1);
-        let by_process = publisher.paths().iter().any(|found| found.path == Some(Path::Process));
-        assert_eq!(by_process, use_it, "{:?}", publisher.paths());
-        assert_eq!(node.paths().contains(Path::Process), use_it);
+        let by_process = publisher
+            .transports()
+            .iter()
+            .any(|found| found.transport == Some(Transport::IntraProcess));
+        assert_eq!(by_process, use_it, "{:?}", publisher.transports());
+        assert_eq!(node.transports().contains(Transport::IntraProcess), use_it);
     }
 }

@@ -31,7 +31,7 @@ pub(crate) fn context_with(arguments: &str) -> Context {
         arguments,
         engine: None,
         handle_signals: false,
-        paths: feros::PathSet::ALL,
+        transports: feros::TransportSet::ALL,
     })
     .unwrap()
 }

@@ -535,9 +535,9 @@ mod tests {
     fn points_of_two_programs_become_layers_without_the_warm_up() {
         let series = [
             r#"{"points":{"name":"publish","numbers":[0,1,2],"at_nanos":[0,1000,2000]}}"#,
-            r#"{"points":{"name":"write_begin","path":"host","numbers":[0,1,2],"at_nanos":[5,1010,2020]}}"#,
-            r#"{"points":{"name":"taken","of":"a","path":"host","numbers":[0,1,2],"at_nanos":[50,1040,2090]}}"#,
-            r#"{"points":{"name":"callback","of":"a","path":"host","numbers":[0,1,2],"at_nanos":[60,1045,2098]}}"#,
+            r#"{"points":{"name":"write_begin","transport":"shared_memory","numbers":[0,1,2],"at_nanos":[5,1010,2020]}}"#,
+            r#"{"points":{"name":"taken","of":"a","transport":"shared_memory","numbers":[0,1,2],"at_nanos":[50,1040,2090]}}"#,
+            r#"{"points":{"name":"callback","of":"a","transport":"shared_memory","numbers":[0,1,2],"at_nanos":[60,1045,2098]}}"#,
         ]
         .map(points);
         let layers = join_points(&series, 1);
@@ -551,10 +551,10 @@ mod tests {
         // Only the first was announced: the second was found in the turn that ran already.
         let series = [
             r#"{"points":{"name":"publish","numbers":[0,1],"at_nanos":[0,1000]}}"#,
-            r#"{"points":{"name":"write_begin","path":"host","numbers":[0,1],"at_nanos":[10,1010]}}"#,
-            r#"{"points":{"name":"announced","of":"a","path":"host","numbers":[0],"at_nanos":[30]}}"#,
-            r#"{"points":{"name":"found","of":"a","path":"host","numbers":[0,1],"at_nanos":[70,1050]}}"#,
-            r#"{"points":{"name":"callback","of":"a","path":"host","numbers":[0,1],"at_nanos":[100,1060]}}"#,
+            r#"{"points":{"name":"write_begin","transport":"shared_memory","numbers":[0,1],"at_nanos":[10,1010]}}"#,
+            r#"{"points":{"name":"announced","of":"a","transport":"shared_memory","numbers":[0],"at_nanos":[30]}}"#,
+            r#"{"points":{"name":"found","of":"a","transport":"shared_memory","numbers":[0,1],"at_nanos":[70,1050]}}"#,
+            r#"{"points":{"name":"callback","of":"a","transport":"shared_memory","numbers":[0,1],"at_nanos":[100,1060]}}"#,
         ]
         .map(points);
         let layers = join_points(&series, 0);

@@ -119,7 +119,10 @@ impl<'a> Bench<'a> {
         command.args(&words[1..]);
         // Nothing of the test leaves this machine.
         command.env("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST").env_remove("RMW_IMPLEMENTATION");
-        command.env_remove("CYCLONEDDS_URI").env_remove("FEROS_PATHS").env_remove("FEROS_ENGINE");
+        command
+            .env_remove("CYCLONEDDS_URI")
+            .env_remove("FEROS_TRANSPORTS")
+            .env_remove("FEROS_ENGINE");
         command.envs(
             self.peer.manifest.environment.iter().map(|(name, value)| (name, self.fill(value))),
         );

@@ -15,7 +15,7 @@ fn announcement() -> Announcement {
         pid: 42,
         token: 7,
         endpoint: 9,
-        paths: PathSet::ALL,
+        transports: TransportSet::ALL,
         shared_memory: Ok(5),
         declined: vec![],
     }
@@ -26,13 +26,13 @@ fn neighbour() -> Announcement {
     Announcement { pid: 43, token: 8, ..announcement() }
 }
 
-/// A publisher, a subscription, and the path of their match.
-type Case = (Announced, Announced, Option<Path>, Option<Reason>);
+/// A publisher, a subscription, and the transport of their match.
+type Case = (Announced, Announced, Option<Transport>, Option<Reason>);
 
 fn check(cases: Vec<Case>) {
-    for (publisher, subscription, path, reason) in cases {
+    for (publisher, subscription, transport, reason) in cases {
         let choice = classify(&publisher, &subscription);
-        assert_eq!(choice, Choice { path, reason }, "{publisher:?} to {subscription:?}");
+        assert_eq!(choice, Choice { transport, reason }, "{publisher:?} to {subscription:?}");
     }
 }
 
@@ -44,28 +44,28 @@ fn feros(announcement: Announcement) -> Announced {
 fn the_shortest_possible_path_is_taken() {
     let no_memory = Announcement { shared_memory: Err(Obstacle::Full), ..announcement() };
     check(vec![
-        (feros(announcement()), feros(announcement()), Some(Path::Process), None),
-        (feros(announcement()), feros(neighbour()), Some(Path::Host), None),
-        (feros(neighbour()), feros(announcement()), Some(Path::Host), None),
+        (feros(announcement()), feros(announcement()), Some(Transport::IntraProcess), None),
+        (feros(announcement()), feros(neighbour()), Some(Transport::SharedMemory), None),
+        (feros(neighbour()), feros(announcement()), Some(Transport::SharedMemory), None),
         // Pointers need no shared memory.
-        (feros(no_memory.clone()), feros(no_memory.clone()), Some(Path::Process), None),
+        (feros(no_memory.clone()), feros(no_memory.clone()), Some(Transport::IntraProcess), None),
         (
             feros(no_memory.clone()),
             feros(neighbour()),
-            Some(Path::Network),
+            Some(Transport::Network),
             Some(Reason::SharedMemoryUnavailable { by: Side::Publisher, why: Obstacle::Full }),
         ),
         (
             feros(neighbour()),
             feros(no_memory),
-            Some(Path::Network),
+            Some(Transport::Network),
             Some(Reason::SharedMemoryUnavailable { by: Side::Subscription, why: Obstacle::Full }),
         ),
         // The same process id at another time or, with the same token, in another namespace.
         (
             feros(announcement()),
             feros(Announcement { token: 8, ..announcement() }),
-            Some(Path::Host),
+            Some(Transport::SharedMemory),
             None,
         ),
         (
@@ -74,7 +74,7 @@ fn the_shortest_possible_path_is_taken() {
                 host: Some(HostId { pid_namespace: 9, ..HERE }),
                 ..announcement()
             }),
-            Some(Path::Network),
+            Some(Transport::Network),
             Some(Reason::OtherPidNamespace),
         ),
     ]);
@@ -116,7 +116,7 @@ fn each_difference_of_places_has_its_reason() {
         cases
             .into_iter()
             .map(|(other, reason)| {
-                (feros(announcement()), other, Some(Path::Network), Some(reason))
+                (feros(announcement()), other, Some(Transport::Network), Some(reason))
             })
             .collect(),
     );
@@ -124,13 +124,13 @@ fn each_difference_of_places_has_its_reason() {
         (
             Announced::Nothing,
             feros(announcement()),
-            Some(Path::Network),
+            Some(Transport::Network),
             Some(Reason::StockPeer { side: Side::Publisher }),
         ),
         (
             Announced::OtherVersion(2),
             feros(announcement()),
-            Some(Path::Network),
+            Some(Transport::Network),
             Some(Reason::IncompatibleVersion { publisher: 2, subscription: FORMAT_VERSION }),
         ),
     ]);
@@ -138,47 +138,50 @@ fn each_difference_of_places_has_its_reason() {
 
 #[test]
 fn what_either_side_forbids_is_not_used() {
-    let only = |paths: &str, announcement| {
-        feros(Announcement { paths: paths.parse().unwrap(), ..announcement })
+    let only = |transports: &str, announcement| {
+        feros(Announcement { transports: transports.parse().unwrap(), ..announcement })
     };
-    let forbidden = |path, by| Some(Reason::NotAllowed { path, by });
-    let no_path = |shorter, by| Some(Reason::NoPath { shorter: Box::new(shorter), by });
+    let forbidden = |transport, by| Some(Reason::NotAllowed { transport, by });
+    let no_transport = |shorter, by| Some(Reason::NoTransport { shorter: Box::new(shorter), by });
     check(vec![
         (
             only("host,network", announcement()),
             feros(announcement()),
-            Some(Path::Host),
-            forbidden(Path::Process, Side::Publisher),
+            Some(Transport::SharedMemory),
+            forbidden(Transport::IntraProcess, Side::Publisher),
         ),
         (
             feros(announcement()),
             only("network", announcement()),
-            Some(Path::Network),
-            forbidden(Path::Process, Side::Subscription),
+            Some(Transport::Network),
+            forbidden(Transport::IntraProcess, Side::Subscription),
         ),
         (
             feros(announcement()),
-            only("process,network", neighbour()),
-            Some(Path::Network),
-            forbidden(Path::Host, Side::Subscription),
+            only("intra_intra_intra_intra_process,network", neighbour()),
+            Some(Transport::Network),
+            forbidden(Transport::SharedMemory, Side::Subscription),
         ),
         (
             only("process", announcement()),
             only("host", neighbour()),
             None,
-            no_path(Reason::NotAllowed { path: Path::Host, by: Side::Publisher }, Side::Publisher),
+            no_transport(
+                Reason::NotAllowed { transport: Transport::SharedMemory, by: Side::Publisher },
+                Side::Publisher,
+            ),
         ),
         (
             only("process,host", announcement()),
             Announced::Nothing,
             None,
-            no_path(Reason::StockPeer { side: Side::Subscription }, Side::Publisher),
+            no_transport(Reason::StockPeer { side: Side::Subscription }, Side::Publisher),
         ),
         (
             feros(announcement()),
             only("process,host", Announcement { uid: 7, ..neighbour() }),
             None,
-            no_path(
+            no_transport(
                 Reason::OtherUser { publisher_uid: 1000, subscription_uid: 7 },
                 Side::Subscription,
             ),
@@ -193,7 +196,7 @@ fn the_text_is_as_documented() {
     assert_eq!(announcement.encode(), text);
     assert_eq!(Announced::read(Some(text)), feros(announcement.clone()));
     announcement.host = None;
-    announcement.paths = PathSet::NONE;
+    announcement.transports = TransportSet::NONE;
     announcement.shared_memory = Err(Obstacle::NoDevShm);
     let text = "1,-,3e8,2a,7,9,-,!no-shm";
     assert_eq!(announcement.encode(), text);
@@ -202,13 +205,13 @@ fn the_text_is_as_documented() {
 
 #[test]
 fn this_process_announces_itself_briefly() {
-    let announcement = Announcement::of_this_process(u64::MAX, PathSet::ALL, None);
+    let announcement = Announcement::of_this_process(u64::MAX, TransportSet::ALL, None);
     let segment = ProcessSegment::of_this_process().unwrap();
     assert_eq!(announcement.shared_memory, Ok(segment.file_number()));
     assert_eq!((announcement.pid, announcement.token), (std::process::id(), segment.token().get()));
     let text = announcement.encode();
     assert!(text.len() < 120, "{} bytes: {text}", text.len());
-    let off = Announcement::of_this_process(1, PathSet::ALL, Some(Obstacle::Off));
+    let off = Announcement::of_this_process(1, TransportSet::ALL, Some(Obstacle::Off));
     assert_eq!(off.shared_memory, Err(Obstacle::Off));
 }
 
@@ -231,10 +234,10 @@ fn a_link_that_could_not_be_opened_is_told_to_its_publisher_alone() {
         (
             feros(announcement()),
             feros(declining.clone()),
-            Some(Path::Network),
+            Some(Transport::Network),
             Some(reason.clone()),
         ),
-        (feros(other), feros(declining.clone()), Some(Path::Host), None),
+        (feros(other), feros(declining.clone()), Some(Transport::SharedMemory), None),
     ]);
     let mut declining = feros(declining);
     assert_eq!(declining.forget_declined(10), None);
@@ -277,7 +280,7 @@ fn what_is_no_announcement_is_unreadable() {
 
 fn any_announcement() -> impl Strategy<Value = Announcement> {
     let host = proptest::option::of(any::<(u64, u64, u64, u64)>());
-    let paths = proptest::collection::vec(0..3_usize, 0..4);
+    let transports = proptest::collection::vec(0..3_usize, 0..4);
     let memory = prop_oneof![
         any::<u32>().prop_map(Ok),
         prop_oneof![Just(Obstacle::NoMemory), Just(Obstacle::TableFull), Just(Obstacle::Other)]
@@ -291,8 +294,8 @@ fn any_announcement() -> impl Strategy<Value = Announcement> {
     ];
     let declined = (any::<u64>(), why).prop_map(|(publisher, why)| Declined { publisher, why });
     let declined = proptest::collection::vec(declined, 0..=MAX_DECLINED);
-    (host, any::<u32>(), any::<u32>(), any::<u64>(), any::<u64>(), paths, memory, declined)
-        .prop_map(|(host, uid, pid, token, endpoint, paths, shared_memory, declined)| {
+    (host, any::<u32>(), any::<u32>(), any::<u64>(), any::<u64>(), transports, memory, declined)
+        .prop_map(|(host, uid, pid, token, endpoint, transports, shared_memory, declined)| {
             Announcement {
                 host: host.map(|(boot, user_namespace, pid_namespace, dev_shm)| HostId {
                     boot,
@@ -304,7 +307,7 @@ fn any_announcement() -> impl Strategy<Value = Announcement> {
                 pid,
                 token,
                 endpoint,
-                paths: paths.into_iter().map(|index| Path::ALL[index]).collect(),
+                transports: transports.into_iter().map(|index| Transport::ALL[index]).collect(),
                 shared_memory,
                 declined,
             }

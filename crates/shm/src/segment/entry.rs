@@ -98,7 +98,7 @@ pub(crate) struct Attachment {
     publisher: AtomicU64,
     /// Number of the publisher's first message that comes by shared memory alone, 0 until the
     /// publisher has chosen it; above it, what fits of the epoch that it belongs to. What is older
-    /// comes by the network path.
+    /// comes by the network transport.
     first: AtomicU64,
     /// Odd while a publisher is attached.
     epoch: AtomicU32,

@@ -5,9 +5,9 @@ use super::layout::{Extent, Layout, MAX_DOORBELLS, MAX_SUBSCRIPTIONS, SEGMENT_BY
 use super::mapping::Mapping;
 use super::numbers::Numbers;
 use crate::declined::LinkObstacle;
-use crate::paths::Obstacle;
 use crate::sync::lock;
 use crate::token::process_token;
+use crate::transports::Obstacle;
 use feros_executor::{Doorbell, DoorbellMemory, Place};
 use rustix::fs::{FallocateFlags, MemfdFlags, Mode, SealFlags};
 use rustix::io::Errno;
@@ -20,14 +20,14 @@ use std::sync::{Arc, Mutex, OnceLock};
 /// How the file is called where the system shows it.
 pub(crate) const FILE_NAME: &str = "feros-segment";
 
-/// The process has no segment, so its endpoints have no host path.
+/// The process has no segment, so its endpoints have no shared-memory transport.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Unavailable {
     /// The system gave no memory.
     #[error(
         "no shared memory for this process ({step}: {errno}); allow the process more memory and more open files, and \
-         the system call memfd_create; until then messages take the network path"
+         the system call memfd_create; until then messages take the network transport"
     )]
     NoMemory {
         /// What was tried.
@@ -38,7 +38,7 @@ pub enum Unavailable {
     /// Other processes could not find the segment.
     #[error(
         "/proc/self/fd cannot be read ({errno}), so no other process could find this process's shared memory; mount \
-         /proc; until then messages take the network path"
+         /proc; until then messages take the network transport"
     )]
     NoProc {
         /// What the system said.
@@ -47,7 +47,7 @@ pub enum Unavailable {
     /// This process was forked from one that had a segment, which belongs to that one.
     #[error(
         "this process was forked from process {parent} after that had set up shared memory; start processes with exec, \
-         or fork before the first endpoint is created; until then messages take the network path"
+         or fork before the first endpoint is created; until then messages take the network transport"
     )]
     Forked {
         /// The id of that process.
@@ -73,13 +73,13 @@ pub enum SegmentFull {
     /// Each executor needs a doorbell.
     #[error(
         "all {MAX_DOORBELLS} doorbells of this process that other processes can ring are in use; subscriptions of \
-         further executors take the network path: use fewer executors, or more processes"
+         further executors take the network transport: use fewer executors, or more processes"
     )]
     Doorbells,
     /// Each subscription needs an entry.
     #[error(
         "all {MAX_SUBSCRIPTIONS} entries of this process for subscriptions are in use; further subscriptions take the \
-         network path: spread them over several processes"
+         network transport: spread them over several processes"
     )]
     Entries,
     /// The system has no memory left.
@@ -105,7 +105,7 @@ impl SegmentFull {
 /// A subscription hears as many publishers by shared memory as it can.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "the subscription hears {MAX_ATTACHMENTS} publishers by shared memory; further ones take the network path"
+    "the subscription hears {MAX_ATTACHMENTS} publishers by shared memory; further ones take the network transport"
 )]
 pub struct AttachmentsFull;
 
@@ -134,7 +134,7 @@ impl ProcessSegment {
     ///
     /// # Errors
     /// The system refuses the memory, or nobody could find it. The caller's messages then take the
-    /// network path.
+    /// network transport.
     pub fn of_this_process() -> Result<Arc<Self>, Unavailable> {
         static SEGMENT: OnceLock<Result<Arc<ProcessSegment>, Unavailable>> = OnceLock::new();
         let segment = SEGMENT.get_or_init(|| Self::create().map(Arc::new)).clone()?;
@@ -410,7 +410,7 @@ pub struct Attachment {
 impl Attachment {
     /// Number of the publisher's first message that comes by shared memory alone; `None` until the
     /// publisher has chosen it. What is older, or comes while it is `None`, comes by the network
-    /// path as well: to be dropped or left in the queue.
+    /// transport as well: to be dropped or left in the queue.
     pub fn first_number(&self) -> Option<u64> {
         self.owner.entry().attachment(self.index).first_number()
     }

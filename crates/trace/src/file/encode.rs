@@ -67,9 +67,9 @@ impl Encoder {
         gids.iter().for_each(|gid| self.raw(gid));
         self.number(thread.events.len() as u64);
         let (mut at, mut stamp, mut number) = (0_u64, 0_i64, 0_u64);
-        for Event { at_nanos, point, path, message, endpoint } in &thread.events {
+        for Event { at_nanos, point, transport, message, endpoint } in &thread.events {
             self.signed(at_nanos.wrapping_sub(at) as i64);
-            self.raw(&[*point as u8, path.map_or(0, |path| path as u8)]);
+            self.raw(&[*point as u8, transport.map_or(0, |transport| transport as u8)]);
             self.number(u64::from(*endpoint));
             let gid = gids.binary_search(&message.publisher).unwrap_or_default();
             self.number(gid as u64);

@@ -143,7 +143,8 @@ fn stops_without_a_spot(observer: &Observer, commands: &Heard<Twist>) {
     observer.until("the robot stops", || commands.newest() == Some(Twist::default()));
 }
 
-/// Messages of an input by process, host and network path, as its component reported them last.
+/// Messages of an input by process, host and network transport, as its component reported them
+/// last.
 fn counts(reports: &Heard<DiagnosticArray>, (node, topic): (&str, &str)) -> Option<[u64; 3]> {
     let name = format!("{node}: {topic}");
     let all = reports.all();

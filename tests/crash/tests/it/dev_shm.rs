@@ -1,5 +1,5 @@
-//! `/dev/shm` full, filling up, read-only or missing: messages take the network path, and the user
-//! is told why.
+//! `/dev/shm` full, filling up, read-only or missing: messages take the network transport, and the
+//! user is told why.
 
 use std::fs;
 use std::io::Write;
@@ -29,8 +29,8 @@ fn talk_by_network(place: &Place, reason: &str, in_the_log: &str) {
     talker.ask("publisher", json!({"name": "pub", "topic": "image", "id": 1, "keep_all": true}));
     let mut listener = Peer::start(place, "listener");
     listener.ask("listen", json!({"name": "sub", "topic": "image", "keep_all": true}));
-    talker.until_path("pub", 1, "network");
-    listener.until_path("sub", 1, "network");
+    talker.until_transport("pub", 1, "network");
+    listener.until_transport("sub", 1, "network");
     let published = talker.ask("publish", json!({"name": "pub", "count": 300, "size": 30_000}));
     assert_eq!(
         (number(&published, "/last"), number(&published, "/errors")),
@@ -43,8 +43,8 @@ fn talk_by_network(place: &Place, reason: &str, in_the_log: &str) {
     });
     assert_eq!((heard(&report, 1, "missing"), heard(&report, 1, "doubled")), (0, 0), "{report}");
     for (peer, name) in [(&mut talker, "pub"), (&mut listener, "sub")] {
-        let found = peer.of("paths", name);
-        assert_eq!(found[0]["path"], "network", "{found}");
+        let found = peer.of("transports", name);
+        assert_eq!(found[0]["transport"], "network", "{found}");
         assert!(found[0]["reason"].as_str().unwrap().ends_with(reason), "{found}");
         until("the log says why", || peer.said().contains(in_the_log).then_some(()));
     }
@@ -93,7 +93,7 @@ fn filling_up_with_growing_messages() {
     talker.ask("publisher", json!({"name": "pub", "topic": "image", "id": 1, "keep_all": true}));
     let mut listener = Peer::start(&place, "listener");
     listener.ask("listen", json!({"name": "sub", "topic": "image", "keep_all": true}));
-    talker.until_path("pub", 1, "host");
+    talker.until_transport("pub", 1, "shared_memory");
     let mut last = 0;
     for size in [100, 5_000, 40_000, 300_000, 1_500_000, 5_000_000, 20_000_000, 100] {
         let published = talker.ask("publish", json!({"name": "pub", "count": 5, "size": size}));
@@ -109,7 +109,7 @@ fn filling_up_with_growing_messages() {
     let counts = talker.of("counts", "pub");
     println!("growing messages: {counts}");
     assert!(number(&counts, "/host_failures") > 0 && number(&counts, "/host") > 0, "{counts}");
-    let why = "took the network path instead of shared memory";
+    let why = "took the network transport instead of shared memory";
     until("the log says why", || talker.said().contains(why).then_some(()));
     listener.end();
     talker.end();
@@ -125,7 +125,7 @@ fn filled_and_emptied_by_others_while_publishing() {
     talker.ask("publisher", json!({"name": "pub", "topic": "image", "id": 1, "keep_all": true}));
     let mut listener = Peer::start(&place, "listener");
     listener.ask("listen", json!({"name": "sub", "topic": "image", "keep_all": true}));
-    talker.until_path("pub", 1, "host");
+    talker.until_transport("pub", 1, "shared_memory");
     let mut last = 0;
     let mut late = Vec::new();
     for round in 0..rounds(12) {
@@ -135,7 +135,9 @@ fn filled_and_emptied_by_others_while_publishing() {
             let mut peer = Peer::start(&place, "late");
             peer.ask("listen", json!({"name": "sub", "topic": "image", "keep_all": true}));
             late.push(peer);
-            until("the talker knows it", || (talker.paths("pub").len() > late.len()).then_some(()));
+            until("the talker knows it", || {
+                (talker.transports("pub").len() > late.len()).then_some(())
+            });
         }
         for is_full in [true, false] {
             if !is_full {

@@ -46,8 +46,8 @@ fn scribbling_over_process_segments_stops_nobody_else() {
     victim.ask("listen", json!({"name": "sub", "topic": "image"}));
     victim.ask("listen", json!({"name": "view", "topic": "image", "form": "view", "hold": 3}));
     victim.ask("listen", json!({"name": "lossless", "topic": "lossless", "keep_all": true}));
-    talker.until_path("pub", 3, "host");
-    talker.until_path("lossless", 1, "host");
+    talker.until_transport("pub", 3, "shared_memory");
+    talker.until_transport("lossless", 1, "shared_memory");
     talker.ask("start", json!({"name": "pub", "period_us": 500, "size": 2000}));
     talker.ask("start", json!({"name": "lossless", "period_us": 500, "size": 2000}));
     let segments = [open(segment(&victim)), open(segment(&talker))];
@@ -107,7 +107,7 @@ fn messages_in(file: &File) -> Vec<u64> {
 
 fn refused(peer: &mut Peer, name: &str) -> u64 {
     let counts = peer.of("counts", name);
-    number(&counts, "/refused_on_host") + number(&counts, "/refused_messages")
+    number(&counts, "/refused_in_shared_memory") + number(&counts, "/refused_messages")
 }
 
 #[test]
@@ -125,7 +125,7 @@ fn scribbling_over_messages_is_refused_and_counted() {
         let listen = json!({"name": name, "topic": "image", "form": form, "stall_ms": 1});
         listener.ask("listen", listen);
     }
-    talker.until_path("pub", 2, "host");
+    talker.until_transport("pub", 2, "shared_memory");
     talker.ask("start", json!({"name": "pub", "period_us": 300, "size": 1500}));
     until("messages come", || {
         (heard(&listener.of("report", "raw"), 1, "count") > 100).then_some(())

@@ -38,8 +38,8 @@ fn killed_listeners_harm_nobody() {
     let mut survivor = Peer::start(&place, "survivor");
     survivor.ask("listen", json!({"name": "sub", "topic": "image"}));
     talker.ask("start", json!({"name": "pub", "period_us": 1000, "size": 20_000}));
-    talker.until_path("pub", 1, "host");
-    survivor.until_path("sub", 1, "host");
+    talker.until_transport("pub", 1, "shared_memory");
+    survivor.until_transport("sub", 1, "shared_memory");
 
     let rounds = rounds(2);
     let (mut largest_gap, mut slowest_host) = (0, Duration::ZERO);
@@ -68,7 +68,7 @@ fn killed_listeners_harm_nobody() {
         }
         // The engine forgets the dead when their lease ends; then nothing of them is left.
         until("the talker has forgotten the dead", || {
-            (talker.paths("pub").len() == 1).then_some(())
+            (talker.transports("pub").len() == 1).then_some(())
         });
         measured.push((resources(&talker, &place), resources(&survivor, &place)));
     }
@@ -81,7 +81,7 @@ fn killed_listeners_harm_nobody() {
         few.then_some(now)
     });
     println!(
-        "{} listeners killed: largest gap of the survivor {largest_gap} ms, slowest way to the host path {slowest_host:?}\n\
+        "{} listeners killed: largest gap of the survivor {largest_gap} ms, slowest way to the shared-memory transport {slowest_host:?}\n\
          talker {talker_before:?} -> {talker_after:?}\nsurvivor {survivor_before:?} -> {survivor_after:?}",
         rounds as usize * LIVES.len()
     );
@@ -100,13 +100,17 @@ fn killed_listeners_harm_nobody() {
     let stopped = talker.of("stop", "pub");
     assert_eq!(number(&stopped, "/errors"), 0, "{stopped}");
     let counts = talker.of("counts", "pub");
-    assert_eq!(number(&counts, "/host_failures"), 0, "the pool was never exhausted: {counts}");
+    assert_eq!(
+        number(&counts, "/shared_memory_failures"),
+        0,
+        "the pool was never exhausted: {counts}"
+    );
     let report = until("the last message comes", || {
         let report = survivor.of("report", "sub");
         (heard(&report, 1, "last") == number(&stopped, "/last")).then_some(report)
     });
     assert_eq!((number(&report, "/broken"), heard(&report, 1, "doubled")), (0, 0), "{report}");
-    // What a queue of ten could not hold was told, whichever path it came by.
+    // What a queue of ten could not hold was told, whichever transport it came by.
     let before_the_first = heard(&report, 1, "first") - 1;
     let missing = heard(&report, 1, "missing");
     let told = until("all losses are told", || {

@@ -10,7 +10,7 @@ const SIZE_BYTES: usize = 1 << 20;
 /// Killed one right after the other, before the engine has forgotten the first.
 const GENERATION: u32 = 4;
 /// Heap that the listener may keep for messages of this size: where it is held up, two histories of
-/// ten messages on two paths; a leak would exceed it in many rounds.
+/// ten messages on two transports; a leak would exceed it in many rounds.
 const LEEWAY_KB: u64 = 40 * 1024;
 
 #[test]
@@ -49,7 +49,10 @@ fn killed_talkers_harm_nobody() {
         assert_eq!(number(&held, "/broken"), 0, "{held}");
         if id % GENERATION == 0 {
             until("the dead talkers are forgotten", || {
-                ["owned", "views"].iter().all(|name| listener.paths(name).is_empty()).then_some(())
+                ["owned", "views"]
+                    .iter()
+                    .all(|name| listener.transports(name).is_empty())
+                    .then_some(())
             });
             // The views may be of one dead talker or of two, whose memory stays as long as they do.
             listener.of("release", "views");
@@ -64,7 +67,7 @@ fn killed_talkers_harm_nobody() {
             .then_some(now)
     });
     println!(
-        "{rounds} talkers killed: from one's death to the next one's first message at most {slowest_start:?}, to the host path \
+        "{rounds} talkers killed: from one's death to the next one's first message at most {slowest_start:?}, to the shared-memory transport \
          at most {slowest_host:?}\nlistener {before:?} -> {after:?}, memory by generation {:?} KB",
         measured.iter().map(|one| one.memory_kb).collect::<Vec<_>>()
     );
@@ -76,7 +79,7 @@ fn killed_talkers_harm_nobody() {
         assert!((1..=rounds).all(|id| heard(&report, id, "doubled") == 0), "{report}");
         let counts = listener.of("counts", name);
         assert_eq!(
-            (number(&counts, "/refused_on_host"), number(&counts, "/refused_messages")),
+            (number(&counts, "/refused_in_shared_memory"), number(&counts, "/refused_messages")),
             (0, 0)
         );
     }

@@ -24,8 +24,8 @@ fn publishing_goes_on_when_the_listener_that_it_waits_for_is_killed() {
         json!({"name": "sub", "topic": "image", "keep_all": true, "stall_ms": 86_400_000}),
     );
     // The links are opened before the first message: the doomed listener gets one only when
-    // everybody is on the host path.
-    talker.until_path("pub", 2, "host");
+    // everybody is on the shared-memory transport.
+    talker.until_transport("pub", 2, "shared_memory");
     talker.ask("start", json!({"name": "pub", "period_us": 0, "size": 1000}));
     let mut before = 0;
     let mut since = Instant::now();
@@ -43,7 +43,7 @@ fn publishing_goes_on_when_the_listener_that_it_waits_for_is_killed() {
         (number(&talker.of("progress", "pub"), "/last") >= stuck + AFTERWARDS).then_some(())
     });
     let needed = killed.elapsed();
-    let matches = talker.paths("pub").len();
+    let matches = talker.transports("pub").len();
     let stopped = talker.of("stop", "pub");
     let report = until("all of it arrives", || {
         let report = survivor.of("report", "sub");

@@ -70,7 +70,7 @@ fn a_mixed_audience_comes_and_goes_and_nobody_misses_a_message() {
     // Two who stay from the first message to the last.
     talker.ask("listen", json!({"name": "stays", "topic": "image", "keep_all": true}));
     other.ask("listen", json!({"name": "stays", "topic": "image", "keep_all": true}));
-    talker.until_path("pub", 1, "host");
+    talker.until_transport("pub", 1, "shared_memory");
     talker.ask("start", json!({"name": "pub", "period_us": 1000, "size": 16}));
     let mut stock_heard = 0;
     for round in 0..rounds(2) {

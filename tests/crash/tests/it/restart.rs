@@ -24,14 +24,14 @@ fn restarted_processes_take_the_host_path_each_time() {
         talker.kill();
         listener.kill();
     }
-    println!("slowest from the start of the processes to the host path: {slowest:?}");
+    println!("slowest from the start of the processes to the shared-memory transport: {slowest:?}");
     place.must_be_swept();
 }
 
 /// Starts the listener of a running talker, waits until it has heard a few messages, and kills it,
 /// again and again. Returns the longest time to the first messages, and how many listeners heard
 /// them by shared memory before all their predecessors were forgotten by the engine.
-fn restart_listeners(talker: &mut Peer, place: &Place, path: Option<&str>) -> (Duration, u32) {
+fn restart_listeners(talker: &mut Peer, place: &Place, transport: Option<&str>) -> (Duration, u32) {
     let (mut slowest, mut soon) = (Duration::ZERO, 0);
     for round in 0..rounds(10) {
         let began = Instant::now();
@@ -40,11 +40,11 @@ fn restart_listeners(talker: &mut Peer, place: &Place, path: Option<&str>) -> (D
         until("the listener hears", || {
             let counts = listener.of("counts", "sub");
             let all = ["/host", "/network"].map(|pointer| number(&counts, pointer)).iter().sum();
-            let few = path.map_or(all, |path| number(&counts, path));
+            let few = transport.map_or(all, |transport| number(&counts, transport));
             (few >= 10).then_some(())
         });
         slowest = slowest.max(began.elapsed());
-        soon += u32::from(round > 0 && talker.paths("pub").len() > 1);
+        soon += u32::from(round > 0 && talker.transports("pub").len() > 1);
         listener.kill();
     }
     (slowest, soon)
@@ -76,6 +76,6 @@ fn a_restarted_listener_takes_the_host_path_before_its_predecessor_is_forgotten(
     // A round on a busy machine may take as long as the engine remembers the dead; most do not.
     assert!(
         2 * soon > rounds(10),
-        "{soon}, slowest from the start of the listener to the host path: {slowest:?}"
+        "{soon}, slowest from the start of the listener to the shared-memory transport: {slowest:?}"
     );
 }

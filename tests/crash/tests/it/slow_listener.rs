@@ -1,5 +1,5 @@
-//! A listener that is too slow for its queue is told of every message that it loses, whichever path
-//! they come by.
+//! A listener that is too slow for its queue is told of every message that it loses, whichever
+//! transport they come by.
 
 use serde_json::json;
 
@@ -8,16 +8,16 @@ use crate::support::{Peer, Place, heard, number, until};
 #[test]
 fn what_a_slow_listener_loses_is_told_on_every_path() {
     let place = Place::own_if_possible();
-    for path in ["network", "host"] {
+    for transport in ["network", "host"] {
         let mut talker = Peer::start(&place, "talker");
         talker.ask("publisher", json!({"name": "pub", "topic": "image", "id": 1}));
         let mut slow = Peer::start(&place, "slow");
-        let by_network = path == "network";
+        let by_network = transport == "network";
         slow.ask(
             "listen",
             json!({"name": "sub", "topic": "image", "stall_ms": 20, "by_network": by_network}),
         );
-        talker.until_path("pub", 1, if by_network { "network" } else { "host" });
+        talker.until_transport("pub", 1, if by_network { "network" } else { "shared_memory" });
         talker.ask("start", json!({"name": "pub", "period_us": 1000, "size": 2000}));
         until("its queue of ten overflows", || {
             (heard(&slow.of("report", "sub"), 1, "missing") > 50).then_some(())
@@ -32,15 +32,15 @@ fn what_a_slow_listener_loses_is_told_on_every_path() {
             let counts = slow.of("counts", "sub");
             (number(&counts, "/told_lost") >= missing).then_some(counts)
         });
-        println!("{path}: {report}, {counts}");
+        println!("{transport}: {report}, {counts}");
         // It was there before the first message, but that may have been pushed out as well.
         let before_the_first = heard(&report, 1, "first") - 1;
         let told = number(&counts, "/told_lost");
-        assert!(told <= missing + before_the_first, "{path}: {report}, {counts}");
+        assert!(told <= missing + before_the_first, "{transport}: {report}, {counts}");
         assert_eq!(
-            number(&counts, "/lost_on_fast_paths") > 0,
+            number(&counts, "/lost_on_local_transports") > 0,
             !by_network,
-            "{path}: {report}, {counts}"
+            "{transport}: {report}, {counts}"
         );
         slow.end();
         talker.end();

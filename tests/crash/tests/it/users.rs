@@ -1,5 +1,5 @@
-//! Processes of two users: the network path, a reason on both sides, and no way into each other's
-//! memory.
+//! Processes of two users: the network transport, a reason on both sides, and no way into each
+//! other's memory.
 
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
@@ -38,7 +38,7 @@ impl Drop for Copy {
 }
 
 fn must_be_other_user(found: &Value, publisher_uid: u32, subscription_uid: u32) {
-    assert_eq!(found[0]["path"], "network", "{found}");
+    assert_eq!(found[0]["transport"], "network", "{found}");
     let expected = format!(
         "publisher (uid {publisher_uid}) and subscription (uid {subscription_uid}) belong to different users"
     );
@@ -73,7 +73,7 @@ fn two_users_talk_by_the_network_and_tell_why() {
     let mut theirs = Peer::start_by(copy.command(&place), "theirs");
     ours.ask("publisher", json!({"name": "pub", "topic": "there", "id": 1}));
     friend.ask("listen", json!({"name": "sub", "topic": "there"}));
-    ours.until_path("pub", 1, "host");
+    ours.until_transport("pub", 1, "shared_memory");
     theirs.ask("listen", json!({"name": "sub", "topic": "there"}));
     theirs.ask("publisher", json!({"name": "pub", "topic": "back", "id": 2}));
     ours.ask("listen", json!({"name": "sub", "topic": "back"}));
@@ -84,12 +84,13 @@ fn two_users_talk_by_the_network_and_tell_why() {
         (heard(&there, 1, "count") > 100 && heard(&back, 2, "count") > 100).then_some(())
     });
     // Both sides of both matches say the same.
-    let to_theirs = ours.of("paths", "pub");
-    let to_theirs = to_theirs.as_array().unwrap().iter().filter(|found| found["path"] != "host");
+    let to_theirs = ours.of("transports", "pub");
+    let to_theirs =
+        to_theirs.as_array().unwrap().iter().filter(|found| found["transport"] != "shared_memory");
     must_be_other_user(&to_theirs.cloned().collect(), 0, NOBODY);
-    must_be_other_user(&theirs.of("paths", "sub"), 0, NOBODY);
-    must_be_other_user(&theirs.of("paths", "pub"), NOBODY, 0);
-    must_be_other_user(&ours.of("paths", "sub"), NOBODY, 0);
+    must_be_other_user(&theirs.of("transports", "sub"), 0, NOBODY);
+    must_be_other_user(&theirs.of("transports", "pub"), NOBODY, 0);
+    must_be_other_user(&ours.of("transports", "sub"), NOBODY, 0);
     assert_eq!(number(&theirs.of("counts", "sub"), "/host"), 0);
     // Beside them, processes of one user share memory.
     until("the friend hears by shared memory", || {
@@ -130,8 +131,8 @@ fn a_folder_that_another_user_made_first_is_not_trusted() {
         (heard(&listener.of("report", "sub"), 1, "count") > 100).then_some(())
     });
     for (peer, name) in [(&mut talker, "pub"), (&mut listener, "sub")] {
-        let found = peer.of("paths", name);
-        assert_eq!(found[0]["path"], "network", "{found}");
+        let found = peer.of("transports", name);
+        assert_eq!(found[0]["transport"], "network", "{found}");
         let reason = found[0]["reason"].as_str().unwrap();
         assert!(reason.ends_with("access to its shared memory is denied"), "{reason}");
         until("the log says why", || peer.said().contains("is not trusted").then_some(()));

@@ -13,7 +13,7 @@ fn a_listener_that_holds_all_views_disturbs_nobody() {
     other.ask("listen", json!({"name": "sub", "topic": "image", "depth": 100}));
     let mut holder = Peer::start(&place, "holder");
     holder.ask("listen", json!({"name": "sub", "topic": "image", "form": "view", "hold": 1000}));
-    talker.until_path("pub", 2, "host");
+    talker.until_transport("pub", 2, "shared_memory");
     talker.ask("start", json!({"name": "pub", "period_us": 1000, "size": 50_000}));
     until("the holder holds all it may", || {
         let counts = number(&holder.of("counts", "sub"), "/host");
@@ -37,14 +37,14 @@ fn a_listener_that_holds_all_views_disturbs_nobody() {
         assert_eq!(heard(&report, 1, "doubled"), 0);
         // What the queue could not hold is told; everybody was there before the first message.
         let missing = heard(&report, 1, "last") - heard(&report, 1, "count");
-        let told = number(&peer.of("counts", "sub"), "/lost_on_fast_paths");
+        let told = number(&peer.of("counts", "sub"), "/lost_on_local_transports");
         assert_eq!(missing, told, "{report}");
         println!("{report}");
     }
     println!("the holder held eight views while {stopped_at} to {before} were published");
     let counts = talker.of("counts", "pub");
     assert_eq!(
-        (number(&stopped, "/errors"), number(&counts, "/host_failures")),
+        (number(&stopped, "/errors"), number(&counts, "/shared_memory_failures")),
         (0, 0),
         "{counts}"
     );

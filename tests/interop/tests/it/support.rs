@@ -27,7 +27,7 @@ pub(crate) fn options(domain: &Domain) -> ContextOptions {
         arguments: Arguments::default(),
         engine: None,
         handle_signals: false,
-        paths: feros::PathSet::ALL,
+        transports: feros::TransportSet::ALL,
     }
 }
 

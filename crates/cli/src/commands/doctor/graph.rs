@@ -1,12 +1,12 @@
-//! The graph that this machine sees: matches on a longer path than they should need.
+//! The graph that this machine sees: matches on a longer transport than they should need.
 
-use feros::{Reason, paths_of_topic};
+use feros::{Reason, transports_of_topic};
 use feros_rmw::{EndpointInfo, GraphSnapshot};
 
 use super::Finding;
 use crate::connection::{Connection, DiscoveryArgs};
 
-const AREA: &str = "paths";
+const AREA: &str = "transports";
 /// More of the same are counted.
 const MOST_FINDINGS: usize = 10;
 
@@ -24,26 +24,26 @@ fn findings(graph: &GraphSnapshot) -> Vec<Finding> {
     let more = troubled.len().saturating_sub(MOST_FINDINGS);
     troubled.truncate(MOST_FINDINGS);
     if more > 0 {
-        let text = format!("{more} more matches do not take the shortest path");
+        let text = format!("{more} more matches do not take the shortest transport");
         troubled.push(Finding::warning(AREA, text, "feros topic info -v TOPIC shows them"));
     }
     troubled
 }
 
 fn troubled_matches(graph: &GraphSnapshot, topic: &str) -> Vec<Finding> {
-    let found = paths_of_topic(graph, topic).into_iter();
+    let found = transports_of_topic(graph, topic).into_iter();
     found
         .filter_map(|found| {
             let reason = found.reason?;
             let cure = cure(&reason)?;
-            let path = match found.path {
-                Some(path) => format!("takes the {} path", path.name()),
+            let transport = match found.transport {
+                Some(transport) => format!("takes the {} transport", transport.name()),
                 None => "delivers nothing".to_owned(),
             };
             let (from, to) = (node_name(found.publisher), node_name(found.subscription));
             Some(Finding::warning(
                 AREA,
-                format!("{topic}: {from} -> {to} {path}, because {reason}"),
+                format!("{topic}: {from} -> {to} {transport}, because {reason}"),
                 cure,
             ))
         })
@@ -67,9 +67,9 @@ fn cure(reason: &Reason) -> Option<&'static str> {
         Reason::IncompatibleVersion { .. } | Reason::UnreadableAnnouncement { .. } => {
             Some("build both with the same version of Feros")
         }
-        Reason::NoPath { .. } => {
-            Some("allow the network path, in FEROS_PATHS or in the options of the endpoint")
-        }
+        Reason::NoTransport { .. } => Some(
+            "allow the network transport, in FEROS_TRANSPORTS or in the options of the endpoint",
+        ),
         _ => None,
     }
 }
@@ -112,7 +112,7 @@ mod tests {
         assert_eq!(found.len(), 1);
         assert_eq!(
             found[0].text,
-            "/image: /camera -> /viewer takes the network path, because the publisher serves 1 subscriptions by shared \
+            "/image: /camera -> /viewer takes the network transport, because the publisher serves 1 subscriptions by shared \
              memory already, its limit"
         );
         let found = findings(&graph([CAMERA, "1,1-2-3-4,3e8,2b,8,a,phn,5,9!full"]));

@@ -22,7 +22,7 @@ const VARIABLES: [&str; 12] = [
     "CYCLONEDDS_URI",
     "FASTRTPS_DEFAULT_PROFILES_FILE",
     "FEROS_ENGINE",
-    "FEROS_PATHS",
+    "FEROS_TRANSPORTS",
 ];
 
 pub(super) fn examine() -> Vec<Finding> {
@@ -58,7 +58,7 @@ fn shared_memory(path: &Path) -> Finding {
 }
 
 /// Tries what a node does: the messages of a process that cannot share memory take the network
-/// path.
+/// transport.
 fn host_path() -> Finding {
     const AREA: &str = "paths";
     match feros::check_shared_memory() {
@@ -90,11 +90,13 @@ fn environment(variable: impl Fn(&str) -> Option<String>) -> Vec<Finding> {
             ));
         }
     }
-    if let Some(Err(error)) = variable("FEROS_PATHS").map(|value| value.parse::<feros::PathSet>()) {
+    if let Some(Err(error)) =
+        variable("FEROS_TRANSPORTS").map(|value| value.parse::<feros::TransportSet>())
+    {
         findings.push(Finding::error(
             AREA,
-            format!("FEROS_PATHS: {error}"),
-            "correct or unset FEROS_PATHS",
+            format!("FEROS_TRANSPORTS: {error}"),
+            "correct or unset FEROS_TRANSPORTS",
         ));
     }
     if variable("ROS_SECURITY_ENABLE").is_some_and(|value| value == "true") {

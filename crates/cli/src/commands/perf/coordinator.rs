@@ -45,12 +45,14 @@ pub(super) fn run(kind: Kind, options: &Options) -> Result<ExitCode, CliError> {
 
 /// What was asked for must be what was measured.
 fn check_path(options: &Options, measurement: &Measurement) -> Result<(), CliError> {
-    let by_path = measurement.received.by_path;
-    match options.path.only() {
-        Some(path) if by_path.on(path) > 0 && by_path.name() != path.name() => {
+    let by_transport = measurement.received.by_transport;
+    match options.transport.only() {
+        Some(transport)
+            if by_transport.on(transport) > 0 && by_transport.name() != transport.name() =>
+        {
             Err(CliError::failed(format!(
-                "not all messages took the path {path}: {} by process, {} by host, {} by network",
-                by_path.process, by_path.host, by_path.network
+                "not all messages took the transport {transport}: {} by process, {} by host, {} by network",
+                by_transport.intra_process, by_transport.shared_memory, by_transport.network
             )))
         }
         _ => Ok(()),

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use clap::ValueEnum;
-use feros::{Durability, History, Path, PathSet, PublishMode, QosProfile, Reliability};
+use feros::{Durability, History, PublishMode, QosProfile, Reliability, Transport, TransportSet};
 
 use super::Kind;
 use super::payload::STAMP_BYTES;
@@ -14,11 +14,11 @@ const MAX_SIZE_BYTES: usize = 256 << 20;
 /// Options of a measurement.
 #[derive(clap::Args, Clone, Debug)]
 pub(super) struct Options {
-    /// The path that messages take: within a process, in the host's shared memory, or through the
-    /// engine. Without it, the shortest that is possible; the report says which. A path that is not
-    /// possible is an error
-    #[arg(long, value_enum, default_value_t = PathChoice::Auto)]
-    pub(super) path: PathChoice,
+    /// The transport that messages take: within a process, in the host's shared memory, or through
+    /// the engine. Without it, the shortest that is possible; the report says which. A transport
+    /// that is not possible is an error
+    #[arg(long, value_enum, default_value_t = TransportChoice::Auto)]
+    pub(super) transport: TransportChoice,
 
     /// Payload of one message in bytes, or as 64K or 1M (1024 based); several are measured one
     /// after the other
@@ -78,7 +78,7 @@ pub(super) struct Options {
     form: Option<Form>,
 
     /// 2: publisher and subscription in a process each. 1: both in one, on a thread each [default:
-    /// 1 for the path process, else 2]
+    /// 1 for the transport process, else 2]
     #[arg(long, value_parser = clap::value_parser!(u8).range(1..=2))]
     processes: Option<u8>,
 
@@ -95,33 +95,35 @@ pub(super) struct Options {
     pub(super) topic: String,
 }
 
-/// The path that is asked for.
+/// The transport that is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(super) enum PathChoice {
+pub(super) enum TransportChoice {
     /// The shortest that is possible.
     Auto,
     /// Pointers, within a process.
-    Process,
+    #[value(name = "intra_process")]
+    IntraProcess,
     /// Shared memory.
-    Host,
+    #[value(name = "shared_memory")]
+    SharedMemory,
     /// The engine.
     Network,
 }
 
-impl PathChoice {
-    /// The one path that was asked for, if it was.
-    pub(super) fn only(self) -> Option<Path> {
+impl TransportChoice {
+    /// The one transport that was asked for, if it was.
+    pub(super) fn only(self) -> Option<Transport> {
         match self {
             Self::Auto => None,
-            Self::Process => Some(Path::Process),
-            Self::Host => Some(Path::Host),
-            Self::Network => Some(Path::Network),
+            Self::IntraProcess => Some(Transport::IntraProcess),
+            Self::SharedMemory => Some(Transport::SharedMemory),
+            Self::Network => Some(Transport::Network),
         }
     }
 
     /// What the endpoints are allowed.
-    pub(super) fn allowed(self) -> PathSet {
-        self.only().map_or(PathSet::ALL, PathSet::from)
+    pub(super) fn allowed(self) -> TransportSet {
+        self.only().map_or(TransportSet::ALL, TransportSet::from)
     }
 }
 
@@ -132,7 +134,7 @@ pub(super) enum Send {
     Given,
     /// A message that the publisher keeps.
     Lent,
-    /// A message that is built in the memory that the path lends.
+    /// A message that is built in the memory that the transport lends.
     Loan,
     /// Serialized bytes.
     Raw,
@@ -227,7 +229,11 @@ impl Options {
 
     /// How many processes take part.
     pub(super) fn processes(&self) -> u8 {
-        self.processes.unwrap_or(if self.path == PathChoice::Process { 1 } else { 2 })
+        self.processes.unwrap_or(if self.transport == TransportChoice::IntraProcess {
+            1
+        } else {
+            2
+        })
     }
 
     /// What is published: within a process, what costs no copy there.
@@ -241,7 +247,7 @@ impl Options {
     }
 
     fn passes_pointers(&self) -> bool {
-        self.processes() == 1 && self.path.allowed().contains(Path::Process)
+        self.processes() == 1 && self.transport.allowed().contains(Transport::IntraProcess)
     }
 
     /// How the publisher sends.
@@ -265,7 +271,7 @@ impl Options {
         };
         let mut line = vec!["perf".to_owned(), kind.word().to_owned()];
         let mut add = |name: &str, value: String| line.extend([name.to_owned(), value]);
-        add("--path", word(self.path.to_possible_value()));
+        add("--transport", word(self.transport.to_possible_value()));
         add("--size-bytes", size_bytes.to_string());
         add("--rate-hz", self.rate_hz(kind).to_string());
         match self.limit(kind) {
@@ -361,19 +367,25 @@ mod tests {
     fn the_path_decides_what_is_not_said() {
         let decided = |words: &str| {
             let options = parse(&format!("latency {words}")).unwrap().1;
-            (options.path.only(), options.processes(), options.send(), options.form())
+            (options.transport.only(), options.processes(), options.send(), options.form())
         };
         assert_eq!(decided(""), (None, 2, Send::Lent, Form::View));
-        assert_eq!(decided("--path process"), (Some(Path::Process), 1, Send::Given, Form::Owned));
-        assert_eq!(decided("--path host"), (Some(Path::Host), 2, Send::Lent, Form::View));
+        assert_eq!(
+            decided("--transport intra_process"),
+            (Some(Transport::IntraProcess), 1, Send::Given, Form::Owned)
+        );
+        assert_eq!(
+            decided("--transport shared_memory"),
+            (Some(Transport::SharedMemory), 2, Send::Lent, Form::View)
+        );
         assert_eq!(decided("--processes 1"), (None, 1, Send::Given, Form::Owned));
         assert_eq!(
-            decided("--processes 1 --path network"),
-            (Some(Path::Network), 1, Send::Lent, Form::View)
+            decided("--processes 1 --transport network"),
+            (Some(Transport::Network), 1, Send::Lent, Form::View)
         );
-        let said = "--path process --processes 2 --send loan --form raw";
-        assert_eq!(decided(said), (Some(Path::Process), 2, Send::Loan, Form::Raw));
-        let error = parse("latency --path tunnel").unwrap_err();
+        let said = "--transport intra_process --processes 2 --send loan --form raw";
+        assert_eq!(decided(said), (Some(Transport::IntraProcess), 2, Send::Loan, Form::Raw));
+        let error = parse("latency --transport tunnel").unwrap_err();
         assert!(
             error.contains("tunnel") && error.contains("process") && error.contains("host"),
             "{error}"
@@ -406,7 +418,7 @@ mod tests {
     #[test]
     fn command_line_of_a_role_says_the_same() {
         let words = "throughput --size-bytes 1M --rate-hz 12.5 --seconds 7 --warmup 3 --reliability BEST_EFFORT \
-                     --durability transient_local --history keep_all --depth 4 --publish-mode async --form raw --path host";
+                     --durability transient_local --history keep_all --depth 4 --publish-mode async --form raw --transport shared_memory";
         let (kind, options) = parse(words).unwrap();
         let line = options.command_line(kind, Role::Both, 4096, "the_topic");
         let (same_kind, same) = parse(&line[1..].join(" ")).unwrap();
@@ -422,7 +434,7 @@ mod tests {
             (same.form(), same.send(), same.warmup),
             (options.form(), options.send(), options.warmup)
         );
-        assert_eq!(same.path, PathChoice::Host);
+        assert_eq!(same.transport, TransportChoice::SharedMemory);
         assert_eq!(same.qos().reliability, Reliability::BestEffort);
     }
 

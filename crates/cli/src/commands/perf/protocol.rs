@@ -8,7 +8,7 @@
 use std::io::{BufRead, Write};
 use std::time::Duration;
 
-use feros::{Context, Path};
+use feros::{Context, Transport};
 use serde::{Deserialize, Serialize};
 
 use super::statistics::Summary;
@@ -30,31 +30,31 @@ pub(super) enum Event {
     Received(Received),
 }
 
-/// Messages by the path that they took, those before the measurement included.
+/// Messages by the transport that they took, those before the measurement included.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct ByPath {
-    pub(super) process: u64,
-    pub(super) host: u64,
+pub(super) struct ByTransport {
+    pub(super) intra_process: u64,
+    pub(super) shared_memory: u64,
     pub(super) network: u64,
 }
 
-impl ByPath {
-    /// Messages that took this path.
-    pub(super) fn on(self, path: Path) -> u64 {
-        match path {
-            Path::Process => self.process,
-            Path::Host => self.host,
-            Path::Network => self.network,
+impl ByTransport {
+    /// Messages that took this transport.
+    pub(super) fn on(self, transport: Transport) -> u64 {
+        match transport {
+            Transport::IntraProcess => self.intra_process,
+            Transport::SharedMemory => self.shared_memory,
+            Transport::Network => self.network,
         }
     }
 
-    /// The name of the path that all took, `mixed` where there were several, `none` where nothing
-    /// came.
+    /// The name of the transport that all took, `mixed` where there were several, `none` where
+    /// nothing came.
     pub(super) fn name(self) -> &'static str {
-        let mut taken = Path::ALL.into_iter().filter(|path| self.on(*path) > 0);
+        let mut taken = Transport::ALL.into_iter().filter(|transport| self.on(*transport) > 0);
         match (taken.next(), taken.next()) {
             (None, _) => "none",
-            (Some(path), None) => path.name(),
+            (Some(transport), None) => transport.name(),
             (Some(_), Some(_)) => "mixed",
         }
     }
@@ -67,8 +67,8 @@ pub(super) struct Published {
     pub(super) sent: u64,
     /// Messages that an asynchronous publisher dropped because its queue was full.
     pub(super) dropped: u64,
-    /// Why the path was not a shorter one; `None`: there is none.
-    pub(super) path_reason: Option<String>,
+    /// Why the transport was not a shorter one; `None`: there is none.
+    pub(super) transport_reason: Option<String>,
     /// How long the call to publish took.
     pub(super) publish_call: Summary,
     /// What the process cost.
@@ -85,7 +85,7 @@ pub(super) struct Received {
     /// Messages that arrived after a later one.
     pub(super) reordered: u64,
     /// The ways that messages came.
-    pub(super) by_path: ByPath,
+    pub(super) by_transport: ByTransport,
     /// Time from the first measured message to the last.
     pub(super) seconds: f64,
     /// From the call that publishes to the callback.
@@ -189,11 +189,15 @@ mod tests {
 
     #[test]
     fn paths_that_were_taken_have_a_name() {
-        let by_path = |process, host, network| ByPath { process, host, network };
-        assert_eq!(by_path(0, 7, 0).name(), "host");
-        assert_eq!(by_path(1, 0, 7).name(), "mixed");
-        assert_eq!(ByPath::default().name(), "none");
-        assert_eq!(Path::ALL.map(|path| by_path(1, 2, 3).on(path)), [1, 2, 3]);
+        let by_transport = |intra_process, shared_memory, network| ByTransport {
+            intra_process,
+            shared_memory,
+            network,
+        };
+        assert_eq!(by_transport(0, 7, 0).name(), "shared_memory");
+        assert_eq!(by_transport(1, 0, 7).name(), "mixed");
+        assert_eq!(ByTransport::default().name(), "none");
+        assert_eq!(Transport::ALL.map(|transport| by_transport(1, 2, 3).on(transport)), [1, 2, 3]);
     }
 
     #[test]
@@ -201,7 +205,7 @@ mod tests {
         let event = Event::Published(Published {
             sent: 3,
             dropped: 1,
-            path_reason: None,
+            transport_reason: None,
             publish_call: Summary::default(),
             usage: Usage { cpu_percent: 1.5, threads: 9, pss_bytes: None },
         });

@@ -8,7 +8,7 @@ use feros::msgs::std_msgs::msg::{
     MultiArrayLayoutShape, UInt8MultiArray, UInt8MultiArrayShape, UInt64,
 };
 use feros::{
-    Executor, MatchPath, Node, Publisher, PublisherOptions, Reason, Reliability, Subscription,
+    Executor, MatchTransport, Node, Publisher, PublisherOptions, Reason, Reliability, Subscription,
     message,
 };
 
@@ -27,7 +27,7 @@ const REST_NANOS: u64 = 100_000_000;
 /// An answer that takes longer was lost, or its message was.
 const ANSWER_LIMIT: Duration = Duration::from_secs(1);
 
-/// How often the path is looked at while it is being set up.
+/// How often the transport is looked at while it is being set up.
 const PATH_INTERVAL: Duration = Duration::from_millis(5);
 
 /// How long acknowledgements may take after the last message.
@@ -80,7 +80,7 @@ impl<'a> Sender<'a> {
         let endpoint = PublisherOptions {
             qos: options.qos(),
             mode: options.publish_mode(),
-            paths: options.path.allowed(),
+            transports: options.transport.allowed(),
             ..PublisherOptions::default()
         };
         let publisher = node.create_publisher(&options.topic, endpoint)?;
@@ -98,32 +98,31 @@ impl<'a> Sender<'a> {
         Ok(())
     }
 
-    /// Waits until the path to the subscription is set up.
-    pub(super) fn wait_for_path(&self, timeout: Duration) -> Result<(), CliError> {
+    /// Waits until the transport to the subscription is set up.
+    pub(super) fn wait_for_transport(&self, timeout: Duration) -> Result<(), CliError> {
         let until = Instant::now() + timeout;
         loop {
-            let paths = self.publisher.paths();
-            let is_pending = |found: &MatchPath| found.reason == Some(Reason::Pending);
-            let is_settled = !paths.is_empty() && !paths.iter().any(is_pending);
+            let transports = self.publisher.transports();
+            let is_pending = |found: &MatchTransport| found.reason == Some(Reason::Pending);
+            let is_settled = !transports.is_empty() && !transports.iter().any(is_pending);
             if !is_settled && Instant::now() < until {
                 std::thread::sleep(PATH_INTERVAL);
                 continue;
             }
-            let wanted = self.options.path.only();
-            return match paths
-                .iter()
-                .find(|found| found.path.is_none() || wanted.is_some() && found.path != wanted)
-            {
+            let wanted = self.options.transport.only();
+            return match transports.iter().find(|found| {
+                found.transport.is_none() || wanted.is_some() && found.transport != wanted
+            }) {
                 Some(found) => Err(not_possible(self.options, found)),
                 None => Ok(()),
             };
         }
     }
 
-    /// Why the path is not a shorter one.
-    fn path_reason(&self) -> Option<String> {
+    /// Why the transport is not a shorter one.
+    fn transport_reason(&self) -> Option<String> {
         self.publisher
-            .paths()
+            .transports()
             .into_iter()
             .find_map(|found| found.reason)
             .map(|reason| reason.to_string())
@@ -168,7 +167,7 @@ impl<'a> Sender<'a> {
         Ok(Published {
             sent: sequence - warmup,
             dropped: self.publisher.dropped_messages(),
-            path_reason: self.path_reason(),
+            transport_reason: self.transport_reason(),
             publish_call: calls.summary(),
             usage: super::usage::Usage { cpu_percent, ..cpu.usage() },
         })
@@ -194,20 +193,21 @@ impl<'a> Sender<'a> {
     }
 }
 
-/// Says which path is taken instead of the one that was asked for, and why.
-fn not_possible(options: &Options, found: &MatchPath) -> CliError {
-    let wanted = options.path.only().map_or("any".to_owned(), |path| path.to_string());
+/// Says which transport is taken instead of the one that was asked for, and why.
+fn not_possible(options: &Options, found: &MatchTransport) -> CliError {
+    let wanted =
+        options.transport.only().map_or("any".to_owned(), |transport| transport.to_string());
     let reason = found.reason.as_ref().map_or(String::new(), |reason| format!(" because {reason}"));
     let processes = match options.processes() {
         1 => "publisher and subscription are in one process",
         _ => "publisher and subscription are in two processes",
     };
-    match found.path {
-        Some(path) => CliError::failed(format!(
-            "messages take the path {path}, not {wanted}{reason} ({processes})"
+    match found.transport {
+        Some(transport) => CliError::failed(format!(
+            "messages take the transport {transport}, not {wanted}{reason} ({processes})"
         )),
         None => CliError::failed(format!(
-            "messages cannot take the path {wanted}{reason} ({processes})"
+            "messages cannot take the transport {wanted}{reason} ({processes})"
         )),
     }
 }

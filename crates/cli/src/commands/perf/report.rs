@@ -39,9 +39,9 @@ impl Measurement {
         let Self { published, received, .. } = self;
         let latency = &received.latency;
         let mut object = json!({
-            "path": received.by_path.name(),
-            "path_reason": published.path_reason,
-            "received_by_path": received.by_path,
+            "transport": received.by_transport.name(),
+            "transport_reason": published.transport_reason,
+            "received_by_transport": received.by_transport,
             "size_bytes": self.size_bytes,
             "rate_hz": options.rate_hz(kind),
             "sent": published.sent,
@@ -127,10 +127,11 @@ fn headline(kind: Kind, options: &Options, measurements: &[Measurement]) -> Stri
     };
     let processes = if options.processes() == 1 { "one process" } else { "two processes" };
     let mut paths: Vec<&str> =
-        measurements.iter().map(|measurement| measurement.received.by_path.name()).collect();
+        measurements.iter().map(|measurement| measurement.received.by_transport.name()).collect();
     paths.dedup();
-    let reason =
-        measurements.first().and_then(|measurement| measurement.published.path_reason.as_deref());
+    let reason = measurements
+        .first()
+        .and_then(|measurement| measurement.published.transport_reason.as_deref());
     let reason = reason.map_or(String::new(), |reason| format!(" ({reason})"));
     format!(
         "{what}: path {}{reason}, {}, {processes}, {limit}, {rate}",
@@ -218,7 +219,7 @@ pub(super) fn size_in_words(bytes: usize) -> String {
 mod tests {
     use clap::Parser;
 
-    use super::super::protocol::ByPath;
+    use super::super::protocol::ByTransport;
     use super::super::statistics::Summary;
     use super::*;
 
@@ -243,7 +244,7 @@ mod tests {
             published: Published {
                 sent: 100,
                 dropped: 1,
-                path_reason: Some("it rains".into()),
+                transport_reason: Some("it rains".into()),
                 publish_call: Summary::default(),
                 usage,
             },
@@ -251,7 +252,7 @@ mod tests {
                 received: 97,
                 duplicates: 2,
                 reordered: 1,
-                by_path: ByPath { network: 107, ..ByPath::default() },
+                by_transport: ByTransport { network: 107, ..ByTransport::default() },
                 seconds: 0.5,
                 latency,
                 usage,
@@ -270,10 +271,13 @@ mod tests {
             [4096.0, 100.0, 100.0, 3.0, 2.0, 3.0, 4.0, 20_000.0]
         );
         assert_eq!(
-            (&object["path"], &object["path_reason"]),
+            (&object["transport"], &object["transport_reason"]),
             (&json!("network"), &json!("it rains"))
         );
-        assert_eq!(object["received_by_path"], json!({"process": 0, "host": 0, "network": 107}));
+        assert_eq!(
+            object["received_by_transport"],
+            json!({"intra_process": 0, "shared_memory": 0, "network": 107})
+        );
         let headline = headline(Kind::Latency, &options, &[measurement()]);
         assert!(headline.contains("path network (it rains), reliable"), "{headline}");
         assert_eq!(object["publisher"]["threads"], 9);

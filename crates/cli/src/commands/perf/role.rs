@@ -32,7 +32,7 @@ fn publish(context: &Context, kind: Kind, options: &Options) -> Result<(), CliEr
     let sender = Sender::new(&node, kind, options)?;
     let orders = orders(context)?;
     sender.wait_for_match(MATCH_LIMIT)?;
-    sender.wait_for_path(MATCH_LIMIT)?;
+    sender.wait_for_transport(MATCH_LIMIT)?;
     Event::Ready.tell()?;
     Event::Published(send(&sender, &orders)?).tell()?;
     // The publisher stays until the subscription has what it sent: then the coordinator closes the
@@ -68,7 +68,7 @@ fn do_both(context: &Context, kind: Kind, options: &Options) -> Result<(), CliEr
     let published = std::thread::scope(|scope| {
         // Shared memory is opened by who spins.
         let spinning = scope.spawn(|| receiver.spin());
-        let ready = sender.wait_for_path(MATCH_LIMIT).and_then(|()| Event::Ready.tell());
+        let ready = sender.wait_for_transport(MATCH_LIMIT).and_then(|()| Event::Ready.tell());
         let published = ready.and_then(|()| send(&sender, &orders));
         finish(published.as_ref().map_or(0, |published| published.sent));
         spinning.join().map_err(|_| CliError::failed("the subscription panicked"))??;

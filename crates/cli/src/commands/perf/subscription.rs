@@ -11,7 +11,7 @@ use feros::{
 use super::Kind;
 use super::options::{Form, Limit, Options};
 use super::payload::{monotonic_nanos, read_stamp};
-use super::protocol::{ByPath, Received};
+use super::protocol::{ByTransport, Received};
 use super::statistics::Durations;
 use super::tally::{Arrival, Tally};
 use super::usage::CpuMeter;
@@ -81,14 +81,14 @@ impl Record {
         Some(sequence)
     }
 
-    fn report(&self, by_path: ByPath) -> Received {
+    fn report(&self, by_transport: ByTransport) -> Received {
         let mut usage = self.cpu.map(|cpu| cpu.usage()).unwrap_or_default();
         usage.cpu_percent = self.cpu_percent;
         Received {
             received: self.tally.received(),
             duplicates: self.tally.duplicates(),
             reordered: self.tally.reordered(),
-            by_path,
+            by_transport,
             seconds: self.last_nanos.saturating_sub(self.first_nanos) as f64 / 1e9,
             latency: self.latency.summary(),
             usage,
@@ -123,7 +123,7 @@ impl Receiver {
         // measured.
         let how = SubscriptionOptions::from(options.qos())
             .log_lost_messages(false)
-            .paths(options.path.allowed());
+            .transports(options.transport.allowed());
         // The time is read before anything else: from here on it is the user's code that runs.
         let subscription = match options.form() {
             Form::View => {
@@ -187,9 +187,9 @@ impl Receiver {
     /// What was received.
     pub(super) fn report(&self) -> Received {
         let counts = self.subscription.counts();
-        lock(&self.record).report(ByPath {
-            process: counts.process.messages,
-            host: counts.host.messages,
+        lock(&self.record).report(ByTransport {
+            intra_process: counts.intra_process.messages,
+            shared_memory: counts.shared_memory.messages,
             network: counts.network.messages,
         })
     }

@@ -114,7 +114,7 @@ pub(super) fn shared_memory_bytes(processes: &[Process]) -> u64 {
         let maps = fs::read_to_string(folder.join("maps")).unwrap_or_default();
         let mapped =
             maps.lines().filter_map(|line| line.split_whitespace().nth(5).map(PathBuf::from));
-        let mapped = mapped.filter(|path| path.starts_with("/dev/shm"));
+        let mapped = mapped.filter(|transport| transport.starts_with("/dev/shm"));
         for metadata in open.chain(mapped).filter_map(|path| fs::metadata(path).ok()) {
             files.insert((metadata.dev(), metadata.ino()), metadata.blocks() * 512);
         }

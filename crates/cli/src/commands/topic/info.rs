@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::process::ExitCode;
 
-use feros::{PathBetween, paths_of_topic};
+use feros::{TransportBetween, transports_of_topic};
 use feros_rmw::{EndpointInfo, EndpointKind, GraphSnapshot};
 use serde_json::json;
 
@@ -19,7 +19,7 @@ use crate::{notices, output};
 pub(crate) struct Args {
     /// Name of the topic
     topic: String,
-    /// Each endpoint with its node, its type's hash and its QoS, and the path of each match
+    /// Each endpoint with its node, its type's hash and its QoS, and the transport of each match
     #[arg(short, long)]
     verbose: bool,
     /// Print a JSON object with name, types, publishers and subscriptions
@@ -60,27 +60,28 @@ fn object(graph: &GraphSnapshot, topic: &str) -> serde_json::Value {
         "types": graph.topics().get(topic),
         "publishers": side(EndpointKind::Publisher),
         "subscriptions": side(EndpointKind::Subscription),
-        "paths": paths_of_topic(graph, topic).iter().map(path_to_json).collect::<Vec<_>>(),
+        "transports": transports_of_topic(graph, topic).iter().map(transport_to_json).collect::<Vec<_>>(),
     })
 }
 
-fn path_to_json(found: &PathBetween<'_>) -> serde_json::Value {
+fn transport_to_json(found: &TransportBetween<'_>) -> serde_json::Value {
     json!({
         "publisher": found.publisher.gid.to_string(),
         "subscription": found.subscription.gid.to_string(),
-        "path": found.path.map(|path| path.to_string()),
+        "transport": found.transport.map(|transport| transport.to_string()),
         "reason": found.reason.as_ref().map(ToString::to_string),
     })
 }
 
 /// One line for each match: which way messages take, and why not a shorter one.
-fn paths(graph: &GraphSnapshot, topic: &str) -> String {
+fn transports(graph: &GraphSnapshot, topic: &str) -> String {
     let mut text = String::new();
-    for found in paths_of_topic(graph, topic) {
-        let path = found.path.map_or_else(|| "none".to_owned(), |path| path.to_string());
+    for found in transports_of_topic(graph, topic) {
+        let transport =
+            found.transport.map_or_else(|| "none".to_owned(), |transport| transport.to_string());
         let because = found.reason.map_or_else(String::new, |reason| format!(", because {reason}"));
         let (from, to) = (node_name(found.publisher), node_name(found.subscription));
-        let _ = writeln!(text, "  {from} -> {to}: {path}{because}");
+        let _ = writeln!(text, "  {from} -> {to}: {transport}{because}");
     }
     if text.is_empty() { text } else { format!("Paths:\n{text}") }
 }
@@ -89,7 +90,7 @@ fn node_name(endpoint: &EndpointInfo) -> String {
     endpoint.node.name().map_or_else(|| endpoint.gid.to_string(), ToString::to_string)
 }
 
-/// The text of `ros2 topic info`, and with `-v` the path of each match after it.
+/// The text of `ros2 topic info`, and with `-v` the transport of each match after it.
 fn text(graph: &GraphSnapshot, topic: &str, verbose: bool) -> String {
     let types: Vec<String> = graph.topics().remove(topic).into_iter().flatten().collect();
     let types = match types.as_slice() {
@@ -108,7 +109,7 @@ fn text(graph: &GraphSnapshot, topic: &str, verbose: bool) -> String {
         }
     }
     if verbose {
-        text.push_str(&paths(graph, topic));
+        text.push_str(&transports(graph, topic));
     }
     text
 }
@@ -181,8 +182,10 @@ mod tests {
                     publisher is not a Feros endpoint\n";
         assert!(text.ends_with(line), "{text}");
         let object = object(&graph, "/chatter");
-        assert_eq!(object["paths"][0]["path"], "network");
-        assert!(object["paths"][0]["reason"].as_str().unwrap().contains("not a Feros endpoint"));
+        assert_eq!(object["transports"][0]["transport"], "network");
+        assert!(
+            object["transports"][0]["reason"].as_str().unwrap().contains("not a Feros endpoint")
+        );
     }
 
     #[test]

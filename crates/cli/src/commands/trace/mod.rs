@@ -21,7 +21,7 @@ pub(crate) enum Command {
     /// Processes that it starts are traced too. Any other program is traced with FEROS_TRACE=FOLDER
     /// in its environment.
     Run(run::Args),
-    /// Say what the messages of each topic and path took in each layer
+    /// Say what the messages of each topic and transport took in each layer
     Summarize(SummarizeArgs),
     /// Write a trace in a form that other tools open
     Export(ExportArgs),

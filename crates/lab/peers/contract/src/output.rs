@@ -32,7 +32,7 @@ pub struct Points<'a> {
     /// A word for the subscription, where a point concerns one alone.
     pub of: Option<&'a str>,
     /// The way, where a message may go several at once.
-    pub path: Option<&'a str>,
+    pub transport: Option<&'a str>,
     /// Numbers of messages.
     pub numbers: &'a [u64],
     /// On the clock of all stamps.

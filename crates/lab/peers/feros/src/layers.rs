@@ -82,7 +82,7 @@ impl Layers {
                 name: &series.name,
                 by: series.by.as_deref(),
                 of: series.of.as_deref(),
-                path: series.path.as_deref(),
+                transport: series.transport.as_deref(),
                 numbers: &series.numbers,
                 at_nanos: &series.at_nanos,
             });

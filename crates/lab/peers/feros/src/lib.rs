@@ -4,8 +4,8 @@
 //!
 //! `--form`: how a message is published and taken. `ordinary` as most programs do (publish, a
 //! closure that takes the struct), `view` taken in place, `built` in memory that the publisher
-//! lends and taken in place, `raw` as bytes. `--paths` restricts the paths of messages, `--dispatch
-//! publishing-thread` runs callbacks where the message is published.
+//! lends and taken in place, `raw` as bytes. `--transports` restricts the transports of messages,
+//! `--dispatch publishing-thread` runs callbacks where the message is published.
 
 pub mod components;
 mod incoming;
@@ -19,7 +19,8 @@ use std::process::ExitCode;
 
 use feros::msgs::std_msgs::msg::{String as Text, UInt8MultiArray};
 use feros::{
-    Context, ContextOptions, Dispatch, Durability, History, Path, PathSet, QosProfile, Reliability,
+    Context, ContextOptions, Dispatch, Durability, History, QosProfile, Reliability, Transport,
+    TransportSet,
 };
 use feros_lab_contract::{
     self as contract, Arguments, Extra, Failure, MessageType, Placement, Program, Role,
@@ -29,7 +30,7 @@ use layers::Layers;
 
 pub(crate) const EXTRAS: [Extra<'_>; 3] = [
     Extra { name: "--form", allowed: &["ordinary", "view", "built", "raw"], default: "ordinary" },
-    Extra { name: "--paths", allowed: &["all", "network", "host"], default: "all" },
+    Extra { name: "--transports", allowed: &["all", "network", "host"], default: "all" },
     Extra { name: "--dispatch", allowed: &["executor", "publishing-thread"], default: "executor" },
 ];
 
@@ -82,19 +83,19 @@ pub(crate) fn version(context: Option<&Context>) -> String {
     version
 }
 
-/// The paths that a placement has: the network path stands for the middleware's ordinary way within
-/// one process.
-fn paths(arguments: &Arguments) -> PathSet {
-    match (arguments.placement, arguments.extra("--paths")) {
-        (Placement::Composed, _) | (_, "network") => Path::Network.into(),
-        (_, "host") => PathSet::from(Path::Host).with(Path::Network),
-        _ => PathSet::ALL,
+/// The transports that a placement has: the network transport stands for the middleware's ordinary
+/// way within one process.
+fn transports(arguments: &Arguments) -> TransportSet {
+    match (arguments.placement, arguments.extra("--transports")) {
+        (Placement::Composed, _) | (_, "network") => Transport::Network.into(),
+        (_, "host") => TransportSet::from(Transport::SharedMemory).with(Transport::Network),
+        _ => TransportSet::ALL,
     }
 }
 
 fn open(arguments: &Arguments) -> Result<Context, Failure> {
     let mut options = ContextOptions::from_variables()?;
-    options.paths = options.paths.intersection(paths(arguments));
+    options.transports = options.transports.intersection(transports(arguments));
     // What is in shared memory goes with the context.
     options.handle_signals = true;
     Ok(Context::new(options)?)

@@ -10,8 +10,8 @@ use feros_lab_contract::{Failure, Placement, PublishMode, Published, now_nanos};
 use crate::payload::Carrier;
 use crate::{Form, Task};
 
-/// How long the shortest path may take to be there after the match; messages before it take the
-/// network path.
+/// How long the shortest transport may take to be there after the match; messages before it take
+/// the network transport.
 const PATH_NANOS: u64 = 1_000_000_000;
 /// How long a talker stays for the messages that lie in its shared memory to be read.
 const LINGER_NANOS: u64 = 500_000_000;
@@ -69,7 +69,7 @@ impl<'a, M: Carrier> Outgoing<'a, M> {
         Self { pool, ..self }
     }
 
-    /// Waits for subscriptions, and for a moment for the path that their messages will take.
+    /// Waits for subscriptions, and for a moment for the transport that their messages will take.
     pub(crate) fn wait_for(&self, subscriptions: usize) -> Result<(), Failure> {
         while self.publisher.subscription_count() < subscriptions {
             if self.task.arguments.wait_stopped(Duration::from_millis(1)) {
@@ -80,7 +80,8 @@ impl<'a, M: Carrier> Outgoing<'a, M> {
             }
         }
         let until = now_nanos() + PATH_NANOS;
-        while self.publisher.paths().iter().any(|found| found.path.is_none()) && now_nanos() < until
+        while self.publisher.transports().iter().any(|found| found.transport.is_none())
+            && now_nanos() < until
         {
             self.task.arguments.wait_stopped(Duration::from_millis(1));
         }
@@ -173,34 +174,35 @@ impl<'a, M: Carrier> Outgoing<'a, M> {
             let _ = self.publisher.wait_for_all_acked(Duration::from_secs(2));
         }
         let until = now_nanos() + LINGER_NANOS;
-        while self.publisher.counts().host.messages > 0
+        while self.publisher.counts().shared_memory.messages > 0
             && self.publisher.subscription_count() > 0
             && now_nanos() < until
             && !self.task.arguments.wait_stopped(Duration::from_millis(2))
         {}
     }
 
-    /// Within one process the path is what is measured: another one is a failure, not a result.
+    /// Within one process the transport is what is measured: another one is a failure, not a
+    /// result.
     pub(crate) fn check_path(&self) -> Result<(), Failure> {
         let counts = self.publisher.counts();
         let qos = &self.task.qos;
         let others = match self.task.arguments.placement {
-            Placement::Composed => counts.process.messages + counts.host.messages,
+            Placement::Composed => counts.intra_process.messages + counts.shared_memory.messages,
             // The engine writes too where it keeps the QoS by writing: what was delivered within
-            // the process took its path.
+            // the process took its transport.
             Placement::Intra
                 if self.task.arguments.deadline.is_some()
                     || qos.durability == Durability::TransientLocal =>
             {
-                counts.network.messages.saturating_sub(counts.process.messages)
-                    + counts.host.messages
+                counts.network.messages.saturating_sub(counts.intra_process.messages)
+                    + counts.shared_memory.messages
             }
-            Placement::Intra => counts.network.messages + counts.host.messages,
+            Placement::Intra => counts.network.messages + counts.shared_memory.messages,
             Placement::Local | Placement::Remote => 0,
         };
         if others > 0 {
             return Err(format!(
-                "{others} messages took another path than was measured: {counts:?}"
+                "{others} messages took another transport than was measured: {counts:?}"
             )
             .into());
         }

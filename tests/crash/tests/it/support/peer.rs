@@ -111,16 +111,16 @@ impl Peer {
     }
 
     /// The paths of the matches of its endpoint `name`.
-    pub(crate) fn paths(&mut self, name: &str) -> Vec<Option<String>> {
-        let found = self.of("paths", name);
-        let path = |found: &Value| found["path"].as_str().map(str::to_owned);
+    pub(crate) fn transports(&mut self, name: &str) -> Vec<Option<String>> {
+        let found = self.of("transports", name);
+        let path = |found: &Value| found["transport"].as_str().map(str::to_owned);
         found.as_array().unwrap().iter().map(path).collect()
     }
 
     /// Waits until at least `count` matches of its endpoint `name` take the path.
-    pub(crate) fn until_path(&mut self, name: &str, count: usize, path: &str) {
+    pub(crate) fn until_transport(&mut self, name: &str, count: usize, path: &str) {
         until(&format!("{} {name} has {count} matches on the {path} path", self.name), || {
-            let paths = self.paths(name);
+            let paths = self.transports(name);
             (paths.iter().flatten().filter(|found| *found == path).count() >= count).then_some(())
         });
     }

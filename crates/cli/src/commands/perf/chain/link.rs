@@ -14,7 +14,7 @@ use feros::{
 use serde::{Deserialize, Serialize};
 
 use super::super::payload::{monotonic_nanos, read_stamp, sleep_until, stamp};
-use super::super::protocol::{ByPath, Event, Order, listen};
+use super::super::protocol::{ByTransport, Event, Order, listen};
 use super::super::statistics::{Durations, Summary};
 use super::{MEET_LIMIT, Options};
 use crate::error::CliError;
@@ -37,8 +37,8 @@ const REST_NANOS: u64 = 100_000_000;
 pub(super) struct Report {
     /// Measured messages that arrived.
     pub(super) received: u64,
-    /// The path that they took to the last node.
-    pub(super) path: String,
+    /// The transport that they took to the last node.
+    pub(super) transport: String,
     /// From the first node's call to the last one's callback.
     pub(super) latency: Summary,
 }
@@ -100,20 +100,23 @@ impl Links {
         number: u16,
         record: &Shared,
     ) -> Result<(), CliError> {
-        let paths =
-            options.placement.first().map_or(feros::PathSet::ALL, |placement| placement.paths());
+        let transports = options
+            .placement
+            .first()
+            .map_or(feros::TransportSet::ALL, |placement| placement.transports());
         let last = options.nodes.first().map_or(0, |nodes| nodes - 1);
         let node = context.create_node(&format!("feros_perf_link_{number}"))?;
         let qos = QosProfile::keep_last(DEPTH);
         let topic = |number: u16| format!("{}/link_{number}", options.topic);
         let publisher = (number < last)
             .then(|| {
-                let how = PublisherOptions { qos, paths, ..PublisherOptions::default() };
+                let how = PublisherOptions { qos, transports, ..PublisherOptions::default() };
                 node.create_publisher::<UInt8MultiArray>(&topic(number), how)
             })
             .transpose()?;
         if number > 0 {
-            let how = SubscriptionOptions::from(qos).log_lost_messages(false).paths(paths);
+            let how =
+                SubscriptionOptions::from(qos).log_lost_messages(false).transports(transports);
             let (record, relay, warmup) = (record.clone(), publisher.clone(), options.warmup);
             let take = move |message: UInt8MultiArray| match &relay {
                 Some(relay) => {
@@ -130,7 +133,7 @@ impl Links {
         Ok(())
     }
 
-    /// Waits until each has its neighbours and the paths to them are set up.
+    /// Waits until each has its neighbours and the transports to them are set up.
     fn meet(&self) -> Result<(), CliError> {
         for publisher in &self.publishers {
             publisher.wait_for_subscriptions(1, MEET_LIMIT)?;
@@ -140,8 +143,9 @@ impl Links {
         }
         let deadline = Instant::now() + MEET_LIMIT;
         let is_pending = |publisher: &Publisher<UInt8MultiArray>| {
-            let paths = publisher.paths();
-            paths.is_empty() || paths.iter().any(|found| found.reason == Some(Reason::Pending))
+            let transports = publisher.transports();
+            transports.is_empty()
+                || transports.iter().any(|found| found.reason == Some(Reason::Pending))
         };
         while self.publishers.iter().any(is_pending) && Instant::now() < deadline {
             std::thread::sleep(INTERVAL);
@@ -178,15 +182,15 @@ impl Links {
             }
         }
         let counts = self.subscriptions.last().map(|last| last.counts());
-        let by_path = counts.map_or(ByPath::default(), |counts| ByPath {
-            process: counts.process.messages,
-            host: counts.host.messages,
+        let by_transport = counts.map_or(ByTransport::default(), |counts| ByTransport {
+            intra_process: counts.intra_process.messages,
+            shared_memory: counts.shared_memory.messages,
             network: counts.network.messages,
         });
         let record = lock(record);
         let report = Report {
             received: record.received,
-            path: by_path.name().to_owned(),
+            transport: by_transport.name().to_owned(),
             latency: record.latency.summary(),
         };
         serde_json::to_string(&report).map_err(CliError::failed)

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use clap::ValueEnum;
 use comfy_table::{CellAlignment, Table, presets};
-use feros::PathSet;
+use feros::TransportSet;
 use serde_json::json;
 
 use super::family::{Family, Happening};
@@ -77,13 +77,13 @@ pub(super) struct Options {
 /// Where the nodes of a chain are, each with an executor and a thread of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Placement {
-    /// A process each, over the shortest path: shared memory
+    /// A process each, over the shortest transport: shared memory
     Processes,
     /// A process each, over the engine
     ProcessesNetwork,
     /// All in one process, over the engine
     Composed,
-    /// All in one process, over the process path
+    /// All in one process, over the intra-process transport
     Intra,
 }
 
@@ -101,11 +101,11 @@ impl Placement {
         matches!(self, Self::Composed | Self::Intra)
     }
 
-    fn paths(self) -> PathSet {
+    fn transports(self) -> TransportSet {
         match self {
-            Self::Processes => PathSet::ALL,
-            Self::ProcessesNetwork | Self::Composed => feros::Path::Network.into(),
-            Self::Intra => feros::Path::Process.into(),
+            Self::Processes => TransportSet::ALL,
+            Self::ProcessesNetwork | Self::Composed => feros::Transport::Network.into(),
+            Self::Intra => feros::Transport::IntraProcess.into(),
         }
     }
 }
@@ -217,7 +217,7 @@ impl Row {
             "placement": self.placement.word(),
             "size_bytes": self.size_bytes,
             "nodes": self.nodes,
-            "path": self.report.path,
+            "transport": self.report.transport,
             "sent": sent,
             "lost": sent.saturating_sub(self.report.received),
             "p50_us": latency.p50_us,
@@ -267,12 +267,21 @@ fn print(options: &Options, rows: &[Row]) -> Result<(), CliError> {
     )?;
     let mut table = Table::new();
     table.load_preset(presets::NOTHING);
-    table.set_header(["placement", "path", "size", "nodes", "median", "a hop", "99 %", "lost"]);
+    table.set_header([
+        "placement",
+        "transport",
+        "size",
+        "nodes",
+        "median",
+        "a hop",
+        "99 %",
+        "lost",
+    ]);
     for row in rows {
-        let Report { received, path, latency } = &row.report;
+        let Report { received, transport, latency } = &row.report;
         table.add_row([
             row.placement.word().to_owned(),
-            path.clone(),
+            transport.clone(),
             size_in_words(row.size_bytes),
             row.nodes.to_string(),
             micros_in_words(latency.p50_us),

@@ -79,17 +79,17 @@ enum Placement {
     Host,
     /// One process, over the engine
     ComposedNetwork,
-    /// One process, over the process path
+    /// One process, over the intra-process transport
     Composed,
 }
 
 impl Placement {
     fn word(self) -> &'static str {
         match self {
-            Self::Network => "processes, network path",
-            Self::Host => "processes, host path",
-            Self::ComposedNetwork => "composed, network path",
-            Self::Composed => "composed, process path",
+            Self::Network => "processes, network transport",
+            Self::Host => "processes, shared-memory transport",
+            Self::ComposedNetwork => "composed, network transport",
+            Self::Composed => "composed, intra-process transport",
         }
     }
 
@@ -100,10 +100,10 @@ impl Placement {
 
     fn options(self) -> [&'static str; 4] {
         match self {
-            Self::Network => ["--path", "network", "--processes", "2"],
-            Self::Host => ["--path", "host", "--processes", "2"],
-            Self::ComposedNetwork => ["--path", "network", "--processes", "1"],
-            Self::Composed => ["--path", "process", "--processes", "1"],
+            Self::Network => ["--transport", "network", "--processes", "2"],
+            Self::Host => ["--transport", "shared_memory", "--processes", "2"],
+            Self::ComposedNetwork => ["--transport", "network", "--processes", "1"],
+            Self::Composed => ["--transport", "intra_process", "--processes", "1"],
         }
     }
 }
@@ -188,7 +188,7 @@ fn placement_json(
     json!({
         "grid": "placements",
         "placement": placement.name(),
-        "path": found.received.by_path.name(),
+        "transport": found.received.by_transport.name(),
         "size_bytes": found.size_bytes,
         "rate_hz": options.rate_hz,
         "cpu_percent": (cpu_percent * 100.0).round() / 100.0,

@@ -1,16 +1,16 @@
-//! The matches of a publisher by path: what each publish looks at, made anew when a match or a
+//! The matches of a publisher by transport: what each publish looks at, made anew when a match or a
 //! subscription of the process changes.
 
 use std::sync::Arc;
 
 use feros_rmw::Gid;
-use feros_shm::{Announced, Choice, HostPublisher, Path, Reason};
+use feros_shm::{Announced, Choice, HostPublisher, Reason, Transport};
 use feros_trace::{Endpoint, Point};
 
-use crate::paths::host_sending::{HostRoute, Served};
-use crate::paths::inbox::{AnyInbox, Envelope};
+use crate::transports::host_sending::{HostRoute, Served};
+use crate::transports::inbox::{AnyInbox, Envelope};
 
-/// The matches of one publisher, sorted by path. Replaced as a whole when they change.
+/// The matches of one publisher, sorted by transport. Replaced as a whole when they change.
 pub(crate) struct Routes {
     pub(super) generation: Generation,
     pub(crate) process: Vec<ProcessRoute>,
@@ -20,8 +20,8 @@ pub(crate) struct Routes {
     /// Whether some host routes are still being set up.
     pub(super) has_pending: bool,
     /// What users are told.
-    pub(super) paths: Vec<MatchPath>,
-    /// Whether the engine has to send: for a match on the network path, or for a QoS that it
+    pub(super) transports: Vec<MatchTransport>,
+    /// Whether the engine has to send: for a match on the network transport, or for a QoS that it
     /// implements by sending.
     pub(crate) needs_engine: bool,
 }
@@ -35,15 +35,15 @@ impl Routes {
             host: Vec::new(),
             memory: None,
             has_pending: false,
-            paths: Vec::new(),
+            transports: Vec::new(),
             needs_engine,
         }
     }
 
     /// Whether a message that was prepared for these routes can be sent by the others: the same
-    /// matches take the same paths.
+    /// matches take the same transports.
     pub(super) fn send_like(&self, others: &Self) -> bool {
-        self.generation == others.generation && self.paths == others.paths
+        self.generation == others.generation && self.transports == others.transports
     }
 
     /// Subscriptions that are served by shared memory.
@@ -51,44 +51,46 @@ impl Routes {
         self.host.iter().filter_map(|route| Some((route, route.served()?)))
     }
 
-    /// Takes in a match that can be served by shared memory, and says which path it takes now.
+    /// Takes in a match that can be served by shared memory, and says which transport it takes now.
     pub(super) fn add_host(
         &mut self,
         route: Result<HostRoute, Reason>,
         declined: Option<Reason>,
         network_is_allowed: bool,
     ) -> Choice {
-        let network = network_is_allowed.then_some(Path::Network);
+        let network = network_is_allowed.then_some(Transport::Network);
         match route {
             Ok(route) => {
                 let is_served = route.served().is_some();
                 self.has_pending |= !is_served;
                 self.host.push(route);
                 if is_served {
-                    Choice { path: Some(Path::Host), reason: None }
+                    Choice { transport: Some(Transport::SharedMemory), reason: None }
                 } else {
-                    Choice { path: network, reason: Some(declined.unwrap_or(Reason::Pending)) }
+                    Choice { transport: network, reason: Some(declined.unwrap_or(Reason::Pending)) }
                 }
             }
-            Err(reason) => Choice { path: network, reason: Some(reason) },
+            Err(reason) => Choice { transport: network, reason: Some(reason) },
         }
     }
 }
 
-/// Whether both sides allow the network path.
+/// Whether both sides allow the network transport.
 pub(crate) fn network_is_allowed(publisher: &Announced, subscription: &Announced) -> bool {
-    let allows =
-        |side: &Announced| side.feros().is_none_or(|side| side.paths.contains(Path::Network));
+    let allows = |side: &Announced| {
+        side.feros().is_none_or(|side| side.transports.contains(Transport::Network))
+    };
     allows(publisher) && allows(subscription)
 }
 
-/// The path that messages between two endpoints take.
+/// The transport that messages between two endpoints take.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct MatchPath {
+pub struct MatchTransport {
     /// The other endpoint.
     pub gid: Gid,
-    /// The path; `None`: no path that both sides allow is possible, so nothing is delivered.
-    pub path: Option<Path>,
+    /// The transport; `None`: no transport that both sides allow is possible, so nothing is
+    /// delivered.
+    pub transport: Option<Transport>,
     /// Why it is not a shorter one; `None`: there is no shorter one.
     pub reason: Option<Reason>,
 }
@@ -97,7 +99,7 @@ pub struct MatchPath {
 pub(crate) struct ProcessRoute {
     pub(crate) inbox: Arc<dyn AnyInbox>,
     pub(super) subscription: Gid,
-    /// Number of the first message that it is sent on this path.
+    /// Number of the first message that it is sent on this transport.
     pub(super) since: u64,
     pub(super) traced: Endpoint,
 }
@@ -110,9 +112,12 @@ impl ProcessRoute {
 
     /// Wakes who takes from the inbox, where the message is by now.
     pub(crate) fn wake(&self, message: &Envelope) {
-        feros_trace::pass(Point::Announced, feros_trace::Path::Process, &self.traced, || {
-            message.id()
-        });
+        feros_trace::pass(
+            Point::Announced,
+            feros_trace::Transport::IntraProcess,
+            &self.traced,
+            || message.id(),
+        );
         self.inbox.wake();
     }
 }

@@ -1,5 +1,5 @@
-//! The receiving side of the host path: a subscription's entry in shared memory, and its links to
-//! publishers.
+//! The receiving side of the shared-memory transport: a subscription's entry in shared memory, and
+//! its links to publishers.
 
 use std::fmt::Display;
 use std::num::NonZeroU64;
@@ -14,12 +14,12 @@ use feros_rmw::{
 };
 use feros_shm::{
     Announced, Announcement, Attachment, Declined, HostNode, HostSample, Link, LinkObstacle,
-    LinkSettings, Obstacle, OpenError, Path, PathSet, ProcessSegment, Reason, SampleHeader,
-    SubscriptionEntry, TakeOutcome, classify,
+    LinkSettings, Obstacle, OpenError, ProcessSegment, Reason, SampleHeader, SubscriptionEntry,
+    TakeOutcome, Transport, TransportSet, classify,
 };
 
-use crate::paths::host::{self, LONGEST_QUEUE};
-use crate::paths::merge::{FastLink, FromLink, Links};
+use crate::transports::host::{self, LONGEST_QUEUE};
+use crate::transports::merge::{FromLink, Links, LocalLink};
 
 /// A link that could not be opened yet is tried again not sooner, unless a publisher says that it
 /// is ready.
@@ -122,7 +122,7 @@ impl PendingLink {
         if self.failed.is_none_or(|(former, _)| former != obstacle) {
             tracing::warn!(
                 target: "feros::shm",
-                "messages of publisher {} take the network path: {why}", self.publisher
+                "messages of publisher {} take the network transport: {why}", self.publisher
             );
         }
         self.failed = Some((obstacle, patience));
@@ -134,18 +134,18 @@ impl HostReception {
     /// An entry for a new subscription, and what is announced of it. Without shared memory, the
     /// announcement says why.
     pub(crate) fn new(
-        paths: PathSet,
+        transports: TransportSet,
         qos: &QosProfile,
         type_hash: Option<[u8; 32]>,
         ringer: &Ringer,
     ) -> Self {
-        let (entry, obstacle) = match prepare(paths, qos) {
+        let (entry, obstacle) = match prepare(transports, qos) {
             Ok(entry) => (entry.map(Arc::new), None),
             Err(obstacle) => (None, Some(obstacle)),
         };
         let endpoint = entry.as_ref().map_or(0, |entry| entry.id().to_u64());
         Self {
-            announced: Announcement::of_this_process(endpoint, paths, obstacle).into(),
+            announced: Announcement::of_this_process(endpoint, transports, obstacle).into(),
             entry,
             ringer: ringer.clone(),
             type_hash,
@@ -199,7 +199,8 @@ impl HostReception {
             let is_known = links.iter().any(|link| link.publisher() == found.gid)
                 || self.pending.iter().any(|pending| pending.publisher == found.gid);
             let announced = Announced::read(found.announcement.as_deref());
-            let is_host = classify(&announced, &self.announced).path == Some(Path::Host);
+            let is_host =
+                classify(&announced, &self.announced).transport == Some(Transport::SharedMemory);
             let id = announced.feros().and_then(|publisher| NonZeroU64::new(publisher.endpoint));
             if let (false, true, Some(id)) = (is_known, is_host, id) {
                 self.pending.push(PendingLink::new(found.gid, id));
@@ -277,9 +278,12 @@ impl HostReception {
     }
 }
 
-/// `Ok(None)`: the host path is not wanted.
-fn prepare(paths: PathSet, qos: &QosProfile) -> Result<Option<SubscriptionEntry>, Obstacle> {
-    if !paths.contains(Path::Host) {
+/// `Ok(None)`: the shared-memory transport is not wanted.
+fn prepare(
+    transports: TransportSet,
+    qos: &QosProfile,
+) -> Result<Option<SubscriptionEntry>, Obstacle> {
+    if !transports.contains(Transport::SharedMemory) {
         return Ok(None);
     }
     if qos.history == History::KeepLast && qos.depth > LONGEST_QUEUE {
@@ -439,7 +443,7 @@ fn is_expired(expires_nanos: u64, now: Stamp) -> bool {
     expires_nanos != 0 && u64::try_from(now.0).is_ok_and(|now| now >= expires_nanos)
 }
 
-impl FastLink for HostLink {
+impl LocalLink for HostLink {
     fn publisher(&self) -> Gid {
         self.publisher
     }

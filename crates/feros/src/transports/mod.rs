@@ -1,8 +1,8 @@
-//! The paths that a message can take, and how endpoints use them.
+//! The transports that a message can take, and how endpoints use them.
 //!
 //! Every endpoint is an endpoint of the engine, which finds matches, checks their QoS and reports
-//! their events. A publisher sorts its matches by path ([`outlet`]); a subscription brings what
-//! comes by several paths into one order ([`merge`]).
+//! their events. A publisher sorts its matches by transport ([`outlet`]); a subscription brings
+//! what comes by several transports into one order ([`merge`]).
 
 mod buffer;
 mod counters;
@@ -21,8 +21,8 @@ mod shared_memory;
 
 pub(crate) use buffer::{Buffer, SharedPool};
 pub(crate) use counters::SubscriptionCounters;
-pub use counters::{PathCount, PublisherCounts, SubscriptionCounts};
-pub use graph::{PathBetween, check_shared_memory, paths_of_topic};
+pub use counters::{PublisherCounts, SubscriptionCounts, TransportCount};
+pub use graph::{TransportBetween, check_shared_memory, transports_of_topic};
 pub(crate) use host_reception::{HostReception, HostReceptionState};
 pub(crate) use host_sending::HostSending;
 #[allow(unreachable_pub, reason = "named by a public trait, hidden from documentation")]
@@ -33,7 +33,7 @@ pub(crate) use outgoing::{Built, Bytes, Outgoing, lend};
 pub(crate) use outlet::Outlet;
 pub use received::Received;
 pub(crate) use registry::{Registration, begin_birth, register};
-pub use routes::MatchPath;
+pub use routes::MatchTransport;
 pub(crate) use routes::{ProcessRoute, network_is_allowed};
 pub use shared_memory::{SharedMemoryOptions, WhenExhausted};
 

@@ -1,167 +1,132 @@
-//! The names of the three paths, which of them are allowed, and why a match does not take the
-//! shortest one.
+//! Which transports are allowed, and why a match does not take the shortest one.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// A way for a message to get from a publisher to a subscription, the shortest first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Path {
-    /// A pointer, within a process.
-    Process,
-    /// Shared memory, between processes of one host.
-    Host,
-    /// The engine.
-    Network,
-}
+use feros_trace::Transport;
 
-impl Path {
-    /// All paths, the shortest first.
-    pub const ALL: [Self; 3] = [Self::Process, Self::Host, Self::Network];
-
-    /// The path's name, as [`Display`](fmt::Display) and [`FromStr`] have it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Process => "process",
-            Self::Host => "host",
-            Self::Network => "network",
-        }
-    }
-
-    const fn bit(self) -> u8 {
-        1 << self as u8
-    }
-}
-
-impl fmt::Display for Path {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-impl FromStr for Path {
-    type Err = ParsePathsError;
-
-    fn from_str(text: &str) -> Result<Self, ParsePathsError> {
-        Self::ALL
-            .into_iter()
-            .find(|path| path.name() == text)
-            .ok_or_else(|| ParsePathsError::UnknownPath { word: text.to_owned() })
-    }
-}
-
-/// Paths that may be used. The default is all of them.
+/// Transports that may be used. The default is all of them.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub struct PathSet(u8);
+pub struct TransportSet(u8);
 
-impl PathSet {
-    /// Every path.
+impl TransportSet {
+    /// Every transport.
     pub const ALL: Self = Self(0b111);
-    /// No path at all; nothing can be delivered.
+    /// No transport at all; nothing can be delivered.
     pub const NONE: Self = Self(0);
-    /// The environment variable that restricts the paths of all endpoints of a process.
-    pub const ENVIRONMENT_VARIABLE: &'static str = "FEROS_PATHS";
+    /// The environment variable that restricts the transports of all endpoints of a process.
+    pub const ENVIRONMENT_VARIABLE: &'static str = "FEROS_TRANSPORTS";
 
-    /// What [`PathSet::ENVIRONMENT_VARIABLE`] allows; all paths if it is not set.
+    /// What [`TransportSet::ENVIRONMENT_VARIABLE`] allows; all transports if it is not set.
     ///
     /// # Errors
-    /// The variable's value is not a list of paths, or not Unicode.
-    pub fn from_env() -> Result<Self, ParsePathsError> {
+    /// The variable's value is not a list of transports, or not Unicode.
+    pub fn from_env() -> Result<Self, ParseTransportsError> {
         match std::env::var_os(Self::ENVIRONMENT_VARIABLE) {
             None => Ok(Self::ALL),
             Some(value) => value.to_string_lossy().parse(),
         }
     }
 
-    /// Whether `path` is among them.
-    pub const fn contains(self, path: Path) -> bool {
-        self.0 & (1 << path as u8) != 0
+    const fn bit(transport: Transport) -> u8 {
+        1 << (transport as u8 - 1)
     }
 
-    /// These paths and `path`.
+    /// Whether `transport` is among them.
+    pub const fn contains(self, transport: Transport) -> bool {
+        self.0 & Self::bit(transport) != 0
+    }
+
+    /// These transports and `transport`.
     #[must_use]
-    pub const fn with(self, path: Path) -> Self {
-        Self(self.0 | path.bit())
+    pub const fn with(self, transport: Transport) -> Self {
+        Self(self.0 | Self::bit(transport))
     }
 
-    /// These paths without `path`.
+    /// These transports without `transport`.
     #[must_use]
-    pub const fn without(self, path: Path) -> Self {
-        Self(self.0 & !path.bit())
+    pub const fn without(self, transport: Transport) -> Self {
+        Self(self.0 & !Self::bit(transport))
     }
 
-    /// The paths that both sets allow.
+    /// The transports that both sets allow.
     #[must_use]
     pub fn intersection(self, other: Self) -> Self {
         Self(self.0 & other.0)
     }
 
-    /// Whether no path is allowed.
+    /// Whether no transport is allowed.
     pub fn is_empty(self) -> bool {
         self == Self::NONE
     }
 
-    /// The allowed paths, the shortest first.
-    pub fn iter(self) -> impl Iterator<Item = Path> {
-        Path::ALL.into_iter().filter(move |&path| self.contains(path))
+    /// The allowed transports, the shortest first.
+    pub fn iter(self) -> impl Iterator<Item = Transport> {
+        Transport::ALL.into_iter().filter(move |&transport| self.contains(transport))
     }
 }
 
-impl Default for PathSet {
+impl Default for TransportSet {
     fn default() -> Self {
         Self::ALL
     }
 }
 
-impl FromIterator<Path> for PathSet {
-    fn from_iter<I: IntoIterator<Item = Path>>(paths: I) -> Self {
-        paths.into_iter().fold(Self::NONE, Self::with)
+impl FromIterator<Transport> for TransportSet {
+    fn from_iter<I: IntoIterator<Item = Transport>>(transports: I) -> Self {
+        transports.into_iter().fold(Self::NONE, Self::with)
     }
 }
 
-impl From<Path> for PathSet {
-    fn from(path: Path) -> Self {
-        Self::NONE.with(path)
+impl From<Transport> for TransportSet {
+    fn from(transport: Transport) -> Self {
+        Self::NONE.with(transport)
     }
 }
 
 /// The names separated by commas, as [`FromStr`] takes them.
-impl fmt::Display for PathSet {
+impl fmt::Display for TransportSet {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(&self.iter().map(Path::name).collect::<Vec<_>>().join(","))
+        f.pad(&self.iter().map(Transport::name).collect::<Vec<_>>().join(","))
     }
 }
 
-impl fmt::Debug for PathSet {
+impl fmt::Debug for TransportSet {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_set().entries(self.iter()).finish()
     }
 }
 
 /// Lower-case names separated by commas; blanks around them do not matter.
-impl FromStr for PathSet {
-    type Err = ParsePathsError;
+impl FromStr for TransportSet {
+    type Err = ParseTransportsError;
 
-    fn from_str(text: &str) -> Result<Self, ParsePathsError> {
+    fn from_str(text: &str) -> Result<Self, ParseTransportsError> {
         if text.trim().is_empty() {
-            return Err(ParsePathsError::Empty);
+            return Err(ParseTransportsError::Empty);
         }
-        text.split(',').map(|word| word.trim().parse::<Path>()).collect()
+        let unknown = |word: &str| ParseTransportsError::UnknownTransport { word: word.to_owned() };
+        text.split(',')
+            .map(str::trim)
+            .map(|word| Transport::from_name(word).ok_or_else(|| unknown(word)))
+            .collect()
     }
 }
 
-/// A text that should list paths does not.
+/// A text that should list transports does not.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum ParsePathsError {
-    /// A word is not the name of a path.
-    #[error("`{word}` is not a path: write process, host or network, several separated by commas")]
-    UnknownPath {
+pub enum ParseTransportsError {
+    /// A word is not the name of a transport.
+    #[error(
+        "`{word}` is not a transport: write intra_process, shared_memory or network, several separated by commas"
+    )]
+    UnknownTransport {
         /// The word.
         word: String,
     },
     /// There is no word at all.
     #[error(
-        "no path is named, so nothing could be delivered: write process, host or network, several separated by commas"
+        "no transport is named, so nothing could be delivered: write intra_process, shared_memory or network, several separated by commas"
     )]
     Empty,
 }
@@ -261,11 +226,11 @@ impl fmt::Display for Obstacle {
     }
 }
 
-/// Why a match does not take the shortest path, for the user to read.
+/// Why a match does not take the shortest transport, for the user to read.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Reason {
-    /// One side announces no paths: it is no Feros endpoint.
+    /// One side announces no transports: it is no Feros endpoint.
     StockPeer {
         /// That side.
         side: Side,
@@ -297,10 +262,10 @@ pub enum Reason {
         /// The subscription's format.
         subscription: u32,
     },
-    /// One side does not allow the shorter path.
+    /// One side does not allow the shorter transport.
     NotAllowed {
-        /// The path.
-        path: Path,
+        /// The transport.
+        transport: Transport,
         /// The side.
         by: Side,
     },
@@ -311,7 +276,7 @@ pub enum Reason {
         /// What is in the way.
         why: Obstacle,
     },
-    /// The shorter path is being set up.
+    /// The shorter transport is being set up.
     Pending,
     /// The publisher serves as many subscriptions by shared memory as it can.
     TooManySubscriptions {
@@ -329,10 +294,10 @@ pub enum Reason {
     SubscriptionGone,
     /// Nobody spins the subscription's node on a doorbell that other processes can ring.
     NoDoorbell,
-    /// No path is possible: the shortest is not because of `shorter`, and the network is not
+    /// No transport is possible: the shortest is not because of `shorter`, and the network is not
     /// allowed.
-    NoPath {
-        /// Why not a shorter path.
+    NoTransport {
+        /// Why not a shorter transport.
         shorter: Box<Reason>,
         /// Who does not allow the network.
         by: Side,
@@ -345,7 +310,7 @@ impl fmt::Display for Reason {
         match self {
             Self::StockPeer { side } => write!(f, "{side} is not a Feros endpoint"),
             Self::UnreadableAnnouncement { side } => {
-                write!(f, "{side} announces its paths in a form that cannot be read")
+                write!(f, "{side} announces its transports in a form that cannot be read")
             }
             Self::OtherHost => f.write_str("publisher and subscription are on different hosts"),
             Self::OtherUser { publisher_uid, subscription_uid } => write!(
@@ -365,7 +330,9 @@ impl fmt::Display for Reason {
                 f,
                 "the shared memory formats differ (publisher {publisher}, subscription {subscription})"
             ),
-            Self::NotAllowed { path, by } => write!(f, "{by} does not allow the {path} path"),
+            Self::NotAllowed { transport, by } => {
+                write!(f, "{by} does not allow the {transport} transport")
+            }
             Self::SharedMemoryUnavailable { by, why } => {
                 write!(f, "{by} cannot use shared memory: {why}")
             }
@@ -391,8 +358,8 @@ impl fmt::Display for Reason {
             Self::NoDoorbell => {
                 f.write_str("the subscription is on no executor that other processes can wake up")
             }
-            Self::NoPath { shorter, by } => {
-                write!(f, "{shorter}, and {by} does not allow the network path")
+            Self::NoTransport { shorter, by } => {
+                write!(f, "{shorter}, and {by} does not allow the network transport")
             }
         }
     }
@@ -403,40 +370,35 @@ mod tests {
     use super::*;
 
     #[test]
-    fn paths_have_the_names_that_users_write() {
-        for path in Path::ALL {
-            assert_eq!(path.to_string().parse(), Ok(path));
-        }
-        assert_eq!(Path::Host.to_string(), "host");
-        assert!("Host".parse::<Path>().is_err());
-        assert!(Path::Process < Path::Host && Path::Host < Path::Network);
-    }
-
-    #[test]
     fn a_set_is_read_and_written_as_a_list() {
-        let set: PathSet = " host , network".parse().unwrap();
-        assert_eq!(set, PathSet::from_iter([Path::Network, Path::Host]));
-        assert_eq!(set.to_string(), "host,network");
-        assert_eq!("network,network".parse(), Ok(PathSet::from(Path::Network)));
-        assert_eq!(PathSet::default().to_string(), "process,host,network");
-        assert_eq!("".parse::<PathSet>(), Err(ParsePathsError::Empty));
+        let set: TransportSet = " shared_memory , network".parse().unwrap();
+        assert_eq!(set, TransportSet::from_iter([Transport::Network, Transport::SharedMemory]));
+        assert_eq!(set.to_string(), "shared_memory,network");
+        assert_eq!("network,network".parse(), Ok(TransportSet::from(Transport::Network)));
+        assert_eq!(TransportSet::default().to_string(), "intra_process,shared_memory,network");
+        assert_eq!("".parse::<TransportSet>(), Err(ParseTransportsError::Empty));
         assert_eq!(
-            "host,shm".parse::<PathSet>(),
-            Err(ParsePathsError::UnknownPath { word: "shm".to_owned() })
+            "network,shm".parse::<TransportSet>(),
+            Err(ParseTransportsError::UnknownTransport { word: "shm".to_owned() })
         );
-        assert!("host,".parse::<PathSet>().is_err());
+        assert!("network,".parse::<TransportSet>().is_err());
     }
 
     #[test]
     fn sets_are_sets() {
-        let set = PathSet::ALL.without(Path::Host);
+        let set = TransportSet::ALL.without(Transport::SharedMemory);
         assert!(
-            set.contains(Path::Process) && !set.contains(Path::Host) && set.contains(Path::Network)
+            set.contains(Transport::IntraProcess)
+                && !set.contains(Transport::SharedMemory)
+                && set.contains(Transport::Network)
         );
-        assert_eq!(set.with(Path::Host), PathSet::ALL);
-        assert_eq!(set.intersection(PathSet::from(Path::Host)), PathSet::NONE);
-        assert!(PathSet::NONE.is_empty() && !set.is_empty());
-        assert_eq!(format!("{set:?}"), "{Process, Network}");
+        assert_eq!(set.with(Transport::SharedMemory), TransportSet::ALL);
+        assert_eq!(
+            set.intersection(TransportSet::from(Transport::SharedMemory)),
+            TransportSet::NONE
+        );
+        assert!(TransportSet::NONE.is_empty() && !set.is_empty());
+        assert_eq!(format!("{set:?}"), "{IntraProcess, Network}");
     }
 
     #[test]
@@ -453,14 +415,14 @@ mod tests {
 
     #[test]
     fn reasons_are_clauses() {
-        let reason = Reason::NoPath {
+        let reason = Reason::NoTransport {
             shorter: Box::new(Reason::OtherUser { publisher_uid: 0, subscription_uid: 1001 }),
             by: Side::Subscription,
         };
         assert_eq!(
             reason.to_string(),
             "publisher (uid 0) and subscription (uid 1001) belong to different users, \
-             and the subscription does not allow the network path"
+             and the subscription does not allow the network transport"
         );
         let reason = Reason::SharedMemoryUnavailable { by: Side::Publisher, why: Obstacle::Full };
         assert_eq!(

@@ -1,10 +1,11 @@
-//! What both sides of the host path need: whether this process has it at all.
+//! What both sides of the shared-memory transport need: whether this process has it at all.
 
 use std::sync::OnceLock;
 
 use feros_shm::{HostNode, Obstacle, ProcessSegment};
 
-/// The longest queue in shared memory; a subscription with a longer history takes the network path.
+/// The longest queue in shared memory; a subscription with a longer history takes the network
+/// transport.
 pub(crate) const LONGEST_QUEUE: usize = 128;
 
 /// What keeps this process from using shared memory, found out once. Looking also removes what
@@ -13,11 +14,11 @@ pub(crate) fn obstacle() -> Option<Obstacle> {
     static OBSTACLE: OnceLock<Option<Obstacle>> = OnceLock::new();
     *OBSTACLE.get_or_init(|| {
         if let Err(unavailable) = ProcessSegment::of_this_process() {
-            tracing::warn!(target: "feros::shm", "messages to other processes take the network path: {unavailable}");
+            tracing::warn!(target: "feros::shm", "messages to other processes take the network transport: {unavailable}");
             return Some(unavailable.obstacle());
         }
         let error = HostNode::shared().err()?;
-        tracing::warn!(target: "feros::shm", "messages to other processes take the network path: {error}");
+        tracing::warn!(target: "feros::shm", "messages to other processes take the network transport: {error}");
         Some(error.obstacle())
     })
 }

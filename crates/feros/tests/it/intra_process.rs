@@ -64,7 +64,11 @@ fn a_message_that_is_given_away_is_moved() {
     publisher.publish(image).unwrap();
     assert_eq!(receive(&executor, &receiver), there);
     let counts = publisher.counts();
-    assert_eq!((counts.process.messages, counts.process.bytes), (1, 0), "it was not serialized");
+    assert_eq!(
+        (counts.intra_process.messages, counts.intra_process.bytes),
+        (1, 0),
+        "it was not serialized"
+    );
     assert_eq!((counts.network.messages, counts.skipped_engine_writes), (0, 1));
 }
 
@@ -212,7 +216,7 @@ fn what_is_pushed_out_is_told() {
     let executor = spinning(&node);
     assert_eq!([(); 2].map(|()| receive(&executor, &receiver)), [4, 5]);
     assert_eq!(receive(&executor, &lost), (3, 3));
-    assert_eq!(subscription.counts().lost_on_fast_paths, 3);
+    assert_eq!(subscription.counts().lost_on_local_transports, 3);
 }
 
 #[test]
@@ -271,7 +275,7 @@ fn a_late_joiner_gets_history_and_then_each_message_once() {
     executor.spin_all(Duration::from_secs(1)).unwrap();
     heard.extend(receiver.try_iter());
     assert_eq!(heard, [3, 4, 5, 6, 7, 8]);
-    assert!(subscription.counts().process.messages >= 3);
+    assert!(subscription.counts().intra_process.messages >= 3);
 }
 
 #[test]
@@ -355,7 +359,7 @@ fn strangers_come_and_go_and_nothing_is_lost_or_doubled() {
         executor.spin_some(Duration::from_secs(1)).unwrap();
         heard_here.extend(receiver.try_iter());
     };
-    // It is known on its path before anything can be pushed out of that.
+    // It is known on its transport before anything can be pushed out of that.
     publisher.publish(Int32 { data: 0 }).unwrap();
     spin();
     let done = AtomicBool::new(false);
@@ -393,7 +397,7 @@ fn strangers_come_and_go_and_nothing_is_lost_or_doubled() {
     assert!(executor.spin_all(WATCHDOG).unwrap() < 10_000);
     heard_here.extend(receiver.try_iter());
     let heard = heard_here;
-    let lost = subscription.counts().lost_on_fast_paths;
+    let lost = subscription.counts().lost_on_local_transports;
     assert_eq!(heard.len() as u64 + lost, u64::try_from(published).unwrap());
     assert!(heard.windows(2).all(|pair| pair[0] < pair[1]), "in order, each once");
     let counts = publisher.counts();
@@ -473,8 +477,8 @@ fn subscriptions_that_come_and_go_while_others_publish_never_take_the_network() 
         counts
     });
     for heard in &counts {
-        assert_eq!((heard.host.messages, heard.network.messages), (0, 0), "{heard:?}");
+        assert_eq!((heard.shared_memory.messages, heard.network.messages), (0, 0), "{heard:?}");
     }
     let sent = publisher.counts();
-    assert_eq!((sent.host.messages, sent.network.messages), (0, 0), "{sent:?}");
+    assert_eq!((sent.shared_memory.messages, sent.network.messages), (0, 0), "{sent:?}");
 }

@@ -1,5 +1,5 @@
-//! Messages through shared memory, between contexts of this process that may not use the process
-//! path. Processes are killed in `tests/crash`.
+//! Messages through shared memory, between contexts of this process that may not use the
+//! intra-process transport. Processes are killed in `tests/crash`.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,17 +9,17 @@ use std::time::Duration;
 use feros::msgs::sensor_msgs::msg::{Image, ImageShape};
 use feros::msgs::std_msgs::msg::{HeaderShape, Int32};
 use feros::{
-    Context, Executor, MessageInfo, Node, Path, PathSet, Publisher, PublisherOptions, QosProfile,
-    Reason, SerializedMessage, SharedMemoryOptions, Stopper, Subscription, SubscriptionEvent,
-    SubscriptionOptions, View, WhenExhausted, paths_of_topic,
+    Context, Executor, MessageInfo, Node, Publisher, PublisherOptions, QosProfile, Reason,
+    SerializedMessage, SharedMemoryOptions, Stopper, Subscription, SubscriptionEvent,
+    SubscriptionOptions, Transport, TransportSet, View, WhenExhausted, transports_of_topic,
 };
 
 use crate::support::{WATCHDOG, context, publish_patiently, spin_until};
 
-const BETWEEN_PROCESSES: PathSet = PathSet::ALL.without(Path::Process);
+const BETWEEN_PROCESSES: TransportSet = TransportSet::ALL.without(Transport::IntraProcess);
 
 fn options(qos: impl Into<SubscriptionOptions>) -> SubscriptionOptions {
-    qos.into().paths(BETWEEN_PROCESSES)
+    qos.into().transports(BETWEEN_PROCESSES)
 }
 
 fn channel<T>() -> (SyncSender<T>, Receiver<T>) {
@@ -58,12 +58,18 @@ where
     M: feros::message::Message,
 {
     publisher.wait_for_subscriptions(count, WATCHDOG).unwrap();
-    let is_host =
-        || publisher.paths().iter().filter(|found| found.path == Some(Path::Host)).count() == count;
+    let is_host = || {
+        publisher
+            .transports()
+            .iter()
+            .filter(|found| found.transport == Some(Transport::SharedMemory))
+            .count()
+            == count
+    };
     let started = std::time::Instant::now();
     let mut published = 0;
     while !is_host() {
-        assert!(started.elapsed() < WATCHDOG, "the watchdog bit: {:?}", publisher.paths());
+        assert!(started.elapsed() < WATCHDOG, "the watchdog bit: {:?}", publisher.transports());
         publish();
         published += 1;
         std::thread::sleep(Duration::from_millis(1));
@@ -125,9 +131,9 @@ fn every_form_arrives_through_shared_memory() {
     forms.sort_unstable();
     assert_eq!(forms, [0, 1, 2, 3]);
     let after = publisher.counts();
-    assert_eq!(after.host.messages - before.host.messages, 4);
+    assert_eq!(after.shared_memory.messages - before.shared_memory.messages, 4);
     assert_eq!(after.network, before.network, "the engine wrote nothing");
-    assert_eq!(after.host_failures, 0);
+    assert_eq!(after.shared_memory_failures, 0);
 }
 
 #[test]
@@ -159,21 +165,22 @@ fn the_change_to_shared_memory_loses_and_doubles_nothing() {
                 .unwrap();
             let spinning = spinning(&listener);
             let mut heard = Vec::new();
-            while subscription.counts().host.messages < 200 {
+            while subscription.counts().shared_memory.messages < 200 {
                 heard.push(receiver.recv_timeout(WATCHDOG).unwrap());
             }
             drop(spinning);
             let counts = subscription.counts();
             heard.extend(receiver.try_iter());
             assert!(heard.windows(2).all(|pair| pair[1] == pair[0] + 1), "{counts:?}: {heard:?}");
-            assert_eq!(counts.lost_on_fast_paths, 0);
+            assert_eq!(counts.lost_on_local_transports, 0);
         }
     });
     let counts = publisher.counts();
     assert!(counts.network.messages > 0 && counts.skipped_engine_writes > 0, "{counts:?}");
 }
 
-/// One thread may prepare its message for the network path while another one changes the path.
+/// One thread may prepare its message for the network transport while another one changes the
+/// transport.
 #[test]
 fn the_change_loses_nothing_of_several_threads_that_publish() {
     const THREADS: u32 = 3;
@@ -209,7 +216,7 @@ fn the_change_loses_nothing_of_several_threads_that_publish() {
                 .unwrap();
             let spinning = spinning(&listener);
             let mut heard = vec![Vec::new(); THREADS as usize];
-            while subscription.counts().host.messages < 50 {
+            while subscription.counts().shared_memory.messages < 50 {
                 let (thread, number) = receiver.recv_timeout(WATCHDOG).unwrap();
                 heard[thread as usize].push(number);
             }
@@ -258,8 +265,8 @@ fn back_pressure_reaches_through_shared_memory() {
         .take(COUNT as usize)
         .collect();
     assert_eq!(heard, (0..COUNT).collect::<Vec<_>>());
-    assert_eq!(subscription.counts().lost_on_fast_paths, 0);
-    assert!(publisher.counts().host.messages >= COUNT as u64);
+    assert_eq!(subscription.counts().lost_on_local_transports, 0);
+    assert!(publisher.counts().shared_memory.messages >= COUNT as u64);
 }
 
 #[test]
@@ -288,10 +295,10 @@ fn what_is_pushed_out_of_shared_memory_is_told() {
         publisher.publish(Int32 { data: -1 }).unwrap();
         assert_eq!(receiver.recv_timeout(WATCHDOG), Ok(-1));
     });
-    let before = subscription.counts().host.messages;
+    let before = subscription.counts().shared_memory.messages;
     publisher.publish(Int32 { data: 0 }).unwrap();
     // The callback holds 0, the queue the last two.
-    while subscription.counts().host.messages == before {
+    while subscription.counts().shared_memory.messages == before {
         std::thread::yield_now();
     }
     (1..=5).for_each(|data| publisher.publish(Int32 { data }).unwrap());
@@ -320,24 +327,25 @@ fn a_link_that_cannot_be_opened_tells_why_on_both_sides_and_is_tried_again() {
     let why = Reason::TooManySubscriptions { limit: 1 };
     let topic = publisher.topic_name().to_owned();
     // What the publisher, its subscriptions and the graph of a third party say of the matches. That
-    // they may not take the process path is not of interest here.
+    // they may not take the process transport is not of interest here.
     let told = |subscriptions: &[Subscription<Int32>]| {
-        let one = |(path, reason): (Option<Path>, Option<Reason>)| {
-            (path, reason.filter(|_| path != Some(Path::Host)))
+        let one = |(transport, reason): (Option<Transport>, Option<Reason>)| {
+            (transport, reason.filter(|_| transport != Some(Transport::SharedMemory)))
         };
-        let mine = publisher.paths().into_iter().map(|found| (found.path, found.reason));
-        let theirs = subscriptions.iter().flat_map(|subscription| subscription.paths());
-        let theirs = theirs.map(|found| (found.path, found.reason));
+        let mine = publisher.transports().into_iter().map(|found| (found.transport, found.reason));
+        let theirs = subscriptions.iter().flat_map(|subscription| subscription.transports());
+        let theirs = theirs.map(|found| (found.transport, found.reason));
         let graph = observer.graph();
-        let seen =
-            paths_of_topic(&graph, &topic).into_iter().map(|found| (found.path, found.reason));
+        let seen = transports_of_topic(&graph, &topic)
+            .into_iter()
+            .map(|found| (found.transport, found.reason));
         let mut told: [Vec<_>; 3] =
             [mine.map(one).collect(), theirs.map(one).collect(), seen.map(one).collect()];
-        told.iter_mut().for_each(|one| one.sort_by_key(|(path, _)| *path));
+        told.iter_mut().for_each(|one| one.sort_by_key(|(transport, _)| *transport));
         told
     };
     let until_told = |subscriptions: &[Subscription<Int32>],
-                      expected: &[(Option<Path>, Option<Reason>)]| {
+                      expected: &[(Option<Transport>, Option<Reason>)]| {
         let started = std::time::Instant::now();
         while told(subscriptions).iter().any(|told| told != expected) {
             assert!(started.elapsed() < WATCHDOG, "the watchdog bit: {:?}", told(subscriptions));
@@ -345,11 +353,16 @@ fn a_link_that_cannot_be_opened_tells_why_on_both_sides_and_is_tried_again() {
             std::thread::sleep(Duration::from_millis(2));
         }
     };
-    until_told(&subscriptions, &[(Some(Path::Host), None), (Some(Path::Network), Some(why))]);
-    let served =
-        subscriptions.iter().position(|one| one.paths()[0].path == Some(Path::Host)).unwrap();
+    until_told(
+        &subscriptions,
+        &[(Some(Transport::SharedMemory), None), (Some(Transport::Network), Some(why))],
+    );
+    let served = subscriptions
+        .iter()
+        .position(|one| one.transports()[0].transport == Some(Transport::SharedMemory))
+        .unwrap();
     drop(subscriptions.swap_remove(served));
-    until_told(&subscriptions, &[(Some(Path::Host), None)]);
+    until_told(&subscriptions, &[(Some(Transport::SharedMemory), None)]);
 }
 
 #[test]
@@ -378,7 +391,7 @@ fn late_joiners_get_history_by_the_engine_and_the_rest_through_shared_memory_onc
         heard.push(receiver.recv_timeout(WATCHDOG).unwrap());
     }
     assert_eq!(heard, (0..data + 10).collect::<Vec<_>>());
-    assert!(subscription.counts().host.messages >= 10);
+    assert!(subscription.counts().shared_memory.messages >= 10);
 }
 
 #[test]
@@ -557,7 +570,7 @@ fn an_exhausted_pool_is_an_error_or_the_network_path() {
                 while receiver.recv_timeout(WATCHDOG).unwrap().get().height != 5 {}
             }
         }
-        assert_eq!(publisher.counts().host_failures, 1);
+        assert_eq!(publisher.counts().shared_memory_failures, 1);
         assert_eq!(publisher.pool().unwrap().lent, 1);
         loan.publish().unwrap();
         assert_eq!(publisher.pool().unwrap().lent, 0);
@@ -580,10 +593,10 @@ fn what_a_publisher_sent_before_it_left_is_delivered() {
         publisher.wait_for_subscriptions(1, WATCHDOG).unwrap();
         spin_until(&executor, || {
             publisher.publish(Int32 { data: -1 }).unwrap();
-            publisher.paths()[0].path == Some(Path::Host)
+            publisher.transports()[0].transport == Some(Transport::SharedMemory)
         });
         (0..50).for_each(|data| publisher.publish(Int32 { data }).unwrap());
-        assert!(publisher.counts().host.messages >= 50);
+        assert!(publisher.counts().shared_memory.messages >= 50);
         drop(publisher);
         let gone = || subscription.publisher_count() == 0;
         listener.context().wait_for_graph(WATCHDOG, || "the end of the publisher", gone).unwrap();
@@ -600,37 +613,39 @@ fn what_a_publisher_sent_before_it_left_is_delivered() {
 fn paths_can_be_restricted_and_tell_why() {
     let (_here, _there, talker, listener) = nodes();
     let publisher = talker.create_publisher::<Int32>("number", 10).unwrap();
-    let network = SubscriptionOptions::from(10).paths(Path::Network);
+    let network = SubscriptionOptions::from(10).transports(Transport::Network);
     let _network = listener.create_subscription("number", network, |_: Int32| {}).unwrap();
-    let process = SubscriptionOptions::from(10).paths(Path::Process);
+    let process = SubscriptionOptions::from(10).transports(Transport::IntraProcess);
     let _process = listener.create_subscription("number", process, |_: Int32| {}).unwrap();
     let deep = options(100_000);
     let _deep = listener.create_subscription("number", deep, |_: Int32| {}).unwrap();
     publisher.wait_for_subscriptions(3, WATCHDOG).unwrap();
-    let path_of = |gid| publisher.paths().into_iter().find(|found| found.gid == gid).unwrap();
-    assert_eq!(path_of(_process.gid()).path, Some(Path::Process));
+    let path_of = |gid| publisher.transports().into_iter().find(|found| found.gid == gid).unwrap();
+    assert_eq!(path_of(_process.gid()).transport, Some(Transport::IntraProcess));
     let found = path_of(_network.gid());
-    assert_eq!(found.path, Some(Path::Network));
+    assert_eq!(found.transport, Some(Transport::Network));
     assert!(
         found
             .reason
             .unwrap()
             .to_string()
-            .contains("the subscription does not allow the process path")
+            .contains("the subscription does not allow the intra-process transport")
     );
     let found = path_of(_deep.gid());
-    assert_eq!(found.path, Some(Path::Network));
-    assert_eq!(_deep.paths()[0].path, Some(Path::Network));
+    assert_eq!(found.transport, Some(Transport::Network));
+    assert_eq!(_deep.transports()[0].transport, Some(Transport::Network));
 
-    // No path at all: the publisher may use the host path only, the subscription anything but that.
-    let host_only = feros::PublisherOptions::from(10).paths(Path::Host);
+    // No transport at all: the publisher may use the shared-memory transport only, the subscription
+    // anything but that.
+    let host_only = feros::PublisherOptions::from(10).transports(Transport::SharedMemory);
     let lonely = talker.create_publisher::<Int32>("lonely", host_only).unwrap();
-    let no_host = SubscriptionOptions::from(10).paths(PathSet::ALL.without(Path::Host));
+    let no_host = SubscriptionOptions::from(10)
+        .transports(TransportSet::ALL.without(Transport::SharedMemory));
     let subscription = listener.create_subscription("lonely", no_host, |_: Int32| {}).unwrap();
     lonely.wait_for_subscriptions(1, WATCHDOG).unwrap();
-    let found = lonely.paths().remove(0);
-    assert_eq!(found.path, None);
-    assert!(matches!(found.reason, Some(Reason::NoPath { .. })), "{found:?}");
+    let found = lonely.transports().remove(0);
+    assert_eq!(found.transport, None);
+    assert!(matches!(found.reason, Some(Reason::NoTransport { .. })), "{found:?}");
     lonely.publish(Int32::default()).unwrap();
     assert_eq!(lonely.counts().network.messages, 0);
     drop(subscription);

@@ -2,22 +2,22 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Messages and bytes of one path.
+/// Messages and bytes of one transport.
 #[derive(Debug, Default)]
-pub(crate) struct PathCounter {
+pub(crate) struct TransportCounter {
     messages: AtomicU64,
     bytes: AtomicU64,
 }
 
-impl PathCounter {
+impl TransportCounter {
     /// Counts a message of this size, once for each of its receivers.
     pub(crate) fn count(&self, receivers: usize, size_bytes: usize) {
         self.messages.fetch_add(receivers as u64, Ordering::Relaxed);
         self.bytes.fetch_add((receivers * size_bytes) as u64, Ordering::Relaxed);
     }
 
-    fn read(&self) -> PathCount {
-        PathCount {
+    fn read(&self) -> TransportCount {
+        TransportCount {
             messages: self.messages.load(Ordering::Relaxed),
             bytes: self.bytes.load(Ordering::Relaxed),
         }
@@ -27,21 +27,21 @@ impl PathCounter {
 /// The counters of a publisher.
 #[derive(Debug, Default)]
 pub(crate) struct PublisherCounters {
-    pub(crate) process: PathCounter,
-    pub(crate) host: PathCounter,
-    pub(crate) network: PathCounter,
+    pub(crate) intra_process: TransportCounter,
+    pub(crate) shared_memory: TransportCounter,
+    pub(crate) network: TransportCounter,
     pub(crate) skipped_engine_writes: AtomicU64,
-    pub(crate) host_failures: AtomicU64,
+    pub(crate) shared_memory_failures: AtomicU64,
 }
 
 impl PublisherCounters {
     pub(crate) fn read(&self) -> PublisherCounts {
         PublisherCounts {
-            process: self.process.read(),
-            host: self.host.read(),
+            intra_process: self.intra_process.read(),
+            shared_memory: self.shared_memory.read(),
             network: self.network.read(),
             skipped_engine_writes: self.skipped_engine_writes.load(Ordering::Relaxed),
-            host_failures: self.host_failures.load(Ordering::Relaxed),
+            shared_memory_failures: self.shared_memory_failures.load(Ordering::Relaxed),
         }
     }
 }
@@ -49,68 +49,70 @@ impl PublisherCounters {
 /// The counters of a subscription.
 #[derive(Debug, Default)]
 pub(crate) struct SubscriptionCounters {
-    pub(crate) process: PathCounter,
-    pub(crate) host: PathCounter,
-    pub(crate) network: PathCounter,
+    pub(crate) intra_process: TransportCounter,
+    pub(crate) shared_memory: TransportCounter,
+    pub(crate) network: TransportCounter,
 }
 
 impl SubscriptionCounters {
     pub(crate) fn read(
         &self,
         duplicates: u64,
-        lost_on_fast_paths: u64,
-        refused_on_host: u64,
+        lost_on_local_transports: u64,
+        refused_in_shared_memory: u64,
     ) -> SubscriptionCounts {
         SubscriptionCounts {
-            process: self.process.read(),
-            host: self.host.read(),
+            intra_process: self.intra_process.read(),
+            shared_memory: self.shared_memory.read(),
             network: self.network.read(),
             duplicates,
-            lost_on_fast_paths,
-            refused_on_host,
+            lost_on_local_transports,
+            refused_in_shared_memory,
         }
     }
 }
 
-/// Messages and bytes that took one path.
+/// Messages and bytes that took one transport.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct PathCount {
+pub struct TransportCount {
     /// Messages.
     pub messages: u64,
-    /// Their serialized bytes. On the process path nothing is serialized for those who take
-    /// messages as structs, so nothing is counted for them.
+    /// Their serialized bytes. On the intra-process transport nothing is serialized for those who
+    /// take messages as structs, so nothing is counted for them.
     pub bytes: u64,
 }
 
-/// What a publisher sent by which path.
+/// What a publisher sent by which transport.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct PublisherCounts {
-    /// Deliveries to subscriptions of this process: one message to three of them counts three.
-    pub process: PathCount,
+    /// Deliveries to subscriptions of this intra_process: one message to three of them counts
+    /// three.
+    pub intra_process: TransportCount,
     /// Deliveries to subscriptions of other processes of this host, counted likewise.
-    pub host: PathCount,
+    pub shared_memory: TransportCount,
     /// Messages that the engine wrote, once for all who need it.
-    pub network: PathCount,
+    pub network: TransportCount,
     /// Messages that the engine did not write because nobody needed it.
     pub skipped_engine_writes: u64,
-    /// Messages that should have gone through shared memory and took the network path, because
+    /// Messages that should have gone through shared memory and took the network transport, because
     /// there was no room.
-    pub host_failures: u64,
+    pub shared_memory_failures: u64,
 }
 
-/// What a subscription received by which path.
+/// What a subscription received by which transport.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct SubscriptionCounts {
     /// From publishers of this process.
-    pub process: PathCount,
+    pub intra_process: TransportCount,
     /// From publishers of other processes of this host, through shared memory.
-    pub host: PathCount,
+    pub shared_memory: TransportCount,
     /// Through the engine.
-    pub network: PathCount,
-    /// Messages that came by a second path and were dropped.
+    pub network: TransportCount,
+    /// Messages that came by a second transport and were dropped.
     pub duplicates: u64,
-    /// Messages of the process and host path that were pushed out before they were taken.
-    pub lost_on_fast_paths: u64,
+    /// Messages of the process and shared-memory transport that were pushed out before they were
+    /// taken.
+    pub lost_on_local_transports: u64,
     /// Samples in shared memory that were refused as malformed.
-    pub refused_on_host: u64,
+    pub refused_in_shared_memory: u64,
 }

@@ -4,7 +4,7 @@
 /// How a publisher uses shared memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SharedMemoryOptions {
-    /// Subscriptions of other processes that it serves; further ones take the network path.
+    /// Subscriptions of other processes that it serves; further ones take the network transport.
     pub max_subscriptions: usize,
     /// Messages that each subscription may hold at once as views; more wait in its queue.
     pub max_views: usize,
@@ -17,8 +17,8 @@ pub struct SharedMemoryOptions {
 }
 
 impl Default for SharedMemoryOptions {
-    /// 16 subscriptions with 8 views each, 4 loans, no limit but these, the network path when it is
-    /// exhausted.
+    /// 16 subscriptions with 8 views each, 4 loans, no limit but these, the network transport when
+    /// it is exhausted.
     fn default() -> Self {
         Self {
             max_subscriptions: 16,
@@ -33,7 +33,7 @@ impl Default for SharedMemoryOptions {
 /// What becomes of a message for which no shared memory is left. It is counted in any case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum WhenExhausted {
-    /// It takes the network path.
+    /// It takes the network transport.
     #[default]
     Network,
     /// Publishing fails.

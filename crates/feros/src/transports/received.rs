@@ -1,4 +1,4 @@
-//! A message as it arrived, by whichever path, on its way into the form that a callback takes.
+//! A message as it arrived, by whichever transport, on its way into the form that a callback takes.
 
 use std::sync::Arc;
 use std::time::SystemTime;
@@ -7,7 +7,7 @@ use feros_message::{DecodeError, Message};
 use feros_rmw::{Gid, MessageInfo, Payload, Sample};
 
 use crate::message_forms::{SerializedMessage, View};
-use crate::paths::inbox::{Content, Envelope, Item};
+use crate::transports::inbox::{Content, Envelope, Item};
 
 /// A message that was taken and not looked at yet.
 pub struct Received<M> {

@@ -1,5 +1,5 @@
-//! The sending side of the host path: a publisher's shared memory, and the subscriptions that are
-//! served from it.
+//! The sending side of the shared-memory transport: a publisher's shared memory, and the
+//! subscriptions that are served from it.
 
 use std::num::NonZeroU64;
 use std::sync::Arc;
@@ -9,22 +9,23 @@ use std::time::{Duration, Instant};
 use feros_rmw::{Gid, History, Match, Publisher as EnginePublisher, QosProfile, Reliability};
 use feros_shm::{
     Announced, Announcement, CreateError, EntryId, HostNode, HostPublisher, HostPublisherSettings,
-    Obstacle, Path, PathSet, Peer, PeerAttachment, PeerSubscription, Reason, Room, Side, random_id,
+    Obstacle, Peer, PeerAttachment, PeerSubscription, Reason, Room, Side, Transport, TransportSet,
+    random_id,
 };
 
 use feros_trace::{Endpoint, Kind};
 
-use crate::paths::host::{self, LONGEST_QUEUE};
-use crate::paths::inbox::StillFull;
-use crate::paths::shared_memory::SharedMemoryOptions;
+use crate::transports::host::{self, LONGEST_QUEUE};
+use crate::transports::inbox::StillFull;
+use crate::transports::shared_memory::SharedMemoryOptions;
 
 /// While the engine's messages are not acknowledged, publishing waits for that so long ...
 const ACKNOWLEDGEMENT_WAIT: Duration = Duration::from_millis(2);
 /// ... and so often.
 const ACKNOWLEDGEMENT_INTERVAL: Duration = Duration::from_millis(100);
 
-/// A publisher's part in the host path. Its shared memory comes into being with the first match
-/// that can use it.
+/// A publisher's part in the shared-memory transport. Its shared memory comes into being with the
+/// first match that can use it.
 pub(crate) struct HostSending {
     id: NonZeroU64,
     topic: String,
@@ -43,7 +44,7 @@ pub(crate) struct HostRoute {
     pub(crate) traced: Endpoint,
 }
 
-/// How far the host path to a subscription is.
+/// How far the shared-memory transport to a subscription is.
 #[derive(Clone)]
 pub(crate) enum HostState {
     /// The subscription has not opened its link yet, or messages that the engine sent it are not
@@ -104,13 +105,14 @@ impl HostSending {
     /// For a new publisher; the announcement says why, if shared memory cannot be used.
     pub(crate) fn new(
         topic: &str,
-        paths: PathSet,
+        transports: TransportSet,
         type_name: &str,
         type_hash: Option<[u8; 32]>,
         options: &SharedMemoryOptions,
     ) -> Self {
         let id = random_id();
-        let obstacle = if paths.contains(Path::Host) { host::obstacle() } else { None };
+        let obstacle =
+            if transports.contains(Transport::SharedMemory) { host::obstacle() } else { None };
         let settings = HostPublisherSettings {
             type_hash,
             type_name: type_name.to_owned(),
@@ -121,7 +123,7 @@ impl HostSending {
             pool_limit_bytes: options.pool_limit_bytes,
             ..HostPublisherSettings::new(id.get())
         };
-        let announced = Announcement::of_this_process(id.get(), paths, obstacle).into();
+        let announced = Announcement::of_this_process(id.get(), transports, obstacle).into();
         let topic = topic.to_owned();
         Self { id, topic, announced, settings, memory: None, waited_for_acknowledgement: None }
     }
@@ -164,7 +166,7 @@ impl HostSending {
         made.map(Arc::new).map_err(|error| {
             tracing::warn!(
                 target: "feros::shm",
-                "a publisher of {} takes the network path instead of shared memory: {error}", settings.type_name
+                "a publisher of {} takes the network transport instead of shared memory: {error}", settings.type_name
             );
             match error {
                 CreateError::Unavailable(error) => error.obstacle(),
@@ -173,10 +175,10 @@ impl HostSending {
         })
     }
 
-    /// The route to a match on the host path, as far as it is ready.
+    /// The route to a match on the shared-memory transport, as far as it is ready.
     ///
     /// # Errors
-    /// Why the network path has to be taken.
+    /// Why the network transport has to be taken.
     pub(crate) fn route(
         &mut self,
         found: &Match,

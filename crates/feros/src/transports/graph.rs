@@ -1,41 +1,52 @@
-//! Paths seen from outside: what can be told of the matches of others from what endpoints announce.
+//! Transports seen from outside: what can be told of the matches of others from what endpoints
+//! announce.
 
 use feros_rmw::{EndpointInfo, GraphSnapshot};
-use feros_shm::{Announced, Path, Reason, classify};
+use feros_shm::{Announced, Reason, Transport, classify};
 
-/// The path between a publisher and a subscription, from what both announce.
+/// The transport between a publisher and a subscription, from what both announce.
 ///
 /// Whether shared memory is in use already shows at the endpoints themselves
-/// ([`Publisher::paths`](crate::GenericPublisher::paths)): it is set up with the first messages.
+/// ([`Publisher::transports`](crate::GenericPublisher::transports)): it is set up with the first
+/// messages.
 #[derive(Debug, Clone, PartialEq)]
-pub struct PathBetween<'a> {
+pub struct TransportBetween<'a> {
     /// Who sends.
     pub publisher: &'a EndpointInfo,
     /// Who receives.
     pub subscription: &'a EndpointInfo,
-    /// The path; `None`: no path that both sides allow is possible, so nothing is delivered.
-    pub path: Option<Path>,
+    /// The transport; `None`: no transport that both sides allow is possible, so nothing is
+    /// delivered.
+    pub transport: Option<Transport>,
     /// Why it is not a shorter one; `None`: there is no shorter one.
     pub reason: Option<Reason>,
 }
 
-/// The path of each match of a topic, for anybody who sees the graph.
+/// The transport of each match of a topic, for anybody who sees the graph.
 ///
 /// ```no_run
 /// # let context: feros::Context = unimplemented!();
 /// let graph = context.graph();
-/// for found in feros::paths_of_topic(&graph, "/image") {
-///     println!("{} -> {}: {:?}", found.publisher.gid, found.subscription.gid, found.path);
+/// for found in feros::transports_of_topic(&graph, "/image") {
+///     println!("{} -> {}: {:?}", found.publisher.gid, found.subscription.gid, found.transport);
 /// }
 /// ```
-pub fn paths_of_topic<'a>(graph: &'a GraphSnapshot, topic: &'a str) -> Vec<PathBetween<'a>> {
+pub fn transports_of_topic<'a>(
+    graph: &'a GraphSnapshot,
+    topic: &'a str,
+) -> Vec<TransportBetween<'a>> {
     let matches = graph.matches(topic).into_iter();
     matches
         .map(|(publisher, subscription)| {
             let announced =
                 |endpoint: &EndpointInfo| Announced::read(endpoint.announcement.as_deref());
             let choice = classify(&announced(publisher), &announced(subscription));
-            PathBetween { publisher, subscription, path: choice.path, reason: choice.reason }
+            TransportBetween {
+                publisher,
+                subscription,
+                transport: choice.transport,
+                reason: choice.reason,
+            }
         })
         .collect()
 }

@@ -1,4 +1,5 @@
-//! The sending side: which matches of a publisher take which path, and one publish for all of them.
+//! The sending side: which matches of a publisher take which transport, and one publish for all of
+//! them.
 
 use std::fmt::Display;
 use std::num::NonZeroU64;
@@ -11,31 +12,33 @@ use feros_rmw::{
     Durability, FillAborted, Gid, Liveliness, Publisher as EnginePublisher, QosProfile, Stamp,
 };
 use feros_shm::{
-    Announced, HostLoan, HostPublisher, Path, PathSet, PoolUse, SampleHeader, classify,
+    Announced, HostLoan, HostPublisher, PoolUse, SampleHeader, Transport, TransportSet, classify,
 };
 use feros_trace::{Endpoint, Kind, MessageId, Outbound, Point};
 
-use crate::paths::buffer::{Buffer, BufferPool};
-use crate::paths::counters::PublisherCounters;
-use crate::paths::host_sending::{HostRoute, HostSending};
-use crate::paths::inbox::Envelope;
-use crate::paths::outgoing::{Built, Bytes, Outgoing, fill};
-use crate::paths::registry;
-use crate::paths::routes::{Generation, MatchPath, ProcessRoute, Routes, network_is_allowed};
-use crate::paths::shared_memory::WhenExhausted;
 use crate::publisher::PublishError;
+use crate::transports::buffer::{Buffer, BufferPool};
+use crate::transports::counters::PublisherCounters;
+use crate::transports::host_sending::{HostRoute, HostSending};
+use crate::transports::inbox::Envelope;
+use crate::transports::outgoing::{Built, Bytes, Outgoing, fill};
+use crate::transports::registry;
+use crate::transports::routes::{
+    Generation, MatchTransport, ProcessRoute, Routes, network_is_allowed,
+};
+use crate::transports::shared_memory::WhenExhausted;
 
 /// How long publishing waits for room where all is kept and delivery is reliable, before it gives
 /// up.
 const MAX_WAIT: Duration = Duration::from_secs(1);
 
-/// One publisher's way to all paths.
+/// One publisher's way to all transports.
 pub(crate) struct Outlet {
     topic: String,
     engine: Arc<dyn EnginePublisher>,
     gid: Gid,
     traced: Endpoint,
-    allowed: PathSet,
+    allowed: TransportSet,
     host: Mutex<HostSending>,
     host_id: NonZeroU64,
     /// Late joiners get history from the engine; deadlines and manual liveliness are kept by its
@@ -55,8 +58,8 @@ pub(crate) struct Outlet {
 /// The use of the pool is looked at once in so many messages.
 const POOL_LOOK: u64 = 64;
 
-/// What one publish after the other needs. Held while a message goes out, so that every path has
-/// the same order.
+/// What one publish after the other needs. Held while a message goes out, so that every transport
+/// has the same order.
 pub(crate) struct Sending {
     last_stamp: Stamp,
     number: u64,
@@ -79,7 +82,7 @@ impl Outlet {
     pub(crate) fn new(
         topic: &str,
         engine: Arc<dyn EnginePublisher>,
-        allowed: PathSet,
+        allowed: TransportSet,
         (host, when_exhausted): (HostSending, WhenExhausted),
         matches: Arc<AtomicU64>,
     ) -> Self {
@@ -93,7 +96,8 @@ impl Outlet {
             allowed,
             host_id: host.id(),
             host: Mutex::new(host),
-            engine_keeps_promises: engine_keeps_promises(&qos) && allowed.contains(Path::Network),
+            engine_keeps_promises: engine_keeps_promises(&qos)
+                && allowed.contains(Transport::Network),
             lifespan: qos.lifespan.finite(),
             engine,
             matches,
@@ -110,13 +114,13 @@ impl Outlet {
         &self.counters
     }
 
-    /// The path of each match as it is now.
-    pub(crate) fn paths(&self) -> Vec<MatchPath> {
+    /// The transport of each match as it is now.
+    pub(crate) fn transports(&self) -> Vec<MatchTransport> {
         let routes = self.routes_without_waiting();
         // Why a subscription could not open its link is in what it announces, and no ring tells of
         // that.
         let renewed = routes.has_pending.then(|| self.sending.try_lock().ok()).flatten();
-        renewed.map_or(routes, |sending| self.renew_routes(sending)).paths.clone()
+        renewed.map_or(routes, |sending| self.renew_routes(sending)).transports.clone()
     }
 
     /// How much of the publisher's shared memory is in use; `None` while it has none.
@@ -182,29 +186,29 @@ impl Outlet {
             // Its route stays: it tries again.
             let declined = announced.forget_declined(self.host_id.get());
             let mut choice = classify(host.announced(), &announced);
-            let inbox = match choice.path {
-                Some(Path::Process) => registry::find_or_wait(found.gid),
+            let inbox = match choice.transport {
+                Some(Transport::IntraProcess) => registry::find_or_wait(found.gid),
                 _ => registry::find(found.gid),
             };
             if inbox.as_ref().is_some_and(|inbox| inbox.ignores(self.gid)) {
                 continue;
             }
-            if choice.path == Some(Path::Process) {
+            if choice.transport == Some(Transport::IntraProcess) {
                 let Some(inbox) = inbox else { continue };
                 let known = former.process.iter().find(|route| route.subscription == found.gid);
                 let since = known.map_or(next_number, |route| route.since);
                 let traced = Endpoint::new(Kind::Subscription, found.gid.0, &self.topic);
                 routes.process.push(ProcessRoute { inbox, subscription: found.gid, since, traced });
-            } else if choice.path == Some(Path::Host) {
+            } else if choice.transport == Some(Transport::SharedMemory) {
                 let known = former.host.iter().find(|route| route.subscription == found.gid);
                 let route = host.route(&found, known, &*self.engine, next_number);
                 let network = network_is_allowed(host.announced(), &announced);
                 choice = routes.add_host(route, declined, network);
             }
-            routes.needs_engine |= choice.path == Some(Path::Network);
-            routes.paths.push(MatchPath {
+            routes.needs_engine |= choice.transport == Some(Transport::Network);
+            routes.transports.push(MatchTransport {
                 gid: found.gid,
-                path: choice.path,
+                transport: choice.transport,
                 reason: choice.reason,
             });
         }
@@ -284,7 +288,7 @@ impl Outlet {
         }
     }
 
-    /// Publishes one message on every path that somebody needs.
+    /// Publishes one message on every transport that somebody needs.
     pub(crate) fn publish(
         &self,
         message: &mut impl Outgoing,
@@ -333,7 +337,7 @@ impl Outlet {
         }
     }
 
-    /// Sends what is ready, on all paths in the same order.
+    /// Sends what is ready, on all transports in the same order.
     fn send(
         &self,
         mut sending: MutexGuard<'_, Sending>,
@@ -353,7 +357,7 @@ impl Outlet {
         // Only if shared memory has no room, the engine sends what otherwise need not be sent.
         let is_on_host = loan.is_some_and(|loan| self.send_to_host(routes, loan, stamp, number));
         let takes_detour =
-            routes.memory.is_some() && !is_on_host && self.allowed.contains(Path::Network);
+            routes.memory.is_some() && !is_on_host && self.allowed.contains(Transport::Network);
         sending.is_on_detour |= takes_detour;
         let needs_engine = routes.needs_engine || takes_detour;
         let engine_first = needs_engine && bytes.is_none();
@@ -366,14 +370,21 @@ impl Outlet {
             }
         }
         if detoured.is_some() {
-            self.counters.host_failures.fetch_add(1, Ordering::Relaxed);
+            self.counters.shared_memory_failures.fetch_add(1, Ordering::Relaxed);
         }
         if !routes.process.is_empty() {
             let expires = self.lifespan.map(|lifespan| Instant::now() + lifespan);
             let envelope = Envelope { publisher: self.gid, stamp, number, since: number, expires };
-            feros_trace::pass(Point::WriteBegin, feros_trace::Path::Process, &self.traced, id);
+            feros_trace::pass(
+                Point::WriteBegin,
+                feros_trace::Transport::IntraProcess,
+                &self.traced,
+                id,
+            );
             message.put(&routes.process, envelope, bytes);
-            self.counters.process.count(routes.process.len(), bytes.map_or(0, |bytes| bytes.len()));
+            self.counters
+                .intra_process
+                .count(routes.process.len(), bytes.map_or(0, |bytes| bytes.len()));
         }
         if needs_engine && !engine_first {
             self.write_to_engine(stamp, message, bytes.map(Arc::as_ref), trace)?;
@@ -422,7 +433,7 @@ impl Outlet {
             Err(source) => {
                 self.count_host_failure(&source);
                 match self.when_exhausted {
-                    WhenExhausted::Network if self.allowed.contains(Path::Network) => Ok(None),
+                    WhenExhausted::Network if self.allowed.contains(Transport::Network) => Ok(None),
                     WhenExhausted::Network | WhenExhausted::Error => {
                         Err(PublishError::SharedMemory { topic: self.topic.clone(), source })
                     }
@@ -446,11 +457,16 @@ impl Outlet {
             flags: 0,
         };
         let id = || MessageId { publisher: self.gid.0, stamp: stamp.0, number };
-        feros_trace::pass(Point::WriteBegin, feros_trace::Path::Host, &self.traced, id);
+        feros_trace::pass(
+            Point::WriteBegin,
+            feros_trace::Transport::SharedMemory,
+            &self.traced,
+            id,
+        );
         // Counted before: a subscription must not have taken more than was sent.
         routes.served().for_each(|(_, served)| served.count_sent());
         let sent = memory.send(loan, header);
-        feros_trace::pass(Point::WriteEnd, feros_trace::Path::Host, &self.traced, id);
+        feros_trace::pass(Point::WriteEnd, feros_trace::Transport::SharedMemory, &self.traced, id);
         if let Err(error) = sent {
             self.count_host_failure(&error);
             return false;
@@ -459,9 +475,14 @@ impl Outlet {
             self.warn_of_full_pool(memory);
         }
         for (route, _) in routes.served() {
-            feros_trace::pass(Point::Announced, feros_trace::Path::Host, &route.traced, id);
+            feros_trace::pass(
+                Point::Announced,
+                feros_trace::Transport::SharedMemory,
+                &route.traced,
+                id,
+            );
             route.peer.ring();
-            self.counters.host.count(1, size_bytes);
+            self.counters.shared_memory.count(1, size_bytes);
         }
         true
     }
@@ -483,11 +504,11 @@ impl Outlet {
     }
 
     fn count_host_failure(&self, error: &dyn Display) {
-        let count = self.counters.host_failures.fetch_add(1, Ordering::Relaxed) + 1;
+        let count = self.counters.shared_memory_failures.fetch_add(1, Ordering::Relaxed) + 1;
         if count.is_power_of_two() {
             tracing::warn!(
                 target: "feros::shm",
-                "{}: {count} messages so far took the network path instead of shared memory: {error}", self.topic
+                "{}: {count} messages so far took the network transport instead of shared memory: {error}", self.topic
             );
         }
     }

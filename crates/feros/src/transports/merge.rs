@@ -1,11 +1,11 @@
-//! One order out of several paths: what a subscription receives by the process path, by host links
-//! and by the engine.
+//! One order out of several transports: what a subscription receives by the intra-process
+//! transport, by host links and by the engine.
 //!
-//! A publisher may send a message on a fast path and through the engine at once, because others
-//! need the engine, and it changes paths while it publishes. Stamps rise with each of a publisher's
-//! messages, and both the engine and each fast path keep a publisher's order. So it is enough to
-//! look at the heads: of one publisher's messages the older goes first, and what is not newer than
-//! the last delivered one is a duplicate.
+//! A publisher may send a message on a local transport and through the engine at once, because
+//! others need the engine, and it changes transports while it publishes. Stamps rise with each of a
+//! publisher's messages, and both the engine and each local transport keep a publisher's order. So
+//! it is enough to look at the heads: of one publisher's messages the older goes first, and what is
+//! not newer than the last delivered one is a duplicate.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -14,19 +14,19 @@ use std::time::Instant;
 use feros_rmw::{Gid, Sample, Stamp};
 use feros_trace::MessageId;
 
-use crate::paths::inbox::{Inbox, Item};
+use crate::transports::inbox::{Inbox, Item};
 
 /// The messages of one publisher that come through shared memory.
-pub(crate) trait FastLink: Send {
+pub(crate) trait LocalLink: Send {
     fn publisher(&self) -> Gid;
     /// The stamp of the next message, if there is one.
     fn front(&mut self) -> Option<Stamp>;
-    /// The message that [`FastLink::front`] told of.
+    /// The message that [`LocalLink::front`] told of.
     fn take(&mut self) -> Option<FromLink>;
 }
 
 /// The links of one subscription.
-pub(crate) type Links = Vec<Box<dyn FastLink>>;
+pub(crate) type Links = Vec<Box<dyn LocalLink>>;
 
 /// A message of a link.
 pub(crate) struct FromLink {
@@ -43,19 +43,19 @@ pub(crate) enum Incoming<M> {
 }
 
 impl<M> Incoming<M> {
-    /// The message for trace points, and the path that it came by.
-    pub(crate) fn traced(&self) -> (feros_trace::Path, MessageId) {
+    /// The message for trace points, and the transport that it came by.
+    pub(crate) fn traced(&self) -> (feros_trace::Transport, MessageId) {
         match self {
-            Self::Message((envelope, _)) => (feros_trace::Path::Process, envelope.id()),
+            Self::Message((envelope, _)) => (feros_trace::Transport::IntraProcess, envelope.id()),
             Self::Sample(sample, via) => {
                 let info = &sample.info;
                 let number = info.publication_sequence_number.unwrap_or(0);
-                let path = match via {
-                    Via::Host => feros_trace::Path::Host,
-                    Via::Engine => feros_trace::Path::Network,
+                let transport = match via {
+                    Via::Host => feros_trace::Transport::SharedMemory,
+                    Via::Engine => feros_trace::Transport::Network,
                 };
                 (
-                    path,
+                    transport,
                     MessageId {
                         publisher: info.publisher_gid.0,
                         stamp: stamp_of(sample).0,
@@ -74,19 +74,19 @@ pub(crate) enum Via {
     Engine,
 }
 
-/// A publisher that was heard on a fast path.
-struct FastPublisher {
+/// A publisher that was heard on a local transport.
+struct LocalPublisher {
     gid: Gid,
     /// The stamp of the last message that was delivered.
     last: Stamp,
-    /// Number of the last message that came by the fast path.
+    /// Number of the last message that came by the local transport.
     last_number: u64,
     /// What came through the engine since: it was not lost, though its number is missing on the
-    /// fast path.
+    /// local transport.
     by_engine: u64,
 }
 
-/// The head of one of the fast paths.
+/// The head of one of the local transports.
 #[derive(Clone, Copy)]
 struct Front {
     source: Source,
@@ -99,20 +99,20 @@ enum Source {
     Link(usize),
 }
 
-/// When a publisher is first heard on a fast path, what it sent through the engine before is
+/// When a publisher is first heard on a local transport, what it sent through the engine before is
 /// delivered first; it is among at most so many samples, because that is all that a history of
 /// usual depth holds.
 const DRAIN_LIMIT: usize = 1024;
 
-/// The heads of all paths of one subscription.
+/// The heads of all transports of one subscription.
 pub(crate) struct Merge<M> {
     inbox: Arc<Inbox<M>>,
     /// Raised by the engine when it may have something.
     engine_pending: Arc<AtomicBool>,
     engine_head: Option<Sample>,
     links: Links,
-    fast: Vec<FastPublisher>,
-    /// Engine and fast paths in turn, so that neither starves the other.
+    fast: Vec<LocalPublisher>,
+    /// Engine and local transports in turn, so that neither starves the other.
     engine_is_next: bool,
     /// Inbox and links in turn.
     next_fast: usize,
@@ -123,9 +123,9 @@ pub(crate) struct Merge<M> {
 /// What a merge counts.
 #[derive(Debug, Default)]
 pub(crate) struct MergeCounters {
-    /// Messages that came by a second path and were dropped.
+    /// Messages that came by a second transport and were dropped.
     pub(crate) duplicates: AtomicU64,
-    /// Messages of fast paths that were pushed out before they were taken.
+    /// Messages of local transports that were pushed out before they were taken.
     pub(crate) lost: AtomicU64,
 }
 
@@ -134,7 +134,7 @@ pub(crate) trait EngineSource {
     /// The next sample, if there is one.
     fn take(&mut self) -> Option<Sample>;
     /// Gaps in this publisher's numbers are no losses from now on.
-    fn comes_by_fast_path(&mut self, publisher: Gid);
+    fn comes_by_fast_transport(&mut self, publisher: Gid);
 }
 
 impl<M: Send + Sync + 'static> Merge<M> {
@@ -223,8 +223,8 @@ impl<M: Send + Sync + 'static> Merge<M> {
         }
     }
 
-    /// Before the first message on a fast path: the engine's word that it has something may be on
-    /// its way.
+    /// Before the first message on a local transport: the engine's word that it has something may
+    /// be on its way.
     fn look_again(&mut self, engine: &mut impl EngineSource) -> bool {
         self.engine_head = engine.take();
         self.engine_head.is_some()
@@ -252,7 +252,7 @@ impl<M: Send + Sync + 'static> Merge<M> {
         self.fast.iter().find(|known| known.gid == publisher).map(|known| known.last)
     }
 
-    /// The stamp of the next message of one publisher on its fast path.
+    /// The stamp of the next message of one publisher on its local transport.
     fn fast_stamp_of(&mut self, publisher: Gid) -> Option<Stamp> {
         let in_inbox = self.inbox.first_stamp_of(publisher);
         in_inbox.or_else(|| {
@@ -261,7 +261,7 @@ impl<M: Send + Sync + 'static> Merge<M> {
         })
     }
 
-    /// The head of the fast path whose turn it is, or of the next one that has something.
+    /// The head of the local transport whose turn it is, or of the next one that has something.
     fn fast_front(&mut self) -> Option<Front> {
         let sources = self.links.len() + 1;
         for step in 0..sources {
@@ -327,9 +327,9 @@ impl<M: Send + Sync + 'static> Merge<M> {
             Some(index) => &mut self.fast[index],
             None => {
                 self.drained = 0;
-                engine.comes_by_fast_path(front.publisher);
+                engine.comes_by_fast_transport(front.publisher);
                 let last_number = since.saturating_sub(1);
-                self.fast.push(FastPublisher {
+                self.fast.push(LocalPublisher {
                     gid: front.publisher,
                     last: Stamp(i64::MIN),
                     last_number,
@@ -353,7 +353,7 @@ impl<M: Send + Sync + 'static> Merge<M> {
     }
 }
 
-/// Samples without a stamp, from strangers, are never on a fast path: any number will do.
+/// Samples without a stamp, from strangers, are never on a local transport: any number will do.
 fn stamp_of(sample: &Sample) -> Stamp {
     sample.info.stamp().unwrap_or(Stamp(i64::MIN))
 }

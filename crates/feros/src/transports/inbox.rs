@@ -1,5 +1,5 @@
-//! The queue of a subscription on the process path: what publishers of the same process put in,
-//! pointers or bytes.
+//! The queue of a subscription on the intra-process transport: what publishers of the same process
+//! put in, pointers or bytes.
 
 use std::any::Any;
 use std::collections::VecDeque;
@@ -31,7 +31,7 @@ pub(crate) struct Envelope {
     pub(crate) stamp: Stamp,
     /// Number of the message at its publisher, from 1.
     pub(crate) number: u64,
-    /// Number of the first message that this subscription was sent on this path.
+    /// Number of the first message that this subscription was sent on this transport.
     pub(crate) since: u64,
     /// The end of its lifespan.
     pub(crate) expires: Option<Instant>,

@@ -7,9 +7,9 @@ use feros_rmw::{FillAborted, Payload, PayloadBytes};
 use feros_shm::HostLoan;
 use feros_trace::{Outbound, Point};
 
-use crate::paths::buffer::Buffer;
-use crate::paths::inbox::Envelope;
-use crate::paths::routes::ProcessRoute;
+use crate::transports::buffer::Buffer;
+use crate::transports::inbox::Envelope;
+use crate::transports::routes::ProcessRoute;
 
 /// What a message has to offer to a publish.
 pub(crate) trait Outgoing {

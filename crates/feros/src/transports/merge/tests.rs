@@ -7,7 +7,7 @@ use feros_executor::Ringer;
 use feros_rmw::{MessageInfo, Payload, QosProfile};
 
 use super::*;
-use crate::paths::inbox::{Content, Envelope, Want};
+use crate::transports::inbox::{Content, Envelope, Want};
 
 const A: Gid = Gid([1; 16]);
 const B: Gid = Gid([2; 16]);
@@ -35,14 +35,14 @@ impl EngineSource for List {
         self.samples.pop_front()
     }
 
-    fn comes_by_fast_path(&mut self, publisher: Gid) {
+    fn comes_by_fast_transport(&mut self, publisher: Gid) {
         self.fast.push(publisher);
     }
 }
 
 struct Link(Gid, VecDeque<Sample>);
 
-impl FastLink for Link {
+impl LocalLink for Link {
     fn publisher(&self) -> Gid {
         self.0
     }

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock, RwLockRea
 
 use feros_rmw::Gid;
 
-use crate::paths::inbox::AnyInbox;
+use crate::transports::inbox::AnyInbox;
 
 #[derive(Default)]
 struct Registry {

@@ -1,0 +1,64 @@
+//! The transports by which a message can get from a publisher to a subscription. They are defined
+//! here because every other crate that names them records trace points, too.
+
+use std::fmt;
+
+/// A way for a message to get from a publisher to a subscription, the shortest first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u8)]
+pub enum Transport {
+    /// A pointer, between endpoints of one process.
+    IntraProcess = 1,
+    /// Shared memory, between processes of one host.
+    SharedMemory = 2,
+    /// The engine, such as DDS.
+    Network = 3,
+}
+
+impl Transport {
+    /// All transports, the shortest first.
+    pub const ALL: [Self; 3] = [Self::IntraProcess, Self::SharedMemory, Self::Network];
+
+    /// The name that users write: `intra_process`, `shared_memory` or `network`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::IntraProcess => "intra_process",
+            Self::SharedMemory => "shared_memory",
+            Self::Network => "network",
+        }
+    }
+
+    /// The transport of a [`name`](Self::name).
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|transport| transport.name() == name)
+    }
+
+    /// The transport of a number, as trace files have it; zero is none.
+    pub fn from_number(number: u8) -> Option<Self> {
+        Self::ALL.into_iter().find(|transport| *transport as u8 == number)
+    }
+}
+
+impl fmt::Display for Transport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn transports_are_found_by_name_and_number() {
+        for transport in Transport::ALL {
+            assert_eq!(Transport::from_name(transport.name()), Some(transport));
+            assert_eq!(Transport::from_number(transport as u8), Some(transport));
+        }
+        assert_eq!(Transport::from_number(0), None);
+        assert_eq!(Transport::from_name("SharedMemory"), None);
+        assert_eq!(Transport::SharedMemory.to_string(), "shared_memory");
+        assert!(Transport::IntraProcess < Transport::SharedMemory);
+        assert!(Transport::SharedMemory < Transport::Network);
+    }
+}
