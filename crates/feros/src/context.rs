@@ -65,7 +65,7 @@ pub struct ContextOptions {
 
 impl ContextOptions {
     /// What the environment says: `ROS_DOMAIN_ID`, `ROS_AUTOMATIC_DISCOVERY_RANGE`,
-    /// `ROS_STATIC_PEERS`, `FEROS_TRANSPORTS` (such as `intra_intra_intra_intra_process,network`);
+    /// `ROS_STATIC_PEERS`, `FEROS_TRANSPORTS` (such as `intra_process,network`);
     /// no arguments, no handling of signals.
     ///
     /// # Errors

@@ -379,7 +379,7 @@ fn two_processes_are_joined_and_one_that_is_killed_is_named() {
     let host = summary
         .topics
         .iter()
-        .find(|topic| topic.topic == "/image" && topic.transport == "host")
+        .find(|topic| topic.topic == "/image" && topic.transport == "shared_memory")
         .unwrap();
     assert!(host.end_to_end.count >= u64::from(MESSAGES), "{summary:?}");
     let names: Vec<_> = host.layers.iter().map(|layer| layer.name).collect();

@@ -284,7 +284,7 @@ fn a_path_that_is_not_possible_is_an_error_with_its_reason() {
     for (options, transports, reason) in [
         ("--transport intra_process --processes 2", "", "two processes"),
         ("--transport shared_memory", "network", "does not allow the shared_memory transport"),
-        ("--transport intra_process", "host,network", "does not allow the intra-process transport"),
+        ("--transport intra_process", "host,network", "does not allow the intra_process transport"),
         ("--transport network", "process,host", "does not allow the network transport"),
     ] {
         let mut feros =

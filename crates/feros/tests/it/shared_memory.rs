@@ -629,7 +629,7 @@ fn paths_can_be_restricted_and_tell_why() {
             .reason
             .unwrap()
             .to_string()
-            .contains("the subscription does not allow the intra-process transport")
+            .contains("the subscription does not allow the intra_process transport")
     );
     let found = path_of(_deep.gid());
     assert_eq!(found.transport, Some(Transport::Network));

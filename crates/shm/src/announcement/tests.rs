@@ -145,7 +145,7 @@ fn what_either_side_forbids_is_not_used() {
     let no_transport = |shorter, by| Some(Reason::NoTransport { shorter: Box::new(shorter), by });
     check(vec![
         (
-            only("host,network", announcement()),
+            only("shared_memory,network", announcement()),
             feros(announcement()),
             Some(Transport::SharedMemory),
             forbidden(Transport::IntraProcess, Side::Publisher),
@@ -158,13 +158,13 @@ fn what_either_side_forbids_is_not_used() {
         ),
         (
             feros(announcement()),
-            only("intra_intra_intra_intra_process,network", neighbour()),
+            only("intra_process,network", neighbour()),
             Some(Transport::Network),
             forbidden(Transport::SharedMemory, Side::Subscription),
         ),
         (
-            only("process", announcement()),
-            only("host", neighbour()),
+            only("intra_process", announcement()),
+            only("shared_memory", neighbour()),
             None,
             no_transport(
                 Reason::NotAllowed { transport: Transport::SharedMemory, by: Side::Publisher },
@@ -172,14 +172,14 @@ fn what_either_side_forbids_is_not_used() {
             ),
         ),
         (
-            only("process,host", announcement()),
+            only("intra_process,shared_memory", announcement()),
             Announced::Nothing,
             None,
             no_transport(Reason::StockPeer { side: Side::Subscription }, Side::Publisher),
         ),
         (
             feros(announcement()),
-            only("process,host", Announcement { uid: 7, ..neighbour() }),
+            only("intra_process,shared_memory", Announcement { uid: 7, ..neighbour() }),
             None,
             no_transport(
                 Reason::OtherUser { publisher_uid: 1000, subscription_uid: 7 },
