@@ -12,13 +12,12 @@ use feros_msgs::rcl_interfaces::srv::{
     GetParameters, GetParameters_Request, ListParameters, ListParameters_Request, SetParameters,
     SetParameters_Request, SetParametersAtomically, SetParametersAtomically_Request,
 };
+use feros_parameter::{
+    NamedValue, ParameterDescriptor, ParameterList, ParameterType, ParameterValue,
+};
 use feros_rmw::QosProfile;
 
-use super::callbacks::NamedValue;
-use super::descriptor::ParameterDescriptor;
 use super::events;
-use super::store::ParameterList;
-use super::value::{ParameterType, ParameterValue};
 use crate::client::Client;
 use crate::error::{CreateError, Error};
 use crate::node::Node;

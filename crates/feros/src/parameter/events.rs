@@ -5,12 +5,11 @@ use std::sync::Arc;
 use feros_executor::Time;
 use feros_msgs::builtin_interfaces::msg::Time as TimeMessage;
 use feros_msgs::rcl_interfaces::msg::{Parameter as ParameterMessage, ParameterEvent};
+use feros_parameter::{Change, ChangeKind, NamedValue};
 use feros_rmw::{
     CreateEndpointError, NodeId, PublishMode, Publisher, PublisherOptions, QosProfile, Session,
 };
 
-use super::callbacks::NamedValue;
-use super::changes::{Change, Kind};
 use crate::error::TypeIdentity;
 use crate::publisher::serialize_into;
 
@@ -41,7 +40,7 @@ pub(super) fn to_message((name, value): NamedValue) -> ParameterMessage {
 }
 
 pub(super) fn publish(publisher: &dyn Publisher, node: &str, now: Time, change: &Change) {
-    let of = |wanted: Kind| {
+    let of = |wanted: ChangeKind| {
         let parameters =
             change.parameters.iter().zip(&change.kinds).filter(|(_, kind)| **kind == wanted);
         parameters.map(|(parameter, _)| to_message(parameter.clone())).collect::<Vec<_>>()
@@ -53,9 +52,9 @@ pub(super) fn publish(publisher: &dyn Publisher, node: &str, now: Time, change: 
             nanosec: since.subsec_nanos(),
         },
         node: node.to_owned(),
-        new_parameters: of(Kind::New),
-        changed_parameters: of(Kind::Changed),
-        deleted_parameters: of(Kind::Deleted),
+        new_parameters: of(ChangeKind::New),
+        changed_parameters: of(ChangeKind::Changed),
+        deleted_parameters: of(ChangeKind::Deleted),
     };
     if let Err(error) =
         serialize_into(&event, TOPIC, |size, fill| publisher.publish(size, fill).map(drop))

@@ -4,12 +4,10 @@ use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
 
+use feros_parameter::{DeclareParameterError, ParameterBuilder, ParameterValue};
 use feros_rmw::{EndpointKind, QosDuration, QosProfile};
 
-use super::builder::ParameterBuilder;
-use super::error::DeclareParameterError;
 use super::node::store_of;
-use super::value::ParameterValue;
 use crate::error::CreateError;
 use crate::node::Node;
 

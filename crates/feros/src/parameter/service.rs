@@ -12,11 +12,9 @@ use feros_msgs::rcl_interfaces::srv::{
     SetParameters, SetParameters_Request, SetParameters_Response, SetParametersAtomically,
     SetParametersAtomically_Request, SetParametersAtomically_Response,
 };
+use feros_parameter::{GetParameterError, NamedValue, SetParameterError, Store};
 use feros_rmw::QosProfile;
 
-use super::callbacks::NamedValue;
-use super::error::{GetParameterError, SetParameterError};
-use super::store::Store;
 use crate::error::CreateError;
 use crate::node::Node;
 use crate::service::{Service, ServiceOptions};

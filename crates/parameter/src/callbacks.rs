@@ -4,19 +4,16 @@
 use std::cell::RefCell;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-use super::error::SetParameterError;
-use super::value::ParameterValue;
+use crate::error::SetParameterError;
+use crate::value::NamedValue;
 
-/// A parameter's name and a value for it.
-pub type NamedValue = (String, ParameterValue);
-
-pub(super) type PreSet = dyn Fn(&mut Vec<NamedValue>) + Send + Sync;
-pub(super) type OnSet = dyn Fn(&[NamedValue]) -> Result<(), String> + Send + Sync;
-pub(super) type PostSet = dyn Fn(&[NamedValue]) + Send + Sync;
+pub(crate) type PreSet = dyn Fn(&mut Vec<NamedValue>) + Send + Sync;
+pub(crate) type OnSet = dyn Fn(&[NamedValue]) -> Result<(), String> + Send + Sync;
+pub(crate) type PostSet = dyn Fn(&[NamedValue]) + Send + Sync;
 
 /// The callbacks of one node; the last that was added runs first, as in `rclcpp`.
 #[derive(Default)]
-pub(super) struct Callbacks(Mutex<Lists>);
+pub(crate) struct Callbacks(Mutex<Lists>);
 
 #[derive(Default)]
 struct Lists {
@@ -78,19 +75,19 @@ impl Callbacks {
     }
 
     /// Refuses changes by callbacks of the same node: they would never come to an end.
-    pub(super) fn refuse_within(&self) -> Result<(), SetParameterError> {
+    pub(crate) fn refuse_within(&self) -> Result<(), SetParameterError> {
         let within = RUNNING.with_borrow(|running| running.contains(&self.address()));
         if within { Err(SetParameterError::WithinCallback) } else { Ok(()) }
     }
 
-    pub(super) fn pre_set(&self, parameters: &mut Vec<NamedValue>) {
+    pub(crate) fn pre_set(&self, parameters: &mut Vec<NamedValue>) {
         let callbacks: Vec<_> =
             self.lock().pre.iter().rev().map(|(_, callback)| callback.clone()).collect();
         let _running = self.run();
         callbacks.iter().for_each(|callback| callback(parameters));
     }
 
-    pub(super) fn on_set(&self, parameters: &[NamedValue]) -> Result<(), SetParameterError> {
+    pub(crate) fn on_set(&self, parameters: &[NamedValue]) -> Result<(), SetParameterError> {
         let callbacks: Vec<_> =
             self.lock().on.iter().rev().map(|(_, callback)| callback.clone()).collect();
         let _running = self.run();
@@ -98,22 +95,22 @@ impl Callbacks {
         verdict.map_err(|reason| SetParameterError::Refused { reason })
     }
 
-    pub(super) fn post_set(&self, parameters: &[NamedValue]) {
+    pub(crate) fn post_set(&self, parameters: &[NamedValue]) {
         let callbacks: Vec<_> =
             self.lock().post.iter().rev().map(|(_, callback)| callback.clone()).collect();
         let _running = self.run();
         callbacks.iter().for_each(|callback| callback(parameters));
     }
 
-    pub(super) fn add_pre_set(self: &Arc<Self>, callback: Arc<PreSet>) -> ParameterCallbackGuard {
+    pub(crate) fn add_pre_set(self: &Arc<Self>, callback: Arc<PreSet>) -> ParameterCallbackGuard {
         self.add(|lists, number| lists.pre.push((number, callback)))
     }
 
-    pub(super) fn add_on_set(self: &Arc<Self>, callback: Arc<OnSet>) -> ParameterCallbackGuard {
+    pub(crate) fn add_on_set(self: &Arc<Self>, callback: Arc<OnSet>) -> ParameterCallbackGuard {
         self.add(|lists, number| lists.on.push((number, callback)))
     }
 
-    pub(super) fn add_post_set(self: &Arc<Self>, callback: Arc<PostSet>) -> ParameterCallbackGuard {
+    pub(crate) fn add_post_set(self: &Arc<Self>, callback: Arc<PostSet>) -> ParameterCallbackGuard {
         self.add(|lists, number| lists.post.push((number, callback)))
     }
 

@@ -146,3 +146,32 @@ fn deep_nesting_does_no_harm() {
     assert!(parse(&"{a: ".repeat(500)).is_err());
     assert!(parse(&"{a: ".repeat(100_000)).is_err());
 }
+
+#[test]
+fn what_is_dumped_is_a_parameter_file_of_the_same_values() {
+    let parameters = [
+        ("use_sim_time", ParameterValue::from(false)),
+        ("lens.focus", 1.0.into()),
+        ("lens.names", vec!["a", "5", ""].into()),
+        ("lens", "both a parameter and a prefix".into()),
+        ("qos_overrides./chatter.publisher.depth", 7.into()),
+        ("text", "two\nlines: 'quoted'".into()),
+        ("deep.er.x", vec![1_i64, -2].into()),
+        ("unset", ParameterValue::NotSet),
+    ]
+    .map(|(name, value)| (name.to_owned(), value));
+    let text = to_text("/ns/node", parameters.clone());
+    let overrides = parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    let read = overrides.for_node(&NodeName::new("/ns", "node").unwrap());
+    let expected: BTreeMap<_, _> =
+        parameters.into_iter().filter(|(_, value)| !value.is_not_set()).collect();
+    assert_eq!(read, expected, "{text}");
+    assert!(text.starts_with(
+        "/ns/node:\n  ros__parameters:\n    deep:\n      er:\n        x:\n        - 1\n        - -2\n"
+    ));
+}
+
+#[test]
+fn nothing_is_a_parameter_file_too() {
+    assert_eq!(to_text("/node", []), "/node:\n  ros__parameters: {}\n");
+}

@@ -1,8 +1,8 @@
 //! Rust types that are values of parameters.
 
-use super::descriptor::ParameterDescriptor;
-use super::slot::Slot;
-use super::value::{ParameterType, ParameterValue};
+use crate::descriptor::ParameterDescriptor;
+use crate::slot::Slot;
+use crate::value::{ParameterType, ParameterValue};
 use feros_msgs::rcl_interfaces::msg::{FloatingPointRange, IntegerRange};
 
 /// A Rust type that is the type of a parameter: `bool`, `i64`, `f64`, `String`, and vectors of
@@ -15,7 +15,7 @@ pub trait ParameterVariant: Clone + Into<ParameterValue> + Send + Sync + 'static
     fn of(value: &ParameterValue) -> Option<&Self>;
 }
 
-/// What a [`Parameter`](super::Parameter) may show: a [`ParameterVariant`], an `Option` of one
+/// What a [`Parameter`](crate::Parameter) may show: a [`ParameterVariant`], an `Option` of one
 /// where it may have no value, or a [`ParameterValue`] of any type.
 ///
 /// It is implemented for these, and not to be implemented elsewhere.
@@ -26,8 +26,8 @@ pub trait ParameterForm:
     const STATIC_TYPE: Option<ParameterType>;
 }
 
-pub(super) mod sealed {
-    use super::super::slot::Slot;
+pub(crate) mod sealed {
+    use crate::slot::Slot;
 
     /// Reads the value; `None` only when it is of another type, which a declared parameter's never
     /// is.

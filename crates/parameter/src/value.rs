@@ -79,13 +79,16 @@ impl fmt::Display for ParameterType {
     }
 }
 
+/// The name of a parameter and a value for it.
+pub type NamedValue = (String, ParameterValue);
+
 /// The value of a parameter.
 ///
 /// ```
-/// use feros::ParameterValue;
+/// use feros_parameter::ParameterValue;
 /// assert_eq!(ParameterValue::from(1.5), ParameterValue::Double(1.5));
 /// assert_eq!(ParameterValue::from_yaml("[1, 2]")?, ParameterValue::IntegerArray(vec![1, 2]));
-/// # Ok::<(), feros::parameter::YamlError>(())
+/// # Ok::<(), feros_parameter::YamlError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Default)]
 pub enum ParameterValue {

@@ -4,8 +4,8 @@ use feros_msgs::rcl_interfaces::msg::{
     FloatingPointRange, IntegerRange, ParameterDescriptor as ParameterDescriptorMessage,
 };
 
-use super::error::SetParameterError;
-use super::value::{ParameterType, ParameterValue};
+use crate::error::SetParameterError;
+use crate::value::{ParameterType, ParameterValue};
 
 /// What a parameter is, as `rcl_interfaces/msg/ParameterDescriptor`.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -60,7 +60,7 @@ impl From<ParameterDescriptor> for ParameterDescriptorMessage {
 
 impl ParameterDescriptor {
     /// Whether the parameter takes this value, as far as type and range go.
-    pub(super) fn check(
+    pub(crate) fn check(
         &self,
         name: &str,
         value: &ParameterValue,

@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Write as _};
 
-use super::value::ParameterValue;
+use crate::value::ParameterValue;
 
 /// On one line, as `-p` takes it: `5`, `1.0`, `[a, b]`. A missing value is `null`, and bytes are
 /// written as integers, since YAML has no words for them.

@@ -4,11 +4,11 @@ use std::borrow::Cow;
 
 use saphyr_parser::{Event, Parser, ScalarStyle, Span, StrInput, Tag};
 
-use super::number;
-use super::value::{ParameterType, ParameterValue};
+use crate::number;
+use crate::value::{ParameterType, ParameterValue};
 
 /// Lists and mappings are not nested deeper than this.
-pub(super) const MAX_DEPTH: usize = 64;
+pub(crate) const MAX_DEPTH: usize = 64;
 
 /// A text that is not the YAML that was expected.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -24,23 +24,23 @@ pub struct YamlError {
     pub expected: &'static str,
 }
 
-pub(super) const VALUE: &str = "a truth value, a number, a text, or a list of one of them";
+pub(crate) const VALUE: &str = "a truth value, a number, a text, or a list of one of them";
 
 /// The events of one YAML document.
-pub(super) struct Events<'a> {
+pub(crate) struct Events<'a> {
     parser: Parser<'a, StrInput<'a>>,
     /// Where the last event is.
-    pub(super) place: Span,
+    pub(crate) place: Span,
 }
 
 impl<'a> Events<'a> {
     /// The events of a text with one document, after its beginning.
-    pub(super) fn new(text: &'a str) -> Self {
+    pub(crate) fn new(text: &'a str) -> Self {
         Self { parser: Parser::new_from_str(text), place: Span::default() }
     }
 
     /// The next event; the end of the document for ever after the last one.
-    pub(super) fn next(&mut self) -> Result<Event<'a>, YamlError> {
+    pub(crate) fn next(&mut self) -> Result<Event<'a>, YamlError> {
         loop {
             let (event, place) = match self.parser.next_event() {
                 None => return Ok(Event::StreamEnd),
@@ -70,12 +70,12 @@ impl<'a> Events<'a> {
     }
 
     /// An error at the last event.
-    pub(super) fn error(&self, problem: impl Into<String>, expected: &'static str) -> YamlError {
+    pub(crate) fn error(&self, problem: impl Into<String>, expected: &'static str) -> YamlError {
         error_at(self.place, problem, expected)
     }
 
     /// Nothing may follow.
-    pub(super) fn end(&mut self) -> Result<(), YamlError> {
+    pub(crate) fn end(&mut self) -> Result<(), YamlError> {
         match self.next()? {
             Event::StreamEnd => Ok(()),
             _ => Err(self.error("there is more than one document (`---`)", "one document")),
@@ -83,7 +83,7 @@ impl<'a> Events<'a> {
     }
 
     /// The elements of a list, whose beginning was read.
-    pub(super) fn list(&mut self) -> Result<ParameterValue, YamlError> {
+    pub(crate) fn list(&mut self) -> Result<ParameterValue, YamlError> {
         const HOMOGENEOUS: &str = "elements of one type, such as [1.0, 2.0] or [a, b]";
         let start = self.place;
         let mut list = None;
@@ -108,7 +108,7 @@ impl<'a> Events<'a> {
     }
 
     /// What a scalar, which was read, means.
-    pub(super) fn scalar(
+    pub(crate) fn scalar(
         &self,
         text: &str,
         style: ScalarStyle,
@@ -129,7 +129,7 @@ impl<'a> Events<'a> {
     }
 }
 
-pub(super) fn error_at(
+pub(crate) fn error_at(
     place: Span,
     problem: impl Into<String>,
     expected: &'static str,

@@ -3,25 +3,22 @@
 use std::marker::PhantomData;
 use std::sync::{Arc, Weak};
 
-use super::callbacks::NamedValue;
-use super::error::SetParameterError;
-use super::slot::Slot;
-use super::store::Store;
-use super::variant::{ParameterForm, ParameterVariant};
+use crate::error::SetParameterError;
+use crate::slot::Slot;
+use crate::store::Store;
+use crate::value::NamedValue;
+use crate::variant::{ParameterForm, ParameterVariant};
 
 /// A declared parameter, to be read as a `T` wherever it is needed. Clones are the same parameter.
 ///
 /// Reading shows what was set last, by whomever: the node itself, `ros2 param set`, or another
 /// node.
 ///
-/// ```no_run
-/// # let node: feros::Node = unimplemented!();
-/// use std::time::Duration;
-/// let speed = node.declare_parameter("speed", 1.0)?;
-/// let _timer = node.create_wall_timer(Duration::from_millis(100), move || {
-///     tracing::info!("at {} m/s", speed.get());
-/// })?;
-/// # Ok::<(), feros::Error>(())
+/// ```
+/// use feros_parameter::{Parameter, SetParameterError};
+/// fn double(speed: &Parameter<f64>) -> Result<(), SetParameterError> {
+///     speed.set(2.0 * speed.get())
+/// }
 /// ```
 pub struct Parameter<T> {
     name: Arc<str>,
@@ -42,7 +39,7 @@ impl<T> Clone for Parameter<T> {
 }
 
 impl<T: ParameterForm> Parameter<T> {
-    pub(super) fn new(name: &str, slot: Arc<Slot>, store: &Arc<Store>) -> Self {
+    pub(crate) fn new(name: &str, slot: Arc<Slot>, store: &Arc<Store>) -> Self {
         Self { name: name.into(), slot, store: Arc::downgrade(store), form: PhantomData }
     }
 
@@ -60,7 +57,7 @@ impl<T: ParameterForm> Parameter<T> {
         &self.name
     }
 
-    /// Sets its value, as [`Node::set_parameter`](crate::Node::set_parameter).
+    /// Sets its value, as the node's `set_parameter`.
     ///
     /// # Errors
     /// When its descriptor or a validation callback refuses, or the node is gone.

@@ -10,16 +10,20 @@
 //!     lens: {focal_length: 3.5}   # the parameter lens.focal_length
 //! ```
 
+mod text;
+
+pub use text::to_text;
+
 use std::collections::BTreeMap;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use saphyr_parser::{Event, Span};
 
-use super::node_pattern::NodePattern;
-use super::overrides::ParameterOverrides;
-use super::value::ParameterValue;
-use super::yaml::{Events, MAX_DEPTH, VALUE, YamlError, error_at};
+use crate::node_pattern::NodePattern;
+use crate::overrides::ParameterOverrides;
+use crate::value::ParameterValue;
+use crate::yaml::{Events, MAX_DEPTH, VALUE, YamlError, error_at};
 
 /// A larger file is none that somebody wrote.
 const MAX_FILE_BYTES: u64 = 16 << 20;
@@ -77,8 +81,8 @@ pub fn read(path: &Path) -> Result<ParameterOverrides, ParameterFileError> {
 /// When it is none; the error says line and what was expected.
 ///
 /// ```
-/// use feros::parameter::file;
-/// use feros::rmw::NodeName;
+/// use feros_parameter::file;
+/// use feros_rmw::NodeName;
 /// let overrides = file::parse("/**: {ros__parameters: {rate: 5, lens: {focus: 1.5}}}")?;
 /// let values = overrides.for_node(&NodeName::new("/robot", "camera")?);
 /// assert_eq!(values["rate"], 5.into());

@@ -3,34 +3,34 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
-use super::value::ParameterValue;
+use crate::value::ParameterValue;
 
 /// The value of one parameter. A number or truth value is read with one load; other values are
 /// shared, not copied.
-pub(super) struct Slot {
+pub(crate) struct Slot {
     /// A truth value, integer or floating point number, as bits.
     scalar: AtomicU64,
     value: RwLock<Arc<ParameterValue>>,
 }
 
 impl Slot {
-    pub(super) fn new(value: ParameterValue) -> Self {
+    pub(crate) fn new(value: ParameterValue) -> Self {
         Self { scalar: AtomicU64::new(bits(&value)), value: RwLock::new(Arc::new(value)) }
     }
 
-    pub(super) fn set(&self, value: ParameterValue) {
+    pub(crate) fn set(&self, value: ParameterValue) {
         let value = Arc::new(value);
         let mut place = self.value.write().unwrap_or_else(PoisonError::into_inner);
         self.scalar.store(bits(&value), Ordering::Release);
         *place = value;
     }
 
-    pub(super) fn value(&self) -> Arc<ParameterValue> {
+    pub(crate) fn value(&self) -> Arc<ParameterValue> {
         self.value.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// The bits of a scalar; of no meaning where the value is none.
-    pub(super) fn scalar(&self) -> u64 {
+    pub(crate) fn scalar(&self) -> u64 {
         self.scalar.load(Ordering::Acquire)
     }
 }

@@ -1,7 +1,7 @@
 //! Why a parameter is not declared, set, undeclared or read. What goes over the wire as a reason is
 //! worded as in `rclcpp`.
 
-use super::value::ParameterType;
+use crate::value::ParameterType;
 
 /// Why parameters were not set; none of them was.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, HashMap};
 
 use feros_rmw::NodeName;
 
-use super::node_pattern::NodePattern;
-use super::value::ParameterValue;
+use crate::node_pattern::NodePattern;
+use crate::value::ParameterValue;
 
 /// Values for parameters of nodes, in the order in which the nodes were first named.
 ///
@@ -53,7 +53,7 @@ impl ParameterOverrides {
         self.entries.iter().map(|(nodes, values)| (nodes, values))
     }
 
-    pub(super) fn entry(&mut self, nodes: NodePattern) -> &mut BTreeMap<String, ParameterValue> {
+    pub(crate) fn entry(&mut self, nodes: NodePattern) -> &mut BTreeMap<String, ParameterValue> {
         let next = self.entries.len();
         let position = *self.index.entry(nodes.clone()).or_insert(next);
         if position == next {

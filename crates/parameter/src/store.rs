@@ -3,26 +3,27 @@
 use std::collections::{BTreeMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::callbacks::{Callbacks, NamedValue};
-use super::changes::{Change, Changes, Kind};
-use super::descriptor::ParameterDescriptor;
-use super::error::{
+use crate::callbacks::{Callbacks, ParameterCallbackGuard};
+use crate::change::{Change, ChangeKind, ChangeObserver};
+use crate::change_queue::ChangeQueue;
+use crate::descriptor::ParameterDescriptor;
+use crate::error::{
     DeclareParameterError, GetParameterError, SetParameterError, UndeclareParameterError,
 };
-use super::slot::Slot;
-use super::value::{ParameterType, ParameterValue};
+use crate::slot::Slot;
+use crate::value::{NamedValue, ParameterType, ParameterValue};
 
 /// Other threads may change parameters while validation callbacks run; then these run again, but
 /// not for ever.
 const MAX_ATTEMPTS: u32 = 100;
 
 /// The parameters of one node.
-pub(crate) struct Store {
+pub struct Store {
     allow_undeclared: bool,
     overrides: BTreeMap<String, ParameterValue>,
     state: Mutex<State>,
-    pub(super) callbacks: Arc<Callbacks>,
-    pub(super) changes: Changes,
+    callbacks: Arc<Callbacks>,
+    changes: ChangeQueue,
 }
 
 #[derive(Default)]
@@ -49,21 +50,25 @@ pub struct ParameterList {
 }
 
 impl Store {
-    pub(super) fn new(
+    /// The parameters of the node of this name, which start with `overrides` when they are
+    /// declared; `observer` is notified of changes.
+    pub fn new(
+        node: String,
         allow_undeclared: bool,
         overrides: BTreeMap<String, ParameterValue>,
-        changes: Changes,
+        observer: Arc<dyn ChangeObserver>,
     ) -> Self {
         Self {
             allow_undeclared,
             overrides,
             state: Mutex::default(),
             callbacks: Arc::default(),
-            changes,
+            changes: ChangeQueue::new(node, observer),
         }
     }
 
-    pub(super) fn overrides(&self) -> &BTreeMap<String, ParameterValue> {
+    /// The values that parameters start with instead of their defaults.
+    pub fn overrides(&self) -> &BTreeMap<String, ParameterValue> {
         &self.overrides
     }
 
@@ -73,7 +78,7 @@ impl Store {
 
     /// Declares a parameter that starts with the override of its name, unless that is to be
     /// ignored, or with `default`.
-    pub(super) fn declare(
+    pub(crate) fn declare(
         &self,
         mut descriptor: ParameterDescriptor,
         default: ParameterValue,
@@ -111,17 +116,20 @@ impl Store {
             let slot = state.insert(name, descriptor, initial[0].1.clone());
             state.generation += 1;
             if has_value {
-                self.changes.push(Change { parameters: initial, kinds: vec![Kind::New] });
+                self.changes.push(Change { parameters: initial, kinds: vec![ChangeKind::New] });
             }
             drop(state);
-            self.changes.tell(&self.callbacks);
+            self.changes.deliver(&self.callbacks);
             return Ok(slot);
         }
         Err(refuse(SetParameterError::Contended { attempts: MAX_ATTEMPTS }))
     }
 
     /// Declares all overrides that are not declared yet, dynamically typed.
-    pub(super) fn declare_overrides(&self) -> Result<(), DeclareParameterError> {
+    ///
+    /// # Errors
+    /// When an on-set callback refuses one of them.
+    pub fn declare_overrides(&self) -> Result<(), DeclareParameterError> {
         for (name, value) in &self.overrides {
             if !self.is_declared(name) {
                 let descriptor = ParameterDescriptor {
@@ -135,7 +143,11 @@ impl Store {
         Ok(())
     }
 
-    pub(super) fn undeclare(&self, name: &str) -> Result<(), UndeclareParameterError> {
+    /// Forgets a parameter.
+    ///
+    /// # Errors
+    /// When it is not declared, read-only or statically typed.
+    pub fn undeclare(&self, name: &str) -> Result<(), UndeclareParameterError> {
         self.callbacks.refuse_within().map_err(UndeclareParameterError::NotAllowed)?;
         let mut state = self.lock();
         let name = || name.to_owned();
@@ -155,12 +167,17 @@ impl Store {
         }
     }
 
-    pub(super) fn is_declared(&self, name: &str) -> bool {
+    /// Whether a parameter is declared.
+    pub fn is_declared(&self, name: &str) -> bool {
         self.lock().declared.contains_key(name)
     }
 
-    /// Sets all of these parameters or, if one of them cannot be, none.
-    pub(super) fn set(&self, mut parameters: Vec<NamedValue>) -> Result<(), SetParameterError> {
+    /// Sets all of these parameters or, if one of them cannot be set, none.
+    ///
+    /// # Errors
+    /// For the first that is not declared, read-only, of another type, out of range or refused by
+    /// an on-set callback.
+    pub fn set(&self, mut parameters: Vec<NamedValue>) -> Result<(), SetParameterError> {
         self.callbacks.refuse_within()?;
         self.callbacks.pre_set(&mut parameters);
         if parameters.is_empty() {
@@ -181,7 +198,7 @@ impl Store {
             state.generation += 1;
             self.changes.push(Change { parameters, kinds });
             drop(state);
-            self.changes.tell(&self.callbacks);
+            self.changes.deliver(&self.callbacks);
             return Ok(());
         }
         Err(SetParameterError::Contended { attempts: MAX_ATTEMPTS })
@@ -219,12 +236,18 @@ impl Store {
 
     /// The value of a parameter; none where undeclared parameters are allowed and there is no such
     /// parameter.
-    pub(super) fn get(&self, name: &str) -> Result<ParameterValue, GetParameterError> {
+    ///
+    /// # Errors
+    /// When there is no such parameter, or it has no value though it is of a type.
+    pub fn get(&self, name: &str) -> Result<ParameterValue, GetParameterError> {
         self.get_in(&self.lock(), name)
     }
 
     /// The values of several parameters at one moment.
-    pub(super) fn get_all<'a>(
+    ///
+    /// # Errors
+    /// As [`Store::get`], for the first that fails.
+    pub fn get_all<'a>(
         &self,
         names: impl IntoIterator<Item = &'a str>,
     ) -> Result<Vec<ParameterValue>, GetParameterError> {
@@ -247,7 +270,7 @@ impl Store {
     }
 
     /// The parameters whose names begin with `prefix.`, without it; all for the empty prefix.
-    pub(super) fn get_by_prefix(&self, prefix: &str) -> BTreeMap<String, ParameterValue> {
+    pub fn get_by_prefix(&self, prefix: &str) -> BTreeMap<String, ParameterValue> {
         let prefix = if prefix.is_empty() { String::new() } else { format!("{prefix}.") };
         let state = self.lock();
         let named = state
@@ -261,7 +284,10 @@ impl Store {
     }
 
     /// The types of the values that parameters have.
-    pub(super) fn types(&self, names: &[String]) -> Result<Vec<ParameterType>, GetParameterError> {
+    ///
+    /// # Errors
+    /// When there is no such parameter and undeclared ones are not allowed.
+    pub fn types(&self, names: &[String]) -> Result<Vec<ParameterType>, GetParameterError> {
         let state = self.lock();
         let parameter_type = |name: &String| match state.declared.get(name) {
             Some(declared) => Ok(declared.slot.value().parameter_type()),
@@ -271,7 +297,11 @@ impl Store {
         names.iter().map(parameter_type).collect()
     }
 
-    pub(super) fn describe(
+    /// The descriptors of parameters.
+    ///
+    /// # Errors
+    /// As [`Store::types`].
+    pub fn describe(
         &self,
         names: &[String],
     ) -> Result<Vec<ParameterDescriptor>, GetParameterError> {
@@ -290,7 +320,7 @@ impl Store {
 
     /// The parameters below any of the prefixes (all without one), at most `depth` parts below it;
     /// 0 is any depth.
-    pub(super) fn list(&self, prefixes: &[String], depth: u64) -> ParameterList {
+    pub fn list(&self, prefixes: &[String], depth: u64) -> ParameterList {
         let near =
             |rest: &str| depth == 0 || (rest.bytes().filter(|b| *b == b'.').count() as u64) < depth;
         let is_below = |name: &str, prefix: &String| match name.strip_prefix(prefix.as_str()) {
@@ -313,6 +343,32 @@ impl Store {
         let prefixes = found.filter(|prefix| seen.insert(*prefix)).map(str::to_owned).collect();
         ParameterList { names, prefixes }
     }
+
+    /// Calls `callback` before parameters are set, with what is to be set: `callback` may change,
+    /// add and remove values.
+    pub fn add_pre_set_callback(
+        &self,
+        callback: impl Fn(&mut Vec<NamedValue>) + Send + Sync + 'static,
+    ) -> ParameterCallbackGuard {
+        self.callbacks.add_pre_set(Arc::new(callback))
+    }
+
+    /// Asks `callback` whether parameters may be set or declared with these values; its error is
+    /// the reason why not.
+    pub fn add_on_set_callback(
+        &self,
+        callback: impl Fn(&[NamedValue]) -> Result<(), String> + Send + Sync + 'static,
+    ) -> ParameterCallbackGuard {
+        self.callbacks.add_on_set(Arc::new(callback))
+    }
+
+    /// Calls `callback` after parameters were set or declared, in the order of the changes.
+    pub fn add_post_set_callback(
+        &self,
+        callback: impl Fn(&[NamedValue]) + Send + Sync + 'static,
+    ) -> ParameterCallbackGuard {
+        self.callbacks.add_post_set(Arc::new(callback))
+    }
 }
 
 impl State {
@@ -331,21 +387,25 @@ impl State {
     }
 
     /// Sets a parameter for which this was found to be allowed.
-    fn set(&mut self, name: &str, value: &ParameterValue) -> Kind {
+    fn set(&mut self, name: &str, value: &ParameterValue) -> ChangeKind {
         let Some(declared) = self.declared.get_mut(name) else {
             let descriptor =
                 ParameterDescriptor { dynamic_typing: true, ..ParameterDescriptor::default() };
             self.insert(name.to_owned(), descriptor, value.clone());
-            return if value.is_not_set() { Kind::Silent } else { Kind::New };
+            return if value.is_not_set() {
+                ChangeKind::DeclaredWithoutValue
+            } else {
+                ChangeKind::New
+            };
         };
         if value.is_not_set() && !declared.slot.value().is_not_set() {
             declared.slot.set(ParameterValue::NotSet);
             self.declared.remove(name);
-            return Kind::Deleted;
+            return ChangeKind::Deleted;
         }
         declared.descriptor.parameter_type = value.parameter_type();
         declared.slot.set(value.clone());
-        Kind::Changed
+        ChangeKind::Changed
     }
 }
 

@@ -4,15 +4,14 @@ use std::marker::PhantomData;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-use super::descriptor::ParameterDescriptor;
-use super::error::DeclareParameterError;
-use super::handle::Parameter;
-use super::store::Store;
-use super::value::ParameterValue;
-use super::variant::{ParameterForm, RangedForm};
+use crate::descriptor::ParameterDescriptor;
+use crate::error::DeclareParameterError;
+use crate::handle::Parameter;
+use crate::store::Store;
+use crate::value::ParameterValue;
+use crate::variant::{ParameterForm, RangedForm};
 
-/// A parameter that is about to be declared; see
-/// [`Node::build_parameter`](crate::Node::build_parameter).
+/// A parameter that is about to be declared, as the node's `build_parameter` returns it.
 #[must_use = "the parameter is not declared before `declare` is called"]
 pub struct ParameterBuilder<T> {
     store: Arc<Store>,
@@ -23,7 +22,8 @@ pub struct ParameterBuilder<T> {
 }
 
 impl<T: ParameterForm> ParameterBuilder<T> {
-    pub(super) fn new(store: &Arc<Store>, name: &str, default: ParameterValue) -> Self {
+    /// A parameter of `store` that starts with `default`.
+    pub fn new(store: &Arc<Store>, name: &str, default: ParameterValue) -> Self {
         let descriptor = ParameterDescriptor {
             name: name.to_owned(),
             parameter_type: T::STATIC_TYPE.unwrap_or_default(),
@@ -77,7 +77,7 @@ impl<T: ParameterForm> ParameterBuilder<T> {
 
 impl ParameterBuilder<ParameterValue> {
     /// A parameter of the type of its default, which the Rust type does not tell.
-    pub(super) fn with_type(store: &Arc<Store>, name: &str, default: ParameterValue) -> Self {
+    pub fn with_type(store: &Arc<Store>, name: &str, default: ParameterValue) -> Self {
         let parameter_type = default.parameter_type();
         let mut builder = Self::new(store, name, default);
         builder.descriptor.parameter_type = parameter_type;

@@ -3,7 +3,7 @@
 
 /// An integer as `strtoll` with base 0 reads it: decimal, `0x` hexadecimal, `0` octal. `None` where
 /// it would leave something unread or overflow.
-pub(super) fn integer(text: &str) -> Option<i64> {
+pub(crate) fn integer(text: &str) -> Option<i64> {
     let (negative, digits) = split_sign(text);
     let (digits, radix) = match digits.as_bytes() {
         [b'0', b'x' | b'X', ..] => (&digits[2..], 16),
@@ -20,7 +20,7 @@ pub(super) fn integer(text: &str) -> Option<i64> {
 
 /// A number as `strtod` reads it, and YAML's own words for infinity and NaN. `None` where it would
 /// leave something unread, overflow or underflow.
-pub(super) fn double(text: &str) -> Option<f64> {
+pub(crate) fn double(text: &str) -> Option<f64> {
     let (negative, unsigned) = split_sign(text);
     let magnitude = match unsigned {
         ".inf" | ".Inf" | ".INF" => f64::INFINITY,
