@@ -15,7 +15,6 @@ use feros::msgs::rcl_interfaces::msg::Parameter;
 use feros::{LogLevel, ParameterValue};
 use feros_component::remote::{ContainerClient, containers};
 
-use super::Globals;
 use crate::connection::Connection;
 use crate::error::CliError;
 use crate::nearest::did_you_mean;
@@ -35,7 +34,7 @@ pub(crate) enum Command {
     Register(register::Args),
 }
 
-pub(crate) fn run(command: Command, _: &Globals) -> Result<ExitCode, CliError> {
+pub(crate) fn run(command: Command) -> Result<ExitCode, CliError> {
     match command {
         Command::List(args) => list::run(&args),
         Command::Types(args) => types::run(&args),

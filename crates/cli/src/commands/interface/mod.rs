@@ -11,8 +11,8 @@ use std::process::ExitCode;
 
 use feros_interface::{Interface, Namespace};
 
-use super::Globals;
 use crate::error::CliError;
+use crate::types::InterfaceArgs;
 
 #[derive(clap::Subcommand)]
 pub(crate) enum Command {
@@ -24,14 +24,14 @@ pub(crate) enum Command {
     Hash(hash::Args),
 }
 
-pub(crate) fn run(command: Command, globals: &Globals) -> Result<ExitCode, CliError> {
+pub(crate) fn run(command: Command, interfaces: &InterfaceArgs) -> Result<ExitCode, CliError> {
     match command {
-        Command::List(args) => list::run(&args, globals),
-        Command::Show(args) => show::run(&args, globals),
-        Command::Proto(args) => proto::run(&args, globals),
-        Command::Package(args) => package::run(&args, globals),
-        Command::Packages(args) => packages::run(&args, globals),
-        Command::Hash(args) => hash::run(&args, globals),
+        Command::List(args) => list::run(&args, interfaces),
+        Command::Show(args) => show::run(&args, interfaces),
+        Command::Proto(args) => proto::run(&args, interfaces),
+        Command::Package(args) => package::run(&args, interfaces),
+        Command::Packages(args) => packages::run(&args, interfaces),
+        Command::Hash(args) => hash::run(&args, interfaces),
     }
 }
 

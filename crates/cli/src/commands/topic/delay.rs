@@ -12,11 +12,10 @@ use serde_json::json;
 use super::hz::positive;
 use super::watch::{self, watching_qos};
 use super::window::{Statistics, Window};
-use crate::commands::Globals;
 use crate::connection::{Connection, DiscoveryArgs};
 use crate::error::CliError;
 use crate::qos_args::QosArgs;
-use crate::types::Types;
+use crate::types::{InterfaceArgs, Types};
 use crate::{notices, output};
 
 /// Print the age of a topic's messages when they arrive, each second until Ctrl-C
@@ -43,11 +42,11 @@ pub(crate) struct Args {
     qos: QosArgs,
 }
 
-pub(crate) fn run(args: &Args, globals: &Globals) -> Result<ExitCode, CliError> {
+pub(crate) fn run(args: &Args, interfaces: &InterfaceArgs) -> Result<ExitCode, CliError> {
     let connection = Connection::open_as(None, args.use_sim_time)?;
     let topic = connection.topic_name(&args.topic)?;
     let identity = watch::find_type(&connection, &args.discovery, &topic, None)?;
-    let stamps = Stamps::of(Types::load(globals)?.message(&identity.name)?)?;
+    let stamps = Stamps::of(Types::load(interfaces)?.message(&identity.name)?)?;
     let node = &connection.node;
     let delays = Arc::new(Mutex::new((Window::new(args.window), 0_u64)));
     let _subscription =

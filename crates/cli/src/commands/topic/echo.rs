@@ -11,11 +11,10 @@ use feros::{MessageInfo, QosProfile, SerializedMessage};
 
 use self::printer::{Format, Printer};
 use super::watch::{self, End};
-use crate::commands::Globals;
 use crate::connection::{Connection, DiscoveryArgs, parse_seconds};
 use crate::error::CliError;
 use crate::qos_args::QosArgs;
-use crate::types::{Types, identity_of};
+use crate::types::{InterfaceArgs, Types, identity_of};
 
 /// How long a topic without a type may take to appear.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -97,10 +96,10 @@ pub(super) struct Form {
     no_lost_messages: bool,
 }
 
-pub(crate) fn run(args: &Args, globals: &Globals) -> Result<ExitCode, CliError> {
+pub(crate) fn run(args: &Args, interfaces: &InterfaceArgs) -> Result<ExitCode, CliError> {
     // What was typed is looked at before the network is.
     let given = match &args.message_type {
-        Some(name) if !args.form.raw => Some(Types::load(globals)?.message(name)?),
+        Some(name) if !args.form.raw => Some(Types::load(interfaces)?.message(name)?),
         _ => None,
     };
     let connection = Connection::open()?;
@@ -121,7 +120,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> Result<ExitCode, CliError> 
             match args.form.raw {
                 true => (found, None),
                 false => {
-                    let ty = Types::load(globals)?.message(&found.name)?;
+                    let ty = Types::load(interfaces)?.message(&found.name)?;
                     (identity_of(&ty), Some(ty))
                 }
             }

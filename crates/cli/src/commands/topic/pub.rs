@@ -8,11 +8,11 @@ use feros::{GenericPublisher, QosProfile, Reliability};
 use feros_message::dynamic::{DynamicMessage, PrintOptions, StampFields};
 
 use super::watch::{self, End};
-use crate::commands::{Globals, ValuesArgs};
 use crate::connection::{Connection, parse_seconds};
 use crate::error::CliError;
 use crate::qos_args::QosArgs;
-use crate::types::{Types, identity_of};
+use crate::types::{InterfaceArgs, Types, identity_of};
+use crate::values::ValuesArgs;
 use crate::{notices, output, values};
 
 /// Longest wait for subscriptions to confirm what was published last.
@@ -70,8 +70,8 @@ fn rate(text: &str) -> Result<f64, String> {
     }
 }
 
-pub(crate) fn run(args: &Args, globals: &Globals) -> Result<ExitCode, CliError> {
-    let ty = Types::load(globals)?.message(&args.message_type)?;
+pub(crate) fn run(args: &Args, interfaces: &InterfaceArgs) -> Result<ExitCode, CliError> {
+    let ty = Types::load(interfaces)?.message(&args.message_type)?;
     let text = args.values.text()?;
     let (message, stamps) = values::read(&ty, &text)?;
     let connection = Connection::open_as(args.node_name.as_deref(), false)?;
