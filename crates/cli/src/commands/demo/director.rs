@@ -5,10 +5,11 @@ use std::time::{Duration, Instant};
 
 use clap::ValueEnum;
 
+use super::args::{Args, Role};
 use super::conversation::{Conversation, Event, Go, Voice};
 use super::place::Place;
 use super::ros2::{self, Search};
-use super::{Args, Role, stage};
+use super::stage;
 use crate::commands::perf::family::{Family, Happening, Member};
 use crate::error::CliError;
 

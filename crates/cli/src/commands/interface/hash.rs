@@ -3,7 +3,7 @@
 
 use std::process::ExitCode;
 
-use super::type_argument;
+use super::arguments::type_argument;
 use crate::error::CliError;
 use crate::output;
 use crate::types::{InterfaceArgs, Types};

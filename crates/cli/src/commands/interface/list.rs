@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use feros_interface::Namespace;
 
-use super::Kinds;
+use super::arguments::Kinds;
 use crate::error::CliError;
 use crate::output;
 use crate::types::{InterfaceArgs, Types};

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use super::Kinds;
+use super::arguments::Kinds;
 use crate::error::CliError;
 use crate::output;
 use crate::types::{InterfaceArgs, Types};

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use feros_interface::Interface;
 use feros_message::dynamic::{DynamicType, PrintOptions};
 
-use super::type_argument;
+use super::arguments::type_argument;
 use crate::error::CliError;
 use crate::output;
 use crate::types::{InterfaceArgs, Types};

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use feros_interface::{BaseType, Interface, InterfaceSet, MessageDefinition, TypeName};
 
-use super::type_argument;
+use super::arguments::type_argument;
 use crate::error::CliError;
 use crate::output;
 use crate::types::{InterfaceArgs, Types};

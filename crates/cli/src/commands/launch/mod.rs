@@ -10,6 +10,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use feros_launch::{Argument, LaunchError, Output, Packages, Plan, Planner, RunOptions, Step};
 
 use crate::error::CliError;
+use crate::packages::installed_packages;
 use crate::{notices, output};
 
 /// What a launch file is started with.
@@ -28,7 +29,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
-    let packages = packages();
+    let packages = installed_packages();
     let (file, words) = find(&packages, &args.words)?;
     let assignments = feros_launch::parse_assignments(words).map_err(CliError::usage)?;
     let planner = Planner::new(packages);
@@ -86,15 +87,6 @@ fn log_file() -> Option<PathBuf> {
         .or_else(|| variable("HOME").map(|home| home.join(".ros/log")))?;
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     Some(folder.join(format!("launch_{}_{}.log", std::process::id(), now.as_millis())))
-}
-
-/// The packages that are installed, and Feros's own containers beside this program.
-pub(crate) fn packages() -> Packages {
-    let packages = Packages::from_env();
-    match std::env::current_exe().ok().and_then(|program| Some(program.parent()?.to_owned())) {
-        Some(folder) => packages.with_containers(folder),
-        None => packages,
-    }
 }
 
 /// The launch file, and the words after it.

@@ -8,11 +8,12 @@ use feros_message::dynamic::{DynamicMessage, PrintOptions, StampFields};
 use feros_rmw::GraphSnapshot;
 use feros_rmw::name::is_hidden;
 
-use crate::connection::{Connection, parse_seconds};
+use crate::connection::Connection;
 use crate::error::CliError;
 use crate::nearest::did_you_mean;
 use crate::qos_args::QosArgs;
 use crate::types::{DynamicService, InterfaceArgs, Types};
+use crate::value_parsers::parse_seconds;
 use crate::values::ValuesArgs;
 use crate::{notices, output, values};
 

@@ -6,13 +6,13 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 
-use super::hz::positive;
 use super::watch::{self, watching_qos};
 use super::window::{Statistics, Window};
 use crate::connection::{Connection, DiscoveryArgs};
 use crate::error::CliError;
 use crate::output;
 use crate::qos_args::QosArgs;
+use crate::value_parsers::parse_count;
 
 /// Print the bandwidth of a topic, each second until Ctrl-C
 #[derive(clap::Args)]
@@ -21,7 +21,7 @@ pub(crate) struct Args {
     /// Name of the topic
     topic: String,
     /// Number of messages that are averaged
-    #[arg(short, long, value_name = "N", default_value_t = 100, value_parser = positive)]
+    #[arg(short, long, value_name = "N", default_value_t = 100, value_parser = parse_count)]
     window: usize,
     /// Print a JSON object each second
     #[arg(long)]

@@ -7,15 +7,16 @@ use std::time::{Duration, SystemTime};
 use feros::{Clock, MessageInfo};
 use feros_interface::{BaseType, Shape};
 use feros_message::dynamic::{DynamicMessage, DynamicType, ValueRef};
+use feros_rmw::FailureCounter;
 use serde_json::json;
 
-use super::hz::positive;
 use super::watch::{self, watching_qos};
 use super::window::{Statistics, Window};
 use crate::connection::{Connection, DiscoveryArgs};
 use crate::error::CliError;
 use crate::qos_args::QosArgs;
 use crate::types::{InterfaceArgs, Types};
+use crate::value_parsers::parse_count;
 use crate::{notices, output};
 
 /// Print the age of a topic's messages when they arrive, each second until Ctrl-C
@@ -28,7 +29,7 @@ pub(crate) struct Args {
     /// Name of the topic
     topic: String,
     /// Number of messages that are averaged
-    #[arg(short, long, value_name = "N", default_value_t = 10_000, value_parser = positive)]
+    #[arg(short, long, value_name = "N", default_value_t = 10_000, value_parser = parse_count)]
     window: usize,
     /// Compare with the simulated time of /clock
     #[arg(short = 's', long)]
@@ -53,7 +54,7 @@ pub(crate) fn run(args: &Args, interfaces: &InterfaceArgs) -> Result<ExitCode, C
         node.create_generic_subscription(&topic, &identity, args.qos.over(watching_qos()), {
             let delays = delays.clone();
             let clock = args.use_sim_time.then(|| node.clock().clone());
-            let mut malformed = 0_u64;
+            let malformed = FailureCounter::new();
             move |message, info| match stamps.read(&message) {
                 Ok(stamp) => {
                     let mut delays = lock(&delays);
@@ -61,8 +62,7 @@ pub(crate) fn run(args: &Args, interfaces: &InterfaceArgs) -> Result<ExitCode, C
                     delays.1 += 1;
                 }
                 Err(reason) => {
-                    malformed += 1;
-                    if malformed.is_power_of_two() {
+                    if let Some(malformed) = malformed.count() {
                         notices::warn(format!("refused {malformed} messages so far: {reason}"));
                     }
                 }

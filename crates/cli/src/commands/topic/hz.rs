@@ -18,6 +18,7 @@ use crate::connection::{Connection, DiscoveryArgs};
 use crate::error::CliError;
 use crate::output;
 use crate::qos_args::QosArgs;
+use crate::value_parsers::parse_count;
 
 /// Publishers whose numbers are followed at most.
 const MAX_PUBLISHERS: usize = 1024;
@@ -32,7 +33,7 @@ pub(crate) struct Args {
     /// Name of the topic
     topic: String,
     /// Number of intervals that are averaged
-    #[arg(short, long, value_name = "N", default_value_t = 10_000, value_parser = positive)]
+    #[arg(short, long, value_name = "N", default_value_t = 10_000, value_parser = parse_count)]
     window: usize,
     /// Accepted for command lines written for `ros2`: wall time is always used
     #[arg(long, hide = true)]
@@ -44,14 +45,6 @@ pub(crate) struct Args {
     discovery: DiscoveryArgs,
     #[command(flatten)]
     qos: QosArgs,
-}
-
-/// Reads the size of a window.
-pub(super) fn positive(text: &str) -> Result<usize, String> {
-    match text.parse() {
-        Ok(number @ 1..=10_000_000) => Ok(number),
-        _ => Err("expected a whole number from 1 to 10000000".to_owned()),
-    }
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {

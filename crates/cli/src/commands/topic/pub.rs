@@ -8,10 +8,11 @@ use feros::{GenericPublisher, QosProfile, Reliability};
 use feros_message::dynamic::{DynamicMessage, PrintOptions, StampFields};
 
 use super::watch::{self, End};
-use crate::connection::{Connection, parse_seconds};
+use crate::connection::Connection;
 use crate::error::CliError;
 use crate::qos_args::QosArgs;
 use crate::types::{InterfaceArgs, Types, identity_of};
+use crate::value_parsers::{parse_count, parse_seconds};
 use crate::values::ValuesArgs;
 use crate::{notices, output, values};
 
@@ -42,7 +43,7 @@ pub(crate) struct Args {
     #[arg(short = '1', long, conflicts_with = "times")]
     once: bool,
     /// Publish this many messages and end
-    #[arg(short, long, value_name = "N", value_parser = super::hz::positive)]
+    #[arg(short, long, value_name = "N", value_parser = parse_count)]
     times: Option<usize>,
     /// Wait until so many subscriptions match; 1 with --once and --times, else 0
     #[arg(short, long, value_name = "N")]
