@@ -1,8 +1,8 @@
 //! `feros topic delay`: the age of messages at their arrival, told from the stamp in their header.
 
 use std::process::ExitCode;
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, SystemTime};
+use std::sync::{Arc, Mutex};
+use std::time::SystemTime;
 
 use feros::{Clock, MessageInfo};
 use feros_interface::{BaseType, Shape};
@@ -10,7 +10,7 @@ use feros_message::dynamic::{DynamicMessage, DynamicType, ValueRef};
 use feros_rmw::FailureCounter;
 use serde_json::json;
 
-use super::watch::{self, watching_qos};
+use super::watch::{self, lock, watching_qos};
 use super::window::{Statistics, Window};
 use crate::connection::{Connection, DiscoveryArgs};
 use crate::error::CliError;
@@ -68,30 +68,19 @@ pub(crate) fn run(args: &Args, interfaces: &InterfaceArgs) -> Result<ExitCode, C
                 }
             }
         })?;
-    let closed = Arc::new(Mutex::new(None));
-    let _timer = node.create_wall_timer(Duration::from_secs(1), {
-        let (closed, json) = (closed.clone(), args.json);
-        move || {
-            let (statistics, fresh) = {
-                let mut delays = lock(&delays);
-                (delays.0.statistics(), std::mem::take(&mut delays.1))
-            };
-            let printed = match statistics {
-                Some(_) if fresh == 0 && !json => output::print("no new messages\n"),
-                Some(statistics) if fresh > 0 && json => output::print_json(&object(&statistics)),
-                Some(statistics) if fresh > 0 => output::print(&text(&statistics)),
-                _ => Ok(()),
-            };
-            *lock(&closed) = printed.err();
+    let json = args.json;
+    watch::report_each_second(node, move || {
+        let (statistics, fresh) = {
+            let mut delays = lock(&delays);
+            (delays.0.statistics(), std::mem::take(&mut delays.1))
+        };
+        match statistics {
+            Some(_) if fresh == 0 && !json => output::print("no new messages\n"),
+            Some(statistics) if fresh > 0 && json => output::print_json(&object(&statistics)),
+            Some(statistics) if fresh > 0 => output::print(&text(&statistics)),
+            _ => Ok(()),
         }
-    })?;
-    watch::spin(node, None, || lock(&closed).is_some())?;
-    let failure = lock(&closed).take();
-    failure.map_or(Ok(ExitCode::SUCCESS), Err)
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+    })
 }
 
 /// The time of arrival in seconds: of `/clock`, or of the machine.

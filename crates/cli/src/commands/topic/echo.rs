@@ -5,14 +5,14 @@ mod form;
 mod printer;
 
 use std::process::ExitCode;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use feros::{MessageInfo, QosProfile, SerializedMessage};
 
 use self::form::Form;
 use self::printer::{Format, Printer};
-use super::watch::{self, End};
+use super::watch::{self, End, lock};
 use crate::connection::{Connection, DiscoveryArgs};
 use crate::error::CliError;
 use crate::qos_args::QosArgs;
@@ -131,8 +131,4 @@ fn listen(
         return Err(CliError::failed(format!("no message came within {waited:?}: {why}")));
     }
     Ok(ExitCode::SUCCESS)
-}
-
-fn lock(printer: &Mutex<Printer>) -> MutexGuard<'_, Printer> {
-    printer.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -6,13 +6,13 @@
 
 use std::collections::HashMap;
 use std::process::ExitCode;
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, SystemTime};
+use std::sync::{Arc, Mutex};
+use std::time::SystemTime;
 
 use feros::{Gid, MessageInfo};
 use serde_json::json;
 
-use super::watch::{self, watching_qos};
+use super::watch::{self, lock, watching_qos};
 use super::window::{Statistics, Window};
 use crate::connection::{Connection, DiscoveryArgs};
 use crate::error::CliError;
@@ -59,27 +59,16 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
         let arrivals = arrivals.clone();
         move |_, info| lock(&arrivals).arrived(&info)
     })?;
-    let closed = Arc::new(Mutex::new(None));
-    let _timer = node.create_wall_timer(Duration::from_secs(1), {
-        let (arrivals, closed, json) = (arrivals, closed.clone(), args.json);
-        move || {
-            let report = lock(&arrivals).report();
-            let printed = match report {
-                Some(report) if json => output::print_json(&report.object()),
-                Some(report) => output::print(&report.text()),
-                None if json => Ok(()),
-                None => output::print("no new messages\n"),
-            };
-            *lock(&closed) = printed.err();
+    let json = args.json;
+    watch::report_each_second(node, move || {
+        let report = lock(&arrivals).report();
+        match report {
+            Some(report) if json => output::print_json(&report.object()),
+            Some(report) => output::print(&report.text()),
+            None if json => Ok(()),
+            None => output::print("no new messages\n"),
         }
-    })?;
-    watch::spin(node, None, || lock(&closed).is_some())?;
-    let failure = lock(&closed).take();
-    failure.map_or(Ok(ExitCode::SUCCESS), Err)
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+    })
 }
 
 /// When messages arrived.
@@ -179,6 +168,8 @@ impl Report {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
+    use std::time::Duration;
+
     use super::*;
 
     fn info(millis: u64, number: u64) -> MessageInfo {

@@ -1,13 +1,13 @@
 //! `feros topic pub`: publishes a message once, some times, or at a rate.
 
 use std::process::ExitCode;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use feros::{GenericPublisher, QosProfile, Reliability};
 use feros_message::dynamic::{DynamicMessage, PrintOptions, StampFields};
 
-use super::watch::{self, End};
+use super::watch::{self, End, lock};
 use crate::connection::Connection;
 use crate::error::CliError;
 use crate::qos_args::QosArgs;
@@ -143,10 +143,6 @@ fn wait_for_subscriptions(
             )))
         }
     }
-}
-
-fn lock(feed: &Mutex<Feed>) -> MutexGuard<'_, Feed> {
-    feed.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Publishes a message again and again.
