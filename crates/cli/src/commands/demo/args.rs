@@ -17,12 +17,12 @@ pub(crate) struct Args {
     #[arg(long)]
     pub(super) without_ros2: bool,
 
-    /// What this process is in the demo; set by the process that directs it.
+    /// What this process is in the demo; set by the coordinator.
     #[arg(long, hide = true, value_enum)]
     pub(super) role: Option<Role>,
 }
 
-/// A part in the demo that this executable plays.
+/// The role of this process in the demo.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum Role {
     /// It publishes.

@@ -1,22 +1,22 @@
-//! Where in the world the demo takes place: on this host alone, unless the user chose another
+//! The discovery of the demo: its domain, and this host alone unless the user chose another
 //! discovery range.
 
 use std::process::Command;
 
-/// The variables by which a user chooses who is found.
-const CHOICES: [&str; 3] =
+/// The variables by which a user chooses the discovery range.
+const RANGE_VARIABLES: [&str; 3] =
     ["ROS_AUTOMATIC_DISCOVERY_RANGE", "ROS_LOCALHOST_ONLY", "ROS_STATIC_PEERS"];
 
 /// Domain and discovery range of all processes of the demo.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct Discovery {
     domain: String,
-    /// The user did not say who is to be found.
-    only_here: bool,
+    /// Whether the user left the discovery range open.
+    localhost_only: bool,
 }
 
-impl Place {
-    /// What the environment says.
+impl Discovery {
+    /// The settings of the environment.
     pub(super) fn from_environment() -> Self {
         Self::from_variables(|name| std::env::var(name).ok())
     }
@@ -25,21 +25,21 @@ impl Place {
         let set = |name: &str| variable(name).filter(|value| !value.is_empty());
         Self {
             domain: set("ROS_DOMAIN_ID").unwrap_or_else(|| "0".to_owned()),
-            only_here: CHOICES.iter().all(|name| set(name).is_none()),
+            localhost_only: RANGE_VARIABLES.iter().all(|name| set(name).is_none()),
         }
     }
 
-    /// Has a process take part there.
+    /// Gives a process these settings.
     pub(super) fn apply<'a>(&self, command: &'a mut Command) -> &'a mut Command {
-        if self.only_here {
-            command.env(CHOICES[0], "LOCALHOST");
+        if self.localhost_only {
+            command.env(RANGE_VARIABLES[0], "LOCALHOST");
         }
         command
     }
 
-    /// In words.
+    /// The settings in words.
     pub(super) fn describe(&self) -> String {
-        let range = if self.only_here {
+        let range = if self.localhost_only {
             "on this host only (ROS_AUTOMATIC_DISCOVERY_RANGE chooses another range)"
         } else {
             "with the discovery range of your environment"
@@ -47,9 +47,9 @@ impl Place {
         format!("ROS domain {}, {range}", self.domain)
     }
 
-    /// What a command in another terminal needs before it to be at the same place.
+    /// What stands before a command in another terminal that is to discover the demo.
     pub(super) fn prefix(&self) -> &'static str {
-        if self.only_here { "ROS_AUTOMATIC_DISCOVERY_RANGE=LOCALHOST " } else { "" }
+        if self.localhost_only { "ROS_AUTOMATIC_DISCOVERY_RANGE=LOCALHOST " } else { "" }
     }
 }
 
@@ -57,34 +57,36 @@ impl Place {
 mod tests {
     use super::*;
 
-    fn place(variables: &[(&str, &str)]) -> Place {
-        Place::from_variables(|name| {
+    fn discovery(variables: &[(&str, &str)]) -> Discovery {
+        Discovery::from_variables(|name| {
             let found = variables.iter().find(|(known, _)| *known == name);
             found.map(|(_, value)| (*value).to_owned())
         })
     }
 
-    fn range_of(place: &Place) -> Option<String> {
+    fn range_of(discovery: &Discovery) -> Option<String> {
         let mut command = Command::new("x");
-        place.apply(&mut command);
+        discovery.apply(&mut command);
         let set = command.get_envs().find(|(name, _)| *name == "ROS_AUTOMATIC_DISCOVERY_RANGE");
         set.and_then(|(_, value)| Some(value?.to_string_lossy().into_owned()))
     }
 
     #[test]
     fn without_a_choice_it_stays_on_this_host() {
-        let place = place(&[("ROS_DOMAIN_ID", "7"), ("ROS_STATIC_PEERS", "")]);
-        assert_eq!(range_of(&place).as_deref(), Some("LOCALHOST"));
-        assert!(place.describe().contains("domain 7") && place.prefix().contains("LOCALHOST"));
+        let discovery = discovery(&[("ROS_DOMAIN_ID", "7"), ("ROS_STATIC_PEERS", "")]);
+        assert_eq!(range_of(&discovery).as_deref(), Some("LOCALHOST"));
+        assert!(
+            discovery.describe().contains("domain 7") && discovery.prefix().contains("LOCALHOST")
+        );
     }
 
     #[test]
     fn the_choice_of_the_user_stays() {
-        for variable in CHOICES {
-            let place = place(&[(variable, "SUBNET")]);
-            assert_eq!(range_of(&place), None, "{variable}");
-            assert_eq!(place.prefix(), "");
-            assert!(place.describe().contains("domain 0"));
+        for variable in RANGE_VARIABLES {
+            let discovery = discovery(&[(variable, "SUBNET")]);
+            assert_eq!(range_of(&discovery), None, "{variable}");
+            assert_eq!(discovery.prefix(), "");
+            assert!(discovery.describe().contains("domain 0"));
         }
     }
 }

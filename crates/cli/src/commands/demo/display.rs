@@ -5,16 +5,16 @@ use std::path::Path;
 
 use anstyle::{AnsiColor, Style};
 
-use super::conversation::{Conversation, Voice};
-use super::place::Place;
+use super::conversation::{Conversation, Participant};
+use super::discovery::Discovery;
 use super::ros2::{Search, VARIABLE};
 use crate::error::CliError;
 
-fn style(voice: Voice) -> Style {
-    let color = match voice {
-        Voice::Talker => AnsiColor::Cyan,
-        Voice::Listener => AnsiColor::Green,
-        Voice::Ros2 => AnsiColor::Magenta,
+fn style(participant: Participant) -> Style {
+    let color = match participant {
+        Participant::Talker => AnsiColor::Cyan,
+        Participant::Listener => AnsiColor::Green,
+        Participant::Ros2 => AnsiColor::Magenta,
     };
     color.on_default()
 }
@@ -24,16 +24,20 @@ fn line(text: &str) -> Result<(), CliError> {
 }
 
 /// A line of one process.
-pub(super) fn tell(voice: Voice, text: &str) -> Result<(), CliError> {
-    let style = style(voice);
-    line(&format!("{style}{:>14}{style:#}  {text}", voice.node()))
+pub(super) fn tell(participant: Participant, text: &str) -> Result<(), CliError> {
+    let style = style(participant);
+    line(&format!("{style}{:>14}{style:#}  {text}", participant.node()))
 }
 
 /// A message that was heard.
-pub(super) fn heard(voice: Voice, text: &str, latency_us: Option<f64>) -> Result<(), CliError> {
+pub(super) fn heard(
+    participant: Participant,
+    text: &str,
+    latency_us: Option<f64>,
+) -> Result<(), CliError> {
     let latency =
         latency_us.map(|latency| format!("  after {}", micros(latency))).unwrap_or_default();
-    tell(voice, &format!("heard  {text}{latency}"))
+    tell(participant, &format!("heard  {text}{latency}"))
 }
 
 fn micros(micros: f64) -> String {
@@ -41,11 +45,11 @@ fn micros(micros: f64) -> String {
 }
 
 /// What is about to happen.
-pub(super) fn introduce(place: &Place, count: u64) -> Result<(), CliError> {
+pub(super) fn introduce(discovery: &Discovery, count: u64) -> Result<(), CliError> {
     line(
         "A Feros talker and a Feros listener, each in a process of its own, on the topic /chatter.",
     )?;
-    line(&format!("They meet in {}.", place.describe()))?;
+    line(&format!("They meet in {}.", discovery.describe()))?;
     if count == 0 {
         line("Ctrl-C ends the demo.")?;
     }
@@ -78,12 +82,12 @@ fn show(path: &Path) -> String {
 /// What was exchanged, and how to go on.
 pub(super) fn conclude(
     conversation: &Conversation,
-    cast: &[Voice],
-    place: &Place,
+    participants: &[Participant],
+    discovery: &Discovery,
     endless: bool,
 ) -> Result<(), CliError> {
     line("\nWhat was exchanged:")?;
-    for (talker, listener) in Conversation::pairs(cast) {
+    for (talker, listener) in Conversation::pairs(participants) {
         let (said, heard) = (conversation.said(talker), conversation.heard(talker, listener));
         let mean = heard
             .mean_us()
@@ -95,14 +99,14 @@ pub(super) fn conclude(
             heard.count
         ))?;
     }
-    if conversation.of_strangers() > 0 {
+    if conversation.other_node_messages() > 0 {
         line(&format!(
             "  and {} messages of other nodes on /chatter",
-            conversation.of_strangers()
+            conversation.other_node_messages()
         ))?;
     }
     line("\nHow to go on:")?;
-    let prefix = place.prefix();
+    let prefix = discovery.prefix();
     if endless {
         line(&format!("  {prefix}feros topic list"))?;
         return Ok(());

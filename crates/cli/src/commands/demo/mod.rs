@@ -4,11 +4,11 @@
 
 mod args;
 mod conversation;
-mod director;
+mod coordinator;
+mod discovery;
+mod display;
 mod nodes;
-mod place;
 mod ros2;
-mod stage;
 
 use std::process::ExitCode;
 
@@ -20,6 +20,6 @@ pub(crate) fn run(args: Args) -> Result<ExitCode, CliError> {
     match args.role {
         Some(Role::Talker) => nodes::talk(),
         Some(Role::Listener) => nodes::listen(),
-        None => director::run(&args),
+        None => coordinator::run(&args),
     }
 }
