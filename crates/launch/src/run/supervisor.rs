@@ -92,7 +92,7 @@ impl Supervisor {
                     self.loads.push(load.clone());
                 }
                 Step::Load(load) => self.load(&load.container, &load.components),
-                Step::Say(text) => self.voices.say(Level::Info, LAUNCH, text),
+                Step::Log(text) => self.voices.say(Level::Info, LAUNCH, text),
             }
         }
         while !(self.is_ending && self.children.iter().all(Child::is_done)) {

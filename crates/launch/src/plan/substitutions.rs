@@ -2,7 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use super::evaluate::Evaluator;
+use super::evaluator::{Evaluator, folder_of};
+use crate::action::Condition;
 use crate::error::{LaunchError, hint, shown};
 use crate::expression;
 use crate::substitution::{Call, Kind, Part, Template};
@@ -64,6 +65,12 @@ impl Evaluator<'_> {
         template.map_or(Ok(default), |template| self.truth(template))
     }
 
+    /// Whether an action is done under this condition.
+    pub(super) fn holds(&self, condition: Option<&Condition>) -> Result<bool, LaunchError> {
+        condition
+            .map_or(Ok(true), |condition| Ok(self.truth(&condition.value)? != condition.negated))
+    }
+
     fn call(&self, call: &Call) -> Result<String, LaunchError> {
         let fail = |problem: String| LaunchError::at(&call.at, problem);
         let argument = |index: usize| self.text(&call.arguments[index]);
@@ -93,7 +100,7 @@ impl Evaluator<'_> {
                     .ok_or_else(|| fail(format!("there is no {} in PATH", shown(&name))))?;
                 Ok(found(&path))
             }
-            Kind::Directory => Ok(found(&absolute(super::folder_of(self.file())))),
+            Kind::Directory => Ok(found(&absolute(folder_of(self.file())))),
             Kind::File => Ok(found(&absolute(self.file()))),
             Kind::Anonymous => Ok(self.anonymous(&argument(0)?)),
             Kind::Eval => {

@@ -4,11 +4,13 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::commandline;
-use super::evaluate::{Evaluator, check_variable};
+use super::evaluator::Evaluator;
 use super::parameters::file_of;
-use super::{
+use super::scope::{check_namespace, check_variable, is_token};
+use super::steps::{
     Component, Load, NodeFacts, Output, ParameterFile, Parameters, Process, Respawn, Step, Word,
 };
+use super::substitutions::parse_truth;
 use crate::action::{self, Executable, Node, NodeKind, ProcessOptions};
 use crate::error::{LaunchError, hint, shown};
 use crate::position::Position;
@@ -147,13 +149,11 @@ impl Evaluator<'_> {
         }
         let emulate_tty =
             match (&options.emulate_tty, self.scope().configurations.get("emulate_tty")) {
-                (_, Some(everywhere)) => {
-                    super::substitute::parse_truth(everywhere).ok_or_else(|| {
-                        LaunchError::Argument(format!(
-                            "emulate_tty:={everywhere}: expected true or false"
-                        ))
-                    })?
-                }
+                (_, Some(everywhere)) => parse_truth(everywhere).ok_or_else(|| {
+                    LaunchError::Argument(format!(
+                        "emulate_tty:={everywhere}: expected true or false"
+                    ))
+                })?,
                 (own, None) => self.optional_truth(own.as_ref(), false)?,
             };
         Ok(Process {
@@ -395,23 +395,4 @@ fn one_line(name: &str) -> String {
 fn parse_seconds(text: &str) -> Option<Duration> {
     let seconds: f64 = text.trim().parse().ok()?;
     (0.0..=LONGEST_SECONDS).contains(&seconds).then(|| Duration::from_secs_f64(seconds))
-}
-
-fn is_token(name: &str) -> bool {
-    !name.starts_with(|c: char| c.is_ascii_digit())
-        && !name.is_empty()
-        && name.len() <= 255
-        && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
-}
-
-pub(super) fn check_namespace(namespace: &str, at: &Position) -> Result<(), LaunchError> {
-    let inner = namespace.trim_start_matches('/');
-    if inner.is_empty() || inner.split('/').all(is_token) {
-        return Ok(());
-    }
-    let problem = format!(
-        "{} is no namespace: expected names of letters, digits and _ between slashes",
-        shown(namespace)
-    );
-    Err(LaunchError::at(at, problem))
 }
