@@ -1,6 +1,6 @@
 //! `feros launch`: starts what a launch file describes.
 
-mod composer;
+mod component_loader;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -56,7 +56,7 @@ fn start(plan: &Plan) -> Result<ExitCode, CliError> {
     });
     for component in started.chain(loaded).flatten() {
         // Nothing is started for a plan that cannot be done.
-        let _ = composer::request(component)
+        let _ = component_loader::request(component)
             .map_err(|problem| CliError::failed(format!("{}: {problem}", component.at)))?;
     }
     let log_file = log_file();
@@ -66,8 +66,9 @@ fn start(plan: &Plan) -> Result<ExitCode, CliError> {
         notices::note(format!("output that goes to the log: {}", path.display()));
     }
     let colour = anstream::AutoStream::choice(&std::io::stdout()) != anstream::ColorChoice::Never;
-    let composer: Arc<dyn feros_launch::Composer> = Arc::new(composer::NodeComposer::default());
-    let options = RunOptions { colour, composer: Some(composer), log_file };
+    let loader: Arc<dyn feros_launch::ComponentLoader> =
+        Arc::new(component_loader::ServiceComponentLoader::default());
+    let options = RunOptions { colour, component_loader: Some(loader), log_file };
     let outcome = feros_launch::run(plan, options).map_err(CliError::failed)?;
     // What failed has been told when it did.
     Ok(if outcome.failures.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(1) })

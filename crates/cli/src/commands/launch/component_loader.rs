@@ -11,22 +11,22 @@ use feros::parameter::file;
 use feros::rmw::NodeName;
 use feros::{Context, ContextOptions, Node, NodeOptions, ParameterValue, WaitError};
 use feros_component::remote::ContainerClient;
-use feros_launch::{Component, Composer, Parameters, Value};
+use feros_launch::{Component, ComponentLoader, Parameters, Value};
 
-/// How often a wait asks whether anybody still wants its end.
-const BREATH: Duration = Duration::from_millis(500);
+/// How often a wait checks whether it was cancelled.
+const POLL_PERIOD: Duration = Duration::from_millis(500);
 /// How long a component may take to be constructed.
-const LOADING: Duration = Duration::from_secs(60);
-/// A container that is not there after so long is asked for.
-const SILENCE: Duration = Duration::from_secs(10);
+const LOAD_TIMEOUT: Duration = Duration::from_secs(60);
+/// How often a warning names a container that is not there yet.
+const REMINDER_PERIOD: Duration = Duration::from_secs(10);
 
-/// A node of the command's own, made when there is something to load.
+/// Loads components with a node of the command, created when there is something to load.
 #[derive(Default)]
-pub(super) struct NodeComposer {
+pub(super) struct ServiceComponentLoader {
     node: OnceLock<Result<(Context, Node), String>>,
 }
 
-impl NodeComposer {
+impl ServiceComponentLoader {
     fn node(&self) -> Result<&Node, String> {
         let made = self.node.get_or_init(|| {
             let options = ContextOptions::from_variables().map_err(|error| error.to_string())?;
@@ -40,7 +40,7 @@ impl NodeComposer {
     }
 }
 
-impl Composer for NodeComposer {
+impl ComponentLoader for ServiceComponentLoader {
     fn load(
         &self,
         container: &str,
@@ -52,13 +52,13 @@ impl Composer for NodeComposer {
             ContainerClient::new(self.node()?, container).map_err(|error| error.to_string())?;
         let mut since = Instant::now();
         loop {
-            match client.wait(BREATH) {
+            match client.wait(POLL_PERIOD) {
                 Ok(()) => break,
                 Err(WaitError::Timeout { .. }) if is_cancelled() => {
-                    return Err("nobody waits for it any more".to_owned());
+                    return Err("loading was cancelled".to_owned());
                 }
                 Err(WaitError::Timeout { .. }) => {
-                    if since.elapsed() > SILENCE {
+                    if since.elapsed() > REMINDER_PERIOD {
                         since = Instant::now();
                         crate::notices::warn(format!("waiting for the container {container}"));
                     }
@@ -66,7 +66,7 @@ impl Composer for NodeComposer {
                 Err(other) => return Err(other.to_string()),
             }
         }
-        let loaded = client.load(&request, LOADING).map_err(|error| error.to_string())?;
+        let loaded = client.load(&request, LOAD_TIMEOUT).map_err(|error| error.to_string())?;
         Ok(loaded.full_node_name)
     }
 }

@@ -5,12 +5,12 @@ use std::io::Write as _;
 use std::path::PathBuf;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-pub(super) struct Log {
+pub(super) struct LogFile {
     path: Option<PathBuf>,
     file: Option<File>,
 }
 
-impl Log {
+impl LogFile {
     pub(super) fn new(path: Option<PathBuf>) -> Self {
         Self { path, file: None }
     }

@@ -1,5 +1,5 @@
-//! Loading components beside the supervisor: one thread for each container, so that one that never
-//! comes delays no other.
+//! The queue of components to load: one thread for each container, so that a container that never
+//! starts delays no other.
 
 use std::collections::VecDeque;
 use std::io::{Read as _, Write as _};
@@ -9,13 +9,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::{Composer, RunError};
+use super::options::ComponentLoader;
+use super::outcome::RunError;
 use crate::plan::Component;
 
-/// Results that wait to be told; the threads wait when there are more.
-const MOST_RESULTS: usize = 64;
+/// The most results that wait for the supervisor; threads with more wait.
+const MAX_RESULTS: usize = 64;
 
-/// What became of loading a component.
+/// The result of loading a component.
 pub(super) struct Loaded {
     pub(super) container: String,
     pub(super) plugin: String,
@@ -25,35 +26,35 @@ pub(super) struct Loaded {
 }
 
 /// Components for one container, and the thread that loads them.
-struct Queue {
+struct ContainerQueue {
     container: String,
     jobs: Arc<Mutex<VecDeque<Component>>>,
     is_cancelled: Arc<AtomicBool>,
-    is_over: Arc<AtomicBool>,
+    is_finished: Arc<AtomicBool>,
 }
 
-pub(super) struct Composing {
-    composer: Option<Arc<dyn Composer>>,
-    queues: Vec<Queue>,
-    /// Components that are neither loaded nor refused yet.
-    open: usize,
+pub(super) struct LoadQueue {
+    loader: Option<Arc<dyn ComponentLoader>>,
+    queues: Vec<ContainerQueue>,
+    /// Components without a result yet.
+    pending: usize,
     results: Receiver<Loaded>,
     sender: SyncSender<Loaded>,
     wake: UnixStream,
     waker: Arc<UnixStream>,
 }
 
-impl Composing {
-    pub(super) fn new(composer: Option<Arc<dyn Composer>>) -> Result<Self, RunError> {
+impl LoadQueue {
+    pub(super) fn new(loader: Option<Arc<dyn ComponentLoader>>) -> Result<Self, RunError> {
         let failed = |cause| RunError::System { what: "a pipe cannot be made", cause };
         let (wake, waker) = UnixStream::pair().map_err(failed)?;
         wake.set_nonblocking(true).map_err(failed)?;
         waker.set_nonblocking(true).map_err(failed)?;
-        let (sender, results) = sync_channel(MOST_RESULTS);
+        let (sender, results) = sync_channel(MAX_RESULTS);
         Ok(Self {
-            composer,
+            loader,
             queues: Vec::new(),
-            open: 0,
+            pending: 0,
             results,
             sender,
             wake,
@@ -61,70 +62,73 @@ impl Composing {
         })
     }
 
-    /// What to wait for.
+    /// The descriptor that is readable when there are results.
     pub(super) fn descriptor(&self) -> BorrowedFd<'_> {
         self.wake.as_fd()
     }
 
-    /// Whether nothing is to be loaded any more.
+    /// Whether no component is queued or being loaded.
     pub(super) fn is_idle(&self) -> bool {
-        self.open == 0
+        self.pending == 0
     }
 
-    /// Has components be loaded, after those that wait for the same container.
+    /// Queues components behind those that wait for the same container.
     ///
     /// # Errors
-    /// Why none of them can be.
+    /// The reason why none of them can be loaded.
     pub(super) fn load(&mut self, container: &str, components: &[Component]) -> Result<(), String> {
-        let Some(composer) = self.composer.clone() else {
+        let Some(loader) = self.loader.clone() else {
             return Err("components cannot be loaded here".to_owned());
         };
         let waiting =
             self.queues.iter().find(|queue| queue.container == container && !queue.is_cancelled());
         if let Some(queue) = waiting {
             let mut jobs = queue.jobs.lock().unwrap_or_else(PoisonError::into_inner);
-            // The thread says that it is over while it holds the jobs, so either it takes these or
+            // The thread says that it is finished while it holds the jobs, so either it takes these or
             // another is made.
-            if !queue.is_over.load(Ordering::Relaxed) {
+            if !queue.is_finished.load(Ordering::Relaxed) {
                 jobs.extend(components.iter().cloned());
-                self.open += components.len();
+                self.pending += components.len();
                 return Ok(());
             }
         }
-        self.start_thread(composer, container, components)?;
-        self.open += components.len();
+        self.start_thread(loader, container, components)?;
+        self.pending += components.len();
         Ok(())
     }
 
     fn start_thread(
         &mut self,
-        composer: Arc<dyn Composer>,
+        loader: Arc<dyn ComponentLoader>,
         container: &str,
         components: &[Component],
     ) -> Result<(), String> {
-        let queue = Queue {
+        let queue = ContainerQueue {
             container: container.to_owned(),
             jobs: Arc::new(Mutex::new(components.iter().cloned().collect())),
             is_cancelled: Arc::new(AtomicBool::new(false)),
-            is_over: Arc::new(AtomicBool::new(false)),
+            is_finished: Arc::new(AtomicBool::new(false)),
         };
-        let (jobs, is_cancelled, is_over) =
-            (Arc::clone(&queue.jobs), Arc::clone(&queue.is_cancelled), Arc::clone(&queue.is_over));
+        let (jobs, is_cancelled, is_finished) = (
+            Arc::clone(&queue.jobs),
+            Arc::clone(&queue.is_cancelled),
+            Arc::clone(&queue.is_finished),
+        );
         let (sender, waker) = (self.sender.clone(), Arc::clone(&self.waker));
         let container = container.to_owned();
         let work = move || {
             let next = || {
                 let mut jobs = jobs.lock().unwrap_or_else(PoisonError::into_inner);
                 let job = jobs.pop_front();
-                is_over.store(job.is_none(), Ordering::Relaxed);
+                is_finished.store(job.is_none(), Ordering::Relaxed);
                 job
             };
             while let Some(component) = next() {
                 let cancelled = || is_cancelled.load(Ordering::Relaxed);
                 let result = if cancelled() {
-                    Err("nobody waits for it any more".to_owned())
+                    Err("loading was cancelled".to_owned())
                 } else {
-                    composer.load(&container, &component, &cancelled)
+                    loader.load(&container, &component, &cancelled)
                 };
                 let was_cancelled = result.is_err() && cancelled();
                 let loaded = Loaded {
@@ -144,37 +148,37 @@ impl Composing {
             .name("feros-load".to_owned())
             .spawn(work)
             .map_err(|error| format!("no thread can be started: {error}"))?;
-        self.queues.retain(|queue| !queue.is_over.load(Ordering::Relaxed));
+        self.queues.retain(|queue| !queue.is_finished.load(Ordering::Relaxed));
         self.queues.push(queue);
         Ok(())
     }
 
-    /// Nobody waits for the components of a container any more.
+    /// Cancels what is queued for a container.
     pub(super) fn cancel(&self, container: &str) {
         for queue in self.queues.iter().filter(|queue| queue.container == container) {
             queue.is_cancelled.store(true, Ordering::Relaxed);
         }
     }
 
-    /// Nobody waits for any component any more.
+    /// Cancels everything that is queued.
     pub(super) fn cancel_all(&self) {
         for queue in &self.queues {
             queue.is_cancelled.store(true, Ordering::Relaxed);
         }
     }
 
-    /// What was loaded or refused since the last time.
+    /// The results since the last call.
     pub(super) fn take_results(&mut self) -> Vec<Loaded> {
         let mut bytes = [0; 64];
-        // What is read only says that there is something to look for.
+        // The bytes only wake the supervisor; the results are in the channel.
         let _ = self.wake.read(&mut bytes);
         let results: Vec<Loaded> = self.results.try_iter().collect();
-        self.open = self.open.saturating_sub(results.len());
+        self.pending = self.pending.saturating_sub(results.len());
         results
     }
 }
 
-impl Queue {
+impl ContainerQueue {
     fn is_cancelled(&self) -> bool {
         self.is_cancelled.load(Ordering::Relaxed)
     }

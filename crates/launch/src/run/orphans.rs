@@ -1,48 +1,49 @@
-//! What processes started and let go of: it left its process group, so nobody else of this launch
-//! ends it. As the launcher is a subreaper, it becomes the launcher's child.
+//! Orphans: processes that left the process group of their parent, whose end leaves them behind. The
+//! launcher is a child subreaper (prctl(2), PR_SET_CHILD_SUBREAPER), so that they become its
+//! children.
 
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 use rustix::process::{self, Pid, Signal, WaitOptions};
 
-/// How long strays may take to end after SIGTERM, and how long the system may take after SIGKILL.
-const PATIENCE: Duration = Duration::from_secs(5);
+/// How long orphans may take to end after SIGTERM, and how long the system may take after SIGKILL.
+const TIMEOUT: Duration = Duration::from_secs(5);
 
-pub(super) struct Strays {
-    /// Children that were there before the launch.
-    others: BTreeSet<i32>,
-    told: BTreeSet<i32>,
+pub(super) struct Orphans {
+    /// Children that existed before the launch.
+    unrelated: BTreeSet<i32>,
+    signalled: BTreeSet<i32>,
     due: Option<Instant>,
     is_killing: bool,
 }
 
-impl Strays {
+impl Orphans {
     pub(super) fn new() -> Self {
-        Self { others: children(), told: BTreeSet::new(), due: None, is_killing: false }
+        Self { unrelated: children(), signalled: BTreeSet::new(), due: None, is_killing: false }
     }
 
-    /// Ends those that there are; says how long to wait before the next look, `None` when there are
-    /// none or nothing helps.
-    pub(super) fn end(&mut self, hurry: bool) -> Option<Duration> {
+    /// Signals all orphans to end; returns how long to wait before the next call, `None` when no
+    /// orphan is left or none of them reacts to SIGKILL.
+    pub(super) fn end(&mut self, without_delay: bool) -> Option<Duration> {
         let now = Instant::now();
         let mut left = children();
-        left.retain(|pid| !self.others.contains(pid) && !is_reaped(*pid));
+        left.retain(|pid| !self.unrelated.contains(pid) && !is_reaped(*pid));
         if left.is_empty() {
             return None;
         }
-        let due = *self.due.get_or_insert(now + PATIENCE);
+        let due = *self.due.get_or_insert(now + TIMEOUT);
         if due <= now && self.is_killing {
             return None;
         }
-        if (due <= now || hurry) && !self.is_killing {
+        if (due <= now || without_delay) && !self.is_killing {
             self.is_killing = true;
-            self.due = Some(now + PATIENCE);
-            self.told.clear();
+            self.due = Some(now + TIMEOUT);
+            self.signalled.clear();
         }
         let signal = if self.is_killing { Signal::KILL } else { Signal::TERM };
         for pid in left {
-            if self.told.insert(pid)
+            if self.signalled.insert(pid)
                 && let Some(pid) = Pid::from_raw(pid)
             {
                 // It may have ended by itself meanwhile.
