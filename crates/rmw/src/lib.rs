@@ -33,7 +33,9 @@ pub mod graph;
 pub mod name;
 pub mod qos;
 pub mod sample;
+mod service_mapping;
 pub mod stamp;
+mod type_hash;
 
 pub use announcement::{AnnounceError, AnnouncementError, Match};
 pub use engine::{
