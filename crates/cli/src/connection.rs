@@ -9,6 +9,7 @@ use feros_rmw::GraphSnapshot;
 use feros_rmw::graph::EndpointNode;
 
 use crate::error::CliError;
+use crate::value_parsers::parse_seconds;
 
 /// A graph that did not change for so long is taken as known.
 const QUIET: Duration = Duration::from_millis(250);
@@ -28,18 +29,6 @@ pub(crate) struct DiscoveryArgs {
     /// Accepted for command lines written for `ros2`: there is no daemon
     #[arg(long, hide = true)]
     no_daemon: bool,
-}
-
-/// Reads a duration in seconds, such as `0.5`.
-pub(crate) fn parse_seconds(text: &str) -> Result<Duration, String> {
-    let seconds: f64 =
-        text.parse().map_err(|_| "expected a number of seconds, such as 2 or 0.5".to_owned())?;
-    // A year is for ever, and keeps arithmetic with clocks in range.
-    if (0.0..=31_536_000.0).contains(&seconds) {
-        Ok(Duration::from_secs_f64(seconds))
-    } else {
-        Err("expected seconds from 0 to 31536000".to_owned())
-    }
 }
 
 /// A participant of the graph with one node. Clones are the same.
@@ -151,19 +140,5 @@ impl Connection {
     /// The fully qualified form of a service.
     pub(crate) fn service_name(&self, name: &str) -> Result<String, CliError> {
         self.node.resolve_service_name(name).map_err(CliError::usage)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::parse_seconds;
-    use std::time::Duration;
-
-    #[test]
-    fn seconds_are_read_and_bounded() {
-        assert_eq!(parse_seconds("0.5"), Ok(Duration::from_millis(500)));
-        for bad in ["", "x", "-1", "nan", "inf", "1e300"] {
-            assert!(parse_seconds(bad).is_err(), "{bad}");
-        }
     }
 }

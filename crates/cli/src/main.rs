@@ -9,8 +9,10 @@ mod error;
 mod nearest;
 mod notices;
 mod output;
+mod packages;
 mod qos_args;
 mod types;
+mod value_parsers;
 mod values;
 
 use std::process::ExitCode;

@@ -5,7 +5,7 @@ use std::time::Duration;
 use clap::ValueEnum;
 use feros::{Durability, History, Liveliness, QosProfile, Reliability};
 
-use crate::connection::parse_seconds;
+use crate::value_parsers::parse_seconds;
 
 /// Policies that replace those of the verb's own profile.
 #[derive(clap::Args, Clone, Debug, Default)]

@@ -1,14 +1,24 @@
 //! The interfaces that the command knows: shipped ones, those of AMENT_PREFIX_PATH, and those of
 //! `--interfaces`.
 
+use std::path::PathBuf;
+
 use feros::{ServiceIdentity, TypeIdentity};
 use feros_interface::{InterfaceSet, LoadError, Namespace, TypeName};
 use feros_message::dynamic::DynamicType;
 use feros_rmw::TypeHash;
 
-use crate::commands::Globals;
 use crate::error::CliError;
 use crate::nearest::did_you_mean;
+
+/// The option `--interfaces`, which every verb takes.
+#[derive(clap::Args, Clone)]
+pub(crate) struct InterfaceArgs {
+    /// A folder with interface definitions: a package (`msg/`, `srv/`, `action/`) or a folder of
+    /// packages; may be repeated.
+    #[arg(long, global = true, value_name = "DIR")]
+    interfaces: Vec<PathBuf>,
+}
 
 /// All known interfaces.
 pub(crate) struct Types {
@@ -19,13 +29,13 @@ pub(crate) struct Types {
 
 impl Types {
     /// Loads them: later sources replace packages of earlier ones as a whole.
-    pub(crate) fn load(globals: &Globals) -> Result<Self, CliError> {
+    pub(crate) fn load(args: &InterfaceArgs) -> Result<Self, CliError> {
         let mut set = feros_interface::shipped().clone();
         let mut faults = Vec::new();
         if let Some(path) = std::env::var_os("AMENT_PREFIX_PATH") {
             faults = set.load_ament_prefix_path(&path).faults;
         }
-        for dir in &globals.interfaces {
+        for dir in &args.interfaces {
             set.load_dir(dir)
                 .map_err(|error| CliError::failed(format!("--interfaces: {error}")))?;
         }

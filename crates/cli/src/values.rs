@@ -1,8 +1,39 @@
 //! Messages that users type, as YAML or JSON; where one is malformed, the place is shown.
 
+use std::path::PathBuf;
+
 use feros_message::dynamic::{DynamicMessage, DynamicType, InputError, StampFields};
 
 use crate::error::CliError;
+
+/// The fields of a message or request, from one of three places.
+#[derive(clap::Args, Clone)]
+pub(crate) struct ValuesArgs {
+    /// The fields that are not at their defaults, as YAML or JSON
+    #[arg(default_value = "{}")]
+    values: String,
+    /// Read the fields from standard input
+    #[arg(long, conflicts_with_all = ["values", "yaml_file"])]
+    stdin: bool,
+    /// Read the fields from a file
+    #[arg(short, long, value_name = "FILE", conflicts_with = "values")]
+    yaml_file: Option<PathBuf>,
+}
+
+impl ValuesArgs {
+    /// The text, wherever it comes from.
+    pub(crate) fn text(&self) -> Result<String, CliError> {
+        match &self.yaml_file {
+            Some(path) => std::fs::read_to_string(path).map_err(|error| {
+                CliError::failed(format!("{} cannot be read: {error}", path.display()))
+            }),
+            None if self.stdin => std::io::read_to_string(std::io::stdin()).map_err(|error| {
+                CliError::failed(format!("standard input cannot be read: {error}"))
+            }),
+            None => Ok(self.values.clone()),
+        }
+    }
+}
 
 /// Reads a message in which a header may be `auto` and a time `now`.
 pub(crate) fn read(

@@ -34,29 +34,14 @@
 //! running container.
 #![forbid(unsafe_code)]
 
+mod component;
 pub mod index;
 pub mod library;
 pub mod plugin;
 pub mod remote;
 pub mod stamp;
 
-use feros::{Context, Node, NodeOptions};
-
-/// A node that others place: on an executor of a program, or in a container.
-pub trait Component: Send + 'static {
-    /// Makes the component. Its node is made with `options`, to which it gives its name; the
-    /// container may remap that.
-    ///
-    /// # Errors
-    /// When something that it needs cannot be made. The container then loads nothing and hands the
-    /// text on.
-    fn new(context: &Context, options: NodeOptions) -> Result<Self, feros::Error>
-    where
-        Self: Sized;
-
-    /// Its node: whose callbacks the executor runs.
-    fn node(&self) -> &Node;
-}
+pub use component::Component;
 
 /// Lets containers load a component by a name, such as `"pipeline::Camera"`.
 ///

@@ -2,7 +2,7 @@
 
 pub use feros::{Context, NodeOptions};
 
-use crate::Component;
+use crate::component::Component;
 use crate::stamp::STAMP;
 
 /// What a constructor gives.

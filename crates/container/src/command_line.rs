@@ -1,6 +1,6 @@
 //! The containers' own arguments, besides those after `--ros-args`.
 
-use crate::RestartPolicy;
+use crate::restart::RestartPolicy;
 
 /// The kinds of containers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

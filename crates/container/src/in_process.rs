@@ -9,16 +9,19 @@ use feros::{Context, Executor, Node, Stopper};
 use feros_component::Component;
 
 use crate::placement::{
-    Done, Order, Placement, Running, Started, drop_quietly, instantiate, panic_text,
+    Done, Placement, Running, StartRequest, Started, drop_catching_panic, instantiate, panic_text,
 };
 use crate::request::apply_log_level;
 
 /// Makes a component and has its panics reported. The node is on no executor yet.
-fn begin(context: &Context, order: Order) -> Result<(Box<dyn Component>, Node, String), String> {
-    let component = instantiate(context, &order.library, &order.request)?;
+fn begin(
+    context: &Context,
+    start_request: StartRequest,
+) -> Result<(Box<dyn Component>, Node, String), String> {
+    let component = instantiate(context, &start_request.library, &start_request.request)?;
     let node = component.node().clone();
-    apply_log_level(&order.request, node.logger_name());
-    let failed = order.failed;
+    apply_log_level(&start_request.request, node.logger_name());
+    let failed = start_request.on_failure;
     node.on_panic(move |text| failed(format!("a callback panicked: {text}")));
     let name = node.name().fully_qualified();
     Ok((component, node, name))
@@ -31,10 +34,10 @@ pub(crate) struct OnExecutor {
 }
 
 impl Placement for OnExecutor {
-    fn start(&self, order: Order, done: Done) {
-        let started = begin(&self.context, order).and_then(|(component, node, name)| {
+    fn start(&self, start_request: StartRequest, done: Done) {
+        let started = begin(&self.context, start_request).and_then(|(component, node, name)| {
             if let Err(error) = self.executor.add_node(&node) {
-                drop_quietly(&name, component);
+                drop_catching_panic(&name, component);
                 return Err(error.to_string());
             }
             let executor = self.executor.clone();
@@ -57,7 +60,7 @@ impl Running for RunningOnExecutor {
     fn stop(self: Box<Self>, done: Box<dyn FnOnce() + Send>) {
         self.executor.remove_node(&self.node);
         drop(self.node);
-        drop_quietly(&self.name, self.component);
+        drop_catching_panic(&self.name, self.component);
         done();
     }
 }
@@ -70,11 +73,11 @@ pub(crate) struct Isolated {
 }
 
 impl Placement for Isolated {
-    fn start(&self, order: Order, done: Done) {
+    fn start(&self, start_request: StartRequest, done: Done) {
         let (context, new_executor) = (self.context.clone(), self.new_executor.clone());
         // The first 15 bytes are what the system shows: the name that the component was asked for
         // tells more than its library.
-        let request = &order.request;
+        let request = &start_request.request;
         let name =
             if request.node_name.is_empty() { &request.plugin_name } else { &request.node_name };
         let done = Arc::new(Mutex::new(Some(done)));
@@ -82,7 +85,7 @@ impl Placement for Isolated {
         let spawned = thread::Builder::new().name(name.replace('\0', "")).spawn(move || {
             let done = take(&inside)
                 .expect("the thread is spawned once, and only its failure takes this before");
-            run(&context, &*new_executor, order, done);
+            run(&context, &*new_executor, start_request, done);
         });
         if let Err(error) = spawned
             && let Some(done) = take(&done)
@@ -96,18 +99,23 @@ fn take<T>(place: &Mutex<Option<T>>) -> Option<T> {
     place.lock().unwrap_or_else(PoisonError::into_inner).take()
 }
 
-/// The life of an isolated component, on its thread.
-fn run(context: &Context, new_executor: &dyn Fn() -> Executor, order: Order, done: Done) {
-    let (component, node, name) = match begin(context, order) {
+/// Runs an isolated component on its thread.
+fn run(
+    context: &Context,
+    new_executor: &dyn Fn() -> Executor,
+    start_request: StartRequest,
+    done: Done,
+) {
+    let (component, node, name) = match begin(context, start_request) {
         Ok(begun) => begun,
         Err(text) => return done(Err(text)),
     };
     let executor = new_executor();
     if let Err(error) = executor.add_node(&node) {
-        drop_quietly(&name, component);
+        drop_catching_panic(&name, component);
         return done(Err(error.to_string()));
     }
-    let ending = Arc::new(Mutex::new(Ending::Not));
+    let ending = Arc::new(Mutex::new(Ending::Running));
     let running = RunningIsolated { stopper: executor.stopper(), ending: ending.clone() };
     done(Ok(Started { name: name.clone(), running: Box::new(running) }));
     // Panics of callbacks are caught by the node; this is for what is left, such as a panic of the
@@ -122,19 +130,19 @@ fn run(context: &Context, new_executor: &dyn Fn() -> Executor, order: Order, don
     executor.remove_node(&node);
     drop(executor);
     drop(node);
-    drop_quietly(&name, component);
+    drop_catching_panic(&name, component);
     let before = std::mem::replace(
         &mut *ending.lock().unwrap_or_else(PoisonError::into_inner),
         Ending::Ended,
     );
-    if let Ending::Told(done) = before {
+    if let Ending::StopRequested(done) = before {
         done();
     }
 }
 
 enum Ending {
-    Not,
-    Told(Box<dyn FnOnce() + Send>),
+    Running,
+    StopRequested(Box<dyn FnOnce() + Send>),
     Ended,
 }
 
@@ -150,7 +158,7 @@ impl Running for RunningIsolated {
             drop(ending);
             return done();
         }
-        *ending = Ending::Told(done);
+        *ending = Ending::StopRequested(done);
         drop(ending);
         self.stopper.stop();
     }

@@ -15,8 +15,8 @@
 #![deny(unsafe_code)] // allowed again where libraries are opened
 
 mod command_line;
+mod completion;
 mod in_process;
-mod leaving;
 mod loader;
 mod manager;
 mod placement;

@@ -1,5 +1,5 @@
-//! The manager of a container: keeps the components under their numbers, starts, ends and restarts
-//! them.
+//! The manager of a container: starts, ends and restarts components, by their unique ids. It answers
+//! as rclcpp's ComponentManager (`rclcpp_components/src/component_manager.cpp`).
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
@@ -11,14 +11,14 @@ use feros_component::index::{Index, IndexError};
 use feros_component::library::Library;
 use feros_component::remote::{ComponentState, Loaded};
 
-use crate::leaving::Leaving;
-use crate::placement::{NO_SUCH_CLASS, Order, Placement, Running, Started, library_refusal};
+use crate::completion::Completion;
+use crate::placement::{NO_SUCH_CLASS, Placement, Running, StartRequest, Started, library_refusal};
 use crate::restart::{Failures, RestartPolicy};
 
-/// When the container ends, its components get this long.
-const PATIENCE: Duration = Duration::from_secs(15);
+/// How long the components may take to end when the container ends.
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(15);
 
-/// What becomes of a request; the text of an error is what the client reads.
+/// Receives the result of a request; the text of an error is what the client reads.
 pub(crate) type Answer<T> = Box<dyn FnOnce(Result<T, String>) + Send>;
 
 /// The components of a container. It is driven by its services, and by what happens to its
@@ -28,7 +28,7 @@ pub(crate) struct Manager {
     placement: Box<dyn Placement>,
     policy: RestartPolicy,
     state: Mutex<State>,
-    /// Rung when something of a component has ended.
+    /// Notified when a component has ended.
     ended: Condvar,
     /// Has [`Manager::handle_failures`] called on the container's executor.
     wake: GuardCondition,
@@ -40,7 +40,7 @@ struct State {
     last_id: u64,
     slots: BTreeMap<u64, Slot>,
     failures: Vec<Failure>,
-    /// Components that are being ended.
+    /// The number of components that are being ended.
     ending: usize,
     is_closed: bool,
 }
@@ -52,14 +52,13 @@ struct Slot {
     /// Its node, once it is known.
     name: Option<String>,
     phase: Phase,
-    /// Rises with each start, so that what an earlier start has to say is not taken for a word of
-    /// this one.
+    /// The number of starts, so that a failure of an earlier start is not taken for one of this.
     start: u32,
     started: Instant,
     failures: Failures,
     restarts: u32,
-    /// What failed last, until nothing of it is left.
-    leaving: Option<Arc<Leaving>>,
+    /// The shutdown of what failed last.
+    shutdown: Option<Arc<Completion>>,
 }
 
 enum Phase {
@@ -67,7 +66,10 @@ enum Phase {
     Running(Box<dyn Running>),
     Failed(String),
     /// The timer starts it again.
-    Pausing(String, #[expect(dead_code, reason = "it works as long as it is kept")] NodeTimer),
+    RestartPending(
+        String,
+        #[expect(dead_code, reason = "it works as long as it is kept")] NodeTimer,
+    ),
 }
 
 struct Failure {
@@ -77,8 +79,8 @@ struct Failure {
 }
 
 impl Manager {
-    /// A manager whose words and timers belong to `node`. The guard condition is to be kept as long
-    /// as the manager.
+    /// A manager whose log messages and timers belong to `node`. The guard condition is to be kept
+    /// as long as the manager.
     pub(crate) fn new(
         node: &Node,
         placement: Box<dyn Placement>,
@@ -112,7 +114,7 @@ impl Manager {
     /// Loads a component; answers when it runs or is known not to.
     pub(crate) fn load(&self, request: LoadNode_Request, answer: Answer<Loaded>) {
         let plugin = request.plugin_name.clone();
-        let told = {
+        let log_and_answer = {
             let node = self.node.clone();
             move |result: Result<Loaded, String>| {
                 match &result {
@@ -131,7 +133,7 @@ impl Manager {
         };
         let library = match self.find(&request) {
             Ok(library) => library,
-            Err(text) => return told(Err(text)),
+            Err(text) => return log_and_answer(Err(text)),
         };
         let id = {
             let mut state = self.lock();
@@ -140,7 +142,7 @@ impl Manager {
             state.slots.insert(id, Slot::new(library, request));
             id
         };
-        self.start(id, Box::new(told));
+        self.start(id, Box::new(log_and_answer));
     }
 
     /// The library of a request, if it holds what is wanted.
@@ -177,7 +179,7 @@ impl Manager {
 
     /// Starts what is in a slot.
     fn start(&self, id: u64, answer: Answer<Loaded>) {
-        let order = {
+        let start_request = {
             let mut state = self.lock();
             let slot = state.slots.get_mut(&id);
             slot.map(|slot| {
@@ -186,7 +188,7 @@ impl Manager {
                 (slot.start, slot.library.clone(), slot.request.clone())
             })
         };
-        let Some((start, library, request)) = order else {
+        let Some((start, library, request)) = start_request else {
             return answer(Err(not_found(id)));
         };
         let manager = self.itself.clone();
@@ -196,22 +198,22 @@ impl Manager {
                 manager.wake.trigger();
             }
         };
-        let order = Order { library, request, failed: Box::new(failed) };
+        let start_request = StartRequest { library, request, on_failure: Box::new(failed) };
         let manager = self.itself.clone();
         let done = move |result: Result<Started, String>| match manager.upgrade() {
             Some(manager) => answer(manager.started(id, result)),
             None => answer(Err("the container ends".into())),
         };
-        self.placement.start(order, Box::new(done));
+        self.placement.start(start_request, Box::new(done));
     }
 
-    /// Takes in what became of a start.
+    /// Records the result of a start.
     fn started(&self, id: u64, result: Result<Started, String>) -> Result<Loaded, String> {
         let mut state = self.lock();
         let started = match result {
             Ok(started) => started,
             Err(text) => {
-                // A component that ran before stays, and is told as failed.
+                // A component that ran before stays, and is reported as failed.
                 if state.slots.get(&id).is_some_and(|slot| slot.name.is_none()) {
                     state.slots.remove(&id);
                 }
@@ -224,8 +226,8 @@ impl Manager {
             Some("it was unloaded while it started".to_owned())
         } else {
             let mut others = state.slots.iter().filter(|(other, _)| **other != id);
-            let twin = others.find(|(_, slot)| slot.name.as_deref() == Some(&started.name));
-            twin.map(|(other, _)| {
+            let namesake = others.find(|(_, slot)| slot.name.as_deref() == Some(&started.name));
+            namesake.map(|(other, _)| {
                 format!(
                     "node name {} is taken by component {other} of this container: give it another node_name or node_namespace",
                     started.name
@@ -266,8 +268,8 @@ impl Manager {
         };
         match slot.phase {
             Phase::Running(running) => self.end(running, done),
-            Phase::Starting | Phase::Failed(_) | Phase::Pausing(..) => match slot.leaving {
-                Some(leaving) => leaving.then(done),
+            Phase::Starting | Phase::Failed(_) | Phase::RestartPending(..) => match slot.shutdown {
+                Some(shutdown) => shutdown.then(done),
                 None => done(),
             },
         }
@@ -292,7 +294,7 @@ impl Manager {
         named.map(|(unique_id, full_node_name)| Loaded { unique_id, full_node_name }).collect()
     }
 
-    /// How they fare.
+    /// The states of the components that are loaded.
     pub(crate) fn states(&self) -> Vec<ComponentState> {
         let state = self.lock();
         let named = state.slots.iter().filter(|(_, slot)| slot.name.is_some());
@@ -305,14 +307,14 @@ impl Manager {
                     Phase::Running(_) => ("running", String::new()),
                     Phase::Starting => ("restarting", String::new()),
                     Phase::Failed(text) => ("failed", text.clone()),
-                    Phase::Pausing(text, _) => ("restarting", text.clone()),
+                    Phase::RestartPending(text, _) => ("restarting", text.clone()),
                 };
                 ComponentState { unique_id: *id, state: word.to_owned(), detail }
             })
             .collect()
     }
 
-    /// On the container's executor: ends what has failed, and sees to its restart.
+    /// Ends what has failed and schedules its restart; runs on the container's executor.
     fn handle_failures(&self) {
         let failures = std::mem::take(&mut self.lock().failures);
         for failure in failures {
@@ -322,7 +324,7 @@ impl Manager {
 
     fn handle_failure(&self, failure: Failure) {
         let Failure { id, start, text } = failure;
-        let (name, ran, leaving) = {
+        let (name, ran, shutdown) = {
             let mut state = self.lock();
             let Some(slot) = state.slots.get_mut(&id).filter(|slot| slot.start == start) else {
                 return;
@@ -336,38 +338,38 @@ impl Manager {
                 self.wake.trigger();
                 return;
             }
-            let leaving = match std::mem::replace(&mut slot.phase, Phase::Failed(text.clone())) {
+            let shutdown = match std::mem::replace(&mut slot.phase, Phase::Failed(text.clone())) {
                 Phase::Running(running) => {
-                    Some((running, slot.leaving.insert(Arc::default()).clone()))
+                    Some((running, slot.shutdown.insert(Arc::default()).clone()))
                 }
                 _ => None,
             };
-            (slot.name.clone().unwrap_or_default(), slot.started.elapsed(), leaving)
+            (slot.name.clone().unwrap_or_default(), slot.started.elapsed(), shutdown)
         };
         feros::error!(self.node, "component {name} ({id}) failed: {text}");
-        if let Some((running, leaving)) = leaving {
-            self.end(running, move || leaving.finish());
+        if let Some((running, shutdown)) = shutdown {
+            self.end(running, move || shutdown.finish());
         }
         self.restart_later(id, &name, text, ran);
     }
 
     fn restart_later(&self, id: u64, name: &str, text: String, ran: Duration) {
-        let pause = {
+        let delay = {
             let mut state = self.lock();
             let is_closed = state.is_closed;
             let Some(slot) = state.slots.get_mut(&id) else { return };
-            slot.failures.next_pause(self.policy, ran).filter(|_| !is_closed)
+            slot.failures.next_delay(self.policy, ran).filter(|_| !is_closed)
         };
-        let Some(pause) = pause else {
+        let Some(delay) = delay else {
             feros::info!(
                 self.node,
                 "{name} ({id}) is not started again: unload it, or load it again"
             );
             return;
         };
-        feros::info!(self.node, "{name} ({id}) is started again in {pause:?}");
+        feros::info!(self.node, "{name} ({id}) is started again in {delay:?}");
         let manager = self.itself.clone();
-        let timer = self.node.create_wall_timer(pause, move || {
+        let timer = self.node.create_wall_timer(delay, move || {
             if let Some(manager) = manager.upgrade() {
                 manager.restart(id);
             }
@@ -375,7 +377,7 @@ impl Manager {
         match timer {
             Ok(timer) => {
                 if let Some(slot) = self.lock().slots.get_mut(&id) {
-                    slot.phase = Phase::Pausing(text, timer);
+                    slot.phase = Phase::RestartPending(text, timer);
                 }
             }
             Err(error) => {
@@ -388,7 +390,7 @@ impl Manager {
         let timer = {
             let mut state = self.lock();
             let Some(slot) = state.slots.get_mut(&id) else { return };
-            if !matches!(slot.phase, Phase::Pausing(..)) {
+            if !matches!(slot.phase, Phase::RestartPending(..)) {
                 return;
             }
             slot.restarts += 1;
@@ -432,7 +434,8 @@ impl Manager {
                 self.end(running, || {});
             }
         }
-        let waited = self.ended.wait_timeout_while(self.lock(), PATIENCE, |state| state.ending > 0);
+        let waited =
+            self.ended.wait_timeout_while(self.lock(), CLOSE_TIMEOUT, |state| state.ending > 0);
         waited.unwrap_or_else(PoisonError::into_inner).0.ending == 0
     }
 }
@@ -448,7 +451,7 @@ impl Slot {
             started: Instant::now(),
             failures: Failures::default(),
             restarts: 0,
-            leaving: None,
+            shutdown: None,
         }
     }
 }

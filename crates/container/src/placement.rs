@@ -13,22 +13,22 @@ use feros_component::library::LibraryError;
 use crate::loader::{self, LoadError};
 use crate::request;
 
-/// A component that is to be started.
-pub(crate) struct Order {
+/// A request to start a component.
+pub(crate) struct StartRequest {
     pub(crate) library: PathBuf,
     pub(crate) request: Arc<LoadNode_Request>,
-    /// Called when the component fails after it started, with what happened.
-    pub(crate) failed: Box<dyn FnOnce(String) + Send>,
+    /// Called when the component fails after it started, with the reason.
+    pub(crate) on_failure: Box<dyn FnOnce(String) + Send>,
 }
 
-/// Called once with what became of an order; the text is what the client reads.
+/// Called once with the result of a start; the text of an error is what the client reads.
 pub(crate) type Done = Box<dyn FnOnce(Result<Started, String>) + Send>;
 
 /// A kind of container.
 pub(crate) trait Placement: Send + Sync {
     /// Starts a component, here or elsewhere; calls `done` from any thread, maybe before it
     /// returns.
-    fn start(&self, order: Order, done: Done);
+    fn start(&self, start_request: StartRequest, done: Done);
 }
 
 /// A component that runs.
@@ -83,7 +83,7 @@ pub(crate) fn library_refusal(error: &LibraryError) -> String {
 pub(crate) const NO_SUCH_CLASS: &str = "Failed to find class with the requested plugin name.";
 
 /// Drops a component whose drop may panic, which then harms nobody else.
-pub(crate) fn drop_quietly(name: &str, component: Box<dyn Component>) {
+pub(crate) fn drop_catching_panic(name: &str, component: Box<dyn Component>) {
     if let Err(payload) = catch_unwind(AssertUnwindSafe(|| drop(component))) {
         tracing::error!("{name} panicked while it was dropped: {}", panic_text(&*payload));
     }

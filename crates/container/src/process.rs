@@ -2,8 +2,8 @@
 //! others survive.
 //!
 //! The container starts itself again for each component ([`child`]) and talks with it over a socket
-//! that is the child's standard input ([`wire`]). Its end, seen from either side, is the word to
-//! end.
+//! that is the child's standard input ([`wire`]). Either side ends when it sees
+//! that the socket is closed.
 
 pub(crate) mod child;
 mod supervisor;
@@ -11,10 +11,9 @@ mod wire;
 
 use feros::message;
 
-use crate::placement::{Done, Order, Placement};
+pub(crate) use supervisor::CHILD_FLAG;
 
-/// How a child is told from a container on the command line.
-pub(crate) const CHILD_FLAG: &str = "--component-child";
+use crate::placement::{Done, Placement, StartRequest};
 
 /// A process per component.
 pub(crate) struct InProcesses {
@@ -23,9 +22,11 @@ pub(crate) struct InProcesses {
 }
 
 impl Placement for InProcesses {
-    fn start(&self, order: Order, done: Done) {
-        match message::to_vec(&*order.request) {
-            Ok(request) => supervisor::start(self.ros_arguments.clone(), order, request, done),
+    fn start(&self, start_request: StartRequest, done: Done) {
+        match message::to_vec(&*start_request.request) {
+            Ok(request) => {
+                supervisor::start(self.ros_arguments.clone(), start_request, request, done)
+            }
             Err(error) => done(Err(format!("the request cannot be handed to a process: {error}"))),
         }
     }

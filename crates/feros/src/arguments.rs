@@ -10,7 +10,7 @@ pub(crate) use remap::{remap_name, remap_node};
 
 use std::path::PathBuf;
 
-use crate::parameter::{NodePattern, ParameterFileError, ParameterOverrides, ParameterValue, file};
+use feros_parameter::{NodePattern, ParameterFileError, ParameterOverrides, ParameterValue, file};
 
 /// What the ROS part of a command line says.
 #[derive(Debug, Clone, Default, PartialEq)]

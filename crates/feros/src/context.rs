@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
+use feros_parameter::{ParameterFileError, ParameterOverrides};
 use feros_rmw::engine::EnvironmentError;
 use feros_rmw::{
     CreateEndpointError, Engine, GraphChangeGuard, GraphSnapshot, NodeId, OpenError, Session,
@@ -16,7 +17,6 @@ use crate::arguments::{ArgumentError, Arguments};
 use crate::clock::ClockFollower;
 use crate::graph_changes::GraphChanges;
 use crate::logging;
-use crate::parameter::{ParameterFileError, ParameterOverrides};
 use crate::shutdown::{self, ShutDown};
 use crate::wait_error::WaitError;
 

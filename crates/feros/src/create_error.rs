@@ -19,7 +19,7 @@ pub enum CreateError {
     },
     /// A parameter file of the node's own arguments cannot be used.
     #[error(transparent)]
-    ParameterFile(#[from] crate::parameter::ParameterFileError),
+    ParameterFile(#[from] feros_parameter::ParameterFileError),
     /// A parameter that every node has, or one that is declared from what overrides it, cannot be
     /// declared.
     #[error("node {node}: {source}")]
@@ -27,7 +27,7 @@ pub enum CreateError {
         /// The node.
         node: NodeName,
         /// Why not.
-        source: crate::parameter::DeclareParameterError,
+        source: feros_parameter::DeclareParameterError,
     },
     /// Parameters that override policies of an endpoint say what cannot be.
     #[error("node {node}: the policies of {topic} cannot be overridden: {reason}")]

@@ -4,6 +4,7 @@ use std::sync::OnceLock;
 use std::time::Duration;
 
 use feros_message::{Message, Service as ServiceType};
+use feros_parameter::DeclareParameterError;
 use feros_rmw::{MessageInfo, NodeName};
 use feros_shm::Transport;
 
@@ -15,8 +16,8 @@ use crate::create_error::CreateError;
 use crate::identity::{ServiceIdentity, TypeIdentity};
 use crate::members::NodeMembers;
 use crate::message_forms::SerializedMessage;
-use crate::node::{Node, NodeInner, NodeOptions};
-use crate::parameter::{DeclareParameterError, EVENTS_TOPIC, NodeParameters};
+use crate::node::{Node, NodeInner, NodeOptions, NodeParameters, parameter_events};
+use crate::parameter::start_services;
 use crate::publisher::{GenericPublisher, Publisher, PublisherOptions};
 use crate::rosout::Rosout;
 use crate::service::{Service, ServiceCallback, ServiceOptions};
@@ -91,7 +92,7 @@ impl Node {
     fn start_parameters(&self, options: &NodeOptions) -> Result<(), CreateError> {
         let parameters = self.parameters();
         if options.start_parameter_event_publisher {
-            let topic = self.resolve_topic_name(EVENTS_TOPIC, false)?;
+            let topic = self.resolve_topic_name(parameter_events::TOPIC, false)?;
             let started = parameters.start_events(self.session(), self.id(), &topic);
             started.map_err(|source| CreateError::Engine { node: self.name().clone(), source })?;
         }
@@ -116,7 +117,7 @@ impl Node {
             parameters.declare_overrides().map_err(refused)?;
         }
         if options.start_parameter_services {
-            self.keep(Box::new(parameters.start_services(self)?));
+            self.keep(Box::new(start_services(self, parameters.store())?));
         }
         Ok(())
     }

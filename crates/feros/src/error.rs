@@ -9,34 +9,34 @@ use crate::wait_error::WaitError;
 pub enum Error {
     /// No context.
     #[error(transparent)]
-    Context(#[from] crate::ContextError),
+    Context(#[from] crate::context::ContextError),
     /// No node or endpoint.
     #[error(transparent)]
     Create(#[from] CreateError),
     /// Not published.
     #[error(transparent)]
-    Publish(#[from] crate::PublishError),
+    Publish(#[from] crate::publish_error::PublishError),
     /// No response.
     #[error(transparent)]
-    Call(#[from] crate::CallError),
+    Call(#[from] crate::client::CallError),
     /// Not there in time.
     #[error(transparent)]
     Wait(#[from] WaitError),
     /// No parameter.
     #[error(transparent)]
-    DeclareParameter(#[from] crate::parameter::DeclareParameterError),
+    DeclareParameter(#[from] feros_parameter::DeclareParameterError),
     /// Not set.
     #[error(transparent)]
-    SetParameter(#[from] crate::parameter::SetParameterError),
+    SetParameter(#[from] feros_parameter::SetParameterError),
     /// Not undeclared.
     #[error(transparent)]
-    UndeclareParameter(#[from] crate::parameter::UndeclareParameterError),
+    UndeclareParameter(#[from] feros_parameter::UndeclareParameterError),
     /// Not read.
     #[error(transparent)]
-    GetParameter(#[from] crate::parameter::GetParameterError),
+    GetParameter(#[from] feros_parameter::GetParameterError),
     /// Not added.
     #[error(transparent)]
-    AddNode(#[from] crate::AddNodeError),
+    AddNode(#[from] crate::executor::AddNodeError),
     /// Not spun.
     #[error(transparent)]
     Spin(#[from] feros_executor::SpinError),

@@ -61,6 +61,7 @@ mod node;
 pub mod parameter;
 mod publish_error;
 mod publisher;
+mod qos_overrides;
 mod rosout;
 mod serialize;
 mod service;
@@ -86,10 +87,11 @@ pub use message_forms::{SerializedMessage, View};
 pub use node::{Node, NodeOptions};
 pub use parameter::{
     DeclareParameterError, GetParameterError, Parameter, ParameterClient, ParameterDescriptor,
-    ParameterType, ParameterValue, QosOverrides, QosPolicy, SetParameterError,
+    ParameterType, ParameterValue, SetParameterError,
 };
 pub use publish_error::PublishError;
 pub use publisher::{GenericPublisher, Loan, Publishable, Publisher, PublisherOptions};
+pub use qos_overrides::{QosOverrides, QosPolicy};
 pub use service::{Responder, Service, ServiceCallback, ServiceOptions};
 pub use subscription::{
     Dispatch, GenericSubscription, Subscription, SubscriptionCallback, SubscriptionOptions,

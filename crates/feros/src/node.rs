@@ -1,15 +1,20 @@
 //! The node: a name under which publishers, subscriptions, services, clients and timers come
 //! together. `creation.rs` makes them.
 
+mod observer;
 mod options;
+pub(crate) mod parameter_events;
+mod parameters;
 
 pub use options::NodeOptions;
+pub(crate) use parameters::NodeParameters;
 
 use std::any::Any;
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock, Weak};
 
 use feros_executor::{Entity, Kind};
+use feros_parameter::ParameterValue;
 use feros_rmw::graph::{EndpointNode, NamesAndTypes};
 use feros_rmw::{EndpointInfo, EndpointKind, Gid, NodeId, NodeName, Session};
 use feros_shm::TransportSet;
@@ -21,7 +26,6 @@ use crate::context::Context;
 use crate::create_error::CreateError;
 use crate::members::{Member, NodeMembers};
 use crate::mismatches::FoundMismatch;
-use crate::parameter::{NodeParameters, ParameterValue};
 use crate::rosout::Rosout;
 
 /// A node of the ROS graph. Clones are the same node; it leaves the graph with the last clone and

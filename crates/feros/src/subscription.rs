@@ -26,7 +26,7 @@ use crate::identity::TypeIdentity;
 use crate::members::Member;
 use crate::message_forms::SerializedMessage;
 use crate::node::Node;
-use crate::parameter::QosOverrides;
+use crate::qos_overrides::QosOverrides;
 use crate::turns::Turns;
 use crate::wait_error::WaitError;
 use receiver::Receiver;

@@ -6,12 +6,12 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
-use feros_launch::{Component, Composer, Packages, Planner, RunOptions, parse_assignments};
+use feros_launch::{Component, ComponentLoader, Packages, Planner, RunOptions, parse_assignments};
 
-/// Stands in for a container: loads what is not called `broken`, after a moment.
-struct Stand;
+/// A loader without containers: loads what is not called `broken`, after a moment.
+struct FakeLoader;
 
-impl Composer for Stand {
+impl ComponentLoader for FakeLoader {
     fn load(
         &self,
         container: &str,
@@ -37,7 +37,7 @@ fn main() -> Result<ExitCode, Box<dyn std::error::Error>> {
     let log_file = std::env::var_os("LOG_FILE").map(PathBuf::from);
     let outcome = feros_launch::run(
         &plan,
-        RunOptions { colour: false, composer: Some(Arc::new(Stand)), log_file },
+        RunOptions { colour: false, component_loader: Some(Arc::new(FakeLoader)), log_file },
     )?;
     Ok(if outcome.failures.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

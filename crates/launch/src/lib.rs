@@ -42,5 +42,5 @@ pub use plan::{
     Process, Respawn, Sinks, Step, Word, parse_assignments, split_words,
 };
 pub use position::Position;
-pub use run::{Composer, Outcome, RunError, RunOptions, run};
+pub use run::{ComponentLoader, Outcome, RunError, RunOptions, run};
 pub use value::Value;

@@ -1,7 +1,10 @@
 //! The trait that generated actions implement, with what generic code needs to build and open the
 //! derived messages.
 
-use crate::{Message, Service, TypeDescription, TypeHash};
+use feros_interface::TypeHash;
+
+use crate::description::TypeDescription;
+use crate::traits::{Message, Service};
 
 /// The 16 bytes of `unique_identifier_msgs/UUID` that identify a goal.
 pub type GoalId = [u8; 16];

@@ -3,8 +3,9 @@
 use std::fmt::Debug;
 
 use feros_cdr::{Build, Decode, DecodeError, Encode, View};
+use feros_interface::TypeHash;
 
-use crate::{TypeDescription, TypeHash};
+use crate::description::TypeDescription;
 
 /// A message type, generated from a `.msg` file or from a part of a service or action.
 ///

@@ -19,8 +19,8 @@ use crate::sample::{
     ENCAPSULATION_BYTES, SERVICE_HEADER_BYTES, SampleRef, lend, message_info,
     without_service_header,
 };
-use crate::service::{ServiceNames, pair_id, write_service_header};
-use crate::session::{NodeMember, Shared};
+use crate::service_wire::{ServiceNames, pair_id, write_service_header};
+use crate::session_state::{NodeMember, SessionState};
 use crate::sync::Mutex;
 use feros_rmw::dds::user_data::EndpointData;
 
@@ -47,7 +47,7 @@ pub(crate) struct CycloneClient {
 
 impl CycloneClient {
     pub(crate) fn new(
-        shared: &Arc<Shared>,
+        shared: &Arc<SessionState>,
         qos: QosProfile,
         options: ClientOptions<'_>,
     ) -> Result<Self, CreateEndpointError> {

@@ -6,71 +6,12 @@
 //! allows; on a real network both stay within an Ethernet MTU, because losing one IP fragment of a
 //! 64 KB datagram loses all of it.
 
-use std::ffi::{CStr, c_char, c_void};
 use std::fmt::Write;
 
-use feros_cyclonedds_sys as sys;
 use feros_rmw::{DiscoveryRange, SessionOptions};
 
-/// An IPv4 interface of this host.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Interface {
-    /// Its name, such as `eth0`.
-    pub name: String,
-    /// Its address.
-    pub address: String,
-    /// Whether it is switched on.
-    pub up: bool,
-    /// Whether it only reaches this host.
-    pub loopback: bool,
-    /// Whether it can multicast.
-    pub multicast: bool,
-}
-
-/// The IPv4 interfaces of this host, as the engine sees them; empty when they cannot be listed.
-pub fn interfaces() -> Vec<Interface> {
-    unsafe extern "C" fn add(
-        name: *const c_char,
-        address: *const c_char,
-        up: bool,
-        loopback: bool,
-        multicast: bool,
-        arg: *mut c_void,
-    ) {
-        // SAFETY: the shim passes two strings that live during the call, and `arg` is the vector
-        // below.
-        let (list, name, address) = unsafe {
-            (&mut *arg.cast::<Vec<Interface>>(), CStr::from_ptr(name), CStr::from_ptr(address))
-        };
-        list.push(Interface {
-            name: name.to_string_lossy().into_owned(),
-            address: address.to_string_lossy().into_owned(),
-            up,
-            loopback,
-            multicast,
-        });
-    }
-    let mut list = Vec::<Interface>::new();
-    // SAFETY: `add` is called during the call only, with the vector that it expects.
-    let code = unsafe { sys::feros_for_each_interface(add, (&raw mut list).cast()) };
-    if code < 0 {
-        tracing::warn!("network interfaces cannot be listed: {}", crate::dds::Code(code));
-    }
-    list
-}
-
-/// What the configuration depends on.
-#[derive(Debug, Clone)]
-pub struct Circumstances<'a> {
-    /// What the session wants.
-    pub options: &'a SessionOptions,
-    /// The interfaces of this host.
-    pub interfaces: &'a [Interface],
-    /// The user's own configuration: `CYCLONEDDS_URI`.
-    pub user_configuration: Option<&'a str>,
-    /// A number that no other process of this host has, for sessions that nobody else may join.
-    pub process_id: u32,
-}
+pub use crate::circumstances::Circumstances;
+pub use crate::interface::{Interface, interfaces};
 
 /// Sizes in bytes and times for one kind of network.
 struct Tuning {

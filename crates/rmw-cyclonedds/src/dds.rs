@@ -1,6 +1,6 @@
 //! Owning wrappers of C handles, so that every entity, listener and QoS is released exactly once.
 
-use std::ffi::{CStr, CString, c_void};
+use std::ffi::{CStr, c_void};
 use std::fmt;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -23,12 +23,6 @@ impl fmt::Display for Code {
 /// Success or the code.
 pub(crate) fn check(code: sys::dds_return_t) -> Result<sys::dds_return_t, Code> {
     if code < 0 { Err(Code(code)) } else { Ok(code) }
-}
-
-/// A name for C. Names from users were checked before; a NUL in one cuts it, as C would.
-pub(crate) fn c_string(text: &str) -> CString {
-    let end = text.find('\0').unwrap_or(text.len());
-    CString::new(&text[..end]).expect("the text was cut before its first NUL")
 }
 
 /// An entity of the engine. Dropping it deletes it, which waits until no listener of it runs any

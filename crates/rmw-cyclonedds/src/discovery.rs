@@ -8,18 +8,18 @@ use feros_cyclonedds_sys as sys;
 use feros_rmw::{CreateEndpointError, Gid, QosProfile};
 
 use crate::dds::{Entity, Listener};
-use crate::endpoint::{Names, Topic};
 use crate::graph::{Graph, WireEndpoint};
 use crate::participant::Participant;
 use crate::qos::{self, Qos};
 use crate::sample::SampleRef;
+use crate::topic::{EndpointNames, Topic};
 use feros_rmw::dds::discovery_info::ParticipantEntities;
 use feros_rmw::dds::names::{DISCOVERY_TOPIC, DISCOVERY_TYPE};
 use feros_rmw::dds::user_data::{EndpointData, parse_enclave};
 
-/// Names of the topic on which participants announce their nodes.
-pub(crate) fn discovery_names() -> Names {
-    Names {
+/// EndpointNames of the topic on which participants announce their nodes.
+pub(crate) fn discovery_names() -> EndpointNames {
+    EndpointNames {
         ros: DISCOVERY_TOPIC.into(),
         topic: DISCOVERY_TOPIC.into(),
         type_name: DISCOVERY_TYPE.into(),
@@ -41,7 +41,7 @@ impl Discovery {
         graph: Arc<Graph>,
     ) -> Result<Self, CreateEndpointError> {
         let names = discovery_names();
-        let topic = Topic::new(participant, &names)?;
+        let topic = participant.create_topic(&names)?;
         // SAFETY: the values are constants of the C library.
         let builtin = unsafe {
             [

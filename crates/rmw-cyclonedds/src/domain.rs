@@ -10,9 +10,14 @@ use feros_cyclonedds_sys as sys;
 use feros_rmw::engine::LOG_TARGET;
 use feros_rmw::{OpenError, SessionOptions};
 
-use crate::ENGINE_NAME;
+use crate::c_string::c_string;
 use crate::config::{self, Circumstances, LARGEST_PARTICIPANT_INDEX};
-use crate::dds::{Code, Entity, c_string};
+use crate::dds::{Code, Entity};
+
+/// The name of the engine.
+pub(crate) const ENGINE_NAME: &str = "cyclonedds";
+/// The version in the source that `feros-cyclonedds-sys` builds.
+pub(crate) const ENGINE_VERSION: &str = "11.0.0";
 
 /// Memory that freed samples leave behind for the next ones, per domain.
 const RETAINED_BYTES: usize = 32 << 20;

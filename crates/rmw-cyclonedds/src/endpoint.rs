@@ -9,7 +9,7 @@ use std::time::Duration;
 use feros_cyclonedds_sys as sys;
 use feros_rmw::{CreateEndpointError, FillAborted, Gid, Notify, PublishError, Stamp, TakeError};
 
-use crate::dds::{Code, Entity, Listener, MatchedEndpoint, c_string, check, matched_handles};
+use crate::dds::{Code, Entity, Listener, MatchedEndpoint, check, matched_handles};
 use crate::graph::IncompatibleType;
 use crate::participant::Participant;
 use crate::qos::Qos;
@@ -17,75 +17,7 @@ use crate::reception;
 use crate::sample::SampleRef;
 use crate::status::{ReaderStatus, WriterStatus};
 use crate::sync::Mutex;
-
-/// The names of an endpoint.
-#[derive(Debug, Clone)]
-pub(crate) struct Names {
-    /// For people.
-    pub(crate) ros: String,
-    /// On the wire.
-    pub(crate) topic: String,
-    /// On the wire.
-    pub(crate) type_name: String,
-}
-
-impl Names {
-    pub(crate) fn failed(
-        &self,
-        operation: &'static str,
-    ) -> impl FnOnce(Code) -> CreateEndpointError {
-        let name = self.ros.clone();
-        move |code| match code.0 {
-            sys::DDS_RETCODE_INCONSISTENT_POLICY => CreateEndpointError::Qos {
-                name,
-                reason: "the engine says that its policies contradict each other".into(),
-            },
-            _ => CreateEndpointError::Engine { name, operation, code: code.to_string() },
-        }
-    }
-}
-
-/// A topic of the engine and the sertype that it uses.
-#[derive(Debug)]
-pub(crate) struct Topic {
-    pub(crate) entity: Entity,
-    sertype: *const sys::ddsi_sertype,
-}
-
-// SAFETY: the sertype is immutable but for an atomic counter, and lives as long as the topic
-// entity.
-unsafe impl Send for Topic {}
-// SAFETY: as above.
-unsafe impl Sync for Topic {}
-
-impl Topic {
-    pub(crate) fn new(
-        participant: &Participant,
-        names: &Names,
-    ) -> Result<Self, CreateEndpointError> {
-        let (name, type_name) = (c_string(&names.topic), c_string(&names.type_name));
-        let mut sertype = std::ptr::null();
-        // SAFETY: participant and pool are alive, the strings live during the call, the out
-        // parameter is valid.
-        let topic = unsafe {
-            sys::feros_create_topic(
-                participant.entity.handle(),
-                participant.domain.pool.as_ptr(),
-                name.as_ptr(),
-                type_name.as_ptr(),
-                &raw mut sertype,
-            )
-        };
-        let entity = Entity::new(topic).map_err(|code| match code.0 {
-            sys::DDS_RETCODE_BAD_PARAMETER => CreateEndpointError::Name {
-                name: names.ros.clone(),
-                reason: "the engine refuses it as a topic name".into(),
-            },
-            _ => names.failed("creating the topic")(code),
-        })?;
-        Ok(Self { entity, sertype })
-    }
-}
+use crate::topic::{EndpointNames, Topic};
 
 /// What the listener of an endpoint counts and whom it wakes.
 pub(crate) struct Watched<S> {
@@ -161,7 +93,7 @@ pub(crate) struct Writer {
     pub(crate) watched: Arc<Watched<WriterStatus>>,
     topic: Arc<Topic>,
     pub(crate) gid: Gid,
-    pub(crate) names: Names,
+    pub(crate) names: EndpointNames,
     /// The number of the next sample; writing happens under this lock, as it does under the
     /// engine's own.
     next_sequence_number: Mutex<i64>,
@@ -171,7 +103,7 @@ pub(crate) struct Writer {
 impl Writer {
     pub(crate) fn new(
         participant: &Arc<Participant>,
-        names: Names,
+        names: EndpointNames,
         qos: &Qos,
         wakes: Wakes,
     ) -> Result<Self, CreateEndpointError> {
@@ -277,18 +209,18 @@ pub(crate) struct Reader {
     pub(crate) watched: Arc<Watched<ReaderStatus>>,
     topic: Topic,
     pub(crate) gid: Gid,
-    pub(crate) names: Names,
+    pub(crate) names: EndpointNames,
     pub(crate) participant: Arc<Participant>,
 }
 
 impl Reader {
     pub(crate) fn new(
         participant: &Arc<Participant>,
-        names: Names,
+        names: EndpointNames,
         qos: &Qos,
         wakes: Wakes,
     ) -> Result<Self, CreateEndpointError> {
-        let topic = Topic::new(participant, &names)?;
+        let topic = participant.create_topic(&names)?;
         let watched = Watched::<ReaderStatus>::new(wakes);
         let listener = reader_listener(&watched);
         // SAFETY: participant, topic, QoS and listener are alive; what the listener points to

@@ -16,6 +16,8 @@
 //! datagrams into a contiguous sample, which `take` lends.
 
 mod announcement;
+mod c_string;
+mod circumstances;
 mod client;
 pub mod config;
 mod dds;
@@ -24,6 +26,7 @@ mod domain;
 mod endpoint;
 mod gaps;
 mod graph;
+mod interface;
 mod matches;
 mod multicast;
 mod participant;
@@ -33,18 +36,19 @@ mod queue;
 mod reception;
 mod sample;
 mod service;
+mod service_wire;
 mod session;
+mod session_state;
 mod status;
 mod subscription;
 mod sync;
+mod topic;
 
 use std::sync::Arc;
 
 use feros_rmw::{Engine, OpenError, Session, SessionOptions};
 
-const ENGINE_NAME: &str = "cyclonedds";
-/// The version in the source that `feros-cyclonedds-sys` builds.
-const ENGINE_VERSION: &str = "11.0.0";
+use domain::ENGINE_NAME;
 
 /// The engine on Cyclone DDS.
 #[derive(Debug, Clone, Copy, Default)]

@@ -6,7 +6,8 @@ use std::sync::Once;
 use feros_rmw::DiscoveryRange;
 use feros_rmw::engine::LOG_TARGET;
 
-use crate::config::{Circumstances, Interface};
+use crate::circumstances::Circumstances;
+use crate::interface::Interface;
 
 /// Warns, once in a process, when a session looks for others by multicast and no interface can.
 pub(crate) fn warn_if_impossible(of: &Circumstances<'_>) {

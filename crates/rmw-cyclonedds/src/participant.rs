@@ -6,12 +6,11 @@ use std::sync::{Arc, Weak};
 use feros_cyclonedds_sys as sys;
 use feros_rmw::{CreateEndpointError, Gid, OpenError, SessionOptions};
 
-use crate::ENGINE_NAME;
 use crate::dds::{Code, Entity};
-use crate::domain::Domain;
-use crate::endpoint::{Names, Topic};
+use crate::domain::{Domain, ENGINE_NAME};
 use crate::qos::Qos;
 use crate::sync::Mutex;
+use crate::topic::{EndpointNames, Topic};
 
 #[derive(Debug)]
 pub(crate) struct Participant {
@@ -62,15 +61,23 @@ impl Participant {
         Ok(Self { publisher, subscriber, entity, topics: Mutex::default(), gid, domain })
     }
 
+    /// A topic that nobody shares.
+    pub(crate) fn create_topic(&self, names: &EndpointNames) -> Result<Topic, CreateEndpointError> {
+        Topic::new(&self.entity, &self.domain.pool, names)
+    }
+
     /// The topic of a writer, shared with the writers of the same name and type. A reader has one
     /// of its own, which counts what it refuses.
-    pub(crate) fn topic_of_writer(&self, names: &Names) -> Result<Arc<Topic>, CreateEndpointError> {
+    pub(crate) fn topic_of_writer(
+        &self,
+        names: &EndpointNames,
+    ) -> Result<Arc<Topic>, CreateEndpointError> {
         let key = (names.topic.clone(), names.type_name.clone());
         let mut topics = self.topics.lock();
         if let Some(topic) = topics.get(&key).and_then(Weak::upgrade) {
             return Ok(topic);
         }
-        let topic = Arc::new(Topic::new(self, names)?);
+        let topic = Arc::new(self.create_topic(names)?);
         topics.retain(|_, topic| topic.strong_count() > 0);
         topics.insert(key, Arc::downgrade(&topic));
         Ok(topic)

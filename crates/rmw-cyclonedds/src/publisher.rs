@@ -16,13 +16,14 @@ use feros_trace::{Endpoint, Kind, MessageId, Point, Transport};
 
 use crate::announcement::Announced;
 use crate::dds::check;
-use crate::endpoint::{Names, Wakes, Writer};
+use crate::endpoint::{Wakes, Writer};
 use crate::graph::IncompatibleType;
 use crate::matches::as_match;
 use crate::qos::Qos;
 use crate::queue::Queue;
 use crate::sample::SampleRef;
-use crate::session::{NodeMember, Shared};
+use crate::session_state::{NodeMember, SessionState};
+use crate::topic::EndpointNames;
 
 /// How long the end of an asynchronous publisher waits for what is still queued: as long as the
 /// engine itself lingers.
@@ -40,8 +41,8 @@ pub(crate) struct CyclonePublisher {
 
 impl CyclonePublisher {
     pub(crate) fn new(
-        shared: &Arc<Shared>,
-        names: Names,
+        shared: &Arc<SessionState>,
+        names: EndpointNames,
         qos: QosProfile,
         options: PublisherOptions<'_>,
     ) -> Result<Arc<Self>, CreateEndpointError> {

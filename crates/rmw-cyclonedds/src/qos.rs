@@ -48,7 +48,7 @@ impl Qos {
     pub(crate) fn participant(enclave: &str) -> Self {
         let qos = Self::new();
         qos.set_user_data(&format!("enclave={enclave};"));
-        let name = crate::dds::c_string(enclave);
+        let name = crate::c_string::c_string(enclave);
         // SAFETY: the QoS is alive; the engine copies the string.
         unsafe { sys::dds_qset_entity_name(qos.as_ptr(), name.as_ptr()) };
         qos

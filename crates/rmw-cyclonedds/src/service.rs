@@ -15,16 +15,16 @@ use feros_rmw::{
 };
 
 use crate::dds::MatchedEndpoint;
-use crate::endpoint::{Names, Reader, Wakes, Writer};
+use crate::endpoint::{Reader, Wakes, Writer};
 use crate::matches::{MatchCache, is_reader, with_data};
 use crate::qos::Qos;
 use crate::sample::{
     ENCAPSULATION_BYTES, SERVICE_HEADER_BYTES, message_info, without_service_header,
 };
 use crate::sample::{SampleRef, lend};
-use crate::session::{NodeMember, Shared};
+use crate::service_wire::{ServiceNames, pair_id, write_service_header};
+use crate::session_state::{NodeMember, SessionState};
 use crate::sync::{Condvar, Mutex};
-use feros_rmw::dds::names;
 use feros_rmw::dds::user_data::{EndpointData, PairId};
 
 /// As long as stock ROS 2 waits for a client that asked to become able to receive.
@@ -52,7 +52,7 @@ struct Bell {
 
 /// What sends the responses: there from the beginning, or from the first client on.
 struct Replies {
-    shared: Arc<Shared>,
+    shared: Arc<SessionState>,
     node: NodeId,
     service: String,
     type_name: String,
@@ -124,7 +124,7 @@ impl Replies {
 
 impl CycloneService {
     pub(crate) fn new(
-        shared: &Arc<Shared>,
+        shared: &Arc<SessionState>,
         qos: QosProfile,
         options: ServiceOptions<'_>,
     ) -> Result<Self, CreateEndpointError> {
@@ -341,39 +341,4 @@ impl Service for CycloneService {
     fn refused_samples(&self) -> u64 {
         self.requests.refused_samples() + self.refused.load(Ordering::Relaxed)
     }
-}
-
-/// The wire names of both directions of a service.
-pub(crate) struct ServiceNames {
-    pub(crate) request: Names,
-    pub(crate) reply: Names,
-}
-
-impl ServiceNames {
-    pub(crate) fn new(service: &str, type_name: &str) -> Result<Self, CreateEndpointError> {
-        let (request, reply) = names::service_topics(service);
-        let side = |topic, suffix| {
-            let type_name = names::type_name(type_name, suffix)?;
-            Ok(Names { ros: service.to_owned(), topic, type_name })
-        };
-        Ok(Self { request: side(request, "_Request")?, reply: side(reply, "_Response")? })
-    }
-}
-
-/// Puts the header between encapsulation and message of a sample whose content was filled in behind
-/// the header's place.
-pub(crate) fn write_service_header(sample: &mut SampleRef, guid: &[u8], number: i64) {
-    let bytes = sample.bytes_mut().expect("a sample that was not written has one reference");
-    bytes.copy_within(SERVICE_HEADER_BYTES..SERVICE_HEADER_BYTES + ENCAPSULATION_BYTES, 0);
-    bytes[4..12].copy_from_slice(guid);
-    bytes[12..20].copy_from_slice(&number.to_le_bytes());
-}
-
-/// A number that no other pair of endpoints of this participant has.
-pub(crate) fn pair_id(shared: &Shared) -> PairId {
-    static NEXT: AtomicU64 = AtomicU64::new(1);
-    let number = u32::try_from(NEXT.fetch_add(1, Ordering::Relaxed)).unwrap_or(u32::MAX);
-    let mut id = shared.participant.gid.0;
-    id[12..].copy_from_slice(&number.to_be_bytes());
-    id
 }

@@ -1,120 +1,31 @@
 //! A session: one participant, its nodes, and the factory of endpoints.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use feros_rmw::engine::GraphChangeGuard;
 use feros_rmw::{
-    Client, ClientOptions, CreateEndpointError, Durability, FillAborted, Gid, GraphSnapshot,
-    Liveliness, NodeId, NodeName, Notify, OpenError, Publisher, PublisherOptions, QosDuration,
-    QosProfile, Reliability, Service, ServiceOptions, Session, SessionOptions, Stamp, Subscription,
-    SubscriptionOptions,
+    Client, ClientOptions, CreateEndpointError, Durability, Gid, GraphSnapshot, Liveliness, NodeId,
+    NodeName, Notify, OpenError, Publisher, PublisherOptions, QosDuration, QosProfile, Reliability,
+    Service, ServiceOptions, Session, SessionOptions, Subscription, SubscriptionOptions,
 };
 
 use crate::client::CycloneClient;
 use crate::discovery::{Discovery, discovery_names};
-use crate::endpoint::{Names, Wakes, Writer};
+use crate::domain::{ENGINE_NAME, ENGINE_VERSION};
+use crate::endpoint::{Wakes, Writer};
 use crate::graph::Graph;
 use crate::participant::Participant;
 use crate::publisher::CyclonePublisher;
 use crate::qos::Qos;
 use crate::service::CycloneService;
+use crate::session_state::SessionState;
 use crate::subscription::CycloneSubscription;
-use crate::sync::Mutex;
-use crate::{ENGINE_NAME, ENGINE_VERSION};
-use feros_rmw::dds::discovery_info::{NodeEntities, ParticipantEntities};
+use crate::topic::EndpointNames;
+
 use feros_rmw::dds::names;
 
-/// What endpoints keep alive.
-pub(crate) struct Shared {
-    // Dropped in this order: nobody feeds or reads the graph when the participant goes.
-    _discovery: Discovery,
-    announcer: Writer,
-    nodes: Mutex<Nodes>,
-    pub(crate) graph: Arc<Graph>,
-    pub(crate) participant: Arc<Participant>,
-    domain_id: u32,
-}
-
-#[derive(Default)]
-struct Nodes {
-    next: u64,
-    by_id: BTreeMap<NodeId, NodeEntities>,
-}
-
-impl Shared {
-    /// Changes the table of nodes and announces it, whole, as stock ROS 2 does. In one piece, so
-    /// that announcements go out in the order of the changes.
-    fn change_nodes<T>(&self, change: impl FnOnce(&mut Nodes) -> T) -> T {
-        let mut nodes = self.nodes.lock();
-        let result = change(&mut nodes);
-        let entities = ParticipantEntities {
-            participant: self.participant.gid,
-            nodes: nodes.by_id.values().cloned().collect(),
-        };
-        let written = self
-            .announcer
-            .fill(feros_cdr::encoded_size(&entities), 0, &mut |memory| {
-                feros_cdr::encode_into(&entities, memory).map(drop).map_err(|_| FillAborted)
-            })
-            .and_then(|sample| self.announcer.write(sample, Stamp::now()));
-        if let Err(error) = written {
-            tracing::error!("nodes cannot be announced, others will not see them: {error}");
-        }
-        self.graph.announced(entities);
-        result
-    }
-
-    fn has_node(&self, node: NodeId) -> bool {
-        self.nodes.lock().by_id.contains_key(&node)
-    }
-
-    /// Assigns endpoints to a node until the result is dropped.
-    pub(crate) fn join_node(
-        self: &Arc<Self>,
-        node: NodeId,
-        name: &str,
-        readers: Vec<Gid>,
-        writers: Vec<Gid>,
-    ) -> Result<NodeMember, CreateEndpointError> {
-        let joined = self.change_nodes(|nodes| {
-            nodes.by_id.get_mut(&node).map(|entities| {
-                entities.readers.extend(&readers);
-                entities.writers.extend(&writers);
-            })
-        });
-        joined.ok_or_else(|| CreateEndpointError::NoNode { name: name.to_owned() })?;
-        Ok(NodeMember { shared: self.clone(), node, gids: [readers, writers].concat() })
-    }
-}
-
-impl Drop for Shared {
-    fn drop(&mut self) {
-        self.graph.close();
-    }
-}
-
-/// Keeps endpoints in the announcement of their node.
-pub(crate) struct NodeMember {
-    shared: Arc<Shared>,
-    node: NodeId,
-    gids: Vec<Gid>,
-}
-
-impl Drop for NodeMember {
-    fn drop(&mut self) {
-        self.gids.iter().for_each(|gid| self.shared.graph.unwatch_type(*gid));
-        self.shared.change_nodes(|nodes| {
-            if let Some(entities) = nodes.by_id.get_mut(&self.node) {
-                entities.readers.retain(|gid| !self.gids.contains(gid));
-                entities.writers.retain(|gid| !self.gids.contains(gid));
-            }
-        });
-    }
-}
-
 /// The session that users of the engine hold.
-pub(crate) struct CycloneSession(Arc<Shared>);
+pub(crate) struct CycloneSession(Arc<SessionState>);
 
 impl CycloneSession {
     pub(crate) fn open(
@@ -133,17 +44,9 @@ impl CycloneSession {
         let qos = Qos::writer(&QosProfile::keep_last(1).transient_local(), "");
         let announcer =
             Writer::new(&participant, discovery_names(), &qos, Wakes::default()).map_err(failed)?;
-        let shared = Shared {
-            _discovery: discovery,
-            announcer,
-            nodes: Mutex::default(),
-            graph,
-            participant,
-            domain_id: options.domain_id,
-        };
-        // Stock ROS 2 announces a context even while it has no node.
-        shared.change_nodes(|_| ());
-        Ok(Self(Arc::new(shared)))
+        let state =
+            SessionState::announce(options.domain_id, participant, graph, discovery, announcer);
+        Ok(Self(Arc::new(state)))
     }
 
     fn require_node(&self, node: NodeId, name: &str) -> Result<(), CreateEndpointError> {
@@ -220,21 +123,11 @@ impl Session for CycloneSession {
     }
 
     fn create_node(&self, name: &NodeName) -> Result<NodeId, CreateEndpointError> {
-        Ok(self.0.change_nodes(|nodes| {
-            let id = NodeId(nodes.next);
-            nodes.next += 1;
-            nodes.by_id.insert(
-                id,
-                NodeEntities { name: name.clone(), readers: Vec::new(), writers: Vec::new() },
-            );
-            id
-        }))
+        Ok(self.0.add_node(name))
     }
 
     fn remove_node(&self, node: NodeId) {
-        if self.0.has_node(node) {
-            self.0.change_nodes(|nodes| nodes.by_id.remove(&node));
-        }
+        self.0.remove_node(node);
     }
 
     fn create_publisher(
@@ -245,7 +138,7 @@ impl Session for CycloneSession {
         check_name(options.topic, as_it_is)?;
         check_announcement(options.topic, options.announcement)?;
         self.require_node(options.node, options.topic)?;
-        let names = Names {
+        let names = EndpointNames {
             ros: options.topic.to_owned(),
             topic: names::topic(options.topic, as_it_is),
             type_name: names::type_name(options.type_name, "")?,
@@ -267,7 +160,7 @@ impl Session for CycloneSession {
         check_name(options.topic, as_it_is)?;
         check_announcement(options.topic, options.announcement)?;
         self.require_node(options.node, options.topic)?;
-        let names = Names {
+        let names = EndpointNames {
             ros: options.topic.to_owned(),
             topic: names::topic(options.topic, as_it_is),
             type_name: names::type_name(options.type_name, "")?,

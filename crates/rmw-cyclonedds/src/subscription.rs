@@ -9,14 +9,15 @@ use feros_rmw::{
 };
 
 use crate::announcement::Announced;
-use crate::endpoint::{Names, Reader, Wakes};
+use crate::endpoint::{Reader, Wakes};
 use crate::gaps::Gaps;
 use crate::graph::IncompatibleType;
 use crate::matches::as_match;
 use crate::qos::Qos;
 use crate::sample::lend;
-use crate::session::{NodeMember, Shared};
+use crate::session_state::{NodeMember, SessionState};
 use crate::sync::Mutex;
+use crate::topic::EndpointNames;
 
 pub(crate) struct CycloneSubscription {
     // Dropped first: the announcement goes before the reader.
@@ -29,8 +30,8 @@ pub(crate) struct CycloneSubscription {
 
 impl CycloneSubscription {
     pub(crate) fn new(
-        shared: &Arc<Shared>,
-        names: Names,
+        shared: &Arc<SessionState>,
+        names: EndpointNames,
         qos: QosProfile,
         options: SubscriptionOptions<'_>,
     ) -> Result<Self, CreateEndpointError> {

@@ -6,10 +6,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use crate::engine::TypeHash;
 use crate::gid::Gid;
 use crate::name::NodeName;
 use crate::qos::QosProfile;
+use crate::type_hash::TypeHash;
 
 /// What an endpoint is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]

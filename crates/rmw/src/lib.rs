@@ -15,6 +15,7 @@
 //! | [`sample`] | a received sample and its information |
 //! | [`stamp`] | when a message was published, exactly |
 //! | [`announcement`] | what endpoints say of themselves beyond DDS, and who matches |
+//! | [`failure_counter`] | counts of repeated failures, which are logged seldom |
 //! | [`dds`] | what every DDS engine says on the wire |
 //! | [`gid`] | identity of an endpoint |
 //!
@@ -26,12 +27,15 @@ pub mod announcement;
 pub mod dds;
 pub mod engine;
 pub mod event;
+pub mod failure_counter;
 pub mod gid;
 pub mod graph;
 pub mod name;
 pub mod qos;
 pub mod sample;
+mod service_mapping;
 pub mod stamp;
+mod type_hash;
 
 pub use announcement::{AnnounceError, AnnouncementError, Match};
 pub use engine::{
@@ -41,6 +45,7 @@ pub use engine::{
     Subscription, SubscriptionOptions, TakeError, TypeHash, WaitForAckedError,
 };
 pub use event::{MatchedStatus, PublisherEvent, SubscriptionEvent};
+pub use failure_counter::FailureCounter;
 pub use gid::Gid;
 pub use graph::{EndpointInfo, EndpointKind, GraphSnapshot, NodeInfo};
 pub use name::{NameError, NodeName};

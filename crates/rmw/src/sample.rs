@@ -7,6 +7,7 @@ use smallbox::space::S16;
 use smallbox::{SmallBox, smallbox};
 
 use crate::gid::Gid;
+use crate::service_mapping::ServiceMapping;
 use crate::stamp::Stamp;
 
 /// Bytes that an engine lends as long as this value lives: the sample's memory goes back when it is
@@ -92,7 +93,7 @@ pub struct RequestId {
     /// Number of the request at its client.
     pub sequence_number: i64,
     /// How the client expects its reply.
-    pub mapping: crate::ServiceMapping,
+    pub mapping: ServiceMapping,
 }
 
 #[cfg(test)]

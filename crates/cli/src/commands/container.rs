@@ -1,15 +1,10 @@
 //! `feros container`: becomes a component container.
 
-use std::hash::{BuildHasher as _, RandomState};
 use std::os::unix::process::CommandExt as _;
-use std::process::{Command, ExitCode};
-
-use feros_component::index::Index;
+use std::process::ExitCode;
 
 use crate::error::CliError;
-
-/// The package under which containers are installed.
-const PACKAGE: &str = "feros_component";
+use crate::packages::container_command;
 
 /// Run a component container
 #[derive(clap::Args)]
@@ -45,7 +40,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
         (.., true) => "component_container_process",
         _ => "component_container",
     };
-    let mut command = command(name)?;
+    let mut command = container_command(name)?;
     if let Some(limit) = args.restart_limit {
         command.args(["--restart-limit", &limit.to_string()]);
     } else if args.restart {
@@ -58,23 +53,4 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
     // the user's.
     let error = command.args(&args.arguments).exec();
     Err(CliError::failed(format!("{name} cannot be started: {error}")))
-}
-
-/// A container's executable: beside this one, or where packages are installed.
-pub(crate) fn command(name: &str) -> Result<Command, CliError> {
-    let beside = std::env::current_exe().ok().map(|path| path.with_file_name(name));
-    let found = beside
-        .filter(|path| path.is_file())
-        .or_else(|| Index::from_env().executable(PACKAGE, name));
-    found.map(Command::new).ok_or_else(|| {
-        CliError::failed(format!(
-            "there is no {name}, neither beside this command nor as lib/{PACKAGE}/{name} under FEROS_PREFIX_PATH: build \
-             the package feros-container"
-        ))
-    })
-}
-
-/// A number that no other process is likely to have drawn.
-pub(crate) fn random() -> u64 {
-    RandomState::new().hash_one(std::process::id()) & 0xffff_ffff_ffff
 }

@@ -16,12 +16,13 @@ mod service;
 mod topic;
 mod trace;
 
-use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand, ValueEnum};
+use clap::{CommandFactory as _, Parser, Subcommand};
 
 use crate::error::CliError;
+use crate::output::Color;
+use crate::types::InterfaceArgs;
 
 /// ROS 2 built for the shortest path: look at, feed and measure a ROS 2 system.
 #[derive(Parser)]
@@ -36,42 +37,10 @@ pub(crate) struct CommandLine {
     pub(crate) color: Color,
 
     #[command(flatten)]
-    globals: Globals,
+    interfaces: InterfaceArgs,
 
     #[command(subcommand)]
     command: Command,
-}
-
-/// What every verb takes.
-#[derive(clap::Args, Clone)]
-pub(crate) struct Globals {
-    /// A folder with interface definitions: a package (`msg/`, `srv/`, `action/`) or a folder of
-    /// packages; may be repeated.
-    #[arg(long, global = true, value_name = "DIR")]
-    pub(crate) interfaces: Vec<PathBuf>,
-}
-
-/// When to use colours.
-#[derive(Clone, Copy, ValueEnum)]
-pub(crate) enum Color {
-    /// On a terminal, unless NO_COLOR is set.
-    Auto,
-    /// In any case.
-    Always,
-    /// Not at all.
-    Never,
-}
-
-impl Color {
-    /// Has all output follow the choice.
-    pub(crate) fn apply(self) {
-        match self {
-            Self::Auto => anstream::ColorChoice::Auto,
-            Self::Always => anstream::ColorChoice::Always,
-            Self::Never => anstream::ColorChoice::Never,
-        }
-        .write_global();
-    }
 }
 
 #[derive(Subcommand)]
@@ -118,51 +87,22 @@ enum Command {
 
 /// Runs what the command line asks for.
 pub(crate) fn run(line: CommandLine) -> Result<ExitCode, CliError> {
-    let globals = line.globals;
+    let interfaces = line.interfaces;
     match line.command {
-        Command::Topic(command) => topic::run(command, &globals),
-        Command::Node(command) => node::run(command, &globals),
+        Command::Topic(command) => topic::run(command, &interfaces),
+        Command::Node(command) => node::run(command),
         Command::Param(command) => param::run(command),
-        Command::Service(command) => service::run(command, &globals),
-        Command::Interface(command) => interface::run(command, &globals),
+        Command::Service(command) => service::run(command, &interfaces),
+        Command::Interface(command) => interface::run(command, &interfaces),
         Command::Run(args) => run::run(&args),
         Command::Launch(args) => launch::run(&args),
-        Command::Component(command) => component::run(command, &globals),
+        Command::Component(command) => component::run(command),
         Command::Container(args) => container::run(&args),
         Command::Doctor(args) => doctor::run(&args),
         Command::Perf(args) => perf::run(args),
         Command::Lab(command) => lab::run(command),
         Command::Trace(command) => trace::run(command),
         Command::Demo(args) => demo::run(args),
-        Command::Completion(args) => completion::run(&args),
-    }
-}
-
-/// The fields of a message or request, from one of three places.
-#[derive(clap::Args, Clone)]
-pub(crate) struct ValuesArgs {
-    /// The fields that are not at their defaults, as YAML or JSON
-    #[arg(default_value = "{}")]
-    values: String,
-    /// Read the fields from standard input
-    #[arg(long, conflicts_with_all = ["values", "yaml_file"])]
-    stdin: bool,
-    /// Read the fields from a file
-    #[arg(short, long, value_name = "FILE", conflicts_with = "values")]
-    yaml_file: Option<PathBuf>,
-}
-
-impl ValuesArgs {
-    /// The text, wherever it comes from.
-    pub(crate) fn text(&self) -> Result<String, CliError> {
-        match &self.yaml_file {
-            Some(path) => std::fs::read_to_string(path).map_err(|error| {
-                CliError::failed(format!("{} cannot be read: {error}", path.display()))
-            }),
-            None if self.stdin => std::io::read_to_string(std::io::stdin()).map_err(|error| {
-                CliError::failed(format!("standard input cannot be read: {error}"))
-            }),
-            None => Ok(self.values.clone()),
-        }
+        Command::Completion(args) => completion::run(&args, &mut CommandLine::command()),
     }
 }

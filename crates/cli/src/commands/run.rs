@@ -3,8 +3,8 @@
 use std::os::unix::process::CommandExt as _;
 use std::process::{Command, ExitCode};
 
-use super::launch::packages;
 use crate::error::CliError;
+use crate::packages::installed_packages;
 
 /// What is started.
 #[derive(clap::Args)]
@@ -24,7 +24,9 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
-    let path = packages().executable(&args.package, &args.executable).map_err(CliError::usage)?;
+    let path = installed_packages()
+        .executable(&args.package, &args.executable)
+        .map_err(CliError::usage)?;
     let path = path.display().to_string();
     let mut words = match &args.prefix {
         Some(prefix) => feros_launch::split_words(prefix)

@@ -3,8 +3,8 @@
 
 use feros_interface::{BaseType, Field, FieldType, Literal, MessageDefinition, Shape, TypeName};
 
+use crate::emit::fields::check_bounds;
 use crate::emit::literal;
-use crate::emit::message::check_bounds;
 use crate::emit::source::Source;
 use crate::emit::types::{Context, primitive};
 use crate::names::{derived_identifier, identifier, type_identifier};

@@ -1,6 +1,7 @@
 //! Turns a set of interfaces into Rust source.
 
 mod build;
+mod fields;
 mod identity;
 mod literal;
 mod message;

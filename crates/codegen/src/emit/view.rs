@@ -2,7 +2,7 @@
 
 use feros_interface::MessageDefinition;
 
-use crate::emit::message::{inline_hint, read_fields};
+use crate::emit::fields::{inline_hint, read_fields};
 use crate::emit::source::Source;
 use crate::emit::types::Context;
 use crate::names::identifier;

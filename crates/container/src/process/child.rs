@@ -12,7 +12,7 @@ use feros::msgs::composition_interfaces::srv::LoadNode_Request;
 use feros::{Context, Executor, message};
 
 use super::wire::Frame;
-use crate::placement::{drop_quietly, instantiate};
+use crate::placement::{drop_catching_panic, instantiate};
 use crate::request::apply_log_level;
 
 /// Exit code of a process whose component failed.
@@ -66,7 +66,7 @@ fn run(line: Vec<String>) -> Result<ExitCode, Box<dyn std::error::Error>> {
     executor.spin()?;
     executor.remove_node(&node);
     drop((executor, node));
-    drop_quietly(&name, component);
+    drop_catching_panic(&name, component);
     let text = failure.lock().unwrap_or_else(PoisonError::into_inner).take();
     Ok(match text {
         Some(text) => {

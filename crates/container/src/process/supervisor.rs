@@ -1,4 +1,4 @@
-//! The container's side of a component's process: starts it, hears from it, sees its end, ends it.
+//! The container's side of a component's process: starts the process, reads its frames, and ends it.
 
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt as _;
@@ -11,32 +11,39 @@ use std::{io, net, thread};
 
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
-use super::CHILD_FLAG;
 use super::wire::Frame;
-use crate::placement::{Done, Order, Running, Started};
+use crate::placement::{Done, Running, StartRequest, Started};
 
-/// A child that was told to end gets this long before it is told by a signal.
-const PATIENCE: Duration = Duration::from_secs(5);
-/// ... and this long from SIGTERM to SIGKILL.
-const LAST_PATIENCE: Duration = Duration::from_secs(2);
+/// The argument by which a child process knows that it is no container.
+pub(crate) const CHILD_FLAG: &str = "--component-child";
 
-/// What container and supervising thread know of a child.
+/// How long a child may take to end after its socket was closed, before it gets SIGTERM.
+const STOP_TIMEOUT: Duration = Duration::from_secs(5);
+/// How long a child may take to end after SIGTERM, before it gets SIGKILL.
+const KILL_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// What the container and the supervising thread share of a child.
 #[derive(Default)]
-struct Life {
-    state: Mutex<LifeState>,
+struct Shared {
+    state: Mutex<Lifecycle>,
     ended: Condvar,
 }
 
 #[derive(Default)]
-struct LifeState {
-    /// Its end is wanted, and who wants to know of it.
-    told: Vec<Box<dyn FnOnce() + Send>>,
-    is_told: bool,
-    is_over: bool,
+struct Lifecycle {
+    /// Called when the child has ended.
+    on_end: Vec<Box<dyn FnOnce() + Send>>,
+    stop_requested: bool,
+    has_ended: bool,
 }
 
 /// Starts a child for a component, and a thread that stays with it.
-pub(super) fn start(ros_arguments: Vec<String>, order: Order, request: Vec<u8>, done: Done) {
+pub(super) fn start(
+    ros_arguments: Vec<String>,
+    start_request: StartRequest,
+    request: Vec<u8>,
+    done: Done,
+) {
     let spawned = spawn(&ros_arguments);
     let (child, socket) = match spawned {
         Ok(spawned) => spawned,
@@ -51,7 +58,7 @@ pub(super) fn start(ros_arguments: Vec<String>, order: Order, request: Vec<u8>, 
         let done = inside.lock().unwrap_or_else(PoisonError::into_inner).take();
         let done =
             done.expect("the thread is spawned once, and only its failure takes this before");
-        supervise(child, socket, order, request, done);
+        supervise(child, socket, start_request, request, done);
     });
     // The closure is dropped then, and with it the socket: the child ends.
     if let Err(error) = spawned
@@ -67,63 +74,69 @@ fn spawn(ros_arguments: &[String]) -> io::Result<(Child, UnixStream)> {
         .arg(CHILD_FLAG)
         .args(ros_arguments)
         .stdin(Stdio::from(OwnedFd::from(theirs)))
-        // Ctrl-C goes to the container, which ends its components in order.
+        // Ctrl-C goes to the container, which ends its components in start_request.
         .process_group(0)
         .spawn()?;
     Ok((child, ours))
 }
 
-/// The life of a child, from its first word to the end of its process.
-fn supervise(mut child: Child, mut socket: UnixStream, order: Order, request: Vec<u8>, done: Done) {
-    let life = Arc::new(Life::default());
-    let library = order.library.as_os_str().as_bytes().to_vec();
-    let mut heard = Frame::Start { library, request }
+/// Follows a child from its first frame to the end of its process.
+fn supervise(
+    mut child: Child,
+    mut socket: UnixStream,
+    start_request: StartRequest,
+    request: Vec<u8>,
+    done: Done,
+) {
+    let shared = Arc::new(Shared::default());
+    let library = start_request.library.as_os_str().as_bytes().to_vec();
+    let mut frame = Frame::Start { library, request }
         .write(&mut socket)
         .and_then(|()| Frame::read(&mut socket));
     let mut done = Some(done);
-    let mut last_words = None;
-    if let Ok(Some(Frame::Started { name })) = &heard {
-        let running = ProcessRunning::new(&child, &socket, &life);
+    let mut failure = None;
+    if let Ok(Some(Frame::Started { name })) = &frame {
+        let running = ProcessRunning::new(&child, &socket, &shared);
         match running {
             Ok(running) => {
                 let started = Started { name: name.clone(), running: Box::new(running) };
                 done.take().expect("nothing took it yet")(Ok(started));
             }
-            Err(error) => last_words = Some(format!("its process cannot be supervised: {error}")),
+            Err(error) => failure = Some(format!("its process cannot be supervised: {error}")),
         }
         if done.is_none() {
-            heard = Frame::read(&mut socket);
+            frame = Frame::read(&mut socket);
         }
     }
-    match heard {
-        Ok(Some(Frame::Refused { text })) => last_words = Some(text),
+    match frame {
+        Ok(Some(Frame::Refused { text })) => failure = Some(text),
         Ok(Some(Frame::Panicked { text })) => {
-            last_words = Some(format!("a callback panicked: {text}"))
+            failure = Some(format!("a callback panicked: {text}"))
         }
-        Ok(Some(_)) => {
-            last_words = last_words.or(Some("its process said something unexpected".into()))
-        }
+        Ok(Some(_)) => failure = failure.or(Some("its process said something unexpected".into())),
         Ok(None) => {}
-        Err(error) => last_words = Some(format!("its process cannot be understood: {error}")),
+        Err(error) => failure = Some(format!("its process cannot be understood: {error}")),
     }
-    let was_refused = done.is_some() && last_words.is_some();
-    drop(socket); // the word to end, where it has not ended yet
+    let was_refused = done.is_some() && failure.is_some();
+    drop(socket); // tells the child to end, where it still runs
     let end = describe(child.wait());
-    let told = {
-        let mut state = life.state.lock().unwrap_or_else(PoisonError::into_inner);
-        state.is_over = true;
-        life.ended.notify_all();
-        state.is_told.then(|| std::mem::take(&mut state.told))
+    let on_end = {
+        let mut state = shared.state.lock().unwrap_or_else(PoisonError::into_inner);
+        state.has_ended = true;
+        shared.ended.notify_all();
+        state.stop_requested.then(|| std::mem::take(&mut state.on_end))
     };
-    match (done, told) {
-        (Some(done), _) if was_refused => done(Err(last_words.unwrap_or_default())),
+    match (done, on_end) {
+        (Some(done), _) if was_refused => done(Err(failure.unwrap_or_default())),
         (Some(done), _) => {
             done(Err(format!(
                 "Component constructor threw an exception: the process of the component {end}"
             )));
         }
-        (None, Some(told)) => told.into_iter().for_each(|done| done()),
-        (None, None) => (order.failed)(last_words.unwrap_or_else(|| format!("its process {end}"))),
+        (None, Some(on_end)) => on_end.into_iter().for_each(|done| done()),
+        (None, None) => {
+            (start_request.on_failure)(failure.unwrap_or_else(|| format!("its process {end}")))
+        }
     }
 }
 
@@ -147,23 +160,23 @@ struct ProcessRunning {
     /// Names the process even when it is over, so that a signal hits no other.
     pidfd: OwnedFd,
     socket: UnixStream,
-    life: Arc<Life>,
+    shared: Arc<Shared>,
 }
 
 impl ProcessRunning {
-    fn new(child: &Child, socket: &UnixStream, life: &Arc<Life>) -> io::Result<Self> {
+    fn new(child: &Child, socket: &UnixStream, shared: &Arc<Shared>) -> io::Result<Self> {
         let pidfd = pidfd_open(Pid::from_child(child), PidfdFlags::empty())?;
-        Ok(Self { pidfd, socket: socket.try_clone()?, life: life.clone() })
+        Ok(Self { pidfd, socket: socket.try_clone()?, shared: shared.clone() })
     }
 
-    /// Has the process ended by signals when it does not end in time.
-    fn insist(&self) {
-        for (patience, signal) in [(PATIENCE, Signal::TERM), (LAST_PATIENCE, Signal::KILL)] {
-            let state = self.life.state.lock().unwrap_or_else(PoisonError::into_inner);
+    /// Ends the process by signals when it does not end in time.
+    fn escalate(&self) {
+        for (timeout, signal) in [(STOP_TIMEOUT, Signal::TERM), (KILL_TIMEOUT, Signal::KILL)] {
+            let state = self.shared.state.lock().unwrap_or_else(PoisonError::into_inner);
             let waited =
-                self.life.ended.wait_timeout_while(state, patience, |state| !state.is_over);
+                self.shared.ended.wait_timeout_while(state, timeout, |state| !state.has_ended);
             let (state, _) = waited.unwrap_or_else(PoisonError::into_inner);
-            if state.is_over {
+            if state.has_ended {
                 return;
             }
             drop(state);
@@ -177,17 +190,18 @@ impl ProcessRunning {
 impl Running for ProcessRunning {
     fn stop(self: Box<Self>, done: Box<dyn FnOnce() + Send>) {
         {
-            let mut state = self.life.state.lock().unwrap_or_else(PoisonError::into_inner);
-            if state.is_over {
+            let mut state = self.shared.state.lock().unwrap_or_else(PoisonError::into_inner);
+            if state.has_ended {
                 drop(state);
                 return done();
             }
-            state.is_told = true;
-            state.told.push(done);
+            state.stop_requested = true;
+            state.on_end.push(done);
         }
         // An error means that the child is gone already, which its thread sees.
         drop(self.socket.shutdown(net::Shutdown::Both));
-        let spawned = thread::Builder::new().name("end-child".into()).spawn(move || self.insist());
+        let spawned =
+            thread::Builder::new().name("end-child".into()).spawn(move || self.escalate());
         if let Err(error) = spawned {
             tracing::warn!("the end of a component's process is not watched: {error}");
         }

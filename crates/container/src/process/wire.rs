@@ -1,11 +1,11 @@
-//! What a container and its child say to each other: frames of length, kind and content.
+//! The protocol between a container and its child: frames of length, kind and content.
 
 use std::io::{self, Read, Write};
 
-/// Longer frames are refused: parameters are large at most as a message may be.
-const LONGEST: u32 = 64 << 20;
+/// The most bytes of a frame: parameters are at most as large as a message may be.
+const MAX_FRAME_BYTES: u32 = 64 << 20;
 
-/// One thing said.
+/// One message of the protocol.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Frame {
     /// To the child: the library, and the serialized request.
@@ -29,7 +29,7 @@ impl Frame {
             Self::Refused { text } => (2, text.clone().into_bytes()),
             Self::Panicked { text } => (3, text.clone().into_bytes()),
         };
-        let length = u32::try_from(content.len()).ok().filter(|length| *length <= LONGEST);
+        let length = u32::try_from(content.len()).ok().filter(|length| *length <= MAX_FRAME_BYTES);
         let length = length
             .ok_or_else(|| io::Error::other(format!("{} bytes are too many", content.len())))?;
         to.write_all(&[&length.to_le_bytes()[..], &[kind], &content].concat())
@@ -53,9 +53,9 @@ impl Frame {
         }
         let [a, b, c, d, kind] = head;
         let length = u32::from_le_bytes([a, b, c, d]);
-        if length > LONGEST {
+        if length > MAX_FRAME_BYTES {
             return Err(io::Error::other(format!(
-                "a frame of {length} bytes, at most {LONGEST} are allowed"
+                "a frame of {length} bytes, at most {MAX_FRAME_BYTES} are allowed"
             )));
         }
         let mut content = Vec::new();

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use feros_parameter::ParameterValue;
 use feros_rmw::{NameError, NodeName};
 
 use crate::arguments::{Arguments, remap_node};
 use crate::context::Context;
 use crate::create_error::CreateError;
-use crate::parameter::ParameterValue;
 
 /// How a node is made.
 ///

@@ -12,17 +12,15 @@ use feros_msgs::rcl_interfaces::srv::{
     GetParameters, GetParameters_Request, ListParameters, ListParameters_Request, SetParameters,
     SetParameters_Request, SetParametersAtomically, SetParametersAtomically_Request,
 };
+use feros_parameter::{
+    NamedValue, ParameterDescriptor, ParameterList, ParameterType, ParameterValue,
+};
 use feros_rmw::QosProfile;
 
-use super::callbacks::NamedValue;
-use super::descriptor::ParameterDescriptor;
-use super::events;
-use super::store::ParameterList;
-use super::value::{ParameterType, ParameterValue};
 use crate::client::Client;
 use crate::create_error::CreateError;
 use crate::error::Error;
-use crate::node::Node;
+use crate::node::{Node, parameter_events};
 use crate::subscription::Subscription;
 
 /// Asks and sets the parameters of another node.
@@ -197,7 +195,7 @@ impl ParameterClient {
             parameters.into_iter().map(|message| (message.name, message.value.into())).collect()
         };
         self.node.create_subscription(
-            events::TOPIC,
+            parameter_events::TOPIC,
             QosProfile::parameter_events(),
             move |event: ParameterEvent| {
                 if event.node == remote {
@@ -241,7 +239,7 @@ fn messages<N: Into<String>, V: Into<ParameterValue>>(
 ) -> Vec<ParameterMessage> {
     parameters
         .into_iter()
-        .map(|(name, value)| events::to_message((name.into(), value.into())))
+        .map(|(name, value)| parameter_events::to_message((name.into(), value.into())))
         .collect()
 }
 

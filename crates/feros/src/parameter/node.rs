@@ -3,92 +3,19 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use feros_rmw::{CreateEndpointError, NodeId, NodeName, Session};
-
-use super::builder::ParameterBuilder;
-use super::callbacks::{NamedValue, ParameterCallbackGuard};
-use super::changes::{Changes, USE_SIM_TIME};
-use super::descriptor::ParameterDescriptor;
-use super::error::{
-    DeclareParameterError, GetParameterError, SetParameterError, UndeclareParameterError,
+use feros_parameter::{
+    DeclareParameterError, GetParameterError, IntoParameter, NamedValue, Parameter,
+    ParameterBuilder, ParameterCallbackGuard, ParameterDescriptor, ParameterForm, ParameterList,
+    ParameterType, ParameterValue, ParameterVariant, SetParameterError, Store,
+    UndeclareParameterError,
 };
-use super::events;
-use super::handle::Parameter;
-use super::service::{ParameterServices, start as start_services};
-use super::store::{ParameterList, Store};
-use super::value::{ParameterType, ParameterValue};
-use super::variant::{IntoParameter, ParameterVariant};
-use crate::clock::Clock;
-use crate::create_error::CreateError;
+
 use crate::node::Node;
-
-/// What belongs to a node of parameters.
-pub(crate) struct NodeParameters(Arc<Store>);
-
-impl NodeParameters {
-    pub(crate) fn new(
-        node: &NodeName,
-        clock: &Clock,
-        allow_undeclared: bool,
-        overrides: BTreeMap<String, ParameterValue>,
-    ) -> Self {
-        let changes = Changes::new(node.fully_qualified(), clock.clone());
-        Self(Arc::new(Store::new(allow_undeclared, overrides, changes)))
-    }
-
-    /// Publishes changes from now on.
-    pub(crate) fn start_events(
-        &self,
-        session: &Arc<dyn Session>,
-        node: NodeId,
-        topic: &str,
-    ) -> Result<(), CreateEndpointError> {
-        self.0.changes.publish_with(Some(events::publisher(session, node, topic)?));
-        Ok(())
-    }
-
-    /// Publishes no more: the node ends.
-    pub(crate) fn stop_events(&self) {
-        self.0.changes.publish_with(None);
-    }
-
-    /// Offers the parameters to other nodes.
-    pub(crate) fn start_services(&self, node: &Node) -> Result<ParameterServices, CreateError> {
-        start_services(node, &self.0)
-    }
-
-    /// Declares `use_sim_time`, which `switch` follows when it changes, and says what it is now.
-    pub(crate) fn declare_use_sim_time(
-        &self,
-        default: bool,
-        switch: impl Fn(bool) + Send + Sync + 'static,
-    ) -> Result<bool, DeclareParameterError> {
-        let builder = ParameterBuilder::<bool>::new(&self.0, USE_SIM_TIME, default.into());
-        let now = builder.declare()?.get();
-        self.0.changes.switch_clock_with(switch);
-        Ok(now)
-    }
-
-    pub(crate) fn declare_overrides(&self) -> Result<(), DeclareParameterError> {
-        self.0.declare_overrides()
-    }
-
-    pub(crate) fn overrides(&self) -> &BTreeMap<String, ParameterValue> {
-        self.0.overrides()
-    }
-}
-
-pub(super) fn store_of(node: &Node) -> &Arc<Store> {
-    &node.parameters().0
-}
-
-/// The name of the topic on which changes of parameters are published.
-pub(crate) const EVENTS_TOPIC: &str = events::TOPIC;
 
 /// # Parameters
 impl Node {
     fn store(&self) -> &Arc<Store> {
-        store_of(self)
+        self.parameters().store()
     }
 
     /// Declares a parameter; it starts with `default`, unless command line, a parameter file or the
@@ -115,7 +42,7 @@ impl Node {
         default: D,
     ) -> Result<Parameter<D::Form>, DeclareParameterError>
     where
-        D::Form: super::ParameterForm,
+        D::Form: ParameterForm,
     {
         self.build_parameter(name, default).declare()
     }
@@ -137,7 +64,7 @@ impl Node {
         default: D,
     ) -> ParameterBuilder<D::Form>
     where
-        D::Form: super::ParameterForm,
+        D::Form: ParameterForm,
     {
         ParameterBuilder::new(self.store(), name, default.into_parameter().into())
     }
@@ -270,7 +197,7 @@ impl Node {
         &self,
         callback: impl Fn(&mut Vec<NamedValue>) + Send + Sync + 'static,
     ) -> ParameterCallbackGuard {
-        self.store().callbacks.add_pre_set(Arc::new(callback))
+        self.store().add_pre_set_callback(callback)
     }
 
     /// Asks `callback` whether parameters may be set or declared with these values, all of which
@@ -291,7 +218,7 @@ impl Node {
         &self,
         callback: impl Fn(&[NamedValue]) -> Result<(), String> + Send + Sync + 'static,
     ) -> ParameterCallbackGuard {
-        self.store().callbacks.add_on_set(Arc::new(callback))
+        self.store().add_on_set_callback(callback)
     }
 
     /// Calls `callback` after parameters were set or declared, with their values, in the order of
@@ -301,6 +228,6 @@ impl Node {
         &self,
         callback: impl Fn(&[NamedValue]) + Send + Sync + 'static,
     ) -> ParameterCallbackGuard {
-        self.store().callbacks.add_post_set(Arc::new(callback))
+        self.store().add_post_set_callback(callback)
     }
 }

@@ -12,11 +12,9 @@ use feros_msgs::rcl_interfaces::srv::{
     SetParameters, SetParameters_Request, SetParameters_Response, SetParametersAtomically,
     SetParametersAtomically_Request, SetParametersAtomically_Response,
 };
+use feros_parameter::{GetParameterError, NamedValue, SetParameterError, Store};
 use feros_rmw::QosProfile;
 
-use super::callbacks::NamedValue;
-use super::error::{GetParameterError, SetParameterError};
-use super::store::Store;
 use crate::create_error::CreateError;
 use crate::node::Node;
 use crate::service::{Service, ServiceOptions};
@@ -31,7 +29,7 @@ pub(crate) struct ParameterServices {
     _list: Service<ListParameters>,
 }
 
-pub(super) fn start(node: &Node, store: &Arc<Store>) -> Result<ParameterServices, CreateError> {
+pub(crate) fn start(node: &Node, store: &Arc<Store>) -> Result<ParameterServices, CreateError> {
     let options = || ServiceOptions {
         qos: QosProfile::parameters(),
         replies_on_demand: true,
@@ -40,7 +38,8 @@ pub(super) fn start(node: &Node, store: &Arc<Store>) -> Result<ParameterServices
     let of = || store.clone();
     let (get, types, set, set_atomically, describe, list) = (of(), of(), of(), of(), of(), of());
     Ok(ParameterServices {
-        _get: node.create_service_with(
+        _get: Service::new(
+            node,
             "~/get_parameters",
             options(),
             move |request: GetParameters_Request| {
@@ -48,7 +47,8 @@ pub(super) fn start(node: &Node, store: &Arc<Store>) -> Result<ParameterServices
                 GetParameters_Response { values: values.into_iter().map(Into::into).collect() }
             },
         )?,
-        _types: node.create_service_with(
+        _types: Service::new(
+            node,
             "~/get_parameter_types",
             options(),
             move |request: GetParameterTypes_Request| {
@@ -58,7 +58,8 @@ pub(super) fn start(node: &Node, store: &Arc<Store>) -> Result<ParameterServices
                 }
             },
         )?,
-        _set: node.create_service_with(
+        _set: Service::new(
+            node,
             "~/set_parameters",
             options(),
             move |request: SetParameters_Request| {
@@ -68,7 +69,8 @@ pub(super) fn start(node: &Node, store: &Arc<Store>) -> Result<ParameterServices
                 }
             },
         )?,
-        _set_atomically: node.create_service_with(
+        _set_atomically: Service::new(
+            node,
             "~/set_parameters_atomically",
             options(),
             move |request: SetParametersAtomically_Request| {
@@ -78,7 +80,8 @@ pub(super) fn start(node: &Node, store: &Arc<Store>) -> Result<ParameterServices
                 }
             },
         )?,
-        _describe: node.create_service_with(
+        _describe: Service::new(
+            node,
             "~/describe_parameters",
             options(),
             move |request: DescribeParameters_Request| {
@@ -88,7 +91,8 @@ pub(super) fn start(node: &Node, store: &Arc<Store>) -> Result<ParameterServices
                 }
             },
         )?,
-        _list: node.create_service_with(
+        _list: Service::new(
+            node,
             "~/list_parameters",
             options(),
             move |request: ListParameters_Request| {

@@ -175,3 +175,13 @@ impl Fields {
         Ok(())
     }
 }
+
+/// Reads children that have a name and a value, such as `env`.
+pub(super) fn pairs(children: Vec<Fields>) -> Result<Vec<(Template, Template)>, LaunchError> {
+    let pair = |mut fields: Fields| {
+        let pair = (fields.required("name")?, fields.required("value")?);
+        fields.finish()?;
+        Ok(pair)
+    };
+    children.into_iter().map(pair).collect()
+}

@@ -1,15 +1,20 @@
 //! A launch file as actions: what each entity means, checked as a whole before anything is
 //! evaluated.
 
+mod condition;
 mod fields;
 mod process;
+
+use std::path::Path;
 
 use crate::error::{LaunchError, hint, shown};
 use crate::position::Position;
 use crate::substitution::Template;
-use crate::tree::Entity;
-use fields::Fields;
+use crate::tree::{self, Entity};
+use condition::condition;
+use fields::{Fields, pairs};
 
+pub(crate) use condition::Condition;
 pub(crate) use process::{
     Component, Executable, Node, NodeKind, Parameter, ParameterContent, ParameterEntry,
     ParameterText, ProcessOptions,
@@ -21,13 +26,6 @@ pub(crate) struct Item {
     pub(crate) at: Position,
     pub(crate) condition: Option<Condition>,
     pub(crate) action: Action,
-}
-
-/// `if` or `unless`.
-#[derive(Clone, Debug)]
-pub(crate) struct Condition {
-    pub(crate) value: Template,
-    pub(crate) negated: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -135,6 +133,11 @@ const ELSEWHERE: &[&str] = &[
     "test",
 ];
 
+/// Reads the actions of a launch file.
+pub(crate) fn read_file(path: &Path, from: Option<&Position>) -> Result<Vec<Item>, LaunchError> {
+    parse(tree::read_file(path, from)?)
+}
+
 /// Reads a file's root entity.
 pub(crate) fn parse(root: Entity) -> Result<Vec<Item>, LaunchError> {
     let mut fields = Fields::new(root);
@@ -183,18 +186,6 @@ fn unknown(fields: &Fields) -> LaunchError {
         _ if ELSEWHERE.contains(&tag) => format!("the action `{tag}` of ros2 launch is not supported"),
         _ => format!("unknown action {}{}", shown(tag), hint(tag, KNOWN.iter().copied())),
     })
-}
-
-fn condition(fields: &mut Fields) -> Result<Option<Condition>, LaunchError> {
-    let if_given = fields.optional("if")?;
-    let unless_given = fields.optional("unless")?;
-    match (if_given, unless_given) {
-        (Some(_), Some(_)) => Err(fields
-            .error(format!("both `if` and `unless` of `{}`: expected one of them", fields.tag))),
-        (Some(value), None) => Ok(Some(Condition { value, negated: false })),
-        (None, Some(value)) => Ok(Some(Condition { value, negated: true })),
-        (None, None) => Ok(None),
-    }
 }
 
 fn action(fields: &mut Fields) -> Result<Action, LaunchError> {
@@ -248,15 +239,6 @@ fn declaration(fields: &mut Fields) -> Result<Declaration, LaunchError> {
         return Err(LaunchError::at(&value.at, problem));
     }
     Ok(Declaration { name, default, description, choices })
-}
-
-fn pairs(children: Vec<Fields>) -> Result<Vec<(Template, Template)>, LaunchError> {
-    let pair = |mut fields: Fields| {
-        let pair = (fields.required("name")?, fields.required("value")?);
-        fields.finish()?;
-        Ok(pair)
-    };
-    children.into_iter().map(pair).collect()
 }
 
 fn group(fields: &mut Fields) -> Result<Group, LaunchError> {

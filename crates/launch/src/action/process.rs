@@ -1,7 +1,7 @@
 //! Actions that start processes or load components: `executable`, `node`, containers.
 
-use super::Condition;
-use super::fields::Fields;
+use super::condition::{Condition, condition};
+use super::fields::{Fields, pairs};
 use crate::error::{LaunchError, hint, shown};
 use crate::position::Position;
 use crate::substitution::Template;
@@ -109,7 +109,7 @@ pub(super) fn executable(fields: &mut Fields) -> Result<Executable, LaunchError>
 }
 
 fn options(fields: &mut Fields) -> Result<ProcessOptions, LaunchError> {
-    let environment = super::pairs(fields.children("env"))?;
+    let environment = pairs(fields.children("env"))?;
     let ends_launch = match fields.text("on_exit")? {
         None => false,
         Some((text, _)) if text == "shutdown" => true,
@@ -191,7 +191,7 @@ fn component(mut fields: Fields) -> Result<Component, LaunchError> {
     };
     let component = Component {
         at: fields.at.clone(),
-        condition: super::condition(&mut fields)?,
+        condition: condition(&mut fields)?,
         package: fields.required("pkg")?,
         plugin: fields.required("plugin")?,
         name: fields.optional("name")?,

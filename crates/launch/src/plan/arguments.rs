@@ -3,8 +3,8 @@
 
 use std::path::{Path, PathBuf};
 
-use super::evaluate::{Evaluator, read};
-use crate::action::{Action, Declaration, Item};
+use super::evaluator::Evaluator;
+use crate::action::{self, Action, Declaration, Item};
 use crate::error::{LaunchError, hint};
 use crate::packages::Packages;
 
@@ -139,7 +139,7 @@ impl Surveyor<'_> {
                 // looked at when it is included.
                 let looked = self.evaluator.text(file).ok().and_then(|path| {
                     let path = self.evaluator.resolve(&path);
-                    let items = read(&path, None).ok()?;
+                    let items = action::read_file(&path, None).ok()?;
                     let names: Vec<String> = arguments
                         .iter()
                         .filter_map(|(name, _)| self.evaluator.text(name).ok())

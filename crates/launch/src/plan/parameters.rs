@@ -1,7 +1,7 @@
 //! Parameters of nodes and components: from values to what the node is given.
 
-use super::evaluate::Evaluator;
-use super::{ParameterFile, Parameters};
+use super::evaluator::Evaluator;
+use super::steps::{ParameterFile, Parameters};
 use crate::action::{Parameter, ParameterContent, ParameterEntry, ParameterText};
 use crate::error::LaunchError;
 use crate::position::Position;

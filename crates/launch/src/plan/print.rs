@@ -2,7 +2,8 @@
 
 use std::fmt::{self, Display, Formatter};
 
-use super::{Component, NodeFacts, Output, Parameters, Plan, Process, Step, Word, commandline};
+use super::commandline;
+use super::steps::{Component, NodeFacts, Output, Parameters, Plan, Process, Step, Word};
 use crate::value::Value;
 
 impl Display for Plan {
@@ -24,7 +25,7 @@ impl Display for Plan {
                     writeln!(f, "load into {}  ({})", load.container, load.at)?;
                     load.components.iter().try_for_each(|component| write!(f, "{component}"))?;
                 }
-                Step::Say(text) => writeln!(f, "say: {text}")?,
+                Step::Log(text) => writeln!(f, "say: {text}")?,
             }
         }
         for warning in &self.warnings {

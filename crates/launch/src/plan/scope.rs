@@ -3,7 +3,9 @@
 
 use std::collections::BTreeMap;
 
-use super::Parameters;
+use super::steps::Parameters;
+use crate::error::{LaunchError, shown};
+use crate::position::Position;
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct Scope {
@@ -43,6 +45,37 @@ pub(super) fn joined_namespace(outer: Option<&str>, inner: Option<&str>) -> Opti
         (_, Some(inner)) => inner.to_owned(),
     };
     Some(format!("/{}", joined.trim_matches('/')))
+}
+
+/// Names and values that the system would refuse, or take for something else.
+pub(super) fn check_variable(name: &str, value: &str, at: &Position) -> Result<(), LaunchError> {
+    if name.is_empty() || name.contains(['=', '\0']) || value.contains('\0') {
+        return Err(LaunchError::at(
+            at,
+            format!("{} cannot be an environment variable", shown(name)),
+        ));
+    }
+    Ok(())
+}
+
+/// Refuses what is no namespace.
+pub(super) fn check_namespace(namespace: &str, at: &Position) -> Result<(), LaunchError> {
+    let inner = namespace.trim_start_matches('/');
+    if inner.is_empty() || inner.split('/').all(is_token) {
+        return Ok(());
+    }
+    let problem = format!(
+        "{} is no namespace: expected names of letters, digits and _ between slashes",
+        shown(namespace)
+    );
+    Err(LaunchError::at(at, problem))
+}
+
+pub(super) fn is_token(name: &str) -> bool {
+    !name.starts_with(|c: char| c.is_ascii_digit())
+        && !name.is_empty()
+        && name.len() <= 255
+        && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
 }
 
 #[cfg(test)]

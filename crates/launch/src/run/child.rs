@@ -1,5 +1,4 @@
-//! One process of the plan through its lives: what it runs as, its output so far, and how it is
-//! ended.
+//! One process of a plan: its state from start to end and respawn, its output, its signals.
 
 use std::os::fd::OwnedFd;
 use std::time::{Duration, Instant};
@@ -12,13 +11,13 @@ use super::spawn::{self, Started};
 use crate::plan::{Process, Sinks};
 
 /// A line longer than this is shown in pieces.
-const LONGEST_LINE_BYTES: usize = 64 << 10;
-/// A process that lived longer than this did not die at once.
-const LONG_LIFE: Duration = Duration::from_secs(10);
-/// The first wait before a process is started again whose file says none, and the longest: it
-/// doubles.
-const FIRST_WAIT: Duration = Duration::from_millis(100);
-const LONGEST_WAIT: Duration = Duration::from_secs(10);
+const MAX_LINE_BYTES: usize = 64 << 10;
+/// A process that ran longer than this did not die early.
+const STABLE_AFTER: Duration = Duration::from_secs(10);
+/// The delay before a respawn where the launch file says none: it begins with the first, doubles,
+/// and ends at the longest.
+const FIRST_RESPAWN_DELAY: Duration = Duration::from_millis(100);
+const MAX_RESPAWN_DELAY: Duration = Duration::from_secs(10);
 
 pub(super) struct Child {
     pub(super) process: Process,
@@ -64,7 +63,7 @@ pub(super) struct Stream {
     buffer: Vec<u8>,
 }
 
-/// What became of a process when it was looked at.
+/// What a poll for the end of a process found.
 pub(super) enum Change {
     Nothing,
     /// The process itself ended.
@@ -101,8 +100,8 @@ impl Child {
         Ok(pid)
     }
 
-    /// Looks whether the process has ended.
-    pub(super) fn look(&mut self) -> Change {
+    /// Polls whether the process has ended.
+    pub(super) fn poll_exit(&mut self) -> Change {
         let State::Running(running) = &mut self.state else { return Change::Nothing };
         if running.has_ended {
             return Change::Nothing;
@@ -116,8 +115,8 @@ impl Child {
         }
     }
 
-    /// Whether the process has ended and nothing of its group is left. What others leave behind
-    /// becomes ours, so a group of which we have no child is empty.
+    /// Whether the process has ended and its process group is empty. Orphans become children of
+    /// the launcher, so a group without a child of the launcher is empty.
     pub(super) fn is_gone(&self) -> bool {
         let State::Running(running) = &self.state else { return false };
         if !running.has_ended {
@@ -141,13 +140,14 @@ impl Child {
         let State::Running(Running { since, .. }) = &self.state else { return None };
         let wait = match respawn.delay {
             Some(delay) => delay,
-            None if since.elapsed() > LONG_LIFE => {
+            None if since.elapsed() > STABLE_AFTER => {
                 self.early_deaths = 0;
                 Duration::ZERO
             }
             None => {
-                let wait =
-                    FIRST_WAIT.saturating_mul(1 << self.early_deaths.min(16)).min(LONGEST_WAIT);
+                let wait = FIRST_RESPAWN_DELAY
+                    .saturating_mul(1 << self.early_deaths.min(16))
+                    .min(MAX_RESPAWN_DELAY);
                 self.early_deaths = self.early_deaths.saturating_add(1);
                 wait
             }
@@ -155,8 +155,8 @@ impl Child {
         Some(Instant::now() + wait)
     }
 
-    /// Asks it to end, unless that has begun: SIGINT to the whole group. Gives the signal that was
-    /// sent.
+    /// Asks the process to end, unless that has begun: SIGINT to its process group. Returns the
+    /// signal that was sent.
     pub(super) fn begin_end(&mut self) -> Option<&'static str> {
         match &mut self.state {
             State::Waiting { .. } => {
@@ -172,7 +172,7 @@ impl Child {
     }
 
     /// Sends the next signal without waiting for its time.
-    pub(super) fn hurry(&mut self) -> Option<&'static str> {
+    pub(super) fn send_next_signal(&mut self) -> Option<&'static str> {
         let kill_timeout = self.process.sigkill_timeout;
         let State::Running(running) = &mut self.state else { return None };
         match running.ending.as_ref().map(|ending| ending.sent) {
@@ -188,7 +188,7 @@ impl Child {
             State::Running(Running { ending: Some(Ending { due: Some(due), .. }), .. })
                 if *due <= now =>
             {
-                self.hurry()
+                self.send_next_signal()
             }
             _ => None,
         }
@@ -251,7 +251,7 @@ impl Stream {
         }
         for piece in bytes[..count].split_inclusive(|byte| *byte == b'\n') {
             self.buffer.extend(piece);
-            if piece.ends_with(b"\n") || self.buffer.len() >= LONGEST_LINE_BYTES {
+            if piece.ends_with(b"\n") || self.buffer.len() >= MAX_LINE_BYTES {
                 let text = self.buffer.strip_suffix(b"\n").unwrap_or(&self.buffer);
                 line(self.sinks, text.strip_suffix(b"\r").unwrap_or(text));
                 self.buffer.clear();

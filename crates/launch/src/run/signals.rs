@@ -1,4 +1,4 @@
-//! Signals as something to wait for beside output.
+//! Signals as file descriptors, to wait for beside output.
 
 use std::io::Read as _;
 use std::os::fd::{AsFd, BorrowedFd};
@@ -7,7 +7,7 @@ use std::os::unix::net::UnixStream;
 use signal_hook::SigId;
 use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 
-use super::RunError;
+use super::outcome::RunError;
 
 /// One pipe for each signal, so that what is read says which came.
 pub(super) struct Signals {
@@ -29,7 +29,7 @@ impl Signals {
         Ok(signals)
     }
 
-    /// What to wait for.
+    /// Descriptors that are readable when a signal came.
     pub(super) fn descriptors(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
         self.pipes.iter().map(|(_, pipe)| pipe.as_fd())
     }

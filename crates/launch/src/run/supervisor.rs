@@ -1,4 +1,5 @@
-//! The one place that waits: for signals, output, loaded components and times that come.
+//! The supervisor of processes: one `poll` waits for signals, output, loaded components and
+//! deadlines.
 
 use std::os::fd::{AsFd, BorrowedFd};
 use std::time::{Duration, Instant};
@@ -8,75 +9,47 @@ use rustix::process::WaitStatus;
 use rustix::stdio;
 
 use super::child::{Change, Child, State};
-use super::compose::Composing;
-use super::log::Log;
-use super::screen::{Level, Screen};
+use super::load_queue::LoadQueue;
+use super::options::RunOptions;
+use super::orphans::Orphans;
+use super::outcome::{Outcome, RunError};
+use super::output::{LAUNCH, Output};
+use super::screen::Level;
 use super::signals::Signals;
-use super::strays::Strays;
-use super::{Outcome, RunError, RunOptions};
-use crate::plan::{Component, Load, NodeFacts, Plan, Process, Sinks, Step};
+use crate::plan::{Component, Load, NodeFacts, Plan, Process, Step};
 
-/// How long output may wait for a reader after all processes have ended.
-const LAST_WORDS: Duration = Duration::from_secs(2);
-/// The name of the launch's own messages.
-const LAUNCH: &str = "launch";
+/// How long the last output may wait for a reader after all processes have ended.
+const DRAIN_TIMEOUT: Duration = Duration::from_secs(2);
 
+/// The processes of a plan, and what watches and ends them.
 pub(super) struct Supervisor {
     children: Vec<Child>,
-    composing: Composing,
+    load_queue: LoadQueue,
     /// Components for containers of this plan, which get them each time they start.
     loads: Vec<Load>,
     signals: Signals,
-    strays: Strays,
-    voices: Voices,
+    orphans: Orphans,
+    output: Output,
     is_ending: bool,
     failures: Vec<String>,
 }
 
-/// Where output goes.
-struct Voices {
-    screen: Screen,
-    log: Log,
-}
-
-impl Voices {
-    fn output(&mut self, name: &str, number: usize, sinks: Sinks, line: &[u8]) {
-        if sinks.screen {
-            self.screen.line(name, number, line);
-        }
-        if sinks.log {
-            self.log(name, line);
-        }
-    }
-
-    fn say(&mut self, level: Level, name: &str, text: &str) {
-        self.screen.message(level, name, text);
-        self.log(name, format!("[{}] {text}", level.name()).as_bytes());
-    }
-
-    fn log(&mut self, name: &str, line: &[u8]) {
-        if let Err(problem) = self.log.line(name, line) {
-            self.screen.message(Level::Warning, LAUNCH, &problem);
-        }
-    }
-}
-
 impl Supervisor {
     pub(super) fn new(options: RunOptions) -> Result<Self, RunError> {
-        let RunOptions { colour, composer, log_file } = options;
+        let RunOptions { colour, component_loader, log_file } = options;
         rustix::process::set_child_subreaper(Some(rustix::process::getpid())).map_err(|errno| {
             RunError::System {
-                what: "what processes leave behind cannot be taken over",
+                what: "this process cannot become a child subreaper",
                 cause: errno.into(),
             }
         })?;
         Ok(Self {
             children: Vec::new(),
-            composing: Composing::new(composer)?,
+            load_queue: LoadQueue::new(component_loader)?,
             loads: Vec::new(),
             signals: Signals::new()?,
-            strays: Strays::new(),
-            voices: Voices { screen: Screen::new(colour), log: Log::new(log_file) },
+            orphans: Orphans::new(),
+            output: Output::new(colour, log_file),
             is_ending: false,
             failures: Vec::new(),
         })
@@ -92,26 +65,26 @@ impl Supervisor {
                     self.loads.push(load.clone());
                 }
                 Step::Load(load) => self.load(&load.container, &load.components),
-                Step::Say(text) => self.voices.say(Level::Info, LAUNCH, text),
+                Step::Log(text) => self.output.message(Level::Info, LAUNCH, text),
             }
         }
         while !(self.is_ending && self.children.iter().all(Child::is_done)) {
-            self.act();
+            self.do_what_is_due();
             if self.is_ending && self.children.iter().all(Child::is_done) {
                 break;
             }
             if !self.is_ending
-                && self.composing.is_idle()
+                && self.load_queue.is_idle()
                 && !self.children.iter().any(Child::is_active)
             {
-                // What ended processes left behind is no reason to stay.
+                // Orphans of processes that ended are no reason to go on.
                 self.begin_end();
                 continue;
             }
             self.wait()?;
         }
-        self.end_strays()?;
-        self.last_words();
+        self.end_orphans()?;
+        self.drain_output();
         Ok(Outcome { failures: self.failures })
     }
 
@@ -124,34 +97,33 @@ impl Supervisor {
     }
 
     fn fail(&mut self, name: &str, problem: String) {
-        self.voices.say(Level::Error, name, &problem);
+        self.output.message(Level::Error, name, &problem);
         self.failures.push(format!("{name}: {problem}"));
     }
 
     fn load(&mut self, container: &str, components: &[Component]) {
-        if let Err(problem) = self.composing.load(container, components) {
+        if let Err(problem) = self.load_queue.load(container, components) {
             for component in components {
                 self.fail(container, format!("{} is not loaded: {problem}", component.plugin));
             }
         }
     }
 
-    /// Does what is due.
-    fn act(&mut self) {
+    fn do_what_is_due(&mut self) {
         for request in self.signals.take_requests() {
             self.end_requested(request);
         }
-        if self.voices.screen.is_closed() && !self.is_ending {
+        if self.output.screen.is_closed() && !self.is_ending {
             self.begin_end();
         }
         let now = Instant::now();
         for index in 0..self.children.len() {
             self.start_if_due(index, now);
-            self.look_at(index);
+            self.check_child(index);
             let child = &mut self.children[index];
             if let Some(signal) = child.escalate(now) {
                 let text = format!("does not end; it gets {signal}");
-                self.voices.say(Level::Warning, &child.process.name, &text);
+                self.output.message(Level::Warning, &child.process.name, &text);
             }
         }
         self.take_loaded();
@@ -159,22 +131,22 @@ impl Supervisor {
 
     fn end_requested(&mut self, request: &str) {
         if !self.is_ending {
-            self.voices.say(Level::Warning, LAUNCH, &format!("{request}: everything ends"));
+            self.output.message(Level::Warning, LAUNCH, &format!("{request}: everything ends"));
             self.begin_end();
             return;
         }
-        self.voices.say(Level::Warning, LAUNCH, &format!("{request} again: no more waiting"));
+        self.output.message(Level::Warning, LAUNCH, &format!("{request} again: no more waiting"));
         for child in &mut self.children {
-            if let Some(signal) = child.hurry() {
-                self.voices.say(Level::Warning, &child.process.name, &format!("gets {signal}"));
+            if let Some(signal) = child.send_next_signal() {
+                self.output.message(Level::Warning, &child.process.name, &format!("gets {signal}"));
             }
         }
     }
 
-    /// All processes are asked to end, and nothing is started from here on.
+    /// Asks all processes to end; from here on nothing is started.
     fn begin_end(&mut self) {
         self.is_ending = true;
-        self.composing.cancel_all();
+        self.load_queue.cancel_all();
         for child in &mut self.children {
             child.begin_end();
         }
@@ -188,7 +160,7 @@ impl Supervisor {
         let name = child.process.name.clone();
         match child.start() {
             Ok(pid) => {
-                self.voices.say(
+                self.output.message(
                     Level::Info,
                     &name,
                     &format!("started with pid {}", pid.as_raw_nonzero()),
@@ -222,8 +194,8 @@ impl Supervisor {
         }
     }
 
-    fn look_at(&mut self, index: usize) {
-        if let Change::Ended(status) = self.children[index].look() {
+    fn check_child(&mut self, index: usize) {
+        if let Change::Ended(status) = self.children[index].poll_exit() {
             self.ended(index, status);
         }
         let child = &mut self.children[index];
@@ -249,38 +221,38 @@ impl Supervisor {
         let is_well = status.exit_status() == Some(0);
         let how = described(status);
         match (is_well, was_asked) {
-            (true, _) => self.voices.say(Level::Info, &name, "ended"),
-            (false, true) => self.voices.say(Level::Info, &name, &format!("ended with {how}")),
-            (false, false) => self.voices.say(
+            (true, _) => self.output.message(Level::Info, &name, "ended"),
+            (false, true) => self.output.message(Level::Info, &name, &format!("ended with {how}")),
+            (false, false) => self.output.message(
                 Level::Error,
                 &name,
                 &format!("died with {how} (command: {command})"),
             ),
         }
         if let Some(container) = container {
-            self.composing.cancel(&container);
+            self.load_queue.cancel(&container);
         }
         if ends_launch && !self.is_ending {
             if !is_well {
                 self.failures.push(format!("{name}: died with {how}"));
             }
-            self.voices.say(Level::Info, LAUNCH, &format!("{name} ended: everything ends"));
+            self.output.message(Level::Info, LAUNCH, &format!("{name} ended: everything ends"));
             self.begin_end();
         }
     }
 
-    /// Output that a process wrote before it ended is told before its end.
+    /// Reads what a process wrote before it ended, so that its output stands before its end.
     fn read_rest(&mut self, index: usize) {
         let Child { streams, process, number, .. } = &mut self.children[index];
-        let voices = &mut self.voices;
+        let output = &mut self.output;
         streams.retain_mut(|stream| {
             while is_readable(stream.descriptor.as_fd()) {
                 let read =
-                    stream.read(|sinks, line| voices.output(&process.name, *number, sinks, line));
+                    stream.read(|sinks, line| output.line(&process.name, *number, sinks, line));
                 if read.is_none() {
                     return false;
                 }
-                if !voices.screen.has_room() {
+                if !output.screen.has_room() {
                     break;
                 }
             }
@@ -289,10 +261,10 @@ impl Supervisor {
     }
 
     fn take_loaded(&mut self) {
-        for loaded in self.composing.take_results() {
+        for loaded in self.load_queue.take_results() {
             match loaded.result {
                 Ok(name) => {
-                    self.voices.say(
+                    self.output.message(
                         Level::Info,
                         &loaded.container,
                         &format!("has loaded {} as {name}", loaded.plugin),
@@ -324,15 +296,15 @@ impl Supervisor {
     fn wait(&mut self) -> Result<(), RunError> {
         let due = self.children.iter().filter_map(Child::due).min();
         let timeout = due.map(|due| due.saturating_duration_since(Instant::now()));
-        let reads = self.voices.screen.has_room();
+        let reads = self.output.screen.has_room();
         let mut descriptors: Vec<PollFd<'_>> = self
             .signals
             .descriptors()
             .map(|pipe| PollFd::from_borrowed_fd(pipe, PollFlags::IN))
             .collect();
-        descriptors.push(PollFd::from_borrowed_fd(self.composing.descriptor(), PollFlags::IN));
+        descriptors.push(PollFd::from_borrowed_fd(self.load_queue.descriptor(), PollFlags::IN));
         let screen = descriptors.len();
-        if self.voices.screen.has_pending() {
+        if self.output.screen.has_pending() {
             descriptors.push(PollFd::from_borrowed_fd(stdio::stdout(), PollFlags::OUT));
         }
         let streams_from = descriptors.len();
@@ -342,7 +314,7 @@ impl Supervisor {
         let ready: Vec<bool> = descriptors.iter().map(|each| !each.revents().is_empty()).collect();
         drop(descriptors);
         if streams_from > screen && ready[screen] {
-            self.voices.screen.write();
+            self.output.screen.write();
         }
         if reads {
             self.read(&ready[streams_from..]);
@@ -354,55 +326,56 @@ impl Supervisor {
     fn read(&mut self, ready: &[bool]) {
         let mut ready = ready.iter();
         for Child { streams, process, number, .. } in &mut self.children {
-            let voices = &mut self.voices;
+            let output = &mut self.output;
             streams.retain_mut(|stream| {
                 let is_ready = ready.next().copied().unwrap_or(false);
                 !is_ready
                     || stream
-                        .read(|sinks, line| voices.output(&process.name, *number, sinks, line))
+                        .read(|sinks, line| output.line(&process.name, *number, sinks, line))
                         .is_some()
             });
         }
     }
 
-    /// The processes have ended; what escaped from them is to end as well.
-    fn end_strays(&mut self) -> Result<(), RunError> {
+    /// Ends the orphans of processes that have ended.
+    fn end_orphans(&mut self) -> Result<(), RunError> {
         loop {
-            let hurry = !self.signals.take_requests().is_empty();
-            let Some(patience) = self.strays.end(hurry) else { return Ok(()) };
+            let without_delay = !self.signals.take_requests().is_empty();
+            let Some(timeout) = self.orphans.end(without_delay) else { return Ok(()) };
             let mut descriptors: Vec<PollFd<'_>> = self
                 .signals
                 .descriptors()
                 .map(|pipe| PollFd::from_borrowed_fd(pipe, PollFlags::IN))
                 .collect();
             let screen = descriptors.len();
-            if self.voices.screen.has_pending() {
+            if self.output.screen.has_pending() {
                 descriptors.push(PollFd::from_borrowed_fd(stdio::stdout(), PollFlags::OUT));
             }
-            poll(&mut descriptors, Some(patience))?;
+            poll(&mut descriptors, Some(timeout))?;
             if descriptors.get(screen).is_some_and(|stdout| !stdout.revents().is_empty()) {
-                self.voices.screen.write();
+                self.output.screen.write();
             }
         }
     }
 
-    /// Everything has ended; what is still to be read or written is, as long as somebody reads it.
-    fn last_words(&mut self) {
+    /// Reads and writes the rest of the output after everything has ended, as long as standard
+    /// output has a reader.
+    fn drain_output(&mut self) {
         loop {
             (0..self.children.len()).for_each(|index| self.read_rest(index));
-            if self.voices.screen.has_room() {
+            if self.output.screen.has_room() {
                 self.flush();
             }
-            if !self.voices.screen.has_pending() {
+            if !self.output.screen.has_pending() {
                 return;
             }
             let mut stdout = [PollFd::from_borrowed_fd(stdio::stdout(), PollFlags::OUT)];
-            let failed = poll(&mut stdout, Some(LAST_WORDS)).is_err();
+            let failed = poll(&mut stdout, Some(DRAIN_TIMEOUT)).is_err();
             if failed || stdout[0].revents().is_empty() || !self.signals.take_requests().is_empty()
             {
                 return;
             }
-            self.voices.screen.write();
+            self.output.screen.write();
         }
     }
 
@@ -410,7 +383,7 @@ impl Supervisor {
     fn flush(&mut self) {
         for Child { streams, process, number, .. } in &mut self.children {
             for stream in streams {
-                stream.flush(|sinks, line| self.voices.output(&process.name, *number, sinks, line));
+                stream.flush(|sinks, line| self.output.line(&process.name, *number, sinks, line));
             }
         }
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use roxmltree::{Document, NodeType, ParsingOptions};
 
-use super::{Attribute, AttributeValue, Entity, MAX_DEPTH, MAX_NODES, Scalar};
+use super::entity::{Attribute, AttributeValue, Entity, MAX_DEPTH, MAX_NODES, Scalar};
 use crate::error::{LaunchError, shown};
 use crate::position::{Lines, Position};
 

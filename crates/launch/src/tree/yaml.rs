@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use saphyr_parser::{Event, Parser, ScalarStyle, Span};
 
-use super::{Attribute, AttributeValue, Entity, MAX_DEPTH, MAX_NODES, Scalar};
+use super::entity::{Attribute, AttributeValue, Entity, MAX_DEPTH, MAX_NODES, Scalar};
 use crate::error::{LaunchError, hint, shown};
 use crate::position::Position;
 

@@ -23,6 +23,7 @@
 
 mod codec;
 mod input;
+mod input_error;
 mod json;
 mod node;
 mod path;
@@ -34,7 +35,7 @@ mod value;
 mod yaml;
 
 pub use codec::{DynamicDecodeError, DynamicEncodeError};
-pub use input::{InputError, InputErrorKind};
+pub use input_error::{InputError, InputErrorKind};
 pub use path::{PathError, Selected};
 pub use print::PrintOptions;
 pub use stamp::StampFields;

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 use saphyr_parser::{Event, Parser, ScalarStyle, ScanError, Span};
 
-use super::input::{InputError, InputErrorKind};
+use super::input_error::{InputError, InputErrorKind};
 
 /// How deep lists and mappings may be nested: more than messages may be.
 const MAX_DEPTH: usize = 2 * feros_interface::MAX_NESTING_DEPTH + 2;

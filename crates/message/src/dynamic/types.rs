@@ -5,8 +5,6 @@ use std::sync::Arc;
 
 use feros_interface::{BaseType, Field, InterfaceSet, ResolveError, Shape, TypeHash, TypeName};
 
-use super::value::DynamicMessage;
-
 /// The greatest size of the parts of a message whose size its type fixes. It bounds what making a
 /// default value costs: fixed arrays of messages with fixed arrays multiply.
 pub const MAX_FIXED_BYTES: usize = 256 << 20;
@@ -92,12 +90,6 @@ impl DynamicType {
     #[must_use]
     pub fn fields(&self) -> &[DynamicField] {
         &self.0.fields
-    }
-
-    /// A message with all fields at their defaults.
-    #[must_use]
-    pub fn default_message(&self) -> DynamicMessage {
-        DynamicMessage::default_of(self)
     }
 
     /// The position of a field.

@@ -236,6 +236,14 @@ pub enum SetError {
     },
 }
 
+impl DynamicType {
+    /// A message with all fields at their defaults.
+    #[must_use]
+    pub fn default_message(&self) -> DynamicMessage {
+        DynamicMessage::default_of(self)
+    }
+}
+
 impl DynamicMessage {
     /// The type.
     #[must_use]

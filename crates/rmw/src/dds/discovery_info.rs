@@ -6,7 +6,8 @@
 
 use feros_cdr::{Decode, DecodeError, Encode, EncodeError, Reader, Sizer, Writer};
 
-use crate::{Gid, NodeName};
+use crate::gid::Gid;
+use crate::name::NodeName;
 
 /// One node and the gids of its endpoints.
 #[derive(Debug, Clone, PartialEq, Eq)]

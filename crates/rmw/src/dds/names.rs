@@ -1,7 +1,7 @@
 //! How ROS names and types look on the DDS wire, and back (WIRE facts: prefixes `rt/`, `rq/`,
 //! `rr/`; types `pkg::msg::dds_::Name_`).
 
-use crate::CreateEndpointError;
+use crate::engine::CreateEndpointError;
 
 /// Name of the topic on which participants announce their nodes; it stands on the wire as it is.
 pub const DISCOVERY_TOPIC: &str = "ros_discovery_info";

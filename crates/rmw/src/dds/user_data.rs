@@ -3,8 +3,8 @@
 
 use std::sync::Arc;
 
-use crate::TypeHash;
 use crate::announcement::check_announcement;
+use crate::type_hash::TypeHash;
 
 /// Identity that ties the two endpoints of a service or client of the payload-header mapping
 /// together.

@@ -2,13 +2,15 @@
 
 use std::time::Duration;
 
+use super::error::EventError;
+use super::node_id::NodeId;
+use super::notify::Notify;
 use crate::announcement::{AnnounceError, Match};
 use crate::event::PublisherEvent;
 use crate::gid::Gid;
 use crate::qos::QosProfile;
 use crate::stamp::Stamp;
-
-use super::{EventError, NodeId, Notify, TypeHash};
+use crate::type_hash::TypeHash;
 
 /// Whether publishing waits for the link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

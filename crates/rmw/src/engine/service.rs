@@ -1,20 +1,14 @@
 //! Services and clients as an engine has them.
 
+use super::node_id::NodeId;
+use super::notify::Notify;
+use super::publisher::{Fill, PublishError};
+use super::subscription::TakeError;
 use crate::gid::Gid;
 use crate::qos::QosProfile;
 use crate::sample::{RequestId, Sample};
-
-use super::{Fill, NodeId, Notify, PublishError, TakeError, TypeHash};
-
-/// How requests and replies of a service travel on DDS.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub enum ServiceMapping {
-    /// Request identity in the inline QoS, as `rmw_fastrtps` does.
-    #[default]
-    RelatedSampleIdentity,
-    /// A 16-byte header before the message, as `rmw_cyclonedds` does.
-    PayloadHeader,
-}
+use crate::service_mapping::ServiceMapping;
+use crate::type_hash::TypeHash;
 
 /// What a server of a service is made of.
 #[derive(Clone)]

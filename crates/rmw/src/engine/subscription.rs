@@ -1,12 +1,14 @@
 //! Subscriptions as an engine has them.
 
+use super::error::EventError;
+use super::node_id::NodeId;
+use super::notify::Notify;
 use crate::announcement::{AnnounceError, Match};
 use crate::event::SubscriptionEvent;
 use crate::gid::Gid;
 use crate::qos::QosProfile;
 use crate::sample::Sample;
-
-use super::{EventError, NodeId, Notify, TypeHash};
+use crate::type_hash::TypeHash;
 
 /// What a subscription is made of.
 #[derive(Clone)]

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use feros_component::remote::{ComponentState, ContainerClient, Loaded, containers};
 use serde::Serialize;
 
-use super::{PATIENCE, find_container};
+use super::client::{CALL_TIMEOUT, DISCOVERY_TIMEOUT, find_container};
 use crate::connection::{Connection, DiscoveryArgs};
 use crate::error::CliError;
 use crate::{notices, output};
@@ -107,10 +107,11 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
 
 /// The components of one container; one that does not answer is said and shown without any.
 fn components(client: &ContainerClient) -> Vec<Component> {
-    let asked = client.wait(super::SOON).map_err(Into::into).and_then(|()| client.list(PATIENCE));
+    let asked =
+        client.wait(DISCOVERY_TIMEOUT).map_err(Into::into).and_then(|()| client.list(CALL_TIMEOUT));
     match asked {
         Ok(loaded) => {
-            let states = client.states(super::SOON).ok().flatten().unwrap_or_default();
+            let states = client.states(DISCOVERY_TIMEOUT).ok().flatten().unwrap_or_default();
             loaded.into_iter().map(|loaded| Component::new(loaded, &states)).collect()
         }
         Err(error) => {

@@ -2,7 +2,8 @@
 
 use std::process::ExitCode;
 
-use super::{ComponentArgs, PATIENCE, find_container};
+use super::client::{CALL_TIMEOUT, find_container};
+use super::component_args::ComponentArgs;
 use crate::connection::Connection;
 use crate::error::CliError;
 use crate::output;
@@ -25,7 +26,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
     let connection = Connection::open()?;
     let client = find_container(&connection, &args.container_node_name)?;
     let loaded = client
-        .load(&args.component.request(), PATIENCE)
+        .load(&args.component.request(), CALL_TIMEOUT)
         .map_err(|error| CliError::failed(format!("Failed to load component: {error}")))?;
     output::print_lines([format!(
         "Loaded component {} into '{}' container node as '{}'",

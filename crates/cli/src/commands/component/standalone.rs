@@ -1,19 +1,21 @@
 //! `feros component standalone`: runs one component in a container of its own.
 
+use std::hash::{BuildHasher as _, RandomState};
 use std::process::{Child, ExitCode};
 use std::time::Duration;
 
 use feros_component::remote::ContainerClient;
 use rustix::process::{Pid, Signal, kill_process};
 
-use super::{ComponentArgs, PATIENCE};
-use crate::commands::container;
+use super::client::CALL_TIMEOUT;
+use super::component_args::ComponentArgs;
 use crate::connection::Connection;
 use crate::error::CliError;
 use crate::notices;
+use crate::packages::container_command;
 
 /// How often is looked whether the container has ended.
-const BREATH: Duration = Duration::from_millis(100);
+const POLL_PERIOD: Duration = Duration::from_millis(100);
 
 /// Run a component in a container of its own, until Ctrl-C
 #[derive(clap::Args)]
@@ -29,11 +31,11 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
-    let own_name = || format!("standalone_container_{:012x}", container::random());
+    let own_name = || format!("standalone_container_{:012x}", random_number());
     let name = args.container_node_name.clone().unwrap_or_else(own_name);
     let connection = Connection::open()?;
     let arguments = ["--ros-args".to_owned(), "-r".to_owned(), format!("__node:={name}")];
-    let mut child = container::command("component_container")?
+    let mut child = container_command("component_container")?
         .args(arguments)
         .spawn()
         .map_err(|error| CliError::failed(format!("the container cannot be started: {error}")))?;
@@ -51,7 +53,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
             Some(status) => return Err(CliError::failed(format!("the container ended: {status}"))),
             None => {}
         }
-        if let Err(CliError::Interrupted) = connection.wait_until(BREATH, |_| false) {
+        if let Err(CliError::Interrupted) = connection.wait_until(POLL_PERIOD, |_| false) {
             end(&mut child);
             return Ok(ExitCode::SUCCESS);
         }
@@ -65,7 +67,7 @@ fn load(
     child: &mut Child,
 ) -> Result<(), CliError> {
     let client = ContainerClient::new(&connection.node, name).map_err(CliError::usage)?;
-    while client.wait(BREATH).is_err() {
+    while client.wait(POLL_PERIOD).is_err() {
         if let Some(status) = child.try_wait()? {
             return Err(CliError::failed(format!(
                 "the container ended before it was ready: {status}"
@@ -73,7 +75,7 @@ fn load(
         }
         connection.wait_until(Duration::ZERO, |_| false)?;
     }
-    let loaded = client.load(&args.component.request(), PATIENCE);
+    let loaded = client.load(&args.component.request(), CALL_TIMEOUT);
     loaded.map(drop).map_err(|error| CliError::failed(format!("Failed to load component: {error}")))
 }
 
@@ -87,4 +89,9 @@ fn end(child: &mut Child) {
     if let Err(error) = child.wait() {
         notices::warn(format!("the container's end was not seen: {error}"));
     }
+}
+
+/// A number that no other process is likely to have drawn.
+fn random_number() -> u64 {
+    RandomState::new().hash_one(std::process::id()) & 0xffff_ffff_ffff
 }

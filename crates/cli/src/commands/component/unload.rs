@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use super::{PATIENCE, find_container};
+use super::client::{CALL_TIMEOUT, find_container};
 use crate::connection::Connection;
 use crate::error::CliError;
 use crate::output;
@@ -27,7 +27,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
     let client = find_container(&connection, &args.container_node_name)?;
     let container = client.container();
     for &id in &args.component_uid {
-        client.unload(id, PATIENCE).map_err(|error| {
+        client.unload(id, CALL_TIMEOUT).map_err(|error| {
             CliError::failed(format!(
                 "Failed to unload component {id} from '{container}' container node\n    {error}"
             ))

@@ -30,9 +30,9 @@ pub(super) enum Event {
     },
 }
 
-/// What the director says to a talker: `go COUNT LISTENERS RATE`.
+/// What the coordinator says to a talker: `go COUNT LISTENERS RATE`.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Go {
+pub(super) struct Start {
     /// How many messages; 0 goes on for ever.
     pub(super) count: u64,
     /// It waits for so many subscriptions before.
@@ -41,7 +41,7 @@ pub(super) struct Go {
     pub(super) rate_hz: f64,
 }
 
-impl Go {
+impl Start {
     pub(super) fn parse(line: &str) -> Option<Self> {
         let mut words = line.strip_prefix("go ")?.split(' ');
         let go = Self {
@@ -57,7 +57,7 @@ impl Go {
     }
 }
 
-impl std::fmt::Display for Go {
+impl std::fmt::Display for Start {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "go {} {} {}", self.count, self.listeners, self.rate_hz)
     }
@@ -65,7 +65,7 @@ impl std::fmt::Display for Go {
 
 /// A process of the demo.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Voice {
+pub(super) enum Participant {
     /// Publishes with Feros.
     Talker,
     /// Receives with Feros.
@@ -74,7 +74,7 @@ pub(super) enum Voice {
     Ros2,
 }
 
-impl Voice {
+impl Participant {
     const ALL: [Self; 3] = [Self::Talker, Self::Listener, Self::Ros2];
 
     /// The name of its node, which is in what it says.
@@ -86,20 +86,20 @@ impl Voice {
         }
     }
 
-    /// Whether it talks.
-    pub(super) fn talks(self) -> bool {
+    /// Whether the participant publishes.
+    pub(super) fn publishes(self) -> bool {
         self != Self::Listener
     }
 
-    /// Whether it listens.
-    pub(super) fn listens(self) -> bool {
+    /// Whether the participant subscribes.
+    pub(super) fn subscribes(self) -> bool {
         self != Self::Talker
     }
 
     /// Who said this; `None` is somebody else on the topic.
     pub(super) fn who_said(text: &str) -> Option<Self> {
         let (_, name) = text.rsplit_once(" from ")?;
-        Self::ALL.into_iter().find(|voice| voice.node() == name)
+        Self::ALL.into_iter().find(|participant| participant.node() == name)
     }
 }
 
@@ -111,9 +111,9 @@ pub(super) fn hello(number: u64, node: &str) -> String {
 /// What was said and heard so far.
 #[derive(Debug, Default)]
 pub(super) struct Conversation {
-    said: BTreeMap<Voice, u64>,
-    heard: BTreeMap<(Voice, Voice), Heard>,
-    of_strangers: u64,
+    said: BTreeMap<Participant, u64>,
+    heard: BTreeMap<(Participant, Participant), Heard>,
+    other_node_messages: u64,
 }
 
 /// What one heard of another.
@@ -132,13 +132,13 @@ impl Heard {
 }
 
 impl Conversation {
-    pub(super) fn say(&mut self, voice: Voice) {
-        *self.said.entry(voice).or_default() += 1;
+    pub(super) fn say(&mut self, participant: Participant) {
+        *self.said.entry(participant).or_default() += 1;
     }
 
-    pub(super) fn hear(&mut self, listener: Voice, text: &str, latency_us: Option<f64>) {
-        let Some(talker) = Voice::who_said(text) else {
-            self.of_strangers += 1;
+    pub(super) fn hear(&mut self, listener: Participant, text: &str, latency_us: Option<f64>) {
+        let Some(talker) = Participant::who_said(text) else {
+            self.other_node_messages += 1;
             return;
         };
         let heard = self.heard.entry((talker, listener)).or_default();
@@ -149,41 +149,45 @@ impl Conversation {
         }
     }
 
-    pub(super) fn said(&self, voice: Voice) -> u64 {
-        self.said.get(&voice).copied().unwrap_or(0)
+    pub(super) fn said(&self, participant: Participant) -> u64 {
+        self.said.get(&participant).copied().unwrap_or(0)
     }
 
-    pub(super) fn heard(&self, talker: Voice, listener: Voice) -> Heard {
+    pub(super) fn heard(&self, talker: Participant, listener: Participant) -> Heard {
         self.heard.get(&(talker, listener)).copied().unwrap_or_default()
     }
 
     /// Messages of nodes that do not belong to the demo.
-    pub(super) fn of_strangers(&self) -> u64 {
-        self.of_strangers
+    pub(super) fn other_node_messages(&self) -> u64 {
+        self.other_node_messages
     }
 
     /// Who is to hear whom among those who take part.
-    pub(super) fn pairs(cast: &[Voice]) -> Vec<(Voice, Voice)> {
-        let talkers = cast.iter().filter(|voice| voice.talks());
+    pub(super) fn pairs(participants: &[Participant]) -> Vec<(Participant, Participant)> {
+        let talkers = participants.iter().filter(|participant| participant.publishes());
         talkers
             .flat_map(|talker| {
-                let listeners =
-                    cast.iter().filter(move |voice| voice.listens() && *voice != talker);
+                let listeners = participants
+                    .iter()
+                    .filter(move |participant| participant.subscribes() && *participant != talker);
                 listeners.map(move |listener| (*talker, *listener))
             })
             .collect()
     }
 
     /// Whether everything that was said was heard by everybody.
-    pub(super) fn is_complete(&self, cast: &[Voice]) -> bool {
+    pub(super) fn is_complete(&self, participants: &[Participant]) -> bool {
         let heard_all =
             |&(talker, listener)| self.heard(talker, listener).count >= self.said(talker);
-        Self::pairs(cast).iter().all(heard_all)
+        Self::pairs(participants).iter().all(heard_all)
     }
 
     /// Pairs that exchanged nothing.
-    pub(super) fn silent_pairs(&self, cast: &[Voice]) -> Vec<(Voice, Voice)> {
-        let mut pairs = Self::pairs(cast);
+    pub(super) fn silent_pairs(
+        &self,
+        participants: &[Participant],
+    ) -> Vec<(Participant, Participant)> {
+        let mut pairs = Self::pairs(participants);
         pairs.retain(|&(talker, listener)| self.heard(talker, listener).count == 0);
         pairs
     }
@@ -194,67 +198,77 @@ impl Conversation {
 mod tests {
     use super::*;
 
-    const CAST: [Voice; 3] = [Voice::Listener, Voice::Talker, Voice::Ros2];
+    const PARTICIPANTS: [Participant; 3] =
+        [Participant::Listener, Participant::Talker, Participant::Ros2];
 
     #[test]
-    fn voices_are_known_by_what_they_say() {
-        for voice in Voice::ALL {
-            assert_eq!(Voice::who_said(&hello(3, voice.node())), Some(voice));
+    fn participants_are_known_by_what_they_say() {
+        for participant in Participant::ALL {
+            assert_eq!(Participant::who_said(&hello(3, participant.node())), Some(participant));
         }
         for text in ["Hello World: 1", "", " from ", "Hello 1 from somebody", "from feros_talker"] {
-            assert_eq!(Voice::who_said(text), None, "{text}");
+            assert_eq!(Participant::who_said(text), None, "{text}");
         }
     }
 
     #[test]
     fn nobody_has_to_hear_itself() {
         assert_eq!(
-            Conversation::pairs(&CAST),
+            Conversation::pairs(&PARTICIPANTS),
             [
-                (Voice::Talker, Voice::Listener),
-                (Voice::Talker, Voice::Ros2),
-                (Voice::Ros2, Voice::Listener)
+                (Participant::Talker, Participant::Listener),
+                (Participant::Talker, Participant::Ros2),
+                (Participant::Ros2, Participant::Listener)
             ]
         );
-        assert_eq!(Conversation::pairs(&CAST[..2]), [(Voice::Talker, Voice::Listener)]);
+        assert_eq!(
+            Conversation::pairs(&PARTICIPANTS[..2]),
+            [(Participant::Talker, Participant::Listener)]
+        );
     }
 
     #[test]
     fn conversation_is_complete_when_all_was_heard() {
         let mut conversation = Conversation::default();
-        let cast = &CAST[..2];
+        let participants = &PARTICIPANTS[..2];
         for number in 1..=2 {
-            conversation.say(Voice::Talker);
-            assert!(!conversation.is_complete(cast));
+            conversation.say(Participant::Talker);
+            assert!(!conversation.is_complete(participants));
             conversation.hear(
-                Voice::Listener,
+                Participant::Listener,
                 &hello(number, "feros_talker"),
                 Some(100.0 * number as f64),
             );
         }
-        assert!(conversation.is_complete(cast) && conversation.silent_pairs(cast).is_empty());
-        assert_eq!(conversation.heard(Voice::Talker, Voice::Listener).mean_us(), Some(150.0));
-        conversation.say(Voice::Ros2);
+        assert!(
+            conversation.is_complete(participants)
+                && conversation.silent_pairs(participants).is_empty()
+        );
         assert_eq!(
-            conversation.silent_pairs(&CAST),
-            [(Voice::Talker, Voice::Ros2), (Voice::Ros2, Voice::Listener)]
+            conversation.heard(Participant::Talker, Participant::Listener).mean_us(),
+            Some(150.0)
+        );
+        conversation.say(Participant::Ros2);
+        assert_eq!(
+            conversation.silent_pairs(&PARTICIPANTS),
+            [(Participant::Talker, Participant::Ros2), (Participant::Ros2, Participant::Listener)]
         );
     }
 
     #[test]
-    fn strangers_are_counted_apart() {
+    fn messages_of_other_nodes_are_counted_apart() {
         let mut conversation = Conversation::default();
-        conversation.hear(Voice::Listener, "Hello World: 1", None);
-        assert_eq!(conversation.of_strangers(), 1);
-        assert_eq!(conversation.silent_pairs(&CAST).len(), 3);
+        conversation.hear(Participant::Listener, "Hello World: 1", None);
+        assert_eq!(conversation.other_node_messages(), 1);
+        assert_eq!(conversation.silent_pairs(&PARTICIPANTS).len(), 3);
     }
 
     #[test]
     fn orders_are_read_as_they_are_written() {
-        let go = Go { count: 3, listeners: 2, rate_hz: 0.5 };
-        assert_eq!(Go::parse(&go.to_string()), Some(go));
+        let go = Start { count: 3, listeners: 2, rate_hz: 0.5 };
+        assert_eq!(Start::parse(&go.to_string()), Some(go));
         for line in ["", "go", "go 1 2", "go 1 2 0", "go 1 2 nan", "go 1 2 3 4", "go x 2 3"] {
-            assert_eq!(Go::parse(line), None, "{line}");
+            assert_eq!(Start::parse(line), None, "{line}");
         }
     }
 

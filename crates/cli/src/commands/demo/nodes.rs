@@ -1,5 +1,5 @@
 //! The talker and the listener of the demo: as a user would write them, but for telling the
-//! director what happens.
+//! coordinator what happens.
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -9,7 +9,7 @@ use std::time::{Duration, SystemTime};
 use feros::msgs::std_msgs::msg::String as Text;
 use feros::{Context, Executor, MessageInfo};
 
-use super::conversation::{Event, Go, TOPIC, Voice, hello};
+use super::conversation::{Event, Participant, Start, TOPIC, hello};
 use crate::commands::perf::protocol::listen_to_lines;
 use crate::error::CliError;
 
@@ -18,11 +18,11 @@ const LISTENERS_LIMIT: Duration = Duration::from_secs(20);
 
 pub(super) fn talk() -> Result<ExitCode, CliError> {
     let (context, _) = Context::from_args(std::iter::empty())?;
-    let node = context.create_node(Voice::Talker.node())?;
+    let node = context.create_node(Participant::Talker.node())?;
     let publisher = node.create_publisher::<Text>(TOPIC, 10)?;
     let (send, orders) = sync_channel(1);
     listen_to_lines(&context, move |line| {
-        if let Some(go) = Go::parse(line) {
+        if let Some(go) = Start::parse(line) {
             // The order comes once.
             let _ = send.try_send(go);
         }
@@ -33,7 +33,7 @@ pub(super) fn talk() -> Result<ExitCode, CliError> {
         eprintln!("warning: {error}");
     }
 
-    let (node_name, executor) = (Voice::Talker.node(), Executor::new());
+    let (node_name, executor) = (Participant::Talker.node(), Executor::new());
     let (mut number, stopper) = (0, executor.stopper());
     let _timer = node.create_wall_timer(Duration::from_secs_f64(1.0 / go.rate_hz), move || {
         number += 1;
@@ -52,14 +52,14 @@ pub(super) fn talk() -> Result<ExitCode, CliError> {
     executor.add_node(&node)?;
     executor.spin()?;
     tell(&Event::Done)?;
-    // Until the director closes the input: what was sent last may still be on its way.
+    // Until the coordinator closes the input: what was sent last may still be on its way.
     while orders.recv().is_ok() {}
     Ok(ExitCode::SUCCESS)
 }
 
 pub(super) fn listen() -> Result<ExitCode, CliError> {
     let (context, _) = Context::from_args(std::iter::empty())?;
-    let node = context.create_node(Voice::Listener.node())?;
+    let node = context.create_node(Participant::Listener.node())?;
     let _subscription =
         node.create_subscription(TOPIC, 10, |message: Text, info: MessageInfo| {
             let now = SystemTime::now();

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use super::place::Place;
+use super::discovery::Discovery;
 use crate::commands::perf::family::{Family, Happening};
 use crate::error::CliError;
 
@@ -31,7 +31,7 @@ pub(super) enum Search {
 }
 
 /// Tries the Pythons that may have rclpy, the likeliest first.
-pub(super) fn find(family: &mut Family, place: &Place) -> Result<Search, CliError> {
+pub(super) fn find(family: &mut Family, discovery: &Discovery) -> Result<Search, CliError> {
     let named = std::env::var_os(VARIABLE).filter(|value| !value.is_empty()).map(PathBuf::from);
     let candidates = match &named {
         Some(python) => vec![python.clone()],
@@ -44,7 +44,7 @@ pub(super) fn find(family: &mut Family, place: &Place) -> Result<Search, CliErro
             // That some Python lacks rclpy is no news.
             command.stderr(Stdio::null());
         }
-        match try_python(family, place.apply(&mut command))? {
+        match try_python(family, discovery.apply(&mut command))? {
             Probe::Loads => return Ok(Search::Found(python)),
             Probe::Fails => {}
             Probe::Interrupted => return Ok(Search::Interrupted),
@@ -71,7 +71,7 @@ fn try_python(family: &mut Family, command: &mut Command) -> Result<Probe, CliEr
             Happening::Timeout => {
                 family.end(member)?;
                 // Its end comes in the queue; whoever reads it next must not take it for a member
-                // of the cast.
+                // of the participants.
                 while family.next(Instant::now() + IMPORT_LIMIT) != Happening::Ended(member) {}
                 return Ok(Probe::Fails);
             }

@@ -2,7 +2,7 @@
 
 use feros::{Context, ContextOptions};
 
-use super::Finding;
+use super::finding::Finding;
 
 /// What was found, and the engine's configuration if it started.
 pub(super) fn examine() -> (Vec<Finding>, Option<String>) {

@@ -3,7 +3,7 @@
 use feros::{Reason, transports_of_topic};
 use feros_rmw::{EndpointInfo, GraphSnapshot};
 
-use super::Finding;
+use super::finding::Finding;
 use crate::connection::{Connection, DiscoveryArgs};
 
 const AREA: &str = "transports";

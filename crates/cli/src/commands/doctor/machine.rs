@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use feros_rmw::SessionOptions;
 
-use super::Finding;
+use super::finding::Finding;
 
 /// Less room in shared memory than this is too little for large messages between processes.
 const WANTED_SHARED_BYTES: u64 = 64 << 20;
@@ -154,8 +154,8 @@ fn clock() -> Vec<Finding> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Status;
     use super::*;
+    use crate::commands::doctor::finding::Status;
 
     #[test]
     fn the_environment_is_checked() {

@@ -2,6 +2,7 @@
 //! cure.
 
 mod engine;
+mod finding;
 mod graph;
 mod machine;
 mod network;
@@ -9,9 +10,9 @@ mod network;
 use std::process::ExitCode;
 
 use anstyle::AnsiColor;
-use serde::Serialize;
 use serde_json::json;
 
+use self::finding::{Finding, Status};
 use crate::error::CliError;
 use crate::output;
 
@@ -28,42 +29,6 @@ pub(crate) struct Args {
     /// Print a JSON object with all findings
     #[arg(long)]
     json: bool,
-}
-
-/// How grave a finding is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "lowercase")]
-enum Status {
-    /// As it should be.
-    Ok,
-    /// It works, but worse than it could.
-    Warning,
-    /// ROS does not work.
-    Error,
-}
-
-/// One thing that was looked at.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-struct Finding {
-    area: &'static str,
-    status: Status,
-    text: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    cure: Option<String>,
-}
-
-impl Finding {
-    fn ok(area: &'static str, text: impl Into<String>) -> Self {
-        Self { area, status: Status::Ok, text: text.into(), cure: None }
-    }
-
-    fn warning(area: &'static str, text: impl Into<String>, cure: impl Into<String>) -> Self {
-        Self { area, status: Status::Warning, text: text.into(), cure: Some(cure.into()) }
-    }
-
-    fn error(area: &'static str, text: impl Into<String>, cure: impl Into<String>) -> Self {
-        Self { area, status: Status::Error, text: text.into(), cure: Some(cure.into()) }
-    }
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use feros_rmw::{DiscoveryRange, SessionOptions};
 use socket2::{Domain, Protocol, Socket, Type};
 
-use super::Finding;
+use super::finding::Finding;
 
 const AREA: &str = "network";
 /// The group on which DDS participants find each other.
@@ -157,8 +157,8 @@ fn judge_receive_buffer(limit_bytes: u64) -> Finding {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Status;
     use super::*;
+    use crate::commands::doctor::finding::Status;
 
     #[test]
     fn small_buffers_are_a_warning_with_the_cure() {

@@ -3,11 +3,10 @@
 
 use std::process::ExitCode;
 
-use super::type_argument;
-use crate::commands::Globals;
+use super::arguments::type_argument;
 use crate::error::CliError;
 use crate::output;
-use crate::types::Types;
+use crate::types::{InterfaceArgs, Types};
 
 /// Print the RIHS01 hash of types
 #[derive(clap::Args)]
@@ -24,8 +23,8 @@ pub(crate) struct Args {
     json: bool,
 }
 
-pub(crate) fn run(args: &Args, globals: &Globals) -> Result<ExitCode, CliError> {
-    let types = Types::load(globals)?;
+pub(crate) fn run(args: &Args, interfaces: &InterfaceArgs) -> Result<ExitCode, CliError> {
+    let types = Types::load(interfaces)?;
     let mut hashes = Vec::new();
     for text in &args.types {
         let name = types.find(&type_argument(text)?)?;

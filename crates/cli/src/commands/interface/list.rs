@@ -4,11 +4,10 @@ use std::process::ExitCode;
 
 use feros_interface::Namespace;
 
-use super::Kinds;
-use crate::commands::Globals;
+use super::arguments::Kinds;
 use crate::error::CliError;
 use crate::output;
-use crate::types::Types;
+use crate::types::{InterfaceArgs, Types};
 
 /// List all types that are known
 #[derive(clap::Args)]
@@ -23,8 +22,8 @@ pub(crate) struct Args {
     json: bool,
 }
 
-pub(crate) fn run(args: &Args, globals: &Globals) -> Result<ExitCode, CliError> {
-    let types = Types::load(globals)?;
+pub(crate) fn run(args: &Args, interfaces: &InterfaceArgs) -> Result<ExitCode, CliError> {
+    let types = Types::load(interfaces)?;
     types.warn_of_faults();
     let names = |namespace| {
         let all =

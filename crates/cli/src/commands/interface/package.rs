@@ -2,10 +2,9 @@
 
 use std::process::ExitCode;
 
-use crate::commands::Globals;
 use crate::error::CliError;
 use crate::output;
-use crate::types::Types;
+use crate::types::{InterfaceArgs, Types};
 
 /// List the types of one package
 #[derive(clap::Args)]
@@ -18,8 +17,8 @@ pub(crate) struct Args {
     json: bool,
 }
 
-pub(crate) fn run(args: &Args, globals: &Globals) -> Result<ExitCode, CliError> {
-    let types = Types::load(globals)?;
+pub(crate) fn run(args: &Args, interfaces: &InterfaceArgs) -> Result<ExitCode, CliError> {
+    let types = Types::load(interfaces)?;
     let package = types.package(&args.package)?;
     let interfaces =
         types.set().interfaces().filter(|interface| interface.name().package == package);

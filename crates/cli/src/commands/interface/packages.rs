@@ -2,11 +2,10 @@
 
 use std::process::ExitCode;
 
-use super::Kinds;
-use crate::commands::Globals;
+use super::arguments::Kinds;
 use crate::error::CliError;
 use crate::output;
-use crate::types::Types;
+use crate::types::{InterfaceArgs, Types};
 
 /// List the packages that define types
 #[derive(clap::Args)]
@@ -19,8 +18,8 @@ pub(crate) struct Args {
     json: bool,
 }
 
-pub(crate) fn run(args: &Args, globals: &Globals) -> Result<ExitCode, CliError> {
-    let types = Types::load(globals)?;
+pub(crate) fn run(args: &Args, interfaces: &InterfaceArgs) -> Result<ExitCode, CliError> {
+    let types = Types::load(interfaces)?;
     types.warn_of_faults();
     let interfaces = types.set().interfaces().filter(|interface| args.kinds.include(interface));
     let mut packages: Vec<&str> =

@@ -5,11 +5,10 @@ use std::process::ExitCode;
 use feros_interface::Interface;
 use feros_message::dynamic::{DynamicType, PrintOptions};
 
-use super::type_argument;
-use crate::commands::Globals;
+use super::arguments::type_argument;
 use crate::error::CliError;
 use crate::output;
-use crate::types::Types;
+use crate::types::{InterfaceArgs, Types};
 
 /// Print a message with its defaults, to be filled in for `topic pub` or `service call`
 #[derive(clap::Args)]
@@ -24,8 +23,8 @@ pub(crate) struct Args {
     json: bool,
 }
 
-pub(crate) fn run(args: &Args, globals: &Globals) -> Result<ExitCode, CliError> {
-    let types = Types::load(globals)?;
+pub(crate) fn run(args: &Args, interfaces: &InterfaceArgs) -> Result<ExitCode, CliError> {
+    let types = Types::load(interfaces)?;
     let name = types.find(&type_argument(&args.name)?)?;
     let part = match types.set().get(&name).map(AsRef::as_ref) {
         Some(Interface::Service(service)) => service.request.name.clone(),

@@ -6,11 +6,10 @@ use std::process::ExitCode;
 
 use feros_interface::{BaseType, Interface, InterfaceSet, MessageDefinition, TypeName};
 
-use super::type_argument;
-use crate::commands::Globals;
+use super::arguments::type_argument;
 use crate::error::CliError;
 use crate::output;
-use crate::types::Types;
+use crate::types::{InterfaceArgs, Types};
 
 /// Print the definition of a type, nested types included
 #[derive(clap::Args)]
@@ -40,8 +39,8 @@ struct Comments {
     nested: bool,
 }
 
-pub(crate) fn run(args: &Args, globals: &Globals) -> Result<ExitCode, CliError> {
-    let types = Types::load(globals)?;
+pub(crate) fn run(args: &Args, interfaces: &InterfaceArgs) -> Result<ExitCode, CliError> {
+    let types = Types::load(interfaces)?;
     let name = types.find(&type_argument(&args.name)?)?;
     // This finds missing and circular references, so that printing may recurse.
     let description = types.set().type_description(&name).map_err(CliError::failed)?;

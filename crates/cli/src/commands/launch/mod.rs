@@ -1,6 +1,6 @@
 //! `feros launch`: starts what a launch file describes.
 
-mod composer;
+mod component_loader;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -10,6 +10,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use feros_launch::{Argument, LaunchError, Output, Packages, Plan, Planner, RunOptions, Step};
 
 use crate::error::CliError;
+use crate::packages::installed_packages;
 use crate::{notices, output};
 
 /// What a launch file is started with.
@@ -28,7 +29,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
-    let packages = packages();
+    let packages = installed_packages();
     let (file, words) = find(&packages, &args.words)?;
     let assignments = feros_launch::parse_assignments(words).map_err(CliError::usage)?;
     let planner = Planner::new(packages);
@@ -55,7 +56,7 @@ fn start(plan: &Plan) -> Result<ExitCode, CliError> {
     });
     for component in started.chain(loaded).flatten() {
         // Nothing is started for a plan that cannot be done.
-        let _ = composer::request(component)
+        let _ = component_loader::request(component)
             .map_err(|problem| CliError::failed(format!("{}: {problem}", component.at)))?;
     }
     let log_file = log_file();
@@ -65,8 +66,9 @@ fn start(plan: &Plan) -> Result<ExitCode, CliError> {
         notices::note(format!("output that goes to the log: {}", path.display()));
     }
     let colour = anstream::AutoStream::choice(&std::io::stdout()) != anstream::ColorChoice::Never;
-    let composer: Arc<dyn feros_launch::Composer> = Arc::new(composer::NodeComposer::default());
-    let options = RunOptions { colour, composer: Some(composer), log_file };
+    let loader: Arc<dyn feros_launch::ComponentLoader> =
+        Arc::new(component_loader::ServiceComponentLoader::default());
+    let options = RunOptions { colour, component_loader: Some(loader), log_file };
     let outcome = feros_launch::run(plan, options).map_err(CliError::failed)?;
     // What failed has been told when it did.
     Ok(if outcome.failures.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(1) })
@@ -86,15 +88,6 @@ fn log_file() -> Option<PathBuf> {
         .or_else(|| variable("HOME").map(|home| home.join(".ros/log")))?;
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     Some(folder.join(format!("launch_{}_{}.log", std::process::id(), now.as_millis())))
-}
-
-/// The packages that are installed, and Feros's own containers beside this program.
-pub(crate) fn packages() -> Packages {
-    let packages = Packages::from_env();
-    match std::env::current_exe().ok().and_then(|program| Some(program.parent()?.to_owned())) {
-        Some(folder) => packages.with_containers(folder),
-        None => packages,
-    }
 }
 
 /// The launch file, and the words after it.

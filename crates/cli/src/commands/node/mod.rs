@@ -5,7 +5,6 @@ mod list;
 
 use std::process::ExitCode;
 
-use super::Globals;
 use crate::error::CliError;
 
 #[derive(clap::Subcommand)]
@@ -14,7 +13,7 @@ pub(crate) enum Command {
     Info(info::Args),
 }
 
-pub(crate) fn run(command: Command, _: &Globals) -> Result<ExitCode, CliError> {
+pub(crate) fn run(command: Command) -> Result<ExitCode, CliError> {
     match command {
         Command::List(args) => list::run(&args),
         Command::Info(args) => info::run(&args),

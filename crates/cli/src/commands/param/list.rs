@@ -10,8 +10,9 @@ use serde_json::json;
 
 use super::python;
 use super::remote::Remote;
-use crate::connection::{Connection, DiscoveryArgs, parse_seconds};
+use crate::connection::{Connection, DiscoveryArgs};
 use crate::error::CliError;
+use crate::value_parsers::parse_seconds;
 use crate::{notices, output};
 
 /// List the parameters of a node, or of all nodes

@@ -6,9 +6,10 @@ use feros::{ParameterClient, WaitError};
 use feros_rmw::EndpointKind;
 use feros_rmw::name::is_hidden;
 
-use crate::connection::{Connection, parse_seconds};
+use crate::connection::Connection;
 use crate::error::CliError;
 use crate::nearest::did_you_mean;
+use crate::value_parsers::parse_seconds;
 
 /// The node that is asked.
 #[derive(clap::Args)]

@@ -8,12 +8,13 @@ use feros_message::dynamic::{DynamicMessage, PrintOptions, StampFields};
 use feros_rmw::GraphSnapshot;
 use feros_rmw::name::is_hidden;
 
-use crate::commands::{Globals, ValuesArgs};
-use crate::connection::{Connection, parse_seconds};
+use crate::connection::Connection;
 use crate::error::CliError;
 use crate::nearest::did_you_mean;
 use crate::qos_args::QosArgs;
-use crate::types::{DynamicService, Types};
+use crate::types::{DynamicService, InterfaceArgs, Types};
+use crate::value_parsers::parse_seconds;
+use crate::values::ValuesArgs;
 use crate::{notices, output, values};
 
 /// What waiting without a limit is.
@@ -55,8 +56,8 @@ fn rate(text: &str) -> Result<f64, String> {
     }
 }
 
-pub(crate) fn run(args: &Args, globals: &Globals) -> Result<ExitCode, CliError> {
-    let service = Types::load(globals)?.service(&args.service_type)?;
+pub(crate) fn run(args: &Args, interfaces: &InterfaceArgs) -> Result<ExitCode, CliError> {
+    let service = Types::load(interfaces)?.service(&args.service_type)?;
     let text = args.values.text()?;
     let (mut request, stamps) = values::read(&service.request, &text)?;
     let connection = Connection::open()?;

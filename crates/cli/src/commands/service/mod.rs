@@ -7,8 +7,8 @@ mod r#type;
 
 use std::process::ExitCode;
 
-use super::Globals;
 use crate::error::CliError;
+use crate::types::InterfaceArgs;
 
 #[derive(clap::Subcommand)]
 pub(crate) enum Command {
@@ -18,11 +18,11 @@ pub(crate) enum Command {
     Call(call::Args),
 }
 
-pub(crate) fn run(command: Command, globals: &Globals) -> Result<ExitCode, CliError> {
+pub(crate) fn run(command: Command, interfaces: &InterfaceArgs) -> Result<ExitCode, CliError> {
     match command {
         Command::List(args) => list::run(&args),
         Command::Type(args) => r#type::run(&args),
         Command::Find(args) => find::run(&args),
-        Command::Call(args) => call::run(&args, globals),
+        Command::Call(args) => call::run(&args, interfaces),
     }
 }

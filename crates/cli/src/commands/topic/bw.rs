@@ -1,18 +1,18 @@
 //! `feros topic bw`: how many bytes arrive, without looking into them.
 
 use std::process::ExitCode;
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::sync::{Arc, Mutex};
+use std::time::Instant;
 
 use serde_json::json;
 
-use super::hz::positive;
-use super::watch::{self, watching_qos};
+use super::watch::{self, lock, watching_qos};
 use super::window::{Statistics, Window};
 use crate::connection::{Connection, DiscoveryArgs};
 use crate::error::CliError;
 use crate::output;
 use crate::qos_args::QosArgs;
+use crate::value_parsers::parse_count;
 
 /// Print the bandwidth of a topic, each second until Ctrl-C
 #[derive(clap::Args)]
@@ -21,7 +21,7 @@ pub(crate) struct Args {
     /// Name of the topic
     topic: String,
     /// Number of messages that are averaged
-    #[arg(short, long, value_name = "N", default_value_t = 100, value_parser = positive)]
+    #[arg(short, long, value_name = "N", default_value_t = 100, value_parser = parse_count)]
     window: usize,
     /// Print a JSON object each second
     #[arg(long)]
@@ -47,25 +47,15 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
     if !args.json {
         output::print(&format!("Subscribed to [{topic}]\n"))?;
     }
-    let closed = Arc::new(Mutex::new(None));
-    let _timer = node.create_wall_timer(Duration::from_secs(1), {
-        let (traffic, closed, json) = (traffic, closed.clone(), args.json);
-        move || {
-            let printed = match lock(&traffic).report(started.elapsed().as_secs_f64()) {
-                Some(report) if json => output::print_json(&report.object()),
-                Some(report) => output::print(&report.text()),
-                None => Ok(()),
-            };
-            *lock(&closed) = printed.err();
+    let json = args.json;
+    watch::report_each_second(node, move || {
+        let report = lock(&traffic).report(started.elapsed().as_secs_f64());
+        match report {
+            Some(report) if json => output::print_json(&report.object()),
+            Some(report) => output::print(&report.text()),
+            None => Ok(()),
         }
-    })?;
-    watch::spin(node, None, || lock(&closed).is_some())?;
-    let failure = lock(&closed).take();
-    failure.map_or(Ok(ExitCode::SUCCESS), Err)
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+    })
 }
 
 /// When messages of which size arrived; times in seconds.

@@ -1,22 +1,22 @@
 //! `feros topic delay`: the age of messages at their arrival, told from the stamp in their header.
 
 use std::process::ExitCode;
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, SystemTime};
+use std::sync::{Arc, Mutex};
+use std::time::SystemTime;
 
 use feros::{Clock, MessageInfo};
 use feros_interface::{BaseType, Shape};
 use feros_message::dynamic::{DynamicMessage, DynamicType, ValueRef};
+use feros_rmw::FailureCounter;
 use serde_json::json;
 
-use super::hz::positive;
-use super::watch::{self, watching_qos};
+use super::watch::{self, lock, watching_qos};
 use super::window::{Statistics, Window};
-use crate::commands::Globals;
 use crate::connection::{Connection, DiscoveryArgs};
 use crate::error::CliError;
 use crate::qos_args::QosArgs;
-use crate::types::Types;
+use crate::types::{InterfaceArgs, Types};
+use crate::value_parsers::parse_count;
 use crate::{notices, output};
 
 /// Print the age of a topic's messages when they arrive, each second until Ctrl-C
@@ -29,7 +29,7 @@ pub(crate) struct Args {
     /// Name of the topic
     topic: String,
     /// Number of messages that are averaged
-    #[arg(short, long, value_name = "N", default_value_t = 10_000, value_parser = positive)]
+    #[arg(short, long, value_name = "N", default_value_t = 10_000, value_parser = parse_count)]
     window: usize,
     /// Compare with the simulated time of /clock
     #[arg(short = 's', long)]
@@ -43,18 +43,18 @@ pub(crate) struct Args {
     qos: QosArgs,
 }
 
-pub(crate) fn run(args: &Args, globals: &Globals) -> Result<ExitCode, CliError> {
+pub(crate) fn run(args: &Args, interfaces: &InterfaceArgs) -> Result<ExitCode, CliError> {
     let connection = Connection::open_as(None, args.use_sim_time)?;
     let topic = connection.topic_name(&args.topic)?;
     let identity = watch::find_type(&connection, &args.discovery, &topic, None)?;
-    let stamps = Stamps::of(Types::load(globals)?.message(&identity.name)?)?;
+    let stamps = Stamps::of(Types::load(interfaces)?.message(&identity.name)?)?;
     let node = &connection.node;
     let delays = Arc::new(Mutex::new((Window::new(args.window), 0_u64)));
     let _subscription =
         node.create_generic_subscription(&topic, &identity, args.qos.over(watching_qos()), {
             let delays = delays.clone();
             let clock = args.use_sim_time.then(|| node.clock().clone());
-            let mut malformed = 0_u64;
+            let malformed = FailureCounter::new();
             move |message, info| match stamps.read(&message) {
                 Ok(stamp) => {
                     let mut delays = lock(&delays);
@@ -62,37 +62,25 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> Result<ExitCode, CliError> 
                     delays.1 += 1;
                 }
                 Err(reason) => {
-                    malformed += 1;
-                    if malformed.is_power_of_two() {
+                    if let Some(malformed) = malformed.count() {
                         notices::warn(format!("refused {malformed} messages so far: {reason}"));
                     }
                 }
             }
         })?;
-    let closed = Arc::new(Mutex::new(None));
-    let _timer = node.create_wall_timer(Duration::from_secs(1), {
-        let (closed, json) = (closed.clone(), args.json);
-        move || {
-            let (statistics, fresh) = {
-                let mut delays = lock(&delays);
-                (delays.0.statistics(), std::mem::take(&mut delays.1))
-            };
-            let printed = match statistics {
-                Some(_) if fresh == 0 && !json => output::print("no new messages\n"),
-                Some(statistics) if fresh > 0 && json => output::print_json(&object(&statistics)),
-                Some(statistics) if fresh > 0 => output::print(&text(&statistics)),
-                _ => Ok(()),
-            };
-            *lock(&closed) = printed.err();
+    let json = args.json;
+    watch::report_each_second(node, move || {
+        let (statistics, fresh) = {
+            let mut delays = lock(&delays);
+            (delays.0.statistics(), std::mem::take(&mut delays.1))
+        };
+        match statistics {
+            Some(_) if fresh == 0 && !json => output::print("no new messages\n"),
+            Some(statistics) if fresh > 0 && json => output::print_json(&object(&statistics)),
+            Some(statistics) if fresh > 0 => output::print(&text(&statistics)),
+            _ => Ok(()),
         }
-    })?;
-    watch::spin(node, None, || lock(&closed).is_some())?;
-    let failure = lock(&closed).take();
-    failure.map_or(Ok(ExitCode::SUCCESS), Err)
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+    })
 }
 
 /// The time of arrival in seconds: of `/clock`, or of the machine.

@@ -1,21 +1,23 @@
 //! `feros topic echo`: the messages of a topic, as text.
 
 mod csv;
+mod form;
 mod printer;
 
 use std::process::ExitCode;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use feros::{MessageInfo, QosProfile, SerializedMessage};
 
+use self::form::Form;
 use self::printer::{Format, Printer};
-use super::watch::{self, End};
-use crate::commands::Globals;
-use crate::connection::{Connection, DiscoveryArgs, parse_seconds};
+use super::watch::{self, End, lock};
+use crate::connection::{Connection, DiscoveryArgs};
 use crate::error::CliError;
 use crate::qos_args::QosArgs;
-use crate::types::{Types, identity_of};
+use crate::types::{InterfaceArgs, Types, identity_of};
+use crate::value_parsers::{parse_count, parse_seconds};
 
 /// How long a topic without a type may take to appear.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -39,7 +41,7 @@ pub(crate) struct Args {
     #[arg(long)]
     once: bool,
     /// Print this many messages and end
-    #[arg(long, value_name = "N", value_parser = super::hz::positive, conflicts_with = "once")]
+    #[arg(long, value_name = "N", value_parser = parse_count, conflicts_with = "once")]
     times: Option<usize>,
     /// End after this time; it is a failure if no message came
     #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
@@ -55,52 +57,10 @@ pub(crate) struct Args {
     qos: QosArgs,
 }
 
-/// How messages are printed.
-#[derive(clap::Args, Clone, Debug)]
-#[command(next_help_heading = "Form of the output")]
-pub(super) struct Form {
-    /// One JSON object a line; arrays and texts in full length
-    #[arg(long, conflicts_with_all = ["csv", "raw", "flow_style"])]
-    json: bool,
-    /// All fields of a message on one line, separated by commas
-    #[arg(long, conflicts_with_all = ["raw", "flow_style"])]
-    csv: bool,
-    /// YAML with braces and brackets, a message on one line
-    #[arg(long)]
-    flow_style: bool,
-    /// The serialized bytes in hexadecimal; needs no definition of the type
-    #[arg(long, conflicts_with_all = ["flow_style", "field"])]
-    raw: bool,
-    /// Leave out elements of arrays and characters of texts after so many
-    #[arg(
-        short = 'l',
-        long,
-        value_name = "N",
-        default_value = "128",
-        default_value_if("json", "true", None)
-    )]
-    truncate_length: Option<usize>,
-    /// Print arrays and texts in full length
-    #[arg(short, long, conflicts_with = "truncate_length")]
-    full_length: bool,
-    /// Print type and length of arrays instead of their elements
-    #[arg(long)]
-    no_arr: bool,
-    /// Print the length of texts instead of them
-    #[arg(long)]
-    no_str: bool,
-    /// Print when each message was sent and received, its number and its publisher as well
-    #[arg(short, long)]
-    include_message_info: bool,
-    /// Do not tell of lost messages
-    #[arg(long)]
-    no_lost_messages: bool,
-}
-
-pub(crate) fn run(args: &Args, globals: &Globals) -> Result<ExitCode, CliError> {
+pub(crate) fn run(args: &Args, interfaces: &InterfaceArgs) -> Result<ExitCode, CliError> {
     // What was typed is looked at before the network is.
     let given = match &args.message_type {
-        Some(name) if !args.form.raw => Some(Types::load(globals)?.message(name)?),
+        Some(name) if !args.form.raw => Some(Types::load(interfaces)?.message(name)?),
         _ => None,
     };
     let connection = Connection::open()?;
@@ -121,7 +81,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> Result<ExitCode, CliError> 
             match args.form.raw {
                 true => (found, None),
                 false => {
-                    let ty = Types::load(globals)?.message(&found.name)?;
+                    let ty = Types::load(interfaces)?.message(&found.name)?;
                     (identity_of(&ty), Some(ty))
                 }
             }
@@ -171,8 +131,4 @@ fn listen(
         return Err(CliError::failed(format!("no message came within {waited:?}: {why}")));
     }
     Ok(ExitCode::SUCCESS)
-}
-
-fn lock(printer: &Mutex<Printer>) -> MutexGuard<'_, Printer> {
-    printer.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -6,18 +6,19 @@
 
 use std::collections::HashMap;
 use std::process::ExitCode;
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, SystemTime};
+use std::sync::{Arc, Mutex};
+use std::time::SystemTime;
 
 use feros::{Gid, MessageInfo};
 use serde_json::json;
 
-use super::watch::{self, watching_qos};
+use super::watch::{self, lock, watching_qos};
 use super::window::{Statistics, Window};
 use crate::connection::{Connection, DiscoveryArgs};
 use crate::error::CliError;
 use crate::output;
 use crate::qos_args::QosArgs;
+use crate::value_parsers::parse_count;
 
 /// Publishers whose numbers are followed at most.
 const MAX_PUBLISHERS: usize = 1024;
@@ -32,7 +33,7 @@ pub(crate) struct Args {
     /// Name of the topic
     topic: String,
     /// Number of intervals that are averaged
-    #[arg(short, long, value_name = "N", default_value_t = 10_000, value_parser = positive)]
+    #[arg(short, long, value_name = "N", default_value_t = 10_000, value_parser = parse_count)]
     window: usize,
     /// Accepted for command lines written for `ros2`: wall time is always used
     #[arg(long, hide = true)]
@@ -44,14 +45,6 @@ pub(crate) struct Args {
     discovery: DiscoveryArgs,
     #[command(flatten)]
     qos: QosArgs,
-}
-
-/// Reads the size of a window.
-pub(super) fn positive(text: &str) -> Result<usize, String> {
-    match text.parse() {
-        Ok(number @ 1..=10_000_000) => Ok(number),
-        _ => Err("expected a whole number from 1 to 10000000".to_owned()),
-    }
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
@@ -66,27 +59,16 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
         let arrivals = arrivals.clone();
         move |_, info| lock(&arrivals).arrived(&info)
     })?;
-    let closed = Arc::new(Mutex::new(None));
-    let _timer = node.create_wall_timer(Duration::from_secs(1), {
-        let (arrivals, closed, json) = (arrivals, closed.clone(), args.json);
-        move || {
-            let report = lock(&arrivals).report();
-            let printed = match report {
-                Some(report) if json => output::print_json(&report.object()),
-                Some(report) => output::print(&report.text()),
-                None if json => Ok(()),
-                None => output::print("no new messages\n"),
-            };
-            *lock(&closed) = printed.err();
+    let json = args.json;
+    watch::report_each_second(node, move || {
+        let report = lock(&arrivals).report();
+        match report {
+            Some(report) if json => output::print_json(&report.object()),
+            Some(report) => output::print(&report.text()),
+            None if json => Ok(()),
+            None => output::print("no new messages\n"),
         }
-    })?;
-    watch::spin(node, None, || lock(&closed).is_some())?;
-    let failure = lock(&closed).take();
-    failure.map_or(Ok(ExitCode::SUCCESS), Err)
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+    })
 }
 
 /// When messages arrived.
@@ -186,6 +168,8 @@ impl Report {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
+    use std::time::Duration;
+
     use super::*;
 
     fn info(millis: u64, number: u64) -> MessageInfo {

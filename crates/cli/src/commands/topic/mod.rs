@@ -15,8 +15,8 @@ mod window;
 
 use std::process::ExitCode;
 
-use super::Globals;
 use crate::error::CliError;
+use crate::types::InterfaceArgs;
 
 #[derive(clap::Subcommand)]
 pub(crate) enum Command {
@@ -31,16 +31,16 @@ pub(crate) enum Command {
     Delay(delay::Args),
 }
 
-pub(crate) fn run(command: Command, globals: &Globals) -> Result<ExitCode, CliError> {
+pub(crate) fn run(command: Command, interfaces: &InterfaceArgs) -> Result<ExitCode, CliError> {
     match command {
         Command::List(args) => list::run(&args),
         Command::Info(args) => info::run(&args),
         Command::Type(args) => r#type::run(&args),
         Command::Find(args) => find::run(&args),
-        Command::Echo(args) => echo::run(&args, globals),
-        Command::Pub(args) => r#pub::run(&args, globals),
+        Command::Echo(args) => echo::run(&args, interfaces),
+        Command::Pub(args) => r#pub::run(&args, interfaces),
         Command::Hz(args) => hz::run(&args),
         Command::Bw(args) => bw::run(&args),
-        Command::Delay(args) => delay::run(&args, globals),
+        Command::Delay(args) => delay::run(&args, interfaces),
     }
 }

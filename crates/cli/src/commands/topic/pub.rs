@@ -1,18 +1,19 @@
 //! `feros topic pub`: publishes a message once, some times, or at a rate.
 
 use std::process::ExitCode;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use feros::{GenericPublisher, QosProfile, Reliability};
 use feros_message::dynamic::{DynamicMessage, PrintOptions, StampFields};
 
-use super::watch::{self, End};
-use crate::commands::{Globals, ValuesArgs};
-use crate::connection::{Connection, parse_seconds};
+use super::watch::{self, End, lock};
+use crate::connection::Connection;
 use crate::error::CliError;
 use crate::qos_args::QosArgs;
-use crate::types::{Types, identity_of};
+use crate::types::{InterfaceArgs, Types, identity_of};
+use crate::value_parsers::{parse_count, parse_seconds};
+use crate::values::ValuesArgs;
 use crate::{notices, output, values};
 
 /// Longest wait for subscriptions to confirm what was published last.
@@ -42,7 +43,7 @@ pub(crate) struct Args {
     #[arg(short = '1', long, conflicts_with = "times")]
     once: bool,
     /// Publish this many messages and end
-    #[arg(short, long, value_name = "N", value_parser = super::hz::positive)]
+    #[arg(short, long, value_name = "N", value_parser = parse_count)]
     times: Option<usize>,
     /// Wait until so many subscriptions match; 1 with --once and --times, else 0
     #[arg(short, long, value_name = "N")]
@@ -70,8 +71,8 @@ fn rate(text: &str) -> Result<f64, String> {
     }
 }
 
-pub(crate) fn run(args: &Args, globals: &Globals) -> Result<ExitCode, CliError> {
-    let ty = Types::load(globals)?.message(&args.message_type)?;
+pub(crate) fn run(args: &Args, interfaces: &InterfaceArgs) -> Result<ExitCode, CliError> {
+    let ty = Types::load(interfaces)?.message(&args.message_type)?;
     let text = args.values.text()?;
     let (message, stamps) = values::read(&ty, &text)?;
     let connection = Connection::open_as(args.node_name.as_deref(), false)?;
@@ -142,10 +143,6 @@ fn wait_for_subscriptions(
             )))
         }
     }
-}
-
-fn lock(feed: &Mutex<Feed>) -> MutexGuard<'_, Feed> {
-    feed.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Publishes a message again and again.

@@ -1,5 +1,7 @@
 //! What all verbs that listen share: finding the topic's type, and spinning until the end.
 
+use std::process::ExitCode;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use feros::{Executor, Node, Outcome, QosProfile, TypeIdentity};
@@ -98,6 +100,27 @@ pub(super) fn spin(
         Outcome::TimedOut => End::TimedOut,
         Outcome::Stopped => End::Interrupted,
     })
+}
+
+/// Runs a node's callbacks, and calls `report` each second, until `report` fails or the user
+/// interrupts.
+pub(super) fn report_each_second(
+    node: &Node,
+    mut report: impl FnMut() -> Result<(), CliError> + Send + 'static,
+) -> Result<ExitCode, CliError> {
+    let failure = Arc::new(Mutex::new(None));
+    let _timer = node.create_wall_timer(Duration::from_secs(1), {
+        let failure = failure.clone();
+        move || *lock(&failure) = report().err()
+    })?;
+    spin(node, None, || lock(&failure).is_some())?;
+    let failure = lock(&failure).take();
+    failure.map_or(Ok(ExitCode::SUCCESS), Err)
+}
+
+/// Locks what a callback shares with the command; a panic of either leaves it usable.
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Why no message came, as far as the graph tells.

@@ -11,7 +11,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use rustix::process::{Pid, Signal, kill_process};
 use signal_hook::consts::{SIGINT, SIGTERM};
 
-use super::summarize;
+use super::summarize::print_summary;
 use crate::error::CliError;
 
 /// What is run, and where its trace goes.
@@ -52,7 +52,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
     if !status.success() {
         anstream::eprintln!("warning: the command ended with {status}");
     }
-    summarize(&folder, args.json)?;
+    print_summary(&folder, args.json)?;
     let code = status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or(0));
     Ok(ExitCode::from(u8::try_from(code).unwrap_or(1)))
 }

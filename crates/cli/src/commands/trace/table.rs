@@ -38,7 +38,14 @@ fn topic_text(
     text: &mut String,
     TopicSummary { topic, transport, end_to_end, layers }: &TopicSummary,
 ) {
-    line(text, format_args!("{topic} by the {transport} transport, {} messages", end_to_end.count));
+    line(
+        text,
+        format_args!(
+            "{topic} by the {} transport, {} messages",
+            transport.replace('_', "-"),
+            end_to_end.count
+        ),
+    );
     line(
         text,
         format_args!("  {:<16}{:>14}{:>14}{:>10}", "layer", "median us", "99 % us", "share"),

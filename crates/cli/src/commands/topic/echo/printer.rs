@@ -5,9 +5,11 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use feros::MessageInfo;
 use feros_message::dynamic::{DynamicType, PrintOptions, ValueRef};
+use feros_rmw::FailureCounter;
 use serde_json::json;
 
-use super::{Form, csv};
+use super::csv;
+use super::form::Form;
 use crate::error::CliError;
 use crate::{notices, output};
 
@@ -93,15 +95,15 @@ pub(super) struct Printer {
     pub(super) printed: usize,
     /// What ended printing.
     pub(super) failure: Option<CliError>,
-    refused: u64,
+    refused: FailureCounter,
 }
 
 impl Printer {
     pub(super) fn new(format: Format) -> Self {
-        Self { format, printed: 0, failure: None, refused: 0 }
+        Self { format, printed: 0, failure: None, refused: FailureCounter::new() }
     }
 
-    /// Prints a message; one that is malformed is counted and told of at powers of two.
+    /// Prints a message; one that is malformed is counted and seldom reported.
     pub(super) fn print(&mut self, bytes: &[u8], info: &MessageInfo) {
         let text = match self.format.text(bytes, info) {
             Ok(text) => text,
@@ -110,11 +112,9 @@ impl Printer {
                 return;
             }
             Err(Refused::Malformed(reason) | Refused::NotInThis(reason)) => {
-                self.refused += 1;
-                if self.refused.is_power_of_two() {
+                if let Some(refused) = self.refused.count() {
                     notices::warn(format!(
-                        "{} messages could not be printed so far; the last, of {} bytes from publisher {}: {reason}",
-                        self.refused,
+                        "{refused} messages could not be printed so far; the last, of {} bytes from publisher {}: {reason}",
                         bytes.len(),
                         info.publisher_gid
                     ));

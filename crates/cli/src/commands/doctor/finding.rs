@@ -1,0 +1,47 @@
+//! What `feros doctor` finds: how grave it is, and its cure.
+
+use serde::Serialize;
+
+/// How grave a finding is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Status {
+    /// As it should be.
+    Ok,
+    /// It works, but worse than it could.
+    Warning,
+    /// ROS does not work.
+    Error,
+}
+
+/// One thing that was looked at.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub(super) struct Finding {
+    pub(super) area: &'static str,
+    pub(super) status: Status,
+    pub(super) text: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) cure: Option<String>,
+}
+
+impl Finding {
+    pub(super) fn ok(area: &'static str, text: impl Into<String>) -> Self {
+        Self { area, status: Status::Ok, text: text.into(), cure: None }
+    }
+
+    pub(super) fn warning(
+        area: &'static str,
+        text: impl Into<String>,
+        cure: impl Into<String>,
+    ) -> Self {
+        Self { area, status: Status::Warning, text: text.into(), cure: Some(cure.into()) }
+    }
+
+    pub(super) fn error(
+        area: &'static str,
+        text: impl Into<String>,
+        cure: impl Into<String>,
+    ) -> Self {
+        Self { area, status: Status::Error, text: text.into(), cure: Some(cure.into()) }
+    }
+}

@@ -1,0 +1,139 @@
+//! Loads components into containers over the services of `composition_interfaces`.
+
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
+
+use feros::msgs::composition_interfaces::srv::LoadNode_Request;
+use feros::msgs::rcl_interfaces::msg::{
+    Parameter as ParameterMessage, ParameterValue as ParameterValueMessage,
+};
+use feros::parameter::file;
+use feros::rmw::NodeName;
+use feros::{Context, ContextOptions, Node, NodeOptions, ParameterValue, WaitError};
+use feros_component::remote::ContainerClient;
+use feros_launch::{Component, ComponentLoader, Parameters, Value};
+
+/// How often a wait checks whether it was cancelled.
+const POLL_PERIOD: Duration = Duration::from_millis(500);
+/// How long a component may take to be constructed.
+const LOAD_TIMEOUT: Duration = Duration::from_secs(60);
+/// How often a warning names a container that is not there yet.
+const REMINDER_PERIOD: Duration = Duration::from_secs(10);
+
+/// Loads components with a node of the command, created when there is something to load.
+#[derive(Default)]
+pub(super) struct ServiceComponentLoader {
+    node: OnceLock<Result<(Context, Node), String>>,
+}
+
+impl ServiceComponentLoader {
+    fn node(&self) -> Result<&Node, String> {
+        let made = self.node.get_or_init(|| {
+            let options = ContextOptions::from_variables().map_err(|error| error.to_string())?;
+            let context = Context::new(ContextOptions { handle_signals: false, ..options });
+            let context = context.map_err(|error| error.to_string())?;
+            let name = format!("_feros_launch_{}", std::process::id());
+            let node = context.create_node_with(NodeOptions::new(&name).enable_rosout(false));
+            node.map(|node| (context, node)).map_err(|error| error.to_string())
+        });
+        made.as_ref().map(|(_, node)| node).map_err(Clone::clone)
+    }
+}
+
+impl ComponentLoader for ServiceComponentLoader {
+    fn load(
+        &self,
+        container: &str,
+        component: &Component,
+        is_cancelled: &dyn Fn() -> bool,
+    ) -> Result<String, String> {
+        let request = request(component)?;
+        let client =
+            ContainerClient::new(self.node()?, container).map_err(|error| error.to_string())?;
+        let mut since = Instant::now();
+        loop {
+            match client.wait(POLL_PERIOD) {
+                Ok(()) => break,
+                Err(WaitError::Timeout { .. }) if is_cancelled() => {
+                    return Err("loading was cancelled".to_owned());
+                }
+                Err(WaitError::Timeout { .. }) => {
+                    if since.elapsed() > REMINDER_PERIOD {
+                        since = Instant::now();
+                        crate::notices::warn(format!("waiting for the container {container}"));
+                    }
+                }
+                Err(other) => return Err(other.to_string()),
+            }
+        }
+        let loaded = client.load(&request, LOAD_TIMEOUT).map_err(|error| error.to_string())?;
+        Ok(loaded.full_node_name)
+    }
+}
+
+/// What the container is asked for.
+///
+/// # Errors
+/// When a parameter file of the component cannot be used.
+pub(super) fn request(component: &Component) -> Result<LoadNode_Request, String> {
+    let extra = component.extra_arguments.iter().cloned();
+    Ok(LoadNode_Request {
+        package_name: component.package.clone(),
+        plugin_name: component.plugin.clone(),
+        node_name: component.name.clone().unwrap_or_default(),
+        node_namespace: component.namespace.clone().unwrap_or_default(),
+        remap_rules: component.remaps.iter().map(|(from, to)| format!("{from}:={to}")).collect(),
+        parameters: parameters(component)?.into_iter().map(message).collect(),
+        extra_arguments: extra
+            .map(|(name, value)| message((name, parameter_value(value))))
+            .collect(),
+        ..LoadNode_Request::default()
+    })
+}
+
+/// The parameters of a component, a later one in place of an earlier of its name.
+fn parameters(component: &Component) -> Result<Vec<(String, ParameterValue)>, String> {
+    let mut all: Vec<(String, ParameterValue)> = Vec::new();
+    let mut set = |name: String, value: ParameterValue| match all
+        .iter_mut()
+        .find(|(known, _)| *known == name)
+    {
+        Some((_, there)) => *there = value,
+        None => all.push((name, value)),
+    };
+    for source in &component.parameters {
+        let overrides = match source {
+            Parameters::Values(values) => {
+                values
+                    .iter()
+                    .for_each(|(name, value)| set(name.clone(), parameter_value(value.clone())));
+                continue;
+            }
+            Parameters::File(path) => file::read(path).map_err(|error| error.to_string())?,
+            Parameters::Text(text) => file::parse(text).map_err(|error| error.to_string())?,
+        };
+        // Without a name, what a file says of all nodes applies, and of none by name.
+        let name = component.name.as_deref().unwrap_or("_");
+        let node = NodeName::new(component.namespace.as_deref().unwrap_or("/"), name)
+            .map_err(|error| error.to_string())?;
+        overrides.for_node(&node).into_iter().for_each(|(name, value)| set(name, value));
+    }
+    Ok(all)
+}
+
+fn message((name, value): (String, ParameterValue)) -> ParameterMessage {
+    ParameterMessage { name, value: ParameterValueMessage::from(value) }
+}
+
+fn parameter_value(value: Value) -> ParameterValue {
+    match value {
+        Value::Bool(value) => ParameterValue::Bool(value),
+        Value::Integer(value) => ParameterValue::Integer(value),
+        Value::Double(value) => ParameterValue::Double(value),
+        Value::String(value) => ParameterValue::String(value),
+        Value::Bools(values) => ParameterValue::BoolArray(values),
+        Value::Integers(values) => ParameterValue::IntegerArray(values),
+        Value::Doubles(values) => ParameterValue::DoubleArray(values),
+        Value::Strings(values) => ParameterValue::StringArray(values),
+    }
+}

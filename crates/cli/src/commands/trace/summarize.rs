@@ -1,0 +1,50 @@
+//! `feros trace summarize`: what the messages of each topic and transport took in each layer.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use feros_trace_analysis::Summary;
+
+use super::read::read;
+use super::table;
+use crate::error::CliError;
+use crate::output;
+
+/// Which trace, and how it is shown.
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// The folder that programs had as FEROS_TRACE, or one file of it
+    #[arg(value_name = "FOLDER")]
+    folder: PathBuf,
+    /// Show it as JSON, times in nanoseconds
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
+    print_summary(&args.folder, args.json)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Prints the summary of the trace in a folder.
+pub(super) fn print_summary(folder: &Path, json: bool) -> Result<(), CliError> {
+    let summary = Summary::of(&read(folder)?);
+    for process in &summary.processes {
+        let (number, program) = (process.process, &process.program);
+        if process.overwritten > 0 {
+            anstream::eprintln!(
+                "warning: process {number} ({program}) recorded more than its threads keep: the oldest {} events were \
+                 overwritten. Trace for a shorter time, or with FEROS_TRACE_EVENTS above {} (events per thread, 48 bytes each).",
+                process.overwritten,
+                feros::trace::DEFAULT_CAPACITY
+            );
+        }
+        if process.refused_threads > 0 {
+            anstream::eprintln!(
+                "warning: process {number} ({program}) has {} threads that were not traced: there were too many.",
+                process.refused_threads
+            );
+        }
+    }
+    if json { output::print_json(&summary) } else { output::print(&table::text(&summary)) }
+}

@@ -1,0 +1,74 @@
+//! Source about the fields of a message that its owned struct, view and builder share.
+
+use feros_interface::{Field, MessageDefinition, Shape};
+
+use crate::emit::source::Source;
+use crate::emit::types::{Context, bounds};
+use crate::names::identifier;
+
+/// The field's comment, its type as the definition spells it and its default.
+pub(crate) fn field_doc(source: &mut Source, field: &Field) {
+    source.doc(&field.comment);
+    source.doc((!field.comment.is_empty()).then_some(""));
+    let default =
+        field.default.as_ref().map_or_else(String::new, |value| format!(", by default `{value}`"));
+    source.doc([format!("`{}`{default}.", field.ty)]);
+}
+
+/// The body of a reading function: a struct literal, whose fields Rust evaluates in the order of
+/// the text. `read` gives type and expression of a field.
+pub(crate) fn read_fields(
+    source: &mut Source,
+    message: &MessageDefinition,
+    read: impl Fn(&Field) -> (String, String),
+) {
+    if message.fields.is_empty() {
+        source.line("r.read::<u8>()?;");
+    }
+    source.line("::core::result::Result::Ok(Self {");
+    for field in &message.fields {
+        let (ty, expression) = read(field);
+        let name = identifier(&field.name);
+        if bounds(&field.ty) == (None, None) {
+            source.line(format!("{name}: {expression},"));
+        } else {
+            source.line(format!("{name}: {{"));
+            source.line(format!("let value: {ty} = {expression};"));
+            check_bounds(source, field, "r", "value", ".len()");
+            source.line("value");
+            source.line("},");
+        }
+    }
+    source.line("})");
+}
+
+/// Statements that refuse `value` of `field` if it is too long; `checker` is the reader or writer,
+/// and `len` what makes a length of the value.
+pub(crate) fn check_bounds(
+    source: &mut Source,
+    field: &Field,
+    checker: &str,
+    value: &str,
+    len: &str,
+) {
+    let (sequence, string) = bounds(&field.ty);
+    if let Some(bound) = sequence {
+        source.line(format!("{checker}.check_bound({:?}, {value}{len}, {bound})?;", field.name));
+    }
+    let Some(bound) = string else { return };
+    if field.ty.shape == Shape::Single {
+        source.line(format!("{checker}.check_bound({:?}, {value}.len(), {bound})?;", field.name));
+    } else {
+        source.line(format!("for item in {value}.iter() {{"));
+        source.line(format!("{checker}.check_bound({:?}, item.len(), {bound})?;", field.name));
+        source.line("}");
+    }
+}
+
+/// Small messages of fixed size are what others nest in long runs: let callers in other crates see
+/// through them.
+pub(crate) fn inline_hint(source: &mut Source, context: &Context<'_>, message: &MessageDefinition) {
+    if context.is_plain(&message.name) {
+        source.line("#[inline]");
+    }
+}

@@ -1,0 +1,72 @@
+//! What belongs to a node of parameters: their store, and what follows their changes.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use feros_parameter::{DeclareParameterError, ParameterBuilder, ParameterValue, Store};
+use feros_rmw::{CreateEndpointError, NodeId, NodeName, Session};
+
+use crate::clock::Clock;
+use crate::node::observer::{NodeObserver, USE_SIM_TIME};
+use crate::node::parameter_events;
+
+/// What belongs to a node of parameters.
+pub(crate) struct NodeParameters {
+    store: Arc<Store>,
+    observer: Arc<NodeObserver>,
+}
+
+impl NodeParameters {
+    pub(crate) fn new(
+        node: &NodeName,
+        clock: &Clock,
+        allow_undeclared: bool,
+        overrides: BTreeMap<String, ParameterValue>,
+    ) -> Self {
+        let name = node.fully_qualified();
+        let observer = Arc::new(NodeObserver::new(name.clone(), clock.clone()));
+        let store = Arc::new(Store::new(name, allow_undeclared, overrides, observer.clone()));
+        Self { store, observer }
+    }
+
+    /// Publishes changes from now on.
+    pub(crate) fn start_events(
+        &self,
+        session: &Arc<dyn Session>,
+        node: NodeId,
+        topic: &str,
+    ) -> Result<(), CreateEndpointError> {
+        self.observer.publish_with(Some(parameter_events::publisher(session, node, topic)?));
+        Ok(())
+    }
+
+    /// Publishes no more: the node ends.
+    pub(crate) fn stop_events(&self) {
+        self.observer.publish_with(None);
+    }
+
+    /// Declares `use_sim_time`, which `switch` follows when it changes, and says what it is now.
+    pub(crate) fn declare_use_sim_time(
+        &self,
+        default: bool,
+        switch: impl Fn(bool) + Send + Sync + 'static,
+    ) -> Result<bool, DeclareParameterError> {
+        let builder = ParameterBuilder::<bool>::new(&self.store, USE_SIM_TIME, default.into());
+        let now = builder.declare()?.get();
+        self.observer.switch_clock_with(switch);
+        Ok(now)
+    }
+
+    /// The parameters themselves.
+    pub(crate) fn store(&self) -> &Arc<Store> {
+        &self.store
+    }
+
+    pub(crate) fn declare_overrides(&self) -> Result<(), DeclareParameterError> {
+        self.store.declare_overrides()
+    }
+
+    pub(crate) fn overrides(&self) -> &BTreeMap<String, ParameterValue> {
+        self.store.overrides()
+    }
+}

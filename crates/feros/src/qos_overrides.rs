@@ -1,0 +1,232 @@
+//! Policies of publishers and subscriptions that parameters override, where these opted in.
+
+use std::fmt;
+use std::str::FromStr;
+use std::time::Duration;
+
+use feros_parameter::{DeclareParameterError, ParameterBuilder, ParameterValue};
+use feros_rmw::{EndpointKind, QosDuration, QosProfile};
+
+use crate::create_error::CreateError;
+use crate::node::Node;
+
+/// A policy that a parameter may override.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum QosPolicy {
+    /// `bool`
+    AvoidRosNamespaceConventions,
+    /// Nanoseconds
+    Deadline,
+    /// A number of messages
+    Depth,
+    /// `volatile` or `transient_local`
+    Durability,
+    /// `keep_last` or `keep_all`
+    History,
+    /// Nanoseconds; of publishers only
+    Lifespan,
+    /// `automatic` or `manual_by_topic`
+    Liveliness,
+    /// Nanoseconds
+    LivelinessLeaseDuration,
+    /// `reliable` or `best_effort`
+    Reliability,
+}
+
+impl QosPolicy {
+    /// Its name, as parameters have it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::AvoidRosNamespaceConventions => "avoid_ros_namespace_conventions",
+            Self::Deadline => "deadline",
+            Self::Depth => "depth",
+            Self::Durability => "durability",
+            Self::History => "history",
+            Self::Lifespan => "lifespan",
+            Self::Liveliness => "liveliness",
+            Self::LivelinessLeaseDuration => "liveliness_lease_duration",
+            Self::Reliability => "reliability",
+        }
+    }
+
+    fn read(self, qos: &QosProfile) -> ParameterValue {
+        let word = |policy: &dyn fmt::Display| policy.to_string().to_lowercase().into();
+        match self {
+            Self::AvoidRosNamespaceConventions => qos.avoid_ros_namespace_conventions.into(),
+            Self::Deadline => nanos(qos.deadline).into(),
+            Self::Depth => i64::try_from(qos.depth).unwrap_or(i64::MAX).into(),
+            Self::Durability => word(&qos.durability),
+            Self::History => word(&qos.history),
+            Self::Lifespan => nanos(qos.lifespan).into(),
+            Self::Liveliness => word(&qos.liveliness),
+            Self::LivelinessLeaseDuration => nanos(qos.liveliness_lease_duration).into(),
+            Self::Reliability => word(&qos.reliability),
+        }
+    }
+
+    /// Writes the value of a parameter, which has the type that [`QosPolicy::read`] gives; the
+    /// error says what is wrong.
+    fn write(self, qos: &mut QosProfile, value: &ParameterValue) -> Result<(), String> {
+        match (self, value) {
+            (Self::AvoidRosNamespaceConventions, ParameterValue::Bool(value)) => {
+                qos.avoid_ros_namespace_conventions = *value;
+            }
+            (Self::Deadline, ParameterValue::Integer(value)) => qos.deadline = duration(*value)?,
+            (Self::Depth, ParameterValue::Integer(value)) => {
+                qos.depth =
+                    usize::try_from(*value).map_err(|_| "a depth is not negative".to_owned())?;
+            }
+            (Self::Durability, ParameterValue::String(value)) => qos.durability = parse(value)?,
+            (Self::History, ParameterValue::String(value)) => qos.history = parse(value)?,
+            (Self::Lifespan, ParameterValue::Integer(value)) => qos.lifespan = duration(*value)?,
+            (Self::Liveliness, ParameterValue::String(value)) => qos.liveliness = parse(value)?,
+            (Self::LivelinessLeaseDuration, ParameterValue::Integer(value)) => {
+                qos.liveliness_lease_duration = duration(*value)?;
+            }
+            (Self::Reliability, ParameterValue::String(value)) => qos.reliability = parse(value)?,
+            (_, other) => {
+                return Err(format!(
+                    "a value of type {} is none of this policy",
+                    other.parameter_type()
+                ));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What stock ROS 2 takes for no limit, and for "resolve it when the endpoint is made".
+const INFINITE_NANOS: i64 = i64::MAX;
+const BEST_AVAILABLE_NANOS: i64 = i64::MAX - 1;
+
+fn nanos(duration: QosDuration) -> i64 {
+    match duration {
+        QosDuration::Infinite => INFINITE_NANOS,
+        QosDuration::BestAvailable => BEST_AVAILABLE_NANOS,
+        QosDuration::Finite(duration) => {
+            i64::try_from(duration.as_nanos()).unwrap_or(INFINITE_NANOS)
+        }
+    }
+}
+
+fn duration(nanos: i64) -> Result<QosDuration, String> {
+    match nanos {
+        INFINITE_NANOS => Ok(QosDuration::Infinite),
+        BEST_AVAILABLE_NANOS => Ok(QosDuration::BestAvailable),
+        _ => u64::try_from(nanos)
+            .map(|nanos| Duration::from_nanos(nanos).into())
+            .map_err(|_| "a duration in nanoseconds is not negative".to_owned()),
+    }
+}
+
+fn parse<P: FromStr<Err: fmt::Display>>(text: &str) -> Result<P, String> {
+    text.parse().map_err(|error: P::Err| error.to_string())
+}
+
+type Validate = Box<dyn Fn(&QosProfile) -> Result<(), String> + Send>;
+
+/// Which policies of an endpoint are overridden by parameters:
+/// `qos_overrides.<topic>.<publisher|subscription>[_<id>].<policy>`, declared read-only.
+///
+/// ```no_run
+/// # let node: feros::Node = unimplemented!();
+/// use feros::{PublisherOptions, QosOverrides, QosProfile, msgs::std_msgs::msg::String as Text};
+/// // -p qos_overrides./chatter.publisher.reliability:=best_effort
+/// let options = PublisherOptions::from(QosProfile::keep_last(5)).qos_overrides(QosOverrides::default());
+/// let chatter = node.create_publisher::<Text>("chatter", options)?;
+/// # Ok::<(), feros::Error>(())
+/// ```
+pub struct QosOverrides {
+    policies: Vec<QosPolicy>,
+    id: Option<String>,
+    validate: Option<Validate>,
+}
+
+impl Default for QosOverrides {
+    /// History, depth and reliability.
+    fn default() -> Self {
+        Self::of([QosPolicy::History, QosPolicy::Depth, QosPolicy::Reliability])
+    }
+}
+
+impl QosOverrides {
+    /// These policies.
+    pub fn of(policies: impl IntoIterator<Item = QosPolicy>) -> Self {
+        Self { policies: policies.into_iter().collect(), id: None, validate: None }
+    }
+
+    /// For an endpoint of this id, to tell several of one topic apart.
+    pub fn id(self, id: &str) -> Self {
+        Self { id: Some(id.to_owned()), ..self }
+    }
+
+    /// With a closure that says whether the policies may be what they became; its error is the
+    /// reason why not.
+    pub fn validate(
+        self,
+        validate: impl Fn(&QosProfile) -> Result<(), String> + Send + 'static,
+    ) -> Self {
+        Self { validate: Some(Box::new(validate)), ..self }
+    }
+
+    /// Declares the parameters of an endpoint of this topic, fully qualified, and applies what they
+    /// say.
+    pub(crate) fn apply(
+        &self,
+        node: &Node,
+        topic: &str,
+        kind: EndpointKind,
+        qos: &mut QosProfile,
+    ) -> Result<(), CreateError> {
+        let refuse = |reason| CreateError::QosOverrides {
+            node: node.name().clone(),
+            topic: topic.to_owned(),
+            reason,
+        };
+        let entity = if kind == EndpointKind::Publisher { "publisher" } else { "subscription" };
+        let id = self.id.as_ref().map(|id| format!("_{id}")).unwrap_or_default();
+        let policies = self.policies.iter();
+        for policy in
+            policies.filter(|policy| **policy != QosPolicy::Lifespan || entity == "publisher")
+        {
+            let name = format!("qos_overrides.{topic}.{entity}{id}.{}", policy.name());
+            let description = format!("{} of the {entity} of {topic}", policy.name());
+            let value =
+                declare_or_get(node, &name, &description, policy.read(qos)).map_err(refuse)?;
+            policy.write(qos, &value).map_err(|reason| {
+                refuse(format!("parameter '{name}' cannot be its policy: {reason}"))
+            })?;
+        }
+        match &self.validate {
+            Some(validate) => validate(qos)
+                .map_err(|reason| refuse(format!("the validation callback refuses: {reason}"))),
+            None => Ok(()),
+        }
+    }
+}
+
+impl fmt::Debug for QosOverrides {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("QosOverrides")
+            .field("policies", &self.policies)
+            .field("id", &self.id)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The value of a parameter, which an earlier endpoint of the topic may have declared.
+fn declare_or_get(
+    node: &Node,
+    name: &str,
+    description: &str,
+    default: ParameterValue,
+) -> Result<ParameterValue, String> {
+    let builder = ParameterBuilder::with_type(node.parameters().store(), name, default);
+    match builder.description(description).read_only().declare() {
+        Ok(parameter) => Ok(parameter.get()),
+        Err(DeclareParameterError::AlreadyDeclared { .. }) => {
+            node.get_parameter(name).map_err(|error| error.to_string())
+        }
+        Err(error) => Err(error.to_string()),
+    }
+}

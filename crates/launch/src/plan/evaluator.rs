@@ -1,0 +1,151 @@
+//! The state in which the actions of a launch file are evaluated.
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use super::scope::Scope;
+use super::steps::Step;
+use crate::error::LaunchError;
+use crate::packages::Packages;
+use crate::position::Position;
+
+/// How deep groups and included files may be nested, together.
+pub(super) const MAX_DEPTH: usize = 100;
+/// The most files that may be included, counted each time.
+pub(super) const MAX_INCLUDES: usize = 1000;
+
+/// The state of an evaluation: scope, steps so far, names that are taken and limits.
+pub(super) struct Evaluator<'a> {
+    packages: &'a Packages,
+    /// The file that is evaluated and those that include it, the innermost last.
+    pub(super) files: Vec<PathBuf>,
+    pub(super) scope: Scope,
+    pub(super) steps: Vec<Step>,
+    pub(super) warnings: Vec<String>,
+    /// The arguments that were declared so far.
+    pub(super) declared: BTreeSet<String>,
+    anonymous: RefCell<BTreeMap<String, String>>,
+    node_names: BTreeSet<String>,
+    process_count: usize,
+    pub(super) include_count: usize,
+    pub(super) action_count: usize,
+    pub(super) depth: usize,
+}
+
+impl<'a> Evaluator<'a> {
+    pub(super) fn new(
+        packages: &'a Packages,
+        file: &Path,
+        assignments: &[(String, String)],
+    ) -> Self {
+        let scope =
+            Scope { configurations: assignments.iter().cloned().collect(), ..Scope::default() };
+        Self {
+            packages,
+            files: vec![file.to_owned()],
+            scope,
+            steps: Vec::new(),
+            warnings: Vec::new(),
+            declared: BTreeSet::new(),
+            anonymous: RefCell::default(),
+            node_names: BTreeSet::new(),
+            process_count: 0,
+            include_count: 0,
+            action_count: 0,
+            depth: 0,
+        }
+    }
+
+    pub(super) fn packages(&self) -> &'a Packages {
+        self.packages
+    }
+
+    pub(super) fn scope(&self) -> &Scope {
+        &self.scope
+    }
+
+    pub(super) fn scope_mut(&mut self) -> &mut Scope {
+        &mut self.scope
+    }
+
+    /// The file that is evaluated.
+    pub(super) fn file(&self) -> &Path {
+        self.files.last().map_or(Path::new(""), PathBuf::as_path)
+    }
+
+    /// A name that nobody else has, the same for the same text.
+    pub(super) fn anonymous(&self, name: &str) -> String {
+        use std::hash::{BuildHasher as _, RandomState};
+        let mut names = self.anonymous.borrow_mut();
+        names
+            .entry(name.to_owned())
+            .or_insert_with(|| {
+                format!("{name}_{}_{:016x}", std::process::id(), RandomState::new().hash_one(name))
+            })
+            .clone()
+    }
+
+    /// The number of the next process, which its name ends with.
+    pub(super) fn next_process(&mut self) -> usize {
+        self.process_count += 1;
+        self.process_count
+    }
+
+    /// Warns of a node's name that another node has.
+    pub(super) fn note_node(&mut self, name: String, at: &Position) {
+        if self.node_names.contains(&name) {
+            self.warnings.push(format!("{at}: there is more than one node with the name {name}"));
+        } else {
+            self.node_names.insert(name);
+        }
+    }
+
+    /// A path as it is when it leads somewhere, and otherwise beside the file that names it.
+    pub(super) fn resolve(&self, path: &str) -> PathBuf {
+        let path = PathBuf::from(path);
+        let beside = folder_of(self.file()).join(&path);
+        if path.is_relative() && !path.exists() && beside.exists() { beside } else { path }
+    }
+
+    /// Refuses a file that is evaluated already: a launch file cannot include itself.
+    pub(super) fn refuse_cycle(&self, path: &Path, at: &Position) -> Result<(), LaunchError> {
+        let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        let path = real(path);
+        let Some(first) = self.files.iter().position(|file| real(file) == path) else {
+            return Ok(());
+        };
+        let way: Vec<String> = self.files[first..]
+            .iter()
+            .chain([&path])
+            .map(|file| file.display().to_string())
+            .collect();
+        Err(LaunchError::at(at, format!("a launch file includes itself: {}", way.join(" -> "))))
+    }
+
+    /// Enters a file to look at its arguments; says whether it may be entered.
+    pub(super) fn enter(&mut self, file: PathBuf) -> bool {
+        self.include_count += 1;
+        let here = Position::new(&file.as_path().into(), 1, 1);
+        let may = self.files.len() < MAX_DEPTH
+            && self.include_count <= MAX_INCLUDES
+            && self.refuse_cycle(&file, &here).is_ok();
+        if may {
+            self.files.push(file);
+        }
+        may
+    }
+
+    /// Leaves the file that was entered last.
+    pub(super) fn leave(&mut self) {
+        self.files.pop();
+    }
+}
+
+/// The folder of a file, `.` for a bare name.
+pub(super) fn folder_of(file: &Path) -> &Path {
+    match file.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    }
+}

@@ -1,0 +1,398 @@
+//! Processes, nodes and components: their command lines, parameters and names.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use super::commandline;
+use super::evaluator::Evaluator;
+use super::parameters::file_of;
+use super::scope::{check_namespace, check_variable, is_token};
+use super::steps::{
+    Component, Load, NodeFacts, Output, ParameterFile, Parameters, Process, Respawn, Step, Word,
+};
+use super::substitutions::parse_truth;
+use crate::action::{self, Executable, Node, NodeKind, ProcessOptions};
+use crate::error::{LaunchError, hint, shown};
+use crate::position::Position;
+use crate::substitution::Template;
+
+/// The most steps of a plan.
+const MAX_STEPS: usize = 10_000;
+/// How long processes may take to end, unless they say otherwise; as `ros2 launch`.
+const DEFAULT_TIMEOUT: &str = "5";
+/// A year is for ever, and keeps arithmetic with clocks in range.
+const LONGEST_SECONDS: f64 = 31_536_000.0;
+
+impl Evaluator<'_> {
+    pub(super) fn executable(
+        &mut self,
+        executable: &Executable,
+        at: &Position,
+    ) -> Result<(), LaunchError> {
+        let words = if self.optional_truth(executable.shell.as_ref(), false)? {
+            vec!["/bin/sh".to_owned(), "-c".to_owned(), self.text(&executable.command)?]
+        } else {
+            commandline::words(&executable.command, |part| self.part(part))?
+        };
+        if words.first().is_none_or(String::is_empty) {
+            return Err(LaunchError::at(&executable.command.at, "a command without a word"));
+        }
+        let words = words.into_iter().map(Word::Text).collect();
+        let process = self.process(words, executable.name.as_ref(), &executable.options, at)?;
+        self.start(process)
+    }
+
+    pub(super) fn node(&mut self, node: &Node, at: &Position) -> Result<(), LaunchError> {
+        let facts = self.node_facts(node)?;
+        let executable = self.text(&node.executable)?;
+        let path = match &node.package {
+            Some(package) => {
+                let package_name = self.text(package)?;
+                let found = self.packages().executable(&package_name, &executable);
+                found.map_err(|error| {
+                    let is_package = matches!(error, crate::packages::FindError::Package { .. });
+                    let place = if is_package { &package.at } else { &node.executable.at };
+                    LaunchError::at(place, error.to_string())
+                })?
+            }
+            None => PathBuf::from(executable),
+        };
+        let mut words = vec![Word::Text(path.display().to_string())];
+        words.extend(self.words(node.arguments.as_ref())?);
+        let mut ros_words = self.words(node.ros_arguments.as_ref())?;
+        ros_words.extend(ros_arguments(&facts));
+        if !ros_words.is_empty() {
+            words.push(Word::Text("--ros-args".to_owned()));
+            words.extend(ros_words);
+        }
+        let mut process = self.process(words, node.label.as_ref(), &node.options, at)?;
+        if let Some(name) = facts.full_name() {
+            self.note_node(name, at);
+        }
+        if node.kind == NodeKind::Container {
+            process.components = self.components(&node.components)?;
+        }
+        process.node = Some(facts);
+        self.start(process)
+    }
+
+    pub(super) fn load(
+        &mut self,
+        target: &Template,
+        components: &[action::Component],
+        at: &Position,
+    ) -> Result<(), LaunchError> {
+        let name = self.text(target)?;
+        let container = format!("/{}", name.trim_matches('/'));
+        check_namespace(&container, &target.at)?;
+        let components = self.components(components)?;
+        if components.is_empty() {
+            return Ok(());
+        }
+        self.push(Step::Load(Load { at: at.clone(), container, components }), at)
+    }
+
+    fn start(&mut self, process: Process) -> Result<(), LaunchError> {
+        let at = process.at.clone();
+        self.push(Step::Start(Box::new(process)), &at)
+    }
+
+    fn push(&mut self, step: Step, at: &Position) -> Result<(), LaunchError> {
+        if self.steps.len() >= MAX_STEPS {
+            return Err(LaunchError::at(
+                at,
+                format!("more than {MAX_STEPS} processes and components"),
+            ));
+        }
+        self.steps.push(step);
+        Ok(())
+    }
+
+    fn words(&self, template: Option<&Template>) -> Result<Vec<Word>, LaunchError> {
+        let Some(template) = template else { return Ok(Vec::new()) };
+        Ok(commandline::words(template, |part| self.part(part))?
+            .into_iter()
+            .map(Word::Text)
+            .collect())
+    }
+
+    /// What all processes have: the command line is complete but for the launch prefix.
+    fn process(
+        &mut self,
+        mut command: Vec<Word>,
+        label: Option<&Template>,
+        options: &ProcessOptions,
+        at: &Position,
+    ) -> Result<Process, LaunchError> {
+        let program = match command.first() {
+            Some(Word::Text(program)) => {
+                Path::new(program).file_name().map(|name| name.to_string_lossy().into_owned())
+            }
+            _ => None,
+        };
+        let program = program.unwrap_or_default();
+        let prefix = self.prefix(options, &program, at)?;
+        let name = match (self.optional_text(label)?, prefix.first()) {
+            (Some(label), _) => label,
+            (None, Some(first)) => {
+                Path::new(first).file_name().unwrap_or_default().to_string_lossy().into_owned()
+            }
+            (None, None) => program,
+        };
+        command.splice(0..0, prefix.into_iter().map(Word::Text));
+        refuse_nul(&command, at)?;
+        let mut environment = self.scope().environment.clone();
+        for (name, value) in &options.environment {
+            let (text, value) = (self.text(name)?, self.text(value)?);
+            check_variable(&text, &value, &name.at)?;
+            environment.insert(text, Some(value));
+        }
+        let emulate_tty =
+            match (&options.emulate_tty, self.scope().configurations.get("emulate_tty")) {
+                (_, Some(everywhere)) => parse_truth(everywhere).ok_or_else(|| {
+                    LaunchError::Argument(format!(
+                        "emulate_tty:={everywhere}: expected true or false"
+                    ))
+                })?,
+                (own, None) => self.optional_truth(own.as_ref(), false)?,
+            };
+        Ok(Process {
+            output: self.output(options)?,
+            directory: self
+                .optional_text(options.directory.as_ref())?
+                .map(|path| self.resolve(&path)),
+            respawn: self.respawn(options)?,
+            ends_launch: options.ends_launch,
+            sigterm_timeout: self.timeout(options.sigterm_timeout.as_ref(), "sigterm_timeout")?,
+            sigkill_timeout: self.timeout(options.sigkill_timeout.as_ref(), "sigkill_timeout")?,
+            emulate_tty,
+            name: format!("{}-{}", one_line(&name), self.next_process()),
+            at: at.clone(),
+            command,
+            environment: environment.into_iter().collect(),
+            node: None,
+            components: Vec::new(),
+        })
+    }
+
+    /// The words before a command: the process's own, or those that the argument `launch-prefix`
+    /// gives to all.
+    fn prefix(
+        &self,
+        options: &ProcessOptions,
+        program: &str,
+        at: &Position,
+    ) -> Result<Vec<String>, LaunchError> {
+        if let Some(prefix) = &options.prefix {
+            let text = self.text(prefix)?;
+            return commandline::split_words(&text).map_err(|problem| {
+                LaunchError::at(&prefix.at, format!("{problem}, in {}", shown(&text)))
+            });
+        }
+        let everywhere = &self.scope().configurations;
+        let Some(prefix) = everywhere.get("launch-prefix") else { return Ok(Vec::new()) };
+        let filter = everywhere.get("launch-prefix-filter").map_or("", String::as_str);
+        if filter.contains(['*', '+', '?', '(', ')', '[', ']', '{', '}', '|', '\\', '^', '$']) {
+            let problem = format!(
+                "launch-prefix-filter:={filter}: expected what names of programs begin with; patterns are not supported"
+            );
+            return Err(LaunchError::Argument(problem));
+        }
+        if !program.starts_with(filter) {
+            return Ok(Vec::new());
+        }
+        commandline::split_words(prefix).map_err(|problem| {
+            LaunchError::at(at, format!("{problem}, in launch-prefix:={prefix}"))
+        })
+    }
+
+    fn output(&self, options: &ProcessOptions) -> Result<Output, LaunchError> {
+        let (mode, at) = match (std::env::var("OVERRIDE_LAUNCH_PROCESS_OUTPUT"), &options.output) {
+            (Ok(mode), _) => (mode, None),
+            (Err(_), Some(output)) => (self.text(output)?, Some(&output.at)),
+            (Err(_), None) => ("log".to_owned(), None),
+        };
+        Output::from_mode(&mode).ok_or_else(|| {
+            let problem = format!("{} for `output`{}", shown(&mode), hint(&mode, Output::MODES));
+            match at {
+                Some(at) => LaunchError::at(at, problem),
+                None => LaunchError::Argument(format!("OVERRIDE_LAUNCH_PROCESS_OUTPUT: {problem}")),
+            }
+        })
+    }
+
+    fn respawn(&self, options: &ProcessOptions) -> Result<Option<Respawn>, LaunchError> {
+        let delay = options.respawn_delay.as_ref().map(|delay| self.seconds(delay)).transpose()?;
+        let max_retries = match &options.respawn_max_retries {
+            None => None,
+            Some(template) => {
+                let text = self.text(template)?;
+                let number: i64 = text.trim().parse().map_err(|_| {
+                    LaunchError::at(
+                        &template.at,
+                        format!(
+                            "{} for `respawn_max_retries`: expected a whole number",
+                            shown(&text)
+                        ),
+                    )
+                })?;
+                // A negative number means no limit.
+                u32::try_from(number).ok()
+            }
+        };
+        let wanted = self.optional_truth(options.respawn.as_ref(), false)?;
+        Ok(wanted.then_some(Respawn { delay, max_retries }))
+    }
+
+    fn timeout(&self, own: Option<&Template>, everywhere: &str) -> Result<Duration, LaunchError> {
+        if let Some(own) = own {
+            return self.seconds(own);
+        }
+        let text =
+            self.scope().configurations.get(everywhere).map_or(DEFAULT_TIMEOUT, String::as_str);
+        parse_seconds(text).ok_or_else(|| {
+            LaunchError::Argument(format!(
+                "{everywhere}:={text}: expected seconds, such as 5 or 0.5"
+            ))
+        })
+    }
+
+    fn seconds(&self, template: &Template) -> Result<Duration, LaunchError> {
+        let text = self.text(template)?;
+        parse_seconds(&text).ok_or_else(|| {
+            LaunchError::at(
+                &template.at,
+                format!("{}: expected seconds, such as 5 or 0.5", shown(&text)),
+            )
+        })
+    }
+
+    fn node_facts(&self, node: &Node) -> Result<NodeFacts, LaunchError> {
+        let name = self.node_name(node.name.as_ref())?;
+        let mut namespace = self.namespace(node.namespace.as_ref())?;
+        if node.kind == NodeKind::Container {
+            // Those who load into it need to know where it is.
+            namespace.get_or_insert_with(|| "/".to_owned());
+        }
+        let mut parameters = self.scope().parameters.clone();
+        parameters.extend(self.parameters(&node.parameters)?);
+        let mut remaps = self.scope().remaps.clone();
+        remaps.extend(self.pairs(&node.remaps)?);
+        Ok(NodeFacts { name, namespace, parameters, remaps })
+    }
+
+    fn node_name(&self, template: Option<&Template>) -> Result<Option<String>, LaunchError> {
+        let Some(template) = template else { return Ok(None) };
+        let name = self.text(template)?;
+        if !is_token(&name) {
+            let problem = format!(
+                "{} is no name of a node: expected letters, digits and _, not a digit first",
+                shown(&name)
+            );
+            return Err(LaunchError::at(&template.at, problem));
+        }
+        Ok(Some(name))
+    }
+
+    fn namespace(&self, template: Option<&Template>) -> Result<Option<String>, LaunchError> {
+        let asked = self.optional_text(template)?;
+        let namespace = self.scope().namespace_of(asked.as_deref());
+        if let (Some(namespace), Some(template)) = (&namespace, template) {
+            check_namespace(namespace, &template.at)?;
+        }
+        Ok(namespace)
+    }
+
+    fn pairs(&self, pairs: &[(Template, Template)]) -> Result<Vec<(String, String)>, LaunchError> {
+        pairs.iter().map(|(from, to)| Ok((self.text(from)?, self.text(to)?))).collect()
+    }
+
+    fn components(
+        &mut self,
+        components: &[action::Component],
+    ) -> Result<Vec<Component>, LaunchError> {
+        let mut planned = Vec::new();
+        for component in components {
+            if !self.holds(component.condition.as_ref())? {
+                continue;
+            }
+            let component = self.component(component)?;
+            if let (Some(name), namespace) =
+                (&component.name, component.namespace.as_deref().unwrap_or(""))
+            {
+                let full = format!("{}/{name}", namespace.trim_end_matches('/'));
+                self.note_node(full, &component.at);
+            }
+            planned.push(component);
+        }
+        Ok(planned)
+    }
+
+    fn component(&self, component: &action::Component) -> Result<Component, LaunchError> {
+        let mut parameters = self.scope().parameters.clone();
+        parameters.extend(self.parameters(&component.parameters)?);
+        let mut remaps = self.scope().remaps.clone();
+        remaps.extend(self.pairs(&component.remaps)?);
+        let mut extra_arguments = Vec::new();
+        for entry in &component.extra_arguments {
+            self.entry("", entry, &mut extra_arguments)?;
+        }
+        Ok(Component {
+            at: component.at.clone(),
+            package: self.text(&component.package)?,
+            plugin: self.text(&component.plugin)?,
+            name: self.node_name(component.name.as_ref())?,
+            namespace: self.namespace(component.namespace.as_ref())?,
+            parameters,
+            remaps,
+            extra_arguments,
+        })
+    }
+}
+
+/// `-r __node:=...` and so on, in the order of `ros2 launch`.
+fn ros_arguments(facts: &NodeFacts) -> Vec<Word> {
+    let mut words = Vec::new();
+    let mut pair = |flag: &str, value: Word| words.extend([Word::Text(flag.to_owned()), value]);
+    if let Some(name) = &facts.name {
+        pair("-r", Word::Text(format!("__node:={name}")));
+    }
+    if let Some(namespace) = &facts.namespace {
+        pair("-r", Word::Text(format!("__ns:={namespace}")));
+    }
+    // Only a name that is known for certain keeps the values from other nodes of the same process.
+    let whose = facts.namespace.as_ref().and_then(|_| facts.full_name());
+    for parameters in &facts.parameters {
+        let file = match parameters {
+            Parameters::File(path) => Word::Text(path.display().to_string()),
+            Parameters::Text(text) => {
+                Word::ParameterFile(ParameterFile { text: text.clone(), entries: Vec::new() })
+            }
+            Parameters::Values(values) => Word::ParameterFile(file_of(whose.as_deref(), values)),
+        };
+        pair("--params-file", file);
+    }
+    for (from, to) in &facts.remaps {
+        pair("-r", Word::Text(format!("{from}:={to}")));
+    }
+    words
+}
+
+fn refuse_nul(words: &[Word], at: &Position) -> Result<(), LaunchError> {
+    let has_nul = |word: &Word| matches!(word, Word::Text(text) if text.contains('\0'));
+    if words.iter().any(has_nul) {
+        Err(LaunchError::at(at, "a NUL character in a command line"))
+    } else {
+        Ok(())
+    }
+}
+
+/// A name as part of one line of output.
+fn one_line(name: &str) -> String {
+    name.chars().map(|c| if c.is_control() { '_' } else { c }).collect()
+}
+
+fn parse_seconds(text: &str) -> Option<Duration> {
+    let seconds: f64 = text.trim().parse().ok()?;
+    (0.0..=LONGEST_SECONDS).contains(&seconds).then(|| Duration::from_secs_f64(seconds))
+}

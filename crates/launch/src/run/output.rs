@@ -1,0 +1,44 @@
+//! Where the output of processes and the messages of the launch go: screen and log file.
+
+use std::path::PathBuf;
+
+use super::log_file::LogFile;
+use super::screen::{Level, Screen};
+use crate::plan::Sinks;
+
+/// The name of the launch's own messages.
+pub(super) const LAUNCH: &str = "launch";
+
+/// Screen and log file of one launch.
+pub(super) struct Output {
+    pub(super) screen: Screen,
+    log: LogFile,
+}
+
+impl Output {
+    pub(super) fn new(colour: bool, log_file: Option<PathBuf>) -> Self {
+        Self { screen: Screen::new(colour), log: LogFile::new(log_file) }
+    }
+
+    /// A line that a process wrote.
+    pub(super) fn line(&mut self, name: &str, number: usize, sinks: Sinks, line: &[u8]) {
+        if sinks.screen {
+            self.screen.line(name, number, line);
+        }
+        if sinks.log {
+            self.log(name, line);
+        }
+    }
+
+    /// A message of the launch, about the process of this name or about all.
+    pub(super) fn message(&mut self, level: Level, name: &str, text: &str) {
+        self.screen.message(level, name, text);
+        self.log(name, format!("[{}] {text}", level.name()).as_bytes());
+    }
+
+    fn log(&mut self, name: &str, line: &[u8]) {
+        if let Err(problem) = self.log.line(name, line) {
+            self.screen.message(Level::Warning, LAUNCH, &problem);
+        }
+    }
+}

@@ -1,0 +1,51 @@
+//! The tree of a launch file: entities with attributes, each with its position.
+
+use crate::position::Position;
+
+/// The most entities and values of one file.
+pub(super) const MAX_NODES: usize = 100_000;
+/// How deep entities may be nested.
+pub(super) const MAX_DEPTH: usize = 64;
+
+/// An element of XML, or a mapping of YAML under its name.
+#[derive(Clone, Debug)]
+pub(crate) struct Entity {
+    pub(crate) tag: String,
+    pub(crate) at: Position,
+    pub(crate) attributes: Vec<Attribute>,
+    pub(crate) children: Vec<Entity>,
+}
+
+/// What an entity says of itself.
+#[derive(Clone, Debug)]
+pub(crate) struct Attribute {
+    pub(crate) name: String,
+    pub(crate) at: Position,
+    pub(crate) value: AttributeValue,
+}
+
+/// The value of an attribute.
+#[derive(Clone, Debug)]
+pub(crate) enum AttributeValue {
+    One(Scalar),
+    List(Vec<Scalar>),
+}
+
+/// A text and where it stands.
+#[derive(Clone, Debug)]
+pub(crate) struct Scalar {
+    pub(crate) text: String,
+    /// Whether quotes in YAML say that it is a text, whatever it looks like.
+    pub(crate) quoted: bool,
+    pub(crate) at: Position,
+    /// Whether each character stands in the file as it is, so that a place within the text is a
+    /// place in the file.
+    pub(crate) verbatim: bool,
+}
+
+impl Scalar {
+    /// The place of a character of the text.
+    pub(crate) fn position(&self, characters: usize) -> Position {
+        if self.verbatim { self.at.advanced(characters) } else { self.at.clone() }
+    }
+}

@@ -1,0 +1,112 @@
+//! Why a text is no message of a type, and where.
+
+use super::path::Place;
+
+/// A text that is no message of the type.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{}{}{kind}", self.position_text(), place.prefix())]
+pub struct InputError {
+    place: Place,
+    position: Option<(usize, usize)>,
+    kind: Box<InputErrorKind>,
+}
+
+/// What is wrong in a text that should be a message.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum InputErrorKind {
+    /// The text is no YAML or JSON.
+    #[error("this is no {format}: {message}")]
+    Syntax {
+        /// Which of the two.
+        format: &'static str,
+        /// What its parser says.
+        message: String,
+    },
+    /// YAML with an alias: aliases of aliases multiply.
+    #[error("aliases (`*name`) are not supported: write the value out")]
+    Alias,
+    /// YAML with more than one document.
+    #[error("there is more than one document (`---`): give one message at a time")]
+    SeveralDocuments,
+    /// A list or mapping as a key.
+    #[error("a key is a list or mapping: keys are names of fields")]
+    Key,
+    /// Lists and mappings are nested too deep.
+    #[error("lists and mappings are nested more than {limit} deep, more than any message is")]
+    TooDeep {
+        /// The limit.
+        limit: usize,
+    },
+    /// A message has no field of that name.
+    #[error("`{ty}` has no field `{field}`{}: it has {known}", did_you_mean(nearest.as_deref()))]
+    UnknownField {
+        /// The message's type.
+        ty: String,
+        /// The name that was given.
+        field: String,
+        /// The field with the most similar name, if one is similar.
+        nearest: Option<String>,
+        /// The names of all fields.
+        known: String,
+    },
+    /// A field is given twice.
+    #[error("the field `{field}` is given twice")]
+    Duplicate {
+        /// The field.
+        field: String,
+    },
+    /// The value is of another type.
+    #[error("expected {expected}, got {given}")]
+    WrongType {
+        /// What the field takes.
+        expected: String,
+        /// What was given.
+        given: String,
+    },
+}
+
+fn did_you_mean(nearest: Option<&str>) -> String {
+    nearest.map(|name| format!(" (did you mean `{name}`?)")).unwrap_or_default()
+}
+
+impl InputError {
+    pub(super) fn new(kind: InputErrorKind, position: Option<(usize, usize)>) -> Self {
+        Self { place: Place::default(), position, kind: Box::new(kind) }
+    }
+
+    /// What is wrong.
+    #[must_use]
+    pub fn kind(&self) -> &InputErrorKind {
+        &self.kind
+    }
+
+    /// The field, such as `points[2].x`; empty for the message itself.
+    #[must_use]
+    pub fn path(&self) -> String {
+        self.place.to_string()
+    }
+
+    /// Line and column in the text, both from 1, where they are known.
+    #[must_use]
+    pub fn position(&self) -> Option<(usize, usize)> {
+        self.position
+    }
+
+    fn position_text(&self) -> String {
+        match self.position {
+            Some((line, column)) => format!("line {line}, column {column}: "),
+            None => String::new(),
+        }
+    }
+
+    pub(super) fn in_field(mut self, name: &str) -> Self {
+        self.place.prepend_field(name);
+        self
+    }
+
+    pub(super) fn at_index(mut self, index: usize) -> Self {
+        self.place.prepend_index(index);
+        self
+    }
+}

@@ -1,0 +1,124 @@
+//! Callbacks around changes of parameters. They run without any lock, and may read parameters but
+//! not change them.
+
+use std::cell::RefCell;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+
+use crate::error::SetParameterError;
+use crate::value::NamedValue;
+
+pub(crate) type PreSet = dyn Fn(&mut Vec<NamedValue>) + Send + Sync;
+pub(crate) type OnSet = dyn Fn(&[NamedValue]) -> Result<(), String> + Send + Sync;
+pub(crate) type PostSet = dyn Fn(&[NamedValue]) + Send + Sync;
+
+/// The callbacks of one node; the last that was added runs first, as in `rclcpp`.
+#[derive(Default)]
+pub(crate) struct Callbacks(Mutex<Lists>);
+
+#[derive(Default)]
+struct Lists {
+    next_number: u64,
+    pre: Vec<(u64, Arc<PreSet>)>,
+    on: Vec<(u64, Arc<OnSet>)>,
+    post: Vec<(u64, Arc<PostSet>)>,
+}
+
+/// Keeps a callback of parameters; dropping it ends that.
+#[must_use = "the callback is forgotten when this is dropped"]
+pub struct ParameterCallbackGuard {
+    callbacks: Weak<Callbacks>,
+    number: u64,
+}
+
+impl Drop for ParameterCallbackGuard {
+    fn drop(&mut self) {
+        let Some(callbacks) = self.callbacks.upgrade() else { return };
+        let removed = {
+            let mut lists = callbacks.lock();
+            let mine = |number: u64| number == self.number;
+            let pre = lists.pre.iter().position(|(n, _)| mine(*n)).map(|at| lists.pre.remove(at));
+            let on = lists.on.iter().position(|(n, _)| mine(*n)).map(|at| lists.on.remove(at));
+            let post =
+                lists.post.iter().position(|(n, _)| mine(*n)).map(|at| lists.post.remove(at));
+            (pre, on, post)
+        };
+        drop(removed); // outside the lock: what it captured may do anything
+    }
+}
+
+thread_local! {
+    /// Whose callbacks this thread runs, by address.
+    static RUNNING: RefCell<Vec<usize>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Callbacks run on this thread as long as it lives.
+struct Running;
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        RUNNING.with_borrow_mut(|running| running.pop());
+    }
+}
+
+impl Callbacks {
+    fn lock(&self) -> MutexGuard<'_, Lists> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn address(&self) -> usize {
+        std::ptr::from_ref(self).addr()
+    }
+
+    fn run(&self) -> Running {
+        RUNNING.with_borrow_mut(|running| running.push(self.address()));
+        Running
+    }
+
+    /// Refuses changes by callbacks of the same node: they would never come to an end.
+    pub(crate) fn refuse_within(&self) -> Result<(), SetParameterError> {
+        let within = RUNNING.with_borrow(|running| running.contains(&self.address()));
+        if within { Err(SetParameterError::WithinCallback) } else { Ok(()) }
+    }
+
+    pub(crate) fn pre_set(&self, parameters: &mut Vec<NamedValue>) {
+        let callbacks: Vec<_> =
+            self.lock().pre.iter().rev().map(|(_, callback)| callback.clone()).collect();
+        let _running = self.run();
+        callbacks.iter().for_each(|callback| callback(parameters));
+    }
+
+    pub(crate) fn on_set(&self, parameters: &[NamedValue]) -> Result<(), SetParameterError> {
+        let callbacks: Vec<_> =
+            self.lock().on.iter().rev().map(|(_, callback)| callback.clone()).collect();
+        let _running = self.run();
+        let verdict = callbacks.iter().try_for_each(|callback| callback(parameters));
+        verdict.map_err(|reason| SetParameterError::Refused { reason })
+    }
+
+    pub(crate) fn post_set(&self, parameters: &[NamedValue]) {
+        let callbacks: Vec<_> =
+            self.lock().post.iter().rev().map(|(_, callback)| callback.clone()).collect();
+        let _running = self.run();
+        callbacks.iter().for_each(|callback| callback(parameters));
+    }
+
+    pub(crate) fn add_pre_set(self: &Arc<Self>, callback: Arc<PreSet>) -> ParameterCallbackGuard {
+        self.add(|lists, number| lists.pre.push((number, callback)))
+    }
+
+    pub(crate) fn add_on_set(self: &Arc<Self>, callback: Arc<OnSet>) -> ParameterCallbackGuard {
+        self.add(|lists, number| lists.on.push((number, callback)))
+    }
+
+    pub(crate) fn add_post_set(self: &Arc<Self>, callback: Arc<PostSet>) -> ParameterCallbackGuard {
+        self.add(|lists, number| lists.post.push((number, callback)))
+    }
+
+    fn add(self: &Arc<Self>, add: impl FnOnce(&mut Lists, u64)) -> ParameterCallbackGuard {
+        let mut lists = self.lock();
+        lists.next_number += 1;
+        let number = lists.next_number;
+        add(&mut lists, number);
+        ParameterCallbackGuard { callbacks: Arc::downgrade(self), number }
+    }
+}

@@ -1,0 +1,36 @@
+//! A change of parameters, and who observes changes.
+
+use crate::value::NamedValue;
+
+/// What happened to a parameter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ChangeKind {
+    /// It was declared with a value.
+    New,
+    /// Its value was set.
+    Changed,
+    /// It was undeclared by a value of type [`NotSet`](crate::ParameterType::NotSet).
+    Deleted,
+    /// It was declared without a value, of which `/parameter_events` says nothing.
+    DeclaredWithoutValue,
+}
+
+/// One change, of one parameter or of several at once.
+#[derive(Debug, Default)]
+pub struct Change {
+    /// The parameters with their new values.
+    pub parameters: Vec<NamedValue>,
+    /// What happened to each of them.
+    pub kinds: Vec<ChangeKind>,
+}
+
+/// What a node does when parameters change, besides its post-set callbacks.
+///
+/// Calls come one at a time, in the order of the changes, without any lock.
+pub trait ChangeObserver: Send + Sync {
+    /// Called before the post-set callbacks.
+    fn before_callbacks(&self, change: &Change);
+
+    /// Called after the post-set callbacks.
+    fn after_callbacks(&self, change: &Change);
+}

@@ -1,0 +1,83 @@
+//! The queue of changes: the observer and the post-set callbacks are notified in the order of the
+//! changes.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use feros_rmw::FailureCounter;
+
+use crate::callbacks::Callbacks;
+use crate::change::{Change, ChangeObserver};
+
+/// The most changes that wait for a post-set callback that does not return.
+const CAPACITY: usize = 1000;
+
+/// Delivers changes one after the other, without any lock, on the thread of one of those who made
+/// them.
+pub(crate) struct ChangeQueue {
+    node: String,
+    observer: Arc<dyn ChangeObserver>,
+    state: Mutex<State>,
+    dropped: FailureCounter,
+}
+
+#[derive(Default)]
+struct State {
+    waiting: VecDeque<Change>,
+    is_delivering: bool,
+}
+
+/// Lets another thread deliver when this delivery ends, by a panic too.
+struct Delivery<'a>(&'a ChangeQueue);
+
+impl Drop for Delivery<'_> {
+    fn drop(&mut self) {
+        self.0.lock().is_delivering = false;
+    }
+}
+
+impl ChangeQueue {
+    pub(crate) fn new(node: String, observer: Arc<dyn ChangeObserver>) -> Self {
+        Self { node, observer, state: Mutex::default(), dropped: FailureCounter::new() }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Adds a change; called with the lock of the parameters, so that the order of the queue is
+    /// that of the changes.
+    pub(crate) fn push(&self, change: Change) {
+        let mut state = self.lock();
+        if state.waiting.len() >= CAPACITY {
+            state.waiting.pop_front();
+            if let Some(dropped) = self.dropped.count() {
+                tracing::error!(
+                    "{}: {dropped} changes of parameters were dropped so far: a post-set callback takes too long",
+                    self.node
+                );
+            }
+        }
+        state.waiting.push_back(change);
+    }
+
+    /// Delivers all changes that wait, unless another thread does so.
+    pub(crate) fn deliver(&self, callbacks: &Callbacks) {
+        loop {
+            let change = {
+                let mut state = self.lock();
+                if state.is_delivering {
+                    return;
+                }
+                let Some(change) = state.waiting.pop_front() else { return };
+                state.is_delivering = true;
+                change
+            };
+            let delivery = Delivery(self);
+            self.observer.before_callbacks(&change);
+            callbacks.post_set(&change.parameters);
+            self.observer.after_callbacks(&change);
+            drop(delivery);
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! Parameter files: what they mean for a node, and what is refused where.
+#![allow(clippy::unwrap_used)]
+
+use super::*;
+use feros_rmw::NodeName;
+
+fn values(text: &str, namespace: &str, name: &str) -> Vec<(String, ParameterValue)> {
+    let node = NodeName::new(namespace, name).unwrap();
+    parse(text).unwrap().for_node(&node).into_iter().collect()
+}
+
+#[test]
+fn entries_that_fit_are_merged_and_the_later_wins() {
+    let text = "
+/**:
+  ros__parameters: {a: 1, b: 1, c: 1}
+/ns/*:
+  ros__parameters:
+    b: 2
+    c: 2
+ns:
+  node:
+    ros__parameters: {c: 3, nested: {x: true, deep.er: [1, 2]}}
+/other/node:
+  ros__parameters: {a: 9}
+";
+    let expected: Vec<(String, ParameterValue)> = vec![
+        ("a".into(), 1.into()),
+        ("b".into(), 2.into()),
+        ("c".into(), 3.into()),
+        ("nested.deep.er".into(), vec![1, 2].into()),
+        ("nested.x".into(), true.into()),
+    ];
+    assert_eq!(values(text, "/ns", "node"), expected);
+    assert_eq!(
+        values(text, "/", "node"),
+        [("a", 1), ("b", 1), ("c", 1)].map(|(n, v)| (n.into(), v.into()))
+    );
+}
+
+#[test]
+fn a_pattern_keeps_the_place_where_it_was_first_named() {
+    let text = "/**: {ros__parameters: {x: 2}}\n/node: {ros__parameters: {x: 3}}";
+    let mut overrides = parse(text).unwrap();
+    let node = NodeName::new("/", "node").unwrap();
+    overrides.set(NodePattern::every_node(), "x", 1.into());
+    assert_eq!(overrides.for_node(&node)["x"], 3.into());
+    overrides.set("node".parse().unwrap(), "x", 1.into());
+    assert_eq!(overrides.for_node(&node)["x"], 1.into());
+
+    let mut overrides = parse("/node: {ros__parameters: {x: 3}}").unwrap();
+    overrides.set(NodePattern::every_node(), "x", 1.into());
+    assert_eq!(overrides.for_node(&node)["x"], 1.into());
+}
+
+#[test]
+fn nothing_at_all_is_a_parameter_file() {
+    assert!(parse("").unwrap().is_empty());
+    assert!(parse("# only a comment\n").unwrap().is_empty());
+    assert!(
+        parse("/**:\n  ros__parameters: {}\n")
+            .unwrap()
+            .for_node(&NodeName::new("/", "a").unwrap())
+            .is_empty()
+    );
+}
+
+#[test]
+fn what_is_wrong_is_said_with_its_line_and_what_was_expected() {
+    for (text, line, problem, expected) in [
+        (
+            "node:\n  rate: 1\n",
+            2,
+            "rate has a value outside of ros__parameters",
+            "ros__parameters: below",
+        ),
+        ("ros__parameters:\n  a: 1\n", 1, "has no name of a node above it", "the name of a node"),
+        (
+            "node:\n  ros__parameters:\n    a: 5\n    b:\n",
+            4,
+            "parameter b: there is no value",
+            "a truth value",
+        ),
+        (
+            "node:\n  ros__parameters:\n    a:\n      b: [1, x]\n",
+            4,
+            "parameter a.b: an element of type string",
+            "elements of one type",
+        ),
+        (
+            "node:\n  ros__parameters:\n    a: []\n",
+            3,
+            "parameter a: an empty list",
+            "at least one element",
+        ),
+        ("node:\n  ros__parameters:\n", 2, "ros__parameters has no parameters", "a mapping"),
+        ("node:\n  ros__parameters:\n    \"\": 1\n", 3, "a name is empty", "a name and a colon"),
+        (
+            "node:\n  ros__parameters:\n    [a]: 1\n",
+            3,
+            "a name is a list or mapping",
+            "a name and a colon",
+        ),
+        (
+            "a: {ros__parameters: {x: 1}}\n/**foo:\n  ros__parameters: {}\n",
+            2,
+            "is a wildcard with something beside it",
+            "/**",
+        ),
+        ("a b:\n  ros__parameters: {}\n", 1, "contains ' '", "the name of a node"),
+        ("- a\n", 1, "the file is no mapping", "the name of a node"),
+        ("node:\n  ros__parameters: {a: &x 1, b: *x}\n", 2, "an alias", "written out"),
+        ("node:\n\tros__parameters: {}\n", 2, "this is no YAML", "YAML"),
+        ("a: {ros__parameters: {}}\n---\nb: {}\n", 3, "more than one document", "one document"),
+    ] {
+        let error = parse(text).unwrap_err();
+        assert!(error.problem.contains(problem), "{text}: {error}");
+        assert!(error.expected.contains(expected), "{text}: {error}");
+        assert_eq!(error.line, line, "{text}: {error}");
+    }
+}
+
+#[test]
+fn files_that_are_none_are_refused() {
+    let path = Path::new("/nonexistent/parameters.yaml");
+    let error = read(path).unwrap_err().to_string();
+    assert!(
+        error.contains("/nonexistent/parameters.yaml") && error.contains("No such file"),
+        "{error}"
+    );
+    assert!(matches!(read(Path::new("/dev/zero")), Err(ParameterFileError::Unreadable { .. })));
+
+    let path =
+        std::env::temp_dir().join(format!("feros_parameter_file_{}.yaml", std::process::id()));
+    std::fs::write(&path, "node:\n  rate: 1\n").unwrap();
+    let error = read(&path).unwrap_err().to_string();
+    std::fs::remove_file(&path).unwrap();
+    assert!(error.contains(".yaml: line 2, column 9: rate has a value outside"), "{error}");
+}
+
+#[test]
+fn deep_nesting_does_no_harm() {
+    let deep =
+        |level: &str| format!("a: {{ros__parameters: {}1{}}}", level.repeat(500), "}".repeat(500));
+    assert!(parse(&deep("{a: ")).unwrap_err().problem.contains("nested"));
+    assert!(parse(&"{a: ".repeat(500)).is_err());
+    assert!(parse(&"{a: ".repeat(100_000)).is_err());
+}
+
+#[test]
+fn what_is_dumped_is_a_parameter_file_of_the_same_values() {
+    let parameters = [
+        ("use_sim_time", ParameterValue::from(false)),
+        ("lens.focus", 1.0.into()),
+        ("lens.names", vec!["a", "5", ""].into()),
+        ("lens", "both a parameter and a prefix".into()),
+        ("qos_overrides./chatter.publisher.depth", 7.into()),
+        ("text", "two\nlines: 'quoted'".into()),
+        ("deep.er.x", vec![1_i64, -2].into()),
+        ("unset", ParameterValue::NotSet),
+    ]
+    .map(|(name, value)| (name.to_owned(), value));
+    let text = to_text("/ns/node", parameters.clone());
+    let overrides = parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    let read = overrides.for_node(&NodeName::new("/ns", "node").unwrap());
+    let expected: BTreeMap<_, _> =
+        parameters.into_iter().filter(|(_, value)| !value.is_not_set()).collect();
+    assert_eq!(read, expected, "{text}");
+    assert!(text.starts_with(
+        "/ns/node:\n  ros__parameters:\n    deep:\n      er:\n        x:\n        - 1\n        - -2\n"
+    ));
+}
+
+#[test]
+fn nothing_is_a_parameter_file_too() {
+    assert_eq!(to_text("/node", []), "/node:\n  ros__parameters: {}\n");
+}

@@ -1,0 +1,88 @@
+//! The typed handle of a declared parameter.
+
+use std::marker::PhantomData;
+use std::sync::{Arc, Weak};
+
+use crate::error::SetParameterError;
+use crate::slot::Slot;
+use crate::store::Store;
+use crate::value::NamedValue;
+use crate::variant::{ParameterForm, ParameterVariant};
+
+/// A declared parameter, to be read as a `T` wherever it is needed. Clones are the same parameter.
+///
+/// Reading shows what was set last, by whomever: the node itself, `ros2 param set`, or another
+/// node.
+///
+/// ```
+/// use feros_parameter::{Parameter, SetParameterError};
+/// fn double(speed: &Parameter<f64>) -> Result<(), SetParameterError> {
+///     speed.set(2.0 * speed.get())
+/// }
+/// ```
+pub struct Parameter<T> {
+    name: Arc<str>,
+    slot: Arc<Slot>,
+    store: Weak<Store>,
+    form: PhantomData<fn() -> T>,
+}
+
+impl<T> Clone for Parameter<T> {
+    fn clone(&self) -> Self {
+        Self {
+            name: self.name.clone(),
+            slot: self.slot.clone(),
+            store: self.store.clone(),
+            form: PhantomData,
+        }
+    }
+}
+
+impl<T: ParameterForm> Parameter<T> {
+    pub(crate) fn new(name: &str, slot: Arc<Slot>, store: &Arc<Store>) -> Self {
+        Self { name: name.into(), slot, store: Arc::downgrade(store), form: PhantomData }
+    }
+
+    /// Its value now. A number or truth value costs one load; a text or list is cloned, see
+    /// [`Parameter::with`].
+    ///
+    /// # Panics
+    /// Never: a declared parameter keeps its type.
+    pub fn get(&self) -> T {
+        T::read(&self.slot).expect("a declared parameter keeps its type")
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Sets its value, as the node's `set_parameter`.
+    ///
+    /// # Errors
+    /// When its descriptor or a validation callback refuses, or the node is gone.
+    pub fn set(&self, value: impl Into<T>) -> Result<(), SetParameterError> {
+        let name = self.name.to_string();
+        let Some(store) = self.store.upgrade() else {
+            return Err(SetParameterError::NodeGone { name });
+        };
+        let parameter: NamedValue = (name, value.into().into());
+        store.set(vec![parameter])
+    }
+}
+
+impl<T: ParameterVariant + ParameterForm> Parameter<T> {
+    /// Shows its value without cloning it; no lock is held meanwhile.
+    ///
+    /// # Panics
+    /// When `look` does.
+    pub fn with<R>(&self, look: impl FnOnce(&T) -> R) -> R {
+        look(T::of(&self.slot.value()).expect("a declared parameter keeps its type"))
+    }
+}
+
+impl<T: ParameterForm + std::fmt::Debug> std::fmt::Debug for Parameter<T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Parameter").field("name", &self.name).field("value", &self.get()).finish()
+    }
+}

@@ -1,0 +1,44 @@
+//! The parameters of a node, without the node: values and descriptors, what is declared and how it
+//! changes, parameter files and overrides.
+//!
+//! A [`Store`] holds the parameters of one node and follows the rules and the words of rclcpp
+//! (`rclcpp/src/rclcpp/node_interfaces/node_parameters.cpp`); parameter files and values from the
+//! command line follow rcl's parser (`rcl_yaml_param_parser`). The crate `feros` adds the node's
+//! methods, services, events and client.
+#![forbid(unsafe_code)]
+
+mod builder;
+mod callbacks;
+mod change;
+mod change_queue;
+mod descriptor;
+mod error;
+pub mod file;
+mod handle;
+mod node_pattern;
+mod number;
+mod overrides;
+mod print;
+mod slot;
+mod store;
+mod value;
+mod variant;
+mod yaml;
+
+pub use builder::ParameterBuilder;
+pub use callbacks::ParameterCallbackGuard;
+pub use change::{Change, ChangeKind, ChangeObserver};
+pub use descriptor::ParameterDescriptor;
+pub use error::{
+    DeclareParameterError, GetParameterError, SetParameterError, UndeclareParameterError,
+};
+pub use file::ParameterFileError;
+pub use handle::Parameter;
+pub use node_pattern::NodePattern;
+pub use overrides::ParameterOverrides;
+pub use store::{ParameterList, Store};
+pub use value::{NamedValue, ParameterType, ParameterValue};
+pub use variant::{IntoParameter, ParameterForm, ParameterVariant, RangedForm};
+pub use yaml::YamlError;
+
+pub use feros_msgs::rcl_interfaces::msg::{FloatingPointRange, IntegerRange};

@@ -1,0 +1,64 @@
+//! What parameter files and `-p` say, for all nodes.
+
+use std::collections::{BTreeMap, HashMap};
+
+use feros_rmw::NodeName;
+
+use crate::node_pattern::NodePattern;
+use crate::value::ParameterValue;
+
+/// Values for parameters of nodes, in the order in which the nodes were first named.
+///
+/// For one node all entries whose pattern fits count, the later one where two disagree. As in
+/// `rcl`, an entry has its place from the first time that its pattern is named: with a file that
+/// names `/**` and then `/camera`, a later `-p rate:=1` (which is for `/**`) does not win over what
+/// the file says for `/camera`; `-p camera:rate:=1` does.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct ParameterOverrides {
+    entries: Vec<(NodePattern, BTreeMap<String, ParameterValue>)>,
+    index: HashMap<NodePattern, usize>,
+}
+
+impl ParameterOverrides {
+    /// Sets the value of a parameter of the nodes that fit, instead of what was said for this very
+    /// pattern before.
+    pub fn set(&mut self, nodes: NodePattern, name: impl Into<String>, value: ParameterValue) {
+        self.entry(nodes).insert(name.into(), value);
+    }
+
+    /// Adds what others say; they win over what was said for the same patterns before.
+    pub fn merge(&mut self, others: Self) {
+        for (nodes, values) in others.entries {
+            self.entry(nodes).extend(values);
+        }
+    }
+
+    /// The values for one node, by the names of the parameters.
+    pub fn for_node(&self, node: &NodeName) -> BTreeMap<String, ParameterValue> {
+        let fitting = self.entries.iter().filter(|(nodes, _)| nodes.matches(node));
+        fitting
+            .flat_map(|(_, values)| {
+                values.iter().map(|(name, value)| (name.clone(), value.clone()))
+            })
+            .collect()
+    }
+
+    /// Whether nothing is said.
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    /// All patterns with their values, in the order in which they were first named.
+    pub fn iter(&self) -> impl Iterator<Item = (&NodePattern, &BTreeMap<String, ParameterValue>)> {
+        self.entries.iter().map(|(nodes, values)| (nodes, values))
+    }
+
+    pub(crate) fn entry(&mut self, nodes: NodePattern) -> &mut BTreeMap<String, ParameterValue> {
+        let next = self.entries.len();
+        let position = *self.index.entry(nodes.clone()).or_insert(next);
+        if position == next {
+            self.entries.push((nodes, BTreeMap::new()));
+        }
+        &mut self.entries[position].1
+    }
+}

@@ -1,0 +1,45 @@
+//! Where the value of one parameter is, so that reading it costs little.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, PoisonError, RwLock};
+
+use crate::value::ParameterValue;
+
+/// The value of one parameter. A number or truth value is read with one load; other values are
+/// shared, not copied.
+pub(crate) struct Slot {
+    /// A truth value, integer or floating point number, as bits.
+    scalar: AtomicU64,
+    value: RwLock<Arc<ParameterValue>>,
+}
+
+impl Slot {
+    pub(crate) fn new(value: ParameterValue) -> Self {
+        Self { scalar: AtomicU64::new(bits(&value)), value: RwLock::new(Arc::new(value)) }
+    }
+
+    pub(crate) fn set(&self, value: ParameterValue) {
+        let value = Arc::new(value);
+        let mut place = self.value.write().unwrap_or_else(PoisonError::into_inner);
+        self.scalar.store(bits(&value), Ordering::Release);
+        *place = value;
+    }
+
+    pub(crate) fn value(&self) -> Arc<ParameterValue> {
+        self.value.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// The bits of a scalar; of no meaning where the value is none.
+    pub(crate) fn scalar(&self) -> u64 {
+        self.scalar.load(Ordering::Acquire)
+    }
+}
+
+fn bits(value: &ParameterValue) -> u64 {
+    match value {
+        ParameterValue::Bool(value) => u64::from(*value),
+        ParameterValue::Integer(value) => value.cast_unsigned(),
+        ParameterValue::Double(value) => value.to_bits(),
+        _ => 0,
+    }
+}

@@ -1,0 +1,246 @@
+//! Values of parameters and their types, as `rcl_interfaces/msg/ParameterValue` has them.
+
+use std::fmt;
+
+use feros_msgs::rcl_interfaces::msg::ParameterValue as ParameterValueMessage;
+
+/// The type of a parameter's value, with the numbers of `rcl_interfaces/msg/ParameterType`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+#[repr(u8)]
+pub enum ParameterType {
+    /// No value.
+    #[default]
+    NotSet = 0,
+    /// A truth value.
+    Bool = 1,
+    /// A 64-bit signed integer.
+    Integer = 2,
+    /// A 64-bit floating point number.
+    Double = 3,
+    /// A text.
+    String = 4,
+    /// Bytes.
+    ByteArray = 5,
+    /// Truth values.
+    BoolArray = 6,
+    /// 64-bit signed integers.
+    IntegerArray = 7,
+    /// 64-bit floating point numbers.
+    DoubleArray = 8,
+    /// Texts.
+    StringArray = 9,
+}
+
+impl ParameterType {
+    /// All types, in the order of their numbers.
+    pub const ALL: [Self; 10] = [
+        Self::NotSet,
+        Self::Bool,
+        Self::Integer,
+        Self::Double,
+        Self::String,
+        Self::ByteArray,
+        Self::BoolArray,
+        Self::IntegerArray,
+        Self::DoubleArray,
+        Self::StringArray,
+    ];
+
+    /// The type of this number; `None` when there is none.
+    pub fn from_number(number: u8) -> Option<Self> {
+        Self::ALL.get(usize::from(number)).copied()
+    }
+
+    /// Its number on the wire.
+    pub fn number(self) -> u8 {
+        self as u8
+    }
+
+    /// Its name in messages to people, as `rclcpp` has it: `double_array`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::NotSet => "not set",
+            Self::Bool => "bool",
+            Self::Integer => "integer",
+            Self::Double => "double",
+            Self::String => "string",
+            Self::ByteArray => "byte_array",
+            Self::BoolArray => "bool_array",
+            Self::IntegerArray => "integer_array",
+            Self::DoubleArray => "double_array",
+            Self::StringArray => "string_array",
+        }
+    }
+}
+
+impl fmt::Display for ParameterType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// The name of a parameter and a value for it.
+pub type NamedValue = (String, ParameterValue);
+
+/// The value of a parameter.
+///
+/// ```
+/// use feros_parameter::ParameterValue;
+/// assert_eq!(ParameterValue::from(1.5), ParameterValue::Double(1.5));
+/// assert_eq!(ParameterValue::from_yaml("[1, 2]")?, ParameterValue::IntegerArray(vec![1, 2]));
+/// # Ok::<(), feros_parameter::YamlError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Default)]
+pub enum ParameterValue {
+    /// No value.
+    #[default]
+    NotSet,
+    /// A truth value.
+    Bool(bool),
+    /// An integer.
+    Integer(i64),
+    /// A floating point number.
+    Double(f64),
+    /// A text.
+    String(String),
+    /// Bytes.
+    ByteArray(Vec<u8>),
+    /// Truth values.
+    BoolArray(Vec<bool>),
+    /// Integers.
+    IntegerArray(Vec<i64>),
+    /// Floating point numbers.
+    DoubleArray(Vec<f64>),
+    /// Texts.
+    StringArray(Vec<String>),
+}
+
+impl ParameterValue {
+    /// Its type.
+    pub fn parameter_type(&self) -> ParameterType {
+        match self {
+            Self::NotSet => ParameterType::NotSet,
+            Self::Bool(_) => ParameterType::Bool,
+            Self::Integer(_) => ParameterType::Integer,
+            Self::Double(_) => ParameterType::Double,
+            Self::String(_) => ParameterType::String,
+            Self::ByteArray(_) => ParameterType::ByteArray,
+            Self::BoolArray(_) => ParameterType::BoolArray,
+            Self::IntegerArray(_) => ParameterType::IntegerArray,
+            Self::DoubleArray(_) => ParameterType::DoubleArray,
+            Self::StringArray(_) => ParameterType::StringArray,
+        }
+    }
+
+    /// Whether there is no value.
+    pub fn is_not_set(&self) -> bool {
+        matches!(self, Self::NotSet)
+    }
+}
+
+macro_rules! convert {
+    ($($from:ty => $variant:ident, $value:ident => $into:expr;)*) => {$(
+        impl From<$from> for ParameterValue {
+            fn from($value: $from) -> Self {
+                Self::$variant($into)
+            }
+        }
+    )*};
+}
+
+convert! {
+    bool => Bool, value => value;
+    i64 => Integer, value => value;
+    i32 => Integer, value => value.into();
+    u32 => Integer, value => value.into();
+    f64 => Double, value => value;
+    f32 => Double, value => value.into();
+    String => String, value => value;
+    &str => String, value => value.to_owned();
+    Vec<u8> => ByteArray, value => value;
+    &[u8] => ByteArray, value => value.to_vec();
+    Vec<bool> => BoolArray, value => value;
+    &[bool] => BoolArray, value => value.to_vec();
+    Vec<i64> => IntegerArray, value => value;
+    Vec<i32> => IntegerArray, value => value.into_iter().map(i64::from).collect();
+    &[i64] => IntegerArray, value => value.to_vec();
+    Vec<f64> => DoubleArray, value => value;
+    &[f64] => DoubleArray, value => value.to_vec();
+    Vec<String> => StringArray, value => value;
+    Vec<&str> => StringArray, value => value.into_iter().map(str::to_owned).collect();
+    &[&str] => StringArray, value => value.iter().map(|&text| text.to_owned()).collect();
+}
+
+/// What is of another type, or of none that exists, has no value.
+impl From<ParameterValueMessage> for ParameterValue {
+    fn from(message: ParameterValueMessage) -> Self {
+        match ParameterType::from_number(message.r#type) {
+            None | Some(ParameterType::NotSet) => Self::NotSet,
+            Some(ParameterType::Bool) => Self::Bool(message.bool_value),
+            Some(ParameterType::Integer) => Self::Integer(message.integer_value),
+            Some(ParameterType::Double) => Self::Double(message.double_value),
+            Some(ParameterType::String) => Self::String(message.string_value),
+            Some(ParameterType::ByteArray) => Self::ByteArray(message.byte_array_value),
+            Some(ParameterType::BoolArray) => Self::BoolArray(message.bool_array_value),
+            Some(ParameterType::IntegerArray) => Self::IntegerArray(message.integer_array_value),
+            Some(ParameterType::DoubleArray) => Self::DoubleArray(message.double_array_value),
+            Some(ParameterType::StringArray) => Self::StringArray(message.string_array_value),
+        }
+    }
+}
+
+impl From<ParameterValue> for ParameterValueMessage {
+    fn from(value: ParameterValue) -> Self {
+        let message = Self { r#type: value.parameter_type().number(), ..Self::default() };
+        match value {
+            ParameterValue::NotSet => message,
+            ParameterValue::Bool(bool_value) => Self { bool_value, ..message },
+            ParameterValue::Integer(integer_value) => Self { integer_value, ..message },
+            ParameterValue::Double(double_value) => Self { double_value, ..message },
+            ParameterValue::String(string_value) => Self { string_value, ..message },
+            ParameterValue::ByteArray(byte_array_value) => Self { byte_array_value, ..message },
+            ParameterValue::BoolArray(bool_array_value) => Self { bool_array_value, ..message },
+            ParameterValue::IntegerArray(integer_array_value) => {
+                Self { integer_array_value, ..message }
+            }
+            ParameterValue::DoubleArray(double_array_value) => {
+                Self { double_array_value, ..message }
+            }
+            ParameterValue::StringArray(string_array_value) => {
+                Self { string_array_value, ..message }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_survive_their_messages() {
+        let values = [
+            ParameterValue::NotSet,
+            true.into(),
+            i64::MIN.into(),
+            f64::NEG_INFINITY.into(),
+            "text".into(),
+            vec![0_u8, 255].into(),
+            vec![true, false].into(),
+            vec![i64::MAX].into(),
+            vec![0.5, -0.0].into(),
+            vec!["a", ""].into(),
+        ];
+        for (value, ty) in values.into_iter().zip(ParameterType::ALL) {
+            let message = ParameterValueMessage::from(value.clone());
+            assert_eq!((message.r#type, value.parameter_type()), (ty.number(), ty));
+            assert_eq!(ParameterValue::from(message), value);
+        }
+    }
+
+    #[test]
+    fn a_type_that_does_not_exist_is_no_value() {
+        let message = ParameterValueMessage { r#type: 10, bool_value: true, ..Default::default() };
+        assert_eq!(ParameterValue::from(message), ParameterValue::NotSet);
+    }
+}

@@ -1,0 +1,78 @@
+//! A topic of the engine, and the names of its endpoints.
+
+use feros_cyclonedds_sys as sys;
+use feros_rmw::CreateEndpointError;
+
+use crate::c_string::c_string;
+use crate::dds::{Code, Entity};
+use crate::domain::Pool;
+
+/// The names of an endpoint.
+#[derive(Debug, Clone)]
+pub(crate) struct EndpointNames {
+    /// For people.
+    pub(crate) ros: String,
+    /// On the wire.
+    pub(crate) topic: String,
+    /// On the wire.
+    pub(crate) type_name: String,
+}
+
+impl EndpointNames {
+    pub(crate) fn failed(
+        &self,
+        operation: &'static str,
+    ) -> impl FnOnce(Code) -> CreateEndpointError {
+        let name = self.ros.clone();
+        move |code| match code.0 {
+            sys::DDS_RETCODE_INCONSISTENT_POLICY => CreateEndpointError::Qos {
+                name,
+                reason: "the engine says that its policies contradict each other".into(),
+            },
+            _ => CreateEndpointError::Engine { name, operation, code: code.to_string() },
+        }
+    }
+}
+
+/// A topic of the engine and the sertype that it uses.
+#[derive(Debug)]
+pub(crate) struct Topic {
+    pub(crate) entity: Entity,
+    pub(crate) sertype: *const sys::ddsi_sertype,
+}
+
+// SAFETY: the sertype is immutable but for an atomic counter, and lives as long as the topic
+// entity.
+unsafe impl Send for Topic {}
+// SAFETY: as above.
+unsafe impl Sync for Topic {}
+
+impl Topic {
+    pub(crate) fn new(
+        participant: &Entity,
+        pool: &Pool,
+        names: &EndpointNames,
+    ) -> Result<Self, CreateEndpointError> {
+        let (name, type_name) = (c_string(&names.topic), c_string(&names.type_name));
+        let mut sertype = std::ptr::null();
+        // SAFETY: participant and pool are alive, the strings live during the call, the out
+        // parameter is valid.
+        let topic = unsafe {
+            sys::feros_create_topic(
+                participant.handle(),
+                pool.as_ptr(),
+                name.as_ptr(),
+                type_name.as_ptr(),
+                &raw mut sertype,
+            )
+        };
+        let entity = Entity::new(topic).map_err(|code| match code.0 {
+            sys::DDS_RETCODE_BAD_PARAMETER => CreateEndpointError::Name {
+                name: names.ros.clone(),
+                reason: "the engine refuses it as a topic name".into(),
+            },
+            _ => names.failed("creating the topic")(code),
+        })?;
+        Ok(Self { entity, sertype })
+    }
+}

@@ -1,0 +1,67 @@
+//! Errors of sessions and endpoints.
+
+use crate::announcement::AnnouncementError;
+
+/// Why an endpoint or node could not be made.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum CreateEndpointError {
+    /// The name cannot go on the wire.
+    #[error("{name:?} cannot be a name on the wire: {reason}")]
+    Name {
+        /// The name.
+        name: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// The type's name cannot go on the wire.
+    #[error("{type_name:?} is no type name: expected {expected}")]
+    TypeName {
+        /// The name.
+        type_name: String,
+        /// What it should look like.
+        expected: &'static str,
+    },
+    /// The policies contradict each other or the engine's limits.
+    #[error("the QoS of {name} is not possible: {reason}")]
+    Qos {
+        /// Name of the topic or service.
+        name: String,
+        /// What is wrong.
+        reason: String,
+    },
+    /// The announcement cannot go on the wire.
+    #[error("{name} cannot be created with its announcement: {reason}")]
+    Announcement {
+        /// Name of the topic.
+        name: String,
+        /// What is wrong with the text.
+        reason: AnnouncementError,
+    },
+    /// The node is not (or no longer) part of the session.
+    #[error("{name} cannot be created: its node was removed from the session")]
+    NoNode {
+        /// Name of the topic or service.
+        name: String,
+    },
+    /// The engine failed in a way that it does not explain.
+    #[error("{name} cannot be created: {operation} failed with {code}")]
+    Engine {
+        /// Name of the topic, service or node.
+        name: String,
+        /// What was being done.
+        operation: &'static str,
+        /// The engine's own word for the failure.
+        code: String,
+    },
+}
+
+/// Why an event could not be taken or liveliness not be asserted.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("the engine refused on {topic}: {code}")]
+pub struct EventError {
+    /// Name of the topic.
+    pub topic: String,
+    /// The engine's own word for the failure.
+    pub code: String,
+}

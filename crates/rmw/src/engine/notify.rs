@@ -1,0 +1,42 @@
+//! How an engine notifies its users, and where it logs.
+
+use std::fmt;
+use std::sync::Arc;
+
+/// Called by an engine, on any thread, when there may be something to take.
+///
+/// It never blocks, never calls back into the engine, and never drops the last reference to an
+/// endpoint or session: an engine may wait for its notifications to end when one is dropped. The
+/// engine calls it at least once after each moment at which something became available; it may call
+/// it too often, never too seldom. After the endpoint was dropped it is not called any more.
+pub type Notify = Arc<dyn Fn() + Send + Sync>;
+
+/// The `tracing` target of what an engine's own code says.
+///
+/// Such messages may come from any thread, with locks of the engine held: whoever receives them
+/// must not call an engine.
+pub const LOG_TARGET: &str = "feros::engine";
+
+/// Keeps a graph notification registered; dropping it ends the notification.
+pub struct GraphChangeGuard(Option<Box<dyn FnOnce() + Send + Sync>>);
+
+impl GraphChangeGuard {
+    /// A guard that runs `cancel` when it is dropped.
+    pub fn new(cancel: impl FnOnce() + Send + Sync + 'static) -> Self {
+        Self(Some(Box::new(cancel)))
+    }
+}
+
+impl Drop for GraphChangeGuard {
+    fn drop(&mut self) {
+        if let Some(cancel) = self.0.take() {
+            cancel();
+        }
+    }
+}
+
+impl fmt::Debug for GraphChangeGuard {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("GraphChangeGuard")
+    }
+}

@@ -1,0 +1,11 @@
+//! How the identity of a request travels on the wire.
+
+/// How requests and replies of a service travel on DDS.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum ServiceMapping {
+    /// Request identity in the inline QoS, as `rmw_fastrtps` does.
+    #[default]
+    RelatedSampleIdentity,
+    /// A 16-byte header before the message, as `rmw_cyclonedds` does.
+    PayloadHeader,
+}
