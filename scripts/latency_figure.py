@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Draws the README's figure of one-way latency from the results of a laboratory run.
 
-    scripts/latency_figure.py [--check] [RUN_FOLDER] [SVG]
-
-The run folder is what `feros lab run --out` wrote (docs/report, if none is given). With --check
-nothing is written: the exit code says whether the SVG is what the results give.
+    scripts/latency_figure.py RUN_FOLDER    takes the numbers from what `feros lab run --out` wrote
+                                            into docs/figures/latency.json, and draws the figure
+    scripts/latency_figure.py               draws docs/figures/latency.svg from these numbers
+    scripts/latency_figure.py --check       says whether the figure is what the numbers give
 """
 
 import json
@@ -13,7 +13,8 @@ import sys
 from pathlib import Path
 from xml.sax.saxutils import escape
 
-ROOT = Path(__file__).resolve().parent.parent
+FIGURES = Path(__file__).resolve().parent.parent / "docs/figures"
+NUMBERS, FIGURE = FIGURES / "latency.json", FIGURES / "latency.svg"
 SCENARIO = "m16-latency"
 PLACEMENT = "local"  # two processes of one host
 FLOOR = "futex between processes"
@@ -52,24 +53,32 @@ text { font: 14px system-ui, sans-serif; fill: #24292f; }
 """
 
 
-def read_cells(folder):
-    """Median and 99th percentile, nanoseconds, for each (system, size) of the scenario."""
-    found = {}
+def read_run(folder):
+    """What the figure shows of a run: nanoseconds, by size and system."""
+    run = json.loads((folder / "run.json").read_text())
+    floor = next(f["nanos"]["p50"] for f in run["floors"] if f["name"] == FLOOR)
+    sizes = {str(size): {} for size in SIZES}
     for line in (folder / "cells.jsonl").read_text().splitlines():
         cell = json.loads(line)
         dimensions = cell["dimensions"]
-        key = (dimensions.get("system"), dimensions.get("size_bytes"))
-        wanted = key[0] in SYSTEMS and key[1] in SIZES
-        if cell["scenario"] != SCENARIO or dimensions.get("placement") != PLACEMENT or not wanted:
+        system, size = dimensions.get("system"), dimensions.get("size_bytes")
+        wanted = system in SYSTEMS and size in SIZES and dimensions.get("placement") == PLACEMENT
+        if cell["scenario"] != SCENARIO or not wanted:
             continue
-        if key in found:
-            sys.exit(f"error: {key} was measured several times; this figure shows one repetition")
+        found = sizes[str(int(size))]
+        if system in found:
+            sys.exit(f"error: {system} was measured several times; one repetition is shown")
         latency = cell["subscriptions"][0]["latency"]
-        found[key] = (latency["p50"], latency["p99"])
-    missing = [(s, z) for s in SYSTEMS for z in SIZES if (s, z) not in found]
-    if missing:
-        sys.exit(f"error: {folder} has no complete cells for {missing}")
-    return found
+        found[system] = {"median": latency["p50"], "p99": latency["p99"]}
+    if any(len(found) < len(SYSTEMS) for found in sizes.values()):
+        sys.exit(f"error: {folder} has not measured all of {list(SYSTEMS)} in {SCENARIO}")
+    return {
+        "command": run["command"],
+        "began_unix_seconds": run["began_unix_seconds"],
+        "scenario": SCENARIO,
+        "floor_nanos": floor,
+        "latency_nanos": sizes,
+    }
 
 
 def place(nanos):
@@ -90,9 +99,10 @@ def panel(top, title, rows, floor):
         x = place(nanos)
         parts.append(f'<path class="grid" d="M{x} {top + 10}V{bottom}"/>')
     parts.append(f'<path class="floor" d="M{place(floor)} {top + 10}V{bottom}"/>')
-    for index, (system, (median, p99)) in enumerate(rows):
+    for index, (system, latency) in enumerate(rows):
         y = top + 14 + ROW // 2 + index * ROW
-        start, dot, tail = place(floor), place(median), place(p99)
+        median = latency["median"]
+        start, dot, tail = place(floor), place(median), place(latency["p99"])
         parts.append(
             f'<g class="{system}"><text x="{LEFT - 12}" y="{y + 5}" text-anchor="end">'
             f"{escape(SYSTEMS[system])}</text>"
@@ -103,13 +113,12 @@ def panel(top, title, rows, floor):
     return "\n".join(parts), bottom
 
 
-def draw(folder):
-    run = json.loads((folder / "run.json").read_text())
-    cells = read_cells(folder)
-    floor = next(f["nanos"]["p50"] for f in run["floors"] if f["name"] == FLOOR)
+def draw(numbers):
+    floor = numbers["floor_nanos"]
     parts, top = [], HEAD
     for size, title in SIZES.items():
-        rows = [(system, cells[system, size]) for system in SYSTEMS]
+        measured = numbers["latency_nanos"][str(size)]
+        rows = [(system, measured[system]) for system in SYSTEMS]
         drawn, bottom = panel(top, title, rows, floor)
         parts.append(drawn)
         top = bottom + 36
@@ -136,18 +145,17 @@ def draw(folder):
 
 
 def main():
-    arguments = [a for a in sys.argv[1:] if a != "--check"]
-    if len(arguments) > 2 or any(a.startswith("-") for a in arguments):
+    arguments = sys.argv[1:]
+    if len(arguments) > 1 or arguments[:1] in (["-h"], ["--help"]):
         sys.exit(__doc__)
-    folder = Path(arguments[0]) if arguments else ROOT / "docs/report"
-    svg = Path(arguments[1]) if len(arguments) > 1 else ROOT / "docs/figures/latency.svg"
-    drawn = draw(folder)
-    if "--check" in sys.argv:
-        if not svg.is_file() or svg.read_text() != drawn:
-            sys.exit(f"error: {svg} is not what {folder} gives. Run: scripts/latency_figure.py")
-        return
-    svg.write_text(drawn)
-    print(f"drawn: {svg}")
+    if arguments and arguments != ["--check"]:
+        NUMBERS.write_text(json.dumps(read_run(Path(arguments[0])), indent=2) + "\n")
+    drawn = draw(json.loads(NUMBERS.read_text()))
+    if arguments != ["--check"]:
+        FIGURE.write_text(drawn)
+        print(f"drawn: {FIGURE}")
+    elif FIGURE.read_text() != drawn:
+        sys.exit(f"error: {FIGURE} is not what its numbers give. Run: scripts/latency_figure.py")
 
 
 main()
