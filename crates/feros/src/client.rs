@@ -14,13 +14,17 @@ use std::task::{Context as TaskContext, Poll, Waker};
 use std::time::{Duration, Instant};
 
 use feros_message::{DecodeError, Service as ServiceType};
-use feros_rmw::{Client as EngineClient, Gid, Payload, QosProfile, ServiceMapping, TakeError};
+use feros_rmw::{Gid, Payload, QosProfile, ServiceMapping, TakeError};
 
-use crate::context::{Changes, ShutdownGuard};
-use crate::error::{CreateError, ServiceIdentity, WaitError};
+use crate::context::ShutdownGuard;
+use crate::create_error::CreateError;
+use crate::graph_changes::GraphChanges;
+use crate::identity::ServiceIdentity;
 use crate::message_forms::SerializedMessage;
 use crate::node::Node;
-use crate::publisher::{PublishError, copy_into, serialize_into};
+use crate::publish_error::PublishError;
+use crate::serialize::{copy_into, serialize_into};
+use crate::wait_error::WaitError;
 
 /// How a client of a service is made.
 #[derive(Debug, Clone, Copy)]
@@ -185,7 +189,7 @@ pub struct GenericClient(Arc<Inner>);
 
 struct Inner {
     name: String,
-    engine: Arc<dyn EngineClient>,
+    end: feros_transport::Client,
     node: Node,
     calls: Arc<Calls>,
     /// Held from sending a request until its number is known to `calls`.
@@ -202,7 +206,7 @@ struct Calls {
     pending: Mutex<Pending>,
     /// Signalled when a response may have come.
     changed: Condvar,
-    graph_changes: Arc<Changes>,
+    graph_changes: Arc<GraphChanges>,
 }
 
 #[derive(Default)]
@@ -233,9 +237,9 @@ impl GenericClient {
             graph_changes: node.context().changes().clone(),
         });
         let (notified, shut_down) = (calls.clone(), calls.clone());
-        let engine = node
-            .session()
-            .create_client(feros_rmw::ClientOptions {
+        let end = feros_transport::Client::new(
+            &**node.session(),
+            feros_rmw::ClientOptions {
                 node: node.id(),
                 service: &name,
                 type_name: &identity.name,
@@ -244,12 +248,13 @@ impl GenericClient {
                 qos: options.qos,
                 force_mapping: options.force_mapping,
                 on_response: Arc::new(move || notified.look_again()),
-            })
-            .map_err(|source| CreateError::Engine { node: node.name().clone(), source })?;
+            },
+        )
+        .map_err(|source| CreateError::Engine { node: node.name().clone(), source })?;
         let shutdown_guard = node.context().on_shutdown(move || shut_down.look_again());
         Ok(Self(Arc::new(Inner {
             name,
-            engine,
+            end,
             node: node.clone(),
             calls,
             sending: Mutex::default(),
@@ -275,17 +280,17 @@ impl GenericClient {
 
     /// Its policies after system-default was resolved.
     pub fn qos(&self) -> QosProfile {
-        self.0.engine.qos()
+        self.0.end.qos()
     }
 
     /// Identity of the endpoint that sends requests.
     pub fn gid(&self) -> Gid {
-        self.0.engine.gid()
+        self.0.end.gid()
     }
 
     /// Whether a server is there, so that a request sent now is answered.
     pub fn service_is_ready(&self) -> bool {
-        self.0.engine.service_is_available()
+        self.0.end.service_is_available()
     }
 
     /// Waits until a server is there.
@@ -322,7 +327,7 @@ impl Inner {
         send: impl FnOnce(SendRequest<'_>) -> Result<i64, PublishError>,
     ) -> Result<SerializedResponseFuture, PublishError> {
         let sending = self.sending.lock().unwrap_or_else(PoisonError::into_inner);
-        let number = send(&mut |size, fill| self.engine.send_request(size, fill))?;
+        let number = send(&mut |size, fill| self.end.send_request(size, fill))?;
         self.calls.lock().calls.insert(number, Call::default());
         drop(sending);
         Ok(SerializedResponseFuture { inner: self.clone(), number, started: Instant::now() })
@@ -331,7 +336,7 @@ impl Inner {
     /// Takes all responses that are there and hands them to their calls; those of calls that were
     /// given up are dropped.
     fn take_responses(&self) -> Result<(), TakeError> {
-        while let Some((number, sample)) = self.engine.take_response()? {
+        while let Some((number, sample)) = self.end.take_response()? {
             if !self.calls.lock().calls.contains_key(&number) {
                 // The call may be on its way out on another thread: it is entered before that lock
                 // is free again.
@@ -394,7 +399,7 @@ impl SerializedResponseFuture {
                 return Err(CallError::Timeout {
                     service: self.inner.name.clone(),
                     waited: self.started.elapsed(),
-                    available: self.inner.engine.service_is_available(),
+                    available: self.inner.end.service_is_available(),
                 });
             };
             let pending = self.inner.calls.lock();

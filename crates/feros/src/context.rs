@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 use feros_rmw::engine::EnvironmentError;
@@ -14,10 +14,11 @@ use feros_shm::TransportSet;
 
 use crate::arguments::{ArgumentError, Arguments};
 use crate::clock::ClockFollower;
-use crate::error::{CreateError, WaitError};
-use crate::node::{Node, NodeOptions};
+use crate::graph_changes::GraphChanges;
+use crate::logging;
 use crate::parameter::{ParameterFileError, ParameterOverrides};
-use crate::{logging, shutdown};
+use crate::shutdown::{self, ShutDown};
+use crate::wait_error::WaitError;
 
 /// Why a context could not be made.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -121,36 +122,18 @@ fn choose_engine() -> Result<Arc<dyn Engine>, ContextError> {
 #[derive(Clone)]
 pub struct Context(Arc<ContextInner>);
 
-pub(crate) struct ContextInner {
+struct ContextInner {
     session: Arc<dyn Session>,
     arguments: Arguments,
     parameter_overrides: ParameterOverrides,
     transports: TransportSet,
     shut_down: AtomicBool,
-    changes: Arc<Changes>,
+    changes: Arc<GraphChanges>,
     listeners: Mutex<Listeners>,
     /// Who reads `/clock`, by topic, while nodes follow it.
     clock_followers: Mutex<HashMap<String, Weak<ClockFollower>>>,
     /// Made with the first wait for the graph, so that nobody is notified for nothing.
     graph_guard: OnceLock<GraphChangeGuard>,
-}
-
-/// Counts what those who wait have to look at again.
-#[derive(Default)]
-pub(crate) struct Changes {
-    count: Mutex<u64>,
-    changed: Condvar,
-}
-
-impl Changes {
-    fn lock(&self) -> MutexGuard<'_, u64> {
-        self.count.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    pub(crate) fn announce(&self) {
-        *self.lock() += 1;
-        self.changed.notify_all();
-    }
 }
 
 impl Context {
@@ -206,25 +189,10 @@ impl Context {
             graph_guard: OnceLock::new(),
         });
         if options.handle_signals {
-            shutdown::on_signals(&inner);
+            let weak: Weak<ContextInner> = Arc::downgrade(&inner);
+            shutdown::on_signals(weak);
         }
         Ok(Self(inner))
-    }
-
-    /// Makes a node in the namespace `/`, or as the arguments remap it.
-    ///
-    /// # Errors
-    /// When the name is not allowed or the engine cannot announce it.
-    pub fn create_node(&self, name: &str) -> Result<Node, CreateError> {
-        Node::new(self, NodeOptions::new(name))
-    }
-
-    /// Makes a node of these options.
-    ///
-    /// # Errors
-    /// When a name is not allowed or the engine cannot announce it.
-    pub fn create_node_with(&self, options: NodeOptions) -> Result<Node, CreateError> {
-        Node::new(self, options)
     }
 
     /// Whether the context was not shut down yet, as `rclcpp::ok()`.
@@ -279,7 +247,7 @@ impl Context {
         });
         let started = Instant::now();
         loop {
-            let seen = *self.0.changes.lock();
+            let seen = self.0.changes.count();
             if condition() {
                 return Ok(());
             }
@@ -290,15 +258,12 @@ impl Context {
             else {
                 return Err(WaitError::Timeout { what: what().into(), waited: timeout });
             };
-            let count = self.0.changes.lock();
-            if *count == seen {
-                drop(self.0.changes.changed.wait_timeout(count, left));
-            }
+            self.0.changes.wait_beyond(seen, left);
         }
     }
 
     /// What those who wait for the graph listen to.
-    pub(crate) fn changes(&self) -> &Arc<Changes> {
+    pub(crate) fn changes(&self) -> &Arc<GraphChanges> {
         &self.0.changes
     }
 
@@ -371,12 +336,18 @@ impl ContextInner {
         listeners.values().for_each(|listener| listener());
     }
 
-    pub(crate) fn shutdown(&self) {
+    fn shutdown(&self) {
         if !self.shut_down.swap(true, Ordering::AcqRel) {
             self.call_listeners();
             self.changes.announce();
             write_trace();
         }
+    }
+}
+
+impl ShutDown for ContextInner {
+    fn shut_down(&self) {
+        self.shutdown();
     }
 }
 

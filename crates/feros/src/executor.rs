@@ -1,12 +1,9 @@
 //! Spinning nodes: the executor of `feros-executor`, joined to nodes and contexts.
 
 mod builder;
-mod callback_group;
 mod isolated;
 
 pub use builder::ExecutorBuilder;
-pub(crate) use callback_group::callback_setters;
-pub use callback_group::{CallbackGroup, CallbackGroupKind, CallbackOptions};
 pub use isolated::IsolatedExecutors;
 
 use std::future::Future;
@@ -17,8 +14,9 @@ use std::time::Duration;
 use feros_executor::{AddError, Entity, EntityHandle, Outcome, SpinError, Stopper};
 use feros_shm::{ProcessSegment, SharedDoorbell};
 
+use crate::callback_group::CallbackGroup;
 use crate::context::{Context, ShutdownGuard};
-use crate::node::Node;
+use crate::node::{Node, WeakNode};
 
 /// Runs the callbacks of its nodes; sleeps in one place when none is ready.
 ///
@@ -41,7 +39,7 @@ use crate::node::Node;
 pub struct Executor {
     core: feros_executor::Executor,
     contexts: Mutex<Vec<(Context, ShutdownGuard)>>,
-    nodes: Mutex<Vec<crate::node::WeakNode>>,
+    nodes: Mutex<Vec<WeakNode>>,
     groups: Mutex<Vec<CallbackGroup>>,
 }
 
@@ -143,12 +141,10 @@ impl Executor {
     /// # Errors
     /// When the group is not separate or on an executor already, or this one is full.
     pub fn add_callback_group(&self, group: &CallbackGroup) -> Result<(), AddNodeError> {
-        if !group.is_separate() {
-            return Err(AddNodeError::GroupOfItsNode);
-        }
-        match group.node().join_group(group, &self.core.handle()) {
-            Ok(true) => {}
-            Ok(false) => return Err(AddNodeError::GroupOnAnotherExecutor),
+        match group.join(&self.core.handle()) {
+            Ok(Some(true)) => {}
+            Ok(None) => return Err(AddNodeError::GroupOfItsNode),
+            Ok(Some(false)) => return Err(AddNodeError::GroupOnAnotherExecutor),
             Err(source) => {
                 return Err(AddNodeError::Executor {
                     node: "of the callback group".to_owned(),
@@ -169,7 +165,7 @@ impl Executor {
         let found = groups.len() < before;
         drop(groups);
         if found {
-            group.node().leave_group(group);
+            group.leave();
         }
     }
 
@@ -304,13 +300,10 @@ fn shared_doorbell() -> Option<SharedDoorbell> {
 impl Drop for Executor {
     fn drop(&mut self) {
         let nodes = std::mem::take(&mut *self.nodes.lock().unwrap_or_else(PoisonError::into_inner));
-        nodes
-            .iter()
-            .filter_map(crate::node::WeakNode::upgrade)
-            .for_each(|node| node.members().leave());
+        nodes.iter().filter_map(WeakNode::upgrade).for_each(|node| node.members().leave());
         let groups =
             std::mem::take(&mut *self.groups.lock().unwrap_or_else(PoisonError::into_inner));
-        groups.iter().for_each(|group| group.node().leave_group(group));
+        groups.iter().for_each(|group| group.leave());
     }
 }
 

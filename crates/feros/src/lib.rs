@@ -41,56 +41,60 @@
 #![forbid(unsafe_code)]
 
 pub mod arguments;
+mod callback_group;
 mod client;
 mod clock;
+mod content;
 mod context;
-mod endpoint;
+mod create_error;
+mod creation;
 mod error;
+mod events;
 mod executor;
+mod graph_changes;
+mod identity;
 pub mod logging;
+mod members;
 mod message_forms;
 mod mismatches;
 mod node;
 pub mod parameter;
+mod publish_error;
 mod publisher;
 mod rosout;
+mod serialize;
 mod service;
 mod shutdown;
 mod subscription;
 mod sync;
 mod timer;
-mod transports;
 mod turns;
+mod wait_error;
 
 pub use arguments::{ArgumentError, Arguments, LogLevel};
+pub use callback_group::{CallbackGroup, CallbackGroupKind, CallbackOptions};
 pub use client::{
     CallError, Client, ClientOptions, GenericClient, ResponseFuture, SerializedResponseFuture,
 };
 pub use clock::{Clock, ClockType};
 pub use context::{Context, ContextError, ContextOptions, ShutdownGuard, engines};
-pub use error::{CreateError, Error, ServiceIdentity, TypeIdentity, WaitError};
-pub use executor::{
-    AddNodeError, CallbackGroup, CallbackGroupKind, CallbackOptions, Executor, ExecutorBuilder,
-    IsolatedExecutors, spin,
-};
+pub use create_error::CreateError;
+pub use error::Error;
+pub use executor::{AddNodeError, Executor, ExecutorBuilder, IsolatedExecutors, spin};
+pub use identity::{ServiceIdentity, TypeIdentity};
 pub use message_forms::{SerializedMessage, View};
 pub use node::{Node, NodeOptions};
 pub use parameter::{
     DeclareParameterError, GetParameterError, Parameter, ParameterClient, ParameterDescriptor,
     ParameterType, ParameterValue, QosOverrides, QosPolicy, SetParameterError,
 };
-pub use publisher::{
-    GenericPublisher, Loan, PublishError, Publishable, Publisher, PublisherOptions,
-};
+pub use publish_error::PublishError;
+pub use publisher::{GenericPublisher, Loan, Publishable, Publisher, PublisherOptions};
 pub use service::{Responder, Service, ServiceCallback, ServiceOptions};
 pub use subscription::{
     Dispatch, GenericSubscription, Subscription, SubscriptionCallback, SubscriptionOptions,
 };
 pub use timer::{NodeGuardCondition, NodeTimer, TimerOptions};
-pub use transports::{
-    MatchTransport, PublisherCounts, Received, SharedMemoryOptions, SubscriptionCounts,
-    TransportBetween, TransportCount, WhenExhausted, check_shared_memory, transports_of_topic,
-};
 
 pub use feros_executor::{
     GuardCondition, Outcome, RealtimeConfig, RealtimeError, Scheduling, SpinError, Stopper, Time,
@@ -110,6 +114,12 @@ pub use feros_rmw::{
     self as rmw, Durability, Gid, History, Liveliness, MatchedStatus, MessageInfo, PublishMode,
     PublisherEvent, QosProfile, Reliability, ServiceMapping, SubscriptionEvent,
 };
+
+pub use feros_transport::{
+    MatchTransport, PublisherCounts, SharedMemoryOptions, SubscriptionCounts, TransportBetween,
+    TransportCount, WhenExhausted, check_shared_memory, transports_of_topic,
+};
+pub use wait_error::WaitError;
 
 pub use feros_shm::{self as shm, PoolUse, Reason, Transport, TransportSet};
 pub use feros_trace as trace;

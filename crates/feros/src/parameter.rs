@@ -40,7 +40,6 @@ pub(crate) use node::{EVENTS_TOPIC, NodeParameters};
 pub use node_pattern::NodePattern;
 pub use overrides::ParameterOverrides;
 pub use qos_overrides::{QosOverrides, QosPolicy};
-pub(crate) use service::ParameterServices;
 pub use store::ParameterList;
 pub use value::{ParameterType, ParameterValue};
 pub use variant::{IntoParameter, ParameterForm, ParameterVariant, RangedForm};

@@ -2,32 +2,34 @@
 
 mod loan;
 mod outgoing;
+mod pool;
 
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use feros_executor::Ringer;
-use feros_message::{BuildError, EncodeError, Message};
+use feros_message::Message;
 use feros_rmw::{
-    EndpointKind, EventError, FillAborted, Gid, PublishMode, Publisher as EnginePublisher,
-    PublisherEvent, QosProfile, WaitForAckedError,
+    EndpointKind, EventError, Gid, PublishMode, PublisherEvent, QosProfile, WaitForAckedError,
 };
 use feros_shm::{PoolUse, TransportSet};
 use feros_trace::Outbound;
+use feros_transport::{MatchTransport, PublisherCounts, SharedMemoryOptions};
 
 pub use loan::Loan;
 pub use outgoing::Publishable;
 
-use crate::endpoint::{Member, WatchEvents};
-use crate::error::{CreateError, TypeIdentity, WaitError};
+use crate::create_error::CreateError;
+use crate::events::{notify_of_events, watch_publisher};
+use crate::identity::TypeIdentity;
+use crate::members::Member;
 use crate::node::Node;
 use crate::parameter::QosOverrides;
-use crate::transports::{
-    Bytes, HostSending, MatchTransport, Outlet, PublisherCounts, SharedMemoryOptions, SharedPool,
-    announcement,
-};
+use crate::publish_error::PublishError;
+use crate::serialize::check_header;
+use crate::wait_error::WaitError;
 use outgoing::OutgoingMessage;
+use pool::SharedPool;
 
 /// How a publisher is made; a number or a [`QosProfile`] will do where the rest is default.
 #[derive(Default)]
@@ -86,61 +88,6 @@ impl From<usize> for PublisherOptions {
     }
 }
 
-/// Why a message was not published.
-///
-/// Nothing was sent, except with [`PublishError::Engine`]: subscriptions on the process and host
-/// transports may have the message then.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
-#[non_exhaustive]
-pub enum PublishError {
-    /// The message violates its own type: a bound, a NUL inside a string.
-    #[error("the message for {topic} cannot be serialized: {source}")]
-    Encode {
-        /// The topic or service.
-        topic: String,
-        /// What is wrong.
-        source: EncodeError,
-    },
-    /// The sizes of a message to be built in place violate its type.
-    #[error("no message for {topic} can be built: {source}")]
-    Shape {
-        /// The topic.
-        topic: String,
-        /// What is wrong.
-        source: BuildError,
-    },
-    /// The shared memory that was lent for a message is not as it was laid out.
-    #[error(
-        "the message being built for {topic} was overwritten by another process, which must be one of this user: {source}"
-    )]
-    Overwritten {
-        /// The topic.
-        topic: String,
-        /// What is wrong.
-        source: BuildError,
-    },
-    /// No shared memory is left, and the publisher was told not to use the network transport
-    /// instead.
-    #[error("{topic} was not published: {source}")]
-    SharedMemory {
-        /// The topic.
-        topic: String,
-        /// What is exhausted.
-        source: feros_shm::LoanError,
-    },
-    /// The bytes are no serialized message.
-    #[error("what was published on {topic} is no serialized message: {reason}")]
-    NotSerialized {
-        /// The topic or service.
-        topic: String,
-        /// What is wrong.
-        reason: &'static str,
-    },
-    /// It could not be sent.
-    #[error(transparent)]
-    Engine(#[from] feros_rmw::PublishError),
-}
-
 /// Publishes messages of one type on one topic. Clones publish through the same endpoint; the last
 /// one withdraws it.
 pub struct Publisher<M> {
@@ -182,12 +129,12 @@ impl<M: Message> Publisher<M> {
     pub fn publish(&self, message: impl Publishable<M>) -> Result<(), PublishError> {
         let mut trace = Outbound::publish();
         let mut outgoing = OutgoingMessage::new(message.into_form(), &self.shared);
-        let published = self.untyped.0.outlet.publish(&mut outgoing, &mut trace);
+        let published = self.untyped.0.end.publish(&mut outgoing, &mut trace);
         match outgoing.failure {
             Some(source) => {
                 Err(PublishError::Encode { topic: self.untyped.0.topic.clone(), source })
             }
-            None => published,
+            None => Ok(published?),
         }
     }
 
@@ -213,7 +160,7 @@ impl<M: Message> Publisher<M> {
     /// # Ok::<(), feros::PublishError>(())
     /// ```
     pub fn loan(&self, shape: &M::Shape<'_>) -> Result<Loan<M>, PublishError> {
-        Loan::new(&self.untyped.0.outlet, shape)
+        Loan::new(&self.untyped.0.end, shape)
     }
 }
 
@@ -225,50 +172,6 @@ impl<M> std::ops::Deref for Publisher<M> {
     }
 }
 
-/// Serializes a message into the memory that `send` lends, and tells whose error it was.
-pub(crate) fn serialize_into<M: Message, R>(
-    message: &M,
-    name: &str,
-    send: impl FnOnce(usize, feros_rmw::engine::Fill<'_>) -> Result<R, feros_rmw::PublishError>,
-) -> Result<R, PublishError> {
-    let mut failure = None;
-    let sent = send(feros_message::encoded_size(message), &mut |buffer| {
-        feros_message::encode_into(message, buffer).map(drop).map_err(|error| {
-            failure = Some(error);
-            FillAborted
-        })
-    });
-    match failure {
-        Some(source) => Err(PublishError::Encode { topic: name.to_owned(), source }),
-        None => Ok(sent?),
-    }
-}
-
-/// Copies serialized bytes into the memory that `send` lends, after a look at their header.
-pub(crate) fn copy_into<R>(
-    bytes: &[u8],
-    name: &str,
-    send: impl FnOnce(usize, feros_rmw::engine::Fill<'_>) -> Result<R, feros_rmw::PublishError>,
-) -> Result<R, PublishError> {
-    check_header(bytes, name)?;
-    Ok(send(bytes.len(), &mut |buffer| {
-        buffer.copy_from_slice(bytes);
-        Ok(())
-    })?)
-}
-
-/// Whether bytes may be a serialized message.
-fn check_header(bytes: &[u8], name: &str) -> Result<(), PublishError> {
-    let refuse = |reason| Err(PublishError::NotSerialized { topic: name.to_owned(), reason });
-    match bytes {
-        [0, 0 | 1, _, _, _, ..] => Ok(()),
-        [_, _, _, _, _, ..] => {
-            refuse("its header is neither CDR little endian (00 01) nor big endian (00 00)")
-        }
-        _ => refuse("it is shorter than a header and the smallest message, 5 bytes"),
-    }
-}
-
 /// Publishes serialized messages of a type that is known only at run time, as
 /// `rclcpp::GenericPublisher`.
 #[derive(Clone)]
@@ -276,8 +179,7 @@ pub struct GenericPublisher(Arc<Inner>);
 
 struct Inner {
     topic: String,
-    engine: Arc<dyn EnginePublisher>,
-    outlet: Arc<Outlet>,
+    end: Arc<feros_transport::Publisher>,
     node: Node,
     /// Keeps the publisher's events on the node's executor.
     _events: Member,
@@ -294,46 +196,26 @@ impl GenericPublisher {
         if let Some(overrides) = &options.qos_overrides {
             overrides.apply(node, &topic, EndpointKind::Publisher, &mut options.qos)?;
         }
-        let watch = WatchEvents::new(node, Ringer::new());
-        let matches = Arc::new(AtomicU64::new(0));
-        let transports = options.transports.intersection(node.transports());
-        let host = HostSending::new(
-            &topic,
-            transports,
-            &message_type.name,
-            message_type.hash.map(|hash| hash.0),
-            &options.shared_memory,
-        );
-        let (changed, watch_events) = (matches.clone(), watch.notify());
-        let engine = node
-            .session()
-            .create_publisher(feros_rmw::PublisherOptions {
+        let ringer = Ringer::new();
+        let end = feros_transport::Publisher::new(
+            &**node.session(),
+            feros_transport::PublisherOptions {
                 node: node.id(),
                 topic: &topic,
                 type_name: &message_type.name,
                 type_hash: message_type.hash,
                 qos: options.qos,
-                announcement: &announcement(host.announced()),
                 mode: options.mode,
-                on_event: Some(Arc::new(move || {
-                    changed.fetch_add(1, Ordering::AcqRel);
-                    watch_events();
-                })),
-            })
-            .map_err(|source| CreateError::Engine { node: node.name().clone(), source })?;
-        let outlet = Arc::new(Outlet::new(
-            &topic,
-            engine.clone(),
-            transports,
-            (host, options.shared_memory.when_exhausted),
-            matches,
-        ));
-        // A new match is made ready when it is found, not when the next message is published.
-        let prepared = Arc::downgrade(&outlet);
-        let prepare =
-            move || drop(prepared.upgrade().map(|outlet| outlet.routes_without_waiting()));
-        let member = watch.publisher_events(node, &topic, &engine, options.on_event, prepare)?;
-        Ok(Self(Arc::new(Inner { topic, engine, outlet, node: node.clone(), _events: member })))
+                transports: options.transports.intersection(node.transports()),
+                shared_memory: &options.shared_memory,
+                on_event: notify_of_events(node, &ringer),
+            },
+        )
+        .map_err(|source| CreateError::Engine { node: node.name().clone(), source })?;
+        let end = Arc::new(end);
+        let events = watch_publisher(node, &topic, &end, &ringer, options.on_event)?;
+        let (node, topic) = (node.clone(), topic);
+        Ok(Self(Arc::new(Inner { topic, end, node, _events: events })))
     }
 
     /// Publishes a message that is serialized already, with its 4-byte header. Its content is not
@@ -344,7 +226,7 @@ impl GenericPublisher {
     pub fn publish_serialized(&self, bytes: &[u8]) -> Result<(), PublishError> {
         let mut trace = Outbound::publish();
         check_header(bytes, &self.0.topic)?;
-        self.0.outlet.publish(&mut Bytes(bytes), &mut trace)
+        Ok(self.0.end.publish_bytes(bytes, &mut trace)?)
     }
 
     /// The transport of each match, and why it is not a shorter one.
@@ -356,18 +238,18 @@ impl GenericPublisher {
     /// }
     /// ```
     pub fn transports(&self) -> Vec<MatchTransport> {
-        self.0.outlet.transports()
+        self.0.end.transports()
     }
 
     /// How much of its shared memory is in use; `None` as long as no subscription of another
     /// process of this host needs it.
     pub fn pool(&self) -> Option<PoolUse> {
-        self.0.outlet.pool()
+        self.0.end.pool()
     }
 
     /// What was sent by which transport so far.
     pub fn counts(&self) -> PublisherCounts {
-        self.0.outlet.counters().read()
+        self.0.end.counts()
     }
 
     /// The fully qualified topic, after remapping.
@@ -377,17 +259,17 @@ impl GenericPublisher {
 
     /// Its policies after system-default and best-available were resolved.
     pub fn qos(&self) -> QosProfile {
-        self.0.engine.qos()
+        self.0.end.qos()
     }
 
     /// Its identity.
     pub fn gid(&self) -> Gid {
-        self.0.engine.gid()
+        self.0.end.gid()
     }
 
     /// Subscriptions that match now.
     pub fn subscription_count(&self) -> usize {
-        self.0.engine.matched_subscriptions()
+        self.0.end.matched_subscriptions()
     }
 
     /// Waits until at least `count` subscriptions match.
@@ -404,7 +286,7 @@ impl GenericPublisher {
     /// # Errors
     /// When time runs out.
     pub fn wait_for_all_acked(&self, timeout: Duration) -> Result<(), WaitForAckedError> {
-        self.0.engine.wait_for_all_acked(timeout)
+        self.0.end.wait_for_all_acked(timeout)
     }
 
     /// Shows that the publisher is alive, where its liveliness is manual.
@@ -412,11 +294,11 @@ impl GenericPublisher {
     /// # Errors
     /// When the engine refuses.
     pub fn assert_liveliness(&self) -> Result<(), EventError> {
-        self.0.engine.assert_liveliness()
+        self.0.end.assert_liveliness()
     }
 
     /// Messages that an asynchronous publisher dropped because its queue was full.
     pub fn dropped_messages(&self) -> u64 {
-        self.0.engine.dropped_messages()
+        self.0.end.dropped_messages()
     }
 }

@@ -9,9 +9,9 @@ use feros_rmw::{
     CreateEndpointError, NodeId, PublishMode, Publisher, PublisherOptions, QosProfile, Session,
 };
 
-use crate::error::TypeIdentity;
+use crate::identity::TypeIdentity;
 use crate::logging::{self, LogRecord, LogSink};
-use crate::publisher::serialize_into;
+use crate::serialize::serialize_into;
 
 const TOPIC: &str = "/rosout";
 

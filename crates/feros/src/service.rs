@@ -1,24 +1,24 @@
 //! Servers of services.
 
 mod callback;
+mod responder;
 
 pub use callback::ServiceCallback;
+pub use responder::Responder;
 
 use std::marker::PhantomData;
 use std::sync::Arc;
 
 use feros_executor::{Entity, Executable, Kind, Progress, Ringer};
 use feros_message::Service as ServiceType;
-use feros_rmw::{
-    Gid, MessageInfo, QosProfile, RequestId, Sample, Service as EngineService, ServiceMapping,
-};
+use feros_rmw::{Gid, MessageInfo, QosProfile, RequestId, Sample, ServiceMapping};
 
-use crate::endpoint::Member;
-use crate::error::{CreateError, ServiceIdentity};
-use crate::executor::{CallbackOptions, callback_setters};
+use crate::callback_group::{CallbackOptions, callback_setters};
+use crate::create_error::CreateError;
+use crate::identity::ServiceIdentity;
 use crate::logging;
+use crate::members::Member;
 use crate::node::Node;
-use crate::publisher::{PublishError, serialize_into};
 
 /// How a server of a service is made.
 #[derive(Clone)]
@@ -56,7 +56,7 @@ impl From<QosProfile> for ServiceOptions {
 #[must_use = "a service ends when it is dropped"]
 pub struct Service<S> {
     name: String,
-    engine: Arc<dyn EngineService>,
+    end: feros_transport::Service,
     service: PhantomData<fn() -> S>,
     /// Keeps the service on the node's executor.
     _member: Member,
@@ -76,9 +76,9 @@ impl<S: ServiceType> Service<S> {
             let ringer = ringer.clone();
             Arc::new(move || ringer.ring())
         };
-        let engine = node
-            .session()
-            .create_service(feros_rmw::ServiceOptions {
+        let end = feros_transport::Service::new(
+            &**node.session(),
+            feros_rmw::ServiceOptions {
                 node: node.id(),
                 service: &name,
                 type_name: &identity.name,
@@ -88,11 +88,12 @@ impl<S: ServiceType> Service<S> {
                 mapping: options.mapping,
                 replies_on_demand: options.replies_on_demand,
                 on_request,
-            })
-            .map_err(|source| CreateError::Engine { node: node.name().clone(), source })?;
+            },
+        )
+        .map_err(|source| CreateError::Engine { node: node.name().clone(), source })?;
         let server = Server {
             name: name.as_str().into(),
-            engine: engine.clone(),
+            end: end.clone(),
             callback,
             logger: node.logger().clone(),
             malformed: 0,
@@ -101,7 +102,7 @@ impl<S: ServiceType> Service<S> {
         };
         let entity = Entity::new(&ringer, server);
         let member = node.add_member_with(&name, entity, Kind::Service, &options.callback)?;
-        Ok(Self { name, engine, service: PhantomData, _member: member })
+        Ok(Self { name, end, service: PhantomData, _member: member })
     }
 
     /// The fully qualified name, after remapping.
@@ -111,57 +112,19 @@ impl<S: ServiceType> Service<S> {
 
     /// Its policies after system-default was resolved.
     pub fn qos(&self) -> QosProfile {
-        self.engine.qos()
+        self.end.qos()
     }
 
     /// Identity of the endpoint that receives requests.
     pub fn gid(&self) -> Gid {
-        self.engine.gid()
-    }
-}
-
-/// Sends the response to one request, now or later, from any thread.
-///
-/// Dropping it without a response leaves the client waiting; that is logged.
-#[must_use = "the client waits for a response"]
-pub struct Responder<S> {
-    engine: Arc<dyn EngineService>,
-    request: RequestId,
-    name: Arc<str>,
-    logger: Arc<str>,
-    answered: bool,
-    service: PhantomData<fn(S)>,
-}
-
-impl<S: ServiceType> Responder<S> {
-    /// Sends the response.
-    ///
-    /// # Errors
-    /// When it violates its type, or the client left.
-    pub fn send(mut self, response: &S::Response) -> Result<(), PublishError> {
-        self.answered = true;
-        serialize_into(response, &self.name, |size, fill| {
-            self.engine.send_response(&self.request, size, fill)
-        })
-    }
-}
-
-impl<S> Drop for Responder<S> {
-    fn drop(&mut self) {
-        if !self.answered {
-            tracing::warn!(
-                ros_logger = &*self.logger,
-                "a request of {} was dropped without a response: its client waits until it gives up",
-                self.name
-            );
-        }
+        self.end.gid()
     }
 }
 
 /// Takes one request per turn and has the closure answer it.
 struct Server<S, Form, C> {
     name: Arc<str>,
-    engine: Arc<dyn EngineService>,
+    end: feros_transport::Service,
     callback: C,
     logger: Arc<str>,
     malformed: u64,
@@ -195,7 +158,7 @@ impl<S: ServiceType, Form, C: ServiceCallback<S, Form>> Server<S, Form, C> {
 
     fn take_request(&self) -> Option<(RequestId, Sample)> {
         let failed = |error| tracing::error!(ros_logger = &*self.logger, "{error}");
-        self.engine.take_request().map_err(failed).ok().flatten()
+        self.end.take_request().map_err(failed).ok().flatten()
     }
 
     fn answer(&mut self, request: RequestId, payload: &[u8], info: MessageInfo) {
@@ -217,14 +180,8 @@ impl<S: ServiceType, Form, C: ServiceCallback<S, Form>> Server<S, Form, C> {
                 return;
             }
         };
-        let responder = Responder {
-            engine: self.engine.clone(),
-            request,
-            name: self.name.clone(),
-            logger: self.logger.clone(),
-            answered: false,
-            service: PhantomData,
-        };
+        let responder =
+            Responder::new(self.end.clone(), request, self.name.clone(), self.logger.clone());
         if let Err(error) = self.callback.call(message, responder) {
             tracing::warn!(ros_logger = &*self.logger, "{error}");
         }

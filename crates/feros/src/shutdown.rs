@@ -3,10 +3,14 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError, Weak};
 
-use crate::context::ContextInner;
+/// What a signal shuts down.
+pub(crate) trait ShutDown: Send + Sync {
+    /// Ends all spinning and waiting.
+    fn shut_down(&self);
+}
 
 /// Contexts that a signal shuts down.
-static LISTENING: Mutex<Vec<Weak<ContextInner>>> = Mutex::new(Vec::new());
+static LISTENING: Mutex<Vec<Weak<dyn ShutDown>>> = Mutex::new(Vec::new());
 
 /// Whether the signal handler is in place; a failure is said once, and the program goes on without
 /// it.
@@ -14,10 +18,10 @@ static INSTALLED: OnceLock<bool> = OnceLock::new();
 
 /// Has SIGINT and SIGTERM shut the context down. A second signal ends the process at once, for a
 /// program that hangs.
-pub(crate) fn on_signals(context: &std::sync::Arc<ContextInner>) {
+pub(crate) fn on_signals(context: Weak<dyn ShutDown>) {
     let mut listening = LISTENING.lock().unwrap_or_else(PoisonError::into_inner);
     listening.retain(|context| context.strong_count() > 0);
-    listening.push(std::sync::Arc::downgrade(context));
+    listening.push(context);
     drop(listening);
     INSTALLED.get_or_init(|| match install() {
         Ok(()) => true,
@@ -39,7 +43,7 @@ fn install() -> std::io::Result<()> {
             }
             let contexts =
                 std::mem::take(&mut *LISTENING.lock().unwrap_or_else(PoisonError::into_inner));
-            contexts.iter().filter_map(Weak::upgrade).for_each(|context| context.shutdown());
+            contexts.iter().filter_map(Weak::upgrade).for_each(|context| context.shut_down());
         }
     })?;
     Ok(())

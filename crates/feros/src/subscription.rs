@@ -8,31 +8,28 @@ pub use callback::SubscriptionCallback;
 
 use std::marker::PhantomData;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
 use feros_executor::{Entity, Kind, Ringer};
 use feros_message::{DecodeError, Message};
-use feros_rmw::{
-    EndpointKind, Gid, Match, MessageInfo, QosProfile, Subscription as EngineSubscription,
-    SubscriptionEvent,
-};
-use feros_shm::{Announced, Choice, Transport, TransportSet, classify};
+use feros_rmw::{EndpointKind, Gid, MessageInfo, Payload, QosProfile, SubscriptionEvent};
+use feros_shm::TransportSet;
 use feros_trace::Point;
+use feros_transport::{DirectDispatch, MatchTransport, Object, Received, SubscriptionCounts};
 
-use crate::endpoint::{Member, WatchEvents};
-use crate::error::{CreateError, TypeIdentity, WaitError};
-use crate::executor::{CallbackOptions, callback_setters};
+use crate::callback_group::{CallbackOptions, callback_setters};
+use crate::content::Content;
+use crate::create_error::CreateError;
+use crate::events::{SubscriptionEvents, notify_of_events};
+use crate::identity::TypeIdentity;
+use crate::members::Member;
 use crate::message_forms::SerializedMessage;
 use crate::node::Node;
 use crate::parameter::QosOverrides;
-use crate::transports::{
-    self, HostReception, HostReceptionState, Inbox, MatchTransport, Received, Registration,
-    SubscriptionCounts, Want,
-};
 use crate::turns::Turns;
+use crate::wait_error::WaitError;
 use receiver::Receiver;
-pub(crate) use receiver::Tally;
 
 /// How a subscription is made; a number or a [`QosProfile`] will do where the rest is default.
 pub struct SubscriptionOptions {
@@ -148,7 +145,7 @@ impl<M: Message> Subscription<M> {
         options: SubscriptionOptions,
         mut callback: C,
     ) -> Result<Self, CreateError> {
-        let deliver = move |message: Received<M>| callback.call(message);
+        let deliver = move |message: Received<Content<M>>| callback.call(message);
         let identity = TypeIdentity::of::<M>();
         let want = <C as SubscriptionCallback<M, Form>>::WANT;
         let untyped =
@@ -170,21 +167,15 @@ impl<M> std::ops::Deref for Subscription<M> {
 #[must_use = "a subscription ends when it is dropped"]
 pub struct GenericSubscription {
     topic: String,
-    engine: Arc<dyn EngineSubscription>,
+    end: Arc<feros_transport::Subscription>,
     node: Node,
-    announced: Announced,
-    host: Arc<HostReceptionState>,
-    tally: Arc<Tally>,
+    /// Messages that are none of the subscription's type.
+    malformed: Arc<AtomicU64>,
     /// Ends direct dispatch, whose closure owns the callback, with the subscription.
-    _direct: Option<transports::DirectGuard>,
-    /// Publishers of this process find the inbox as long as this lives.
-    _registration: Registration,
+    _direct: Option<DirectDispatch>,
     /// Keeps the subscription on the node's executor.
     _member: Member,
 }
-
-/// The message type of subscriptions that know none.
-enum Unknown {}
 
 impl GenericSubscription {
     pub(crate) fn new(
@@ -194,112 +185,80 @@ impl GenericSubscription {
         options: SubscriptionOptions,
         mut callback: impl FnMut(SerializedMessage, MessageInfo) + Send + 'static,
     ) -> Result<Self, CreateError> {
-        let deliver = move |message: Received<Unknown>| {
+        let deliver = move |message: Received<Payload>| {
             let info = message.info();
-            if let Some(payload) = message.into_bytes() {
-                let serialized = callback::traced(|| Ok(SerializedMessage::new(payload)))?;
-                callback(serialized, info);
-                feros_trace::delivery(Point::CallbackEnd);
-            }
+            let serialized =
+                callback::traced(|| Ok(SerializedMessage::new(message.into_object())))?;
+            callback(serialized, info);
+            feros_trace::delivery(Point::CallbackEnd);
             Ok(())
         };
-        Self::deliver_to(node, topic, message_type, options, Want::Bytes, deliver)
+        Self::deliver_to(node, topic, message_type, options, (), deliver)
     }
 
-    fn deliver_to<M: Send + Sync + 'static>(
+    fn deliver_to<O: Object>(
         node: &Node,
         topic: &str,
         message_type: &TypeIdentity,
         mut options: SubscriptionOptions,
-        want: Want,
-        deliver: impl FnMut(Received<M>) -> Result<(), DecodeError> + Send + 'static,
+        wish: O::Wish,
+        deliver: impl FnMut(Received<O>) -> Result<(), DecodeError> + Send + 'static,
     ) -> Result<Self, CreateError> {
         let topic = node.resolve_topic_name(topic, options.qos.avoid_ros_namespace_conventions)?;
         if let Some(overrides) = &options.qos_overrides {
             overrides.apply(node, &topic, EndpointKind::Subscription, &mut options.qos)?;
         }
         let ringer = Ringer::new();
-        let watch = WatchEvents::new(node, ringer.clone());
-        let engine_pending = Arc::new(AtomicBool::new(false));
-        let on_data = {
-            let (pending, ringer) = (engine_pending.clone(), ringer.clone());
-            Arc::new(move || {
-                pending.store(true, Ordering::Release);
-                ringer.ring();
-            })
-        };
-        let transports = options.transports.intersection(node.transports());
-        let hash = message_type.hash.map(|hash| hash.0);
-        let host = HostReception::new(transports, &options.qos, hash, &ringer);
-        let host_state = host.state().clone();
-        let announced = host.announced().clone();
-        let birth = transports::begin_birth();
-        let engine = node
-            .session()
-            .create_subscription(feros_rmw::SubscriptionOptions {
+        let (end, messages) = feros_transport::Subscription::new(
+            &**node.session(),
+            feros_transport::SubscriptionOptions {
                 node: node.id(),
                 topic: &topic,
                 type_name: &message_type.name,
                 type_hash: message_type.hash,
                 qos: options.qos,
+                wish,
                 ignore_local_publications: options.ignore_local_publications,
-                announcement: &transports::announcement(&announced),
-                on_data,
-                on_event: Some(watch.notify()),
-            })
-            .map_err(|source| CreateError::Engine { node: node.name().clone(), source })?;
-        let participant = engine.gid().participant_prefix();
-        let mut inbox = Inbox::new(want, &engine.qos(), ringer.clone()).of_type(message_type.hash);
-        if options.ignore_local_publications {
-            inbox = inbox.ignoring(participant);
-        }
-        let inbox = Arc::new(inbox);
-        let tally = Arc::new(Tally::default());
-        let events = watch.subscription_events(
-            node,
-            &topic,
-            &engine,
-            tally.clone(),
-            options.on_event,
-            options.log_lost_messages,
-        );
-        let receiver = Receiver::new(
-            node,
-            &topic,
-            &message_type.name,
-            engine.clone(),
-            inbox.clone(),
-            engine_pending,
-            tally.clone(),
-            (host, transports),
-            (events, deliver),
-        );
+                transports: options.transports.intersection(node.transports()),
+                ringer: &ringer,
+                on_event: notify_of_events(node, &ringer),
+            },
+        )
+        .map_err(|source| CreateError::Engine { node: node.name().clone(), source })?;
+        let (end, malformed) = (Arc::new(end), Arc::new(AtomicU64::new(0)));
+        let receiver = Receiver {
+            node: node.downgrade(),
+            topic: topic.clone(),
+            type_name: message_type.name.clone(),
+            messages,
+            events: SubscriptionEvents::new(
+                node,
+                &topic,
+                &end,
+                &ringer,
+                options.on_event,
+                options.log_lost_messages,
+            ),
+            deliver,
+            malformed: malformed.clone(),
+            taken: None,
+            logger: node.logger().clone(),
+        };
         let (entity, direct) = match options.dispatch {
             Dispatch::Executor => (Entity::new(&ringer, receiver), None),
             Dispatch::PublishingThread => {
                 let turns = Arc::new(Turns::new(receiver));
                 let (direct, ring_again) = (turns.clone(), ringer.clone());
                 let members = node.members().clone();
-                let guard = transports::DirectGuard::new(&inbox, move || {
+                let guard = end.dispatch_directly(move || {
                     members.supervise(|| direct.receive_all(&ring_again));
                 });
                 (Entity::new(&ringer, move || turns.receive_one()), Some(guard))
             }
         };
         let member = node.add_member_with(&topic, entity, Kind::Subscription, &options.callback)?;
-        let registration = transports::register(engine.gid(), inbox);
-        drop(birth);
-        Ok(Self {
-            topic,
-            engine,
-            node: node.clone(),
-            announced,
-            host: host_state,
-            tally,
-            _direct: direct,
-            _registration: registration,
-            _member: member,
-        })
+        let node = node.clone();
+        Ok(Self { topic, end, node, malformed, _direct: direct, _member: member })
     }
 
     /// The fully qualified topic, after remapping.
@@ -309,17 +268,17 @@ impl GenericSubscription {
 
     /// Its policies after system-default and best-available were resolved.
     pub fn qos(&self) -> QosProfile {
-        self.engine.qos()
+        self.end.qos()
     }
 
     /// Its identity.
     pub fn gid(&self) -> Gid {
-        self.engine.gid()
+        self.end.gid()
     }
 
     /// Publishers that match now.
     pub fn publisher_count(&self) -> usize {
-        self.engine.matched_publishers()
+        self.end.matched_publishers()
     }
 
     /// Waits until at least `count` publishers match.
@@ -333,29 +292,18 @@ impl GenericSubscription {
 
     /// Samples that were refused because they are no message of the subscription's type.
     pub fn refused_messages(&self) -> u64 {
-        self.tally.malformed() + self.engine.refused_samples()
+        self.malformed.load(std::sync::atomic::Ordering::Relaxed) + self.end.refused_samples()
     }
 
     /// What was received by which transport so far.
     pub fn counts(&self) -> SubscriptionCounts {
-        self.tally.counts(&self.host)
+        self.end.counts()
     }
 
-    /// The transport of each match, and why it is not a shorter one. Shared memory is opened by the
-    /// executor: as long as nobody spins the node, messages take the network transport.
+    /// The transport of each match, and why it is not a shorter one. Shared memory is opened when
+    /// messages are looked for: as long as nobody spins the node, messages take the network
+    /// transport.
     pub fn transports(&self) -> Vec<MatchTransport> {
-        let matches = self.engine.matches();
-        matches.iter().map(|found| self.transport_of(found)).collect()
-    }
-
-    fn transport_of(&self, found: &Match) -> MatchTransport {
-        let publisher = Announced::read(found.announcement.as_deref());
-        let Choice { mut transport, mut reason } = classify(&publisher, &self.announced);
-        if transport == Some(Transport::SharedMemory) && !self.host.is_heard(found.gid) {
-            transport = transports::network_is_allowed(&publisher, &self.announced)
-                .then_some(Transport::Network);
-            reason = Some(self.host.why_not(found.gid));
-        }
-        MatchTransport { gid: found.gid, transport, reason }
+        self.end.transports()
     }
 }

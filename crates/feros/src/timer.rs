@@ -2,11 +2,13 @@
 
 use std::time::Duration;
 
-use feros_executor::{GuardCondition, Timer};
+use feros_executor::{GuardCondition, Kind, Timer, TimerCall};
 
+use crate::callback_group::{CallbackOptions, callback_setters};
 use crate::clock::{Clock, ClockType};
-use crate::endpoint::Member;
-use crate::executor::{CallbackOptions, callback_setters};
+use crate::create_error::CreateError;
+use crate::members::Member;
+use crate::node::Node;
 
 /// How a timer is made.
 #[derive(Clone)]
@@ -46,8 +48,21 @@ pub struct NodeTimer {
 }
 
 impl NodeTimer {
-    pub(crate) fn new(timer: Timer, member: Member) -> Self {
-        Self { timer, _member: member }
+    /// Puts a timer on the node's executor.
+    pub(crate) fn start(
+        node: &Node,
+        options: TimerOptions,
+        mut callback: impl FnMut() + Send + 'static,
+    ) -> Result<Self, CreateError> {
+        let logger = node.logger().clone();
+        let clock = options.clock.as_ref().unwrap_or(node.clock());
+        let (timer, entity) =
+            Timer::periodic(clock.source(), options.period, move |_: TimerCall| {
+                let _logger = crate::logging::enter_logger(&logger);
+                callback();
+            });
+        let member = node.add_member_with("a timer", entity, Kind::Timer, &options.callback)?;
+        Ok(Self { timer, _member: member })
     }
 }
 
@@ -68,8 +83,14 @@ pub struct NodeGuardCondition {
 }
 
 impl NodeGuardCondition {
-    pub(crate) fn new(condition: GuardCondition, member: Member) -> Self {
-        Self { condition, _member: member }
+    /// Puts a guard condition on the node's executor.
+    pub(crate) fn start(
+        node: &Node,
+        callback: impl FnMut() + Send + 'static,
+    ) -> Result<Self, CreateError> {
+        let (condition, entity) = GuardCondition::new(callback);
+        let member = node.add_member("a guard condition", entity)?;
+        Ok(Self { condition, _member: member })
     }
 }
 

@@ -14,7 +14,7 @@ use feros_rmw::{
     CreateEndpointError, NodeId, QosProfile, Session, Subscription, SubscriptionOptions,
 };
 
-use crate::error::TypeIdentity;
+use crate::identity::TypeIdentity;
 
 /// Sets clocks to what `/clock` says for as long as it lives.
 pub(crate) struct ClockFollower {

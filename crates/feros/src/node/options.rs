@@ -6,7 +6,7 @@ use feros_rmw::{NameError, NodeName};
 
 use crate::arguments::{Arguments, remap_node};
 use crate::context::Context;
-use crate::error::CreateError;
+use crate::create_error::CreateError;
 use crate::parameter::ParameterValue;
 
 /// How a node is made.
@@ -19,18 +19,18 @@ use crate::parameter::ParameterValue;
 /// ```
 #[derive(Debug, Clone)]
 pub struct NodeOptions {
-    pub(super) name: String,
-    pub(super) namespace: String,
-    pub(super) arguments: Arguments,
-    pub(super) parameter_overrides: BTreeMap<String, ParameterValue>,
-    pub(super) enable_rosout: bool,
-    pub(super) use_global_arguments: bool,
-    pub(super) use_sim_time: bool,
-    pub(super) use_intra_process_comms: bool,
-    pub(super) allow_undeclared_parameters: bool,
-    pub(super) automatically_declare_parameters_from_overrides: bool,
-    pub(super) start_parameter_services: bool,
-    pub(super) start_parameter_event_publisher: bool,
+    pub(crate) name: String,
+    pub(crate) namespace: String,
+    pub(crate) arguments: Arguments,
+    pub(crate) parameter_overrides: BTreeMap<String, ParameterValue>,
+    pub(crate) enable_rosout: bool,
+    pub(crate) use_global_arguments: bool,
+    pub(crate) use_sim_time: bool,
+    pub(crate) use_intra_process_comms: bool,
+    pub(crate) allow_undeclared_parameters: bool,
+    pub(crate) automatically_declare_parameters_from_overrides: bool,
+    pub(crate) start_parameter_services: bool,
+    pub(crate) start_parameter_event_publisher: bool,
 }
 
 impl Default for NodeOptions {
@@ -131,7 +131,7 @@ impl NodeOptions {
         Self { start_parameter_event_publisher, ..self }
     }
 
-    pub(super) fn remapped_name(&self, context: &Context) -> Result<NodeName, NameError> {
+    pub(crate) fn remapped_name(&self, context: &Context) -> Result<NodeName, NameError> {
         let global =
             if self.use_global_arguments { &context.arguments().remap_rules[..] } else { &[] };
         remap_node(self.arguments.remap_rules.iter().chain(global), &self.namespace, &self.name)
@@ -139,7 +139,7 @@ impl NodeOptions {
 
     /// The values that parameters start with instead of their defaults, the stronger source
     /// winning.
-    pub(super) fn resolve_overrides(
+    pub(crate) fn resolve_overrides(
         &mut self,
         context: &Context,
         node: &NodeName,

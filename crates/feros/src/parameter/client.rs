@@ -20,7 +20,8 @@ use super::events;
 use super::store::ParameterList;
 use super::value::{ParameterType, ParameterValue};
 use crate::client::Client;
-use crate::error::{CreateError, Error};
+use crate::create_error::CreateError;
+use crate::error::Error;
 use crate::node::Node;
 use crate::subscription::Subscription;
 

@@ -11,8 +11,8 @@ use feros_rmw::{
 
 use super::callbacks::NamedValue;
 use super::changes::{Change, Kind};
-use crate::error::TypeIdentity;
-use crate::publisher::serialize_into;
+use crate::identity::TypeIdentity;
+use crate::serialize::serialize_into;
 
 pub(super) const TOPIC: &str = "/parameter_events";
 

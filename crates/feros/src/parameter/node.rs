@@ -19,7 +19,7 @@ use super::store::{ParameterList, Store};
 use super::value::{ParameterType, ParameterValue};
 use super::variant::{IntoParameter, ParameterVariant};
 use crate::clock::Clock;
-use crate::error::CreateError;
+use crate::create_error::CreateError;
 use crate::node::Node;
 
 /// What belongs to a node of parameters.

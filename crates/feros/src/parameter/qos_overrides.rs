@@ -10,7 +10,7 @@ use super::builder::ParameterBuilder;
 use super::error::DeclareParameterError;
 use super::node::store_of;
 use super::value::ParameterValue;
-use crate::error::CreateError;
+use crate::create_error::CreateError;
 use crate::node::Node;
 
 /// A policy that a parameter may override.

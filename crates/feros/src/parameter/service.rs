@@ -17,7 +17,7 @@ use feros_rmw::QosProfile;
 use super::callbacks::NamedValue;
 use super::error::{GetParameterError, SetParameterError};
 use super::store::Store;
-use crate::error::CreateError;
+use crate::create_error::CreateError;
 use crate::node::Node;
 use crate::service::{Service, ServiceOptions};
 

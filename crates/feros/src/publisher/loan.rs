@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use feros_message::{BuildError, Message};
 use feros_trace::Outbound;
+use feros_transport::Publisher;
 
-use crate::publisher::PublishError;
-use crate::transports::{Built, Outlet};
+use crate::publish_error::PublishError;
 
 /// Memory for one message of a publisher, with all sizes settled; see
 /// [`Publisher::loan`](crate::Publisher::loan).
@@ -16,19 +16,19 @@ use crate::transports::{Built, Outlet};
 /// Dropped without being published, it goes back.
 #[must_use = "a loan that is not published goes back"]
 pub struct Loan<M> {
-    outlet: Arc<Outlet>,
-    memory: Built,
+    end: Arc<Publisher>,
+    memory: feros_transport::Loan,
     message: PhantomData<fn() -> M>,
 }
 
 impl<M: Message> Loan<M> {
-    pub(crate) fn new(outlet: &Arc<Outlet>, shape: &M::Shape<'_>) -> Result<Self, PublishError> {
+    pub(crate) fn new(end: &Arc<Publisher>, shape: &M::Shape<'_>) -> Result<Self, PublishError> {
         let shape_error =
-            |source: BuildError| PublishError::Shape { topic: outlet.topic().to_owned(), source };
+            |source: BuildError| PublishError::Shape { topic: end.topic().to_owned(), source };
         let size_bytes = feros_message::shaped_size::<M>(shape).map_err(shape_error)?;
-        let mut memory = outlet.memory_for(size_bytes)?;
+        let mut memory = end.lend(size_bytes)?;
         feros_message::build::<M>(shape, memory.bytes_mut()).map_err(shape_error)?;
-        Ok(Self { outlet: Arc::clone(outlet), memory, message: PhantomData })
+        Ok(Self { end: Arc::clone(end), memory, message: PhantomData })
     }
 
     /// The message's fields, to be written in place.
@@ -42,7 +42,7 @@ impl<M: Message> Loan<M> {
     /// laid out.
     pub fn fields(&mut self) -> Result<M::Fields<'_>, PublishError> {
         let overwritten = |source: BuildError| PublishError::Overwritten {
-            topic: self.outlet.topic().to_owned(),
+            topic: self.end.topic().to_owned(),
             source,
         };
         feros_message::fields::<M>(self.memory.bytes_mut()).map_err(overwritten)
@@ -50,7 +50,7 @@ impl<M: Message> Loan<M> {
 
     /// Whether the memory is shared memory, which other processes of this host read in place.
     pub fn is_shared(&self) -> bool {
-        matches!(self.memory, Built::Host(_))
+        self.memory.is_shared()
     }
 
     /// Publishes the message. Subscriptions on the shared-memory transport read it where it is; for
@@ -59,7 +59,7 @@ impl<M: Message> Loan<M> {
     /// # Errors
     /// As [`Publisher::publish`](crate::Publisher::publish).
     pub fn publish(self) -> Result<(), PublishError> {
-        self.outlet.publish_built(self.memory, &mut Outbound::publish())
+        Ok(self.end.publish_loan(self.memory, &mut Outbound::publish())?)
     }
 }
 

@@ -6,9 +6,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use feros_message::{EncodeError, Message};
 use feros_rmw::{FillAborted, TypeHash};
 
-use crate::transports::{
-    AnyInbox, Buffer, Content, Envelope, Inbox, Outgoing, ProcessRoute, SharedPool, Want, lend,
-};
+use feros_transport::{Delivery, IntraProcessRoute, ObjectRoute, Outgoing};
+
+use crate::content::{Content, Want};
+use crate::publisher::pool::SharedPool;
 
 /// What [`Publisher::publish`](crate::Publisher::publish) takes: `M`, `&M` or `Arc<M>`.
 ///
@@ -88,15 +89,12 @@ impl<'a, M: Message> OutgoingMessage<'a, M> {
     }
 }
 
-/// The inbox, if it holds messages of this very type; another type of the same name gets bytes.
-///
-/// The hash counts besides Rust's own idea of the type: two component libraries may hold two
-/// versions of one crate, which Rust cannot tell apart when all but the definition is the same.
-fn typed<M: Message>(inbox: &Arc<dyn AnyInbox>) -> Option<&Inbox<M>> {
-    if inbox.type_hash() != Some(TypeHash(M::TYPE_HASH.0)) {
-        return None;
-    }
-    inbox.as_any().downcast_ref::<Inbox<M>>().filter(|inbox| inbox.want() != Want::Bytes)
+/// The route to a subscription that takes structs of this very type; another type of the same name
+/// gets bytes.
+fn typed<M: Message>(route: &IntraProcessRoute) -> Option<ObjectRoute<'_, Content<M>>> {
+    route
+        .objects::<Content<M>>(TypeHash(M::TYPE_HASH.0))
+        .filter(|objects| objects.wish() != Want::Bytes)
 }
 
 impl<M: Message> Outgoing for OutgoingMessage<'_, M> {
@@ -113,51 +111,44 @@ impl<M: Message> Outgoing for OutgoingMessage<'_, M> {
         })
     }
 
-    fn wants_bytes(&self, process: &[ProcessRoute]) -> bool {
-        process.iter().any(|route| typed::<M>(&route.inbox).is_none())
+    fn wants_bytes(&self, routes: &[IntraProcessRoute]) -> bool {
+        routes.iter().any(|route| typed::<M>(route).is_none())
     }
 
-    fn put(&mut self, process: &[ProcessRoute], envelope: Envelope, bytes: Option<&Arc<Buffer>>) {
+    fn deliver(&mut self, delivery: &Delivery<'_>) {
         let (mut owners, mut takers) = (0, 0);
-        for route in process {
-            match (typed::<M>(&route.inbox), bytes) {
-                (Some(inbox), _) => {
+        for route in delivery.routes() {
+            match typed::<M>(route) {
+                Some(objects) => {
                     takers += 1;
-                    owners += usize::from(inbox.want() == Want::Owned);
+                    owners += usize::from(objects.wish() == Want::Owned);
                 }
-                (None, Some(bytes)) => {
-                    route.inbox.put_bytes(route.address(envelope), lend(bytes));
-                    route.wake(&envelope);
-                }
-                (None, None) => {}
+                None => delivery.put_bytes(route),
             }
         }
         if takers == 0 {
             return;
         }
         let Some(form) = self.form.take() else { return };
-        let mut inboxes =
-            process.iter().filter_map(|route| Some((route, typed::<M>(&route.inbox)?)));
+        let mut routes = delivery.routes().iter().filter_map(typed::<M>);
         if takers == 1 && owners == 1 {
             let content = match form {
                 Form::Given(message) => Content::Owned(message),
                 Form::Lent(message) => Content::Owned(message.clone()),
                 Form::Shared(message) => Content::Shared(message),
             };
-            if let Some((route, inbox)) = inboxes.next() {
-                inbox.put(route.address(envelope), content);
-                route.wake(&envelope);
+            if let Some(route) = routes.next() {
+                delivery.put(&route, content);
             }
             return;
         }
         let mut shared = Some(Self::into_shared(form, self.pool, owners));
-        for (position, (route, inbox)) in inboxes.enumerate() {
+        for (position, route) in routes.enumerate() {
             // The last one gets the pointer itself: whoever owns it last need not clone.
             let pointer = if position + 1 == takers { shared.take() } else { shared.clone() };
             if let Some(pointer) = pointer {
-                inbox.put(route.address(envelope), Content::Shared(pointer));
+                delivery.put(&route, Content::Shared(pointer));
             }
-            route.wake(&envelope);
         }
     }
 }

@@ -2,8 +2,8 @@
 
 use feros_message::Service;
 
-use super::Responder;
-use crate::publisher::PublishError;
+use crate::publish_error::PublishError;
+use crate::service::responder::Responder;
 
 /// A closure that answers the requests of a service.
 ///

@@ -6,9 +6,10 @@ use std::sync::Arc;
 use feros_message::{DecodeError, Message};
 use feros_rmw::MessageInfo;
 use feros_trace::Point;
+use feros_transport::Received;
 
+use crate::content::{Content, Want};
 use crate::message_forms::{SerializedMessage, View};
-use crate::transports::{Received, Want};
 
 /// A closure that takes the messages of a subscription.
 ///
@@ -31,7 +32,7 @@ pub trait SubscriptionCallback<M, Form>: Send + 'static {
     ///
     /// # Errors
     /// When it came as bytes that are no `M`; the closure was not called then.
-    fn call(&mut self, message: Received<M>) -> Result<(), DecodeError>;
+    fn call(&mut self, message: Received<Content<M>>) -> Result<(), DecodeError>;
 }
 
 /// Markers that keep the forms of callbacks apart.
@@ -59,9 +60,9 @@ macro_rules! callback_form {
         {
             const WANT: Want = $want;
 
-            fn call(&mut self, message: Received<M>) -> Result<(), DecodeError> {
-                let make: fn(Received<M>) -> Result<$argument, DecodeError> = $make;
-                let argument = traced(|| make(message))?;
+            fn call(&mut self, message: Received<Content<M>>) -> Result<(), DecodeError> {
+                let make: fn(Content<M>) -> Result<$argument, DecodeError> = $make;
+                let argument = traced(|| make(message.into_object()))?;
                 self(argument);
                 feros_trace::delivery(Point::CallbackEnd);
                 Ok(())
@@ -74,10 +75,10 @@ macro_rules! callback_form {
         {
             const WANT: Want = $want;
 
-            fn call(&mut self, message: Received<M>) -> Result<(), DecodeError> {
-                let make: fn(Received<M>) -> Result<$argument, DecodeError> = $make;
+            fn call(&mut self, message: Received<Content<M>>) -> Result<(), DecodeError> {
+                let make: fn(Content<M>) -> Result<$argument, DecodeError> = $make;
                 let info = message.info();
-                let argument = traced(|| make(message))?;
+                let argument = traced(|| make(message.into_object()))?;
                 self(argument, info);
                 feros_trace::delivery(Point::CallbackEnd);
                 Ok(())
@@ -86,9 +87,9 @@ macro_rules! callback_form {
     };
 }
 
-callback_form!(form::Owned, Want::Owned, M, Received::into_owned);
-callback_form!(form::Shared, Want::Shared, Arc<M>, Received::into_shared);
-callback_form!(form::Viewed, Want::Bytes, View<M>, Received::into_view);
+callback_form!(form::Owned, Want::Owned, M, Content::into_owned);
+callback_form!(form::Shared, Want::Shared, Arc<M>, Content::into_shared);
+callback_form!(form::Viewed, Want::Bytes, View<M>, Content::into_view);
 callback_form!(form::Serialized, Want::Bytes, SerializedMessage, |message| Ok(
     message.into_serialized()
 ));

@@ -15,9 +15,10 @@ use feros_shm::{
 
 use feros_trace::{Endpoint, Kind};
 
-use crate::transports::host::{self, LONGEST_QUEUE};
-use crate::transports::inbox::StillFull;
-use crate::transports::shared_memory::SharedMemoryOptions;
+use crate::intra_process::queue::StillFull;
+use crate::shared_memory::availability::{self, LONGEST_QUEUE};
+use crate::shared_memory::handshake::Handshake;
+use crate::shared_memory::options::SharedMemoryOptions;
 
 /// While the engine's messages are not acknowledged, publishing waits for that so long ...
 const ACKNOWLEDGEMENT_WAIT: Duration = Duration::from_millis(2);
@@ -26,7 +27,7 @@ const ACKNOWLEDGEMENT_INTERVAL: Duration = Duration::from_millis(100);
 
 /// A publisher's part in the shared-memory transport. Its shared memory comes into being with the
 /// first match that can use it.
-pub(crate) struct HostSending {
+pub(crate) struct SharedMemorySending {
     id: NonZeroU64,
     topic: String,
     announced: Announced,
@@ -37,25 +38,15 @@ pub(crate) struct HostSending {
 
 /// A subscription of another process of this host.
 #[derive(Clone)]
-pub(crate) struct HostRoute {
+pub(crate) struct SharedMemoryRoute {
     pub(crate) subscription: Gid,
     pub(crate) peer: PeerSubscription,
-    pub(crate) state: HostState,
+    pub(crate) state: Handshake<PeerAttachment, Arc<Established>>,
     pub(crate) traced: Endpoint,
 }
 
-/// How far the shared-memory transport to a subscription is.
-#[derive(Clone)]
-pub(crate) enum HostState {
-    /// The subscription has not opened its link yet, or messages that the engine sent it are not
-    /// acknowledged yet.
-    Pending,
-    /// It is served by shared memory alone.
-    Served(Arc<Served>),
-}
-
 /// A subscription that is served by shared memory.
-pub(crate) struct Served {
+pub(crate) struct Established {
     attachment: PeerAttachment,
     /// Whether it keeps all and has to be waited for.
     is_lossless: bool,
@@ -63,7 +54,7 @@ pub(crate) struct Served {
     sent: AtomicU32,
 }
 
-impl Served {
+impl Established {
     /// Whether publishing waits for its room.
     pub(crate) fn is_lossless(&self) -> bool {
         self.is_lossless
@@ -101,7 +92,7 @@ impl Served {
     }
 }
 
-impl HostSending {
+impl SharedMemorySending {
     /// For a new publisher; the announcement says why, if shared memory cannot be used.
     pub(crate) fn new(
         topic: &str,
@@ -111,8 +102,11 @@ impl HostSending {
         options: &SharedMemoryOptions,
     ) -> Self {
         let id = random_id();
-        let obstacle =
-            if transports.contains(Transport::SharedMemory) { host::obstacle() } else { None };
+        let obstacle = if transports.contains(Transport::SharedMemory) {
+            availability::obstacle()
+        } else {
+            None
+        };
         let settings = HostPublisherSettings {
             type_hash,
             type_name: type_name.to_owned(),
@@ -130,6 +124,11 @@ impl HostSending {
 
     pub(crate) fn announced(&self) -> &Announced {
         &self.announced
+    }
+
+    /// The same as text.
+    pub(crate) fn announcement(&self) -> String {
+        self.announced.feros().map_or_else(String::new, Announcement::encode)
     }
 
     pub(crate) fn id(&self) -> NonZeroU64 {
@@ -182,10 +181,10 @@ impl HostSending {
     pub(crate) fn route(
         &mut self,
         found: &Match,
-        former: Option<&HostRoute>,
+        former: Option<&SharedMemoryRoute>,
         engine: &dyn EnginePublisher,
         next_number: u64,
-    ) -> Result<HostRoute, Reason> {
+    ) -> Result<SharedMemoryRoute, Reason> {
         let memory = self
             .make_memory(engine)
             .map_err(|why| Reason::SharedMemoryUnavailable { by: Side::Publisher, why })?;
@@ -196,28 +195,56 @@ impl HostSending {
                 // It could not open its link before; now it can.
                 peer.tell_ready();
                 let traced = Endpoint::new(Kind::Subscription, found.gid.0, &self.topic);
-                HostRoute { subscription: found.gid, peer, state: HostState::Pending, traced }
-            }
-        };
-        match &route.state {
-            HostState::Served(served) if served.attachment.is_attached() => {}
-            HostState::Served(_) => return Err(Reason::SubscriptionGone),
-            HostState::Pending => {
-                if let Some(attachment) = route.peer.attachment(self.id)
-                    && (found.qos.reliability != Reliability::Reliable
-                        || self.is_acknowledged(engine, &[found.gid]))
-                {
-                    memory.refresh();
-                    attachment.begin(next_number);
-                    let is_lossless =
-                        keeps_all(&found.qos) && engine.qos().reliability == Reliability::Reliable;
-                    let sent = AtomicU32::new(0);
-                    route.state =
-                        HostState::Served(Arc::new(Served { attachment, is_lossless, sent }));
+                SharedMemoryRoute {
+                    subscription: found.gid,
+                    peer,
+                    state: Handshake::Offered,
+                    traced,
                 }
             }
-        }
+        };
+        self.advance(&mut route, found, engine, next_number, &memory)?;
         Ok(route)
+    }
+
+    /// Takes the handshake as many steps further as it can go now.
+    fn advance(
+        &mut self,
+        route: &mut SharedMemoryRoute,
+        found: &Match,
+        engine: &dyn EnginePublisher,
+        next_number: u64,
+        memory: &HostPublisher,
+    ) -> Result<(), Reason> {
+        if route.state.awaits_opening()
+            && let Some(attachment) = route.peer.attachment(self.id)
+        {
+            route.state = Handshake::Attached(attachment);
+        }
+        match &route.state {
+            Handshake::Established(established) if !established.attachment.is_attached() => {
+                return Err(Reason::SubscriptionGone);
+            }
+            Handshake::Attached(_)
+                if found.qos.reliability != Reliability::Reliable
+                    || self.is_acknowledged(engine, &[found.gid]) =>
+            {
+                // Found anew: the subscription may have attached again while the engine was asked.
+                let Some(attachment) = route.peer.attachment(self.id) else {
+                    route.state = Handshake::Offered;
+                    return Ok(());
+                };
+                memory.refresh();
+                attachment.begin(next_number);
+                let is_lossless =
+                    keeps_all(&found.qos) && engine.qos().reliability == Reliability::Reliable;
+                let sent = AtomicU32::new(0);
+                let established = Established { attachment, is_lossless, sent };
+                route.state = Handshake::Established(Arc::new(established));
+            }
+            _ => {}
+        }
+        Ok(())
     }
 
     /// Whether these subscriptions have all that the engine sent. Under a steady load there may be
@@ -256,16 +283,14 @@ fn open_peer(found: &Match) -> Result<PeerSubscription, Reason> {
     Ok(peer.subscription(entry))
 }
 
-impl HostRoute {
-    pub(crate) fn served(&self) -> Option<&Arc<Served>> {
-        match &self.state {
-            HostState::Served(served) => Some(served),
-            HostState::Pending => None,
-        }
-    }
-
-    /// Whether the subscription has opened its link since the routes were made.
+impl SharedMemoryRoute {
+    /// Whether the handshake can go on since the routes were made: the subscription has opened its
+    /// link, or acknowledgements are awaited.
     pub(crate) fn has_attached(&self, publisher: NonZeroU64) -> bool {
-        matches!(self.state, HostState::Pending) && self.peer.is_attached(publisher)
+        match self.state {
+            Handshake::Offered | Handshake::Declined(_) => self.peer.is_attached(publisher),
+            Handshake::Attached(_) => true,
+            Handshake::Established(_) => false,
+        }
     }
 }

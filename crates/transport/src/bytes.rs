@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use feros_rmw::{Payload, PayloadBytes};
+
 /// Bytes whose fifth, where a message's body starts, is aligned to 8.
 pub(crate) struct Buffer {
     memory: Vec<u8>,
@@ -73,33 +75,18 @@ impl BufferPool {
     }
 }
 
-/// Messages of one publisher that several subscriptions share, whose memory is used again.
-///
-/// The last ones stay until they are replaced: sharing without allocating has this price.
-pub(crate) struct SharedPool<M>(Vec<Arc<M>>);
+/// A pooled buffer that one more subscription reads.
+struct Lent(Arc<Buffer>);
 
-impl<M> Default for SharedPool<M> {
-    fn default() -> Self {
-        Self(Vec::new())
+impl PayloadBytes for Lent {
+    fn bytes(&self) -> &[u8] {
+        self.0.as_slice()
     }
 }
 
-impl<M> SharedPool<M> {
-    /// The message behind a pointer. Allocates only when all the pool's pointers are in use.
-    pub(crate) fn share(&mut self, message: M) -> Arc<M> {
-        for known in &mut self.0 {
-            if let Some(place) = Arc::get_mut(known) {
-                *place = message;
-                return Arc::clone(known);
-            }
-        }
-        let shared = Arc::new(message);
-        if self.0.len() >= KEPT {
-            self.0.remove(0);
-        }
-        self.0.push(Arc::clone(&shared));
-        shared
-    }
+/// Bytes of a pooled buffer for one more queue.
+pub(crate) fn lend(bytes: &Arc<Buffer>) -> Payload {
+    Payload::new(Lent(Arc::clone(bytes)))
 }
 
 #[cfg(test)]
@@ -122,16 +109,5 @@ mod tests {
         assert_ne!(other.as_slice().as_ptr(), place, "the first is still in use");
         drop(buffer);
         assert_eq!(pool.get(90).as_slice().as_ptr(), place);
-    }
-
-    #[test]
-    fn shared_messages_are_replaced_when_nobody_reads_them() {
-        let mut pool = SharedPool::default();
-        let first = pool.share("a".to_owned());
-        let second = pool.share("b".to_owned());
-        assert_eq!((&*first, &*second), (&"a".to_owned(), &"b".to_owned()));
-        let place = Arc::as_ptr(&first);
-        drop(first);
-        assert_eq!(Arc::as_ptr(&pool.share("c".to_owned())), place);
     }
 }

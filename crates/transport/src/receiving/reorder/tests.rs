@@ -7,7 +7,6 @@ use feros_executor::Ringer;
 use feros_rmw::{MessageInfo, Payload, QosProfile};
 
 use super::*;
-use crate::transports::inbox::{Content, Envelope, Want};
 
 const A: Gid = Gid([1; 16]);
 const B: Gid = Gid([2; 16]);
@@ -24,6 +23,23 @@ fn sample(publisher: Gid, stamp: i64) -> Sample {
     Sample { payload: Payload::new(vec![0, 1, 0, 0]), info }
 }
 
+/// The object of a message without content.
+struct Nothing;
+
+impl From<Payload> for Nothing {
+    fn from(_: Payload) -> Self {
+        Self
+    }
+}
+
+impl Object for Nothing {
+    type Wish = ();
+
+    fn size_bytes(&self) -> usize {
+        0
+    }
+}
+
 #[derive(Default)]
 struct List {
     samples: VecDeque<Sample>,
@@ -35,7 +51,7 @@ impl EngineSource for List {
         self.samples.pop_front()
     }
 
-    fn comes_by_fast_transport(&mut self, publisher: Gid) {
+    fn comes_by_local_transport(&mut self, publisher: Gid) {
         self.fast.push(publisher);
     }
 }
@@ -51,25 +67,26 @@ impl LocalLink for Link {
         self.1.front().map(stamp_of)
     }
 
-    fn take(&mut self) -> Option<FromLink> {
+    fn take(&mut self) -> Option<Numbered> {
         let sample = self.1.pop_front()?;
         let since = sample.info.publication_sequence_number.unwrap();
-        Some(FromLink { sample, since })
+        Some(Numbered { sample, since })
     }
 }
 
 struct Bench {
-    merge: Merge<()>,
+    reorder: Reorder<Nothing>,
+    links: Vec<Link>,
     engine: List,
     pending: Arc<AtomicBool>,
 }
 
 impl Bench {
     fn new() -> Self {
-        let inbox = Inbox::new(Want::Owned, &QosProfile::keep_last(100), Ringer::new());
+        let queue = Queue::new((), &QosProfile::keep_last(100), Ringer::new());
         let pending = Arc::new(AtomicBool::new(false));
-        let merge = Merge::new(Arc::new(inbox), pending.clone(), Arc::default());
-        Self { merge, engine: List::default(), pending }
+        let reorder = Reorder::new(Arc::new(queue), pending.clone(), Arc::default());
+        Self { reorder, links: Vec::new(), engine: List::default(), pending }
     }
 
     fn by_engine(&mut self, publisher: Gid, stamps: &[i64]) {
@@ -82,20 +99,20 @@ impl Bench {
             let number = u64::try_from(*stamp).unwrap();
             let envelope =
                 Envelope { publisher, stamp: Stamp(*stamp), number, since: number, expires: None };
-            self.merge.inbox.put(envelope, Content::Owned(()));
+            self.reorder.queue.put(envelope, Nothing);
         }
     }
 
     fn by_link(&mut self, publisher: Gid, stamps: &[i64]) {
         let samples = stamps.iter().map(|stamp| sample(publisher, *stamp)).collect();
-        self.merge.links().push(Box::new(Link(publisher, samples)));
+        self.links.push(Link(publisher, samples));
     }
 
     fn all(&mut self) -> Vec<(Gid, i64)> {
-        std::iter::from_fn(|| self.merge.next(&mut self.engine))
+        std::iter::from_fn(|| self.reorder.next(&mut self.links, &mut self.engine))
             .map(|incoming| match incoming {
-                Incoming::Message((envelope, _)) => (envelope.publisher, envelope.stamp.0),
-                Incoming::Sample(sample, _) => (sample.info.publisher_gid, stamp_of(&sample).0),
+                Next::Object(envelope, _) => (envelope.publisher, envelope.stamp.0),
+                Next::Sample(sample, _) => (sample.info.publisher_gid, stamp_of(&sample).0),
             })
             .collect()
     }
@@ -109,11 +126,11 @@ impl Bench {
     }
 
     fn duplicates(&self) -> u64 {
-        self.merge.counters.duplicates.load(Ordering::Relaxed)
+        self.reorder.counters.duplicates.load(Ordering::Relaxed)
     }
 
     fn lost(&self) -> u64 {
-        self.merge.counters.lost.load(Ordering::Relaxed)
+        self.reorder.counters.lost.load(Ordering::Relaxed)
     }
 }
 
@@ -183,7 +200,7 @@ fn nobody_starves() {
     bench.by_process(A, &(1..=50).collect::<Vec<_>>());
     bench.by_link(Gid([3; 16]), &(1..=50).collect::<Vec<_>>());
     bench.all();
-    bench.merge.links().clear();
+    bench.links.clear();
     bench.by_process(A, &(51..=100).collect::<Vec<_>>());
     bench.by_link(Gid([3; 16]), &(51..=100).collect::<Vec<_>>());
     bench.by_engine(B, &(1..=50).collect::<Vec<_>>());
@@ -200,7 +217,7 @@ fn expired_messages_are_not_delivered() {
     let mut bench = Bench::new();
     let expires = Some(Instant::now());
     let envelope = Envelope { publisher: A, stamp: Stamp(1), number: 1, since: 1, expires };
-    bench.merge.inbox.put(envelope, Content::Owned(()));
+    bench.reorder.queue.put(envelope, Nothing);
     bench.by_process(A, &[2]);
     assert_eq!(bench.of(A), [2]);
 }
@@ -224,7 +241,7 @@ fn publishers_that_left_are_forgotten() {
     let mut bench = Bench::new();
     bench.by_process(A, &[5]);
     bench.all();
-    assert_eq!(bench.merge.fast.len(), 1);
-    bench.merge.retain(|publisher| publisher != A);
-    assert!(bench.merge.fast.is_empty());
+    assert_eq!(bench.reorder.local.len(), 1);
+    bench.reorder.retain(|publisher| publisher != A);
+    assert!(bench.reorder.local.is_empty());
 }

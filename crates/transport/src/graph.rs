@@ -1,13 +1,32 @@
 //! Transports seen from outside: what can be told of the matches of others from what endpoints
 //! announce.
 
-use feros_rmw::{EndpointInfo, GraphSnapshot};
+use feros_rmw::{EndpointInfo, Gid, GraphSnapshot};
 use feros_shm::{Announced, Reason, Transport, classify};
+
+/// The transport that messages between two endpoints take.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MatchTransport {
+    /// The other endpoint.
+    pub gid: Gid,
+    /// The transport; `None`: none that both sides allow is possible, so nothing is delivered.
+    pub transport: Option<Transport>,
+    /// Why it is not a shorter one; `None`: there is no shorter one.
+    pub reason: Option<Reason>,
+}
+
+/// Whether both sides allow the network transport.
+pub(crate) fn network_is_allowed(publisher: &Announced, subscription: &Announced) -> bool {
+    let allows = |side: &Announced| {
+        side.feros().is_none_or(|side| side.transports.contains(Transport::Network))
+    };
+    allows(publisher) && allows(subscription)
+}
 
 /// The transport between a publisher and a subscription, from what both announce.
 ///
 /// Whether shared memory is in use already shows at the endpoints themselves
-/// ([`Publisher::transports`](crate::GenericPublisher::transports)): it is set up with the first
+/// ([`Publisher::transports`](crate::Publisher::transports)): it is set up with the first
 /// messages.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TransportBetween<'a> {
@@ -25,9 +44,8 @@ pub struct TransportBetween<'a> {
 /// The transport of each match of a topic, for anybody who sees the graph.
 ///
 /// ```no_run
-/// # let context: feros::Context = unimplemented!();
-/// let graph = context.graph();
-/// for found in feros::transports_of_topic(&graph, "/image") {
+/// # let graph: feros_rmw::GraphSnapshot = unimplemented!();
+/// for found in feros_transport::transports_of_topic(&graph, "/image") {
 ///     println!("{} -> {}: {:?}", found.publisher.gid, found.subscription.gid, found.transport);
 /// }
 /// ```

@@ -1,11 +1,11 @@
 //! Callback groups, and what else a callback is scheduled by.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
-use feros_executor::{Attributes, ExclusiveGroup, ExecutorHandle, Kind};
+use feros_executor::{AddError, Attributes, ExclusiveGroup, ExecutorHandle, Kind};
 
-use crate::endpoint::{NodeMembers, lock};
+use crate::members::{NodeMembers, SeparateGroup};
 
 /// Which callbacks of a group may overlap on an executor of several threads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,17 +40,29 @@ pub struct CallbackGroup(Arc<Inner>);
 struct Inner {
     kind: CallbackGroupKind,
     exclusive: ExclusiveGroup,
-    node: NodeMembers,
-    /// It does not go where its node goes.
-    is_separate: bool,
-    /// Where a separate group is.
-    executor: Mutex<Option<ExecutorHandle>>,
+    members: NodeMembers,
+    /// `Some`: the group does not go where its node goes.
+    separate: Option<Arc<SeparateGroup>>,
 }
 
 impl CallbackGroup {
-    pub(crate) fn new(kind: CallbackGroupKind, node: NodeMembers, is_separate: bool) -> Self {
-        let (exclusive, executor) = (ExclusiveGroup::new(), Mutex::default());
-        Self(Arc::new(Inner { kind, exclusive, node, is_separate, executor }))
+    /// A group of a node's entities that goes where the node goes.
+    pub(crate) fn new(kind: CallbackGroupKind, members: &NodeMembers) -> Self {
+        Self::with(kind, members, None)
+    }
+
+    /// A group of a node's entities that goes to executors by itself.
+    pub(crate) fn separate(kind: CallbackGroupKind, members: &NodeMembers) -> Self {
+        Self::with(kind, members, Some(Arc::default()))
+    }
+
+    fn with(
+        kind: CallbackGroupKind,
+        members: &NodeMembers,
+        separate: Option<Arc<SeparateGroup>>,
+    ) -> Self {
+        let (exclusive, members) = (ExclusiveGroup::new(), members.clone());
+        Self(Arc::new(Inner { kind, exclusive, members, separate }))
     }
 
     /// Which of its callbacks may overlap.
@@ -61,24 +73,35 @@ impl CallbackGroup {
     /// Whether it is added to executors by itself: see
     /// [`Node::create_separate_callback_group`](crate::Node::create_separate_callback_group).
     pub fn is_separate(&self) -> bool {
-        self.0.is_separate
+        self.0.separate.is_some()
     }
 
-    pub(crate) fn node(&self) -> &NodeMembers {
-        &self.0.node
+    /// The entities of the group's node.
+    pub(crate) fn members(&self) -> &NodeMembers {
+        &self.0.members
+    }
+
+    /// What goes to executors by itself, if the group does.
+    pub(crate) fn as_separate(&self) -> Option<&Arc<SeparateGroup>> {
+        self.0.separate.as_ref()
+    }
+
+    /// Moves the entities of a separate group to an executor. `None`: the group goes where its node
+    /// goes. `false`: the group is on an executor already.
+    pub(crate) fn join(&self, executor: &ExecutorHandle) -> Result<Option<bool>, AddError> {
+        let separate = self.0.separate.as_ref();
+        separate.map(|separate| self.0.members.join_group(separate, executor)).transpose()
+    }
+
+    /// Takes the entities of a separate group off its executor.
+    pub(crate) fn leave(&self) {
+        if let Some(separate) = &self.0.separate {
+            self.0.members.leave_group(separate);
+        }
     }
 
     pub(crate) fn is_same(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
-    }
-
-    /// The executor of a separate group.
-    pub(crate) fn executor(&self) -> Option<ExecutorHandle> {
-        lock(&self.0.executor).clone()
-    }
-
-    pub(crate) fn set_executor(&self, executor: Option<ExecutorHandle>) {
-        *lock(&self.0.executor) = executor;
     }
 }
 

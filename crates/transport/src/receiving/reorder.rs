@@ -12,24 +12,21 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Instant;
 
 use feros_rmw::{Gid, Sample, Stamp};
-use feros_trace::MessageId;
+use feros_trace::Transport;
 
-use crate::transports::inbox::{Inbox, Item};
+use crate::intra_process::queue::{Envelope, Object, Queue};
 
 /// The messages of one publisher that come through shared memory.
-pub(crate) trait LocalLink: Send {
+pub(crate) trait LocalLink {
     fn publisher(&self) -> Gid;
     /// The stamp of the next message, if there is one.
     fn front(&mut self) -> Option<Stamp>;
     /// The message that [`LocalLink::front`] told of.
-    fn take(&mut self) -> Option<FromLink>;
+    fn take(&mut self) -> Option<Numbered>;
 }
 
-/// The links of one subscription.
-pub(crate) type Links = Vec<Box<dyn LocalLink>>;
-
 /// A message of a link.
-pub(crate) struct FromLink {
+pub(crate) struct Numbered {
     pub(crate) sample: Sample,
     /// Number of the first message that the link could bring.
     pub(crate) since: u64,
@@ -37,41 +34,11 @@ pub(crate) struct FromLink {
 
 /// What comes next.
 #[derive(Debug)]
-pub(crate) enum Incoming<M> {
-    Message(Item<M>),
-    Sample(Sample, Via),
-}
-
-impl<M> Incoming<M> {
-    /// The message for trace points, and the transport that it came by.
-    pub(crate) fn traced(&self) -> (feros_trace::Transport, MessageId) {
-        match self {
-            Self::Message((envelope, _)) => (feros_trace::Transport::IntraProcess, envelope.id()),
-            Self::Sample(sample, via) => {
-                let info = &sample.info;
-                let number = info.publication_sequence_number.unwrap_or(0);
-                let transport = match via {
-                    Via::Host => feros_trace::Transport::SharedMemory,
-                    Via::Engine => feros_trace::Transport::Network,
-                };
-                (
-                    transport,
-                    MessageId {
-                        publisher: info.publisher_gid.0,
-                        stamp: stamp_of(sample).0,
-                        number,
-                    },
-                )
-            }
-        }
-    }
-}
-
-/// How a sample came.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Via {
-    Host,
-    Engine,
+pub(crate) enum Next<O> {
+    /// An object of this process.
+    Object(Envelope, O),
+    /// Bytes that came by shared memory or by the engine.
+    Sample(Sample, Transport),
 }
 
 /// A publisher that was heard on a local transport.
@@ -95,7 +62,7 @@ struct Front {
 
 #[derive(Clone, Copy)]
 enum Source {
-    Inbox,
+    Queue,
     Link(usize),
 }
 
@@ -105,102 +72,97 @@ enum Source {
 const DRAIN_LIMIT: usize = 1024;
 
 /// The heads of all transports of one subscription.
-pub(crate) struct Merge<M> {
-    inbox: Arc<Inbox<M>>,
+pub(crate) struct Reorder<O: Object> {
+    queue: Arc<Queue<O>>,
     /// Raised by the engine when it may have something.
     engine_pending: Arc<AtomicBool>,
     engine_head: Option<Sample>,
-    links: Links,
-    fast: Vec<LocalPublisher>,
+    local: Vec<LocalPublisher>,
     /// Engine and local transports in turn, so that neither starves the other.
     engine_is_next: bool,
-    /// Inbox and links in turn.
-    next_fast: usize,
+    /// Queue and links in turn.
+    next_local: usize,
     drained: usize,
-    counters: Arc<MergeCounters>,
+    counters: Arc<ReorderCounters>,
 }
 
-/// What a merge counts.
+/// What the reorder counts.
 #[derive(Debug, Default)]
-pub(crate) struct MergeCounters {
+pub(crate) struct ReorderCounters {
     /// Messages that came by a second transport and were dropped.
     pub(crate) duplicates: AtomicU64,
     /// Messages of local transports that were pushed out before they were taken.
     pub(crate) lost: AtomicU64,
 }
 
-/// The engine's side of a merge.
+/// The engine's side of the reorder.
 pub(crate) trait EngineSource {
     /// The next sample, if there is one.
     fn take(&mut self) -> Option<Sample>;
     /// Gaps in this publisher's numbers are no losses from now on.
-    fn comes_by_fast_transport(&mut self, publisher: Gid);
+    fn comes_by_local_transport(&mut self, publisher: Gid);
 }
 
-impl<M: Send + Sync + 'static> Merge<M> {
+impl<O: Object> Reorder<O> {
     pub(crate) fn new(
-        inbox: Arc<Inbox<M>>,
+        queue: Arc<Queue<O>>,
         engine_pending: Arc<AtomicBool>,
-        counters: Arc<MergeCounters>,
+        counters: Arc<ReorderCounters>,
     ) -> Self {
         Self {
-            inbox,
+            queue,
             engine_pending,
             engine_head: None,
-            links: Vec::new(),
-            fast: Vec::new(),
+            local: Vec::new(),
             engine_is_next: true,
-            next_fast: 0,
+            next_local: 0,
             drained: 0,
             counters,
         }
     }
 
-    pub(crate) fn links(&mut self) -> &mut Links {
-        &mut self.links
-    }
-
-    pub(crate) fn inbox(&self) -> &Inbox<M> {
-        &self.inbox
+    pub(crate) fn queue(&self) -> &Queue<O> {
+        &self.queue
     }
 
     /// Forgets publishers that left.
     pub(crate) fn retain(&mut self, is_there: impl Fn(Gid) -> bool) {
-        let links = &self.links;
-        let is_linked = |gid| links.iter().any(|link| link.publisher() == gid);
-        self.fast.retain(|known| is_there(known.gid) || is_linked(known.gid));
+        self.local.retain(|known| is_there(known.gid));
     }
 
-    /// Whether [`Merge::next`] may find something without another ring.
+    /// Whether [`Reorder::next`] may find something without another ring.
     pub(crate) fn may_have_more(&self) -> bool {
-        !self.inbox.is_empty()
+        !self.queue.is_empty()
             || self.engine_head.is_some()
             || self.engine_pending.load(Ordering::Acquire)
-            || !self.links.is_empty()
     }
 
     /// The next message. Never blocks.
-    pub(crate) fn next(&mut self, engine: &mut impl EngineSource) -> Option<Incoming<M>> {
+    pub(crate) fn next(
+        &mut self,
+        links: &mut [impl LocalLink],
+        engine: &mut impl EngineSource,
+    ) -> Option<Next<O>> {
         loop {
             self.fill_engine_head(engine);
-            let fast = self.fast_front();
-            let engine_first = match (&self.engine_head, fast) {
+            let local = self.local_front(links);
+            let engine_first = match (&self.engine_head, local) {
                 (None, None) => return None,
                 (Some(_), None) => true,
-                (None, Some(fast)) => {
-                    if self.last_of(fast.publisher).is_none() && self.look_again(engine) {
+                (None, Some(local)) => {
+                    if self.last_of(local.publisher).is_none() && self.look_again(engine) {
                         continue;
                     }
                     false
                 }
-                (Some(sample), Some(fast)) => {
+                (Some(sample), Some(local)) => {
                     let (publisher, stamp) = (sample.info.publisher_gid, stamp_of(sample));
-                    self.engine_goes_first(publisher, stamp, fast)
+                    self.engine_goes_first(publisher, stamp, local, links)
                 }
             };
-            let next = match fast {
-                Some(fast) if !engine_first => self.take_fast(fast, engine),
-                _ => self.take_engine().map(|sample| Incoming::Sample(sample, Via::Engine)),
+            let next = match local {
+                Some(local) if !engine_first => self.take_local(local, links, engine),
+                _ => self.take_engine().map(|sample| Next::Sample(sample, Transport::Network)),
             };
             if next.is_some() {
                 return next;
@@ -230,17 +192,23 @@ impl<M: Send + Sync + 'static> Merge<M> {
         self.engine_head.is_some()
     }
 
-    fn engine_goes_first(&mut self, publisher: Gid, stamp: Stamp, fast: Front) -> bool {
+    fn engine_goes_first(
+        &mut self,
+        publisher: Gid,
+        stamp: Stamp,
+        local: Front,
+        links: &mut [impl LocalLink],
+    ) -> bool {
         if self.last_of(publisher).is_some_and(|last| stamp <= last) {
             return true; // a duplicate, which is dropped
         }
-        if self.fast_stamp_of(publisher).is_some_and(|first| first <= stamp) {
+        if self.local_stamp_of(publisher, links).is_some_and(|first| first <= stamp) {
             return false;
         }
-        if fast.publisher == publisher {
+        if local.publisher == publisher {
             return true;
         }
-        if self.last_of(fast.publisher).is_none() && self.drained < DRAIN_LIMIT {
+        if self.last_of(local.publisher).is_none() && self.drained < DRAIN_LIMIT {
             self.drained += 1;
             return true;
         }
@@ -249,39 +217,39 @@ impl<M: Send + Sync + 'static> Merge<M> {
     }
 
     fn last_of(&self, publisher: Gid) -> Option<Stamp> {
-        self.fast.iter().find(|known| known.gid == publisher).map(|known| known.last)
+        self.local.iter().find(|known| known.gid == publisher).map(|known| known.last)
     }
 
     /// The stamp of the next message of one publisher on its local transport.
-    fn fast_stamp_of(&mut self, publisher: Gid) -> Option<Stamp> {
-        let in_inbox = self.inbox.first_stamp_of(publisher);
-        in_inbox.or_else(|| {
-            let link = self.links.iter_mut().find(|link| link.publisher() == publisher);
+    fn local_stamp_of(&mut self, publisher: Gid, links: &mut [impl LocalLink]) -> Option<Stamp> {
+        let in_queue = self.queue.first_stamp_of(publisher);
+        in_queue.or_else(|| {
+            let link = links.iter_mut().find(|link| link.publisher() == publisher);
             link.and_then(|link| link.front())
         })
     }
 
     /// The head of the local transport whose turn it is, or of the next one that has something.
-    fn fast_front(&mut self) -> Option<Front> {
-        let sources = self.links.len() + 1;
+    fn local_front(&mut self, links: &mut [impl LocalLink]) -> Option<Front> {
+        let sources = links.len() + 1;
         for step in 0..sources {
-            let index = (self.next_fast + step) % sources;
+            let index = (self.next_local + step) % sources;
             let front = match index.checked_sub(1) {
                 None => {
-                    let front = self.inbox.front();
+                    let front = self.queue.front();
                     front.map(|envelope| Front {
-                        source: Source::Inbox,
+                        source: Source::Queue,
                         publisher: envelope.publisher,
                     })
                 }
                 Some(index) => {
-                    let link = &mut self.links[index];
+                    let link = &mut links[index];
                     link.front()
                         .map(|_| Front { source: Source::Link(index), publisher: link.publisher() })
                 }
             };
             if front.is_some() {
-                self.next_fast = index;
+                self.next_local = index;
                 return front;
             }
         }
@@ -291,7 +259,7 @@ impl<M: Send + Sync + 'static> Merge<M> {
     fn take_engine(&mut self) -> Option<Sample> {
         let sample = self.engine_head.take()?;
         let (publisher, stamp) = (sample.info.publisher_gid, stamp_of(&sample));
-        match self.fast.iter_mut().find(|known| known.gid == publisher) {
+        match self.local.iter_mut().find(|known| known.gid == publisher) {
             Some(known) if stamp <= known.last => {
                 self.counters.duplicates.fetch_add(1, Ordering::Relaxed);
                 None
@@ -305,37 +273,47 @@ impl<M: Send + Sync + 'static> Merge<M> {
         }
     }
 
-    fn take_fast(&mut self, front: Front, engine: &mut impl EngineSource) -> Option<Incoming<M>> {
+    fn take_local(
+        &mut self,
+        front: Front,
+        links: &mut [impl LocalLink],
+        engine: &mut impl EngineSource,
+    ) -> Option<Next<O>> {
         let (stamp, number, since, incoming) = match front.source {
             // A publisher may have pushed the head out meanwhile: then the next one comes, which is
             // newer.
-            Source::Inbox => {
+            Source::Queue => {
                 let (envelope, content) =
-                    self.inbox.take_if(|head| head.publisher == front.publisher)?;
+                    self.queue.take_if(|head| head.publisher == front.publisher)?;
                 let is_alive = envelope.expires.is_none_or(|end| Instant::now() < end);
-                let incoming = is_alive.then_some(Incoming::Message((envelope, content)));
+                let incoming = is_alive.then_some(Next::Object(envelope, content));
                 (envelope.stamp, envelope.number, envelope.since, incoming)
             }
             Source::Link(index) => {
-                let FromLink { sample, since } = self.links[index].take()?;
+                let Numbered { sample, since } = links[index].take()?;
                 let number = sample.info.publication_sequence_number.unwrap_or(since);
-                (stamp_of(&sample), number, since, Some(Incoming::Sample(sample, Via::Host)))
+                (
+                    stamp_of(&sample),
+                    number,
+                    since,
+                    Some(Next::Sample(sample, Transport::SharedMemory)),
+                )
             }
         };
-        self.next_fast += 1;
-        let known = match self.fast.iter_mut().position(|known| known.gid == front.publisher) {
-            Some(index) => &mut self.fast[index],
+        self.next_local += 1;
+        let known = match self.local.iter_mut().position(|known| known.gid == front.publisher) {
+            Some(index) => &mut self.local[index],
             None => {
                 self.drained = 0;
-                engine.comes_by_fast_transport(front.publisher);
+                engine.comes_by_local_transport(front.publisher);
                 let last_number = since.saturating_sub(1);
-                self.fast.push(LocalPublisher {
+                self.local.push(LocalPublisher {
                     gid: front.publisher,
                     last: Stamp(i64::MIN),
                     last_number,
                     by_engine: 0,
                 });
-                self.fast.last_mut()?
+                self.local.last_mut()?
             }
         };
         let missing = number.saturating_sub(known.last_number).saturating_sub(1);

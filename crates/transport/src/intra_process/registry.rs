@@ -1,4 +1,4 @@
-//! Which subscriptions live in this process: how a publisher finds the inbox behind a match that
+//! Which subscriptions live in this process: how a publisher finds the queue behind a match that
 //! the engine reports.
 //!
 //! It belongs to the process and not to a context, because two contexts of one process share memory
@@ -10,15 +10,15 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock, RwLockRea
 
 use feros_rmw::Gid;
 
-use crate::transports::inbox::AnyInbox;
+use crate::intra_process::queue::AnyQueue;
 
 #[derive(Default)]
 struct Registry {
-    inboxes: Mutex<HashMap<Gid, Weak<dyn AnyInbox>>>,
+    queues: Mutex<HashMap<Gid, Weak<dyn AnyQueue>>>,
     /// Rises with each change; publishers look again when it did.
     generation: AtomicU64,
     /// Read by those who make a subscription.
-    births: RwLock<()>,
+    registrations: RwLock<()>,
 }
 
 fn registry() -> &'static Registry {
@@ -27,8 +27,8 @@ fn registry() -> &'static Registry {
 }
 
 impl Registry {
-    fn lock(&self) -> MutexGuard<'_, HashMap<Gid, Weak<dyn AnyInbox>>> {
-        self.inboxes.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, HashMap<Gid, Weak<dyn AnyQueue>>> {
+        self.queues.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -37,34 +37,34 @@ pub(crate) fn generation() -> u64 {
     registry().generation.load(Ordering::Acquire)
 }
 
-/// The inbox of a subscription of this process.
-pub(crate) fn find(subscription: Gid) -> Option<Arc<dyn AnyInbox>> {
+/// The queue of a subscription of this process.
+pub(crate) fn find(subscription: Gid) -> Option<Arc<dyn AnyQueue>> {
     registry().lock().get(&subscription).and_then(Weak::upgrade)
 }
 
-/// The inbox of a subscription of this process, which may be in the making. `None`: it is about to
+/// The queue of a subscription of this process, which may be in the making. `None`: it is about to
 /// go.
-pub(crate) fn find_or_wait(subscription: Gid) -> Option<Arc<dyn AnyInbox>> {
+pub(crate) fn find_or_wait(subscription: Gid) -> Option<Arc<dyn AnyQueue>> {
     find(subscription).or_else(|| {
-        drop(registry().births.write().unwrap_or_else(PoisonError::into_inner));
+        drop(registry().registrations.write().unwrap_or_else(PoisonError::into_inner));
         find(subscription)
     })
 }
 
-/// To be held from before the engine makes a subscription until its inbox is registered: the engine
+/// To be held from before the engine makes a subscription until its queue is registered: the engine
 /// tells publishers of it in between, and they wait so that its first messages too come within the
 /// process.
-pub(crate) fn begin_birth() -> RwLockReadGuard<'static, ()> {
-    registry().births.read().unwrap_or_else(PoisonError::into_inner)
+pub(crate) fn begin_registration() -> RwLockReadGuard<'static, ()> {
+    registry().registrations.read().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Keeps an inbox findable.
+/// Keeps a queue findable.
 pub(crate) struct Registration(Gid);
 
-/// Has publishers find the inbox of a subscription.
-pub(crate) fn register(subscription: Gid, inbox: Arc<impl AnyInbox + 'static>) -> Registration {
-    let inbox: Arc<dyn AnyInbox> = inbox;
-    registry().lock().insert(subscription, Arc::downgrade(&inbox));
+/// Has publishers find the queue of a subscription.
+pub(crate) fn register(subscription: Gid, queue: Arc<impl AnyQueue + 'static>) -> Registration {
+    let queue: Arc<dyn AnyQueue> = queue;
+    registry().lock().insert(subscription, Arc::downgrade(&queue));
     registry().generation.fetch_add(1, Ordering::AcqRel);
     Registration(subscription)
 }

@@ -1,5 +1,5 @@
 //! The queue of a subscription on the intra-process transport: what publishers of the same process
-//! put in, pointers or bytes.
+//! put in, objects of the subscription's own kind or serialized bytes.
 
 use std::any::Any;
 use std::collections::VecDeque;
@@ -11,16 +11,26 @@ use feros_executor::Ringer;
 use feros_rmw::{Gid, History, Payload, QosProfile, Reliability, Stamp, TypeHash};
 use feros_trace::MessageId;
 
-/// The form in which a subscription's callback takes messages, hence in which a publisher of the
-/// same process hands them over.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Want {
-    /// A message of its own.
-    Owned,
-    /// A message that others read as well.
-    Shared,
-    /// Serialized bytes: views and raw messages.
-    Bytes,
+/// What a subscription of some client holds its messages as: structs, pointers, bytes.
+///
+/// The transports know nothing of it but that bytes can become one: that is how a message comes
+/// from other processes, and from publishers of this process that know another kind of object.
+pub trait Object: From<Payload> + Send + Sync + 'static {
+    /// What the subscription tells publishers that know this kind of object, such as whether it
+    /// wants a message of its own.
+    type Wish: Copy + Send + Sync + 'static;
+
+    /// The size of its serialized bytes; 0 for what is not serialized.
+    fn size_bytes(&self) -> usize;
+}
+
+/// Serialized bytes as a client without message types holds them.
+impl Object for Payload {
+    type Wish = ();
+
+    fn size_bytes(&self) -> usize {
+        self.len()
+    }
 }
 
 /// What a message is, apart from its content.
@@ -44,16 +54,6 @@ impl Envelope {
     }
 }
 
-/// A message in the form in which it lies in an inbox.
-#[derive(Debug)]
-pub(crate) enum Content<M> {
-    Owned(M),
-    Shared(Arc<M>),
-    Bytes(Payload),
-}
-
-pub(crate) type Item<M> = (Envelope, Content<M>);
-
 /// KEEP_ALL has no depth; a queue without a bound there is not.
 pub(crate) const KEEP_ALL_LIMIT: usize = 1024;
 
@@ -63,9 +63,9 @@ pub(crate) struct StillFull;
 
 /// A bounded queue of messages. Many threads put, one takes; no lock is held while a message is
 /// dropped.
-pub(crate) struct Inbox<M> {
+pub(crate) struct Queue<O: Object> {
     type_hash: Option<TypeHash>,
-    want: Want,
+    wish: O::Wish,
     depth: usize,
     /// Whether publishers wait for room instead of pushing the oldest out.
     is_lossless: bool,
@@ -73,39 +73,40 @@ pub(crate) struct Inbox<M> {
     ignored: Option<[u8; 12]>,
     /// Runs the callback on the publishing thread, while somebody wants that.
     direct: RwLock<Option<DirectRun>>,
-    queue: Mutex<VecDeque<Item<M>>>,
+    queue: Mutex<VecDeque<(Envelope, O)>>,
     /// Length of the queue, to be read without its lock.
     len: AtomicUsize,
     room: Condvar,
     ringer: Ringer,
 }
 
-/// Delivers what waits in the inbox of a subscription with direct dispatch.
-type DirectRun = Arc<dyn Fn() + Send + Sync>;
+/// Delivers what waits in the queue of a subscription with direct dispatch.
+pub(crate) type DirectRun = Arc<dyn Fn() + Send + Sync>;
 
-/// An inbox whose message type its user does not know.
-pub(crate) trait AnyInbox: Send + Sync {
+/// A queue whose message type its user does not know.
+pub(crate) trait AnyQueue: Send + Sync {
     fn as_any(&self) -> &dyn Any;
     /// What tells its message type from another one of the same Rust name.
     fn type_hash(&self) -> Option<TypeHash>;
-    fn want(&self) -> Want;
     fn ignores(&self, publisher: Gid) -> bool;
     /// Puts serialized bytes in, whatever the subscription wants: it decodes them itself.
     fn put_bytes(&self, envelope: Envelope, bytes: Payload);
     fn is_lossless(&self) -> bool;
     fn wait_for_room(&self, until: Instant) -> Result<(), StillFull>;
-    /// Wakes who takes from the inbox, unless that is the publishing thread itself.
+    /// Wakes who takes from the queue, unless that is the publishing thread itself.
     fn wake(&self);
+    /// Begins or ends direct dispatch.
+    fn set_direct_run(&self, run: Option<DirectRun>);
     /// With direct dispatch, runs the callback now.
     fn run_direct(&self);
 }
 
-impl<M: Send + Sync + 'static> Inbox<M> {
-    pub(crate) fn new(want: Want, qos: &QosProfile, ringer: Ringer) -> Self {
+impl<O: Object> Queue<O> {
+    pub(crate) fn new(wish: O::Wish, qos: &QosProfile, ringer: Ringer) -> Self {
         let keep_all = qos.history == History::KeepAll;
         Self {
             type_hash: None,
-            want,
+            wish,
             depth: if keep_all { KEEP_ALL_LIMIT } else { qos.depth.max(1) },
             is_lossless: keep_all && qos.reliability == Reliability::Reliable,
             ignored: None,
@@ -127,27 +128,24 @@ impl<M: Send + Sync + 'static> Inbox<M> {
         Self { ignored: Some(participant), ..self }
     }
 
-    fn set_direct_run(&self, run: Option<DirectRun>) {
-        let former = std::mem::replace(
-            &mut *self.direct.write().unwrap_or_else(PoisonError::into_inner),
-            run,
-        );
-        drop(former);
+    /// What the subscription tells publishers that know its kind of object.
+    pub(crate) fn wish(&self) -> O::Wish {
+        self.wish
     }
 
     fn direct_run(&self) -> Option<DirectRun> {
         self.direct.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    fn lock(&self) -> MutexGuard<'_, VecDeque<Item<M>>> {
+    fn lock(&self) -> MutexGuard<'_, VecDeque<(Envelope, O)>> {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Puts a message in; the oldest is pushed out when the inbox is full.
-    pub(crate) fn put(&self, envelope: Envelope, content: Content<M>) {
+    /// Puts a message in; the oldest is pushed out when the queue is full.
+    pub(crate) fn put(&self, envelope: Envelope, content: O) {
         let pushed_out = {
             let mut queue = self.lock();
-            // Publishers of a lossless inbox have waited for room; several at once may exceed the
+            // Publishers of a lossless queue have waited for room; several at once may exceed the
             // bound by one each.
             let is_full = queue.len() >= self.depth && !self.is_lossless;
             let pushed_out = if is_full { queue.pop_front() } else { None };
@@ -159,7 +157,7 @@ impl<M: Send + Sync + 'static> Inbox<M> {
     }
 
     /// The oldest message, unless it is the wrong one for `wanted`.
-    pub(crate) fn take_if(&self, wanted: impl FnOnce(&Envelope) -> bool) -> Option<Item<M>> {
+    pub(crate) fn take_if(&self, wanted: impl FnOnce(&Envelope) -> bool) -> Option<(Envelope, O)> {
         if self.is_empty() {
             return None;
         }
@@ -198,7 +196,7 @@ impl<M: Send + Sync + 'static> Inbox<M> {
     }
 }
 
-impl<M: Send + Sync + 'static> AnyInbox for Inbox<M> {
+impl<O: Object> AnyQueue for Queue<O> {
     fn as_any(&self) -> &dyn Any {
         self
     }
@@ -207,16 +205,12 @@ impl<M: Send + Sync + 'static> AnyInbox for Inbox<M> {
         self.type_hash
     }
 
-    fn want(&self) -> Want {
-        self.want
-    }
-
     fn ignores(&self, publisher: Gid) -> bool {
         self.ignored.is_some_and(|ignored| ignored == publisher.participant_prefix())
     }
 
     fn put_bytes(&self, envelope: Envelope, bytes: Payload) {
-        self.put(envelope, Content::Bytes(bytes));
+        self.put(envelope, O::from(bytes));
     }
 
     fn is_lossless(&self) -> bool {
@@ -241,31 +235,18 @@ impl<M: Send + Sync + 'static> AnyInbox for Inbox<M> {
         }
     }
 
+    fn set_direct_run(&self, run: Option<DirectRun>) {
+        let former = std::mem::replace(
+            &mut *self.direct.write().unwrap_or_else(PoisonError::into_inner),
+            run,
+        );
+        drop(former);
+    }
+
     fn run_direct(&self) {
         if let Some(run) = self.direct_run() {
             run();
         }
-    }
-}
-
-/// Direct dispatch, until it is dropped; messages wait for the executor then.
-pub(crate) struct DirectGuard(Box<dyn Fn() + Send + Sync>);
-
-impl DirectGuard {
-    /// Has publishers of this process call `run` after they put a message into the inbox.
-    pub(crate) fn new<M: Send + Sync + 'static>(
-        inbox: &Arc<Inbox<M>>,
-        run: impl Fn() + Send + Sync + 'static,
-    ) -> Self {
-        inbox.set_direct_run(Some(Arc::new(run)));
-        let inbox = Arc::clone(inbox);
-        Self(Box::new(move || inbox.set_direct_run(None)))
-    }
-}
-
-impl Drop for DirectGuard {
-    fn drop(&mut self) {
-        (self.0)();
     }
 }
 
@@ -279,54 +260,68 @@ mod tests {
         Envelope { publisher: Gid([publisher; 16]), stamp, number, since: 1, expires: None }
     }
 
-    fn inbox(qos: &QosProfile) -> Inbox<String> {
-        Inbox::new(Want::Owned, qos, Ringer::new())
+    /// An object that is no bytes.
+    struct Text(String);
+
+    impl From<Payload> for Text {
+        fn from(bytes: Payload) -> Self {
+            Self(String::from_utf8(bytes.to_vec()).unwrap())
+        }
     }
 
-    fn take(inbox: &Inbox<String>) -> Option<String> {
-        inbox.take_if(|_| true).map(|(_, content)| match content {
-            Content::Owned(text) => text,
-            other => panic!("{other:?}"),
-        })
+    impl Object for Text {
+        type Wish = ();
+
+        fn size_bytes(&self) -> usize {
+            0
+        }
+    }
+
+    fn queue(qos: &QosProfile) -> Queue<Text> {
+        Queue::new((), qos, Ringer::new())
+    }
+
+    fn take(queue: &Queue<Text>) -> Option<String> {
+        queue.take_if(|_| true).map(|(_, Text(text))| text)
     }
 
     #[test]
     fn the_oldest_is_pushed_out() {
-        let inbox = inbox(&QosProfile::keep_last(2));
+        let queue = queue(&QosProfile::keep_last(2));
         for number in 1..=3 {
-            inbox.put(envelope(1, number), Content::Owned(number.to_string()));
+            queue.put(envelope(1, number), Text(number.to_string()));
         }
         assert_eq!(
-            [take(&inbox), take(&inbox), take(&inbox)],
+            [take(&queue), take(&queue), take(&queue)],
             [Some("2".into()), Some("3".into()), None]
         );
     }
 
     #[test]
     fn stamps_are_found_behind_messages_of_others() {
-        let inbox = inbox(&QosProfile::keep_last(10));
-        inbox.put(envelope(1, 7), Content::Owned("a".into()));
-        inbox.put(envelope(2, 8), Content::Owned("b".into()));
-        assert_eq!(inbox.front().unwrap().publisher, Gid([1; 16]));
-        assert_eq!(inbox.first_stamp_of(Gid([2; 16])), Some(Stamp(8)));
-        assert_eq!(inbox.first_stamp_of(Gid([3; 16])), None);
-        assert!(inbox.take_if(|envelope| envelope.number == 8).is_none());
-        assert_eq!(take(&inbox), Some("a".into()));
+        let queue = queue(&QosProfile::keep_last(10));
+        queue.put(envelope(1, 7), Text("a".into()));
+        queue.put(envelope(2, 8), Text("b".into()));
+        assert_eq!(queue.front().unwrap().publisher, Gid([1; 16]));
+        assert_eq!(queue.first_stamp_of(Gid([2; 16])), Some(Stamp(8)));
+        assert_eq!(queue.first_stamp_of(Gid([3; 16])), None);
+        assert!(queue.take_if(|envelope| envelope.number == 8).is_none());
+        assert_eq!(take(&queue), Some("a".into()));
     }
 
     #[test]
     fn publishers_wait_for_room_where_all_is_kept() {
-        let inbox = Arc::new(inbox(&QosProfile::keep_all()));
+        let queue = Arc::new(queue(&QosProfile::keep_all()));
         for number in 0..KEEP_ALL_LIMIT as u64 {
-            inbox.wait_for_room(Instant::now()).unwrap();
-            inbox.put(envelope(1, number), Content::Owned(String::new()));
+            queue.wait_for_room(Instant::now()).unwrap();
+            queue.put(envelope(1, number), Text(String::new()));
         }
-        assert_eq!(inbox.wait_for_room(Instant::now()), Err(StillFull));
-        let waiting = inbox.clone();
+        assert_eq!(queue.wait_for_room(Instant::now()), Err(StillFull));
+        let waiting = queue.clone();
         let thread = std::thread::Builder::new().name("waits".into());
         let thread =
             thread.spawn(move || waiting.wait_for_room(Instant::now() + Duration::from_secs(60)));
-        take(&inbox).unwrap();
+        take(&queue).unwrap();
         assert_eq!(thread.unwrap().join().unwrap(), Ok(()));
     }
 }

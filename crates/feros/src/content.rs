@@ -1,0 +1,90 @@
+//! What the intra-process transport carries between typed endpoints: messages as structs, behind
+//! pointers, or as bytes.
+
+use std::sync::Arc;
+
+use feros_message::{DecodeError, Message};
+use feros_rmw::Payload;
+use feros_transport::Object;
+
+use crate::message_forms::{SerializedMessage, View};
+
+/// The form in which a subscription's callback takes messages, hence in which a publisher of the
+/// same process hands them over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Want {
+    /// A message of its own.
+    Owned,
+    /// A message that others read as well.
+    Shared,
+    /// Serialized bytes: views and raw messages.
+    Bytes,
+}
+
+/// A message in the form in which it waits for its subscription.
+#[derive(Debug)]
+pub enum Content<M> {
+    /// A message that belongs to the subscription.
+    Owned(M),
+    /// A message that others may read as well.
+    Shared(Arc<M>),
+    /// Serialized bytes.
+    Bytes(Payload),
+}
+
+impl<M> From<Payload> for Content<M> {
+    fn from(bytes: Payload) -> Self {
+        Self::Bytes(bytes)
+    }
+}
+
+impl<M: Send + Sync + 'static> Object for Content<M> {
+    type Wish = Want;
+
+    fn size_bytes(&self) -> usize {
+        match self {
+            Self::Bytes(payload) => payload.len(),
+            Self::Owned(_) | Self::Shared(_) => 0,
+        }
+    }
+}
+
+impl<M: Message> Content<M> {
+    /// A message of one's own: moved, or cloned where others still read it, or decoded.
+    pub(crate) fn into_owned(self) -> Result<M, DecodeError> {
+        match self {
+            Self::Owned(message) => Ok(message),
+            Self::Shared(message) => Ok(Arc::unwrap_or_clone(message)),
+            Self::Bytes(payload) => feros_message::from_bytes(&payload),
+        }
+    }
+
+    /// A message that others may read as well.
+    pub(crate) fn into_shared(self) -> Result<Arc<M>, DecodeError> {
+        match self {
+            Self::Owned(message) => Ok(Arc::new(message)),
+            Self::Shared(message) => Ok(message),
+            Self::Bytes(payload) => feros_message::from_bytes(&payload).map(Arc::new),
+        }
+    }
+
+    pub(crate) fn into_view(self) -> Result<View<M>, DecodeError> {
+        View::new(self.into_payload())
+    }
+
+    pub(crate) fn into_serialized(self) -> SerializedMessage {
+        SerializedMessage::new(self.into_payload())
+    }
+
+    /// Publishers hand over bytes where bytes are wanted; the rest is for completeness. A message
+    /// that violates its type becomes no bytes at all, which whoever reads them refuses and counts.
+    fn into_payload(self) -> Payload {
+        let serialized =
+            |message: &M| Payload::new(feros_message::to_vec(message).unwrap_or_default());
+        match self {
+            Self::Bytes(payload) => payload,
+            Self::Owned(message) => serialized(&message),
+            Self::Shared(message) => serialized(&message),
+        }
+    }
+}

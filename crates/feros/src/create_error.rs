@@ -1,0 +1,52 @@
+//! Why a node, or what belongs to a node, could not be made.
+
+use feros_rmw::{CreateEndpointError, NameError, NodeName};
+
+/// Why a node, publisher, subscription, service, client or timer could not be made.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum CreateError {
+    /// A name is not allowed.
+    #[error(transparent)]
+    Name(#[from] NameError),
+    /// The engine refused.
+    #[error("node {node}: {source}")]
+    Engine {
+        /// The node that wanted it.
+        node: NodeName,
+        /// Why the engine refused.
+        source: CreateEndpointError,
+    },
+    /// A parameter file of the node's own arguments cannot be used.
+    #[error(transparent)]
+    ParameterFile(#[from] crate::parameter::ParameterFileError),
+    /// A parameter that every node has, or one that is declared from what overrides it, cannot be
+    /// declared.
+    #[error("node {node}: {source}")]
+    Parameter {
+        /// The node.
+        node: NodeName,
+        /// Why not.
+        source: crate::parameter::DeclareParameterError,
+    },
+    /// Parameters that override policies of an endpoint say what cannot be.
+    #[error("node {node}: the policies of {topic} cannot be overridden: {reason}")]
+    QosOverrides {
+        /// The node.
+        node: NodeName,
+        /// The topic.
+        topic: String,
+        /// Why not.
+        reason: String,
+    },
+    /// The executor that spins the node is full or frozen, or the callback group is another node's.
+    #[error("node {node}: {name} cannot be added to the node's executor: {reason}")]
+    Executor {
+        /// The node that wanted it.
+        node: NodeName,
+        /// What was to be added.
+        name: String,
+        /// Why not.
+        reason: String,
+    },
+}

@@ -1,0 +1,380 @@
+//! What makes nodes, and what nodes make: publishers, subscriptions, services, clients, timers.
+
+use std::sync::OnceLock;
+use std::time::Duration;
+
+use feros_message::{Message, Service as ServiceType};
+use feros_rmw::{MessageInfo, NodeName};
+use feros_shm::Transport;
+
+use crate::callback_group::{CallbackGroup, CallbackGroupKind};
+use crate::client::{Client, ClientOptions, GenericClient};
+use crate::clock::{Clock, ClockType};
+use crate::context::Context;
+use crate::create_error::CreateError;
+use crate::identity::{ServiceIdentity, TypeIdentity};
+use crate::members::NodeMembers;
+use crate::message_forms::SerializedMessage;
+use crate::node::{Node, NodeInner, NodeOptions};
+use crate::parameter::{DeclareParameterError, EVENTS_TOPIC, NodeParameters};
+use crate::publisher::{GenericPublisher, Publisher, PublisherOptions};
+use crate::rosout::Rosout;
+use crate::service::{Service, ServiceCallback, ServiceOptions};
+use crate::subscription::{
+    GenericSubscription, Subscription, SubscriptionCallback, SubscriptionOptions,
+};
+use crate::timer::{NodeGuardCondition, NodeTimer, TimerOptions};
+
+/// # Nodes
+impl Context {
+    /// Makes a node in the namespace `/`, or as the arguments remap it.
+    ///
+    /// # Errors
+    /// When the name is not allowed or the engine cannot announce it.
+    pub fn create_node(&self, name: &str) -> Result<Node, CreateError> {
+        Node::new(self, NodeOptions::new(name))
+    }
+
+    /// Makes a node of these options.
+    ///
+    /// # Errors
+    /// When a name is not allowed or the engine cannot announce it.
+    pub fn create_node_with(&self, options: NodeOptions) -> Result<Node, CreateError> {
+        Node::new(self, options)
+    }
+}
+
+impl Node {
+    fn new(context: &Context, mut options: NodeOptions) -> Result<Self, CreateError> {
+        let name = options.remapped_name(context)?;
+        let parameter_overrides = options.resolve_overrides(context, &name)?;
+        let engine_error = |source| CreateError::Engine { node: name.clone(), source };
+        let id = context.session().create_node(&name).map_err(engine_error)?;
+        let wants_rosout =
+            options.enable_rosout && context.arguments().log_to_rosout != Some(false);
+        let rosout = wants_rosout.then(|| Rosout::new(context.session(), id)).transpose();
+        let rosout =
+            rosout.inspect_err(|_| context.session().remove_node(id)).map_err(engine_error)?;
+        let mut transports = context.transports();
+        if !options.use_intra_process_comms {
+            transports = transports.without(Transport::IntraProcess);
+        }
+        let clock = Clock::new(ClockType::Ros);
+        let parameters = NodeParameters::new(
+            &name,
+            &clock,
+            options.allow_undeclared_parameters,
+            parameter_overrides,
+        );
+        let node = Self::from(NodeInner {
+            context: context.clone(),
+            id,
+            logger: logger_name(&name).into(),
+            name,
+            use_global_arguments: options.use_global_arguments,
+            remap_rules: std::mem::take(&mut options.arguments.remap_rules).into(),
+            parameters,
+            services: OnceLock::new(),
+            transports,
+            members: NodeMembers::default(),
+            clock,
+            rosout: rosout.clone(),
+        });
+        if let Some(rosout) = rosout {
+            rosout.listen_to(node.logger());
+        }
+        node.start_parameters(&options)?;
+        Ok(node)
+    }
+
+    /// Declares the parameters that every node has, and makes them known to other nodes.
+    fn start_parameters(&self, options: &NodeOptions) -> Result<(), CreateError> {
+        let parameters = self.parameters();
+        if options.start_parameter_event_publisher {
+            let topic = self.resolve_topic_name(EVENTS_TOPIC, false)?;
+            let started = parameters.start_events(self.session(), self.id(), &topic);
+            started.map_err(|source| CreateError::Engine { node: self.name().clone(), source })?;
+        }
+        let refused = |source: DeclareParameterError| CreateError::Parameter {
+            node: self.name().clone(),
+            source,
+        };
+        let weak = self.downgrade();
+        let switch = move |simulated| {
+            let Some(node) = weak.upgrade() else { return };
+            if let Err(error) = node.use_sim_time(simulated) {
+                tracing::error!(
+                    ros_logger = &**node.logger(),
+                    "use_sim_time has no effect: {error}"
+                );
+            }
+        };
+        if parameters.declare_use_sim_time(options.use_sim_time, switch).map_err(refused)? {
+            self.use_sim_time(true)?;
+        }
+        if options.automatically_declare_parameters_from_overrides {
+            parameters.declare_overrides().map_err(refused)?;
+        }
+        if options.start_parameter_services {
+            self.keep(Box::new(parameters.start_services(self)?));
+        }
+        Ok(())
+    }
+
+    /// Has ROS time follow `/clock`, or the system's clock.
+    fn use_sim_time(&self, simulated: bool) -> Result<(), CreateError> {
+        if !simulated {
+            self.clock().follow(None);
+            return Ok(());
+        }
+        let topic = self.resolve_topic_name("/clock", false)?;
+        let follower = self.context().clock_follower(self.id(), &topic);
+        let follower =
+            follower.map_err(|source| CreateError::Engine { node: self.name().clone(), source })?;
+        self.clock().follow(Some(follower));
+        Ok(())
+    }
+}
+
+/// # Publishers, subscriptions, services, clients, timers
+impl Node {
+    /// Makes a publisher. `options` may be a depth, a [`QosProfile`](crate::QosProfile), or
+    /// [`PublisherOptions`].
+    ///
+    /// # Errors
+    /// When the name or the QoS is not allowed, or the engine refuses.
+    ///
+    /// ```no_run
+    /// # let node: feros::Node = unimplemented!();
+    /// use feros::{QosProfile, msgs::std_msgs::msg::String as Text};
+    /// let chatter = node.create_publisher::<Text>("chatter", 10)?;
+    /// let latched = node.create_publisher::<Text>("~/status", QosProfile::keep_last(1).transient_local())?;
+    /// chatter.publish(Text { data: "hello".into() })?;
+    /// # Ok::<(), feros::Error>(())
+    /// ```
+    pub fn create_publisher<M: Message>(
+        &self,
+        topic: &str,
+        options: impl Into<PublisherOptions>,
+    ) -> Result<Publisher<M>, CreateError> {
+        Publisher::new(self, topic, options.into())
+    }
+
+    /// Makes a subscription whose messages the closure takes as `M`, `Arc<M>`, `View<M>` or
+    /// `SerializedMessage`, alone or with a [`MessageInfo`].
+    ///
+    /// # Errors
+    /// When the name or the QoS is not allowed, or the engine refuses.
+    ///
+    /// ```no_run
+    /// # let node: feros::Node = unimplemented!();
+    /// use feros::{MessageInfo, QosProfile, View, msgs::sensor_msgs::msg::Image, msgs::std_msgs::msg::String as Text};
+    /// let chatter = node.create_subscription("chatter", 10, |text: Text| println!("{}", text.data))?;
+    /// let camera = node.create_subscription("image", QosProfile::sensor_data(), |image: View<Image>, info: MessageInfo| {
+    ///     println!("{} bytes from {}", image.get().data.len(), info.publisher_gid);
+    /// })?;
+    /// # Ok::<(), feros::Error>(())
+    /// ```
+    pub fn create_subscription<M: Message, Form>(
+        &self,
+        topic: &str,
+        options: impl Into<SubscriptionOptions>,
+        callback: impl SubscriptionCallback<M, Form>,
+    ) -> Result<Subscription<M>, CreateError> {
+        Subscription::new(self, topic, options.into(), callback)
+    }
+
+    /// Makes a server of a service; the closure returns the response, or takes a
+    /// [`Responder`](crate::Responder).
+    ///
+    /// # Errors
+    /// When the name is not allowed, or the engine refuses.
+    ///
+    /// ```no_run
+    /// # let node: feros::Node = unimplemented!();
+    /// use feros::msgs::std_srvs::srv::{SetBool, SetBool_Request, SetBool_Response};
+    /// let service = node.create_service::<SetBool, _>("enable", |request: SetBool_Request| SetBool_Response {
+    ///     success: request.data,
+    ///     message: "done".into(),
+    /// })?;
+    /// # Ok::<(), feros::Error>(())
+    /// ```
+    pub fn create_service<S: ServiceType, Form: 'static>(
+        &self,
+        name: &str,
+        callback: impl ServiceCallback<S, Form>,
+    ) -> Result<Service<S>, CreateError> {
+        Service::new(self, name, ServiceOptions::default(), callback)
+    }
+
+    /// As [`Node::create_service`], with options.
+    ///
+    /// # Errors
+    /// When the name or the QoS is not allowed, or the engine refuses.
+    pub fn create_service_with<S: ServiceType, Form: 'static>(
+        &self,
+        name: &str,
+        options: impl Into<ServiceOptions>,
+        callback: impl ServiceCallback<S, Form>,
+    ) -> Result<Service<S>, CreateError> {
+        Service::new(self, name, options.into(), callback)
+    }
+
+    /// Makes a client of a service. Its calls need no executor.
+    ///
+    /// # Errors
+    /// When the name is not allowed, or the engine refuses.
+    ///
+    /// ```no_run
+    /// # let node: feros::Node = unimplemented!();
+    /// use feros::msgs::std_srvs::srv::{SetBool, SetBool_Request};
+    /// use std::time::Duration;
+    /// let client = node.create_client::<SetBool>("enable")?;
+    /// client.wait_for_service(Duration::from_secs(5))?;
+    /// let response = client.call_and_wait(&SetBool_Request { data: true }, Duration::from_secs(1))?;
+    /// # Ok::<(), feros::Error>(())
+    /// ```
+    pub fn create_client<S: ServiceType>(&self, name: &str) -> Result<Client<S>, CreateError> {
+        Client::new(self, name, ClientOptions::default())
+    }
+
+    /// As [`Node::create_client`], with options.
+    ///
+    /// # Errors
+    /// When the name or the QoS is not allowed, or the engine refuses.
+    pub fn create_client_with<S: ServiceType>(
+        &self,
+        name: &str,
+        options: impl Into<ClientOptions>,
+    ) -> Result<Client<S>, CreateError> {
+        Client::new(self, name, options.into())
+    }
+
+    /// Makes a publisher of serialized messages, for a type that is known only at run time.
+    ///
+    /// # Errors
+    /// When a name or the QoS is not allowed, or the engine refuses.
+    pub fn create_generic_publisher(
+        &self,
+        topic: &str,
+        message_type: &TypeIdentity,
+        options: impl Into<PublisherOptions>,
+    ) -> Result<GenericPublisher, CreateError> {
+        GenericPublisher::new(self, topic, message_type, options.into())
+    }
+
+    /// Makes a subscription of serialized messages, for a type that is known only at run time.
+    ///
+    /// # Errors
+    /// When a name or the QoS is not allowed, or the engine refuses.
+    pub fn create_generic_subscription(
+        &self,
+        topic: &str,
+        message_type: &TypeIdentity,
+        options: impl Into<SubscriptionOptions>,
+        callback: impl FnMut(SerializedMessage, MessageInfo) + Send + 'static,
+    ) -> Result<GenericSubscription, CreateError> {
+        GenericSubscription::new(self, topic, message_type, options.into(), callback)
+    }
+
+    /// Makes a client of serialized messages, for a service type that is known only at run time.
+    ///
+    /// # Errors
+    /// When a name or the QoS is not allowed, or the engine refuses.
+    pub fn create_generic_client(
+        &self,
+        name: &str,
+        identity: &ServiceIdentity,
+        options: impl Into<ClientOptions>,
+    ) -> Result<GenericClient, CreateError> {
+        GenericClient::new(self, name, identity, options.into())
+    }
+
+    /// Calls `callback` every `period` of the steady clock, without drift; deadlines that a late
+    /// call missed are skipped.
+    ///
+    /// # Errors
+    /// When the node's executor is full.
+    pub fn create_wall_timer(
+        &self,
+        period: Duration,
+        callback: impl FnMut() + Send + 'static,
+    ) -> Result<NodeTimer, CreateError> {
+        self.create_timer_on(&Clock::new(ClockType::Steady), period, callback)
+    }
+
+    /// Calls `callback` every `period` of ROS time: the system's clock, or `/clock` with
+    /// `use_sim_time`.
+    ///
+    /// # Errors
+    /// When the node's executor is full.
+    pub fn create_timer(
+        &self,
+        period: Duration,
+        callback: impl FnMut() + Send + 'static,
+    ) -> Result<NodeTimer, CreateError> {
+        self.create_timer_on(self.clock(), period, callback)
+    }
+
+    /// Calls `callback` every `period` of a clock.
+    ///
+    /// # Errors
+    /// When the node's executor is full.
+    pub fn create_timer_on(
+        &self,
+        clock: &Clock,
+        period: Duration,
+        callback: impl FnMut() + Send + 'static,
+    ) -> Result<NodeTimer, CreateError> {
+        self.create_timer_with(TimerOptions::on(clock, period), callback)
+    }
+
+    /// Calls `callback` as the options say: with a callback group, a priority, a deadline.
+    ///
+    /// # Errors
+    /// When the node's executor is full, or the callback group is another node's.
+    ///
+    /// ```no_run
+    /// # let node: feros::Node = unimplemented!();
+    /// use feros::TimerOptions;
+    /// use std::time::Duration;
+    /// let options = TimerOptions::wall(Duration::from_millis(10)).priority(10);
+    /// let control = node.create_timer_with(options, || { /* ... */ })?;
+    /// # Ok::<(), feros::Error>(())
+    /// ```
+    pub fn create_timer_with(
+        &self,
+        options: TimerOptions,
+        callback: impl FnMut() + Send + 'static,
+    ) -> Result<NodeTimer, CreateError> {
+        NodeTimer::start(self, options, callback)
+    }
+
+    /// A group for callbacks of this node. It goes where the node goes.
+    pub fn create_callback_group(&self, kind: CallbackGroupKind) -> CallbackGroup {
+        CallbackGroup::new(kind, self.members())
+    }
+
+    /// A group for callbacks of this node that goes to an executor by itself:
+    /// [`Executor::add_callback_group`](crate::Executor::add_callback_group).
+    pub fn create_separate_callback_group(&self, kind: CallbackGroupKind) -> CallbackGroup {
+        CallbackGroup::separate(kind, self.members())
+    }
+
+    /// Calls `callback` on the executor after each trigger.
+    ///
+    /// # Errors
+    /// When the node's executor is full.
+    pub fn create_guard_condition(
+        &self,
+        callback: impl FnMut() + Send + 'static,
+    ) -> Result<NodeGuardCondition, CreateError> {
+        NodeGuardCondition::start(self, callback)
+    }
+}
+
+/// The name of a node's logger, as `rcl` makes it: the full name without its first slash, the
+/// others as dots.
+fn logger_name(name: &NodeName) -> String {
+    name.fully_qualified().trim_start_matches('/').replace('/', ".")
+}

@@ -1,0 +1,212 @@
+//! Events of endpoints: what a user has to know is logged, and all are handed to the user's closure.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Weak};
+
+use feros_executor::{Entity, Progress, Ringer};
+use feros_rmw::{EventError, Notify, PublisherEvent, SubscriptionEvent};
+use feros_transport::{Publisher, Subscription};
+
+use crate::create_error::CreateError;
+use crate::logging;
+use crate::members::Member;
+use crate::mismatches::{LOOK_INTERVAL, Mismatches};
+use crate::node::{Node, WeakNode};
+use crate::timer::{NodeTimer, TimerOptions};
+
+/// What an engine calls when an endpoint may have events: its entity is rung, and who waits for a
+/// match looks again; the graph may have told them before the endpoint itself knew.
+pub(crate) fn notify_of_events(node: &Node, ringer: &Ringer) -> Notify {
+    let (ringer, graph_changes) = (ringer.clone(), node.context().changes().clone());
+    Arc::new(move || {
+        ringer.ring();
+        graph_changes.announce();
+    })
+}
+
+/// Puts the upkeep of a publisher's matches and its events on its node's executor.
+pub(crate) fn watch_publisher(
+    node: &Node,
+    topic: &str,
+    end: &Arc<Publisher>,
+    ringer: &Ringer,
+    on_event: Option<Box<dyn FnMut(PublisherEvent) + Send>>,
+) -> Result<Member, CreateError> {
+    let weak = Arc::downgrade(end);
+    let mut events = Events::new(node, topic, ringer, on_event, publisher_event_needs_a_word);
+    let entity = Entity::new(ringer, move || {
+        if let Some(end) = weak.upgrade() {
+            // A new match is made ready when it is found, not when the next message is published.
+            end.poll();
+            events.handle(end.has_events(), || end.take_event());
+        }
+        Progress::Done
+    });
+    node.add_member(topic, entity)
+}
+
+/// Events of a subscription, to be handled by its own entity.
+pub(crate) struct SubscriptionEvents {
+    end: Weak<Subscription>,
+    events: Events<SubscriptionEvent>,
+}
+
+impl SubscriptionEvents {
+    pub(crate) fn new(
+        node: &Node,
+        topic: &str,
+        end: &Arc<Subscription>,
+        ringer: &Ringer,
+        on_event: Option<Box<dyn FnMut(SubscriptionEvent) + Send>>,
+        log_lost_messages: bool,
+    ) -> Self {
+        let needs_a_word = if log_lost_messages {
+            subscription_event_needs_a_word
+        } else {
+            subscription_event_but_loss_needs_a_word
+        };
+        let events = Events::new(node, topic, ringer, on_event, needs_a_word);
+        Self { end: Arc::downgrade(end), events }
+    }
+
+    /// Handles what is pending.
+    pub(crate) fn handle(&mut self) {
+        if let Some(end) = self.end.upgrade() {
+            self.events.handle(end.has_events(), || end.take_event());
+        }
+    }
+
+    /// Whether names of nodes are to be looked at again, beside events of the endpoint.
+    pub(crate) fn has_news(&self) -> bool {
+        self.events.has_news.load(Ordering::Acquire)
+    }
+}
+
+/// Takes events from an endpoint, says what a user has to know, and hands them to the user's
+/// closure.
+struct Events<E> {
+    /// The names of nodes that do not match are to be looked at again.
+    has_news: Arc<AtomicBool>,
+    ringer: Ringer,
+    node: WeakNode,
+    logger: Arc<str>,
+    topic: String,
+    on_event: Option<Box<dyn FnMut(E) + Send>>,
+    needs_a_word: fn(&E) -> Option<Word>,
+    mismatches: Mismatches,
+    /// While the name of a node that does not match is awaited.
+    look_again: Option<NodeTimer>,
+}
+
+/// What is to be said about an event.
+enum Word {
+    /// Endpoints of the topic may not fit: the graph tells which and why.
+    LookForMismatches,
+    /// This.
+    Warn(String),
+}
+
+impl<E: Copy> Events<E> {
+    fn new(
+        node: &Node,
+        topic: &str,
+        ringer: &Ringer,
+        on_event: Option<Box<dyn FnMut(E) + Send>>,
+        needs_a_word: fn(&E) -> Option<Word>,
+    ) -> Self {
+        Self {
+            has_news: Arc::default(),
+            ringer: ringer.clone(),
+            node: node.downgrade(),
+            logger: node.logger().clone(),
+            topic: topic.to_owned(),
+            on_event,
+            needs_a_word,
+            mismatches: Mismatches::default(),
+            look_again: None,
+        }
+    }
+
+    /// Handles what is pending.
+    fn handle(
+        &mut self,
+        has_events: bool,
+        mut take: impl FnMut() -> Result<Option<E>, EventError>,
+    ) {
+        let has_news = self.has_news.swap(false, Ordering::AcqRel);
+        if !has_events && !has_news {
+            return;
+        }
+        let _logger = logging::enter_logger(&self.logger);
+        if self.look_again.is_some() {
+            self.tell_mismatches();
+        }
+        loop {
+            match take() {
+                Ok(Some(event)) => {
+                    match (self.needs_a_word)(&event) {
+                        Some(Word::LookForMismatches) => self.tell_mismatches(),
+                        Some(Word::Warn(text)) => tracing::warn!("{}: {text}", self.topic),
+                        None => {}
+                    }
+                    if let Some(on_event) = &mut self.on_event {
+                        on_event(event);
+                    }
+                }
+                Ok(None) => return,
+                Err(error) => return tracing::error!("{error}"),
+            }
+        }
+    }
+
+    fn tell_mismatches(&mut self) {
+        let Some(node) = self.node.upgrade() else { return };
+        let (mut news, awaits_name) = self.mismatches.sort(node.mismatches(&self.topic), true);
+        if !awaits_name {
+            self.look_again = None;
+        } else if self.look_again.is_none() {
+            let (has_news, ringer) = (self.has_news.clone(), self.ringer.clone());
+            let timer = NodeTimer::start(&node, TimerOptions::wall(LOOK_INTERVAL), move || {
+                has_news.store(true, Ordering::Release);
+                ringer.ring();
+            });
+            self.look_again = timer.ok();
+            if self.look_again.is_none() {
+                // An executor that takes no timers.
+                news.extend(self.mismatches.sort(node.mismatches(&self.topic), false).0);
+            }
+        }
+        for text in news {
+            tracing::warn!("{text}");
+        }
+    }
+}
+
+fn publisher_event_needs_a_word(event: &PublisherEvent) -> Option<Word> {
+    match event {
+        PublisherEvent::Matched(_)
+        | PublisherEvent::OfferedQosIncompatible { .. }
+        | PublisherEvent::IncompatibleType { .. } => Some(Word::LookForMismatches),
+        _ => None,
+    }
+}
+
+fn subscription_event_but_loss_needs_a_word(event: &SubscriptionEvent) -> Option<Word> {
+    subscription_event_needs_a_word(event).filter(|word| matches!(word, Word::LookForMismatches))
+}
+
+fn subscription_event_needs_a_word(event: &SubscriptionEvent) -> Option<Word> {
+    match event {
+        SubscriptionEvent::Matched(_)
+        | SubscriptionEvent::RequestedQosIncompatible { .. }
+        | SubscriptionEvent::IncompatibleType { .. } => Some(Word::LookForMismatches),
+        // Said the first time and then as often as the number doubles, so that a bad link fills no
+        // disk.
+        SubscriptionEvent::MessageLost { total, change }
+            if total.checked_ilog2() > total.saturating_sub(*change).checked_ilog2() =>
+        {
+            Some(Word::Warn(format!("{total} messages were lost so far")))
+        }
+        _ => None,
+    }
+}

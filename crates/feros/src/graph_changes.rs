@@ -1,0 +1,36 @@
+//! What those who wait for the graph sleep on.
+
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// Counts what those who wait have to look at again.
+#[derive(Default)]
+pub(crate) struct GraphChanges {
+    count: Mutex<u64>,
+    changed: Condvar,
+}
+
+impl GraphChanges {
+    fn lock(&self) -> MutexGuard<'_, u64> {
+        self.count.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Has everybody who waits look again.
+    pub(crate) fn announce(&self) {
+        *self.lock() += 1;
+        self.changed.notify_all();
+    }
+
+    /// How many changes there were.
+    pub(crate) fn count(&self) -> u64 {
+        *self.lock()
+    }
+
+    /// Waits for a change after those that were seen. May return early.
+    pub(crate) fn wait_beyond(&self, seen: u64, timeout: Duration) {
+        let count = self.lock();
+        if *count == seen {
+            drop(self.changed.wait_timeout(count, timeout));
+        }
+    }
+}

@@ -1,0 +1,43 @@
+//! The identity of message and service types, as endpoints announce them.
+
+use feros_message::{Message, Service};
+use feros_rmw::TypeHash;
+
+/// Name and hash of a message type, as endpoints announce them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TypeIdentity {
+    /// As `package/msg/Name`.
+    pub name: String,
+    /// Its hash; an endpoint without one matches by name only.
+    pub hash: Option<TypeHash>,
+}
+
+impl TypeIdentity {
+    /// The identity of a generated type.
+    pub fn of<M: Message>() -> Self {
+        Self { name: M::TYPE_NAME.to_owned(), hash: Some(TypeHash(M::TYPE_HASH.0)) }
+    }
+}
+
+/// Name and message hashes of a service type, as endpoints announce them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ServiceIdentity {
+    /// As `package/srv/Name`.
+    pub name: String,
+    /// Hash of the request message.
+    pub request_hash: Option<TypeHash>,
+    /// Hash of the response message.
+    pub response_hash: Option<TypeHash>,
+}
+
+impl ServiceIdentity {
+    /// The identity of a generated service type.
+    pub fn of<S: Service>() -> Self {
+        let hash = |hash: feros_message::TypeHash| Some(TypeHash(hash.0));
+        Self {
+            name: S::TYPE_NAME.to_owned(),
+            request_hash: hash(<S::Request as Message>::TYPE_HASH),
+            response_hash: hash(<S::Response as Message>::TYPE_HASH),
+        }
+    }
+}

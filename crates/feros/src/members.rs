@@ -1,0 +1,216 @@
+//! The entities of one node, and the executor that they are on.
+//!
+//! An entity waits here until its node is given to an executor; rings from before are kept by the
+//! entity's ringer.
+
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+
+use feros_executor::{
+    AddError, Entity, EntityHandle, ExclusiveGroup, ExecutorHandle, Supervision, Supervisor,
+};
+
+/// The entities of one node. Clones are the same.
+#[derive(Clone, Default)]
+pub(crate) struct NodeMembers(Arc<Shared>);
+
+#[derive(Default)]
+struct Shared {
+    state: Mutex<State>,
+    panics: Panics,
+    /// The group of callbacks that name none.
+    default_group: ExclusiveGroup,
+}
+
+#[derive(Default)]
+struct State {
+    executor: Option<ExecutorHandle>,
+    members: Vec<Weak<Place>>,
+}
+
+/// Entities of a node that go to an executor by themselves.
+#[derive(Default)]
+pub(crate) struct SeparateGroup {
+    executor: Mutex<Option<ExecutorHandle>>,
+}
+
+/// Where one entity is.
+struct Place {
+    spot: Mutex<Option<Spot>>,
+    /// The group with which it goes, if not with its node.
+    separate: Option<Arc<SeparateGroup>>,
+}
+
+enum Spot {
+    Waiting(Entity),
+    OnExecutor(EntityHandle),
+}
+
+impl Place {
+    /// Takes the entity to an executor.
+    fn join(&self, executor: &ExecutorHandle) -> Result<(), AddError> {
+        let mut spot = lock(&self.spot);
+        if let Some(Spot::Waiting(entity)) = spot.take() {
+            *spot = Some(Spot::OnExecutor(executor.add(entity)?));
+        }
+        Ok(())
+    }
+
+    /// Takes the entity off its executor; a callback that is running ends first.
+    fn leave(&self) {
+        let mut spot = lock(&self.spot);
+        *spot = match spot.take() {
+            Some(Spot::OnExecutor(handle)) => handle.detach().ok().map(Spot::Waiting),
+            other => other,
+        };
+    }
+
+    fn is_of(&self, group: &Arc<SeparateGroup>) -> bool {
+        self.separate.as_ref().is_some_and(|separate| Arc::ptr_eq(separate, group))
+    }
+}
+
+/// One entity of a node; it leaves the executor when this is dropped.
+pub(crate) struct Member(
+    #[allow(dead_code, reason = "owns the place until it is dropped")] Arc<Place>,
+);
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl NodeMembers {
+    /// The group of callbacks that name none.
+    pub(crate) fn default_group(&self) -> &ExclusiveGroup {
+        &self.0.default_group
+    }
+
+    /// Takes in an entity; it goes to the executor of its separate group or of the node at once if
+    /// there is one.
+    pub(crate) fn add(
+        &self,
+        entity: Entity,
+        separate: Option<Arc<SeparateGroup>>,
+    ) -> Result<Member, AddError> {
+        let entity = entity.supervised_by(self.0.clone());
+        let mut state = lock(&self.0.state);
+        let executor = match &separate {
+            Some(group) => lock(&group.executor).clone(),
+            None => state.executor.clone(),
+        };
+        let spot = match executor {
+            Some(executor) => Spot::OnExecutor(executor.add(entity)?),
+            None => Spot::Waiting(entity),
+        };
+        let place = Arc::new(Place { spot: Mutex::new(Some(spot)), separate });
+        state.members.retain(|member| member.strong_count() > 0);
+        state.members.push(Arc::downgrade(&place));
+        Ok(Member(place))
+    }
+
+    /// Moves all entities to an executor, but for those of separate groups. `false` when the node
+    /// is on one already.
+    pub(crate) fn join(&self, executor: &ExecutorHandle) -> Result<bool, AddError> {
+        let mut state = lock(&self.0.state);
+        if state.executor.is_some() {
+            return Ok(false);
+        }
+        let places = state.members.iter().filter_map(Weak::upgrade);
+        places
+            .filter(|place| place.separate.is_none())
+            .try_for_each(|place| place.join(executor))?;
+        state.executor = Some(executor.clone());
+        Ok(true)
+    }
+
+    /// As [`join`](Self::join), for the entities of one separate group.
+    pub(crate) fn join_group(
+        &self,
+        group: &Arc<SeparateGroup>,
+        executor: &ExecutorHandle,
+    ) -> Result<bool, AddError> {
+        let state = lock(&self.0.state);
+        let mut place_of_group = lock(&group.executor);
+        if place_of_group.is_some() {
+            return Ok(false);
+        }
+        let places = state.members.iter().filter_map(Weak::upgrade);
+        places.filter(|place| place.is_of(group)).try_for_each(|place| place.join(executor))?;
+        *place_of_group = Some(executor.clone());
+        Ok(true)
+    }
+
+    /// Takes all entities off the node's executor; a callback that is running ends first.
+    pub(crate) fn leave(&self) {
+        lock(&self.0.state).executor = None;
+        self.0
+            .places()
+            .iter()
+            .filter(|place| place.separate.is_none())
+            .for_each(|place| place.leave());
+    }
+
+    /// As [`leave`](Self::leave), for the entities of one separate group.
+    pub(crate) fn leave_group(&self, group: &Arc<SeparateGroup>) {
+        let state = lock(&self.0.state);
+        *lock(&group.executor) = None;
+        drop(state);
+        self.0.places().iter().filter(|place| place.is_of(group)).for_each(|place| place.leave());
+    }
+
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+
+    /// Has panics of the entities' callbacks caught; the first ends all of them, then calls `hook`.
+    pub(crate) fn on_panic(&self, hook: PanicHook) {
+        let former = lock(&self.0.panics.hook).replace(hook);
+        drop(former); // outside the lock
+        let (off, catch) = (Supervision::Off as u8, Supervision::Catch as u8);
+        let supervision = &self.0.panics.supervision;
+        let _ = supervision.compare_exchange(off, catch, Ordering::AcqRel, Ordering::Relaxed);
+    }
+
+    /// Runs a callback that no executor runs, under the same rules.
+    pub(crate) fn supervise(&self, work: impl FnOnce()) {
+        feros_executor::supervise(&*self.0, work);
+    }
+}
+
+type PanicHook = Box<dyn FnOnce(&str) + Send>;
+
+/// What a node does when one of its callbacks panics.
+#[derive(Default)]
+struct Panics {
+    /// A [`Supervision`].
+    supervision: AtomicU8,
+    hook: Mutex<Option<PanicHook>>,
+}
+
+impl Shared {
+    fn places(&self) -> Vec<Arc<Place>> {
+        lock(&self.state).members.iter().filter_map(Weak::upgrade).collect()
+    }
+}
+
+impl Supervisor for Shared {
+    fn supervision(&self) -> Supervision {
+        match self.panics.supervision.load(Ordering::Acquire) {
+            off if off == Supervision::Off as u8 => Supervision::Off,
+            catch if catch == Supervision::Catch as u8 => Supervision::Catch,
+            _ => Supervision::Refuse,
+        }
+    }
+
+    fn panicked(&self, text: &str) {
+        self.panics.supervision.store(Supervision::Refuse as u8, Ordering::Release);
+        for place in self.places() {
+            let spot = lock(&place.spot).take();
+            drop(spot); // outside the lock: what a callback has captured may do anything
+        }
+        let hook = lock(&self.panics.hook).take(); // of several callbacks that panic at once, the first calls it
+        if let Some(hook) = hook {
+            hook(text);
+        }
+    }
+}

@@ -1,0 +1,52 @@
+//! Memory of messages that several subscriptions of the process share, used again when all of them
+//! are done.
+
+use std::sync::Arc;
+
+/// Messages that are kept for later: one that is written, and some that subscriptions still read.
+const KEPT: usize = 4;
+
+/// Messages of one publisher that several subscriptions share, whose memory is used again.
+///
+/// The last ones stay until they are replaced: sharing without allocating has this price.
+pub(crate) struct SharedPool<M>(Vec<Arc<M>>);
+
+impl<M> Default for SharedPool<M> {
+    fn default() -> Self {
+        Self(Vec::new())
+    }
+}
+
+impl<M> SharedPool<M> {
+    /// The message behind a pointer. Allocates only when all the pool's pointers are in use.
+    pub(crate) fn share(&mut self, message: M) -> Arc<M> {
+        for known in &mut self.0 {
+            if let Some(place) = Arc::get_mut(known) {
+                *place = message;
+                return Arc::clone(known);
+            }
+        }
+        let shared = Arc::new(message);
+        if self.0.len() >= KEPT {
+            self.0.remove(0);
+        }
+        self.0.push(Arc::clone(&shared));
+        shared
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shared_messages_are_replaced_when_nobody_reads_them() {
+        let mut pool = SharedPool::default();
+        let first = pool.share("a".to_owned());
+        let second = pool.share("b".to_owned());
+        assert_eq!((&*first, &*second), (&"a".to_owned(), &"b".to_owned()));
+        let place = Arc::as_ptr(&first);
+        drop(first);
+        assert_eq!(Arc::as_ptr(&pool.share("c".to_owned())), place);
+    }
+}

@@ -1,0 +1,51 @@
+//! Serialized messages on their way into memory that is lent for them, and whose error it was when
+//! that failed.
+
+use feros_message::Message;
+use feros_rmw::FillAborted;
+
+use crate::publish_error::PublishError;
+
+/// Serializes a message into the memory that `send` lends, and tells whose error it was.
+pub(crate) fn serialize_into<M: Message, R>(
+    message: &M,
+    name: &str,
+    send: impl FnOnce(usize, feros_rmw::engine::Fill<'_>) -> Result<R, feros_rmw::PublishError>,
+) -> Result<R, PublishError> {
+    let mut failure = None;
+    let sent = send(feros_message::encoded_size(message), &mut |buffer| {
+        feros_message::encode_into(message, buffer).map(drop).map_err(|error| {
+            failure = Some(error);
+            FillAborted
+        })
+    });
+    match failure {
+        Some(source) => Err(PublishError::Encode { topic: name.to_owned(), source }),
+        None => Ok(sent?),
+    }
+}
+
+/// Copies serialized bytes into the memory that `send` lends, after a look at their header.
+pub(crate) fn copy_into<R>(
+    bytes: &[u8],
+    name: &str,
+    send: impl FnOnce(usize, feros_rmw::engine::Fill<'_>) -> Result<R, feros_rmw::PublishError>,
+) -> Result<R, PublishError> {
+    check_header(bytes, name)?;
+    Ok(send(bytes.len(), &mut |buffer| {
+        buffer.copy_from_slice(bytes);
+        Ok(())
+    })?)
+}
+
+/// Whether bytes may be a serialized message.
+pub(crate) fn check_header(bytes: &[u8], name: &str) -> Result<(), PublishError> {
+    let refuse = |reason| Err(PublishError::NotSerialized { topic: name.to_owned(), reason });
+    match bytes {
+        [0, 0 | 1, _, _, _, ..] => Ok(()),
+        [_, _, _, _, _, ..] => {
+            refuse("its header is neither CDR little endian (00 01) nor big endian (00 00)")
+        }
+        _ => refuse("it is shorter than a header and the smallest message, 5 bytes"),
+    }
+}

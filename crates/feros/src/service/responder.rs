@@ -1,0 +1,57 @@
+//! What a service answers one request with.
+
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+use feros_message::Service as ServiceType;
+use feros_rmw::RequestId;
+
+use crate::publish_error::PublishError;
+use crate::serialize::serialize_into;
+
+/// Sends the response to one request, now or later, from any thread.
+///
+/// Dropping it without a response leaves the client waiting; that is logged.
+#[must_use = "the client waits for a response"]
+pub struct Responder<S> {
+    end: feros_transport::Service,
+    request: RequestId,
+    name: Arc<str>,
+    logger: Arc<str>,
+    answered: bool,
+    service: PhantomData<fn(S)>,
+}
+
+impl<S: ServiceType> Responder<S> {
+    pub(super) fn new(
+        end: feros_transport::Service,
+        request: RequestId,
+        name: Arc<str>,
+        logger: Arc<str>,
+    ) -> Self {
+        Self { end, request, name, logger, answered: false, service: PhantomData }
+    }
+
+    /// Sends the response.
+    ///
+    /// # Errors
+    /// When it violates its type, or the client left.
+    pub fn send(mut self, response: &S::Response) -> Result<(), PublishError> {
+        self.answered = true;
+        serialize_into(response, &self.name, |size, fill| {
+            self.end.send_response(&self.request, size, fill)
+        })
+    }
+}
+
+impl<S> Drop for Responder<S> {
+    fn drop(&mut self) {
+        if !self.answered {
+            tracing::warn!(
+                ros_logger = &*self.logger,
+                "a request of {} was dropped without a response: its client waits until it gives up",
+                self.name
+            );
+        }
+    }
+}

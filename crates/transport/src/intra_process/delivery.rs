@@ -1,0 +1,105 @@
+//! How a message gets from a publisher into the queues of subscriptions of its process, and who runs
+//! their callbacks then.
+
+use std::sync::Arc;
+
+use feros_rmw::{Gid, Payload, TypeHash};
+use feros_trace::{Endpoint, Point, Transport};
+
+use crate::bytes::{Buffer, lend};
+use crate::intra_process::queue::{AnyQueue, Envelope, Object, Queue};
+
+/// The match of a publisher with a subscription of its process.
+pub struct IntraProcessRoute {
+    pub(crate) queue: Arc<dyn AnyQueue>,
+    pub(crate) subscription: Gid,
+    /// Number of the first message that the subscription is sent on this transport.
+    pub(crate) since: u64,
+    pub(crate) traced: Endpoint,
+}
+
+impl IntraProcessRoute {
+    /// The route as one to a queue of this kind of object and this message type; `None` if the
+    /// subscription holds something else and takes bytes alone.
+    ///
+    /// The hash counts besides Rust's own idea of the type: two component libraries may hold two
+    /// versions of one crate, which Rust cannot tell apart when all but the definition is the same.
+    pub fn objects<O: Object>(&self, type_hash: TypeHash) -> Option<ObjectRoute<'_, O>> {
+        if self.queue.type_hash() != Some(type_hash) {
+            return None;
+        }
+        let queue = self.queue.as_any().downcast_ref::<Queue<O>>()?;
+        Some(ObjectRoute { route: self, queue })
+    }
+
+    /// The envelope of a message as this subscription gets it.
+    fn address(&self, envelope: Envelope) -> Envelope {
+        Envelope { since: self.since, ..envelope }
+    }
+
+    /// Wakes who takes from the queue, where the message is by now.
+    fn wake(&self, message: &Envelope) {
+        feros_trace::pass(Point::Announced, Transport::IntraProcess, &self.traced, || message.id());
+        self.queue.wake();
+    }
+}
+
+/// A route to a subscription that takes objects of one kind.
+pub struct ObjectRoute<'a, O: Object> {
+    route: &'a IntraProcessRoute,
+    queue: &'a Queue<O>,
+}
+
+impl<O: Object> ObjectRoute<'_, O> {
+    /// What the subscription wants of its objects.
+    pub fn wish(&self) -> O::Wish {
+        self.queue.wish()
+    }
+}
+
+/// One message on its way into the queues of subscriptions of the process.
+pub struct Delivery<'a> {
+    pub(crate) routes: &'a [IntraProcessRoute],
+    pub(crate) envelope: Envelope,
+    pub(crate) bytes: Option<&'a Arc<Buffer>>,
+}
+
+impl<'a> Delivery<'a> {
+    /// The subscriptions; each gets the message once.
+    pub fn routes(&self) -> &'a [IntraProcessRoute] {
+        self.routes
+    }
+
+    /// Gives an object to one subscription.
+    pub fn put<O: Object>(&self, to: &ObjectRoute<'_, O>, object: O) {
+        to.queue.put(to.route.address(self.envelope), object);
+        to.route.wake(&self.envelope);
+    }
+
+    /// Lends the serialized bytes to one subscription. Does nothing if they were not asked for
+    /// ([`Outgoing::wants_bytes`](crate::Outgoing::wants_bytes)).
+    pub fn put_bytes(&self, to: &IntraProcessRoute) {
+        if let Some(bytes) = self.bytes {
+            let bytes: Payload = lend(bytes);
+            to.queue.put_bytes(to.address(self.envelope), bytes);
+            to.wake(&self.envelope);
+        }
+    }
+}
+
+/// Delivery on the publishing thread, until this is dropped.
+pub struct DirectDispatch(Arc<dyn AnyQueue>);
+
+impl DirectDispatch {
+    /// Has publishers of this process call `run` after they put a message into the queue.
+    pub(crate) fn new(queue: &Arc<dyn AnyQueue>, run: impl Fn() + Send + Sync + 'static) -> Self {
+        queue.set_direct_run(Some(Arc::new(run)));
+        Self(Arc::clone(queue))
+    }
+}
+
+impl Drop for DirectDispatch {
+    fn drop(&mut self) {
+        self.0.set_direct_run(None);
+    }
+}

@@ -1,0 +1,39 @@
+//! Untyped ends of publishers, subscriptions, servers and clients over three transports: objects
+//! within a process, shared memory within a host, and the engine for all else.
+//!
+//! Every endpoint is an endpoint of the engine, which finds matches, checks their QoS and reports
+//! their events. [`routing`] sorts a publisher's matches by transport, [`sending`] publishes one
+//! message on each transport that needs it, [`receiving`] brings what comes by several transports
+//! into each publisher's order. [`intra_process`] and [`shared_memory`] have a room each; the
+//! network is the engine's own affair.
+//!
+//! The crate knows no node, no executor, no message type and no user callback. What a message is
+//! within a process is the client's choice ([`Object`], [`Outgoing`]).
+#![forbid(unsafe_code)]
+
+mod bytes;
+mod client;
+mod counters;
+mod events;
+mod graph;
+mod intra_process;
+mod publisher;
+mod receiving;
+mod routing;
+mod sending;
+mod service;
+mod shared_memory;
+mod subscription;
+
+pub use client::Client;
+pub use counters::{PublisherCounts, SubscriptionCounts, TransportCount};
+pub use events::{PublisherEventKind, SubscriptionEventKind};
+pub use graph::{MatchTransport, TransportBetween, check_shared_memory, transports_of_topic};
+pub use intra_process::delivery::{Delivery, DirectDispatch, IntraProcessRoute, ObjectRoute};
+pub use intra_process::queue::Object;
+pub use publisher::{Publisher, PublisherOptions};
+pub use receiving::{Received, Receiver};
+pub use sending::{Loan, Outgoing, PublishError};
+pub use service::Service;
+pub use shared_memory::options::{SharedMemoryOptions, WhenExhausted};
+pub use subscription::{Subscription, SubscriptionOptions};

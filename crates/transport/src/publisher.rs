@@ -1,0 +1,236 @@
+//! The untyped end of a publisher.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use feros_rmw::{
+    CreateEndpointError, EventError, Gid, NodeId, Notify, PublishMode,
+    Publisher as EnginePublisher, PublisherEvent, QosProfile, Session, TypeHash, WaitForAckedError,
+};
+use feros_shm::{PoolUse, TransportSet};
+use feros_trace::Outbound;
+
+use crate::counters::PublisherCounts;
+use crate::events::{PendingEvents, PublisherEventKind, Waiting};
+use crate::graph::MatchTransport;
+use crate::sending::{Bytes, Loan, Outgoing, PublishError, Sender, SenderOptions};
+use crate::shared_memory::options::SharedMemoryOptions;
+use crate::shared_memory::sending::SharedMemorySending;
+
+/// How the end of a publisher is made.
+pub struct PublisherOptions<'a> {
+    /// The node that it belongs to.
+    pub node: NodeId,
+    /// The fully qualified topic.
+    pub topic: &'a str,
+    /// As `package/msg/Name`.
+    pub type_name: &'a str,
+    /// The type's hash; an endpoint without one matches by name only.
+    pub type_hash: Option<TypeHash>,
+    /// Its policies.
+    pub qos: QosProfile,
+    /// Whether publishing waits for the link.
+    pub mode: PublishMode,
+    /// Transports that its messages may take.
+    pub transports: TransportSet,
+    /// How it uses shared memory.
+    pub shared_memory: &'a SharedMemoryOptions,
+    /// Called when there may be events, on any thread; it must not block nor own the publisher.
+    pub on_event: Notify,
+}
+
+/// A publisher without message type: an endpoint of the engine, which finds its matches, and the
+/// transports that each match takes.
+///
+/// Everything may be called from any thread.
+pub struct Publisher {
+    engine: Arc<dyn EnginePublisher>,
+    sender: Sender,
+    pending: Arc<PendingEvents>,
+    events: Waiting<PublisherEvent>,
+}
+
+impl Publisher {
+    /// Makes the endpoint.
+    ///
+    /// # Errors
+    /// When the engine refuses.
+    pub fn new(
+        session: &dyn Session,
+        options: PublisherOptions<'_>,
+    ) -> Result<Self, CreateEndpointError> {
+        let PublisherOptions { node, topic, type_name, type_hash, qos, mode, .. } = options;
+        let matches = Arc::new(AtomicU64::new(0));
+        let pending = PendingEvents::new(options.on_event);
+        let shared_memory = SharedMemorySending::new(
+            topic,
+            options.transports,
+            type_name,
+            type_hash.map(|hash| hash.0),
+            options.shared_memory,
+        );
+        let on_event: Notify = {
+            let (matches, pending) = (matches.clone(), pending.clone());
+            Arc::new(move || {
+                matches.fetch_add(1, Ordering::AcqRel);
+                pending.announce();
+            })
+        };
+        let engine = session.create_publisher(feros_rmw::PublisherOptions {
+            node,
+            topic,
+            type_name,
+            type_hash,
+            qos,
+            announcement: &shared_memory.announcement(),
+            mode,
+            on_event: Some(on_event),
+        })?;
+        let sender = Sender::new(SenderOptions {
+            topic,
+            engine: engine.clone(),
+            allowed: options.transports,
+            shared_memory,
+            when_exhausted: options.shared_memory.when_exhausted,
+            matches,
+        });
+        Ok(Self { engine, sender, pending, events: Waiting::new() })
+    }
+
+    /// Publishes one message on every transport that somebody needs.
+    ///
+    /// Waits up to a second for subscriptions that keep all and have no room, where delivery is
+    /// reliable. Holds no lock while it waits.
+    ///
+    /// # Errors
+    /// See [`PublishError`].
+    pub fn publish(
+        &self,
+        message: &mut impl Outgoing,
+        trace: &mut Outbound,
+    ) -> Result<(), PublishError> {
+        self.sender.publish(message, trace)
+    }
+
+    /// Publishes a message that is serialized already, with its 4-byte header.
+    ///
+    /// # Errors
+    /// See [`PublishError`].
+    pub fn publish_bytes(&self, bytes: &[u8], trace: &mut Outbound) -> Result<(), PublishError> {
+        self.sender.publish(&mut Bytes(bytes), trace)
+    }
+
+    /// Memory in which a message of this size can be built: shared memory if a subscription reads
+    /// it there, else a buffer.
+    ///
+    /// # Errors
+    /// When shared memory is exhausted and the network is not to be used instead.
+    pub fn lend(&self, size_bytes: usize) -> Result<Loan, PublishError> {
+        self.sender.lend(size_bytes)
+    }
+
+    /// Publishes a message that was built in such memory.
+    ///
+    /// # Errors
+    /// See [`PublishError`].
+    pub fn publish_loan(&self, loan: Loan, trace: &mut Outbound) -> Result<(), PublishError> {
+        self.sender.publish_built(loan, trace)
+    }
+
+    /// Takes new matches in and makes their transports ready, as the next publish would. To be
+    /// called when there was an event. Waits for nobody who is just publishing.
+    pub fn poll(&self) {
+        drop(self.sender.routes_without_waiting());
+    }
+
+    /// Whether there may be events to take; costs one load.
+    pub fn has_events(&self) -> bool {
+        self.pending.is_pending()
+    }
+
+    /// The next event that waits; several of one kind are one.
+    ///
+    /// # Errors
+    /// When the engine fails.
+    pub fn take_event(&self) -> Result<Option<PublisherEvent>, EventError> {
+        self.pending.begin_taking();
+        self.events.take(None, || self.engine.take_event())
+    }
+
+    /// The next event of this kind; those of other kinds go on waiting.
+    ///
+    /// # Errors
+    /// When the engine fails.
+    pub fn take_event_of(
+        &self,
+        kind: PublisherEventKind,
+    ) -> Result<Option<PublisherEvent>, EventError> {
+        self.events.take(Some(kind), || self.engine.take_event())
+    }
+
+    /// How often the engine told of events of this kind, taken or not.
+    ///
+    /// # Errors
+    /// When the engine fails.
+    pub fn event_count(&self, kind: PublisherEventKind) -> Result<u64, EventError> {
+        self.events.count(kind, || self.engine.take_event())
+    }
+
+    /// The transport of each match, and why it is not a shorter one.
+    pub fn transports(&self) -> Vec<MatchTransport> {
+        self.sender.transports()
+    }
+
+    /// How much of its shared memory is in use; `None` as long as no subscription of another
+    /// process of this host needs it.
+    pub fn pool(&self) -> Option<PoolUse> {
+        self.sender.pool()
+    }
+
+    /// What was sent by which transport so far.
+    pub fn counts(&self) -> PublisherCounts {
+        self.sender.counters().read()
+    }
+
+    /// The fully qualified topic.
+    pub fn topic(&self) -> &str {
+        self.sender.topic()
+    }
+
+    /// Its policies after system-default and best-available were resolved.
+    pub fn qos(&self) -> QosProfile {
+        self.engine.qos()
+    }
+
+    /// Its identity.
+    pub fn gid(&self) -> Gid {
+        self.engine.gid()
+    }
+
+    /// Subscriptions that match now.
+    pub fn matched_subscriptions(&self) -> usize {
+        self.engine.matched_subscriptions()
+    }
+
+    /// Waits until all reliable subscriptions acknowledged what was published.
+    ///
+    /// # Errors
+    /// When time runs out.
+    pub fn wait_for_all_acked(&self, timeout: Duration) -> Result<(), WaitForAckedError> {
+        self.engine.wait_for_all_acked(timeout)
+    }
+
+    /// Shows that the publisher is alive, where its liveliness is manual.
+    ///
+    /// # Errors
+    /// When the engine refuses.
+    pub fn assert_liveliness(&self) -> Result<(), EventError> {
+        self.engine.assert_liveliness()
+    }
+
+    /// Messages that an asynchronous publisher dropped because its queue was full.
+    pub fn dropped_messages(&self) -> u64 {
+        self.engine.dropped_messages()
+    }
+}

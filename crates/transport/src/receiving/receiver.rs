@@ -1,0 +1,199 @@
+//! The end of a subscription that takes messages: one owner at a time, who polls it.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use feros_rmw::{Gid, Sample, Subscription as EngineSubscription, TakeError};
+use feros_trace::{Endpoint, Kind, Transport};
+
+use crate::counters::{SubscriptionCounters, SubscriptionCounts};
+use crate::events::PendingEvents;
+use crate::intra_process::queue::{Object, Queue};
+use crate::receiving::received::Received;
+use crate::receiving::reorder::{EngineSource, Reorder, ReorderCounters};
+use crate::shared_memory::link_states::LinkStates;
+use crate::shared_memory::receiving::SharedMemoryReceiving;
+
+/// What a subscription counts; shared with its handle.
+#[derive(Default)]
+pub(crate) struct Tally {
+    counters: SubscriptionCounters,
+    reorder: Arc<ReorderCounters>,
+}
+
+impl Tally {
+    /// Messages that were lost on the intra-process and shared-memory transports.
+    pub(crate) fn lost(&self) -> u64 {
+        self.reorder.lost.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn counts(&self, links: &LinkStates) -> SubscriptionCounts {
+        let duplicates = self.reorder.duplicates.load(Ordering::Relaxed);
+        self.counters.read(duplicates, self.lost(), links.refused.load(Ordering::Relaxed))
+    }
+}
+
+/// What a receiver is made of.
+pub(crate) struct ReceiverOptions<'a, O: Object> {
+    pub(crate) topic: &'a str,
+    pub(crate) engine: Arc<dyn EngineSubscription>,
+    pub(crate) queue: Arc<Queue<O>>,
+    pub(crate) engine_pending: Arc<AtomicBool>,
+    /// Raised when the matches may have changed.
+    pub(crate) matches_changed: Arc<AtomicBool>,
+    pub(crate) tally: Arc<Tally>,
+    pub(crate) shared_memory: SharedMemoryReceiving,
+    pub(crate) hears_network: bool,
+    pub(crate) events: Arc<PendingEvents>,
+}
+
+/// Takes the messages of one subscription, in each publisher's order.
+///
+/// Whoever has it polls it when the subscription's ringer rang: no executor is needed.
+pub struct Receiver<O: Object> {
+    engine: Arc<dyn EngineSubscription>,
+    session: [u8; 12],
+    reorder: Reorder<O>,
+    shared_memory: SharedMemoryReceiving,
+    matches_changed: Arc<AtomicBool>,
+    hears_network: bool,
+    tally: Arc<Tally>,
+    events: Arc<PendingEvents>,
+    /// The message that was found and not taken yet.
+    head: Option<Received<O>>,
+    traced: Endpoint,
+}
+
+impl<O: Object> Receiver<O> {
+    pub(crate) fn new(options: ReceiverOptions<'_, O>) -> Self {
+        let ReceiverOptions { topic, engine, queue, engine_pending, tally, .. } = options;
+        Self {
+            session: engine.gid().participant_prefix(),
+            traced: Endpoint::new(Kind::Subscription, engine.gid().0, topic),
+            engine,
+            reorder: Reorder::new(queue, engine_pending, tally.reorder.clone()),
+            shared_memory: options.shared_memory,
+            matches_changed: options.matches_changed,
+            hears_network: options.hears_network,
+            tally,
+            events: options.events,
+            head: None,
+        }
+    }
+
+    /// Keeps up links and matches, and says whether there is a message to take. Never blocks.
+    ///
+    /// # Errors
+    /// When the engine fails.
+    pub fn poll(&mut self) -> Result<bool, TakeError> {
+        self.keep_up();
+        if self.head.is_none() {
+            self.head = self.next()?;
+        }
+        Ok(self.head.is_some())
+    }
+
+    /// The next message. Never blocks.
+    ///
+    /// # Errors
+    /// When the engine fails.
+    pub fn take(&mut self) -> Result<Option<Received<O>>, TakeError> {
+        self.poll()?;
+        let taken = self.head.take();
+        if let Some(message) = &taken {
+            let counters = &self.tally.counters;
+            let counter = match message.transport() {
+                Transport::IntraProcess => &counters.intra_process,
+                Transport::SharedMemory => &counters.shared_memory,
+                Transport::Network => &counters.network,
+            };
+            counter.count(1, message.size_bytes());
+        }
+        Ok(taken)
+    }
+
+    /// Whether another message may be there, of which no ring tells any more.
+    pub fn may_have_more(&self) -> bool {
+        self.head.is_some()
+            || self.reorder.may_have_more()
+            || self.shared_memory.has_open_links()
+            || self.matches_changed.load(Ordering::Relaxed)
+    }
+
+    /// Whether publishers of this process have put messages in that were not taken yet.
+    pub fn has_messages_of_this_process(&self) -> bool {
+        let is_of_this_process = |head: &Received<O>| head.transport() == Transport::IntraProcess;
+        self.head.as_ref().is_some_and(is_of_this_process) || !self.reorder.queue().is_empty()
+    }
+
+    /// Whether there may be events to take from the subscription; costs one load.
+    pub fn has_events(&self) -> bool {
+        self.events.is_pending()
+    }
+
+    /// The subscription for trace points.
+    pub fn traced(&self) -> &Endpoint {
+        &self.traced
+    }
+
+    fn keep_up(&mut self) {
+        let is_changed = self.matches_changed.load(Ordering::Relaxed)
+            && self.matches_changed.swap(false, Ordering::AcqRel);
+        if is_changed || self.shared_memory.has_orphans() {
+            let matches = self.engine.matches();
+            self.shared_memory.update(&matches, &*self.engine);
+            let is_matched = |gid: Gid| matches.iter().any(|found| found.gid == gid);
+            let shared_memory = &self.shared_memory;
+            self.reorder.retain(|gid| is_matched(gid) || shared_memory.knows(gid));
+        }
+        self.shared_memory.advance(&*self.engine);
+    }
+
+    fn next(&mut self) -> Result<Option<Received<O>>, TakeError> {
+        let lost_before = self.tally.lost();
+        let mut engine =
+            Engine { engine: &*self.engine, is_heard: self.hears_network, failure: None };
+        let next = self.reorder.next(self.shared_memory.links(), &mut engine);
+        let failure = engine.failure;
+        if self.tally.lost() != lost_before {
+            self.events.announce_loss();
+        }
+        let received = next.map(|next| Received::new(next, self.session));
+        if feros_trace::is_on()
+            && let Some(message) = &received
+        {
+            feros_trace::taken(message.transport(), &self.traced, || message.traced());
+        }
+        match (received, failure) {
+            (None, Some(failure)) => Err(failure),
+            (received, _) => Ok(received),
+        }
+    }
+}
+
+/// The engine as the reorder sees it.
+struct Engine<'a> {
+    engine: &'a dyn EngineSubscription,
+    /// Whether messages may come by the network transport.
+    is_heard: bool,
+    failure: Option<TakeError>,
+}
+
+impl EngineSource for Engine<'_> {
+    fn take(&mut self) -> Option<Sample> {
+        loop {
+            match self.engine.take() {
+                Ok(sample) if self.is_heard || sample.is_none() => return sample,
+                Ok(_) => {} // comes by a transport that is not allowed
+                Err(failure) => {
+                    self.failure = Some(failure);
+                    return None;
+                }
+            }
+        }
+    }
+
+    fn comes_by_local_transport(&mut self, publisher: Gid) {
+        self.engine.expect_gaps(publisher, true);
+    }
+}

@@ -1,0 +1,225 @@
+//! The matches of a publisher by transport: what each publish looks at, made anew when a match or a
+//! subscription of the process changes.
+
+use std::num::NonZeroU64;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use feros_rmw::{Gid, Match, Publisher as EnginePublisher};
+use feros_shm::{Announced, Choice, HostPublisher, Reason, Transport, classify};
+use feros_trace::{Endpoint, Kind};
+
+use crate::graph::{MatchTransport, network_is_allowed};
+use crate::intra_process::delivery::IntraProcessRoute;
+use crate::intra_process::queue::AnyQueue;
+use crate::intra_process::registry;
+use crate::shared_memory::sending::{Established, SharedMemoryRoute, SharedMemorySending};
+
+/// The matches of one publisher, sorted by transport. Replaced as a whole when they change.
+pub(crate) struct Routes {
+    generation: Generation,
+    pub(crate) intra_process: Vec<IntraProcessRoute>,
+    shared_memory: Vec<SharedMemoryRoute>,
+    /// The publisher's shared memory, if one of the matches is served from it.
+    pub(crate) memory: Option<Arc<HostPublisher>>,
+    /// Whether the shared memory of some matches is still being set up.
+    pub(crate) has_pending: bool,
+    /// What users are told.
+    pub(crate) transports: Vec<MatchTransport>,
+    /// Whether the engine has to send: for a match on the network transport, or for a QoS that it
+    /// implements by sending.
+    pub(crate) needs_engine: bool,
+}
+
+/// What the routes depend on: matches of the engine, subscriptions of this process.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Generation {
+    matches: u64,
+    registrations: u64,
+}
+
+impl Routes {
+    /// Routes like which none will be found: the first publish looks.
+    pub(crate) fn not_looked_yet() -> Self {
+        Self::new(Generation { matches: u64::MAX, registrations: u64::MAX }, true)
+    }
+
+    fn new(generation: Generation, needs_engine: bool) -> Self {
+        Self {
+            generation,
+            intra_process: Vec::new(),
+            shared_memory: Vec::new(),
+            memory: None,
+            has_pending: false,
+            transports: Vec::new(),
+            needs_engine,
+        }
+    }
+
+    /// Whether a message that was prepared for these routes can be sent by the others: the same
+    /// matches take the same transports.
+    pub(crate) fn send_like(&self, others: &Self) -> bool {
+        self.generation == others.generation && self.transports == others.transports
+    }
+
+    /// Subscriptions that are served by shared memory.
+    pub(crate) fn established(
+        &self,
+    ) -> impl Iterator<Item = (&SharedMemoryRoute, &Arc<Established>)> {
+        self.shared_memory.iter().filter_map(|route| Some((route, route.state.established()?)))
+    }
+
+    /// Takes in a match that can be served by shared memory, and says which transport it takes now.
+    fn add_shared_memory(
+        &mut self,
+        route: Result<SharedMemoryRoute, Reason>,
+        declined: Option<Reason>,
+        network_is_allowed: bool,
+    ) -> Choice {
+        let network = network_is_allowed.then_some(Transport::Network);
+        match route {
+            Ok(route) => {
+                let is_established = route.state.established().is_some();
+                self.has_pending |= !is_established;
+                self.shared_memory.push(route);
+                if is_established {
+                    Choice { transport: Some(Transport::SharedMemory), reason: None }
+                } else {
+                    let reason = Some(declined.unwrap_or(Reason::Pending));
+                    Choice { transport: network, reason }
+                }
+            }
+            Err(reason) => Choice { transport: network, reason: Some(reason) },
+        }
+    }
+}
+
+/// Finds the routes of one publisher.
+pub(crate) struct Router {
+    topic: String,
+    gid: Gid,
+    engine: Arc<dyn EnginePublisher>,
+    shared_memory: Mutex<SharedMemorySending>,
+    /// The publisher's number on the shared-memory transport.
+    id: NonZeroU64,
+    /// Counted up by the engine's notification of a match.
+    matches: Arc<AtomicU64>,
+    /// Whether the engine has to send whoever matches.
+    engine_keeps_promises: bool,
+}
+
+impl Router {
+    pub(crate) fn new(
+        topic: &str,
+        engine: &Arc<dyn EnginePublisher>,
+        shared_memory: SharedMemorySending,
+        matches: Arc<AtomicU64>,
+        engine_keeps_promises: bool,
+    ) -> Self {
+        Self {
+            topic: topic.to_owned(),
+            gid: engine.gid(),
+            engine: Arc::clone(engine),
+            id: shared_memory.id(),
+            shared_memory: Mutex::new(shared_memory),
+            matches,
+            engine_keeps_promises,
+        }
+    }
+
+    /// The publisher's shared memory, if it has some.
+    pub(crate) fn memory(&self) -> Option<Arc<HostPublisher>> {
+        self.lock().memory().cloned()
+    }
+
+    /// Whether these subscriptions have all that the engine sent them.
+    pub(crate) fn is_acknowledged(&self, by: &[Gid]) -> bool {
+        self.lock().is_acknowledged(&*self.engine, by)
+    }
+
+    /// Whether nothing has changed since the routes were made.
+    pub(crate) fn is_current(&self, routes: &Routes) -> bool {
+        let has_attached = |route: &SharedMemoryRoute| route.has_attached(self.id);
+        let is_ready = routes.has_pending && routes.shared_memory.iter().any(has_attached);
+        routes.generation == self.generation() && !is_ready
+    }
+
+    fn generation(&self) -> Generation {
+        Generation {
+            matches: self.matches.load(Ordering::Acquire),
+            registrations: registry::generation(),
+        }
+    }
+
+    /// The routes as they are from the message of this number on.
+    pub(crate) fn find_routes(&self, former: &Routes, next_number: u64) -> Routes {
+        let mut routes = Routes::new(self.generation(), self.engine_keeps_promises);
+        let mut shared_memory = self.lock();
+        for found in self.engine.matches() {
+            let mut announced = Announced::read(found.announcement.as_deref());
+            // Its route stays: the subscription tries again.
+            let declined = announced.forget_declined(self.id.get());
+            let mut choice = classify(shared_memory.announced(), &announced);
+            let queue = match choice.transport {
+                Some(Transport::IntraProcess) => registry::find_or_wait(found.gid),
+                _ => registry::find(found.gid),
+            };
+            if queue.as_ref().is_some_and(|queue| queue.ignores(self.gid)) {
+                continue;
+            }
+            if choice.transport == Some(Transport::IntraProcess) {
+                let Some(queue) = queue else { continue };
+                let route = self.intra_process_route(&found, queue, former, next_number);
+                routes.intra_process.push(route);
+            } else if choice.transport == Some(Transport::SharedMemory) {
+                let known =
+                    former.shared_memory.iter().find(|route| route.subscription == found.gid);
+                let route = shared_memory.route(&found, known, &*self.engine, next_number);
+                let network = network_is_allowed(shared_memory.announced(), &announced);
+                choice = routes.add_shared_memory(route, declined, network);
+            }
+            routes.needs_engine |= choice.transport == Some(Transport::Network);
+            let Choice { transport, reason } = choice;
+            routes.transports.push(MatchTransport { gid: found.gid, transport, reason });
+        }
+        if routes.established().next().is_some() {
+            routes.memory = shared_memory.memory().cloned();
+        }
+        routes
+    }
+
+    fn intra_process_route(
+        &self,
+        found: &Match,
+        queue: Arc<dyn AnyQueue>,
+        former: &Routes,
+        next_number: u64,
+    ) -> IntraProcessRoute {
+        let known = former.intra_process.iter().find(|route| route.subscription == found.gid);
+        IntraProcessRoute {
+            queue,
+            subscription: found.gid,
+            since: known.map_or(next_number, |route| route.since),
+            traced: Endpoint::new(Kind::Subscription, found.gid.0, &self.topic),
+        }
+    }
+
+    /// What a killed subscription left in shared memory is removed as soon as the engine tells that
+    /// it is gone.
+    pub(crate) fn clean_up_after_deaths(&self, former: &Routes, routes: &Routes) {
+        let is_there = |gone: &SharedMemoryRoute| {
+            routes.shared_memory.iter().any(|route| route.subscription == gone.subscription)
+        };
+        let has_died =
+            |route: &SharedMemoryRoute| !is_there(route) && !route.peer.peer().is_alive();
+        if former.shared_memory.iter().any(has_died)
+            && let Some(memory) = self.memory()
+        {
+            memory.node().clean_up();
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, SharedMemorySending> {
+        self.shared_memory.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,101 @@
+//! What a publish asks of a message, whatever form the message has.
+
+use feros_rmw::FillAborted;
+use feros_trace::{Outbound, Point};
+
+use crate::intra_process::delivery::{Delivery, IntraProcessRoute};
+
+/// A message that a client publishes: a struct, a pointer, bytes.
+pub trait Outgoing {
+    /// Its size when serialized, the 4-byte header included.
+    fn size_bytes(&self) -> usize;
+
+    /// Serializes the message into memory of exactly that size.
+    ///
+    /// # Errors
+    /// When the message cannot be serialized; the client remembers why. Nothing is sent then.
+    fn fill(&mut self, memory: &mut [u8]) -> Result<(), FillAborted>;
+
+    /// Whether one of the subscriptions of this process takes the message as bytes.
+    fn wants_bytes(&self, routes: &[IntraProcessRoute]) -> bool;
+
+    /// Gives the message to the subscriptions of this process. Called once at most, after all that
+    /// needs bytes was served.
+    fn deliver(&mut self, delivery: &Delivery<'_>);
+}
+
+impl<M: Outgoing> Outgoing for &mut M {
+    fn size_bytes(&self) -> usize {
+        (**self).size_bytes()
+    }
+
+    fn fill(&mut self, memory: &mut [u8]) -> Result<(), FillAborted> {
+        (**self).fill(memory)
+    }
+
+    fn wants_bytes(&self, routes: &[IntraProcessRoute]) -> bool {
+        (**self).wants_bytes(routes)
+    }
+
+    fn deliver(&mut self, delivery: &Delivery<'_>) {
+        (**self).deliver(delivery);
+    }
+}
+
+/// Serializes the message, between its trace points.
+pub(super) fn fill(
+    message: &mut impl Outgoing,
+    memory: &mut [u8],
+    trace: &mut Outbound,
+) -> Result<(), FillAborted> {
+    trace.pass(Point::SerializeBegin);
+    let filled = message.fill(memory);
+    trace.pass(Point::SerializeEnd);
+    filled
+}
+
+/// Serialized bytes as something to publish.
+pub(crate) struct Bytes<'a>(pub(crate) &'a [u8]);
+
+impl Outgoing for Bytes<'_> {
+    fn size_bytes(&self) -> usize {
+        self.0.len()
+    }
+
+    fn fill(&mut self, memory: &mut [u8]) -> Result<(), FillAborted> {
+        memory.copy_from_slice(self.0);
+        Ok(())
+    }
+
+    fn wants_bytes(&self, routes: &[IntraProcessRoute]) -> bool {
+        !routes.is_empty()
+    }
+
+    fn deliver(&mut self, delivery: &Delivery<'_>) {
+        delivery.routes().iter().for_each(|route| delivery.put_bytes(route));
+    }
+}
+
+/// A message that was built in the memory that the publisher lent, which is all that there is of
+/// the message.
+pub(super) struct Built {
+    pub(super) size_bytes: usize,
+}
+
+impl Outgoing for Built {
+    fn size_bytes(&self) -> usize {
+        self.size_bytes
+    }
+
+    fn fill(&mut self, _: &mut [u8]) -> Result<(), FillAborted> {
+        Err(FillAborted) // the message was in shared memory, which did not take it
+    }
+
+    fn wants_bytes(&self, routes: &[IntraProcessRoute]) -> bool {
+        !routes.is_empty()
+    }
+
+    fn deliver(&mut self, delivery: &Delivery<'_>) {
+        delivery.routes().iter().for_each(|route| delivery.put_bytes(route));
+    }
+}

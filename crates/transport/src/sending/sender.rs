@@ -1,0 +1,323 @@
+//! A publisher's way to all transports: prepares a message for the routes of the moment, takes its
+//! turn, sends, and puts away what was used.
+
+use std::fmt::Display;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::time::{Duration, Instant};
+
+use feros_rmw::{Durability, Gid, Liveliness, Publisher as EnginePublisher, QosProfile};
+use feros_shm::{HostLoan, HostPublisher, PoolUse, Transport, TransportSet};
+use feros_trace::{Endpoint, Kind, Outbound, Point};
+
+use crate::bytes::{Buffer, BufferPool};
+use crate::counters::PublisherCounters;
+use crate::graph::MatchTransport;
+use crate::routing::{Router, Routes};
+use crate::sending::error::PublishError;
+use crate::sending::message::{Loan, Memory, Prepared, local_loan};
+use crate::sending::outgoing::Outgoing;
+use crate::sending::turn::{Order, Turn};
+use crate::shared_memory::options::WhenExhausted;
+use crate::shared_memory::sending::SharedMemorySending;
+
+/// How long publishing waits for room where all is kept and delivery is reliable, before it gives
+/// up.
+const MAX_WAIT: Duration = Duration::from_secs(1);
+
+/// What a sender is made of.
+pub(crate) struct SenderOptions<'a> {
+    pub(crate) topic: &'a str,
+    pub(crate) engine: Arc<dyn EnginePublisher>,
+    pub(crate) allowed: TransportSet,
+    pub(crate) shared_memory: SharedMemorySending,
+    pub(crate) when_exhausted: WhenExhausted,
+    /// Counted up by the engine's notification of a match.
+    pub(crate) matches: Arc<AtomicU64>,
+}
+
+pub(crate) struct Sender {
+    pub(super) topic: String,
+    pub(super) engine: Arc<dyn EnginePublisher>,
+    pub(super) gid: Gid,
+    pub(super) traced: Endpoint,
+    pub(super) allowed: TransportSet,
+    pub(super) lifespan: Option<Duration>,
+    router: Router,
+    routes: RwLock<Arc<Routes>>,
+    order: Mutex<Order>,
+    buffers: Mutex<BufferPool>,
+    pub(super) counters: PublisherCounters,
+    when_exhausted: WhenExhausted,
+    has_warned_of_pool: AtomicBool,
+}
+
+impl Sender {
+    pub(crate) fn new(options: SenderOptions<'_>) -> Self {
+        let SenderOptions { topic, engine, allowed, shared_memory, when_exhausted, matches } =
+            options;
+        let qos = engine.qos();
+        let engine_keeps_promises =
+            engine_keeps_promises(&qos) && allowed.contains(Transport::Network);
+        let router = Router::new(topic, &engine, shared_memory, matches, engine_keeps_promises);
+        Self {
+            topic: topic.to_owned(),
+            gid: engine.gid(),
+            traced: Endpoint::new(Kind::Publisher, engine.gid().0, topic),
+            allowed,
+            lifespan: qos.lifespan.finite(),
+            engine,
+            router,
+            routes: RwLock::new(Arc::new(Routes::not_looked_yet())),
+            order: Mutex::default(),
+            buffers: Mutex::default(),
+            counters: PublisherCounters::default(),
+            when_exhausted,
+            has_warned_of_pool: AtomicBool::new(false),
+        }
+    }
+
+    pub(crate) fn topic(&self) -> &str {
+        &self.topic
+    }
+
+    pub(crate) fn counters(&self) -> &PublisherCounters {
+        &self.counters
+    }
+
+    /// The transport of each match as it is now.
+    pub(crate) fn transports(&self) -> Vec<MatchTransport> {
+        let routes = self.routes_without_waiting();
+        // Why a subscription could not open its link is in what it announces, and no ring tells of
+        // that.
+        let renewed = routes.has_pending.then(|| self.order.try_lock().ok()).flatten();
+        renewed.map_or(routes, |order| self.renew_routes(order)).transports.clone()
+    }
+
+    /// How much of the publisher's shared memory is in use; `None` while it has none.
+    pub(crate) fn pool(&self) -> Option<PoolUse> {
+        self.router.memory().map(|memory| memory.pool())
+    }
+
+    /// Memory in which a message can be built: shared memory if a subscription reads it there, else
+    /// a buffer.
+    pub(crate) fn lend(&self, size_bytes: usize) -> Result<Loan, PublishError> {
+        let routes = self.routes();
+        let memory = routes.memory.as_ref();
+        let shared = memory.map(|memory| self.try_loan(memory, size_bytes)).transpose()?.flatten();
+        Ok(match shared {
+            Some(loan) => Loan(Memory::Shared(loan)),
+            None => local_loan(&mut self.lock_buffers(), size_bytes),
+        })
+    }
+
+    /// Publishes one message on every transport that somebody needs.
+    pub(crate) fn publish(
+        &self,
+        message: &mut impl Outgoing,
+        trace: &mut Outbound,
+    ) -> Result<(), PublishError> {
+        self.run(Prepared::new(message), trace)
+    }
+
+    /// Publishes a message that was built in memory that [`Sender::lend`] lent.
+    pub(crate) fn publish_built(
+        &self,
+        loan: Loan,
+        trace: &mut Outbound,
+    ) -> Result<(), PublishError> {
+        self.run(Prepared::built(loan), trace)
+    }
+
+    /// The steps of every publish; see the drawing in `mod.rs`.
+    fn run<M: Outgoing>(
+        &self,
+        mut prepared: Prepared<M>,
+        trace: &mut Outbound,
+    ) -> Result<(), PublishError> {
+        loop {
+            let routes = self.routes();
+            self.wait_for_room(&routes)?;
+            self.prepare(&mut prepared, &routes, trace)?;
+            let Some(turn) = self.begin(&routes) else { continue };
+            turn.send(&mut prepared, trace)?;
+            self.finish(&routes, prepared.bytes);
+            trace.pass(Point::PublishEnd);
+            return Ok(());
+        }
+    }
+
+    /// Waits, without a lock, until everyone who keeps all has room.
+    fn wait_for_room(&self, routes: &Routes) -> Result<(), PublishError> {
+        let mut until = None;
+        let timeout =
+            || feros_rmw::PublishError::Timeout { topic: self.topic.clone(), waited: MAX_WAIT };
+        for (_, established) in routes.established().filter(|(_, one)| one.is_lossless()) {
+            let until = *until.get_or_insert_with(|| Instant::now() + MAX_WAIT);
+            established.wait_for_room(until).map_err(|_| timeout())?;
+        }
+        for route in routes.intra_process.iter().filter(|route| route.queue.is_lossless()) {
+            let until = *until.get_or_insert_with(|| Instant::now() + MAX_WAIT);
+            route.queue.wait_for_room(until).map_err(|_| timeout())?;
+        }
+        Ok(())
+    }
+
+    /// Makes the bytes that the routes need. What was made for former routes stays.
+    fn prepare<M: Outgoing>(
+        &self,
+        prepared: &mut Prepared<M>,
+        routes: &Routes,
+        trace: &mut Outbound,
+    ) -> Result<(), PublishError> {
+        let (in_process, in_shared_memory) =
+            (!routes.intra_process.is_empty(), routes.memory.is_some());
+        // Where only one transport takes the bytes, they are written into its memory; for several
+        // they are written once and copied.
+        let is_shared = in_process && prepared.message.wants_bytes(&routes.intra_process)
+            || routes.needs_engine && (in_process || in_shared_memory || prepared.loan.is_some());
+        if is_shared {
+            prepared.make_bytes(|size_bytes| self.lock_buffers().get(size_bytes), trace)?;
+        }
+        if prepared.loan.is_none()
+            && let Some(memory) = &routes.memory
+            && let Some(mut loan) = self.try_loan(memory, prepared.size_bytes())?
+        {
+            prepared.write(&mut loan, trace)?;
+            prepared.loan = Some(loan);
+        }
+        Ok(())
+    }
+
+    /// The turn to send by these routes. `None`: since the message was prepared, somebody has
+    /// changed them, or taken the room. A message that went by former routes could come after a
+    /// later one that goes by new ones, and be dropped as old; and one too many would push out one
+    /// of those who keep all.
+    fn begin<'a>(&'a self, routes: &'a Arc<Routes>) -> Option<Turn<'a>> {
+        let order = self.lock_order();
+        let is_current =
+            Arc::ptr_eq(routes, &self.routes.read().unwrap_or_else(PoisonError::into_inner));
+        let has_room = || routes.established().all(|(_, one)| !one.is_lossless() || one.has_room());
+        (is_current && has_room()).then_some(Turn { sender: self, routes, order })
+    }
+
+    /// What is done without a lock when a message is out.
+    fn finish(&self, routes: &Routes, bytes: Option<Arc<Buffer>>) {
+        routes.intra_process.iter().for_each(|route| route.queue.run_direct());
+        if let Some(memory) = &routes.memory {
+            memory.prepare();
+        }
+        if let Some(bytes) = bytes {
+            self.lock_buffers().put_back(&bytes);
+        }
+    }
+
+    /// `None`: there is no shared memory now, and the engine is to be used instead.
+    fn try_loan(
+        &self,
+        memory: &HostPublisher,
+        size_bytes: usize,
+    ) -> Result<Option<HostLoan>, PublishError> {
+        match memory.loan(size_bytes) {
+            Ok(loan) => Ok(Some(loan)),
+            Err(source) => {
+                self.count_shared_memory_failure(&source);
+                match self.when_exhausted {
+                    WhenExhausted::Network if self.allowed.contains(Transport::Network) => Ok(None),
+                    WhenExhausted::Network | WhenExhausted::Error => {
+                        Err(PublishError::SharedMemory { topic: self.topic.clone(), source })
+                    }
+                }
+            }
+        }
+    }
+
+    pub(super) fn count_shared_memory_failure(&self, error: &dyn Display) {
+        let count = self.counters.shared_memory_failures.fetch_add(1, Ordering::Relaxed) + 1;
+        if count.is_power_of_two() {
+            tracing::warn!(
+                target: "feros::shm",
+                "{}: {count} messages so far took the network transport instead of shared memory: \
+                 {error}",
+                self.topic
+            );
+        }
+    }
+
+    /// Says so before the pool is exhausted, once.
+    pub(super) fn warn_of_full_pool(&self, memory: &HostPublisher) {
+        let PoolUse { used_bytes, limit_bytes: Some(limit_bytes), .. } = memory.pool() else {
+            return;
+        };
+        let is_nearly_full = used_bytes >= limit_bytes / 5 * 4;
+        if is_nearly_full && !self.has_warned_of_pool.swap(true, Ordering::Relaxed) {
+            tracing::warn!(
+                target: "feros::shm",
+                "{}: {used_bytes} of {limit_bytes} bytes of shared memory are in use; \
+                 subscriptions hold views too long, or the limit is too low",
+                self.topic
+            );
+        }
+    }
+
+    /// Whether these subscriptions have all that the engine sent them.
+    pub(super) fn is_acknowledged(&self, by: &[Gid]) -> bool {
+        self.router.is_acknowledged(by)
+    }
+
+    /// The routes as they are now.
+    fn routes(&self) -> Arc<Routes> {
+        self.current_routes().unwrap_or_else(|| self.renew_routes(self.lock_order()))
+    }
+
+    /// The routes as they are now, or as they were if somebody is just publishing: that may take as
+    /// long as a full link makes it, and whoever publishes next renews them.
+    pub(crate) fn routes_without_waiting(&self) -> Arc<Routes> {
+        self.current_routes().unwrap_or_else(|| match self.order.try_lock() {
+            Ok(order) => self.renew_routes(order),
+            Err(_) => self.read_routes(),
+        })
+    }
+
+    fn read_routes(&self) -> Arc<Routes> {
+        Arc::clone(&self.routes.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// The routes, unless something has changed since they were made.
+    fn current_routes(&self) -> Option<Arc<Routes>> {
+        let routes = self.read_routes();
+        self.router.is_current(&routes).then_some(routes)
+    }
+
+    /// Nothing is published between the look at the matches and the change of the routes: that is
+    /// what the guard is for.
+    fn renew_routes(&self, order: MutexGuard<'_, Order>) -> Arc<Routes> {
+        let former = self.read_routes();
+        let routes = Arc::new(self.router.find_routes(&former, order.next_number()));
+        // As long as a link waits for acknowledgements, each publish looks, and what others have
+        // prepared stays good.
+        if routes.send_like(&former) {
+            return former;
+        }
+        *self.routes.write().unwrap_or_else(PoisonError::into_inner) = Arc::clone(&routes);
+        drop(order);
+        self.router.clean_up_after_deaths(&former, &routes);
+        routes
+    }
+
+    fn lock_order(&self) -> MutexGuard<'_, Order> {
+        self.order.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn lock_buffers(&self) -> MutexGuard<'_, BufferPool> {
+        self.buffers.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Late joiners get history from the engine; deadlines and manual liveliness are kept by its
+/// writes.
+fn engine_keeps_promises(qos: &QosProfile) -> bool {
+    qos.durability == Durability::TransientLocal
+        || qos.deadline.finite().is_some()
+        || qos.liveliness == Liveliness::ManualByTopic
+}

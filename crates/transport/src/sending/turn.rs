@@ -1,0 +1,192 @@
+//! The turn of one message to be sent: on all transports in the same order, with one stamp and one
+//! number.
+
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, MutexGuard};
+use std::time::Instant;
+
+use feros_rmw::{Gid, Stamp};
+use feros_shm::{HostLoan, SampleHeader, Transport};
+use feros_trace::{MessageId, Outbound, Point};
+
+use crate::intra_process::delivery::Delivery;
+use crate::intra_process::queue::Envelope;
+use crate::routing::Routes;
+use crate::sending::error::PublishError;
+use crate::sending::message::Prepared;
+use crate::sending::outgoing::Outgoing;
+use crate::sending::sender::Sender;
+
+/// The use of the pool is looked at once in so many messages.
+const POOL_LOOK: u64 = 64;
+
+/// What one publish after the other needs. Locked while a message goes out, so that every transport
+/// has the same order.
+pub(super) struct Order {
+    last_stamp: Stamp,
+    number: u64,
+    /// The engine has messages that shared memory had no room for. Until they have arrived, what
+    /// comes later follows them: by shared memory it would overtake them, and they would be dropped
+    /// as old.
+    is_falling_back: bool,
+}
+
+impl Default for Order {
+    fn default() -> Self {
+        Self { last_stamp: Stamp::MIN, number: 0, is_falling_back: false }
+    }
+}
+
+impl Order {
+    pub(super) fn next_number(&self) -> u64 {
+        self.number + 1
+    }
+}
+
+pub(super) struct Turn<'a> {
+    pub(super) sender: &'a Sender,
+    pub(super) routes: &'a Arc<Routes>,
+    pub(super) order: MutexGuard<'a, Order>,
+}
+
+/// Stamp and number of the message of a turn.
+#[derive(Clone, Copy)]
+struct Identity {
+    publisher: Gid,
+    stamp: Stamp,
+    number: u64,
+}
+
+impl Identity {
+    /// The message for trace points.
+    fn traced(self) -> MessageId {
+        MessageId { publisher: self.publisher.0, stamp: self.stamp.0, number: self.number }
+    }
+}
+
+impl Turn<'_> {
+    /// Sends what is prepared.
+    pub(super) fn send<M: Outgoing>(
+        mut self,
+        prepared: &mut Prepared<M>,
+        trace: &mut Outbound,
+    ) -> Result<(), PublishError> {
+        let (sender, routes) = (self.sender, self.routes);
+        let message = self.next_message();
+        trace.name(&sender.traced, || message.traced());
+        let falls_back = self.send_by_shared_memory(prepared, message);
+        let needs_engine = routes.needs_engine || falls_back;
+        // Rare: the message may be given away below.
+        let engine_first = needs_engine && prepared.bytes.is_none();
+        if engine_first {
+            self.send_by_network(prepared, message, trace)?;
+        }
+        if !routes.intra_process.is_empty() {
+            self.send_in_process(prepared, message);
+        }
+        if needs_engine && !engine_first {
+            self.send_by_network(prepared, message, trace)?;
+        }
+        if !needs_engine {
+            sender.counters.skipped_engine_writes.fetch_add(1, Ordering::Relaxed);
+        }
+        Ok(())
+    }
+
+    fn next_message(&mut self) -> Identity {
+        let order = &mut *self.order;
+        order.last_stamp = Stamp::now().max(Stamp(order.last_stamp.0 + 1));
+        order.number += 1;
+        Identity { publisher: self.sender.gid, stamp: order.last_stamp, number: order.number }
+    }
+
+    /// Sends by shared memory to those who are served by it. Says whether they have to get the
+    /// message by the network instead.
+    fn send_by_shared_memory<M>(&mut self, prepared: &mut Prepared<M>, message: Identity) -> bool {
+        if self.order.is_falling_back {
+            self.order.is_falling_back = !self.has_fallback_ended();
+        }
+        if self.routes.memory.is_none() {
+            return false;
+        }
+        if self.order.is_falling_back {
+            if prepared.loan.is_some() {
+                self.sender.counters.shared_memory_failures.fetch_add(1, Ordering::Relaxed);
+            }
+        } else if let Some(loan) = prepared.loan.take()
+            && self.send_loan(loan, message)
+        {
+            return false;
+        }
+        let falls_back = self.sender.allowed.contains(Transport::Network);
+        self.order.is_falling_back |= falls_back;
+        falls_back
+    }
+
+    /// Whether all who are served by shared memory have what the engine sent them; those of killed
+    /// processes are not waited for.
+    fn has_fallback_ended(&self) -> bool {
+        let living = self.routes.established().filter(|(route, _)| route.peer.peer().is_alive());
+        let living: Vec<Gid> = living.map(|(route, _)| route.subscription).collect();
+        self.sender.is_acknowledged(&living)
+    }
+
+    fn send_loan(&self, loan: HostLoan, message: Identity) -> bool {
+        let (sender, routes) = (self.sender, self.routes);
+        let Some(memory) = &routes.memory else { return false };
+        let size_bytes = loan.len();
+        let Identity { stamp, number, .. } = message;
+        let expires_nanos = sender.lifespan.map_or(0, |lifespan| {
+            let lifespan_nanos = i128::try_from(lifespan.as_nanos()).unwrap_or(i128::MAX);
+            let end = i128::from(stamp.0).saturating_add(lifespan_nanos);
+            u64::try_from(end).unwrap_or(u64::MAX)
+        });
+        let header =
+            SampleHeader { stamp: stamp.0, publication_number: number, expires_nanos, flags: 0 };
+        let id = || message.traced();
+        feros_trace::pass(Point::WriteBegin, Transport::SharedMemory, &sender.traced, id);
+        // Counted before: a subscription must not have taken more than was sent.
+        routes.established().for_each(|(_, established)| established.count_sent());
+        let sent = memory.send(loan, header);
+        feros_trace::pass(Point::WriteEnd, Transport::SharedMemory, &sender.traced, id);
+        if let Err(error) = sent {
+            sender.count_shared_memory_failure(&error);
+            return false;
+        }
+        if number.is_multiple_of(POOL_LOOK) {
+            sender.warn_of_full_pool(memory);
+        }
+        for (route, _) in routes.established() {
+            feros_trace::pass(Point::Announced, Transport::SharedMemory, &route.traced, id);
+            route.peer.ring();
+            sender.counters.shared_memory.count(1, size_bytes);
+        }
+        true
+    }
+
+    fn send_in_process<M: Outgoing>(&self, prepared: &mut Prepared<M>, message: Identity) {
+        let (sender, routes) = (self.sender, &self.routes.intra_process);
+        let Identity { publisher, stamp, number } = message;
+        let expires = sender.lifespan.map(|lifespan| Instant::now() + lifespan);
+        let envelope = Envelope { publisher, stamp, number, since: number, expires };
+        let id = || message.traced();
+        feros_trace::pass(Point::WriteBegin, Transport::IntraProcess, &sender.traced, id);
+        let bytes = prepared.bytes.as_ref();
+        prepared.message.deliver(&Delivery { routes, envelope, bytes });
+        let size_bytes = bytes.map_or(0, |bytes| bytes.len());
+        sender.counters.intra_process.count(routes.len(), size_bytes);
+    }
+
+    fn send_by_network<M: Outgoing>(
+        &self,
+        prepared: &mut Prepared<M>,
+        message: Identity,
+        trace: &mut Outbound,
+    ) -> Result<(), PublishError> {
+        let size_bytes = prepared.size_bytes();
+        let mut write = |memory: &mut [u8]| prepared.write(memory, trace);
+        self.sender.engine.publish_at(message.stamp, size_bytes, &mut write)?;
+        self.sender.counters.network.count(1, size_bytes);
+        Ok(())
+    }
+}

@@ -1,0 +1,63 @@
+//! How a publisher and a subscription of two processes of one host come to use shared memory.
+//!
+//! ```text
+//!      publisher                                subscription
+//!
+//!  match found by the engine                match found by the engine
+//!          |                                        |
+//!          v                                        v
+//!      Offered  -- memory made, "ready" counted --> Offered
+//!          |       and rung in the entry            |   opens the memory       cannot open it
+//!          |                                        +--------------------------> Declined
+//!          |                                        |                             |   ^ tries
+//!          |      <---- publisher's id entered ---- |   <-------------------------+---+ again
+//!          v                                        v
+//!      Attached                                 Attached
+//!          |  what the engine sent is               |
+//!          |  acknowledged                          |
+//!          +---- number of the first message -----> |
+//!          v                                        v
+//!      Established ==== messages by shared memory ==> Established
+//! ```
+//!
+//! Until a match is established, its messages go through the engine. Both sides have a state of
+//! their own; either side may leave at any time, which the other one learns from the engine.
+
+use feros_shm::{LinkObstacle, Reason};
+
+/// How far one side has come with one match: `A` is what the side has once it is attached, `E` once
+/// it is established.
+#[derive(Debug, Clone)]
+pub(crate) enum Handshake<A, E> {
+    /// The publisher's memory is there or comes into being; the subscription has not opened it.
+    Offered,
+    /// The subscription could not open the memory. It tries again.
+    Declined(LinkObstacle),
+    /// The subscription has opened the memory; the engine's messages may still be on their way.
+    Attached(A),
+    /// Messages come by shared memory alone.
+    Established(E),
+}
+
+impl<A, E> Handshake<A, E> {
+    pub(crate) fn established(&self) -> Option<&E> {
+        match self {
+            Self::Established(established) => Some(established),
+            _ => None,
+        }
+    }
+
+    /// Whether the subscription has still to open the memory.
+    pub(crate) fn awaits_opening(&self) -> bool {
+        matches!(self, Self::Offered | Self::Declined(_))
+    }
+
+    /// Why messages do not come by shared memory yet.
+    pub(crate) fn reason(&self) -> Option<Reason> {
+        match self {
+            Self::Offered | Self::Attached(_) => Some(Reason::Pending),
+            Self::Declined(obstacle) => Some(obstacle.reason()),
+            Self::Established(_) => None,
+        }
+    }
+}

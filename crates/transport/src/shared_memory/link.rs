@@ -1,0 +1,331 @@
+//! The link of a subscription to one publisher of another process: opening its shared memory, trying
+//! again, and taking messages that are plausible.
+
+use std::fmt::Display;
+use std::num::NonZeroU64;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use feros_executor::Ringer;
+use feros_rmw::{Gid, History, MessageInfo, Payload, QosProfile, Reliability, Sample, Stamp};
+use feros_shm::{
+    Attachment, HostNode, HostSample, LinkObstacle, LinkSettings, Obstacle, OpenError,
+    SampleHeader, SubscriptionEntry, TakeOutcome,
+};
+
+use crate::receiving::reorder::{LocalLink, Numbered};
+use crate::shared_memory::availability::LONGEST_QUEUE;
+use crate::shared_memory::handshake::Handshake;
+use crate::shared_memory::link_states::LinkStates;
+
+/// A link that could not be opened yet is tried again not sooner, unless a publisher says that it
+/// is ready.
+const RETRY: Duration = Duration::from_millis(1);
+/// A link that failed is tried again with a message that comes so much later, which is doubled each
+/// time ...
+const FIRST_RETRY_OF_FAILED: Duration = Duration::from_secs(1);
+/// ... up to this.
+const LAST_RETRY_OF_FAILED: Duration = Duration::from_secs(16);
+/// Memory that cannot be mapped so often is not just growing.
+const MAPPING_TRIES: u32 = 20;
+
+pub(crate) struct Link {
+    publisher: Gid,
+    id: NonZeroU64,
+    state: Handshake<Opened, Established>,
+    tries: Tries,
+    has_warned: bool,
+    states: Arc<LinkStates>,
+}
+
+/// What a link is opened with.
+pub(super) struct Opening<'a> {
+    pub(super) entry: &'a SubscriptionEntry,
+    pub(super) qos: &'a QosProfile,
+    pub(super) type_hash: Option<[u8; 32]>,
+    pub(super) ringer: &'a Ringer,
+}
+
+/// A publisher's memory, open.
+pub(crate) struct Opened {
+    link: feros_shm::Link,
+    attachment: Attachment,
+    /// Whether the publisher waits for room.
+    is_lossless: bool,
+}
+
+/// A publisher's memory by which messages come.
+pub(crate) struct Established {
+    opened: Opened,
+    /// Number of the first message that comes by this link alone.
+    since: u64,
+    /// The oldest message, and when it was taken.
+    head: Option<(HostSample, Stamp)>,
+}
+
+/// When a link is tried again.
+#[derive(Debug, Default)]
+struct Tries {
+    retry_at: Option<Instant>,
+    /// How often the memory could not be mapped.
+    unmapped: u32,
+    /// The time from the last failure to the next try.
+    patience: Option<Duration>,
+}
+
+struct OpenFailure {
+    /// `None`: nothing is in the way but time.
+    obstacle: Option<LinkObstacle>,
+    why: String,
+}
+
+impl From<OpenError> for OpenFailure {
+    fn from(error: OpenError) -> Self {
+        Self { obstacle: error.obstacle(), why: error.to_string() }
+    }
+}
+
+impl Tries {
+    /// Whether it is time to try. What a publisher says is never passed over: no other ring may
+    /// follow.
+    fn is_due(&self, now: Instant, is_told: bool) -> bool {
+        is_told || self.retry_at.is_none_or(|at| at <= now)
+    }
+
+    /// After a try that failed: what is in the way, `None` if nothing is but time.
+    fn note(&mut self, obstacle: Option<LinkObstacle>, tried: Instant) -> Option<LinkObstacle> {
+        if matches!(obstacle, Some(LinkObstacle::Unavailable(Obstacle::NotMapped))) {
+            self.unmapped = self.unmapped.saturating_add(1);
+        }
+        let obstacle = obstacle.filter(|_| self.unmapped == 0 || self.unmapped >= MAPPING_TRIES);
+        if obstacle.is_none() {
+            // The publisher rings when it is ready.
+            self.patience = None;
+            self.retry_at = Some(tried + RETRY);
+            return None;
+        }
+        let patience = match self.patience {
+            Some(patience) => (patience * 2).min(LAST_RETRY_OF_FAILED),
+            None => FIRST_RETRY_OF_FAILED,
+        };
+        self.patience = Some(patience);
+        self.retry_at = Some(tried + patience);
+        obstacle
+    }
+}
+
+impl Link {
+    pub(super) fn new(publisher: Gid, id: NonZeroU64, states: &Arc<LinkStates>) -> Self {
+        Self {
+            publisher,
+            id,
+            state: Handshake::Offered,
+            tries: Tries::default(),
+            has_warned: false,
+            states: Arc::clone(states),
+        }
+    }
+
+    pub(super) fn publisher(&self) -> Gid {
+        self.publisher
+    }
+
+    pub(super) fn id(&self) -> NonZeroU64 {
+        self.id
+    }
+
+    pub(super) fn state(&self) -> &Handshake<Opened, Established> {
+        &self.state
+    }
+
+    /// Whether it is time to try to open the link.
+    pub(super) fn is_due(&self, now: Instant, is_told: bool) -> bool {
+        self.state.awaits_opening() && self.tries.is_due(now, is_told)
+    }
+
+    /// Tries to open the publisher's memory.
+    pub(super) fn open(&mut self, opening: &Opening<'_>, now: Instant) {
+        self.state = match open(self.id, opening) {
+            Ok(opened) => Handshake::Attached(opened),
+            Err(OpenFailure { obstacle, why }) => match self.tries.note(obstacle, now) {
+                None => Handshake::Offered,
+                Some(obstacle) => {
+                    if !matches!(self.state, Handshake::Declined(known) if known == obstacle) {
+                        tracing::warn!(
+                            target: "feros::shm",
+                            "messages of publisher {} take the network transport: {why}",
+                            self.publisher
+                        );
+                    }
+                    Handshake::Declined(obstacle)
+                }
+            },
+        };
+    }
+
+    /// Has messages come by the link once the publisher has said which one is the first there. Says
+    /// whether that is new.
+    pub(super) fn advance(&mut self) -> bool {
+        let Handshake::Attached(opened) = &self.state else { return false };
+        let Some(since) = opened.attachment.first_number() else { return false };
+        let state = std::mem::replace(&mut self.state, Handshake::Offered);
+        if let Handshake::Attached(opened) = state {
+            self.state = Handshake::Established(Established { opened, since, head: None });
+        }
+        true
+    }
+
+    /// Whether a message is there.
+    pub(super) fn has_message(&mut self) -> bool {
+        self.advance();
+        self.front().is_some()
+    }
+
+    fn fill_head(&mut self) {
+        let Handshake::Established(established) = &mut self.state else { return };
+        if established.head.is_some() {
+            return;
+        }
+        let Established { opened, since, head } = established;
+        loop {
+            match opened.link.take() {
+                TakeOutcome::Sample(sample) => {
+                    let header = sample.header();
+                    // Older ones came by the engine.
+                    if header.publication_number < *since {
+                        continue;
+                    }
+                    if opened.is_lossless {
+                        opened.attachment.count_taken(1);
+                    }
+                    let now = Stamp::now();
+                    if !is_plausible(&header, *since, now) {
+                        let why = format_args!("its header says {header:?}");
+                        refuse(&self.states, self.publisher, &why);
+                        continue;
+                    }
+                    if is_expired(header.expires_nanos, now) {
+                        continue;
+                    }
+                    *head = Some((sample, now));
+                    return;
+                }
+                TakeOutcome::Empty => return,
+                TakeOutcome::ViewsExhausted { max_views } => {
+                    if !std::mem::replace(&mut self.has_warned, true) {
+                        tracing::warn!(
+                            target: "feros::shm",
+                            "this subscription holds {max_views} messages of publisher {}, as many \
+                             as it may: further ones wait until it lets one go; copy what is to be \
+                             kept for longer",
+                            self.publisher
+                        );
+                    }
+                    return;
+                }
+                TakeOutcome::Refused(why) => {
+                    // The publisher has counted it as sent.
+                    if opened.is_lossless {
+                        opened.attachment.count_taken(1);
+                    }
+                    refuse(&self.states, self.publisher, &why);
+                }
+            }
+        }
+    }
+}
+
+impl LocalLink for Link {
+    fn publisher(&self) -> Gid {
+        self.publisher
+    }
+
+    fn front(&mut self) -> Option<Stamp> {
+        self.fill_head();
+        let (sample, _) = self.state.established()?.head.as_ref()?;
+        Some(Stamp(sample.header().stamp))
+    }
+
+    fn take(&mut self) -> Option<Numbered> {
+        self.fill_head();
+        let Handshake::Established(established) = &mut self.state else { return None };
+        let (sample, received) = established.head.take()?;
+        let header = sample.header();
+        let info = MessageInfo {
+            source_timestamp: Stamp(header.stamp).to_system_time(),
+            received_timestamp: received.to_system_time(),
+            publication_sequence_number: Some(header.publication_number),
+            publisher_gid: self.publisher,
+            from_same_session: false,
+        };
+        let sample = Sample { payload: Payload::new(sample), info };
+        Some(Numbered { sample, since: established.since })
+    }
+}
+
+fn open(publisher: NonZeroU64, opening: &Opening<'_>) -> Result<Opened, OpenFailure> {
+    let Opening { entry, qos, type_hash, ringer } = *opening;
+    let depth = if qos.history == History::KeepAll { LONGEST_QUEUE } else { qos.depth.max(1) };
+    let node = HostNode::shared().map_err(OpenError::from)?;
+    let link = feros_shm::Link::open(&node, publisher.get(), LinkSettings { depth, type_hash })?;
+    let room = ringer.clone();
+    link.on_room(move || room.ring());
+    let capacity = u32::try_from(link.depth()).unwrap_or(u32::MAX);
+    let attachment = entry
+        .attach(publisher, capacity)
+        .map_err(|full| OpenFailure { obstacle: Some(full.obstacle()), why: full.to_string() })?;
+    let is_lossless = qos.history == History::KeepAll && qos.reliability == Reliability::Reliable;
+    Ok(Opened { link, attachment, is_lossless })
+}
+
+fn refuse(states: &LinkStates, publisher: Gid, why: &dyn Display) {
+    let count = states.count_refused();
+    if count.is_power_of_two() {
+        tracing::error!(
+            target: "feros::shm", "refused {count} so far of publisher {publisher}: {why}"
+        );
+    }
+}
+
+/// Stamps and numbers decide what is a duplicate and what was lost: one absurd header would make
+/// all later messages old. Stamps may be ahead of the clock, which may have been set back
+/// meanwhile.
+fn is_plausible(header: &SampleHeader, since: u64, now: Stamp) -> bool {
+    const LARGEST_LEAD_NANOS: i64 = 24 * 3600 * 1_000_000_000;
+    const MOST_MESSAGES: u64 = 1 << 40;
+    let latest = now.0.saturating_add(LARGEST_LEAD_NANOS);
+    (Stamp::MIN.0..=latest).contains(&header.stamp)
+        && header.publication_number - since < MOST_MESSAGES
+}
+
+/// Lifespans are counted from the stamp, by the host's clock, as the engine does.
+fn is_expired(expires_nanos: u64, now: Stamp) -> bool {
+    expires_nanos != 0 && u64::try_from(now.0).is_ok_and(|now| now >= expires_nanos)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_publisher_that_says_it_is_ready_is_tried_at_once() {
+        let now = Instant::now();
+        let mut tries = Tries::default();
+        assert!(tries.is_due(now, false), "never tried");
+        assert_eq!(tries.note(None, now), None);
+        assert!(!tries.is_due(now, false), "it has just been tried");
+        assert!(tries.is_due(now, true));
+        assert!(tries.is_due(now + RETRY, false));
+    }
+
+    #[test]
+    fn absurd_headers_are_refused() {
+        let now = Stamp::now();
+        let good = SampleHeader { stamp: now.0, publication_number: 7, ..SampleHeader::default() };
+        assert!(is_plausible(&good, 7, now));
+        for stamp in [0, -1, i64::MIN, i64::MAX, good.stamp.saturating_mul(3)] {
+            assert!(!is_plausible(&SampleHeader { stamp, ..good }, 7, now), "{stamp}");
+        }
+        assert!(!is_plausible(&SampleHeader { publication_number: u64::MAX, ..good }, 7, now));
+    }
+}

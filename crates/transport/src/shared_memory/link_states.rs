@@ -1,0 +1,39 @@
+//! How far the links of one subscription are, as its handle tells users.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use feros_rmw::Gid;
+use feros_shm::Reason;
+
+/// What the handle of a subscription sees of its links.
+#[derive(Debug, Default)]
+pub(crate) struct LinkStates {
+    /// Messages refused as malformed.
+    pub(crate) refused: AtomicU64,
+    /// Publishers of the host, and why they are not heard by shared memory yet.
+    links: Mutex<Vec<(Gid, Option<Reason>)>>,
+}
+
+impl LinkStates {
+    fn lock(&self) -> MutexGuard<'_, Vec<(Gid, Option<Reason>)>> {
+        self.links.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Why a publisher's messages, which could come by shared memory, do not.
+    pub(crate) fn why_not(&self, publisher: Gid) -> Option<Reason> {
+        let links = self.lock();
+        let found = links.iter().find(|(gid, _)| *gid == publisher);
+        found.map_or(Some(Reason::Pending), |(_, reason)| reason.clone())
+    }
+
+    /// Takes in how far the links are; returns how far they were.
+    pub(super) fn replace(&self, links: Vec<(Gid, Option<Reason>)>) -> Vec<(Gid, Option<Reason>)> {
+        std::mem::replace(&mut *self.lock(), links)
+    }
+
+    /// Counts a refused message; says the new number.
+    pub(super) fn count_refused(&self) -> u64 {
+        self.refused.fetch_add(1, Ordering::Relaxed) + 1
+    }
+}

@@ -1,0 +1,12 @@
+//! The shared-memory transport between processes of one host.
+//!
+//! [`handshake`] has the drawing of how a match comes to use it; [`sending`] and [`receiving`] are
+//! its two sides, [`link`] is one publisher as a subscription sees it.
+
+pub(crate) mod availability;
+pub(crate) mod handshake;
+pub(crate) mod link;
+pub(crate) mod link_states;
+pub(crate) mod options;
+pub(crate) mod receiving;
+pub(crate) mod sending;

@@ -1,0 +1,246 @@
+//! The untyped end of a subscription: its handle. What takes the messages is the [`Receiver`].
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use feros_executor::Ringer;
+use feros_rmw::{
+    CreateEndpointError, EventError, Gid, Match, NodeId, Notify, QosProfile, Session,
+    Subscription as EngineSubscription, SubscriptionEvent, TypeHash,
+};
+use feros_shm::{Announced, Choice, Transport, TransportSet, classify};
+
+use crate::counters::SubscriptionCounts;
+use crate::events::{PendingEvents, SubscriptionEventKind, Waiting};
+use crate::graph::{MatchTransport, network_is_allowed};
+use crate::intra_process::delivery::DirectDispatch;
+use crate::intra_process::queue::{AnyQueue, Object, Queue};
+use crate::intra_process::registry::{self, Registration};
+use crate::receiving::{Receiver, ReceiverOptions, Tally};
+use crate::shared_memory::link_states::LinkStates;
+use crate::shared_memory::receiving::SharedMemoryReceiving;
+
+/// How the end of a subscription is made.
+pub struct SubscriptionOptions<'a, O: Object> {
+    /// The node that it belongs to.
+    pub node: NodeId,
+    /// The fully qualified topic.
+    pub topic: &'a str,
+    /// As `package/msg/Name`.
+    pub type_name: &'a str,
+    /// The type's hash; an endpoint without one matches by name only.
+    pub type_hash: Option<TypeHash>,
+    /// Its policies.
+    pub qos: QosProfile,
+    /// What publishers that know its kind of object are told.
+    pub wish: O::Wish,
+    /// Do not receive from publishers of the same session.
+    pub ignore_local_publications: bool,
+    /// Transports that messages may take. Without the network there is no history for late joiners.
+    pub transports: TransportSet,
+    /// Rings when there may be something to take, or links and matches have to be kept up.
+    pub ringer: &'a Ringer,
+    /// Called when there may be events, on any thread; it must not block nor own the subscription.
+    pub on_event: Notify,
+}
+
+/// A subscription without message type: an endpoint of the engine, which finds its matches, and the
+/// transports that each match takes. It ends when this is dropped.
+///
+/// Everything may be called from any thread.
+pub struct Subscription {
+    engine: Arc<dyn EngineSubscription>,
+    queue: Arc<dyn AnyQueue>,
+    announced: Announced,
+    links: Arc<LinkStates>,
+    tally: Arc<Tally>,
+    pending: Arc<PendingEvents>,
+    events: Waiting<SubscriptionEvent>,
+    /// Losses that the engine told of.
+    lost_by_engine: AtomicU64,
+    /// Publishers of this process find the queue as long as this lives.
+    _registration: Registration,
+}
+
+impl Subscription {
+    /// Makes the endpoint, and what takes its messages.
+    ///
+    /// # Errors
+    /// When the engine refuses.
+    pub fn new<O: Object>(
+        session: &dyn Session,
+        options: SubscriptionOptions<'_, O>,
+    ) -> Result<(Self, Receiver<O>), CreateEndpointError> {
+        let SubscriptionOptions { topic, type_hash, transports, ringer, .. } = options;
+        let pending = PendingEvents::new(options.on_event);
+        let [engine_pending, matches_changed] = [(); 2].map(|()| Arc::new(AtomicBool::new(false)));
+        let shared_memory = SharedMemoryReceiving::new(
+            transports,
+            &options.qos,
+            type_hash.map(|hash| hash.0),
+            ringer,
+        );
+        let (announced, links) =
+            (shared_memory.announced().clone(), shared_memory.states().clone());
+        let on_data = notification(&engine_pending, ringer);
+        let on_event: Notify = {
+            let (changed, pending) = (notification(&matches_changed, ringer), pending.clone());
+            Arc::new(move || {
+                pending.announce();
+                changed();
+            })
+        };
+        let registering = registry::begin_registration();
+        let engine = session.create_subscription(feros_rmw::SubscriptionOptions {
+            node: options.node,
+            topic,
+            type_name: options.type_name,
+            type_hash,
+            qos: options.qos,
+            ignore_local_publications: options.ignore_local_publications,
+            announcement: &shared_memory.announcement(),
+            on_data,
+            on_event: Some(on_event),
+        })?;
+        let mut queue = Queue::new(options.wish, &engine.qos(), ringer.clone()).of_type(type_hash);
+        if options.ignore_local_publications {
+            queue = queue.ignoring(engine.gid().participant_prefix());
+        }
+        let (queue, tally) = (Arc::new(queue), Arc::new(Tally::default()));
+        let receiver = Receiver::new(ReceiverOptions {
+            topic,
+            engine: engine.clone(),
+            queue: queue.clone(),
+            engine_pending,
+            matches_changed,
+            tally: tally.clone(),
+            shared_memory,
+            hears_network: transports.contains(Transport::Network),
+            events: pending.clone(),
+        });
+        let registration = registry::register(engine.gid(), queue.clone());
+        drop(registering);
+        let subscription = Self {
+            engine,
+            queue,
+            announced,
+            links,
+            tally,
+            pending,
+            events: Waiting::new(),
+            lost_by_engine: AtomicU64::new(0),
+            _registration: registration,
+        };
+        Ok((subscription, receiver))
+    }
+
+    /// Has publishers of this process call `run` after they put a message in, instead of ringing,
+    /// until what is returned is dropped.
+    pub fn dispatch_directly(&self, run: impl Fn() + Send + Sync + 'static) -> DirectDispatch {
+        DirectDispatch::new(&self.queue, run)
+    }
+
+    /// Whether there may be events to take; costs one load.
+    pub fn has_events(&self) -> bool {
+        self.pending.is_pending()
+    }
+
+    /// The next event that waits; several of one kind are one, losses of all transports too.
+    ///
+    /// # Errors
+    /// When the engine fails.
+    pub fn take_event(&self) -> Result<Option<SubscriptionEvent>, EventError> {
+        self.pending.begin_taking();
+        self.events.take(None, || self.fetch_event())
+    }
+
+    /// The next event of this kind; those of other kinds go on waiting.
+    ///
+    /// # Errors
+    /// When the engine fails.
+    pub fn take_event_of(
+        &self,
+        kind: SubscriptionEventKind,
+    ) -> Result<Option<SubscriptionEvent>, EventError> {
+        self.events.take(Some(kind), || self.fetch_event())
+    }
+
+    /// How many events of this kind there were, taken or not.
+    ///
+    /// # Errors
+    /// When the engine fails.
+    pub fn event_count(&self, kind: SubscriptionEventKind) -> Result<u64, EventError> {
+        self.events.count(kind, || self.fetch_event())
+    }
+
+    /// Losses of local transports, then events of the engine, whose losses count those in.
+    fn fetch_event(&self) -> Result<Option<SubscriptionEvent>, EventError> {
+        let change = self.pending.new_losses(self.tally.lost());
+        let total = |by_engine: u64| by_engine.saturating_add(self.pending.told_losses());
+        if change > 0 {
+            let total = total(self.lost_by_engine.load(Ordering::Relaxed));
+            return Ok(Some(SubscriptionEvent::MessageLost { total, change }));
+        }
+        Ok(self.engine.take_event()?.map(|event| match event {
+            SubscriptionEvent::MessageLost { total: by_engine, change } => {
+                self.lost_by_engine.store(by_engine, Ordering::Relaxed);
+                SubscriptionEvent::MessageLost { total: total(by_engine), change }
+            }
+            other => other,
+        }))
+    }
+
+    /// The transport of each match, and why it is not a shorter one. Shared memory is opened by
+    /// whoever polls the receiver.
+    pub fn transports(&self) -> Vec<MatchTransport> {
+        let matches = self.engine.matches();
+        matches.iter().map(|found| self.transport_of(found)).collect()
+    }
+
+    fn transport_of(&self, found: &Match) -> MatchTransport {
+        let publisher = Announced::read(found.announcement.as_deref());
+        let Choice { mut transport, mut reason } = classify(&publisher, &self.announced);
+        if transport == Some(Transport::SharedMemory)
+            && let Some(why_not) = self.links.why_not(found.gid)
+        {
+            let network = network_is_allowed(&publisher, &self.announced);
+            transport = network.then_some(Transport::Network);
+            reason = Some(why_not);
+        }
+        MatchTransport { gid: found.gid, transport, reason }
+    }
+
+    /// What was received by which transport so far.
+    pub fn counts(&self) -> SubscriptionCounts {
+        self.tally.counts(&self.links)
+    }
+
+    /// Its policies after system-default and best-available were resolved.
+    pub fn qos(&self) -> QosProfile {
+        self.engine.qos()
+    }
+
+    /// Its identity.
+    pub fn gid(&self) -> Gid {
+        self.engine.gid()
+    }
+
+    /// Publishers that match now.
+    pub fn matched_publishers(&self) -> usize {
+        self.engine.matched_publishers()
+    }
+
+    /// Samples that the engine refused as malformed.
+    pub fn refused_samples(&self) -> u64 {
+        self.engine.refused_samples()
+    }
+}
+
+/// Raises a flag and rings.
+fn notification(flag: &Arc<AtomicBool>, ringer: &Ringer) -> Notify {
+    let (flag, ringer) = (flag.clone(), ringer.clone());
+    Arc::new(move || {
+        flag.store(true, Ordering::Release);
+        ringer.ring();
+    })
+}
