@@ -4,7 +4,7 @@
     scripts/check_text.py [--command TARGET/feros]
 
 - Lines of Markdown and of Rust comments have at most 100 columns (not tables, links and code).
-- Relative links and their anchors lead somewhere.
+- Relative links and their anchors lead somewhere; files that ARCHITECTURE.md names exist.
 - Messages on the book's troubleshooting page are in the sources, and the launch page names every
   action and substitution.
 - Rust examples of the README are on pages of the book, where they are compiled.
@@ -99,6 +99,15 @@ def check_links():
                     fault(path, number, f"the link {target} leads out of the book")
 
 
+def check_map():
+    """The files that the architecture's page sends a reader to."""
+    page = ROOT / "ARCHITECTURE.md"
+    for number, line in prose(page.read_text()):
+        for name in re.findall(r"`((?:crates|docs|tests|examples)/[\w./-]+)`", line):
+            if not (ROOT / name).exists():
+                fault(page, number, f"there is no {name}")
+
+
 def sources():
     """All Rust sources, with texts that go over several lines in one."""
     texts = (path.read_text() for path in files(".rs"))
@@ -170,6 +179,7 @@ def main():
         sys.exit(__doc__)
     check_columns()
     check_links()
+    check_map()
     check_messages()
     check_launch()
     check_readme()
