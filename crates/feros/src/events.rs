@@ -25,7 +25,7 @@ pub(crate) fn notify_of_events(node: &Node, ringer: &Ringer) -> Notify {
     })
 }
 
-/// Puts the upkeep of a publisher's matches and its events on its node's executor.
+/// Puts the events of a publisher on its node's executor.
 pub(crate) fn watch_publisher(
     node: &Node,
     topic: &str,
@@ -37,8 +37,6 @@ pub(crate) fn watch_publisher(
     let mut events = Events::new(node, topic, ringer, on_event, publisher_event_needs_a_word);
     let entity = Entity::new(ringer, move || {
         if let Some(end) = weak.upgrade() {
-            // A new match is made ready when it is found, not when the next message is published.
-            end.poll();
             events.handle(end.has_events(), || end.take_event());
         }
         Progress::Done

@@ -17,6 +17,7 @@ mod counters;
 mod events;
 mod graph;
 mod intra_process;
+mod local_link;
 mod publisher;
 mod receiving;
 mod routing;

@@ -1,14 +1,14 @@
 //! The untyped end of a publisher.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use feros_rmw::{
     CreateEndpointError, EventError, Gid, NodeId, Notify, PublishMode,
     Publisher as EnginePublisher, PublisherEvent, QosProfile, Session, TypeHash, WaitForAckedError,
 };
-use feros_shm::{PoolUse, TransportSet};
+use feros_shm::{PoolUse, Transport, TransportSet};
 use feros_trace::Outbound;
 
 use crate::counters::PublisherCounts;
@@ -17,6 +17,7 @@ use crate::graph::MatchTransport;
 use crate::sending::{Bytes, Loan, Outgoing, PublishError, Sender, SenderOptions};
 use crate::shared_memory::options::SharedMemoryOptions;
 use crate::shared_memory::sending::SharedMemorySending;
+use crate::shared_memory::upkeep::Upkeep;
 
 /// How the end of a publisher is made.
 pub struct PublisherOptions<'a> {
@@ -46,7 +47,8 @@ pub struct PublisherOptions<'a> {
 /// Everything may be called from any thread.
 pub struct Publisher {
     engine: Arc<dyn EnginePublisher>,
-    sender: Sender,
+    sender: Arc<Sender>,
+    upkeep: Upkeep,
     pending: Arc<PendingEvents>,
     events: Waiting<PublisherEvent>,
 }
@@ -62,6 +64,7 @@ impl Publisher {
     ) -> Result<Self, CreateEndpointError> {
         let PublisherOptions { node, topic, type_name, type_hash, qos, mode, .. } = options;
         let matches = Arc::new(AtomicU64::new(0));
+        let upkeep = Upkeep::new();
         let pending = PendingEvents::new(options.on_event);
         let shared_memory = SharedMemorySending::new(
             topic,
@@ -72,8 +75,10 @@ impl Publisher {
         );
         let on_event: Notify = {
             let (matches, pending) = (matches.clone(), pending.clone());
+            let upkeep = upkeep.clone();
             Arc::new(move || {
                 matches.fetch_add(1, Ordering::AcqRel);
+                upkeep.ask();
                 pending.announce();
             })
         };
@@ -87,15 +92,20 @@ impl Publisher {
             mode,
             on_event: Some(on_event),
         })?;
-        let sender = Sender::new(SenderOptions {
+        let sender = Arc::new(Sender::new(SenderOptions {
             topic,
             engine: engine.clone(),
             allowed: options.transports,
             shared_memory,
             when_exhausted: options.shared_memory.when_exhausted,
             matches,
-        });
-        Ok(Self { engine, sender, pending, events: Waiting::new() })
+            upkeep: upkeep.clone(),
+        }));
+        if options.transports.contains(Transport::SharedMemory) {
+            let endpoint: Weak<Sender> = Arc::downgrade(&sender);
+            upkeep.begin(endpoint);
+        }
+        Ok(Self { engine, sender, upkeep, pending, events: Waiting::new() })
     }
 
     /// Publishes one message on every transport that somebody needs.
@@ -136,12 +146,6 @@ impl Publisher {
     /// See [`PublishError`].
     pub fn publish_loan(&self, loan: Loan, trace: &mut Outbound) -> Result<(), PublishError> {
         self.sender.publish_built(loan, trace)
-    }
-
-    /// Takes new matches in and makes their transports ready, as the next publish would. To be
-    /// called when there was an event. Waits for nobody who is just publishing.
-    pub fn poll(&self) {
-        drop(self.sender.routes_without_waiting());
     }
 
     /// Whether there may be events to take; costs one load.
@@ -232,5 +236,11 @@ impl Publisher {
     /// Messages that an asynchronous publisher dropped because its queue was full.
     pub fn dropped_messages(&self) -> u64 {
         self.engine.dropped_messages()
+    }
+}
+
+impl Drop for Publisher {
+    fn drop(&mut self) {
+        self.upkeep.end();
     }
 }

@@ -2,8 +2,9 @@
 //! subscription of the process changes.
 
 use std::num::NonZeroU64;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
 
 use feros_rmw::{Gid, Match, Publisher as EnginePublisher};
 use feros_shm::{Announced, Choice, HostPublisher, Reason, Transport, classify};
@@ -13,7 +14,9 @@ use crate::graph::{MatchTransport, network_is_allowed};
 use crate::intra_process::delivery::IntraProcessRoute;
 use crate::intra_process::queue::AnyQueue;
 use crate::intra_process::registry;
-use crate::shared_memory::sending::{Established, SharedMemoryRoute, SharedMemorySending};
+use crate::shared_memory::sending::{
+    Established, SharedMemoryRoute, SharedMemorySending, make_memory,
+};
 
 /// The matches of one publisher, sorted by transport. Replaced as a whole when they change.
 pub(crate) struct Routes {
@@ -106,6 +109,7 @@ pub(crate) struct Router {
     matches: Arc<AtomicU64>,
     /// Whether the engine has to send whoever matches.
     engine_keeps_promises: bool,
+    needs_clean_up: AtomicBool,
 }
 
 impl Router {
@@ -124,6 +128,7 @@ impl Router {
             shared_memory: Mutex::new(shared_memory),
             matches,
             engine_keeps_promises,
+            needs_clean_up: AtomicBool::new(false),
         }
     }
 
@@ -204,19 +209,48 @@ impl Router {
         }
     }
 
-    /// What a killed subscription left in shared memory is removed as soon as the engine tells that
-    /// it is gone.
-    pub(crate) fn clean_up_after_deaths(&self, former: &Routes, routes: &Routes) {
+    /// Whether what a killed subscription left in shared memory is to be removed, now that the
+    /// engine tells that it is gone.
+    pub(crate) fn note_deaths(&self, former: &Routes, routes: &Routes) -> bool {
         let is_there = |gone: &SharedMemoryRoute| {
             routes.shared_memory.iter().any(|route| route.subscription == gone.subscription)
         };
         let has_died =
             |route: &SharedMemoryRoute| !is_there(route) && !route.peer.peer().is_alive();
-        if former.shared_memory.iter().any(has_died)
+        let has_deaths = former.shared_memory.iter().any(has_died);
+        self.needs_clean_up.fetch_or(has_deaths, Ordering::Relaxed);
+        has_deaths
+    }
+
+    /// Makes the publisher's shared memory once a match could use it, and cleans up. May wait for
+    /// other processes. Says when to try again.
+    pub(crate) fn keep_up(&self) -> Option<Instant> {
+        if self.needs_clean_up.swap(false, Ordering::Relaxed)
             && let Some(memory) = self.memory()
         {
             memory.node().clean_up();
         }
+        let now = Instant::now();
+        let matches = self.engine.matches();
+        let settings = {
+            let shared_memory = self.lock();
+            let announced = |found: &Match| Announced::read(found.announcement.as_deref());
+            if !matches.iter().any(|found| shared_memory.could_serve(&announced(found))) {
+                return None;
+            }
+            shared_memory.due(now)
+        };
+        if let Some(settings) = settings {
+            let made = make_memory(settings); // takes time: without the lock
+            let announcement = self.lock().note(made, now);
+            if let Some(announcement) = announcement
+                && let Err(error) = self.engine.announce(&announcement)
+            {
+                tracing::warn!(target: "feros::shm", "others are not told why: {error}");
+            }
+            self.matches.fetch_add(1, Ordering::AcqRel); // the routes are to be found anew
+        }
+        self.lock().retry_at()
     }
 
     fn lock(&self) -> MutexGuard<'_, SharedMemorySending> {

@@ -17,7 +17,6 @@ use crate::intra_process::delivery::DirectDispatch;
 use crate::intra_process::queue::{AnyQueue, Object, Queue};
 use crate::intra_process::registry::{self, Registration};
 use crate::receiving::{Receiver, ReceiverOptions, Tally};
-use crate::shared_memory::link_states::LinkStates;
 use crate::shared_memory::receiving::SharedMemoryReceiving;
 
 /// How the end of a subscription is made.
@@ -51,8 +50,7 @@ pub struct SubscriptionOptions<'a, O: Object> {
 pub struct Subscription {
     engine: Arc<dyn EngineSubscription>,
     queue: Arc<dyn AnyQueue>,
-    announced: Announced,
-    links: Arc<LinkStates>,
+    shared_memory: Arc<SharedMemoryReceiving>,
     tally: Arc<Tally>,
     pending: Arc<PendingEvents>,
     events: Waiting<SubscriptionEvent>,
@@ -74,20 +72,18 @@ impl Subscription {
         let SubscriptionOptions { topic, type_hash, transports, ringer, .. } = options;
         let pending = PendingEvents::new(options.on_event);
         let [engine_pending, matches_changed] = [(); 2].map(|()| Arc::new(AtomicBool::new(false)));
-        let shared_memory = SharedMemoryReceiving::new(
-            transports,
-            &options.qos,
-            type_hash.map(|hash| hash.0),
-            ringer,
-        );
-        let (announced, links) =
-            (shared_memory.announced().clone(), shared_memory.states().clone());
+        let type_hash_bytes = type_hash.map(|hash| hash.0);
+        let shared_memory =
+            SharedMemoryReceiving::new(transports, &options.qos, type_hash_bytes, ringer);
+        let shared_memory = Arc::new(shared_memory);
         let on_data = notification(&engine_pending, ringer);
         let on_event: Notify = {
             let (changed, pending) = (notification(&matches_changed, ringer), pending.clone());
+            let upkeep = shared_memory.upkeep().clone();
             Arc::new(move || {
                 pending.announce();
                 changed();
+                upkeep.ask();
             })
         };
         let registering = registry::begin_registration();
@@ -114,17 +110,17 @@ impl Subscription {
             engine_pending,
             matches_changed,
             tally: tally.clone(),
-            shared_memory,
+            shared_memory: shared_memory.clone(),
             hears_network: transports.contains(Transport::Network),
             events: pending.clone(),
         });
+        shared_memory.begin(&engine);
         let registration = registry::register(engine.gid(), queue.clone());
         drop(registering);
         let subscription = Self {
             engine,
             queue,
-            announced,
-            links,
+            shared_memory,
             tally,
             pending,
             events: Waiting::new(),
@@ -190,8 +186,7 @@ impl Subscription {
         }))
     }
 
-    /// The transport of each match, and why it is not a shorter one. Shared memory is opened by
-    /// whoever polls the receiver.
+    /// The transport of each match, and why it is not a shorter one.
     pub fn transports(&self) -> Vec<MatchTransport> {
         let matches = self.engine.matches();
         matches.iter().map(|found| self.transport_of(found)).collect()
@@ -199,11 +194,12 @@ impl Subscription {
 
     fn transport_of(&self, found: &Match) -> MatchTransport {
         let publisher = Announced::read(found.announcement.as_deref());
-        let Choice { mut transport, mut reason } = classify(&publisher, &self.announced);
+        let Choice { mut transport, mut reason } =
+            classify(&publisher, self.shared_memory.announced());
         if transport == Some(Transport::SharedMemory)
-            && let Some(why_not) = self.links.why_not(found.gid)
+            && let Some(why_not) = self.shared_memory.states().why_not(found.gid)
         {
-            let network = network_is_allowed(&publisher, &self.announced);
+            let network = network_is_allowed(&publisher, self.shared_memory.announced());
             transport = network.then_some(Transport::Network);
             reason = Some(why_not);
         }
@@ -212,7 +208,7 @@ impl Subscription {
 
     /// What was received by which transport so far.
     pub fn counts(&self) -> SubscriptionCounts {
-        self.tally.counts(&self.links)
+        self.tally.counts(self.shared_memory.states())
     }
 
     /// Its policies after system-default and best-available were resolved.
@@ -233,6 +229,12 @@ impl Subscription {
     /// Samples that the engine refused as malformed.
     pub fn refused_samples(&self) -> u64 {
         self.engine.refused_samples()
+    }
+}
+
+impl Drop for Subscription {
+    fn drop(&mut self) {
+        self.shared_memory.upkeep().end();
     }
 }
 

@@ -45,6 +45,11 @@ impl<O: Object> Received<O> {
         self.object
     }
 
+    /// The message itself, to be looked at.
+    pub fn object(&self) -> &O {
+        &self.object
+    }
+
     /// Its size where it is serialized, else 0.
     pub fn size_bytes(&self) -> usize {
         self.object.size_bytes()

@@ -42,7 +42,7 @@ pub(crate) struct ReceiverOptions<'a, O: Object> {
     /// Raised when the matches may have changed.
     pub(crate) matches_changed: Arc<AtomicBool>,
     pub(crate) tally: Arc<Tally>,
-    pub(crate) shared_memory: SharedMemoryReceiving,
+    pub(crate) shared_memory: Arc<SharedMemoryReceiving>,
     pub(crate) hears_network: bool,
     pub(crate) events: Arc<PendingEvents>,
 }
@@ -54,11 +54,13 @@ pub struct Receiver<O: Object> {
     engine: Arc<dyn EngineSubscription>,
     session: [u8; 12],
     reorder: Reorder<O>,
-    shared_memory: SharedMemoryReceiving,
+    shared_memory: Arc<SharedMemoryReceiving>,
     matches_changed: Arc<AtomicBool>,
     hears_network: bool,
     tally: Arc<Tally>,
     events: Arc<PendingEvents>,
+    /// Whether there were links at the last look.
+    has_links: bool,
     /// The message that was found and not taken yet.
     head: Option<Received<O>>,
     traced: Endpoint,
@@ -77,16 +79,17 @@ impl<O: Object> Receiver<O> {
             hears_network: options.hears_network,
             tally,
             events: options.events,
+            has_links: false,
             head: None,
         }
     }
 
-    /// Keeps up links and matches, and says whether there is a message to take. Never blocks.
+    /// Looks after links and matches, and says whether there is a message to take. Never blocks.
     ///
     /// # Errors
     /// When the engine fails.
     pub fn poll(&mut self) -> Result<bool, TakeError> {
-        self.keep_up();
+        self.follow_matches();
         if self.head.is_none() {
             self.head = self.next()?;
         }
@@ -116,7 +119,7 @@ impl<O: Object> Receiver<O> {
     pub fn may_have_more(&self) -> bool {
         self.head.is_some()
             || self.reorder.may_have_more()
-            || self.shared_memory.has_open_links()
+            || self.has_links
             || self.matches_changed.load(Ordering::Relaxed)
     }
 
@@ -136,24 +139,26 @@ impl<O: Object> Receiver<O> {
         &self.traced
     }
 
-    fn keep_up(&mut self) {
-        let is_changed = self.matches_changed.load(Ordering::Relaxed)
+    /// Forgets publishers that left.
+    fn follow_matches(&mut self) {
+        let has_changed = self.matches_changed.load(Ordering::Relaxed)
             && self.matches_changed.swap(false, Ordering::AcqRel);
-        if is_changed || self.shared_memory.has_orphans() {
-            let matches = self.engine.matches();
-            self.shared_memory.update(&matches, &*self.engine);
-            let is_matched = |gid: Gid| matches.iter().any(|found| found.gid == gid);
-            let shared_memory = &self.shared_memory;
-            self.reorder.retain(|gid| is_matched(gid) || shared_memory.knows(gid));
+        if has_changed {
+            let matched = self.engine.matched_gids();
+            let links = self.shared_memory.links();
+            let is_linked = |gid: Gid| links.iter().any(|link| link.publisher() == gid);
+            self.reorder.retain(|gid| matched.contains(&gid) || is_linked(gid));
         }
-        self.shared_memory.advance(&*self.engine);
     }
 
     fn next(&mut self) -> Result<Option<Received<O>>, TakeError> {
         let lost_before = self.tally.lost();
         let mut engine =
             Engine { engine: &*self.engine, is_heard: self.hears_network, failure: None };
-        let next = self.reorder.next(self.shared_memory.links(), &mut engine);
+        let mut links = self.shared_memory.links();
+        let next = self.reorder.next(&mut links, &mut engine);
+        self.has_links = !links.is_empty();
+        drop(links);
         let failure = engine.failure;
         if self.tally.lost() != lost_before {
             self.events.announce_loss();

@@ -15,22 +15,7 @@ use feros_rmw::{Gid, Sample, Stamp};
 use feros_trace::Transport;
 
 use crate::intra_process::queue::{Envelope, Object, Queue};
-
-/// The messages of one publisher that come through shared memory.
-pub(crate) trait LocalLink {
-    fn publisher(&self) -> Gid;
-    /// The stamp of the next message, if there is one.
-    fn front(&mut self) -> Option<Stamp>;
-    /// The message that [`LocalLink::front`] told of.
-    fn take(&mut self) -> Option<Numbered>;
-}
-
-/// A message of a link.
-pub(crate) struct Numbered {
-    pub(crate) sample: Sample,
-    /// Number of the first message that the link could bring.
-    pub(crate) since: u64,
-}
+use crate::local_link::{LocalLink, Numbered};
 
 /// What comes next.
 #[derive(Debug)]

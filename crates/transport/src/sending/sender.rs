@@ -20,10 +20,20 @@ use crate::sending::outgoing::Outgoing;
 use crate::sending::turn::{Order, Turn};
 use crate::shared_memory::options::WhenExhausted;
 use crate::shared_memory::sending::SharedMemorySending;
+use crate::shared_memory::upkeep::{KeepUp, Upkeep};
 
 /// How long publishing waits for room where all is kept and delivery is reliable, before it gives
 /// up.
 const MAX_WAIT: Duration = Duration::from_secs(1);
+
+/// A look at the routes waits so long for somebody who is just renewing them ...
+const LOOK_PATIENCE: Duration = Duration::from_millis(20);
+/// ... and looks so often.
+const LOOK_INTERVAL: Duration = Duration::from_micros(200);
+
+/// Routes that could not be renewed because somebody was just publishing are looked at again after
+/// this time.
+const WHILE_PUBLISHING: Duration = Duration::from_millis(10);
 
 /// What a sender is made of.
 pub(crate) struct SenderOptions<'a> {
@@ -34,6 +44,8 @@ pub(crate) struct SenderOptions<'a> {
     pub(crate) when_exhausted: WhenExhausted,
     /// Counted up by the engine's notification of a match.
     pub(crate) matches: Arc<AtomicU64>,
+    /// Makes its shared memory.
+    pub(crate) upkeep: Upkeep,
 }
 
 pub(crate) struct Sender {
@@ -50,12 +62,20 @@ pub(crate) struct Sender {
     pub(super) counters: PublisherCounters,
     when_exhausted: WhenExhausted,
     has_warned_of_pool: AtomicBool,
+    upkeep: Upkeep,
 }
 
 impl Sender {
     pub(crate) fn new(options: SenderOptions<'_>) -> Self {
-        let SenderOptions { topic, engine, allowed, shared_memory, when_exhausted, matches } =
-            options;
+        let SenderOptions {
+            topic,
+            engine,
+            allowed,
+            shared_memory,
+            when_exhausted,
+            matches,
+            upkeep,
+        } = options;
         let qos = engine.qos();
         let engine_keeps_promises =
             engine_keeps_promises(&qos) && allowed.contains(Transport::Network);
@@ -74,6 +94,7 @@ impl Sender {
             counters: PublisherCounters::default(),
             when_exhausted,
             has_warned_of_pool: AtomicBool::new(false),
+            upkeep,
         }
     }
 
@@ -87,7 +108,13 @@ impl Sender {
 
     /// The transport of each match as it is now.
     pub(crate) fn transports(&self) -> Vec<MatchTransport> {
-        let routes = self.routes_without_waiting();
+        let mut routes = self.routes_without_waiting();
+        // Somebody renews them just now, or publishes.
+        let until = Instant::now() + LOOK_PATIENCE;
+        while !self.router.is_current(&routes) && Instant::now() < until {
+            std::thread::sleep(LOOK_INTERVAL);
+            routes = self.routes_without_waiting();
+        }
         // Why a subscription could not open its link is in what it announces, and no ring tells of
         // that.
         let renewed = routes.has_pending.then(|| self.order.try_lock().ok()).flatten();
@@ -272,7 +299,7 @@ impl Sender {
 
     /// The routes as they are now, or as they were if somebody is just publishing: that may take as
     /// long as a full link makes it, and whoever publishes next renews them.
-    pub(crate) fn routes_without_waiting(&self) -> Arc<Routes> {
+    fn routes_without_waiting(&self) -> Arc<Routes> {
         self.current_routes().unwrap_or_else(|| match self.order.try_lock() {
             Ok(order) => self.renew_routes(order),
             Err(_) => self.read_routes(),
@@ -301,7 +328,9 @@ impl Sender {
         }
         *self.routes.write().unwrap_or_else(PoisonError::into_inner) = Arc::clone(&routes);
         drop(order);
-        self.router.clean_up_after_deaths(&former, &routes);
+        if self.router.note_deaths(&former, &routes) {
+            self.upkeep.ask();
+        }
         routes
     }
 
@@ -311,6 +340,19 @@ impl Sender {
 
     fn lock_buffers(&self) -> MutexGuard<'_, BufferPool> {
         self.buffers.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl KeepUp for Sender {
+    fn keep_up(&self) -> Option<Instant> {
+        let retry_at = self.router.keep_up();
+        // A new match is made ready when it is found, not when the next message is published.
+        let routes = self.routes_without_waiting();
+        if self.router.is_current(&routes) {
+            retry_at
+        } else {
+            Some(Instant::now() + WHILE_PUBLISHING) // somebody was just publishing
+        }
     }
 }
 

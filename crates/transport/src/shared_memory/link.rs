@@ -13,16 +13,17 @@ use feros_shm::{
     SampleHeader, SubscriptionEntry, TakeOutcome,
 };
 
-use crate::receiving::reorder::{LocalLink, Numbered};
+use crate::local_link::{LocalLink, Numbered};
 use crate::shared_memory::availability::LONGEST_QUEUE;
 use crate::shared_memory::handshake::Handshake;
 use crate::shared_memory::link_states::LinkStates;
 
-/// A link that could not be opened yet is tried again not sooner, unless a publisher says that it
-/// is ready.
-const RETRY: Duration = Duration::from_millis(1);
-/// A link that failed is tried again with a message that comes so much later, which is doubled each
-/// time ...
+/// A link that could not be opened yet is tried again so much later, which is doubled each time,
+/// unless a publisher says that it is ready ...
+const FIRST_RETRY: Duration = Duration::from_millis(1);
+/// ... up to this.
+const LAST_RETRY: Duration = Duration::from_secs(1);
+/// A link that failed is tried again so much later, which is doubled each time ...
 const FIRST_RETRY_OF_FAILED: Duration = Duration::from_secs(1);
 /// ... up to this.
 const LAST_RETRY_OF_FAILED: Duration = Duration::from_secs(16);
@@ -34,6 +35,8 @@ pub(crate) struct Link {
     id: NonZeroU64,
     state: Handshake<Opened, Established>,
     tries: Tries,
+    /// Whether the publisher has left; its messages are still taken.
+    is_orphan: bool,
     has_warned: bool,
     states: Arc<LinkStates>,
 }
@@ -73,7 +76,7 @@ struct Tries {
     patience: Option<Duration>,
 }
 
-struct OpenFailure {
+pub(super) struct OpenFailure {
     /// `None`: nothing is in the way but time.
     obstacle: Option<LinkObstacle>,
     why: String,
@@ -98,16 +101,11 @@ impl Tries {
             self.unmapped = self.unmapped.saturating_add(1);
         }
         let obstacle = obstacle.filter(|_| self.unmapped == 0 || self.unmapped >= MAPPING_TRIES);
-        if obstacle.is_none() {
-            // The publisher rings when it is ready.
-            self.patience = None;
-            self.retry_at = Some(tried + RETRY);
-            return None;
-        }
-        let patience = match self.patience {
-            Some(patience) => (patience * 2).min(LAST_RETRY_OF_FAILED),
-            None => FIRST_RETRY_OF_FAILED,
+        let (first, last) = match obstacle {
+            None => (FIRST_RETRY, LAST_RETRY),
+            Some(_) => (FIRST_RETRY_OF_FAILED, LAST_RETRY_OF_FAILED),
         };
+        let patience = self.patience.map_or(first, |patience| (patience * 2).clamp(first, last));
         self.patience = Some(patience);
         self.retry_at = Some(tried + patience);
         obstacle
@@ -121,12 +119,13 @@ impl Link {
             id,
             state: Handshake::Offered,
             tries: Tries::default(),
+            is_orphan: false,
             has_warned: false,
             states: Arc::clone(states),
         }
     }
 
-    pub(super) fn publisher(&self) -> Gid {
+    pub(crate) fn publisher(&self) -> Gid {
         self.publisher
     }
 
@@ -143,9 +142,25 @@ impl Link {
         self.state.awaits_opening() && self.tries.is_due(now, is_told)
     }
 
-    /// Tries to open the publisher's memory.
-    pub(super) fn open(&mut self, opening: &Opening<'_>, now: Instant) {
-        self.state = match open(self.id, opening) {
+    pub(super) fn is_orphan(&self) -> bool {
+        self.is_orphan
+    }
+
+    pub(super) fn set_orphan(&mut self, is_orphan: bool) {
+        self.is_orphan = is_orphan;
+    }
+
+    /// When the link is to be tried again.
+    pub(super) fn retry_at(&self) -> Option<Instant> {
+        self.tries.retry_at.filter(|_| self.state.awaits_opening())
+    }
+
+    /// What came of a try to open the publisher's memory.
+    pub(super) fn note_opening(&mut self, opened: Result<Opened, OpenFailure>, now: Instant) {
+        if !self.state.awaits_opening() {
+            return;
+        }
+        self.state = match opened {
             Ok(opened) => Handshake::Attached(opened),
             Err(OpenFailure { obstacle, why }) => match self.tries.note(obstacle, now) {
                 None => Handshake::Offered,
@@ -263,19 +278,26 @@ impl LocalLink for Link {
     }
 }
 
-fn open(publisher: NonZeroU64, opening: &Opening<'_>) -> Result<Opened, OpenFailure> {
-    let Opening { entry, qos, type_hash, ringer } = *opening;
-    let depth = if qos.history == History::KeepAll { LONGEST_QUEUE } else { qos.depth.max(1) };
-    let node = HostNode::shared().map_err(OpenError::from)?;
-    let link = feros_shm::Link::open(&node, publisher.get(), LinkSettings { depth, type_hash })?;
-    let room = ringer.clone();
-    link.on_room(move || room.ring());
-    let capacity = u32::try_from(link.depth()).unwrap_or(u32::MAX);
-    let attachment = entry
-        .attach(publisher, capacity)
-        .map_err(|full| OpenFailure { obstacle: Some(full.obstacle()), why: full.to_string() })?;
-    let is_lossless = qos.history == History::KeepAll && qos.reliability == Reliability::Reliable;
-    Ok(Opened { link, attachment, is_lossless })
+impl Opening<'_> {
+    /// Opens a publisher's memory and enters its id into the subscription's entry. May wait for
+    /// other processes.
+    pub(super) fn open(&self, publisher: NonZeroU64) -> Result<Opened, OpenFailure> {
+        let Opening { entry, qos, type_hash, ringer } = *self;
+        let depth = if qos.history == History::KeepAll { LONGEST_QUEUE } else { qos.depth.max(1) };
+        let node = HostNode::shared().map_err(OpenError::from)?;
+        let link =
+            feros_shm::Link::open(&node, publisher.get(), LinkSettings { depth, type_hash })?;
+        let room = ringer.clone();
+        link.on_room(move || room.ring());
+        let capacity = u32::try_from(link.depth()).unwrap_or(u32::MAX);
+        let attachment = entry.attach(publisher, capacity).map_err(|full| OpenFailure {
+            obstacle: Some(full.obstacle()),
+            why: full.to_string(),
+        })?;
+        let is_lossless =
+            qos.history == History::KeepAll && qos.reliability == Reliability::Reliable;
+        Ok(Opened { link, attachment, is_lossless })
+    }
 }
 
 fn refuse(states: &LinkStates, publisher: Gid, why: &dyn Display) {
@@ -315,7 +337,7 @@ mod tests {
         assert_eq!(tries.note(None, now), None);
         assert!(!tries.is_due(now, false), "it has just been tried");
         assert!(tries.is_due(now, true));
-        assert!(tries.is_due(now + RETRY, false));
+        assert!(tries.is_due(now + FIRST_RETRY, false));
     }
 
     #[test]

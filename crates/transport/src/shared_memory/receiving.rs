@@ -2,11 +2,12 @@
 //! its links to publishers.
 
 use std::num::NonZeroU64;
-use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::time::Instant;
 
 use feros_executor::Ringer;
-use feros_rmw::{Gid, History, Match, QosProfile, Subscription as EngineSubscription};
+use feros_rmw::{Gid, History, QosProfile, Subscription as EngineSubscription};
 use feros_shm::{
     Announced, Announcement, Declined, HostNode, Obstacle, ProcessSegment, Reason,
     SubscriptionEntry, Transport, TransportSet, classify,
@@ -16,17 +17,26 @@ use crate::shared_memory::availability::{self, LONGEST_QUEUE};
 use crate::shared_memory::handshake::Handshake;
 use crate::shared_memory::link::{Link, Opening};
 use crate::shared_memory::link_states::LinkStates;
+use crate::shared_memory::upkeep::{KeepUp, Upkeep};
 
 /// How a subscription hears publishers of other processes of its host.
+///
+/// Its links are opened and closed by the thread that keeps them up; whoever takes messages finds
+/// them open.
 pub(crate) struct SharedMemoryReceiving {
     announced: Announced,
     entry: Option<Arc<SubscriptionEntry>>,
     ringer: Ringer,
     type_hash: Option<[u8; 32]>,
-    links: Vec<Link>,
-    /// How often publishers had said that they are ready at the last try.
-    ready_seen: u32,
-    has_orphans: bool,
+    engine: OnceLock<Arc<dyn EngineSubscription>>,
+    upkeep: Upkeep,
+    links: Mutex<Vec<Link>>,
+    /// Whether links wait to be established or closed: until then each poll looks after them.
+    has_unsettled: AtomicBool,
+    /// How often publishers had said that they are ready when links were opened last.
+    ready_seen: AtomicU32,
+    /// Whether publishers of other processes know where to ring.
+    is_place_shown: AtomicBool,
     states: Arc<LinkStates>,
 }
 
@@ -49,9 +59,12 @@ impl SharedMemoryReceiving {
             entry,
             ringer: ringer.clone(),
             type_hash,
-            links: Vec::new(),
-            ready_seen: 0,
-            has_orphans: false,
+            engine: OnceLock::new(),
+            upkeep: Upkeep::new(),
+            links: Mutex::default(),
+            has_unsettled: AtomicBool::new(false),
+            ready_seen: AtomicU32::new(0),
+            is_place_shown: AtomicBool::new(false),
             states: Arc::default(),
         }
     }
@@ -66,127 +79,181 @@ impl SharedMemoryReceiving {
         self.announced.feros().map_or_else(String::new, Announcement::encode)
     }
 
+    /// Begins to keep up links, once the engine has made the endpoint.
+    pub(crate) fn begin(self: &Arc<Self>, engine: &Arc<dyn EngineSubscription>) {
+        let _ = self.engine.set(Arc::clone(engine)); // set once
+        if self.entry.is_some() {
+            let this: Weak<Self> = Arc::downgrade(self);
+            self.upkeep.begin(this);
+        }
+    }
+
+    /// What looks after the links; to be asked when the matches may have changed.
+    pub(crate) fn upkeep(&self) -> &Upkeep {
+        &self.upkeep
+    }
+
     pub(crate) fn states(&self) -> &Arc<LinkStates> {
         &self.states
     }
 
-    pub(crate) fn links(&mut self) -> &mut [Link] {
-        &mut self.links
-    }
-
-    /// Whether a publisher is linked, or will be.
-    pub(crate) fn knows(&self, publisher: Gid) -> bool {
-        self.links.iter().any(|link| link.publisher() == publisher)
-    }
-
-    /// Whether one of the links may bring messages.
-    pub(crate) fn has_open_links(&self) -> bool {
-        self.links.iter().any(|link| !link.state().awaits_opening())
-    }
-
-    /// Whether links wait to be closed until what their publishers left there is taken.
-    pub(crate) fn has_orphans(&self) -> bool {
-        self.has_orphans
-    }
-
-    /// Looks at the matches: links to publishers that left are closed, those to new ones wait to be
-    /// opened.
-    pub(crate) fn update(&mut self, matches: &[Match], engine: &dyn EngineSubscription) {
-        if self.entry.is_none() {
-            return;
+    /// The links, with those that are settled taken further. No lock of another process is waited
+    /// for.
+    pub(crate) fn links(&self) -> MutexGuard<'_, Vec<Link>> {
+        let mut links = self.lock();
+        if self.has_unsettled.load(Ordering::Relaxed) {
+            self.settle(&mut links);
         }
-        let is_there = |gid: Gid| matches.iter().any(|found| found.gid == gid);
-        let had_links = !self.links.is_empty();
-        let mut has_closed = false;
+        links
+    }
+
+    fn settle(&self, links: &mut [Link]) {
+        let Some(entry) = &self.entry else { return };
+        let is_told = entry.publishers_ready() != self.ready_seen.load(Ordering::Relaxed);
+        let awaits_opening = links.iter().any(|link| link.state().awaits_opening());
+        let mut has_changed = false;
+        links.iter_mut().for_each(|link| has_changed |= link.advance());
         // What a publisher sent before it left is still delivered.
-        self.links.retain_mut(|link| {
-            let stays = is_there(link.publisher()) || link.has_message();
+        let has_drained = links.iter_mut().any(|link| link.is_orphan() && !link.has_message());
+        if has_changed {
+            self.states.replace(states_of(links));
+        }
+        self.note_unsettled(links);
+        if is_told && awaits_opening || has_drained {
+            self.upkeep.ask();
+        }
+    }
+
+    fn note_unsettled(&self, links: &[Link]) {
+        let is_settled = |link: &Link| link.state().established().is_some() && !link.is_orphan();
+        self.has_unsettled.store(!links.iter().all(is_settled), Ordering::Relaxed);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<Link>> {
+        self.links.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Closes links of publishers that left once their messages are taken, and awaits those of new
+    /// ones. Says whether a link was closed.
+    fn follow_matches(&self, engine: &dyn EngineSubscription) -> bool {
+        let matches = engine.matches();
+        let is_there = |gid: Gid| matches.iter().any(|found| found.gid == gid);
+        let mut links = self.lock();
+        let mut has_closed = false;
+        links.retain_mut(|link| {
+            link.set_orphan(!is_there(link.publisher()));
+            let stays = !link.is_orphan() || link.has_message();
             has_closed |= !stays && !link.state().awaits_opening();
             stays
         });
-        self.has_orphans = self.links.iter().any(|link| !is_there(link.publisher()));
-        if has_closed && let Ok(node) = HostNode::shared() {
-            node.clean_up(); // if the publisher was killed, what it left is removed here
-            self.ringer.ring(); // and if it was killed between setting the flag and waking
-        }
-        for found in matches.iter() {
+        for found in &matches {
             let announced = Announced::read(found.announcement.as_deref());
             let transport = classify(&announced, &self.announced).transport;
             let id = announced.feros().and_then(|publisher| NonZeroU64::new(publisher.endpoint));
             if transport == Some(Transport::SharedMemory)
-                && !self.knows(found.gid)
+                && links.iter().all(|link| link.publisher() != found.gid)
                 && let Some(id) = id
             {
-                self.links.push(Link::new(found.gid, id, &self.states));
+                links.push(Link::new(found.gid, id, &self.states));
             }
         }
-        self.tell_states(engine);
-        self.show_place(had_links, !self.links.is_empty());
+        self.note_unsettled(&links);
+        self.show_place(!links.is_empty());
+        has_closed
     }
 
     /// Publishers of other processes learn where to ring only while there are any: an executor that
     /// only its own process rings sleeps and wakes cheaper.
-    fn show_place(&self, is_shown: bool, is_needed: bool) {
+    fn show_place(&self, is_needed: bool) {
         let Some(entry) = self.entry.clone() else { return };
-        match (is_shown, is_needed) {
+        match (self.is_place_shown.swap(is_needed, Ordering::Relaxed), is_needed) {
             (false, true) => self.ringer.on_move(move |place| entry.set_place(place)),
             (true, false) => self.ringer.end_observation(),
             _ => {}
         }
     }
 
-    /// Opens the links whose publishers are ready, and takes the others further. Costs next to
-    /// nothing once all are established.
-    pub(crate) fn advance(&mut self, engine: &dyn EngineSubscription) {
-        if self.links.iter().all(|link| link.state().established().is_some()) {
-            return;
-        }
-        let Some(entry) = self.entry.clone() else { return };
+    /// Opens the links whose publishers are ready. Says when to try the others again.
+    fn open_links(
+        &self,
+        entry: &SubscriptionEntry,
+        engine: &dyn EngineSubscription,
+    ) -> Option<Instant> {
         let now = Instant::now();
         let ready = entry.publishers_ready();
-        let is_told = std::mem::replace(&mut self.ready_seen, ready) != ready;
-        let mut qos = None;
-        let mut has_changed = false;
-        for link in &mut self.links {
-            if link.is_due(now, is_told) {
-                let qos = qos.get_or_insert_with(|| engine.qos());
-                let opening =
-                    Opening { entry: &entry, qos, type_hash: self.type_hash, ringer: &self.ringer };
-                link.open(&opening, now);
-                has_changed = true;
+        let is_told = self.ready_seen.swap(ready, Ordering::Relaxed) != ready;
+        let due: Vec<(Gid, NonZeroU64)> = {
+            let links = self.lock();
+            let due = links.iter().filter(|link| link.is_due(now, is_told));
+            due.map(|link| (link.publisher(), link.id())).collect()
+        };
+        let qos = engine.qos();
+        let opening = Opening { entry, qos: &qos, type_hash: self.type_hash, ringer: &self.ringer };
+        for (publisher, id) in due {
+            let opened = opening.open(id); // takes time: without the lock
+            let mut links = self.lock();
+            if let Some(link) = links.iter_mut().find(|link| link.publisher() == publisher) {
+                link.note_opening(opened, now);
             }
-            has_changed |= link.advance();
         }
-        if has_changed {
-            self.tell_states(engine);
+        let mut links = self.lock();
+        for link in links.iter_mut() {
+            link.advance();
         }
+        self.note_unsettled(&links);
+        links.iter().filter_map(Link::retry_at).min()
     }
 
     /// Tells users of this subscription how far the links are, and others which links failed, when
     /// that has changed.
     fn tell_states(&self, engine: &dyn EngineSubscription) {
-        let states = self.links.iter().map(|link| (link.publisher(), link.state().reason()));
-        let states: Vec<_> = states.collect();
+        let links = self.lock();
+        let states = states_of(&links);
+        let failed = links.iter().filter_map(|link| match link.state() {
+            Handshake::Declined(why) => Some(Declined { publisher: link.id().get(), why: *why }),
+            _ => None,
+        });
+        let failed: Vec<Declined> = failed.collect();
+        drop(links);
         let former = self.states.replace(states.clone());
-        let declined = |states: &[(Gid, Option<Reason>)]| -> Vec<_> {
-            let is_declined = |reason: &Option<Reason>| {
-                reason.as_ref().is_some_and(|reason| *reason != Reason::Pending)
-            };
-            states.iter().filter(|(_, reason)| is_declined(reason)).cloned().collect()
-        };
         if declined(&former) == declined(&states) {
             return;
         }
         let Announced::Feros(mut announcement) = self.announced.clone() else { return };
-        let failed = self.links.iter().filter_map(|link| match link.state() {
-            Handshake::Declined(why) => Some(Declined { publisher: link.id().get(), why: *why }),
-            _ => None,
-        });
-        announcement.declined = failed.collect();
+        announcement.declined = failed;
         if let Err(error) = engine.announce(&announcement.encode()) {
             tracing::warn!(target: "feros::shm", "others are not told why: {error}");
         }
     }
+}
+
+impl KeepUp for SharedMemoryReceiving {
+    fn keep_up(&self) -> Option<Instant> {
+        let (entry, engine) = (self.entry.as_ref()?, self.engine.get()?);
+        let has_closed = self.follow_matches(&**engine);
+        let retry_at = self.open_links(entry, &**engine);
+        self.tell_states(&**engine);
+        if has_closed && let Ok(node) = HostNode::shared() {
+            node.clean_up(); // if the publisher was killed, what it left is removed here
+        }
+        if has_closed || self.has_unsettled.load(Ordering::Relaxed) {
+            // What came by a link before it was open rang nobody; a publisher may have been killed
+            // between setting the flag and waking.
+            self.ringer.ring();
+        }
+        retry_at
+    }
+}
+
+fn states_of(links: &[Link]) -> Vec<(Gid, Option<Reason>)> {
+    links.iter().map(|link| (link.publisher(), link.state().reason())).collect()
+}
+
+/// The links that failed.
+fn declined(states: &[(Gid, Option<Reason>)]) -> Vec<&(Gid, Option<Reason>)> {
+    let is_declined =
+        |reason: &Option<Reason>| reason.as_ref().is_some_and(|reason| *reason != Reason::Pending);
+    states.iter().filter(|(_, reason)| is_declined(reason)).collect()
 }
 
 /// `Ok(None)`: the shared-memory transport is not wanted.

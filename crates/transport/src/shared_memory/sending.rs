@@ -10,7 +10,7 @@ use feros_rmw::{Gid, History, Match, Publisher as EnginePublisher, QosProfile, R
 use feros_shm::{
     Announced, Announcement, CreateError, EntryId, HostNode, HostPublisher, HostPublisherSettings,
     Obstacle, Peer, PeerAttachment, PeerSubscription, Reason, Room, Side, Transport, TransportSet,
-    random_id,
+    classify, random_id,
 };
 
 use feros_trace::{Endpoint, Kind};
@@ -24,6 +24,10 @@ use crate::shared_memory::options::SharedMemoryOptions;
 const ACKNOWLEDGEMENT_WAIT: Duration = Duration::from_millis(2);
 /// ... and so often.
 const ACKNOWLEDGEMENT_INTERVAL: Duration = Duration::from_millis(100);
+/// Shared memory that could not be made is tried again so much later, which is doubled each time ...
+const FIRST_RETRY: Duration = Duration::from_secs(1);
+/// ... up to this.
+const LAST_RETRY: Duration = Duration::from_secs(16);
 
 /// A publisher's part in the shared-memory transport. Its shared memory comes into being with the
 /// first match that can use it.
@@ -31,9 +35,37 @@ pub(crate) struct SharedMemorySending {
     id: NonZeroU64,
     topic: String,
     announced: Announced,
+    /// What would be announced if nothing had failed.
+    wanted: Announcement,
     settings: HostPublisherSettings,
-    memory: Option<Result<Arc<HostPublisher>, Obstacle>>,
+    memory: Memory,
     waited_for_acknowledgement: Option<Instant>,
+}
+
+/// A publisher's shared memory. It is made, and made again, by the thread that keeps it up.
+enum Memory {
+    None,
+    Made(Arc<HostPublisher>),
+    Failed { patience: Duration, retry_at: Instant },
+}
+
+/// Makes a publisher's shared memory. May wait for other processes.
+pub(crate) fn make_memory(settings: HostPublisherSettings) -> Result<Arc<HostPublisher>, Obstacle> {
+    let type_name = settings.type_name.clone();
+    let made = HostNode::shared()
+        .map_err(CreateError::from)
+        .and_then(|node| HostPublisher::create(&node, settings));
+    made.map(Arc::new).map_err(|error| {
+        tracing::warn!(
+            target: "feros::shm",
+            "a publisher of {type_name} takes the network transport instead of shared memory: \
+             {error}"
+        );
+        match error {
+            CreateError::Unavailable(error) => error.obstacle(),
+            CreateError::AlreadyExists { .. } => Obstacle::Other,
+        }
+    })
 }
 
 /// A subscription of another process of this host.
@@ -117,9 +149,16 @@ impl SharedMemorySending {
             pool_limit_bytes: options.pool_limit_bytes,
             ..HostPublisherSettings::new(id.get())
         };
-        let announced = Announcement::of_this_process(id.get(), transports, obstacle).into();
-        let topic = topic.to_owned();
-        Self { id, topic, announced, settings, memory: None, waited_for_acknowledgement: None }
+        let wanted = Announcement::of_this_process(id.get(), transports, obstacle);
+        Self {
+            id,
+            topic: topic.to_owned(),
+            announced: wanted.clone().into(),
+            wanted,
+            settings,
+            memory: Memory::None,
+            waited_for_acknowledgement: None,
+        }
     }
 
     pub(crate) fn announced(&self) -> &Announced {
@@ -136,42 +175,58 @@ impl SharedMemorySending {
     }
 
     pub(crate) fn memory(&self) -> Option<&Arc<HostPublisher>> {
-        self.memory.as_ref()?.as_ref().ok()
+        match &self.memory {
+            Memory::Made(memory) => Some(memory),
+            Memory::None | Memory::Failed { .. } => None,
+        }
     }
 
-    /// The shared memory, made if it was not yet. If that fails, the others are told.
-    fn make_memory(
+    /// Whether a subscription would be served by shared memory if there were any.
+    pub(crate) fn could_serve(&self, subscription: &Announced) -> bool {
+        let could = Announced::Feros(self.wanted.clone());
+        classify(&could, subscription).transport == Some(Transport::SharedMemory)
+    }
+
+    /// What the shared memory is to be made of, if it is time to try.
+    pub(crate) fn due(&self, now: Instant) -> Option<HostPublisherSettings> {
+        let is_due = match self.memory {
+            Memory::None => true,
+            Memory::Made(_) => false,
+            Memory::Failed { retry_at, .. } => retry_at <= now,
+        };
+        (is_due && self.wanted.shared_memory.is_ok()).then(|| self.settings.clone())
+    }
+
+    /// When making the shared memory is to be tried again.
+    pub(crate) fn retry_at(&self) -> Option<Instant> {
+        match self.memory {
+            Memory::Failed { retry_at, .. } => Some(retry_at),
+            Memory::None | Memory::Made(_) => None,
+        }
+    }
+
+    /// Takes in what came of trying. Says what is to be announced, if that has changed.
+    pub(crate) fn note(
         &mut self,
-        engine: &dyn EnginePublisher,
-    ) -> Result<Arc<HostPublisher>, Obstacle> {
-        if let Some(memory) = &self.memory {
-            return memory.clone();
-        }
-        let memory = self.try_memory();
-        if let (Err(why), Announced::Feros(announcement)) = (&memory, &mut self.announced) {
-            announcement.shared_memory = Err(*why);
-            if let Err(error) = engine.announce(&announcement.encode()) {
-                tracing::warn!(target: "feros::shm", "others are not told why: {error}");
+        made: Result<Arc<HostPublisher>, Obstacle>,
+        now: Instant,
+    ) -> Option<String> {
+        let mut announcement = self.wanted.clone();
+        self.memory = match made {
+            Ok(memory) => Memory::Made(memory),
+            Err(why) => {
+                announcement.shared_memory = Err(why);
+                let patience = match self.memory {
+                    Memory::Failed { patience, .. } => (patience * 2).min(LAST_RETRY),
+                    Memory::None | Memory::Made(_) => FIRST_RETRY,
+                };
+                Memory::Failed { patience, retry_at: now + patience }
             }
-        }
-        self.memory.insert(memory).clone()
-    }
-
-    fn try_memory(&self) -> Result<Arc<HostPublisher>, Obstacle> {
-        let settings = &self.settings;
-        let made = HostNode::shared()
-            .map_err(CreateError::from)
-            .and_then(|node| HostPublisher::create(&node, settings.clone()));
-        made.map(Arc::new).map_err(|error| {
-            tracing::warn!(
-                target: "feros::shm",
-                "a publisher of {} takes the network transport instead of shared memory: {error}", settings.type_name
-            );
-            match error {
-                CreateError::Unavailable(error) => error.obstacle(),
-                CreateError::AlreadyExists { .. } => Obstacle::Other,
-            }
-        })
+        };
+        let announced = Announced::Feros(announcement);
+        let has_changed = announced != self.announced;
+        self.announced = announced;
+        has_changed.then(|| self.announcement())
     }
 
     /// The route to a match on the shared-memory transport, as far as it is ready.
@@ -185,9 +240,7 @@ impl SharedMemorySending {
         engine: &dyn EnginePublisher,
         next_number: u64,
     ) -> Result<SharedMemoryRoute, Reason> {
-        let memory = self
-            .make_memory(engine)
-            .map_err(|why| Reason::SharedMemoryUnavailable { by: Side::Publisher, why })?;
+        let memory = self.memory().cloned().ok_or(Reason::Pending)?;
         let mut route = match former {
             Some(former) => former.clone(),
             None => {

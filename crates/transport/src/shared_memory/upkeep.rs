@@ -1,0 +1,186 @@
+//! The thread that makes, opens and cleans up shared memory.
+//!
+//! These take locks that other processes may hold, and wait for the disk that `/dev/shm` is not. So
+//! no publish, no take and no executor's turn does them: whoever finds that something is due asks
+//! for it, and one thread of the process, which comes and goes with the need, does it. Nothing
+//! waits for an executor.
+
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::{Duration, Instant};
+
+/// How long the thread waits for something to do before it ends.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// An endpoint whose shared memory has to be kept up.
+pub(crate) trait KeepUp: Send + Sync {
+    /// Does what is due. Says when something will be due without being asked for.
+    fn keep_up(&self) -> Option<Instant>;
+}
+
+/// The upkeep of one endpoint. Clones are the same.
+#[derive(Clone)]
+pub(crate) struct Upkeep(Arc<Task>);
+
+struct Task {
+    /// Whether the task waits in the queue: each is there once at most, which bounds the queue.
+    is_asked: AtomicBool,
+    /// Locked while the endpoint is kept up; `None` once that has ended.
+    endpoint: Mutex<Option<Weak<dyn KeepUp>>>,
+}
+
+impl Upkeep {
+    /// Upkeep of an endpoint that is still to be made.
+    pub(crate) fn new() -> Self {
+        let (is_asked, endpoint) = (AtomicBool::new(false), Mutex::new(None));
+        Self(Arc::new(Task { is_asked, endpoint }))
+    }
+
+    /// Begins, with a first look.
+    pub(crate) fn begin(&self, endpoint: Weak<dyn KeepUp>) {
+        *lock(&self.0.endpoint) = Some(endpoint);
+        self.ask();
+    }
+
+    /// Has the thread look after the endpoint soon. Never blocks; may be called from any thread.
+    pub(crate) fn ask(&self) {
+        if !self.0.is_asked.swap(true, Ordering::AcqRel) {
+            WORKER.put(self.clone(), None);
+        }
+    }
+
+    /// Ends: when this returns, the thread neither has the endpoint nor will have it again.
+    pub(crate) fn end(&self) {
+        *lock(&self.0.endpoint) = None;
+    }
+
+    fn run(&self) -> Option<Instant> {
+        self.0.is_asked.store(false, Ordering::Release);
+        let endpoint = lock(&self.0.endpoint);
+        endpoint.as_ref()?.upgrade()?.keep_up()
+    }
+
+    fn is(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+static WORKER: Worker = Worker { jobs: Mutex::new(Jobs::new()), changed: Condvar::new() };
+
+struct Worker {
+    jobs: Mutex<Jobs>,
+    changed: Condvar,
+}
+
+struct Jobs {
+    asked: VecDeque<Upkeep>,
+    /// What is due later, at most once for each endpoint.
+    later: Vec<(Instant, Upkeep)>,
+    has_thread: bool,
+}
+
+impl Jobs {
+    const fn new() -> Self {
+        Self { asked: VecDeque::new(), later: Vec::new(), has_thread: false }
+    }
+
+    /// What is to be done now.
+    fn next(&mut self, now: Instant) -> Option<Upkeep> {
+        let due = self.later.iter().position(|(at, _)| *at <= now);
+        self.asked.pop_front().or_else(|| due.map(|index| self.later.swap_remove(index).1))
+    }
+}
+
+impl Worker {
+    fn put(&'static self, upkeep: Upkeep, at: Option<Instant>) {
+        let mut jobs = lock(&self.jobs);
+        match at {
+            None => jobs.asked.push_back(upkeep),
+            Some(at) => {
+                jobs.later.retain(|(_, known)| !known.is(&upkeep));
+                jobs.later.push((at, upkeep));
+            }
+        }
+        if jobs.has_thread {
+            self.changed.notify_one();
+            return;
+        }
+        let thread = std::thread::Builder::new().name("feros-links".into());
+        match thread.spawn(|| self.work()) {
+            Ok(_) => jobs.has_thread = true,
+            Err(error) => tracing::error!(
+                target: "feros::shm",
+                "messages go on taking the network transport: the thread that opens shared memory \
+                 cannot be started ({error}); end other threads, or raise `ulimit -u`"
+            ),
+        }
+    }
+
+    fn work(&'static self) {
+        let mut jobs = lock(&self.jobs);
+        let mut idle_since = Instant::now();
+        loop {
+            let now = Instant::now();
+            if let Some(upkeep) = jobs.next(now) {
+                drop(jobs);
+                if let Some(at) = upkeep.run() {
+                    self.put(upkeep, Some(at));
+                }
+                jobs = lock(&self.jobs);
+                idle_since = Instant::now();
+                continue;
+            }
+            let next = jobs.later.iter().map(|(at, _)| *at).min();
+            let until = next.unwrap_or(idle_since + PATIENCE);
+            if next.is_none() && until <= now {
+                jobs.has_thread = false;
+                return;
+            }
+            let wait = until.saturating_duration_since(now);
+            jobs = self.changed.wait_timeout(jobs, wait).unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use std::sync::mpsc::{SyncSender, sync_channel};
+
+    use super::*;
+
+    struct Endpoint {
+        runs: SyncSender<()>,
+        again_in: Option<Duration>,
+    }
+
+    impl KeepUp for Endpoint {
+        fn keep_up(&self) -> Option<Instant> {
+            self.runs.try_send(()).ok()?;
+            self.again_in.map(|wait| Instant::now() + wait)
+        }
+    }
+
+    #[test]
+    fn what_is_asked_for_is_done_once_and_what_is_due_again() {
+        let (runs, seen) = sync_channel(3);
+        let endpoint: Arc<dyn KeepUp> =
+            Arc::new(Endpoint { runs, again_in: Some(Duration::from_millis(1)) });
+        let upkeep = Upkeep::new();
+        upkeep.begin(Arc::downgrade(&endpoint));
+        let watchdog = Duration::from_secs(60);
+        for _ in 0..3 {
+            seen.recv_timeout(watchdog).unwrap();
+        }
+        upkeep.end();
+        while seen.try_recv().is_ok() {}
+        upkeep.ask();
+        assert!(seen.recv_timeout(Duration::from_millis(50)).is_err(), "it has ended");
+        assert_eq!(Arc::strong_count(&endpoint), 1);
+    }
+}

@@ -1,0 +1,7 @@
+//! The ends on a real engine, over loopback, with nobody who spins: what a client without executor
+//! sees.
+#![allow(clippy::unwrap_used)]
+
+mod events;
+mod publish;
+mod support;

@@ -1,0 +1,96 @@
+//! Sessions that see each other and nobody else, and ends of one topic.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use feros_executor::Ringer;
+use feros_rmw::{
+    DiscoveryRange, Engine, NodeId, NodeName, Payload, PublishMode, QosProfile, Session,
+    SessionOptions,
+};
+use feros_shm::TransportSet;
+use feros_transport::{
+    Object, Publisher, PublisherOptions, Received, Receiver, SharedMemoryOptions, Subscription,
+    SubscriptionOptions,
+};
+
+/// Ends a test that hangs; no test passes or fails by how fast it is.
+const WATCHDOG: Duration = Duration::from_secs(60);
+
+/// A serialized `std_msgs/msg/Int32`.
+pub(crate) fn number(number: i32) -> Vec<u8> {
+    [&[0, 1, 0, 0], &number.to_le_bytes()[..]].concat()
+}
+
+/// Repeats a look until it finds something.
+pub(crate) fn until<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
+    let started = Instant::now();
+    loop {
+        if let Some(found) = look() {
+            return found;
+        }
+        assert!(started.elapsed() < WATCHDOG, "the watchdog bit: {what}");
+        std::thread::yield_now();
+    }
+}
+
+/// A session of its own, in a domain that no other test process of this machine is likely to use.
+pub(crate) struct Place {
+    pub(crate) session: Arc<dyn Session>,
+    node: NodeId,
+    topic: String,
+}
+
+impl Place {
+    pub(crate) fn new() -> Self {
+        let options = SessionOptions {
+            domain_id: 181 + std::process::id() % 40,
+            discovery_range: DiscoveryRange::Localhost,
+            ..SessionOptions::default()
+        };
+        let session = feros_rmw_cyclonedds::CycloneEngine.open(&options).unwrap();
+        let node = session.create_node(&NodeName::new("/", "ends").unwrap()).unwrap();
+        let test = std::thread::current().name().unwrap().replace("::", "/");
+        Self { session, node, topic: format!("/{test}") }
+    }
+
+    pub(crate) fn publisher(&self, transports: TransportSet, qos: QosProfile) -> Publisher {
+        let options = PublisherOptions {
+            node: self.node,
+            topic: &self.topic,
+            type_name: "std_msgs/msg/Int32",
+            type_hash: None,
+            qos,
+            mode: PublishMode::Synchronous,
+            transports,
+            shared_memory: &SharedMemoryOptions::default(),
+            on_event: Arc::new(|| {}),
+        };
+        Publisher::new(&*self.session, options).unwrap()
+    }
+
+    pub(crate) fn subscription<O: Object<Wish = ()>>(
+        &self,
+        transports: TransportSet,
+        qos: QosProfile,
+    ) -> (Subscription, Receiver<O>) {
+        let options = SubscriptionOptions {
+            node: self.node,
+            topic: &self.topic,
+            type_name: "std_msgs/msg/Int32",
+            type_hash: None,
+            qos,
+            wish: (),
+            ignore_local_publications: false,
+            transports,
+            ringer: &Ringer::new(),
+            on_event: Arc::new(|| {}),
+        };
+        Subscription::new(&*self.session, options).unwrap()
+    }
+}
+
+/// The next message, which has to come.
+pub(crate) fn next(receiver: &mut Receiver<Payload>) -> Received<Payload> {
+    until("the next message", || receiver.take().unwrap())
+}
