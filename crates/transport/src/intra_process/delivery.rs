@@ -1,5 +1,5 @@
-//! How a message gets from a publisher into the queues of subscriptions of its process, and who runs
-//! their callbacks then.
+//! How a message gets from a publisher into the queues of subscriptions of its process, and who
+//! runs their callbacks then.
 
 use std::sync::Arc;
 

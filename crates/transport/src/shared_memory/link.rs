@@ -1,5 +1,5 @@
-//! The link of a subscription to one publisher of another process: opening its shared memory, trying
-//! again, and taking messages that are plausible.
+//! The link of a subscription to one publisher of another process: opening its shared memory,
+//! trying again, and taking messages that are plausible.
 
 use std::fmt::Display;
 use std::num::NonZeroU64;

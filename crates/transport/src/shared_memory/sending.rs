@@ -24,7 +24,8 @@ use crate::shared_memory::options::SharedMemoryOptions;
 const ACKNOWLEDGEMENT_WAIT: Duration = Duration::from_millis(2);
 /// ... and so often.
 const ACKNOWLEDGEMENT_INTERVAL: Duration = Duration::from_millis(100);
-/// Shared memory that could not be made is tried again so much later, which is doubled each time ...
+/// Shared memory that could not be made is tried again so much later, which is doubled each
+/// time ...
 const FIRST_RETRY: Duration = Duration::from_secs(1);
 /// ... up to this.
 const LAST_RETRY: Duration = Duration::from_secs(16);

@@ -1,0 +1,24 @@
+//! The book's pages as documentation tests: a page whose example does not compile fails them.
+//!
+//! The pages are in `pages/`, in the order of `pages/SUMMARY.md`. `mdbook build docs/book` makes
+//! the book.
+
+#[cfg(doctest)]
+macro_rules! pages {
+    ($($name:ident $file:literal,)*) => {
+        $(#[doc = include_str!($file)] struct $name;)*
+    };
+}
+
+#[cfg(doctest)]
+pages! {
+    GettingStarted "../pages/getting_started.md",
+    FromRclcpp "../pages/from_rclcpp.md",
+    FromRclpy "../pages/from_rclpy.md",
+    SharedState "../pages/shared_state.md",
+    Qos "../pages/qos.md",
+    Transports "../pages/transports.md",
+    Executors "../pages/executors.md",
+    Components "../pages/components.md",
+    Parameters "../pages/parameters.md",
+}

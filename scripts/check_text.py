@@ -1,0 +1,193 @@
+#!/usr/bin/env python3
+"""Checks the text of the project; says each fault with its place.
+
+    scripts/check_text.py [--command TARGET/feros]
+
+- Lines of Markdown and of Rust comments have at most 100 columns (not tables, links and code).
+- Relative links and their anchors lead somewhere; files that ARCHITECTURE.md names exist.
+- Messages on the book's troubleshooting page are in the sources, and the launch page names every
+  action and substitution.
+- Rust examples of the README are on pages of the book, where they are compiled.
+- With --command: that command understands every `feros` line of README and book.
+"""
+
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+COLUMNS = 100
+PAGES = ROOT / "docs/book/pages"
+SKIPPED = {"target", ".git", ".venv", "html", "report"}
+faults = []
+
+
+def fault(path, line, text):
+    faults.append(f"{path.relative_to(ROOT)}:{line}: {text}")
+
+
+def files(suffix):
+    """Tracked and new files, without what git ignores."""
+    listed = subprocess.run(
+        ["git", "ls-files", "-co", "--exclude-standard", f"*{suffix}"],
+        cwd=ROOT, check=True, capture_output=True, text=True,
+    ).stdout.splitlines()
+    paths = [ROOT / name for name in listed]
+    return [p for p in paths if p.is_file() and not SKIPPED & set(p.relative_to(ROOT).parts)]
+
+
+def prose(text):
+    """Numbered lines of Markdown outside of code."""
+    is_code = False
+    for number, line in enumerate(text.splitlines(), 1):
+        if line.lstrip().startswith("```"):
+            is_code = not is_code
+        elif not is_code:
+            yield number, line
+
+
+def blocks(text, languages):
+    """Code blocks of these languages, each with the number of its first line."""
+    pattern = re.compile(r"^```(\w+)[^\n]*\n(.*?)^```", re.M | re.S)
+    for match in pattern.finditer(text):
+        if match.group(1) in languages:
+            yield text.count("\n", 0, match.start(2)) + 1, match.group(2)
+
+
+def check_columns():
+    for path in files(".md"):
+        for number, line in prose(path.read_text()):
+            is_free = line.lstrip().startswith("|") or "](" in line or "://" in line
+            if len(line) > COLUMNS and not is_free:
+                fault(path, number, f"{len(line)} columns, at most {COLUMNS} are allowed")
+    for path in files(".rs"):
+        comments = "\n".join(
+            line.lstrip()[2:].lstrip("/!") if line.lstrip().startswith("//") else ""
+            for line in path.read_text().splitlines()
+        )
+        lines = path.read_text().splitlines()
+        for number, comment in prose(comments):
+            line = lines[number - 1]
+            if comment and len(line) > COLUMNS and "://" not in line and "|" not in line:
+                fault(path, number, f"{len(line)} columns, at most {COLUMNS} are allowed")
+
+
+def anchors(path):
+    """The anchors of a page's headings, as mdBook and forges make them."""
+    headings = (line for _, line in prose(path.read_text()) if line.startswith("#"))
+    words = (re.sub(r"[`*]", "", heading.lstrip("#").strip()).lower() for heading in headings)
+    return {re.sub(r"[^\w\- ]", "", heading).replace(" ", "-") for heading in words}
+
+
+def check_links():
+    pattern = re.compile(r"\]\(([^)\s]+)\)|(?:src|href)=\"([^\"]+)\"")
+    for path in files(".md"):
+        for number, line in prose(path.read_text()):
+            for match in pattern.finditer(re.sub(r"`[^`]*`", "", line)):
+                target = match.group(1) or match.group(2)
+                if "://" in target or target.startswith("mailto:"):
+                    continue
+                name, _, anchor = target.partition("#")
+                there = (path.parent / name).resolve() if name else path
+                if not there.exists():
+                    fault(path, number, f"the link {target} leads nowhere")
+                elif anchor and there.suffix == ".md" and anchor not in anchors(there):
+                    fault(path, number, f"{there.name} has no heading #{anchor}")
+                elif PAGES in path.parents and name and PAGES not in there.parents:
+                    fault(path, number, f"the link {target} leads out of the book")
+
+
+def check_map():
+    """The files that the architecture's page sends a reader to."""
+    page = ROOT / "ARCHITECTURE.md"
+    for number, line in prose(page.read_text()):
+        for name in re.findall(r"`((?:crates|docs|tests|examples)/[\w./-]+)`", line):
+            if not (ROOT / name).exists():
+                fault(page, number, f"there is no {name}")
+
+
+def sources():
+    """All Rust sources, with texts that go over several lines in one."""
+    texts = (path.read_text() for path in files(".rs"))
+    return "\n".join(re.sub(r"\\\n\s*", "", text) for text in texts)
+
+
+def check_messages():
+    known = re.sub(r"\{[\w.:#?$]*\}", "…", sources()).replace('\\"', '"')
+    page = PAGES / "troubleshooting.md"
+    for number, line in prose(page.read_text()):
+        cell = re.match(r"\| (`.*?`) \|", line)
+        if not cell:
+            continue
+        for part in cell.group(1)[1:-1].split("…"):
+            if len(part) > 6 and part not in known:
+                fault(page, number, f"no source says {part!r}")
+
+
+def check_launch():
+    page = PAGES / "launch.md"
+    text = page.read_text()
+    actions = (ROOT / "crates/launch/src/action/mod.rs").read_text()
+    tags = re.findall(r'"([a-z_]+)",', re.search(r"const KNOWN.*?\];", actions, re.S).group())
+    kinds = (ROOT / "crates/launch/src/substitution.rs").read_text()
+    forms = re.findall(r'"([a-z-]+)" \d+\.\.=\d+', kinds)
+    if not tags or not forms:
+        fault(page, 1, "actions and substitutions were not found in crates/launch")
+    for word in [f"`{tag}`" for tag in tags] + [f"$({form}" for form in forms]:
+        if word not in text:
+            fault(page, 1, f"{word} is missing")
+
+
+def check_readme():
+    readme = ROOT / "README.md"
+    compiled = [
+        block
+        for page in PAGES.glob("*.md")
+        for _, block in blocks(page.read_text(), {"rust"})
+    ]
+    for number, block in blocks(readme.read_text(), {"rust"}):
+        if block not in compiled:
+            fault(readme, number, "this example is on no page of the book, so nobody compiles it")
+
+
+def check_commands(command):
+    """Each `feros` line is asked for its help: unknown verbs and options are refused before that."""
+    for path in [ROOT / "README.md", *sorted(PAGES.glob("*.md"))]:
+        for start, block in blocks(path.read_text(), {"sh"}):
+            for offset, line in enumerate(block.splitlines()):
+                words = shlex.split(line, comments=True)
+                while words and "=" in words[0]:
+                    words = words[1:]
+                if words[:1] != ["feros"]:
+                    continue
+                # What follows belongs to another program.
+                ends = [words.index(end) for end in ("--", "--ros-args", "&", "|", ">", "&&") if end in words]
+                arguments = words[1 : min(ends, default=len(words))]
+                asked = subprocess.run(
+                    [command, *arguments, "--help"], capture_output=True, text=True, timeout=60
+                )
+                if asked.returncode != 0:
+                    reason = asked.stderr.strip().partition("\n")[0]
+                    fault(path, start + offset, f"`{line}` is not understood: {reason}")
+
+
+def main():
+    arguments = sys.argv[1:]
+    if arguments and (len(arguments) != 2 or arguments[0] != "--command"):
+        sys.exit(__doc__)
+    check_columns()
+    check_links()
+    check_map()
+    check_messages()
+    check_launch()
+    check_readme()
+    if arguments:
+        check_commands(arguments[1])
+    for one in faults:
+        print(one, file=sys.stderr)
+    sys.exit(1 if faults else 0)
+
+
+main()

@@ -1,0 +1,161 @@
+#!/usr/bin/env python3
+"""Draws the README's figure of one-way latency from the results of a laboratory run.
+
+    scripts/latency_figure.py RUN_FOLDER    takes the numbers from what `feros lab run --out` wrote
+                                            into docs/figures/latency.json, and draws the figure
+    scripts/latency_figure.py               draws docs/figures/latency.svg from these numbers
+    scripts/latency_figure.py --check       says whether the figure is what the numbers give
+"""
+
+import json
+import math
+import sys
+from pathlib import Path
+from xml.sax.saxutils import escape
+
+FIGURES = Path(__file__).resolve().parent.parent / "docs/figures"
+NUMBERS, FIGURE = FIGURES / "latency.json", FIGURES / "latency.svg"
+SCENARIO = "m16-latency"
+PLACEMENT = "local"  # two processes of one host
+FLOOR = "futex between processes"
+SYSTEMS = {
+    "feros": "Feros",
+    "cyclonedds": "Cyclone DDS, C",
+    "roscpp": "ROS 1 (roscpp)",
+    "rcl": "ROS 2 Kilted (rcl)",
+}
+SIZES = {256: "256 B", 1 << 20: "1 MB"}
+
+WIDTH, LEFT, RIGHT = 860, 150, 110
+ROW, HEAD, FOOT = 34, 58, 44
+LOW, HIGH = 5e3, 40e3 * 1e3  # nanoseconds, the ends of the axis
+
+STYLE = """
+text { font: 14px system-ui, sans-serif; fill: #24292f; }
+.title { font-weight: 600; }
+.small { font-size: 12px; fill: #57606a; }
+.grid { stroke: #d0d7de; stroke-width: 1; }
+.floor { stroke: #57606a; stroke-width: 1.5; stroke-dasharray: 4 3; }
+.line { stroke: #8c959f; stroke-width: 3; }
+.tail { stroke: #8c959f; stroke-width: 1; }
+.dot { fill: #8c959f; }
+.feros .line, .feros .tail { stroke: #0969da; }
+.feros .dot { fill: #0969da; }
+.feros text { font-weight: 600; }
+@media (prefers-color-scheme: dark) {
+  text { fill: #e6edf3; }
+  .small { fill: #9198a1; }
+  .grid { stroke: #3d444d; }
+  .floor { stroke: #9198a1; }
+  .feros .line, .feros .tail { stroke: #4493f8; }
+  .feros .dot { fill: #4493f8; }
+}
+"""
+
+
+def read_run(folder):
+    """What the figure shows of a run: nanoseconds, by size and system."""
+    run = json.loads((folder / "run.json").read_text())
+    floor = next(f["nanos"]["p50"] for f in run["floors"] if f["name"] == FLOOR)
+    sizes = {str(size): {} for size in SIZES}
+    for line in (folder / "cells.jsonl").read_text().splitlines():
+        cell = json.loads(line)
+        dimensions = cell["dimensions"]
+        system, size = dimensions.get("system"), dimensions.get("size_bytes")
+        wanted = system in SYSTEMS and size in SIZES and dimensions.get("placement") == PLACEMENT
+        if cell["scenario"] != SCENARIO or not wanted:
+            continue
+        found = sizes[str(int(size))]
+        if system in found:
+            sys.exit(f"error: {system} was measured several times; one repetition is shown")
+        latency = cell["subscriptions"][0]["latency"]
+        found[system] = {"median": latency["p50"], "p99": latency["p99"]}
+    if any(len(found) < len(SYSTEMS) for found in sizes.values()):
+        sys.exit(f"error: {folder} has not measured all of {list(SYSTEMS)} in {SCENARIO}")
+    return {
+        "command": run["command"],
+        "began_unix_seconds": run["began_unix_seconds"],
+        "scenario": SCENARIO,
+        "floor_nanos": floor,
+        "latency_nanos": sizes,
+    }
+
+
+def place(nanos):
+    share = math.log(nanos / LOW) / math.log(HIGH / LOW)
+    return round(LEFT + share * (WIDTH - LEFT - RIGHT), 1)
+
+
+def shown(nanos):
+    micros = nanos / 1e3
+    return f"{micros:.3g} µs" if micros < 1000 else f"{micros / 1e3:.3g} ms"
+
+
+def panel(top, title, rows, floor):
+    """One payload size: a row for each system, from the floor to its median."""
+    bottom = top + 14 + len(rows) * ROW
+    parts = [f'<text class="title" x="{LEFT}" y="{top}">{escape(title)}</text>']
+    for nanos in (1e4, 1e5, 1e6, 1e7):
+        x = place(nanos)
+        parts.append(f'<path class="grid" d="M{x} {top + 10}V{bottom}"/>')
+    parts.append(f'<path class="floor" d="M{place(floor)} {top + 10}V{bottom}"/>')
+    for index, (system, latency) in enumerate(rows):
+        y = top + 14 + ROW // 2 + index * ROW
+        median = latency["median"]
+        start, dot, tail = place(floor), place(median), place(latency["p99"])
+        parts.append(
+            f'<g class="{system}"><text x="{LEFT - 12}" y="{y + 5}" text-anchor="end">'
+            f"{escape(SYSTEMS[system])}</text>"
+            f'<path class="line" d="M{start} {y}H{dot}"/><path class="tail" d="M{dot} {y}H{tail}"/>'
+            f'<circle class="dot" cx="{dot}" cy="{y}" r="6"/>'
+            f'<text x="{max(tail, dot + 6) + 8}" y="{y + 5}">{shown(median)}</text></g>'
+        )
+    return "\n".join(parts), bottom
+
+
+def draw(numbers):
+    floor = numbers["floor_nanos"]
+    parts, top = [], HEAD
+    for size, title in SIZES.items():
+        measured = numbers["latency_nanos"][str(size)]
+        rows = [(system, measured[system]) for system in SYSTEMS]
+        drawn, bottom = panel(top, title, rows, floor)
+        parts.append(drawn)
+        top = bottom + 36
+    axis = top - 20
+    for nanos in (1e4, 1e5, 1e6, 1e7):
+        x = place(nanos)
+        label = f"{shown(nanos)}</text>"
+        parts.append(f'<text class="small" x="{x}" y="{axis}" text-anchor="middle">{label}')
+    parts.append(
+        f'<text class="small" x="{place(floor)}" y="{axis + 20}" text-anchor="middle">'
+        f"floor: waking a thread of another process, {shown(floor)}</text>"
+    )
+    height = axis + FOOT
+    head = "One-way latency between two processes of one host"
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" role="img" '
+        f'aria-label="{head}">\n<style>{STYLE}</style>\n'
+        f'<text class="title" x="12" y="24">{head}</text>\n'
+        f'<text class="small" x="{WIDTH - 12}" y="24" text-anchor="end">'
+        "dot: median; thin line: to the 99th percentile; logarithmic</text>\n"
+        + "\n".join(parts)
+        + "\n</svg>\n"
+    )
+
+
+def main():
+    arguments = sys.argv[1:]
+    if len(arguments) > 1 or arguments[:1] in (["-h"], ["--help"]):
+        sys.exit(__doc__)
+    if arguments and arguments != ["--check"]:
+        NUMBERS.write_text(json.dumps(read_run(Path(arguments[0])), indent=2) + "\n")
+    drawn = draw(json.loads(NUMBERS.read_text()))
+    if arguments != ["--check"]:
+        FIGURE.write_text(drawn)
+        print(f"drawn: {FIGURE}")
+    elif FIGURE.read_text() != drawn:
+        sys.exit(f"error: {FIGURE} is not what its numbers give. Run: scripts/latency_figure.py")
+
+
+main()
