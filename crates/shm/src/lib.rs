@@ -90,4 +90,5 @@ pub use segment::{MAX_ATTACHMENTS, Room};
 pub use service::SampleHeader;
 #[cfg(not(loom))]
 pub use token::{process_token, random_id};
+#[cfg(not(loom))]
 pub use transports::{Obstacle, ParseTransportsError, Reason, Side, TransportSet};
