@@ -5,7 +5,7 @@ use crate::executor::Executor;
 use crate::policy::{Fair, Policy};
 use crate::readiness::Readiness;
 use crate::realtime::{RealtimeConfig, RealtimeError};
-use crate::sync::Arc;
+use feros_sync::Arc;
 use std::fmt;
 
 /// Makes an [`Executor`] that is not the default one.

@@ -16,7 +16,7 @@
 //! threads sleep on count calls, so a call between the lock and the sleep is not lost either.
 
 use crate::readiness::{Readiness, Sleeper};
-use crate::sync::{Arc, Mutex, MutexGuard, lock};
+use feros_sync::{Arc, Mutex, MutexGuard};
 use std::ops::{Deref, DerefMut};
 use std::time::{Duration, Instant};
 
@@ -82,7 +82,7 @@ impl<T: Work> Desk<T> {
     }
 
     pub(crate) fn lock(&self) -> MutexGuard<'_, Board<T>> {
-        lock(&self.board)
+        self.board.lock()
     }
 
     /// To be called before a thread leaves to execute something. `is_new`: there may be a timer

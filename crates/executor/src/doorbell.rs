@@ -6,8 +6,8 @@
 //! and believes nothing else.
 
 use crate::flags::{Flags, Slot};
-use crate::sync::futex::{Futex, Reach};
-use crate::sync::{Ordering, fence};
+use feros_sync::{Futex, Sharing};
+use feros_sync::{Ordering, fence};
 use std::time::Duration;
 
 pub(crate) const AWAKE: u32 = 0;
@@ -56,7 +56,7 @@ impl Doorbell {
     /// called in a signal handler.
     pub fn ring(&self, slot: Slot) {
         if self.flags.set(slot) || self.may_sleep() {
-            self.wake(Reach::Host);
+            self.wake(Sharing::Shared);
         }
     }
 
@@ -86,23 +86,23 @@ impl Doorbell {
     /// May return early without reason: the caller looks at the flags and its clock again. One
     /// thread at a time, and not beside an executor.
     pub fn wait(&self, timeout: Option<Duration>) {
-        self.wait_within(Reach::Host, timeout);
+        self.wait_within(Sharing::Shared, timeout);
     }
 
-    pub(crate) fn wait_within(&self, reach: Reach, timeout: Option<Duration>) {
+    pub(crate) fn wait_within(&self, sharing: Sharing, timeout: Option<Duration>) {
         self.bell.store(SLEEPING, Ordering::Relaxed);
         fence(Ordering::SeqCst); // pairs with the fence in `claim_wake`
         if self.flags.are_clear() {
-            self.bell.wait(SLEEPING, reach, timeout);
+            self.bell.wait(SLEEPING, sharing, timeout);
         }
         // A ringer that still reads SLEEPING after this makes one needless system call at worst.
         self.bell.store(AWAKE, Ordering::Relaxed);
     }
 
     /// Wakes the sleeper; to be called after a change that the sleeper will find.
-    pub(crate) fn wake(&self, reach: Reach) {
+    pub(crate) fn wake(&self, sharing: Sharing) {
         if self.claim_wake().is_some() {
-            self.bell.wake(reach);
+            self.bell.wake_one(sharing);
         }
     }
 
@@ -112,14 +112,13 @@ impl Doorbell {
         fence(Ordering::SeqCst); // pairs with the fence between writing the bell and looking at the summary
         let bell = self.bell.load(Ordering::Relaxed);
         // Acquire: see `Readiness::wait`.
-        (bell != AWAKE && self.bell.compare_exchange(bell, AWAKE, Ordering::Acquire).is_ok())
-            .then_some(bell)
+        (bell != AWAKE && self.bell.replace(bell, AWAKE, Ordering::Acquire)).then_some(bell)
     }
 
     /// Wakes the sleeper whatever the bell says.
     pub(crate) fn rouse(&self) {
         self.bell.store(AWAKE, Ordering::Relaxed);
-        self.bell.wake(Reach::Host);
+        self.bell.wake_one(Sharing::Shared);
     }
 
     /// Back to the state of a new doorbell, for memory that others had before.

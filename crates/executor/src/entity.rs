@@ -4,8 +4,8 @@ use crate::attributes::Attributes;
 use crate::policy::Step;
 use crate::ready::Ringer;
 use crate::supervisor::{Attempt, Caught, Supervisor, attempt};
-use crate::sync::Arc;
 use crate::timer::TimerCore;
+use feros_sync::Arc;
 use std::fmt;
 
 /// Whether a unit of work left more behind.

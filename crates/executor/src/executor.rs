@@ -8,11 +8,12 @@ use crate::policy::Policy;
 use crate::readiness::Readiness;
 use crate::ready::Ringer;
 use crate::spin::Spinners;
-use crate::sync::{Arc, AtomicBool, Mutex, Ordering, Weak, lock};
 use crate::table::{Table, TakeOutError};
 use crate::timer::TimerCore;
 use crate::timer_queue::Timers;
+use feros_sync::{Arc, AtomicBool, Mutex, Ordering};
 use std::fmt;
+use std::sync::Weak;
 
 /// Runs the callbacks of its entities; sleeps in one place when none is ready.
 ///
@@ -127,7 +128,7 @@ impl Executor {
 
     /// Whether some thread is inside one of the spin functions.
     pub fn is_spinning(&self) -> bool {
-        lock(&self.shared.spinners).is_spinning()
+        self.shared.spinners.lock().is_spinning()
     }
 }
 
@@ -191,7 +192,7 @@ impl ExecutorHandle {
 
     /// Whether some thread is inside one of the executor's spin functions.
     pub fn is_spinning(&self) -> bool {
-        self.shared.upgrade().is_some_and(|shared| lock(&shared.spinners).is_spinning())
+        self.shared.upgrade().is_some_and(|shared| shared.spinners.lock().is_spinning())
     }
 }
 

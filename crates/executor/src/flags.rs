@@ -5,7 +5,7 @@
 //! layout, so that it can lie in shared memory; whatever values its words have, no function here
 //! panics or loops for long.
 
-use crate::sync::{AtomicU64, Ordering};
+use feros_sync::{AtomicU64, Ordering};
 
 // Loom pays for every atomic object, and two words show all that 64 can show.
 #[cfg(not(loom))]

@@ -2,7 +2,7 @@
 
 use crate::entity::{Entity, Progress};
 use crate::ready::Ringer;
-use crate::sync::{Arc, AtomicBool, Ordering};
+use feros_sync::{Arc, AtomicBool, Ordering};
 
 /// Triggers a callback on the executor. Clones trigger the same callback.
 ///

@@ -69,7 +69,7 @@
 //!
 //! The same entity on several threads at once. A file descriptor for users who bring their own
 //! event loop: [`Executor::spin_some`] serves them by polling. The wake-up is a Linux futex; a
-//! platform without one needs another implementation of the private module `sync::futex`.
+//! platform without one needs another implementation of `feros_sync::Futex`.
 //!
 //! # Checking the concurrency
 //!
@@ -89,7 +89,6 @@ mod flags;
 mod readiness;
 mod ready;
 mod slot_set;
-mod sync;
 
 // Loom explores the modules above; the rest is built on their promises, on mutexes and on real
 // time.

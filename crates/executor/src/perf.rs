@@ -4,7 +4,7 @@ use crate::builder::Builder;
 use crate::entity::{Entity, Progress};
 use crate::ready::Ringer;
 use crate::spin::SpinError;
-use crate::sync::{Arc, AtomicU64, Ordering};
+use feros_sync::{Arc, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 /// How long `events` take on the calling thread when each is a ring and an empty callback, among

@@ -11,8 +11,8 @@
 
 use crate::doorbell::{AWAKE, Doorbell, DoorbellMemory, SLEEPING};
 use crate::flags::Slot;
-use crate::sync::futex::{Futex, Reach};
-use crate::sync::{AtomicUsize, Ordering, fence};
+use feros_sync::{AtomicUsize, Ordering, fence};
+use feros_sync::{Futex, Sharing};
 use std::fmt;
 use std::time::Duration;
 
@@ -75,9 +75,9 @@ impl Readiness {
             // The bell there is not asked: it may have been scribbled over, and ours has said that
             // somebody sleeps.
             (Some(SLEEPING_OUTSIDE), Some(memory)) => memory.doorbell().rouse(),
-            (Some(FOLLOWER), _) => self.followers.count_and_wake(),
-            (Some(WATCHER), _) => self.watcher.count_and_wake(),
-            (Some(_), _) => self.own.bell.wake(Reach::Process),
+            (Some(FOLLOWER), _) => count_and_wake(&self.followers),
+            (Some(WATCHER), _) => count_and_wake(&self.watcher),
+            (Some(_), _) => self.own.bell.wake_one(Sharing::Private),
             (None, _) => {}
         }
     }
@@ -131,7 +131,7 @@ impl Readiness {
         // Who changes the number rings afterwards: that ring is either yet to be taken, or shows
         // the number here.
         let Some(memory) = self.letter_box.as_ref().filter(|_| self.expects_outside()) else {
-            return self.own.wait_within(Reach::Process, timeout);
+            return self.own.wait_within(Sharing::Private, timeout);
         };
         let outside = memory.doorbell();
         outside.bell.store(SLEEPING, Ordering::Relaxed);
@@ -140,7 +140,7 @@ impl Readiness {
         self.own.bell.store(SLEEPING_OUTSIDE, Ordering::Release);
         fence(Ordering::SeqCst); // pairs with the fence in `Doorbell::claim_wake`, of both doorbells
         if self.own.flags.are_clear() && outside.flags.are_clear() {
-            outside.bell.wait(SLEEPING, Reach::Host, timeout);
+            outside.bell.wait(SLEEPING, Sharing::Shared, timeout);
         }
         self.own.bell.store(AWAKE, Ordering::Relaxed);
         outside.bell.store(AWAKE, Ordering::Relaxed);
@@ -171,17 +171,17 @@ impl Readiness {
     }
 
     pub(crate) fn call_follower(&self) {
-        self.followers.count_and_wake();
+        count_and_wake(&self.followers);
     }
 
     pub(crate) fn call_all_followers(&self) {
-        self.followers.count_and_wake_all();
+        count_and_wake_all(&self.followers);
     }
 
     pub(crate) fn call_watcher(&self, is_outside: bool) {
         match &self.letter_box {
             Some(memory) if is_outside => memory.doorbell().rouse(),
-            _ => self.watcher.count_and_wake(),
+            _ => count_and_wake(&self.watcher),
         }
     }
 
@@ -199,6 +199,19 @@ impl Readiness {
         }
         Watching { readiness: self, outside, seen: self.watcher.load(Ordering::Relaxed) }
     }
+}
+
+/// Wakes a sleeper that waits for the word to count on; also one that has read it and does not sleep
+/// yet.
+fn count_and_wake(word: &Futex) {
+    word.fetch_add(1, Ordering::Release);
+    word.wake_one(Sharing::Private);
+}
+
+/// As [`count_and_wake`], for all sleepers.
+fn count_and_wake_all(word: &Futex) {
+    word.fetch_add(1, Ordering::Release);
+    word.wake_all(Sharing::Private);
 }
 
 /// Whom a ring has to wake.
@@ -220,7 +233,7 @@ pub(crate) struct Following<'a> {
 
 impl Following<'_> {
     pub(crate) fn wait(self, timeout: Option<Duration>) {
-        self.readiness.followers.wait(self.seen, Reach::Process, timeout);
+        self.readiness.followers.wait(self.seen, Sharing::Private, timeout);
     }
 }
 
@@ -239,11 +252,11 @@ impl Watching<'_> {
 
     pub(crate) fn wait(self, timeout: Option<Duration>) {
         match self.outside {
-            None => self.readiness.watcher.wait(self.seen, Reach::Process, timeout),
+            None => self.readiness.watcher.wait(self.seen, Sharing::Private, timeout),
             Some(outside) => {
                 fence(Ordering::SeqCst); // pairs with the fence in `Doorbell::claim_wake` of those outside
                 if outside.flags.are_clear() {
-                    outside.bell.wait(SLEEPING, Reach::Host, timeout);
+                    outside.bell.wait(SLEEPING, Sharing::Shared, timeout);
                 }
                 outside.bell.store(AWAKE, Ordering::Relaxed);
             }

@@ -7,7 +7,7 @@
 
 use crate::flags::Slot;
 use crate::readiness::Readiness;
-use crate::sync::{Arc, AtomicBool, Ordering, RwLock, fence};
+use feros_sync::{Arc, AtomicBool, Ordering, RwLock, fence};
 use std::fmt;
 
 /// Says that an entity has work. Clones ring the same entity.
@@ -69,7 +69,7 @@ impl Ringer {
     /// Allocates nothing; waits only for a concurrent add or removal of this same entity. Callable
     /// from any thread, but not from a signal handler (there is [`Stopper`](crate::Stopper)).
     pub fn ring(&self) {
-        match &self.route().attachment {
+        match &self.cell.route.read().attachment {
             Some(Attachment { readiness, slot }) => readiness.ring(*slot),
             // The lock orders this with `attach` and `detach`.
             None => self.cell.pending.store(true, Ordering::Relaxed),
@@ -97,20 +97,20 @@ impl Ringer {
     /// somewhere and must not panic, block, nor use this ringer or its executor. It should own no
     /// clone of this ringer, which would then never be freed.
     pub fn on_move(&self, observer: impl FnMut(Option<Place>) + Send + Sync + 'static) {
-        let former = self.route_mut().observe(Some(Box::new(observer)));
+        let former = self.cell.route.write().observe(Some(Box::new(observer)));
         drop(former); // after the lock
     }
 
     /// Tells the observer that there is no place any more, and forgets it.
     pub fn end_observation(&self) {
-        let former = self.route_mut().observe(None);
+        let former = self.cell.route.write().observe(None);
         drop(former);
     }
 
     /// Sends the rings to `slot` of `readiness` from now on, the one that was pending included.
     /// False, and nothing changes, if they go to another place already.
     pub(crate) fn attach(&self, readiness: &Arc<Readiness>, slot: Slot) -> bool {
-        let mut route = self.route_mut();
+        let mut route = self.cell.route.write();
         if route.attachment.is_some() {
             return false;
         }
@@ -125,32 +125,12 @@ impl Ringer {
 
     /// Ends the attachment; a flag that is still set becomes pending again.
     pub(crate) fn detach(&self) {
-        let mut route = self.route_mut();
+        let mut route = self.cell.route.write();
         route.tell_departure(); // first, so that fewer rings of others come too late
         let Some(Attachment { readiness, slot }) = route.attachment.take() else { return };
         if readiness.take(slot) {
             self.cell.pending.store(true, Ordering::Relaxed);
         }
-    }
-
-    #[cfg(not(loom))]
-    fn route(&self) -> std::sync::RwLockReadGuard<'_, Route> {
-        self.cell.route.read().unwrap_or_else(crate::sync::PoisonError::into_inner)
-    }
-
-    #[cfg(not(loom))]
-    fn route_mut(&self) -> std::sync::RwLockWriteGuard<'_, Route> {
-        self.cell.route.write().unwrap_or_else(crate::sync::PoisonError::into_inner)
-    }
-
-    #[cfg(loom)]
-    fn route(&self) -> loom::sync::RwLockReadGuard<'_, Route> {
-        self.cell.route.read().expect("loom poisons nothing")
-    }
-
-    #[cfg(loom)]
-    fn route_mut(&self) -> loom::sync::RwLockWriteGuard<'_, Route> {
-        self.cell.route.write().expect("loom poisons nothing")
     }
 }
 
@@ -295,7 +275,7 @@ mod tests {
         observe(&ringer);
         assert!(taken(&readiness, slot), "rung when observed in its place");
         ringer.end_observation();
-        assert!(ringer.cell.route.read().unwrap().observer.is_none());
+        assert!(ringer.cell.route.read().observer.is_none());
         observe(&ringer);
         ringer.detach();
         assert!(!readiness.is_set(slot));

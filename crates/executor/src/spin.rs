@@ -5,8 +5,8 @@ mod crew;
 use crate::executor::{Executor, Shared, control_slot};
 use crate::policy::Step;
 use crate::readiness::Readiness;
-use crate::sync::{Arc, AtomicBool, Ordering, lock};
 use crate::table::{Entries, Requeue};
+use feros_sync::{Arc, AtomicBool, Ordering};
 use std::cell::Cell;
 use std::ops::Deref;
 use std::pin::pin;
@@ -243,7 +243,7 @@ struct Right<'a>(Spin<'a>);
 impl<'a> Right<'a> {
     fn begin(shared: &'a Shared) -> Result<Self, SpinError> {
         let thread = thread::current();
-        let mut spinners = lock(&shared.spinners);
+        let mut spinners = shared.spinners.lock();
         let id = thread.id();
         if let Some(caller) = &spinners.caller {
             if caller.id() == id || spinners.helpers.contains(&id) {
@@ -370,7 +370,7 @@ impl<'a> Deref for Right<'a> {
 
 impl Drop for Right<'_> {
     fn drop(&mut self) {
-        *lock(&self.0.shared.spinners) = Spinners::default();
+        *self.0.shared.spinners.lock() = Spinners::default();
     }
 }
 

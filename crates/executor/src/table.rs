@@ -12,7 +12,7 @@ use crate::groups::{GroupNumber, Groups};
 use crate::policy::{Policy, Step};
 use crate::readiness::Readiness;
 use crate::ready::Ringer;
-use crate::sync::{Arc, Condvar, MutexGuard, PoisonError};
+use feros_sync::{Arc, Condvar, MutexGuard};
 use std::cell::Cell;
 use std::thread::ThreadId;
 
@@ -273,7 +273,7 @@ impl Table {
         &self,
         board: MutexGuard<'a, Board<Entries>>,
     ) -> MutexGuard<'a, Board<Entries>> {
-        self.left.wait(board).unwrap_or_else(PoisonError::into_inner)
+        self.left.wait(board)
     }
 
     /// Takes all entities out, for good. Nobody may be executing one.

@@ -9,9 +9,10 @@ use crate::clock::{Clock, Time, TimeChange, saturating_nanos};
 use crate::entity::{Entity, Executable, Progress};
 use crate::flags::Slot;
 use crate::ready::Ringer;
-use crate::sync::{Arc, Mutex, Weak, lock};
 use crate::timer_queue::{Caller, TimerQueue};
+use feros_sync::{Arc, Mutex};
 use std::fmt;
+use std::sync::Weak;
 use std::time::Duration;
 
 /// What a timer's callback is told.
@@ -106,7 +107,7 @@ impl Timer {
 
     /// Makes the timer fire no more, until it is reset. A callback that is running now goes on.
     pub fn cancel(&self) {
-        let mut schedule = lock(&self.core.schedule);
+        let mut schedule = self.core.schedule.lock();
         schedule.canceled = true;
         schedule.next = None;
         drop(schedule);
@@ -115,7 +116,7 @@ impl Timer {
 
     /// Starts a full period now; a canceled or finished timer runs again.
     pub fn reset(&self) {
-        let mut schedule = lock(&self.core.schedule);
+        let mut schedule = self.core.schedule.lock();
         let now = self.core.clock.now();
         schedule.canceled = false;
         schedule.last_call = now;
@@ -127,18 +128,18 @@ impl Timer {
     /// Changes the period (or delay) from the next deadline on, and returns the one before. The
     /// deadline that is being waited for stays; call [`reset`](Self::reset) to begin anew.
     pub fn exchange_period(&self, period: Duration) -> Duration {
-        std::mem::replace(&mut lock(&self.core.schedule).period, period)
+        std::mem::replace(&mut self.core.schedule.lock().period, period)
     }
 
     /// The period, or the delay of a one-shot timer.
     pub fn period(&self) -> Duration {
-        lock(&self.core.schedule).period
+        self.core.schedule.lock().period
     }
 
     /// Whether the timer was canceled and not reset since. A one-shot timer that has fired is not
     /// canceled.
     pub fn is_canceled(&self) -> bool {
-        lock(&self.core.schedule).canceled
+        self.core.schedule.lock().canceled
     }
 
     /// Whether the deadline has come.
@@ -149,13 +150,13 @@ impl Timer {
     /// How long until the next call is due, on the timer's clock; zero if it is late. `None` if
     /// none will come: the timer is canceled, or has fired and was to fire once.
     pub fn time_until_next(&self) -> Option<Duration> {
-        let next = lock(&self.core.schedule).next?;
+        let next = self.core.schedule.lock().next?;
         Some(next.saturating_since(self.core.clock.now()))
     }
 
     /// Deadlines skipped since the timer was made, because calls came too late.
     pub fn missed(&self) -> u64 {
-        lock(&self.core.schedule).missed
+        self.core.schedule.lock().missed
     }
 }
 
@@ -188,17 +189,17 @@ struct Schedule {
 
 impl TimerCore {
     pub(crate) fn next(&self) -> Option<Time> {
-        lock(&self.schedule).next
+        self.schedule.lock().next
     }
 
     pub(crate) fn set_queue(&self, queue: Option<(Weak<TimerQueue>, Slot)>) {
-        lock(&self.schedule).queue = queue;
+        self.schedule.lock().queue = queue;
     }
 
     /// Tells the queue to look at `next` anew. Of several updates at once the last to look sees the
     /// newest value.
     fn update_deadline(&self, caller: Caller) {
-        let queue = lock(&self.schedule).queue.clone();
+        let queue = self.schedule.lock().queue.clone();
         if let Some((queue, slot)) = queue
             && let Some(queue) = queue.upgrade()
         {
@@ -208,7 +209,7 @@ impl TimerCore {
 
     /// If the deadline has come: moves on to the next one and says what to tell the callback.
     fn begin_call(&self) -> Option<TimerCall> {
-        let mut schedule = lock(&self.schedule);
+        let mut schedule = self.schedule.lock();
         let expected = schedule.next?;
         let actual = self.clock.now();
         if actual < expected {
@@ -227,7 +228,7 @@ impl TimerCore {
     /// Fits the deadline to a clock that was set; the rules are those that rcl applies to its
     /// timers.
     pub(crate) fn time_changed(&self, change: &TimeChange) {
-        let mut schedule = lock(&self.schedule);
+        let mut schedule = self.schedule.lock();
         let Some(next) = schedule.next else { return };
         let &TimeChange { before, after, source_changed } = change;
         if source_changed {

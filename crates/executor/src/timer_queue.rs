@@ -5,8 +5,9 @@ use crate::clock::{Clock, Time, TimeChange, TimeWatcher};
 use crate::deadlines::Deadlines;
 use crate::flags::Slot;
 use crate::readiness::Readiness;
-use crate::sync::{Arc, AtomicBool, AtomicUsize, Mutex, Ordering, Weak, lock};
 use crate::timer::TimerCore;
+use feros_sync::{Arc, AtomicBool, AtomicUsize, Mutex, Ordering};
+use std::sync::Weak;
 use std::time::Duration;
 
 /// The queues of all clocks in use by one executor.
@@ -38,7 +39,7 @@ impl Timers {
 
     /// Takes in the timer of the entity in `slot`.
     pub(crate) fn add(&self, slot: Slot, timer: &Arc<TimerCore>) {
-        let mut queues = lock(&self.queues);
+        let mut queues = self.queues.lock();
         let known = queues.iter().find(|queue| Arc::ptr_eq(&queue.clock, &timer.clock)).cloned();
         let is_new = known.is_none();
         let queue = known.unwrap_or_else(|| {
@@ -66,7 +67,7 @@ impl Timers {
     pub(crate) fn remove(&self, slot: Slot, timer: &TimerCore) {
         timer.set_queue(None);
         let mut emptied = None;
-        let mut queues = lock(&self.queues);
+        let mut queues = self.queues.lock();
         let place = queues.iter().position(|queue| Arc::ptr_eq(&queue.clock, &timer.clock));
         if let Some(place) = place {
             self.count.fetch_sub(1, Ordering::Relaxed);
@@ -88,7 +89,7 @@ impl Timers {
         if self.is_empty() {
             return;
         }
-        for queue in lock(&self.queues).iter() {
+        for queue in self.queues.lock().iter() {
             queue.expire(&mut each);
         }
     }
@@ -105,7 +106,7 @@ impl Timers {
         if self.is_empty() {
             return None;
         }
-        lock(&self.queues).iter().filter_map(|queue| queue.timeout()).min()
+        self.queues.lock().iter().filter_map(|queue| queue.timeout()).min()
     }
 }
 
@@ -137,7 +138,7 @@ impl Entries {
 
 impl TimerQueue {
     fn insert(&self, slot: Slot, timer: &Arc<TimerCore>) {
-        let mut entries = lock(&self.entries);
+        let mut entries = self.entries.lock();
         if entries.timers.len() <= slot.index() {
             entries.timers.resize(slot.index() + 1, None);
         }
@@ -147,7 +148,7 @@ impl TimerQueue {
 
     /// True if no timer is left.
     fn remove(&self, slot: Slot) -> bool {
-        let mut entries = lock(&self.entries);
+        let mut entries = self.entries.lock();
         entries.deadlines.set(slot, None);
         if let Some(entry) = entries.timers.get_mut(slot.index()) {
             *entry = None;
@@ -158,7 +159,7 @@ impl TimerQueue {
     /// Looks at the deadline of the timer in `slot` anew, and wakes the executor if it is now the
     /// earliest.
     pub(crate) fn update(&self, slot: Slot, caller: Caller) {
-        let mut entries = lock(&self.entries);
+        let mut entries = self.entries.lock();
         let Some(timer) = entries.timers.get(slot.index()).and_then(Option::as_ref) else { return };
         let next = timer.next();
         entries.deadlines.set(slot, next);
@@ -174,7 +175,7 @@ impl TimerQueue {
     }
 
     fn expire(&self, each: &mut impl FnMut(Slot)) {
-        let mut entries = lock(&self.entries);
+        let mut entries = self.entries.lock();
         if entries.deadlines.earliest().is_none() {
             return;
         }
@@ -187,7 +188,7 @@ impl TimerQueue {
     }
 
     fn timeout(&self) -> Option<Duration> {
-        let (deadline, _) = lock(&self.entries).deadlines.earliest()?;
+        let (deadline, _) = self.entries.lock().deadlines.earliest()?;
         let wait = deadline.saturating_since(self.clock.now());
         // A simulated clock tells when its time has come; it may even be due already, told since
         // `expire`.
@@ -197,7 +198,7 @@ impl TimerQueue {
 
 impl TimeWatcher for TimerQueue {
     fn time_changed(&self, change: &TimeChange) {
-        let mut entries = lock(&self.entries);
+        let mut entries = self.entries.lock();
         // Time going forward moves no deadline, and is what happens with every `/clock` message:
         // only the earliest deadline is looked at. Else, and when time becomes known, each timer
         // fits its deadline to the new time.

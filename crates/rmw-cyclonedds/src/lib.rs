@@ -36,7 +36,6 @@ mod service;
 mod session;
 mod status;
 mod subscription;
-mod sync;
 
 use std::sync::Arc;
 

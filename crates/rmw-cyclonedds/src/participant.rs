@@ -11,7 +11,7 @@ use crate::dds::{Code, Entity};
 use crate::domain::Domain;
 use crate::endpoint::{Names, Topic};
 use crate::qos::Qos;
-use crate::sync::Mutex;
+use feros_sync::Mutex;
 
 #[derive(Debug)]
 pub(crate) struct Participant {

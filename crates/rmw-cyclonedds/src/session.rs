@@ -20,10 +20,10 @@ use crate::publisher::CyclonePublisher;
 use crate::qos::Qos;
 use crate::service::CycloneService;
 use crate::subscription::CycloneSubscription;
-use crate::sync::Mutex;
 use crate::{ENGINE_NAME, ENGINE_VERSION};
 use feros_rmw::dds::discovery_info::{NodeEntities, ParticipantEntities};
 use feros_rmw::dds::names;
+use feros_sync::Mutex;
 
 /// What endpoints keep alive.
 pub(crate) struct Shared {

@@ -16,7 +16,7 @@ use crate::matches::as_match;
 use crate::qos::Qos;
 use crate::sample::lend;
 use crate::session::{NodeMember, Shared};
-use crate::sync::Mutex;
+use feros_sync::Mutex;
 
 pub(crate) struct CycloneSubscription {
     // Dropped first: the announcement goes before the reader.

@@ -5,7 +5,7 @@
 
 use super::*;
 use crate::flags::Slot;
-use crate::sync::Ordering;
+use feros_sync::Ordering;
 use loom::sync::Condvar;
 use loom::sync::atomic::AtomicUsize;
 use loom::thread;
@@ -57,7 +57,7 @@ impl Crew {
             board.0.remove(0);
             self.desk.leave(&board, false, alarm);
             drop(board);
-            let mut begun = lock(&self.begun);
+            let mut begun = self.begun.lock();
             *begun += 1;
             if *begun == self.expected {
                 drop(begun);
@@ -97,7 +97,7 @@ fn two_rings_to_two_threads(blocks: bool) {
         crew.help(blocks, &|| None);
         helper.join().unwrap();
         ringer.join().unwrap();
-        assert_eq!(*lock(&crew.begun), 2);
+        assert_eq!(*crew.begun.lock(), 2);
     });
 }
 

@@ -5,7 +5,7 @@ use super::{Policy, Step};
 use crate::attributes::Attributes;
 use crate::clock::{Clock, SteadyClock, Time};
 use crate::flags::Slot;
-use crate::sync::Arc;
+use feros_sync::Arc;
 use std::fmt;
 use std::time::Duration;
 

@@ -6,7 +6,7 @@
 
 use super::*;
 use crate::ready::{Place, Ringer};
-use crate::sync::AtomicU64;
+use feros_sync::AtomicU64;
 use loom::sync::Arc;
 use loom::sync::atomic::AtomicUsize;
 use loom::thread;

@@ -5,8 +5,8 @@ use super::{Outcome, Spin, SpinError, Turn, is_past};
 use crate::desk::Wait;
 use crate::executor::Shared;
 use crate::policy::Step;
-use crate::sync::{Ordering, lock};
 use crate::table::Requeue;
+use feros_sync::Ordering;
 use std::panic::resume_unwind;
 use std::thread::{self, Scope, ScopedJoinHandle};
 use std::time::Instant;
@@ -133,7 +133,7 @@ fn start_helper<'scope>(
         let _closing = Closing(shared);
         shared.settings.prepare_thread()?;
         let spin = Spin::new(shared, thread::current().id());
-        lock(&shared.spinners).helpers.push(spin.thread);
+        shared.spinners.lock().helpers.push(spin.thread);
         spin.help(is_asked);
         Ok(())
     };
