@@ -1,10 +1,10 @@
 //! How an executor is made.
 
-use crate::doorbell::DoorbellMemory;
 use crate::executor::Executor;
 use crate::policy::{Fair, Policy};
-use crate::readiness::Readiness;
 use crate::realtime::{RealtimeConfig, RealtimeError};
+use feros_doorbell::DoorbellMemory;
+use feros_doorbell::ReadySet;
 use feros_sync::Arc;
 use std::fmt;
 
@@ -98,8 +98,8 @@ impl Builder {
         if policy.is_serial() {
             settings.threads = 1;
         }
-        let readiness = doorbell.map_or_else(Readiness::private, Readiness::with_letter_box);
-        Executor::of(readiness, policy, settings)
+        let ready_set = doorbell.map_or_else(ReadySet::private, ReadySet::shared_at);
+        Executor::of(ready_set, policy, settings)
     }
 }
 

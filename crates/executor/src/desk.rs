@@ -9,13 +9,13 @@
 //! # Why no ring is slept over
 //!
 //! The bell names whom the next ring has to wake. It is set anew, under the desk's lock, by every
-//! thread that leaves to execute something or to sleep ([`Readiness::arm`]), each time followed by
+//! thread that leaves to execute something or to sleep ([`ReadySet::arm`]), each time followed by
 //! a look at the flags, as a sleeper looks before it sleeps. Whoever is woken comes to the desk,
 //! where it takes in all flags, and sets the bell when it leaves. So there is always somebody who
 //! will look: a thread on its way to the desk, or the one that the bell names. The words that
 //! threads sleep on count calls, so a call between the lock and the sleep is not lost either.
 
-use crate::readiness::{Readiness, Sleeper};
+use feros_doorbell::{ReadySet, Sleeper};
 use feros_sync::{Arc, Mutex, MutexGuard};
 use std::ops::{Deref, DerefMut};
 use std::time::{Duration, Instant};
@@ -27,7 +27,7 @@ pub(crate) trait Work {
 }
 
 pub(crate) struct Desk<T> {
-    readiness: Arc<Readiness>,
+    ready_set: Arc<ReadySet>,
     board: Mutex<Board<T>>,
 }
 
@@ -47,7 +47,7 @@ pub(crate) struct Board<T> {
 #[derive(Clone, Copy)]
 struct Watch {
     until: Option<Instant>,
-    is_outside: bool,
+    is_shared: bool,
 }
 
 /// The next instant at which a timer is due.
@@ -76,9 +76,9 @@ impl<T> DerefMut for Board<T> {
 }
 
 impl<T: Work> Desk<T> {
-    pub(crate) fn new(readiness: Arc<Readiness>, work: T) -> Self {
+    pub(crate) fn new(ready_set: Arc<ReadySet>, work: T) -> Self {
         let board = Board { work, followers: 0, watch: None, is_closed: false, has_news: false };
-        Self { readiness, board: Mutex::new(board) }
+        Self { ready_set, board: Mutex::new(board) }
     }
 
     pub(crate) fn lock(&self) -> MutexGuard<'_, Board<T>> {
@@ -90,18 +90,15 @@ impl<T: Work> Desk<T> {
     pub(crate) fn leave(&self, board: &Board<T>, is_new: bool, alarm: Alarm<'_>) {
         let Some(watch) = &board.watch else {
             let is_needed = board.followers > 0
-                && (board.work.has_ready()
-                    || self.readiness.expects_outside()
-                    || alarm().is_some());
-            return if is_needed { self.readiness.call_follower() } else { self.arm(board) };
+                && (board.work.has_ready() || self.ready_set.is_shared() || alarm().is_some());
+            return if is_needed { self.ready_set.wake_follower() } else { self.arm(board) };
         };
         if board.work.has_ready() {
             return self.call_one(board, watch);
         }
-        if is_new && self.is_stale(watch, alarm())
-            || !watch.is_outside && self.readiness.expects_outside()
+        if is_new && self.is_stale(watch, alarm()) || !watch.is_shared && self.ready_set.is_shared()
         {
-            self.readiness.call_watcher(watch.is_outside);
+            self.ready_set.wake_leader(watch.is_shared);
         }
         self.arm(board);
     }
@@ -114,17 +111,17 @@ impl<T: Work> Desk<T> {
         let due = alarm();
         if let Some(watch) = &board.watch {
             if self.is_stale(watch, due) {
-                self.readiness.call_watcher(watch.is_outside);
+                self.ready_set.wake_leader(watch.is_shared);
             }
-            let following = self.readiness.begin_following();
+            let following = self.ready_set.follower_wait();
             board.followers += 1;
             self.arm(&board);
             drop(board);
             following.wait(rest_of(wait.until));
             self.lock().followers -= 1;
         } else {
-            let watching = self.readiness.begin_watching();
-            board.watch = Some(Watch { until: due, is_outside: watching.is_outside() });
+            let watching = self.ready_set.leader_wait();
+            board.watch = Some(Watch { until: due, is_shared: watching.is_shared() });
             self.arm(&board);
             drop(board);
             watching.wait(rest_of(due.into_iter().chain(wait.until).min()));
@@ -133,30 +130,30 @@ impl<T: Work> Desk<T> {
     }
 
     fn arm(&self, board: &Board<T>) {
-        self.readiness.arm(match &board.watch {
+        self.ready_set.arm(match &board.watch {
             _ if board.followers > 0 => Sleeper::Follower,
-            Some(watch) => Sleeper::Watcher { is_outside: watch.is_outside },
+            Some(watch) => Sleeper::Leader { is_shared: watch.is_shared },
             None => Sleeper::Nobody,
         });
     }
 
     fn is_stale(&self, watch: &Watch, due: Option<Instant>) -> bool {
         let is_late = due.is_some_and(|due| watch.until.is_none_or(|until| due < until));
-        is_late || !watch.is_outside && self.readiness.expects_outside()
+        is_late || !watch.is_shared && self.ready_set.is_shared()
     }
 
     fn call_one(&self, board: &Board<T>, watch: &Watch) {
         if board.followers > 0 {
-            self.readiness.call_follower();
+            self.ready_set.wake_follower();
         } else {
-            self.readiness.call_watcher(watch.is_outside);
+            self.ready_set.wake_leader(watch.is_shared);
         }
     }
 
     fn call_all(&self, board: &Board<T>) {
-        self.readiness.call_all_followers();
+        self.ready_set.wake_all_followers();
         if let Some(watch) = &board.watch {
-            self.readiness.call_watcher(watch.is_outside);
+            self.ready_set.wake_leader(watch.is_shared);
         }
     }
 

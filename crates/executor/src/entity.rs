@@ -2,9 +2,9 @@
 
 use crate::attributes::Attributes;
 use crate::policy::Step;
-use crate::ready::Ringer;
 use crate::supervisor::{Attempt, Caught, Supervisor, attempt};
 use crate::timer::TimerCore;
+use feros_doorbell::Ringer;
 use feros_sync::Arc;
 use std::fmt;
 

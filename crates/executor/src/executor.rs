@@ -1,16 +1,16 @@
 //! The executor and its handles: who may add, remove, stop and ask, from where.
 
 use crate::builder::{Builder, Settings};
-use crate::doorbell::DoorbellMemory;
 use crate::entity::Entity;
-use crate::flags::Slot;
 use crate::policy::Policy;
-use crate::readiness::Readiness;
-use crate::ready::Ringer;
 use crate::spin::Spinners;
 use crate::table::{Table, TakeOutError};
 use crate::timer::TimerCore;
 use crate::timer_queue::Timers;
+use feros_doorbell::DoorbellMemory;
+use feros_doorbell::ReadySet;
+use feros_doorbell::Ringer;
+use feros_doorbell::Slot;
 use feros_sync::{Arc, AtomicBool, Mutex, Ordering};
 use std::fmt;
 use std::sync::Weak;
@@ -48,7 +48,7 @@ pub struct Executor {
 
 /// What the executor's handles share with it.
 pub(crate) struct Shared {
-    pub(crate) readiness: Arc<Readiness>,
+    pub(crate) ready_set: Arc<ReadySet>,
     pub(crate) table: Table,
     pub(crate) timers: Timers,
     pub(crate) stop: Arc<AtomicBool>,
@@ -83,13 +83,13 @@ impl Executor {
         Self::builder().policy(policy).doorbell(memory).build()
     }
 
-    pub(crate) fn of(readiness: Readiness, policy: Box<dyn Policy>, settings: Settings) -> Self {
-        let readiness = Arc::new(readiness);
+    pub(crate) fn of(ready_set: ReadySet, policy: Box<dyn Policy>, settings: Settings) -> Self {
+        let ready_set = Arc::new(ready_set);
         let has_crew = settings.threads > 1;
         let shared = Shared {
-            table: Table::new(Arc::clone(&readiness), control_slot().next(), policy, has_crew),
-            timers: Timers::new(Arc::clone(&readiness), control_slot()),
-            readiness,
+            table: Table::new(Arc::clone(&ready_set), control_slot().next(), policy, has_crew),
+            timers: Timers::new(Arc::clone(&ready_set), control_slot()),
+            ready_set,
             stop: Arc::new(AtomicBool::new(false)),
             spinners: Mutex::default(),
             settings,
@@ -121,7 +121,7 @@ impl Executor {
     /// A handle that makes spinning return, usable in a signal handler.
     pub fn stopper(&self) -> Stopper {
         Stopper {
-            readiness: Arc::clone(&self.shared.readiness),
+            ready_set: Arc::clone(&self.shared.ready_set),
             stop: Arc::clone(&self.shared.stop),
         }
     }
@@ -311,7 +311,7 @@ pub enum DetachError {
 /// Makes an executor stop spinning. Outlives the executor without harm.
 #[derive(Debug, Clone)]
 pub struct Stopper {
-    readiness: Arc<Readiness>,
+    ready_set: Arc<ReadySet>,
     stop: Arc<AtomicBool>,
 }
 
@@ -323,6 +323,6 @@ impl Stopper {
     /// signal handler.
     pub fn stop(&self) {
         self.stop.store(true, Ordering::Release);
-        self.readiness.ring(control_slot());
+        self.ready_set.ring(control_slot());
     }
 }

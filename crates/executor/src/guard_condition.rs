@@ -1,7 +1,7 @@
 //! Guard conditions: a callback on the executor, triggered from anywhere.
 
 use crate::entity::{Entity, Progress};
-use crate::ready::Ringer;
+use feros_doorbell::Ringer;
 use feros_sync::{Arc, AtomicBool, Ordering};
 
 /// Triggers a callback on the executor. Clones trigger the same callback.

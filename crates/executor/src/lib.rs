@@ -84,11 +84,6 @@
 #![cfg_attr(loom, allow(dead_code))] // what serves the modules that loom leaves out
 
 mod desk;
-mod doorbell;
-mod flags;
-mod readiness;
-mod ready;
-mod slot_set;
 
 // Loom explores the modules above; the rest is built on their promises, on mutexes and on real
 // time.
@@ -131,12 +126,11 @@ pub use attributes::{Attributes, ExclusiveGroup, Kind};
 pub use builder::Builder;
 #[cfg(not(loom))]
 pub use clock::{Clock, RosClock, SteadyClock, SystemClock, Time, TimeChange, TimeWatcher};
-pub use doorbell::{Doorbell, DoorbellMemory};
 #[cfg(not(loom))]
 pub use entity::{Entity, Executable, Progress};
 #[cfg(not(loom))]
 pub use executor::{AddError, DetachError, EntityHandle, Executor, ExecutorHandle, Stopper};
-pub use flags::{CAPACITY, Slot};
+pub use feros_doorbell::{CAPACITY, Doorbell, DoorbellMemory, Place, Ringer, Slot, SlotSet};
 #[cfg(not(loom))]
 pub use guard_condition::GuardCondition;
 #[cfg(not(loom))]
@@ -146,10 +140,8 @@ pub use policy::{
     Deadline, Fair, Policy, Priority, ReadyPositions, Ros, Sequence, Step, Trigger,
     chain_priorities,
 };
-pub use ready::{Place, Ringer};
 #[cfg(not(loom))]
 pub use realtime::{RealtimeConfig, RealtimeError, Scheduling};
-pub use slot_set::SlotSet;
 #[cfg(not(loom))]
 pub use spin::{Outcome, SpinError};
 #[cfg(not(loom))]

@@ -2,8 +2,8 @@
 
 use crate::builder::Builder;
 use crate::entity::{Entity, Progress};
-use crate::ready::Ringer;
 use crate::spin::SpinError;
+use feros_doorbell::Ringer;
 use feros_sync::{Arc, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 

@@ -14,7 +14,7 @@ pub use ros::Ros;
 pub use sequence::{ReadyPositions, Sequence, Trigger};
 
 use crate::attributes::Attributes;
-use crate::flags::Slot;
+use feros_doorbell::Slot;
 
 /// The ready queue of an executor: decides which ready entity is executed next.
 ///

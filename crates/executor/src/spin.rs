@@ -4,8 +4,8 @@ mod crew;
 
 use crate::executor::{Executor, Shared, control_slot};
 use crate::policy::Step;
-use crate::readiness::Readiness;
 use crate::table::{Entries, Requeue};
+use feros_doorbell::ReadySet;
 use feros_sync::{Arc, AtomicBool, Ordering};
 use std::cell::Cell;
 use std::ops::Deref;
@@ -163,7 +163,7 @@ impl Executor {
         let mut future = pin!(future);
         let bell = Arc::new(BellWaker {
             woken: AtomicBool::new(true),
-            readiness: Arc::clone(&self.shared.readiness),
+            ready_set: Arc::clone(&self.shared.ready_set),
         });
         let waker = Waker::from(Arc::clone(&bell));
         let poll = || {
@@ -182,7 +182,7 @@ impl Executor {
 /// Wakes a future by ringing for its executor.
 struct BellWaker {
     woken: AtomicBool,
-    readiness: Arc<Readiness>,
+    ready_set: Arc<ReadySet>,
 }
 
 impl Wake for BellWaker {
@@ -192,7 +192,7 @@ impl Wake for BellWaker {
 
     fn wake_by_ref(self: &Arc<Self>) {
         self.woken.store(true, Ordering::Release);
-        self.readiness.ring(control_slot());
+        self.ready_set.ring(control_slot());
     }
 }
 
@@ -320,7 +320,7 @@ impl Spin<'_> {
     fn gather(&self, entries: &mut Entries) -> bool {
         let mut is_rung = false;
         self.shared.timers.expire(|slot| entries.make_ready(slot));
-        self.shared.readiness.drain(|slot| {
+        self.shared.ready_set.drain(|slot| {
             if slot == control_slot() {
                 is_rung = true;
             } else {
@@ -332,9 +332,9 @@ impl Spin<'_> {
 
     /// Executes one unit of the entity that is next.
     fn turn(&self) -> Turn {
-        let Shared { table, timers, readiness, .. } = self.shared;
+        let Shared { table, timers, ready_set, .. } = self.shared;
         // On the way to sleep, without the lock: nobody else makes anything ready but by flags.
-        if !self.has_ready.get() && timers.is_empty() && readiness.are_clear() {
+        if !self.has_ready.get() && timers.is_empty() && ready_set.are_clear() {
             return Turn::Nothing;
         }
         let mut is_rung = false;
@@ -356,7 +356,7 @@ impl Spin<'_> {
     fn sleep(&self, until: Option<Instant>) {
         let rest = until.map(|until| until.saturating_duration_since(Instant::now()));
         let timeout = self.shared.timers.timeout().into_iter().chain(rest).min();
-        self.shared.readiness.wait(timeout);
+        self.shared.ready_set.wait(timeout);
     }
 }
 

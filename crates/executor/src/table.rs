@@ -7,17 +7,17 @@
 use crate::desk::{Board, Desk, Work};
 use crate::entity::{Entity, Progress};
 use crate::executor::AddError;
-use crate::flags::{CAPACITY, Slot};
 use crate::groups::{GroupNumber, Groups};
 use crate::policy::{Policy, Step};
-use crate::readiness::Readiness;
-use crate::ready::Ringer;
+use feros_doorbell::ReadySet;
+use feros_doorbell::Ringer;
+use feros_doorbell::{CAPACITY, Slot};
 use feros_sync::{Arc, Condvar, MutexGuard};
 use std::cell::Cell;
 use std::thread::ThreadId;
 
 pub(crate) struct Table {
-    readiness: Arc<Readiness>,
+    ready_set: Arc<ReadySet>,
     desk: Desk<Entries>,
     /// Notified when an entity that somebody waits for has left.
     left: Condvar,
@@ -90,7 +90,7 @@ impl Work for Entries {
 impl Table {
     /// A table without entities that never uses the slots below `first`.
     pub(crate) fn new(
-        readiness: Arc<Readiness>,
+        ready_set: Arc<ReadySet>,
         first: Slot,
         policy: Box<dyn Policy>,
         has_crew: bool,
@@ -105,8 +105,8 @@ impl Table {
             is_frozen: false,
             is_closed: false,
         };
-        let desk = Desk::new(Arc::clone(&readiness), entries);
-        Self { readiness, desk, left: Condvar::new() }
+        let desk = Desk::new(Arc::clone(&ready_set), entries);
+        Self { ready_set, desk, left: Condvar::new() }
     }
 
     /// Where the threads that spin meet.
@@ -134,7 +134,7 @@ impl Table {
             Some(&slot) => slot,
             None => Slot::new(entries.seats.len()).ok_or(AddError::Full { capacity: CAPACITY })?,
         };
-        if !entity.ringer.attach(&self.readiness, slot) {
+        if !entity.ringer.attach(&self.ready_set, slot) {
             return Err(AddError::RingerInUse);
         }
         if entries.free.pop().is_none() {
@@ -193,7 +193,7 @@ impl Table {
                 if again || progress == Progress::More {
                     match requeue {
                         Requeue::AtOnce => policy.make_ready(slot),
-                        Requeue::Later => self.readiness.ring(slot),
+                        Requeue::Later => self.ready_set.ring(slot),
                     }
                 }
                 seat.state = State::Idle(entity);

@@ -7,9 +7,9 @@
 use crate::attributes::{Attributes, Kind};
 use crate::clock::{Clock, Time, TimeChange, saturating_nanos};
 use crate::entity::{Entity, Executable, Progress};
-use crate::flags::Slot;
-use crate::ready::Ringer;
 use crate::timer_queue::{Caller, TimerQueue};
+use feros_doorbell::Ringer;
+use feros_doorbell::Slot;
 use feros_sync::{Arc, Mutex};
 use std::fmt;
 use std::sync::Weak;

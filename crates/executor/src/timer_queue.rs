@@ -3,16 +3,16 @@
 
 use crate::clock::{Clock, Time, TimeChange, TimeWatcher};
 use crate::deadlines::Deadlines;
-use crate::flags::Slot;
-use crate::readiness::Readiness;
 use crate::timer::TimerCore;
+use feros_doorbell::ReadySet;
+use feros_doorbell::Slot;
 use feros_sync::{Arc, AtomicBool, AtomicUsize, Mutex, Ordering};
 use std::sync::Weak;
 use std::time::Duration;
 
 /// The queues of all clocks in use by one executor.
 pub(crate) struct Timers {
-    readiness: Arc<Readiness>,
+    ready_set: Arc<ReadySet>,
     control: Slot,
     queues: Mutex<Vec<Arc<TimerQueue>>>,
     /// So that an executor without timers pays one load per turn.
@@ -32,9 +32,9 @@ pub(crate) enum Caller {
 
 impl Timers {
     /// `control` is the slot that is rung when the executor has to compute its sleep anew.
-    pub(crate) fn new(readiness: Arc<Readiness>, control: Slot) -> Self {
+    pub(crate) fn new(ready_set: Arc<ReadySet>, control: Slot) -> Self {
         let (queues, is_new) = (Mutex::new(Vec::new()), Arc::new(AtomicBool::new(false)));
-        Self { readiness, control, queues, count: AtomicUsize::new(0), is_new }
+        Self { ready_set, control, queues, count: AtomicUsize::new(0), is_new }
     }
 
     /// Takes in the timer of the entity in `slot`.
@@ -45,7 +45,7 @@ impl Timers {
         let queue = known.unwrap_or_else(|| {
             let queue = Arc::new(TimerQueue {
                 clock: Arc::clone(&timer.clock),
-                readiness: Arc::clone(&self.readiness),
+                ready_set: Arc::clone(&self.ready_set),
                 control: self.control,
                 is_new: Arc::clone(&self.is_new),
                 entries: Mutex::default(),
@@ -113,7 +113,7 @@ impl Timers {
 /// The timers of one executor on one clock.
 pub(crate) struct TimerQueue {
     clock: Arc<dyn Clock>,
-    readiness: Arc<Readiness>,
+    ready_set: Arc<ReadySet>,
     control: Slot,
     is_new: Arc<AtomicBool>,
     entries: Mutex<Entries>,
@@ -169,7 +169,7 @@ impl TimerQueue {
         if is_earliest {
             self.is_new.store(true, Ordering::Release);
             if caller == Caller::Anybody {
-                self.readiness.ring(self.control);
+                self.ready_set.ring(self.control);
             }
         }
     }
@@ -215,7 +215,7 @@ impl TimeWatcher for TimerQueue {
         drop(entries);
         if wakes {
             self.is_new.store(true, Ordering::Release);
-            self.readiness.ring(self.control);
+            self.ready_set.ring(self.control);
         }
     }
 }

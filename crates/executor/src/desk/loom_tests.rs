@@ -4,7 +4,7 @@
 #![allow(clippy::unwrap_used)]
 
 use super::*;
-use crate::flags::Slot;
+use feros_doorbell::Slot;
 use feros_sync::Ordering;
 use loom::sync::Condvar;
 use loom::sync::atomic::AtomicUsize;
@@ -25,7 +25,7 @@ impl Work for Queue {
 }
 
 struct Crew {
-    readiness: Arc<Readiness>,
+    ready_set: Arc<ReadySet>,
     desk: Desk<Queue>,
     /// Executions that have begun.
     begun: Mutex<usize>,
@@ -34,11 +34,11 @@ struct Crew {
 }
 
 impl Crew {
-    fn new(readiness: Readiness, expected: usize) -> Arc<Self> {
-        let readiness = Arc::new(readiness);
-        let desk = Desk::new(readiness.clone(), Queue::default());
+    fn new(ready_set: ReadySet, expected: usize) -> Arc<Self> {
+        let ready_set = Arc::new(ready_set);
+        let desk = Desk::new(ready_set.clone(), Queue::default());
         let (begun, all_have_begun) = (Mutex::new(0), Condvar::new());
-        Arc::new(Self { readiness, desk, begun, all_have_begun, expected })
+        Arc::new(Self { ready_set, desk, begun, all_have_begun, expected })
     }
 
     /// What `Spin::crew_turn` does, until all that was expected has begun. With `blocks`, the first
@@ -49,7 +49,7 @@ impl Crew {
             if board.is_closed() {
                 return;
             }
-            self.readiness.drain(|slot| board.0.push(slot));
+            self.ready_set.drain(|slot| board.0.push(slot));
             if board.0.is_empty() {
                 self.desk.wait(board, &Wait { until: None, hears_news: false }, alarm);
                 continue;
@@ -82,12 +82,12 @@ fn explore(preemptions: usize, model: impl Fn() + Send + Sync + 'static) {
 /// first has not ended.
 fn two_rings_to_two_threads(blocks: bool) {
     explore(2, move || {
-        let crew = Crew::new(Readiness::private(), 2);
+        let crew = Crew::new(ReadySet::private(), 2);
         let ringer = {
-            let readiness = crew.readiness.clone();
+            let ready_set = crew.ready_set.clone();
             thread::spawn(move || {
-                readiness.ring(slot(3));
-                readiness.ring(slot(4));
+                ready_set.ring(slot(3));
+                ready_set.ring(slot(4));
             })
         };
         let helper = {
@@ -116,14 +116,14 @@ fn a_ring_during_a_callback_wakes_the_other_thread() {
 fn rings_of_another_process_are_heard_by_a_crew() {
     explore(2, || {
         let memory = std::sync::Arc::new(crate::Doorbell::new());
-        let readiness = Readiness::with_letter_box(memory.clone());
-        readiness.expect_outside();
-        let crew = Crew::new(readiness, 2);
+        let ready_set = ReadySet::shared_at(memory.clone());
+        ready_set.begin_sharing();
+        let crew = Crew::new(ready_set, 2);
         let ringer = {
-            let readiness = crew.readiness.clone();
+            let ready_set = crew.ready_set.clone();
             thread::spawn(move || {
                 memory.ring(slot(70));
-                readiness.ring(slot(3));
+                ready_set.ring(slot(3));
             })
         };
         let helper = {
@@ -140,7 +140,7 @@ fn rings_of_another_process_are_heard_by_a_crew() {
 #[test]
 fn news_reach_the_thread_that_waits_for_them() {
     explore(3, || {
-        let crew = Crew::new(Readiness::private(), 1);
+        let crew = Crew::new(ReadySet::private(), 1);
         let done = Arc::new(AtomicUsize::new(0));
         let helper = {
             let (crew, done) = (crew.clone(), done.clone());

@@ -4,7 +4,7 @@ use super::keyed::{BySlot, KeyedQueue};
 use super::{Policy, Step};
 use crate::attributes::Attributes;
 use crate::clock::{Clock, SteadyClock, Time};
-use crate::flags::Slot;
+use feros_doorbell::Slot;
 use feros_sync::Arc;
 use std::fmt;
 use std::time::Duration;

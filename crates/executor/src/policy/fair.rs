@@ -2,8 +2,8 @@
 
 use super::{Policy, Step};
 use crate::attributes::Attributes;
-use crate::flags::Slot;
-use crate::slot_set::SlotSet;
+use feros_doorbell::Slot;
+use feros_doorbell::SlotSet;
 
 /// All ready entities in turn, from where the last turn ended: between two executions of one entity
 /// each other ready entity is executed once, be they timers or not, so that none starves. The
@@ -16,7 +16,7 @@ pub struct Fair {
 
 impl Default for Fair {
     fn default() -> Self {
-        Self { ready: SlotSet::default(), cursor: Slot::at(0, 0) }
+        Self { ready: SlotSet::default(), cursor: Slot::FIRST }
     }
 }
 

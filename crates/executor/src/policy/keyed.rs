@@ -1,7 +1,7 @@
 //! A queue of the ready slots, ordered by a key. Those that are idle cost nothing.
 
-use crate::flags::Slot;
-use crate::slot_set::SlotSet;
+use feros_doorbell::Slot;
+use feros_doorbell::SlotSet;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 

@@ -3,7 +3,7 @@
 use super::keyed::{BySlot, KeyedQueue};
 use super::{Policy, Step};
 use crate::attributes::Attributes;
-use crate::flags::Slot;
+use feros_doorbell::Slot;
 use std::cmp::Reverse;
 
 /// The ready entity with the highest [priority](Attributes::priority) first; of equal ones, the one

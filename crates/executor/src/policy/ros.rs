@@ -3,8 +3,8 @@
 use super::keyed::{BySlot, KeyedQueue};
 use super::{Policy, Step};
 use crate::attributes::{Attributes, Kind};
-use crate::flags::Slot;
-use crate::slot_set::SlotSet;
+use feros_doorbell::Slot;
+use feros_doorbell::SlotSet;
 
 /// As rclcpp's executors: what is ready at one moment is executed by [kind](Kind) (timers,
 /// subscriptions, services, clients, others) and within a kind in the order in which the entities
@@ -23,7 +23,7 @@ impl Ros {
     fn take_snapshot(&mut self) {
         let Self { keys, snapshot, arrivals, .. } = self;
         let last = (Kind::Other, u64::MAX);
-        while let Some(slot) = arrivals.first_from(Slot::at(0, 0)) {
+        while let Some(slot) = arrivals.first_from(Slot::FIRST) {
             arrivals.remove(slot);
             snapshot.push(slot, || keys.value(slot).copied().unwrap_or(last));
         }

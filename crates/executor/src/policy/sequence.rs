@@ -3,8 +3,8 @@
 use super::keyed::{BySlot, KeyedQueue};
 use super::{Policy, Step};
 use crate::attributes::Attributes;
-use crate::flags::Slot;
-use crate::slot_set::SlotSet;
+use feros_doorbell::Slot;
+use feros_doorbell::SlotSet;
 use std::fmt;
 
 /// Rounds in a fixed order. When the [trigger](Trigger) holds, everything that is ready is executed
@@ -116,7 +116,7 @@ impl Sequence {
                     && holds(&ReadyPositions { sequence: &self.keys, waiting: &self.waiting })
             }
         };
-        let mut from = Slot::at(0, 0);
+        let mut from = Slot::FIRST;
         let mut left = SlotSet::default();
         while let Some(slot) = self.waiting.first_from(from) {
             self.waiting.remove(slot);

@@ -28,7 +28,7 @@
 //! else does: a seqlock. Whoever has read something looks at the epoch again, and drops what it
 //! read if it changed.
 
-use feros_executor::{Place, Slot};
+use feros_doorbell::{Place, Slot};
 use feros_sync::{AtomicU32, AtomicU64, Futex, Ordering, Sharing, fence};
 use std::time::{Duration, Instant};
 

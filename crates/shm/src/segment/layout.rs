@@ -2,7 +2,7 @@
 
 use super::entry::Entry;
 use crate::announcement::FORMAT_VERSION;
-use feros_executor::Doorbell;
+use feros_doorbell::Doorbell;
 use feros_sync::{AtomicU32, AtomicU64, Ordering};
 use std::mem::offset_of;
 

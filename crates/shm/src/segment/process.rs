@@ -7,7 +7,7 @@ use super::numbers::Numbers;
 use crate::declined::LinkObstacle;
 use crate::token::process_token;
 use crate::transports::Obstacle;
-use feros_executor::{Doorbell, DoorbellMemory, Place};
+use feros_doorbell::{Doorbell, DoorbellMemory, Place};
 use feros_sync::Mutex;
 use rustix::fs::{FallocateFlags, MemfdFlags, Mode, SealFlags};
 use rustix::io::Errno;
@@ -352,7 +352,7 @@ impl SubscriptionEntry {
     }
 
     /// Where publishers shall ring from now on, if anywhere: what an observer given to
-    /// [`Ringer::on_move`](feros_executor::Ringer::on_move) is told. A place on a doorbell without
+    /// [`Ringer::on_move`](feros_doorbell::Ringer::on_move) is told. A place on a doorbell without
     /// a number is none.
     ///
     /// Afterwards the subscription has to look for messages (the ringer rings itself then), because

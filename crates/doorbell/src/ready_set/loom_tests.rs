@@ -1,11 +1,11 @@
-//! Readiness, doorbell and ringers under every interleaving and memory ordering that loom explores.
+//! ReadySet, doorbell and ringers under every interleaving and memory ordering that loom explores.
 //! A lost wake-up shows as a deadlock, which loom reports; data read before it is visible shows in
 //! the assertions.
 
 #![allow(clippy::unwrap_used)]
 
 use super::*;
-use crate::ready::{Place, Ringer};
+use crate::ringer::{Place, Ringer};
 use feros_sync::AtomicU64;
 use loom::sync::Arc;
 use loom::sync::atomic::AtomicUsize;
@@ -17,18 +17,18 @@ fn slot(index: usize) -> Slot {
 
 /// What the spinning thread does: takes in all flags, and sleeps when there are none.
 struct Spinner<'a> {
-    readiness: &'a Readiness,
+    ready_set: &'a ReadySet,
     ready: Vec<usize>,
 }
 
 impl<'a> Spinner<'a> {
-    fn new(readiness: &'a Readiness) -> Self {
-        Self { readiness, ready: Vec::new() }
+    fn new(ready_set: &'a ReadySet) -> Self {
+        Self { ready_set, ready: Vec::new() }
     }
 
     fn look(&mut self) {
         let ready = &mut self.ready;
-        self.readiness.drain(|slot| {
+        self.ready_set.drain(|slot| {
             if !ready.contains(&slot.index()) {
                 ready.push(slot.index());
             }
@@ -41,7 +41,7 @@ impl<'a> Spinner<'a> {
             if let Some(slot) = self.ready.pop() {
                 return slot;
             }
-            self.readiness.wait(None);
+            self.ready_set.wait(None);
         }
     }
 
@@ -58,10 +58,10 @@ impl<'a> Spinner<'a> {
 }
 
 /// Other processes were told to ring.
-fn expecting(memory: std::sync::Arc<Doorbell>) -> Readiness {
-    let readiness = Readiness::with_letter_box(memory);
-    readiness.expect_outside();
-    readiness
+fn expecting(memory: std::sync::Arc<Doorbell>) -> ReadySet {
+    let ready_set = ReadySet::shared_at(memory);
+    ready_set.begin_sharing();
+    ready_set
 }
 
 /// All interleavings with at most `preemptions` forced switches; three is where such bugs show in
@@ -74,12 +74,12 @@ fn explore(preemptions: usize, model: impl Fn() + Send + Sync + 'static) {
 
 fn two_ringers_one_sleeper(slots: [usize; 2]) {
     explore(3, move || {
-        let readiness = Arc::new(Readiness::private());
+        let ready_set = Arc::new(ReadySet::private());
         let ringers = slots.map(|index| {
-            let readiness = Arc::clone(&readiness);
-            thread::spawn(move || readiness.ring(slot(index)))
+            let ready_set = Arc::clone(&ready_set);
+            thread::spawn(move || ready_set.ring(slot(index)))
         });
-        let mut spinner = Spinner::new(&readiness);
+        let mut spinner = Spinner::new(&ready_set);
         assert_eq!(spinner.two(), slots);
         for ringer in ringers {
             ringer.join().unwrap();
@@ -101,12 +101,12 @@ fn no_wake_up_is_lost_with_two_ringers_in_two_words() {
 #[test]
 fn one_ringer_and_the_sleeper_without_any_bound() {
     loom::model(|| {
-        let readiness = Arc::new(Readiness::private());
+        let ready_set = Arc::new(ReadySet::private());
         let ringer = {
-            let readiness = Arc::clone(&readiness);
-            thread::spawn(move || readiness.ring(slot(5)))
+            let ready_set = Arc::clone(&ready_set);
+            thread::spawn(move || ready_set.ring(slot(5)))
         };
-        assert_eq!(Spinner::new(&readiness).next(), 5);
+        assert_eq!(Spinner::new(&ready_set).next(), 5);
         ringer.join().unwrap();
     });
 }
@@ -116,19 +116,19 @@ fn one_ringer_and_the_sleeper_without_any_bound() {
 #[test]
 fn a_flag_set_twice_is_one_and_shows_the_work_of_both() {
     explore(3, || {
-        let readiness = Arc::new(Readiness::private());
+        let ready_set = Arc::new(ReadySet::private());
         let work = Arc::new([AtomicUsize::new(0), AtomicUsize::new(0)]);
         let ringers = [0, 1].map(|me| {
-            let (readiness, work) = (Arc::clone(&readiness), Arc::clone(&work));
+            let (ready_set, work) = (Arc::clone(&ready_set), Arc::clone(&work));
             thread::spawn(move || {
                 work[me].store(1, Ordering::Relaxed); // made visible by the ring alone
-                readiness.ring(slot(3));
+                ready_set.ring(slot(3));
             })
         });
         let mut executions = 0;
         let mut done = 0;
         while done < 2 {
-            assert_eq!(Spinner::new(&readiness).next(), 3);
+            assert_eq!(Spinner::new(&ready_set).next(), 3);
             executions += 1;
             done = work.iter().map(|item| item.load(Ordering::Relaxed)).sum();
         }
@@ -136,7 +136,7 @@ fn a_flag_set_twice_is_one_and_shows_the_work_of_both() {
         for ringer in ringers {
             ringer.join().unwrap();
         }
-        assert!(executions + usize::from(readiness.take(slot(3))) <= 2);
+        assert!(executions + usize::from(ready_set.take(slot(3))) <= 2);
     });
 }
 
@@ -144,21 +144,21 @@ fn a_flag_set_twice_is_one_and_shows_the_work_of_both() {
 #[test]
 fn ring_against_two_takers() {
     explore(3, || {
-        let readiness = Arc::new(Readiness::private());
+        let ready_set = Arc::new(ReadySet::private());
         let threads = [false, true].map(|rings| {
-            let readiness = Arc::clone(&readiness);
+            let ready_set = Arc::clone(&ready_set);
             thread::spawn(move || {
                 if rings {
-                    readiness.ring(slot(3));
+                    ready_set.ring(slot(3));
                     false
                 } else {
-                    readiness.take(slot(3))
+                    ready_set.take(slot(3))
                 }
             })
         });
-        let mine = readiness.take(slot(3));
+        let mine = ready_set.take(slot(3));
         let theirs = threads.map(|thread| thread.join().unwrap())[0];
-        let left = !Spinner::new(&readiness).finds_nothing();
+        let left = !Spinner::new(&ready_set).finds_nothing();
         assert_eq!(u32::from(mine) + u32::from(theirs) + u32::from(left), 1);
     });
 }
@@ -168,14 +168,14 @@ fn ring_against_two_takers() {
 #[test]
 fn clearing_a_word_does_not_hide_its_neighbour() {
     explore(3, || {
-        let readiness = Arc::new(Readiness::private());
-        readiness.ring(slot(3));
+        let ready_set = Arc::new(ReadySet::private());
+        ready_set.ring(slot(3));
         let ringer = {
-            let readiness = Arc::clone(&readiness);
-            thread::spawn(move || readiness.ring(slot(4)))
+            let ready_set = Arc::clone(&ready_set);
+            thread::spawn(move || ready_set.ring(slot(4)))
         };
-        assert!(readiness.take(slot(3)));
-        assert_eq!(Spinner::new(&readiness).next(), 4);
+        assert!(ready_set.take(slot(3)));
+        assert_eq!(Spinner::new(&ready_set).next(), 4);
         ringer.join().unwrap();
     });
 }
@@ -185,7 +185,7 @@ fn clearing_a_word_does_not_hide_its_neighbour() {
 #[test]
 fn a_ring_survives_the_move_to_another_doorbell() {
     explore(2, || {
-        let [first, second] = [(); 2].map(|()| Arc::new(Readiness::private()));
+        let [first, second] = [(); 2].map(|()| Arc::new(ReadySet::private()));
         let ringer = Ringer::new();
         let other = {
             let ringer = ringer.clone();
@@ -202,36 +202,36 @@ fn a_ring_survives_the_move_to_another_doorbell() {
 
 /// A thread of this process and one of another ring; the sleeper looks at both, sleeps at one.
 #[test]
-fn no_wake_up_is_lost_between_inside_and_outside() {
+fn no_wake_up_is_lost_between_two_processes() {
     explore(2, || {
         let memory = std::sync::Arc::new(Doorbell::new());
-        let readiness = Arc::new(expecting(memory.clone()));
-        let inside = {
-            let readiness = Arc::clone(&readiness);
-            thread::spawn(move || readiness.ring(slot(3)))
+        let ready_set = Arc::new(expecting(memory.clone()));
+        let own = {
+            let ready_set = Arc::clone(&ready_set);
+            thread::spawn(move || ready_set.ring(slot(3)))
         };
-        let outside = thread::spawn(move || memory.ring(slot(70)));
-        assert_eq!(Spinner::new(&readiness).two(), [3, 70]);
-        inside.join().unwrap();
-        outside.join().unwrap();
+        let other = thread::spawn(move || memory.ring(slot(70)));
+        assert_eq!(Spinner::new(&ready_set).two(), [3, 70]);
+        own.join().unwrap();
+        other.join().unwrap();
     });
 }
 
 #[test]
-fn a_ring_from_inside_or_outside_without_any_bound() {
-    for rings_outside in [false, true] {
+fn a_ring_of_either_process_without_any_bound() {
+    for is_other_process in [false, true] {
         loom::model(move || {
             let memory = std::sync::Arc::new(Doorbell::new());
-            let readiness = Arc::new(expecting(memory.clone()));
+            let ready_set = Arc::new(expecting(memory.clone()));
             let work = Arc::new(AtomicUsize::new(0));
             let ringer = {
-                let (readiness, work) = (Arc::clone(&readiness), Arc::clone(&work));
+                let (ready_set, work) = (Arc::clone(&ready_set), Arc::clone(&work));
                 thread::spawn(move || {
                     work.store(1, Ordering::Relaxed); // made visible by the ring alone
-                    if rings_outside { memory.ring(slot(5)) } else { readiness.ring(slot(5)) }
+                    if is_other_process { memory.ring(slot(5)) } else { ready_set.ring(slot(5)) }
                 })
             };
-            assert_eq!(Spinner::new(&readiness).next(), 5);
+            assert_eq!(Spinner::new(&ready_set).next(), 5);
             assert_eq!(work.load(Ordering::Relaxed), 1);
             ringer.join().unwrap();
         });
@@ -243,12 +243,12 @@ fn a_ring_from_inside_or_outside_without_any_bound() {
 fn draining_hides_no_flag_that_is_set_meanwhile() {
     explore(2, || {
         let memory = std::sync::Arc::new(Doorbell::new());
-        let readiness = expecting(memory.clone());
+        let ready_set = expecting(memory.clone());
         let others = [3, 4].map(|index| {
             let memory = memory.clone();
             thread::spawn(move || memory.ring(slot(index)))
         });
-        let mut spinner = Spinner::new(&readiness);
+        let mut spinner = Spinner::new(&ready_set);
         assert_eq!(spinner.two(), [3, 4]);
         others.into_iter().for_each(|other| other.join().unwrap());
         assert!(spinner.finds_nothing());
@@ -261,7 +261,7 @@ fn draining_hides_no_flag_that_is_set_meanwhile() {
 fn data_put_during_a_move_is_found(attached_before_observed: bool) {
     explore(3, move || {
         let memory = std::sync::Arc::new(Doorbell::new());
-        let readiness = Arc::new(Readiness::with_letter_box(memory.clone()));
+        let ready_set = Arc::new(ReadySet::shared_at(memory.clone()));
         let data = Arc::new(AtomicUsize::new(0));
         let published = Arc::new(AtomicU64::new(0)); // the slot, or zero
         let publisher = {
@@ -276,11 +276,11 @@ fn data_put_during_a_move_is_found(attached_before_observed: bool) {
             })
         };
         let mover = {
-            let readiness = Arc::clone(&readiness);
+            let ready_set = Arc::clone(&ready_set);
             thread::spawn(move || {
                 let ringer = Ringer::new();
                 if attached_before_observed {
-                    assert!(ringer.attach(&readiness, slot(3)));
+                    assert!(ringer.attach(&ready_set, slot(3)));
                 }
                 ringer.on_move(move |place: Option<Place>| {
                     published.store(
@@ -289,14 +289,14 @@ fn data_put_during_a_move_is_found(attached_before_observed: bool) {
                     );
                 });
                 if !attached_before_observed {
-                    assert!(ringer.attach(&readiness, slot(3)));
+                    assert!(ringer.attach(&ready_set, slot(3)));
                 }
             })
         };
         // Every execution takes what is there; a lost wake-up leaves it asleep over the data, which
         // loom reports.
         loop {
-            assert_eq!(Spinner::new(&readiness).next(), 3);
+            assert_eq!(Spinner::new(&ready_set).next(), 3);
             if data.load(Ordering::Relaxed) == 1 {
                 break;
             }

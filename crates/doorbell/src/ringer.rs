@@ -6,7 +6,7 @@
 //! cell that knows where to ring now.
 
 use crate::flags::Slot;
-use crate::readiness::Readiness;
+use crate::ready_set::ReadySet;
 use feros_sync::{Arc, AtomicBool, Ordering, RwLock, fence};
 use std::fmt;
 
@@ -47,7 +47,7 @@ struct Route {
 type Observer = Box<dyn FnMut(Option<Place>) + Send + Sync>;
 
 struct Attachment {
-    readiness: Arc<Readiness>,
+    ready_set: Arc<ReadySet>,
     slot: Slot,
 }
 
@@ -67,10 +67,10 @@ impl Ringer {
     /// execution are one.
     ///
     /// Allocates nothing; waits only for a concurrent add or removal of this same entity. Callable
-    /// from any thread, but not from a signal handler (there is [`Stopper`](crate::Stopper)).
+    /// from any thread, but not from a signal handler (there is [`ReadySet::ring`]).
     pub fn ring(&self) {
         match &self.cell.route.read().attachment {
-            Some(Attachment { readiness, slot }) => readiness.ring(*slot),
+            Some(Attachment { ready_set, slot }) => ready_set.ring(*slot),
             // The lock orders this with `attach` and `detach`.
             None => self.cell.pending.store(true, Ordering::Relaxed),
         }
@@ -107,28 +107,28 @@ impl Ringer {
         drop(former);
     }
 
-    /// Sends the rings to `slot` of `readiness` from now on, the one that was pending included.
+    /// Sends the rings to `slot` of `ready_set` from now on, the one that was pending included.
     /// False, and nothing changes, if they go to another place already.
-    pub(crate) fn attach(&self, readiness: &Arc<Readiness>, slot: Slot) -> bool {
+    pub fn attach(&self, ready_set: &Arc<ReadySet>, slot: Slot) -> bool {
         let mut route = self.cell.route.write();
         if route.attachment.is_some() {
             return false;
         }
-        readiness.take(slot); // what a late ring left for the slot's former owner
+        ready_set.take(slot); // what a late ring left for the slot's former owner
         if self.cell.pending.swap(false, Ordering::Relaxed) {
-            readiness.ring(slot);
+            ready_set.ring(slot);
         }
-        route.attachment = Some(Attachment { readiness: Arc::clone(readiness), slot });
+        route.attachment = Some(Attachment { ready_set: Arc::clone(ready_set), slot });
         route.tell_arrival();
         true
     }
 
     /// Ends the attachment; a flag that is still set becomes pending again.
-    pub(crate) fn detach(&self) {
+    pub fn detach(&self) {
         let mut route = self.cell.route.write();
         route.tell_departure(); // first, so that fewer rings of others come too late
-        let Some(Attachment { readiness, slot }) = route.attachment.take() else { return };
-        if readiness.take(slot) {
+        let Some(Attachment { ready_set, slot }) = route.attachment.take() else { return };
+        if ready_set.take(slot) {
             self.cell.pending.store(true, Ordering::Relaxed);
         }
     }
@@ -138,10 +138,10 @@ impl Route {
     fn observe(&mut self, observer: Option<Observer>) -> Option<Observer> {
         if observer.is_none() {
             self.tell_departure();
-        } else if let (Some(_), Some(Attachment { readiness, .. })) =
+        } else if let (Some(_), Some(Attachment { ready_set, .. })) =
             (&self.observer, &self.attachment)
         {
-            readiness.unexpect_outside(); // the new one expects anew
+            ready_set.end_sharing(); // the new one expects anew
         }
         let former = std::mem::replace(&mut self.observer, observer);
         match (&mut self.observer, &self.attachment) {
@@ -159,22 +159,22 @@ impl Route {
     /// execution that begins after this ring finds the data. Ringing before the fence, or before
     /// the observer, the execution could be over before the place is seen.
     fn tell_arrival(&mut self) {
-        if let (Some(observer), Some(Attachment { readiness, slot })) =
+        if let (Some(observer), Some(Attachment { ready_set, slot })) =
             (&mut self.observer, &self.attachment)
         {
-            readiness.expect_outside();
-            observer(Some(Place { doorbell: readiness.number(), slot: *slot }));
+            ready_set.begin_sharing();
+            observer(Some(Place { doorbell: ready_set.number(), slot: *slot }));
             fence(Ordering::SeqCst);
-            readiness.ring(*slot);
+            ready_set.ring(*slot);
         }
     }
 
     fn tell_departure(&mut self) {
-        if let (Some(observer), Some(Attachment { readiness, .. })) =
+        if let (Some(observer), Some(Attachment { ready_set, .. })) =
             (&mut self.observer, &self.attachment)
         {
             observer(None);
-            readiness.unexpect_outside();
+            ready_set.end_sharing();
         }
     }
 }
@@ -202,24 +202,24 @@ mod tests {
     use super::*;
     use std::sync::Mutex;
 
-    fn taken(readiness: &Readiness, slot: Slot) -> bool {
-        readiness.take(slot)
+    fn taken(ready_set: &ReadySet, slot: Slot) -> bool {
+        ready_set.take(slot)
     }
 
     #[test]
     fn a_ring_before_attaching_is_delivered_on_attaching() {
-        let readiness = Arc::new(Readiness::private());
+        let ready_set = Arc::new(ReadySet::private());
         let slot = Slot::new(5).unwrap();
         let ringer = Ringer::new();
         ringer.clone().ring();
-        assert!(ringer.attach(&readiness, slot));
-        assert!(taken(&readiness, slot));
-        assert!(!taken(&readiness, slot));
+        assert!(ringer.attach(&ready_set, slot));
+        assert!(taken(&ready_set, slot));
+        assert!(!taken(&ready_set, slot));
     }
 
     #[test]
     fn a_flag_moves_with_its_entity_to_another_doorbell() {
-        let [first, second] = [(); 2].map(|()| Arc::new(Readiness::private()));
+        let [first, second] = [(); 2].map(|()| Arc::new(ReadySet::private()));
         let (here, there) = (Slot::new(1).unwrap(), Slot::new(4000).unwrap());
         let ringer = Ringer::new();
         assert!(ringer.attach(&first, here));
@@ -235,21 +235,21 @@ mod tests {
     }
 
     #[test]
-    fn what_the_slot_s_former_owner_left_is_cleared_inside_and_outside() {
+    fn what_the_slot_s_former_owner_left_is_cleared_in_both_doorbells() {
         let memory = std::sync::Arc::new(crate::Doorbell::new());
-        let readiness = Arc::new(Readiness::with_letter_box(memory.clone()));
+        let ready_set = Arc::new(ReadySet::shared_at(memory.clone()));
         let slot = Slot::new(9).unwrap();
-        readiness.ring(slot);
+        ready_set.ring(slot);
         memory.ring(slot);
-        assert!(Ringer::new().attach(&readiness, slot));
-        assert!(!readiness.take(slot));
+        assert!(Ringer::new().attach(&ready_set, slot));
+        assert!(!ready_set.take(slot));
     }
 
     #[test]
-    fn a_ring_from_outside_moves_with_its_entity() {
+    fn a_ring_of_another_process_moves_with_its_entity() {
         let memory = std::sync::Arc::new(crate::Doorbell::new());
-        let first = Arc::new(Readiness::with_letter_box(memory.clone()));
-        let second = Arc::new(Readiness::private());
+        let first = Arc::new(ReadySet::shared_at(memory.clone()));
+        let second = Arc::new(ReadySet::private());
         let (here, there) = (Slot::new(1).unwrap(), Slot::new(2).unwrap());
         let ringer = Ringer::new();
         assert!(ringer.attach(&first, here));
@@ -261,7 +261,7 @@ mod tests {
 
     #[test]
     fn an_observer_sees_each_move_and_each_arrival_is_rung() {
-        let readiness = Arc::new(Readiness::private());
+        let ready_set = Arc::new(ReadySet::private());
         let slot = Slot::new(5).unwrap();
         let ringer = Ringer::new();
         let seen = Arc::new(Mutex::new(Vec::new()));
@@ -270,17 +270,17 @@ mod tests {
             ringer.on_move(move |place| seen.lock().unwrap().push(place));
         };
         observe(&ringer);
-        assert!(ringer.attach(&readiness, slot));
-        assert!(taken(&readiness, slot), "rung on arrival");
+        assert!(ringer.attach(&ready_set, slot));
+        assert!(taken(&ready_set, slot), "rung on arrival");
         observe(&ringer);
-        assert!(taken(&readiness, slot), "rung when observed in its place");
+        assert!(taken(&ready_set, slot), "rung when observed in its place");
         ringer.end_observation();
         assert!(ringer.cell.route.read().observer.is_none());
         observe(&ringer);
         ringer.detach();
-        assert!(!readiness.is_set(slot));
+        assert!(!ready_set.is_set(slot));
         let here = Some(Place { doorbell: None, slot });
         assert_eq!(*seen.lock().unwrap(), [None, here, here, None, here, None]);
-        assert!(!readiness.expects_outside());
+        assert!(!ready_set.is_shared());
     }
 }

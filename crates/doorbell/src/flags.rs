@@ -21,6 +21,9 @@ pub const CAPACITY: usize = WORDS * 64;
 pub struct Slot(u16);
 
 impl Slot {
+    /// The slot of number zero.
+    pub const FIRST: Self = Self(0);
+
     /// The slot of this number, or `None` if it is not below [`CAPACITY`].
     pub fn new(index: usize) -> Option<Self> {
         u16::try_from(index).ok().filter(|_| index < CAPACITY).map(Self)

@@ -2,7 +2,7 @@
 //! entity has work.
 //!
 //! What lies in shared memory is at the mercy of everybody who maps it, so an executor reads it as
-//! it would read a datagram: it fetches the flags out of there (`readiness`), takes them for hints,
+//! it would read a datagram: it fetches the flags out of there ([`ReadySet`](crate::ReadySet)), takes them for hints,
 //! and believes nothing else.
 
 use crate::flags::{Flags, Slot};
@@ -111,7 +111,7 @@ impl Doorbell {
     pub(crate) fn claim_wake(&self) -> Option<u32> {
         fence(Ordering::SeqCst); // pairs with the fence between writing the bell and looking at the summary
         let bell = self.bell.load(Ordering::Relaxed);
-        // Acquire: see `Readiness::wait`.
+        // Acquire: see `ReadySet::wait`.
         (bell != AWAKE && self.bell.replace(bell, AWAKE, Ordering::Acquire)).then_some(bell)
     }
 
@@ -142,9 +142,8 @@ impl Default for Doorbell {
 /// Where an executor's [`Doorbell`] lies. Its owner may put it into memory that other processes map
 /// and ring.
 ///
-/// One value serves one executor at a time. The executor and its handles
-/// ([`Stopper`](crate::Stopper)) own it together, so its `drop` is the time to give the memory to
-/// another.
+/// One value serves one executor at a time. The executor and its handles own it together, so its
+/// `drop` is the time to give the memory to another.
 pub trait DoorbellMemory: Send + Sync + 'static {
     /// The doorbell, always the same. Called with every ring, also in signal handlers: no more than
     /// an address.

@@ -1,4 +1,4 @@
-//! Rings from inside and outside with real threads and the real futex, and what a scribbling
+//! Rings of this process and of others with real threads and the real futex, and what a scribbling
 //! stranger can do.
 
 #![allow(clippy::unwrap_used)]
@@ -13,40 +13,40 @@ fn slot(index: usize) -> Slot {
 }
 
 /// Other processes were told to ring.
-fn expecting(memory: Arc<Doorbell>) -> Readiness {
-    let readiness = Readiness::with_letter_box(memory);
-    readiness.expect_outside();
-    readiness
+fn expecting(memory: Arc<Doorbell>) -> ReadySet {
+    let ready_set = ReadySet::shared_at(memory);
+    ready_set.begin_sharing();
+    ready_set
 }
 
-fn drained(readiness: &Readiness) -> Vec<Slot> {
+fn drained(ready_set: &ReadySet) -> Vec<Slot> {
     let mut slots = Vec::new();
-    readiness.drain(|slot| slots.push(slot));
+    ready_set.drain(|slot| slots.push(slot));
     slots
 }
 
-fn with_letter_box() -> (Arc<Doorbell>, Readiness) {
+fn with_shared_doorbell() -> (Arc<Doorbell>, ReadySet) {
     let memory = Arc::new(Doorbell::new());
     (Arc::clone(&memory), expecting(memory))
 }
 
 #[test]
-fn waiting_returns_at_once_when_a_flag_is_set_inside_or_outside() {
-    let (memory, readiness) = with_letter_box();
+fn waiting_returns_at_once_when_a_flag_is_set_by_either_process() {
+    let (memory, ready_set) = with_shared_doorbell();
     memory.ring(slot(1));
-    readiness.wait(None); // would hang
-    assert_eq!(drained(&readiness), [slot(1)]);
+    ready_set.wait(None); // would hang
+    assert_eq!(drained(&ready_set), [slot(1)]);
     assert!(memory.flags.are_clear());
-    readiness.ring(slot(2));
-    readiness.wait(None);
-    assert!(readiness.take(slot(2)));
-    assert_eq!(drained(&readiness), []);
+    ready_set.ring(slot(2));
+    ready_set.wait(None);
+    assert!(ready_set.take(slot(2)));
+    assert_eq!(drained(&ready_set), []);
 }
 
 #[test]
-fn waiting_ends_with_its_timeout_with_and_without_letter_box() {
-    for readiness in [Readiness::private(), with_letter_box().1] {
-        readiness.wait(Some(Duration::from_millis(1)));
+fn waiting_ends_with_its_timeout_with_and_without_shared_doorbell() {
+    for ready_set in [ReadySet::private(), with_shared_doorbell().1] {
+        ready_set.wait(Some(Duration::from_millis(1)));
     }
 }
 
@@ -56,9 +56,9 @@ fn reused_memory_is_emptied() {
     memory.ring(slot(3));
     memory.bell.store(SLEEPING, Ordering::Relaxed);
     memory.flags.words[63].store(1, Ordering::Relaxed); // that of a ringer who was killed
-    let readiness = Readiness::with_letter_box(memory.clone());
+    let ready_set = ReadySet::shared_at(memory.clone());
     assert!(!memory.flags.repair_summary() && !memory.may_sleep());
-    assert_eq!(drained(&readiness), []);
+    assert_eq!(drained(&ready_set), []);
 }
 
 /// Each ringer waits for its flag to be taken before it rings again, so one lost wake-up hangs the
@@ -67,16 +67,16 @@ fn reused_memory_is_emptied() {
 fn no_ring_is_lost_between_threads() {
     const ROUNDS: usize = 20_000;
     for memory in [None, Some(Arc::new(Doorbell::new()))] {
-        let readiness = Arc::new(match &memory {
-            None => Readiness::private(),
+        let ready_set = Arc::new(match &memory {
+            None => ReadySet::private(),
             Some(memory) => expecting(memory.clone()),
         });
         let ringers: Vec<_> = [7, 8, 900]
             .into_iter()
             .map(|index| {
                 let taken = Arc::new(AtomicBool::new(true));
-                let (readiness, seen) = (Arc::clone(&readiness), Arc::clone(&taken));
-                let outside = memory.clone().filter(|_| index != 8); // who rings as other processes do
+                let (ready_set, seen) = (Arc::clone(&ready_set), Arc::clone(&taken));
+                let other = memory.clone().filter(|_| index != 8); // who rings as other processes do
                 let thread = thread::Builder::new()
                     .name(format!("ringer-{index}"))
                     .spawn(move || {
@@ -84,8 +84,8 @@ fn no_ring_is_lost_between_threads() {
                             while !seen.swap(false, Ordering::AcqRel) {
                                 thread::yield_now();
                             }
-                            match &outside {
-                                None => readiness.ring(slot(index)),
+                            match &other {
+                                None => ready_set.ring(slot(index)),
                                 Some(memory) => memory.ring(slot(index)),
                             }
                         }
@@ -97,13 +97,13 @@ fn no_ring_is_lost_between_threads() {
         let mut count = 0;
         while count < ringers.len() * ROUNDS {
             let before = count;
-            readiness.drain(|found| {
+            ready_set.drain(|found| {
                 count += 1;
                 let (_, taken, _) = ringers.iter().find(|(slot, ..)| *slot == found).unwrap();
                 taken.store(true, Ordering::Release);
             });
             if count == before {
-                readiness.wait(None);
+                ready_set.wait(None);
             }
         }
         for (_, _, thread) in ringers {
@@ -112,22 +112,22 @@ fn no_ring_is_lost_between_threads() {
     }
 }
 
-/// Whatever the bell outside says while the executor sleeps, a ring of its own process wakes it.
+/// Whatever the shared bell says while the executor sleeps, a ring of its own process wakes it.
 #[test]
-fn a_scribbled_bell_does_not_swallow_a_ring_from_inside() {
+fn a_scribbled_bell_does_not_swallow_a_ring_of_this_process() {
     for scribble in [AWAKE, 2, 0xdead_beef, u32::MAX] {
-        let (memory, readiness) = with_letter_box();
+        let (memory, ready_set) = with_shared_doorbell();
         thread::scope(|scope| {
             scope.spawn(|| {
-                while !readiness.take(slot(3)) {
-                    readiness.wait(None);
+                while !ready_set.take(slot(3)) {
+                    ready_set.wait(None);
                 }
             });
             while memory.bell.load(Ordering::Relaxed) != SLEEPING {
                 thread::yield_now();
             }
             memory.bell.store(scribble, Ordering::Relaxed);
-            readiness.ring(slot(3)); // if lost, the scope never ends
+            ready_set.ring(slot(3)); // if lost, the scope never ends
         });
     }
 }
@@ -137,28 +137,29 @@ fn a_scribbled_bell_does_not_swallow_a_ring_from_inside() {
 #[test]
 fn the_place_to_sleep_follows_who_may_ring() {
     let memory = Arc::new(Doorbell::new());
-    let readiness = Readiness::with_letter_box(memory.clone());
+    let ready_set = ReadySet::shared_at(memory.clone());
     thread::scope(|scope| {
         scope.spawn(|| {
-            while !readiness.take(slot(5)) {
-                readiness.wait(None);
-                readiness.take(slot(3));
+            while !ready_set.take(slot(5)) {
+                ready_set.wait(None);
+                ready_set.take(slot(3));
             }
         });
-        let await_bells = |own, outside| {
-            while [&readiness.own, &memory].map(|doorbell| doorbell.bell.load(Ordering::Relaxed))
-                != [own, outside]
+        let await_bells = |private, shared| {
+            while [&ready_set.private, &memory]
+                .map(|doorbell| doorbell.bell.load(Ordering::Relaxed))
+                != [private, shared]
             {
                 thread::yield_now();
             }
         };
         await_bells(SLEEPING, AWAKE);
-        readiness.expect_outside();
-        readiness.ring(slot(3));
-        await_bells(SLEEPING_OUTSIDE, SLEEPING);
-        readiness.unexpect_outside();
+        ready_set.begin_sharing();
+        ready_set.ring(slot(3));
+        await_bells(SLEEPING_SHARED, SLEEPING);
+        ready_set.end_sharing();
         memory.ring(slot(3));
         await_bells(SLEEPING, AWAKE);
-        readiness.ring(slot(5));
+        ready_set.ring(slot(5));
     });
 }
