@@ -21,12 +21,15 @@
 
 mod doorbell;
 mod flags;
+mod listener;
 mod ready_set;
 mod ringer;
+mod routes;
 mod slot_set;
 
 pub use doorbell::{Doorbell, DoorbellMemory};
 pub use flags::{CAPACITY, Slot};
 pub use ready_set::{FollowerWait, LeaderWait, ReadySet, Sleeper};
-pub use ringer::{Place, Ringer};
+pub use ringer::Ringer;
+pub use routes::Place;
 pub use slot_set::SlotSet;

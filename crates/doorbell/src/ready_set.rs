@@ -84,12 +84,12 @@ impl ReadySet {
 
     /// To be called before other processes are told to ring one more entity; the entity has to be
     /// rung afterwards, because the thread may be asleep where others do not find it.
-    pub(crate) fn begin_sharing(&self) {
+    pub fn begin_sharing(&self) {
         self.shared_entities.fetch_add(1, Ordering::Relaxed);
     }
 
     /// Takes back [`begin_sharing`](Self::begin_sharing).
-    pub(crate) fn end_sharing(&self) {
+    pub fn end_sharing(&self) {
         self.shared_entities.fetch_sub(1, Ordering::Relaxed);
     }
 

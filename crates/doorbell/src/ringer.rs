@@ -1,32 +1,23 @@
-//! The ready state of one entity: pending until an executor takes the entity in, then a flag in its
-//! doorbell.
+//! The handle with which an entity is made ready, whoever waits for it.
 //!
 //! Engines and guard conditions are given a [`Ringer`] when they are created, often long before (or
 //! after) the entity belongs to an executor. So the ringer does not name a doorbell; it names a
 //! cell that knows where to ring now.
 
 use crate::flags::Slot;
+use crate::listener::Listener;
 use crate::ready_set::ReadySet;
-use feros_sync::{Arc, AtomicBool, Ordering, RwLock, fence};
-use std::fmt;
+use crate::routes::{Attachment, Place, Routes};
+use feros_sync::{Arc, AtomicBool, AtomicUsize, Ordering, RwLock};
 
 /// Says that an entity has work. Clones ring the same entity.
 ///
-/// Ringing is always allowed: before the entity was added to an executor the ring is kept and
-/// delivered when it is; after the entity or its executor is gone it does nothing.
+/// An entity belongs to one executor at most, and to any number of wait sets at the same time; all
+/// of them are rung. Ringing is always allowed: before the entity was added to an executor the ring
+/// is kept and delivered when it is; after the entity or its executor is gone it does nothing.
 #[derive(Debug, Clone)]
 pub struct Ringer {
     cell: Arc<Cell>,
-}
-
-/// Where to ring for an entity that is in an executor.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Place {
-    /// The [number](crate::DoorbellMemory::number) of the executor's doorbell; `None` if other
-    /// processes cannot ring it.
-    pub doorbell: Option<u32>,
-    /// The entity's slot there.
-    pub slot: Slot,
 }
 
 #[derive(Debug)]
@@ -34,21 +25,13 @@ struct Cell {
     /// The readers' lock makes "ring here" and "move to another executor" exclude each other, so a
     /// ring is either seen by the move or goes to the new place. It is held for one ring, never
     /// while a callback runs.
-    route: RwLock<Route>,
+    routes: RwLock<Routes>,
+    /// Rung while there was no executor.
     pending: AtomicBool,
-}
-
-#[derive(Default)]
-struct Route {
-    attachment: Option<Attachment>,
-    observer: Option<Observer>,
-}
-
-type Observer = Box<dyn FnMut(Option<Place>) + Send + Sync>;
-
-struct Attachment {
-    ready_set: Arc<ReadySet>,
-    slot: Slot,
+    /// Rings while there was neither executor nor listener.
+    unheard: AtomicUsize,
+    /// The number of wait sets, for a look without the lock.
+    wait_sets: AtomicUsize,
 }
 
 impl Ringer {
@@ -56,28 +39,70 @@ impl Ringer {
     pub fn new() -> Self {
         Self {
             cell: Arc::new(Cell {
-                route: RwLock::new(Route::default()),
+                routes: RwLock::new(Routes::default()),
                 pending: AtomicBool::new(false),
+                unheard: AtomicUsize::new(0),
+                wait_sets: AtomicUsize::new(0),
             }),
         }
     }
 
-    /// Marks the entity ready and wakes its executor if that sleeps. What the caller wrote before
-    /// is visible to the entity's next execution. Rings are not counted: several before that
-    /// execution are one.
+    /// Marks the entity ready and wakes its executor and wait sets if they sleep. What the caller
+    /// wrote before is visible to the entity's next execution. An executor does not count rings:
+    /// several before that execution are one.
     ///
     /// Allocates nothing; waits only for a concurrent add or removal of this same entity. Callable
-    /// from any thread, but not from a signal handler (there is [`ReadySet::ring`]).
+    /// from any thread, but not from a signal handler (there is [`ReadySet::ring`]). A
+    /// [listener](Self::set_listener) is called from within.
     pub fn ring(&self) {
-        match &self.cell.route.read().attachment {
-            Some(Attachment { ready_set, slot }) => ready_set.ring(*slot),
-            // The lock orders this with `attach` and `detach`.
-            None => self.cell.pending.store(true, Ordering::Relaxed),
+        let routes = self.cell.routes.read();
+        match &routes.executor {
+            Some(executor) => executor.ring(),
+            None => {
+                // The lock orders this with `attach` and `detach`.
+                self.cell.pending.store(true, Ordering::Relaxed);
+                if routes.listener.is_none() {
+                    self.cell.unheard.fetch_add(1, Ordering::Relaxed);
+                }
+            }
+        }
+        routes.wait_sets.iter().for_each(Attachment::ring);
+        let listener = routes.listener.clone();
+        drop(routes);
+        if let Some(listener) = listener {
+            listener.tell(1);
         }
     }
 
-    /// Has `observer` told where other processes may ring for the entity: now, and whenever it
-    /// joins or leaves an executor. It replaces the observer before, which is told nothing more.
+    /// Has `callback` told of every ring, with the number of rings since it was told last, and at
+    /// once of those that neither an executor nor a listener has heard. It replaces the listener
+    /// before, and works beside executor and wait sets: `set_on_new_message_callback` of rmw.
+    ///
+    /// The callback runs on threads that ring, one call at a time and with no lock held; it must
+    /// not panic. A call that runs when it is replaced goes on.
+    pub fn set_listener(&self, callback: impl Fn(usize) + Send + Sync + 'static) {
+        let listener = std::sync::Arc::new(Listener::new(callback));
+        let mut routes = self.cell.routes.write();
+        let former = routes.listener.replace(std::sync::Arc::clone(&listener));
+        let unheard = self.cell.unheard.swap(0, Ordering::Relaxed);
+        drop(routes);
+        drop(former);
+        if unheard > 0 {
+            listener.tell(unheard);
+        }
+    }
+
+    /// Ends what [`set_listener`](Self::set_listener) began.
+    pub fn clear_listener(&self) {
+        let former = self.cell.routes.write().listener.take();
+        drop(former); // after the lock
+    }
+
+    /// Has `observer` told where other processes may ring for the entity: now, and whenever that
+    /// changes. It replaces the observer before, which is told nothing more.
+    ///
+    /// The place is in the entity's executor or, without one, in the wait set that it was attached
+    /// to last. Whoever finds the ring there [relays](Self::relay) it.
     ///
     /// Best called when somebody is to ring from elsewhere, and ended by
     /// [`end_observation`](Self::end_observation): an executor without an observed entity does not
@@ -97,95 +122,65 @@ impl Ringer {
     /// somewhere and must not panic, block, nor use this ringer or its executor. It should own no
     /// clone of this ringer, which would then never be freed.
     pub fn on_move(&self, observer: impl FnMut(Option<Place>) + Send + Sync + 'static) {
-        let former = self.cell.route.write().observe(Some(Box::new(observer)));
+        let former = self.cell.routes.write().observe(Some(Box::new(observer)));
         drop(former); // after the lock
     }
 
     /// Tells the observer that there is no place any more, and forgets it.
     pub fn end_observation(&self) {
-        let former = self.cell.route.write().observe(None);
+        let former = self.cell.routes.write().observe(None);
         drop(former);
     }
 
-    /// Sends the rings to `slot` of `ready_set` from now on, the one that was pending included.
-    /// False, and nothing changes, if they go to another place already.
+    /// Sends the rings to `slot` of an executor's ready set from now on, the one that was pending
+    /// included. False, and nothing changes, if the entity belongs to an executor already.
     pub fn attach(&self, ready_set: &Arc<ReadySet>, slot: Slot) -> bool {
-        let mut route = self.cell.route.write();
-        if route.attachment.is_some() {
+        let mut routes = self.cell.routes.write();
+        if routes.executor.is_some() {
             return false;
         }
         ready_set.take(slot); // what a late ring left for the slot's former owner
         if self.cell.pending.swap(false, Ordering::Relaxed) {
             ready_set.ring(slot);
         }
-        route.attachment = Some(Attachment { ready_set: Arc::clone(ready_set), slot });
-        route.tell_arrival();
+        self.cell.unheard.store(0, Ordering::Relaxed);
+        let executor = Attachment { ready_set: Arc::clone(ready_set), slot };
+        routes.move_place(true, |routes| routes.executor = Some(executor));
         true
     }
 
-    /// Ends the attachment; a flag that is still set becomes pending again.
+    /// Ends the attachment to the executor; a flag that is still set becomes pending again.
     pub fn detach(&self) {
-        let mut route = self.cell.route.write();
-        route.tell_departure(); // first, so that fewer rings of others come too late
-        let Some(Attachment { ready_set, slot }) = route.attachment.take() else { return };
-        if ready_set.take(slot) {
+        let mut routes = self.cell.routes.write();
+        let executor = routes.move_place(true, |routes| routes.executor.take());
+        if executor.is_some_and(|executor| executor.ready_set.take(executor.slot)) {
             self.cell.pending.store(true, Ordering::Relaxed);
         }
     }
-}
 
-impl Route {
-    fn observe(&mut self, observer: Option<Observer>) -> Option<Observer> {
-        if observer.is_none() {
-            self.tell_departure();
-        } else if let (Some(_), Some(Attachment { ready_set, .. })) =
-            (&self.observer, &self.attachment)
-        {
-            ready_set.end_sharing(); // the new one expects anew
-        }
-        let former = std::mem::replace(&mut self.observer, observer);
-        match (&mut self.observer, &self.attachment) {
-            (Some(observer), None) => observer(None),
-            _ => self.tell_arrival(),
-        }
-        former
+    /// Sends the rings to `slot` of a wait set's ready set too. What was rung before is not sent: a
+    /// wait set looks at the entities before it waits.
+    pub fn attach_wait_set(&self, ready_set: &Arc<ReadySet>, slot: Slot) {
+        let mut routes = self.cell.routes.write();
+        routes.attach_wait_set(Attachment { ready_set: Arc::clone(ready_set), slot });
+        self.cell.wait_sets.store(routes.wait_sets.len(), Ordering::Relaxed);
     }
 
-    /// Tells the observer the place, then rings there.
-    ///
-    /// A publisher of another process writes its data, then looks for the place; this writes the
-    /// place, then has the entity look for data. With the fence here and its counterpart there at
-    /// least one of them sees the other: either the publisher finds the place and rings, or the
-    /// execution that begins after this ring finds the data. Ringing before the fence, or before
-    /// the observer, the execution could be over before the place is seen.
-    fn tell_arrival(&mut self) {
-        if let (Some(observer), Some(Attachment { ready_set, slot })) =
-            (&mut self.observer, &self.attachment)
-        {
-            ready_set.begin_sharing();
-            observer(Some(Place { doorbell: ready_set.number(), slot: *slot }));
-            fence(Ordering::SeqCst);
-            ready_set.ring(*slot);
-        }
+    /// Ends one attachment to this wait set's ready set.
+    pub fn detach_wait_set(&self, ready_set: &Arc<ReadySet>) {
+        let mut routes = self.cell.routes.write();
+        routes.detach_wait_set(ready_set);
+        self.cell.wait_sets.store(routes.wait_sets.len(), Ordering::Relaxed);
     }
 
-    fn tell_departure(&mut self) {
-        if let (Some(observer), Some(Attachment { ready_set, .. })) =
-            (&mut self.observer, &self.attachment)
-        {
-            observer(None);
-            ready_set.end_sharing();
+    /// To be called by whoever finds a ring of another process in `from`: other processes ring at
+    /// one place, and the entity's wait sets elsewhere are to hear of it.
+    pub fn relay(&self, from: &Arc<ReadySet>) {
+        if self.cell.wait_sets.load(Ordering::Relaxed) > 0 {
+            let routes = self.cell.routes.read();
+            let others = |to: &&Attachment| !Arc::ptr_eq(&to.ready_set, from);
+            routes.wait_sets.iter().filter(others).for_each(Attachment::ring);
         }
-    }
-}
-
-impl fmt::Debug for Route {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { attachment, observer } = self;
-        f.debug_struct("Route")
-            .field("slot", &attachment.as_ref().map(|attachment| attachment.slot))
-            .field("is_observed", &observer.is_some())
-            .finish()
     }
 }
 
@@ -275,12 +270,98 @@ mod tests {
         observe(&ringer);
         assert!(taken(&ready_set, slot), "rung when observed in its place");
         ringer.end_observation();
-        assert!(ringer.cell.route.read().observer.is_none());
+        assert!(!ready_set.is_shared(), "nobody listens to other processes");
         observe(&ringer);
         ringer.detach();
         assert!(!ready_set.is_set(slot));
         let here = Some(Place { doorbell: None, slot });
         assert_eq!(*seen.lock().unwrap(), [None, here, here, None, here, None]);
         assert!(!ready_set.is_shared());
+    }
+
+    #[test]
+    fn wait_sets_are_rung_with_and_without_an_executor() {
+        let [executor, first, second] = [(); 3].map(|()| Arc::new(ReadySet::private()));
+        let slot = Slot::FIRST;
+        let ringer = Ringer::new();
+        ringer.attach_wait_set(&first, slot);
+        ringer.attach_wait_set(&second, slot);
+        ringer.ring();
+        assert!(taken(&first, slot) && taken(&second, slot));
+        assert!(ringer.attach(&executor, slot));
+        assert!(taken(&executor, slot), "what wait sets have heard is kept for the executor");
+        ringer.ring();
+        assert!([&executor, &first, &second].into_iter().all(|ready_set| taken(ready_set, slot)));
+        ringer.detach_wait_set(&first);
+        ringer.detach_wait_set(&first); // nothing is left to detach
+        ringer.ring();
+        assert!(!taken(&first, slot) && taken(&second, slot));
+    }
+
+    #[test]
+    fn other_processes_are_told_the_executor_or_else_the_last_wait_set() {
+        let [executor, first, second] = [(); 3].map(|()| Arc::new(ReadySet::private()));
+        let ringer = Ringer::new();
+        let place = Arc::new(Mutex::new(None));
+        let told = Arc::clone(&place);
+        ringer.on_move(move |place| *told.lock().unwrap() = place.map(|place| place.slot.index()));
+        let place = || *place.lock().unwrap();
+        let [zero, one, two] = [0, 1, 2].map(|index| Slot::new(index).unwrap());
+        ringer.attach_wait_set(&first, one);
+        assert_eq!((place(), first.is_shared()), (Some(1), true));
+        ringer.attach_wait_set(&second, two);
+        assert_eq!((place(), first.is_shared(), second.is_shared()), (Some(2), false, true));
+        assert!(ringer.attach(&executor, zero));
+        assert_eq!((place(), executor.is_shared(), second.is_shared()), (Some(0), true, false));
+        first.drain(drop);
+        second.drain(drop);
+        ringer.relay(&executor);
+        assert!(taken(&first, one) && taken(&second, two));
+        ringer.relay(&first);
+        assert!(!taken(&first, one) && taken(&second, two));
+        ringer.detach_wait_set(&second);
+        assert_eq!(place(), Some(0));
+        ringer.detach();
+        assert_eq!(place(), Some(1));
+        ringer.detach_wait_set(&first);
+        assert_eq!((place(), first.is_shared()), (None, false));
+    }
+
+    #[test]
+    fn a_listener_is_told_how_often_it_rang() {
+        let ringer = Ringer::new();
+        let heard = Arc::new(Mutex::new(Vec::new()));
+        let listen = |ringer: &Ringer| {
+            let heard = Arc::clone(&heard);
+            ringer.set_listener(move |rings| heard.lock().unwrap().push(rings));
+        };
+        ringer.ring();
+        ringer.ring();
+        listen(&ringer);
+        ringer.ring();
+        assert!(ringer.attach(&Arc::new(ReadySet::private()), Slot::FIRST));
+        ringer.ring();
+        ringer.clear_listener();
+        ringer.ring(); // heard by the executor
+        listen(&ringer);
+        assert_eq!(*heard.lock().unwrap(), [2, 1, 1]);
+    }
+
+    /// A listener that rings its own entity is told of that after it has returned.
+    #[test]
+    fn a_listener_may_ring() {
+        let ringer = Ringer::new();
+        let heard = Arc::new(Mutex::new(Vec::new()));
+        let (own, seen) = (ringer.clone(), Arc::clone(&heard));
+        ringer.set_listener(move |rings| {
+            if seen.lock().unwrap().is_empty() {
+                own.ring();
+                own.ring();
+            }
+            seen.lock().unwrap().push(rings);
+        });
+        ringer.ring();
+        assert_eq!(*heard.lock().unwrap(), [1, 2]);
+        ringer.clear_listener(); // which owns the ringer
     }
 }

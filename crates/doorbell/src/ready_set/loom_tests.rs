@@ -5,7 +5,8 @@
 #![allow(clippy::unwrap_used)]
 
 use super::*;
-use crate::ringer::{Place, Ringer};
+use crate::ringer::Ringer;
+use crate::routes::Place;
 use feros_sync::AtomicU64;
 use loom::sync::Arc;
 use loom::sync::atomic::AtomicUsize;
@@ -314,4 +315,51 @@ fn data_put_while_an_observed_entity_is_attached_is_found() {
 #[test]
 fn data_put_while_an_attached_entity_becomes_observed_is_found() {
     data_put_during_a_move_is_found(true);
+}
+
+/// An entity joins a wait set while it is rung: the wait set finds the data by its own look, or is
+/// woken.
+#[test]
+fn data_put_while_an_entity_joins_a_wait_set_is_found() {
+    explore(3, || {
+        let wait_set = Arc::new(ReadySet::private());
+        let ringer = Ringer::new();
+        let data = Arc::new(AtomicUsize::new(0));
+        let publisher = {
+            let (ringer, data) = (ringer.clone(), Arc::clone(&data));
+            thread::spawn(move || {
+                data.store(1, Ordering::Release);
+                ringer.ring();
+            })
+        };
+        ringer.attach_wait_set(&wait_set, Slot::FIRST);
+        while data.load(Ordering::Acquire) == 0 {
+            wait_set.wait(None);
+            wait_set.take(Slot::FIRST);
+        }
+        publisher.join().unwrap();
+    });
+}
+
+/// Threads that ring at the same time: the listener is told of each ring once, by one thread at a
+/// time.
+#[test]
+fn a_listener_is_told_of_each_ring_once() {
+    explore(3, || {
+        let ringer = Ringer::new();
+        let heard = Arc::new([AtomicUsize::new(0), AtomicUsize::new(0)]);
+        let others = [(); 2].map(|()| {
+            let ringer = ringer.clone();
+            thread::spawn(move || ringer.ring())
+        });
+        let told = Arc::clone(&heard);
+        ringer.set_listener(move |rings| {
+            assert_eq!(told[1].fetch_add(1, Ordering::Relaxed), 0, "two calls at a time");
+            told[0].fetch_add(rings, Ordering::Relaxed);
+            told[1].fetch_sub(1, Ordering::Relaxed);
+        });
+        others.into_iter().for_each(|other| other.join().unwrap());
+        assert_eq!(heard[0].load(Ordering::Relaxed), 2);
+        ringer.clear_listener();
+    });
 }
