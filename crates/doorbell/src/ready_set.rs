@@ -119,9 +119,19 @@ impl ReadySet {
 
     /// Takes all flags, of whoever rang. One thread at a time.
     pub fn drain(&self, mut each: impl FnMut(Slot)) {
+        self.drain_shared(&mut each);
+        self.drain_private(each);
+    }
+
+    /// Takes all flags that other processes rang, or this one at the shared doorbell.
+    pub fn drain_shared(&self, each: impl FnMut(Slot)) {
         if let Some(memory) = &self.shared {
-            memory.doorbell().flags.drain(&mut each);
+            memory.doorbell().flags.drain(each);
         }
+    }
+
+    /// Takes all flags of rings of this process.
+    pub fn drain_private(&self, each: impl FnMut(Slot)) {
         self.private.flags.drain(each);
     }
 

@@ -99,6 +99,14 @@ pub struct TimeChange {
     pub source_changed: bool,
 }
 
+impl TimeChange {
+    /// Whether timers have to fit their deadlines to it. Time going forward moves none, and is what
+    /// happens with every `/clock` message; when time jumps, or becomes known, all of them move.
+    pub(crate) fn moves_deadlines(&self) -> bool {
+        self.source_changed || self.after < self.before || self.before == Time::ZERO
+    }
+}
+
 /// Time since some point in the past (on Linux the boot), never set, not running while the host is
 /// suspended.
 #[derive(Debug, Clone, Copy, Default)]

@@ -3,7 +3,7 @@
 use crate::attributes::Attributes;
 use crate::policy::Step;
 use crate::supervisor::{Attempt, Caught, Supervisor, attempt};
-use crate::timer::TimerCore;
+use crate::timer_core::TimerCore;
 use feros_doorbell::Ringer;
 use feros_sync::Arc;
 use std::fmt;

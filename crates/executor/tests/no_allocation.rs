@@ -61,7 +61,7 @@ fn no_policy_allocates_after_the_start() {
     ];
     let group = ExclusiveGroup::new();
     for (name, policy) in policies {
-        let executor = Executor::builder().policy(policy).frozen().build();
+        let executor = Executor::with_options(ExecutorOptions::default().policy(policy).frozen());
         let ringers: Vec<_> = (0..100)
             .map(|number: u32| {
                 let ringer = Ringer::new();

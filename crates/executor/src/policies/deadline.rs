@@ -1,9 +1,9 @@
 //! Earliest deadline first.
 
 use super::keyed::{BySlot, KeyedQueue};
-use super::{Policy, Step};
 use crate::attributes::Attributes;
 use crate::clock::{Clock, SteadyClock, Time};
+use crate::policy::{Policy, Step};
 use feros_doorbell::Slot;
 use feros_sync::Arc;
 use std::fmt;
@@ -44,13 +44,13 @@ impl fmt::Debug for Deadline {
 }
 
 impl Policy for Deadline {
-    fn admit(&mut self, slot: Slot, attributes: &Attributes) {
+    fn add(&mut self, slot: Slot, attributes: &Attributes) {
         let relative = attributes.deadline.unwrap_or(Self::OTHERWISE);
         let count = self.relative.insert(slot, relative);
         self.ready.reserve(count);
     }
 
-    fn dismiss(&mut self, slot: Slot) -> bool {
+    fn remove(&mut self, slot: Slot) -> bool {
         self.relative.remove(slot);
         self.ready.remove(slot)
     }

@@ -9,8 +9,8 @@ use std::sync::{Arc, Barrier, Mutex, mpsc};
 use std::thread;
 use std::time::Duration;
 
-fn crew(threads: usize) -> Arc<Executor> {
-    Arc::new(Executor::builder().threads(threads).name("crew").build())
+fn executor_of(threads: usize) -> Arc<Executor> {
+    Arc::new(Executor::with_options(ExecutorOptions::default().threads(threads).name("worker")))
 }
 
 fn spinning(executor: &Arc<Executor>) -> thread::JoinHandle<Result<(), SpinError>> {
@@ -31,7 +31,7 @@ fn of_group(group: &ExclusiveGroup) -> Attributes {
 #[test]
 fn different_entities_overlap_without_a_group_or_in_different_groups() {
     for groups in [None, Some([ExclusiveGroup::new(), ExclusiveGroup::new()])] {
-        let executor = crew(2);
+        let executor = executor_of(2);
         let meeting = Arc::new(Barrier::new(2));
         let (met, meetings) = mpsc::sync_channel(4);
         let ringers = [0, 1].map(|which| {
@@ -65,7 +65,7 @@ fn different_entities_overlap_without_a_group_or_in_different_groups() {
 #[test]
 fn a_group_runs_one_entity_at_a_time_and_nothing_is_lost() {
     const MESSAGES: usize = 3_000;
-    let executor = crew(3);
+    let executor = executor_of(3);
     let groups = [ExclusiveGroup::new(), ExclusiveGroup::new()];
     let inside = [0, 1].map(|_| Arc::new(AtomicUsize::new(0)));
     let total = Arc::new(AtomicUsize::new(0));
@@ -113,7 +113,7 @@ fn a_group_runs_one_entity_at_a_time_and_nothing_is_lost() {
 /// One thread is held in a callback; the other serves rings, a timer, and what is added meanwhile.
 #[test]
 fn a_callback_that_blocks_holds_up_its_group_only() {
-    let executor = crew(2);
+    let executor = executor_of(2);
     let group = ExclusiveGroup::new();
     let (blocked, is_blocked) = mpsc::sync_channel(1);
     let (go_on, may_go_on) = mpsc::sync_channel::<()>(1);
@@ -156,8 +156,8 @@ fn a_callback_that_blocks_holds_up_its_group_only() {
 }
 
 #[test]
-fn timers_of_several_periods_are_kept_by_a_crew() {
-    let executor = crew(3);
+fn timers_of_several_periods_are_kept_by_several_threads() {
+    let executor = executor_of(3);
     let _noise = executor.add(GuardCondition::new(|| {}).1).unwrap();
     let receivers: Vec<_> = [50, 70, 110, 1_000]
         .into_iter()
@@ -197,7 +197,7 @@ fn timers_of_several_periods_are_kept_by_a_crew() {
 
 #[test]
 fn predicates_and_futures_are_answered_whichever_thread_does_the_work() {
-    let executor = crew(3);
+    let executor = executor_of(3);
     let count = Arc::new(AtomicUsize::new(0));
     let counted = count.clone();
     let (condition, entity) = GuardCondition::new(move || {
@@ -239,7 +239,7 @@ fn predicates_and_futures_are_answered_whichever_thread_does_the_work() {
 
 #[test]
 fn stopping_and_panicking_end_all_threads() {
-    let executor = crew(4);
+    let executor = executor_of(4);
     for _ in 0..300 {
         let stopper = executor.stopper();
         let stopping = start(move || stopper.stop());
@@ -259,13 +259,13 @@ fn stopping_and_panicking_end_all_threads() {
         assert!(catch_unwind(AssertUnwindSafe(|| executor.spin())).is_err());
         assert!(!executor.is_spinning());
     }
-    let expected = |name: &String| name.starts_with("crew-") || name.starts_with("stopping_and");
+    let expected = |name: &String| name.starts_with("worker-") || name.starts_with("stopping_and");
     assert!(names.lock().unwrap().iter().all(expected), "{names:?}");
 }
 
 #[test]
 fn a_callback_on_any_thread_cannot_spin_its_executor() {
-    let executor = crew(2);
+    let executor = executor_of(2);
     let meeting = Arc::new(Barrier::new(2));
     let ringers = [(); 2].map(|()| {
         let (ringer, meeting, inner) = (Ringer::new(), meeting.clone(), Arc::downgrade(&executor));
@@ -286,8 +286,8 @@ fn a_callback_on_any_thread_cannot_spin_its_executor() {
 }
 
 #[test]
-fn entities_come_and_go_while_a_crew_spins() {
-    let executor = crew(3);
+fn entities_come_and_go_while_several_threads_spin() {
+    let executor = executor_of(3);
     let spinner = spinning(&executor);
     let group = ExclusiveGroup::new();
     let workers: Vec<_> = (0..3)
@@ -322,9 +322,9 @@ fn entities_come_and_go_while_a_crew_spins() {
 }
 
 #[test]
-fn a_crew_follows_simulated_time() {
+fn several_threads_follow_simulated_time() {
     let clock = Arc::new(RosClock::simulated_at(Time::from_nanos(1_000)));
-    let executor = crew(2);
+    let executor = executor_of(2);
     let (fired, firings) = mpsc::sync_channel(1);
     let (_, entity) = Timer::periodic(clock.clone(), Duration::from_nanos(100), move |call| {
         fired.send(call.expected.as_nanos()).unwrap();
@@ -341,9 +341,13 @@ fn a_crew_follows_simulated_time() {
 
 #[test]
 fn a_sequence_has_one_thread_and_a_frozen_executor_takes_nothing_more() {
-    assert_eq!(Executor::builder().threads(4).policy(Sequence::default()).build().threads(), 1);
-    assert!(Executor::builder().threads(0).build().threads() >= 2);
-    let executor = Executor::builder().frozen().build();
+    assert_eq!(
+        Executor::with_options(ExecutorOptions::default().threads(4).policy(Sequence::default()))
+            .threads(),
+        1
+    );
+    assert!(Executor::with_options(ExecutorOptions::default().threads(0)).threads() >= 2);
+    let executor = Executor::with_options(ExecutorOptions::default().frozen());
     let (condition, entity) = GuardCondition::new(|| {});
     let _entity = executor.add(entity).unwrap();
     condition.trigger();

@@ -1,8 +1,8 @@
 //! Fixed priorities.
 
 use super::keyed::{BySlot, KeyedQueue};
-use super::{Policy, Step};
 use crate::attributes::Attributes;
+use crate::policy::{Policy, Step};
 use feros_doorbell::Slot;
 use std::cmp::Reverse;
 
@@ -20,12 +20,12 @@ pub struct Priority {
 }
 
 impl Policy for Priority {
-    fn admit(&mut self, slot: Slot, attributes: &Attributes) {
+    fn add(&mut self, slot: Slot, attributes: &Attributes) {
         let count = self.priorities.insert(slot, attributes.priority);
         self.ready.reserve(count);
     }
 
-    fn dismiss(&mut self, slot: Slot) -> bool {
+    fn remove(&mut self, slot: Slot) -> bool {
         self.priorities.remove(slot);
         self.ready.remove(slot)
     }

@@ -3,7 +3,7 @@
 
 use crate::clock::{Clock, Time, TimeChange, TimeWatcher};
 use crate::deadlines::Deadlines;
-use crate::timer::TimerCore;
+use crate::timer_core::{Caller, DeadlineQueue, TimerCore};
 use feros_doorbell::ReadySet;
 use feros_doorbell::Slot;
 use feros_sync::{Arc, AtomicBool, AtomicUsize, Mutex, Ordering};
@@ -11,7 +11,7 @@ use std::sync::Weak;
 use std::time::Duration;
 
 /// The queues of all clocks in use by one executor.
-pub(crate) struct Timers {
+pub(crate) struct TimerQueues {
     ready_set: Arc<ReadySet>,
     control: Slot,
     queues: Mutex<Vec<Arc<TimerQueue>>>,
@@ -21,16 +21,7 @@ pub(crate) struct Timers {
     is_new: Arc<AtomicBool>,
 }
 
-/// Who changes a deadline.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Caller {
-    /// The thread that has run the timer's callback: it will look at the deadlines before it
-    /// sleeps.
-    Spinning,
-    Anybody,
-}
-
-impl Timers {
+impl TimerQueues {
     /// `control` is the slot that is rung when the executor has to compute its sleep anew.
     pub(crate) fn new(ready_set: Arc<ReadySet>, control: Slot) -> Self {
         let (queues, is_new) = (Mutex::new(Vec::new()), Arc::new(AtomicBool::new(false)));
@@ -60,7 +51,8 @@ impl Timers {
             let watcher = Arc::downgrade(&queue) as Weak<dyn TimeWatcher>;
             queue.clock.watch(watcher);
         }
-        timer.set_queue(Some((Arc::downgrade(&queue), slot)));
+        let deadlines = Arc::downgrade(&queue) as Weak<dyn DeadlineQueue>;
+        timer.set_queue(Some((deadlines, slot)));
         queue.update(slot, Caller::Anybody); // what has changed before the clock and the timer knew the queue
     }
 
@@ -156,24 +148,6 @@ impl TimerQueue {
         entries.timers().next().is_none()
     }
 
-    /// Looks at the deadline of the timer in `slot` anew, and wakes the executor if it is now the
-    /// earliest.
-    pub(crate) fn update(&self, slot: Slot, caller: Caller) {
-        let mut entries = self.entries.lock();
-        let Some(timer) = entries.timers.get(slot.index()).and_then(Option::as_ref) else { return };
-        let next = timer.next();
-        entries.deadlines.set(slot, next);
-        let is_earliest =
-            entries.deadlines.earliest().is_some_and(|(_, earliest)| earliest == slot);
-        drop(entries);
-        if is_earliest {
-            self.is_new.store(true, Ordering::Release);
-            if caller == Caller::Anybody {
-                self.ready_set.ring(self.control);
-            }
-        }
-    }
-
     fn expire(&self, each: &mut impl FnMut(Slot)) {
         let mut entries = self.entries.lock();
         if entries.deadlines.earliest().is_none() {
@@ -196,14 +170,31 @@ impl TimerQueue {
     }
 }
 
+impl DeadlineQueue for TimerQueue {
+    /// Wakes the executor if the deadline is now the earliest.
+    fn update(&self, slot: Slot, caller: Caller) {
+        let mut entries = self.entries.lock();
+        let Some(timer) = entries.timers.get(slot.index()).and_then(Option::as_ref) else { return };
+        let next = timer.next();
+        entries.deadlines.set(slot, next);
+        let is_earliest =
+            entries.deadlines.earliest().is_some_and(|(_, earliest)| earliest == slot);
+        drop(entries);
+        if is_earliest {
+            self.is_new.store(true, Ordering::Release);
+            if caller == Caller::Anybody {
+                self.ready_set.ring(self.control);
+            }
+        }
+    }
+}
+
 impl TimeWatcher for TimerQueue {
     fn time_changed(&self, change: &TimeChange) {
         let mut entries = self.entries.lock();
-        // Time going forward moves no deadline, and is what happens with every `/clock` message:
-        // only the earliest deadline is looked at. Else, and when time becomes known, each timer
-        // fits its deadline to the new time.
-        if change.source_changed || change.after < change.before || change.before == Time::ZERO {
-            entries.timers().for_each(|timer| timer.time_changed(change));
+        // Else only the earliest deadline is looked at.
+        if change.moves_deadlines() {
+            entries.timers().for_each(|timer| timer.adapt_to(change));
             let Entries { timers, deadlines } = &mut *entries;
             for (index, timer) in timers.iter().enumerate() {
                 if let (Some(slot), Some(timer)) = (Slot::new(index), timer) {

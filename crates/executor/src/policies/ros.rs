@@ -1,8 +1,8 @@
 //! The order of rclcpp.
 
 use super::keyed::{BySlot, KeyedQueue};
-use super::{Policy, Step};
 use crate::attributes::{Attributes, Kind};
+use crate::policy::{Policy, Step};
 use feros_doorbell::Slot;
 use feros_doorbell::SlotSet;
 
@@ -31,13 +31,13 @@ impl Ros {
 }
 
 impl Policy for Ros {
-    fn admit(&mut self, slot: Slot, attributes: &Attributes) {
+    fn add(&mut self, slot: Slot, attributes: &Attributes) {
         self.added += 1;
         let count = self.keys.insert(slot, (attributes.kind, self.added));
         self.snapshot.reserve(count);
     }
 
-    fn dismiss(&mut self, slot: Slot) -> bool {
+    fn remove(&mut self, slot: Slot) -> bool {
         self.keys.remove(slot);
         let (waits, is_next) = (self.arrivals.remove(slot), self.snapshot.remove(slot));
         waits || is_next

@@ -22,7 +22,8 @@ struct Spinning {
 
 impl Spinning {
     fn new(memory: &Arc<Mapped>) -> Self {
-        let executor = Arc::new(Executor::with_doorbell(memory.clone(), Fair::default()));
+        let executor =
+            Arc::new(Executor::with_options(ExecutorOptions::default().doorbell(memory.clone())));
         let (ringer, executions) = (Ringer::new(), Arc::new(AtomicUsize::new(0)));
         let count = Arc::clone(&executions);
         let body = move || {
@@ -122,7 +123,7 @@ fn a_stranger_s_scribbling_does_no_lasting_harm() {
                 Some(word) => word.store(value, Ordering::Relaxed),
                 None => words.iter().for_each(|word| word.store(value, Ordering::Relaxed)),
             }
-            // A ring from inside comes first: one from outside needs the bell, which is right again
+            // A ring of this process comes first: one of another needs the bell, which is right again
             // after a wake-up.
             spinning.check_all_ways_of_waking(stranger.doorbell(), 2);
         }
@@ -177,9 +178,9 @@ fn a_nudge_delivers_what_a_killed_ringer_left() {
 }
 
 #[test]
-fn turns_with_a_letter_box_find_what_was_rung_before_them() {
+fn turns_with_a_shared_doorbell_find_what_was_rung_before_them() {
     let memory = Mapped::new();
-    let executor = Executor::with_doorbell(memory.clone(), Fair::default());
+    let executor = Executor::with_options(ExecutorOptions::default().doorbell(memory.clone()));
     let (ringer, slot) = (Ringer::new(), Arc::new(AtomicUsize::new(0)));
     let seen = Arc::clone(&slot);
     let entity = Entity::new(&ringer, || Progress::Done);
@@ -195,13 +196,15 @@ fn turns_with_a_letter_box_find_what_was_rung_before_them() {
     assert_eq!(slot.load(Ordering::Relaxed), 0, "told that the executor is gone");
 }
 
-/// A crew whose one thread is held in a callback hears other processes with the other, whoever
+/// Two threads of which one is held in a callback hears other processes with the other, whoever
 /// watches at that time.
 #[test]
-fn a_crew_hears_other_processes_while_a_callback_blocks() {
+fn two_threads_hear_other_processes_while_a_callback_blocks() {
     let memory = Mapped::new();
     let outside = memory.again();
-    let executor = Arc::new(Executor::builder().threads(2).doorbell(memory.clone()).build());
+    let executor = Arc::new(Executor::with_options(
+        ExecutorOptions::default().threads(2).doorbell(memory.clone()),
+    ));
     let (blocked, is_blocked) = mpsc::sync_channel(1);
     let (go_on, may_go_on) = mpsc::sync_channel::<()>(1);
     let (ran, runs) = mpsc::sync_channel(1);

@@ -1,7 +1,7 @@
 //! All in turn.
 
-use super::{Policy, Step};
 use crate::attributes::Attributes;
+use crate::policy::{Policy, Step};
 use feros_doorbell::Slot;
 use feros_doorbell::SlotSet;
 
@@ -21,9 +21,9 @@ impl Default for Fair {
 }
 
 impl Policy for Fair {
-    fn admit(&mut self, _: Slot, _: &Attributes) {}
+    fn add(&mut self, _: Slot, _: &Attributes) {}
 
-    fn dismiss(&mut self, slot: Slot) -> bool {
+    fn remove(&mut self, slot: Slot) -> bool {
         self.ready.remove(slot)
     }
 

@@ -1,8 +1,8 @@
 //! A fixed order with a condition for when to begin, as the executor of rclc.
 
 use super::keyed::{BySlot, KeyedQueue};
-use super::{Policy, Step};
 use crate::attributes::Attributes;
+use crate::policy::{Policy, Step};
 use feros_doorbell::Slot;
 use feros_doorbell::SlotSet;
 use std::fmt;
@@ -45,9 +45,6 @@ pub enum Trigger {
     All,
     /// When the entity at this position is ready.
     One(u32),
-    /// Whenever the executor looks, as long as anything is ready: as [`Any`](Self::Any) since idle
-    /// entities are never executed.
-    Always,
     /// When the closure says so, which is given the positions that are ready. It must neither block
     /// nor allocate.
     Custom(Box<dyn FnMut(&ReadyPositions<'_>) -> bool + Send>),
@@ -106,7 +103,7 @@ impl Sequence {
             return;
         }
         let holds = match &mut self.trigger {
-            Trigger::Any | Trigger::Always => self.ready_members > 0,
+            Trigger::Any => self.ready_members > 0,
             Trigger::All => self.ready_members > 0 && self.ready_members == self.members,
             Trigger::One(position) => {
                 ReadyPositions { sequence: &self.keys, waiting: &self.waiting }.contains(*position)
@@ -158,7 +155,7 @@ impl Default for Sequence {
 }
 
 impl Policy for Sequence {
-    fn admit(&mut self, slot: Slot, attributes: &Attributes) {
+    fn add(&mut self, slot: Slot, attributes: &Attributes) {
         self.added += 1;
         let key =
             (attributes.position.is_none(), attributes.position.unwrap_or_default(), self.added);
@@ -168,7 +165,7 @@ impl Policy for Sequence {
         self.taken.reserve(count);
     }
 
-    fn dismiss(&mut self, slot: Slot) -> bool {
+    fn remove(&mut self, slot: Slot) -> bool {
         let is_of_members = self.keys.remove(slot).is_some_and(|key| is_member(&key));
         let waits = self.waiting.remove(slot);
         self.members -= usize::from(is_of_members);
@@ -205,7 +202,6 @@ impl fmt::Debug for Trigger {
             Self::Any => f.write_str("Any"),
             Self::All => f.write_str("All"),
             Self::One(position) => f.debug_tuple("One").field(position).finish(),
-            Self::Always => f.write_str("Always"),
             Self::Custom(_) => f.write_str("Custom"),
         }
     }

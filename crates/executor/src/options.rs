@@ -1,23 +1,22 @@
-//! How an executor is made.
+//! What an executor is made with.
 
-use crate::executor::Executor;
-use crate::policy::{Fair, Policy};
+use crate::policies::Fair;
+use crate::policy::Policy;
 use crate::realtime::{RealtimeConfig, RealtimeError};
-use feros_doorbell::DoorbellMemory;
-use feros_doorbell::ReadySet;
+use feros_doorbell::{DoorbellMemory, ReadySet};
 use feros_sync::Arc;
 use std::fmt;
 
-/// Makes an [`Executor`] that is not the default one.
+/// Options of an [`Executor`](crate::Executor). By default one thread serves ready entities in turn.
 ///
 /// ```
-/// use feros_executor::{Executor, Ros};
+/// use feros_executor::{Executor, ExecutorOptions, Ros};
 ///
-/// let executor = Executor::builder().threads(4).policy(Ros::default()).name("planning").build();
-/// assert_eq!(executor.threads(), 4);
+/// let options = ExecutorOptions::default().threads(4).policy(Ros::default()).name("planning");
+/// assert_eq!(Executor::with_options(options).threads(), 4);
 /// ```
-#[must_use = "`build` makes the executor"]
-pub struct Builder {
+#[must_use = "`Executor::with_options` makes the executor"]
+pub struct ExecutorOptions {
     policy: Box<dyn Policy>,
     doorbell: Option<Arc<dyn DoorbellMemory>>,
     settings: Settings,
@@ -31,7 +30,7 @@ pub(crate) struct Settings {
     realtime: Option<RealtimeConfig>,
 }
 
-impl Default for Builder {
+impl Default for ExecutorOptions {
     fn default() -> Self {
         let settings = Settings {
             threads: 1,
@@ -43,8 +42,8 @@ impl Default for Builder {
     }
 }
 
-impl Builder {
-    /// This many threads execute: the one that calls a spin function, and helpers that it has
+impl ExecutorOptions {
+    /// This many threads execute: the one that calls a spin function, and worker threads that exist
     /// meanwhile. Zero means one for each processor that the process may use, at least two. A
     /// [serial](Policy::is_serial) policy makes it one.
     pub fn threads(mut self, threads: usize) -> Self {
@@ -60,8 +59,8 @@ impl Builder {
         self
     }
 
-    /// The name of the helpers, which is followed by their number. The kernel shows the first 15
-    /// bytes of it.
+    /// The name of the worker threads, which is followed by their number. The kernel shows the first
+    /// 15 bytes of it.
     pub fn name(mut self, name: &str) -> Self {
         name.clone_into(&mut self.settings.name);
         self
@@ -92,20 +91,21 @@ impl Builder {
         self
     }
 
-    /// The executor.
-    pub fn build(self) -> Executor {
+    pub(crate) fn into_parts(self) -> (ReadySet, Box<dyn Policy>, Settings) {
         let Self { policy, doorbell, mut settings } = self;
         if policy.is_serial() {
             settings.threads = 1;
         }
         let ready_set = doorbell.map_or_else(ReadySet::private, ReadySet::shared_at);
-        Executor::of(ready_set, policy, settings)
+        (ready_set, policy, settings)
     }
 }
 
-impl fmt::Debug for Builder {
+impl fmt::Debug for ExecutorOptions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Builder").field("threads", &self.settings.threads).finish_non_exhaustive()
+        f.debug_struct("ExecutorOptions")
+            .field("threads", &self.settings.threads)
+            .finish_non_exhaustive()
     }
 }
 

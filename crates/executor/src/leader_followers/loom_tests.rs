@@ -1,12 +1,11 @@
-//! Threads at a desk under every interleaving that loom explores: a ring that all sleep over shows
+//! Leader and followers under every interleaving that loom explores: a ring that all sleep over shows
 //! as a deadlock.
 
 #![allow(clippy::unwrap_used)]
 
 use super::*;
 use feros_doorbell::Slot;
-use feros_sync::Ordering;
-use loom::sync::Condvar;
+use feros_sync::{Condvar, Ordering};
 use loom::sync::atomic::AtomicUsize;
 use loom::thread;
 
@@ -24,48 +23,48 @@ impl Work for Queue {
     }
 }
 
-struct Crew {
+struct Threads {
     ready_set: Arc<ReadySet>,
-    desk: Desk<Queue>,
+    shared: LeaderFollowers<Queue>,
     /// Executions that have begun.
     begun: Mutex<usize>,
     all_have_begun: Condvar,
     expected: usize,
 }
 
-impl Crew {
+impl Threads {
     fn new(ready_set: ReadySet, expected: usize) -> Arc<Self> {
         let ready_set = Arc::new(ready_set);
-        let desk = Desk::new(ready_set.clone(), Queue::default());
+        let shared = LeaderFollowers::new(ready_set.clone(), Queue::default());
         let (begun, all_have_begun) = (Mutex::new(0), Condvar::new());
-        Arc::new(Self { ready_set, desk, begun, all_have_begun, expected })
+        Arc::new(Self { ready_set, shared, begun, all_have_begun, expected })
     }
 
-    /// What `Spin::crew_turn` does, until all that was expected has begun. With `blocks`, the first
+    /// What `Spinner::shared_turn` does, until all that was expected has begun. With `blocks`, the first
     /// callback does not end before the last has begun: only another thread can help it.
-    fn help(&self, blocks: bool, alarm: Alarm<'_>) {
+    fn run(&self, blocks: bool, next_deadline: NextDeadline<'_>) {
         loop {
-            let mut board = self.desk.lock();
-            if board.is_closed() {
+            let mut state = self.shared.lock();
+            if state.is_stopping() {
                 return;
             }
-            self.ready_set.drain(|slot| board.0.push(slot));
-            if board.0.is_empty() {
-                self.desk.wait(board, &Wait { until: None, hears_news: false }, alarm);
+            self.ready_set.drain(|slot| state.0.push(slot));
+            if state.0.is_empty() {
+                self.shared.wait(state, &Wait { until: None, has_condition: false }, next_deadline);
                 continue;
             }
-            board.0.remove(0);
-            self.desk.leave(&board, false, alarm);
-            drop(board);
+            state.0.remove(0);
+            self.shared.before_execution(&state, false, next_deadline);
+            drop(state);
             let mut begun = self.begun.lock();
             *begun += 1;
             if *begun == self.expected {
                 drop(begun);
                 self.all_have_begun.notify_one();
-                self.desk.close();
+                self.shared.stop();
             } else if blocks {
                 while *begun < self.expected {
-                    begun = self.all_have_begun.wait(begun).unwrap();
+                    begun = self.all_have_begun.wait(begun);
                 }
             }
         }
@@ -82,27 +81,27 @@ fn explore(preemptions: usize, model: impl Fn() + Send + Sync + 'static) {
 /// first has not ended.
 fn two_rings_to_two_threads(blocks: bool) {
     explore(2, move || {
-        let crew = Crew::new(ReadySet::private(), 2);
+        let threads = Threads::new(ReadySet::private(), 2);
         let ringer = {
-            let ready_set = crew.ready_set.clone();
+            let ready_set = threads.ready_set.clone();
             thread::spawn(move || {
                 ready_set.ring(slot(3));
                 ready_set.ring(slot(4));
             })
         };
-        let helper = {
-            let crew = crew.clone();
-            thread::spawn(move || crew.help(blocks, &|| None))
+        let worker = {
+            let threads = threads.clone();
+            thread::spawn(move || threads.run(blocks, &|| None))
         };
-        crew.help(blocks, &|| None);
-        helper.join().unwrap();
+        threads.run(blocks, &|| None);
+        worker.join().unwrap();
         ringer.join().unwrap();
-        assert_eq!(*crew.begun.lock(), 2);
+        assert_eq!(*threads.begun.lock(), 2);
     });
 }
 
 #[test]
-fn both_threads_go_home_when_all_is_done() {
+fn both_threads_end_when_all_is_done() {
     two_rings_to_two_threads(false);
 }
 
@@ -111,48 +110,48 @@ fn a_ring_during_a_callback_wakes_the_other_thread() {
     two_rings_to_two_threads(true);
 }
 
-/// The watcher sleeps at the letter box, the follower does not; another process rings besides.
+/// The leader sleeps at the shared doorbell, the follower does not; another process rings besides.
 #[test]
-fn rings_of_another_process_are_heard_by_a_crew() {
+fn rings_of_another_process_are_heard_by_two_threads() {
     explore(2, || {
-        let memory = std::sync::Arc::new(crate::Doorbell::new());
+        let memory = std::sync::Arc::new(feros_doorbell::Doorbell::new());
         let ready_set = ReadySet::shared_at(memory.clone());
         ready_set.begin_sharing();
-        let crew = Crew::new(ready_set, 2);
+        let threads = Threads::new(ready_set, 2);
         let ringer = {
-            let ready_set = crew.ready_set.clone();
+            let ready_set = threads.ready_set.clone();
             thread::spawn(move || {
                 memory.ring(slot(70));
                 ready_set.ring(slot(3));
             })
         };
-        let helper = {
-            let crew = crew.clone();
-            thread::spawn(move || crew.help(true, &|| None))
+        let worker = {
+            let threads = threads.clone();
+            thread::spawn(move || threads.run(true, &|| None))
         };
-        crew.help(true, &|| None);
-        helper.join().unwrap();
+        threads.run(true, &|| None);
+        worker.join().unwrap();
         ringer.join().unwrap();
     });
 }
 
-/// News for the one that waits for them arrive, whether it is about to sleep or asleep.
+/// A notification of the thread with a condition arrives, whether it is about to sleep or asleep.
 #[test]
-fn news_reach_the_thread_that_waits_for_them() {
+fn a_notification_reaches_the_thread_with_a_condition() {
     explore(3, || {
-        let crew = Crew::new(ReadySet::private(), 1);
+        let threads = Threads::new(ReadySet::private(), 1);
         let done = Arc::new(AtomicUsize::new(0));
-        let helper = {
-            let (crew, done) = (crew.clone(), done.clone());
+        let worker = {
+            let (threads, done) = (threads.clone(), done.clone());
             thread::spawn(move || {
                 done.store(1, Ordering::Relaxed);
-                crew.desk.tell_news(&mut crew.desk.lock());
+                threads.shared.notify_condition(&mut threads.shared.lock());
             })
         };
         while done.load(Ordering::Relaxed) == 0 {
-            let board = crew.desk.lock();
-            crew.desk.wait(board, &Wait { until: None, hears_news: true }, &|| None);
+            let state = threads.shared.lock();
+            threads.shared.wait(state, &Wait { until: None, has_condition: true }, &|| None);
         }
-        helper.join().unwrap();
+        worker.join().unwrap();
     });
 }
