@@ -40,6 +40,8 @@
 //! that they map and they are told an entity's [`Place`]. What strangers write there is fetched as
 //! hints, while the rings of the own process go another way and arrive whatever happens to it.
 //!
+//! Who needs no executor waits for the same entities with a [`WaitSet`].
+//!
 //! # The rules every part keeps
 //!
 //! - No lock is held while a callback or a `Drop` of a callback's captures runs: bodies are taken
@@ -73,7 +75,7 @@
 //!
 //! # Checking the concurrency
 //!
-//! Leader and followers run under [loom](https://docs.rs/loom), which tries the
+//! Leader and followers, and wait sets, run under [loom](https://docs.rs/loom), which tries the
 //! interleavings and memory orderings that the language allows (a few seconds); so do doorbells and
 //! ready flags in `feros-doorbell`:
 //!
@@ -84,6 +86,7 @@
 #![cfg_attr(loom, allow(dead_code))] // what serves the modules that loom leaves out
 
 mod leader_followers;
+mod wait_set;
 mod waitable;
 
 // Loom explores the modules above; the rest is built on their promises, on mutexes and on real
@@ -129,6 +132,8 @@ mod timer_core;
 #[cfg(not(loom))]
 mod timer_queues;
 #[cfg(not(loom))]
+mod wait_set_pool;
+#[cfg(not(loom))]
 mod worker_threads;
 
 #[cfg(not(loom))]
@@ -162,4 +167,7 @@ pub use table::AddError;
 pub use timer::Timer;
 #[cfg(not(loom))]
 pub use timer_core::TimerCall;
+pub use wait_set::WaitSet;
+#[cfg(not(loom))]
+pub use wait_set_pool::{PooledWaitSet, WaitSetPool};
 pub use waitable::Waitable;
