@@ -6,13 +6,13 @@
 
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use feros_executor::{
-    Builder, Clock, Deadline, DoorbellMemory, Entity, Executor, Fair, Priority, Progress, Ringer,
+    Clock, Deadline, DoorbellMemory, Entity, Executor, ExecutorOptions, Priority, Progress, Ringer,
     Ros, Sequence, Slot, SteadyClock, Timer,
 };
 use mapped::Mapped;
 use rustix::thread::{CpuSet, futex, sched_getaffinity, sched_setaffinity};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -148,13 +148,21 @@ fn hand_over_to(cpu: usize, placement: &str) {
     const BATCH: usize = 50;
     let back = Arc::new(Bare::default());
     let [unheard, observed, rung_outside] = [(); 3].map(|()| Mapped::new());
-    let with_doorbell =
-        |memory: &Arc<Mapped>| Executor::with_doorbell(memory.clone(), Fair::default());
+    let with_doorbell = |memory: &Arc<Mapped>| {
+        Executor::with_options(ExecutorOptions::default().doorbell(memory.clone()))
+    };
     let outside = rung_outside.again();
     let mut all = [
         by_futex(&back, cpu),
         by_executor("executor, private doorbell", Executor::new(), None, false, &back, cpu),
-        by_executor("crew of two", Executor::builder().threads(2).build(), None, false, &back, cpu),
+        by_executor(
+            "two threads",
+            Executor::with_options(ExecutorOptions::default().threads(2)),
+            None,
+            false,
+            &back,
+            cpu,
+        ),
         by_executor(
             "shared doorbell, none told of it",
             with_doorbell(&unheard),
@@ -252,29 +260,56 @@ fn among_idle(criterion: &mut Criterion) {
     }
 }
 
+/// How long so many events take when each is a ring and an empty callback, among idle entities.
+fn events_take(options: ExecutorOptions, idle: usize, events: u64) -> Duration {
+    let executor = Executor::with_options(options);
+    let left = Arc::new(AtomicU64::new(events));
+    let ringers = [Ringer::new(), Ringer::new()];
+    // One before and one after the idle ones, ringing each other.
+    let rung = |own: &Ringer, other: &Ringer| {
+        let (left, other, stopper) = (Arc::clone(&left), other.clone(), executor.stopper());
+        Entity::new(own, move || {
+            if left.load(Ordering::Relaxed) > 1 {
+                left.fetch_sub(1, Ordering::Relaxed);
+                other.ring();
+            } else {
+                stopper.stop();
+            }
+            Progress::Done
+        })
+    };
+    executor.add(rung(&ringers[0], &ringers[1])).unwrap().keep();
+    for _ in 0..idle {
+        executor.add(Entity::new(&Ringer::new(), || Progress::Done)).unwrap().keep();
+    }
+    executor.add(rung(&ringers[1], &ringers[0])).unwrap().keep();
+    let start = Instant::now();
+    ringers[0].ring();
+    executor.spin().unwrap();
+    start.elapsed()
+}
+
 /// Events per second of one core with empty callbacks, each rung and executed, for every policy and
-/// with a crew of two. The numbers of idle entities take turns, so that whatever else the host does
+/// with two threads. The numbers of idle entities take turns, so that whatever else the host does
 /// hits all alike; the median counts.
 fn event_rates(_: &mut Criterion) {
     const IDLE: [usize; 5] = [0, 1, 10, 100, 1_000];
     const EVENTS: u64 = 100_000;
-    type Make = fn() -> Builder;
+    type Make = fn() -> ExecutorOptions;
     let kinds: [(&str, Make); 6] = [
-        ("fair", Executor::builder),
-        ("ros", || Executor::builder().policy(Ros::default())),
-        ("priority", || Executor::builder().policy(Priority::default())),
-        ("deadline", || Executor::builder().policy(Deadline::default())),
-        ("sequence", || Executor::builder().policy(Sequence::default())),
-        ("fair, 2 threads", || Executor::builder().threads(2)),
+        ("fair", ExecutorOptions::default),
+        ("ros", || ExecutorOptions::default().policy(Ros::default())),
+        ("priority", || ExecutorOptions::default().policy(Priority::default())),
+        ("deadline", || ExecutorOptions::default().policy(Deadline::default())),
+        ("sequence", || ExecutorOptions::default().policy(Sequence::default())),
+        ("fair, 2 threads", || ExecutorOptions::default().threads(2)),
     ];
     println!("events per second (millions) with {IDLE:?} idle entities:");
     for (name, make) in kinds {
         let mut nanos = IDLE.map(|_| Vec::new());
         for _ in 0..15 {
             for (nanos, idle) in nanos.iter_mut().zip(IDLE) {
-                nanos
-                    .push(feros_executor::events_take(make(), idle, EVENTS).unwrap().as_nanos()
-                        as u64);
+                nanos.push(events_take(make(), idle, EVENTS).as_nanos() as u64);
             }
         }
         let rates = nanos.map(|mut nanos| {

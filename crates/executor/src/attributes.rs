@@ -1,7 +1,7 @@
 //! What an executor knows of an entity besides its work: everything that a policy or a callback
 //! group goes by.
 
-use crate::sync::Arc;
+use feros_sync::Arc;
 use std::fmt;
 use std::time::Duration;
 

@@ -4,10 +4,12 @@
 //! A clock that has to be told never makes anybody poll: it tells its watchers, one per executor
 //! that has timers on it, and each of them looks at its earliest deadline.
 
-use crate::sync::{Arc, AtomicBool, AtomicI64, Mutex, Ordering, Weak, lock};
+use feros_sync::{Arc, AtomicBool, Mutex, Ordering};
 use rustix::time::{ClockId, clock_gettime};
 use std::fmt;
 use std::ops::{Add, Sub};
+use std::sync::Weak;
+use std::sync::atomic::AtomicI64;
 use std::time::Duration;
 
 /// A point in time on some clock, in nanoseconds since that clock's epoch. Arithmetic saturates.
@@ -97,6 +99,14 @@ pub struct TimeChange {
     pub source_changed: bool,
 }
 
+impl TimeChange {
+    /// Whether timers have to fit their deadlines to it. Time going forward moves none, and is what
+    /// happens with every `/clock` message; when time jumps, or becomes known, all of them move.
+    pub(crate) fn moves_deadlines(&self) -> bool {
+        self.source_changed || self.after < self.before || self.before == Time::ZERO
+    }
+}
+
 /// Time since some point in the past (on Linux the boot), never set, not running while the host is
 /// suspended.
 #[derive(Debug, Clone, Copy, Default)]
@@ -171,7 +181,7 @@ impl RosClock {
     }
 
     fn tell(&self, change: TimeChange) {
-        let watchers = Arc::clone(&*lock(&self.watchers));
+        let watchers = Arc::clone(&*self.watchers.lock());
         for watcher in watchers.iter().filter_map(Weak::upgrade) {
             watcher.time_changed(&change);
         }
@@ -192,7 +202,7 @@ impl Clock for RosClock {
     }
 
     fn watch(&self, watcher: Weak<dyn TimeWatcher>) {
-        let mut watchers = lock(&self.watchers);
+        let mut watchers = self.watchers.lock();
         let alive = watchers.iter().filter(|known| known.strong_count() > 0).cloned();
         *watchers = alive.chain([watcher]).collect();
     }
@@ -216,7 +226,7 @@ mod tests {
 
     impl TimeWatcher for Heard {
         fn time_changed(&self, change: &TimeChange) {
-            lock(&self.0).push(*change);
+            self.0.lock().push(*change);
         }
     }
 
@@ -238,16 +248,16 @@ mod tests {
         clock.watch(Arc::downgrade(&heard) as Weak<dyn TimeWatcher>);
         clock.set_time(Time::from_nanos(5));
         clock.set_simulated(true);
-        assert_eq!(lock(&heard.0).len(), 0);
+        assert_eq!(heard.0.lock().len(), 0);
         clock.set_time(Time::from_nanos(3));
         let expected = TimeChange {
             before: Time::from_nanos(5),
             after: Time::from_nanos(3),
             source_changed: false,
         };
-        assert_eq!(*lock(&heard.0), [expected]);
+        assert_eq!(*heard.0.lock(), [expected]);
         clock.set_simulated(false);
-        assert!(lock(&heard.0)[1].source_changed);
+        assert!(heard.0.lock()[1].source_changed);
     }
 
     #[test]

@@ -4,7 +4,7 @@
 //! timer that is reset more often than it fires; here each slot has at most one entry.
 
 use crate::clock::Time;
-use crate::flags::Slot;
+use feros_doorbell::Slot;
 
 /// Earliest first; equal deadlines in the order of their slots.
 #[derive(Debug, Default)]

@@ -2,10 +2,10 @@
 
 use crate::attributes::Attributes;
 use crate::policy::Step;
-use crate::ready::Ringer;
 use crate::supervisor::{Attempt, Caught, Supervisor, attempt};
-use crate::sync::Arc;
-use crate::timer::TimerCore;
+use crate::timer_core::TimerCore;
+use feros_doorbell::Ringer;
+use feros_sync::Arc;
 use std::fmt;
 
 /// Whether a unit of work left more behind.

@@ -1,23 +1,19 @@
 //! The executor and its handles: who may add, remove, stop and ask, from where.
 
-use crate::builder::{Builder, Settings};
-use crate::doorbell::DoorbellMemory;
+use crate::core::{CONTROL, Core};
 use crate::entity::Entity;
-use crate::flags::Slot;
-use crate::policy::Policy;
-use crate::readiness::Readiness;
-use crate::ready::Ringer;
-use crate::spin::Spinners;
-use crate::sync::{Arc, AtomicBool, Mutex, Ordering, Weak, lock};
-use crate::table::{Table, TakeOutError};
-use crate::timer::TimerCore;
-use crate::timer_queue::Timers;
+use crate::options::ExecutorOptions;
+use crate::table::{AddError, DetachFailure};
+use crate::timer_core::TimerCore;
+use feros_doorbell::{ReadySet, Ringer, Slot};
+use feros_sync::{Arc, AtomicBool, Ordering};
 use std::fmt;
+use std::sync::Weak;
 
 /// Runs the callbacks of its entities; sleeps in one place when none is ready.
 ///
 /// They run one at a time on the thread that calls a spin function, unless the executor was
-/// [built](Executor::builder) with more threads: then that thread has helpers of its own for as
+/// [made](Executor::with_options) with more threads: then that thread has worker threads for as
 /// long as it spins. The same entity never runs on two threads at once, and neither do entities of
 /// one [group](crate::ExclusiveGroup).
 ///
@@ -42,63 +38,23 @@ use std::fmt;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct Executor {
-    pub(crate) shared: Arc<Shared>,
-}
-
-/// What the executor's handles share with it.
-pub(crate) struct Shared {
-    pub(crate) readiness: Arc<Readiness>,
-    pub(crate) table: Table,
-    pub(crate) timers: Timers,
-    pub(crate) stop: Arc<AtomicBool>,
-    pub(crate) spinners: Mutex<Spinners>,
-    pub(crate) settings: Settings,
-}
-
-/// The slot with which the executor itself is called: stopped, given an earlier deadline, a
-/// future's progress.
-pub(crate) fn control_slot() -> Slot {
-    Slot::new(0).expect("zero is below any capacity")
+    pub(crate) core: Arc<Core>,
 }
 
 impl Executor {
     /// An executor for one thread that serves ready entities in turn ([`Fair`](crate::Fair)).
     pub fn new() -> Self {
-        Self::builder().build()
+        Self::with_options(ExecutorOptions::default())
     }
 
-    /// For an executor with several threads, another policy, a place in shared memory, ...
-    pub fn builder() -> Builder {
-        Builder::default()
+    /// An executor with several threads, another policy, a place in shared memory, ...
+    pub fn with_options(options: ExecutorOptions) -> Self {
+        Self { core: Arc::new(Core::new(options)) }
     }
 
-    /// An executor for one thread that asks `policy` which ready entity is next.
-    pub fn with_policy(policy: impl Policy + 'static) -> Self {
-        Self::builder().policy(policy).build()
-    }
-
-    /// An executor for one thread that other processes can ring too: see [`Builder::doorbell`].
-    pub fn with_doorbell(memory: Arc<dyn DoorbellMemory>, policy: impl Policy + 'static) -> Self {
-        Self::builder().policy(policy).doorbell(memory).build()
-    }
-
-    pub(crate) fn of(readiness: Readiness, policy: Box<dyn Policy>, settings: Settings) -> Self {
-        let readiness = Arc::new(readiness);
-        let has_crew = settings.threads > 1;
-        let shared = Shared {
-            table: Table::new(Arc::clone(&readiness), control_slot().next(), policy, has_crew),
-            timers: Timers::new(Arc::clone(&readiness), control_slot()),
-            readiness,
-            stop: Arc::new(AtomicBool::new(false)),
-            spinners: Mutex::default(),
-            settings,
-        };
-        Self { shared: Arc::new(shared) }
-    }
-
-    /// How many threads spin it: the calling one and its helpers.
+    /// How many threads spin it: the calling one and its worker threads.
     pub fn threads(&self) -> usize {
-        self.shared.settings.threads
+        self.core.settings.threads
     }
 
     /// Takes an entity in; if it was rung before, it is ready. It stays as long as the returned
@@ -109,25 +65,22 @@ impl Executor {
     /// [`AddError::Full`], [`AddError::RingerInUse`] and [`AddError::Frozen`]; the entity is
     /// dropped then.
     pub fn add(&self, entity: Entity) -> Result<EntityHandle, AddError> {
-        self.shared.add(entity, Arc::downgrade(&self.shared))
+        EntityHandle::of(&self.core, entity)
     }
 
     /// A handle for callbacks and other threads that does not keep the executor alive.
     pub fn handle(&self) -> ExecutorHandle {
-        ExecutorHandle { shared: Arc::downgrade(&self.shared) }
+        ExecutorHandle { core: Arc::downgrade(&self.core) }
     }
 
     /// A handle that makes spinning return, usable in a signal handler.
     pub fn stopper(&self) -> Stopper {
-        Stopper {
-            readiness: Arc::clone(&self.shared.readiness),
-            stop: Arc::clone(&self.shared.stop),
-        }
+        Stopper { ready_set: Arc::clone(&self.core.ready_set), stop: Arc::clone(&self.core.stop) }
     }
 
     /// Whether some thread is inside one of the spin functions.
     pub fn is_spinning(&self) -> bool {
-        lock(&self.shared.spinners).is_spinning()
+        self.core.is_spinning()
     }
 }
 
@@ -139,8 +92,8 @@ impl Default for Executor {
 
 impl Drop for Executor {
     fn drop(&mut self) {
-        for (slot, entity) in self.shared.table.close() {
-            self.shared.retire_timer(slot, entity.timer.as_ref());
+        for (slot, entity) in self.core.table.close() {
+            self.core.retire_timer(slot, entity.timer.as_ref());
             entity.ringer.detach();
         }
     }
@@ -152,28 +105,11 @@ impl fmt::Debug for Executor {
     }
 }
 
-impl Shared {
-    fn add(&self, entity: Entity, shared: Weak<Self>) -> Result<EntityHandle, AddError> {
-        let (ringer, timer) = (entity.ringer.clone(), entity.timer.clone());
-        let slot = self.table.insert(entity)?;
-        if let Some(timer) = &timer {
-            self.timers.add(slot, timer);
-        }
-        Ok(EntityHandle { shared, slot, ringer, timer })
-    }
-
-    fn retire_timer(&self, slot: Slot, timer: Option<&Arc<TimerCore>>) {
-        if let Some(timer) = timer {
-            self.timers.remove(slot, timer);
-        }
-    }
-}
-
 /// Adds entities to an executor from its callbacks and from other threads, without keeping it
 /// alive.
 #[derive(Clone)]
 pub struct ExecutorHandle {
-    shared: Weak<Shared>,
+    core: Weak<Core>,
 }
 
 impl ExecutorHandle {
@@ -183,15 +119,15 @@ impl ExecutorHandle {
     ///
     /// As [`Executor::add`], and [`AddError::ExecutorGone`].
     pub fn add(&self, entity: Entity) -> Result<EntityHandle, AddError> {
-        match self.shared.upgrade() {
-            Some(shared) => shared.add(entity, self.shared.clone()),
+        match self.core.upgrade() {
+            Some(core) => EntityHandle::of(&core, entity),
             None => Err(AddError::ExecutorGone),
         }
     }
 
     /// Whether some thread is inside one of the executor's spin functions.
     pub fn is_spinning(&self) -> bool {
-        self.shared.upgrade().is_some_and(|shared| lock(&shared.spinners).is_spinning())
+        self.core.upgrade().is_some_and(|core| core.is_spinning())
     }
 }
 
@@ -203,33 +139,6 @@ impl fmt::Debug for ExecutorHandle {
     }
 }
 
-/// Why an entity was not added to an executor.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum AddError {
-    /// All slots are in use.
-    #[error(
-        "the executor holds {capacity} entities, which is its limit: divide them among several executors"
-    )]
-    Full {
-        /// The number of slots of a doorbell, of which the executor keeps one for itself.
-        capacity: usize,
-    },
-    /// The ringer rings another entity already.
-    #[error(
-        "the entity's ringer belongs to another entity of an executor: give each entity a ringer of its own"
-    )]
-    RingerInUse,
-    /// The executor is frozen and has spun.
-    #[error(
-        "the executor is frozen: add everything before it spins for the first time, or build it without `frozen`"
-    )]
-    Frozen,
-    /// The handle outlived its executor.
-    #[error("the executor has been dropped: keep it alive while entities are added to it")]
-    ExecutorGone,
-}
-
 /// Keeps an entity in its executor; dropping it removes the entity.
 ///
 /// After the handle is dropped no new execution of the entity begins, wherever the drop happens. If
@@ -238,13 +147,20 @@ pub enum AddError {
 /// a callback of its own an entity may be dropped too: the callback runs to its end.
 #[must_use = "dropping the handle removes the entity from its executor"]
 pub struct EntityHandle {
-    shared: Weak<Shared>,
+    core: Weak<Core>,
     slot: Slot,
     ringer: Ringer,
     timer: Option<Arc<TimerCore>>,
 }
 
 impl EntityHandle {
+    /// Adds an entity to an executor.
+    fn of(core: &Arc<Core>, entity: Entity) -> Result<Self, AddError> {
+        let (ringer, timer) = (entity.ringer.clone(), entity.timer.clone());
+        let slot = core.add(entity)?;
+        Ok(Self { core: Arc::downgrade(core), slot, ringer, timer })
+    }
+
     /// Takes the entity out of its executor and returns it, fit to be added to another one; rings
     /// are kept.
     ///
@@ -258,29 +174,29 @@ impl EntityHandle {
     /// [`DetachError::OwnCallback`] if called from within the entity's own execution;
     /// [`DetachError::ExecutorGone`] if the executor was dropped, and with it the entity.
     pub fn detach(self) -> Result<Entity, DetachError> {
-        let shared = self.shared.upgrade().ok_or(DetachError::ExecutorGone)?;
-        match shared.table.take_out(self.slot, &self.ringer) {
+        let core = self.core.upgrade().ok_or(DetachError::ExecutorGone)?;
+        match core.table.detach(self.slot, &self.ringer) {
             Ok(entity) => {
-                shared.retire_timer(self.slot, self.timer.as_ref());
+                core.retire_timer(self.slot, self.timer.as_ref());
                 self.keep(); // there is nothing left to remove
                 Ok(entity)
             }
-            Err(TakeOutError::Closed) => Err(DetachError::ExecutorGone),
-            Err(TakeOutError::RunsInThisThread) => Err(DetachError::OwnCallback(self)),
+            Err(DetachFailure::Closed) => Err(DetachError::ExecutorGone),
+            Err(DetachFailure::RunsInThisThread) => Err(DetachError::OwnCallback(self)),
         }
     }
 
     /// Leaves the entity in the executor for as long as that lives.
     pub fn keep(mut self) {
-        self.shared = Weak::new();
+        self.core = Weak::new();
     }
 }
 
 impl Drop for EntityHandle {
     fn drop(&mut self) {
-        if let Some(shared) = self.shared.upgrade() {
-            shared.retire_timer(self.slot, self.timer.as_ref());
-            drop(shared.table.remove(self.slot, &self.ringer));
+        if let Some(core) = self.core.upgrade() {
+            core.retire_timer(self.slot, self.timer.as_ref());
+            drop(core.table.remove(self.slot, &self.ringer));
         }
     }
 }
@@ -310,7 +226,7 @@ pub enum DetachError {
 /// Makes an executor stop spinning. Outlives the executor without harm.
 #[derive(Debug, Clone)]
 pub struct Stopper {
-    readiness: Arc<Readiness>,
+    ready_set: Arc<ReadySet>,
     stop: Arc<AtomicBool>,
 }
 
@@ -322,6 +238,6 @@ impl Stopper {
     /// signal handler.
     pub fn stop(&self) {
         self.stop.store(true, Ordering::Release);
-        self.readiness.ring(control_slot());
+        self.ready_set.ring(CONTROL);
     }
 }

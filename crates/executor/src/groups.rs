@@ -1,7 +1,7 @@
 //! The callback groups of one executor: which of them are busy, and who waits for that to end.
 
 use crate::attributes::ExclusiveGroup;
-use crate::flags::Slot;
+use feros_doorbell::Slot;
 
 /// The number of a group within its executor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

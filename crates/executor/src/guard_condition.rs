@@ -1,8 +1,9 @@
 //! Guard conditions: a callback on the executor, triggered from anywhere.
 
 use crate::entity::{Entity, Progress};
-use crate::ready::Ringer;
-use crate::sync::{Arc, AtomicBool, Ordering};
+use crate::waitable::Waitable;
+use feros_doorbell::Ringer;
+use feros_sync::{Arc, AtomicBool, Ordering};
 
 /// Triggers a callback on the executor. Clones trigger the same callback.
 ///
@@ -26,12 +27,12 @@ pub struct GuardCondition {
 impl GuardCondition {
     /// A guard condition and the entity that runs `callback`.
     pub fn new(mut callback: impl FnMut() + Send + 'static) -> (Self, Entity) {
-        let condition = Self { ringer: Ringer::new(), triggered: Arc::new(AtomicBool::new(false)) };
-        let triggered = Arc::clone(&condition.triggered);
+        let condition = Self::without_callback();
+        let seen = condition.clone();
         // The flag alone would not do: flags are hints, and this callback must not run without a
         // trigger.
         let entity = Entity::new(&condition.ringer, move || {
-            if triggered.swap(false, Ordering::AcqRel) {
+            if seen.take() {
                 callback();
             }
             Progress::Done
@@ -39,10 +40,30 @@ impl GuardCondition {
         (condition, entity)
     }
 
+    /// A guard condition for wait sets: whoever finds it ready calls [`take`](Self::take).
+    pub fn without_callback() -> Self {
+        Self { ringer: Ringer::new(), triggered: Arc::new(AtomicBool::new(false)) }
+    }
+
+    /// Whether it was triggered since the last look, be it this one or the callback.
+    pub fn take(&self) -> bool {
+        self.triggered.swap(false, Ordering::AcqRel)
+    }
+
     /// Makes the callback run once on its executor, when it is added to one. Triggers before that
     /// run are one. Callable from any thread; waits for nothing.
     pub fn trigger(&self) {
         self.triggered.store(true, Ordering::Release);
         self.ringer.ring();
+    }
+}
+
+impl Waitable for GuardCondition {
+    fn ringer(&self) -> &Ringer {
+        &self.ringer
+    }
+
+    fn is_ready(&self) -> bool {
+        self.triggered.load(Ordering::Acquire)
     }
 }

@@ -36,10 +36,11 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Other processes ring too, if the executor is made [with a doorbell](Executor::with_doorbell) in
-//! memory that they map and they are told an entity's [`Place`]. Such a doorbell is a letter box:
-//! what strangers write there is fetched as hints, while the rings of the own process go another
-//! way and arrive whatever happens to it.
+//! Other processes ring too, if the executor has a [doorbell](ExecutorOptions::doorbell) in memory
+//! that they map and they are told an entity's [`Place`]. What strangers write there is fetched as
+//! hints, while the rings of the own process go another way and arrive whatever happens to it.
+//!
+//! Who needs no executor waits for the same entities with a [`WaitSet`].
 //!
 //! # The rules every part keeps
 //!
@@ -55,27 +56,28 @@
 //!
 //! # Kinds
 //!
-//! [`Executor::builder`] makes all of them. A **policy** is the ready queue: [`Fair`] (all in turn,
-//! the default), [`Ros`] (the order of rclcpp), [`Priority`] (fixed ones; [`chain_priorities`] for
+//! [`ExecutorOptions`] say which. A **policy** is the ready queue: [`Fair`] (all in turn, the
+//! default), [`Ros`] (the order of rclcpp), [`Priority`] (fixed ones; [`chain_priorities`] for
 //! processing chains), [`Deadline`] (earliest first), [`Sequence`] (rclc's fixed order with
 //! triggers and logical execution time), or one of your own. Idle entities cost none of them
-//! anything. With several **threads** one watches timers and other processes, the others are called
-//! as needed (`desk`); entities of an [`ExclusiveGroup`] do not overlap, and no entity overlaps
-//! with itself, because bodies may change what they have captured: a reentrant group is entities
-//! without a group. A **frozen** executor takes nothing more once it has spun. [`RealtimeConfig`]
-//! makes its threads what they are to be to the system's scheduler.
+//! anything. Several **threads** follow the Leader/Followers pattern (`leader_followers`): one waits
+//! for timers and other processes, the others are woken as needed. Entities of an
+//! [`ExclusiveGroup`] do not overlap, and no entity overlaps with itself, because bodies may change
+//! what they have captured: a reentrant group is entities without a group. A **frozen** executor
+//! takes nothing more once it has spun. [`RealtimeConfig`] makes its threads what they are to be to
+//! the system's scheduler.
 //!
 //! # What is not here yet
 //!
 //! The same entity on several threads at once. A file descriptor for users who bring their own
 //! event loop: [`Executor::spin_some`] serves them by polling. The wake-up is a Linux futex; a
-//! platform without one needs another implementation of the private module `sync::futex`.
+//! platform without one needs another implementation of `feros_sync::Futex`.
 //!
 //! # Checking the concurrency
 //!
-//! The doorbell, the ready flags and the desk at which several threads meet run under
-//! [loom](https://docs.rs/loom), which tries the interleavings and memory orderings that the
-//! language allows (a few seconds):
+//! Leader and followers, and wait sets, run under [loom](https://docs.rs/loom), which tries the
+//! interleavings and memory orderings that the language allows (a few seconds); so do doorbells and
+//! ready flags in `feros-doorbell`:
 //!
 //! ```text
 //! RUSTFLAGS="--cfg loom" cargo test -p feros-executor --release --lib
@@ -83,22 +85,18 @@
 #![forbid(unsafe_code)]
 #![cfg_attr(loom, allow(dead_code))] // what serves the modules that loom leaves out
 
-mod desk;
-mod doorbell;
-mod flags;
-mod readiness;
-mod ready;
-mod slot_set;
-mod sync;
+mod leader_followers;
+mod wait_set;
+mod waitable;
 
 // Loom explores the modules above; the rest is built on their promises, on mutexes and on real
 // time.
 #[cfg(not(loom))]
 mod attributes;
 #[cfg(not(loom))]
-mod builder;
-#[cfg(not(loom))]
 mod clock;
+#[cfg(not(loom))]
+mod core;
 #[cfg(not(loom))]
 mod deadlines;
 #[cfg(not(loom))]
@@ -110,7 +108,11 @@ mod groups;
 #[cfg(not(loom))]
 mod guard_condition;
 #[cfg(not(loom))]
-mod perf;
+mod options;
+#[cfg(not(loom))]
+mod outcome;
+#[cfg(not(loom))]
+mod policies;
 #[cfg(not(loom))]
 mod policy;
 #[cfg(not(loom))]
@@ -118,42 +120,54 @@ mod realtime;
 #[cfg(not(loom))]
 mod spin;
 #[cfg(not(loom))]
+mod spinner;
+#[cfg(not(loom))]
 mod supervisor;
 #[cfg(not(loom))]
 mod table;
 #[cfg(not(loom))]
 mod timer;
 #[cfg(not(loom))]
-mod timer_queue;
+mod timer_core;
+#[cfg(not(loom))]
+mod timer_queues;
+#[cfg(not(loom))]
+mod wait_set_pool;
+#[cfg(not(loom))]
+mod worker_threads;
 
 #[cfg(not(loom))]
 pub use attributes::{Attributes, ExclusiveGroup, Kind};
 #[cfg(not(loom))]
-pub use builder::Builder;
-#[cfg(not(loom))]
 pub use clock::{Clock, RosClock, SteadyClock, SystemClock, Time, TimeChange, TimeWatcher};
-pub use doorbell::{Doorbell, DoorbellMemory};
 #[cfg(not(loom))]
 pub use entity::{Entity, Executable, Progress};
 #[cfg(not(loom))]
-pub use executor::{AddError, DetachError, EntityHandle, Executor, ExecutorHandle, Stopper};
-pub use flags::{CAPACITY, Slot};
+pub use executor::{DetachError, EntityHandle, Executor, ExecutorHandle, Stopper};
+pub use feros_doorbell::{CAPACITY, Doorbell, DoorbellMemory, Place, Ringer, Slot, SlotSet};
 #[cfg(not(loom))]
 pub use guard_condition::GuardCondition;
 #[cfg(not(loom))]
-pub use perf::events_take;
+pub use options::ExecutorOptions;
 #[cfg(not(loom))]
-pub use policy::{
-    Deadline, Fair, Policy, Priority, ReadyPositions, Ros, Sequence, Step, Trigger,
-    chain_priorities,
+pub use outcome::{Outcome, SpinError};
+#[cfg(not(loom))]
+pub use policies::{
+    Deadline, Fair, Priority, ReadyPositions, Ros, Sequence, Trigger, chain_priorities,
 };
-pub use ready::{Place, Ringer};
+#[cfg(not(loom))]
+pub use policy::{Policy, Step};
 #[cfg(not(loom))]
 pub use realtime::{RealtimeConfig, RealtimeError, Scheduling};
-pub use slot_set::SlotSet;
-#[cfg(not(loom))]
-pub use spin::{Outcome, SpinError};
 #[cfg(not(loom))]
 pub use supervisor::{Supervision, Supervisor, supervise};
 #[cfg(not(loom))]
-pub use timer::{Timer, TimerCall};
+pub use table::AddError;
+#[cfg(not(loom))]
+pub use timer::Timer;
+#[cfg(not(loom))]
+pub use timer_core::TimerCall;
+pub use wait_set::WaitSet;
+#[cfg(not(loom))]
+pub use wait_set_pool::{PooledWaitSet, WaitSetPool};
+pub use waitable::Waitable;

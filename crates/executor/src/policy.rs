@@ -1,33 +1,20 @@
-//! Which of the ready entities is next.
-
-mod deadline;
-mod fair;
-mod keyed;
-mod priority;
-mod ros;
-mod sequence;
-
-pub use deadline::Deadline;
-pub use fair::Fair;
-pub use priority::{Priority, chain_priorities};
-pub use ros::Ros;
-pub use sequence::{ReadyPositions, Sequence, Trigger};
+//! What an executor asks which of the ready entities is next.
 
 use crate::attributes::Attributes;
-use crate::flags::Slot;
+use feros_doorbell::Slot;
 
 /// The ready queue of an executor: decides which ready entity is executed next.
 ///
 /// The executor tells it which entities there are and which of them have become ready, and asks
 /// once per turn. All calls come under the executor's lock, one at a time: they must not block,
-/// panic, use the executor or, but for [`admit`](Self::admit), allocate. Their cost should not
+/// panic, use the executor or, but for [`add`](Self::add), allocate. Their cost should not
 /// depend on the number of idle entities.
 pub trait Policy: Send {
     /// An entity has come.
-    fn admit(&mut self, slot: Slot, attributes: &Attributes);
+    fn add(&mut self, slot: Slot, attributes: &Attributes);
 
     /// An entity has gone. Says whether it was ready, or due for another step.
-    fn dismiss(&mut self, slot: Slot) -> bool;
+    fn remove(&mut self, slot: Slot) -> bool;
 
     /// An entity has become ready; it may be so already, which is no reason to execute it twice.
     fn make_ready(&mut self, slot: Slot);
@@ -59,12 +46,12 @@ pub enum Step {
 }
 
 impl<P: Policy + ?Sized> Policy for Box<P> {
-    fn admit(&mut self, slot: Slot, attributes: &Attributes) {
-        (**self).admit(slot, attributes);
+    fn add(&mut self, slot: Slot, attributes: &Attributes) {
+        (**self).add(slot, attributes);
     }
 
-    fn dismiss(&mut self, slot: Slot) -> bool {
-        (**self).dismiss(slot)
+    fn remove(&mut self, slot: Slot) -> bool {
+        (**self).remove(slot)
     }
 
     fn make_ready(&mut self, slot: Slot) {

@@ -15,14 +15,14 @@ use thread_priority::{
 /// What threads that spin an executor are to the system. Nothing is changed that is not asked for.
 ///
 /// ```
-/// use feros_executor::{Executor, RealtimeConfig, Scheduling};
+/// use feros_executor::{Executor, ExecutorOptions, RealtimeConfig, Scheduling};
 ///
 /// let config = RealtimeConfig::default()
 ///     .scheduling(Scheduling::Fifo { priority: 80 })
 ///     .cpus([3])
 ///     .lock_memory()
 ///     .prefault_stack(256 * 1024);
-/// let executor = Executor::builder().realtime(config).build();
+/// let executor = Executor::with_options(ExecutorOptions::default().realtime(config));
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct RealtimeConfig {

@@ -1,7 +1,7 @@
 //! Who answers for the panics of callbacks: without one, a panic leaves the spin function that ran
 //! the callback.
 
-use crate::sync::Arc;
+use feros_sync::Arc;
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 

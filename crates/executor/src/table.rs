@@ -4,50 +4,49 @@
 //! others want from it then (to be removed, to be handed out) is noted in its slot and done when it
 //! returns.
 
-use crate::desk::{Board, Desk, Work};
 use crate::entity::{Entity, Progress};
-use crate::executor::AddError;
-use crate::flags::{CAPACITY, Slot};
 use crate::groups::{GroupNumber, Groups};
+use crate::leader_followers::{LeaderFollowers, State, Work};
 use crate::policy::{Policy, Step};
-use crate::readiness::Readiness;
-use crate::ready::Ringer;
-use crate::sync::{Arc, Condvar, MutexGuard, PoisonError};
+use feros_doorbell::ReadySet;
+use feros_doorbell::Ringer;
+use feros_doorbell::{CAPACITY, Slot};
+use feros_sync::{Arc, Condvar, MutexGuard};
 use std::cell::Cell;
 use std::thread::ThreadId;
 
 pub(crate) struct Table {
-    readiness: Arc<Readiness>,
-    desk: Desk<Entries>,
+    ready_set: Arc<ReadySet>,
+    shared: LeaderFollowers<Entries>,
     /// Notified when an entity that somebody waits for has left.
-    left: Condvar,
+    detached: Condvar,
 }
 
 pub(crate) struct Entries {
     policy: Box<dyn Policy>,
-    seats: Vec<Seat>,
+    slots: Vec<Entry>,
     groups: Groups,
     free: Vec<Slot>,
-    /// Several threads spin, so callback groups make a difference.
-    has_crew: bool,
+    /// Callback groups make a difference: several threads spin.
+    has_groups: bool,
     is_frozen: bool,
     is_closed: bool,
 }
 
-struct Seat {
-    state: State,
+struct Entry {
+    state: EntityState,
     group: Option<GroupNumber>,
     /// When it became ready, for trace points; 0 if that is not known.
     found_nanos: u64,
 }
 
-impl Seat {
+impl Entry {
     fn vacant() -> Self {
-        Self { state: State::Vacant, group: None, found_nanos: 0 }
+        Self { state: EntityState::Vacant, group: None, found_nanos: 0 }
     }
 }
 
-enum State {
+enum EntityState {
     /// No entity, or the slot that the executor keeps for itself.
     Vacant,
     Idle(Box<Entity>),
@@ -60,14 +59,41 @@ enum State {
     /// Running, and to be dropped when it returns.
     Removed,
     /// Running, and to be handed to somebody who waits.
-    Awaited,
+    Detaching,
     /// Returned for the one who waits.
-    Left(Box<Entity>),
+    Detached(Box<Entity>),
+}
+
+/// Why an entity was not added to an executor.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum AddError {
+    /// All slots are in use.
+    #[error(
+        "the executor holds {capacity} entities, which is its limit: divide them among several executors"
+    )]
+    Full {
+        /// The number of slots of a doorbell, of which the executor keeps one for itself.
+        capacity: usize,
+    },
+    /// The ringer rings another entity already.
+    #[error(
+        "the entity's ringer belongs to another entity of an executor: give each entity a ringer of its own"
+    )]
+    RingerInUse,
+    /// The executor is frozen and has spun.
+    #[error(
+        "the executor is frozen: add everything before it spins for the first time, or build it without `frozen`"
+    )]
+    Frozen,
+    /// The handle outlived its executor.
+    #[error("the executor has been dropped: keep it alive while entities are added to it")]
+    ExecutorGone,
 }
 
 /// Why an entity could not be taken out.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum TakeOutError {
+pub(crate) enum DetachFailure {
     RunsInThisThread,
     Closed,
 }
@@ -90,39 +116,39 @@ impl Work for Entries {
 impl Table {
     /// A table without entities that never uses the slots below `first`.
     pub(crate) fn new(
-        readiness: Arc<Readiness>,
+        ready_set: Arc<ReadySet>,
         first: Slot,
         policy: Box<dyn Policy>,
-        has_crew: bool,
+        has_groups: bool,
     ) -> Self {
-        let seats = (0..first.index()).map(|_| Seat::vacant()).collect();
+        let slots = (0..first.index()).map(|_| Entry::vacant()).collect();
         let entries = Entries {
             policy,
-            seats,
+            slots,
             groups: Groups::default(),
             free: Vec::new(),
-            has_crew,
+            has_groups,
             is_frozen: false,
             is_closed: false,
         };
-        let desk = Desk::new(Arc::clone(&readiness), entries);
-        Self { readiness, desk, left: Condvar::new() }
+        let shared = LeaderFollowers::new(Arc::clone(&ready_set), entries);
+        Self { ready_set, shared, detached: Condvar::new() }
     }
 
-    /// Where the threads that spin meet.
-    pub(crate) fn desk(&self) -> &Desk<Entries> {
-        &self.desk
+    /// What the threads that spin share.
+    pub(crate) fn shared(&self) -> &LeaderFollowers<Entries> {
+        &self.shared
     }
 
     /// No entity comes any more.
     pub(crate) fn freeze(&self) {
-        self.desk.lock().is_frozen = true;
+        self.shared.lock().is_frozen = true;
     }
 
     /// Gives the entity a slot and lets its ringer ring there.
     pub(crate) fn insert(&self, entity: Entity) -> Result<Slot, AddError> {
-        let mut board = self.desk.lock();
-        let entries = &mut **board;
+        let mut guard = self.shared.lock();
+        let entries = &mut **guard;
         // The entity of an error is a parameter, hence dropped after the lock, which is a local.
         if entries.is_closed {
             return Err(AddError::ExecutorGone);
@@ -132,18 +158,18 @@ impl Table {
         }
         let slot = match entries.free.last() {
             Some(&slot) => slot,
-            None => Slot::new(entries.seats.len()).ok_or(AddError::Full { capacity: CAPACITY })?,
+            None => Slot::new(entries.slots.len()).ok_or(AddError::Full { capacity: CAPACITY })?,
         };
-        if !entity.ringer.attach(&self.readiness, slot) {
+        if !entity.ringer.attach(&self.ready_set, slot) {
             return Err(AddError::RingerInUse);
         }
         if entries.free.pop().is_none() {
-            entries.seats.push(Seat::vacant());
+            entries.slots.push(Entry::vacant());
         }
-        entries.policy.admit(slot, &entity.attributes);
+        entries.policy.add(slot, &entity.attributes);
         let group = entity.attributes.group.as_ref().map(|group| entries.groups.join(group));
-        entries.seats[slot.index()] =
-            Seat { state: State::Idle(Box::new(entity)), group, found_nanos: 0 };
+        entries.slots[slot.index()] =
+            Entry { state: EntityState::Idle(Box::new(entity)), group, found_nanos: 0 };
         Ok(slot)
     }
 
@@ -182,35 +208,35 @@ impl Table {
         progress: Progress,
         requeue: Requeue,
     ) -> bool {
-        let mut board = self.desk.lock();
-        let Entries { policy, seats, groups, has_crew, .. } = &mut **board;
-        let seat = &mut seats[slot.index()];
-        if let Some(group) = seat.group.filter(|_| *has_crew) {
+        let mut guard = self.shared.lock();
+        let Entries { policy, slots, groups, has_groups, .. } = &mut **guard;
+        let entry = &mut slots[slot.index()];
+        if let Some(group) = entry.group.filter(|_| *has_groups) {
             groups.exit(group).for_each(|parked| policy.make_ready(parked));
         }
-        match std::mem::replace(&mut seat.state, State::Vacant) {
-            State::Running { again, .. } => {
+        match std::mem::replace(&mut entry.state, EntityState::Vacant) {
+            EntityState::Running { again, .. } => {
                 if again || progress == Progress::More {
                     match requeue {
                         Requeue::AtOnce => policy.make_ready(slot),
-                        Requeue::Later => self.readiness.ring(slot),
+                        Requeue::Later => self.ready_set.ring(slot),
                     }
                 }
-                seat.state = State::Idle(entity);
+                entry.state = EntityState::Idle(entity);
                 policy.has_ready()
             }
-            State::Awaited => {
+            EntityState::Detaching => {
                 if progress == Progress::More {
                     entity.ringer.ring(); // pending, since the entity is detached
                 }
-                seat.state = State::Left(entity);
-                drop(board);
-                self.left.notify_all();
+                entry.state = EntityState::Detached(entity);
+                drop(guard);
+                self.detached.notify_all();
                 true // or not: it will be looked at
             }
             _ => {
-                board.release(slot);
-                drop(board);
+                guard.release(slot);
+                drop(guard);
                 drop(entity);
                 true
             }
@@ -220,20 +246,20 @@ impl Table {
     /// Takes the entity out without waiting: it is returned, or dropped by the thread that runs it
     /// now.
     pub(crate) fn remove(&self, slot: Slot, ringer: &Ringer) -> Option<Box<Entity>> {
-        let mut board = self.desk.lock();
-        let entries = &mut **board;
+        let mut guard = self.shared.lock();
+        let entries = &mut **guard;
         if entries.is_closed {
             return None;
         }
         entries.dismiss(slot, ringer); // before the slot is free for another
-        let seat = &mut entries.seats[slot.index()];
-        match std::mem::replace(&mut seat.state, State::Vacant) {
-            State::Idle(entity) => {
+        let entry = &mut entries.slots[slot.index()];
+        match std::mem::replace(&mut entry.state, EntityState::Vacant) {
+            EntityState::Idle(entity) => {
                 entries.release(slot);
                 Some(entity)
             }
             _ => {
-                seat.state = State::Removed;
+                entry.state = EntityState::Removed;
                 None
             }
         }
@@ -241,49 +267,51 @@ impl Table {
 
     /// Takes the entity out; waits until it returns if another thread runs it now. Nothing happens
     /// on an error.
-    pub(crate) fn take_out(&self, slot: Slot, ringer: &Ringer) -> Result<Entity, TakeOutError> {
-        let mut board = self.desk.lock();
-        if board.is_closed {
-            return Err(TakeOutError::Closed);
+    pub(crate) fn detach(&self, slot: Slot, ringer: &Ringer) -> Result<Entity, DetachFailure> {
+        let mut guard = self.shared.lock();
+        if guard.is_closed {
+            return Err(DetachFailure::Closed);
         }
-        if let State::Running { thread, .. } = board.seats[slot.index()].state
+        if let EntityState::Running { thread, .. } = guard.slots[slot.index()].state
             && thread == std::thread::current().id()
         {
-            return Err(TakeOutError::RunsInThisThread);
+            return Err(DetachFailure::RunsInThisThread);
         }
-        board.dismiss(slot, ringer);
-        let state = &mut board.seats[slot.index()].state;
-        if matches!(state, State::Running { .. }) {
-            *state = State::Awaited;
+        guard.dismiss(slot, ringer);
+        let state = &mut guard.slots[slot.index()].state;
+        if matches!(state, EntityState::Running { .. }) {
+            *state = EntityState::Detaching;
         }
         loop {
-            let seat = &mut board.seats[slot.index()];
-            match std::mem::replace(&mut seat.state, State::Vacant) {
-                State::Idle(entity) | State::Left(entity) => {
-                    board.release(slot);
+            let entry = &mut guard.slots[slot.index()];
+            match std::mem::replace(&mut entry.state, EntityState::Vacant) {
+                EntityState::Idle(entity) | EntityState::Detached(entity) => {
+                    guard.release(slot);
                     return Ok(*entity);
                 }
-                other => seat.state = other,
+                other => entry.state = other,
             }
-            board = self.wait_for_leaving(board);
+            guard = self.wait_for_detaching(guard);
         }
     }
 
-    fn wait_for_leaving<'a>(
+    fn wait_for_detaching<'a>(
         &self,
-        board: MutexGuard<'a, Board<Entries>>,
-    ) -> MutexGuard<'a, Board<Entries>> {
-        self.left.wait(board).unwrap_or_else(PoisonError::into_inner)
+        guard: MutexGuard<'a, State<Entries>>,
+    ) -> MutexGuard<'a, State<Entries>> {
+        self.detached.wait(guard)
     }
 
     /// Takes all entities out, for good. Nobody may be executing one.
     pub(crate) fn close(&self) -> Vec<(Slot, Box<Entity>)> {
-        let mut board = self.desk.lock();
-        board.is_closed = true;
-        let seats = std::mem::take(&mut board.seats);
-        let numbered = seats.into_iter().enumerate();
-        let entities = numbered.filter_map(|(index, seat)| match seat.state {
-            State::Idle(entity) | State::Left(entity) => Some((Slot::new(index)?, entity)),
+        let mut guard = self.shared.lock();
+        guard.is_closed = true;
+        let slots = std::mem::take(&mut guard.slots);
+        let numbered = slots.into_iter().enumerate();
+        let entities = numbered.filter_map(|(index, entry)| match entry.state {
+            EntityState::Idle(entity) | EntityState::Detached(entity) => {
+                Some((Slot::new(index)?, entity))
+            }
             _ => None,
         });
         entities.collect()
@@ -302,13 +330,22 @@ impl Entries {
     /// Makes the entity in this slot ready; strangers may have set the flag of a slot that has
     /// none.
     pub(crate) fn make_ready(&mut self, slot: Slot) {
-        let Some(seat) = self.seats.get_mut(slot.index()) else { return };
-        if !matches!(seat.state, State::Vacant) {
-            if seat.found_nanos == 0 {
-                seat.found_nanos = feros_trace::found_nanos();
+        let Some(entry) = self.slots.get_mut(slot.index()) else { return };
+        if !matches!(entry.state, EntityState::Vacant) {
+            if entry.found_nanos == 0 {
+                entry.found_nanos = feros_trace::found_nanos();
             }
             self.policy.make_ready(slot);
         }
+    }
+
+    /// Makes the entity in this slot ready, which another process rang: the entity's wait sets are to
+    /// hear of it too. (While it runs they need not: what is there is being taken.)
+    pub(crate) fn relay(&mut self, slot: Slot, from: &Arc<ReadySet>) {
+        if let Some(Entry { state: EntityState::Idle(entity), .. }) = self.slots.get(slot.index()) {
+            entity.ringer.relay(from);
+        }
+        self.make_ready(slot);
     }
 
     /// Takes the entity out of its slot that is next.
@@ -317,20 +354,22 @@ impl Entries {
     pub(crate) fn pick(&mut self, thread: ThreadId) -> Option<Picked> {
         loop {
             let (slot, step) = self.policy.next()?;
-            let Seat { state, group, found_nanos } = &mut self.seats[slot.index()];
-            if let Some(group) = group.filter(|_| self.has_crew)
-                && matches!(state, State::Idle(_) | State::Running { .. })
+            let Entry { state, group, found_nanos } = &mut self.slots[slot.index()];
+            if let Some(group) = group.filter(|_| self.has_groups)
+                && matches!(state, EntityState::Idle(_) | EntityState::Running { .. })
                 && !self.groups.enter(group, slot)
             {
                 continue; // comes back when the group is free
             }
-            match std::mem::replace(state, State::Vacant) {
-                State::Idle(entity) => {
-                    *state = State::Running { thread, again: false };
+            match std::mem::replace(state, EntityState::Vacant) {
+                EntityState::Idle(entity) => {
+                    *state = EntityState::Running { thread, again: false };
                     let found_nanos = std::mem::take(found_nanos);
                     return Some(Picked { slot, entity, step, found_nanos });
                 }
-                State::Running { thread, .. } => *state = State::Running { thread, again: true },
+                EntityState::Running { thread, .. } => {
+                    *state = EntityState::Running { thread, again: true }
+                }
                 other => *state = other,
             }
         }
@@ -338,10 +377,11 @@ impl Entries {
 
     /// Ends rings to the slot. That the entity was ready goes with it.
     fn dismiss(&mut self, slot: Slot, ringer: &Ringer) {
-        let group = self.seats[slot.index()].group;
+        let group = self.slots[slot.index()].group;
         let was_parked = group.is_some_and(|group| self.groups.dismiss(group, slot));
-        let was_ready = self.policy.dismiss(slot) || was_parked;
-        let is_owed = matches!(self.seats[slot.index()].state, State::Running { again: true, .. });
+        let was_ready = self.policy.remove(slot) || was_parked;
+        let is_owed =
+            matches!(self.slots[slot.index()].state, EntityState::Running { again: true, .. });
         ringer.detach();
         if was_ready || is_owed {
             ringer.ring(); // pending from now on
@@ -349,9 +389,9 @@ impl Entries {
     }
 
     fn release(&mut self, slot: Slot) {
-        let seat = &mut self.seats[slot.index()];
-        seat.state = State::Vacant;
-        if let Some(group) = seat.group.take() {
+        let entry = &mut self.slots[slot.index()];
+        entry.state = EntityState::Vacant;
+        if let Some(group) = entry.group.take() {
             self.groups.leave(group);
         }
         self.free.push(slot);

@@ -61,7 +61,7 @@ fn no_policy_allocates_after_the_start() {
     ];
     let group = ExclusiveGroup::new();
     for (name, policy) in policies {
-        let executor = Executor::builder().policy(policy).frozen().build();
+        let executor = Executor::with_options(ExecutorOptions::default().policy(policy).frozen());
         let ringers: Vec<_> = (0..100)
             .map(|number: u32| {
                 let ringer = Ringer::new();
@@ -93,4 +93,25 @@ fn no_policy_allocates_after_the_start() {
         assert!(executed > 200, "{name}: {executed}");
         assert_eq!(allocations.count_total, 0, "{name}");
     }
+}
+
+/// A wait set for each wait, as rclpy makes them: the pool has its memory.
+#[test]
+fn wait_sets_of_a_pool_do_not_allocate() {
+    let pool = WaitSetPool::new();
+    let conditions: Vec<Arc<dyn Waitable>> =
+        (0..100).map(|_| Arc::new(GuardCondition::without_callback()) as _).collect();
+    let timer = Timer::without_callback(Arc::new(SteadyClock), Duration::from_nanos(1));
+    let timer: Arc<dyn Waitable> = Arc::new(timer);
+    let wait = || {
+        let mut wait_set = pool.take();
+        for entity in conditions.iter().chain([&timer]) {
+            wait_set.add(entity.clone());
+        }
+        wait_set.wait(None).len()
+    };
+    assert_eq!(wait(), 1);
+    let mut ready = 0;
+    let allocations = allocation_counter::measure(|| ready = wait());
+    assert_eq!((ready, allocations.count_total), (1, 0));
 }

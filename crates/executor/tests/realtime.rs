@@ -30,7 +30,8 @@ fn name_processor_and_stack_are_given_to_every_thread_that_spins() {
             .cpus([cpu])
             .prefault_stack(512 * 1024)
             .thread_name("a long name of control");
-        let executor = Executor::builder().threads(2).realtime(config).build();
+        let executor =
+            Executor::with_options(ExecutorOptions::default().threads(2).realtime(config));
         let meeting = std::sync::Arc::new(std::sync::Barrier::new(2));
         let stopper = executor.stopper();
         for _ in 0..2 {
@@ -58,9 +59,10 @@ fn scheduling_classes_are_set_or_refused_with_a_cure() {
     ];
     for (scheduling, number) in classes {
         on_a_thread(move || {
-            let executor = Executor::builder()
-                .realtime(RealtimeConfig::default().scheduling(scheduling))
-                .build();
+            let executor = Executor::with_options(
+                ExecutorOptions::default()
+                    .realtime(RealtimeConfig::default().scheduling(scheduling)),
+            );
             match executor.spin_some(Duration::ZERO) {
                 Ok(_) => {
                     let stat = std::fs::read_to_string("/proc/thread-self/stat").unwrap();
@@ -104,8 +106,9 @@ fn a_refused_deadline_says_the_reason_of_the_system() {
             deadline: ms(10),
             period: ms(20),
         };
-        let executor =
-            Executor::builder().realtime(RealtimeConfig::default().scheduling(deadline)).build();
+        let executor = Executor::with_options(
+            ExecutorOptions::default().realtime(RealtimeConfig::default().scheduling(deadline)),
+        );
         match executor.spin_some(Duration::ZERO) {
             Err(SpinError::Realtime(RealtimeError::Refused {
                 call: "sched_setattr",

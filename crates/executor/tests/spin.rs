@@ -348,8 +348,8 @@ fn a_policy_is_a_value_that_names_the_next_slot() {
     #[derive(Default)]
     struct Highest(SlotSet);
     impl Policy for Highest {
-        fn admit(&mut self, _: Slot, _: &Attributes) {}
-        fn dismiss(&mut self, slot: Slot) -> bool {
+        fn add(&mut self, _: Slot, _: &Attributes) {}
+        fn remove(&mut self, slot: Slot) -> bool {
             self.0.remove(slot)
         }
         fn make_ready(&mut self, slot: Slot) {
@@ -364,7 +364,7 @@ fn a_policy_is_a_value_that_names_the_next_slot() {
             !self.0.is_empty()
         }
     }
-    let executor = Executor::with_policy(Highest::default());
+    let executor = Executor::with_options(ExecutorOptions::default().policy(Highest::default()));
     let order: Arc<Mutex<Vec<usize>>> = Arc::default();
     for name in 0..4 {
         let (ringer, order, mut units) = (Ringer::new(), Arc::clone(&order), 2);

@@ -21,8 +21,8 @@ use crate::sample::{
 };
 use crate::service_wire::{ServiceNames, pair_id, write_service_header};
 use crate::session_state::{NodeMember, SessionState};
-use crate::sync::Mutex;
 use feros_rmw::dds::user_data::EndpointData;
+use feros_sync::Mutex;
 
 /// The sequence number in the identity that a request carries: its own number is the server's to
 /// see (SEQUENCENUMBER_UNKNOWN).

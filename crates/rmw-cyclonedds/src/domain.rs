@@ -1,10 +1,11 @@
 //! Domains of this process. Cyclone DDS has one set of sockets and threads per domain id and
 //! process; sessions of the same domain share it.
 
+use feros_sync::{Mutex, MutexGuard};
 use std::collections::HashMap;
 use std::ffi::{CStr, c_void};
 use std::ptr::NonNull;
-use std::sync::{Mutex, MutexGuard, Once, PoisonError};
+use std::sync::Once;
 
 use feros_cyclonedds_sys as sys;
 use feros_rmw::engine::LOG_TARGET;
@@ -65,7 +66,7 @@ struct Open {
 static OPEN: Mutex<Option<HashMap<u32, Open>>> = Mutex::new(None);
 
 fn open_domains() -> MutexGuard<'static, Option<HashMap<u32, Open>>> {
-    OPEN.lock().unwrap_or_else(PoisonError::into_inner)
+    OPEN.lock()
 }
 
 /// A share in a domain; the last one to go closes it.
@@ -199,7 +200,7 @@ mod log {
 
     /// How many lines were left out before this one, or `None` when this one is left out, too.
     pub(super) fn admit(second: u64) -> Option<u64> {
-        let mut rate = RATE.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut rate = RATE.lock();
         if rate.0 != second {
             (rate.0, rate.1) = (second, 0);
         }

@@ -16,7 +16,7 @@ use crate::qos::Qos;
 use crate::reception;
 use crate::sample::SampleRef;
 use crate::status::{ReaderStatus, WriterStatus};
-use crate::sync::Mutex;
+use feros_sync::Mutex;
 use crate::topic::{EndpointNames, Topic};
 
 /// What the listener of an endpoint counts and whom it wakes.

@@ -12,10 +12,10 @@ use feros_rmw::{
     EndpointInfo, EndpointKind, Gid, GraphSnapshot, History, NodeInfo, Notify, QosProfile,
 };
 
-use crate::sync::Mutex;
 use feros_rmw::dds::discovery_info::{NodeEntities, ParticipantEntities};
 use feros_rmw::dds::names::{self, RosTopic};
 use feros_rmw::dds::user_data::EndpointData;
+use feros_sync::Mutex;
 
 /// An endpoint as it was discovered.
 #[derive(Debug, Clone, PartialEq)]

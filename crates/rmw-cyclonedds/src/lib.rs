@@ -41,7 +41,6 @@ mod session;
 mod session_state;
 mod status;
 mod subscription;
-mod sync;
 mod topic;
 
 use std::sync::Arc;

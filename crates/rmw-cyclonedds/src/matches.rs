@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use feros_rmw::{Gid, Match};
 
 use crate::dds::MatchedEndpoint;
-use crate::sync::Mutex;
 use feros_rmw::dds::user_data::EndpointData;
+use feros_sync::Mutex;
 
 /// A match as users see it.
 pub(crate) fn as_match(endpoint: &MatchedEndpoint) -> Match {

@@ -9,7 +9,7 @@ use feros_rmw::{CreateEndpointError, Gid, OpenError, SessionOptions};
 use crate::dds::{Code, Entity};
 use crate::domain::{Domain, ENGINE_NAME};
 use crate::qos::Qos;
-use crate::sync::Mutex;
+use feros_sync::Mutex;
 use crate::topic::{EndpointNames, Topic};
 
 #[derive(Debug)]

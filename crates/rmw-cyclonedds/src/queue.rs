@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
-use crate::sync::{Condvar, Mutex, MutexGuard};
+use feros_sync::{Condvar, Mutex};
 
 pub(crate) struct Queue<T> {
     state: Mutex<State<T>>,
@@ -55,7 +55,7 @@ impl<T> Queue<T> {
             if state.closed {
                 return None;
             }
-            state = wait(&self.changed, state);
+            state = self.changed.wait(state);
         }
     }
 
@@ -68,13 +68,9 @@ impl<T> Queue<T> {
             match left {
                 Some(Duration::ZERO) => return false,
                 Some(left) => {
-                    state = self
-                        .changed
-                        .wait_timeout(state, left)
-                        .unwrap_or_else(std::sync::PoisonError::into_inner)
-                        .0;
+                    state = self.changed.wait_timeout(state, left).0;
                 }
-                None => state = wait(&self.changed, state),
+                None => state = self.changed.wait(state),
             }
         }
         true
@@ -100,10 +96,6 @@ impl<T> Queue<T> {
     pub(crate) fn dropped(&self) -> u64 {
         self.state.lock().dropped
     }
-}
-
-fn wait<'a, T>(condvar: &Condvar, guard: MutexGuard<'a, T>) -> MutexGuard<'a, T> {
-    condvar.wait(guard).unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
 #[cfg(all(test, not(loom)))]

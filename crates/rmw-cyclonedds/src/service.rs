@@ -24,8 +24,8 @@ use crate::sample::{
 use crate::sample::{SampleRef, lend};
 use crate::service_wire::{ServiceNames, pair_id, write_service_header};
 use crate::session_state::{NodeMember, SessionState};
-use crate::sync::{Condvar, Mutex};
 use feros_rmw::dds::user_data::{EndpointData, PairId};
+use feros_sync::{Condvar, Mutex};
 
 /// As long as stock ROS 2 waits for a client that asked to become able to receive.
 const CLIENT_WAIT: Duration = Duration::from_millis(100);

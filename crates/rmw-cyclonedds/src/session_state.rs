@@ -11,7 +11,7 @@ use crate::discovery::Discovery;
 use crate::endpoint::Writer;
 use crate::graph::Graph;
 use crate::participant::Participant;
-use crate::sync::Mutex;
+use feros_sync::Mutex;
 
 /// What endpoints keep alive.
 pub(crate) struct SessionState {

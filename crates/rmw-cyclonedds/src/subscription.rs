@@ -16,7 +16,7 @@ use crate::matches::as_match;
 use crate::qos::Qos;
 use crate::sample::lend;
 use crate::session_state::{NodeMember, SessionState};
-use crate::sync::Mutex;
+use feros_sync::Mutex;
 use crate::topic::EndpointNames;
 
 pub(crate) struct CycloneSubscription {

@@ -5,7 +5,7 @@
 #![allow(missing_docs, clippy::unwrap_used)]
 #![allow(unsafe_code)] // maps the words of the bare futexes
 
-use feros_executor::{Place, Slot};
+use feros_doorbell::{Place, Slot};
 use feros_shm::{
     Announced, Announcement, EntryId, Peer, PeerSubscription, ProcessSegment, SharedDoorbell,
     SubscriptionEntry, TransportSet,

@@ -19,7 +19,6 @@
 #![cfg_attr(loom, allow(dead_code, unreachable_pub))] // what serves the modules that loom leaves out
 
 mod segment;
-mod sync;
 
 // Loom explores the entries of the segment; the rest is built on them, on mutexes and on the
 // system.
@@ -90,4 +89,5 @@ pub use segment::{MAX_ATTACHMENTS, Room};
 pub use service::SampleHeader;
 #[cfg(not(loom))]
 pub use token::{process_token, random_id};
+#[cfg(not(loom))]
 pub use transports::{Obstacle, ParseTransportsError, Reason, Side, TransportSet};

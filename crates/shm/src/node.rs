@@ -7,10 +7,11 @@
 //! restart of the machine. The prefix has a random part, kept in the folder, so that another user
 //! cannot make our names before us. The last process of the user removes the space when it ends.
 
+use feros_sync::Mutex;
 use std::fs;
 use std::io;
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 
 use iceoryx2::node::{DeadNodeView, NodeCleanupFailure, NodeDetails, NodeView};
 use iceoryx2::prelude::{
@@ -56,7 +57,7 @@ impl HostNode {
     /// [`UnavailableError`]; asking again later may succeed.
     pub fn shared() -> Result<Arc<Self>, UnavailableError> {
         static SHARED: Mutex<Weak<HostNode>> = Mutex::new(Weak::new());
-        let mut shared = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut shared = SHARED.lock();
         if let Some(node) = shared.upgrade() {
             return Ok(node);
         }

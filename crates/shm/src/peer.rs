@@ -2,8 +2,8 @@
 
 use crate::segment::entry::{Entry, Found};
 use crate::segment::{EntryId, FILE_NAME, Layout, Mapping, Room, SEGMENT_BYTES, WrongContent};
-use crate::sync::lock;
 use crate::transports::{Obstacle, Reason, Side};
+use feros_sync::Mutex;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{FileType, Mode, OFlags, SealFlags};
 use rustix::io::Errno;
@@ -13,7 +13,7 @@ use std::fmt;
 use std::num::NonZeroU64;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, Weak};
+use std::sync::{Arc, OnceLock, Weak};
 use std::time::{Duration, Instant};
 
 /// The segment of a process cannot be used.
@@ -141,7 +141,7 @@ impl Peer {
     /// # Errors
     /// The process is gone, belongs to another user, or its file is not such a segment.
     pub fn open(pid: u32, fd: u32, token: NonZeroU64) -> Result<Arc<Self>, PeerError> {
-        let mut peers = lock(peers());
+        let mut peers = peers().lock();
         if let Some(peer) = peers.get(&(pid, token)).and_then(Weak::upgrade) {
             return Ok(peer);
         }

@@ -1,11 +1,12 @@
 //! A publisher's shared memory: lending memory for messages and giving them to the subscriptions
 //! linked to it.
 
+use feros_sync::{Mutex, MutexGuard};
 use std::mem::{ManuallyDrop, MaybeUninit};
 use std::ops::{Deref, DerefMut};
 use std::ptr::NonNull;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use iceoryx2::port::{DegradationAction, update_connections::UpdateConnections};
 use iceoryx2::prelude::{AllocationStrategy, BackpressureStrategy};
@@ -360,7 +361,7 @@ impl HostPublisher {
     }
 
     fn lock(&self) -> MutexGuard<'_, Pool> {
-        self.pool.lock().unwrap_or_else(PoisonError::into_inner)
+        self.pool.lock()
     }
 }
 

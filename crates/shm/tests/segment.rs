@@ -2,7 +2,9 @@
 //! process does the part that an environment variable names.
 #![allow(clippy::unwrap_used)]
 
-use feros_executor::{CAPACITY, Doorbell, Entity, Executor, Fair, Place, Progress, Ringer, Slot};
+use feros_executor::{
+    CAPACITY, Doorbell, Entity, Executor, ExecutorOptions, Place, Progress, Ringer, Slot,
+};
 use feros_shm::{
     Announced, Announcement, EntryId, Obstacle, Peer, PeerError, PeerSubscription, ProcessSegment,
     Reason, Room, SharedDoorbell, Side, SubscriptionEntry, TransportSet, random_id,
@@ -330,7 +332,9 @@ fn an_executor_is_woken_through_its_segment() {
     let other = open(&announcement).unwrap();
     assert!(!other.ring(), "in no executor yet");
 
-    let executor = Executor::with_doorbell(Arc::new(segment.doorbell().unwrap()), Fair::default());
+    let executor = Executor::with_options(
+        ExecutorOptions::default().doorbell(Arc::new(segment.doorbell().unwrap())),
+    );
     let stopper = executor.stopper();
     let (executed, executions) = std::sync::mpsc::sync_channel(1000);
     let body = move || {

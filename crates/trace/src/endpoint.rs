@@ -1,7 +1,8 @@
 //! Which endpoint is meant by a number in the process's events.
 
+use feros_sync::{Mutex, MutexGuard};
 use std::collections::{BTreeMap, HashMap};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use crate::is_on;
 
@@ -55,7 +56,7 @@ static REGISTRY: Mutex<Registry> =
     Mutex::new(Registry { numbers: None, names: BTreeMap::new(), last_number: 0 });
 
 fn registry() -> MutexGuard<'static, Registry> {
-    REGISTRY.lock().unwrap_or_else(PoisonError::into_inner)
+    REGISTRY.lock()
 }
 
 impl Endpoint {

@@ -1,9 +1,10 @@
 //! The process's trace: whether it is on, the rings of its threads, and where they are written.
 
+use feros_sync::{Mutex, MutexGuard};
 use std::cell::OnceCell;
 use std::path::{Path as FilePath, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::endpoint;
 use crate::event::Event;
@@ -188,7 +189,7 @@ pub fn file() -> Option<PathBuf> {
 }
 
 fn lock() -> MutexGuard<'static, Trace> {
-    TRACE.lock().unwrap_or_else(PoisonError::into_inner)
+    TRACE.lock()
 }
 
 impl Trace {
@@ -218,7 +219,7 @@ pub(crate) fn alone() -> impl Drop {
             drain();
         }
     }
-    let alone = Alone(ALONE.lock().unwrap_or_else(PoisonError::into_inner));
+    let alone = Alone(ALONE.lock());
     disable();
     drain();
     alone

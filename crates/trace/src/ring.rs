@@ -4,7 +4,7 @@
 //! that it has just read were being overwritten meanwhile, and counts them as well.
 
 use crate::event::WORDS;
-use crate::sync::{AtomicU64, Ordering, fence};
+use feros_sync::{AtomicU64, Ordering, fence};
 
 type Words = [u64; WORDS];
 

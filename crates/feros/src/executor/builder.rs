@@ -1,9 +1,8 @@
 //! Executors of other kinds than the default one.
 
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
-use feros_executor::{Policy, RealtimeConfig, SpinError};
+use feros_executor::{Policy, RealtimeConfig};
 
 use super::{Executor, shared_doorbell};
 
@@ -21,12 +20,12 @@ use super::{Executor, shared_doorbell};
 #[must_use = "`build` makes the executor"]
 #[derive(Default)]
 pub struct ExecutorBuilder {
-    core: feros_executor::Builder,
+    core: feros_executor::ExecutorOptions,
 }
 
 impl ExecutorBuilder {
-    /// This many threads run callbacks: the one that spins, and helpers that it has meanwhile. Zero
-    /// means one for each processor, at least two. Which callbacks may overlap then is said by
+    /// This many threads run callbacks: the one that spins, and worker threads that exist
+    /// meanwhile. Zero means one for each processor, at least two. Which callbacks may overlap then is said by
     /// their [groups](crate::CallbackGroup).
     ///
     /// `spin`, `spin_until` and `spin_until_complete` use all threads; the others use the calling
@@ -41,7 +40,7 @@ impl ExecutorBuilder {
         Self { core: self.core.policy(policy) }
     }
 
-    /// The name of the helpers, which is followed by their number. The kernel shows the first 15
+    /// The name of the worker threads, which is followed by their number. The kernel shows the first 15
     /// bytes of it.
     pub fn name(self, name: &str) -> Self {
         Self { core: self.core.name(name) }
@@ -63,7 +62,7 @@ impl ExecutorBuilder {
     /// The executor. Publishers of other processes of this host can wake it, if the system gives
     /// the process shared memory.
     pub fn build(self) -> Executor {
-        let core = self.with_doorbell().build();
+        let core = feros_executor::Executor::with_options(self.with_doorbell());
         Executor {
             core,
             contexts: Mutex::default(),
@@ -72,16 +71,7 @@ impl ExecutorBuilder {
         }
     }
 
-    /// How long such an executor takes for `events` empty callbacks, each rung by the one before,
-    /// among `idle` entities that are never ready: what one core does at most.
-    ///
-    /// # Errors
-    /// When the system refuses the threads or what they are to be.
-    pub fn events_take(self, idle: usize, events: u64) -> Result<Duration, SpinError> {
-        feros_executor::events_take(self.with_doorbell(), idle, events)
-    }
-
-    fn with_doorbell(self) -> feros_executor::Builder {
+    fn with_doorbell(self) -> feros_executor::ExecutorOptions {
         match shared_doorbell() {
             Some(doorbell) => self.core.doorbell(Arc::new(doorbell)),
             None => self.core,

@@ -28,9 +28,8 @@
 //! else does: a seqlock. Whoever has read something looks at the epoch again, and drops what it
 //! read if it changed.
 
-use crate::sync::futex::Futex;
-use crate::sync::{AtomicU32, AtomicU64, Ordering, fence};
-use feros_executor::{Place, Slot};
+use feros_doorbell::{Place, Slot};
+use feros_sync::{AtomicU32, AtomicU64, Futex, Ordering, Sharing, fence};
 use std::time::{Duration, Instant};
 
 /// Number of publishers that one subscription hears by shared memory at most.
@@ -240,8 +239,10 @@ impl Attachment {
         let waiting = self.waiting.load(Ordering::Relaxed);
         // If another thread changes the word first, it also wakes; whoever waits anew after that
         // sees our change.
-        if waiting & 1 == 1 && self.waiting.compare_exchange(waiting, waiting.wrapping_add(1)) {
-            self.waiting.wake_all();
+        if waiting & 1 == 1
+            && self.waiting.replace(waiting, waiting.wrapping_add(1), Ordering::Relaxed)
+        {
+            self.waiting.wake_all(Sharing::Shared);
         }
     }
 
@@ -297,7 +298,7 @@ impl Attachment {
         loop {
             let before = self.waiting.load(Ordering::Relaxed);
             let waiting = before | 1;
-            if before != waiting && !self.waiting.compare_exchange(before, waiting) {
+            if before != waiting && !self.waiting.replace(before, waiting, Ordering::Relaxed) {
                 continue;
             }
             fence(Ordering::SeqCst); // pairs with the fence in `wake_waiting`
@@ -311,7 +312,7 @@ impl Attachment {
             if timeout == Some(Duration::ZERO) {
                 return Room::TimedOut;
             }
-            self.waiting.wait(waiting, timeout);
+            self.waiting.wait(waiting, Sharing::Shared, timeout);
         }
     }
 }

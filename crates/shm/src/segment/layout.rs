@@ -2,8 +2,8 @@
 
 use super::entry::Entry;
 use crate::announcement::FORMAT_VERSION;
-use crate::sync::{AtomicU32, AtomicU64, Ordering};
-use feros_executor::Doorbell;
+use feros_doorbell::Doorbell;
+use feros_sync::{AtomicU32, AtomicU64, Ordering};
 use std::mem::offset_of;
 
 /// Number of executors of one process that other processes can wake up.

@@ -5,17 +5,17 @@ use super::layout::{Extent, Layout, MAX_DOORBELLS, MAX_SUBSCRIPTIONS, SEGMENT_BY
 use super::mapping::Mapping;
 use super::numbers::Numbers;
 use crate::declined::LinkObstacle;
-use crate::sync::lock;
 use crate::token::process_token;
 use crate::transports::Obstacle;
-use feros_executor::{Doorbell, DoorbellMemory, Place};
+use feros_doorbell::{Doorbell, DoorbellMemory, Place};
+use feros_sync::Mutex;
 use rustix::fs::{FallocateFlags, MemfdFlags, Mode, SealFlags};
 use rustix::io::Errno;
 use std::fmt;
 use std::num::NonZeroU64;
 use std::ops::Deref;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, OnceLock};
 
 /// How the file is called where the system shows it.
 pub(crate) const FILE_NAME: &str = "feros-segment";
@@ -187,7 +187,7 @@ impl ProcessSegment {
     /// # Errors
     /// All are in use, or memory is short.
     pub fn doorbell(self: &Arc<Self>) -> Result<SharedDoorbell, SegmentFull> {
-        let mut doorbells = lock(&self.doorbells);
+        let mut doorbells = self.doorbells.lock();
         let taken = doorbells.take().ok_or(SegmentFull::Doorbells)?;
         if taken.is_fresh
             && let Err(errno) = reserve(&self.file, Layout::extent_of_doorbell(taken.number))
@@ -205,7 +205,7 @@ impl ProcessSegment {
     /// # Errors
     /// All are in use, or memory is short.
     pub fn subscription_entry(self: &Arc<Self>) -> Result<SubscriptionEntry, SegmentFull> {
-        let mut entries = lock(&self.entries);
+        let mut entries = self.entries.lock();
         let taken = entries.take().ok_or(SegmentFull::Entries)?;
         if taken.is_fresh
             && let Err(errno) = reserve(&self.file, Layout::extent_of_entry(taken.number))
@@ -287,7 +287,7 @@ impl DoorbellMemory for SharedDoorbell {
 impl Drop for SharedDoorbell {
     fn drop(&mut self) {
         self.segment.mapping.layout().retire_doorbell(self.index);
-        lock(&self.segment.doorbells).give_back(self.index);
+        self.segment.doorbells.lock().give_back(self.index);
     }
 }
 
@@ -352,7 +352,7 @@ impl SubscriptionEntry {
     }
 
     /// Where publishers shall ring from now on, if anywhere: what an observer given to
-    /// [`Ringer::on_move`](feros_executor::Ringer::on_move) is told. A place on a doorbell without
+    /// [`Ringer::on_move`](feros_doorbell::Ringer::on_move) is told. A place on a doorbell without
     /// a number is none.
     ///
     /// Afterwards the subscription has to look for messages (the ringer rings itself then), because
@@ -381,7 +381,7 @@ impl SubscriptionEntry {
         publisher: NonZeroU64,
         capacity: u32,
     ) -> Result<Attachment, AttachmentsFull> {
-        let index = lock(&self.inner.attachments).take().ok_or(AttachmentsFull)?.number;
+        let index = self.inner.attachments.lock().take().ok_or(AttachmentsFull)?.number;
         self.inner.entry().attachment(index).attach(publisher.get(), capacity);
         Ok(Attachment { owner: Arc::clone(&self.inner), index })
     }
@@ -396,7 +396,7 @@ impl Drop for SubscriptionEntry {
 impl Drop for EntryOwner {
     fn drop(&mut self) {
         self.entry().close();
-        lock(&self.segment.entries).give_back(self.id.index());
+        self.segment.entries.lock().give_back(self.id.index());
     }
 }
 
@@ -426,7 +426,7 @@ impl Attachment {
 impl Drop for Attachment {
     fn drop(&mut self) {
         self.owner.entry().attachment(self.index).release();
-        lock(&self.owner.attachments).give_back(self.index);
+        self.owner.attachments.lock().give_back(self.index);
     }
 }
 

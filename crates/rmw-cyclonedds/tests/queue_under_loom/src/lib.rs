@@ -6,8 +6,6 @@
 
 #[path = "../../../src/queue.rs"]
 mod queue;
-#[path = "../../../src/sync.rs"]
-mod sync;
 
 use std::time::Duration;
 

@@ -4,7 +4,7 @@
 #![allow(clippy::unwrap_used)]
 
 use super::*;
-use feros_executor::Doorbell;
+use feros_doorbell::Doorbell;
 use loom::sync::Arc;
 use loom::thread;
 

@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 use super::*;
-use feros_executor::CAPACITY;
+use feros_doorbell::CAPACITY;
 
 fn slot(index: usize) -> Slot {
     Slot::new(index).unwrap()

@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 use super::*;
-use feros_executor::Slot;
+use feros_doorbell::Slot;
 
 fn segment() -> Arc<ProcessSegment> {
     Arc::new(ProcessSegment::create().unwrap())

@@ -1,0 +1,233 @@
+//! Ready flags: one bit per slot, and a summary of them.
+//!
+//! Two levels of bits (one summary word over 64 words of flags) make the cost of finding those that
+//! are set independent of the number of slots in use. The struct holds atomics only and has a fixed
+//! layout, so that it can lie in shared memory; whatever values its words have, no function here
+//! panics or loops for long.
+
+use feros_sync::{AtomicU64, Ordering};
+
+// Loom pays for every atomic object, and two words show all that 64 can show.
+#[cfg(not(loom))]
+pub(crate) const WORDS: usize = 64;
+#[cfg(loom)]
+pub(crate) const WORDS: usize = 2;
+
+/// Number of slots, hence of entities, that one doorbell serves.
+pub const CAPACITY: usize = WORDS * 64;
+
+/// The number of one ready flag, below [`CAPACITY`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Slot(u16);
+
+impl Slot {
+    /// The slot of number zero.
+    pub const FIRST: Self = Self(0);
+
+    /// The slot of this number, or `None` if it is not below [`CAPACITY`].
+    pub fn new(index: usize) -> Option<Self> {
+        u16::try_from(index).ok().filter(|_| index < CAPACITY).map(Self)
+    }
+
+    /// The slot's number.
+    pub fn index(self) -> usize {
+        self.0.into()
+    }
+
+    /// The slot after this one; after the last comes the first.
+    pub fn next(self) -> Self {
+        Self(((self.index() + 1) % CAPACITY) as u16)
+    }
+
+    pub(crate) fn word(self) -> usize {
+        self.index() / 64
+    }
+
+    pub(crate) fn bit(self) -> u64 {
+        1 << (self.index() % 64)
+    }
+
+    /// The slot of a bit in a word, both of which exist.
+    pub(crate) fn at(word: usize, bit: u32) -> Self {
+        Self((word * 64) as u16 + bit as u16)
+    }
+}
+
+/// [`CAPACITY`] flags that many threads set and one or more take.
+#[repr(C)]
+#[derive(Debug)]
+pub(crate) struct Flags {
+    /// Bit `w` is set whenever word `w` is not zero, and sometimes (until noticed) when it is.
+    pub(crate) summary: AtomicU64,
+    pub(crate) words: [AtomicU64; WORDS],
+}
+
+impl Flags {
+    pub(crate) fn new() -> Self {
+        Self { summary: AtomicU64::new(0), words: std::array::from_fn(|_| AtomicU64::new(0)) }
+    }
+
+    /// Sets the flag; everything the caller wrote before is visible to the thread that takes it,
+    /// also when it was set already. False if nothing had to be done for whoever looks for flags.
+    pub(crate) fn set(&self, slot: Slot) -> bool {
+        // An RMW even when the flag is set already: it is what publishes the caller's writes to the
+        // taker.
+        let before = self.words[slot.word()].fetch_or(slot.bit(), Ordering::AcqRel);
+        let summary_bit = 1 << slot.word();
+        // Who set the flag completes the work below, unless it was killed on the way: so this look
+        // at the summary is not needed for correctness among the living, and a plain load suffices.
+        if before & slot.bit() != 0 && self.summary.load(Ordering::Relaxed) & summary_bit != 0 {
+            return false;
+        }
+        // An RMW and not "load, then store if needed": `settle` relies on one total order of
+        // changes of the summary.
+        self.summary.fetch_or(summary_bit, Ordering::AcqRel);
+        true
+    }
+
+    /// Clears the flag and tells whether it was set. True for exactly one of several threads that
+    /// try at once. What was written before setting it is visible afterwards.
+    pub(crate) fn take(&self, slot: Slot) -> bool {
+        let flags = &self.words[slot.word()];
+        // A look without writing keeps the cache line shared; missing a concurrent `set` is no
+        // loss, its flag stays.
+        if flags.load(Ordering::Relaxed) & slot.bit() == 0 {
+            return false;
+        }
+        let before = flags.fetch_and(!slot.bit(), Ordering::AcqRel);
+        if before == slot.bit() {
+            self.settle(slot.word());
+        }
+        before & slot.bit() != 0
+    }
+
+    /// Whether the flag is set at this moment.
+    pub(crate) fn is_set(&self, slot: Slot) -> bool {
+        self.words[slot.word()].load(Ordering::Acquire) & slot.bit() != 0
+    }
+
+    /// Whether no flag is set, by the summary alone.
+    pub(crate) fn are_clear(&self) -> bool {
+        self.summary.load(Ordering::Relaxed) == 0
+    }
+
+    /// Clears the summary bit of a word that was seen to be zero, and sets it again if a flag came
+    /// in between.
+    ///
+    /// A setter changes flag, then summary; this changes the summary, then looks at the flags. Both
+    /// changes of the summary are read-modify-writes, so one comes first: if the setter's, it is
+    /// acquired here and the flag is seen; if this one, the setter sets the bit anew.
+    fn settle(&self, word: usize) {
+        self.summary.fetch_and(!(1 << word), Ordering::AcqRel);
+        if self.words[word].load(Ordering::Acquire) != 0 {
+            self.summary.fetch_or(1 << word, Ordering::AcqRel);
+        }
+    }
+
+    /// Takes all flags that the summary knows of, and gives their slots. One thread at a time.
+    ///
+    /// A flag that is set while this runs is either taken, or was set after its word was emptied:
+    /// then its setter follows with the summary, and that is found by the next look. What the
+    /// setters wrote before is visible to `each`.
+    pub(crate) fn drain(&self, mut each: impl FnMut(Slot)) {
+        if self.are_clear() {
+            return;
+        }
+        let mut summary = self.summary.swap(0, Ordering::AcqRel);
+        while summary != 0 {
+            let word = summary.trailing_zeros() as usize;
+            summary &= summary - 1;
+            if let Some(flags) = self.words.get(word) {
+                let mut flags = flags.swap(0, Ordering::AcqRel);
+                while flags != 0 {
+                    each(Slot::at(word, flags.trailing_zeros()));
+                    flags &= flags - 1;
+                }
+            }
+        }
+    }
+
+    /// Clears everything, for a new owner. Flags that are set meanwhile may survive.
+    pub(crate) fn clear(&self) {
+        // The summary first: so a setter at the same moment leaves at worst a summary bit over
+        // nothing.
+        self.summary.store(0, Ordering::Relaxed);
+        for word in &self.words {
+            word.store(0, Ordering::Relaxed);
+        }
+    }
+
+    /// Makes the summary show every flag, also that of a setter that was killed before it could,
+    /// and tells whether there is one.
+    pub(crate) fn repair_summary(&self) -> bool {
+        let mut found = 0;
+        for (index, word) in self.words.iter().enumerate() {
+            found |= u64::from(word.load(Ordering::Acquire) != 0) << index;
+        }
+        if found != 0 {
+            self.summary.fetch_or(found, Ordering::AcqRel);
+        }
+        found != 0
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::*;
+
+    fn slot(index: usize) -> Slot {
+        Slot::new(index).unwrap()
+    }
+
+    #[test]
+    fn slots_end_at_the_capacity() {
+        assert_eq!(Slot::new(CAPACITY), None);
+        assert_eq!(Slot::new(usize::MAX), None);
+        assert_eq!(slot(CAPACITY - 1).next(), slot(0));
+    }
+
+    #[test]
+    fn a_flag_set_twice_is_one() {
+        let flags = Flags::new();
+        assert!(flags.set(slot(70)));
+        assert!(!flags.set(slot(70)));
+        assert!(flags.take(slot(70)));
+        assert!(!flags.take(slot(70)));
+        assert!(flags.are_clear());
+    }
+
+    fn drained(flags: &Flags) -> Vec<usize> {
+        let mut slots = Vec::new();
+        flags.drain(|slot| slots.push(slot.index()));
+        slots
+    }
+
+    #[test]
+    fn draining_takes_all_flags_and_leaves_none() {
+        let flags = Flags::new();
+        for index in [4095, 65, 0, 64] {
+            flags.set(slot(index));
+        }
+        flags.summary.fetch_or(1 << 20, Ordering::Relaxed); // over nothing
+        assert_eq!(drained(&flags), [0, 64, 65, 4095]);
+        assert!(
+            flags.are_clear() && flags.words.iter().all(|word| word.load(Ordering::Relaxed) == 0)
+        );
+        assert_eq!(drained(&flags), []);
+    }
+
+    #[test]
+    fn a_flag_whose_setter_was_killed_is_completed_by_the_next_or_by_repair() {
+        let flags = Flags::new();
+        flags.words[3].store(1, Ordering::Relaxed); // killed before the summary
+        assert!(flags.are_clear());
+        assert!(flags.set(slot(3 * 64)), "completes the work");
+        flags.summary.store(0, Ordering::Relaxed);
+        assert!(flags.repair_summary());
+        assert_eq!(drained(&flags), [3 * 64]);
+        flags.clear();
+        assert!(!flags.repair_summary());
+    }
+}

@@ -1,0 +1,35 @@
+//! How threads are told that something is ready: flags that are set, and a futex that is woken.
+//!
+//! - [`Ringer`]: given to whoever makes an entity ready (an engine's receive thread, a publisher, a
+//!   timer), before anybody waits for the entity.
+//! - [`ReadySet`]: the ready flags of one executor or wait set, and where its threads sleep.
+//! - [`Doorbell`]: a futex word and ready flags with a fixed layout, so that they can lie in memory
+//!   that other processes map and ring.
+//! - [`SlotSet`]: as the flags, for one thread.
+//!
+//! The crate knows no engine, no message and no executor.
+//!
+//! # Checking the concurrency
+//!
+//! Everything here runs under [loom](https://docs.rs/loom), which tries the interleavings and
+//! memory orderings that the language allows (a few seconds):
+//!
+//! ```text
+//! RUSTFLAGS="--cfg loom" cargo test -p feros-doorbell --release --lib
+//! ```
+#![forbid(unsafe_code)]
+
+mod doorbell;
+mod flags;
+mod listener;
+mod ready_set;
+mod ringer;
+mod routes;
+mod slot_set;
+
+pub use doorbell::{Doorbell, DoorbellMemory};
+pub use flags::{CAPACITY, Slot};
+pub use ready_set::{FollowerWait, LeaderWait, ReadySet, Sleeper};
+pub use ringer::Ringer;
+pub use routes::Place;
+pub use slot_set::SlotSet;

@@ -1,0 +1,165 @@
+//! Rings of this process and of others with real threads and the real futex, and what a scribbling
+//! stranger can do.
+
+#![allow(clippy::unwrap_used)]
+
+use super::*;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::thread;
+
+fn slot(index: usize) -> Slot {
+    Slot::new(index).unwrap()
+}
+
+/// Other processes were told to ring.
+fn expecting(memory: Arc<Doorbell>) -> ReadySet {
+    let ready_set = ReadySet::shared_at(memory);
+    ready_set.begin_sharing();
+    ready_set
+}
+
+fn drained(ready_set: &ReadySet) -> Vec<Slot> {
+    let mut slots = Vec::new();
+    ready_set.drain(|slot| slots.push(slot));
+    slots
+}
+
+fn with_shared_doorbell() -> (Arc<Doorbell>, ReadySet) {
+    let memory = Arc::new(Doorbell::new());
+    (Arc::clone(&memory), expecting(memory))
+}
+
+#[test]
+fn waiting_returns_at_once_when_a_flag_is_set_by_either_process() {
+    let (memory, ready_set) = with_shared_doorbell();
+    memory.ring(slot(1));
+    ready_set.wait(None); // would hang
+    assert_eq!(drained(&ready_set), [slot(1)]);
+    assert!(memory.flags.are_clear());
+    ready_set.ring(slot(2));
+    ready_set.wait(None);
+    assert!(ready_set.take(slot(2)));
+    assert_eq!(drained(&ready_set), []);
+}
+
+#[test]
+fn waiting_ends_with_its_timeout_with_and_without_shared_doorbell() {
+    for ready_set in [ReadySet::private(), with_shared_doorbell().1] {
+        ready_set.wait(Some(Duration::from_millis(1)));
+    }
+}
+
+#[test]
+fn reused_memory_is_emptied() {
+    let memory = Arc::new(Doorbell::new());
+    memory.ring(slot(3));
+    memory.bell.store(SLEEPING, Ordering::Relaxed);
+    memory.flags.words[63].store(1, Ordering::Relaxed); // that of a ringer who was killed
+    let ready_set = ReadySet::shared_at(memory.clone());
+    assert!(!memory.flags.repair_summary() && !memory.may_sleep());
+    assert_eq!(drained(&ready_set), []);
+}
+
+/// Each ringer waits for its flag to be taken before it rings again, so one lost wake-up hangs the
+/// test.
+#[test]
+fn no_ring_is_lost_between_threads() {
+    const ROUNDS: usize = 20_000;
+    for memory in [None, Some(Arc::new(Doorbell::new()))] {
+        let ready_set = Arc::new(match &memory {
+            None => ReadySet::private(),
+            Some(memory) => expecting(memory.clone()),
+        });
+        let ringers: Vec<_> = [7, 8, 900]
+            .into_iter()
+            .map(|index| {
+                let taken = Arc::new(AtomicBool::new(true));
+                let (ready_set, seen) = (Arc::clone(&ready_set), Arc::clone(&taken));
+                let other = memory.clone().filter(|_| index != 8); // who rings as other processes do
+                let thread = thread::Builder::new()
+                    .name(format!("ringer-{index}"))
+                    .spawn(move || {
+                        for _ in 0..ROUNDS {
+                            while !seen.swap(false, Ordering::AcqRel) {
+                                thread::yield_now();
+                            }
+                            match &other {
+                                None => ready_set.ring(slot(index)),
+                                Some(memory) => memory.ring(slot(index)),
+                            }
+                        }
+                    })
+                    .unwrap();
+                (slot(index), taken, thread)
+            })
+            .collect();
+        let mut count = 0;
+        while count < ringers.len() * ROUNDS {
+            let before = count;
+            ready_set.drain(|found| {
+                count += 1;
+                let (_, taken, _) = ringers.iter().find(|(slot, ..)| *slot == found).unwrap();
+                taken.store(true, Ordering::Release);
+            });
+            if count == before {
+                ready_set.wait(None);
+            }
+        }
+        for (_, _, thread) in ringers {
+            thread.join().unwrap();
+        }
+    }
+}
+
+/// Whatever the shared bell says while the executor sleeps, a ring of its own process wakes it.
+#[test]
+fn a_scribbled_bell_does_not_swallow_a_ring_of_this_process() {
+    for scribble in [AWAKE, 2, 0xdead_beef, u32::MAX] {
+        let (memory, ready_set) = with_shared_doorbell();
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                while !ready_set.take(slot(3)) {
+                    ready_set.wait(None);
+                }
+            });
+            while memory.bell.load(Ordering::Relaxed) != SLEEPING {
+                thread::yield_now();
+            }
+            memory.bell.store(scribble, Ordering::Relaxed);
+            ready_set.ring(slot(3)); // if lost, the scope never ends
+        });
+    }
+}
+
+/// The executor sleeps where its own process alone finds it until an entity's place is told, and
+/// again after that.
+#[test]
+fn the_place_to_sleep_follows_who_may_ring() {
+    let memory = Arc::new(Doorbell::new());
+    let ready_set = ReadySet::shared_at(memory.clone());
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            while !ready_set.take(slot(5)) {
+                ready_set.wait(None);
+                ready_set.take(slot(3));
+            }
+        });
+        let await_bells = |private, shared| {
+            while [&ready_set.private, &memory]
+                .map(|doorbell| doorbell.bell.load(Ordering::Relaxed))
+                != [private, shared]
+            {
+                thread::yield_now();
+            }
+        };
+        await_bells(SLEEPING, AWAKE);
+        ready_set.begin_sharing();
+        ready_set.ring(slot(3));
+        await_bells(SLEEPING_SHARED, SLEEPING);
+        ready_set.end_sharing();
+        memory.ring(slot(3));
+        await_bells(SLEEPING, AWAKE);
+        ready_set.ring(slot(5));
+    });
+}

@@ -1,0 +1,367 @@
+//! The handle with which an entity is made ready, whoever waits for it.
+//!
+//! Engines and guard conditions are given a [`Ringer`] when they are created, often long before (or
+//! after) the entity belongs to an executor. So the ringer does not name a doorbell; it names a
+//! cell that knows where to ring now.
+
+use crate::flags::Slot;
+use crate::listener::Listener;
+use crate::ready_set::ReadySet;
+use crate::routes::{Attachment, Place, Routes};
+use feros_sync::{Arc, AtomicBool, AtomicUsize, Ordering, RwLock};
+
+/// Says that an entity has work. Clones ring the same entity.
+///
+/// An entity belongs to one executor at most, and to any number of wait sets at the same time; all
+/// of them are rung. Ringing is always allowed: before the entity was added to an executor the ring
+/// is kept and delivered when it is; after the entity or its executor is gone it does nothing.
+#[derive(Debug, Clone)]
+pub struct Ringer {
+    cell: Arc<Cell>,
+}
+
+#[derive(Debug)]
+struct Cell {
+    /// The readers' lock makes "ring here" and "move to another executor" exclude each other, so a
+    /// ring is either seen by the move or goes to the new place. It is held for one ring, never
+    /// while a callback runs.
+    routes: RwLock<Routes>,
+    /// Rung while there was no executor.
+    pending: AtomicBool,
+    /// Rings while there was neither executor nor listener.
+    unheard: AtomicUsize,
+    /// The number of wait sets, for a look without the lock.
+    wait_sets: AtomicUsize,
+}
+
+impl Ringer {
+    /// A ringer for an entity still to be made.
+    pub fn new() -> Self {
+        Self {
+            cell: Arc::new(Cell {
+                routes: RwLock::new(Routes::default()),
+                pending: AtomicBool::new(false),
+                unheard: AtomicUsize::new(0),
+                wait_sets: AtomicUsize::new(0),
+            }),
+        }
+    }
+
+    /// Marks the entity ready and wakes its executor and wait sets if they sleep. What the caller
+    /// wrote before is visible to the entity's next execution. An executor does not count rings:
+    /// several before that execution are one.
+    ///
+    /// Allocates nothing; waits only for a concurrent add or removal of this same entity. Callable
+    /// from any thread, but not from a signal handler (there is [`ReadySet::ring`]). A
+    /// [listener](Self::set_listener) is called from within.
+    pub fn ring(&self) {
+        let routes = self.cell.routes.read();
+        match &routes.executor {
+            Some(executor) => executor.ring(),
+            None => {
+                // The lock orders this with `attach` and `detach`.
+                self.cell.pending.store(true, Ordering::Relaxed);
+                if routes.listener.is_none() {
+                    self.cell.unheard.fetch_add(1, Ordering::Relaxed);
+                }
+            }
+        }
+        routes.wait_sets.iter().for_each(Attachment::ring);
+        let listener = routes.listener.clone();
+        drop(routes);
+        if let Some(listener) = listener {
+            listener.tell(1);
+        }
+    }
+
+    /// Has `callback` told of every ring, with the number of rings since it was told last, and at
+    /// once of those that neither an executor nor a listener has heard. It replaces the listener
+    /// before, and works beside executor and wait sets: `set_on_new_message_callback` of rmw.
+    ///
+    /// The callback runs on threads that ring, one call at a time and with no lock held; it must
+    /// not panic. A call that runs when it is replaced goes on.
+    pub fn set_listener(&self, callback: impl Fn(usize) + Send + Sync + 'static) {
+        let listener = std::sync::Arc::new(Listener::new(callback));
+        let mut routes = self.cell.routes.write();
+        let former = routes.listener.replace(std::sync::Arc::clone(&listener));
+        let unheard = self.cell.unheard.swap(0, Ordering::Relaxed);
+        drop(routes);
+        drop(former);
+        if unheard > 0 {
+            listener.tell(unheard);
+        }
+    }
+
+    /// Ends what [`set_listener`](Self::set_listener) began.
+    pub fn clear_listener(&self) {
+        let former = self.cell.routes.write().listener.take();
+        drop(former); // after the lock
+    }
+
+    /// Has `observer` told where other processes may ring for the entity: now, and whenever that
+    /// changes. It replaces the observer before, which is told nothing more.
+    ///
+    /// The place is in the entity's executor or, without one, in the wait set that it was attached
+    /// to last. Whoever finds the ring there [relays](Self::relay) it.
+    ///
+    /// Best called when somebody is to ring from elsewhere, and ended by
+    /// [`end_observation`](Self::end_observation): an executor without an observed entity does not
+    /// listen to other processes, and wakes sooner for its own.
+    ///
+    /// # For those who ring from elsewhere
+    ///
+    /// Whoever makes data available, then executes a sequentially consistent fence, then reads the
+    /// place that the observer has published, and rings there if there is one, loses no wake-up:
+    /// after each move to an executor the entity is rung once by the move itself, which finds what
+    /// was there before the place could be seen. A ring at a place that the entity has left
+    /// executes another entity needlessly, or none.
+    ///
+    /// # What an observer may do
+    ///
+    /// It runs under the locks that moves take, before the move takes effect: it stores the place
+    /// somewhere and must not panic, block, nor use this ringer or its executor. It should own no
+    /// clone of this ringer, which would then never be freed.
+    pub fn on_move(&self, observer: impl FnMut(Option<Place>) + Send + Sync + 'static) {
+        let former = self.cell.routes.write().observe(Some(Box::new(observer)));
+        drop(former); // after the lock
+    }
+
+    /// Tells the observer that there is no place any more, and forgets it.
+    pub fn end_observation(&self) {
+        let former = self.cell.routes.write().observe(None);
+        drop(former);
+    }
+
+    /// Sends the rings to `slot` of an executor's ready set from now on, the one that was pending
+    /// included. False, and nothing changes, if the entity belongs to an executor already.
+    pub fn attach(&self, ready_set: &Arc<ReadySet>, slot: Slot) -> bool {
+        let mut routes = self.cell.routes.write();
+        if routes.executor.is_some() {
+            return false;
+        }
+        ready_set.take(slot); // what a late ring left for the slot's former owner
+        if self.cell.pending.swap(false, Ordering::Relaxed) {
+            ready_set.ring(slot);
+        }
+        self.cell.unheard.store(0, Ordering::Relaxed);
+        let executor = Attachment { ready_set: Arc::clone(ready_set), slot };
+        routes.move_place(true, |routes| routes.executor = Some(executor));
+        true
+    }
+
+    /// Ends the attachment to the executor; a flag that is still set becomes pending again.
+    pub fn detach(&self) {
+        let mut routes = self.cell.routes.write();
+        let executor = routes.move_place(true, |routes| routes.executor.take());
+        if executor.is_some_and(|executor| executor.ready_set.take(executor.slot)) {
+            self.cell.pending.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// Sends the rings to `slot` of a wait set's ready set too. What was rung before is not sent: a
+    /// wait set looks at the entities before it waits.
+    pub fn attach_wait_set(&self, ready_set: &Arc<ReadySet>, slot: Slot) {
+        let mut routes = self.cell.routes.write();
+        routes.attach_wait_set(Attachment { ready_set: Arc::clone(ready_set), slot });
+        self.cell.wait_sets.store(routes.wait_sets.len(), Ordering::Relaxed);
+    }
+
+    /// Ends one attachment to this wait set's ready set.
+    pub fn detach_wait_set(&self, ready_set: &Arc<ReadySet>) {
+        let mut routes = self.cell.routes.write();
+        routes.detach_wait_set(ready_set);
+        self.cell.wait_sets.store(routes.wait_sets.len(), Ordering::Relaxed);
+    }
+
+    /// To be called by whoever finds a ring of another process in `from`: other processes ring at
+    /// one place, and the entity's wait sets elsewhere are to hear of it.
+    pub fn relay(&self, from: &Arc<ReadySet>) {
+        if self.cell.wait_sets.load(Ordering::Relaxed) > 0 {
+            let routes = self.cell.routes.read();
+            let others = |to: &&Attachment| !Arc::ptr_eq(&to.ready_set, from);
+            routes.wait_sets.iter().filter(others).for_each(Attachment::ring);
+        }
+    }
+}
+
+impl Default for Ringer {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::*;
+    use std::sync::Mutex;
+
+    fn taken(ready_set: &ReadySet, slot: Slot) -> bool {
+        ready_set.take(slot)
+    }
+
+    #[test]
+    fn a_ring_before_attaching_is_delivered_on_attaching() {
+        let ready_set = Arc::new(ReadySet::private());
+        let slot = Slot::new(5).unwrap();
+        let ringer = Ringer::new();
+        ringer.clone().ring();
+        assert!(ringer.attach(&ready_set, slot));
+        assert!(taken(&ready_set, slot));
+        assert!(!taken(&ready_set, slot));
+    }
+
+    #[test]
+    fn a_flag_moves_with_its_entity_to_another_doorbell() {
+        let [first, second] = [(); 2].map(|()| Arc::new(ReadySet::private()));
+        let (here, there) = (Slot::new(1).unwrap(), Slot::new(4000).unwrap());
+        let ringer = Ringer::new();
+        assert!(ringer.attach(&first, here));
+        assert!(!ringer.attach(&second, there), "attached twice");
+        ringer.ring();
+        ringer.detach();
+        assert!(!first.is_set(here));
+        assert!(ringer.attach(&second, there));
+        assert!(taken(&second, there));
+        ringer.detach();
+        ringer.ring();
+        assert!(!first.is_set(here) && !second.is_set(there), "rings after detaching stay away");
+    }
+
+    #[test]
+    fn what_the_slot_s_former_owner_left_is_cleared_in_both_doorbells() {
+        let memory = std::sync::Arc::new(crate::Doorbell::new());
+        let ready_set = Arc::new(ReadySet::shared_at(memory.clone()));
+        let slot = Slot::new(9).unwrap();
+        ready_set.ring(slot);
+        memory.ring(slot);
+        assert!(Ringer::new().attach(&ready_set, slot));
+        assert!(!ready_set.take(slot));
+    }
+
+    #[test]
+    fn a_ring_of_another_process_moves_with_its_entity() {
+        let memory = std::sync::Arc::new(crate::Doorbell::new());
+        let first = Arc::new(ReadySet::shared_at(memory.clone()));
+        let second = Arc::new(ReadySet::private());
+        let (here, there) = (Slot::new(1).unwrap(), Slot::new(2).unwrap());
+        let ringer = Ringer::new();
+        assert!(ringer.attach(&first, here));
+        memory.ring(here);
+        ringer.detach();
+        assert!(ringer.attach(&second, there));
+        assert!(taken(&second, there));
+    }
+
+    #[test]
+    fn an_observer_sees_each_move_and_each_arrival_is_rung() {
+        let ready_set = Arc::new(ReadySet::private());
+        let slot = Slot::new(5).unwrap();
+        let ringer = Ringer::new();
+        let seen = Arc::new(Mutex::new(Vec::new()));
+        let observe = |ringer: &Ringer| {
+            let seen = Arc::clone(&seen);
+            ringer.on_move(move |place| seen.lock().unwrap().push(place));
+        };
+        observe(&ringer);
+        assert!(ringer.attach(&ready_set, slot));
+        assert!(taken(&ready_set, slot), "rung on arrival");
+        observe(&ringer);
+        assert!(taken(&ready_set, slot), "rung when observed in its place");
+        ringer.end_observation();
+        assert!(!ready_set.is_shared(), "nobody listens to other processes");
+        observe(&ringer);
+        ringer.detach();
+        assert!(!ready_set.is_set(slot));
+        let here = Some(Place { doorbell: None, slot });
+        assert_eq!(*seen.lock().unwrap(), [None, here, here, None, here, None]);
+        assert!(!ready_set.is_shared());
+    }
+
+    #[test]
+    fn wait_sets_are_rung_with_and_without_an_executor() {
+        let [executor, first, second] = [(); 3].map(|()| Arc::new(ReadySet::private()));
+        let slot = Slot::FIRST;
+        let ringer = Ringer::new();
+        ringer.attach_wait_set(&first, slot);
+        ringer.attach_wait_set(&second, slot);
+        ringer.ring();
+        assert!(taken(&first, slot) && taken(&second, slot));
+        assert!(ringer.attach(&executor, slot));
+        assert!(taken(&executor, slot), "what wait sets have heard is kept for the executor");
+        ringer.ring();
+        assert!([&executor, &first, &second].into_iter().all(|ready_set| taken(ready_set, slot)));
+        ringer.detach_wait_set(&first);
+        ringer.detach_wait_set(&first); // nothing is left to detach
+        ringer.ring();
+        assert!(!taken(&first, slot) && taken(&second, slot));
+    }
+
+    #[test]
+    fn other_processes_are_told_the_executor_or_else_the_last_wait_set() {
+        let [executor, first, second] = [(); 3].map(|()| Arc::new(ReadySet::private()));
+        let ringer = Ringer::new();
+        let place = Arc::new(Mutex::new(None));
+        let told = Arc::clone(&place);
+        ringer.on_move(move |place| *told.lock().unwrap() = place.map(|place| place.slot.index()));
+        let place = || *place.lock().unwrap();
+        let [zero, one, two] = [0, 1, 2].map(|index| Slot::new(index).unwrap());
+        ringer.attach_wait_set(&first, one);
+        assert_eq!((place(), first.is_shared()), (Some(1), true));
+        ringer.attach_wait_set(&second, two);
+        assert_eq!((place(), first.is_shared(), second.is_shared()), (Some(2), false, true));
+        assert!(ringer.attach(&executor, zero));
+        assert_eq!((place(), executor.is_shared(), second.is_shared()), (Some(0), true, false));
+        first.drain(drop);
+        second.drain(drop);
+        ringer.relay(&executor);
+        assert!(taken(&first, one) && taken(&second, two));
+        ringer.relay(&first);
+        assert!(!taken(&first, one) && taken(&second, two));
+        ringer.detach_wait_set(&second);
+        assert_eq!(place(), Some(0));
+        ringer.detach();
+        assert_eq!(place(), Some(1));
+        ringer.detach_wait_set(&first);
+        assert_eq!((place(), first.is_shared()), (None, false));
+    }
+
+    #[test]
+    fn a_listener_is_told_how_often_it_rang() {
+        let ringer = Ringer::new();
+        let heard = Arc::new(Mutex::new(Vec::new()));
+        let listen = |ringer: &Ringer| {
+            let heard = Arc::clone(&heard);
+            ringer.set_listener(move |rings| heard.lock().unwrap().push(rings));
+        };
+        ringer.ring();
+        ringer.ring();
+        listen(&ringer);
+        ringer.ring();
+        assert!(ringer.attach(&Arc::new(ReadySet::private()), Slot::FIRST));
+        ringer.ring();
+        ringer.clear_listener();
+        ringer.ring(); // heard by the executor
+        listen(&ringer);
+        assert_eq!(*heard.lock().unwrap(), [2, 1, 1]);
+    }
+
+    /// A listener that rings its own entity is told of that after it has returned.
+    #[test]
+    fn a_listener_may_ring() {
+        let ringer = Ringer::new();
+        let heard = Arc::new(Mutex::new(Vec::new()));
+        let (own, seen) = (ringer.clone(), Arc::clone(&heard));
+        ringer.set_listener(move |rings| {
+            if seen.lock().unwrap().is_empty() {
+                own.ring();
+                own.ring();
+            }
+            seen.lock().unwrap().push(rings);
+        });
+        ringer.ring();
+        assert_eq!(*heard.lock().unwrap(), [1, 2]);
+        ringer.clear_listener(); // which owns the ringer
+    }
+}

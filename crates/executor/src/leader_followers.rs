@@ -1,0 +1,206 @@
+//! How the threads of one executor share their work: the Leader/Followers pattern (Schmidt et al.,
+//! Pattern-Oriented Software Architecture 2).
+//!
+//! Of several sleeping threads one is the **leader**: it waits for timers and for rings of other
+//! processes. The others are **followers**. A ring of this process wakes a follower, and the leader
+//! only if none is left: so the leader sleeps on undisturbed, and a ring costs one wake-up, whatever
+//! the number of threads. A thread that finds nothing to execute while there is no leader becomes
+//! it.
+//!
+//! # Why no ring is slept over
+//!
+//! The bell names whom the next ring has to wake. It is set anew, under the lock, by every thread
+//! that goes to execute something or to sleep ([`ReadySet::arm`]), each time followed by a look at
+//! the flags, as a sleeper looks before it sleeps. Whoever is woken takes the lock, takes in all
+//! flags, and sets the bell when it goes. So there is always somebody who will look: a thread on its
+//! way to the lock, or the one that the bell names. The words that threads sleep on count wake-ups,
+//! so a wake-up between the lock and the sleep is not lost either.
+
+use feros_doorbell::{ReadySet, Sleeper};
+use feros_sync::{Arc, Mutex, MutexGuard};
+use std::ops::{Deref, DerefMut};
+use std::time::{Duration, Instant};
+
+/// What the threads share.
+pub(crate) trait Work {
+    /// Whether another thread would find something to execute.
+    fn has_ready(&self) -> bool;
+}
+
+pub(crate) struct LeaderFollowers<T> {
+    ready_set: Arc<ReadySet>,
+    state: Mutex<State<T>>,
+}
+
+/// What the lock protects.
+pub(crate) struct State<T> {
+    work: T,
+    /// Those that sleep, or have been woken and are on their way.
+    followers: usize,
+    lead: Option<Lead>,
+    /// The threads are to end.
+    is_stopping: bool,
+    /// The thread that called the spin function has to look at its condition.
+    has_to_check: bool,
+}
+
+/// What the sleeping leader waits for.
+#[derive(Clone, Copy)]
+struct Lead {
+    until: Option<Instant>,
+    is_shared: bool,
+}
+
+/// The next instant at which a timer is due.
+pub(crate) type NextDeadline<'a> = &'a dyn Fn() -> Option<Instant>;
+
+/// How a thread waits.
+pub(crate) struct Wait {
+    /// It comes back then.
+    pub(crate) until: Option<Instant>,
+    /// It has a condition to look at.
+    pub(crate) has_condition: bool,
+}
+
+impl<T> Deref for State<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.work
+    }
+}
+
+impl<T> DerefMut for State<T> {
+    fn deref_mut(&mut self) -> &mut T {
+        &mut self.work
+    }
+}
+
+impl<T: Work> LeaderFollowers<T> {
+    pub(crate) fn new(ready_set: Arc<ReadySet>, work: T) -> Self {
+        let state =
+            State { work, followers: 0, lead: None, is_stopping: false, has_to_check: false };
+        Self { ready_set, state: Mutex::new(state) }
+    }
+
+    pub(crate) fn lock(&self) -> MutexGuard<'_, State<T>> {
+        self.state.lock()
+    }
+
+    /// To be called before a thread goes to execute something. `is_new`: there may be a timer that
+    /// is due before the leader wakes up.
+    pub(crate) fn before_execution(
+        &self,
+        state: &State<T>,
+        is_new: bool,
+        next_deadline: NextDeadline<'_>,
+    ) {
+        let Some(lead) = &state.lead else {
+            let is_needed = state.followers > 0
+                && (state.work.has_ready()
+                    || self.ready_set.is_shared()
+                    || next_deadline().is_some());
+            return if is_needed { self.ready_set.wake_follower() } else { self.arm(state) };
+        };
+        if state.work.has_ready() {
+            return self.wake_one(state, lead);
+        }
+        if is_new && self.is_stale(lead, next_deadline())
+            || !lead.is_shared && self.ready_set.is_shared()
+        {
+            self.ready_set.wake_leader(lead.is_shared);
+        }
+        self.arm(state);
+    }
+
+    /// Sleeps until there may be something to do.
+    pub(crate) fn wait(
+        &self,
+        mut state: MutexGuard<'_, State<T>>,
+        wait: &Wait,
+        next_deadline: NextDeadline<'_>,
+    ) {
+        if state.is_stopping || wait.has_condition && std::mem::take(&mut state.has_to_check) {
+            return;
+        }
+        let due = next_deadline();
+        if let Some(lead) = &state.lead {
+            if self.is_stale(lead, due) {
+                self.ready_set.wake_leader(lead.is_shared);
+            }
+            let waiting = self.ready_set.follower_wait();
+            state.followers += 1;
+            self.arm(&state);
+            drop(state);
+            waiting.wait(rest_of(wait.until));
+            self.lock().followers -= 1;
+        } else {
+            let waiting = self.ready_set.leader_wait();
+            state.lead = Some(Lead { until: due, is_shared: waiting.is_shared() });
+            self.arm(&state);
+            drop(state);
+            waiting.wait(rest_of(due.into_iter().chain(wait.until).min()));
+            self.lock().lead = None;
+        }
+    }
+
+    fn arm(&self, state: &State<T>) {
+        self.ready_set.arm(match &state.lead {
+            _ if state.followers > 0 => Sleeper::Follower,
+            Some(lead) => Sleeper::Leader { is_shared: lead.is_shared },
+            None => Sleeper::Nobody,
+        });
+    }
+
+    fn is_stale(&self, lead: &Lead, due: Option<Instant>) -> bool {
+        let is_late = due.is_some_and(|due| lead.until.is_none_or(|until| due < until));
+        is_late || !lead.is_shared && self.ready_set.is_shared()
+    }
+
+    fn wake_one(&self, state: &State<T>, lead: &Lead) {
+        if state.followers > 0 {
+            self.ready_set.wake_follower();
+        } else {
+            self.ready_set.wake_leader(lead.is_shared);
+        }
+    }
+
+    fn wake_all(&self, state: &State<T>) {
+        self.ready_set.wake_all_followers();
+        if let Some(lead) = &state.lead {
+            self.ready_set.wake_leader(lead.is_shared);
+        }
+    }
+
+    /// Has the thread with a condition look at it.
+    pub(crate) fn notify_condition(&self, state: &mut State<T>) {
+        state.has_to_check = true;
+        self.wake_all(state);
+    }
+
+    pub(crate) fn start(&self) {
+        let mut state = self.lock();
+        state.is_stopping = false;
+        state.has_to_check = false;
+    }
+
+    /// Ends all threads.
+    pub(crate) fn stop(&self) {
+        let mut state = self.lock();
+        state.is_stopping = true;
+        self.wake_all(&state);
+    }
+}
+
+impl<T> State<T> {
+    pub(crate) fn is_stopping(&self) -> bool {
+        self.is_stopping
+    }
+}
+
+fn rest_of(until: Option<Instant>) -> Option<Duration> {
+    until.map(|until| until.saturating_duration_since(Instant::now()))
+}
+
+#[cfg(all(test, loom))]
+mod loom_tests;

@@ -1,0 +1,48 @@
+//! How spin functions end, and why they may not begin.
+
+use crate::realtime::RealtimeError;
+
+/// How a spin function ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Outcome<T = ()> {
+    /// What was waited for has happened.
+    Completed(T),
+    /// The time was over first.
+    TimedOut,
+    /// [`Stopper::stop`](crate::Stopper::stop) was called first.
+    Stopped,
+}
+
+/// Why an executor does not spin.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SpinError {
+    /// Another thread spins it.
+    #[error(
+        "thread `{thread}` spins this executor already: let one thread spin it, or give this thread an executor of \
+         its own"
+    )]
+    AlreadySpinning {
+        /// The name of that thread, or its id.
+        thread: String,
+    },
+    /// The call comes from a callback of the executor.
+    #[error(
+        "this callback is run by the executor that it wants to spin: return from the callback instead of waiting in \
+         it, or wait on an executor of its own in another thread"
+    )]
+    InsideCallback,
+    /// The system starts no further thread.
+    #[error(
+        "thread `{name}` of the executor cannot be started: {reason}; give it fewer threads, or raise `ulimit -u`"
+    )]
+    Thread {
+        /// The thread's name.
+        name: String,
+        /// What the system says.
+        reason: String,
+    },
+    /// The system refuses what the executor's [`RealtimeConfig`](crate::RealtimeConfig) asks for.
+    #[error(transparent)]
+    Realtime(#[from] RealtimeError),
+}

@@ -1,0 +1,44 @@
+//! All in turn.
+
+use crate::attributes::Attributes;
+use crate::policy::{Policy, Step};
+use feros_doorbell::Slot;
+use feros_doorbell::SlotSet;
+
+/// All ready entities in turn, from where the last turn ended: between two executions of one entity
+/// each other ready entity is executed once, be they timers or not, so that none starves. The
+/// default.
+#[derive(Debug, Clone)]
+pub struct Fair {
+    ready: SlotSet,
+    cursor: Slot,
+}
+
+impl Default for Fair {
+    fn default() -> Self {
+        Self { ready: SlotSet::default(), cursor: Slot::FIRST }
+    }
+}
+
+impl Policy for Fair {
+    fn add(&mut self, _: Slot, _: &Attributes) {}
+
+    fn remove(&mut self, slot: Slot) -> bool {
+        self.ready.remove(slot)
+    }
+
+    fn make_ready(&mut self, slot: Slot) {
+        self.ready.insert(slot);
+    }
+
+    fn next(&mut self) -> Option<(Slot, Step)> {
+        let slot = self.ready.first_from(self.cursor)?;
+        self.ready.remove(slot);
+        self.cursor = slot.next();
+        Some((slot, Step::Execute))
+    }
+
+    fn has_ready(&self) -> bool {
+        !self.ready.is_empty()
+    }
+}

@@ -1,0 +1,68 @@
+//! Fixed priorities.
+
+use super::keyed::{BySlot, KeyedQueue};
+use crate::attributes::Attributes;
+use crate::policy::{Policy, Step};
+use feros_doorbell::Slot;
+use std::cmp::Reverse;
+
+/// The ready entity with the highest [priority](Attributes::priority) first; of equal ones, the one
+/// that has been ready longest. An entity that becomes ready is considered in the very next turn; a
+/// callback that runs is not interrupted.
+///
+/// Promises nothing to entities of low priority while higher ones are always ready.
+/// [`chain_priorities`] gives the callbacks of processing chains the priorities that keep a chain's
+/// latency bounded (PiCAS: Choi, Xiang and Kim, RTAS 2021).
+#[derive(Debug, Default)]
+pub struct Priority {
+    priorities: BySlot<i32>,
+    ready: KeyedQueue<Reverse<i32>>,
+}
+
+impl Policy for Priority {
+    fn add(&mut self, slot: Slot, attributes: &Attributes) {
+        let count = self.priorities.insert(slot, attributes.priority);
+        self.ready.reserve(count);
+    }
+
+    fn remove(&mut self, slot: Slot) -> bool {
+        self.priorities.remove(slot);
+        self.ready.remove(slot)
+    }
+
+    fn make_ready(&mut self, slot: Slot) {
+        let priority = self.priorities.value(slot).copied().unwrap_or_default();
+        self.ready.push(slot, || Reverse(priority));
+    }
+
+    fn next(&mut self) -> Option<(Slot, Step)> {
+        self.ready.pop().map(|slot| (slot, Step::Execute))
+    }
+
+    fn has_ready(&self) -> bool {
+        !self.ready.is_empty()
+    }
+}
+
+/// Priorities for the callbacks of chains, given the chains' lengths, the least critical chain
+/// first: all callbacks of a more critical chain are above those of a less critical one, and within
+/// a chain each callback is above the one before it, its timer or first subscription being the
+/// lowest. So an instance of a chain ends before the next one begins.
+///
+/// The lowest priority is 1, above that of entities without one.
+///
+/// ```
+/// let [diagnostics, control] = feros_executor::chain_priorities([2, 3]);
+/// assert_eq!(diagnostics, [1, 2]);
+/// assert_eq!(control, [3, 4, 5]); // sensor timer, filter, actuator
+/// ```
+pub fn chain_priorities<const CHAINS: usize>(lengths: [usize; CHAINS]) -> [Vec<i32>; CHAINS] {
+    let mut next = 0_i32;
+    lengths.map(|length| {
+        let rise = |_| {
+            next = next.saturating_add(1);
+            next
+        };
+        (0..length).map(rise).collect()
+    })
+}

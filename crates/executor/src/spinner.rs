@@ -1,0 +1,140 @@
+//! A thread that spins: turns, and sleep between them.
+
+use crate::core::{CONTROL, Core};
+use crate::outcome::Outcome;
+use crate::policy::Step;
+use crate::table::{Entries, Requeue};
+use feros_sync::Ordering;
+use std::cell::Cell;
+use std::thread::ThreadId;
+use std::time::Instant;
+
+/// What a turn led to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Turn {
+    /// A unit of an entity was executed.
+    Executed,
+    /// The executor itself was rung: everything that such a ring may be about has to be looked at.
+    Rung,
+    /// Nothing is ready.
+    Nothing,
+    /// All threads are to end.
+    Stopped,
+}
+
+/// A thread that spins.
+pub(crate) struct Spinner<'a> {
+    pub(crate) core: &'a Core,
+    pub(crate) thread: ThreadId,
+    /// Of one thread alone: what the policy had when it last looked.
+    pub(crate) has_ready: Cell<bool>,
+}
+
+impl<'a> Spinner<'a> {
+    pub(crate) fn new(core: &'a Core, thread: ThreadId) -> Self {
+        Self { core, thread, has_ready: Cell::new(true) }
+    }
+}
+
+impl Spinner<'_> {
+    /// Turns and sleeps until `done` gives a value. It is asked before each turn, and told whether
+    /// the turn before has executed anything.
+    pub(crate) fn run<T>(
+        &self,
+        until: Option<Instant>,
+        mut done: impl FnMut(bool) -> Option<T>,
+    ) -> Outcome<T> {
+        let mut has_executed = false;
+        let mut is_late = false;
+        loop {
+            // A turn that takes a ring of the executor itself is followed by another look at
+            // everything that such a ring may be about (`done`, stop, deadlines); a later ring
+            // keeps the thread from sleeping.
+            if let Some(value) = done(has_executed) {
+                return Outcome::Completed(value);
+            }
+            if self.take_stop() {
+                return Outcome::Stopped;
+            }
+            if is_late {
+                return Outcome::TimedOut;
+            }
+            let turn = self.turn();
+            has_executed = turn == Turn::Executed;
+            is_late = is_past(until);
+            if turn == Turn::Nothing && !is_late {
+                self.sleep(until);
+            }
+        }
+    }
+
+    pub(crate) fn take_stop(&self) -> bool {
+        // A look before the write keeps the turn free of a read-modify-write.
+        self.core.stop.load(Ordering::Relaxed) && self.core.stop.swap(false, Ordering::Acquire)
+    }
+
+    /// One unit of each entity that is ready at the beginning.
+    pub(crate) fn run_ready(&self, until: Option<Instant>) -> usize {
+        let table = &self.core.table;
+        self.gather(&mut table.shared().lock());
+        let mut count = 0;
+        while !self.core.stop.load(Ordering::Relaxed) {
+            let Some(picked) = table.shared().lock().pick(self.thread) else { break };
+            count += usize::from(picked.step != Step::Take);
+            table.execute(picked, Requeue::Later, &self.has_ready);
+            if is_past(until) {
+                break;
+            }
+        }
+        count
+    }
+
+    /// Takes in what has become ready; true if the executor itself was rung.
+    pub(crate) fn gather(&self, entries: &mut Entries) -> bool {
+        let mut is_rung = false;
+        self.core.timers.expire(|slot| entries.make_ready(slot));
+        let ready_set = &self.core.ready_set;
+        ready_set.drain_shared(|slot| entries.relay(slot, ready_set));
+        ready_set.drain_private(|slot| {
+            if slot == CONTROL {
+                is_rung = true;
+            } else {
+                entries.make_ready(slot);
+            }
+        });
+        is_rung
+    }
+
+    /// Executes one unit of the entity that is next.
+    fn turn(&self) -> Turn {
+        let Core { table, timers, ready_set, .. } = self.core;
+        // On the way to sleep, without the lock: nobody else makes anything ready but by flags.
+        if !self.has_ready.get() && timers.is_empty() && ready_set.are_clear() {
+            return Turn::Nothing;
+        }
+        let mut is_rung = false;
+        loop {
+            let mut entries = table.shared().lock();
+            is_rung |= self.gather(&mut entries);
+            let Some(picked) = entries.pick(self.thread) else {
+                return if is_rung { Turn::Rung } else { Turn::Nothing };
+            };
+            drop(entries);
+            let is_unit = picked.step != Step::Take;
+            table.execute(picked, Requeue::AtOnce, &self.has_ready);
+            if is_unit {
+                return Turn::Executed;
+            }
+        }
+    }
+
+    fn sleep(&self, until: Option<Instant>) {
+        let rest = until.map(|until| until.saturating_duration_since(Instant::now()));
+        let timeout = self.core.timers.timeout().into_iter().chain(rest).min();
+        self.core.ready_set.wait(timeout);
+    }
+}
+
+pub(crate) fn is_past(until: Option<Instant>) -> bool {
+    until.is_some_and(|until| Instant::now() >= until)
+}

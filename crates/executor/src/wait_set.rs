@@ -1,0 +1,150 @@
+//! Waiting for any of several entities without an executor, as `rcl_wait` does.
+
+use crate::waitable::Waitable;
+use feros_doorbell::{DoorbellMemory, ReadySet, Slot};
+use std::fmt;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// Entities of which one thread waits until some are ready.
+///
+/// The same entity may be in several wait sets, and in an executor besides. Being ready is a state
+/// and not an event: what is ready and not taken is ready in the next wait as well.
+///
+/// Rings of other processes arrive if the set is made [with a doorbell](Self::with_doorbell); of
+/// several such sets with the same entity and without an executor, the one to which it was added
+/// last has to be waited on for the others to hear them.
+///
+/// A wait costs a look at each entity, and sleeps at one futex. [`WaitSetPool`](crate::WaitSetPool)
+/// is for those who make a wait set per wait.
+///
+/// ```
+/// use feros_executor::{GuardCondition, WaitSet};
+/// use std::sync::Arc;
+///
+/// let [first, second] = [(); 2].map(|()| GuardCondition::without_callback());
+/// let mut wait_set = WaitSet::new();
+/// wait_set.add(Arc::new(first));
+/// let index = wait_set.add(Arc::new(second.clone()));
+/// let trigger = second.clone();
+/// let other = std::thread::spawn(move || trigger.trigger());
+/// assert_eq!(wait_set.wait(None), [index]);
+/// assert!(second.take());
+/// # other.join().unwrap();
+/// ```
+pub struct WaitSet {
+    // Loom's `Arc` in the one and not in the other: it cannot hold a trait object.
+    ready_set: feros_sync::Arc<ReadySet>,
+    members: Vec<Arc<dyn Waitable>>,
+    ready: Vec<usize>,
+}
+
+/// All entities ring here: a wait looks at each of them anyway.
+const SLOT: Slot = Slot::FIRST;
+
+impl WaitSet {
+    /// A wait set without entities, which other processes cannot ring.
+    pub fn new() -> Self {
+        Self::of(ReadySet::private())
+    }
+
+    /// A wait set without entities that other processes can ring at the doorbell in `memory`.
+    pub fn with_doorbell(memory: Arc<dyn DoorbellMemory>) -> Self {
+        Self::of(ReadySet::shared_at(memory))
+    }
+
+    fn of(ready_set: ReadySet) -> Self {
+        let ready_set = feros_sync::Arc::new(ready_set);
+        Self { ready_set, members: Vec::new(), ready: Vec::new() }
+    }
+
+    /// Adds an entity, and says by which index a wait reports it: the number of those before it.
+    pub fn add(&mut self, entity: Arc<dyn Waitable>) -> usize {
+        entity.ringer().attach_wait_set(&self.ready_set, SLOT);
+        self.members.push(entity);
+        self.ready.reserve(self.members.len()); // so that waiting allocates nothing
+        self.members.len() - 1
+    }
+
+    /// Takes all entities out. Memory is kept for others.
+    pub fn clear(&mut self) {
+        self.ready.clear();
+        for entity in self.members.drain(..) {
+            entity.ringer().detach_wait_set(&self.ready_set);
+        }
+    }
+
+    /// The number of entities.
+    pub fn len(&self) -> usize {
+        self.members.len()
+    }
+
+    /// Whether there are no entities.
+    pub fn is_empty(&self) -> bool {
+        self.members.is_empty()
+    }
+
+    /// Waits until an entity is ready, at most for `timeout`, and gives the indices of all that are
+    /// ready: none if the time is over. A timeout of zero only looks; without one the wait has no
+    /// end.
+    pub fn wait(&mut self, timeout: Option<Duration>) -> &[usize] {
+        let end = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
+        loop {
+            // Before the look at the entities, so that a ring from now on ends the sleep.
+            self.take_rings();
+            let until_ready = self.look();
+            let rest = end.map(|end| end.saturating_duration_since(Instant::now()));
+            if !self.ready.is_empty() || rest == Some(Duration::ZERO) {
+                return &self.ready;
+            }
+            self.ready_set.wait(until_ready.into_iter().chain(rest).min());
+        }
+    }
+
+    fn take_rings(&self) {
+        let mut by_others = false;
+        self.ready_set.drain_shared(|_| by_others = true);
+        self.ready_set.drain_private(|_| {});
+        if by_others {
+            self.members.iter().for_each(|entity| entity.ringer().relay(&self.ready_set));
+        }
+    }
+
+    /// Notes which entities are ready, and says when the next becomes so by itself.
+    fn look(&mut self) -> Option<Duration> {
+        self.ready.clear();
+        let mut until_ready: Option<Duration> = None;
+        for (index, entity) in self.members.iter().enumerate() {
+            if entity.is_ready() {
+                self.ready.push(index);
+            } else {
+                until_ready = until_ready.into_iter().chain(entity.time_until_ready()).min();
+            }
+        }
+        until_ready
+    }
+}
+
+impl Default for WaitSet {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Drop for WaitSet {
+    fn drop(&mut self) {
+        self.clear();
+    }
+}
+
+impl fmt::Debug for WaitSet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("WaitSet")
+            .field("entities", &self.members.len())
+            .field("ready", &self.ready)
+            .finish_non_exhaustive()
+    }
+}
+
+#[cfg(all(test, loom))]
+mod loom_tests;

@@ -1,0 +1,221 @@
+//! Wait sets: what is reported and when, beside other wait sets and executors.
+#![allow(clippy::unwrap_used)]
+
+use feros_executor::*;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Barrier, mpsc};
+use std::thread;
+use std::time::Duration;
+
+/// A look without waiting.
+const NOW: Option<Duration> = Some(Duration::ZERO);
+
+/// Ready as long as there are messages.
+#[derive(Default)]
+struct Inbox {
+    ringer: Ringer,
+    messages: AtomicUsize,
+}
+
+impl Inbox {
+    fn put(&self) {
+        self.messages.fetch_add(1, Ordering::Release);
+        self.ringer.ring();
+    }
+
+    fn take(&self) -> usize {
+        self.messages.swap(0, Ordering::Acquire)
+    }
+}
+
+impl Waitable for Inbox {
+    fn ringer(&self) -> &Ringer {
+        &self.ringer
+    }
+
+    fn is_ready(&self) -> bool {
+        self.messages.load(Ordering::Acquire) > 0
+    }
+}
+
+fn start<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> thread::JoinHandle<T> {
+    thread::Builder::new().name("other".into()).spawn(work).unwrap()
+}
+
+#[test]
+fn all_that_are_ready_are_reported_until_taken() {
+    let inboxes = [(); 3].map(|()| Arc::new(Inbox::default()));
+    inboxes[0].put(); // before it is in the set
+    let mut wait_set = WaitSet::new();
+    assert!(wait_set.is_empty());
+    for (index, inbox) in inboxes.iter().enumerate() {
+        assert_eq!(wait_set.add(inbox.clone()), index);
+    }
+    inboxes[2].put();
+    assert_eq!(wait_set.wait(None), [0, 2]);
+    assert_eq!(wait_set.wait(None), [0, 2], "nobody has taken anything");
+    inboxes[0].take();
+    assert_eq!(wait_set.wait(NOW), [2]);
+    inboxes[2].take();
+    assert!(wait_set.wait(NOW).is_empty());
+    assert!(wait_set.wait(Some(Duration::from_millis(1))).is_empty());
+    assert_eq!(wait_set.len(), 3);
+}
+
+#[test]
+fn a_ring_without_a_reason_wakes_nobody_up() {
+    let inbox = Arc::new(Inbox::default());
+    let mut wait_set = WaitSet::new();
+    wait_set.add(inbox.clone());
+    let (woken, ended) = mpsc::sync_channel(1);
+    let waiting = start(move || {
+        let ready = wait_set.wait(None).to_vec();
+        woken.send(ready).unwrap();
+    });
+    for _ in 0..100 {
+        inbox.ringer.ring();
+        thread::yield_now();
+    }
+    assert!(ended.try_recv().is_err(), "nothing is ready");
+    inbox.put();
+    assert_eq!(ended.recv().unwrap(), [0]);
+    waiting.join().unwrap();
+}
+
+/// Each message is put after the one before was taken, so one lost wake-up hangs the test.
+#[test]
+fn no_wake_up_is_lost_in_two_wait_sets_and_an_executor() {
+    const ROUNDS: usize = 5_000;
+    let inbox = Arc::new(Inbox::default());
+    let executor = Arc::new(Executor::new());
+    let (execute, executed) = mpsc::sync_channel(1);
+    let entity = Entity::new(&inbox.ringer, move || {
+        execute.send(()).unwrap();
+        Progress::Done
+    });
+    let entity = executor.add(entity).unwrap();
+    let (stopper, spun) = (executor.stopper(), executor.clone());
+    let spinning = start(move || spun.spin());
+    let round = Arc::new(Barrier::new(3));
+    let waiting = [(); 2].map(|()| {
+        let (inbox, round) = (inbox.clone(), round.clone());
+        start(move || {
+            let mut wait_set = WaitSet::new();
+            wait_set.add(inbox);
+            for _ in 0..ROUNDS {
+                assert_eq!(wait_set.wait(None), [0]);
+                round.wait(); // both have been woken
+                round.wait(); // the message is taken
+            }
+        })
+    });
+    for _ in 0..ROUNDS {
+        inbox.put();
+        executed.recv().unwrap();
+        round.wait();
+        assert_eq!(inbox.take(), 1);
+        round.wait();
+    }
+    waiting.into_iter().for_each(|thread| thread.join().unwrap());
+    stopper.stop();
+    spinning.join().unwrap().unwrap();
+    drop(entity);
+}
+
+#[test]
+fn guard_conditions_and_timers_are_waited_for() {
+    let condition = GuardCondition::without_callback();
+    let timer = Timer::without_callback(Arc::new(SteadyClock), Duration::from_millis(2));
+    let mut wait_set = WaitSet::new();
+    wait_set.add(Arc::new(condition.clone()));
+    wait_set.add(Arc::new(timer.clone()));
+    assert_eq!(wait_set.wait(None), [1], "the time has come");
+    assert!(timer.take_call().is_some() && timer.take_call().is_none());
+    timer.cancel();
+    let trigger = condition.clone();
+    let other = start(move || trigger.trigger());
+    assert_eq!(wait_set.wait(None), [0]);
+    assert!(condition.take() && !condition.take());
+    other.join().unwrap();
+    assert!(wait_set.wait(NOW).is_empty());
+}
+
+#[test]
+fn a_timer_that_is_changed_or_told_the_time_ends_the_sleep() {
+    let clock = Arc::new(RosClock::simulated_at(Time::from_nanos(1)));
+    let timers = [
+        Timer::without_callback(clock.clone(), Duration::from_secs(5)),
+        Timer::without_callback(Arc::new(SteadyClock), Duration::from_secs(3_600)),
+    ];
+    let mut wait_set = WaitSet::new();
+    for timer in &timers {
+        wait_set.add(Arc::new(timer.clone()));
+    }
+    assert!(wait_set.wait(NOW).is_empty());
+    let telling = clock.clone();
+    let other = start(move || telling.set_time(Time::from_nanos(6_000_000_000)));
+    assert_eq!(wait_set.wait(None), [0]);
+    other.join().unwrap();
+    assert_eq!(timers[0].take_call().unwrap().actual, Time::from_nanos(6_000_000_000));
+    let changed = timers[1].clone();
+    let other = start(move || {
+        changed.exchange_period(Duration::ZERO);
+        changed.reset();
+    });
+    assert_eq!(wait_set.wait(None), [1]);
+    other.join().unwrap();
+    clock.set_time(Time::from_nanos(2)); // back: a full period from there
+    assert_eq!(timers[0].time_until_next(), Some(Duration::from_secs(5)));
+}
+
+#[test]
+fn a_timer_of_an_executor_can_be_waited_for_too() {
+    let executor = Executor::new();
+    let (timer, entity) = Timer::periodic(Arc::new(SteadyClock), Duration::from_millis(1), |_| {});
+    let _entity = executor.add(entity).unwrap();
+    let mut wait_set = WaitSet::new();
+    wait_set.add(Arc::new(timer));
+    assert_eq!(wait_set.wait(None), [0]);
+    assert_eq!(executor.spin_some(Duration::MAX), Ok(1));
+}
+
+#[test]
+fn what_was_taken_out_is_neither_kept_nor_heard() {
+    let inbox = Arc::new(Inbox::default());
+    let pool = WaitSetPool::new();
+    for _ in 0..3 {
+        let mut wait_set = pool.take();
+        wait_set.add(inbox.clone());
+        wait_set.add(inbox.clone());
+        inbox.put();
+        assert_eq!(wait_set.wait(None), [0, 1]);
+        inbox.take();
+        drop(wait_set);
+        assert_eq!(Arc::strong_count(&inbox), 1);
+    }
+    let mut another = pool.take();
+    assert!(another.wait(NOW).is_empty() && another.is_empty());
+}
+
+/// Another process rings at the one place that it was told; both wait sets hear it.
+#[test]
+fn a_ring_of_another_process_is_relayed() {
+    let memory = Arc::new(Doorbell::new());
+    let doorbell = memory.clone();
+    let pool =
+        WaitSetPool::with_doorbells(move || Some(doorbell.clone() as Arc<dyn DoorbellMemory>));
+    let inbox = Arc::new(Inbox::default());
+    let mut other = WaitSet::new();
+    other.add(inbox.clone());
+    let mut wait_set = pool.take();
+    let (told, place) = mpsc::sync_channel(8);
+    inbox.ringer.on_move(move |place| told.send(place).unwrap());
+    wait_set.add(inbox.clone());
+    let slot = place.try_iter().last().flatten().unwrap().slot;
+    let waiting = start(move || other.wait(None).to_vec());
+    inbox.messages.store(1, Ordering::Release);
+    memory.ring(slot); // and not the ringer
+    assert_eq!(wait_set.wait(None), [0]);
+    assert_eq!(waiting.join().unwrap(), [0]);
+    inbox.ringer.end_observation();
+}

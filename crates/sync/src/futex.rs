@@ -1,0 +1,111 @@
+//! The futex of Linux: a word on which threads sleep while it has a certain value, futex(2).
+
+use crate::{AtomicU32, Ordering, Sharing};
+use rustix::thread::futex::{self, Flags};
+use rustix::time::Timespec;
+use std::time::Duration;
+
+/// A 32-bit word on which threads can sleep and from which others can wake them.
+///
+/// Its layout is that of the bare word, so that it can lie in shared memory.
+#[repr(transparent)]
+#[derive(Debug)]
+pub struct Futex(AtomicU32);
+
+impl Futex {
+    /// A word with this value.
+    pub const fn new(value: u32) -> Self {
+        Self(AtomicU32::new(value))
+    }
+
+    /// As [`AtomicU32::load`].
+    pub fn load(&self, order: Ordering) -> u32 {
+        self.0.load(order)
+    }
+
+    /// As [`AtomicU32::store`]; wakes nobody.
+    pub fn store(&self, value: u32, order: Ordering) {
+        self.0.store(value, order);
+    }
+
+    /// As [`AtomicU32::swap`]; wakes nobody.
+    pub fn swap(&self, value: u32, order: Ordering) -> u32 {
+        self.0.swap(value, order)
+    }
+
+    /// As [`AtomicU32::fetch_add`]; wakes nobody.
+    pub fn fetch_add(&self, value: u32, order: Ordering) -> u32 {
+        self.0.fetch_add(value, order)
+    }
+
+    /// Changes `from` to `to`, with this order if the word was `from`; tells whether it was.
+    pub fn replace(&self, from: u32, to: u32, order: Ordering) -> bool {
+        self.0.compare_exchange(from, to, order, Ordering::Relaxed).is_ok()
+    }
+
+    /// Sleeps while the word holds `expected`, at most for `timeout`. May return early for any
+    /// reason (a signal, a wake-up, a changed word): the caller looks at its own condition again,
+    /// so the reason is not told.
+    pub fn wait(&self, expected: u32, sharing: Sharing, timeout: Option<Duration>) {
+        let timeout = timeout.map(|duration| Timespec {
+            tv_sec: i64::try_from(duration.as_secs()).unwrap_or(i64::MAX),
+            tv_nsec: duration.subsec_nanos().into(),
+        });
+        let _ = futex::wait(&self.0, flags(sharing), expected, timeout.as_ref());
+    }
+
+    /// Wakes a sleeper, if there is one. Only a system call: usable in a signal handler.
+    pub fn wake_one(&self, sharing: Sharing) {
+        self.wake(sharing, 1);
+    }
+
+    /// Wakes all sleepers.
+    pub fn wake_all(&self, sharing: Sharing) {
+        self.wake(sharing, i32::MAX as u32);
+    }
+
+    fn wake(&self, sharing: Sharing, most: u32) {
+        // The only failures are a bad address and bad flags, which a reference and constants
+        // exclude.
+        let _ = futex::wake(&self.0, flags(sharing), most);
+    }
+}
+
+fn flags(sharing: Sharing) -> Flags {
+    match sharing {
+        Sharing::Private => Flags::PRIVATE,
+        Sharing::Shared => Flags::empty(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn waiting_ends_with_its_timeout_or_with_another_value() {
+        let futex = Futex::new(7);
+        futex.wait(7, Sharing::Private, Some(Duration::from_millis(1)));
+        futex.wait(6, Sharing::Shared, None); // would hang
+        assert!(futex.replace(7, 8, Ordering::Relaxed) && !futex.replace(7, 9, Ordering::Relaxed));
+        assert_eq!(futex.load(Ordering::Relaxed), 8);
+    }
+
+    #[test]
+    fn all_sleepers_are_woken() {
+        for sharing in [Sharing::Private, Sharing::Shared] {
+            let futex = Futex::new(0);
+            std::thread::scope(|scope| {
+                for _ in 0..3 {
+                    scope.spawn(|| {
+                        while futex.load(Ordering::Acquire) == 0 {
+                            futex.wait(0, sharing, None);
+                        }
+                    });
+                }
+                futex.store(1, Ordering::Release);
+                futex.wake_all(sharing); // whoever comes later does not sleep
+            });
+        }
+    }
+}

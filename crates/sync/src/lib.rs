@@ -1,0 +1,42 @@
+//! What threads meet on: atomics, locks without poison, and the [`Futex`].
+//!
+//! Under `cfg(loom)` all of them are [loom](https://docs.rs/loom)'s, so that the code that loom
+//! checks is the code that runs. This crate is the one place that makes the choice.
+//!
+//! A poisoned lock means that a thread panicked while it held it. Feros runs no code of users under
+//! a lock, and each critical section leaves its data consistent after every statement; so the locks
+//! of this crate ignore poison, and a panic of one callback takes nothing else with it.
+#![forbid(unsafe_code)]
+
+#[cfg(not(loom))]
+mod futex;
+#[cfg(loom)]
+#[path = "futex_under_loom.rs"]
+mod futex;
+mod locks;
+
+pub use futex::Futex;
+pub use locks::{
+    Condvar, Mutex, MutexGuard, RwLock, RwLockReadGuard, RwLockWriteGuard, WaitTimeoutResult,
+};
+
+#[cfg(loom)]
+pub use loom::sync::{
+    Arc,
+    atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence},
+};
+#[cfg(not(loom))]
+pub use std::sync::{
+    Arc,
+    atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence},
+};
+
+/// Who may sleep on a [`Futex`] and wake it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sharing {
+    /// Threads of one process: the kernel finds the sleeper by the virtual address, which is
+    /// cheaper (`FUTEX_PRIVATE_FLAG` in futex(2)).
+    Private,
+    /// Threads of any process that maps the word.
+    Shared,
+}

@@ -1,0 +1,153 @@
+//! Mutex, read-write lock and condition variable that know no poison.
+
+#[cfg(loom)]
+use loom::sync as real;
+#[cfg(not(loom))]
+use std::sync as real;
+
+pub use real::{MutexGuard, RwLockReadGuard, RwLockWriteGuard, WaitTimeoutResult};
+use std::sync::{LockResult, PoisonError};
+use std::time::Duration;
+
+fn whatever<T>(result: LockResult<T>) -> T {
+    result.unwrap_or_else(PoisonError::into_inner)
+}
+
+/// [`std::sync::Mutex`] without poison.
+#[derive(Debug, Default)]
+pub struct Mutex<T: ?Sized>(real::Mutex<T>);
+
+impl<T> Mutex<T> {
+    /// A mutex over `value`.
+    #[cfg(not(loom))]
+    pub const fn new(value: T) -> Self {
+        Self(real::Mutex::new(value))
+    }
+
+    #[cfg(loom)]
+    #[allow(missing_docs, reason = "as above, but not const")]
+    pub fn new(value: T) -> Self {
+        Self(real::Mutex::new(value))
+    }
+
+    /// The value, which nobody else has any more.
+    pub fn into_inner(self) -> T {
+        whatever(self.0.into_inner())
+    }
+}
+
+impl<T: ?Sized> Mutex<T> {
+    /// Waits for the value and borrows it until the guard is dropped.
+    pub fn lock(&self) -> MutexGuard<'_, T> {
+        whatever(self.0.lock())
+    }
+
+    /// The value, which nobody else can borrow now.
+    pub fn get_mut(&mut self) -> &mut T {
+        whatever(self.0.get_mut())
+    }
+}
+
+/// [`std::sync::RwLock`] without poison.
+#[derive(Debug, Default)]
+pub struct RwLock<T>(real::RwLock<T>);
+
+impl<T> RwLock<T> {
+    /// A lock over `value`.
+    #[cfg(not(loom))]
+    pub const fn new(value: T) -> Self {
+        Self(real::RwLock::new(value))
+    }
+
+    #[cfg(loom)]
+    #[allow(missing_docs, reason = "as above, but not const")]
+    pub fn new(value: T) -> Self {
+        Self(real::RwLock::new(value))
+    }
+
+    /// Waits for writers, and borrows the value among other readers.
+    pub fn read(&self) -> RwLockReadGuard<'_, T> {
+        whatever(self.0.read())
+    }
+
+    /// Waits for everybody else, and borrows the value alone.
+    pub fn write(&self) -> RwLockWriteGuard<'_, T> {
+        whatever(self.0.write())
+    }
+}
+
+/// [`std::sync::Condvar`] for a [`Mutex`] without poison.
+#[derive(Debug, Default)]
+pub struct Condvar(real::Condvar);
+
+impl Condvar {
+    /// A condition variable for one mutex.
+    #[cfg(not(loom))]
+    pub const fn new() -> Self {
+        Self(real::Condvar::new())
+    }
+
+    #[cfg(loom)]
+    #[allow(missing_docs, reason = "as above, but not const")]
+    pub fn new() -> Self {
+        Self(real::Condvar::new())
+    }
+
+    /// Gives the lock back, sleeps until notified, and takes the lock again. May return early for
+    /// any reason.
+    pub fn wait<'a, T>(&self, guard: MutexGuard<'a, T>) -> MutexGuard<'a, T> {
+        whatever(self.0.wait(guard))
+    }
+
+    /// As [`wait`](Self::wait), at most for `timeout`.
+    pub fn wait_timeout<'a, T>(
+        &self,
+        guard: MutexGuard<'a, T>,
+        timeout: Duration,
+    ) -> (MutexGuard<'a, T>, WaitTimeoutResult) {
+        whatever(self.0.wait_timeout(guard, timeout))
+    }
+
+    /// Waits while `condition` holds.
+    pub fn wait_while<'a, T>(
+        &self,
+        mut guard: MutexGuard<'a, T>,
+        mut condition: impl FnMut(&mut T) -> bool,
+    ) -> MutexGuard<'a, T> {
+        while condition(&mut guard) {
+            guard = self.wait(guard);
+        }
+        guard
+    }
+
+    /// Wakes a thread that waits.
+    pub fn notify_one(&self) {
+        self.0.notify_one();
+    }
+
+    /// Wakes all threads that wait.
+    pub fn notify_all(&self) {
+        self.0.notify_all();
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    /// A panic under a lock leaves the value to others, as it was at that moment.
+    #[test]
+    fn a_panic_poisons_nothing() {
+        let (mutex, lock) = (Mutex::new(1), RwLock::new(1));
+        let panicked = std::thread::scope(|scope| {
+            let thread = scope.spawn(|| {
+                let (mut first, mut second) = (mutex.lock(), lock.write());
+                (*first, *second) = (2, 2);
+                panic!("under two locks");
+            });
+            thread.join().is_err()
+        });
+        assert!(panicked);
+        assert_eq!((*mutex.lock(), *lock.read()), (2, 2));
+    }
+}
