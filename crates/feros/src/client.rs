@@ -9,12 +9,13 @@ use std::collections::HashMap;
 use std::future::Future;
 use std::marker::PhantomData;
 use std::pin::Pin;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::task::{Context as TaskContext, Poll, Waker};
 use std::time::{Duration, Instant};
 
 use feros_message::{DecodeError, Service as ServiceType};
 use feros_rmw::{Gid, Payload, QosProfile, ServiceMapping, TakeError};
+use feros_sync::{Condvar, Mutex, MutexGuard};
 
 use crate::context::ShutdownGuard;
 use crate::create_error::CreateError;
@@ -305,7 +306,7 @@ impl GenericClient {
 
 impl Calls {
     fn lock(&self) -> MutexGuard<'_, Pending> {
-        self.pending.lock().unwrap_or_else(PoisonError::into_inner)
+        self.pending.lock()
     }
 
     /// Wakes everybody who waits, and lets them look for themselves.
@@ -326,7 +327,7 @@ impl Inner {
         self: &Arc<Self>,
         send: impl FnOnce(SendRequest<'_>) -> Result<i64, PublishError>,
     ) -> Result<SerializedResponseFuture, PublishError> {
-        let sending = self.sending.lock().unwrap_or_else(PoisonError::into_inner);
+        let sending = self.sending.lock();
         let number = send(&mut |size, fill| self.end.send_request(size, fill))?;
         self.calls.lock().calls.insert(number, Call::default());
         drop(sending);
@@ -340,7 +341,7 @@ impl Inner {
             if !self.calls.lock().calls.contains_key(&number) {
                 // The call may be on its way out on another thread: it is entered before that lock
                 // is free again.
-                drop(self.sending.lock().unwrap_or_else(PoisonError::into_inner));
+                drop(self.sending.lock());
             }
             let waker = self.calls.lock().calls.get_mut(&number).and_then(|call| {
                 call.response = Some(sample.payload);

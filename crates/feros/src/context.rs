@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
+use std::sync::{Arc, OnceLock, Weak};
 use std::time::{Duration, Instant};
 
 use feros_parameter::{ParameterFileError, ParameterOverrides};
@@ -12,6 +12,7 @@ use feros_rmw::{
     SessionOptions,
 };
 use feros_shm::TransportSet;
+use feros_sync::{Mutex, MutexGuard};
 
 use crate::arguments::{ArgumentError, Arguments};
 use crate::clock::ClockFollower;
@@ -289,7 +290,7 @@ impl Context {
         node: NodeId,
         topic: &str,
     ) -> Result<Arc<ClockFollower>, CreateEndpointError> {
-        let mut followers = self.0.clock_followers.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut followers = self.0.clock_followers.lock();
         if let Some(follower) = followers.get(topic).and_then(Weak::upgrade) {
             return Ok(follower);
         }
@@ -328,7 +329,7 @@ impl Drop for ShutdownGuard {
 
 impl ContextInner {
     fn lock_listeners(&self) -> MutexGuard<'_, Listeners> {
-        self.listeners.lock().unwrap_or_else(PoisonError::into_inner)
+        self.listeners.lock()
     }
 
     fn call_listeners(&self) {

@@ -1,7 +1,8 @@
 //! What those who wait for the graph sleep on.
 
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
+
+use feros_sync::{Condvar, Mutex, MutexGuard};
 
 /// Counts what those who wait have to look at again.
 #[derive(Default)]
@@ -12,7 +13,7 @@ pub(crate) struct GraphChanges {
 
 impl GraphChanges {
     fn lock(&self) -> MutexGuard<'_, u64> {
-        self.count.lock().unwrap_or_else(PoisonError::into_inner)
+        self.count.lock()
     }
 
     /// Has everybody who waits look again.

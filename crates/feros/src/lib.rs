@@ -67,7 +67,6 @@ mod serialize;
 mod service;
 mod shutdown;
 mod subscription;
-mod sync;
 mod timer;
 mod turns;
 mod wait_error;

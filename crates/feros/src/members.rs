@@ -4,11 +4,12 @@
 //! entity's ringer.
 
 use std::sync::atomic::{AtomicU8, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 
 use feros_executor::{
     AddError, Entity, EntityHandle, ExclusiveGroup, ExecutorHandle, Supervision, Supervisor,
 };
+use feros_sync::Mutex;
 
 /// The entities of one node. Clones are the same.
 #[derive(Clone, Default)]
@@ -49,7 +50,7 @@ enum Spot {
 impl Place {
     /// Takes the entity to an executor.
     fn join(&self, executor: &ExecutorHandle) -> Result<(), AddError> {
-        let mut spot = lock(&self.spot);
+        let mut spot = self.spot.lock();
         if let Some(Spot::Waiting(entity)) = spot.take() {
             *spot = Some(Spot::OnExecutor(executor.add(entity)?));
         }
@@ -58,7 +59,7 @@ impl Place {
 
     /// Takes the entity off its executor; a callback that is running ends first.
     fn leave(&self) {
-        let mut spot = lock(&self.spot);
+        let mut spot = self.spot.lock();
         *spot = match spot.take() {
             Some(Spot::OnExecutor(handle)) => handle.detach().ok().map(Spot::Waiting),
             other => other,
@@ -75,10 +76,6 @@ pub(crate) struct Member(
     #[allow(dead_code, reason = "owns the place until it is dropped")] Arc<Place>,
 );
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 impl NodeMembers {
     /// The group of callbacks that name none.
     pub(crate) fn default_group(&self) -> &ExclusiveGroup {
@@ -93,9 +90,9 @@ impl NodeMembers {
         separate: Option<Arc<SeparateGroup>>,
     ) -> Result<Member, AddError> {
         let entity = entity.supervised_by(self.0.clone());
-        let mut state = lock(&self.0.state);
+        let mut state = self.0.state.lock();
         let executor = match &separate {
-            Some(group) => lock(&group.executor).clone(),
+            Some(group) => group.executor.lock().clone(),
             None => state.executor.clone(),
         };
         let spot = match executor {
@@ -111,7 +108,7 @@ impl NodeMembers {
     /// Moves all entities to an executor, but for those of separate groups. `false` when the node
     /// is on one already.
     pub(crate) fn join(&self, executor: &ExecutorHandle) -> Result<bool, AddError> {
-        let mut state = lock(&self.0.state);
+        let mut state = self.0.state.lock();
         if state.executor.is_some() {
             return Ok(false);
         }
@@ -129,8 +126,8 @@ impl NodeMembers {
         group: &Arc<SeparateGroup>,
         executor: &ExecutorHandle,
     ) -> Result<bool, AddError> {
-        let state = lock(&self.0.state);
-        let mut place_of_group = lock(&group.executor);
+        let state = self.0.state.lock();
+        let mut place_of_group = group.executor.lock();
         if place_of_group.is_some() {
             return Ok(false);
         }
@@ -142,7 +139,7 @@ impl NodeMembers {
 
     /// Takes all entities off the node's executor; a callback that is running ends first.
     pub(crate) fn leave(&self) {
-        lock(&self.0.state).executor = None;
+        self.0.state.lock().executor = None;
         self.0
             .places()
             .iter()
@@ -152,8 +149,8 @@ impl NodeMembers {
 
     /// As [`leave`](Self::leave), for the entities of one separate group.
     pub(crate) fn leave_group(&self, group: &Arc<SeparateGroup>) {
-        let state = lock(&self.0.state);
-        *lock(&group.executor) = None;
+        let state = self.0.state.lock();
+        *group.executor.lock() = None;
         drop(state);
         self.0.places().iter().filter(|place| place.is_of(group)).for_each(|place| place.leave());
     }
@@ -164,7 +161,7 @@ impl NodeMembers {
 
     /// Has panics of the entities' callbacks caught; the first ends all of them, then calls `hook`.
     pub(crate) fn on_panic(&self, hook: PanicHook) {
-        let former = lock(&self.0.panics.hook).replace(hook);
+        let former = self.0.panics.hook.lock().replace(hook);
         drop(former); // outside the lock
         let (off, catch) = (Supervision::Off as u8, Supervision::Catch as u8);
         let supervision = &self.0.panics.supervision;
@@ -189,7 +186,7 @@ struct Panics {
 
 impl Shared {
     fn places(&self) -> Vec<Arc<Place>> {
-        lock(&self.state).members.iter().filter_map(Weak::upgrade).collect()
+        self.state.lock().members.iter().filter_map(Weak::upgrade).collect()
     }
 }
 
@@ -205,10 +202,10 @@ impl Supervisor for Shared {
     fn panicked(&self, text: &str) {
         self.panics.supervision.store(Supervision::Refuse as u8, Ordering::Release);
         for place in self.places() {
-            let spot = lock(&place.spot).take();
+            let spot = place.spot.lock().take();
             drop(spot); // outside the lock: what a callback has captured may do anything
         }
-        let hook = lock(&self.panics.hook).take(); // of several callbacks that panic at once, the first calls it
+        let hook = self.panics.hook.lock().take(); // of several callbacks that panic at once, the first calls it
         if let Some(hook) = hook {
             hook(text);
         }

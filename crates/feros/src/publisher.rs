@@ -4,7 +4,7 @@ mod loan;
 mod outgoing;
 mod pool;
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
 use feros_executor::Ringer;
@@ -13,6 +13,7 @@ use feros_rmw::{
     EndpointKind, EventError, Gid, PublishMode, PublisherEvent, QosProfile, WaitForAckedError,
 };
 use feros_shm::{PoolUse, TransportSet};
+use feros_sync::Mutex;
 use feros_trace::Outbound;
 use feros_transport::{MatchTransport, PublisherCounts, SharedMemoryOptions};
 

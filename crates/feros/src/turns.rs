@@ -2,9 +2,8 @@
 //! does what the others came for.
 
 use std::ops::{Deref, DerefMut};
-use std::sync::PoisonError;
 
-use crate::sync::{AtomicBool, Mutex, Ordering};
+use feros_sync::{AtomicBool, Mutex, Ordering};
 
 /// A worker that threads take in turns.
 pub(crate) struct Turns<W> {
@@ -34,7 +33,7 @@ impl<W> Turns<W> {
     }
 
     fn take(&self) -> Option<Turn<'_, W>> {
-        let worker = self.worker.lock().unwrap_or_else(PoisonError::into_inner).take()?;
+        let worker = self.worker.lock().take()?;
         self.is_wanted.store(false, Ordering::SeqCst);
         Some(Turn { turns: self, worker: Some(worker) })
     }
@@ -67,6 +66,6 @@ impl<W> DerefMut for Turn<'_, W> {
 
 impl<W> Drop for Turn<'_, W> {
     fn drop(&mut self) {
-        *self.turns.worker.lock().unwrap_or_else(PoisonError::into_inner) = self.worker.take();
+        *self.turns.worker.lock() = self.worker.take();
     }
 }

@@ -2,7 +2,9 @@
 //! not change them.
 
 use std::cell::RefCell;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Weak};
+
+use feros_sync::{Mutex, MutexGuard};
 
 use crate::error::SetParameterError;
 use crate::value::NamedValue;
@@ -62,7 +64,7 @@ impl Drop for Running {
 
 impl Callbacks {
     fn lock(&self) -> MutexGuard<'_, Lists> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock()
     }
 
     fn address(&self) -> usize {

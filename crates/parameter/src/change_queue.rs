@@ -2,9 +2,10 @@
 //! changes.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use feros_rmw::FailureCounter;
+use feros_sync::{Mutex, MutexGuard};
 
 use crate::callbacks::Callbacks;
 use crate::change::{Change, ChangeObserver};
@@ -42,7 +43,7 @@ impl ChangeQueue {
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 
     /// Adds a change; called with the lock of the parameters, so that the order of the queue is

@@ -1,7 +1,9 @@
 //! The parameters of one node: declared, changed and asked by the rules of `rclcpp`.
 
 use std::collections::{BTreeMap, HashSet};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
+
+use feros_sync::{Mutex, MutexGuard};
 
 use crate::callbacks::{Callbacks, ParameterCallbackGuard};
 use crate::change::{Change, ChangeKind, ChangeObserver};
@@ -73,7 +75,7 @@ impl Store {
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 
     /// Declares a parameter that starts with the override of its name, unless that is to be

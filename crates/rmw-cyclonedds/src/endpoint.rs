@@ -16,8 +16,8 @@ use crate::qos::Qos;
 use crate::reception;
 use crate::sample::SampleRef;
 use crate::status::{ReaderStatus, WriterStatus};
-use feros_sync::Mutex;
 use crate::topic::{EndpointNames, Topic};
+use feros_sync::Mutex;
 
 /// What the listener of an endpoint counts and whom it wakes.
 pub(crate) struct Watched<S> {

@@ -9,8 +9,8 @@ use feros_rmw::{CreateEndpointError, Gid, OpenError, SessionOptions};
 use crate::dds::{Code, Entity};
 use crate::domain::{Domain, ENGINE_NAME};
 use crate::qos::Qos;
-use feros_sync::Mutex;
 use crate::topic::{EndpointNames, Topic};
+use feros_sync::Mutex;
 
 #[derive(Debug)]
 pub(crate) struct Participant {

@@ -16,8 +16,8 @@ use crate::matches::as_match;
 use crate::qos::Qos;
 use crate::sample::lend;
 use crate::session_state::{NodeMember, SessionState};
-use feros_sync::Mutex;
 use crate::topic::EndpointNames;
+use feros_sync::Mutex;
 
 pub(crate) struct CycloneSubscription {
     // Dropped first: the announcement goes before the reader.

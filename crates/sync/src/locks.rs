@@ -6,7 +6,7 @@ use loom::sync as real;
 use std::sync as real;
 
 pub use real::{MutexGuard, RwLockReadGuard, RwLockWriteGuard, WaitTimeoutResult};
-use std::sync::{LockResult, PoisonError};
+use std::sync::{LockResult, PoisonError, TryLockError};
 use std::time::Duration;
 
 fn whatever<T>(result: LockResult<T>) -> T {
@@ -40,6 +40,15 @@ impl<T: ?Sized> Mutex<T> {
     /// Waits for the value and borrows it until the guard is dropped.
     pub fn lock(&self) -> MutexGuard<'_, T> {
         whatever(self.0.lock())
+    }
+
+    /// Borrows the value unless somebody else has it.
+    pub fn try_lock(&self) -> Option<MutexGuard<'_, T>> {
+        match self.0.try_lock() {
+            Ok(guard) => Some(guard),
+            Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
+            Err(TryLockError::WouldBlock) => None,
+        }
     }
 
     /// The value, which nobody else can borrow now.
@@ -149,5 +158,8 @@ mod tests {
         });
         assert!(panicked);
         assert_eq!((*mutex.lock(), *lock.read()), (2, 2));
+        let held = mutex.try_lock();
+        assert_eq!(held.as_deref(), Some(&2));
+        assert!(mutex.try_lock().is_none());
     }
 }

@@ -1,10 +1,11 @@
 //! Events of publishers and subscriptions: taken from the engine, kept by kind until somebody takes
 //! them, with a counter for each kind. The losses of all transports are one event.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use feros_rmw::{EventError, MatchedStatus, Notify, PublisherEvent, SubscriptionEvent};
+use feros_sync::{Mutex, MutexGuard};
 
 /// The kinds of [`PublisherEvent`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -190,7 +191,7 @@ impl<E: Event> Waiting<E> {
     }
 
     fn lock(&self) -> MutexGuard<'_, Vec<Slot<E>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock()
     }
 
     /// Fetches what `source` has, then gives the oldest kind that waits, or the one that is wanted.

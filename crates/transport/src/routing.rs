@@ -2,12 +2,13 @@
 //! subscription of the process changes.
 
 use std::num::NonZeroU64;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use feros_rmw::{Gid, Match, Publisher as EnginePublisher};
 use feros_shm::{Announced, Choice, HostPublisher, Reason, Transport, classify};
+use feros_sync::{Mutex, MutexGuard};
 use feros_trace::{Endpoint, Kind};
 
 use crate::graph::{MatchTransport, network_is_allowed};
@@ -254,6 +255,6 @@ impl Router {
     }
 
     fn lock(&self) -> MutexGuard<'_, SharedMemorySending> {
-        self.shared_memory.lock().unwrap_or_else(PoisonError::into_inner)
+        self.shared_memory.lock()
     }
 }

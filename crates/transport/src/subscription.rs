@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use feros_executor::Ringer;
+use feros_doorbell::Ringer;
 use feros_rmw::{
     CreateEndpointError, EventError, Gid, Match, NodeId, Notify, QosProfile, Session,
     Subscription as EngineSubscription, SubscriptionEvent, TypeHash,

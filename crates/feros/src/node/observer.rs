@@ -1,10 +1,11 @@
 //! What a node does when its parameters change: its clock follows `use_sim_time`, and
 //! `/parameter_events` is published.
 
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 
 use feros_parameter::{Change, ChangeKind, ChangeObserver, ParameterValue};
 use feros_rmw::Publisher as EnginePublisher;
+use feros_sync::Mutex;
 
 use crate::clock::Clock;
 use crate::node::parameter_events;
@@ -27,7 +28,7 @@ impl NodeObserver {
 
     /// Publishes changes from now on, or no more.
     pub(super) fn publish_with(&self, publisher: Option<Arc<dyn EnginePublisher>>) {
-        let mut place = self.publisher.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut place = self.publisher.lock();
         let former = std::mem::replace(&mut *place, publisher);
         drop(place);
         drop(former); // outside the lock
@@ -50,7 +51,7 @@ impl ChangeObserver for NodeObserver {
     }
 
     fn after_callbacks(&self, change: &Change) {
-        let publisher = self.publisher.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let publisher = self.publisher.lock().clone();
         if let Some(publisher) = publisher
             && change.kinds.iter().any(|kind| *kind != ChangeKind::DeclaredWithoutValue)
         {

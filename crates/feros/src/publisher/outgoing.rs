@@ -1,10 +1,11 @@
 //! What is published, in the forms in which it is handed over: a message that is given away, lent
 //! or shared, or bytes.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use feros_message::{EncodeError, Message};
 use feros_rmw::{FillAborted, TypeHash};
+use feros_sync::Mutex;
 
 use feros_transport::{Delivery, IntraProcessRoute, ObjectRoute, Outgoing};
 
@@ -85,7 +86,7 @@ impl<'a, M: Message> OutgoingMessage<'a, M> {
         if owners > 0 {
             return Arc::new(message);
         }
-        pool.lock().unwrap_or_else(PoisonError::into_inner).share(message)
+        pool.lock().share(message)
     }
 }
 

@@ -3,12 +3,13 @@
 
 use std::any::Any;
 use std::collections::VecDeque;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
-use feros_executor::Ringer;
+use feros_doorbell::Ringer;
 use feros_rmw::{Gid, History, Payload, QosProfile, Reliability, Stamp, TypeHash};
+use feros_sync::{Condvar, Mutex, MutexGuard, RwLock};
 use feros_trace::MessageId;
 
 /// What a subscription of some client holds its messages as: structs, pointers, bytes.
@@ -134,11 +135,11 @@ impl<O: Object> Queue<O> {
     }
 
     fn direct_run(&self) -> Option<DirectRun> {
-        self.direct.read().unwrap_or_else(PoisonError::into_inner).clone()
+        self.direct.read().clone()
     }
 
     fn lock(&self) -> MutexGuard<'_, VecDeque<(Envelope, O)>> {
-        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+        self.queue.lock()
     }
 
     /// Puts a message in; the oldest is pushed out when the queue is full.
@@ -224,7 +225,7 @@ impl<O: Object> AnyQueue for Queue<O> {
             if left == Duration::ZERO {
                 return Err(StillFull);
             }
-            queue = self.room.wait_timeout(queue, left).unwrap_or_else(PoisonError::into_inner).0;
+            queue = self.room.wait_timeout(queue, left).0;
         }
         Ok(())
     }
@@ -236,10 +237,7 @@ impl<O: Object> AnyQueue for Queue<O> {
     }
 
     fn set_direct_run(&self, run: Option<DirectRun>) {
-        let former = std::mem::replace(
-            &mut *self.direct.write().unwrap_or_else(PoisonError::into_inner),
-            run,
-        );
+        let former = std::mem::replace(&mut *self.direct.write(), run);
         drop(former);
     }
 

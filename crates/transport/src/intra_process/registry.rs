@@ -6,9 +6,10 @@
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock, RwLockReadGuard, Weak};
+use std::sync::{Arc, OnceLock, Weak};
 
 use feros_rmw::Gid;
+use feros_sync::{Mutex, MutexGuard, RwLock, RwLockReadGuard};
 
 use crate::intra_process::queue::AnyQueue;
 
@@ -28,7 +29,7 @@ fn registry() -> &'static Registry {
 
 impl Registry {
     fn lock(&self) -> MutexGuard<'_, HashMap<Gid, Weak<dyn AnyQueue>>> {
-        self.queues.lock().unwrap_or_else(PoisonError::into_inner)
+        self.queues.lock()
     }
 }
 
@@ -46,7 +47,7 @@ pub(crate) fn find(subscription: Gid) -> Option<Arc<dyn AnyQueue>> {
 /// go.
 pub(crate) fn find_or_wait(subscription: Gid) -> Option<Arc<dyn AnyQueue>> {
     find(subscription).or_else(|| {
-        drop(registry().registrations.write().unwrap_or_else(PoisonError::into_inner));
+        drop(registry().registrations.write());
         find(subscription)
     })
 }
@@ -55,7 +56,7 @@ pub(crate) fn find_or_wait(subscription: Gid) -> Option<Arc<dyn AnyQueue>> {
 /// tells publishers of it in between, and they wait so that its first messages too come within the
 /// process.
 pub(crate) fn begin_registration() -> RwLockReadGuard<'static, ()> {
-    registry().registrations.read().unwrap_or_else(PoisonError::into_inner)
+    registry().registrations.read()
 }
 
 /// Keeps a queue findable.

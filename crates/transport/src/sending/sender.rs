@@ -2,12 +2,13 @@
 //! turn, sends, and puts away what was used.
 
 use std::fmt::Display;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
 use feros_rmw::{Durability, Gid, Liveliness, Publisher as EnginePublisher, QosProfile};
 use feros_shm::{HostLoan, HostPublisher, PoolUse, Transport, TransportSet};
+use feros_sync::{Mutex, MutexGuard, RwLock};
 use feros_trace::{Endpoint, Kind, Outbound, Point};
 
 use crate::bytes::{Buffer, BufferPool};
@@ -117,7 +118,7 @@ impl Sender {
         }
         // Why a subscription could not open its link is in what it announces, and no ring tells of
         // that.
-        let renewed = routes.has_pending.then(|| self.order.try_lock().ok()).flatten();
+        let renewed = routes.has_pending.then(|| self.order.try_lock()).flatten();
         renewed.map_or(routes, |order| self.renew_routes(order)).transports.clone()
     }
 
@@ -222,8 +223,7 @@ impl Sender {
     /// of those who keep all.
     fn begin<'a>(&'a self, routes: &'a Arc<Routes>) -> Option<Turn<'a>> {
         let order = self.lock_order();
-        let is_current =
-            Arc::ptr_eq(routes, &self.routes.read().unwrap_or_else(PoisonError::into_inner));
+        let is_current = Arc::ptr_eq(routes, &self.routes.read());
         let has_room = || routes.established().all(|(_, one)| !one.is_lossless() || one.has_room());
         (is_current && has_room()).then_some(Turn { sender: self, routes, order })
     }
@@ -301,13 +301,13 @@ impl Sender {
     /// long as a full link makes it, and whoever publishes next renews them.
     fn routes_without_waiting(&self) -> Arc<Routes> {
         self.current_routes().unwrap_or_else(|| match self.order.try_lock() {
-            Ok(order) => self.renew_routes(order),
-            Err(_) => self.read_routes(),
+            Some(order) => self.renew_routes(order),
+            None => self.read_routes(),
         })
     }
 
     fn read_routes(&self) -> Arc<Routes> {
-        Arc::clone(&self.routes.read().unwrap_or_else(PoisonError::into_inner))
+        Arc::clone(&self.routes.read())
     }
 
     /// The routes, unless something has changed since they were made.
@@ -326,7 +326,7 @@ impl Sender {
         if routes.send_like(&former) {
             return former;
         }
-        *self.routes.write().unwrap_or_else(PoisonError::into_inner) = Arc::clone(&routes);
+        *self.routes.write() = Arc::clone(&routes);
         drop(order);
         if self.router.note_deaths(&former, &routes) {
             self.upkeep.ask();
@@ -335,11 +335,11 @@ impl Sender {
     }
 
     fn lock_order(&self) -> MutexGuard<'_, Order> {
-        self.order.lock().unwrap_or_else(PoisonError::into_inner)
+        self.order.lock()
     }
 
     fn lock_buffers(&self) -> MutexGuard<'_, BufferPool> {
-        self.buffers.lock().unwrap_or_else(PoisonError::into_inner)
+        self.buffers.lock()
     }
 }
 

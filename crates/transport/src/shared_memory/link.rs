@@ -6,7 +6,7 @@ use std::num::NonZeroU64;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use feros_executor::Ringer;
+use feros_doorbell::Ringer;
 use feros_rmw::{Gid, History, MessageInfo, Payload, QosProfile, Reliability, Sample, Stamp};
 use feros_shm::{
     Attachment, HostNode, HostSample, LinkObstacle, LinkSettings, Obstacle, OpenError,

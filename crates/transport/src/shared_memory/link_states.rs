@@ -1,10 +1,10 @@
 //! How far the links of one subscription are, as its handle tells users.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use feros_rmw::Gid;
 use feros_shm::Reason;
+use feros_sync::{Mutex, MutexGuard};
 
 /// What the handle of a subscription sees of its links.
 #[derive(Debug, Default)]
@@ -17,7 +17,7 @@ pub(crate) struct LinkStates {
 
 impl LinkStates {
     fn lock(&self) -> MutexGuard<'_, Vec<(Gid, Option<Reason>)>> {
-        self.links.lock().unwrap_or_else(PoisonError::into_inner)
+        self.links.lock()
     }
 
     /// Why a publisher's messages, which could come by shared memory, do not.

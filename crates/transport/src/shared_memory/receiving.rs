@@ -3,15 +3,16 @@
 
 use std::num::NonZeroU64;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
+use std::sync::{Arc, OnceLock, Weak};
 use std::time::Instant;
 
-use feros_executor::Ringer;
+use feros_doorbell::Ringer;
 use feros_rmw::{Gid, History, QosProfile, Subscription as EngineSubscription};
 use feros_shm::{
     Announced, Announcement, Declined, HostNode, Obstacle, ProcessSegment, Reason,
     SubscriptionEntry, Transport, TransportSet, classify,
 };
+use feros_sync::{Mutex, MutexGuard};
 
 use crate::shared_memory::availability::{self, LONGEST_QUEUE};
 use crate::shared_memory::handshake::Handshake;
@@ -130,7 +131,7 @@ impl SharedMemoryReceiving {
     }
 
     fn lock(&self) -> MutexGuard<'_, Vec<Link>> {
-        self.links.lock().unwrap_or_else(PoisonError::into_inner)
+        self.links.lock()
     }
 
     /// Closes links of publishers that left once their messages are taken, and awaits those of new

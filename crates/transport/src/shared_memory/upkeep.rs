@@ -7,8 +7,10 @@
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
+
+use feros_sync::{Condvar, Mutex};
 
 /// How long the thread waits for something to do before it ends.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -39,7 +41,7 @@ impl Upkeep {
 
     /// Begins, with a first look.
     pub(crate) fn begin(&self, endpoint: Weak<dyn KeepUp>) {
-        *lock(&self.0.endpoint) = Some(endpoint);
+        *self.0.endpoint.lock() = Some(endpoint);
         self.ask();
     }
 
@@ -52,22 +54,18 @@ impl Upkeep {
 
     /// Ends: when this returns, the thread neither has the endpoint nor will have it again.
     pub(crate) fn end(&self) {
-        *lock(&self.0.endpoint) = None;
+        *self.0.endpoint.lock() = None;
     }
 
     fn run(&self) -> Option<Instant> {
         self.0.is_asked.store(false, Ordering::Release);
-        let endpoint = lock(&self.0.endpoint);
+        let endpoint = self.0.endpoint.lock();
         endpoint.as_ref()?.upgrade()?.keep_up()
     }
 
     fn is(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 static WORKER: Worker = Worker { jobs: Mutex::new(Jobs::new()), changed: Condvar::new() };
@@ -98,7 +96,7 @@ impl Jobs {
 
 impl Worker {
     fn put(&'static self, upkeep: Upkeep, at: Option<Instant>) {
-        let mut jobs = lock(&self.jobs);
+        let mut jobs = self.jobs.lock();
         match at {
             None => jobs.asked.push_back(upkeep),
             Some(at) => {
@@ -122,7 +120,7 @@ impl Worker {
     }
 
     fn work(&'static self) {
-        let mut jobs = lock(&self.jobs);
+        let mut jobs = self.jobs.lock();
         let mut idle_since = Instant::now();
         loop {
             let now = Instant::now();
@@ -131,7 +129,7 @@ impl Worker {
                 if let Some(at) = upkeep.run() {
                     self.put(upkeep, Some(at));
                 }
-                jobs = lock(&self.jobs);
+                jobs = self.jobs.lock();
                 idle_since = Instant::now();
                 continue;
             }
@@ -142,7 +140,7 @@ impl Worker {
                 return;
             }
             let wait = until.saturating_duration_since(now);
-            jobs = self.changed.wait_timeout(jobs, wait).unwrap_or_else(PoisonError::into_inner).0;
+            jobs = self.changed.wait_timeout(jobs, wait).0;
         }
     }
 }

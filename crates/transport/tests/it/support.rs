@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use feros_executor::Ringer;
+use feros_doorbell::Ringer;
 use feros_rmw::{
     DiscoveryRange, Engine, NodeId, NodeName, Payload, PublishMode, QosProfile, Session,
     SessionOptions,

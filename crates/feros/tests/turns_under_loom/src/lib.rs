@@ -3,8 +3,6 @@
 #![cfg(all(test, loom))]
 #![allow(clippy::unwrap_used)]
 
-#[path = "../../../src/sync.rs"]
-mod sync;
 #[path = "../../../src/turns.rs"]
 mod turns;
 

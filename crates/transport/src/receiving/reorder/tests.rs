@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 
-use feros_executor::Ringer;
+use feros_doorbell::Ringer;
 use feros_rmw::{MessageInfo, Payload, QosProfile};
 
 use super::*;
