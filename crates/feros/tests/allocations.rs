@@ -134,23 +134,23 @@ fn wait_for_transport(
 }
 
 #[test]
-fn the_process_path_allocates_nothing() {
+fn the_intra_process_transport_allocates_nothing() {
     let _alone = ALONE.lock();
-    publish_on_the_process_path();
+    publish_on_the_intra_process_transport();
 }
 
 #[test]
-fn the_host_path_allocates_nothing_but_what_iceoryx2_does() {
+fn the_shared_memory_transport_allocates_nothing_but_what_iceoryx2_does() {
     let _alone = ALONE.lock();
-    publish_on_the_host_path();
+    publish_on_the_shared_memory_transport();
 }
 
 #[test]
 fn trace_points_allocate_nothing() {
     let _alone = ALONE.lock();
     feros::trace::enable();
-    publish_on_the_process_path();
-    publish_on_the_host_path();
+    publish_on_the_intra_process_transport();
+    publish_on_the_shared_memory_transport();
     feros::trace::disable();
     assert!(
         feros::trace::drain().iter().any(|thread| thread.events.len() > ROUNDS),
@@ -158,7 +158,7 @@ fn trace_points_allocate_nothing() {
     );
 }
 
-fn publish_on_the_process_path() {
+fn publish_on_the_intra_process_transport() {
     let node = context().create_node("process").unwrap();
     let executor = Executor::new();
     executor.add_node(&node).unwrap();
@@ -196,7 +196,7 @@ fn publish_on_the_process_path() {
     }
 }
 
-fn publish_on_the_host_path() {
+fn publish_on_the_shared_memory_transport() {
     let (here, there) = (context(), context());
     let (talker, listener) =
         (here.create_node("talker").unwrap(), there.create_node("listener").unwrap());

@@ -259,7 +259,7 @@ use Layer::{
 };
 
 #[test]
-fn the_process_path_has_every_layer_but_bytes_and_engine() {
+fn the_intra_process_transport_has_every_layer_but_bytes_and_engine() {
     let messages = run_pair("process", trace::Transport::IntraProcess);
     assert_layers(
         &messages,
@@ -281,7 +281,7 @@ fn with_direct_dispatch_there_is_no_notification() {
 }
 
 #[test]
-fn the_host_path_has_every_layer_but_the_engine_s_receiving() {
+fn the_shared_memory_transport_has_every_layer_but_the_engine_s_receiving() {
     let layers =
         [Client, Serialize, EngineWrite, Wire, Notification, Queue, Take, Dispatching, Deserialize];
     assert_layers(&run_pair("host", trace::Transport::SharedMemory), &layers);
@@ -294,7 +294,7 @@ fn a_message_built_in_place_is_not_serialized() {
 }
 
 #[test]
-fn the_network_path_has_every_layer() {
+fn the_network_transport_has_every_layer() {
     let layers = [
         Client,
         Serialize,

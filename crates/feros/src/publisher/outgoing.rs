@@ -55,7 +55,7 @@ impl<M: Message> Publishable<M> for Arc<M> {
 
 /// A message on its way out.
 pub(crate) struct OutgoingMessage<'a, M> {
-    /// Taken when it is given to inboxes; then it is in bytes already, if anybody needs those.
+    /// Taken when it is given to queues; then it is in bytes already, if anybody needs those.
     form: Option<Form<'a, M>>,
     pool: &'a Mutex<SharedPool<M>>,
     /// Why it could not be serialized.

@@ -393,7 +393,7 @@ fn strangers_come_and_go_and_nothing_is_lost_or_doubled() {
         done.store(true, Ordering::Relaxed);
         publishing.join().unwrap()
     });
-    // What waits in both histories, of the inbox and of the engine.
+    // What waits in both histories, of the queue and of the engine.
     assert!(executor.spin_all(WATCHDOG).unwrap() < 10_000);
     heard_here.extend(receiver.try_iter());
     let heard = heard_here;

@@ -69,7 +69,7 @@ fn a_parameter_file_that_cannot_be_used_makes_no_node() {
 }
 
 #[test]
-fn without_intra_process_comms_messages_take_another_path() {
+fn without_intra_process_comms_messages_take_another_transport() {
     let context = context();
     for use_it in [true, false] {
         let options = NodeOptions::new(if use_it { "with" } else { "without" })

@@ -543,7 +543,7 @@ fn what_another_process_writes_over_a_loan_is_an_error() {
 }
 
 #[test]
-fn an_exhausted_pool_is_an_error_or_the_network_path() {
+fn an_exhausted_pool_is_an_error_or_the_network_transport() {
     let (_here, _there, talker, listener) = nodes();
     let (sender, receiver) = channel();
     let _subscription = listener
@@ -610,7 +610,7 @@ fn what_a_publisher_sent_before_it_left_is_delivered() {
 }
 
 #[test]
-fn paths_can_be_restricted_and_tell_why() {
+fn transports_can_be_restricted_and_tell_why() {
     let (_here, _there, talker, listener) = nodes();
     let publisher = talker.create_publisher::<Int32>("number", 10).unwrap();
     let network = SubscriptionOptions::from(10).transports(Transport::Network);

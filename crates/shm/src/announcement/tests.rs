@@ -41,7 +41,7 @@ fn feros(announcement: Announcement) -> Announced {
 }
 
 #[test]
-fn the_shortest_possible_path_is_taken() {
+fn the_shortest_possible_transport_is_taken() {
     let no_memory = Announcement { shared_memory: Err(Obstacle::Full), ..announcement() };
     check(vec![
         (feros(announcement()), feros(announcement()), Some(Transport::IntraProcess), None),

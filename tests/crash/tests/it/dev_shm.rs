@@ -108,7 +108,10 @@ fn filling_up_with_growing_messages() {
     assert_eq!((heard(&report, 1, "doubled"), number(&report, "/broken")), (0, 0), "{report}");
     let counts = talker.of("counts", "pub");
     println!("growing messages: {counts}");
-    assert!(number(&counts, "/host_failures") > 0 && number(&counts, "/host") > 0, "{counts}");
+    assert!(
+        number(&counts, "/shared_memory_failures") > 0 && number(&counts, "/host") > 0,
+        "{counts}"
+    );
     let why = "took the network transport instead of shared memory";
     until("the log says why", || talker.said().contains(why).then_some(()));
     listener.end();
@@ -166,7 +169,10 @@ fn filled_and_emptied_by_others_while_publishing() {
     }
     let counts = talker.of("counts", "pub");
     println!("filled and emptied: {counts}");
-    assert!(number(&counts, "/host_failures") > 0 && number(&counts, "/host") > 0, "{counts}");
+    assert!(
+        number(&counts, "/shared_memory_failures") > 0 && number(&counts, "/host") > 0,
+        "{counts}"
+    );
     late.into_iter().chain([listener, talker]).for_each(Peer::end);
     place.must_be_swept();
 }

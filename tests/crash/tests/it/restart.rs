@@ -7,7 +7,7 @@ use serde_json::json;
 use crate::support::{Peer, Place, number, rounds, until};
 
 #[test]
-fn restarted_processes_take_the_host_path_each_time() {
+fn restarted_processes_take_the_shared_memory_transport_each_time() {
     let place = Place::of_host();
     let mut slowest = Duration::ZERO;
     for _ in 0..rounds(10) {
@@ -65,7 +65,7 @@ fn a_restarted_listener_hears_a_running_talker_each_time() {
 /// The publisher serves a subscription by shared memory when that one has acknowledged the engine's
 /// messages; the killed ones, which the engine has not forgotten yet, are not waited for.
 #[test]
-fn a_restarted_listener_takes_the_host_path_before_its_predecessor_is_forgotten() {
+fn a_restarted_listener_takes_the_shared_memory_transport_before_its_predecessor_is_forgotten() {
     let place = Place::of_host();
     let mut talker = Peer::start(&place, "talker");
     talker.ask("publisher", json!({"name": "pub", "topic": "image", "id": 1}));

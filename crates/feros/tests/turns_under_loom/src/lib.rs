@@ -12,9 +12,9 @@ use loom::thread;
 
 use turns::Turns;
 
-/// A subscription as direct dispatch sees it: an inbox, and a callback that takes from it in turns.
+/// A subscription as direct dispatch sees it: a queue, and a callback that takes from it in turns.
 struct Subscription {
-    inbox: Mutex<Vec<usize>>,
+    queue: Mutex<Vec<usize>>,
     turns: Turns<Vec<usize>>,
     inside: AtomicUsize,
 }
@@ -22,7 +22,7 @@ struct Subscription {
 impl Subscription {
     fn new() -> Arc<Self> {
         Arc::new(Self {
-            inbox: Mutex::new(Vec::new()),
+            queue: Mutex::new(Vec::new()),
             turns: Turns::new(Vec::new()),
             inside: AtomicUsize::new(0),
         })
@@ -30,7 +30,7 @@ impl Subscription {
 
     /// What a publisher does.
     fn publish(&self, message: usize) {
-        self.inbox.lock().unwrap().push(message);
+        self.queue.lock().unwrap().push(message);
         self.run();
     }
 
@@ -38,7 +38,7 @@ impl Subscription {
         let mut turn = self.turns.begin();
         while let Some(mut delivered) = turn {
             assert_eq!(self.inside.fetch_add(1, Ordering::SeqCst), 0, "one at a time");
-            delivered.append(&mut self.inbox.lock().unwrap());
+            delivered.append(&mut self.queue.lock().unwrap());
             self.inside.fetch_sub(1, Ordering::SeqCst);
             drop(delivered);
             turn = self.turns.begin_again();
@@ -58,7 +58,7 @@ fn model(check: impl Fn() + Sync + Send + 'static) {
     model.check(check);
 }
 
-/// Whoever published last or worked last has delivered all: nothing stays in the inbox when all
+/// Whoever published last or worked last has delivered all: nothing stays in the queue when all
 /// have returned.
 #[test]
 fn nothing_is_left_behind() {
@@ -71,7 +71,7 @@ fn nothing_is_left_behind() {
         });
         subscription.publish(10);
         publisher.join().unwrap();
-        assert!(subscription.inbox.lock().unwrap().is_empty());
+        assert!(subscription.queue.lock().unwrap().is_empty());
         let mut delivered = subscription.delivered();
         assert!(delivered.iter().position(|n| *n == 1) < delivered.iter().position(|n| *n == 2));
         delivered.sort_unstable();

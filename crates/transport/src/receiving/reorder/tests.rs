@@ -135,7 +135,7 @@ impl Bench {
 }
 
 #[test]
-fn what_the_engine_had_before_the_fast_path_comes_first() {
+fn what_the_engine_had_before_the_local_transport_comes_first() {
     let mut bench = Bench::new();
     bench.by_process(A, &[3, 4]);
     bench.by_engine(B, &[100]);
@@ -170,7 +170,7 @@ fn messages_that_come_twice_are_delivered_once() {
 }
 
 #[test]
-fn a_message_that_found_no_room_on_the_fast_path_keeps_its_place() {
+fn a_message_that_found_no_room_on_the_local_transport_keeps_its_place() {
     let mut bench = Bench::new();
     bench.by_link(A, &[1, 2, 5]);
     bench.by_engine(A, &[3, 4]);
@@ -223,7 +223,7 @@ fn expired_messages_are_not_delivered() {
 }
 
 #[test]
-fn what_is_missing_on_all_paths_is_lost() {
+fn what_is_missing_on_all_transports_is_lost() {
     let mut bench = Bench::new();
     bench.by_process(A, &[5]);
     assert_eq!((bench.all().len(), bench.lost()), (1, 0));
