@@ -60,12 +60,6 @@ impl Generator {
         self
     }
 
-    /// Under which path generated code finds Feros: `root::message` and `root::msgs`. By default
-    /// `::feros`.
-    pub fn root_path(self, root: &str) -> Self {
-        self.message_path(format!("{root}::message")).msgs_path(format!("{root}::msgs"))
-    }
-
     /// Under which path generated code finds the crate `feros-message`.
     pub fn message_path(mut self, path: impl Into<String>) -> Self {
         self.message_path = path.into();

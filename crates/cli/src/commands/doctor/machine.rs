@@ -26,7 +26,7 @@ const VARIABLES: [&str; 12] = [
 ];
 
 pub(super) fn examine() -> Vec<Finding> {
-    let mut findings = vec![shared_memory(Path::new("/dev/shm")), host_path()];
+    let mut findings = vec![shared_memory(Path::new("/dev/shm")), shared_memory_transport()];
     findings.extend(environment(|name| std::env::var(name).ok()));
     findings.extend(clock());
     findings
@@ -59,7 +59,7 @@ fn shared_memory(path: &Path) -> Finding {
 
 /// Tries what a node does: the messages of a process that cannot share memory take the network
 /// transport.
-fn host_path() -> Finding {
+fn shared_memory_transport() -> Finding {
     const AREA: &str = "paths";
     match feros::check_shared_memory() {
         Ok(()) => Finding::ok(AREA, "process, host and network: shared memory works"),
