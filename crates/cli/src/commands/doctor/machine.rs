@@ -60,13 +60,15 @@ fn shared_memory(path: &Path) -> Finding {
 /// Tries what a node does: the messages of a process that cannot share memory take the network
 /// transport.
 fn shared_memory_transport() -> Finding {
-    const AREA: &str = "paths";
+    const AREA: &str = "transports";
     match feros::check_shared_memory() {
-        Ok(()) => Finding::ok(AREA, "process, host and network: shared memory works"),
+        Ok(()) => {
+            Finding::ok(AREA, "intra-process, shared memory and network: shared memory works")
+        }
         Err(why) => Finding::warning(
             AREA,
-            format!("process and network only: {why}"),
-            "free or mount /dev/shm; `feros topic info -v TOPIC` shows the path of each match",
+            format!("intra-process and network only: {why}"),
+            "free or mount /dev/shm; `feros topic info -v TOPIC` shows the transport of each match",
         ),
     }
 }
