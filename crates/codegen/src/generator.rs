@@ -1,4 +1,4 @@
-//! What build scripts call.
+//! The generator, which build scripts call.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};

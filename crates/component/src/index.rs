@@ -1,4 +1,4 @@
-//! Where components are found: a package names its plugins and their libraries in a file under each
+//! The index of components: a package lists its plugins and their libraries in a file under each
 //! prefix.
 //!
 //! `<prefix>/share/ament_index/resource_index/feros_components/<package>`, a line `plugin;library`
@@ -29,13 +29,13 @@ pub struct Index {
 /// A component that a package has.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IndexEntry {
-    /// Its name, such as `pipeline::Camera`.
+    /// The name, such as `pipeline::Camera`.
     pub plugin: String,
     /// The library that has it.
     pub library: PathBuf,
 }
 
-/// Why a package's components cannot be told.
+/// Why the components of a package cannot be listed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum IndexError {
@@ -50,7 +50,7 @@ pub enum IndexError {
         /// Where was looked.
         searched: String,
     },
-    /// Its components are for another library.
+    /// The components are for another library.
     #[error(
         "package {package:?} has only components of rclcpp ({CPP_COMPONENTS}): they are C++ plugins, which only a stock \
          container can load"

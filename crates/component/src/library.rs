@@ -1,5 +1,5 @@
-//! Reads what a component library holds from its file, so that nothing of a library runs that does
-//! not fit.
+//! Reads the plugins and stamps of a component library from its file, so that no code of a library
+//! runs that does not fit.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};

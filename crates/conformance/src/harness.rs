@@ -72,7 +72,7 @@ impl NotificationCounter {
 pub struct TestNode {
     /// The session.
     pub session: Arc<dyn Session>,
-    /// Its node.
+    /// The node.
     pub node: NodeId,
     /// The node's name.
     pub name: NodeName,

@@ -57,7 +57,7 @@ pub enum LoadError {
     PackageName {
         /// The folder.
         path: PathBuf,
-        /// Its name.
+        /// The name.
         name: String,
     },
 }

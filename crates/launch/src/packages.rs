@@ -33,7 +33,7 @@ pub enum FindError {
     Executable {
         /// The executable.
         executable: String,
-        /// Its package.
+        /// The package.
         package: String,
         /// The executables that the package has.
         known: Vec<String>,
@@ -43,7 +43,7 @@ pub enum FindError {
     LaunchFile {
         /// The launch file.
         file: String,
-        /// Its package.
+        /// The package.
         package: String,
         /// The launch files that the package has.
         known: Vec<String>,

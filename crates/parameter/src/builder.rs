@@ -1,4 +1,4 @@
-//! Declaring a parameter with more than a default.
+//! The declaration of a parameter with description, range and more.
 
 use std::marker::PhantomData;
 use std::ops::RangeInclusive;
@@ -51,7 +51,7 @@ impl<T: ParameterForm> ParameterBuilder<T> {
         self
     }
 
-    /// Its value cannot be changed after it was declared.
+    /// The value cannot be changed after it was declared.
     pub fn read_only(mut self) -> Self {
         self.descriptor.read_only = true;
         self
@@ -76,7 +76,7 @@ impl<T: ParameterForm> ParameterBuilder<T> {
 }
 
 impl ParameterBuilder<ParameterValue> {
-    /// A parameter of the type of its default, which the Rust type does not tell.
+    /// A parameter of the type of its default, where the Rust type leaves the type open.
     pub fn with_type(store: &Arc<Store>, name: &str, default: ParameterValue) -> Self {
         let parameter_type = default.parameter_type();
         let mut builder = Self::new(store, name, default);
@@ -87,12 +87,12 @@ impl ParameterBuilder<ParameterValue> {
 }
 
 impl<T: RangedForm> ParameterBuilder<T> {
-    /// Its value, or each of its values, lies between these bounds, which belong to the range.
+    /// The value, or each of its values, lies between these bounds, which belong to the range.
     pub fn range(self, range: RangeInclusive<T::Bound>) -> Self {
         self.stepped_range(range, T::Step::default())
     }
 
-    /// Its value, or each of its values, is the lower bound, a number of steps above it, or the
+    /// The value, or each of its values, is the lower bound, a number of steps above it, or the
     /// upper bound.
     pub fn stepped_range(mut self, range: RangeInclusive<T::Bound>, step: T::Step) -> Self {
         T::bound(&mut self.descriptor, *range.start(), *range.end(), step);

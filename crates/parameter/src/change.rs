@@ -7,7 +7,7 @@ use crate::value::NamedValue;
 pub enum ChangeKind {
     /// It was declared with a value.
     New,
-    /// Its value was set.
+    /// The value was set.
     Changed,
     /// It was undeclared by a value of type [`NotSet`](crate::ParameterType::NotSet).
     Deleted,

@@ -1,4 +1,4 @@
-//! What a parameter is, and which values it takes.
+//! Descriptors of parameters: type, range and other properties.
 
 use feros_msgs::rcl_interfaces::msg::{
     FloatingPointRange, IntegerRange, ParameterDescriptor as ParameterDescriptorMessage,
@@ -10,7 +10,7 @@ use crate::value::{ParameterType, ParameterValue};
 /// What a parameter is, as `rcl_interfaces/msg/ParameterDescriptor`.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ParameterDescriptor {
-    /// Its name.
+    /// The name.
     pub name: String,
     /// Type of its value; with dynamic typing, of the value that it has now.
     pub parameter_type: ParameterType,
@@ -18,9 +18,9 @@ pub struct ParameterDescriptor {
     pub description: String,
     /// What else its value has to fulfil, for people.
     pub additional_constraints: String,
-    /// Its value cannot be changed.
+    /// The value cannot be changed.
     pub read_only: bool,
-    /// Its value may be of any type.
+    /// The value may be of any type.
     pub dynamic_typing: bool,
     /// Bounds of a floating point number, or of each of several.
     pub floating_point_range: Option<FloatingPointRange>,

@@ -1,4 +1,4 @@
-//! Parameter files: YAML that says values for parameters of nodes.
+//! Parameter files: YAML with values for parameters of nodes.
 //!
 //! ```yaml
 //! /**:                      # every node
@@ -25,7 +25,7 @@ use crate::overrides::ParameterOverrides;
 use crate::value::ParameterValue;
 use crate::yaml::{Events, MAX_DEPTH, VALUE, YamlError, error_at};
 
-/// A larger file is none that somebody wrote.
+/// The most bytes of a parameter file.
 const MAX_FILE_BYTES: u64 = 16 << 20;
 
 const KEY: &str = "ros__parameters";
@@ -37,7 +37,7 @@ const PARAMETERS: &str = "a mapping from names of parameters to values";
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ParameterFileError {
-    /// It cannot be read.
+    /// The file cannot be read.
     #[error("parameter file {}: {reason}", path.display())]
     Unreadable {
         /// The file.
@@ -45,7 +45,7 @@ pub enum ParameterFileError {
         /// What the system says.
         reason: String,
     },
-    /// It is no parameter file.
+    /// The file is no parameter file.
     #[error("parameter file {}: {source}", path.display())]
     Malformed {
         /// The file.

@@ -32,7 +32,7 @@ impl NodePattern {
     pub fn matches(&self, node: &NodeName) -> bool {
         let full = node.fully_qualified();
         let names: Vec<&str> = full.split('/').filter(|part| !part.is_empty()).collect();
-        // What of the names the parts so far may have used up: bit `n` for the first `n`.
+        // The numbers of names that the parts so far can match: `reached[n]` for the first `n`.
         let mut reached = vec![false; names.len() + 1];
         reached[0] = true;
         for part in &self.0 {

@@ -1,4 +1,5 @@
-//! The parameters of one node: declared, changed and asked by the rules of `rclcpp`.
+//! The parameters of one node: declared, set and read by the rules of rclcpp
+//! (`rclcpp/src/rclcpp/node_interfaces/node_parameters.cpp`).
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -35,7 +36,7 @@ struct State {
 }
 
 struct Declared {
-    /// Its name is empty: the map has it.
+    /// The name is empty: the map has it.
     descriptor: ParameterDescriptor,
     slot: Arc<Slot>,
 }

@@ -1,4 +1,4 @@
-//! Values from YAML, by the rules of `rcl`'s reader of parameter files.
+//! Values from YAML, by the rules of rcl's parser (`rcl_yaml_param_parser/src/parse.c`).
 
 use std::borrow::Cow;
 

@@ -58,7 +58,7 @@ impl CycloneClient {
         let data =
             |type_hash| EndpointData { type_hash, client_id, ..EndpointData::default() }.encode();
         let on_match = Some(options.on_response.clone());
-        // Before the writer, so that whoever is asked can answer.
+        // Before the writer, so that servers can answer the first request.
         let replies = Reader::new(
             &shared.participant,
             names.reply,

@@ -78,8 +78,8 @@ fn wake(notify: Option<&Notify>) {
 /// The `ListenerState` that a listener was created with.
 ///
 /// # Safety
-/// `arg` comes from `Arc::as_ptr` of a `ListenerState<S>` that lives during the call: the endpoint owns
-/// it and drops its entity, which waits for running listeners, first.
+/// `arg` comes from `Arc::as_ptr` of a `ListenerState<S>` that lives during the call: the endpoint
+/// owns it and drops its entity, which waits for running listeners, first.
 unsafe fn listener_state<'a, S>(arg: *mut c_void) -> &'a ListenerState<S> {
     // SAFETY: by contract.
     unsafe { &*arg.cast::<ListenerState<S>>() }

@@ -124,7 +124,7 @@ impl Graph {
         );
     }
 
-    /// Tells `watcher` of all endpoints of the topic with another type, from now on and already
+    /// Notifies `watcher` of all endpoints of the topic with another type, from now on and already
     /// known.
     pub(crate) fn watch_type(
         &self,

@@ -7,9 +7,9 @@ use feros_cyclonedds_sys as sys;
 /// An IPv4 interface of this host.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Interface {
-    /// Its name, such as `eth0`.
+    /// The name, such as `eth0`.
     pub name: String,
-    /// Its address.
+    /// The address.
     pub address: String,
     /// Whether it is switched on.
     pub up: bool,

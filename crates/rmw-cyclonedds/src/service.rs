@@ -150,7 +150,7 @@ impl CycloneService {
         } else {
             replies.made()?;
         }
-        // After the writer, so that whoever can ask can be answered.
+        // After the writer, so that a server that receives requests can answer them.
         let requests = Reader::new(
             &shared.participant,
             names.request,
@@ -252,7 +252,7 @@ impl CycloneService {
             let info = message_info(&info, self.requests.participant.gid);
             return Some((id, Sample { payload: without_service_header(sample), info }));
         }
-        // A client may ask to be answered at its reader, but not at somebody else's.
+        // A client may ask to be answered at its own reader only.
         let own_reader = info.has_related
             && is_reader(&info.related.guid)
             && info.related.guid[..12] == info.writer_guid[..12];

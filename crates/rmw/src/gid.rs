@@ -1,4 +1,4 @@
-//! Identity of an endpoint, as stock ROS 2 shows it.
+//! The identity of an endpoint, as stock ROS 2 shows it.
 
 use std::fmt;
 use std::str::FromStr;

@@ -24,7 +24,7 @@ pub enum EndpointKind {
     Client,
 }
 
-/// A node that somebody announced.
+/// A node that was announced.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct NodeInfo {
     /// Namespace and name.
@@ -35,7 +35,7 @@ pub struct NodeInfo {
     pub participant: Gid,
 }
 
-/// An endpoint that somebody announced.
+/// An endpoint that was announced.
 ///
 /// A service or client consists of two wire endpoints; it appears once, with the gid of the one
 /// that carries requests.
@@ -50,11 +50,11 @@ pub struct EndpointInfo {
     pub type_name: String,
     /// Hash of the message type, or of the request type; `None` when it was not announced.
     pub type_hash: Option<TypeHash>,
-    /// Its identity.
+    /// The identity.
     pub gid: Gid,
     /// The node that it belongs to, as far as its participant announced one.
     pub node: EndpointNode,
-    /// Its policies as far as they were announced.
+    /// The policies as far as they were announced.
     pub qos: QosProfile,
     /// Whether its names follow the conventions of ROS.
     pub is_ros: bool,
@@ -67,10 +67,10 @@ pub struct EndpointInfo {
 pub enum EndpointNode {
     /// This one.
     Named(NodeName),
-    /// Its participant announces nodes, but none that owns this endpoint (yet): stock ROS 2 shows
+    /// The participant announces nodes, but none that owns this endpoint (yet): stock ROS 2 shows
     /// `_NODE_NAME_UNKNOWN_`.
     Unknown,
-    /// Its participant announces no nodes: stock ROS 2 shows `_CREATED_BY_BARE_DDS_APP_`.
+    /// The participant announces no nodes: stock ROS 2 shows `_CREATED_BY_BARE_DDS_APP_`.
     NotRos,
 }
 

@@ -1,4 +1,4 @@
-//! The words of expressions.
+//! The tokens of expressions.
 
 use super::object::Object;
 

@@ -11,9 +11,9 @@ use crate::packages::Packages;
 /// An argument that a launch file takes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Argument {
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// Its default as it stands in the file, if it has one.
+    /// The default as it stands in the file, if it has one.
     pub default: Option<String>,
     /// What it is for.
     pub description: Option<String>,
@@ -108,7 +108,7 @@ pub(super) fn survey(
 struct Surveyor<'a> {
     evaluator: Evaluator<'a>,
     survey: Survey,
-    /// Arguments that includes give, so that nobody else can.
+    /// Arguments that includes give, which the command line therefore cannot give.
     given: Vec<String>,
 }
 

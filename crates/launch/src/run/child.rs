@@ -21,7 +21,7 @@ const MAX_RESPAWN_DELAY: Duration = Duration::from_secs(10);
 
 pub(super) struct Child {
     pub(super) process: Process,
-    /// Its place in the plan, which its colour follows.
+    /// The place in the plan, which its colour follows.
     pub(super) number: usize,
     pub(super) state: State,
     pub(super) streams: Vec<Stream>,
@@ -91,7 +91,7 @@ impl Child {
         self.state = State::Done;
         let Started { pid, output: [out, err] } = spawn::start(&self.process, &self.words)?;
         let output = self.process.output;
-        // Output of an earlier life that nobody closed is still read.
+        // Output of an earlier start that is still open is still read.
         self.streams.push(Stream { descriptor: out, sinks: output.stdout, buffer: Vec::new() });
         self.streams.push(Stream { descriptor: err, sinks: output.stderr, buffer: Vec::new() });
         self.state =
@@ -242,7 +242,7 @@ impl Stream {
         let count = match rustix::io::read(&self.descriptor, &mut bytes) {
             Ok(count) => count,
             Err(Errno::AGAIN | Errno::INTR) => return Some(()),
-            // A terminal says so when nobody has it open any more.
+            // Reading a terminal that no process has open any more fails with EIO.
             Err(_) => 0,
         };
         if count == 0 {

@@ -50,7 +50,7 @@ pub enum DynamicTypeError {
     TooLarge {
         /// The type.
         name: TypeName,
-        /// Its least size.
+        /// The least size.
         bytes: usize,
     },
 }

@@ -13,7 +13,7 @@ pub type Notify = Arc<dyn Fn() + Send + Sync>;
 
 /// The `tracing` target of what an engine's own code says.
 ///
-/// Such messages may come from any thread, with locks of the engine held: whoever receives them
+/// Such messages may come from any thread, with locks of the engine held: code that receives them
 /// must not call an engine.
 pub const LOG_TARGET: &str = "feros::engine";
 

@@ -8,7 +8,7 @@ pub enum DiscoveryRange {
     Subnet,
     /// This host only.
     Localhost,
-    /// Nobody but this session's own endpoints and the static peers.
+    /// Only this session's own endpoints and the static peers.
     Off,
     /// Whatever the engine's own configuration says.
     SystemDefault,
