@@ -173,13 +173,6 @@ impl Index {
             }
         })
     }
-
-    /// An executable of a package: `<prefix>/lib/<package>/<name>`.
-    pub fn executable(&self, package: &str, name: &str) -> Option<PathBuf> {
-        let mut files =
-            self.prefixes.iter().map(|prefix| prefix.join("lib").join(package).join(name));
-        files.find(|file| file.is_file())
-    }
 }
 
 /// Puts a library into a prefix (as `lib/<file>`, unless it lies in the prefix already) and its

@@ -1,6 +1,5 @@
 //! The attributes and children of an entity, taken one by one; what is left is a mistake, and the
-//! message knows
-//! what could be meant.
+//! message knows what could be meant.
 
 use crate::error::{LaunchError, hint, shown};
 use crate::position::Position;
