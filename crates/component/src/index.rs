@@ -66,7 +66,7 @@ pub enum IndexError {
         file: PathBuf,
         /// Number of the line, from 1.
         line: usize,
-        /// What it says.
+        /// The text of the line.
         text: String,
     },
     /// The file cannot be read.
@@ -83,7 +83,7 @@ pub enum IndexError {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RegisterError {
-    /// It is no component library.
+    /// The file is no component library.
     #[error(transparent)]
     Library(#[from] LibraryError),
     /// A package cannot have this name.

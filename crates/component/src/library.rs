@@ -25,7 +25,7 @@ pub enum LibraryError {
         /// What the system says.
         source: std::io::Error,
     },
-    /// It is no shared library of this system.
+    /// The file is no shared library of this system.
     #[error("{path} is no shared library: {reason}")]
     NotALibrary {
         /// The file.
@@ -42,7 +42,7 @@ pub enum LibraryError {
         /// The file.
         path: PathBuf,
     },
-    /// It brings a Feros of its own.
+    /// The library brings a Feros of its own.
     #[error(
         "{path} has a Feros of its own, which would not meet the container's: let it depend on feros-shared \
          (`use feros_shared as _;`)"
@@ -51,7 +51,7 @@ pub enum LibraryError {
         /// The file.
         path: PathBuf,
     },
-    /// It has components, but not this one.
+    /// The library has components, but not this one.
     #[error("{path} has no component {plugin}; it has {available}")]
     NoSuchPlugin {
         /// The file.
@@ -61,7 +61,7 @@ pub enum LibraryError {
         /// What there is.
         available: String,
     },
-    /// It was built with something else.
+    /// The library was built with something else.
     #[error("{path} does not fit: {mismatch}")]
     DoesNotFit {
         /// The file.

@@ -53,7 +53,7 @@ pub enum RemoteError {
     /// There is no such container.
     #[error(transparent)]
     NoContainer(#[from] WaitError),
-    /// It did not answer.
+    /// The container did not answer.
     #[error("container {container}: {source}")]
     Call {
         /// The container.
@@ -61,7 +61,7 @@ pub enum RemoteError {
         /// What went wrong.
         source: CallError,
     },
-    /// It refused.
+    /// The container refused.
     #[error("{reason}")]
     Refused {
         /// The container's own words.

@@ -57,7 +57,7 @@ pub enum Mismatch {
         /// In the container.
         ours: String,
     },
-    /// It is no stamp.
+    /// The text is no stamp.
     #[error("its stamp cannot be read: {found:?}")]
     Unreadable {
         /// What there is, shortened.

@@ -34,7 +34,7 @@ pub enum LaunchError {
         path: PathBuf,
         /// Where it is included, if it is.
         from: Option<Position>,
-        /// What it is, and what to do.
+        /// The reason, and what to do.
         reason: &'static str,
     },
     /// Something in a file is wrong.

@@ -39,13 +39,13 @@ impl<T: ParameterForm> ParameterBuilder<T> {
         }
     }
 
-    /// What it is, for people.
+    /// Describes the parameter for people.
     pub fn description(mut self, description: &str) -> Self {
         description.clone_into(&mut self.descriptor.description);
         self
     }
 
-    /// What else its value has to fulfil, for people; an on-set callback sees to it.
+    /// Describes other constraints on the value for people; an on-set callback enforces them.
     pub fn additional_constraints(mut self, constraints: &str) -> Self {
         constraints.clone_into(&mut self.descriptor.additional_constraints);
         self
@@ -63,7 +63,7 @@ impl<T: ParameterForm> ParameterBuilder<T> {
         self
     }
 
-    /// Declares it.
+    /// Declares the parameter.
     ///
     /// # Errors
     /// When there is one of that name, or its first value (the default, or what overrides it) is of

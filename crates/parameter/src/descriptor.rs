@@ -7,16 +7,16 @@ use feros_msgs::rcl_interfaces::msg::{
 use crate::error::SetParameterError;
 use crate::value::{ParameterType, ParameterValue};
 
-/// What a parameter is, as `rcl_interfaces/msg/ParameterDescriptor`.
+/// The properties of a parameter, as `rcl_interfaces/msg/ParameterDescriptor`.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ParameterDescriptor {
     /// The name.
     pub name: String,
     /// Type of its value; with dynamic typing, of the value that it has now.
     pub parameter_type: ParameterType,
-    /// What it is, for people.
+    /// The description for people.
     pub description: String,
-    /// What else its value has to fulfil, for people.
+    /// Other constraints on the value, for people.
     pub additional_constraints: String,
     /// The value cannot be changed.
     pub read_only: bool,

@@ -72,7 +72,7 @@ impl<T: ParameterForm> Parameter<T> {
 }
 
 impl<T: ParameterVariant + ParameterForm> Parameter<T> {
-    /// Shows its value without cloning it; no lock is held meanwhile.
+    /// Calls `look` with the value, without a clone; no lock is held meanwhile.
     ///
     /// # Panics
     /// When `look` does.

@@ -23,12 +23,12 @@ impl NodePattern {
         Self(vec![Part::Any])
     }
 
-    /// Whether it is without wildcards, hence for one node.
+    /// Whether the pattern has no wildcards, so that it is for one node.
     pub fn is_literal(&self) -> bool {
         self.0.iter().all(|part| matches!(part, Part::Name(_)))
     }
 
-    /// Whether it is for this node.
+    /// Whether the pattern matches this node.
     pub fn matches(&self, node: &NodeName) -> bool {
         let full = node.fully_qualified();
         let names: Vec<&str> = full.split('/').filter(|part| !part.is_empty()).collect();

@@ -14,8 +14,8 @@ use crate::error::{
 use crate::slot::Slot;
 use crate::value::{NamedValue, ParameterType, ParameterValue};
 
-/// Other threads may change parameters while validation callbacks run; then these run again, but
-/// not for ever.
+/// The most times that on-set callbacks run for one change, because other threads changed parameters
+/// meanwhile.
 const MAX_ATTEMPTS: u32 = 100;
 
 /// The parameters of one node.

@@ -52,7 +52,7 @@ impl LocalEndpoint {
 #[derive(Default)]
 struct Participant {
     enclave: String,
-    /// What it announced; `None` when it announced nothing yet.
+    /// The announcement; `None` when there was none yet.
     nodes: Option<Vec<NodeEntities>>,
 }
 

@@ -11,11 +11,11 @@ pub struct Interface {
     pub name: String,
     /// The address.
     pub address: String,
-    /// Whether it is switched on.
+    /// Whether the interface is switched on.
     pub up: bool,
-    /// Whether it only reaches this host.
+    /// Whether the interface only reaches this host.
     pub loopback: bool,
-    /// Whether it can multicast.
+    /// Whether the interface can multicast.
     pub multicast: bool,
 }
 

@@ -16,13 +16,13 @@ pub const MAX_ANNOUNCEMENT_BYTES: usize = 512;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum AnnouncementError {
-    /// It is too long.
+    /// The text is too long.
     #[error("it has {size_bytes} bytes, possible are {MAX_ANNOUNCEMENT_BYTES}; say less")]
     TooLong {
         /// The size.
         size_bytes: usize,
     },
-    /// It holds a character that would end or spoil its entry.
+    /// The text holds a character that would end or spoil the entry in USER_DATA.
     #[error("it holds {character:?} at byte {at}; leave out `;` and control characters")]
     Character {
         /// The character.
@@ -73,7 +73,7 @@ pub enum AnnounceError {
 pub struct Match {
     /// The identity.
     pub gid: Gid,
-    /// What it announces; `None` for endpoints that announce nothing, such as those of stock ROS 2.
+    /// The announcement; `None` for endpoints that announce nothing, such as those of stock ROS 2.
     pub announcement: Option<Arc<str>>,
     /// The policies as far as they were announced.
     pub qos: QosProfile,

@@ -41,7 +41,7 @@ pub struct NodeInfo {
 /// that carries requests.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EndpointInfo {
-    /// What it is.
+    /// The kind of endpoint.
     pub kind: EndpointKind,
     /// Fully qualified ROS name; for an endpoint outside ROS conventions, its name on the wire.
     pub name: String,
@@ -58,7 +58,7 @@ pub struct EndpointInfo {
     pub qos: QosProfile,
     /// Whether its names follow the conventions of ROS.
     pub is_ros: bool,
-    /// What it announces of itself beyond DDS; `None` for endpoints of others than Feros.
+    /// The announcement beyond DDS; `None` for endpoints of others than Feros.
     pub announcement: Option<Arc<str>>,
 }
 

@@ -16,7 +16,7 @@ pub const MAX_NAME_LENGTH: usize = 247;
 pub struct NameError {
     /// What was given.
     pub name: String,
-    /// What it should have been, such as "topic name".
+    /// The kind of name that was expected, such as "topic name".
     pub what: &'static str,
     /// What is wrong and what is allowed.
     pub reason: String,

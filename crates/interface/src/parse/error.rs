@@ -147,7 +147,7 @@ pub enum ParseErrorKind {
         found: usize,
         /// How many there should be.
         expected: usize,
-        /// What they separate.
+        /// What the slashes separate.
         parts: &'static str,
     },
 }

@@ -15,11 +15,11 @@ pub struct Argument {
     pub name: String,
     /// The default as it stands in the file, if it has one.
     pub default: Option<String>,
-    /// What it is for.
+    /// The purpose of the argument.
     pub description: Option<String>,
     /// The values it may have; any, when there are none.
     pub choices: Vec<String>,
-    /// Whether it depends on conditions that it is taken at all.
+    /// Whether conditions decide that the argument is declared at all.
     pub is_conditional: bool,
 }
 

@@ -33,7 +33,7 @@ pub(super) struct Child {
 }
 
 pub(super) enum State {
-    /// It will be started then.
+    /// The process will be started then.
     Waiting {
         until: Instant,
     },
@@ -131,7 +131,7 @@ impl Child {
         }
     }
 
-    /// Whether it is to be started again after it has gone, and when.
+    /// When the process is to be respawned after its end; `None` when it is not.
     pub(super) fn respawn_at(&mut self) -> Option<Instant> {
         let respawn = self.process.respawn?;
         if respawn.max_retries.is_some_and(|most| self.starts > most) {

@@ -19,7 +19,7 @@ pub enum CreateEndpointError {
     TypeName {
         /// The name.
         type_name: String,
-        /// What it should look like.
+        /// The form that a type's name has.
         expected: &'static str,
     },
     /// The policies contradict each other or the engine's limits.

@@ -41,7 +41,7 @@ pub struct PublisherOptions<'a> {
     pub type_hash: Option<TypeHash>,
     /// The policies.
     pub qos: QosProfile,
-    /// What it announces of itself beyond DDS, as
+    /// The announcement beyond DDS, as
     /// [`check_announcement`](crate::announcement::check_announcement) allows it; the empty text
     /// announces nothing.
     pub announcement: &'a str,
