@@ -83,7 +83,7 @@ pub enum IndexError {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RegisterError {
-    /// The file is no component library.
+    /// The file is not a component library.
     #[error(transparent)]
     Library(#[from] LibraryError),
     /// A package cannot have this name.

@@ -25,8 +25,8 @@ pub enum LibraryError {
         /// What the system says.
         source: std::io::Error,
     },
-    /// The file is no shared library of this system.
-    #[error("{path} is no shared library: {reason}")]
+    /// The file is not a shared library of this system.
+    #[error("{path} is not a shared library: {reason}")]
     NotALibrary {
         /// The file.
         path: PathBuf,
@@ -83,7 +83,7 @@ impl Library {
     /// Reads a file. Nothing of it runs.
     ///
     /// # Errors
-    /// When it cannot be read, is no ELF library, or has no component.
+    /// When it cannot be read, is not an ELF library, or has no component.
     pub fn read(path: &Path) -> Result<Self, LibraryError> {
         let failed = |source| LibraryError::File { path: path.to_owned(), source };
         let file = File::open(path).map_err(failed)?;

@@ -57,7 +57,7 @@ pub enum Mismatch {
         /// In the container.
         ours: String,
     },
-    /// The text is no stamp.
+    /// The text is not a stamp.
     #[error("its stamp cannot be read: {found:?}")]
     Unreadable {
         /// What there is, shortened.

@@ -456,7 +456,7 @@ impl Slot {
     }
 }
 
-/// rclcpp's words.
+/// The words of `rclcpp_components/src/component_manager.cpp`.
 fn not_found(id: u64) -> String {
     format!("No node found with unique_id: {id}")
 }

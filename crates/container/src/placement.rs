@@ -80,7 +80,7 @@ pub(crate) fn library_refusal(error: &LibraryError) -> String {
     }
 }
 
-/// rclcpp's words.
+/// The words of `rclcpp_components/src/component_manager.cpp`.
 pub(crate) const NO_SUCH_CLASS: &str = "Failed to find class with the requested plugin name.";
 
 /// Drops a component and catches a panic of its drop.

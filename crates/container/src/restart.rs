@@ -1,4 +1,4 @@
-//! When a failed component is restarted: after a delay that doubles with each failure, and is reset
+//! Restarts of failed components: after a delay that doubles with each failure, and is reset
 //! by a long run.
 
 use std::time::Duration;

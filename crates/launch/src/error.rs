@@ -28,7 +28,7 @@ pub enum LaunchError {
         limit: usize,
     },
     /// The file's language is not spoken here.
-    #[error("{}{} is no launch file that can be read here: {reason}", included_at(.from), .path.display())]
+    #[error("{}{} is not a launch file that can be read here: {reason}", included_at(.from), .path.display())]
     Language {
         /// The file.
         path: PathBuf,

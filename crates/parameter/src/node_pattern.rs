@@ -1,4 +1,5 @@
-//! Which nodes an entry of a parameter file is for.
+//! Patterns of node names in parameter files, with the wildcards of rclcpp
+//! (`rclcpp/src/rclcpp/parameter_map.cpp`).
 
 use std::fmt;
 use std::str::FromStr;
@@ -66,7 +67,7 @@ impl FromStr for NodePattern {
             }
             _ => name::validate_node_name(part)
                 .map(|()| Part::Name(part.to_owned()))
-                .map_err(|error| format!("{text:?} is no name of a node: {}", error.reason)),
+                .map_err(|error| format!("{text:?} is not a name of a node: {}", error.reason)),
         });
         parts.collect::<Result<_, _>>().map(Self)
     }

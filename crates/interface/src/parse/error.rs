@@ -131,7 +131,7 @@ pub enum ParseErrorKind {
         ty: String,
     },
     /// A value is not one of its type.
-    #[error("`{value}` is no value of `{ty}`: {allowed}")]
+    #[error("`{value}` is not a value of `{ty}`: {allowed}")]
     Value {
         /// The value.
         value: String,

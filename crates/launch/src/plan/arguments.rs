@@ -1,5 +1,5 @@
-//! The arguments that a launch file takes: looked up without deciding conditions, and compared with
-//! what is given.
+//! The arguments that a launch file takes: collected without deciding conditions, and compared with
+//! the given ones (`launch/launch/launch_description.py`, `get_launch_arguments`).
 
 use std::path::{Path, PathBuf};
 
@@ -42,7 +42,7 @@ pub fn parse_assignments<S: AsRef<str>>(words: &[S]) -> Result<Vec<(String, Stri
                 _ => String::new(),
             };
             return Err(LaunchError::Argument(format!(
-                "`{word}` is no argument of the form name:=value{instead}"
+                "`{word}` is not an argument of the form name:=value{instead}"
             )));
         };
         if assignments.iter().any(|(known, _)| known == name) {

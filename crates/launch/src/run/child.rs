@@ -1,4 +1,5 @@
-//! One process of a plan: its state from start to end and respawn, its output, its signals.
+//! One process of a plan: state from start to end and respawn, output, and signals in the order of
+//! `launch/launch/actions/execute_local.py` (SIGINT, SIGTERM, SIGKILL).
 
 use std::os::fd::OwnedFd;
 use std::time::{Duration, Instant};

@@ -15,7 +15,7 @@ impl DynamicMessage {
     /// the default message.
     ///
     /// # Errors
-    /// If the text is no YAML, names a field that the type has not, or gives a field a value that
+    /// If the text is not YAML, names a field that the type has not, or gives a field a value that
     /// it cannot take. The error says line and column, the field's path, what was expected and what
     /// was given.
     pub fn from_yaml(ty: &DynamicType, text: &str) -> Result<Self, InputError> {

@@ -15,7 +15,7 @@ pub enum CreateEndpointError {
         reason: String,
     },
     /// The type's name cannot go on the wire.
-    #[error("{type_name:?} is no type name: expected {expected}")]
+    #[error("{type_name:?} is not a type name: expected {expected}")]
     TypeName {
         /// The name.
         type_name: String,

@@ -129,7 +129,7 @@ macro_rules! display_policy {
 
 /// A text that names no value of a policy.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{text:?} is no value of this policy: it takes {allowed}")]
+#[error("{text:?} is not a value of this policy: it takes {allowed}")]
 pub struct ParsePolicyError {
     text: String,
     allowed: String,

@@ -1,4 +1,4 @@
-//! Resolution of system-default and best-available policies, as
+//! Resolution of system-default and best-available policies, as in
 //! `rmw_dds_common/src/qos.cpp`.
 
 use super::policy::{Durability, History, Liveliness, QosDuration, Reliability};
