@@ -39,7 +39,7 @@ fn main() {
     fs::write(&out, all).unwrap_or_else(|e| panic!("{}: {e}", out.display()));
 }
 
-/// The entries of a folder in order; none if it is no folder.
+/// The entries of a folder in order; none if it is not a folder.
 fn entries(dir: &Path) -> Vec<PathBuf> {
     let Ok(read) = fs::read_dir(dir) else { return Vec::new() };
     let mut paths: Vec<PathBuf> = read.filter_map(|entry| Some(entry.ok()?.path())).collect();

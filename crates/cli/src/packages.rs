@@ -2,7 +2,6 @@
 
 use std::process::Command;
 
-use feros_component::index::Index;
 use feros_launch::Packages;
 
 use crate::error::CliError;
@@ -21,11 +20,8 @@ pub(crate) fn installed_packages() -> Packages {
 
 /// A container's executable: beside this one, or where packages are installed.
 pub(crate) fn container_command(name: &str) -> Result<Command, CliError> {
-    let beside = std::env::current_exe().ok().map(|path| path.with_file_name(name));
-    let found = beside
-        .filter(|path| path.is_file())
-        .or_else(|| Index::from_env().executable(CONTAINER_PACKAGE, name));
-    found.map(Command::new).ok_or_else(|| {
+    let found = installed_packages().executable(CONTAINER_PACKAGE, name);
+    found.map(Command::new).map_err(|_| {
         CliError::failed(format!(
             "there is no {name}, neither beside this command nor as lib/{CONTAINER_PACKAGE}/{name} under FEROS_PREFIX_PATH: build \
              the package feros-container"

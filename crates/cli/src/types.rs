@@ -81,7 +81,7 @@ impl Types {
         };
         let Some(service) = self.set.service(&name) else {
             return Err(CliError::usage(format!(
-                "{name} is no service type: name one such as std_srvs/srv/SetBool (`feros interface list -s` has all)"
+                "{name} is not a service type: name one such as std_srvs/srv/SetBool (`feros interface list -s` has all)"
             )));
         };
         let resolve =
@@ -178,7 +178,7 @@ mod tests {
         assert!(text.contains("did you mean `std_msgs/msg/String`"), "{text}");
         assert!(text.contains("AMENT_PREFIX_PATH"), "{text}");
         let Err(error) = types().service("std_msgs/msg/String") else {
-            panic!("a message is no service")
+            panic!("a message is not a service")
         };
         assert!(matches!(error, CliError::Usage(_)));
         let text = types().package("std_msg").unwrap_err().to_string();

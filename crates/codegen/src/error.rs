@@ -7,7 +7,7 @@ use feros_interface::{LoadError, ResolveError};
 
 /// Why a [`Generator`](crate::Generator) made no source.
 ///
-/// Its `Debug` form is its message, so that a build script whose `main` returns it prints what is
+/// The `Debug` form is its message, so that a build script whose `main` returns it prints what is
 /// to be read.
 #[derive(thiserror::Error)]
 #[non_exhaustive]

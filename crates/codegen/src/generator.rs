@@ -1,4 +1,4 @@
-//! What build scripts call.
+//! The generator, which build scripts call.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -58,12 +58,6 @@ impl Generator {
     ) -> Self {
         self.dependencies.push((path.into(), rust_path.into()));
         self
-    }
-
-    /// Under which path generated code finds Feros: `root::message` and `root::msgs`. By default
-    /// `::feros`.
-    pub fn root_path(self, root: &str) -> Self {
-        self.message_path(format!("{root}::message")).msgs_path(format!("{root}::msgs"))
     }
 
     /// Under which path generated code finds the crate `feros-message`.

@@ -1,4 +1,4 @@
-//! From names of ROS to names of Rust.
+//! Names of ROS as names of Rust.
 
 use std::collections::{BTreeMap, BTreeSet};
 

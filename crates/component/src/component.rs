@@ -14,6 +14,6 @@ pub trait Component: Send + 'static {
     where
         Self: Sized;
 
-    /// Its node: whose callbacks the executor runs.
+    /// The node: whose callbacks the executor runs.
     fn node(&self) -> &Node;
 }

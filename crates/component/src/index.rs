@@ -1,4 +1,4 @@
-//! Where components are found: a package names its plugins and their libraries in a file under each
+//! The index of components: a package lists its plugins and their libraries in a file under each
 //! prefix.
 //!
 //! `<prefix>/share/ament_index/resource_index/feros_components/<package>`, a line `plugin;library`
@@ -29,13 +29,13 @@ pub struct Index {
 /// A component that a package has.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IndexEntry {
-    /// Its name, such as `pipeline::Camera`.
+    /// The name, such as `pipeline::Camera`.
     pub plugin: String,
     /// The library that has it.
     pub library: PathBuf,
 }
 
-/// Why a package's components cannot be told.
+/// Why the components of a package cannot be listed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum IndexError {
@@ -50,7 +50,7 @@ pub enum IndexError {
         /// Where was looked.
         searched: String,
     },
-    /// Its components are for another library.
+    /// The components are for another library.
     #[error(
         "package {package:?} has only components of rclcpp ({CPP_COMPONENTS}): they are C++ plugins, which only a stock \
          container can load"
@@ -66,7 +66,7 @@ pub enum IndexError {
         file: PathBuf,
         /// Number of the line, from 1.
         line: usize,
-        /// What it says.
+        /// The text of the line.
         text: String,
     },
     /// The file cannot be read.
@@ -83,7 +83,7 @@ pub enum IndexError {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RegisterError {
-    /// It is no component library.
+    /// The file is not a component library.
     #[error(transparent)]
     Library(#[from] LibraryError),
     /// A package cannot have this name.
@@ -172,13 +172,6 @@ impl Index {
                 IndexError::UnknownPackage { package: package.to_owned(), searched }
             }
         })
-    }
-
-    /// An executable of a package: `<prefix>/lib/<package>/<name>`.
-    pub fn executable(&self, package: &str, name: &str) -> Option<PathBuf> {
-        let mut files =
-            self.prefixes.iter().map(|prefix| prefix.join("lib").join(package).join(name));
-        files.find(|file| file.is_file())
     }
 }
 

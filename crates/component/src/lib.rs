@@ -26,8 +26,7 @@
 //! `Camera::new` and [`Executor::add_node`](feros::Executor::add_node). To be loaded by containers,
 //! a second crate of one line makes a library of it that shares one Feros with the container:
 //! crate-type `["rlib", "cdylib"]`, and in `src/lib.rs` `use {feros_shared as _, pipeline as _};`.
-//! Two crates, so that a program composed by hand stays one file that needs no shared library;
-//! whoever does not mind may put both into one.
+//! Two crates, so that a program composed by hand needs no shared library; one crate can be both.
 //!
 //! [`index`] finds libraries by package and plugin, [`library`] reads what a library holds without
 //! running it, [`stamp`] says whether a library fits its container, and [`remote`] talks to a
@@ -46,7 +45,7 @@ pub use component::Component;
 /// Lets containers load a component by a name, such as `"pipeline::Camera"`.
 ///
 /// Two symbols come into being, which a library exports and which do no harm in a program: the
-/// constructor, and the stamp that tells what it was built with.
+/// constructor, and the stamp with what the library was built with.
 #[macro_export]
 macro_rules! register {
     ($component:ty, $plugin:literal) => {

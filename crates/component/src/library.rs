@@ -1,5 +1,5 @@
-//! Reads what a component library holds from its file, so that nothing of a library runs that does
-//! not fit.
+//! Reads the plugins and stamps of a component library from its file, so that no code of a library
+//! runs that does not fit.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -25,8 +25,8 @@ pub enum LibraryError {
         /// What the system says.
         source: std::io::Error,
     },
-    /// It is no shared library of this system.
-    #[error("{path} is no shared library: {reason}")]
+    /// The file is not a shared library of this system.
+    #[error("{path} is not a shared library: {reason}")]
     NotALibrary {
         /// The file.
         path: PathBuf,
@@ -42,7 +42,7 @@ pub enum LibraryError {
         /// The file.
         path: PathBuf,
     },
-    /// It brings a Feros of its own.
+    /// The library brings a Feros of its own.
     #[error(
         "{path} has a Feros of its own, which would not meet the container's: let it depend on feros-shared \
          (`use feros_shared as _;`)"
@@ -51,7 +51,7 @@ pub enum LibraryError {
         /// The file.
         path: PathBuf,
     },
-    /// It has components, but not this one.
+    /// The library has components, but not this one.
     #[error("{path} has no component {plugin}; it has {available}")]
     NoSuchPlugin {
         /// The file.
@@ -61,7 +61,7 @@ pub enum LibraryError {
         /// What there is.
         available: String,
     },
-    /// It was built with something else.
+    /// The library was built with something else.
     #[error("{path} does not fit: {mismatch}")]
     DoesNotFit {
         /// The file.
@@ -83,7 +83,7 @@ impl Library {
     /// Reads a file. Nothing of it runs.
     ///
     /// # Errors
-    /// When it cannot be read, is no ELF library, or has no component.
+    /// When it cannot be read, is not an ELF library, or has no component.
     pub fn read(path: &Path) -> Result<Self, LibraryError> {
         let failed = |source| LibraryError::File { path: path.to_owned(), source };
         let file = File::open(path).map_err(failed)?;

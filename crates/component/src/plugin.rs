@@ -1,4 +1,5 @@
-//! What [`register!`](crate::register) is made of, and what a container finds of it in a library.
+//! The parts of [`register!`](crate::register), and the symbols that a container finds in a
+//! library.
 
 pub use feros::{Context, NodeOptions};
 

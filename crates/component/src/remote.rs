@@ -1,5 +1,4 @@
-//! A client of a running container: loads, unloads and lists its components, wherever it runs and
-//! whoever built it.
+//! A client of a running container, of Feros or stock ROS 2: loads, unloads and lists components.
 
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
@@ -15,11 +14,10 @@ use feros::{CallError, Client, CreateError, Node, WaitError};
 pub const SERVICES: [&str; 3] =
     ["/_container/load_node", "/_container/unload_node", "/_container/list_nodes"];
 
-/// Behind the container's name: the service, of Feros's containers only, that tells how its
-/// components fare.
+/// The suffix of the service with the states of components, which only containers of Feros have.
 pub const STATES_SERVICE: &str = "/_container/component_states";
 
-/// A container, as its services show it.
+/// A client of the services of one container.
 pub struct ContainerClient {
     container: String,
     load: Client<LoadNode>,
@@ -31,16 +29,16 @@ pub struct ContainerClient {
 /// A component in a container.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Loaded {
-    /// Its number in the container, from 1, never used again.
+    /// The number in the container, from 1, never used again.
     pub unique_id: u64,
-    /// Its node with the namespace.
+    /// The node with the namespace.
     pub full_node_name: String,
 }
 
-/// How a component of a Feros container fares.
+/// The state of a component in a container of Feros.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ComponentState {
-    /// Its number.
+    /// The number.
     pub unique_id: u64,
     /// `running`, `failed`, `restarting`.
     pub state: String,
@@ -55,7 +53,7 @@ pub enum RemoteError {
     /// There is no such container.
     #[error(transparent)]
     NoContainer(#[from] WaitError),
-    /// It did not answer.
+    /// The container did not answer.
     #[error("container {container}: {source}")]
     Call {
         /// The container.
@@ -63,7 +61,7 @@ pub enum RemoteError {
         /// What went wrong.
         source: CallError,
     },
-    /// It refused.
+    /// The container refused.
     #[error("{reason}")]
     Refused {
         /// The container's own words.
@@ -166,7 +164,7 @@ impl ContainerClient {
         Ok(all)
     }
 
-    /// How the components fare; `None` when the container is not one of Feros.
+    /// The states of the components; `None` when the container is not one of Feros.
     ///
     /// # Errors
     /// As [`ContainerClient::load`].

@@ -2,12 +2,12 @@
 //! of its code runs.
 //!
 //! Rust has no stable ABI. A library and its container may exchange Rust values only when both were
-//! built by one compiler with one Feros; each library says so about itself, and the container
+//! built by one compiler with one Feros; each library holds its stamp, and the container
 //! compares.
 
 use std::fmt;
 
-/// What this crate, and with it whoever links it, was built with: lines of `name value`.
+/// What this crate, and every program that links it, was built with: lines of `name value`.
 pub const STAMP: &str = concat!(
     "feros-component 1\n",
     "rustc ",
@@ -57,7 +57,7 @@ pub enum Mismatch {
         /// In the container.
         ours: String,
     },
-    /// It is no stamp.
+    /// The text is not a stamp.
     #[error("its stamp cannot be read: {found:?}")]
     Unreadable {
         /// What there is, shortened.

@@ -8,18 +8,24 @@ use feros_rmw::{
 };
 
 use crate::Fixture;
-use crate::harness::{End, Pub, Sub, ends, matched, numbered, unique};
+use crate::harness::{
+    TestNode, TestPublisher, TestSubscription, matched, numbered, test_nodes, unique,
+};
 
-fn publisher_that_announces(end: &End, topic: &str, announcement: &str) -> Pub {
-    let mut options = end.publisher_options(topic, QosProfile::default());
+fn publisher_that_announces(node: &TestNode, topic: &str, announcement: &str) -> TestPublisher {
+    let mut options = node.publisher_options(topic, QosProfile::default());
     options.announcement = announcement;
-    end.publisher_with(options)
+    node.publisher_with(options)
 }
 
-fn subscription_that_announces(end: &End, topic: &str, announcement: &str) -> Sub {
-    let mut options = end.subscription_options(topic, QosProfile::default());
+fn subscription_that_announces(
+    node: &TestNode,
+    topic: &str,
+    announcement: &str,
+) -> TestSubscription {
+    let mut options = node.subscription_options(topic, QosProfile::default());
     options.announcement = announcement;
-    end.subscription_with(options)
+    node.subscription_with(options)
 }
 
 fn texts(matches: &[Match]) -> Vec<Option<&str>> {
@@ -30,8 +36,8 @@ fn texts(matches: &[Match]) -> Vec<Option<&str>> {
 
 /// What the graph of `end` shows of an endpoint's announcement, once `wanted` says that it is the
 /// one.
-fn wait_for_announcement(end: &End, kind: EndpointKind, topic: &str, wanted: Option<&str>) {
-    end.wait_for_graph(&format!("the announcement {wanted:?}"), |graph| {
+fn wait_for_announcement(node: &TestNode, kind: EndpointKind, topic: &str, wanted: Option<&str>) {
+    node.wait_for_graph(&format!("the announcement {wanted:?}"), |graph| {
         let found = graph.endpoints_of(kind, topic).next()?;
         (found.announcement.as_deref() == wanted).then_some(())
     });
@@ -40,7 +46,7 @@ fn wait_for_announcement(end: &End, kind: EndpointKind, topic: &str, wanted: Opt
 /// Both sides and the graph see what an endpoint announces, and nothing of one that announces
 /// nothing.
 pub fn announcements_are_seen(fixture: &dyn Fixture) {
-    let (near, far) = ends(fixture);
+    let (near, far) = test_nodes(fixture);
     let topic = unique("/announced");
     let publisher = publisher_that_announces(&near, &topic, "side=near,ü");
     let subscription = subscription_that_announces(&far, &topic, "side=far");
@@ -70,9 +76,9 @@ pub fn announcements_are_seen(fixture: &dyn Fixture) {
 }
 
 /// A change is seen in the graph and in the matches of the other side, which stay matched; so is
-/// its end.
+/// its node.
 pub fn announcements_change(fixture: &dyn Fixture) {
-    let (near, far) = ends(fixture);
+    let (near, far) = test_nodes(fixture);
     let topic = unique("/changing");
     let publisher = near.publisher(&topic, QosProfile::default());
     let subscription = subscription_that_announces(&far, &topic, "first");
@@ -106,7 +112,7 @@ pub fn announcements_change(fixture: &dyn Fixture) {
 
 /// Texts that cannot go on the wire are refused with the reason, and nothing is announced.
 pub fn impossible_announcements_are_refused(fixture: &dyn Fixture) {
-    let (near, _far) = ends(fixture);
+    let (near, _far) = test_nodes(fixture);
     let topic = unique("/unannounced");
     let too_long = "x".repeat(513);
     for bad in ["a;b", "a\0", "line\n", &too_long] {
@@ -131,7 +137,7 @@ pub fn impossible_announcements_are_refused(fixture: &dyn Fixture) {
 
 /// Whoever looks after the notification of a match finds it, with what it announces.
 pub fn matches_follow_their_events(fixture: &dyn Fixture) {
-    let (near, far) = ends(fixture);
+    let (near, far) = test_nodes(fixture);
     let topic = unique("/following");
     let publisher = publisher_that_announces(&near, &topic, "publisher");
     let mut subscriptions = Vec::new();
@@ -164,7 +170,7 @@ pub fn matches_follow_their_events(fixture: &dyn Fixture) {
 /// Announcements that change while others look at them are seen whole: an old one or a new one,
 /// nothing between.
 pub fn announcements_change_while_others_look(fixture: &dyn Fixture) {
-    let (near, far) = ends(fixture);
+    let (near, far) = test_nodes(fixture);
     let topic = unique("/looking");
     let texts = [1, 30, 500].map(|length| "x".repeat(length));
     let publisher = publisher_that_announces(&near, &topic, &texts[0]);

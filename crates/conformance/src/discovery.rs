@@ -6,11 +6,11 @@ use feros_rmw::graph::EndpointNode;
 use feros_rmw::{CreateEndpointError, EndpointKind, QosProfile, ServiceMapping};
 
 use crate::Fixture;
-use crate::harness::{HASH, STRING, ends, unique};
+use crate::harness::{HASH, STRING, test_nodes, unique};
 
 /// Endpoints of the other end appear with name, type, hash, gid, node and policies, and disappear.
 pub fn names_and_types_are_shown(fixture: &dyn Fixture) {
-    let (near, far) = ends(fixture);
+    let (near, far) = test_nodes(fixture);
     let (topic, service) = (unique("/shown/topic"), unique("/shown/service"));
     let qos = QosProfile::keep_last(7).best_effort();
     let publisher = near.publisher(&topic, qos);
@@ -49,7 +49,7 @@ pub fn names_and_types_are_shown(fixture: &dyn Fixture) {
 
 /// Nodes appear with their participant and enclave, and are withdrawn.
 pub fn nodes_are_shown_and_withdrawn(fixture: &dyn Fixture) {
-    let (near, far) = ends(fixture);
+    let (near, far) = test_nodes(fixture);
     let shown = far.wait_for_graph("the node", |graph| {
         graph.nodes.iter().find(|node| node.name == near.name && !node.enclave.is_empty()).cloned()
     });
@@ -67,7 +67,7 @@ pub fn nodes_are_shown_and_withdrawn(fixture: &dyn Fixture) {
 
 /// Snapshots are the same object while nothing changes, and a newer generation after a change.
 pub fn graph_changes_are_notified(fixture: &dyn Fixture) {
-    let (near, far) = ends(fixture);
+    let (near, far) = test_nodes(fixture);
     let topic = unique("/changes");
     let before = far.session.graph().generation;
     let subscription = near.subscription(&topic, QosProfile::default());
@@ -84,7 +84,7 @@ pub fn graph_changes_are_notified(fixture: &dyn Fixture) {
 
 /// Names and types that cannot go on the wire are refused with a reason, and nothing is announced.
 pub fn refused_names(fixture: &dyn Fixture) {
-    let (near, _far) = ends(fixture);
+    let (near, _far) = test_nodes(fixture);
     for bad in [
         "",
         "relative",
@@ -114,7 +114,7 @@ pub fn refused_names(fixture: &dyn Fixture) {
 
 /// A topic outside ROS conventions works under exactly its name, and is not listed as a ROS topic.
 pub fn names_outside_ros_conventions(fixture: &dyn Fixture) {
-    let (near, far) = ends(fixture);
+    let (near, far) = test_nodes(fixture);
     let topic = unique("plain/Name");
     let qos = QosProfile::default().avoid_ros_namespace_conventions();
     let publisher = near.publisher(&topic, qos);
@@ -131,7 +131,7 @@ pub fn names_outside_ros_conventions(fixture: &dyn Fixture) {
 
 /// A session knows what it is.
 pub fn session_facts(fixture: &dyn Fixture) {
-    let (near, far) = ends(fixture);
+    let (near, far) = test_nodes(fixture);
     assert!(!near.session.engine_name().is_empty() && !near.session.engine_version().is_empty());
     assert!(!near.session.configuration().is_empty());
     let same = Arc::ptr_eq(&near.session, &far.session);

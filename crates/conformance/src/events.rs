@@ -7,10 +7,10 @@ use feros_rmw::{
 };
 
 use crate::Fixture;
-use crate::harness::{Pub, Sub, ends, matched, numbered, unique};
+use crate::harness::{TestPublisher, TestSubscription, matched, numbered, test_nodes, unique};
 
 fn publisher_event<T>(
-    of: &Pub,
+    of: &TestPublisher,
     what: &str,
     mut wanted: impl FnMut(PublisherEvent) -> Option<T>,
 ) -> T {
@@ -20,7 +20,7 @@ fn publisher_event<T>(
 }
 
 fn subscription_event<T>(
-    of: &Sub,
+    of: &TestSubscription,
     what: &str,
     mut wanted: impl FnMut(SubscriptionEvent) -> Option<T>,
 ) -> T {
@@ -31,7 +31,7 @@ fn subscription_event<T>(
 
 /// Matches and their ends are counted on both sides; an event is taken once.
 pub fn matches_are_reported(fixture: &dyn Fixture) {
-    let (near, far) = ends(fixture);
+    let (near, far) = test_nodes(fixture);
     let topic = unique("/matches");
     let publisher = near.publisher(&topic, QosProfile::default());
     let subscription = far.subscription(&topic, QosProfile::default());
@@ -57,7 +57,7 @@ pub fn matches_are_reported(fixture: &dyn Fixture) {
 
 /// A publisher that pauses misses its deadline, and both sides are told.
 pub fn missed_deadlines_are_reported(fixture: &dyn Fixture) {
-    let (near, far) = ends(fixture);
+    let (near, far) = test_nodes(fixture);
     let topic = unique("/deadline");
     let qos = QosProfile::default().deadline(Duration::from_millis(20));
     let publisher = near.publisher(&topic, qos);
@@ -87,7 +87,7 @@ pub fn missed_deadlines_are_reported(fixture: &dyn Fixture) {
 /// A publisher that does not show its liveliness loses it, keeps it by asserting it, and comes back
 /// by publishing.
 pub fn liveliness_is_reported(fixture: &dyn Fixture) {
-    let (near, far) = ends(fixture);
+    let (near, far) = test_nodes(fixture);
     let topic = unique("/liveliness");
     let qos =
         QosProfile::default().liveliness(Liveliness::ManualByTopic, Duration::from_millis(50));
@@ -137,7 +137,7 @@ pub fn liveliness_is_reported(fixture: &dyn Fixture) {
 
 /// Endpoints of one topic with different types never match, and are told.
 pub fn incompatible_types_are_reported(fixture: &dyn Fixture) {
-    let (near, far) = ends(fixture);
+    let (near, far) = test_nodes(fixture);
     let topic = unique("/types");
     let publisher = near.publisher(&topic, QosProfile::default());
     let mut options = far.subscription_options(&topic, QosProfile::default());
@@ -160,7 +160,7 @@ pub fn incompatible_types_are_reported(fixture: &dyn Fixture) {
 
 /// Waiting for acknowledgements ends with them, at once when there is nobody to wait for.
 pub fn acknowledgements_can_be_waited_for(fixture: &dyn Fixture) {
-    let (near, far) = ends(fixture);
+    let (near, far) = test_nodes(fixture);
     let topic = unique("/acknowledged");
     let publisher = near.publisher(&topic, QosProfile::keep_all());
     publisher.publish(&numbered(0));
@@ -180,7 +180,7 @@ pub fn acknowledgements_can_be_waited_for(fixture: &dyn Fixture) {
 /// Gaps in the numbers of a publisher are counted as losses, but not while they are expected, nor
 /// for what was passed over in that time.
 pub fn expected_gaps_are_no_losses(fixture: &dyn Fixture) {
-    let (near, far) = ends(fixture);
+    let (near, far) = test_nodes(fixture);
     let topic = unique("/gaps");
     let publisher = near.publisher(&topic, QosProfile::keep_all());
     let other = near.publisher(&topic, QosProfile::keep_all());
@@ -190,7 +190,7 @@ pub fn expected_gaps_are_no_losses(fixture: &dyn Fixture) {
     other.wait_for_matches(1);
     // All but the last of `count` messages are pushed out of the subscription's history before it
     // takes.
-    let pass_over = |publisher: &Pub, count: u32| {
+    let pass_over = |publisher: &TestPublisher, count: u32| {
         (1..=count).for_each(|number| publisher.send(&numbered(number)));
         publisher.publisher.wait_for_all_acked(Duration::from_secs(60)).unwrap();
         assert_eq!(subscription.next_number(), count);

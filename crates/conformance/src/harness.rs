@@ -1,4 +1,4 @@
-//! Sessions, endpoints and waiting, as the tests need them.
+//! Sessions, nodes and endpoints of tests, and waiting for notifications.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -25,24 +25,24 @@ pub trait Fixture {
 
 /// Counts notifications and lets a test wait for them.
 #[derive(Default)]
-pub struct Bell {
+pub struct NotificationCounter {
     count: Mutex<u64>,
-    rung: Condvar,
+    changed: Condvar,
 }
 
-impl Bell {
-    /// A new bell.
+impl NotificationCounter {
+    /// A new counter.
     pub fn new() -> Arc<Self> {
         Arc::default()
     }
 
-    /// The notification that rings it.
+    /// The notification that the counter counts.
     pub fn notify(self: &Arc<Self>) -> Notify {
-        let bell = self.clone();
+        let counter = self.clone();
         Arc::new(move || {
             // A test that failed poisons the lock; an engine's thread must not panic for it.
-            *bell.lock() += 1;
-            bell.rung.notify_all();
+            *counter.lock() += 1;
+            counter.changed.notify_all();
         })
     }
 
@@ -50,7 +50,7 @@ impl Bell {
         self.count.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Looks with `look` at first and after each ring, until it finds something.
+    /// Calls `look` at first and after each notification, until it finds something.
     pub fn wait_for<T>(&self, what: &str, mut look: impl FnMut() -> Option<T>) -> T {
         let deadline = Instant::now() + WATCHDOG;
         loop {
@@ -61,22 +61,22 @@ impl Bell {
             let mut count = self.lock();
             while *count == seen {
                 let left = deadline.saturating_duration_since(Instant::now());
-                assert!(!left.is_zero(), "nothing rang while waiting for {what}");
-                count = self.rung.wait_timeout(count, left).unwrap().0;
+                assert!(!left.is_zero(), "no notification came while waiting for {what}");
+                count = self.changed.wait_timeout(count, left).unwrap().0;
             }
         }
     }
 }
 
-/// One end of a test: a session with a node.
-pub struct End {
+/// A session with one node.
+pub struct TestNode {
     /// The session.
     pub session: Arc<dyn Session>,
-    /// Its node.
+    /// The node.
     pub node: NodeId,
     /// The node's name.
     pub name: NodeName,
-    graph: Arc<Bell>,
+    graph: Arc<NotificationCounter>,
     _guard: feros_rmw::engine::GraphChangeGuard,
 }
 
@@ -86,28 +86,28 @@ pub(crate) fn unique(base: &str) -> String {
     format!("{base}_p{}_{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed))
 }
 
-/// Both ends of a fixture.
-pub(crate) fn ends(fixture: &dyn Fixture) -> (End, End) {
+/// A node in each of the two sessions of a fixture.
+pub(crate) fn test_nodes(fixture: &dyn Fixture) -> (TestNode, TestNode) {
     let (near, far) = fixture.open();
-    (End::new(near), End::new(far))
+    (TestNode::new(near), TestNode::new(far))
 }
 
-pub(crate) struct Pub {
+pub(crate) struct TestPublisher {
     pub(crate) publisher: Arc<dyn Publisher>,
-    pub(crate) events: Arc<Bell>,
+    pub(crate) events: Arc<NotificationCounter>,
 }
 
-pub(crate) struct Sub {
+pub(crate) struct TestSubscription {
     pub(crate) subscription: Arc<dyn Subscription>,
-    pub(crate) data: Arc<Bell>,
-    pub(crate) events: Arc<Bell>,
+    pub(crate) data: Arc<NotificationCounter>,
+    pub(crate) events: Arc<NotificationCounter>,
 }
 
-impl End {
+impl TestNode {
     pub(crate) fn new(session: Arc<dyn Session>) -> Self {
         let name = NodeName::new("/conformance", &unique("node")).unwrap();
         let node = session.create_node(&name).unwrap();
-        let graph = Bell::new();
+        let graph = NotificationCounter::new();
         let guard = session.on_graph_change(graph.notify());
         Self { session, node, name, graph, _guard: guard }
     }
@@ -138,13 +138,13 @@ impl End {
         }
     }
 
-    pub(crate) fn publisher_with(&self, mut options: PublisherOptions<'_>) -> Pub {
-        let events = Bell::new();
+    pub(crate) fn publisher_with(&self, mut options: PublisherOptions<'_>) -> TestPublisher {
+        let events = NotificationCounter::new();
         options.on_event = Some(events.notify());
-        Pub { publisher: self.session.create_publisher(options).unwrap(), events }
+        TestPublisher { publisher: self.session.create_publisher(options).unwrap(), events }
     }
 
-    pub(crate) fn publisher(&self, topic: &str, qos: QosProfile) -> Pub {
+    pub(crate) fn publisher(&self, topic: &str, qos: QosProfile) -> TestPublisher {
         self.publisher_with(self.publisher_options(topic, qos))
     }
 
@@ -166,18 +166,25 @@ impl End {
         }
     }
 
-    pub(crate) fn subscription_with(&self, mut options: SubscriptionOptions<'_>) -> Sub {
-        let (data, events) = (Bell::new(), Bell::new());
+    pub(crate) fn subscription_with(
+        &self,
+        mut options: SubscriptionOptions<'_>,
+    ) -> TestSubscription {
+        let (data, events) = (NotificationCounter::new(), NotificationCounter::new());
         options.on_data = data.notify();
         options.on_event = Some(events.notify());
-        Sub { subscription: self.session.create_subscription(options).unwrap(), data, events }
+        TestSubscription {
+            subscription: self.session.create_subscription(options).unwrap(),
+            data,
+            events,
+        }
     }
 
-    pub(crate) fn subscription(&self, topic: &str, qos: QosProfile) -> Sub {
+    pub(crate) fn subscription(&self, topic: &str, qos: QosProfile) -> TestSubscription {
         self.subscription_with(self.subscription_options(topic, qos))
     }
 
-    pub(crate) fn service(&self, service: &str, mapping: ServiceMapping) -> Server {
+    pub(crate) fn service(&self, service: &str, mapping: ServiceMapping) -> TestService {
         self.service_with(service, mapping, false)
     }
 
@@ -186,8 +193,8 @@ impl End {
         service: &str,
         mapping: ServiceMapping,
         replies_on_demand: bool,
-    ) -> Server {
-        let requests = Bell::new();
+    ) -> TestService {
+        let requests = NotificationCounter::new();
         let options = ServiceOptions {
             node: self.node,
             service,
@@ -199,11 +206,15 @@ impl End {
             replies_on_demand,
             on_request: requests.notify(),
         };
-        Server { service: self.session.create_service(options).unwrap(), requests }
+        TestService { service: self.session.create_service(options).unwrap(), requests }
     }
 
-    pub(crate) fn client(&self, service: &str, force_mapping: Option<ServiceMapping>) -> Caller {
-        let responses = Bell::new();
+    pub(crate) fn client(
+        &self,
+        service: &str,
+        force_mapping: Option<ServiceMapping>,
+    ) -> TestClient {
+        let responses = NotificationCounter::new();
         let options = ClientOptions {
             node: self.node,
             service,
@@ -214,21 +225,21 @@ impl End {
             force_mapping,
             on_response: responses.notify(),
         };
-        Caller { client: self.session.create_client(options).unwrap(), responses }
+        TestClient { client: self.session.create_client(options).unwrap(), responses }
     }
 }
 
-pub(crate) struct Server {
+pub(crate) struct TestService {
     pub(crate) service: Arc<dyn Service>,
-    pub(crate) requests: Arc<Bell>,
+    pub(crate) requests: Arc<NotificationCounter>,
 }
 
-pub(crate) struct Caller {
+pub(crate) struct TestClient {
     pub(crate) client: Arc<dyn Client>,
-    pub(crate) responses: Arc<Bell>,
+    pub(crate) responses: Arc<NotificationCounter>,
 }
 
-impl Pub {
+impl TestPublisher {
     pub(crate) fn publish(&self, bytes: &[u8]) -> u64 {
         self.publisher.publish(bytes.len(), &mut copy(bytes)).unwrap()
     }
@@ -244,7 +255,7 @@ impl Pub {
     }
 }
 
-impl Sub {
+impl TestSubscription {
     pub(crate) fn wait_for_matches(&self, count: usize) {
         self.events.wait_for("matching publishers", || {
             (self.subscription.matched_publishers() == count).then_some(())
@@ -262,7 +273,7 @@ impl Sub {
 }
 
 /// Waits until both see each other, and only each other.
-pub(crate) fn matched(publisher: &Pub, subscription: &Sub) {
+pub(crate) fn matched(publisher: &TestPublisher, subscription: &TestSubscription) {
     publisher.wait_for_matches(1);
     subscription.wait_for_matches(1);
 }

@@ -2,7 +2,7 @@
 //!
 //! Each test is a function of a [`Fixture`], which opens sessions of the engine under test;
 //! [`conformance_tests!`] makes a module of `#[test]` functions of all of them. The same suite runs
-//! with both ends in one session, in two sessions of one process, and across the network, because
+//! with both nodes in one session, in two sessions of one process, and across the network, because
 //! an engine may take a different way in each.
 //!
 //! Waiting is done on the engine's own notifications: a test that would need a poll finds a lost
@@ -18,7 +18,7 @@ pub mod qos;
 pub mod services;
 pub mod topics;
 
-pub use harness::{Bell, End, Fixture};
+pub use harness::{Fixture, NotificationCounter, TestNode};
 
 /// Makes a module `$name` with a `#[test]` for every test of the suite; `$fixture` is evaluated in
 /// each.

@@ -6,11 +6,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use feros_rmw::{QosProfile, ServiceMapping};
 
 use crate::Fixture;
-use crate::harness::{End, assert_same, ends, matched, numbered, patterned, unique};
+use crate::harness::{TestNode, assert_same, matched, numbered, patterned, test_nodes, unique};
 
 /// The bytes of a sample stay valid after everything that it came from is gone.
 pub fn samples_outlive_their_subscription(fixture: &dyn Fixture) {
-    let (near, far) = ends(fixture);
+    let (near, far) = test_nodes(fixture);
     let topic = unique("/outlive");
     let publisher = near.publisher(&topic, QosProfile::keep_all());
     let subscription = far.subscription(&topic, QosProfile::keep_all());
@@ -26,7 +26,7 @@ pub fn samples_outlive_their_subscription(fixture: &dyn Fixture) {
 
 /// After an endpoint is dropped, nothing of it is called any more, however busy it was.
 pub fn dropped_endpoints_notify_no_more(fixture: &dyn Fixture) {
-    let (near, far) = ends(fixture);
+    let (near, far) = test_nodes(fixture);
     let topic = unique("/dropped");
     let publisher = near.publisher(&topic, QosProfile::sensor_data());
     let done = AtomicBool::new(false);
@@ -42,7 +42,7 @@ pub fn dropped_endpoints_notify_no_more(fixture: &dyn Fixture) {
         for _ in 0..20 {
             let gone = Arc::new(AtomicBool::new(false));
             let late = Arc::new(AtomicBool::new(false));
-            let received = crate::Bell::new();
+            let received = crate::NotificationCounter::new();
             let ring = received.notify();
             let (saw_gone, saw_late) = (gone.clone(), late.clone());
             let mut options = far.subscription_options(&topic, QosProfile::sensor_data());
@@ -68,7 +68,7 @@ pub fn dropped_endpoints_notify_no_more(fixture: &dyn Fixture) {
 
 /// Two hundred rounds of all kinds of endpoints leave no memory, thread or handle behind.
 pub fn endpoints_come_and_go_without_growth(fixture: &dyn Fixture) {
-    let (near, far) = ends(fixture);
+    let (near, far) = test_nodes(fixture);
     let topic = unique("/come_and_go");
     let round = || {
         let publisher = near.publisher(&topic, QosProfile::keep_last(5).transient_local());
@@ -99,10 +99,10 @@ fn resident_bytes() -> usize {
 
 /// Sessions can be opened and closed again and again; others see each come and go.
 pub fn sessions_come_and_go(fixture: &dyn Fixture) {
-    let (near, far) = ends(fixture);
+    let (near, far) = test_nodes(fixture);
     for _ in 0..5 {
         let (session, _) = fixture.open();
-        let visitor = End::new(session.clone());
+        let visitor = TestNode::new(session.clone());
         far.wait_for_graph("the visitor", |graph| {
             graph.nodes.iter().any(|node| node.name == visitor.name).then_some(())
         });

@@ -8,7 +8,7 @@ use feros_rmw::{
 };
 
 use crate::Fixture;
-use crate::harness::{Pub, Sub, ends, matched, numbered, unique};
+use crate::harness::{TestPublisher, TestSubscription, matched, numbered, test_nodes, unique};
 
 const ACK_WATCHDOG: Duration = Duration::from_secs(60);
 
@@ -29,11 +29,11 @@ pub fn request_and_offer_matrix(fixture: &dyn Fixture) {
         QosProfile::system_default(),
         QosProfile::keep_all(),
     ];
-    let (near, far) = ends(fixture);
+    let (near, far) = test_nodes(fixture);
     for offered in &profiles {
         // One publisher against all requests at once, each on its own topic, to keep discovery busy
         // in one go.
-        let pairs: Vec<(Pub, Sub, _)> = profiles
+        let pairs: Vec<(TestPublisher, TestSubscription, _)> = profiles
             .iter()
             .map(|requested| {
                 let topic = unique("/matrix");
@@ -80,7 +80,7 @@ pub fn request_and_offer_matrix(fixture: &dyn Fixture) {
 
 /// A full history drops the oldest, and what was dropped is counted.
 pub fn keep_last_keeps_the_newest(fixture: &dyn Fixture) {
-    let (near, far) = ends(fixture);
+    let (near, far) = test_nodes(fixture);
     let topic = unique("/keep_last");
     let publisher = near.publisher(&topic, QosProfile::keep_all());
     let subscription = far.subscription(&topic, QosProfile::keep_last(3));
@@ -110,7 +110,7 @@ pub fn keep_last_keeps_the_newest(fixture: &dyn Fixture) {
 
 /// Nothing is dropped when all is kept.
 pub fn keep_all_keeps_all(fixture: &dyn Fixture) {
-    let (near, far) = ends(fixture);
+    let (near, far) = test_nodes(fixture);
     let topic = unique("/keep_all");
     let publisher = near.publisher(&topic, QosProfile::keep_all());
     let subscription = far.subscription(&topic, QosProfile::keep_all());
@@ -121,7 +121,7 @@ pub fn keep_all_keeps_all(fixture: &dyn Fixture) {
 
 /// A late subscription receives the publisher's history, as deep as it is.
 pub fn transient_local_serves_late_subscriptions(fixture: &dyn Fixture) {
-    let (near, far) = ends(fixture);
+    let (near, far) = test_nodes(fixture);
     let topic = unique("/transient_local");
     let publisher = near.publisher(&topic, QosProfile::keep_last(3).transient_local());
     (0..5).for_each(|number| publisher.send(&numbered(number)));
@@ -134,7 +134,7 @@ pub fn transient_local_serves_late_subscriptions(fixture: &dyn Fixture) {
 
 /// A late subscription to a volatile publisher starts with what is published after the match.
 pub fn volatile_does_not(fixture: &dyn Fixture) {
-    let (near, far) = ends(fixture);
+    let (near, far) = test_nodes(fixture);
     let topic = unique("/volatile");
     let publisher = near.publisher(&topic, QosProfile::keep_last(10));
     (0..5).for_each(|number| publisher.send(&numbered(number)));
@@ -146,7 +146,7 @@ pub fn volatile_does_not(fixture: &dyn Fixture) {
 
 /// Samples older than their lifespan are not delivered.
 pub fn lifespan_expires(fixture: &dyn Fixture) {
-    let (near, far) = ends(fixture);
+    let (near, far) = test_nodes(fixture);
     let topic = unique("/lifespan");
     let lifespan = Duration::from_millis(30);
     let qos = QosProfile::keep_last(10).transient_local();
@@ -173,7 +173,7 @@ pub fn lifespan_expires(fixture: &dyn Fixture) {
 
 /// System defaults and best-available policies are resolved, and what was resolved can be read.
 pub fn policies_are_resolved(fixture: &dyn Fixture) {
-    let (near, far) = ends(fixture);
+    let (near, far) = test_nodes(fixture);
     let system = near.publisher(&unique("/system"), QosProfile::system_default()).publisher.qos();
     assert_eq!((system.history, system.depth), (History::KeepLast, 1));
     assert_eq!(

@@ -9,14 +9,14 @@ use feros_rmw::{
 
 use crate::Fixture;
 use crate::harness::{
-    Bell, Caller, End, Server, WATCHDOG, assert_same, copy, ends, number_in, numbered, patterned,
-    unique,
+    NotificationCounter, TestClient, TestNode, TestService, WATCHDOG, assert_same, copy, number_in,
+    numbered, patterned, test_nodes, unique,
 };
 
 const BOTH: [ServiceMapping; 2] =
     [ServiceMapping::RelatedSampleIdentity, ServiceMapping::PayloadHeader];
 
-impl Server {
+impl TestService {
     fn next(&self) -> (RequestId, Sample) {
         self.requests.wait_for("a request", || self.service.take_request().unwrap())
     }
@@ -45,7 +45,7 @@ impl Server {
     }
 }
 
-impl Caller {
+impl TestClient {
     fn wait_for_server(&self) {
         self.responses.wait_for("a server", || self.client.service_is_available().then_some(()));
     }
@@ -60,7 +60,7 @@ impl Caller {
     }
 }
 
-fn call_some(server: &Server, client: &Caller, mapping: ServiceMapping) {
+fn call_some(server: &TestService, client: &TestClient, mapping: ServiceMapping) {
     client.wait_for_server();
     for number in 0..20 {
         let asked = client.ask(number);
@@ -75,7 +75,7 @@ fn call_some(server: &Server, client: &Caller, mapping: ServiceMapping) {
 
 /// The default mapping; the identity of a request comes back with its response.
 pub fn calls_are_answered(fixture: &dyn Fixture) {
-    let (near, far) = ends(fixture);
+    let (near, far) = test_nodes(fixture);
     for replies_on_demand in [false, true] {
         let service = unique("/calls");
         let server = near.service_with(&service, ServiceMapping::default(), replies_on_demand);
@@ -87,7 +87,7 @@ pub fn calls_are_answered(fixture: &dyn Fixture) {
 /// A server that announces the other mapping is called in it without being told to; so is one whose
 /// client insists.
 pub fn calls_with_payload_header_are_answered(fixture: &dyn Fixture) {
-    let (near, far) = ends(fixture);
+    let (near, far) = test_nodes(fixture);
     for replies_on_demand in [false, true] {
         let service = unique("/header_calls");
         let server = near.service_with(&service, ServiceMapping::PayloadHeader, replies_on_demand);
@@ -98,11 +98,11 @@ pub fn calls_with_payload_header_are_answered(fixture: &dyn Fixture) {
 
 /// One server answers clients of both mappings, interleaved.
 pub fn both_mappings_at_once(fixture: &dyn Fixture) {
-    let (near, far) = ends(fixture);
+    let (near, far) = test_nodes(fixture);
     let service = unique("/bilingual");
     let server = near.service_with(&service, ServiceMapping::default(), true);
     let clients = BOTH.map(|mapping| far.client(&service, Some(mapping)));
-    clients.iter().for_each(Caller::wait_for_server);
+    clients.iter().for_each(TestClient::wait_for_server);
     for round in 0..10 {
         let asked: Vec<_> =
             (0..).zip(&clients).map(|(n, client)| client.ask(round * 10 + n)).collect();
@@ -122,7 +122,7 @@ pub fn both_mappings_at_once(fixture: &dyn Fixture) {
 
 /// Requests and responses of 300 KB, in both mappings.
 pub fn large_responses(fixture: &dyn Fixture) {
-    let (near, far) = ends(fixture);
+    let (near, far) = test_nodes(fixture);
     for mapping in BOTH {
         let service = unique("/large_responses");
         let server = near.service(&service, ServiceMapping::default());
@@ -143,12 +143,12 @@ pub fn large_responses(fixture: &dyn Fixture) {
 
 /// Every client of a service receives its own responses only.
 pub fn responses_go_to_their_client(fixture: &dyn Fixture) {
-    let (near, far) = ends(fixture);
+    let (near, far) = test_nodes(fixture);
     for mapping in BOTH {
         let service = unique("/own_responses");
         let server = near.service(&service, ServiceMapping::default());
         let clients = [&far, &far, &near].map(|end| end.client(&service, Some(mapping)));
-        clients.iter().for_each(Caller::wait_for_server);
+        clients.iter().for_each(TestClient::wait_for_server);
         for round in 0..5 {
             for (n, client) in (0..).zip(&clients) {
                 client.ask(round * 10 + n);
@@ -169,7 +169,7 @@ pub fn responses_go_to_their_client(fixture: &dyn Fixture) {
 
 /// A client is notified when its service comes and when it goes.
 pub fn availability_is_notified(fixture: &dyn Fixture) {
-    let (near, far) = ends(fixture);
+    let (near, far) = test_nodes(fixture);
     let service = unique("/availability");
     let client = far.client(&service, None);
     assert!(!client.client.service_is_available());
@@ -187,7 +187,7 @@ pub fn availability_is_notified(fixture: &dyn Fixture) {
 
 /// Responses may come in any order and after any time: requests are kept by the caller.
 pub fn late_responses_are_accepted(fixture: &dyn Fixture) {
-    let (near, far) = ends(fixture);
+    let (near, far) = test_nodes(fixture);
     let service = unique("/late");
     let server = near.service(&service, ServiceMapping::default());
     let client = far.client(&service, None);
@@ -204,7 +204,7 @@ pub fn late_responses_are_accepted(fixture: &dyn Fixture) {
 
 /// Answering a client that left is an error that says so; the server goes on.
 pub fn lost_clients_are_reported(fixture: &dyn Fixture) {
-    let (near, far) = ends(fixture);
+    let (near, far) = test_nodes(fixture);
     for mapping in BOTH {
         let service = unique("/lost_client");
         let server = near.service(&service, ServiceMapping::default());
@@ -233,13 +233,13 @@ pub fn lost_clients_are_reported(fixture: &dyn Fixture) {
 
 /// The plain endpoints below a service, as a foreign implementation would have them.
 fn raw<'a>(
-    end: &End,
+    node: &TestNode,
     topic: &'a str,
     type_name: &'a str,
 ) -> (PublisherOptions<'a>, SubscriptionOptions<'a>) {
     let qos = QosProfile::services_default().avoid_ros_namespace_conventions();
-    let mut publisher = end.publisher_options(topic, qos);
-    let mut subscription = end.subscription_options(topic, qos);
+    let mut publisher = node.publisher_options(topic, qos);
+    let mut subscription = node.subscription_options(topic, qos);
     (publisher.type_name, subscription.type_name) = (type_name, type_name);
     (publisher, subscription)
 }
@@ -247,7 +247,7 @@ fn raw<'a>(
 /// A request without any identity is one of its writer, and its response is seen by whoever
 /// listens.
 pub fn raw_requests_without_identity_are_answered(fixture: &dyn Fixture) {
-    let (near, far) = ends(fixture);
+    let (near, far) = test_nodes(fixture);
     let service = unique("/raw");
     let server = near.service(&service, ServiceMapping::default());
     let (request, reply) = (format!("rq{service}Request"), format!("rr{service}Reply"));
@@ -272,7 +272,7 @@ pub fn raw_requests_without_identity_are_answered(fixture: &dyn Fixture) {
 /// Responses too short for a header are refused and counted by a client; the next response is found
 /// behind them.
 pub fn truncated_headers_are_refused(fixture: &dyn Fixture) {
-    let (near, far) = ends(fixture);
+    let (near, far) = test_nodes(fixture);
     let service = unique("/truncated");
     let server = near.service(&service, ServiceMapping::default());
     let client = far.client(&service, Some(ServiceMapping::PayloadHeader));
@@ -288,8 +288,8 @@ pub fn truncated_headers_are_refused(fixture: &dyn Fixture) {
     let asked = client.ask(1);
     server.answer_one(0);
     assert_eq!(client.next().0, asked);
-    let bell = Bell::new();
-    bell.wait_for("the refusals", || {
+    let counter = NotificationCounter::new();
+    counter.wait_for("the refusals", || {
         assert!(client.client.take_response().unwrap().is_none());
         (client.client.refused_samples() == 4).then_some(())
     });

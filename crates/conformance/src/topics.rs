@@ -11,12 +11,13 @@ use feros_rmw::{
 
 use crate::Fixture;
 use crate::harness::{
-    Bell, assert_same, copy, ends, matched, number_in, numbered, patterned, unique,
+    NotificationCounter, assert_same, copy, matched, number_in, numbered, patterned, test_nodes,
+    unique,
 };
 
 /// A thousand reliable messages arrive once each, in order, with running numbers.
 pub fn reliable_messages_arrive_in_order(fixture: &dyn Fixture) {
-    let (near, far) = ends(fixture);
+    let (near, far) = test_nodes(fixture);
     let topic = unique("/reliable");
     let publisher = near.publisher(&topic, QosProfile::keep_all());
     let subscription = far.subscription(&topic, QosProfile::keep_all());
@@ -34,7 +35,7 @@ pub fn reliable_messages_arrive_in_order(fixture: &dyn Fixture) {
 
 /// Best-effort messages may be lost, but not all of them, and those that arrive are in order.
 pub fn best_effort_messages_arrive(fixture: &dyn Fixture) {
-    let (near, far) = ends(fixture);
+    let (near, far) = test_nodes(fixture);
     let topic = unique("/best_effort");
     let publisher = near.publisher(&topic, QosProfile::sensor_data());
     let subscription = far.subscription(&topic, QosProfile::sensor_data());
@@ -56,7 +57,7 @@ pub fn best_effort_messages_arrive(fixture: &dyn Fixture) {
 
 /// Every size from the smallest on arrives whole; what follows the header is aligned.
 pub fn sizes_are_kept(fixture: &dyn Fixture) {
-    let (near, far) = ends(fixture);
+    let (near, far) = test_nodes(fixture);
     let topic = unique("/sizes");
     let publisher = near.publisher(&topic, QosProfile::keep_all());
     let subscription = far.subscription(&topic, QosProfile::keep_all());
@@ -74,7 +75,7 @@ pub fn sizes_are_kept(fixture: &dyn Fixture) {
 
 /// Samples of 300 KB to 4 MB arrive whole, also when several are under way.
 pub fn large_messages_arrive_whole(fixture: &dyn Fixture) {
-    let (near, far) = ends(fixture);
+    let (near, far) = test_nodes(fixture);
     let topic = unique("/large");
     let publisher = near.publisher(&topic, QosProfile::keep_all());
     let subscription = far.subscription(&topic, QosProfile::keep_all());
@@ -90,7 +91,7 @@ pub fn large_messages_arrive_whole(fixture: &dyn Fixture) {
 /// A sample without its header and one beyond the engine's limit are refused with the numbers,
 /// before `fill` runs.
 pub fn impossible_sizes_are_refused(fixture: &dyn Fixture) {
-    let (near, _far) = ends(fixture);
+    let (near, _far) = test_nodes(fixture);
     let publisher = near.publisher(&unique("/impossible"), QosProfile::default());
     for size in [0, 3, usize::MAX, 1 << 32] {
         let error =
@@ -104,7 +105,7 @@ pub fn impossible_sizes_are_refused(fixture: &dyn Fixture) {
 
 /// When `fill` gives up, nothing is published and no number is used.
 pub fn aborted_fill_publishes_nothing(fixture: &dyn Fixture) {
-    let (near, far) = ends(fixture);
+    let (near, far) = test_nodes(fixture);
     let topic = unique("/aborted");
     let publisher = near.publisher(&topic, QosProfile::default());
     let subscription = far.subscription(&topic, QosProfile::default());
@@ -117,7 +118,7 @@ pub fn aborted_fill_publishes_nothing(fixture: &dyn Fixture) {
 
 /// Messages say who sent them, when, and whether that was in the same session.
 pub fn message_information(fixture: &dyn Fixture) {
-    let (near, far) = ends(fixture);
+    let (near, far) = test_nodes(fixture);
     let topic = unique("/information");
     let publisher = near.publisher(&topic, QosProfile::default());
     let subscription = far.subscription(&topic, QosProfile::default());
@@ -137,7 +138,7 @@ pub fn message_information(fixture: &dyn Fixture) {
 /// Source timestamps arrive as they were given, to the nanosecond, and in the order of publishing,
 /// whatever they are.
 pub fn stamps_are_kept_to_the_nanosecond(fixture: &dyn Fixture) {
-    let (near, far) = ends(fixture);
+    let (near, far) = test_nodes(fixture);
     let topic = unique("/stamps");
     let mut options = near.publisher_options(&topic, QosProfile::keep_all());
     let publisher = near.publisher_with(options.clone());
@@ -185,7 +186,7 @@ pub fn stamps_are_kept_to_the_nanosecond(fixture: &dyn Fixture) {
 
 /// A time stamp that the wire cannot carry is refused before `fill` runs, and no number is used.
 pub fn impossible_stamps_are_refused(fixture: &dyn Fixture) {
-    let (near, _far) = ends(fixture);
+    let (near, _far) = test_nodes(fixture);
     let publisher = near.publisher(&unique("/out_of_time"), QosProfile::default());
     for stamp in [0, -1, i64::MIN, i64::MAX, Stamp::MAX.0 + 1].map(Stamp) {
         let error = publisher
@@ -199,7 +200,7 @@ pub fn impossible_stamps_are_refused(fixture: &dyn Fixture) {
 
 /// A subscription can leave out what its own session publishes.
 pub fn local_publications_can_be_ignored(fixture: &dyn Fixture) {
-    let (near, far) = ends(fixture);
+    let (near, far) = test_nodes(fixture);
     let topic = unique("/ignored");
     let publisher = near.publisher(&topic, QosProfile::default());
     let mut options = far.subscription_options(&topic, QosProfile::default());
@@ -225,7 +226,7 @@ pub fn local_publications_can_be_ignored(fixture: &dyn Fixture) {
 pub fn concurrent_publishers(fixture: &dyn Fixture) {
     const THREADS: u32 = 4;
     const EACH: u32 = 200;
-    let (near, far) = ends(fixture);
+    let (near, far) = test_nodes(fixture);
     let topic = unique("/concurrent");
     let shared = near.publisher(&topic, QosProfile::keep_all());
     let own: Vec<_> =
@@ -265,7 +266,7 @@ pub fn concurrent_publishers(fixture: &dyn Fixture) {
 
 /// Each of several subscriptions receives each message.
 pub fn several_subscriptions_receive_each_message(fixture: &dyn Fixture) {
-    let (near, far) = ends(fixture);
+    let (near, far) = test_nodes(fixture);
     let topic = unique("/several");
     let publisher = near.publisher(&topic, QosProfile::keep_all());
     let subscriptions: Vec<_> = [&near, &far, &far, &far]
@@ -283,7 +284,7 @@ pub fn several_subscriptions_receive_each_message(fixture: &dyn Fixture) {
 /// An asynchronous publisher keeps the order; acknowledgements cover what is still queued; its end
 /// sends the rest.
 pub fn asynchronous_publishing(fixture: &dyn Fixture) {
-    let (near, far) = ends(fixture);
+    let (near, far) = test_nodes(fixture);
     let topic = unique("/asynchronous");
     let mut options = near.publisher_options(&topic, QosProfile::keep_all());
     options.mode = PublishMode::Asynchronous { queue_depth: 1000 };
@@ -309,7 +310,7 @@ pub fn asynchronous_publishing(fixture: &dyn Fixture) {
 /// What a full queue drops is the oldest, and counted: sent and dropped add up.
 pub fn asynchronous_publishing_counts_drops(fixture: &dyn Fixture) {
     const MESSAGES: u32 = 300;
-    let (near, far) = ends(fixture);
+    let (near, far) = test_nodes(fixture);
     let topic = unique("/dropping");
     let mut options = near.publisher_options(&topic, QosProfile::keep_all());
     options.mode = PublishMode::Asynchronous { queue_depth: 1 };
@@ -334,14 +335,14 @@ pub fn asynchronous_publishing_counts_drops(fixture: &dyn Fixture) {
 /// Taking only when notified finds every message, whatever the interleaving; and a slow taker is
 /// told what it missed.
 pub fn readiness_is_never_lost(fixture: &dyn Fixture) {
-    let (near, far) = ends(fixture);
+    let (near, far) = test_nodes(fixture);
     let topic = unique("/readiness");
     let publisher = near.publisher(&topic, QosProfile::keep_all());
     let subscription = far.subscription(&topic, QosProfile::keep_all());
     matched(&publisher, &subscription);
     // Strictly alternating: each message is published after the one before was taken, so each needs
     // its own notification.
-    let taken = Bell::new();
+    let taken = NotificationCounter::new();
     let ring = taken.notify();
     let progress = AtomicU32::new(0);
     std::thread::scope(|scope| {

@@ -1,5 +1,5 @@
 //! An event that happens once: the end of a failed component, which may take its time on another
-//! thread while somebody wants to unload the component.
+//! thread while a client unloads the component.
 
 use std::sync::{Mutex, PoisonError};
 

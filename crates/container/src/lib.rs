@@ -1,7 +1,7 @@
 //! Component containers: processes that load components on request and run them.
 //!
 //! The binaries `component_container`, `component_container_mt`, `component_container_isolated` and
-//! `component_container_process` are [`main`] with a [`Kind`]. A program of one's own becomes one
+//! `component_container_process` are [`main`] with a [`Kind`]. Another program becomes one
 //! in the same way, when it links the Feros that its component libraries link:
 //!
 //! ```ignore

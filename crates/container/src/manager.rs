@@ -1,5 +1,5 @@
-//! The manager of a container: starts, ends and restarts components, by their unique ids. It answers
-//! as rclcpp's ComponentManager (`rclcpp_components/src/component_manager.cpp`).
+//! The manager of a container: starts, ends and restarts components, by their unique ids. It
+//! answers as rclcpp's ComponentManager (`rclcpp_components/src/component_manager.cpp`).
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
@@ -49,7 +49,7 @@ struct State {
 struct Slot {
     library: std::path::PathBuf,
     request: Arc<LoadNode_Request>,
-    /// Its node, once it is known.
+    /// The node, once it is known.
     name: Option<String>,
     phase: Phase,
     /// The number of starts, so that a failure of an earlier start is not taken for one of this.
@@ -456,7 +456,7 @@ impl Slot {
     }
 }
 
-/// rclcpp's words.
+/// The words of `rclcpp_components/src/component_manager.cpp`.
 fn not_found(id: u64) -> String {
     format!("No node found with unique_id: {id}")
 }

@@ -1,4 +1,5 @@
-//! Where a component runs: what the manager asks of an executor, a thread, or a process.
+//! Where a component runs: the trait that an executor, a thread or a process implements for the
+//! manager.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -33,7 +34,7 @@ pub(crate) trait Placement: Send + Sync {
 
 /// A component that runs.
 pub(crate) struct Started {
-    /// Its node's name with the namespace.
+    /// The node's name with the namespace.
     pub(crate) name: String,
     pub(crate) running: Box<dyn Running>,
 }
@@ -63,7 +64,7 @@ pub(crate) fn instantiate(
     }
 }
 
-/// What a client reads when a library cannot be used.
+/// The error that a client reads when a library cannot be used.
 pub(crate) fn refusal(error: &LoadError) -> String {
     match error {
         LoadError::Library(error) => library_refusal(error),
@@ -71,7 +72,7 @@ pub(crate) fn refusal(error: &LoadError) -> String {
     }
 }
 
-/// What a client reads when a library's file cannot be used.
+/// The error that a client reads when a library's file cannot be used.
 pub(crate) fn library_refusal(error: &LibraryError) -> String {
     match error {
         LibraryError::NoSuchPlugin { .. } => NO_SUCH_CLASS.to_owned(),
@@ -79,10 +80,10 @@ pub(crate) fn library_refusal(error: &LibraryError) -> String {
     }
 }
 
-/// rclcpp's words.
+/// The words of `rclcpp_components/src/component_manager.cpp`.
 pub(crate) const NO_SUCH_CLASS: &str = "Failed to find class with the requested plugin name.";
 
-/// Drops a component whose drop may panic, which then harms nobody else.
+/// Drops a component and catches a panic of its drop.
 pub(crate) fn drop_catching_panic(name: &str, component: Box<dyn Component>) {
     if let Err(payload) = catch_unwind(AssertUnwindSafe(|| drop(component))) {
         tracing::error!("{name} panicked while it was dropped: {}", panic_text(&*payload));

@@ -1,9 +1,8 @@
-//! A process for each component: what one of them does to itself, an abort or a wild pointer, the
-//! others survive.
+//! A process for each component: an abort or a wild pointer of one component ends no other.
 //!
-//! The container starts itself again for each component ([`child`]) and talks with it over a socket
-//! that is the child's standard input ([`wire`]). Either side ends when it sees
-//! that the socket is closed.
+//! The container starts itself again for each component ([`child`]) and exchanges frames with it
+//! over a socket that is the child's standard input ([`wire`]). Either side ends when it sees that
+//! the socket is closed.
 
 pub(crate) mod child;
 mod supervisor;

@@ -1,4 +1,5 @@
-//! What a load request says about the node, with the meaning that it has in rclcpp's containers.
+//! The options that a load request gives the node, as `ComponentManager::create_node_options`
+//! (`rclcpp_components/src/component_manager.cpp`).
 
 use feros::logging;
 use feros::msgs::composition_interfaces::srv::LoadNode_Request;

@@ -1,4 +1,4 @@
-//! When a failed component is restarted: after a delay that doubles with each failure, and is reset
+//! Restarts of failed components: after a delay that doubles with each failure, and is reset
 //! by a long run.
 
 use std::time::Duration;
@@ -16,7 +16,7 @@ pub enum RestartPolicy {
     /// A failed component stays listed as failed until it is unloaded.
     #[default]
     Never,
-    /// It is started again, at most so many times in a row without a good run.
+    /// A failed component is restarted, at most so many times in a row without a stable run.
     OnFailure {
         /// How many times; `None` knows no end.
         limit: Option<u32>,

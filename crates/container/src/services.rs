@@ -1,5 +1,5 @@
-//! The services of a container, as rclcpp's have them, and one of our own that tells how the
-//! components fare.
+//! The services of a container: those of rclcpp's containers (`composition_interfaces`), and one of
+//! Feros with the states of the components.
 
 use std::sync::Arc;
 

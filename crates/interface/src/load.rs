@@ -57,7 +57,7 @@ pub enum LoadError {
     PackageName {
         /// The folder.
         path: PathBuf,
-        /// Its name.
+        /// The name.
         name: String,
     },
 }
@@ -78,7 +78,7 @@ impl InterfaceSet {
     /// name that is already in the set is replaced as a whole. Returns the name.
     ///
     /// # Errors
-    /// If the folder is no package or one of its definitions cannot be read. The set is then
+    /// If the folder is not a package or one of its definitions cannot be read. The set is then
     /// unchanged.
     pub fn load_package_dir(&mut self, path: impl AsRef<Path>) -> Result<String, LoadError> {
         let path = path.as_ref();

@@ -279,7 +279,7 @@ fn errors_say_where_what_and_what_is_allowed() {
         ("--- ", "a separator is exactly `---`"),
         (
             "int8 a 1000",
-            "pkg/msg/Probe:1:8: `1000` is no value of `int8`: use a whole number from -128 to 127",
+            "pkg/msg/Probe:1:8: `1000` is not a value of `int8`: use a whole number from -128 to 127",
         ),
         ("int8[] a [1, x]", "element 1, `x`: use a whole number"),
     ] {

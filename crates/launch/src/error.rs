@@ -28,13 +28,13 @@ pub enum LaunchError {
         limit: usize,
     },
     /// The file's language is not spoken here.
-    #[error("{}{} is no launch file that can be read here: {reason}", included_at(.from), .path.display())]
+    #[error("{}{} is not a launch file that can be read here: {reason}", included_at(.from), .path.display())]
     Language {
         /// The file.
         path: PathBuf,
         /// Where it is included, if it is.
         from: Option<Position>,
-        /// What it is, and what to do.
+        /// The reason, and what to do.
         reason: &'static str,
     },
     /// Something in a file is wrong.

@@ -1,4 +1,4 @@
-//! Where packages are: prefixes with `lib/<package>/<executable>` and `share/<package>`, as ROS 2
+//! Installed packages: prefixes with `lib/<package>/<executable>` and `share/<package>`, as ROS 2
 //! installs them.
 
 use std::ffi::OsString;
@@ -33,7 +33,7 @@ pub enum FindError {
     Executable {
         /// The executable.
         executable: String,
-        /// Its package.
+        /// The package.
         package: String,
         /// The executables that the package has.
         known: Vec<String>,
@@ -43,7 +43,7 @@ pub enum FindError {
     LaunchFile {
         /// The launch file.
         file: String,
-        /// Its package.
+        /// The package.
         package: String,
         /// The launch files that the package has.
         known: Vec<String>,
@@ -213,7 +213,7 @@ fn is_executable(path: &Path) -> bool {
         .is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o111 != 0)
 }
 
-/// Libraries lie in `lib` itself, and in folders that are no package's.
+/// Libraries lie in `lib` itself, and in folders that belong to no package.
 fn has_executables(folder: &Path) -> bool {
     folder.is_dir() && !names(folder, is_executable).is_empty()
 }

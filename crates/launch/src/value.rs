@@ -1,5 +1,5 @@
-//! Values of parameters, and how texts become values: by the rules of YAML 1.1, as launch files are
-//! read elsewhere.
+//! Values of parameters, and how texts become values: by the rules of YAML 1.1, as stock launch
+//! does with PyYAML (`launch/launch/utilities/type_utils.py`).
 
 use std::fmt;
 use std::path::Path;
@@ -62,7 +62,7 @@ impl fmt::Display for ValueType {
 }
 
 impl Value {
-    /// Reads a value as YAML does: `5` is a number, `'5'` a text, `[1, 2]` a list. What is no YAML
+    /// Reads a value as YAML does: `5` is a number, `'5'` a text, `[1, 2]` a list. What is not YAML
     /// of this kind is a text.
     pub(crate) fn from_yaml(text: &str) -> Result<Self, String> {
         if text.is_empty() {

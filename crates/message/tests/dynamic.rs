@@ -246,7 +246,7 @@ fn wrong_input_names_place_field_expectation_and_what_came() {
         ("5", "line 1, column 1: expected a mapping with the fields of pkg/msg/Probe"),
         ("[1]", "expected a mapping with the fields of pkg/msg/Probe"),
         ("{small: 1, small: 2}", "the field `small` is given twice"),
-        ("{small: 1", "this is no YAML: "),
+        ("{small: 1", "this is not YAML: "),
         ("a: &x 1\nb: *x", "aliases (`*name`) are not supported"),
         ("small: 1\n---\nsmall: 2", "there is more than one document"),
         ("? [a]\n: b", "a key is a list or mapping"),
@@ -260,7 +260,7 @@ fn wrong_input_names_place_field_expectation_and_what_came() {
     assert_eq!(error.path(), "header.stamp.sec");
     assert!(matches!(error.kind(), InputErrorKind::WrongType { given, .. } if given == "`1.5`"));
     let error = DynamicMessage::from_json(&ty, "{").unwrap_err().to_string();
-    assert!(error.starts_with("this is no JSON: "), "{error}");
+    assert!(error.starts_with("this is not JSON: "), "{error}");
     let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
     assert!(DynamicMessage::from_yaml(&ty, &deep).is_err());
     assert!(DynamicMessage::from_json(&ty, &deep).is_err());
@@ -295,11 +295,11 @@ fn paths_select_parts() {
     assert_eq!(message.select("position").unwrap().to_json(&ALL), "[1.5]");
     assert_eq!(message.select("header.stamp").unwrap().to_yaml(&ALL), "sec: 0\nnanosec: 0\n");
     for (path, error) in [
-        ("", "`` is no field path"),
-        ("header..stamp", "is no field path"),
-        ("name[x]", "is no field path"),
-        ("name[0", "is no field path"),
-        ("name[0]x", "is no field path"),
+        ("", "`` is not a field path"),
+        ("header..stamp", "is not a field path"),
+        ("name[x]", "is not a field path"),
+        ("name[0", "is not a field path"),
+        ("name[0]x", "is not a field path"),
         ("nam", "`sensor_msgs/msg/JointState` has no field `nam`: it has `header`, `name`"),
         ("name[2]", "`name` has 2 elements, so none at 2"),
         ("name.x", "`name` is of type `string[]`, which has no fields"),
@@ -396,11 +396,9 @@ fn types_that_cannot_be_handled_are_refused() {
     let resolve = |name: &str| {
         DynamicType::resolve(shipped(), &name.parse().unwrap()).unwrap_err().to_string()
     };
-    assert!(
-        resolve("std_srvs/srv/SetBool").contains(
-            "is no message: name one of its parts, such as `std_srvs/srv/SetBool_Request`"
-        )
-    );
+    assert!(resolve("std_srvs/srv/SetBool").contains(
+        "is not a message: name one of its parts, such as `std_srvs/srv/SetBool_Request`"
+    ));
     assert!(resolve("std_msgs/msg/Strin").contains("did you mean `std_msgs/msg/String`"));
     // Arrays of arrays of arrays: 64 bytes of definition, 4 G elements of message.
     let nested = [("A", "B[1000] b"), ("B", "C[1000] c"), ("C", "uint8[4000] x")];

@@ -1,4 +1,4 @@
-//! Declaring a parameter with more than a default.
+//! The declaration of a parameter with description, range and more.
 
 use std::marker::PhantomData;
 use std::ops::RangeInclusive;
@@ -39,19 +39,19 @@ impl<T: ParameterForm> ParameterBuilder<T> {
         }
     }
 
-    /// What it is, for people.
+    /// Describes the parameter for people.
     pub fn description(mut self, description: &str) -> Self {
         description.clone_into(&mut self.descriptor.description);
         self
     }
 
-    /// What else its value has to fulfil, for people; an on-set callback sees to it.
+    /// Describes other constraints on the value for people; an on-set callback enforces them.
     pub fn additional_constraints(mut self, constraints: &str) -> Self {
         constraints.clone_into(&mut self.descriptor.additional_constraints);
         self
     }
 
-    /// Its value cannot be changed after it was declared.
+    /// The value cannot be changed after it was declared.
     pub fn read_only(mut self) -> Self {
         self.descriptor.read_only = true;
         self
@@ -63,7 +63,7 @@ impl<T: ParameterForm> ParameterBuilder<T> {
         self
     }
 
-    /// Declares it.
+    /// Declares the parameter.
     ///
     /// # Errors
     /// When there is one of that name, or its first value (the default, or what overrides it) is of
@@ -76,7 +76,7 @@ impl<T: ParameterForm> ParameterBuilder<T> {
 }
 
 impl ParameterBuilder<ParameterValue> {
-    /// A parameter of the type of its default, which the Rust type does not tell.
+    /// A parameter of the type of its default, where the Rust type leaves the type open.
     pub fn with_type(store: &Arc<Store>, name: &str, default: ParameterValue) -> Self {
         let parameter_type = default.parameter_type();
         let mut builder = Self::new(store, name, default);
@@ -87,12 +87,12 @@ impl ParameterBuilder<ParameterValue> {
 }
 
 impl<T: RangedForm> ParameterBuilder<T> {
-    /// Its value, or each of its values, lies between these bounds, which belong to the range.
+    /// The value, or each of its values, lies between these bounds, which belong to the range.
     pub fn range(self, range: RangeInclusive<T::Bound>) -> Self {
         self.stepped_range(range, T::Step::default())
     }
 
-    /// Its value, or each of its values, is the lower bound, a number of steps above it, or the
+    /// The value, or each of its values, is the lower bound, a number of steps above it, or the
     /// upper bound.
     pub fn stepped_range(mut self, range: RangeInclusive<T::Bound>, step: T::Step) -> Self {
         T::bound(&mut self.descriptor, *range.start(), *range.end(), step);

@@ -25,7 +25,7 @@ struct Lists {
     post: Vec<(u64, Arc<PostSet>)>,
 }
 
-/// Keeps a callback of parameters; dropping it ends that.
+/// Keeps a callback registered; dropping the guard removes the callback.
 #[must_use = "the callback is forgotten when this is dropped"]
 pub struct ParameterCallbackGuard {
     callbacks: Weak<Callbacks>,
@@ -49,7 +49,7 @@ impl Drop for ParameterCallbackGuard {
 }
 
 thread_local! {
-    /// Whose callbacks this thread runs, by address.
+    /// The `Callbacks` whose callbacks this thread runs, by address.
     static RUNNING: RefCell<Vec<usize>> = const { RefCell::new(Vec::new()) };
 }
 
@@ -76,7 +76,7 @@ impl Callbacks {
         Running
     }
 
-    /// Refuses changes by callbacks of the same node: they would never come to an end.
+    /// Refuses changes by callbacks of the same node, which would recurse without end.
     pub(crate) fn refuse_within(&self) -> Result<(), SetParameterError> {
         let within = RUNNING.with_borrow(|running| running.contains(&self.address()));
         if within { Err(SetParameterError::WithinCallback) } else { Ok(()) }

@@ -5,13 +5,13 @@ use crate::value::NamedValue;
 /// What happened to a parameter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ChangeKind {
-    /// It was declared with a value.
+    /// The parameter was declared with a value.
     New,
-    /// Its value was set.
+    /// The value was set.
     Changed,
-    /// It was undeclared by a value of type [`NotSet`](crate::ParameterType::NotSet).
+    /// The parameter was undeclared by a value of type [`NotSet`](crate::ParameterType::NotSet).
     Deleted,
-    /// It was declared without a value, of which `/parameter_events` says nothing.
+    /// The parameter was declared without a value, of which `/parameter_events` says nothing.
     DeclaredWithoutValue,
 }
 

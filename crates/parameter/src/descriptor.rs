@@ -1,4 +1,4 @@
-//! What a parameter is, and which values it takes.
+//! Descriptors of parameters: type, range and other properties.
 
 use feros_msgs::rcl_interfaces::msg::{
     FloatingPointRange, IntegerRange, ParameterDescriptor as ParameterDescriptorMessage,
@@ -7,20 +7,20 @@ use feros_msgs::rcl_interfaces::msg::{
 use crate::error::SetParameterError;
 use crate::value::{ParameterType, ParameterValue};
 
-/// What a parameter is, as `rcl_interfaces/msg/ParameterDescriptor`.
+/// The properties of a parameter, as `rcl_interfaces/msg/ParameterDescriptor`.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ParameterDescriptor {
-    /// Its name.
+    /// The name.
     pub name: String,
     /// Type of its value; with dynamic typing, of the value that it has now.
     pub parameter_type: ParameterType,
-    /// What it is, for people.
+    /// The description for people.
     pub description: String,
-    /// What else its value has to fulfil, for people.
+    /// Other constraints on the value, for people.
     pub additional_constraints: String,
-    /// Its value cannot be changed.
+    /// The value cannot be changed.
     pub read_only: bool,
-    /// Its value may be of any type.
+    /// The value may be of any type.
     pub dynamic_typing: bool,
     /// Bounds of a floating point number, or of each of several.
     pub floating_point_range: Option<FloatingPointRange>,

@@ -1,5 +1,5 @@
-//! Why a parameter is not declared, set, undeclared or read. What goes over the wire as a reason is
-//! worded as in `rclcpp`.
+//! Why a parameter is not declared, set, undeclared or read. Reasons that go over the wire have the
+//! words of rclcpp (`rclcpp/src/rclcpp/node_interfaces/node_parameters.cpp`).
 
 use crate::value::ParameterType;
 
@@ -13,13 +13,13 @@ pub enum SetParameterError {
         /// The parameter.
         name: String,
     },
-    /// It cannot be changed.
+    /// The parameter is read-only.
     #[error("parameter '{name}' cannot be set because it is read-only")]
     ReadOnly {
         /// The parameter.
         name: String,
     },
-    /// It takes values of another type.
+    /// The parameter takes values of another type.
     #[error(
         "Wrong parameter type, parameter {{{name}}} is of type {{{expected}}}, setting it to {{{given}}} is not allowed."
     )]
@@ -39,10 +39,10 @@ pub enum SetParameterError {
         /// `integer` or `floating point`.
         range_type: &'static str,
     },
-    /// A validation callback refused.
+    /// An on-set callback refused.
     #[error("{reason}")]
     Refused {
-        /// What it said.
+        /// The reason that the callback gave.
         reason: String,
     },
     /// A name is empty.
@@ -69,7 +69,7 @@ pub enum SetParameterError {
     /// A callback of parameters wanted to change parameters of the same node.
     #[error("cannot set or declare a parameter, or change the callback from within set callback")]
     WithinCallback,
-    /// Others changed parameters again and again while validation callbacks ran.
+    /// Other threads changed parameters again and again while on-set callbacks ran.
     #[error(
         "other threads changed parameters {attempts} times while this change was being validated: set it again"
     )]
@@ -95,7 +95,7 @@ pub enum DeclareParameterError {
         /// The parameter.
         name: String,
     },
-    /// Its default, or the value that command line, parameter file or options give it, cannot be
+    /// The default, or the value that command line, parameter file or options give it, cannot be
     /// its value.
     #[error("parameter '{name}' could not be set: {source}{}", cure(source))]
     Value {
@@ -143,19 +143,19 @@ pub enum UndeclareParameterError {
         /// The parameter.
         name: String,
     },
-    /// It cannot be changed.
+    /// The parameter is read-only.
     #[error("cannot undeclare parameter '{name}' because it is read-only")]
     ReadOnly {
         /// The parameter.
         name: String,
     },
-    /// It has a type.
+    /// The parameter is statically typed.
     #[error("parameter '{name}': cannot undeclare a statically typed parameter")]
     StaticallyTyped {
         /// The parameter.
         name: String,
     },
-    /// A callback of parameters wanted to.
+    /// A callback of parameters of the same node undeclares.
     #[error(transparent)]
     NotAllowed(SetParameterError),
 }
@@ -170,9 +170,9 @@ pub enum GetParameterError {
         /// The parameter.
         name: String,
     },
-    /// It was declared without a value, and none was set.
+    /// The parameter was declared without a value, and none was set.
     #[error(
-        "parameter '{name}' is not initialized: it was declared without a value, and nobody set one"
+        "parameter '{name}' is not initialized: it was declared without a value, and none was set"
     )]
     NotInitialized {
         /// The parameter.

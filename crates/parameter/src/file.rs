@@ -1,4 +1,4 @@
-//! Parameter files: YAML that says values for parameters of nodes.
+//! Parameter files: YAML with values for parameters of nodes.
 //!
 //! ```yaml
 //! /**:                      # every node
@@ -25,7 +25,7 @@ use crate::overrides::ParameterOverrides;
 use crate::value::ParameterValue;
 use crate::yaml::{Events, MAX_DEPTH, VALUE, YamlError, error_at};
 
-/// A larger file is none that somebody wrote.
+/// The most bytes of a parameter file.
 const MAX_FILE_BYTES: u64 = 16 << 20;
 
 const KEY: &str = "ros__parameters";
@@ -37,7 +37,7 @@ const PARAMETERS: &str = "a mapping from names of parameters to values";
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ParameterFileError {
-    /// It cannot be read.
+    /// The file cannot be read.
     #[error("parameter file {}: {reason}", path.display())]
     Unreadable {
         /// The file.
@@ -45,7 +45,7 @@ pub enum ParameterFileError {
         /// What the system says.
         reason: String,
     },
-    /// It is no parameter file.
+    /// The file is not a parameter file.
     #[error("parameter file {}: {source}", path.display())]
     Malformed {
         /// The file.
@@ -71,7 +71,7 @@ pub fn read(path: &Path) -> Result<ParameterOverrides, ParameterFileError> {
         return Err(unreadable(format!("it is larger than {} MiB", MAX_FILE_BYTES >> 20)));
     }
     let text =
-        String::from_utf8(bytes).map_err(|_| unreadable("it is no UTF-8 text".to_owned()))?;
+        String::from_utf8(bytes).map_err(|_| unreadable("it is not UTF-8 text".to_owned()))?;
     parse(&text).map_err(|source| ParameterFileError::Malformed { path: path.to_owned(), source })
 }
 
@@ -94,7 +94,7 @@ pub fn parse(text: &str) -> Result<ParameterOverrides, YamlError> {
     match reader.events.next()? {
         Event::StreamEnd => return Ok(reader.overrides),
         Event::MappingStart(..) => reader.nodes("", 0)?,
-        _ => return Err(reader.events.error("the file is no mapping", NODES)),
+        _ => return Err(reader.events.error("the file is not a mapping", NODES)),
     }
     reader.events.end()?;
     Ok(reader.overrides)

@@ -43,7 +43,7 @@ impl<T: ParameterForm> Parameter<T> {
         Self { name: name.into(), slot, store: Arc::downgrade(store), form: PhantomData }
     }
 
-    /// Its value now. A number or truth value costs one load; a text or list is cloned, see
+    /// The value now. A number or truth value costs one load; a text or list is cloned, see
     /// [`Parameter::with`].
     ///
     /// # Panics
@@ -52,7 +52,7 @@ impl<T: ParameterForm> Parameter<T> {
         T::read(&self.slot).expect("a declared parameter keeps its type")
     }
 
-    /// Its name.
+    /// The name.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -72,7 +72,7 @@ impl<T: ParameterForm> Parameter<T> {
 }
 
 impl<T: ParameterVariant + ParameterForm> Parameter<T> {
-    /// Shows its value without cloning it; no lock is held meanwhile.
+    /// Calls `look` with the value, without a clone; no lock is held meanwhile.
     ///
     /// # Panics
     /// When `look` does.

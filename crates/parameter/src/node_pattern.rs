@@ -1,4 +1,5 @@
-//! Which nodes an entry of a parameter file is for.
+//! Patterns of node names in parameter files, with the wildcards of rclcpp
+//! (`rclcpp/src/rclcpp/parameter_map.cpp`).
 
 use std::fmt;
 use std::str::FromStr;
@@ -23,16 +24,16 @@ impl NodePattern {
         Self(vec![Part::Any])
     }
 
-    /// Whether it is without wildcards, hence for one node.
+    /// Whether the pattern has no wildcards, so that it is for one node.
     pub fn is_literal(&self) -> bool {
         self.0.iter().all(|part| matches!(part, Part::Name(_)))
     }
 
-    /// Whether it is for this node.
+    /// Whether the pattern matches this node.
     pub fn matches(&self, node: &NodeName) -> bool {
         let full = node.fully_qualified();
         let names: Vec<&str> = full.split('/').filter(|part| !part.is_empty()).collect();
-        // What of the names the parts so far may have used up: bit `n` for the first `n`.
+        // The numbers of names that the parts so far can match: `reached[n]` for the first `n`.
         let mut reached = vec![false; names.len() + 1];
         reached[0] = true;
         for part in &self.0 {
@@ -66,7 +67,7 @@ impl FromStr for NodePattern {
             }
             _ => name::validate_node_name(part)
                 .map(|()| Part::Name(part.to_owned()))
-                .map_err(|error| format!("{text:?} is no name of a node: {}", error.reason)),
+                .map_err(|error| format!("{text:?} is not a name of a node: {}", error.reason)),
         });
         parts.collect::<Result<_, _>>().map(Self)
     }

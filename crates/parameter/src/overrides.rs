@@ -1,4 +1,4 @@
-//! What parameter files and `-p` say, for all nodes.
+//! Overrides of parameters, from parameter files and `-p`, for all nodes.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -20,13 +20,13 @@ pub struct ParameterOverrides {
 }
 
 impl ParameterOverrides {
-    /// Sets the value of a parameter of the nodes that fit, instead of what was said for this very
-    /// pattern before.
+    /// Sets the value of a parameter of the nodes that fit, in place of an earlier value for the
+    /// same pattern.
     pub fn set(&mut self, nodes: NodePattern, name: impl Into<String>, value: ParameterValue) {
         self.entry(nodes).insert(name.into(), value);
     }
 
-    /// Adds what others say; they win over what was said for the same patterns before.
+    /// Adds other overrides, which win over earlier ones for the same patterns.
     pub fn merge(&mut self, others: Self) {
         for (nodes, values) in others.entries {
             self.entry(nodes).extend(values);
@@ -43,7 +43,7 @@ impl ParameterOverrides {
             .collect()
     }
 
-    /// Whether nothing is said.
+    /// Whether there are no overrides.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }

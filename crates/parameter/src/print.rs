@@ -16,7 +16,7 @@ impl fmt::Display for ParameterValue {
 }
 
 impl ParameterValue {
-    /// The elements of a list, each as YAML; `None` for what is no list.
+    /// The elements of a list, each as YAML; `None` for what is not a list.
     pub fn elements(&self) -> Option<Vec<String>> {
         match self {
             Self::ByteArray(values) => Some(values.iter().map(ToString::to_string).collect()),

@@ -1,4 +1,4 @@
-//! Where the value of one parameter is, so that reading it costs little.
+//! The storage of one parameter's value, which is cheap to read.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

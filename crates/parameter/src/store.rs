@@ -1,4 +1,5 @@
-//! The parameters of one node: declared, changed and asked by the rules of `rclcpp`.
+//! The parameters of one node: declared, set and read by the rules of rclcpp
+//! (`rclcpp/src/rclcpp/node_interfaces/node_parameters.cpp`).
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
@@ -15,8 +16,8 @@ use crate::error::{
 use crate::slot::Slot;
 use crate::value::{NamedValue, ParameterType, ParameterValue};
 
-/// Other threads may change parameters while validation callbacks run; then these run again, but
-/// not for ever.
+/// The most times that on-set callbacks run for one change, because other threads changed parameters
+/// meanwhile.
 const MAX_ATTEMPTS: u32 = 100;
 
 /// The parameters of one node.
@@ -37,7 +38,7 @@ struct State {
 }
 
 struct Declared {
-    /// Its name is empty: the map has it.
+    /// The name is empty: the map has it.
     descriptor: ParameterDescriptor,
     slot: Arc<Slot>,
 }

@@ -51,12 +51,12 @@ impl ParameterType {
         Self::ALL.get(usize::from(number)).copied()
     }
 
-    /// Its number on the wire.
+    /// The number on the wire.
     pub fn number(self) -> u8 {
         self as u8
     }
 
-    /// Its name in messages to people, as `rclcpp` has it: `double_array`.
+    /// The name in messages to people, as `rclcpp` has it: `double_array`.
     pub fn name(self) -> &'static str {
         match self {
             Self::NotSet => "not set",
@@ -116,7 +116,7 @@ pub enum ParameterValue {
 }
 
 impl ParameterValue {
-    /// Its type.
+    /// The type.
     pub fn parameter_type(&self) -> ParameterType {
         match self {
             Self::NotSet => ParameterType::NotSet,

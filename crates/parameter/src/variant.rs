@@ -18,7 +18,7 @@ pub trait ParameterVariant: Clone + Into<ParameterValue> + Send + Sync + 'static
 /// What a [`Parameter`](crate::Parameter) may show: a [`ParameterVariant`], an `Option` of one
 /// where it may have no value, or a [`ParameterValue`] of any type.
 ///
-/// It is implemented for these, and not to be implemented elsewhere.
+/// The trait is sealed.
 pub trait ParameterForm:
     Clone + Into<ParameterValue> + Send + Sync + 'static + sealed::Read
 {

@@ -1,4 +1,4 @@
-//! Values from YAML, by the rules of `rcl`'s reader of parameter files.
+//! Values from YAML, by the rules of rcl's parser (`rcl_yaml_param_parser/src/parse.c`).
 
 use std::borrow::Cow;
 
@@ -50,7 +50,7 @@ impl<'a> Events<'a> {
                     return Err(YamlError {
                         line: marker.line(),
                         column: marker.col() + 1,
-                        problem: format!("this is no YAML: {}", error.info()),
+                        problem: format!("this is not YAML: {}", error.info()),
                         expected: "YAML",
                     });
                 }
@@ -250,7 +250,7 @@ mod tests {
                 "an element of type double in a list whose first element is of type integer",
             ),
             ("[1, [2]]", 1, 5, "a list or mapping within a list"),
-            ("[1, ]]", 1, 6, "this is no YAML"),
+            ("[1, ]]", 1, 6, "this is not YAML"),
             ("{a: 1}", 1, 1, "a mapping"),
             ("&a [1, *a]", 1, 8, "an alias (`*name`)"),
             ("1\n---\n2", 3, 1, "there is more than one document (`---`)"),

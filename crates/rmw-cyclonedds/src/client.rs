@@ -12,7 +12,7 @@ use feros_rmw::{
     ServiceMapping, Stamp, TakeError,
 };
 
-use crate::endpoint::{Reader, Wakes, Writer};
+use crate::endpoint::{Notifications, Reader, Writer};
 use crate::matches::{MatchCache, Matches, with_data};
 use crate::qos::Qos;
 use crate::sample::{
@@ -58,22 +58,22 @@ impl CycloneClient {
         let data =
             |type_hash| EndpointData { type_hash, client_id, ..EndpointData::default() }.encode();
         let on_match = Some(options.on_response.clone());
-        // Before the writer, so that whoever is asked can answer.
+        // Before the writer, so that servers can answer the first request.
         let replies = Reader::new(
             &shared.participant,
             names.reply,
             &Qos::reader(&qos, &data(options.response_hash), false),
-            Wakes {
+            Notifications {
                 on_data: Some(options.on_response),
                 on_match: on_match.clone(),
-                ..Wakes::default()
+                ..Notifications::default()
             },
         )?;
         let requests = Writer::new(
             &shared.participant,
             names.request,
             &Qos::writer(&qos, &data(options.request_hash)),
-            Wakes { on_match, ..Wakes::default() },
+            Notifications { on_match, ..Notifications::default() },
         )?;
         let member = shared.join_node(
             options.node,
@@ -97,8 +97,9 @@ impl CycloneClient {
     }
 
     fn servers(&self) -> Matches {
-        self.request_readers
-            .get(&self.requests.watched.match_generation, || self.requests.matched(with_data))
+        self.request_readers.get(&self.requests.listener_state.match_generation, || {
+            self.requests.matched(with_data)
+        })
     }
 
     fn mapping(&self) -> Result<ServiceMapping, PublishError> {
@@ -163,7 +164,7 @@ impl Client for CycloneClient {
         }
         let answerers = self
             .reply_writers
-            .get(&self.replies.watched.match_generation, || self.replies.matched(with_data));
+            .get(&self.replies.listener_state.match_generation, || self.replies.matched(with_data));
         servers.iter().any(|(server, data)| {
             answerers.iter().any(|(gid, other)| match data.service_id {
                 Some(id) => other.service_id == Some(id),

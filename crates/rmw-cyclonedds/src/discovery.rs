@@ -178,7 +178,7 @@ unsafe extern "C" fn on_announcements(reader: sys::dds_entity_t, graph: *mut c_v
         };
         let Some(sample) = sample else { return };
         let writer = Gid(sample.info().writer_guid);
-        // Nobody speaks for another participant.
+        // A participant announces only its own nodes.
         match ParticipantEntities::parse(sample.bytes()) {
             Ok(entities)
                 if entities.participant.participant_prefix() == writer.participant_prefix() =>

@@ -19,8 +19,8 @@ use crate::status::{ReaderStatus, WriterStatus};
 use crate::topic::{EndpointNames, Topic};
 use feros_sync::Mutex;
 
-/// What the listener of an endpoint counts and whom it wakes.
-pub(crate) struct Watched<S> {
+/// What the listener of an endpoint counts, and the notifications that the listener sends.
+pub(crate) struct ListenerState<S> {
     pub(crate) status: Mutex<S>,
     /// Endpoints that match now.
     pub(crate) matched: AtomicUsize,
@@ -34,28 +34,28 @@ pub(crate) struct Watched<S> {
     pub(crate) traced: OnceLock<feros_trace::Endpoint>,
 }
 
-/// Whom an endpoint wakes.
+/// The notifications that an endpoint sends.
 #[derive(Clone, Default)]
-pub(crate) struct Wakes {
+pub(crate) struct Notifications {
     pub(crate) on_data: Option<Notify>,
     pub(crate) on_event: Option<Notify>,
     pub(crate) on_match: Option<Notify>,
 }
 
-impl<S: Default> Watched<S> {
-    fn new(wakes: Wakes) -> Arc<Self> {
+impl<S: Default> ListenerState<S> {
+    fn new(notifications: Notifications) -> Arc<Self> {
         Arc::new(Self {
             status: Mutex::default(),
             matched: AtomicUsize::new(0),
             match_generation: AtomicU64::new(0),
-            on_data: wakes.on_data,
-            on_event: wakes.on_event,
-            on_match: wakes.on_match,
+            on_data: notifications.on_data,
+            on_event: notifications.on_event,
+            on_match: notifications.on_match,
             traced: OnceLock::new(),
         })
     }
 
-    /// Changes the status, then wakes without the lock.
+    /// Changes the status, then notifies without the lock.
     pub(crate) fn change(&self, change: impl FnOnce(&mut S)) {
         change(&mut self.status.lock());
         wake(self.on_event.as_ref());
@@ -75,22 +75,22 @@ fn wake(notify: Option<&Notify>) {
     }
 }
 
-/// The `Watched` that a listener was created with.
+/// The `ListenerState` that a listener was created with.
 ///
 /// # Safety
-/// `arg` comes from `Arc::as_ptr` of a `Watched<S>` that lives during the call: the endpoint owns
-/// it and drops its entity, which waits for running listeners, first.
-unsafe fn watched<'a, S>(arg: *mut c_void) -> &'a Watched<S> {
+/// `arg` comes from `Arc::as_ptr` of a `ListenerState<S>` that lives during the call: the endpoint
+/// owns it and drops its entity, which waits for running listeners, first.
+unsafe fn listener_state<'a, S>(arg: *mut c_void) -> &'a ListenerState<S> {
     // SAFETY: by contract.
-    unsafe { &*arg.cast::<Watched<S>>() }
+    unsafe { &*arg.cast::<ListenerState<S>>() }
 }
 
 /// A writer of the engine.
 pub(crate) struct Writer {
     // Declared in the order of dropping: the entity's end waits for its listeners, which use
-    // `watched`.
+    // `listener_state`.
     pub(crate) entity: Entity,
-    pub(crate) watched: Arc<Watched<WriterStatus>>,
+    pub(crate) listener_state: Arc<ListenerState<WriterStatus>>,
     topic: Arc<Topic>,
     pub(crate) gid: Gid,
     pub(crate) names: EndpointNames,
@@ -105,11 +105,11 @@ impl Writer {
         participant: &Arc<Participant>,
         names: EndpointNames,
         qos: &Qos,
-        wakes: Wakes,
+        notifications: Notifications,
     ) -> Result<Self, CreateEndpointError> {
         let topic = participant.topic_of_writer(&names)?;
-        let watched = Watched::<WriterStatus>::new(wakes);
-        let listener = writer_listener(&watched);
+        let listener_state = ListenerState::<WriterStatus>::new(notifications);
+        let listener = writer_listener(&listener_state);
         // SAFETY: participant, topic, QoS and listener are alive; what the listener points to
         // outlives the entity.
         let writer = unsafe {
@@ -124,7 +124,7 @@ impl Writer {
         let gid = entity.gid().map_err(names.failed("reading the writer's GUID"))?;
         let next_sequence_number = Mutex::new(1);
         let _participant = participant.clone();
-        Ok(Self { entity, watched, topic, gid, names, next_sequence_number, _participant })
+        Ok(Self { entity, listener_state, topic, gid, names, next_sequence_number, _participant })
     }
 
     /// Memory for a sample of `size_bytes`, filled by `fill`, which sees the part from `offset` on.
@@ -206,7 +206,7 @@ impl Writer {
 pub(crate) struct Reader {
     // Declared in the order of dropping, as in `Writer`.
     pub(crate) entity: Entity,
-    pub(crate) watched: Arc<Watched<ReaderStatus>>,
+    pub(crate) listener_state: Arc<ListenerState<ReaderStatus>>,
     topic: Topic,
     pub(crate) gid: Gid,
     pub(crate) names: EndpointNames,
@@ -218,11 +218,11 @@ impl Reader {
         participant: &Arc<Participant>,
         names: EndpointNames,
         qos: &Qos,
-        wakes: Wakes,
+        notifications: Notifications,
     ) -> Result<Self, CreateEndpointError> {
         let topic = participant.create_topic(&names)?;
-        let watched = Watched::<ReaderStatus>::new(wakes);
-        let listener = reader_listener(&watched);
+        let listener_state = ListenerState::<ReaderStatus>::new(notifications);
+        let listener = reader_listener(&listener_state);
         // SAFETY: participant, topic, QoS and listener are alive; what the listener points to
         // outlives the entity.
         let reader = unsafe {
@@ -235,7 +235,7 @@ impl Reader {
         };
         let entity = Entity::new(reader).map_err(names.failed("creating the reader"))?;
         let gid = entity.gid().map_err(names.failed("reading the reader's GUID"))?;
-        Ok(Self { entity, watched, topic, gid, names, participant: participant.clone() })
+        Ok(Self { entity, listener_state, topic, gid, names, participant: participant.clone() })
     }
 
     /// Takes the oldest sample and the handle of the publication that it came from.
@@ -268,27 +268,27 @@ impl Reader {
     }
 }
 
-impl IncompatibleType for Watched<WriterStatus> {
+impl IncompatibleType for ListenerState<WriterStatus> {
     fn incompatible_type(&self) {
         self.change(|all| all.incompatible_type.total += 1);
     }
 }
 
-impl IncompatibleType for Watched<ReaderStatus> {
+impl IncompatibleType for ListenerState<ReaderStatus> {
     fn incompatible_type(&self) {
         self.change(|all| all.incompatible_type.total += 1);
     }
 }
 
-fn writer_listener(watched_by: &Arc<Watched<WriterStatus>>) -> Listener {
+fn writer_listener(watched_by: &Arc<ListenerState<WriterStatus>>) -> Listener {
     unsafe extern "C" fn matched(
         _: sys::dds_entity_t,
         status: sys::matched_status_t,
         arg: *mut c_void,
     ) {
         // SAFETY: the listener was made with this argument.
-        let watched = unsafe { watched::<WriterStatus>(arg) };
-        watched.matches_changed(status.current_count, |all| all.matched.set(&status));
+        let listener_state = unsafe { listener_state::<WriterStatus>(arg) };
+        listener_state.matches_changed(status.current_count, |all| all.matched.set(&status));
     }
     unsafe extern "C" fn incompatible(
         _: sys::dds_entity_t,
@@ -296,8 +296,9 @@ fn writer_listener(watched_by: &Arc<Watched<WriterStatus>>) -> Listener {
         arg: *mut c_void,
     ) {
         // SAFETY: the listener was made with this argument.
-        let watched = unsafe { watched::<WriterStatus>(arg) };
-        watched.change(|all| all.incompatible_qos.set(status.total_count, status.last_policy_id));
+        let listener_state = unsafe { listener_state::<WriterStatus>(arg) };
+        listener_state
+            .change(|all| all.incompatible_qos.set(status.total_count, status.last_policy_id));
     }
     unsafe extern "C" fn deadline(
         _: sys::dds_entity_t,
@@ -305,7 +306,7 @@ fn writer_listener(watched_by: &Arc<Watched<WriterStatus>>) -> Listener {
         arg: *mut c_void,
     ) {
         // SAFETY: the listener was made with this argument.
-        unsafe { watched::<WriterStatus>(arg) }
+        unsafe { listener_state::<WriterStatus>(arg) }
             .change(|all| all.deadline_missed.total = status.total_count);
     }
     unsafe extern "C" fn liveliness(
@@ -314,7 +315,7 @@ fn writer_listener(watched_by: &Arc<Watched<WriterStatus>>) -> Listener {
         arg: *mut c_void,
     ) {
         // SAFETY: the listener was made with this argument.
-        unsafe { watched::<WriterStatus>(arg) }
+        unsafe { listener_state::<WriterStatus>(arg) }
             .change(|all| all.liveliness_lost.total = status.total_count);
     }
     let listener = Listener::new(Arc::as_ptr(watched_by).cast());
@@ -328,16 +329,16 @@ fn writer_listener(watched_by: &Arc<Watched<WriterStatus>>) -> Listener {
     listener
 }
 
-fn reader_listener(watched_by: &Arc<Watched<ReaderStatus>>) -> Listener {
+fn reader_listener(watched_by: &Arc<ListenerState<ReaderStatus>>) -> Listener {
     unsafe extern "C" fn data(_: sys::dds_entity_t, arg: *mut c_void) {
         // SAFETY: the listener was made with this argument.
-        let watched = unsafe { watched::<ReaderStatus>(arg) };
+        let listener_state = unsafe { listener_state::<ReaderStatus>(arg) };
         if feros_trace::is_on()
-            && let Some(subscription) = watched.traced.get()
+            && let Some(subscription) = listener_state.traced.get()
         {
             reception::trace_latest(subscription);
         }
-        wake(watched.on_data.as_ref());
+        wake(listener_state.on_data.as_ref());
     }
     unsafe extern "C" fn matched(
         _: sys::dds_entity_t,
@@ -345,8 +346,8 @@ fn reader_listener(watched_by: &Arc<Watched<ReaderStatus>>) -> Listener {
         arg: *mut c_void,
     ) {
         // SAFETY: the listener was made with this argument.
-        let watched = unsafe { watched::<ReaderStatus>(arg) };
-        watched.matches_changed(status.current_count, |all| all.matched.set(&status));
+        let listener_state = unsafe { listener_state::<ReaderStatus>(arg) };
+        listener_state.matches_changed(status.current_count, |all| all.matched.set(&status));
     }
     unsafe extern "C" fn incompatible(
         _: sys::dds_entity_t,
@@ -354,8 +355,9 @@ fn reader_listener(watched_by: &Arc<Watched<ReaderStatus>>) -> Listener {
         arg: *mut c_void,
     ) {
         // SAFETY: the listener was made with this argument.
-        let watched = unsafe { watched::<ReaderStatus>(arg) };
-        watched.change(|all| all.incompatible_qos.set(status.total_count, status.last_policy_id));
+        let listener_state = unsafe { listener_state::<ReaderStatus>(arg) };
+        listener_state
+            .change(|all| all.incompatible_qos.set(status.total_count, status.last_policy_id));
     }
     unsafe extern "C" fn deadline(
         _: sys::dds_entity_t,
@@ -363,7 +365,7 @@ fn reader_listener(watched_by: &Arc<Watched<ReaderStatus>>) -> Listener {
         arg: *mut c_void,
     ) {
         // SAFETY: the listener was made with this argument.
-        unsafe { watched::<ReaderStatus>(arg) }
+        unsafe { listener_state::<ReaderStatus>(arg) }
             .change(|all| all.deadline_missed.total = status.total_count);
     }
     unsafe extern "C" fn liveliness(
@@ -372,8 +374,8 @@ fn reader_listener(watched_by: &Arc<Watched<ReaderStatus>>) -> Listener {
         arg: *mut c_void,
     ) {
         // SAFETY: the listener was made with this argument.
-        let watched = unsafe { watched::<ReaderStatus>(arg) };
-        watched.change(|all| all.liveliness.set(status.alive_count, status.not_alive_count));
+        let listener_state = unsafe { listener_state::<ReaderStatus>(arg) };
+        listener_state.change(|all| all.liveliness.set(status.alive_count, status.not_alive_count));
     }
     let listener = Listener::new(Arc::as_ptr(watched_by).cast());
     // SAFETY: the listener is alive, and the functions expect the argument that it was made with.

@@ -52,7 +52,7 @@ impl LocalEndpoint {
 #[derive(Default)]
 struct Participant {
     enclave: String,
-    /// What it announced; `None` when it announced nothing yet.
+    /// The announcement; `None` when there was none yet.
     nodes: Option<Vec<NodeEntities>>,
 }
 
@@ -124,7 +124,7 @@ impl Graph {
         );
     }
 
-    /// Tells `watcher` of all endpoints of the topic with another type, from now on and already
+    /// Notifies `watcher` of all endpoints of the topic with another type, from now on and already
     /// known.
     pub(crate) fn watch_type(
         &self,

@@ -7,15 +7,15 @@ use feros_cyclonedds_sys as sys;
 /// An IPv4 interface of this host.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Interface {
-    /// Its name, such as `eth0`.
+    /// The name, such as `eth0`.
     pub name: String,
-    /// Its address.
+    /// The address.
     pub address: String,
-    /// Whether it is switched on.
+    /// Whether the interface is switched on.
     pub up: bool,
-    /// Whether it only reaches this host.
+    /// Whether the interface only reaches this host.
     pub loopback: bool,
-    /// Whether it can multicast.
+    /// Whether the interface can multicast.
     pub multicast: bool,
 }
 

@@ -1,6 +1,6 @@
 //! The Feros engine on Cyclone DDS.
 //!
-//! It speaks the wire of stock ROS 2 and serves and calls services of both RMW families. No
+//! The engine speaks the wire of stock ROS 2 and serves and calls services of both RMW families. No
 //! configuration is needed: [`config`] makes one from the session's options and this host's
 //! interfaces; `CYCLONEDDS_URI` is appended to it and wins.
 //!

@@ -1,5 +1,5 @@
-//! The endpoints that match ours: as users see them, and for services and clients, which read them
-//! again only when they changed.
+//! The remote endpoints that match an endpoint: as users see them, and for services and clients,
+//! which read them again only when they changed.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -1,5 +1,5 @@
-//! Where nobody can be found by multicast, a node would look well and be alone: that is said once,
-//! with what to do.
+//! A warning, once per process, where multicast is impossible: a node would run without finding any
+//! other.
 
 use std::sync::Once;
 
@@ -17,7 +17,7 @@ pub(crate) fn warn_if_impossible(of: &Circumstances<'_>) {
     }
 }
 
-/// The interfaces that the engine uses unless it is told others: those that lead out, else
+/// The interfaces that the engine uses unless it is configured otherwise: those that lead out, else
 /// loopback.
 fn used(interfaces: &[Interface]) -> Vec<&Interface> {
     let up = |loopback| {

@@ -61,7 +61,7 @@ impl Participant {
         Ok(Self { publisher, subscriber, entity, topics: Mutex::default(), gid, domain })
     }
 
-    /// A topic that nobody shares.
+    /// A topic of its own.
     pub(crate) fn create_topic(&self, names: &EndpointNames) -> Result<Topic, CreateEndpointError> {
         Topic::new(&self.entity, &self.domain.pool, names)
     }

@@ -16,7 +16,7 @@ use feros_trace::{Endpoint, Kind, MessageId, Point, Transport};
 
 use crate::announcement::Announced;
 use crate::dds::check;
-use crate::endpoint::{Wakes, Writer};
+use crate::endpoint::{Notifications, Writer};
 use crate::graph::IncompatibleType;
 use crate::matches::as_match;
 use crate::qos::Qos;
@@ -47,16 +47,18 @@ impl CyclonePublisher {
         options: PublisherOptions<'_>,
     ) -> Result<Arc<Self>, CreateEndpointError> {
         let announced = Announced::new(options.type_hash);
-        let wakes = Wakes { on_event: options.on_event, ..Wakes::default() };
+        let notifications =
+            Notifications { on_event: options.on_event, ..Notifications::default() };
         let name = names.ros.clone();
         let (topic, type_name) = (names.topic.clone(), names.type_name.clone());
         let writer = Arc::new(Writer::new(
             &shared.participant,
             names,
             &Qos::writer(&qos, &announced.user_data(options.announcement)),
-            wakes,
+            notifications,
         )?);
-        let watcher = Arc::downgrade(&writer.watched) as std::sync::Weak<dyn IncompatibleType>;
+        let watcher =
+            Arc::downgrade(&writer.listener_state) as std::sync::Weak<dyn IncompatibleType>;
         shared.graph.watch_type(writer.gid, true, &topic, &type_name, watcher);
         let member = shared.join_node(options.node, &name, vec![], vec![writer.gid]);
         let member = member.inspect_err(|_| shared.graph.unwatch_type(writer.gid))?;
@@ -104,7 +106,7 @@ impl Publisher for CyclonePublisher {
     }
 
     fn matched_subscriptions(&self) -> usize {
-        self.writer.watched.matched.load(Ordering::Acquire)
+        self.writer.listener_state.matched.load(Ordering::Acquire)
     }
 
     fn matches(&self) -> Vec<Match> {
@@ -148,7 +150,7 @@ impl Publisher for CyclonePublisher {
     }
 
     fn take_event(&self) -> Result<Option<PublisherEvent>, EventError> {
-        Ok(self.writer.watched.status.lock().take())
+        Ok(self.writer.listener_state.status.lock().take())
     }
 
     fn dropped_messages(&self) -> u64 {

@@ -15,7 +15,7 @@ use feros_rmw::{
 };
 
 use crate::dds::MatchedEndpoint;
-use crate::endpoint::{Reader, Wakes, Writer};
+use crate::endpoint::{Notifications, Reader, Writer};
 use crate::matches::{MatchCache, is_reader, with_data};
 use crate::qos::Qos;
 use crate::sample::{
@@ -43,11 +43,11 @@ pub(crate) struct CycloneService {
     refused: AtomicU64,
 }
 
-/// Rung when the readers of replies change.
+/// Notified when the readers of replies change.
 #[derive(Default)]
-struct Bell {
+struct MatchChange {
     lock: Mutex<()>,
-    rung: Condvar,
+    changed: Condvar,
 }
 
 /// What sends the responses: there from the beginning, or from the first client on.
@@ -58,7 +58,7 @@ struct Replies {
     type_name: String,
     qos: QosProfile,
     user_data: String,
-    match_bell: Arc<Bell>,
+    match_change: Arc<MatchChange>,
     making: Mutex<()>,
     made: OnceLock<MadeReplies>,
 }
@@ -79,16 +79,16 @@ impl Replies {
         if let Some(made) = self.made.get() {
             return Ok(made);
         }
-        let bell = self.match_bell.clone();
+        let match_change = self.match_change.clone();
         let ring = move || {
-            drop(bell.lock.lock());
-            bell.rung.notify_all();
+            drop(match_change.lock.lock());
+            match_change.changed.notify_all();
         };
         let writer = Writer::new(
             &self.shared.participant,
             ServiceNames::new(&self.service, &self.type_name)?.reply,
             &Qos::writer(&self.qos, &self.user_data),
-            Wakes { on_match: Some(Arc::new(ring)), ..Wakes::default() },
+            Notifications { on_match: Some(Arc::new(ring)), ..Notifications::default() },
         )?;
         let member =
             self.shared.join_node(self.node, &self.service, Vec::new(), vec![writer.gid])?;
@@ -140,7 +140,7 @@ impl CycloneService {
             type_name: options.type_name.to_owned(),
             qos,
             user_data: data(options.response_hash),
-            match_bell: Arc::default(),
+            match_change: Arc::default(),
             making: Mutex::default(),
             made: OnceLock::new(),
         });
@@ -150,12 +150,16 @@ impl CycloneService {
         } else {
             replies.made()?;
         }
-        // After the writer, so that whoever can ask can be answered.
+        // After the writer, so that a server that receives requests can answer them.
         let requests = Reader::new(
             &shared.participant,
             names.request,
             &Qos::reader(&qos, &data(options.request_hash), false),
-            Wakes { on_data: Some(options.on_request), on_match, ..Wakes::default() },
+            Notifications {
+                on_data: Some(options.on_request),
+                on_match,
+                ..Notifications::default()
+            },
         )?;
         let member =
             shared.join_node(options.node, options.service, vec![requests.gid], Vec::new())?;
@@ -195,7 +199,7 @@ impl CycloneService {
         is_gone: impl Fn() -> bool,
     ) -> Result<(), PublishError> {
         let deadline = Instant::now() + CLIENT_WAIT;
-        let generation = &replies.watched.match_generation;
+        let generation = &replies.listener_state.match_generation;
         loop {
             let seen = generation.load(Ordering::Acquire);
             let matches = self.reply_readers.get(generation, || replies.matched(with_data));
@@ -211,16 +215,16 @@ impl CycloneService {
             }
             // The engine's thread takes this lock after it changed the generation, so no change is
             // missed.
-            let bell = &self.replies.match_bell;
-            let lock = bell.lock.lock();
+            let match_change = &self.replies.match_change;
+            let lock = match_change.lock.lock();
             if generation.load(Ordering::Acquire) == seen {
-                drop(bell.rung.wait_timeout(lock, left));
+                drop(match_change.changed.wait_timeout(lock, left));
             }
         }
     }
 
     fn has_left(&self, client: &[u8; 16]) -> bool {
-        let generation = &self.requests.watched.match_generation;
+        let generation = &self.requests.listener_state.match_generation;
         let writers = self.request_writers.get(generation, || self.requests.matched(with_data));
         !writers
             .iter()
@@ -248,7 +252,7 @@ impl CycloneService {
             let info = message_info(&info, self.requests.participant.gid);
             return Some((id, Sample { payload: without_service_header(sample), info }));
         }
-        // A client may ask to be answered at its reader, but not at somebody else's.
+        // A client may ask to be answered at its own reader only.
         let own_reader = info.has_related
             && is_reader(&info.related.guid)
             && info.related.guid[..12] == info.writer_guid[..12];

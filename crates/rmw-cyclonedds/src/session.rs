@@ -12,7 +12,7 @@ use feros_rmw::{
 use crate::client::CycloneClient;
 use crate::discovery::{Discovery, discovery_names};
 use crate::domain::{ENGINE_NAME, ENGINE_VERSION};
-use crate::endpoint::{Wakes, Writer};
+use crate::endpoint::{Notifications, Writer};
 use crate::graph::Graph;
 use crate::participant::Participant;
 use crate::publisher::CyclonePublisher;
@@ -43,7 +43,8 @@ impl CycloneSession {
         let discovery = Discovery::start(&participant, graph.clone()).map_err(failed)?;
         let qos = Qos::writer(&QosProfile::keep_last(1).transient_local(), "");
         let announcer =
-            Writer::new(&participant, discovery_names(), &qos, Wakes::default()).map_err(failed)?;
+            Writer::new(&participant, discovery_names(), &qos, Notifications::default())
+                .map_err(failed)?;
         let state =
             SessionState::announce(options.domain_id, participant, graph, discovery, announcer);
         Ok(Self(Arc::new(state)))

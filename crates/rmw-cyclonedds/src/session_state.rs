@@ -15,7 +15,7 @@ use feros_sync::Mutex;
 
 /// What endpoints keep alive.
 pub(crate) struct SessionState {
-    // Dropped in this order: nobody feeds or reads the graph when the participant goes.
+    // Dropped in this order: the readers that feed the graph end before the participant.
     _discovery: Discovery,
     announcer: Writer,
     nodes: Mutex<Nodes>,

@@ -9,7 +9,7 @@ use feros_rmw::{
 };
 
 use crate::announcement::Announced;
-use crate::endpoint::{Reader, Wakes};
+use crate::endpoint::{Notifications, Reader};
 use crate::gaps::Gaps;
 use crate::graph::IncompatibleType;
 use crate::matches::as_match;
@@ -36,10 +36,10 @@ impl CycloneSubscription {
         options: SubscriptionOptions<'_>,
     ) -> Result<Self, CreateEndpointError> {
         let announced = Announced::new(options.type_hash);
-        let wakes = Wakes {
+        let notifications = Notifications {
             on_data: Some(options.on_data),
             on_event: options.on_event,
-            ..Wakes::default()
+            ..Notifications::default()
         };
         let name = names.ros.clone();
         let (topic, type_name) = (names.topic.clone(), names.type_name.clone());
@@ -48,14 +48,15 @@ impl CycloneSubscription {
             &announced.user_data(options.announcement),
             options.ignore_local_publications,
         );
-        let reader = Reader::new(&shared.participant, names, &dds_qos, wakes)?;
+        let reader = Reader::new(&shared.participant, names, &dds_qos, notifications)?;
         let traced = feros_trace::Endpoint::new(
             feros_trace::Kind::Subscription,
             reader.gid.0,
             &reader.names.ros,
         );
-        let _ = reader.watched.traced.set(traced); // it has none yet
-        let watcher = Arc::downgrade(&reader.watched) as std::sync::Weak<dyn IncompatibleType>;
+        let _ = reader.listener_state.traced.set(traced); // it has none yet
+        let watcher =
+            Arc::downgrade(&reader.listener_state) as std::sync::Weak<dyn IncompatibleType>;
         shared.graph.watch_type(reader.gid, false, &topic, &type_name, watcher);
         let member = shared.join_node(options.node, &name, vec![reader.gid], vec![]);
         let member = member.inspect_err(|_| shared.graph.unwatch_type(reader.gid))?;
@@ -78,13 +79,13 @@ impl Subscription for CycloneSubscription {
         let from = Gid(info.writer_guid);
         let lost = self.gaps.lock().next(from, info.sequence_number, || self.matched_gids());
         if lost > 0 {
-            self.reader.watched.change(|status| status.lost.total += lost);
+            self.reader.listener_state.change(|status| status.lost.total += lost);
         }
         Ok(Some(lend(sample, self.reader.participant.gid)))
     }
 
     fn matched_publishers(&self) -> usize {
-        self.reader.watched.matched.load(Ordering::Acquire)
+        self.reader.listener_state.matched.load(Ordering::Acquire)
     }
 
     fn matches(&self) -> Vec<Match> {
@@ -100,7 +101,7 @@ impl Subscription for CycloneSubscription {
     }
 
     fn take_event(&self) -> Result<Option<SubscriptionEvent>, EventError> {
-        Ok(self.reader.watched.status.lock().take())
+        Ok(self.reader.listener_state.status.lock().take())
     }
 
     fn refused_samples(&self) -> u64 {

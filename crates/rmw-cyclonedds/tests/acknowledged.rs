@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use feros_conformance::Bell;
+use feros_conformance::NotificationCounter;
 use feros_rmw::{
     DiscoveryRange, Engine, NodeName, PublishMode, PublisherOptions, QosProfile, Session,
     SessionOptions, SubscriptionOptions,
@@ -28,7 +28,7 @@ fn looking_shows_what_is_still_under_way() {
     let node = |session: &Arc<dyn Session>| {
         session.create_node(&NodeName::new("/", "acknowledged").unwrap()).unwrap()
     };
-    let events = Bell::new();
+    let events = NotificationCounter::new();
     let publisher = near
         .create_publisher(PublisherOptions {
             node: node(&near),

@@ -1,7 +1,7 @@
 //! What an endpoint says of itself beyond DDS: a short text that travels with its discovery and is
 //! opaque to engines.
 //!
-//! Feros endpoints tell each other in it how they can be reached besides the engine. Peers that do
+//! Feros endpoints announce in it how they can be reached besides the engine. Peers that do
 //! not know it ignore it.
 
 use std::sync::Arc;
@@ -16,13 +16,13 @@ pub const MAX_ANNOUNCEMENT_BYTES: usize = 512;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum AnnouncementError {
-    /// It is too long.
+    /// The text is too long.
     #[error("it has {size_bytes} bytes, possible are {MAX_ANNOUNCEMENT_BYTES}; say less")]
     TooLong {
-        /// Its size.
+        /// The size.
         size_bytes: usize,
     },
-    /// It holds a character that would end or spoil its entry.
+    /// The text holds a character that would end or spoil the entry in USER_DATA.
     #[error("it holds {character:?} at byte {at}; leave out `;` and control characters")]
     Character {
         /// The character.
@@ -71,11 +71,11 @@ pub enum AnnounceError {
 /// An endpoint that matches another one now.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Match {
-    /// Its identity.
+    /// The identity.
     pub gid: Gid,
-    /// What it announces; `None` for endpoints that announce nothing, such as those of stock ROS 2.
+    /// The announcement; `None` for endpoints that announce nothing, such as those of stock ROS 2.
     pub announcement: Option<Arc<str>>,
-    /// Its policies as far as they were announced.
+    /// The policies as far as they were announced.
     pub qos: QosProfile,
 }
 

@@ -46,7 +46,7 @@ pub trait Engine: Send + Sync + 'static {
 
 /// A participant: the nodes and endpoints of one context, and its view of the graph.
 ///
-/// Dropping the last reference closes it: nobody is notified any more, its threads end.
+/// Dropping the last reference closes the session: notifications end, and its threads end.
 pub trait Session: Send + Sync {
     /// Name of the engine.
     fn engine_name(&self) -> &'static str;

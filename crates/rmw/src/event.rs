@@ -1,4 +1,4 @@
-//! What an endpoint reports besides data: the events of `rmw_event_type_t`.
+//! Events of endpoints: those of `rmw_event_type_t` (`rmw/event.h`).
 //!
 //! Counts named `total` run over the endpoint's life, `change` is since the event was last taken.
 

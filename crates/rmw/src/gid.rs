@@ -1,4 +1,4 @@
-//! Identity of an endpoint, as stock ROS 2 shows it.
+//! The identity of an endpoint, as stock ROS 2 shows it.
 
 use std::fmt;
 use std::str::FromStr;
@@ -38,9 +38,9 @@ impl fmt::Debug for Gid {
     }
 }
 
-/// A text that is no gid.
+/// A text that is not a gid.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{text:?} is no gid: expected 16 bytes in hexadecimal joined by dots, such as 01.0f.…")]
+#[error("{text:?} is not a gid: expected 16 bytes in hexadecimal joined by dots, such as 01.0f.…")]
 pub struct ParseGidError {
     text: String,
 }

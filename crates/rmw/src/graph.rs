@@ -24,7 +24,7 @@ pub enum EndpointKind {
     Client,
 }
 
-/// A node that somebody announced.
+/// A node that was announced.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct NodeInfo {
     /// Namespace and name.
@@ -35,13 +35,13 @@ pub struct NodeInfo {
     pub participant: Gid,
 }
 
-/// An endpoint that somebody announced.
+/// An endpoint that was announced.
 ///
 /// A service or client consists of two wire endpoints; it appears once, with the gid of the one
 /// that carries requests.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EndpointInfo {
-    /// What it is.
+    /// The kind of endpoint.
     pub kind: EndpointKind,
     /// Fully qualified ROS name; for an endpoint outside ROS conventions, its name on the wire.
     pub name: String,
@@ -50,15 +50,15 @@ pub struct EndpointInfo {
     pub type_name: String,
     /// Hash of the message type, or of the request type; `None` when it was not announced.
     pub type_hash: Option<TypeHash>,
-    /// Its identity.
+    /// The identity.
     pub gid: Gid,
     /// The node that it belongs to, as far as its participant announced one.
     pub node: EndpointNode,
-    /// Its policies as far as they were announced.
+    /// The policies as far as they were announced.
     pub qos: QosProfile,
     /// Whether its names follow the conventions of ROS.
     pub is_ros: bool,
-    /// What it announces of itself beyond DDS; `None` for endpoints of others than Feros.
+    /// The announcement beyond DDS; `None` for endpoints of others than Feros.
     pub announcement: Option<Arc<str>>,
 }
 
@@ -67,10 +67,10 @@ pub struct EndpointInfo {
 pub enum EndpointNode {
     /// This one.
     Named(NodeName),
-    /// Its participant announces nodes, but none that owns this endpoint (yet): stock ROS 2 shows
+    /// The participant announces nodes, but none that owns this endpoint (yet): stock ROS 2 shows
     /// `_NODE_NAME_UNKNOWN_`.
     Unknown,
-    /// Its participant announces no nodes: stock ROS 2 shows `_CREATED_BY_BARE_DDS_APP_`.
+    /// The participant announces no nodes: stock ROS 2 shows `_CREATED_BY_BARE_DDS_APP_`.
     NotRos,
 }
 

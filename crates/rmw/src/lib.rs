@@ -1,8 +1,8 @@
 //! The boundary between Feros and its engines.
 //!
 //! An *engine* moves serialized messages between participants and knows who else is there. This
-//! crate says what Feros needs from one, in terms of bytes, ROS names, QoS and gids, never of
-//! message types. Names are ROS names on this side (`/chatter`, `std_msgs/msg/String`); how they
+//! crate defines what Feros needs from an engine, in terms of bytes, ROS names, QoS and gids, never
+//! of message types. Names are ROS names on this side (`/chatter`, `std_msgs/msg/String`); how they
 //! look on the wire is the engine's business.
 //!
 //! | module | holds |
@@ -10,13 +10,13 @@
 //! | [`engine`] | the traits: [`Engine`], [`Session`], [`Publisher`], [`Subscription`], [`Service`], [`Client`] |
 //! | [`qos`] | [`QosProfile`] and its policies, profiles, compatibility and resolution |
 //! | [`name`] | validation and expansion of topic, service, node and namespace names |
-//! | [`graph`] | what is known of nodes and endpoints, ours and others' |
-//! | [`event`] | what an endpoint reports besides data |
+//! | [`graph`] | a snapshot of nodes and endpoints, local and remote |
+//! | [`event`] | events of endpoints |
 //! | [`sample`] | a received sample and its information |
-//! | [`stamp`] | when a message was published, exactly |
-//! | [`announcement`] | what endpoints say of themselves beyond DDS, and who matches |
+//! | [`stamp`] | source timestamps of messages |
+//! | [`announcement`] | announcements of endpoints beyond DDS, and their matches |
 //! | [`failure_counter`] | counts of repeated failures, which are logged seldom |
-//! | [`dds`] | what every DDS engine says on the wire |
+//! | [`dds`] | the wire format that DDS engines share |
 //! | [`gid`] | identity of an endpoint |
 //!
 //! Engines are values: which one is used is chosen at run time. Every function of the traits states

@@ -12,11 +12,11 @@ pub const MAX_NAME_LENGTH: usize = 247;
 
 /// A name that ROS 2 does not allow: what was given, where it goes wrong, and what is allowed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{name:?} is no valid {what}: {reason}")]
+#[error("{name:?} is not a valid {what}: {reason}")]
 pub struct NameError {
     /// What was given.
     pub name: String,
-    /// What it should have been, such as "topic name".
+    /// The kind of name that was expected, such as "topic name".
     pub what: &'static str,
     /// What is wrong and what is allowed.
     pub reason: String,

@@ -60,7 +60,7 @@ pub struct MessageInfo {
     pub received_timestamp: Option<SystemTime>,
     /// Number of the message at its publisher, from 1.
     pub publication_sequence_number: Option<u64>,
-    /// Who published.
+    /// The gid of the publisher.
     pub publisher_gid: Gid,
     /// Whether the publisher belongs to the same session.
     pub from_same_session: bool,
@@ -88,7 +88,7 @@ pub struct Sample {
 /// Opaque to all but the engine that made it; a response carries it back unchanged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct RequestId {
-    /// Who asked.
+    /// The client.
     pub client: [u8; 16],
     /// Number of the request at its client.
     pub sequence_number: i64,

@@ -1,4 +1,4 @@
-//! When a message was published, exactly.
+//! Source timestamps, exact to the nanosecond.
 
 use std::fmt;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};

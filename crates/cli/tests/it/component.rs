@@ -214,7 +214,7 @@ fn the_index_and_what_is_not_there_are_told() {
         "--prefix",
         prefix,
     ]);
-    assert!(text.contains("is no shared library"), "{text}");
+    assert!(text.contains("is not a shared library"), "{text}");
     assert_eq!(place.feros(&["component", "list"]), "");
 }
 

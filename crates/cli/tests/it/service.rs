@@ -64,7 +64,7 @@ fn a_service_is_called() {
         feros(&["service", "call", "/s_enable", "std_srvs/srv/SetBool", "{dta: true}"]).failure(2);
     assert!(error.contains("`data`"), "{error}");
     let error = feros(&["service", "call", "/s_enable", "std_msgs/msg/String"]).failure(2);
-    assert!(error.contains("is no service type"), "{error}");
+    assert!(error.contains("is not a service type"), "{error}");
 }
 
 #[test]

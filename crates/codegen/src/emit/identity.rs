@@ -1,4 +1,4 @@
-//! What tells a type from others at run time: name, hash and description.
+//! The identity of a type at run time: name, hash and description.
 
 use feros_interface::{ResolveError, TypeName};
 

@@ -45,13 +45,25 @@ pub(crate) fn emit_action(
         source.line(format!("type {ty} = {part}_{ty};"));
     }
     identity::emit(source, context, &action.name)?;
+    for (signature, body) in action_functions(context, part) {
+        source.line(format!("fn {signature} {{"));
+        source.line(body);
+        source.line("}");
+    }
+    source.line("}");
+    Ok(())
+}
+
+/// Signatures and bodies of the functions of an action's trait.
+fn action_functions(context: &Context<'_>, part: &str) -> [(String, String); 10] {
+    let m = context.message();
     let path = |package: &str, name: &str| {
         context.paths.of_type(&feros_interface::TypeName::message(package, name))
     };
     let uuid = path("unique_identifier_msgs", "UUID");
     let time = path("builtin_interfaces", "Time");
     let id = format!("{m}::GoalId");
-    let functions = [
+    [
         (
             format!(
                 "send_goal_request(goal_id: {id}, goal: {part}_Goal) -> {part}_SendGoal_Request"
@@ -108,12 +120,5 @@ pub(crate) fn emit_action(
             ),
             "(message.goal_id.uuid, message.feedback)".to_owned(),
         ),
-    ];
-    for (signature, body) in functions {
-        source.line(format!("fn {signature} {{"));
-        source.line(body);
-        source.line("}");
-    }
-    source.line("}");
-    Ok(())
+    ]
 }

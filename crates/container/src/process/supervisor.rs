@@ -1,4 +1,5 @@
-//! The container's side of a component's process: starts the process, reads its frames, and ends it.
+//! The container's side of a component's process: starts the process, reads its frames, and ends
+//! it.
 
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt as _;
@@ -14,7 +15,7 @@ use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 use super::wire::Frame;
 use crate::placement::{Done, Running, StartRequest, Started};
 
-/// The argument by which a child process knows that it is no container.
+/// The argument by which a child process knows that it is not a container.
 pub(crate) const CHILD_FLAG: &str = "--component-child";
 
 /// How long a child may take to end after its socket was closed, before it gets SIGTERM.

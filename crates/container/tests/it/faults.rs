@@ -175,7 +175,7 @@ fn what_is_no_component_library_is_refused() {
         };
         of("No such file");
         std::fs::write(&broken, "hello").unwrap();
-        of("is no shared library");
+        of("is not a shared library");
         std::fs::write(&broken, &whole[..whole.len() / 3]).unwrap();
         of("libbroken.so");
         let mut scribbled = whole.clone();

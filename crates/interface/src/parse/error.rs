@@ -1,4 +1,4 @@
-//! What can be wrong in a definition, where, and what would be right.
+//! Errors in definitions: position, problem and cure.
 
 use crate::name::TypeName;
 
@@ -25,7 +25,7 @@ pub enum ParseErrorKind {
     /// The text is larger than Feros reads.
     #[error("the definition has {bytes} bytes, more than the {limit} that are read")]
     TooLarge {
-        /// Its size.
+        /// The size.
         bytes: usize,
         /// The limit.
         limit: usize,
@@ -127,11 +127,11 @@ pub enum ParseErrorKind {
     DefaultOfMessage {
         /// The field.
         name: String,
-        /// Its type.
+        /// The type.
         ty: String,
     },
     /// A value is not one of its type.
-    #[error("`{value}` is no value of `{ty}`: {allowed}")]
+    #[error("`{value}` is not a value of `{ty}`: {allowed}")]
     Value {
         /// The value.
         value: String,
@@ -147,7 +147,7 @@ pub enum ParseErrorKind {
         found: usize,
         /// How many there should be.
         expected: usize,
-        /// What they separate.
+        /// What the slashes separate.
         parts: &'static str,
     },
 }

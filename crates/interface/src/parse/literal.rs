@@ -68,7 +68,7 @@ fn fault(ty: &str, value: &str, allowed: String) -> ParseErrorKind {
     ParseErrorKind::Value { value: value.to_owned(), ty: ty.to_owned(), allowed }
 }
 
-/// Reads a value of a type that is no text. The error says what is allowed.
+/// Reads a value of a type that is not a text. The error says what is allowed.
 fn number(ty: &BaseType, text: &str) -> Result<Literal, String> {
     if *ty == BaseType::Bool {
         return match text.to_ascii_lowercase().as_str() {

@@ -1,5 +1,5 @@
-//! What an entity says, taken piece by piece; what nobody took is a mistake, and the message knows
-//! what could be meant.
+//! The attributes and children of an entity, taken one by one; what is left is a mistake, and the
+//! message knows what could be meant.
 
 use crate::error::{LaunchError, hint, shown};
 use crate::position::Position;
@@ -144,12 +144,12 @@ impl Fields {
         taken.into_iter().map(Fields::new).collect()
     }
 
-    /// All entities within this one that nobody took, for those that hold actions.
+    /// All entities within this one that are left, for entities that hold actions.
     pub(crate) fn actions(&mut self) -> Vec<Entity> {
         std::mem::take(&mut self.children)
     }
 
-    /// Refuses what nobody took.
+    /// Refuses attributes and children that are left.
     pub(crate) fn finish(self) -> Result<(), LaunchError> {
         if let Some(attribute) = self.attributes.first() {
             let known = &self.known_attributes;

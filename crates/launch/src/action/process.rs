@@ -1,4 +1,6 @@
-//! Actions that start processes or load components: `executable`, `node`, containers.
+//! Actions that start processes or load components: `executable`, `node`, containers, as
+//! `launch/launch/actions/execute_process.py` and `launch_ros/launch_ros/actions/node.py` parse
+//! them.
 
 use super::condition::{Condition, condition};
 use super::fields::{Fields, pairs};

@@ -1,6 +1,6 @@
-//! `$(eval ...)`: the part of Python's expressions that conditions need. Literals, comparison,
-//! `in`, `and`, `or`, `not`, arithmetic, `x if c else y` and parentheses; no names, calls,
-//! attributes or subscripts.
+//! `$(eval ...)` (`launch/launch/substitutions/python_expression.py`): the part of Python's
+//! expressions that conditions need. Literals, comparison, `in`, `and`, `or`, `not`, arithmetic,
+//! `x if c else y` and parentheses; no names, calls, attributes or subscripts.
 
 mod object;
 mod token;

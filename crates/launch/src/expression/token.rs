@@ -1,4 +1,4 @@
-//! The words of expressions.
+//! The tokens of expressions.
 
 use super::object::Object;
 
@@ -114,6 +114,6 @@ fn number(text: &str) -> Result<Object, String> {
         plain.bytes().all(|b| b.is_ascii_digit() || matches!(b, b'.' | b'e' | b'E' | b'+' | b'-'));
     match plain.parse() {
         Ok(number) if is_decimal => Ok(Object::Float(number)),
-        _ => Err(format!("`{text}` is no number")),
+        _ => Err(format!("`{text}` is not a number")),
     }
 }

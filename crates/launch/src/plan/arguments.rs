@@ -1,5 +1,5 @@
-//! The arguments that a launch file takes: looked up without deciding conditions, and compared with
-//! what is given.
+//! The arguments that a launch file takes: collected without deciding conditions, and compared with
+//! the given ones (`launch/launch/launch_description.py`, `get_launch_arguments`).
 
 use std::path::{Path, PathBuf};
 
@@ -11,15 +11,15 @@ use crate::packages::Packages;
 /// An argument that a launch file takes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Argument {
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// Its default as it stands in the file, if it has one.
+    /// The default as it stands in the file, if it has one.
     pub default: Option<String>,
-    /// What it is for.
+    /// The purpose of the argument.
     pub description: Option<String>,
     /// The values it may have; any, when there are none.
     pub choices: Vec<String>,
-    /// Whether it depends on conditions that it is taken at all.
+    /// Whether conditions decide that the argument is declared at all.
     pub is_conditional: bool,
 }
 
@@ -42,7 +42,7 @@ pub fn parse_assignments<S: AsRef<str>>(words: &[S]) -> Result<Vec<(String, Stri
                 _ => String::new(),
             };
             return Err(LaunchError::Argument(format!(
-                "`{word}` is no argument of the form name:=value{instead}"
+                "`{word}` is not an argument of the form name:=value{instead}"
             )));
         };
         if assignments.iter().any(|(known, _)| known == name) {
@@ -108,7 +108,7 @@ pub(super) fn survey(
 struct Surveyor<'a> {
     evaluator: Evaluator<'a>,
     survey: Survey,
-    /// Arguments that includes give, so that nobody else can.
+    /// Arguments that includes give, which the command line therefore cannot give.
     given: Vec<String>,
 }
 

@@ -74,7 +74,7 @@ impl<'a> Evaluator<'a> {
         self.files.last().map_or(Path::new(""), PathBuf::as_path)
     }
 
-    /// A name that nobody else has, the same for the same text.
+    /// A unique name for `$(anon name)`, the same for the same text.
     pub(super) fn anonymous(&self, name: &str) -> String {
         use std::hash::{BuildHasher as _, RandomState};
         let mut names = self.anonymous.borrow_mut();

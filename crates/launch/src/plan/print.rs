@@ -1,4 +1,4 @@
-//! A plan for people to read.
+//! A plan as text, for `feros launch --dry-run`.
 
 use std::fmt::{self, Display, Formatter};
 

@@ -286,7 +286,7 @@ impl Evaluator<'_> {
         let name = self.text(template)?;
         if !is_token(&name) {
             let problem = format!(
-                "{} is no name of a node: expected letters, digits and _, not a digit first",
+                "{} is not a name of a node: expected letters, digits and _, not a digit first",
                 shown(&name)
             );
             return Err(LaunchError::at(&template.at, problem));

@@ -58,14 +58,14 @@ pub(super) fn check_variable(name: &str, value: &str, at: &Position) -> Result<(
     Ok(())
 }
 
-/// Refuses what is no namespace.
+/// Refuses what is not a namespace.
 pub(super) fn check_namespace(namespace: &str, at: &Position) -> Result<(), LaunchError> {
     let inner = namespace.trim_start_matches('/');
     if inner.is_empty() || inner.split('/').all(is_token) {
         return Ok(());
     }
     let problem = format!(
-        "{} is no namespace: expected names of letters, digits and _ between slashes",
+        "{} is not a namespace: expected names of letters, digits and _ between slashes",
         shown(namespace)
     );
     Err(LaunchError::at(at, problem))

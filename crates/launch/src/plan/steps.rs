@@ -31,7 +31,7 @@ pub enum Step {
 /// A process to start.
 #[derive(Clone, Debug)]
 pub struct Process {
-    /// Its name in the output, such as `talker-1`.
+    /// The name in the output, such as `talker-1`.
     pub name: String,
     /// Where the file asks for it.
     pub at: Position,
@@ -73,16 +73,16 @@ pub enum Word {
 pub struct ParameterFile {
     /// The file's text.
     pub text: String,
-    /// Its parameters, for people; empty when it is a copy of another file with substitutions done.
+    /// The parameters, for people; empty when it is a copy of another file with substitutions done.
     pub entries: Vec<(String, Value)>,
 }
 
 /// What is known of a process's node.
 #[derive(Clone, Debug, Default)]
 pub struct NodeFacts {
-    /// Its name, if the launch file says it.
+    /// The name, if the launch file says it.
     pub name: Option<String>,
-    /// Its namespace, if the launch file says it.
+    /// The namespace, if the launch file says it.
     pub namespace: Option<String>,
     /// Where its parameters come from, in order.
     pub parameters: Vec<Parameters>,
@@ -127,7 +127,7 @@ pub struct Component {
     pub at: Position,
     /// The package it is of.
     pub package: String,
-    /// Its type, such as `demo::Talker`.
+    /// The type, such as `demo::Talker`.
     pub plugin: String,
     /// The node's name, if it is not the component's own.
     pub name: Option<String>,
@@ -137,7 +137,7 @@ pub struct Component {
     pub parameters: Vec<Parameters>,
     /// What its names are replaced with.
     pub remaps: Vec<(String, String)>,
-    /// What the container is told, such as `use_intra_process_comms`.
+    /// Arguments for the container, such as `use_intra_process_comms`.
     pub extra_arguments: Vec<(String, Value)>,
 }
 

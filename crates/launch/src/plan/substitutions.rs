@@ -1,4 +1,4 @@
-//! What substitutions come to.
+//! The values of substitutions.
 
 use std::path::{Path, PathBuf};
 

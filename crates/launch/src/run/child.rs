@@ -1,4 +1,5 @@
-//! One process of a plan: its state from start to end and respawn, its output, its signals.
+//! One process of a plan: state from start to end and respawn, output, and signals in the order of
+//! `launch/launch/actions/execute_local.py` (SIGINT, SIGTERM, SIGKILL).
 
 use std::os::fd::OwnedFd;
 use std::time::{Duration, Instant};
@@ -21,7 +22,7 @@ const MAX_RESPAWN_DELAY: Duration = Duration::from_secs(10);
 
 pub(super) struct Child {
     pub(super) process: Process,
-    /// Its place in the plan, which its colour follows.
+    /// The place in the plan, which its colour follows.
     pub(super) number: usize,
     pub(super) state: State,
     pub(super) streams: Vec<Stream>,
@@ -33,7 +34,7 @@ pub(super) struct Child {
 }
 
 pub(super) enum State {
-    /// It will be started then.
+    /// The process will be started then.
     Waiting {
         until: Instant,
     },
@@ -91,7 +92,7 @@ impl Child {
         self.state = State::Done;
         let Started { pid, output: [out, err] } = spawn::start(&self.process, &self.words)?;
         let output = self.process.output;
-        // Output of an earlier life that nobody closed is still read.
+        // Output of an earlier start that is still open is still read.
         self.streams.push(Stream { descriptor: out, sinks: output.stdout, buffer: Vec::new() });
         self.streams.push(Stream { descriptor: err, sinks: output.stderr, buffer: Vec::new() });
         self.state =
@@ -131,7 +132,7 @@ impl Child {
         }
     }
 
-    /// Whether it is to be started again after it has gone, and when.
+    /// When the process is to be respawned after its end; `None` when it is not.
     pub(super) fn respawn_at(&mut self) -> Option<Instant> {
         let respawn = self.process.respawn?;
         if respawn.max_retries.is_some_and(|most| self.starts > most) {
@@ -242,7 +243,7 @@ impl Stream {
         let count = match rustix::io::read(&self.descriptor, &mut bytes) {
             Ok(count) => count,
             Err(Errno::AGAIN | Errno::INTR) => return Some(()),
-            // A terminal says so when nobody has it open any more.
+            // Reading a terminal that no process has open any more fails with EIO.
             Err(_) => 0,
         };
         if count == 0 {

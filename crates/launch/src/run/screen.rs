@@ -1,5 +1,5 @@
-//! What people see: whole lines, written only when standard output takes them, so that a slow
-//! reader stops no signal.
+//! The terminal: whole lines, written only when standard output takes them, so that a slow reader
+//! delays no signal.
 
 use std::collections::VecDeque;
 
@@ -91,7 +91,7 @@ impl Screen {
         !self.pending.is_empty()
     }
 
-    /// Whether nobody reads standard output any more.
+    /// Whether standard output has no reader any more.
     pub(super) fn is_closed(&self) -> bool {
         self.is_closed
     }

@@ -285,7 +285,7 @@ impl Supervisor {
         }
     }
 
-    /// Whether a container runs or will again; then it gets its components anew.
+    /// Whether a container runs or will again; then its components are loaded again.
     fn will_serve(&self, container: &str) -> bool {
         self.children.iter().any(|child| {
             !child.is_done() && child.process.respawn.is_some() && serves(&child.process, container)

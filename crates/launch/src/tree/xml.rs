@@ -1,5 +1,5 @@
-//! XML to entities: elements are entities, attributes are attributes, and text between elements is
-//! a mistake.
+//! XML to entities (`launch_xml/launch_xml/entity.py`): elements are entities, attributes are
+//! attributes, and text between elements is a mistake.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -24,7 +24,7 @@ pub(super) fn parse(file: &Arc<Path>, text: &str) -> Result<Entity, LaunchError>
         // The library ends its texts with the place, which stands in front already.
         let message = error.to_string();
         let message = message.split(" at ").next().unwrap_or(&message).to_owned();
-        LaunchError::at(&position, format!("this is no well-formed XML: {message}"))
+        LaunchError::at(&position, format!("this is not well-formed XML: {message}"))
     })?;
     Reader { file, text, lines: Lines::new(text) }.entity(document.root_element(), 0)
 }

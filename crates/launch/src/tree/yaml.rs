@@ -1,6 +1,6 @@
-//! YAML to entities. An action is a mapping of one key, the entity's name; under it stand
-//! attributes, lists of mappings that are entities of the key's name (`param`, `remap`), and
-//! `children`. A group may be the bare list of its children.
+//! YAML to entities (`launch_yaml/launch_yaml/entity.py`). An action is a mapping of one key, the
+//! entity's name; under it stand attributes, lists of mappings that are entities of the key's name
+//! (`param`, `remap`), and `children`. A group may be the bare list of its children.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -191,7 +191,10 @@ impl<'a> Document<'a> {
             let (event, span) = event.map_err(|error| {
                 let marker = error.marker();
                 let position = Position::new(file, marker.line(), marker.col() + 1);
-                LaunchError::at(&position, format!("this is no well-formed YAML: {}", error.info()))
+                LaunchError::at(
+                    &position,
+                    format!("this is not well-formed YAML: {}", error.info()),
+                )
             })?;
             document.event(event, span)?;
         }

@@ -39,7 +39,7 @@ fn mistakes_in_xml() {
         ),
         (
             "<launch><node pkg='demo' exec='talker' name='a b'/></launch>",
-            "1:46: `a b` is no name of a node: expected letters, digits and _, not a digit first",
+            "1:46: `a b` is not a name of a node: expected letters, digits and _, not a digit first",
         ),
         (
             "<launch><node pkg='demo' exec='talker'><remap frm='a' to='b'/></node></launch>",
@@ -49,7 +49,7 @@ fn mistakes_in_xml() {
             "<launch><node pkg='demo' exec='talker'><parm name='a' value='b'/></node></launch>",
             "1:40: unknown entity `parm` within `node`; did you mean `param`?",
         ),
-        ("<launch><node>", "1:1: this is no well-formed XML: the root node was opened"),
+        ("<launch><node>", "1:1: this is not well-formed XML: the root node was opened"),
         (
             "<launch>\n text</launch>",
             "2:2: the text `text` within <launch>: expected elements and attributes only",
@@ -126,7 +126,7 @@ fn mistakes_in_xml() {
             "<launch><group ns='a'/></launch>",
             "1:16: `ns` of `group`: write `push_ros_namespace` as the group's first action",
         ),
-        ("<!DOCTYPE a [<!ENTITY b 'c'>]><launch/>", "this is no well-formed XML"),
+        ("<!DOCTYPE a [<!ENTITY b 'c'>]><launch/>", "this is not well-formed XML"),
     ] {
         let outcome = workspace.outcome_of("e.launch.xml", text, &[]);
         if !(outcome.starts_with("W/e.launch.xml:") && outcome.contains(expected)) {
@@ -159,7 +159,7 @@ fn mistakes_in_yaml() {
             "launch:\n- node:\n    exec: a\n    param: {name: x, value: 1}\n",
             "4:12: a mapping under `param`: expected a list of mappings, `param: [{...}]`",
         ),
-        ("launch:\n- node:\n    exec: a\n    namespace: a-b\n", "4:16: `/a-b` is no namespace"),
+        ("launch:\n- node:\n    exec: a\n    namespace: a-b\n", "4:16: `/a-b` is not a namespace"),
         ("launch:\n- node: {exec: *a}\n", "well-formed YAML"),
         (
             "launch:\n- node: {exec: &a b, name: *a}\n",
@@ -193,9 +193,12 @@ fn arguments_that_nothing_takes() {
     let none = workspace.outcome_of("n.launch.xml", "<launch/>", &[("x", "1")]);
     assert_eq!(none, "the launch file takes no argument `x`: it takes none");
     let parse = |words: &[&str]| feros_launch::parse_assignments(words).unwrap_err().to_string();
-    assert_eq!(parse(&["a=1"]), "`a=1` is no argument of the form name:=value; did you mean a:=1?");
+    assert_eq!(
+        parse(&["a=1"]),
+        "`a=1` is not an argument of the form name:=value; did you mean a:=1?"
+    );
     assert_eq!(parse(&["a:=1", "a:=2"]), "the argument `a` is given twice");
-    assert_eq!(parse(&[":=1"]), "`:=1` is no argument of the form name:=value");
+    assert_eq!(parse(&[":=1"]), "`:=1` is not an argument of the form name:=value");
 }
 
 #[test]
@@ -204,7 +207,7 @@ fn files_of_another_kind() {
     let python = workspace.outcome_of("a.launch.py", "", &[]);
     assert_eq!(
         python,
-        "W/a.launch.py is no launch file that can be read here: Python launch files are programs. Write it as .launch.xml or \
+        "W/a.launch.py is not a launch file that can be read here: Python launch files are programs. Write it as .launch.xml or \
          .launch.yaml, or start it with ros2 launch"
     );
     assert!(workspace.outcome_of("a.txt", "", &[]).contains("neither in .xml nor in .yaml"));
@@ -214,7 +217,7 @@ fn files_of_another_kind() {
         &[],
     );
     assert!(
-        including.starts_with("W/b.launch.xml:2:16: W/a.launch.py is no launch file"),
+        including.starts_with("W/b.launch.xml:2:16: W/a.launch.py is not a launch file"),
         "{including}"
     );
     assert!(

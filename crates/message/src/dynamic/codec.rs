@@ -7,7 +7,7 @@ use super::path::Place;
 use super::types::{DynamicField, DynamicType};
 use super::value::{Array, DynamicMessage, Value, for_each_primitive};
 
-/// A sample that is no message of the type.
+/// A sample that is not a message of the type.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{}{kind}", place.prefix())]
 pub struct DynamicDecodeError {
@@ -70,7 +70,7 @@ impl DynamicType {
     /// by sequences of one-byte messages).
     ///
     /// # Errors
-    /// If the bytes are no message of this type; the error names the field.
+    /// If the bytes are not a message of this type; the error names the field.
     pub fn decode(&self, sample: &[u8]) -> Result<DynamicMessage, DynamicDecodeError> {
         decode_message(&mut Reader::new(sample)?, self)
     }

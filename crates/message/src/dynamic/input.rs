@@ -2,7 +2,7 @@
 //! keep their defaults.
 
 use super::input_error::{InputError, InputErrorKind};
-use super::node::{Content, Node};
+use super::input_tree::{Content, InputNode};
 use super::path::known_fields;
 use super::scalar::read_scalar;
 use super::stamp::{StampFields, Stamps};
@@ -15,11 +15,11 @@ impl DynamicMessage {
     /// the default message.
     ///
     /// # Errors
-    /// If the text is no YAML, names a field that the type has not, or gives a field a value that
+    /// If the text is not YAML, names a field that the type has not, or gives a field a value that
     /// it cannot take. The error says line and column, the field's path, what was expected and what
     /// was given.
     pub fn from_yaml(ty: &DynamicType, text: &str) -> Result<Self, InputError> {
-        build(&Node::from_yaml(text)?, ty, &mut Stamps::off())
+        build(&InputNode::from_yaml(text)?, ty, &mut Stamps::off())
     }
 
     /// Reads a message from YAML in which a `std_msgs/Header` may be `auto` and a
@@ -33,7 +33,7 @@ impl DynamicMessage {
         text: &str,
     ) -> Result<(Self, StampFields), InputError> {
         let mut stamps = Stamps::on();
-        let message = build(&Node::from_yaml(text)?, ty, &mut stamps)?;
+        let message = build(&InputNode::from_yaml(text)?, ty, &mut stamps)?;
         Ok((message, stamps.finish()))
     }
 
@@ -46,15 +46,19 @@ impl DynamicMessage {
             let kind = InputErrorKind::Syntax { format: "JSON", message: error.to_string() };
             InputError::new(kind, None)
         })?;
-        build(&Node::from_json(value), ty, &mut Stamps::off())
+        build(&InputNode::from_json(value), ty, &mut Stamps::off())
     }
 }
 
-fn wrong_type(expected: String, node: &Node) -> InputError {
+fn wrong_type(expected: String, node: &InputNode) -> InputError {
     InputError::new(InputErrorKind::WrongType { expected, given: node.describe() }, node.position)
 }
 
-fn build(node: &Node, ty: &DynamicType, stamps: &mut Stamps) -> Result<DynamicMessage, InputError> {
+fn build(
+    node: &InputNode,
+    ty: &DynamicType,
+    stamps: &mut Stamps,
+) -> Result<DynamicMessage, InputError> {
     let mut message = ty.default_message();
     if node.is_nothing() || stamps.take(node, ty) {
         return Ok(message);
@@ -88,7 +92,7 @@ fn build(node: &Node, ty: &DynamicType, stamps: &mut Stamps) -> Result<DynamicMe
     Ok(message)
 }
 
-fn unknown_field(ty: &DynamicType, name: &str, value: &Node) -> InputError {
+fn unknown_field(ty: &DynamicType, name: &str, value: &InputNode) -> InputError {
     let likeness =
         |field: &&DynamicField| (strsim::jaro_winkler(name, field.name()) * 1000.0) as u32;
     // Comparing is quadratic in the length of the name.
@@ -103,7 +107,7 @@ fn unknown_field(ty: &DynamicType, name: &str, value: &Node) -> InputError {
 }
 
 fn build_field(
-    node: &Node,
+    node: &InputNode,
     field: &DynamicField,
     stamps: &mut Stamps,
 ) -> Result<Value, InputError> {
@@ -132,7 +136,7 @@ fn build_field(
 }
 
 fn build_element(
-    node: &Node,
+    node: &InputNode,
     field: &DynamicField,
     stamps: &mut Stamps,
 ) -> Result<Value, InputError> {

@@ -1,8 +1,8 @@
-//! Why a text is no message of a type, and where.
+//! Why a text is not a message of a type, and where.
 
 use super::path::Place;
 
-/// A text that is no message of the type.
+/// A text that is not a message of the type.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{}{}{kind}", self.position_text(), place.prefix())]
 pub struct InputError {
@@ -15,8 +15,8 @@ pub struct InputError {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum InputErrorKind {
-    /// The text is no YAML or JSON.
-    #[error("this is no {format}: {message}")]
+    /// The text is not YAML or JSON.
+    #[error("this is not {format}: {message}")]
     Syntax {
         /// Which of the two.
         format: &'static str,

@@ -24,8 +24,8 @@
 mod codec;
 mod input;
 mod input_error;
+mod input_tree;
 mod json;
-mod node;
 mod path;
 mod print;
 mod scalar;

@@ -72,7 +72,7 @@ impl<'a> Selected<'a> {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PathError {
     /// The path is not of the form `a.b[0].c`.
-    #[error("`{path}` is no field path: write `a.b` for fields and `a[0]` for elements")]
+    #[error("`{path}` is not a field path: write `a.b` for fields and `a[0]` for elements")]
     Form {
         /// The path.
         path: String,
@@ -87,7 +87,7 @@ pub enum PathError {
         /// The names of its fields.
         known: String,
     },
-    /// An index on something that is no array, or a field of something that is no message.
+    /// An index on something that is not an array, or a field of something that is not a message.
     #[error("`{part}` is of type `{ty}`, which has no {wanted}")]
     Leaf {
         /// The path up to here.

@@ -2,7 +2,7 @@
 
 use feros_interface::Namespace;
 
-use super::node::{Content, Node};
+use super::input_tree::{Content, InputNode};
 use super::types::DynamicType;
 use super::value::{Array, DynamicMessage, Value};
 
@@ -82,7 +82,7 @@ impl Stamps {
 
     /// Whether `node` is the word that asks for a stamp in a message of type `ty`; if so, it is
     /// noted.
-    pub(super) fn take(&mut self, node: &Node, ty: &DynamicType) -> bool {
+    pub(super) fn take(&mut self, node: &InputNode, ty: &DynamicType) -> bool {
         let Content::Scalar { text, .. } = &node.content else { return false };
         let name = ty.name();
         let is = |package: &str, message: &str| {

@@ -29,14 +29,14 @@ pub struct DynamicField {
     nested: Option<DynamicType>,
 }
 
-/// Why a name is no usable message type.
+/// Why a name is not a usable message type.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DynamicTypeError {
     /// The type or one that it refers to is not defined, or the references go round.
     #[error(transparent)]
     Resolve(#[from] ResolveError),
     /// The name is that of a service or action, which are not sent as such.
-    #[error("`{name}` is no message: name one of its parts, such as `{name}{suffix}`")]
+    #[error("`{name}` is not a message: name one of its parts, such as `{name}{suffix}`")]
     NotAMessage {
         /// The name.
         name: TypeName,
@@ -50,7 +50,7 @@ pub enum DynamicTypeError {
     TooLarge {
         /// The type.
         name: TypeName,
-        /// Its least size.
+        /// The least size.
         bytes: usize,
     },
 }

@@ -14,7 +14,7 @@ pub struct DynamicMessage {
     values: Vec<Value>,
 }
 
-/// Calls a macro with all built-in element types that are no texts: variant, Rust type, names in
+/// Calls a macro with all built-in element types that are not texts: variant, Rust type, names in
 /// definitions.
 macro_rules! for_each_primitive {
     ($call:ident) => {
@@ -227,7 +227,7 @@ pub enum SetError {
     },
     /// The value is of another type than the field, or has another number of elements than it
     /// allows.
-    #[error("the value for field `{field}` is no `{ty}`")]
+    #[error("the value for field `{field}` is not of type `{ty}`")]
     WrongType {
         /// The field's name.
         field: String,

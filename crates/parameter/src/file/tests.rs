@@ -108,9 +108,9 @@ fn what_is_wrong_is_said_with_its_line_and_what_was_expected() {
             "/**",
         ),
         ("a b:\n  ros__parameters: {}\n", 1, "contains ' '", "the name of a node"),
-        ("- a\n", 1, "the file is no mapping", "the name of a node"),
+        ("- a\n", 1, "the file is not a mapping", "the name of a node"),
         ("node:\n  ros__parameters: {a: &x 1, b: *x}\n", 2, "an alias", "written out"),
-        ("node:\n\tros__parameters: {}\n", 2, "this is no YAML", "YAML"),
+        ("node:\n\tros__parameters: {}\n", 2, "this is not YAML", "YAML"),
         ("a: {ros__parameters: {}}\n---\nb: {}\n", 3, "more than one document", "one document"),
     ] {
         let error = parse(text).unwrap_err();

@@ -33,8 +33,8 @@ struct Group {
 }
 
 impl Group {
-    /// Writes what is below; `prefix` is what of the name could not become a mapping, since it is a
-    /// parameter itself.
+    /// Writes the parameters below a group; `prefix` is the part of their names that is not a
+    /// mapping of its own, because that part is a parameter itself.
     fn write_below(&self, prefix: &str, indent: usize, text: &mut String) {
         for (part, group) in &self.below {
             let name = format!("{prefix}{part}");

@@ -25,7 +25,7 @@ pub struct NodeEntities {
 pub struct ParticipantEntities {
     /// The participant.
     pub participant: Gid,
-    /// Its nodes.
+    /// The nodes.
     pub nodes: Vec<NodeEntities>,
 }
 

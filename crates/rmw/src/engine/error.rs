@@ -15,11 +15,11 @@ pub enum CreateEndpointError {
         reason: String,
     },
     /// The type's name cannot go on the wire.
-    #[error("{type_name:?} is no type name: expected {expected}")]
+    #[error("{type_name:?} is not a type name: expected {expected}")]
     TypeName {
         /// The name.
         type_name: String,
-        /// What it should look like.
+        /// The form that a type's name has.
         expected: &'static str,
     },
     /// The policies contradict each other or the engine's limits.

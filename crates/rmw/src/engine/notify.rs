@@ -5,15 +5,16 @@ use std::sync::Arc;
 
 /// Called by an engine, on any thread, when there may be something to take.
 ///
-/// It never blocks, never calls back into the engine, and never drops the last reference to an
-/// endpoint or session: an engine may wait for its notifications to end when one is dropped. The
-/// engine calls it at least once after each moment at which something became available; it may call
-/// it too often, never too seldom. After the endpoint was dropped it is not called any more.
+/// A notification never blocks, never calls back into the engine, and never drops the last
+/// reference to an endpoint or session: an engine may wait for its notifications to end when one is
+/// dropped. The engine calls it at least once after each moment at which something became
+/// available; it may call it too often, never too seldom. After the endpoint was dropped it is not
+/// called any more.
 pub type Notify = Arc<dyn Fn() + Send + Sync>;
 
 /// The `tracing` target of what an engine's own code says.
 ///
-/// Such messages may come from any thread, with locks of the engine held: whoever receives them
+/// Such messages may come from any thread, with locks of the engine held: code that receives them
 /// must not call an engine.
 pub const LOG_TARGET: &str = "feros::engine";
 

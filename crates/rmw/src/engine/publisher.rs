@@ -1,4 +1,4 @@
-//! Publishers as an engine has them.
+//! The publisher of an engine.
 
 use std::time::Duration;
 
@@ -37,11 +37,11 @@ pub struct PublisherOptions<'a> {
     pub topic: &'a str,
     /// Type as `package/msg/Name`.
     pub type_name: &'a str,
-    /// Its hash; announced when given.
+    /// The hash; announced when given.
     pub type_hash: Option<TypeHash>,
-    /// Its policies.
+    /// The policies.
     pub qos: QosProfile,
-    /// What it announces of itself beyond DDS, as
+    /// The announcement beyond DDS, as
     /// [`check_announcement`](crate::announcement::check_announcement) allows it; the empty text
     /// announces nothing.
     pub announcement: &'a str,
@@ -164,10 +164,10 @@ pub type Fill<'a> = &'a mut dyn FnMut(&mut [u8]) -> Result<(), FillAborted>;
 
 /// Sends messages of one topic. Dropping it withdraws it.
 pub trait Publisher: Send + Sync {
-    /// Its identity on the wire.
+    /// The identity on the wire.
     fn gid(&self) -> Gid;
 
-    /// Its policies after resolution.
+    /// The policies after resolution.
     fn qos(&self) -> QosProfile;
 
     /// Publishes one message of `size_bytes`, written once by `fill` into the memory that the

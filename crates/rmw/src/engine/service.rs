@@ -1,4 +1,4 @@
-//! Services and clients as an engine has them.
+//! The service server and the client of an engine.
 
 use super::node_id::NodeId;
 use super::notify::Notify;
@@ -63,7 +63,7 @@ pub trait Service: Send + Sync {
     /// Identity of the endpoint that receives requests.
     fn gid(&self) -> Gid;
 
-    /// Its policies after resolution.
+    /// The policies after resolution.
     fn qos(&self) -> QosProfile;
 
     /// Takes the oldest request that was not taken yet: the plain request message, whichever
@@ -96,7 +96,7 @@ pub trait Client: Send + Sync {
     /// Identity of the endpoint that sends requests.
     fn gid(&self) -> Gid;
 
-    /// Its policies after resolution.
+    /// The policies after resolution.
     fn qos(&self) -> QosProfile;
 
     /// Whether a server matches in both directions, so that a request sent now is answered.

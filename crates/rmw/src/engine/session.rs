@@ -8,7 +8,7 @@ pub enum DiscoveryRange {
     Subnet,
     /// This host only.
     Localhost,
-    /// Nobody but this session's own endpoints and the static peers.
+    /// Only this session's own endpoints and the static peers.
     Off,
     /// Whatever the engine's own configuration says.
     SystemDefault,
@@ -44,9 +44,9 @@ impl Default for SessionOptions {
 pub struct EnvironmentError {
     /// Name of the variable.
     pub variable: &'static str,
-    /// What it holds.
+    /// The value of the variable.
     pub value: String,
-    /// What it may hold.
+    /// The values that the variable takes.
     pub expected: &'static str,
 }
 

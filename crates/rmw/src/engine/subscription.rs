@@ -1,4 +1,4 @@
-//! Subscriptions as an engine has them.
+//! The subscription of an engine.
 
 use super::error::EventError;
 use super::node_id::NodeId;
@@ -20,11 +20,11 @@ pub struct SubscriptionOptions<'a> {
     pub topic: &'a str,
     /// Type as `package/msg/Name`.
     pub type_name: &'a str,
-    /// Its hash; announced when given.
+    /// The hash; announced when given.
     pub type_hash: Option<TypeHash>,
-    /// Its policies.
+    /// The policies.
     pub qos: QosProfile,
-    /// What it announces of itself beyond DDS, as
+    /// The announcement beyond DDS, as
     /// [`check_announcement`](crate::announcement::check_announcement) allows it; the empty text
     /// announces nothing.
     pub announcement: &'a str,
@@ -52,10 +52,10 @@ pub enum TakeError {
 
 /// Receives messages of one topic. Dropping it withdraws it; afterwards it notifies no more.
 pub trait Subscription: Send + Sync {
-    /// Its identity on the wire.
+    /// The identity on the wire.
     fn gid(&self) -> Gid;
 
-    /// Its policies after resolution.
+    /// The policies after resolution.
     fn qos(&self) -> QosProfile;
 
     /// Takes the oldest message that was not taken yet; its bytes are lent, not copied. Never

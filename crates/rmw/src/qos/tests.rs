@@ -1,4 +1,6 @@
 //! The rules of the DDS specification and of rmw, as tables.
+use std::time::Duration;
+
 use super::*;
 
 fn policies(offered: QosProfile, requested: QosProfile) -> Vec<QosPolicyKind> {

@@ -181,7 +181,7 @@ impl Demo {
             .map(|(_, participant)| *participant);
         let (Some(participant), Ok(event)) = (participant, serde_json::from_str(line)) else {
             return Err(CliError::failed(format!(
-                "{name} said something that is no part of the demo: {line}"
+                "{name} said something that is not a part of the demo: {line}"
             )));
         };
         match &event {

@@ -26,7 +26,7 @@ const VARIABLES: [&str; 12] = [
 ];
 
 pub(super) fn examine() -> Vec<Finding> {
-    let mut findings = vec![shared_memory(Path::new("/dev/shm")), host_path()];
+    let mut findings = vec![shared_memory(Path::new("/dev/shm")), shared_memory_transport()];
     findings.extend(environment(|name| std::env::var(name).ok()));
     findings.extend(clock());
     findings
@@ -59,14 +59,16 @@ fn shared_memory(path: &Path) -> Finding {
 
 /// Tries what a node does: the messages of a process that cannot share memory take the network
 /// transport.
-fn host_path() -> Finding {
-    const AREA: &str = "paths";
+fn shared_memory_transport() -> Finding {
+    const AREA: &str = "transports";
     match feros::check_shared_memory() {
-        Ok(()) => Finding::ok(AREA, "process, host and network: shared memory works"),
+        Ok(()) => {
+            Finding::ok(AREA, "intra-process, shared memory and network: shared memory works")
+        }
         Err(why) => Finding::warning(
             AREA,
-            format!("process and network only: {why}"),
-            "free or mount /dev/shm; `feros topic info -v TOPIC` shows the path of each match",
+            format!("intra-process and network only: {why}"),
+            "free or mount /dev/shm; `feros topic info -v TOPIC` shows the transport of each match",
         ),
     }
 }

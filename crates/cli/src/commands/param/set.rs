@@ -74,7 +74,7 @@ pub(super) fn with_reason(text: &str, reason: &str) -> String {
     if reason.is_empty() { text.to_owned() } else { format!("{text}: {reason}") }
 }
 
-/// What a text on the command line means; as with `ros2`, what is no value of another type is a
+/// What a text on the command line means; as with `ros2`, what is not a value of another type is a
 /// text.
 fn value(remote: &Remote, name: &str, text: &str) -> Result<ParameterValue, CliError> {
     if text.trim() != "[]" {
@@ -89,7 +89,7 @@ fn value(remote: &Remote, name: &str, text: &str) -> Result<ParameterValue, CliE
         Some(ParameterType::DoubleArray) => Ok(ParameterValue::DoubleArray(Vec::new())),
         Some(ParameterType::StringArray) => Ok(ParameterValue::StringArray(Vec::new())),
         Some(other) => {
-            Err(CliError::failed(format!("parameter {name} is no list, but of type {other}")))
+            Err(CliError::failed(format!("parameter {name} is not a list, but of type {other}")))
         }
         None => Err(remote.not_declared(&[name.to_owned()])),
     }

@@ -106,7 +106,7 @@ fn call(
     })?;
     let response = service.response.decode(&response).map_err(|error| {
         CliError::failed(format!(
-            "the response of {} is no {}: {error}; check that both sides use one definition",
+            "the response of {} is not a {}: {error}; check that both sides use one definition",
             client.service_name(),
             service.response.name()
         ))

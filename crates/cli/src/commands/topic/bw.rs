@@ -125,7 +125,7 @@ mod tests {
     fn bandwidth_of_the_window() {
         let mut traffic = Traffic::new(10);
         traffic.arrived(0.0, 100);
-        assert!(traffic.report(1.0).is_none(), "one message is no rate");
+        assert!(traffic.report(1.0).is_none(), "one message is not a rate");
         for step in 1..20 {
             traffic.arrived(f64::from(step), if step % 2 == 0 { 1000 } else { 3000 });
         }

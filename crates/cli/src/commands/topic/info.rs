@@ -83,7 +83,7 @@ fn transports(graph: &GraphSnapshot, topic: &str) -> String {
         let (from, to) = (node_name(found.publisher), node_name(found.subscription));
         let _ = writeln!(text, "  {from} -> {to}: {transport}{because}");
     }
-    if text.is_empty() { text } else { format!("Paths:\n{text}") }
+    if text.is_empty() { text } else { format!("Transports:\n{text}") }
 }
 
 fn node_name(endpoint: &EndpointInfo) -> String {
@@ -168,17 +168,17 @@ mod tests {
              Liveliness: AUTOMATIC\n  Liveliness lease duration: Infinite\n\n"
         );
         let text = text(&graph(), "/chatter", true);
-        let (stock, _ours) = text.split_once("Paths:\n").unwrap();
+        let (stock, _ours) = text.split_once("Transports:\n").unwrap();
         assert_eq!(stock, expected);
     }
 
     #[test]
-    fn paths_of_matches_are_told_with_the_reason() {
+    fn transports_of_matches_have_their_reasons() {
         let mut graph = graph();
         graph.endpoints[1].qos = QosProfile::keep_last(1);
         graph.endpoints[0].qos = QosProfile::keep_last(1);
         let text = text(&graph, "/chatter", true);
-        let line = "Paths:\n  /robot/talker -> 01.0f.02.03.04.05.06.07.08.09.0a.0b.00.00.12.03: network, because the \
+        let line = "Transports:\n  /robot/talker -> 01.0f.02.03.04.05.06.07.08.09.0a.0b.00.00.12.03: network, because the \
                     publisher is not a Feros endpoint\n";
         assert!(text.ends_with(line), "{text}");
         let object = object(&graph, "/chatter");

@@ -82,7 +82,7 @@ fn topics_of_stock_are_listed_with_types_hashes_and_qos() {
     assert_eq!(without_gid(subscription), expected);
     assert_eq!(
         paths,
-        "Paths:\n  /theirs/stock_node -> /theirs/stock_node: network, because the publisher is not a Feros endpoint\n"
+        "Transports:\n  /theirs/stock_node -> /theirs/stock_node: network, because the publisher is not a Feros endpoint\n"
     );
     // The gid is the one by which the stock node knows its own publisher.
     let own = stock.peer.ask("publishers", json!({"topic": "/theirs/words"}));

@@ -80,7 +80,7 @@ impl Format {
 
 /// Why a message is not printed.
 enum Refused {
-    /// It is no message of the type.
+    /// It is not a message of the type.
     Malformed(String),
     /// It has not the element that was asked for.
     NotInThis(String),

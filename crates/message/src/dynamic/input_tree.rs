@@ -1,5 +1,5 @@
-//! What YAML and JSON have in common: a tree of scalars, lists and mappings, read before any type
-//! is looked at.
+//! The tree that YAML and JSON input have in common: scalars, lists and mappings, read without a
+//! message type.
 
 use std::borrow::Cow;
 
@@ -11,7 +11,7 @@ use super::input_error::{InputError, InputErrorKind};
 const MAX_DEPTH: usize = 2 * feros_interface::MAX_NESTING_DEPTH + 2;
 
 #[derive(Debug)]
-pub(super) struct Node {
+pub(super) struct InputNode {
     pub(super) content: Content,
     /// Line and column, counted from 1, where they are known.
     pub(super) position: Option<(usize, usize)>,
@@ -24,11 +24,11 @@ pub(super) enum Content {
         text: String,
         plain: bool,
     },
-    List(Vec<Node>),
-    Mapping(Vec<(String, Node)>),
+    List(Vec<InputNode>),
+    Mapping(Vec<(String, InputNode)>),
 }
 
-impl Node {
+impl InputNode {
     /// Whether nothing was given, as in `field:`, `field: ~` and `field: null`.
     pub(super) fn is_nothing(&self) -> bool {
         matches!(&self.content, Content::Scalar { text, plain: true } if matches!(text.as_str(), "" | "~" | "null"))
@@ -56,9 +56,12 @@ impl Node {
             Bool(value) => Content::Scalar { text: value.to_string(), plain: true },
             Number(value) => Content::Scalar { text: value.to_string(), plain: true },
             String(text) => Content::Scalar { text, plain: false },
-            Array(items) => Content::List(items.into_iter().map(Node::from_json).collect()),
+            Array(items) => Content::List(items.into_iter().map(InputNode::from_json).collect()),
             Object(entries) => Content::Mapping(
-                entries.into_iter().map(|(key, value)| (key, Node::from_json(value))).collect(),
+                entries
+                    .into_iter()
+                    .map(|(key, value)| (key, InputNode::from_json(value)))
+                    .collect(),
             ),
         };
         Self { content, position: None }
@@ -72,7 +75,7 @@ impl Node {
             let (event, span) = event.map_err(|error| syntax(&error))?;
             builder.event(event, span)?;
         }
-        Ok(builder.root.unwrap_or(Node {
+        Ok(builder.root.unwrap_or(InputNode {
             content: Content::Scalar { text: String::new(), plain: true },
             position: None,
         }))
@@ -89,11 +92,11 @@ fn syntax(error: &ScanError) -> InputError {
 struct Builder {
     /// The lists and mappings that are not closed yet, the innermost last.
     open: Vec<Open>,
-    root: Option<Node>,
+    root: Option<InputNode>,
 }
 
 struct Open {
-    node: Node,
+    node: InputNode,
     /// The key that waits for its value, in a mapping.
     key: Option<String>,
 }
@@ -123,14 +126,19 @@ impl Builder {
         style: ScalarStyle,
         position: Option<(usize, usize)>,
     ) -> Result<(), InputError> {
-        if let Some(Open { node: Node { content: Content::Mapping(_), .. }, key: key @ None }) =
-            self.open.last_mut()
+        if let Some(Open {
+            node: InputNode { content: Content::Mapping(_), .. },
+            key: key @ None,
+        }) = self.open.last_mut()
         {
             *key = Some(text.into_owned());
             return Ok(());
         }
         let plain = style == ScalarStyle::Plain;
-        self.add(Node { content: Content::Scalar { text: text.into_owned(), plain }, position })
+        self.add(InputNode {
+            content: Content::Scalar { text: text.into_owned(), plain },
+            position,
+        })
     }
 
     fn open(
@@ -141,24 +149,26 @@ impl Builder {
         if self.open.len() >= MAX_DEPTH {
             return Err(InputError::new(InputErrorKind::TooDeep { limit: MAX_DEPTH }, position));
         }
-        if let Some(Open { node: Node { content: Content::Mapping(_), .. }, key: None }) =
+        if let Some(Open { node: InputNode { content: Content::Mapping(_), .. }, key: None }) =
             self.open.last()
         {
             return Err(InputError::new(InputErrorKind::Key, position));
         }
-        self.open.push(Open { node: Node { content, position }, key: None });
+        self.open.push(Open { node: InputNode { content, position }, key: None });
         Ok(())
     }
 
-    fn add(&mut self, node: Node) -> Result<(), InputError> {
+    fn add(&mut self, node: InputNode) -> Result<(), InputError> {
         match self.open.last_mut() {
             None => self.root = Some(node),
-            Some(Open { node: Node { content: Content::List(items), .. }, .. }) => items.push(node),
-            Some(Open { node: Node { content: Content::Mapping(entries), .. }, key }) => {
+            Some(Open { node: InputNode { content: Content::List(items), .. }, .. }) => {
+                items.push(node)
+            }
+            Some(Open { node: InputNode { content: Content::Mapping(entries), .. }, key }) => {
                 entries.push((key.take().unwrap_or_default(), node));
             }
             // Only lists and mappings are ever open.
-            Some(Open { node: Node { content: Content::Scalar { .. }, .. }, .. }) => {}
+            Some(Open { node: InputNode { content: Content::Scalar { .. }, .. }, .. }) => {}
         }
         Ok(())
     }

@@ -1,0 +1,121 @@
+//! Whether a publisher and a subscription match: the request/offered rules of the DDS specification
+//! 1.4, section 2.2.3.
+
+use std::fmt;
+
+use super::policy::{Durability, Liveliness, Reliability};
+use super::profile::QosProfile;
+
+impl QosProfile {
+    /// What keeps a publisher with `self` from matching a subscription with `requested`; empty when
+    /// they match.
+    ///
+    /// System defaults are resolved first on both sides.
+    pub fn incompatibilities(&self, requested: &QosProfile) -> Vec<QosIncompatibility> {
+        let offered = self.with_system_defaults_resolved();
+        let requested = requested.with_system_defaults_resolved();
+        let mut found = Vec::new();
+        let mut check =
+            |bad: bool, policy, offered: &dyn fmt::Display, requested: &dyn fmt::Display| {
+                if bad {
+                    found.push(QosIncompatibility {
+                        policy,
+                        offered: offered.to_string(),
+                        requested: requested.to_string(),
+                    });
+                }
+            };
+        check(
+            offered.reliability == Reliability::BestEffort
+                && requested.reliability == Reliability::Reliable,
+            QosPolicyKind::Reliability,
+            &offered.reliability,
+            &requested.reliability,
+        );
+        check(
+            offered.durability == Durability::Volatile
+                && requested.durability == Durability::TransientLocal,
+            QosPolicyKind::Durability,
+            &offered.durability,
+            &requested.durability,
+        );
+        check(
+            offered.deadline.nanos_or_max() > requested.deadline.nanos_or_max(),
+            QosPolicyKind::Deadline,
+            &offered.deadline,
+            &requested.deadline,
+        );
+        check(
+            offered.liveliness == Liveliness::Automatic
+                && requested.liveliness == Liveliness::ManualByTopic,
+            QosPolicyKind::Liveliness,
+            &offered.liveliness,
+            &requested.liveliness,
+        );
+        check(
+            offered.liveliness_lease_duration.nanos_or_max()
+                > requested.liveliness_lease_duration.nanos_or_max(),
+            QosPolicyKind::Liveliness,
+            &offered.liveliness_lease_duration,
+            &requested.liveliness_lease_duration,
+        );
+        found
+    }
+}
+
+/// A policy, as events and messages name it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum QosPolicyKind {
+    /// [`QosProfile::durability`]
+    Durability,
+    /// [`QosProfile::deadline`]
+    Deadline,
+    /// [`QosProfile::liveliness`] and its lease
+    Liveliness,
+    /// [`QosProfile::reliability`]
+    Reliability,
+    /// [`QosProfile::history`]
+    History,
+    /// [`QosProfile::lifespan`]
+    Lifespan,
+    /// The form in which data are serialized, which ROS 2 does not let users choose.
+    DataRepresentation,
+    /// A policy that ROS 2 does not know, by its number in the engine.
+    Other(u32),
+}
+
+impl fmt::Display for QosPolicyKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Durability => f.write_str("DURABILITY"),
+            Self::Deadline => f.write_str("DEADLINE"),
+            Self::Liveliness => f.write_str("LIVELINESS"),
+            Self::Reliability => f.write_str("RELIABILITY"),
+            Self::History => f.write_str("HISTORY"),
+            Self::Lifespan => f.write_str("LIFESPAN"),
+            Self::DataRepresentation => f.write_str("DATA_REPRESENTATION"),
+            Self::Other(number) => write!(f, "policy {number}"),
+        }
+    }
+}
+
+/// One policy that keeps two endpoints from matching, with what each side says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct QosIncompatibility {
+    /// The policy.
+    pub policy: QosPolicyKind,
+    /// What the publisher offers.
+    pub offered: String,
+    /// What the subscription requests.
+    pub requested: String,
+}
+
+impl fmt::Display for QosIncompatibility {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{}: the publisher offers {}, the subscription requests {}",
+            self.policy, self.offered, self.requested
+        )
+    }
+}

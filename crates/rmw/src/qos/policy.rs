@@ -1,0 +1,152 @@
+//! The policies of quality of service and their values.
+
+use std::fmt;
+use std::time::Duration;
+
+/// How many samples an endpoint keeps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum History {
+    /// The engine's default, which is keep-last with depth 1 or more.
+    SystemDefault,
+    /// The newest `depth` samples.
+    #[default]
+    KeepLast,
+    /// All samples until they are delivered, within the engine's limits.
+    KeepAll,
+    /// Of another's endpoint that does not announce it, as those of Fast DDS; for one's own as
+    /// [`History::SystemDefault`].
+    Unknown,
+}
+
+/// Whether lost samples are sent again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Reliability {
+    /// The engine's default: reliable.
+    SystemDefault,
+    /// Samples are sent again until they arrive.
+    #[default]
+    Reliable,
+    /// Samples may be lost.
+    BestEffort,
+    /// Resolved when the endpoint is made, to match the most endpoints.
+    BestAvailable,
+}
+
+/// Whether subscriptions that join late receive earlier samples.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Durability {
+    /// The engine's default: volatile.
+    SystemDefault,
+    /// The publisher keeps its history for late subscriptions.
+    TransientLocal,
+    /// Only samples published after the match are received.
+    #[default]
+    Volatile,
+    /// Resolved when the endpoint is made, to match the most endpoints.
+    BestAvailable,
+}
+
+/// How a publisher shows that it is alive.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Liveliness {
+    /// The engine's default: automatic.
+    #[default]
+    SystemDefault,
+    /// The engine shows it as long as the process lives.
+    Automatic,
+    /// The publisher shows it by publishing or by asserting its liveliness.
+    ManualByTopic,
+    /// Resolved when the endpoint is made, to match the most endpoints.
+    BestAvailable,
+}
+
+/// A duration in a QoS policy.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum QosDuration {
+    /// No limit; also what stock ROS 2 calls unspecified.
+    #[default]
+    Infinite,
+    /// A limit.
+    Finite(Duration),
+    /// Resolved when the endpoint is made, to match the most endpoints.
+    BestAvailable,
+}
+
+impl QosDuration {
+    /// The limit, if there is one.
+    pub fn finite(self) -> Option<Duration> {
+        match self {
+            Self::Finite(duration) => Some(duration),
+            Self::Infinite | Self::BestAvailable => None,
+        }
+    }
+
+    pub(super) fn nanos_or_max(self) -> u128 {
+        self.finite().map_or(u128::MAX, |duration| duration.as_nanos())
+    }
+}
+
+impl From<Duration> for QosDuration {
+    /// A zero duration is unspecified, as in stock ROS 2.
+    fn from(duration: Duration) -> Self {
+        if duration.is_zero() { Self::Infinite } else { Self::Finite(duration) }
+    }
+}
+
+impl fmt::Display for QosDuration {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Infinite => f.write_str("Infinite"),
+            Self::Finite(duration) => write!(f, "{} nanoseconds", duration.as_nanos()),
+            Self::BestAvailable => f.write_str("BestAvailable"),
+        }
+    }
+}
+
+macro_rules! display_policy {
+    ($policy:ty { $($variant:ident => $text:literal),* $(,)? }) => {
+        /// The word that the `ros2` command prints.
+        impl fmt::Display for $policy {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(match self { $(Self::$variant => $text),* })
+            }
+        }
+
+        impl std::str::FromStr for $policy {
+            type Err = ParsePolicyError;
+
+            /// Reads the word that the `ros2` command takes, in either case.
+            fn from_str(text: &str) -> Result<Self, ParsePolicyError> {
+                $(if text.eq_ignore_ascii_case($text) { return Ok(Self::$variant); })*
+                Err(ParsePolicyError {
+                    text: text.chars().take(64).collect(),
+                    allowed: [$($text),*].map(str::to_lowercase).join(", "),
+                })
+            }
+        }
+    };
+}
+
+/// A text that names no value of a policy.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{text:?} is not a value of this policy: it takes {allowed}")]
+pub struct ParsePolicyError {
+    text: String,
+    allowed: String,
+}
+
+display_policy!(History { SystemDefault => "SYSTEM_DEFAULT", KeepLast => "KEEP_LAST", KeepAll => "KEEP_ALL",
+    Unknown => "UNKNOWN",
+});
+display_policy!(Reliability {
+    SystemDefault => "SYSTEM_DEFAULT", Reliable => "RELIABLE", BestEffort => "BEST_EFFORT",
+    BestAvailable => "BEST_AVAILABLE",
+});
+display_policy!(Durability {
+    SystemDefault => "SYSTEM_DEFAULT", TransientLocal => "TRANSIENT_LOCAL", Volatile => "VOLATILE",
+    BestAvailable => "BEST_AVAILABLE",
+});
+display_policy!(Liveliness {
+    SystemDefault => "SYSTEM_DEFAULT", Automatic => "AUTOMATIC", ManualByTopic => "MANUAL_BY_TOPIC",
+    BestAvailable => "BEST_AVAILABLE",
+});

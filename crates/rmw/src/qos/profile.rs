@@ -1,0 +1,170 @@
+//! Profiles: a value for each policy, and the profiles of stock ROS 2 (`rmw/qos_profiles.h`).
+
+use std::time::Duration;
+
+use super::policy::{Durability, History, Liveliness, QosDuration, Reliability};
+
+/// The policies of one endpoint, with the names and defaults of `rmw_qos_profile_t`.
+///
+/// ```
+/// use feros_rmw::{Durability, QosProfile};
+/// let latched = QosProfile::keep_last(1).transient_local();
+/// assert_eq!(latched.durability, Durability::TransientLocal);
+/// let ten: QosProfile = 10.into(); // as in rclcpp: a number is the depth of the default profile
+/// assert_eq!(ten, QosProfile::default());
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct QosProfile {
+    /// How many samples are kept.
+    pub history: History,
+    /// Number of samples with [`History::KeepLast`]; 0 stands for the engine's default, which is 1.
+    pub depth: usize,
+    /// Whether lost samples are sent again.
+    pub reliability: Reliability,
+    /// Whether late subscriptions receive earlier samples.
+    pub durability: Durability,
+    /// Longest time between two samples that is expected (subscription) or promised (publisher).
+    pub deadline: QosDuration,
+    /// Age at which a sample is no longer delivered.
+    pub lifespan: QosDuration,
+    /// How a publisher shows that it is alive.
+    pub liveliness: Liveliness,
+    /// Time after which a publisher that did not show that it is alive counts as gone.
+    pub liveliness_lease_duration: QosDuration,
+    /// The name goes to the wire as it is, without the prefixes of ROS.
+    pub avoid_ros_namespace_conventions: bool,
+}
+
+impl Default for QosProfile {
+    /// `rmw_qos_profile_default`: keep last 10, reliable, volatile.
+    fn default() -> Self {
+        Self {
+            history: History::KeepLast,
+            depth: 10,
+            reliability: Reliability::Reliable,
+            durability: Durability::Volatile,
+            deadline: QosDuration::Infinite,
+            lifespan: QosDuration::Infinite,
+            liveliness: Liveliness::SystemDefault,
+            liveliness_lease_duration: QosDuration::Infinite,
+            avoid_ros_namespace_conventions: false,
+        }
+    }
+}
+
+impl From<usize> for QosProfile {
+    fn from(depth: usize) -> Self {
+        Self::keep_last(depth)
+    }
+}
+
+impl QosProfile {
+    /// The default profile with this depth.
+    pub fn keep_last(depth: usize) -> Self {
+        Self { depth, ..Self::default() }
+    }
+
+    /// The default profile with all samples kept.
+    pub fn keep_all() -> Self {
+        Self { history: History::KeepAll, ..Self::default() }
+    }
+
+    /// `rmw_qos_profile_sensor_data`: keep last 5, best effort.
+    pub fn sensor_data() -> Self {
+        Self::keep_last(5).best_effort()
+    }
+
+    /// `rmw_qos_profile_parameters`: keep last 1000, reliable.
+    pub fn parameters() -> Self {
+        Self::keep_last(1000)
+    }
+
+    /// `rmw_qos_profile_services_default`: keep last 10, reliable, volatile.
+    pub fn services_default() -> Self {
+        Self::default()
+    }
+
+    /// `rmw_qos_profile_parameter_events`: keep last 1000, reliable.
+    pub fn parameter_events() -> Self {
+        Self::keep_last(1000)
+    }
+
+    /// `rmw_qos_profile_rosout_default`: keep last 1000, reliable, transient local, lifespan 10 s.
+    pub fn rosout_default() -> Self {
+        Self::keep_last(1000).transient_local().lifespan(Duration::from_secs(10))
+    }
+
+    /// `rclcpp::ClockQoS`, which subscriptions of `/clock` use: keep last 1, best effort.
+    pub fn clock() -> Self {
+        Self::keep_last(1).best_effort()
+    }
+
+    /// `rcl_action_qos_profile_status_default`: keep last 1, reliable, transient local.
+    pub fn action_status_default() -> Self {
+        Self::keep_last(1).transient_local()
+    }
+
+    /// `rmw_qos_profile_system_default`: everything left to the engine.
+    pub fn system_default() -> Self {
+        Self {
+            history: History::SystemDefault,
+            depth: 0,
+            reliability: Reliability::SystemDefault,
+            durability: Durability::SystemDefault,
+            ..Self::default()
+        }
+    }
+
+    /// `rmw_qos_profile_best_available`: resolved when the endpoint is made, to match the most
+    /// endpoints.
+    pub fn best_available() -> Self {
+        Self {
+            reliability: Reliability::BestAvailable,
+            durability: Durability::BestAvailable,
+            deadline: QosDuration::BestAvailable,
+            liveliness: Liveliness::BestAvailable,
+            liveliness_lease_duration: QosDuration::BestAvailable,
+            ..Self::default()
+        }
+    }
+
+    /// This profile, reliable.
+    pub fn reliable(self) -> Self {
+        Self { reliability: Reliability::Reliable, ..self }
+    }
+
+    /// This profile, best effort.
+    pub fn best_effort(self) -> Self {
+        Self { reliability: Reliability::BestEffort, ..self }
+    }
+
+    /// This profile, transient local.
+    pub fn transient_local(self) -> Self {
+        Self { durability: Durability::TransientLocal, ..self }
+    }
+
+    /// This profile, volatile.
+    pub fn volatile(self) -> Self {
+        Self { durability: Durability::Volatile, ..self }
+    }
+
+    /// This profile with a deadline; zero is none.
+    pub fn deadline(self, deadline: Duration) -> Self {
+        Self { deadline: deadline.into(), ..self }
+    }
+
+    /// This profile with a lifespan; zero is none.
+    pub fn lifespan(self, lifespan: Duration) -> Self {
+        Self { lifespan: lifespan.into(), ..self }
+    }
+
+    /// This profile with a kind of liveliness and its lease; a zero lease is none.
+    pub fn liveliness(self, kind: Liveliness, lease: Duration) -> Self {
+        Self { liveliness: kind, liveliness_lease_duration: lease.into(), ..self }
+    }
+
+    /// This profile with the name left as it is on the wire.
+    pub fn avoid_ros_namespace_conventions(self) -> Self {
+        Self { avoid_ros_namespace_conventions: true, ..self }
+    }
+}

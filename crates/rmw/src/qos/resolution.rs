@@ -1,0 +1,94 @@
+//! Resolution of system-default and best-available policies, as in
+//! `rmw_dds_common/src/qos.cpp`.
+
+use super::policy::{Durability, History, Liveliness, QosDuration, Reliability};
+use super::profile::QosProfile;
+
+impl QosProfile {
+    /// Replaces what is left to the engine by the value that Feros's engines use: keep last,
+    /// reliable, volatile, automatic; a depth of 0 becomes 1.
+    pub fn with_system_defaults_resolved(mut self) -> Self {
+        if matches!(self.history, History::SystemDefault | History::Unknown) {
+            self.history = History::KeepLast;
+        }
+        if self.reliability == Reliability::SystemDefault {
+            self.reliability = Reliability::Reliable;
+        }
+        if self.durability == Durability::SystemDefault {
+            self.durability = Durability::Volatile;
+        }
+        if self.liveliness == Liveliness::SystemDefault {
+            self.liveliness = Liveliness::Automatic;
+        }
+        self.depth = self.depth.max(1);
+        self
+    }
+
+    /// Resolves best-available for a subscription, given the publishers that are known now: the
+    /// strictest policy that all of them satisfy.
+    pub fn resolved_for_subscription<'a>(
+        mut self,
+        publishers: impl Iterator<Item = &'a QosProfile> + Clone,
+    ) -> Self {
+        let any = publishers.clone().next().is_some();
+        if self.reliability == Reliability::BestAvailable {
+            let all = any && publishers.clone().all(|p| p.reliability == Reliability::Reliable);
+            self.reliability = if all { Reliability::Reliable } else { Reliability::BestEffort };
+        }
+        if self.durability == Durability::BestAvailable {
+            let all = any && publishers.clone().all(|p| p.durability == Durability::TransientLocal);
+            self.durability = if all { Durability::TransientLocal } else { Durability::Volatile };
+        }
+        if self.liveliness == Liveliness::BestAvailable {
+            let all = any && publishers.clone().all(|p| p.liveliness == Liveliness::ManualByTopic);
+            self.liveliness = if all { Liveliness::ManualByTopic } else { Liveliness::Automatic };
+        }
+        let largest = |of: fn(&QosProfile) -> QosDuration| {
+            publishers
+                .clone()
+                .map(of)
+                .max_by_key(|d| d.nanos_or_max())
+                .unwrap_or(QosDuration::Infinite)
+        };
+        if self.deadline == QosDuration::BestAvailable {
+            self.deadline = largest(|p| p.deadline);
+        }
+        if self.liveliness_lease_duration == QosDuration::BestAvailable {
+            self.liveliness_lease_duration = largest(|p| p.liveliness_lease_duration);
+        }
+        self
+    }
+
+    /// Resolves best-available for a publisher, given the subscriptions that are known now: the
+    /// highest promise that the policy can make, so that all of them match.
+    pub fn resolved_for_publisher<'a>(
+        mut self,
+        subscriptions: impl Iterator<Item = &'a QosProfile> + Clone,
+    ) -> Self {
+        if self.reliability == Reliability::BestAvailable {
+            self.reliability = Reliability::Reliable;
+        }
+        if self.durability == Durability::BestAvailable {
+            self.durability = Durability::TransientLocal;
+        }
+        if self.liveliness == Liveliness::BestAvailable {
+            let manual = subscriptions.clone().any(|s| s.liveliness == Liveliness::ManualByTopic);
+            self.liveliness =
+                if manual { Liveliness::ManualByTopic } else { Liveliness::Automatic };
+        }
+        let smallest = |of: fn(&QosProfile) -> QosDuration| {
+            subscriptions
+                .clone()
+                .map(of)
+                .min_by_key(|d| d.nanos_or_max())
+                .unwrap_or(QosDuration::Infinite)
+        };
+        if self.deadline == QosDuration::BestAvailable {
+            self.deadline = smallest(|s| s.deadline);
+        }
+        if self.liveliness_lease_duration == QosDuration::BestAvailable {
+            self.liveliness_lease_duration = smallest(|s| s.liveliness_lease_duration);
+        }
+        self
+    }
+}
