@@ -1,7 +1,8 @@
 //! Sessions, endpoints and waiting, as the tests need them.
 
+use feros_sync::{Condvar, Mutex, MutexGuard};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use feros_rmw::{
@@ -47,7 +48,7 @@ impl Bell {
     }
 
     fn lock(&self) -> MutexGuard<'_, u64> {
-        self.count.lock().unwrap_or_else(PoisonError::into_inner)
+        self.count.lock()
     }
 
     /// Looks with `look` at first and after each ring, until it finds something.
@@ -62,7 +63,7 @@ impl Bell {
             while *count == seen {
                 let left = deadline.saturating_duration_since(Instant::now());
                 assert!(!left.is_zero(), "nothing rang while waiting for {what}");
-                count = self.rung.wait_timeout(count, left).unwrap().0;
+                count = self.rung.wait_timeout(count, left);
             }
         }
     }

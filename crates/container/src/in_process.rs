@@ -1,8 +1,9 @@
 //! Components of this process: on the container's executor, or each on an executor and a thread of
 //! its own.
 
+use feros_sync::Mutex;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::thread;
 
 use feros::{Context, Executor, Node, Stopper};
@@ -93,7 +94,7 @@ impl Placement for Isolated {
 }
 
 fn take<T>(place: &Mutex<Option<T>>) -> Option<T> {
-    place.lock().unwrap_or_else(PoisonError::into_inner).take()
+    place.lock().take()
 }
 
 /// The life of an isolated component, on its thread.
@@ -123,10 +124,7 @@ fn run(context: &Context, new_executor: &dyn Fn() -> Executor, order: Order, don
     drop(executor);
     drop(node);
     drop_quietly(&name, component);
-    let before = std::mem::replace(
-        &mut *ending.lock().unwrap_or_else(PoisonError::into_inner),
-        Ending::Ended,
-    );
+    let before = std::mem::replace(&mut *ending.lock(), Ending::Ended);
     if let Ending::Told(done) = before {
         done();
     }
@@ -145,7 +143,7 @@ struct RunningIsolated {
 
 impl Running for RunningIsolated {
     fn stop(self: Box<Self>, done: Box<dyn FnOnce() + Send>) {
-        let mut ending = self.ending.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut ending = self.ending.lock();
         if matches!(*ending, Ending::Ended) {
             drop(ending);
             return done();

@@ -1,7 +1,7 @@
 //! The end of what has failed, which takes its time on another thread: who unloads it waits for
 //! that.
 
-use std::sync::{Mutex, PoisonError};
+use feros_sync::Mutex;
 
 type Then = Box<dyn FnOnce() + Send>;
 
@@ -19,7 +19,7 @@ impl Leaving {
     /// Runs `then` when the end has come: at once if it has.
     pub(crate) fn then(&self, then: impl FnOnce() + Send + 'static) {
         {
-            let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut state = self.0.lock();
             if !state.is_over {
                 return state.waiting.push(Box::new(then));
             }
@@ -30,7 +30,7 @@ impl Leaving {
     /// The end has come.
     pub(crate) fn finish(&self) {
         let waiting = {
-            let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut state = self.0.lock();
             state.is_over = true;
             std::mem::take(&mut state.waiting)
         };

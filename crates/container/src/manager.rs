@@ -1,8 +1,9 @@
 //! The manager of a container: keeps the components under their numbers, starts, ends and restarts
 //! them.
 
+use feros_sync::{Condvar, Mutex, MutexGuard};
 use std::collections::BTreeMap;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 use feros::msgs::composition_interfaces::srv::LoadNode_Request;
@@ -87,7 +88,7 @@ impl Manager {
         let place: Arc<Mutex<Weak<Self>>> = Arc::default();
         let inside = place.clone();
         let guard = node.create_guard_condition(move || {
-            let manager = inside.lock().unwrap_or_else(PoisonError::into_inner).upgrade();
+            let manager = inside.lock().upgrade();
             if let Some(manager) = manager {
                 manager.handle_failures();
             }
@@ -101,12 +102,12 @@ impl Manager {
             wake: (*guard).clone(),
             itself: itself.clone(),
         });
-        *place.lock().unwrap_or_else(PoisonError::into_inner) = Arc::downgrade(&manager);
+        *place.lock() = Arc::downgrade(&manager);
         Ok((manager, guard))
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 
     /// Loads a component; answers when it runs or is known not to.
@@ -433,7 +434,7 @@ impl Manager {
             }
         }
         let waited = self.ended.wait_timeout_while(self.lock(), PATIENCE, |state| state.ending > 0);
-        waited.unwrap_or_else(PoisonError::into_inner).0.ending == 0
+        waited.ending == 0
     }
 }
 

@@ -4,7 +4,8 @@ mod follower;
 
 pub(crate) use follower::ClockFollower;
 
-use std::sync::{Arc, Mutex, PoisonError};
+use feros_sync::Mutex;
+use std::sync::Arc;
 
 use feros_executor::{Clock as ClockSource, RosClock, SteadyClock, SystemClock, Time};
 
@@ -80,10 +81,7 @@ impl Clock {
         if let Some(new_follower) = &new_follower {
             new_follower.add(clock);
         }
-        let before = std::mem::replace(
-            &mut *follower.lock().unwrap_or_else(PoisonError::into_inner),
-            new_follower,
-        );
+        let before = std::mem::replace(&mut *follower.lock(), new_follower);
         if let Some(before) = &before
             && !self.follows(before)
         {
@@ -94,14 +92,14 @@ impl Clock {
 
     fn follows(&self, other: &Arc<ClockFollower>) -> bool {
         let Kind::Ros { follower, .. } = &self.kind else { return false };
-        let follower = follower.lock().unwrap_or_else(PoisonError::into_inner);
+        let follower = follower.lock();
         follower.as_ref().is_some_and(|follower| Arc::ptr_eq(follower, other))
     }
 
     /// Leaves simulated time where it is.
     pub(crate) fn stop_following(&self) {
         if let Kind::Ros { follower, .. } = &self.kind {
-            let before = follower.lock().unwrap_or_else(PoisonError::into_inner).take();
+            let before = follower.lock().take();
             drop(before);
         }
     }

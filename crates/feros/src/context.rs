@@ -1,8 +1,9 @@
 //! The context: one participant, its nodes' common arguments, and the process's wish to end.
 
+use feros_sync::{Condvar, Mutex, MutexGuard};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
+use std::sync::{Arc, OnceLock, Weak};
 use std::time::{Duration, Instant};
 
 use feros_rmw::engine::EnvironmentError;
@@ -144,7 +145,7 @@ pub(crate) struct Changes {
 
 impl Changes {
     fn lock(&self) -> MutexGuard<'_, u64> {
-        self.count.lock().unwrap_or_else(PoisonError::into_inner)
+        self.count.lock()
     }
 
     pub(crate) fn announce(&self) {
@@ -324,7 +325,7 @@ impl Context {
         node: NodeId,
         topic: &str,
     ) -> Result<Arc<ClockFollower>, CreateEndpointError> {
-        let mut followers = self.0.clock_followers.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut followers = self.0.clock_followers.lock();
         if let Some(follower) = followers.get(topic).and_then(Weak::upgrade) {
             return Ok(follower);
         }
@@ -363,7 +364,7 @@ impl Drop for ShutdownGuard {
 
 impl ContextInner {
     fn lock_listeners(&self) -> MutexGuard<'_, Listeners> {
-        self.listeners.lock().unwrap_or_else(PoisonError::into_inner)
+        self.listeners.lock()
     }
 
     fn call_listeners(&self) {

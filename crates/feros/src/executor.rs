@@ -9,9 +9,9 @@ pub(crate) use callback_group::callback_setters;
 pub use callback_group::{CallbackGroup, CallbackGroupKind, CallbackOptions};
 pub use isolated::IsolatedExecutors;
 
+use feros_sync::Mutex;
 use std::future::Future;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use feros_executor::{AddError, Entity, EntityHandle, Outcome, SpinError, Stopper};
@@ -115,7 +115,7 @@ impl Executor {
             Err(source) => return Err(AddNodeError::Executor { node: name(), source }),
         }
         self.stop_with(node.context());
-        let mut nodes = self.nodes.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut nodes = self.nodes.lock();
         nodes.retain(|known| known.upgrade().is_some());
         nodes.push(node.downgrade());
         Ok(())
@@ -126,7 +126,7 @@ impl Executor {
     ///
     /// Not to be called from a callback of the node: that callback would stay without an executor.
     pub fn remove_node(&self, node: &Node) {
-        let mut nodes = self.nodes.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut nodes = self.nodes.lock();
         let before = nodes.len();
         nodes.retain(|known| known.upgrade().is_some_and(|known| !known.is_same(node)));
         let found = nodes.len() < before;
@@ -156,14 +156,14 @@ impl Executor {
                 });
             }
         }
-        self.groups.lock().unwrap_or_else(PoisonError::into_inner).push(group.clone());
+        self.groups.lock().push(group.clone());
         Ok(())
     }
 
     /// Ends running the callbacks of a group that was added by itself; one that runs now ends
     /// first.
     pub fn remove_callback_group(&self, group: &CallbackGroup) {
-        let mut groups = self.groups.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut groups = self.groups.lock();
         let before = groups.len();
         groups.retain(|known| !known.is_same(group));
         let found = groups.len() < before;
@@ -174,7 +174,7 @@ impl Executor {
     }
 
     fn stop_with(&self, context: &Context) {
-        let mut contexts = self.contexts.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut contexts = self.contexts.lock();
         if !contexts.iter().any(|(known, _)| known.is_same(context)) {
             let stopper = self.core.stopper();
             contexts.push((context.clone(), context.on_shutdown(move || stopper.stop())));
@@ -182,7 +182,7 @@ impl Executor {
     }
 
     fn is_ok(&self) -> bool {
-        let contexts = self.contexts.lock().unwrap_or_else(PoisonError::into_inner);
+        let contexts = self.contexts.lock();
         contexts.iter().all(|(context, _)| context.is_ok())
     }
 
@@ -303,13 +303,12 @@ fn shared_doorbell() -> Option<SharedDoorbell> {
 
 impl Drop for Executor {
     fn drop(&mut self) {
-        let nodes = std::mem::take(&mut *self.nodes.lock().unwrap_or_else(PoisonError::into_inner));
+        let nodes = std::mem::take(&mut *self.nodes.lock());
         nodes
             .iter()
             .filter_map(crate::node::WeakNode::upgrade)
             .for_each(|node| node.members().leave());
-        let groups =
-            std::mem::take(&mut *self.groups.lock().unwrap_or_else(PoisonError::into_inner));
+        let groups = std::mem::take(&mut *self.groups.lock());
         groups.iter().for_each(|group| group.node().leave_group(group));
     }
 }

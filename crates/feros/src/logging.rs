@@ -8,9 +8,10 @@
 
 mod format;
 
+use feros_sync::RwLock;
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
-use std::sync::{Arc, OnceLock, RwLock, Weak};
+use std::sync::{Arc, OnceLock, Weak};
 use std::time::SystemTime;
 
 use feros_rmw::engine::LOG_TARGET;
@@ -60,7 +61,7 @@ fn hub() -> &'static RwLock<Hub> {
 }
 
 fn with_hub<R>(change: impl FnOnce(&mut Hub) -> R) -> R {
-    change(&mut hub().write().unwrap_or_else(std::sync::PoisonError::into_inner))
+    change(&mut hub().write())
 }
 
 thread_local! {
@@ -108,7 +109,7 @@ pub fn set_level(logger: Option<&str>, level: LogLevel) {
 
 /// The least severe level that is shown of a logger.
 pub fn effective_level(logger: &str) -> LogLevel {
-    hub().read().unwrap_or_else(std::sync::PoisonError::into_inner).level_of(logger)
+    hub().read().level_of(logger)
 }
 
 impl Hub {
@@ -167,7 +168,7 @@ pub fn init(arguments: &Arguments) -> bool {
 
 impl<S: tracing::Subscriber> Layer<S> for RosLayer {
     fn enabled(&self, metadata: &tracing::Metadata<'_>, _: LayerContext<'_, S>) -> bool {
-        let least = hub().read().unwrap_or_else(std::sync::PoisonError::into_inner).least_level();
+        let least = hub().read().least_level();
         metadata.is_event() && level_of(metadata.level()) >= least
     }
 
@@ -192,7 +193,7 @@ fn hand_on(event: &tracing::Event<'_>) {
         .unwrap_or_else(|| metadata.target().replace("::", "."));
     let level = if fields.fatal { LogLevel::Fatal } else { level_of(metadata.level()) };
     let (shown, silent, sink) = {
-        let hub = hub().read().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let hub = hub().read();
         // What an engine says may come with its locks held: a sink that publishes would wait for
         // itself.
         let sinks = hub.sinks.get(&logger).filter(|_| metadata.target() != LOG_TARGET);

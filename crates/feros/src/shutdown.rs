@@ -1,7 +1,8 @@
 //! Shutting down: on request, and on SIGINT and SIGTERM.
 
+use feros_sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, OnceLock, PoisonError, Weak};
+use std::sync::{OnceLock, Weak};
 
 use crate::context::ContextInner;
 
@@ -15,7 +16,7 @@ static INSTALLED: OnceLock<bool> = OnceLock::new();
 /// Has SIGINT and SIGTERM shut the context down. A second signal ends the process at once, for a
 /// program that hangs.
 pub(crate) fn on_signals(context: &std::sync::Arc<ContextInner>) {
-    let mut listening = LISTENING.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut listening = LISTENING.lock();
     listening.retain(|context| context.strong_count() > 0);
     listening.push(std::sync::Arc::downgrade(context));
     drop(listening);
@@ -37,8 +38,7 @@ fn install() -> std::io::Result<()> {
             if CALLED.swap(true, Ordering::Relaxed) {
                 std::process::exit(128 + signal);
             }
-            let contexts =
-                std::mem::take(&mut *LISTENING.lock().unwrap_or_else(PoisonError::into_inner));
+            let contexts = std::mem::take(&mut *LISTENING.lock());
             contexts.iter().filter_map(Weak::upgrade).for_each(|context| context.shutdown());
         }
     })?;

@@ -6,9 +6,10 @@
 #![allow(unsafe_code, reason = "a counting allocator is an unsafe trait")]
 #![allow(clippy::unwrap_used)]
 
+use feros_sync::Mutex;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use feros::msgs::sensor_msgs::msg::{Image, ImageShape};
@@ -133,19 +134,19 @@ fn wait_for_transport(
 
 #[test]
 fn the_process_path_allocates_nothing() {
-    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let _alone = ALONE.lock();
     publish_on_the_process_path();
 }
 
 #[test]
 fn the_host_path_allocates_nothing_but_what_iceoryx2_does() {
-    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let _alone = ALONE.lock();
     publish_on_the_host_path();
 }
 
 #[test]
 fn trace_points_allocate_nothing() {
-    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let _alone = ALONE.lock();
     feros::trace::enable();
     publish_on_the_process_path();
     publish_on_the_host_path();

@@ -1,11 +1,12 @@
 //! A component's process: makes one component, spins it, and ends with its container.
 
+use feros_sync::Mutex;
 use std::os::fd::AsFd as _;
 use std::os::unix::ffi::OsStringExt as _;
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::{ffi::OsString, fs::File, io, thread};
 
 use feros::msgs::composition_interfaces::srv::LoadNode_Request;
@@ -54,7 +55,7 @@ fn run(line: Vec<String>) -> Result<ExitCode, Box<dyn std::error::Error>> {
     let failure = Arc::new(Mutex::new(None));
     let (inside, ended) = (failure.clone(), context.clone());
     node.on_panic(move |text| {
-        *inside.lock().unwrap_or_else(PoisonError::into_inner) = Some(text.to_owned());
+        *inside.lock() = Some(text.to_owned());
         ended.shutdown();
     });
     let executor = Executor::new();
@@ -67,7 +68,7 @@ fn run(line: Vec<String>) -> Result<ExitCode, Box<dyn std::error::Error>> {
     executor.remove_node(&node);
     drop((executor, node));
     drop_quietly(&name, component);
-    let text = failure.lock().unwrap_or_else(PoisonError::into_inner).take();
+    let text = failure.lock().take();
     Ok(match text {
         Some(text) => {
             // A container that is gone needs no words.

@@ -1,11 +1,12 @@
 //! The container's side of a component's process: starts it, hears from it, sees its end, ends it.
 
+use feros_sync::{Condvar, Mutex};
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 use std::{io, net, thread};
 
@@ -48,14 +49,14 @@ pub(super) fn start(ros_arguments: Vec<String>, order: Order, request: Vec<u8>, 
     let inside = done.clone();
     let supervisor = thread::Builder::new().name(format!("child-{}", child.id()));
     let spawned = supervisor.spawn(move || {
-        let done = inside.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let done = inside.lock().take();
         let done =
             done.expect("the thread is spawned once, and only its failure takes this before");
         supervise(child, socket, order, request, done);
     });
     // The closure is dropped then, and with it the socket: the child ends.
     if let Err(error) = spawned
-        && let Some(done) = done.lock().unwrap_or_else(PoisonError::into_inner).take()
+        && let Some(done) = done.lock().take()
     {
         done(Err(format!("a thread for the component's process could not be started: {error}")));
     }
@@ -110,7 +111,7 @@ fn supervise(mut child: Child, mut socket: UnixStream, order: Order, request: Ve
     drop(socket); // the word to end, where it has not ended yet
     let end = describe(child.wait());
     let told = {
-        let mut state = life.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = life.state.lock();
         state.is_over = true;
         life.ended.notify_all();
         state.is_told.then(|| std::mem::take(&mut state.told))
@@ -159,10 +160,8 @@ impl ProcessRunning {
     /// Has the process ended by signals when it does not end in time.
     fn insist(&self) {
         for (patience, signal) in [(PATIENCE, Signal::TERM), (LAST_PATIENCE, Signal::KILL)] {
-            let state = self.life.state.lock().unwrap_or_else(PoisonError::into_inner);
-            let waited =
-                self.life.ended.wait_timeout_while(state, patience, |state| !state.is_over);
-            let (state, _) = waited.unwrap_or_else(PoisonError::into_inner);
+            let state = self.life.state.lock();
+            let state = self.life.ended.wait_timeout_while(state, patience, |state| !state.is_over);
             if state.is_over {
                 return;
             }
@@ -177,7 +176,7 @@ impl ProcessRunning {
 impl Running for ProcessRunning {
     fn stop(self: Box<Self>, done: Box<dyn FnOnce() + Send>) {
         {
-            let mut state = self.life.state.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut state = self.life.state.lock();
             if state.is_over {
                 drop(state);
                 return done();

@@ -4,7 +4,8 @@
 //! The thread of its own lets simulated time go on while the nodes' executors are busy or do not
 //! spin.
 
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use feros_sync::Mutex;
+use std::sync::{Arc, Weak};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -70,7 +71,7 @@ impl ClockFollower {
 
     /// Has a clock follow from now on.
     pub(crate) fn add(&self, clock: &Arc<RosClock>) {
-        let mut clocks = self.clocks.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut clocks = self.clocks.lock();
         clocks.retain(|known| {
             known.strong_count() > 0 && !std::ptr::eq(known.as_ptr(), Arc::as_ptr(clock))
         });
@@ -79,7 +80,7 @@ impl ClockFollower {
 
     /// Has a clock follow no more.
     pub(crate) fn remove(&self, clock: &Arc<RosClock>) {
-        let mut clocks = self.clocks.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut clocks = self.clocks.lock();
         clocks.retain(|known| !std::ptr::eq(known.as_ptr(), Arc::as_ptr(clock)));
     }
 }
@@ -105,7 +106,7 @@ fn read_one(clocks: &Mutex<Vec<Weak<RosClock>>>, subscription: &dyn Subscription
             + Duration::from_secs(seconds)
             + Duration::from_nanos(message.clock.nanosec.into());
         let clocks: Vec<_> = {
-            let clocks = clocks.lock().unwrap_or_else(PoisonError::into_inner);
+            let clocks = clocks.lock();
             clocks.iter().filter_map(Weak::upgrade).collect()
         };
         clocks.iter().for_each(|clock| clock.set_time(time));

@@ -1,8 +1,9 @@
 //! Executors of other kinds than the default one.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use feros_executor::{Policy, RealtimeConfig};
+use feros_sync::Mutex;
 
 use super::{Executor, shared_doorbell};
 

@@ -1,6 +1,7 @@
 //! One executor and one thread for each node, so that no node waits for the callbacks of another.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use feros_sync::{Mutex, MutexGuard};
+use std::sync::Arc;
 use std::thread::JoinHandle;
 
 use feros_executor::Stopper;
@@ -53,7 +54,7 @@ impl IsolatedExecutors {
     }
 
     fn lock(&self) -> MutexGuard<'_, Vec<Isolated>> {
-        self.running.lock().unwrap_or_else(PoisonError::into_inner)
+        self.running.lock()
     }
 
     /// Ends the threads of nodes that are no more.

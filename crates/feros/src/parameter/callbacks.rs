@@ -1,8 +1,9 @@
 //! Callbacks around changes of parameters. They run without any lock, and may read parameters but
 //! not change them.
 
+use feros_sync::{Mutex, MutexGuard};
 use std::cell::RefCell;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 
 use super::error::SetParameterError;
 use super::value::ParameterValue;
@@ -65,7 +66,7 @@ impl Drop for Running {
 
 impl Callbacks {
     fn lock(&self) -> MutexGuard<'_, Lists> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock()
     }
 
     fn address(&self) -> usize {

@@ -1,8 +1,9 @@
 //! Who is told of changes: post-set callbacks, the node's clock and `/parameter_events`, in the
 //! order of the changes.
 
+use feros_sync::Mutex;
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 
 use feros_rmw::Publisher as EnginePublisher;
 
@@ -56,12 +57,8 @@ struct Telling<'a>(&'a Mutex<Waiting>);
 
 impl Drop for Telling<'_> {
     fn drop(&mut self) {
-        lock(self.0).is_telling = false;
+        self.0.lock().is_telling = false;
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Changes {
@@ -77,7 +74,7 @@ impl Changes {
 
     /// Publishes changes from now on, or no more.
     pub(super) fn publish_with(&self, publisher: Option<Arc<dyn EnginePublisher>>) {
-        let former = std::mem::replace(&mut *lock(&self.events), publisher);
+        let former = std::mem::replace(&mut *self.events.lock(), publisher);
         drop(former); // outside the lock
     }
 
@@ -89,7 +86,7 @@ impl Changes {
     /// Takes in a change; called with the lock of the parameters, so that the order is that of the
     /// changes.
     pub(super) fn push(&self, change: Change) {
-        let mut waiting = lock(&self.waiting);
+        let mut waiting = self.waiting.lock();
         if waiting.queue.len() >= MAX_WAITING {
             waiting.queue.pop_front();
             waiting.dropped += 1;
@@ -108,7 +105,7 @@ impl Changes {
     pub(super) fn tell(&self, callbacks: &Callbacks) {
         loop {
             let change = {
-                let mut waiting = lock(&self.waiting);
+                let mut waiting = self.waiting.lock();
                 if waiting.is_telling {
                     return;
                 }
@@ -130,7 +127,7 @@ impl Changes {
             switch(*simulated);
         }
         callbacks.post_set(&change.parameters);
-        let publisher = lock(&self.events).clone();
+        let publisher = self.events.lock().clone();
         if let Some(publisher) = publisher
             && change.kinds.iter().any(|kind| *kind != Kind::Silent)
         {

@@ -1,7 +1,8 @@
 //! Where the value of one parameter is, so that reading it costs little.
 
+use feros_sync::RwLock;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, PoisonError, RwLock};
 
 use super::value::ParameterValue;
 
@@ -20,13 +21,13 @@ impl Slot {
 
     pub(super) fn set(&self, value: ParameterValue) {
         let value = Arc::new(value);
-        let mut place = self.value.write().unwrap_or_else(PoisonError::into_inner);
+        let mut place = self.value.write();
         self.scalar.store(bits(&value), Ordering::Release);
         *place = value;
     }
 
     pub(super) fn value(&self) -> Arc<ParameterValue> {
-        self.value.read().unwrap_or_else(PoisonError::into_inner).clone()
+        self.value.read().clone()
     }
 
     /// The bits of a scalar; of no meaning where the value is none.

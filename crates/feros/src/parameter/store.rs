@@ -1,7 +1,8 @@
 //! The parameters of one node: declared, changed and asked by the rules of `rclcpp`.
 
+use feros_sync::{Mutex, MutexGuard};
 use std::collections::{BTreeMap, HashSet};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use super::callbacks::{Callbacks, NamedValue};
 use super::changes::{Change, Changes, Kind};
@@ -68,7 +69,7 @@ impl Store {
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 
     /// Declares a parameter that starts with the override of its name, unless that is to be

@@ -1,13 +1,14 @@
 //! Loading components beside the supervisor: one thread for each container, so that one that never
 //! comes delays no other.
 
+use feros_sync::Mutex;
 use std::collections::VecDeque;
 use std::io::{Read as _, Write as _};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-use std::sync::{Arc, Mutex, PoisonError};
 
 use super::{Composer, RunError};
 use crate::plan::Component;
@@ -82,7 +83,7 @@ impl Composing {
         let waiting =
             self.queues.iter().find(|queue| queue.container == container && !queue.is_cancelled());
         if let Some(queue) = waiting {
-            let mut jobs = queue.jobs.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut jobs = queue.jobs.lock();
             // The thread says that it is over while it holds the jobs, so either it takes these or
             // another is made.
             if !queue.is_over.load(Ordering::Relaxed) {
@@ -114,7 +115,7 @@ impl Composing {
         let container = container.to_owned();
         let work = move || {
             let next = || {
-                let mut jobs = jobs.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut jobs = jobs.lock();
                 let job = jobs.pop_front();
                 is_over.store(job.is_none(), Ordering::Relaxed);
                 job

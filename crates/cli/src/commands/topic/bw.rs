@@ -1,7 +1,8 @@
 //! `feros topic bw`: how many bytes arrive, without looking into them.
 
+use feros_sync::Mutex;
 use std::process::ExitCode;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use serde_json::json;
@@ -42,7 +43,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
     let _subscription =
         node.create_generic_subscription(&topic, &identity, args.qos.over(watching_qos()), {
             let traffic = traffic.clone();
-            move |message, _| lock(&traffic).arrived(started.elapsed().as_secs_f64(), message.len())
+            move |message, _| traffic.lock().arrived(started.elapsed().as_secs_f64(), message.len())
         })?;
     if !args.json {
         output::print(&format!("Subscribed to [{topic}]\n"))?;
@@ -51,21 +52,17 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
     let _timer = node.create_wall_timer(Duration::from_secs(1), {
         let (traffic, closed, json) = (traffic, closed.clone(), args.json);
         move || {
-            let printed = match lock(&traffic).report(started.elapsed().as_secs_f64()) {
+            let printed = match traffic.lock().report(started.elapsed().as_secs_f64()) {
                 Some(report) if json => output::print_json(&report.object()),
                 Some(report) => output::print(&report.text()),
                 None => Ok(()),
             };
-            *lock(&closed) = printed.err();
+            *closed.lock() = printed.err();
         }
     })?;
-    watch::spin(node, None, || lock(&closed).is_some())?;
-    let failure = lock(&closed).take();
+    watch::spin(node, None, || closed.lock().is_some())?;
+    let failure = closed.lock().take();
     failure.map_or(Ok(ExitCode::SUCCESS), Err)
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// When messages of which size arrived; times in seconds.

@@ -1,7 +1,8 @@
 //! `feros topic delay`: the age of messages at their arrival, told from the stamp in their header.
 
+use feros_sync::Mutex;
 use std::process::ExitCode;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use feros::{Clock, MessageInfo};
@@ -57,7 +58,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> Result<ExitCode, CliError> 
             let mut malformed = 0_u64;
             move |message, info| match stamps.read(&message) {
                 Ok(stamp) => {
-                    let mut delays = lock(&delays);
+                    let mut delays = delays.lock();
                     delays.0.push(now(clock.as_ref(), &info) - stamp);
                     delays.1 += 1;
                 }
@@ -74,7 +75,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> Result<ExitCode, CliError> 
         let (closed, json) = (closed.clone(), args.json);
         move || {
             let (statistics, fresh) = {
-                let mut delays = lock(&delays);
+                let mut delays = delays.lock();
                 (delays.0.statistics(), std::mem::take(&mut delays.1))
             };
             let printed = match statistics {
@@ -83,16 +84,12 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> Result<ExitCode, CliError> 
                 Some(statistics) if fresh > 0 => output::print(&text(&statistics)),
                 _ => Ok(()),
             };
-            *lock(&closed) = printed.err();
+            *closed.lock() = printed.err();
         }
     })?;
-    watch::spin(node, None, || lock(&closed).is_some())?;
-    let failure = lock(&closed).take();
+    watch::spin(node, None, || closed.lock().is_some())?;
+    let failure = closed.lock().take();
     failure.map_or(Ok(ExitCode::SUCCESS), Err)
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The time of arrival in seconds: of `/clock`, or of the machine.

@@ -3,8 +3,9 @@
 mod csv;
 mod printer;
 
+use feros_sync::Mutex;
 use std::process::ExitCode;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use feros::{MessageInfo, QosProfile, SerializedMessage};
@@ -147,7 +148,7 @@ fn listen(
     let subscription = connection.node.create_generic_subscription(topic, identity, options, {
         let printer = printer.clone();
         move |message: SerializedMessage, info: MessageInfo| {
-            let mut printer = lock(&printer);
+            let mut printer = printer.lock();
             // More may have come in the same turn as the last one that is wanted.
             if wanted.is_none_or(|wanted| printer.printed < wanted) {
                 printer.print(&message, &info);
@@ -155,14 +156,14 @@ fn listen(
         }
     })?;
     let done = || {
-        let printer = lock(&printer);
+        let printer = printer.lock();
         printer.failure.is_some() || wanted.is_some_and(|wanted| printer.printed >= wanted)
     };
     let end = watch::spin(&connection.node, args.timeout, done)?;
     // Asked while the subscription is part of the graph.
     let why = watch::why_silent(&connection.context.graph(), topic);
     drop(subscription);
-    let mut printer = lock(&printer);
+    let mut printer = printer.lock();
     if let Some(failure) = printer.failure.take() {
         return Err(failure);
     }
@@ -171,8 +172,4 @@ fn listen(
         return Err(CliError::failed(format!("no message came within {waited:?}: {why}")));
     }
     Ok(ExitCode::SUCCESS)
-}
-
-fn lock(printer: &Mutex<Printer>) -> MutexGuard<'_, Printer> {
-    printer.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -4,9 +4,10 @@
 //! was lost on the way is told from the publishers' own numbers, so that a high rate or a large
 //! image is not taken for a slow publisher.
 
+use feros_sync::Mutex;
 use std::collections::HashMap;
 use std::process::ExitCode;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use feros::{Gid, MessageInfo};
@@ -64,29 +65,25 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
         feros::SubscriptionOptions::from(args.qos.over(watching_qos())).log_lost_messages(false);
     let _subscription = node.create_generic_subscription(&topic, &identity, options, {
         let arrivals = arrivals.clone();
-        move |_, info| lock(&arrivals).arrived(&info)
+        move |_, info| arrivals.lock().arrived(&info)
     })?;
     let closed = Arc::new(Mutex::new(None));
     let _timer = node.create_wall_timer(Duration::from_secs(1), {
         let (arrivals, closed, json) = (arrivals, closed.clone(), args.json);
         move || {
-            let report = lock(&arrivals).report();
+            let report = arrivals.lock().report();
             let printed = match report {
                 Some(report) if json => output::print_json(&report.object()),
                 Some(report) => output::print(&report.text()),
                 None if json => Ok(()),
                 None => output::print("no new messages\n"),
             };
-            *lock(&closed) = printed.err();
+            *closed.lock() = printed.err();
         }
     })?;
-    watch::spin(node, None, || lock(&closed).is_some())?;
-    let failure = lock(&closed).take();
+    watch::spin(node, None, || closed.lock().is_some())?;
+    let failure = closed.lock().take();
     failure.map_or(Ok(ExitCode::SUCCESS), Err)
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// When messages arrived.

@@ -1,7 +1,8 @@
 //! `feros topic pub`: publishes a message once, some times, or at a rate.
 
+use feros_sync::Mutex;
 use std::process::ExitCode;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use feros::{GenericPublisher, QosProfile, Reliability};
@@ -83,14 +84,14 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> Result<ExitCode, CliError> 
         return Err(CliError::Interrupted);
     }
     output::print("publisher: beginning loop\n")?;
-    lock(&feed).publish();
+    feed.lock().publish();
     let timer = connection.node.create_wall_timer(Duration::from_secs_f64(1.0 / args.rate), {
         let feed = feed.clone();
-        move || lock(&feed).publish()
+        move || feed.lock().publish()
     })?;
-    let end = watch::spin(&connection.node, None, || lock(&feed).is_over())?;
+    let end = watch::spin(&connection.node, None, || feed.lock().is_over())?;
     drop(timer);
-    if let Some(failure) = lock(&feed).failure.take() {
+    if let Some(failure) = feed.lock().failure.take() {
         return Err(failure);
     }
     if end == End::Done {
@@ -142,10 +143,6 @@ fn wait_for_subscriptions(
             )))
         }
     }
-}
-
-fn lock(feed: &Mutex<Feed>) -> MutexGuard<'_, Feed> {
-    feed.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Publishes a message again and again.

@@ -1,8 +1,9 @@
 //! One process with a publisher and subscriptions that compute, run by one of the containers'
 //! executors.
 
+use feros_sync::Mutex;
 use std::process::{Command, ExitCode};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use clap::ValueEnum;
@@ -147,10 +148,6 @@ struct Record {
 
 type Records = Arc<[Mutex<Record>]>;
 
-fn lock(record: &Mutex<Record>) -> MutexGuard<'_, Record> {
-    record.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 pub(super) fn run(options: &Options) -> Result<ExitCode, CliError> {
     let subscriptions = options.subscriptions.first().copied().unwrap_or(1);
     let (context, _) = Context::from_args(std::iter::empty())?;
@@ -190,7 +187,7 @@ fn subscribe(
         if let Some((sent, sequence)) = read_stamp(&message.data)
             && sequence >= WARMUP
         {
-            let mut record = lock(&records[number]);
+            let mut record = records[number].lock();
             record.latency.record(now.saturating_sub(sent));
             record.received += 1;
         }
@@ -248,7 +245,7 @@ fn publish(
     }
     let usage = cpu.usage();
     let wanted = options.count * u64::from(subscriptions);
-    let count = || records.iter().map(|record| lock(record).received).sum::<u64>();
+    let count = || records.iter().map(|record| record.lock().received).sum::<u64>();
     let (mut received, mut changed) = (count(), Instant::now());
     while received < wanted && changed.elapsed() < QUIET {
         std::thread::sleep(Duration::from_millis(5));
@@ -260,7 +257,7 @@ fn publish(
     let mut all = Durations::new();
     let mut slowest_p50_us = 0.0_f64;
     for record in records.iter() {
-        let record = lock(record);
+        let record = record.lock();
         slowest_p50_us = slowest_p50_us.max(record.latency.summary().p50_us);
         all.add(&record.latency);
     }
