@@ -1,7 +1,8 @@
 //! Sessions, nodes and endpoints of tests, and waiting for notifications.
 
+use feros_sync::{Condvar, Mutex, MutexGuard};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use feros_rmw::{
@@ -47,7 +48,7 @@ impl NotificationCounter {
     }
 
     fn lock(&self) -> MutexGuard<'_, u64> {
-        self.count.lock().unwrap_or_else(PoisonError::into_inner)
+        self.count.lock()
     }
 
     /// Calls `look` at first and after each notification, until it finds something.
@@ -62,7 +63,7 @@ impl NotificationCounter {
             while *count == seen {
                 let left = deadline.saturating_duration_since(Instant::now());
                 assert!(!left.is_zero(), "no notification came while waiting for {what}");
-                count = self.changed.wait_timeout(count, left).unwrap().0;
+                count = self.changed.wait_timeout(count, left);
             }
         }
     }

@@ -1,7 +1,7 @@
 //! An event that happens once: the end of a failed component, which may take its time on another
 //! thread while a client unloads the component.
 
-use std::sync::{Mutex, PoisonError};
+use feros_sync::Mutex;
 
 type Then = Box<dyn FnOnce() + Send>;
 
@@ -19,7 +19,7 @@ impl Completion {
     /// Runs `then` after the event: at once if it has happened.
     pub(crate) fn then(&self, then: impl FnOnce() + Send + 'static) {
         {
-            let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut state = self.0.lock();
             if !state.has_happened {
                 return state.waiting.push(Box::new(then));
             }
@@ -30,7 +30,7 @@ impl Completion {
     /// Says that the event has happened.
     pub(crate) fn finish(&self) {
         let waiting = {
-            let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut state = self.0.lock();
             state.has_happened = true;
             std::mem::take(&mut state.waiting)
         };

@@ -2,11 +2,12 @@
 //! its own.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::thread;
 
 use feros::{Context, Executor, Node, Stopper};
 use feros_component::Component;
+use feros_sync::Mutex;
 
 use crate::placement::{
     Done, Placement, Running, StartRequest, Started, drop_catching_panic, instantiate, panic_text,
@@ -96,7 +97,7 @@ impl Placement for Isolated {
 }
 
 fn take<T>(place: &Mutex<Option<T>>) -> Option<T> {
-    place.lock().unwrap_or_else(PoisonError::into_inner).take()
+    place.lock().take()
 }
 
 /// Runs an isolated component on its thread.
@@ -131,10 +132,7 @@ fn run(
     drop(executor);
     drop(node);
     drop_catching_panic(&name, component);
-    let before = std::mem::replace(
-        &mut *ending.lock().unwrap_or_else(PoisonError::into_inner),
-        Ending::Ended,
-    );
+    let before = std::mem::replace(&mut *ending.lock(), Ending::Ended);
     if let Ending::StopRequested(done) = before {
         done();
     }
@@ -153,7 +151,7 @@ struct RunningIsolated {
 
 impl Running for RunningIsolated {
     fn stop(self: Box<Self>, done: Box<dyn FnOnce() + Send>) {
-        let mut ending = self.ending.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut ending = self.ending.lock();
         if matches!(*ending, Ending::Ended) {
             drop(ending);
             return done();

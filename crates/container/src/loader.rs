@@ -10,10 +10,10 @@
 use std::collections::HashMap;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
 
 use feros_component::library::{Library, LibraryError};
 use feros_component::plugin::{CONSTRUCTOR_PREFIX, Constructor};
+use feros_sync::Mutex;
 
 /// Why a component's constructor cannot be had.
 #[derive(Debug, thiserror::Error)]
@@ -54,7 +54,7 @@ pub(crate) fn constructor(path: &Path, plugin: &str) -> Result<Constructor, Load
     Library::read(path)?.check(plugin)?;
     // Initializers of a library run below with this lock held. They are those of the language's
     // runtime only: Rust has no code that runs before main.
-    let mut open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut open = OPEN.lock();
     let open = open.get_or_insert_default();
     if !open.contains_key(path) {
         tracing::info!("Load Library: {}", path.display());

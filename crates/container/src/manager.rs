@@ -2,7 +2,7 @@
 //! answers as rclcpp's ComponentManager (`rclcpp_components/src/component_manager.cpp`).
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 use feros::msgs::composition_interfaces::srv::LoadNode_Request;
@@ -10,6 +10,7 @@ use feros::{CreateError, GuardCondition, Node, NodeGuardCondition, NodeTimer};
 use feros_component::index::{Index, IndexError};
 use feros_component::library::Library;
 use feros_component::remote::{ComponentState, Loaded};
+use feros_sync::{Condvar, Mutex, MutexGuard};
 
 use crate::completion::Completion;
 use crate::placement::{NO_SUCH_CLASS, Placement, Running, StartRequest, Started, library_refusal};
@@ -89,7 +90,7 @@ impl Manager {
         let place: Arc<Mutex<Weak<Self>>> = Arc::default();
         let inside = place.clone();
         let guard = node.create_guard_condition(move || {
-            let manager = inside.lock().unwrap_or_else(PoisonError::into_inner).upgrade();
+            let manager = inside.lock().upgrade();
             if let Some(manager) = manager {
                 manager.handle_failures();
             }
@@ -103,12 +104,12 @@ impl Manager {
             wake: (*guard).clone(),
             itself: itself.clone(),
         });
-        *place.lock().unwrap_or_else(PoisonError::into_inner) = Arc::downgrade(&manager);
+        *place.lock() = Arc::downgrade(&manager);
         Ok((manager, guard))
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 
     /// Loads a component; answers when it runs or is known not to.
@@ -436,7 +437,7 @@ impl Manager {
         }
         let waited =
             self.ended.wait_timeout_while(self.lock(), CLOSE_TIMEOUT, |state| state.ending > 0);
-        waited.unwrap_or_else(PoisonError::into_inner).0.ending == 0
+        waited.ending == 0
     }
 }
 

@@ -6,12 +6,11 @@
 #![allow(unsafe_code, reason = "a counting allocator is an unsafe trait")]
 #![allow(clippy::unwrap_used)]
 
+use feros_sync::Mutex;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-
-use feros_sync::Mutex;
 
 use feros::msgs::sensor_msgs::msg::{Image, ImageShape};
 use feros::rmw::{DiscoveryRange, SessionOptions};

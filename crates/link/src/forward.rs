@@ -1,9 +1,10 @@
 //! The thread that carries packets: reads what hosts send, asks the schedulers when it arrives, and
 //! writes it when its time has come.
 
+use feros_sync::{Mutex, MutexGuard};
 use std::os::fd::{AsFd, OwnedFd};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -166,7 +167,7 @@ impl Shared {
     }
 
     fn lines(&self) -> MutexGuard<'_, Lines> {
-        self.lines.lock().unwrap_or_else(PoisonError::into_inner)
+        self.lines.lock()
     }
 
     fn wake(&self) {

@@ -2,7 +2,7 @@
 //! item goes.
 
 use std::collections::VecDeque;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use feros_sync::{Condvar, Mutex};
 
@@ -61,19 +61,9 @@ impl<T> Queue<T> {
 
     /// Waits until everything that was pushed is done; false when time ran out first.
     pub(crate) fn wait_until_done(&self, timeout: Duration) -> bool {
-        let deadline = Instant::now().checked_add(timeout);
-        let mut state = self.state.lock();
-        while state.busy || !state.items.is_empty() {
-            let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
-            match left {
-                Some(Duration::ZERO) => return false,
-                Some(left) => {
-                    state = self.changed.wait_timeout(state, left).0;
-                }
-                None => state = self.changed.wait(state),
-            }
-        }
-        true
+        let is_busy = |state: &mut State<T>| state.busy || !state.items.is_empty();
+        let mut state = self.changed.wait_timeout_while(self.state.lock(), timeout, is_busy);
+        !is_busy(&mut state)
     }
 
     /// Lets `pop` end once the queue is empty.

@@ -9,6 +9,7 @@ use feros_shm::{
     Announced, Announcement, EntryId, Obstacle, Peer, PeerError, PeerSubscription, ProcessSegment,
     Reason, Room, SharedDoorbell, Side, SubscriptionEntry, TransportSet, random_id,
 };
+use feros_sync::{Mutex, MutexGuard};
 use rustix::fs::{MemfdFlags, SealFlags};
 use std::io::{BufRead, BufReader, Write};
 use std::num::NonZeroU64;
@@ -17,7 +18,7 @@ use std::os::unix::fs::{FileExt, PermissionsExt};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Stdio};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 const ROLE: &str = "FEROS_SEGMENT_TEST_ROLE";
@@ -33,7 +34,7 @@ const WATCHDOG: Duration = Duration::from_secs(120);
 /// Some tests count mappings and descriptors of the process, so all of them take turns.
 fn in_turn() -> MutexGuard<'static, ()> {
     static TURN: Mutex<()> = Mutex::new(());
-    TURN.lock().unwrap_or_else(PoisonError::into_inner)
+    TURN.lock()
 }
 
 fn slot() -> Slot {

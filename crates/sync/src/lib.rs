@@ -16,9 +16,7 @@ mod futex;
 mod locks;
 
 pub use futex::Futex;
-pub use locks::{
-    Condvar, Mutex, MutexGuard, RwLock, RwLockReadGuard, RwLockWriteGuard, WaitTimeoutResult,
-};
+pub use locks::{Condvar, Mutex, MutexGuard, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 #[cfg(loom)]
 pub use loom::sync::{

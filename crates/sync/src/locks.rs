@@ -5,9 +5,9 @@ use loom::sync as real;
 #[cfg(not(loom))]
 use std::sync as real;
 
-pub use real::{MutexGuard, RwLockReadGuard, RwLockWriteGuard, WaitTimeoutResult};
+pub use real::{MutexGuard, RwLockReadGuard, RwLockWriteGuard};
 use std::sync::{LockResult, PoisonError, TryLockError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 fn whatever<T>(result: LockResult<T>) -> T {
     result.unwrap_or_else(PoisonError::into_inner)
@@ -113,8 +113,8 @@ impl Condvar {
         &self,
         guard: MutexGuard<'a, T>,
         timeout: Duration,
-    ) -> (MutexGuard<'a, T>, WaitTimeoutResult) {
-        whatever(self.0.wait_timeout(guard, timeout))
+    ) -> MutexGuard<'a, T> {
+        whatever(self.0.wait_timeout(guard, timeout)).0
     }
 
     /// Waits while `condition` holds.
@@ -125,6 +125,24 @@ impl Condvar {
     ) -> MutexGuard<'a, T> {
         while condition(&mut guard) {
             guard = self.wait(guard);
+        }
+        guard
+    }
+
+    /// Waits while `condition` holds, at most for `timeout`.
+    pub fn wait_timeout_while<'a, T>(
+        &self,
+        mut guard: MutexGuard<'a, T>,
+        timeout: Duration,
+        mut condition: impl FnMut(&mut T) -> bool,
+    ) -> MutexGuard<'a, T> {
+        let end = Instant::now().checked_add(timeout);
+        while condition(&mut guard) {
+            guard = match end.map(|end| end.saturating_duration_since(Instant::now())) {
+                Some(Duration::ZERO) => return guard,
+                Some(rest) => self.wait_timeout(guard, rest),
+                None => self.wait(guard),
+            };
         }
         guard
     }
@@ -144,6 +162,22 @@ impl Condvar {
 mod tests {
     use super::*;
 
+    #[test]
+    fn waiting_ends_with_the_condition_or_with_the_time() {
+        let (count, changed) = (Mutex::new(0), Condvar::new());
+        let short = Duration::from_millis(1);
+        assert_eq!(*changed.wait_timeout_while(count.lock(), short, |count| *count == 0), 0);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                *count.lock() = 1;
+                changed.notify_all();
+            });
+            let is_zero = |count: &mut i32| *count == 0;
+            assert_eq!(*changed.wait_timeout_while(count.lock(), Duration::MAX, is_zero), 1);
+            assert_eq!(*changed.wait_while(count.lock(), is_zero), 1);
+        });
+    }
+
     /// A panic under a lock leaves the value to others, as it was at that moment.
     #[test]
     fn a_panic_poisons_nothing() {
@@ -158,8 +192,5 @@ mod tests {
         });
         assert!(panicked);
         assert_eq!((*mutex.lock(), *lock.read()), (2, 2));
-        let held = mutex.try_lock();
-        assert_eq!(held.as_deref(), Some(&2));
-        assert!(mutex.try_lock().is_none());
     }
 }

@@ -1,8 +1,9 @@
 //! What a component with many endpoints is made of, so that what it does stands out from how it is
 //! kept.
 
+use feros_sync::Mutex;
 use std::any::Any;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use feros::message::{Message, Service};
@@ -112,12 +113,12 @@ impl<T> Clone for Latest<T> {
 impl<T> Latest<T> {
     /// Puts a newer one in its place.
     pub fn set(&self, value: T) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(value);
+        *self.0.lock() = Some(value);
     }
 
     /// Takes it away.
     pub fn take(&self) -> Option<T> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+        self.0.lock().take()
     }
 
     /// A copy of it.
@@ -125,7 +126,7 @@ impl<T> Latest<T> {
     where
         T: Clone,
     {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.0.lock().clone()
     }
 }
 

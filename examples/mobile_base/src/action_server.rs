@@ -4,7 +4,8 @@
 //! It computes Fibonacci's numbers, one per step, for goals of
 //! `example_interfaces/action/Fibonacci`.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use feros_sync::Mutex;
+use std::sync::Arc;
 
 use example_composition::{Parts, send};
 use feros::msgs::action_msgs::msg::{GoalInfo, GoalStatus, GoalStatusArray};
@@ -148,7 +149,7 @@ pub fn serve(parts: &mut Parts, action: &str) -> Result<(), Error> {
     )?;
     let (all, changed) = (goals.clone(), status.clone());
     parts.serve::<CancelGoal, _>(&name("cancel_goal"), move |request: CancelGoal_Request| {
-        let response = lock(&all).cancel(&request);
+        let response = all.lock().cancel(&request);
         publish_statuses(&all, &changed);
         response
     })?;
@@ -162,12 +163,8 @@ pub fn serve(parts: &mut Parts, action: &str) -> Result<(), Error> {
     parts.at_rate(STEP_HZ, move || step(&goals, &feedback, &status))
 }
 
-fn lock(goals: &Mutex<Goals>) -> MutexGuard<'_, Goals> {
-    goals.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 fn publish_statuses(goals: &Mutex<Goals>, status: &Publisher<GoalStatusArray>) {
-    let statuses = lock(goals).statuses();
+    let statuses = goals.lock().statuses();
     send(status, statuses);
 }
 
@@ -178,7 +175,7 @@ fn accept(
     status: &Publisher<GoalStatusArray>,
 ) -> Fibonacci_SendGoal_Response {
     let stamp = Time::from_nanos(clock.now().as_nanos());
-    let accepted = lock(goals).accept(request, stamp.clone());
+    let accepted = goals.lock().accept(request, stamp.clone());
     if accepted {
         publish_statuses(goals, status);
     }
@@ -192,7 +189,7 @@ fn answer_when_ended(
     responder: Responder<Fibonacci_GetResult>,
 ) {
     let response = {
-        let mut goals = lock(goals);
+        let mut goals = goals.lock();
         match goals.0.iter_mut().find(|goal| goal.info.goal_id == request.goal_id) {
             Some(goal) if goal.is_active() && goal.waiting.len() < MOST_WAITING => {
                 return goal.waiting.push(responder);
@@ -218,7 +215,7 @@ fn step(
 ) {
     let (mut reports, mut answers, mut changed) = (Vec::new(), Vec::new(), false);
     {
-        let mut goals = lock(goals);
+        let mut goals = goals.lock();
         for goal in &mut goals.0 {
             if goal.step() {
                 changed = true;

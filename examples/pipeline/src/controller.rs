@@ -1,6 +1,7 @@
 //! The controller: speed and turn rate along the newest path, at a steady rate.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use feros_sync::Mutex;
+use std::sync::Arc;
 use std::time::Duration;
 
 use feros::msgs::geometry_msgs::msg::Twist;
@@ -32,12 +33,12 @@ impl Component for Controller {
         let newest = Arc::new(Mutex::new(None::<(Time, Path)>));
         let (slot, clock) = (newest.clone(), node.clock().clone());
         let paths = node.create_subscription("path", 10, move |path: Path| {
-            *slot.lock().unwrap_or_else(PoisonError::into_inner) = Some((clock.now(), path));
+            *slot.lock() = Some((clock.now(), path));
         })?;
         let clock = node.clock().clone();
         let steps = node.create_timer(Duration::from_secs_f64(1.0 / rate_hz), move || {
             let patience = Duration::from_secs_f64(patience_s.get());
-            let command = match &*newest.lock().unwrap_or_else(PoisonError::into_inner) {
+            let command = match &*newest.lock() {
                 Some((since, path)) if clock.now().saturating_since(*since) <= patience => {
                     law.command(path)
                 }

@@ -1,10 +1,11 @@
 //! A launch file that runs.
 
+use feros_sync::Mutex;
 use std::io::{BufRead as _, BufReader, Read};
 use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -74,7 +75,7 @@ impl Launched {
 
     /// What it and its processes wrote so far.
     pub fn output(&self) -> String {
-        self.output.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.output.lock().clone()
     }
 
     /// Its processes, without the launcher.
@@ -174,7 +175,7 @@ impl Drop for Launched {
 fn collect(pipe: impl Read + Send + 'static, output: Arc<Mutex<String>>) {
     let read = move || {
         for line in BufReader::new(pipe).lines().map_while(Result::ok) {
-            let mut output = output.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut output = output.lock();
             output.push_str(&line);
             output.push('\n');
         }

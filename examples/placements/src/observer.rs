@@ -1,6 +1,7 @@
 //! Somebody outside the example: hears its topics, calls its services, sets its parameters.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use feros_sync::Mutex;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use feros::message::{Message, Service};
@@ -63,7 +64,7 @@ impl Observer {
         let messages = Arc::new(Mutex::new(Vec::new()));
         let inside = messages.clone();
         let subscription = self.node.create_subscription(topic, qos, move |message: M| {
-            let mut messages = inside.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut messages = inside.lock();
             if messages.len() == MOST_HEARD {
                 messages.remove(0);
             }
@@ -140,16 +141,16 @@ impl Observer {
 impl<M: Clone> Heard<M> {
     /// All that was heard, the oldest first.
     pub fn all(&self) -> Vec<M> {
-        self.messages.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.messages.lock().clone()
     }
 
     /// The newest message.
     pub fn newest(&self) -> Option<M> {
-        self.messages.lock().unwrap_or_else(PoisonError::into_inner).last().cloned()
+        self.messages.lock().last().cloned()
     }
 
     /// Forgets what was heard.
     pub fn forget(&self) {
-        self.messages.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        self.messages.lock().clear();
     }
 }

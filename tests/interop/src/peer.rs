@@ -1,10 +1,11 @@
 //! One stock ROS 2 node in a process of its own.
 
+use feros_sync::Mutex;
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -127,7 +128,7 @@ impl Peer {
 
     /// What the peer wrote to standard error so far.
     pub fn said(&self) -> String {
-        self.stderr.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.stderr.lock().clone()
     }
 
     fn next_answer(&mut self) -> Value {
@@ -184,7 +185,7 @@ fn collect(stderr: ChildStderr, text: Arc<Mutex<String>>) {
         .name("peer-stderr".into())
         .spawn(move || {
             for line in BufReader::new(stderr).lines().map_while(Result::ok) {
-                let mut text = text.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut text = text.lock();
                 text.push_str(&line);
                 text.push('\n');
             }

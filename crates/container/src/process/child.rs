@@ -5,13 +5,15 @@ use std::os::unix::ffi::OsStringExt as _;
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::{ffi::OsString, fs::File, io, thread};
 
 use feros::msgs::composition_interfaces::srv::LoadNode_Request;
 use feros::{Context, Executor, message};
 
 use super::wire::Frame;
+use feros_sync::Mutex;
+
 use crate::placement::{drop_catching_panic, instantiate};
 use crate::request::apply_log_level;
 
@@ -54,7 +56,7 @@ fn run(line: Vec<String>) -> Result<ExitCode, Box<dyn std::error::Error>> {
     let failure = Arc::new(Mutex::new(None));
     let (inside, ended) = (failure.clone(), context.clone());
     node.on_panic(move |text| {
-        *inside.lock().unwrap_or_else(PoisonError::into_inner) = Some(text.to_owned());
+        *inside.lock() = Some(text.to_owned());
         ended.shutdown();
     });
     let executor = Executor::new();
@@ -67,7 +69,7 @@ fn run(line: Vec<String>) -> Result<ExitCode, Box<dyn std::error::Error>> {
     executor.remove_node(&node);
     drop((executor, node));
     drop_catching_panic(&name, component);
-    let text = failure.lock().unwrap_or_else(PoisonError::into_inner).take();
+    let text = failure.lock().take();
     Ok(match text {
         Some(text) => {
             // A container that is gone needs no words.

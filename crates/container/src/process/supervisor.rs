@@ -6,13 +6,15 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 use std::{io, net, thread};
 
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
 use super::wire::Frame;
+use feros_sync::{Condvar, Mutex};
+
 use crate::placement::{Done, Running, StartRequest, Started};
 
 /// The argument by which a child process knows that it is not a container.
@@ -56,14 +58,14 @@ pub(super) fn start(
     let inside = done.clone();
     let supervisor = thread::Builder::new().name(format!("child-{}", child.id()));
     let spawned = supervisor.spawn(move || {
-        let done = inside.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let done = inside.lock().take();
         let done =
             done.expect("the thread is spawned once, and only its failure takes this before");
         supervise(child, socket, start_request, request, done);
     });
     // The closure is dropped then, and with it the socket: the child ends.
     if let Err(error) = spawned
-        && let Some(done) = done.lock().unwrap_or_else(PoisonError::into_inner).take()
+        && let Some(done) = done.lock().take()
     {
         done(Err(format!("a thread for the component's process could not be started: {error}")));
     }
@@ -122,7 +124,7 @@ fn supervise(
     drop(socket); // tells the child to end, where it still runs
     let end = describe(child.wait());
     let on_end = {
-        let mut state = shared.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = shared.state.lock();
         state.has_ended = true;
         shared.ended.notify_all();
         state.stop_requested.then(|| std::mem::take(&mut state.on_end))
@@ -173,10 +175,9 @@ impl ProcessRunning {
     /// Ends the process by signals when it does not end in time.
     fn escalate(&self) {
         for (timeout, signal) in [(STOP_TIMEOUT, Signal::TERM), (KILL_TIMEOUT, Signal::KILL)] {
-            let state = self.shared.state.lock().unwrap_or_else(PoisonError::into_inner);
-            let waited =
+            let state = self.shared.state.lock();
+            let state =
                 self.shared.ended.wait_timeout_while(state, timeout, |state| !state.has_ended);
-            let (state, _) = waited.unwrap_or_else(PoisonError::into_inner);
             if state.has_ended {
                 return;
             }
@@ -191,7 +192,7 @@ impl ProcessRunning {
 impl Running for ProcessRunning {
     fn stop(self: Box<Self>, done: Box<dyn FnOnce() + Send>) {
         {
-            let mut state = self.shared.state.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut state = self.shared.state.lock();
             if state.has_ended {
                 drop(state);
                 return done();

@@ -5,12 +5,14 @@ use std::collections::VecDeque;
 use std::io::{Read as _, Write as _};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-use std::sync::{Arc, Mutex, PoisonError};
 
 use super::options::ComponentLoader;
 use super::outcome::RunError;
+use feros_sync::Mutex;
+
 use crate::plan::Component;
 
 /// The most results that wait for the supervisor; threads with more wait.
@@ -83,7 +85,7 @@ impl LoadQueue {
         let waiting =
             self.queues.iter().find(|queue| queue.container == container && !queue.is_cancelled());
         if let Some(queue) = waiting {
-            let mut jobs = queue.jobs.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut jobs = queue.jobs.lock();
             // The thread says that it is finished while it holds the jobs, so either it takes these
             // or another is made.
             if !queue.is_finished.load(Ordering::Relaxed) {
@@ -118,7 +120,7 @@ impl LoadQueue {
         let container = container.to_owned();
         let work = move || {
             let next = || {
-                let mut jobs = jobs.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut jobs = jobs.lock();
                 let job = jobs.pop_front();
                 is_finished.store(job.is_none(), Ordering::Relaxed);
                 job

@@ -1,8 +1,8 @@
 //! Namespaces with UDP sockets, and links between them: what passes, and where it goes.
 
+use feros_sync::{Mutex, MutexGuard};
 use std::io::ErrorKind;
 use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use feros_link::{Link, LinkError, LinkOptions, Namespace, NamespaceError, Switch, host_address};
@@ -17,7 +17,7 @@ static ALONE: Mutex<()> = Mutex::new(());
 /// `N` namespaces, and nobody beside until they have ended (hence the order); `None`, with the
 /// reason printed, where they are not permitted.
 pub(crate) fn namespaces<const N: usize>() -> Option<(MutexGuard<'static, ()>, [Namespace; N])> {
-    let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let alone = ALONE.lock();
     let made = (0..N).map(|_| Namespace::new()).collect::<Result<Vec<_>, _>>();
     match made {
         Ok(made) => Some((alone, made.try_into().unwrap())),

@@ -225,7 +225,7 @@ impl<O: Object> AnyQueue for Queue<O> {
             if left == Duration::ZERO {
                 return Err(StillFull);
             }
-            queue = self.room.wait_timeout(queue, left).0;
+            queue = self.room.wait_timeout(queue, left);
         }
         Ok(())
     }

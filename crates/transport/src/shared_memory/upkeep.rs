@@ -140,7 +140,7 @@ impl Worker {
                 return;
             }
             let wait = until.saturating_duration_since(now);
-            jobs = self.changed.wait_timeout(jobs, wait).0;
+            jobs = self.changed.wait_timeout(jobs, wait);
         }
     }
 }

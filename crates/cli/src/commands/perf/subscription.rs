@@ -1,6 +1,6 @@
 //! The receiving end of a measurement: counts messages and how long they took.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use feros::msgs::std_msgs::msg::{UInt8MultiArray, UInt64};
@@ -15,6 +15,8 @@ use super::protocol::{ByTransport, Received};
 use super::statistics::Durations;
 use super::tally::{Arrival, Tally};
 use super::usage::CpuMeter;
+use feros_sync::Mutex;
+
 use crate::error::CliError;
 
 /// What was sent may still be on its way: so long without a message means that none will come any
@@ -96,10 +98,6 @@ impl Record {
     }
 }
 
-fn lock(record: &Mutex<Record>) -> MutexGuard<'_, Record> {
-    record.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 impl Receiver {
     /// Subscribes; nothing is received until it spins.
     pub(super) fn new(node: &Node, kind: Kind, options: &Options) -> Result<Self, CliError> {
@@ -110,7 +108,7 @@ impl Receiver {
         let note = {
             let (record, answers) = (record.clone(), answers.clone());
             move |payload: &[u8], now: u64| {
-                let sequence = lock(&record).note(payload, now);
+                let sequence = record.lock().note(payload, now);
                 if let (Some(answers), Some(data)) = (&answers, sequence)
                     && let Err(error) = answers.publish(UInt64 { data })
                 {
@@ -168,14 +166,14 @@ impl Receiver {
         let (record, stopper) = (self.record.clone(), self.executor.stopper());
         move |sent| {
             let mut received = {
-                let mut record = lock(&record);
+                let mut record = record.lock();
                 record.cpu_percent = record.cpu.map_or(0.0, |cpu| cpu.cpu_percent());
                 record.tally.received()
             };
             let mut changed = Instant::now();
             while received < sent && changed.elapsed() < QUIET {
                 std::thread::sleep(Duration::from_millis(10));
-                let now = lock(&record).tally.received();
+                let now = record.lock().tally.received();
                 if now != received {
                     (received, changed) = (now, Instant::now());
                 }
@@ -187,7 +185,7 @@ impl Receiver {
     /// What was received.
     pub(super) fn report(&self) -> Received {
         let counts = self.subscription.counts();
-        lock(&self.record).report(ByTransport {
+        self.record.lock().report(ByTransport {
             intra_process: counts.intra_process.messages,
             shared_memory: counts.shared_memory.messages,
             network: counts.network.messages,

@@ -1,13 +1,15 @@
 //! `feros topic bw`: how many bytes arrive, without looking into them.
 
 use std::process::ExitCode;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Instant;
 
 use serde_json::json;
 
-use super::watch::{self, lock, watching_qos};
+use super::watch::{self, watching_qos};
 use super::window::{Statistics, Window};
+use feros_sync::Mutex;
+
 use crate::connection::{Connection, DiscoveryArgs};
 use crate::error::CliError;
 use crate::output;
@@ -42,14 +44,14 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
     let _subscription =
         node.create_generic_subscription(&topic, &identity, args.qos.over(watching_qos()), {
             let traffic = traffic.clone();
-            move |message, _| lock(&traffic).arrived(started.elapsed().as_secs_f64(), message.len())
+            move |message, _| traffic.lock().arrived(started.elapsed().as_secs_f64(), message.len())
         })?;
     if !args.json {
         output::print(&format!("Subscribed to [{topic}]\n"))?;
     }
     let json = args.json;
     watch::report_each_second(node, move || {
-        let report = lock(&traffic).report(started.elapsed().as_secs_f64());
+        let report = traffic.lock().report(started.elapsed().as_secs_f64());
         match report {
             Some(report) if json => output::print_json(&report.object()),
             Some(report) => output::print(&report.text()),

@@ -1,16 +1,17 @@
 //! `feros topic delay`: the age of messages at their arrival, told from the stamp in their header.
 
 use std::process::ExitCode;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::SystemTime;
 
 use feros::{Clock, MessageInfo};
 use feros_interface::{BaseType, Shape};
 use feros_message::dynamic::{DynamicMessage, DynamicType, ValueRef};
 use feros_rmw::FailureCounter;
+use feros_sync::Mutex;
 use serde_json::json;
 
-use super::watch::{self, lock, watching_qos};
+use super::watch::{self, watching_qos};
 use super::window::{Statistics, Window};
 use crate::connection::{Connection, DiscoveryArgs};
 use crate::error::CliError;
@@ -57,7 +58,7 @@ pub(crate) fn run(args: &Args, interfaces: &InterfaceArgs) -> Result<ExitCode, C
             let malformed = FailureCounter::new();
             move |message, info| match stamps.read(&message) {
                 Ok(stamp) => {
-                    let mut delays = lock(&delays);
+                    let mut delays = delays.lock();
                     delays.0.push(now(clock.as_ref(), &info) - stamp);
                     delays.1 += 1;
                 }
@@ -71,7 +72,7 @@ pub(crate) fn run(args: &Args, interfaces: &InterfaceArgs) -> Result<ExitCode, C
     let json = args.json;
     watch::report_each_second(node, move || {
         let (statistics, fresh) = {
-            let mut delays = lock(&delays);
+            let mut delays = delays.lock();
             (delays.0.statistics(), std::mem::take(&mut delays.1))
         };
         match statistics {

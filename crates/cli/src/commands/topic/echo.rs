@@ -5,14 +5,16 @@ mod form;
 mod printer;
 
 use std::process::ExitCode;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
 use feros::{MessageInfo, QosProfile, SerializedMessage};
 
 use self::form::Form;
 use self::printer::{Format, Printer};
-use super::watch::{self, End, lock};
+use super::watch::{self, End};
+use feros_sync::Mutex;
+
 use crate::connection::{Connection, DiscoveryArgs};
 use crate::error::CliError;
 use crate::qos_args::QosArgs;
@@ -107,7 +109,7 @@ fn listen(
     let subscription = connection.node.create_generic_subscription(topic, identity, options, {
         let printer = printer.clone();
         move |message: SerializedMessage, info: MessageInfo| {
-            let mut printer = lock(&printer);
+            let mut printer = printer.lock();
             // More may have come in the same turn as the last one that is wanted.
             if wanted.is_none_or(|wanted| printer.printed < wanted) {
                 printer.print(&message, &info);
@@ -115,14 +117,14 @@ fn listen(
         }
     })?;
     let done = || {
-        let printer = lock(&printer);
+        let printer = printer.lock();
         printer.failure.is_some() || wanted.is_some_and(|wanted| printer.printed >= wanted)
     };
     let end = watch::spin(&connection.node, args.timeout, done)?;
     // Asked while the subscription is part of the graph.
     let why = watch::why_silent(&connection.context.graph(), topic);
     drop(subscription);
-    let mut printer = lock(&printer);
+    let mut printer = printer.lock();
     if let Some(failure) = printer.failure.take() {
         return Err(failure);
     }

@@ -6,14 +6,16 @@
 
 use std::collections::HashMap;
 use std::process::ExitCode;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::SystemTime;
 
 use feros::{Gid, MessageInfo};
 use serde_json::json;
 
-use super::watch::{self, lock, watching_qos};
+use super::watch::{self, watching_qos};
 use super::window::{Statistics, Window};
+use feros_sync::Mutex;
+
 use crate::connection::{Connection, DiscoveryArgs};
 use crate::error::CliError;
 use crate::output;
@@ -57,11 +59,11 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
         feros::SubscriptionOptions::from(args.qos.over(watching_qos())).log_lost_messages(false);
     let _subscription = node.create_generic_subscription(&topic, &identity, options, {
         let arrivals = arrivals.clone();
-        move |_, info| lock(&arrivals).arrived(&info)
+        move |_, info| arrivals.lock().arrived(&info)
     })?;
     let json = args.json;
     watch::report_each_second(node, move || {
-        let report = lock(&arrivals).report();
+        let report = arrivals.lock().report();
         match report {
             Some(report) if json => output::print_json(&report.object()),
             Some(report) => output::print(&report.text()),

@@ -1,13 +1,14 @@
 //! `feros topic pub`: publishes a message once, some times, or at a rate.
 
 use std::process::ExitCode;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
 use feros::{GenericPublisher, QosProfile, Reliability};
 use feros_message::dynamic::{DynamicMessage, PrintOptions, StampFields};
+use feros_sync::Mutex;
 
-use super::watch::{self, End, lock};
+use super::watch::{self, End};
 use crate::connection::Connection;
 use crate::error::CliError;
 use crate::qos_args::QosArgs;
@@ -84,14 +85,14 @@ pub(crate) fn run(args: &Args, interfaces: &InterfaceArgs) -> Result<ExitCode, C
         return Err(CliError::Interrupted);
     }
     output::print("publisher: beginning loop\n")?;
-    lock(&feed).publish();
+    feed.lock().publish();
     let timer = connection.node.create_wall_timer(Duration::from_secs_f64(1.0 / args.rate), {
         let feed = feed.clone();
-        move || lock(&feed).publish()
+        move || feed.lock().publish()
     })?;
-    let end = watch::spin(&connection.node, None, || lock(&feed).is_over())?;
+    let end = watch::spin(&connection.node, None, || feed.lock().is_over())?;
     drop(timer);
-    if let Some(failure) = lock(&feed).failure.take() {
+    if let Some(failure) = feed.lock().failure.take() {
         return Err(failure);
     }
     if end == End::Done {

@@ -1,13 +1,14 @@
 //! What all verbs that listen share: finding the topic's type, and spinning until the end.
 
 use std::process::ExitCode;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use feros::{Executor, Node, Outcome, QosProfile, TypeIdentity};
 use feros_rmw::graph::{EndpointNode, Mismatch};
 use feros_rmw::name::is_hidden;
 use feros_rmw::{EndpointKind, GraphSnapshot};
+use feros_sync::Mutex;
 
 use crate::connection::{Connection, DiscoveryArgs};
 use crate::error::CliError;
@@ -111,16 +112,11 @@ pub(super) fn report_each_second(
     let failure = Arc::new(Mutex::new(None));
     let _timer = node.create_wall_timer(Duration::from_secs(1), {
         let failure = failure.clone();
-        move || *lock(&failure) = report().err()
+        move || *failure.lock() = report().err()
     })?;
-    spin(node, None, || lock(&failure).is_some())?;
-    let failure = lock(&failure).take();
+    spin(node, None, || failure.lock().is_some())?;
+    let failure = failure.lock().take();
     failure.map_or(Ok(ExitCode::SUCCESS), Err)
-}
-
-/// Locks what a callback shares with the command; a panic of either leaves it usable.
-pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Why no message came, as far as the graph tells.

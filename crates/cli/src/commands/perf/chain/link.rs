@@ -2,8 +2,8 @@
 //! takes the time.
 
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::sync::mpsc::sync_channel;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use feros::msgs::std_msgs::msg::UInt8MultiArray;
@@ -17,6 +17,8 @@ use super::super::payload::{monotonic_nanos, read_stamp, sleep_until, stamp};
 use super::super::protocol::{ByTransport, Event, Order, listen};
 use super::super::statistics::{Durations, Summary};
 use super::{MEET_LIMIT, Options};
+use feros_sync::Mutex;
+
 use crate::error::CliError;
 
 /// Messages that a reliable subscription may be behind.
@@ -49,10 +51,6 @@ struct Record {
 }
 
 type Shared = Arc<Mutex<Record>>;
-
-fn lock(record: &Shared) -> MutexGuard<'_, Record> {
-    record.lock().unwrap_or_else(PoisonError::into_inner)
-}
 
 /// The nodes of this process, in order.
 #[derive(Default)]
@@ -173,10 +171,10 @@ impl Links {
     /// What the last node has when all that was sent is there or will not come any more, as one
     /// line.
     fn report(&self, record: &Shared, sent: u64) -> Result<String, CliError> {
-        let (mut received, mut changed) = (lock(record).received, Instant::now());
+        let (mut received, mut changed) = (record.lock().received, Instant::now());
         while received < sent && changed.elapsed() < QUIET {
             std::thread::sleep(INTERVAL);
-            let now = lock(record).received;
+            let now = record.lock().received;
             if now != received {
                 (received, changed) = (now, Instant::now());
             }
@@ -187,7 +185,7 @@ impl Links {
             shared_memory: counts.shared_memory.messages,
             network: counts.network.messages,
         });
-        let record = lock(record);
+        let record = record.lock();
         let report = Report {
             received: record.received,
             transport: by_transport.name().to_owned(),
@@ -202,7 +200,7 @@ fn note(record: &Shared, payload: &[u8], warmup: u64) {
     if let Some((sent, sequence)) = read_stamp(payload)
         && sequence >= warmup
     {
-        let mut record = lock(record);
+        let mut record = record.lock();
         record.latency.record(now.saturating_sub(sent));
         record.received += 1;
     }

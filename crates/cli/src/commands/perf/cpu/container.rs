@@ -2,7 +2,7 @@
 //! executors.
 
 use std::process::{Command, ExitCode};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use clap::ValueEnum;
@@ -20,6 +20,8 @@ use super::super::protocol::listen_to_lines;
 use super::super::statistics::{Durations, Summary};
 use super::super::usage::CpuMeter;
 use super::{CONTAINER_BYTES, Options};
+use feros_sync::Mutex;
+
 use crate::error::CliError;
 
 /// How long each callback computes.
@@ -147,10 +149,6 @@ struct Record {
 
 type Records = Arc<[Mutex<Record>]>;
 
-fn lock(record: &Mutex<Record>) -> MutexGuard<'_, Record> {
-    record.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 pub(super) fn run(options: &Options) -> Result<ExitCode, CliError> {
     let subscriptions = options.subscriptions.first().copied().unwrap_or(1);
     let (context, _) = Context::from_args(std::iter::empty())?;
@@ -190,7 +188,7 @@ fn subscribe(
         if let Some((sent, sequence)) = read_stamp(&message.data)
             && sequence >= WARMUP
         {
-            let mut record = lock(&records[number]);
+            let mut record = records[number].lock();
             record.latency.record(now.saturating_sub(sent));
             record.received += 1;
         }
@@ -248,7 +246,7 @@ fn publish(
     }
     let usage = cpu.usage();
     let wanted = options.count * u64::from(subscriptions);
-    let count = || records.iter().map(|record| lock(record).received).sum::<u64>();
+    let count = || records.iter().map(|record| record.lock().received).sum::<u64>();
     let (mut received, mut changed) = (count(), Instant::now());
     while received < wanted && changed.elapsed() < QUIET {
         std::thread::sleep(Duration::from_millis(5));
@@ -260,7 +258,7 @@ fn publish(
     let mut all = Durations::new();
     let mut slowest_p50_us = 0.0_f64;
     for record in records.iter() {
-        let record = lock(record);
+        let record = record.lock();
         slowest_p50_us = slowest_p50_us.max(record.latency.summary().p50_us);
         all.add(&record.latency);
     }
