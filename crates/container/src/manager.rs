@@ -1,5 +1,5 @@
-//! The manager of a container: starts, ends and restarts components, by their unique ids. It answers
-//! as rclcpp's ComponentManager (`rclcpp_components/src/component_manager.cpp`).
+//! The manager of a container: starts, ends and restarts components, by their unique ids. It
+//! answers as rclcpp's ComponentManager (`rclcpp_components/src/component_manager.cpp`).
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};

@@ -1,8 +1,8 @@
 //! The parameters of a node: its methods, its services, its events, and a client for those of other
 //! nodes. Values, rules and files are those of the crate `feros-parameter`.
 //!
-//! A parameter starts with a value from these, from the weakest to the strongest: the default that a node declares, what the process's command
-//! line says (`-p`, `--params-file`), what
+//! A parameter starts with a value from these, from the weakest to the strongest: the default that
+//! a node declares, what the process's command line says (`-p`, `--params-file`), what
 //! [`NodeOptions::arguments`](crate::NodeOptions::arguments) say, and
 //! [`NodeOptions::parameter_overrides`](crate::NodeOptions::parameter_overrides).
 

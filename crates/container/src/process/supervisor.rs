@@ -1,4 +1,5 @@
-//! The container's side of a component's process: starts the process, reads its frames, and ends it.
+//! The container's side of a component's process: starts the process, reads its frames, and ends
+//! it.
 
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt as _;

@@ -84,8 +84,8 @@ impl LoadQueue {
             self.queues.iter().find(|queue| queue.container == container && !queue.is_cancelled());
         if let Some(queue) = waiting {
             let mut jobs = queue.jobs.lock().unwrap_or_else(PoisonError::into_inner);
-            // The thread says that it is finished while it holds the jobs, so either it takes these or
-            // another is made.
+            // The thread says that it is finished while it holds the jobs, so either it takes these
+            // or another is made.
             if !queue.is_finished.load(Ordering::Relaxed) {
                 jobs.extend(components.iter().cloned());
                 self.pending += components.len();

@@ -20,7 +20,8 @@ pub struct RunOptions {
 /// Loads components into containers, on threads that belong to the run.
 pub trait ComponentLoader: Send + Sync {
     /// Waits for a container and loads a component into it; returns the node's full name.
-    /// `is_cancelled` says whether the component is no longer wanted; ask it at least once a second.
+    /// `is_cancelled` says whether the component is no longer wanted; ask it at least once a
+    /// second.
     ///
     /// # Errors
     /// Why it is not loaded, for a person.

@@ -1,5 +1,5 @@
-//! Orphans: processes that left the process group of their parent, whose end leaves them behind. The
-//! launcher is a child subreaper (prctl(2), PR_SET_CHILD_SUBREAPER), so that they become its
+//! Orphans: processes that left the process group of their parent, whose end leaves them behind.
+//! The launcher is a child subreaper (prctl(2), PR_SET_CHILD_SUBREAPER), so that they become its
 //! children.
 
 use std::collections::BTreeSet;
