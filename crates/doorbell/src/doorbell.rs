@@ -2,8 +2,8 @@
 //! entity has work.
 //!
 //! What lies in shared memory is at the mercy of everybody who maps it, so an executor reads it as
-//! it would read a datagram: it fetches the flags out of there ([`ReadySet`](crate::ReadySet)), takes them for hints,
-//! and believes nothing else.
+//! it would read a datagram: it fetches the flags out of there ([`ReadySet`](crate::ReadySet)),
+//! takes them for hints, and believes nothing else.
 
 use crate::flags::{Flags, Slot};
 use feros_sync::{Futex, Sharing};

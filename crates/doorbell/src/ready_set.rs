@@ -1,9 +1,9 @@
 //! The ready flags of one executor or wait set, and where its threads sleep.
 //!
 //! Rings of this process set flags in private memory, which no other process can touch. A doorbell
-//! in shared memory stands beside it: its flags are fetched, and its futex is what the thread sleeps
-//! on, since a thread can sleep at one place only. So whatever others write there, the rings of this
-//! process arrive.
+//! in shared memory stands beside it: its flags are fetched, and its futex is what the thread
+//! sleeps on, since a thread can sleep at one place only. So whatever others write there, the rings
+//! of this process arrive.
 //!
 //! The kernel takes longer to find who sleeps on a word that several processes map (0.17 us for
 //! each of sleeping and waking where this was measured, a tenth of a hand-over). So a thread sleeps
@@ -26,8 +26,8 @@ const FOLLOWER: u32 = 3;
 /// ... the leader, which sleeps at a word of this process.
 const LEADER: u32 = 4;
 
-/// The ready flags of one executor or wait set. Many threads ring; one thread sleeps at the bell, or
-/// several at the two words of leader and followers.
+/// The ready flags of one executor or wait set. Many threads ring; one thread sleeps at the bell,
+/// or several at the two words of leader and followers.
 pub struct ReadySet {
     /// Its bell tells the ringers of this process whether somebody sleeps, and where.
     private: Doorbell,
@@ -214,8 +214,8 @@ impl ReadySet {
     }
 }
 
-/// Wakes a sleeper that waits for the word to count on; also one that has read it and does not sleep
-/// yet.
+/// Wakes a sleeper that waits for the word to count on; also one that has read it and does not
+/// sleep yet.
 fn count_and_wake(word: &Futex) {
     word.fetch_add(1, Ordering::Release);
     word.wake_one(Sharing::Private);

@@ -3,18 +3,18 @@
 //!
 //! Of several sleeping threads one is the **leader**: it waits for timers and for rings of other
 //! processes. The others are **followers**. A ring of this process wakes a follower, and the leader
-//! only if none is left: so the leader sleeps on undisturbed, and a ring costs one wake-up, whatever
-//! the number of threads. A thread that finds nothing to execute while there is no leader becomes
-//! it.
+//! only if none is left: so the leader sleeps on undisturbed, and a ring costs one wake-up,
+//! whatever the number of threads. A thread that finds nothing to execute while there is no leader
+//! becomes it.
 //!
 //! # Why no ring is slept over
 //!
 //! The bell names whom the next ring has to wake. It is set anew, under the lock, by every thread
 //! that goes to execute something or to sleep ([`ReadySet::arm`]), each time followed by a look at
 //! the flags, as a sleeper looks before it sleeps. Whoever is woken takes the lock, takes in all
-//! flags, and sets the bell when it goes. So there is always somebody who will look: a thread on its
-//! way to the lock, or the one that the bell names. The words that threads sleep on count wake-ups,
-//! so a wake-up between the lock and the sleep is not lost either.
+//! flags, and sets the bell when it goes. So there is always somebody who will look: a thread on
+//! its way to the lock, or the one that the bell names. The words that threads sleep on count
+//! wake-ups, so a wake-up between the lock and the sleep is not lost either.
 
 use feros_doorbell::{ReadySet, Sleeper};
 use feros_sync::{Arc, Mutex, MutexGuard};

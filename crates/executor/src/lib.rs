@@ -60,8 +60,8 @@
 //! default), [`Ros`] (the order of rclcpp), [`Priority`] (fixed ones; [`chain_priorities`] for
 //! processing chains), [`Deadline`] (earliest first), [`Sequence`] (rclc's fixed order with
 //! triggers and logical execution time), or one of your own. Idle entities cost none of them
-//! anything. Several **threads** follow the Leader/Followers pattern (`leader_followers`): one waits
-//! for timers and other processes, the others are woken as needed. Entities of an
+//! anything. Several **threads** follow the Leader/Followers pattern (`leader_followers`): one
+//! waits for timers and other processes, the others are woken as needed. Entities of an
 //! [`ExclusiveGroup`] do not overlap, and no entity overlaps with itself, because bodies may change
 //! what they have captured: a reentrant group is entities without a group. A **frozen** executor
 //! takes nothing more once it has spun. [`RealtimeConfig`] makes its threads what they are to be to

@@ -7,7 +7,8 @@ use feros_doorbell::{DoorbellMemory, ReadySet};
 use feros_sync::Arc;
 use std::fmt;
 
-/// Options of an [`Executor`](crate::Executor). By default one thread serves ready entities in turn.
+/// Options of an [`Executor`](crate::Executor). By default one thread serves ready entities in
+/// turn.
 ///
 /// ```
 /// use feros_executor::{Executor, ExecutorOptions, Ros};
@@ -59,8 +60,8 @@ impl ExecutorOptions {
         self
     }
 
-    /// The name of the worker threads, which is followed by their number. The kernel shows the first
-    /// 15 bytes of it.
+    /// The name of the worker threads, which is followed by their number. The kernel shows the
+    /// first 15 bytes of it.
     pub fn name(mut self, name: &str) -> Self {
         name.clone_into(&mut self.settings.name);
         self

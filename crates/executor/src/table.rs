@@ -339,8 +339,8 @@ impl Entries {
         }
     }
 
-    /// Makes the entity in this slot ready, which another process rang: the entity's wait sets are to
-    /// hear of it too. (While it runs they need not: what is there is being taken.)
+    /// Makes the entity in this slot ready, which another process rang: the entity's wait sets are
+    /// to hear of it too. (While it runs they need not: what is there is being taken.)
     pub(crate) fn relay(&mut self, slot: Slot, from: &Arc<ReadySet>) {
         if let Some(Entry { state: EntityState::Idle(entity), .. }) = self.slots.get(slot.index()) {
             entity.ringer.relay(from);

@@ -123,8 +123,8 @@ fn a_stranger_s_scribbling_does_no_lasting_harm() {
                 Some(word) => word.store(value, Ordering::Relaxed),
                 None => words.iter().for_each(|word| word.store(value, Ordering::Relaxed)),
             }
-            // A ring of this process comes first: one of another needs the bell, which is right again
-            // after a wake-up.
+            // A ring of this process comes first: one of another needs the bell, which is right
+            // again after a wake-up.
             spinning.check_all_ways_of_waking(stranger.doorbell(), 2);
         }
     }

@@ -1,5 +1,5 @@
-//! Leader and followers under every interleaving that loom explores: a ring that all sleep over shows
-//! as a deadlock.
+//! Leader and followers under every interleaving that loom explores: a ring that all sleep over
+//! shows as a deadlock.
 
 #![allow(clippy::unwrap_used)]
 
@@ -40,8 +40,8 @@ impl Threads {
         Arc::new(Self { ready_set, shared, begun, all_have_begun, expected })
     }
 
-    /// What `Spinner::shared_turn` does, until all that was expected has begun. With `blocks`, the first
-    /// callback does not end before the last has begun: only another thread can help it.
+    /// What `Spinner::shared_turn` does, until all that was expected has begun. With `blocks`, the
+    /// first callback does not end before the last has begun: only another thread can help it.
     fn run(&self, blocks: bool, next_deadline: NextDeadline<'_>) {
         loop {
             let mut state = self.shared.lock();

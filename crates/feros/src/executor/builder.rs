@@ -26,8 +26,8 @@ pub struct ExecutorBuilder {
 
 impl ExecutorBuilder {
     /// This many threads run callbacks: the one that spins, and worker threads that exist
-    /// meanwhile. Zero means one for each processor, at least two. Which callbacks may overlap then is said by
-    /// their [groups](crate::CallbackGroup).
+    /// meanwhile. Zero means one for each processor, at least two. Which callbacks may overlap then
+    /// is said by their [groups](crate::CallbackGroup).
     ///
     /// `spin`, `spin_until` and `spin_until_complete` use all threads; the others use the calling
     /// one alone.
@@ -41,8 +41,8 @@ impl ExecutorBuilder {
         Self { core: self.core.policy(policy) }
     }
 
-    /// The name of the worker threads, which is followed by their number. The kernel shows the first 15
-    /// bytes of it.
+    /// The name of the worker threads, which is followed by their number. The kernel shows the
+    /// first 15 bytes of it.
     pub fn name(self, name: &str) -> Self {
         Self { core: self.core.name(name) }
     }
