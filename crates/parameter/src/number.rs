@@ -1,5 +1,5 @@
-//! Numbers as the C library reads them, since rcl reads the scalars of parameter files with `strtol`
-//! and `strtod` (`rcl_yaml_param_parser/src/parse.c`).
+//! Numbers as the C library reads them, since rcl reads the scalars of parameter files with
+//! `strtol` and `strtod` (`rcl_yaml_param_parser/src/parse.c`).
 
 /// An integer as `strtoll` with base 0 reads it: decimal, `0x` hexadecimal, `0` octal. `None` where
 /// it would leave something unread or overflow.

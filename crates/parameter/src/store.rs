@@ -16,8 +16,8 @@ use crate::error::{
 use crate::slot::Slot;
 use crate::value::{NamedValue, ParameterType, ParameterValue};
 
-/// The most times that on-set callbacks run for one change, because other threads changed parameters
-/// meanwhile.
+/// The most times that on-set callbacks run for one change, because other threads changed
+/// parameters meanwhile.
 const MAX_ATTEMPTS: u32 = 100;
 
 /// The parameters of one node.
