@@ -2,9 +2,8 @@
 //! or a message with its place.
 #![no_main]
 
-use feros::ParameterValue;
-use feros::parameter::file;
-use feros::rmw::NodeName;
+use feros_parameter::{ParameterValue, file};
+use feros_rmw::NodeName;
 use libfuzzer_sys::fuzz_target;
 
 /// NaN is not itself, so texts are compared.

@@ -76,7 +76,7 @@ fn malformed_values_show_their_place() {
     assert!(error.contains("has no field `dat` (did you mean `data`?)"), "{error}");
     assert!(error.contains("line 1, column ") && error.trim_end().ends_with('^'), "{error}");
     let error = feros(&["topic", "pub", "/x", "std_msgs/msg/String", "{data: [}"]).failure(2);
-    assert!(error.contains("no YAML") && error.contains("  | {data: [}\n"), "{error}");
+    assert!(error.contains("not YAML") && error.contains("  | {data: [}\n"), "{error}");
     let error = feros(&["topic", "pub", "/x", "std_msgs/msg/Int8", "{data: 300}"]).failure(2);
     assert!(error.contains("`data`"), "{error}");
     let error = feros(&["topic", "pub", "/2x", "std_msgs/msg/String", "{}"]).failure(2);
