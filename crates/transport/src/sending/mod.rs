@@ -14,6 +14,7 @@ mod error;
 mod message;
 mod outgoing;
 mod sender;
+mod transports;
 mod turn;
 
 pub use error::PublishError;

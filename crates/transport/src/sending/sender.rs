@@ -1,12 +1,11 @@
 //! A publisher's way to all transports: prepares a message for the routes of the moment, takes its
 //! turn, sends, and puts away what was used.
 
-use std::fmt::Display;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::time::{Duration, Instant};
 
-use feros_rmw::{Durability, Gid, Liveliness, Publisher as EnginePublisher, QosProfile};
+use feros_rmw::{Durability, Liveliness, Publisher as EnginePublisher, QosProfile};
 use feros_shm::{HostLoan, HostPublisher, PoolUse, Transport, TransportSet};
 use feros_sync::{Mutex, MutexGuard, RwLock};
 use feros_trace::{Endpoint, Kind, Outbound, Point};
@@ -18,6 +17,7 @@ use crate::routing::{Router, Routes};
 use crate::sending::error::PublishError;
 use crate::sending::message::{Loan, Memory, Prepared, local_loan};
 use crate::sending::outgoing::Outgoing;
+use crate::sending::transports::Transports;
 use crate::sending::turn::{Order, Turn};
 use crate::shared_memory::options::WhenExhausted;
 use crate::shared_memory::sending::SharedMemorySending;
@@ -50,19 +50,11 @@ pub(crate) struct SenderOptions<'a> {
 }
 
 pub(crate) struct Sender {
-    pub(super) topic: String,
-    pub(super) engine: Arc<dyn EnginePublisher>,
-    pub(super) gid: Gid,
-    pub(super) traced: Endpoint,
-    pub(super) allowed: TransportSet,
-    pub(super) lifespan: Option<Duration>,
-    router: Router,
+    transports: Transports,
     routes: RwLock<Arc<Routes>>,
     order: Mutex<Order>,
     buffers: Mutex<BufferPool>,
-    pub(super) counters: PublisherCounters,
     when_exhausted: WhenExhausted,
-    has_warned_of_pool: AtomicBool,
     upkeep: Upkeep,
 }
 
@@ -82,29 +74,31 @@ impl Sender {
             engine_keeps_promises(&qos) && allowed.contains(Transport::Network);
         let router = Router::new(topic, &engine, shared_memory, matches, engine_keeps_promises);
         Self {
-            topic: topic.to_owned(),
-            gid: engine.gid(),
-            traced: Endpoint::new(Kind::Publisher, engine.gid().0, topic),
-            allowed,
-            lifespan: qos.lifespan.finite(),
-            engine,
-            router,
+            transports: Transports {
+                topic: topic.to_owned(),
+                gid: engine.gid(),
+                traced: Endpoint::new(Kind::Publisher, engine.gid().0, topic),
+                allowed,
+                lifespan: qos.lifespan.finite(),
+                engine,
+                router,
+                counters: PublisherCounters::default(),
+                has_warned_of_pool: AtomicBool::new(false),
+            },
             routes: RwLock::new(Arc::new(Routes::not_looked_yet())),
             order: Mutex::default(),
             buffers: Mutex::default(),
-            counters: PublisherCounters::default(),
             when_exhausted,
-            has_warned_of_pool: AtomicBool::new(false),
             upkeep,
         }
     }
 
     pub(crate) fn topic(&self) -> &str {
-        &self.topic
+        &self.transports.topic
     }
 
     pub(crate) fn counters(&self) -> &PublisherCounters {
-        &self.counters
+        &self.transports.counters
     }
 
     /// The transport of each match as it is now.
@@ -112,7 +106,7 @@ impl Sender {
         let mut routes = self.routes_without_waiting();
         // Somebody renews them just now, or publishes.
         let until = Instant::now() + LOOK_PATIENCE;
-        while !self.router.is_current(&routes) && Instant::now() < until {
+        while !self.transports.router.is_current(&routes) && Instant::now() < until {
             std::thread::sleep(LOOK_INTERVAL);
             routes = self.routes_without_waiting();
         }
@@ -124,7 +118,7 @@ impl Sender {
 
     /// How much of the publisher's shared memory is in use; `None` while it has none.
     pub(crate) fn pool(&self) -> Option<PoolUse> {
-        self.router.memory().map(|memory| memory.pool())
+        self.transports.router.memory().map(|memory| memory.pool())
     }
 
     /// Memory in which a message can be built: shared memory if a subscription reads it there, else
@@ -178,8 +172,10 @@ impl Sender {
     /// Waits, without a lock, until everyone who keeps all has room.
     fn wait_for_room(&self, routes: &Routes) -> Result<(), PublishError> {
         let mut until = None;
-        let timeout =
-            || feros_rmw::PublishError::Timeout { topic: self.topic.clone(), waited: MAX_WAIT };
+        let timeout = || feros_rmw::PublishError::Timeout {
+            topic: self.transports.topic.clone(),
+            waited: MAX_WAIT,
+        };
         for (_, established) in routes.established().filter(|(_, one)| one.is_lossless()) {
             let until = *until.get_or_insert_with(|| Instant::now() + MAX_WAIT);
             established.wait_for_room(until).map_err(|_| timeout())?;
@@ -225,7 +221,7 @@ impl Sender {
         let order = self.lock_order();
         let is_current = Arc::ptr_eq(routes, &self.routes.read());
         let has_room = || routes.established().all(|(_, one)| !one.is_lossless() || one.has_room());
-        (is_current && has_room()).then_some(Turn { sender: self, routes, order })
+        (is_current && has_room()).then_some(Turn { transports: &self.transports, routes, order })
     }
 
     /// What is done without a lock when a message is out.
@@ -248,48 +244,22 @@ impl Sender {
         match memory.loan(size_bytes) {
             Ok(loan) => Ok(Some(loan)),
             Err(source) => {
-                self.count_shared_memory_failure(&source);
+                self.transports.count_shared_memory_failure(&source);
                 match self.when_exhausted {
-                    WhenExhausted::Network if self.allowed.contains(Transport::Network) => Ok(None),
+                    WhenExhausted::Network
+                        if self.transports.allowed.contains(Transport::Network) =>
+                    {
+                        Ok(None)
+                    }
                     WhenExhausted::Network | WhenExhausted::Error => {
-                        Err(PublishError::SharedMemory { topic: self.topic.clone(), source })
+                        Err(PublishError::SharedMemory {
+                            topic: self.transports.topic.clone(),
+                            source,
+                        })
                     }
                 }
             }
         }
-    }
-
-    pub(super) fn count_shared_memory_failure(&self, error: &dyn Display) {
-        let count = self.counters.shared_memory_failures.fetch_add(1, Ordering::Relaxed) + 1;
-        if count.is_power_of_two() {
-            tracing::warn!(
-                target: "feros::shm",
-                "{}: {count} messages so far took the network transport instead of shared memory: \
-                 {error}",
-                self.topic
-            );
-        }
-    }
-
-    /// Says so before the pool is exhausted, once.
-    pub(super) fn warn_of_full_pool(&self, memory: &HostPublisher) {
-        let PoolUse { used_bytes, limit_bytes: Some(limit_bytes), .. } = memory.pool() else {
-            return;
-        };
-        let is_nearly_full = used_bytes >= limit_bytes / 5 * 4;
-        if is_nearly_full && !self.has_warned_of_pool.swap(true, Ordering::Relaxed) {
-            tracing::warn!(
-                target: "feros::shm",
-                "{}: {used_bytes} of {limit_bytes} bytes of shared memory are in use; \
-                 subscriptions hold views too long, or the limit is too low",
-                self.topic
-            );
-        }
-    }
-
-    /// Whether these subscriptions have all that the engine sent them.
-    pub(super) fn is_acknowledged(&self, by: &[Gid]) -> bool {
-        self.router.is_acknowledged(by)
     }
 
     /// The routes as they are now.
@@ -313,14 +283,14 @@ impl Sender {
     /// The routes, unless something has changed since they were made.
     fn current_routes(&self) -> Option<Arc<Routes>> {
         let routes = self.read_routes();
-        self.router.is_current(&routes).then_some(routes)
+        self.transports.router.is_current(&routes).then_some(routes)
     }
 
     /// Nothing is published between the look at the matches and the change of the routes: that is
     /// what the guard is for.
     fn renew_routes(&self, order: MutexGuard<'_, Order>) -> Arc<Routes> {
         let former = self.read_routes();
-        let routes = Arc::new(self.router.find_routes(&former, order.next_number()));
+        let routes = Arc::new(self.transports.router.find_routes(&former, order.next_number()));
         // As long as a link waits for acknowledgements, each publish looks, and what others have
         // prepared stays good.
         if routes.send_like(&former) {
@@ -328,7 +298,7 @@ impl Sender {
         }
         *self.routes.write() = Arc::clone(&routes);
         drop(order);
-        if self.router.note_deaths(&former, &routes) {
+        if self.transports.router.note_deaths(&former, &routes) {
             self.upkeep.ask();
         }
         routes
@@ -345,10 +315,10 @@ impl Sender {
 
 impl KeepUp for Sender {
     fn keep_up(&self) -> Option<Instant> {
-        let retry_at = self.router.keep_up();
+        let retry_at = self.transports.router.keep_up();
         // A new match is made ready when it is found, not when the next message is published.
         let routes = self.routes_without_waiting();
-        if self.router.is_current(&routes) {
+        if self.transports.router.is_current(&routes) {
             retry_at
         } else {
             Some(Instant::now() + WHILE_PUBLISHING) // somebody was just publishing

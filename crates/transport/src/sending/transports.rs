@@ -1,0 +1,60 @@
+//! What one publisher sends with: its endpoint of the engine, its routes' finder, its counters.
+
+use std::fmt::Display;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use feros_rmw::{Gid, Publisher as EnginePublisher};
+use feros_shm::{HostPublisher, PoolUse, TransportSet};
+use feros_trace::Endpoint;
+
+use crate::counters::PublisherCounters;
+use crate::routing::Router;
+
+pub(super) struct Transports {
+    pub(super) topic: String,
+    pub(super) engine: Arc<dyn EnginePublisher>,
+    pub(super) gid: Gid,
+    pub(super) traced: Endpoint,
+    pub(super) allowed: TransportSet,
+    pub(super) lifespan: Option<Duration>,
+    pub(super) router: Router,
+    pub(super) counters: PublisherCounters,
+    pub(super) has_warned_of_pool: AtomicBool,
+}
+
+impl Transports {
+    pub(super) fn count_shared_memory_failure(&self, error: &dyn Display) {
+        let count = self.counters.shared_memory_failures.fetch_add(1, Ordering::Relaxed) + 1;
+        if count.is_power_of_two() {
+            tracing::warn!(
+                target: "feros::shm",
+                "{}: {count} messages so far took the network transport instead of shared memory: \
+                 {error}",
+                self.topic
+            );
+        }
+    }
+
+    /// Says so before the pool is exhausted, once.
+    pub(super) fn warn_of_full_pool(&self, memory: &HostPublisher) {
+        let PoolUse { used_bytes, limit_bytes: Some(limit_bytes), .. } = memory.pool() else {
+            return;
+        };
+        let is_nearly_full = used_bytes >= limit_bytes / 5 * 4;
+        if is_nearly_full && !self.has_warned_of_pool.swap(true, Ordering::Relaxed) {
+            tracing::warn!(
+                target: "feros::shm",
+                "{}: {used_bytes} of {limit_bytes} bytes of shared memory are in use; \
+                 subscriptions hold views too long, or the limit is too low",
+                self.topic
+            );
+        }
+    }
+
+    /// Whether these subscriptions have all that the engine sent them.
+    pub(super) fn is_acknowledged(&self, by: &[Gid]) -> bool {
+        self.router.is_acknowledged(by)
+    }
+}
