@@ -15,15 +15,13 @@
 //! share in memory, here or in the header of messages, counts [`FORMAT_VERSION`] up.
 
 use crate::declined::{Declined, MAX_DECLINED, hex};
+use crate::format_version::FORMAT_VERSION;
 use crate::host_id::HostId;
 use crate::segment::ProcessSegment;
 use crate::token::process_token;
 use crate::transports::{Obstacle, Reason, Side, TransportSet};
 use feros_trace::Transport;
 use std::fmt::Write;
-
-/// The format of announcements and of everything in shared memory.
-pub const FORMAT_VERSION: u32 = 1;
 
 /// Longer texts are not looked at. Ours have some 100 bytes.
 const MAX_TEXT_BYTES: usize = 512;

@@ -18,6 +18,7 @@
 #![deny(unsafe_code)] // allowed again where memory is mapped
 #![cfg_attr(loom, allow(dead_code, unreachable_pub))] // what serves the modules that loom leaves out
 
+mod format_version;
 mod segment;
 
 // Loom explores the entries of the segment; the rest is built on them, on mutexes and on the
@@ -43,6 +44,8 @@ mod peer;
 #[allow(unsafe_code)] // makes pages present
 mod populate;
 #[cfg(not(loom))]
+mod port;
+#[cfg(not(loom))]
 #[allow(unsafe_code)] // lends memory that is mapped
 mod publisher;
 #[cfg(not(loom))]
@@ -60,13 +63,15 @@ mod token;
 mod transports;
 
 #[cfg(not(loom))]
-pub use announcement::{Announced, Announcement, Choice, FORMAT_VERSION, classify};
+pub use announcement::{Announced, Announcement, Choice, classify};
 #[cfg(not(loom))]
 pub use declined::{Declined, LinkObstacle};
 #[cfg(not(loom))]
 pub use error::{CreateError, LoanError, OpenError, Refused, SendError, UnavailableError};
 #[cfg(not(loom))]
 pub use feros_trace::Transport;
+#[cfg(not(loom))]
+pub use format_version::FORMAT_VERSION;
 #[cfg(not(loom))]
 pub use host_id::HostId;
 #[cfg(not(loom))]

@@ -12,8 +12,9 @@ use crate::error::{OpenError, Refused, UnavailableError};
 use crate::mapping::Mappings;
 use crate::node::{HostNode, check_space};
 use crate::populate::free_bytes;
+use crate::port::Port;
 use crate::sample::{Checked, HostSample, IceoryxSample};
-use crate::service::{self, FORMAT_VERSION, Ipc, LEADING_BYTES, Service, WireHeader};
+use crate::service::{self, FORMAT_VERSION, LEADING_BYTES, WireHeader};
 
 /// What a [`Link`] is opened with.
 #[derive(Debug, Clone, Copy)]
@@ -76,31 +77,6 @@ pub struct Link {
     early: Option<HostSample>,
 }
 
-/// Kept by each sample too: a port that is gone has its samples taken back by the publisher, read
-/// or not.
-pub(crate) struct Port {
-    subscriber: iceoryx2::port::subscriber::Subscriber<Ipc, [u8], WireHeader>,
-    service: Service,
-    /// Pools of the publisher that could not be mapped: their messages are missed.
-    failed_connections: Arc<AtomicU64>,
-    /// Messages may wait because as many samples are held as may be.
-    is_crowded: AtomicBool,
-    on_room: OnceLock<Box<dyn Fn() + Send + Sync>>,
-    node: Arc<HostNode>,
-}
-
-impl Port {
-    /// A sample has gone back.
-    pub(crate) fn make_room(&self) {
-        if self.is_crowded.load(Ordering::Relaxed)
-            && self.is_crowded.swap(false, Ordering::AcqRel)
-            && let Some(on_room) = self.on_room.get()
-        {
-            on_room();
-        }
-    }
-}
-
 impl Link {
     /// Links to the publisher `id`. Messages that it sends from now on arrive here.
     ///
@@ -109,7 +85,8 @@ impl Link {
     /// [`OpenError::NotMapped`] also when it goes or grows just now.
     pub fn open(node: &Arc<HostNode>, id: u64, settings: LinkSettings) -> Result<Self, OpenError> {
         let lock = node.exclusive()?;
-        let service = service::builder(node, id).open().map_err(|cause| open_error(id, cause))?;
+        let service =
+            service::builder(node.iceoryx(), id).open().map_err(|cause| open_error(id, cause))?;
         if service.dynamic_config().number_of_publishers() == 0 {
             return Err(OpenError::NotYet { id });
         }

@@ -161,7 +161,7 @@ impl Peer {
                 PeerError::NotASegment { pid, fd, what: "its first bytes are not ours" }
             }
             WrongContent::Version(theirs) => {
-                PeerError::OtherVersion { pid, theirs, ours: crate::announcement::FORMAT_VERSION }
+                PeerError::OtherVersion { pid, theirs, ours: crate::format_version::FORMAT_VERSION }
             }
             WrongContent::Token => PeerError::WrongToken { pid },
         })?;

@@ -396,7 +396,7 @@ fn create_service(
     node: &HostNode,
     settings: &HostPublisherSettings,
 ) -> Result<Service, PublishSubscribeCreateError> {
-    service::builder(node, settings.id)
+    service::builder(node.iceoryx(), settings.id)
         .max_publishers(MAX_POOLS)
         .max_subscribers(settings.max_subscriptions)
         .max_nodes(settings.max_subscriptions * 2 + 2) // killed processes keep their place until the clean-up

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use feros_rmw::PayloadBytes;
 use iceoryx2::sample::Sample;
 
-use crate::link::Port;
+use crate::port::Port;
 use crate::service::{Ipc, SampleHeader, WireHeader};
 
 pub(crate) type IceoryxSample = Sample<Ipc, [u8], WireHeader>;

@@ -1,10 +1,8 @@
 //! One iceoryx2 service per publisher: its name, its limits, and what precedes each message.
 
-use iceoryx2::prelude::{ServiceName, ZeroCopySend, ipc_threadsafe};
+use iceoryx2::prelude::{Node, ServiceName, ZeroCopySend, ipc_threadsafe};
 use iceoryx2::service::builder::publish_subscribe::Builder;
 use iceoryx2::service::port_factory::publish_subscribe::PortFactory;
-
-use crate::node::HostNode;
 
 /// Memory between processes; ports that several threads may use.
 pub(crate) type Ipc = ipc_threadsafe::Service;
@@ -62,8 +60,8 @@ pub(crate) fn hash_prefix(hash: Option<[u8; 32]>) -> u64 {
     })
 }
 
-pub(crate) fn builder(node: &HostNode, id: u64) -> Builder<[u8], WireHeader, Ipc> {
+pub(crate) fn builder(node: &Node<Ipc>, id: u64) -> Builder<[u8], WireHeader, Ipc> {
     let name = ServiceName::new(&format!("feros/{id:016x}"))
         .expect("a short name of plain characters is a service name");
-    node.iceoryx().service_builder(&name).publish_subscribe::<[u8]>().user_header::<WireHeader>()
+    node.service_builder(&name).publish_subscribe::<[u8]>().user_header::<WireHeader>()
 }

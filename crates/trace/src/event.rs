@@ -65,6 +65,19 @@ fn halves(gid: &[u8; 16]) -> (u64, u64) {
     (u64::from_le_bytes(halves[0]), u64::from_le_bytes(halves[1]))
 }
 
+/// What one thread has recorded.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ThreadEvents {
+    /// The system's number of the thread, 0 if it does not tell.
+    pub thread: u64,
+    /// Its name.
+    pub name: String,
+    /// In the order in which they were recorded, which is nearly that of their times.
+    pub events: Vec<Event>,
+    /// Earlier events that were overwritten because nobody read them in time.
+    pub overwritten: u64,
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -22,7 +22,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::clock::now_nanos;
 use crate::endpoint::EndpointName;
-use crate::recorder::ThreadEvents;
+use crate::event::ThreadEvents;
 use encode::Encoder;
 use format::{END, MAGIC, NAMES, THREAD};
 

@@ -41,7 +41,7 @@ mod recorder;
 pub use clock::now_nanos;
 #[cfg(not(loom))]
 pub use endpoint::{Endpoint, EndpointName, Kind, endpoints};
-pub use event::{Event, MessageId};
+pub use event::{Event, MessageId, ThreadEvents};
 #[cfg(not(loom))]
 pub use file::{FILE_EXTENSION, FORMAT, WriteError, format};
 #[cfg(not(loom))]
@@ -51,7 +51,7 @@ pub use point::Point;
 pub(crate) use recorder::alone;
 #[cfg(not(loom))]
 pub use recorder::{
-    CAPACITY_VARIABLE, DEFAULT_CAPACITY, EnvironmentError, FOLDER_VARIABLE, ThreadEvents, disable,
-    drain, enable, enable_from_environment, enable_in, file, is_on, record, set_capacity, write,
+    CAPACITY_VARIABLE, DEFAULT_CAPACITY, EnvironmentError, FOLDER_VARIABLE, disable, drain, enable,
+    enable_from_environment, enable_in, file, is_on, record, set_capacity, write,
 };
 pub use transport::Transport;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use crate::endpoint;
-use crate::event::Event;
+use crate::event::{Event, ThreadEvents};
 use crate::file::{TraceFile, WriteError};
 use crate::ring::Ring;
 
@@ -42,19 +42,6 @@ struct Thread {
     id: u64,
     name: String,
     ring: Arc<Ring>,
-}
-
-/// What one thread has recorded.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ThreadEvents {
-    /// The system's number of the thread, 0 if it does not tell.
-    pub thread: u64,
-    /// Its name.
-    pub name: String,
-    /// In the order in which they were recorded, which is nearly that of their times.
-    pub events: Vec<Event>,
-    /// Earlier events that were overwritten because nobody read them in time.
-    pub overwritten: u64,
 }
 
 /// Whether points are recorded. One relaxed load.

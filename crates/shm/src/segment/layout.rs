@@ -1,7 +1,7 @@
 //! What lies where in a process segment.
 
 use super::entry::Entry;
-use crate::announcement::FORMAT_VERSION;
+use crate::format_version::FORMAT_VERSION;
 use feros_doorbell::Doorbell;
 use feros_sync::{AtomicU32, AtomicU64, Ordering};
 use std::mem::offset_of;

@@ -2,8 +2,7 @@
 
 use super::format::checksum;
 use crate::endpoint::EndpointName;
-use crate::event::Event;
-use crate::recorder::ThreadEvents;
+use crate::event::{Event, ThreadEvents};
 
 #[derive(Default)]
 pub(super) struct Encoder(Vec<u8>);
