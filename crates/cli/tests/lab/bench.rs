@@ -109,7 +109,7 @@ impl Desk {
         let text = fs::read_to_string(mock().join("peer.toml")).unwrap();
         let slow = text.replace("[\"./build\"]", "[\"true\"]").replace(
             "{peer}/mock.py\"",
-            "{repository}/crates/lab/peers/mock/mock.py\", \"--latency-nanos\", \"2000000\"",
+            "{repository}/lab/peers/mock/mock.py\", \"--latency-nanos\", \"2000000\"",
         );
         assert_ne!(slow, text);
         fs::remove_file(self.folder.path().join("peers/mock")).unwrap();
@@ -189,7 +189,7 @@ impl Desk {
 }
 
 fn mock() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../lab/peers/mock").canonicalize().unwrap()
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../lab/peers/mock").canonicalize().unwrap()
 }
 
 /// A call that runs; it is killed when this is dropped.

@@ -185,7 +185,7 @@ fn where_nothing_is_installed_nothing_is_called_measured() {
     let text = fs::read_to_string(desk.path("../peers/mock/peer.toml")).unwrap();
     let text = text
         .replace("[\"./build\"]", "[\"true\"]")
-        .replace("{peer}", "{repository}/crates/lab/peers/mock");
+        .replace("{peer}", "{repository}/lab/peers/mock");
     desk.write("peers/absent/peer.toml", &text);
     let ended = desk.run(line);
     assert!(

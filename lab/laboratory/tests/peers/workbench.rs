@@ -21,7 +21,7 @@ const SERVER_PATIENCE: Duration = Duration::from_secs(30);
 const DOMAINS: u32 = 60;
 
 pub(crate) fn peers_folder() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("peers").canonicalize().unwrap()
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../peers").canonicalize().unwrap()
 }
 
 pub(crate) enum Built {
@@ -98,7 +98,7 @@ impl<'a> Bench<'a> {
     }
 
     fn fill(&self, text: &str) -> String {
-        let repository = self.peer.folder.join("../../../..").canonicalize().unwrap();
+        let repository = self.peer.folder.join("../../..").canonicalize().unwrap();
         [
             ("{out}", self.out.to_string_lossy().into_owned()),
             ("{peer}", self.peer.folder.to_string_lossy().into_owned()),

@@ -263,7 +263,7 @@ impl<'a> Session<'a> {
 
     fn words(&self, host: Host) -> Words {
         let text = |path: &Path| path.to_string_lossy().into_owned();
-        let scenarios = crate::workshop::repository().join("crates/lab/scenarios");
+        let scenarios = crate::workshop::repository().join("lab/scenarios");
         Words {
             all: vec![
                 ("out", text(self.context.out)),

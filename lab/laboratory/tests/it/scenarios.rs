@@ -8,15 +8,15 @@ use feros_lab::peer::Peers;
 use feros_lab::plan::Plan;
 use feros_lab::scenario::{Grid, ScenarioFile, scenario_files};
 
-use crate::bench::crate_folder;
+use crate::bench::lab_folder;
 
 #[test]
 fn every_scenario_is_understood_in_every_grid() {
-    let peers = Peers::read(&crate_folder().join("peers")).unwrap();
+    let peers = Peers::read(&lab_folder().join("peers")).unwrap();
     let check = |name: &str| peers.system(name).map(|_| ());
     let machine = Machine { no_remote: None, no_realtime: None, no_memory_lock: None };
     let mut items = BTreeSet::new();
-    for path in scenario_files(&crate_folder().join("scenarios")).unwrap() {
+    for path in scenario_files(&lab_folder().join("scenarios")).unwrap() {
         let file = ScenarioFile::read(&path).unwrap();
         for grid in [None].into_iter().chain(Grid::ALL.iter().copied().map(Some)) {
             let Some(scenario) = file.resolve(grid, &check).unwrap() else { continue };

@@ -270,7 +270,7 @@ mod tests {
 
     #[test]
     fn every_manifest_of_the_repository_is_understood() {
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("peers");
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../peers");
         let peers = Peers::read(&folder).unwrap();
         for peer in peers.iter() {
             for variant in &peer.manifest.variant {

@@ -51,15 +51,16 @@ impl Observer for Witness<'_> {
     }
 }
 
-pub(crate) fn crate_folder() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
+/// The folder of the peers and the scenarios.
+pub(crate) fn lab_folder() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap()
 }
 
 impl Bench {
     pub(crate) fn new() -> Self {
         Self {
             folder: tempfile::tempdir().unwrap(),
-            peers: Peers::read(&crate_folder().join("peers")).unwrap(),
+            peers: Peers::read(&lab_folder().join("peers")).unwrap(),
             machine: Machine {
                 no_remote: Some("not in this test".into()),
                 no_realtime: None,
