@@ -10,6 +10,7 @@ pub mod machine;
 mod nearest;
 mod noise;
 pub mod peer;
+pub mod peer_builder;
 pub mod plan;
 pub mod record;
 pub mod report;
@@ -17,6 +18,5 @@ pub mod run;
 pub mod scenario;
 pub mod statistics;
 mod usage;
-pub mod workshop;
 
 pub use document::DocumentError;

@@ -42,7 +42,7 @@ impl UsageWatch {
         self.began = self.look();
         self.last = self.began;
         let locked = |pid| kilobytes(&format!("/proc/{pid}/status"), "VmLck:");
-        let bytes: u64 = family(self.pid).into_iter().map(locked).sum();
+        let bytes: u64 = process_tree(self.pid).into_iter().map(locked).sum();
         if bytes > 0 {
             self.values.insert("locked_bytes".into(), bytes as f64);
         }
@@ -64,7 +64,7 @@ impl UsageWatch {
     fn look(&mut self) -> Option<Moment> {
         let at = Instant::now();
         let (mut alive, mut switches) = (0, 0);
-        for pid in family(self.pid) {
+        for pid in process_tree(self.pid) {
             for tid in numbers_in(format!("/proc/{pid}/task")) {
                 let task = format!("/proc/{pid}/task/{tid}");
                 let Some(nanos) = run_nanos(&task) else { continue };
@@ -85,7 +85,7 @@ impl UsageWatch {
     /// itself.
     pub(crate) fn look_at_memory(&mut self) {
         let (mut memory, mut code) = (BTreeMap::<&str, u64>::new(), Code::default());
-        for pid in family(self.pid) {
+        for pid in process_tree(self.pid) {
             let folder = format!("/proc/{pid}");
             for (name, key) in [("pss_bytes", "Pss:"), ("private_bytes", "Private_Dirty:")] {
                 *memory.entry(name).or_default() +=
@@ -160,7 +160,7 @@ fn hexadecimal(text: &str) -> Option<u64> {
 }
 
 /// A process and all that it started and that still live.
-pub(crate) fn family(pid: u32) -> Vec<u32> {
+pub(crate) fn process_tree(pid: u32) -> Vec<u32> {
     let mut found = vec![pid];
     let mut next = 0;
     while let Some(&parent) = found.get(next) {
@@ -217,7 +217,7 @@ mod tests {
     use std::process::{Command, Stdio};
     use std::time::{Duration, Instant};
 
-    use super::{UsageWatch, family};
+    use super::{UsageWatch, process_tree};
 
     #[test]
     fn a_busy_process_is_seen_with_its_child() {
@@ -228,7 +228,7 @@ mod tests {
             .spawn()
             .unwrap();
         let patience = Instant::now() + Duration::from_secs(30);
-        while family(shell.id()).len() < 2 {
+        while process_tree(shell.id()).len() < 2 {
             assert!(Instant::now() < patience, "the child was never seen");
             std::thread::sleep(Duration::from_millis(5));
         }

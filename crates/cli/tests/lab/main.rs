@@ -2,8 +2,8 @@
 //! ends, and that nothing that was measured is lost.
 #![allow(clippy::unwrap_used)]
 
-mod bench;
 mod continuing;
+mod fixture;
 mod mistakes;
 mod space;
 mod verbs;

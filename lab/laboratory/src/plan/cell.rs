@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::contract::{Executor, MessageType, Placement, PublishMode};
 use crate::record::Value;
-use crate::scenario::{Conduct, LinkConditions, Qos, Scenario, Variables, Workload};
+use crate::scenario::{LinkConditions, Procedure, Qos, Scenario, Variables, Workload};
 
 /// One cell of a grid in one repetition: everything that its programs are told.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -55,7 +55,7 @@ pub struct Cell {
     pub work_micros: u64,
     /// How it is done.
     #[serde(flatten)]
-    pub conduct: Conduct,
+    pub procedure: Procedure,
 }
 
 impl Cell {
@@ -108,7 +108,7 @@ impl Cell {
     /// How long its programs take for what they are told, in seconds, without their start and end.
     /// Sending without pause: as this machine's memory would allow.
     pub fn nominal_seconds(&self) -> f64 {
-        let Conduct { count, seconds, warm_up, settle_seconds, .. } = self.conduct;
+        let Procedure { count, seconds, warm_up, settle_seconds, .. } = self.procedure;
         match self.workload {
             Workload::Nodes | Workload::Idle | Workload::Graph => settle_seconds + seconds,
             _ => {
@@ -219,7 +219,7 @@ fn base(scenario: &Scenario) -> Cell {
         environment: Variables::new(),
         cpu_load_percent: 0.0,
         work_micros: 0,
-        conduct: scenario.conduct.clone(),
+        procedure: scenario.procedure.clone(),
     }
 }
 

@@ -7,7 +7,8 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Cell, Plan};
+use super::cell::Cell;
+use super::schedule::Plan;
 use crate::contract::Placement;
 use crate::scenario::Workload;
 

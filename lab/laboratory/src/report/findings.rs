@@ -1,6 +1,7 @@
 //! What was measured here, in sentences: computed from the records, beside what the document found.
 
-use super::figure::{Context, capital};
+use super::context::Context;
+use super::figure::capital;
 use super::lines::mean_timeline;
 use super::metric::{Better, Metric};
 use super::quantity::{Unit, digits, dimension_title};

@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 
 use super::canvas::{Frame, px};
-use super::figure::Context;
+use super::context::Context;
 use super::palette::Ink;
 use super::quantity::{Unit, dimension_title, dimension_value};
 use super::scale::Scale;

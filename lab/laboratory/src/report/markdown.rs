@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::figure::Context;
+use super::context::Context;
 use super::findings::findings;
 use super::overview::{Block, OverviewCell, endings, placement_title};
 use super::quantity::{Unit, digits, duration, moment};

@@ -3,6 +3,7 @@
 
 mod canvas;
 mod compare;
+mod context;
 mod figure;
 mod findings;
 mod lines;
@@ -26,7 +27,7 @@ use thiserror::Error;
 pub use compare::{CompareError, ComparedCell, SideBySide, compare_runs};
 pub use results::{Notice, ReadError, Results};
 
-use figure::Context;
+use context::Context;
 
 /// A report could not be written.
 #[derive(Debug, Error)]

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
-use super::figure::{Context, figure};
+use super::context::Context;
+use super::figure::figure;
 use super::findings::findings;
 use super::overview::{Block, endings, overview};
 use super::quantity::{Unit, dimension_value, dimension_with_value, duration, moment, words};

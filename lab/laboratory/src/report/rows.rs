@@ -4,7 +4,7 @@
 use maud::{Markup, html};
 
 use super::canvas::{Frame, LETTER, fitting, px};
-use super::figure::Context;
+use super::context::Context;
 use super::lines::shown;
 use super::palette::Ink;
 use super::quantity::Unit;

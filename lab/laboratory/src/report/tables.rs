@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 
-use super::figure::Context;
+use super::context::Context;
 use super::lines::mean_timeline;
 use super::metric::Better;
 use super::quantity::{Unit, dimension_title, dimension_with_value};

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use rustix::time::{ClockId, clock_gettime};
 
-use super::program::{Program, Start, Words, scratch};
+use super::program::{Placeholders, Program, Start, scratch};
 use crate::contract::Line;
 use crate::peer::Peer;
 use crate::record::{Distribution, Floor};
@@ -56,14 +56,14 @@ pub(super) fn floors(
     interrupted: &AtomicBool,
 ) -> Result<Vec<Floor>, String> {
     let folder = scratch().map_err(|error| error.to_string())?;
-    let words = Words {
+    let placeholders = Placeholders {
         all: vec![
             ("out", out.to_string_lossy().into_owned()),
             ("peer", peer.folder.to_string_lossy().into_owned()),
         ],
     };
     let mut command: Vec<String> =
-        peer.manifest.program.iter().map(|word| words.fill(word)).collect();
+        peer.manifest.program.iter().map(|word| placeholders.fill(word)).collect();
     let timeout = LIMIT.as_secs().to_string();
     let count = count.to_string();
     let arguments = [

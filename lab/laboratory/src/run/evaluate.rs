@@ -30,7 +30,7 @@ pub(super) struct Evaluation {
 
 /// Everything said, by what it is.
 #[derive(Default)]
-struct Heard {
+struct Collected {
     published: Vec<Publication>,
     receipts: BTreeMap<u32, Vec<Receipt>>,
     layers: Vec<(String, Vec<u64>)>,
@@ -64,24 +64,24 @@ struct SubscriptionEnd {
 
 /// Reads what the programs said. Lines with samples are dropped on the way.
 pub(super) fn evaluate(cell: &Cell, programs: &mut [Program]) -> Evaluation {
-    let mut heard = Heard::default();
+    let mut collected = Collected::default();
     for program in programs {
-        heard.not_understood += program.not_understood;
+        collected.not_understood += program.not_understood;
         // A relay is on the way: what it received is not what arrived.
         if program.name.starts_with("relay") {
             continue;
         }
         for line in std::mem::take(&mut program.bulk) {
-            heard.line(cell, program.first_subscription, &line);
+            collected.line(cell, program.first_subscription, &line);
         }
         if let Some(end) = &program.end {
-            heard.end(&program.name, program.first_subscription, end);
+            collected.end(&program.name, program.first_subscription, end);
         }
     }
-    if cell.has_messages() { heard.messages(cell) } else { heard.quiet() }
+    if cell.has_messages() { collected.messages(cell) } else { collected.quiet() }
 }
 
-impl Heard {
+impl Collected {
     fn line(&mut self, cell: &Cell, first_subscription: u32, line: &str) {
         match serde_json::from_str(line) {
             Ok(Line::Samples(samples)) => {
@@ -107,7 +107,7 @@ impl Heard {
             Ok(Line::Layers(layer)) => {
                 // Numbers are said where the warm-up is among them.
                 let counts = |index: usize| {
-                    layer.numbers.get(index).is_none_or(|number| *number >= cell.conduct.warm_up)
+                    layer.numbers.get(index).is_none_or(|number| *number >= cell.procedure.warm_up)
                 };
                 let nanos = layer
                     .nanos
@@ -151,7 +151,7 @@ impl Heard {
     }
 
     fn messages(mut self, cell: &Cell) -> Evaluation {
-        let warm_up = cell.conduct.warm_up;
+        let warm_up = cell.procedure.warm_up;
         let total = match &self.publisher_end {
             Some(end) => end.sent,
             // It did not live to say it: what it had published is known up to the last line.
@@ -172,7 +172,7 @@ impl Heard {
         for subscription in 0..count {
             let receipts = self.receipts.remove(&subscription).unwrap_or_default();
             let (received, oddities) = match self.ends.get(&subscription) {
-                Some(end) if !cell.conduct.samples => {
+                Some(end) if !cell.procedure.samples => {
                     (counted(end, total, warm_up), Oddities::default())
                 }
                 _ => sampled(cell, &receipts, &sent_at, total),
@@ -186,7 +186,7 @@ impl Heard {
         let values = &mut evaluation.values;
         put(values, "duplicates", duplicates);
         put(values, "samples_before_sent", impossible);
-        if cell.conduct.samples && warm_up > 0 {
+        if cell.procedure.samples && warm_up > 0 {
             values.insert("sent_initial".into(), (total.min(warm_up) * u64::from(count)) as f64);
             values.insert("lost_initial".into(), initial_lost as f64);
         }
@@ -224,18 +224,20 @@ impl Heard {
             .filter(|publication| publication.number >= warm_up)
             .filter_map(|publication| publication.call_nanos)
             .collect();
-        evaluation.publish_call = Distribution::of(&calls, cell.conduct.seed);
+        evaluation.publish_call = Distribution::of(&calls, cell.procedure.seed);
         evaluation.timeline = self.timeline(warm_up);
         let joined = join_points(&self.points, warm_up);
         evaluation.layers =
-            layers(self.layers.into_iter().chain(joined).collect(), cell.conduct.seed);
+            layers(self.layers.into_iter().chain(joined).collect(), cell.procedure.seed);
         evaluation
     }
 
     /// What came and went per second.
     fn rates(&self, cell: &Cell, values: &mut BTreeMap<String, f64>) {
-        let published =
-            self.published.iter().filter(|publication| publication.number >= cell.conduct.warm_up);
+        let published = self
+            .published
+            .iter()
+            .filter(|publication| publication.number >= cell.procedure.warm_up);
         let mut times: Vec<u64> =
             published.filter_map(|publication| publication.at_nanos).collect();
         times.sort_unstable();
@@ -360,7 +362,7 @@ fn sampled(
             oddities.duplicates += 1;
             continue;
         }
-        if receipt.number < cell.conduct.warm_up {
+        if receipt.number < cell.procedure.warm_up {
             continue;
         }
         received += 1;
@@ -375,10 +377,10 @@ fn sampled(
         late += u64::from(deadline_nanos > 0 && receipt.nanos > deadline_nanos);
         latencies.push(receipt.nanos.unsigned_abs());
     }
-    let initial = seen.iter().filter(|number| **number < cell.conduct.warm_up).count() as u64;
-    oddities.initial_lost = total.min(cell.conduct.warm_up).saturating_sub(initial);
-    let sent = total.saturating_sub(cell.conduct.warm_up);
-    let latency = Distribution::of(&latencies, cell.conduct.seed);
+    let initial = seen.iter().filter(|number| **number < cell.procedure.warm_up).count() as u64;
+    oddities.initial_lost = total.min(cell.procedure.warm_up).saturating_sub(initial);
+    let sent = total.saturating_sub(cell.procedure.warm_up);
+    let latency = Distribution::of(&latencies, cell.procedure.seed);
     (Received { received, lost: sent.saturating_sub(received), late, latency }, oddities)
 }
 
@@ -513,14 +515,14 @@ mod tests {
             call_nanos: None,
             at_nanos: Some(number * 1_000_000_000),
         });
-        let heard = Heard { published: published.collect(), ..Heard::default() };
+        let collected = Collected { published: published.collect(), ..Collected::default() };
         let link = LinkConditions {
             rate_mbit: Some(4.0),
             loss_percent: 20.0,
             ..LinkConditions::default()
         };
         let percent = |link: &LinkConditions, received| {
-            heard.of_possible(link, (1_000_000, 0), (11, received))
+            collected.of_possible(link, (1_000_000, 0), (11, received))
         };
         assert!((percent(&link, 3).unwrap() - 75.0).abs() < 1e-9);
         assert!((percent(&link, 4).unwrap() - 100.0).abs() < 1e-9);

@@ -6,7 +6,7 @@ use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 
-use super::RunError;
+use super::error::RunError;
 use super::raw;
 use crate::plan::{Cell, Plan};
 use crate::record::{FORMAT, Record, Run};

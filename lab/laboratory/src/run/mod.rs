@@ -1,16 +1,20 @@
 //! Runs a plan: cell after cell, each result on disk before the next cell begins.
 
 mod calibration;
+mod error;
 mod evaluate;
 mod folder;
+mod leftovers;
+mod load;
 mod network;
+mod participants;
+mod ports;
 mod program;
 mod raw;
 mod session;
-mod surroundings;
-mod tasks;
 
-pub use surroundings::remove_shared_memory;
+pub use self::error::RunError;
+pub use self::leftovers::remove_shared_memory;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -20,81 +24,14 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use self::folder::Folder;
 use self::network::Network;
 use self::raw::RawFile;
-use self::session::{Broken, Context, Ended, Outcome, Session};
+use self::session::{CellError, Context, Ended, Outcome, Session};
 use crate::contract::{Placement, Role};
 use crate::machine::Machine;
 use crate::noise::NoiseWatch;
 use crate::peer::Peers;
+use crate::peer_builder::{PeerBuilder, PeerState};
 use crate::plan::{Cell, Costs, Plan, Step};
 use crate::record::{FORMAT, Missing, Record, Run, Status, System};
-use crate::workshop::{State, Workshop, WorkshopError};
-
-/// Why a run did not come to its end. What was measured is kept in every case.
-#[derive(Debug, thiserror::Error)]
-pub enum RunError {
-    /// Somebody else measures.
-    #[error("{}: {by} is running {}; two runs at once would measure each other. Wait for it, or end it",
-        path.as_deref().map_or("this machine".into(), |path| path.display().to_string()),
-        path.as_deref().map_or("a measurement here", |_| "a measurement into this folder"))]
-    Busy {
-        /// The folder; `None`: the machine.
-        path: Option<PathBuf>,
-        /// Who.
-        by: String,
-    },
-    /// The folder holds something else.
-    #[error("{} holds {what}: choose another folder with --out", path.display())]
-    OtherContent {
-        /// The folder.
-        path: PathBuf,
-        /// What is in it.
-        what: String,
-    },
-    /// The folder cannot be used.
-    #[error("{} cannot be used: {error}", path.display())]
-    Folder {
-        /// The folder.
-        path: PathBuf,
-        /// What the system says.
-        error: std::io::Error,
-    },
-    /// There is no space left.
-    #[error("no space is left for {}: what was measured is kept (results: {kept}); make space and give the same command again to continue",
-        path.display())]
-    DiskFull {
-        /// The folder.
-        path: PathBuf,
-        /// Records that are safe.
-        kept: usize,
-    },
-    /// The user ended it.
-    #[error("interrupted after {done} of {of} cells; the same command continues")]
-    Interrupted {
-        /// Cells that are done.
-        done: usize,
-        /// Cells of the plan.
-        of: usize,
-    },
-    /// Every system is missing; the observer has been told of each why, and what installs it.
-    #[error(
-        "nothing can be measured: no system of this plan is installed; install one and give the same command again"
-    )]
-    NothingInstalled,
-    /// Nothing can be built.
-    #[error(transparent)]
-    Workshop(#[from] WorkshopError),
-}
-
-impl RunError {
-    fn writing(path: &Path, kept: usize, error: std::io::Error) -> Self {
-        match error.kind() {
-            std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded => {
-                Self::DiskFull { path: path.to_owned(), kept }
-            }
-            _ => Self::Folder { path: path.to_owned(), error },
-        }
-    }
-}
 
 /// Who wants to know how far it is.
 pub trait Observer {
@@ -143,14 +80,14 @@ pub struct Summary {
 pub fn run(
     plan: &Plan,
     options: &Options<'_>,
-    workshop: &mut Workshop,
+    builder: &mut PeerBuilder,
     observer: &mut dyn Observer,
 ) -> Result<Summary, RunError> {
     let new = Run {
         format: FORMAT,
         grid: plan.grid.clone(),
         command: options.command.clone(),
-        seed: plan.scenarios.first().map_or(0, |scenario| scenario.conduct.seed),
+        seed: plan.scenarios.first().map_or(0, |scenario| scenario.procedure.seed),
         began_unix_seconds: unix_seconds(),
         ended_unix_seconds: None,
         environment: options.machine.environment(),
@@ -175,14 +112,14 @@ pub fn run(
         plan,
         options,
         folder,
-        costs: Costs::read(workshop.cache()),
-        cache: workshop.cache().to_owned(),
+        costs: Costs::read(builder.cache()),
+        cache: builder.cache().to_owned(),
         states: BTreeMap::new(),
         observer,
         summary: Summary { cells: 0, complete: 0, failed: 0, skipped: 0 },
         said: Vec::new(),
     };
-    runner.prepare(workshop)?;
+    runner.prepare(builder)?;
     let result = runner.cells();
     runner.costs.write(&runner.cache);
     result?;
@@ -199,7 +136,7 @@ struct Runner<'a> {
     costs: Costs,
     cache: PathBuf,
     /// By system.
-    states: BTreeMap<String, State>,
+    states: BTreeMap<String, PeerState>,
     observer: &'a mut dyn Observer,
     summary: Summary,
     /// What is said once.
@@ -208,14 +145,14 @@ struct Runner<'a> {
 
 impl Runner<'_> {
     /// Builds the systems and measures the limits of the machine.
-    fn prepare(&mut self, workshop: &mut Workshop) -> Result<(), RunError> {
+    fn prepare(&mut self, builder: &mut PeerBuilder) -> Result<(), RunError> {
         let mut systems = Vec::new();
         for name in self.plan.systems() {
             let Ok(system) = self.options.peers.system(name) else { continue };
-            let state = workshop.prepare(system.peer, self.options.interrupted)?;
+            let state = builder.prepare(system.peer, self.options.interrupted)?;
             let missing = match &state {
-                State::Ready(_) => None,
-                State::Missing(missing) => Some(missing.clone()),
+                PeerState::Ready(_) => None,
+                PeerState::Missing(missing) => Some(missing.clone()),
             };
             if let Some(missing) = &missing {
                 let install = missing
@@ -233,17 +170,17 @@ impl Runner<'_> {
             self.states.insert(name.to_owned(), state);
         }
         self.folder.run.systems = systems;
-        if self.states.values().all(|state| matches!(state, State::Missing(_))) {
+        if self.states.values().all(|state| matches!(state, PeerState::Missing(_))) {
             self.folder.write_run()?;
             return Err(RunError::NothingInstalled);
         }
         if self.folder.run.floors.is_empty() {
-            self.measure_floors(workshop)?;
+            self.measure_floors(builder)?;
         }
         self.folder.write_run()
     }
 
-    fn measure_floors(&mut self, workshop: &mut Workshop) -> Result<(), RunError> {
+    fn measure_floors(&mut self, builder: &mut PeerBuilder) -> Result<(), RunError> {
         let seed = self.folder.run.seed;
         self.folder.run.floors.extend(calibration::recording(seed));
         let peers = self.options.peers;
@@ -253,9 +190,9 @@ impl Runner<'_> {
         };
         self.observer.note("measures the limits of this machine");
         let interrupted = self.options.interrupted;
-        let measured = match workshop.prepare(peer, interrupted)? {
-            State::Missing(missing) => Err(missing.reason),
-            State::Ready(out) => calibration::floors(peer, &out, 100, seed, interrupted),
+        let measured = match builder.prepare(peer, interrupted)? {
+            PeerState::Missing(missing) => Err(missing.reason),
+            PeerState::Ready(out) => calibration::floors(peer, &out, 100, seed, interrupted),
         };
         match measured {
             Ok(floors) => self.folder.run.floors.extend(floors),
@@ -284,10 +221,10 @@ impl Runner<'_> {
                     self.observer.begins(self.folder.records(), of, &step.cell.label(), remaining);
                     match self.measure(&step.cell, index, &out) {
                         Ok(record) => record,
-                        Err(Broken::Interrupted) => {
+                        Err(CellError::Interrupted) => {
                             return Err(RunError::Interrupted { done: self.folder.records(), of });
                         }
-                        Err(Broken::Raw(error)) => return Err(self.folder.failed(error)),
+                        Err(CellError::Raw(error)) => return Err(self.folder.failed(error)),
                     }
                 }
             };
@@ -305,8 +242,8 @@ impl Runner<'_> {
     /// Where the programs of a step are, if its system is installed.
     fn ready(&self, step: &Step) -> Option<&Path> {
         match self.states.get(&step.cell.system)? {
-            State::Ready(out) => Some(out),
-            State::Missing(_) => None,
+            PeerState::Ready(out) => Some(out),
+            PeerState::Missing(_) => None,
         }
     }
 
@@ -323,13 +260,13 @@ impl Runner<'_> {
         }
     }
 
-    fn measure(&mut self, cell: &Cell, index: usize, out: &Path) -> Result<Record, Broken> {
+    fn measure(&mut self, cell: &Cell, index: usize, out: &Path) -> Result<Record, CellError> {
         let began_unix_seconds = unix_seconds();
         let began = Instant::now();
         let noise = NoiseWatch::begin();
         let about = serde_json::to_string(cell).unwrap_or_default();
         let name = format!("{index:05}-{}-{}", cell.scenario, cell.system.replace(':', "-"));
-        let mut raw = RawFile::create(&self.folder.raw(), &name, &about).map_err(Broken::Raw)?;
+        let mut raw = RawFile::create(&self.folder.raw(), &name, &about).map_err(CellError::Raw)?;
         let mut record = self.programs(cell, index, out, &mut raw)?;
         let took = began.elapsed();
         let (noise, said) = noise.end();
@@ -345,7 +282,7 @@ impl Runner<'_> {
         record.noise = noise;
         record.began_unix_seconds = began_unix_seconds;
         record.seconds = took.as_secs_f64();
-        record.raw = Some(format!("raw/{}", raw.finish().map_err(Broken::Raw)?));
+        record.raw = Some(format!("raw/{}", raw.finish().map_err(CellError::Raw)?));
         if record.status == Status::Complete {
             self.costs.learn(cell, took);
         }
@@ -359,7 +296,7 @@ impl Runner<'_> {
         index: usize,
         out: &Path,
         raw: &mut RawFile,
-    ) -> Result<Record, Broken> {
+    ) -> Result<Record, CellError> {
         let failed = |reason: String| Ok(Record { status: Status::Failed(reason), ..empty(cell) });
         let Ok(system) = self.options.peers.system(&cell.system) else {
             return failed(format!("no system {}", cell.system));
@@ -372,7 +309,7 @@ impl Runner<'_> {
             Placement::Remote => {
                 match Network::remote(
                     &cell.link,
-                    cell.conduct.seed.wrapping_add(u64::from(cell.repetition)),
+                    cell.procedure.seed.wrapping_add(u64::from(cell.repetition)),
                 ) {
                     Ok(network) => network,
                     Err(reason) => return failed(reason),
@@ -380,19 +317,19 @@ impl Runner<'_> {
             }
             _ => Network::Local,
         };
-        let realtime = cell.conduct.realtime && self.options.machine.no_realtime.is_none();
-        if cell.conduct.realtime
+        let realtime = cell.procedure.realtime && self.options.machine.no_realtime.is_none();
+        if cell.procedure.realtime
             && let Some(reason) = &self.options.machine.no_realtime
         {
             self.say_once(&format!("measured without real-time scheduling: {reason}"));
         }
-        let locks_memory = cell.conduct.realtime && self.options.machine.no_memory_lock.is_none();
-        if cell.conduct.realtime
+        let locks_memory = cell.procedure.realtime && self.options.machine.no_memory_lock.is_none();
+        if cell.procedure.realtime
             && let Some(reason) = &self.options.machine.no_memory_lock
         {
             self.say_once(&format!("measured without locked memory: {reason}"));
         }
-        let load = match surroundings::ProcessorLoad::begin(cell.cpu_load_percent) {
+        let load = match load::ProcessorLoad::begin(cell.cpu_load_percent) {
             Ok(load) => load,
             Err(error) => return failed(format!("no load could be made: {error}")),
         };
@@ -401,20 +338,25 @@ impl Runner<'_> {
             out,
             scratch: scratch.path(),
             mark: format!("lab{}x{index}", std::process::id()),
-            domain: surroundings::free_domain(u32::try_from(index).unwrap_or(0).wrapping_mul(7)),
-            port: surroundings::free_port(),
+            domain: ports::free_domain(u32::try_from(index).unwrap_or(0).wrapping_mul(7)),
+            port: ports::free_port(),
             realtime,
             locks_memory,
             interrupted: self.options.interrupted,
         };
         let ended = Session::new(cell, &context, &network, raw).run();
         drop(load);
-        surroundings::kill_what_is_left(&context.mark);
-        surroundings::remove_shared_memory(&system.peer.manifest.shared_memory);
+        leftovers::kill_what_is_left(&context.mark);
+        leftovers::remove_shared_memory(&system.peer.manifest.shared_memory);
         self.record(cell, ended?, realtime)
     }
 
-    fn record(&mut self, cell: &Cell, mut ended: Ended, realtime: bool) -> Result<Record, Broken> {
+    fn record(
+        &mut self,
+        cell: &Cell,
+        mut ended: Ended,
+        realtime: bool,
+    ) -> Result<Record, CellError> {
         let version = ended
             .programs
             .iter()
@@ -423,11 +365,11 @@ impl Runner<'_> {
         self.note_version(&cell.system, version);
         let evaluation = evaluate::evaluate(cell, &mut ended.programs);
         let mut values = evaluation.values;
-        if cell.conduct.realtime {
+        if cell.procedure.realtime {
             values.insert("realtime".into(), f64::from(u8::from(realtime)));
         }
         if let Some((before, after)) = &ended.wire {
-            evaluate::wire(before, after, evaluation.sent + cell.conduct.warm_up, &mut values);
+            evaluate::wire(before, after, evaluation.sent + cell.procedure.warm_up, &mut values);
         }
         let status = match ended.outcome {
             Outcome::Complete => Status::Complete,
@@ -442,7 +384,7 @@ impl Runner<'_> {
         let asked: Vec<String> =
             ended.programs.iter().map(|program| program.name.clone()).collect();
         let processes = evaluate::costs(ended.programs, ended.servers, &mut values);
-        if cell.conduct.realtime {
+        if cell.procedure.realtime {
             let is_locked = evaluate::is_locked(&asked, &processes);
             values.insert("memory_locked".into(), f64::from(u8::from(is_locked)));
             if self.options.machine.no_memory_lock.is_none()
@@ -485,7 +427,7 @@ impl Runner<'_> {
         for known in self.folder.run.systems.iter_mut().filter(|known| known.name == system) {
             known.missing = Some(missing.clone());
         }
-        self.states.insert(system.to_owned(), State::Missing(missing));
+        self.states.insert(system.to_owned(), PeerState::Missing(missing));
         self.say_once(&format!("{system}: not measured, {reason}"));
         let _ = self.folder.write_run();
     }

@@ -299,11 +299,11 @@ pub(super) fn remove_left_scratch() {
 }
 
 /// What is put in place of words in braces.
-pub(super) struct Words {
+pub(super) struct Placeholders {
     pub(super) all: Vec<(&'static str, String)>,
 }
 
-impl Words {
+impl Placeholders {
     pub(super) fn fill(&self, text: &str) -> String {
         self.all.iter().fold(text.to_owned(), |text, (name, value)| {
             text.replace(&format!("{{{name}}}"), value)

@@ -8,11 +8,11 @@ use std::time::{Duration, Instant};
 
 use feros_link::Counters;
 
+use super::leftovers::CELL_MARK;
 use super::network::{Host, Network};
-use super::program::{Event, Program, Said, Start, Words};
+use super::participants::{Participant, participants, program_timeout};
+use super::program::{Event, Placeholders, Program, Said, Start};
 use super::raw::RawFile;
-use super::surroundings::CELL_MARK;
-use super::tasks::{Task, program_timeout, tasks};
 use crate::contract::{EXIT_NOT_INSTALLED, ErrorKind, LOCK_MEMORY};
 use crate::peer::{Port, Server, SystemRef};
 use crate::plan::Cell;
@@ -34,7 +34,7 @@ pub(super) struct Context<'a> {
 }
 
 /// Why a cell has no result.
-pub(super) enum Broken {
+pub(super) enum CellError {
     Interrupted,
     /// The raw file cannot be written.
     Raw(std::io::Error),
@@ -130,7 +130,7 @@ impl<'a> Session<'a> {
     }
 
     /// Runs the cell to its end.
-    pub(super) fn run(mut self) -> Result<Ended, Broken> {
+    pub(super) fn run(mut self) -> Result<Ended, CellError> {
         if let Some(outcome) = self.start_servers()? {
             return Ok(self.finish(Some(outcome)));
         }
@@ -144,10 +144,10 @@ impl<'a> Session<'a> {
         Ok(self.finish(None))
     }
 
-    fn start_servers(&mut self) -> Result<Option<Outcome>, Broken> {
+    fn start_servers(&mut self) -> Result<Option<Outcome>, CellError> {
         let manifest = &self.context.system.peer.manifest;
         for (index, server) in manifest.server.iter().enumerate() {
-            let words = self.words(Host::Talker);
+            let placeholders = self.placeholders(Host::Talker);
             let environment: BTreeMap<String, String> = self
                 .environment(Host::Talker)
                 .into_iter()
@@ -155,10 +155,11 @@ impl<'a> Session<'a> {
                     server
                         .environment
                         .iter()
-                        .map(|(name, value)| (name.clone(), words.fill(value))),
+                        .map(|(name, value)| (name.clone(), placeholders.fill(value))),
                 )
                 .collect();
-            let command: Vec<String> = server.program.iter().map(|word| words.fill(word)).collect();
+            let command: Vec<String> =
+                server.program.iter().map(|word| placeholders.fill(word)).collect();
             let name = command
                 .first()
                 .map_or("server", |path| path.rsplit('/').next().unwrap_or(path))
@@ -186,20 +187,25 @@ impl<'a> Session<'a> {
     }
 
     /// Waits until a server is ready; why it is not.
-    fn wait_for_server(&mut self, index: usize, server: &Server) -> Result<Option<String>, Broken> {
-        let words = self.words(Host::Talker);
+    fn wait_for_server(
+        &mut self,
+        index: usize,
+        server: &Server,
+    ) -> Result<Option<String>, CellError> {
+        let placeholders = self.placeholders(Host::Talker);
         let began = Instant::now();
         loop {
             self.hear()?;
             let by_text = server.ready.as_ref().is_none_or(|text| {
-                let text = words.fill(text);
+                let text = placeholders.fill(text);
                 self.server_said.iter().any(|line| line.contains(&text))
             });
-            let by_file = server.ready_file.as_ref().is_none_or(|file| words.path(file).exists());
+            let by_file =
+                server.ready_file.as_ref().is_none_or(|file| placeholders.path(file).exists());
             let by_port = server.ready_port.as_ref().is_none_or(|port| {
                 let port = match port {
                     Port::Number(port) => Some(*port),
-                    Port::Text(text) => words.fill(text).parse().ok(),
+                    Port::Text(text) => placeholders.fill(text).parse().ok(),
                 };
                 port.is_some_and(|port| self.network.answers(port))
             });
@@ -223,52 +229,52 @@ impl<'a> Session<'a> {
     }
 
     /// Starts programs; those that must wait for the others to be ready are the answer.
-    fn start_programs(&mut self) -> Result<Vec<Task>, String> {
+    fn start_programs(&mut self) -> Result<Vec<Participant>, String> {
         let (first, later): (Vec<_>, Vec<_>) =
-            tasks(self.cell).into_iter().partition(|task| !task.after_others);
-        for task in &first {
-            self.start(task)?;
+            participants(self.cell).into_iter().partition(|participant| !participant.after_others);
+        for participant in &first {
+            self.start(participant)?;
         }
         Ok(later)
     }
 
-    fn start(&mut self, task: &Task) -> Result<(), String> {
+    fn start(&mut self, participant: &Participant) -> Result<(), String> {
         let manifest = &self.context.system.peer.manifest;
-        let words = self.words(task.host);
+        let placeholders = self.placeholders(participant.host);
         let mut command: Vec<String> =
-            manifest.program.iter().map(|word| words.fill(word)).collect();
+            manifest.program.iter().map(|word| placeholders.fill(word)).collect();
         if let Some(variant) = self.context.system.variant {
-            command.extend(variant.arguments.iter().map(|word| words.fill(word)));
+            command.extend(variant.arguments.iter().map(|word| placeholders.fill(word)));
         }
-        command.extend(task.arguments(self.cell));
-        let mut environment = self.environment(task.host);
+        command.extend(participant.arguments(self.cell));
+        let mut environment = self.environment(participant.host);
         if self.context.locks_memory {
             environment.insert(LOCK_MEMORY.to_owned(), "1".to_owned());
         }
         let start = Start {
-            name: task.name.clone(),
+            name: participant.name.clone(),
             words: command,
             environment: &environment,
             folder: self.context.scratch,
-            namespace: self.network.namespace(task.host),
+            namespace: self.network.namespace(participant.host),
             realtime: self.context.realtime,
-            first_subscription: task.index,
+            first_subscription: participant.index,
         };
         let index = self.programs.len();
         let program = Program::start(&start, index, &self.sender)
-            .map_err(|error| format!("{} cannot be started: {error}", task.name))?;
+            .map_err(|error| format!("{} cannot be started: {error}", participant.name))?;
         self.programs.push(program);
         Ok(())
     }
 
-    fn words(&self, host: Host) -> Words {
+    fn placeholders(&self, host: Host) -> Placeholders {
         let text = |path: &Path| path.to_string_lossy().into_owned();
-        let scenarios = crate::workshop::repository().join("lab/scenarios");
-        Words {
+        let scenarios = crate::peer_builder::repository().join("lab/scenarios");
+        Placeholders {
             all: vec![
                 ("out", text(self.context.out)),
                 ("peer", text(&self.context.system.peer.folder)),
-                ("repository", text(&crate::workshop::repository())),
+                ("repository", text(&crate::peer_builder::repository())),
                 ("scenarios", text(&scenarios)),
                 ("scratch", text(self.context.scratch)),
                 ("domain", self.context.domain.to_string()),
@@ -281,7 +287,7 @@ impl<'a> Session<'a> {
     }
 
     fn environment(&self, host: Host) -> BTreeMap<String, String> {
-        let words = self.words(host);
+        let placeholders = self.placeholders(host);
         let variant = self.context.system.variant.map(|variant| &variant.environment);
         let own = &self.context.system.peer.manifest.environment;
         let scratch = self.context.scratch.to_string_lossy().into_owned();
@@ -291,15 +297,15 @@ impl<'a> Session<'a> {
                 own.iter()
                     .chain(variant.into_iter().flatten())
                     .chain(&self.cell.environment)
-                    .map(|(name, value)| (name.clone(), words.fill(value))),
+                    .map(|(name, value)| (name.clone(), placeholders.fill(value))),
             )
             .collect()
     }
 
     /// Takes in what was said, waiting a moment for it.
-    fn hear(&mut self) -> Result<(), Broken> {
+    fn hear(&mut self) -> Result<(), CellError> {
         if self.context.interrupted.load(Ordering::Relaxed) {
-            return Err(Broken::Interrupted);
+            return Err(CellError::Interrupted);
         }
         let mut next = self.events.recv_timeout(TICK).ok();
         while let Some(event) = next {
@@ -309,7 +315,7 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
-    fn take_in(&mut self, event: Event) -> Result<(), Broken> {
+    fn take_in(&mut self, event: Event) -> Result<(), CellError> {
         let program = match event.program.checked_sub(SERVERS) {
             Some(index) => self.servers.get_mut(index),
             None => self.programs.get_mut(event.program),
@@ -319,7 +325,7 @@ impl<'a> Session<'a> {
             Said::Out(text) => ("out", text),
             Said::Err(text) => ("err", text),
         };
-        self.raw.line(&program.name, stream, text).map_err(Broken::Raw)?;
+        self.raw.line(&program.name, stream, text).map_err(CellError::Raw)?;
         if event.program >= SERVERS && self.server_said.len() < 10_000 {
             self.server_said.push(text.clone());
         }
@@ -328,14 +334,14 @@ impl<'a> Session<'a> {
     }
 
     /// From the start of the programs until all have ended; why they could not be started.
-    fn drive(&mut self, mut waiting: Vec<Task>) -> Result<Result<(), String>, Broken> {
+    fn drive(&mut self, mut waiting: Vec<Participant>) -> Result<Result<(), String>, CellError> {
         let longest = program_timeout(self.cell) + GRACE;
         let began = Instant::now();
         loop {
             self.hear()?;
             if !waiting.is_empty() && self.programs.iter().all(|program| program.ready) {
-                for task in std::mem::take(&mut waiting) {
-                    if let Err(reason) = self.start(&task) {
+                for participant in std::mem::take(&mut waiting) {
+                    if let Err(reason) = self.start(&participant) {
                         return Ok(Err(reason));
                     }
                 }
@@ -379,7 +385,7 @@ impl<'a> Session<'a> {
 
     /// The next phase, when it is time.
     fn advance(&mut self) {
-        let settle = Duration::from_secs_f64(self.cell.conduct.settle_seconds);
+        let settle = Duration::from_secs_f64(self.cell.procedure.settle_seconds);
         let watched = !self.cell.has_messages();
         match self.phase {
             Phase::Starting => {
@@ -399,7 +405,7 @@ impl<'a> Session<'a> {
             }
             Phase::Settling(since) if since.elapsed() >= settle => self.begin_measuring(),
             Phase::Measuring(since) if watched => {
-                if since.elapsed().as_secs_f64() >= self.cell.conduct.seconds {
+                if since.elapsed().as_secs_f64() >= self.cell.procedure.seconds {
                     for program in &mut self.programs {
                         program.usage.sample();
                         program.usage.look_at_memory();
@@ -441,7 +447,7 @@ impl<'a> Session<'a> {
         }
         // Late enough that everything is there, early enough that nothing has ended.
         let due = 0.7 * self.cell.nominal_seconds();
-        if self.cell.conduct.memory
+        if self.cell.procedure.memory
             && self.cell.has_messages()
             && !self.memory_seen
             && since.elapsed().as_secs_f64() >= due
@@ -458,7 +464,7 @@ impl<'a> Session<'a> {
         for program in &mut self.programs {
             program.kill();
         }
-        if self.cell.conduct.memory {
+        if self.cell.procedure.memory {
             for server in &mut self.servers {
                 server.usage.look_at_memory();
             }

@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use toml::Spanned;
 
-use super::{Conduct, Grid, LinkConditions, Links, Qos, Scenario, Settings, Variables, Workload};
+use super::experiment::{Grid, LinkConditions, Procedure, Qos, Scenario, Variables, Workload};
+use super::quantity::HowMany;
+use super::settings::{Links, Settings};
 use crate::contract::{Executor, MessageType, Placement, PublishMode};
 use crate::document::{Document, DocumentError};
 use crate::nearest::did_you_mean;
@@ -182,7 +184,7 @@ impl ScenarioFile {
                 .map_or_else(|| vec![0.0], |loads| loads.iter().map(|load| load.0).collect()),
             work_micros: pick!(work_micros)
                 .map_or_else(|| vec![0], |works| works.iter().map(|work| work.0).collect()),
-            conduct: Conduct {
+            procedure: Procedure {
                 realtime: pick!(realtime, false),
                 count: pick!(count)
                     .map_or(if pick!(seconds).is_some() { 0 } else { 100 }, |count| count.0),
@@ -227,7 +229,7 @@ impl ScenarioFile {
         if let Some((key, _)) = empty.into_iter().find(|(_, empty)| *empty) {
             return Err(self.wrong(&format!("`{key}` needs at least one value")));
         }
-        if scenario.conduct.count == 0 && scenario.conduct.seconds <= 0.0 {
+        if scenario.procedure.count == 0 && scenario.procedure.seconds <= 0.0 {
             return Err(
                 self.wrong("`count` or `seconds` must be more than 0: one of them ends the cell")
             );
@@ -238,9 +240,9 @@ impl ScenarioFile {
             );
         }
         if scenario.workload != Workload::Goodput
-            && scenario.conduct.count == 0
+            && scenario.procedure.count == 0
             && scenario.rates_hz.contains(&0.0)
-            && scenario.conduct.samples
+            && scenario.procedure.samples
         {
             return Err(self.wrong(
                 "without pause (`rates_hz = [0]`) `seconds` of samples have no bound: give a `count`, or `samples = false`",
@@ -329,7 +331,7 @@ impl ScenarioFile {
     }
 }
 
-fn numbers(given: Option<Vec<super::HowMany>>, default: u32) -> Vec<u32> {
+fn numbers(given: Option<Vec<HowMany>>, default: u32) -> Vec<u32> {
     given.map_or_else(|| vec![default], |values| values.iter().map(|value| value.0).collect())
 }
 
@@ -442,11 +444,14 @@ only = { placement = ["local"] }
     fn a_grid_says_what_is_different() {
         let as_it_stands = resolved(SOUND, None).unwrap().unwrap();
         assert_eq!(
-            (as_it_stands.sizes_bytes.as_slice(), as_it_stands.conduct.count),
+            (as_it_stands.sizes_bytes.as_slice(), as_it_stands.procedure.count),
             ([256, 4096].as_slice(), 100)
         );
         let quick = resolved(SOUND, Some(Grid::Quick)).unwrap().unwrap();
-        assert_eq!((quick.sizes_bytes.as_slice(), quick.conduct.count), ([1 << 20].as_slice(), 5));
+        assert_eq!(
+            (quick.sizes_bytes.as_slice(), quick.procedure.count),
+            ([1 << 20].as_slice(), 5)
+        );
         assert_eq!(quick.links.len(), 4, "a link for each rate and loss");
         assert_eq!(resolved(SOUND, Some(Grid::Full)).unwrap(), None, "it is not in that grid");
     }

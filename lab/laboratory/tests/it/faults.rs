@@ -2,7 +2,7 @@
 
 use feros_lab::record::{Status, Value};
 
-use crate::bench::{Bench, MACHINE};
+use crate::fixture::{Fixture, MACHINE};
 
 fn experiment(systems: &str) -> String {
     format!(
@@ -31,13 +31,13 @@ fn rate_said(raw: &str) -> f64 {
 
 #[test]
 fn latencies_losses_and_counts_are_what_the_programs_said() {
-    let bench = Bench::new();
+    let fixture = Fixture::new();
     let systems = r#""mock", "mock:slow", "mock:spread", "mock:lossy", "mock:initial-loss", "mock:duplicates", "mock:garbage""#;
-    let plan = bench.plan("known", &format!("{}placements = [\"local\"]\n", experiment(systems)));
-    let seen = bench.run(&plan);
+    let plan = fixture.plan("known", &format!("{}placements = [\"local\"]\n", experiment(systems)));
+    let seen = fixture.run(&plan);
     assert_eq!(seen.result.unwrap().complete, 7, "{:?}", seen.notes);
 
-    let latency = |system: &str| bench.record(system).subscriptions[0].latency.clone().unwrap();
+    let latency = |system: &str| fixture.record(system).subscriptions[0].latency.clone().unwrap();
     let exact = latency("mock");
     assert_eq!((exact.count, exact.min, exact.p50, exact.max), (100, 1e6, 1e6, 1e6));
     assert_eq!(latency("mock:slow").p50, 2e6);
@@ -59,7 +59,7 @@ fn latencies_losses_and_counts_are_what_the_programs_said() {
         ("mock:duplicates", 100, 0, vec![("duplicates", 11.0)]),
         ("mock:garbage", 100, 0, vec![("not_understood_lines", 2.0)]),
     ] {
-        let record = bench.record(system);
+        let record = fixture.record(system);
         assert_eq!(record.status, Status::Complete, "{system}");
         assert_eq!(record.sent, 100, "{system}");
         assert_eq!(
@@ -71,7 +71,7 @@ fn latencies_losses_and_counts_are_what_the_programs_said() {
             assert_eq!(record.values.get(name), Some(&value), "{system} {name}");
         }
         assert!(record.values["threads"] >= 2.0 && record.processes.len() == 2, "{record:?}");
-        let said = rate_said(&bench.raw(&record));
+        let said = rate_said(&fixture.raw(&record));
         assert!(
             (record.values["publish_rate_hz"] / said - 1.0).abs() < 1e-9,
             "{said} {:?}",
@@ -80,7 +80,7 @@ fn latencies_losses_and_counts_are_what_the_programs_said() {
         assert!(said < 210.0, "a talker that is late does not catch up: {said}");
         assert_eq!(record.timeline.iter().map(|second| second.0).sum::<u64>(), 100);
     }
-    let run = bench.stored_run();
+    let run = fixture.stored_run();
     assert!(run.ended_unix_seconds.is_some());
     assert!(run.systems.iter().all(|system| system.version.is_some()), "{:?}", run.systems);
     assert!(run.floors.iter().any(|floor| floor.name == "recording" && floor.nanos.p50 > 0.0));
@@ -88,45 +88,45 @@ fn latencies_losses_and_counts_are_what_the_programs_said() {
 
 #[test]
 fn what_hangs_is_killed_and_what_crashes_is_kept() {
-    let bench = Bench::new();
+    let fixture = Fixture::new();
     let systems = r#""mock:hang", "mock:crash", "mock:unfinished", "mock:unsupported", "mock:no-licence", "mock_absent""#;
     let experiment = experiment(systems)
         .replace("timeout_seconds = 20", "timeout_seconds = 5")
         .replace("count = 100", "count = 300");
-    let plan = bench.plan("faults", &format!("{experiment}placements = [\"composed\"]\n"));
-    let seen = bench.run(&plan);
+    let plan = fixture.plan("faults", &format!("{experiment}placements = [\"composed\"]\n"));
+    let seen = fixture.run(&plan);
     let summary = seen.result.unwrap();
     assert_eq!((summary.complete, summary.failed, summary.skipped), (0, 3, 2), "{:?}", seen.notes);
 
-    let hung = bench.record("mock:hang");
+    let hung = fixture.record("mock:hang");
     let Status::Hung(reason) = &hung.status else { panic!("{:?}", hung.status) };
     let pid: u32 =
         reason.split("process ").nth(1).unwrap().split(')').next().unwrap().parse().unwrap();
     assert!(!std::path::Path::new(&format!("/proc/{pid}")).exists(), "{pid} is still running");
-    assert!(bench.raw(&hung).contains("\"ready\""), "what it said is kept");
+    assert!(fixture.raw(&hung).contains("\"ready\""), "what it said is kept");
 
-    let crashed = bench.record("mock:crash");
+    let crashed = fixture.record("mock:crash");
     assert!(
         matches!(&crashed.status, Status::Failed(reason) if reason.contains("SIGSEGV")),
         "{:?}",
         crashed.status
     );
-    assert!(bench.raw(&crashed).contains("\"hello\""));
-    let unfinished = bench.record("mock:unfinished");
+    assert!(fixture.raw(&crashed).contains("\"hello\""));
+    let unfinished = fixture.record("mock:unfinished");
     assert!(
         matches!(&unfinished.status, Status::Failed(reason) if reason.contains("without its last line"))
     );
-    assert!(matches!(bench.record("mock:unsupported").status, Status::Skipped(_)));
-    assert!(matches!(bench.record("mock:no-licence").status, Status::Skipped(_)));
+    assert!(matches!(fixture.record("mock:unsupported").status, Status::Skipped(_)));
+    assert!(matches!(fixture.record("mock:no-licence").status, Status::Skipped(_)));
 
     // What is not installed has no record; the run says what it lacks.
     assert!(
-        !bench
+        !fixture
             .records()
             .iter()
             .any(|record| record.dimensions["system"] == Value::Text("mock_absent".into()))
     );
-    let run = bench.stored_run();
+    let run = fixture.stored_run();
     let absent = run.systems.iter().find(|system| system.name == "mock_absent").unwrap();
     assert!(!absent.missing.as_ref().unwrap().reason.is_empty());
     assert!(seen.notes.iter().any(|note| note.contains("mock_absent")), "{:?}", seen.notes);
@@ -144,46 +144,46 @@ fn what_hangs_is_killed_and_what_crashes_is_kept() {
 
 #[test]
 fn chains_nodes_and_many_subscriptions() {
-    let bench = Bench::new();
+    let fixture = Fixture::new();
     let common = "systems = [\"mock\"]\nsizes = [256]\nrates_hz = [200]\ncount = 50\n";
-    let chain = bench.plan(
+    let chain = fixture.plan(
         "chain",
         &format!(
             "workload = \"chain\"\nnodes = [2, 4]\nplacements = [\"local\", \"composed\"]\n{common}"
         ),
     );
-    let seen = bench.run(&chain);
+    let seen = fixture.run(&chain);
     assert_eq!(seen.result.unwrap().complete, 4, "{:?}", seen.notes);
-    for record in bench.records() {
+    for record in fixture.records() {
         assert_eq!(record.subscriptions.len(), 1, "relays do not count: {record:?}");
         assert_eq!((record.sent, record.subscriptions[0].received), (50, 50), "{record:?}");
     }
     let processes: Vec<usize> =
-        bench.records().iter().map(|record| record.processes.len()).collect();
+        fixture.records().iter().map(|record| record.processes.len()).collect();
     assert_eq!(processes, [2, 4, 1, 1]);
 
-    let bench = Bench::new();
-    let fan = bench.plan(
+    let fixture = Fixture::new();
+    let fan = fixture.plan(
         "fan",
         &format!(
             "workload = \"latency\"\nsubscriptions = [3]\nplacements = [\"local\", \"intra\"]\n{common}"
         ),
     );
-    assert_eq!(bench.run(&fan).result.unwrap().complete, 2);
-    for record in bench.records() {
+    assert_eq!(fixture.run(&fan).result.unwrap().complete, 2);
+    for record in fixture.records() {
         let received: Vec<u64> =
             record.subscriptions.iter().map(|subscription| subscription.received).collect();
         assert_eq!(received, [50, 50, 50], "{record:?}");
     }
 
-    let bench = Bench::new();
-    let nodes = bench.plan(
+    let fixture = Fixture::new();
+    let nodes = fixture.plan(
         "nodes",
         "workload = \"nodes\"\nsystems = [\"mock\"]\nnodes = [3]\nplacements = [\"local\", \"composed\"]\n\
          seconds = 0.6\nsettle_seconds = 0.2\n",
     );
-    assert_eq!(bench.run(&nodes).result.unwrap().complete, 2);
-    let records = bench.records();
+    assert_eq!(fixture.run(&nodes).result.unwrap().complete, 2);
+    let records = fixture.records();
     assert_eq!((records[0].processes.len(), records[1].processes.len()), (3, 1));
     for record in records {
         assert!(

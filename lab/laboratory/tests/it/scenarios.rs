@@ -8,7 +8,7 @@ use feros_lab::peer::Peers;
 use feros_lab::plan::Plan;
 use feros_lab::scenario::{Grid, ScenarioFile, scenario_files};
 
-use crate::bench::lab_folder;
+use crate::fixture::lab_folder;
 
 #[test]
 fn every_scenario_is_understood_in_every_grid() {

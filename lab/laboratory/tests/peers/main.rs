@@ -6,8 +6,8 @@
 //! their own take minutes to build, and are run only if the laboratory has built them before.
 #![allow(clippy::unwrap_used)]
 
+mod fixture;
 mod program;
-mod workbench;
 
 use std::sync::Mutex;
 use std::thread;
@@ -15,8 +15,8 @@ use std::thread;
 use feros_lab::contract::{MessageType, Placement, Reliability, Role};
 use feros_lab::peer::{Peer, Peers, SystemRef};
 
+use fixture::{Built, Fixture, peers_folder};
 use program::{Options, Program};
-use workbench::{Bench, Built, peers_folder};
 
 /// How a program that has no such role or placement says so.
 const UNSUPPORTED: &str = "kind: Unsupported";
@@ -46,8 +46,8 @@ fn every_installed_peer_keeps_the_contract() {
 /// What is wrong with a peer.
 fn check(peer: &Peer, peers: &Peers) -> Vec<String> {
     let name = &peer.name;
-    let mut bench = match workbench::build(peer) {
-        Built::Ready(out) => Bench::new(peer, out),
+    let mut fixture = match fixture::build(peer) {
+        Built::Ready(out) => Fixture::new(peer, out),
         Built::Missing(reason) => {
             println!("{name}: not installed: {reason}");
             return Vec::new();
@@ -68,16 +68,19 @@ fn check(peer: &Peer, peers: &Peers) -> Vec<String> {
     };
     let plain = peers.system(name).unwrap();
     let mut cells = cells(plain);
-    note(format!("{name} with an unknown argument"), bench.refuses(plain));
+    note(format!("{name} with an unknown argument"), fixture.refuses(plain));
     for (role, placement) in &cells {
-        note(format!("{name} as {role}, {placement}"), run_peer(&bench, plain, *role, *placement));
+        note(
+            format!("{name} as {role}, {placement}"),
+            run_peer(&fixture, plain, *role, *placement),
+        );
     }
     // The mock's variants are faults, which the laboratory's own tests ask for.
     for variant in peer.manifest.variant.iter().filter(|_| name != "mock") {
         let system = peers.system(&format!("{name}:{}", variant.name)).unwrap();
         if let Some((role, placement)) = self::cells(system).first().copied() {
             let what = format!("{name}:{} as {role}, {placement}", variant.name);
-            note(what, run_peer(&bench, system, role, placement));
+            note(what, run_peer(&fixture, system, role, placement));
             cells.push((role, placement));
         }
     }
@@ -89,7 +92,7 @@ fn check(peer: &Peer, peers: &Peers) -> Vec<String> {
     }
     // As the laboratory does after each cell: what a middleware leaves is not what its program can
     // help. A server that was killed could remove nothing.
-    let left = bench.kill_servers();
+    let left = fixture.kill_servers();
     feros_lab::run::remove_shared_memory(&peer.manifest.shared_memory);
     for file in left.iter().filter(|file| file.exists()) {
         failures.push(format!("{name}: a killed server leaves {}", file.display()));
@@ -126,24 +129,24 @@ fn cells(system: SystemRef<'_>) -> Vec<(Role, Placement)> {
 /// its processes never find each other: it is asked once more, for what this test is about is what
 /// its program does every time.
 fn run_peer(
-    bench: &Bench<'_>,
+    fixture: &Fixture<'_>,
     system: SystemRef<'_>,
     role: Role,
     placement: Placement,
 ) -> Result<(), String> {
     let is_ours =
         system.peer.name.starts_with("feros") || ["mock", "floors"].contains(&&*system.peer.name);
-    match run(bench, system, role, placement) {
+    match run(fixture, system, role, placement) {
         Err(error) if !is_ours && !error.contains(UNSUPPORTED) => {
             println!("{} as {role}, {placement}: once more, {error}", system.peer.name);
-            run(bench, system, role, placement)
+            run(fixture, system, role, placement)
         }
         result => result,
     }
 }
 
 fn run(
-    bench: &Bench<'_>,
+    fixture: &Fixture<'_>,
     system: SystemRef<'_>,
     role: Role,
     placement: Placement,
@@ -152,9 +155,9 @@ fn run(
     let options = |role| Options { role, placement, is_reliable, ..Options::default() };
     match role {
         Role::Talker => {
-            let topic = bench.topic();
+            let topic = fixture.topic();
             let listeners = [0, 1].map(|index| {
-                bench.start(
+                fixture.start(
                     system,
                     &Options { index, topic: topic.clone(), ..options(Role::Listener) },
                 )
@@ -164,22 +167,22 @@ fn run(
                 listener.wait_ready()?;
             }
             let mut talker =
-                bench.start(system, &Options { matched: 2, topic, ..options(role) })?;
+                fixture.start(system, &Options { matched: 2, topic, ..options(role) })?;
             talker.finish()?.check_published()?;
             for (index, mut listener) in listeners.into_iter().enumerate() {
                 listener.finish()?.check_received(index, 1)?;
             }
         }
         Role::Relay => {
-            let (from, to) = (bench.topic(), bench.topic());
+            let (from, to) = (fixture.topic(), fixture.topic());
             let mut listener =
-                bench.start(system, &Options { topic: to.clone(), ..options(Role::Listener) })?;
+                fixture.start(system, &Options { topic: to.clone(), ..options(Role::Listener) })?;
             listener.wait_ready()?;
             let mut relay =
-                bench.start(system, &Options { topic: from.clone(), to, ..options(role) })?;
+                fixture.start(system, &Options { topic: from.clone(), to, ..options(role) })?;
             relay.wait_ready()?;
             let mut talker =
-                bench.start(system, &Options { topic: from, ..options(Role::Talker) })?;
+                fixture.start(system, &Options { topic: from, ..options(Role::Talker) })?;
             talker.finish()?.check_published()?;
             relay.finish()?.check_relayed()?;
             listener.finish()?.check_received(0, 1)?;
@@ -188,7 +191,7 @@ fn run(
             let subscriptions = if role == Role::Pair { 3 } else { 1 };
             let types = &system.peer.manifest.types;
             let is_text = role == Role::Pair && types.contains(&MessageType::String);
-            let mut program = bench
+            let mut program = fixture
                 .start(system, &Options { subscriptions, is_text, nodes: 4, ..options(role) })?;
             let said = program.finish()?;
             said.check_published()?;
@@ -199,13 +202,13 @@ fn run(
         Role::Nodes | Role::Graph => {
             // Each in a process of its own, or all in one.
             let nodes = if placement == Placement::Local { 1 } else { 2 };
-            let mut program = bench.start(system, &Options { nodes, ..options(role) })?;
+            let mut program = fixture.start(system, &Options { nodes, ..options(role) })?;
             program.wait_ready()?;
             program.close_input();
             program.finish()?.check_silent()?;
         }
         Role::Floors => {
-            bench
+            fixture
                 .start(system, &Options { size_bytes: 1024, ..options(role) })?
                 .finish()?
                 .check_floors()?;

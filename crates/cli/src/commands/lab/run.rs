@@ -7,9 +7,9 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use feros_lab::machine::Machine;
+use feros_lab::peer_builder::{PeerBuildError, PeerBuilder};
 use feros_lab::record::{Record, Run, Status};
 use feros_lab::run::{Observer, Options, RunError};
-use feros_lab::workshop::{Workshop, WorkshopError};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::plan::{count, duration};
@@ -44,13 +44,13 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
         interrupted: &interrupted,
     };
     let mut bar = Bar::new();
-    let result = feros_lab::run::run(&plan, &options, &mut Workshop::new(), &mut bar);
+    let result = feros_lab::run::run(&plan, &options, &mut PeerBuilder::new(), &mut bar);
     bar.bar.finish_and_clear();
     let summary = match result {
         Ok(summary) => summary,
         Err(
             error @ (RunError::Interrupted { .. }
-            | RunError::Workshop(WorkshopError::Interrupted(_))),
+            | RunError::PeerBuilder(PeerBuildError::Interrupted(_))),
         ) => {
             notices::note(error);
             return Err(CliError::Interrupted);

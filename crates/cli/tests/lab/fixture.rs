@@ -1,4 +1,4 @@
-//! A desk with systems whose answers are known, a scenario, and `feros lab` as its user types it.
+//! A fixture with systems whose answers are known, a scenario, and `feros lab` as its user types it.
 
 use std::fs;
 use std::io::Read;
@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 /// A watchdog against hanging, not an expectation.
 const LONGEST: Duration = Duration::from_secs(120);
-/// By this variable, which children inherit, the processes of a desk are known.
+/// By this variable, which children inherit, the processes of a fixture are known.
 const MARK: &str = "FEROS_TEST_DESK";
 
 /// Three cells of about a second in the grid, and one of each system as it stands.
@@ -49,7 +49,7 @@ placements = ["local", "composed"]
 "#;
 
 /// A folder of its own for all that a call reads and writes; the lock of the machine is there, too.
-pub(crate) struct Desk {
+pub(crate) struct Fixture {
     folder: tempfile::TempDir,
 }
 
@@ -78,26 +78,26 @@ impl Ended {
     }
 }
 
-impl Desk {
+impl Fixture {
     pub(crate) fn new() -> Self {
-        let desk = Self { folder: tempfile::tempdir().unwrap() };
-        for folder in ["peers/absent", "scenarios", "tmp", "desk"] {
-            fs::create_dir_all(desk.folder.path().join(folder)).unwrap();
+        let fixture = Self { folder: tempfile::tempdir().unwrap() };
+        for folder in ["peers/absent", "scenarios", "tmp", "fixture"] {
+            fs::create_dir_all(fixture.folder.path().join(folder)).unwrap();
         }
-        std::os::unix::fs::symlink(mock(), desk.folder.path().join("peers/mock")).unwrap();
-        desk.write("peers/absent/peer.toml", ABSENT);
-        desk.write("scenarios/tiny.toml", TINY);
-        desk
+        std::os::unix::fs::symlink(mock(), fixture.folder.path().join("peers/mock")).unwrap();
+        fixture.write("peers/absent/peer.toml", ABSENT);
+        fixture.write("scenarios/tiny.toml", TINY);
+        fixture
     }
 
-    /// Relative to where the calls are made, `desk`, is `../NAME`.
+    /// Relative to where the calls are made, `fixture`, is `../NAME`.
     pub(crate) fn write(&self, name: &str, text: &str) {
         fs::write(self.folder.path().join(name), text).unwrap();
     }
 
     /// A file where the calls are made.
     pub(crate) fn path(&self, name: &str) -> PathBuf {
-        self.folder.path().join("desk").join(name)
+        self.folder.path().join("fixture").join(name)
     }
 
     pub(crate) fn read(&self, name: &str) -> String {
@@ -153,7 +153,7 @@ impl Desk {
         ended
     }
 
-    /// What was started from this desk and is still there.
+    /// What was started from this fixture and is still there.
     pub(crate) fn processes(&self) -> Vec<u32> {
         let entry = format!("{MARK}={}", self.mark()).into_bytes();
         let ids = fs::read_dir("/proc").unwrap().flatten();

@@ -1,49 +1,12 @@
-//! What a cell finds and what it leaves: free numbers before it, processes and shared memory after
-//! it.
+//! What a cell leaves behind: processes that outlived it and shared memory that nobody uses.
 
 use std::collections::BTreeSet;
-use std::net::TcpListener;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::PathBuf;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread;
-use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal};
 
 use crate::usage::numbers_in;
-
-/// Domains whose ports are below those that the system gives away.
-const DOMAINS: u32 = 102;
-
-/// A ROS domain in which nobody is, beginning with one that differs from cell to cell.
-pub(super) fn free_domain(first: u32) -> u32 {
-    let taken: BTreeSet<u16> =
-        ["/proc/net/udp", "/proc/net/udp6"].iter().flat_map(|file| udp_ports(file)).collect();
-    let is_free = |domain: &u32| {
-        let base = 7400 + 250 * domain;
-        (base..base + 250).all(|port| !taken.contains(&u16::try_from(port).unwrap_or(0)))
-    };
-    (0..DOMAINS).map(|step| (first + step) % DOMAINS).find(is_free).unwrap_or(first % DOMAINS)
-}
-
-fn udp_ports(file: &str) -> Vec<u16> {
-    let text = std::fs::read_to_string(file).unwrap_or_default();
-    text.lines()
-        .skip(1)
-        .filter_map(|line| {
-            let address = line.split_ascii_whitespace().nth(1)?;
-            u16::from_str_radix(address.rsplit_once(':')?.1, 16).ok()
-        })
-        .collect()
-}
-
-/// A TCP port that nobody listens on.
-pub(super) fn free_port() -> u16 {
-    let listener = TcpListener::bind(("127.0.0.1", 0)).and_then(|listener| listener.local_addr());
-    listener.map_or(17_411, |address| address.port())
-}
 
 /// The environment variable by which what a cell started is known.
 pub(super) const CELL_MARK: &str = "FEROS_LAB_CELL";
@@ -139,46 +102,6 @@ fn used_files() -> BTreeSet<PathBuf> {
         }
     }
     used
-}
-
-/// Others that want the processors: a thread on each that is busy for a share of its time.
-pub(super) struct ProcessorLoad {
-    done: Arc<AtomicBool>,
-    threads: Vec<thread::JoinHandle<()>>,
-}
-
-/// A thread is busy, then idle, within this time.
-const LOAD_PERIOD: Duration = Duration::from_millis(10);
-
-impl ProcessorLoad {
-    pub(super) fn begin(percent: f64) -> std::io::Result<Self> {
-        let mut load = Self { done: Arc::default(), threads: Vec::new() };
-        let busy = LOAD_PERIOD.mul_f64(percent / 100.0);
-        let processors = thread::available_parallelism().map_or(1, usize::from);
-        for _ in 0..if percent > 0.0 { processors } else { 0 } {
-            let done = Arc::clone(&load.done);
-            let work = move || {
-                while !done.load(Ordering::Relaxed) {
-                    let began = Instant::now();
-                    while began.elapsed() < busy {
-                        std::hint::spin_loop();
-                    }
-                    thread::sleep(LOAD_PERIOD.saturating_sub(began.elapsed()));
-                }
-            };
-            load.threads.push(thread::Builder::new().name("lab-load".into()).spawn(work)?);
-        }
-        Ok(load)
-    }
-}
-
-impl Drop for ProcessorLoad {
-    fn drop(&mut self) {
-        self.done.store(true, Ordering::Relaxed);
-        for thread in self.threads.drain(..) {
-            let _ = thread.join();
-        }
-    }
 }
 
 #[cfg(test)]

@@ -7,17 +7,17 @@ use std::time::Duration;
 
 use feros_lab::machine::Machine;
 use feros_lab::peer::Peers;
+use feros_lab::peer_builder::PeerBuilder;
 use feros_lab::plan::Plan;
 use feros_lab::record::{Record, Run, Value};
 use feros_lab::run::{self, Observer, Options, RunError, Summary};
 use feros_lab::scenario::ScenarioFile;
-use feros_lab::workshop::Workshop;
 
 /// One machine, one run: tests of one process wait for each other, as the lock of the machine has
 /// them do.
 pub(crate) static MACHINE: Mutex<()> = Mutex::new(());
 
-pub(crate) struct Bench {
+pub(crate) struct Fixture {
     pub(crate) folder: tempfile::TempDir,
     peers: Peers,
     pub(crate) machine: Machine,
@@ -56,7 +56,7 @@ pub(crate) fn lab_folder() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap()
 }
 
-impl Bench {
+impl Fixture {
     pub(crate) fn new() -> Self {
         Self {
             folder: tempfile::tempdir().unwrap(),
@@ -106,9 +106,9 @@ impl Bench {
             interrupted: &interrupted,
         };
         // Another process may test the laboratory at the same time: its turn comes to an end.
-        let mut workshop = Workshop::at(self.folder.path().join("cache"));
+        let mut builder = PeerBuilder::at(self.folder.path().join("cache"));
         let result = loop {
-            match run::run(plan, &options, &mut workshop, &mut witness) {
+            match run::run(plan, &options, &mut builder, &mut witness) {
                 Err(RunError::Busy { path: None, .. }) => {
                     std::thread::sleep(Duration::from_millis(50))
                 }

@@ -9,7 +9,7 @@ use crate::plan::Cell;
 use crate::scenario::Workload;
 
 /// A program of a cell before it is started.
-pub(super) struct Task {
+pub(super) struct Participant {
     pub(super) name: String,
     role: Role,
     pub(super) host: Host,
@@ -20,8 +20,8 @@ pub(super) struct Task {
 }
 
 /// The programs of a cell, in the order in which they are started.
-pub(super) fn tasks(cell: &Cell) -> Vec<Task> {
-    let task = |role: Role, host: Host, index: u32, topic: u32| Task {
+pub(super) fn participants(cell: &Cell) -> Vec<Participant> {
+    let participant = |role: Role, host: Host, index: u32, topic: u32| Participant {
         name: match role {
             Role::Listener if cell.subscriptions > 1 => format!("listener {index}"),
             Role::Relay => format!("relay {index}"),
@@ -37,43 +37,48 @@ pub(super) fn tasks(cell: &Cell) -> Vec<Task> {
     let one_process = matches!(cell.placement, Placement::Composed | Placement::Intra);
     match cell.workload {
         Workload::Latency | Workload::Goodput if one_process => {
-            vec![task(Role::Pair, Host::Talker, 0, 0)]
+            vec![participant(Role::Pair, Host::Talker, 0, 0)]
         }
         Workload::Latency | Workload::Goodput => {
             let mut all: Vec<_> = (0..cell.subscriptions)
-                .map(|index| task(Role::Listener, Host::Listener, index, 0))
+                .map(|index| participant(Role::Listener, Host::Listener, index, 0))
                 .collect();
             // Without waiting for its subscriptions a publisher is measured against some that are
             // there already.
-            all.push(Task {
-                after_others: !cell.conduct.matched,
-                ..task(Role::Talker, Host::Talker, 0, 0)
+            all.push(Participant {
+                after_others: !cell.procedure.matched,
+                ..participant(Role::Talker, Host::Talker, 0, 0)
             });
             all
         }
-        Workload::Chain if one_process => vec![task(Role::Chain, Host::Talker, 0, 0)],
+        Workload::Chain if one_process => vec![participant(Role::Chain, Host::Talker, 0, 0)],
         Workload::Chain => {
             let relays = cell.nodes - 2;
-            let mut all = vec![task(Role::Listener, Host::Listener, 0, relays)];
-            all.extend((0..relays).map(|index| task(Role::Relay, Host::Listener, index, index)));
+            let mut all = vec![participant(Role::Listener, Host::Listener, 0, relays)];
+            all.extend(
+                (0..relays).map(|index| participant(Role::Relay, Host::Listener, index, index)),
+            );
             // The publisher sees the first relay alone: the others must be there before.
-            all.push(Task { after_others: true, ..task(Role::Talker, Host::Talker, 0, 0) });
+            all.push(Participant {
+                after_others: true,
+                ..participant(Role::Talker, Host::Talker, 0, 0)
+            });
             all
         }
         Workload::Nodes if !one_process => {
-            (0..cell.nodes).map(|index| task(Role::Nodes, Host::Talker, index, 0)).collect()
+            (0..cell.nodes).map(|index| participant(Role::Nodes, Host::Talker, index, 0)).collect()
         }
-        Workload::Nodes | Workload::Idle => vec![task(Role::Nodes, Host::Talker, 0, 0)],
-        Workload::Graph => vec![task(Role::Graph, Host::Talker, 0, 0)],
+        Workload::Nodes | Workload::Idle => vec![participant(Role::Nodes, Host::Talker, 0, 0)],
+        Workload::Graph => vec![participant(Role::Graph, Host::Talker, 0, 0)],
     }
 }
 
 /// How long a program may take altogether.
 pub(super) fn program_timeout(cell: &Cell) -> Duration {
-    Duration::from_secs_f64((cell.nominal_seconds() + cell.conduct.timeout_seconds).ceil())
+    Duration::from_secs_f64((cell.nominal_seconds() + cell.procedure.timeout_seconds).ceil())
 }
 
-impl Task {
+impl Participant {
     /// The contract's arguments.
     pub(super) fn arguments(&self, cell: &Cell) -> Vec<String> {
         let topic = |number: u32| format!("lab{number}");
@@ -85,12 +90,16 @@ impl Task {
             ("type", cell.message_type.to_string()),
             ("size", cell.size_bytes.to_string()),
             ("rate", cell.rate_hz.to_string()),
-            ("count", cell.conduct.count.to_string()),
+            ("count", cell.procedure.count.to_string()),
             (
                 "seconds",
-                if cell.conduct.count == 0 { cell.conduct.seconds.to_string() } else { "0".into() },
+                if cell.procedure.count == 0 {
+                    cell.procedure.seconds.to_string()
+                } else {
+                    "0".into()
+                },
             ),
-            ("warm-up", cell.conduct.warm_up.to_string()),
+            ("warm-up", cell.procedure.warm_up.to_string()),
             ("reliability", cell.qos.reliability.to_string()),
             ("durability", cell.qos.durability.to_string()),
             ("history", cell.qos.history.to_string()),
@@ -98,7 +107,7 @@ impl Task {
             ("deadline-ms", cell.qos.deadline_ms.to_string()),
             ("publish", cell.publish.to_string()),
             ("timeout", program_timeout(cell).as_secs().to_string()),
-            ("samples", if cell.conduct.samples { "all" } else { "none" }.into()),
+            ("samples", if cell.procedure.samples { "all" } else { "none" }.into()),
             ("work-micros", cell.work_micros.to_string()),
             ("executor", cell.executor.to_string()),
         ];
@@ -108,7 +117,7 @@ impl Task {
                     if cell.workload == Workload::Chain { 1 } else { cell.subscriptions };
                 all.push((
                     "matched",
-                    if cell.conduct.matched { subscriptions } else { 0 }.to_string(),
+                    if cell.procedure.matched { subscriptions } else { 0 }.to_string(),
                 ));
             }
             Role::Listener => all.push(("index", self.index.to_string())),

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use feros_lab::contract::{EXIT_NOT_INSTALLED, EXIT_USAGE, Role};
 use feros_lab::peer::{Peer, Port, Server, SystemRef};
-use feros_lab::workshop::Workshop;
+use feros_lab::peer_builder::PeerBuilder;
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::program::{Options, Program};
@@ -43,7 +43,7 @@ pub(crate) fn build(peer: &Peer) -> Built {
     }
     let out = if peer.folder.join("Cargo.lock").exists() {
         // Built by the laboratory, or not at all.
-        let out = Workshop::new().cache().join(&peer.name);
+        let out = PeerBuilder::new().cache().join(&peer.name);
         let program = peer.manifest.program[0].replace("{out}", &out.to_string_lossy());
         if !Path::new(&program).is_file() {
             return Built::Missing(
@@ -71,7 +71,7 @@ pub(crate) fn build(peer: &Peer) -> Built {
 }
 
 /// A peer with what it needs around it.
-pub(crate) struct Bench<'a> {
+pub(crate) struct Fixture<'a> {
     peer: &'a Peer,
     out: PathBuf,
     domain: u32,
@@ -81,20 +81,20 @@ pub(crate) struct Bench<'a> {
     servers: Vec<Child>,
 }
 
-impl<'a> Bench<'a> {
+impl<'a> Fixture<'a> {
     pub(crate) fn new(peer: &'a Peer, out: PathBuf) -> Self {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
         let run = format!("test{}x{number}", std::process::id());
         let domain = 20 + (std::process::id() + number) % DOMAINS;
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-        let mut bench =
+        let mut fixture =
             Self { peer, out, domain, port, run, topics: AtomicU32::new(0), servers: Vec::new() };
         for server in &peer.manifest.server {
-            let started = bench.serve(server);
-            bench.servers.push(started);
+            let started = fixture.serve(server);
+            fixture.servers.push(started);
         }
-        bench
+        fixture
     }
 
     fn fill(&self, text: &str) -> String {
@@ -204,7 +204,7 @@ impl<'a> Bench<'a> {
     }
 }
 
-impl Bench<'_> {
+impl Fixture<'_> {
     /// Kills the servers, and says which files of shared memory they had.
     pub(crate) fn kill_servers(&mut self) -> Vec<PathBuf> {
         let mut had = Vec::new();
@@ -221,7 +221,7 @@ impl Bench<'_> {
     }
 }
 
-impl Drop for Bench<'_> {
+impl Drop for Fixture<'_> {
     fn drop(&mut self) {
         // Asked first, as the laboratory does: RouDi then removes the memory that it owns.
         for server in &self.servers {

@@ -16,14 +16,14 @@ use crate::peer::Peer;
 use crate::record::Missing;
 
 /// Where programs are made, and what has been made.
-pub struct Workshop {
+pub struct PeerBuilder {
     cache: PathBuf,
-    states: BTreeMap<String, State>,
+    states: BTreeMap<String, PeerState>,
 }
 
 /// Whether a peer can be measured.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum State {
+pub enum PeerState {
     /// Its programs are in this folder.
     Ready(PathBuf),
     /// It cannot.
@@ -32,7 +32,7 @@ pub enum State {
 
 /// Why nothing could be made.
 #[derive(Debug, thiserror::Error)]
-pub enum WorkshopError {
+pub enum PeerBuildError {
     /// The folder for programs.
     #[error("the folder for programs {} cannot be used: {error}; FEROS_LAB_CACHE names another", path.display())]
     Folder {
@@ -46,13 +46,13 @@ pub enum WorkshopError {
     Interrupted(String),
 }
 
-impl Workshop {
-    /// A workshop in `FEROS_LAB_CACHE`, in cargo's target folder, or in the user's cache.
+impl PeerBuilder {
+    /// A builder in `FEROS_LAB_CACHE`, in cargo's target folder, or in the user's cache.
     pub fn new() -> Self {
         Self::at(default_cache())
     }
 
-    /// A workshop in this folder.
+    /// A builder in this folder.
     pub fn at(cache: PathBuf) -> Self {
         Self { cache, states: BTreeMap::new() }
     }
@@ -63,17 +63,17 @@ impl Workshop {
     }
 
     /// What is known without building anything: of this process, or of the last time.
-    pub fn known(&self, peer: &Peer) -> Option<State> {
+    pub fn known(&self, peer: &Peer) -> Option<PeerState> {
         if let Some(reason) = &peer.manifest.unavailable {
-            return Some(State::Missing(Missing { reason: reason.clone(), install: None }));
+            return Some(PeerState::Missing(Missing { reason: reason.clone(), install: None }));
         }
         if let Some(state) = self.states.get(&peer.name) {
             return Some(state.clone());
         }
         let said = std::fs::read_to_string(self.cache.join(&peer.name).join("missing")).ok()?;
         match said.trim() {
-            "" => Some(State::Ready(self.cache.join(&peer.name))),
-            reason => Some(State::Missing(missing(peer, reason))),
+            "" => Some(PeerState::Ready(self.cache.join(&peer.name))),
+            reason => Some(PeerState::Missing(missing(peer, reason))),
         }
     }
 
@@ -86,21 +86,21 @@ impl Workshop {
         &mut self,
         peer: &Peer,
         interrupted: &AtomicBool,
-    ) -> Result<State, WorkshopError> {
+    ) -> Result<PeerState, PeerBuildError> {
         if let Some(state) = self.states.get(&peer.name) {
             return Ok(state.clone());
         }
         let state = match &peer.manifest.unavailable {
-            Some(reason) => State::Missing(Missing { reason: reason.clone(), install: None }),
+            Some(reason) => PeerState::Missing(Missing { reason: reason.clone(), install: None }),
             None => self.build(peer, interrupted)?,
         };
         self.states.insert(peer.name.clone(), state.clone());
         Ok(state)
     }
 
-    fn build(&self, peer: &Peer, interrupted: &AtomicBool) -> Result<State, WorkshopError> {
+    fn build(&self, peer: &Peer, interrupted: &AtomicBool) -> Result<PeerState, PeerBuildError> {
         let out = self.cache.join(&peer.name);
-        let failed = |error| WorkshopError::Folder { path: out.clone(), error };
+        let failed = |error| PeerBuildError::Folder { path: out.clone(), error };
         std::fs::create_dir_all(&out).map_err(failed)?;
         let reason = match peer.manifest.build.as_slice() {
             [] => None,
@@ -125,7 +125,7 @@ impl Workshop {
                 match code {
                     Ok(Some(0)) => None,
                     Ok(Some(EXIT_NOT_INSTALLED)) => Some(last.trim().to_owned()),
-                    Ok(None) => return Err(WorkshopError::Interrupted(peer.name.clone())),
+                    Ok(None) => return Err(PeerBuildError::Interrupted(peer.name.clone())),
                     Ok(Some(_)) => {
                         Some(format!("its build failed, see {}: {}", log.display(), last.trim()))
                     }
@@ -138,13 +138,13 @@ impl Workshop {
         let mark = reason.as_deref().unwrap_or_default();
         std::fs::write(out.join("missing"), mark).map_err(failed)?;
         Ok(reason.map_or_else(
-            || State::Ready(out.clone()),
-            |reason| State::Missing(missing(peer, &reason)),
+            || PeerState::Ready(out.clone()),
+            |reason| PeerState::Missing(missing(peer, &reason)),
         ))
     }
 }
 
-impl Default for Workshop {
+impl Default for PeerBuilder {
     fn default() -> Self {
         Self::new()
     }
