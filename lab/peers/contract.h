@@ -42,7 +42,7 @@ enum { CONTRACT_STAMP_BYTES = 16, CONTRACT_STAMP_DIGITS = 32 };
 enum { CONTRACT_SAMPLES_WAITING = 65536 };
 
 enum contract_role { CONTRACT_TALKER, CONTRACT_LISTENER, CONTRACT_RELAY, CONTRACT_PAIR, CONTRACT_CHAIN, CONTRACT_NODES,
-                     CONTRACT_FLOORS };
+                     CONTRACT_EXECUTOR, CONTRACT_FLOORS };
 enum contract_placement { CONTRACT_REMOTE, CONTRACT_LOCAL, CONTRACT_COMPOSED, CONTRACT_INTRA };
 enum contract_publish { CONTRACT_PUBLISH_DEFAULT, CONTRACT_PUBLISH_SYNC, CONTRACT_PUBLISH_ASYNC };
 enum contract_executor { CONTRACT_EXECUTOR_DEFAULT, CONTRACT_EXECUTOR_SINGLE, CONTRACT_EXECUTOR_MULTI,
@@ -67,6 +67,7 @@ struct contract {
   uint64_t work_micros;         /* computing in each callback */
   enum contract_executor executor;
   uint64_t matched, index, subscriptions, nodes;
+  uint64_t idle;                /* entities of an executor that are never ready */
 };
 
 /* An argument of the peer's own, for its variants: with NULL-terminated allowed values, or NULL for any text. */
@@ -193,7 +194,7 @@ static inline void contract_write(struct contract_line *line) {
 
 /* `system` is the name of the peer's folder; `version` names everything of which the version matters. */
 static inline void contract_hello(const struct contract *c, const char *system, const char *version) {
-  static const char *const roles[] = {"talker", "listener", "relay", "pair", "chain", "nodes", "floors"};
+  static const char *const roles[] = {"talker", "listener", "relay", "pair", "chain", "nodes", "executor", "floors"};
   struct contract_line line = {NULL, 0, 0};
   contract_add(&line, "{\"hello\":{\"contract\":1,\"system\":");
   contract_add_string(&line, system);
@@ -208,6 +209,17 @@ static inline void contract_hello(const struct contract *c, const char *system, 
 static inline void contract_ready(void) {
   struct contract_line line = {NULL, 0, 0};
   contract_add(&line, "{\"ready\":{}}");
+  contract_write(&line);
+}
+
+/* A number of this run that is no sample. */
+static inline void contract_value(const char *name, double value) {
+  char text[64];
+  snprintf(text, sizeof text, ":%.17g}}", value);
+  struct contract_line line = {NULL, 0, 0};
+  contract_add(&line, "{\"values\":{");
+  contract_add_string(&line, name);
+  contract_add(&line, text);
   contract_write(&line);
 }
 
@@ -286,7 +298,7 @@ static inline int contract_choice(const char *name, const char *text, const char
 }
 
 static inline bool contract_take(struct contract *c, const char *name, const char *value) {
-  static const char *const roles[] = {"talker", "listener", "relay", "pair", "chain", "nodes", "floors", NULL};
+  static const char *const roles[] = {"talker", "listener", "relay", "pair", "chain", "nodes", "executor", "floors", NULL};
   static const char *const placements[] = {"remote", "local", "composed", "intra", NULL};
   static const char *const types[] = {"bytes", "string", NULL};
   static const char *const reliabilities[] = {"best_effort", "reliable", NULL};
@@ -320,6 +332,7 @@ static inline bool contract_take(struct contract *c, const char *name, const cha
   else if (strcmp(name, "--index") == 0) c->index = contract_whole(name, value, 0, 1e6);
   else if (strcmp(name, "--subscriptions") == 0) c->subscriptions = contract_whole(name, value, 1, 1e6);
   else if (strcmp(name, "--nodes") == 0) c->nodes = contract_whole(name, value, 1, 1e6);
+  else if (strcmp(name, "--idle") == 0) c->idle = contract_whole(name, value, 0, 1e6);
   else return false;
   return true;
 }
@@ -366,7 +379,8 @@ static inline void contract_parse(struct contract *c, int argc, char **argv, str
   if (!has_role) contract_refuse("--role", "", "it is needed");
   if (c->role == CONTRACT_RELAY) c->keeps_samples = false; /* the listener at the end of the chain has them */
   const size_t least = c->is_string ? (size_t) CONTRACT_STAMP_DIGITS : (size_t) CONTRACT_STAMP_BYTES;
-  if (c->role != CONTRACT_NODES && c->role != CONTRACT_FLOORS && c->size_bytes < least) contract_refuse("--size", "", "the payload has no room for the stamp");
+  const bool is_sent = c->role != CONTRACT_NODES && c->role != CONTRACT_EXECUTOR && c->role != CONTRACT_FLOORS;
+  if (is_sent && c->size_bytes < least) contract_refuse("--size", "", "the payload has no room for the stamp");
   if (c->role == CONTRACT_CHAIN && c->nodes < 2) contract_refuse("--nodes", "", "a chain has at least 2 nodes");
   contract_lock_memory();
 }

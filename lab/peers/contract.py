@@ -24,7 +24,7 @@ from types import SimpleNamespace
 
 MCL_CURRENT, MCL_FUTURE, MCL_ONFAULT = 1, 2, 4
 VERSION, WRONG_ARGUMENTS, NOT_INSTALLED = 1, 64, 69
-ROLES = ["talker", "listener", "relay", "pair", "chain", "nodes", "floors"]
+ROLES = ["talker", "listener", "relay", "pair", "chain", "nodes", "executor", "floors"]
 STAMP_BYTES, STAMP_DIGITS = 16, 32
 WRITE_NANOS = 1_000_000_000
 QUIET_NANOS = 3_000_000_000
@@ -87,6 +87,7 @@ def parse(words, extras=()):
     add("--index", type=_number(0, 10**6), default=0)
     add("--subscriptions", type=_number(1, 10**6), default=1)
     add("--nodes", type=_number(1, 10**6), default=3)
+    add("--idle", type=_number(0, 10**6), default=0)
     for name, allowed, default in extras:
         add(f"--{name}", choices=allowed, default=default)
     found = parser.parse_args(words)
@@ -94,7 +95,7 @@ def parse(words, extras=()):
     found.messages = None if found.seconds > 0 else found.warm_up + found.count
     found.keeps_samples = found.samples == "all" and found.role != "relay"  # the listener at the end has them
     least = STAMP_DIGITS if found.type == "string" else STAMP_BYTES
-    if found.role not in ("nodes", "floors") and found.size < least:
+    if found.role not in ("nodes", "executor", "floors") and found.size < least:
         parser.error(f"--size {found.size}: the payload has no room for the stamp")
     if found.role == "chain" and found.nodes < 2:
         parser.error("--nodes: a chain has at least 2 nodes")
@@ -117,6 +118,10 @@ def hello(arguments, system, version):
 
 def ready():
     write({"ready": {}})
+
+
+def values(**numbers):
+    write({"values": numbers})
 
 
 def error(kind, text):

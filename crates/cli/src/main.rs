@@ -9,6 +9,7 @@ mod error;
 mod nearest;
 mod notices;
 mod output;
+mod process_group;
 mod qos_args;
 mod types;
 mod values;

@@ -3,6 +3,8 @@
 //! Arguments in, one JSON object a line out; `peers/README.md` is the page for who writes such a
 //! program.
 
+use std::collections::BTreeMap;
+
 pub use feros_lab_contract::{
     CONTRACT, Durability, Executor, History, LOCK_MEMORY, MessageType, Placement, PublishMode,
     Reliability, Role,
@@ -35,6 +37,13 @@ pub enum Line {
     Points(PointSeries),
     /// A limit of the machine, of the role `floors`.
     Floor(FloorSamples),
+    /// What is one number, by name with unit; those of several programs are added up.
+    Values(BTreeMap<String, f64>),
+    /// A sentence for the person who waits for the result.
+    Note {
+        /// The sentence.
+        text: String,
+    },
     /// The last.
     End(End),
     /// Why it cannot go on.

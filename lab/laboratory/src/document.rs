@@ -37,7 +37,7 @@ impl Document {
         Ok(Self { path: path.to_owned(), text })
     }
 
-    #[cfg(test)]
+    /// A text that is no file; `path` says what it is.
     pub(crate) fn new(path: &str, text: &str) -> Self {
         Self { path: path.into(), text: text.into() }
     }

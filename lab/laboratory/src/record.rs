@@ -72,6 +72,45 @@ pub struct Scenario {
     pub finding: String,
     /// What is shown of it.
     pub figures: Vec<Figure>,
+    /// What a table of it shows, in its order: metrics as in [`Figure::y`].
+    #[serde(default)]
+    pub columns: Vec<String>,
+    /// What it is to reach.
+    #[serde(default)]
+    pub goals: Vec<Goal>,
+}
+
+/// What a system is to reach, beside a reference of the same run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Goal {
+    /// What it is about.
+    pub title: String,
+    /// The system.
+    pub system: String,
+    /// The system that it is divided by, in the same repetition of the same cell; absent: the number
+    /// itself is what counts.
+    pub reference: Option<String>,
+    /// As [`Figure::y`].
+    #[serde(default = "latency")]
+    pub metric: String,
+    /// The largest number that reaches it.
+    pub at_most: Option<f64>,
+    /// The smallest number that reaches it.
+    pub at_least: Option<f64>,
+    /// The largest over the smallest, of all values of the dimension `across`, is at most this.
+    pub flat: Option<f64>,
+    /// The dimension that does not matter where it is flat.
+    #[serde(default = "size_bytes")]
+    pub across: String,
+}
+
+fn size_bytes() -> String {
+    "size_bytes".to_owned()
+}
+
+fn latency() -> String {
+    "latency".to_owned()
 }
 
 /// What records may differ in ([`Record::dimensions`]), and what differs within one: `subscription`
@@ -84,6 +123,7 @@ pub const DIMENSIONS: &[&str] = &[
     "rate_hz",
     "subscriptions",
     "nodes",
+    "idle",
     "graph",
     "qos",
     "publish",
@@ -195,14 +235,17 @@ pub struct Record {
     pub layers: Vec<Layer>,
     /// Everything that is one number, by name with unit. Of messages: `goodput_bytes_per_second`,
     /// `receive_rate_hz`, `publish_rate_hz`, `lost_percent`, `late_percent`, `sent_initial`,
-    /// `lost_initial`, `duplicates`, `fairness` (slowest median against fastest),
+    /// `lost_initial`, `duplicates`, `reordered`, `received_TRANSPORT` and
+    /// `dropped_by_publisher` (where the system says them), `events_per_second`, `fairness` (slowest median against fastest),
     /// `delivered_of_possible_percent` (of what was sent, or of what a link with a rate carries in
     /// the time if that is less). Of the link: `wire_bytes_per_message`,
     /// `wire_packets_per_message`, `wire_bytes`, `wire_packets_dropped_by_queue`, ... Of processes
     /// together (code: the most of one; servers apart, with `server_` before): `cpu_percent`,
     /// `cpu_percent_p50`, `cpu_percent_p95`, `pss_bytes`, `private_bytes`, `resident_bytes`,
     /// `virtual_bytes`, `threads`, `code_bytes` (mapped), `code_file_bytes` (of the files),
-    /// `context_switches_per_second`, `locked_bytes`. Of the condition of real time, 1 or 0:
+    /// `context_switches_per_second`, `wakeups_per_second` (voluntary switches), `locked_bytes`,
+    /// `shared_memory_bytes` (pages that exist, whether mapped or not).
+    /// Of the condition of real time, 1 or 0:
     /// `realtime` (SCHED_FIFO), `memory_locked` (each program's, seen from outside). Oddities:
     /// `samples_before_sent`, `not_understood_lines`.
     pub values: BTreeMap<String, f64>,
@@ -261,6 +304,22 @@ pub struct Process {
     pub role: String,
     /// As [`Record::values`].
     pub values: BTreeMap<String, f64>,
+    /// What each thread did while it was watched; of an idle node alone.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub threads: Vec<ThreadActivity>,
+}
+
+/// What a thread did in a time.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ThreadActivity {
+    /// Its name.
+    pub name: String,
+    /// How often it gave the processor away because it had to wait: each is a later wake-up.
+    pub voluntary_switches: u64,
+    /// How often the processor was taken from it.
+    pub involuntary_switches: u64,
+    /// How long it ran.
+    pub cpu_nanos: u64,
 }
 
 /// A distribution of times, or of sizes, in its own unit.

@@ -6,10 +6,12 @@
 
 mod comparison;
 mod histogram;
+mod line;
 mod resample;
 
 pub use comparison::{Comparison, Repetition, Verdict, compare, median_over_repetitions};
 pub use histogram::HistogramError;
+pub use line::Line;
 
 use hdrhistogram::Histogram;
 

@@ -1,16 +1,19 @@
 //! What processes cost, from outside: /proc of each and of those it started.
 
-use std::collections::BTreeMap;
-use std::path::Path;
+use std::collections::{BTreeMap, HashMap};
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use crate::record::Distribution;
+use crate::record::{Distribution, ThreadActivity};
 
 /// Watches a process and those it started, from when it is told to until they have ended.
 pub(crate) struct UsageWatch {
     pid: u32,
-    /// Processor time of each thread when it was last seen.
-    threads: BTreeMap<(u32, u32), u64>,
+    /// Each thread when it was last seen.
+    threads: BTreeMap<(u32, u32), ThreadActivity>,
+    /// Each thread when the time that counts began.
+    threads_before: BTreeMap<(u32, u32), ThreadActivity>,
     began: Option<Moment>,
     last: Option<Moment>,
     /// Processor time in percent between two looks.
@@ -23,6 +26,7 @@ struct Moment {
     at: Instant,
     cpu_nanos: u64,
     switches: u64,
+    wakeups: u64,
 }
 
 impl UsageWatch {
@@ -30,6 +34,7 @@ impl UsageWatch {
         Self {
             pid,
             threads: BTreeMap::new(),
+            threads_before: BTreeMap::new(),
             began: None,
             last: None,
             percents: Vec::new(),
@@ -41,6 +46,7 @@ impl UsageWatch {
     pub(crate) fn begin(&mut self) {
         self.began = self.look();
         self.last = self.began;
+        self.threads_before.clone_from(&self.threads);
         let locked = |pid| kilobytes(&format!("/proc/{pid}/status"), "VmLck:");
         let bytes: u64 = process_tree(self.pid).into_iter().map(locked).sum();
         if bytes > 0 {
@@ -63,14 +69,12 @@ impl UsageWatch {
 
     fn look(&mut self) -> Option<Moment> {
         let at = Instant::now();
-        let (mut alive, mut switches) = (0, 0);
+        let mut alive = 0;
         for pid in process_tree(self.pid) {
             for tid in numbers_in(format!("/proc/{pid}/task")) {
-                let task = format!("/proc/{pid}/task/{tid}");
-                let Some(nanos) = run_nanos(&task) else { continue };
-                self.threads.insert((pid, tid), nanos);
+                let Some(seen) = activity(&format!("/proc/{pid}/task/{tid}")) else { continue };
+                self.threads.insert((pid, tid), seen);
                 alive += 1;
-                switches += context_switches(&task);
             }
         }
         if alive == 0 {
@@ -78,14 +82,22 @@ impl UsageWatch {
         }
         let threads = self.values.entry("threads".into()).or_default();
         *threads = threads.max(f64::from(alive));
-        Some(Moment { at, cpu_nanos: self.threads.values().sum(), switches })
+        let sum = |of: fn(&ThreadActivity) -> u64| self.threads.values().map(of).sum();
+        Some(Moment {
+            at,
+            cpu_nanos: sum(|thread| thread.cpu_nanos),
+            switches: sum(|thread| thread.voluntary_switches + thread.involuntary_switches),
+            wakeups: sum(|thread| thread.voluntary_switches),
+        })
     }
 
     /// Looks at memory and code: a moment in which the process waits when it asks for memory
     /// itself.
     pub(crate) fn look_at_memory(&mut self) {
         let (mut memory, mut code) = (BTreeMap::<&str, u64>::new(), Code::default());
-        for pid in process_tree(self.pid) {
+        let processes = process_tree(self.pid);
+        memory.insert("shared_memory_bytes", shared_memory_bytes(&processes));
+        for pid in processes {
             let folder = format!("/proc/{pid}");
             for (name, key) in [("pss_bytes", "Pss:"), ("private_bytes", "Private_Dirty:")] {
                 *memory.entry(name).or_default() +=
@@ -106,6 +118,24 @@ impl UsageWatch {
         self.values.insert("code_file_bytes".into(), code.files.values().sum::<u64>() as f64);
     }
 
+    /// What each thread did in the time that counts; one that is new did all of it meanwhile.
+    pub(crate) fn thread_activity(&self) -> Vec<ThreadActivity> {
+        let since = |(id, now): (&(u32, u32), &ThreadActivity)| {
+            let before = self.threads_before.get(id).cloned().unwrap_or_default();
+            ThreadActivity {
+                name: now.name.clone(),
+                voluntary_switches: now
+                    .voluntary_switches
+                    .saturating_sub(before.voluntary_switches),
+                involuntary_switches: now
+                    .involuntary_switches
+                    .saturating_sub(before.involuntary_switches),
+                cpu_nanos: now.cpu_nanos.saturating_sub(before.cpu_nanos),
+            }
+        };
+        self.threads.iter().map(since).collect()
+    }
+
     /// Everything that was seen.
     pub(crate) fn finish(mut self) -> BTreeMap<String, f64> {
         if let (Some(began), Some(last)) = (self.began, self.last) {
@@ -115,6 +145,8 @@ impl UsageWatch {
                 self.values.insert("cpu_percent".into(), 100.0 * cpu / nanos);
                 let switches = last.switches.saturating_sub(began.switches) as f64;
                 self.values.insert("context_switches_per_second".into(), switches * 1e9 / nanos);
+                let wakeups = last.wakeups.saturating_sub(began.wakeups) as f64;
+                self.values.insert("wakeups_per_second".into(), wakeups * 1e9 / nanos);
             }
         }
         // Thousandths of a percent, so that integers hold them.
@@ -199,10 +231,41 @@ fn run_nanos(task: &str) -> Option<u64> {
     Some(ticks * 10_000_000)
 }
 
-fn context_switches(task: &str) -> u64 {
-    let text = std::fs::read_to_string(format!("{task}/status")).unwrap_or_default();
-    let counts = text.lines().filter(|line| line.contains("voluntary_ctxt_switches:"));
-    counts.filter_map(|line| line.split_ascii_whitespace().nth(1)?.parse::<u64>().ok()).sum()
+/// What a thread has done since it began.
+fn activity(task: &str) -> Option<ThreadActivity> {
+    let cpu_nanos = run_nanos(task)?;
+    let status = std::fs::read_to_string(format!("{task}/status")).ok()?;
+    let after = |key: &str| status.lines().find_map(|line| line.strip_prefix(key)).map(str::trim);
+    let number = |key: &str| after(key).and_then(|text| text.parse().ok()).unwrap_or(0);
+    Some(ThreadActivity {
+        name: after("Name:")?.to_owned(),
+        voluntary_switches: number("voluntary_ctxt_switches:"),
+        involuntary_switches: number("nonvoluntary_ctxt_switches:"),
+        cpu_nanos,
+    })
+}
+
+/// Pages of shared memory (`/dev/shm`, memfds) that these processes hold open or have mapped, each
+/// file counted once and whether its pages are mapped or not.
+fn shared_memory_bytes(processes: &[u32]) -> u64 {
+    let mut files = HashMap::new();
+    for pid in processes {
+        let descriptors = std::fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten();
+        let open = descriptors.flatten().map(|entry| entry.path()).filter(|path| {
+            std::fs::read_link(path).is_ok_and(|target| {
+                let target = target.to_string_lossy();
+                target.starts_with("/memfd:") || target.starts_with("/dev/shm/")
+            })
+        });
+        let maps = std::fs::read_to_string(format!("/proc/{pid}/maps")).unwrap_or_default();
+        let mapped =
+            maps.lines().filter_map(|line| line.split_whitespace().nth(5).map(PathBuf::from));
+        let mapped = mapped.filter(|path| path.starts_with("/dev/shm"));
+        for file in open.chain(mapped).filter_map(|path| std::fs::metadata(path).ok()) {
+            files.insert((file.dev(), file.ino()), file.blocks() * 512);
+        }
+    }
+    files.values().sum()
 }
 
 fn kilobytes(file: &str, key: &str) -> u64 {

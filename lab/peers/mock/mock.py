@@ -152,6 +152,13 @@ def nodes(arguments):
     contract.end()
 
 
+def executor(arguments):
+    """Half as fast with each tenth idle entity: known, and not constant."""
+    contract.ready()
+    contract.values(events_per_second=1e6 / (1 + arguments.idle / 10))
+    contract.end()
+
+
 def main():
     arguments = contract.parse(
         sys.argv[1:], [("fault", FAULTS, "none"), ("latency-nanos", None, "1000000"), ("spread-nanos", None, "0")]
@@ -160,7 +167,7 @@ def main():
     contract.hello(arguments, "mock", "mock 1.0")
     if arguments.fault in ("no-licence", "unsupported"):
         contract.error(arguments.fault, "the mock says so, as it was asked to")
-    roles = {"talker": talker, "listener": listener, "relay": relay, "pair": pair, "chain": pair, "nodes": nodes}
+    roles = {"talker": talker, "listener": listener, "relay": relay, "pair": pair, "chain": pair, "nodes": nodes, "executor": executor}
     if arguments.role not in roles:
         contract.error("unsupported", f"the mock has no role {arguments.role}")
     roles[arguments.role](arguments)

@@ -406,6 +406,7 @@ int main(int argc, char **argv) {
     case CONTRACT_PAIR: pair(&c); break;
     case CONTRACT_CHAIN: chain(&c); break;
     case CONTRACT_NODES: idle_nodes(&c); break;
+    case CONTRACT_EXECUTOR: wait_set_turns(&c); break;
     default: contract_error("unsupported", "rcl has no such role", NULL);
   }
   checked(rcl_shutdown(&context), "rcl_shutdown");

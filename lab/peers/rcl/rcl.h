@@ -53,4 +53,7 @@ void node_init(rcl_node_t *node, const char *kind, uint64_t number);
 /* The role `nodes`. */
 void idle_nodes(const struct contract *c);
 
+/* The role `executor`. */
+void wait_set_turns(const struct contract *c);
+
 #endif

@@ -5,5 +5,6 @@
 mod continuing;
 mod fixture;
 mod mistakes;
+mod quick;
 mod space;
 mod verbs;

@@ -31,6 +31,8 @@ pub struct Cell {
     pub subscriptions: u32,
     /// Nodes of a chain, or without entities.
     pub nodes: u32,
+    /// Entities of an executor that are never ready.
+    pub idle: u32,
     /// The graph's name; empty where there is none.
     pub graph: String,
     /// The name of the QoS.
@@ -101,6 +103,9 @@ impl Cell {
                 number("link_mbit", rate);
             }
         }
+        if self.workload == Workload::Executor {
+            number("idle", f64::from(self.idle));
+        }
         number("cpu_load_percent", self.cpu_load_percent);
         all
     }
@@ -110,6 +115,7 @@ impl Cell {
     pub fn nominal_seconds(&self) -> f64 {
         let Procedure { count, seconds, warm_up, settle_seconds, .. } = self.procedure;
         match self.workload {
+            Workload::Executor => seconds,
             Workload::Nodes | Workload::Idle | Workload::Graph => settle_seconds + seconds,
             _ => {
                 let each = if self.rate_hz > 0.0 {
@@ -138,6 +144,9 @@ impl Cell {
         }
         if self.nodes > 1 {
             words.push(format!("{} nodes", self.nodes));
+        }
+        if self.workload == Workload::Executor {
+            words.push(format!("{} idle entities", self.idle));
         }
         if self.subscriptions > 1 {
             words.push(format!("{} subscriptions", self.subscriptions));
@@ -176,6 +185,9 @@ pub(super) fn groups(scenario: &Scenario) -> Vec<Cell> {
     if scenario.workload == Workload::Graph {
         vary(&mut cells, &scenario.graphs, |cell, graph| cell.graph.clone_from(graph));
     }
+    if scenario.workload == Workload::Executor {
+        vary(&mut cells, &scenario.idle, |cell, idle| cell.idle = *idle);
+    }
     if matches!(scenario.workload, Workload::Chain | Workload::Nodes) {
         vary(&mut cells, &scenario.nodes, |cell, nodes| cell.nodes = *nodes);
     }
@@ -208,6 +220,7 @@ fn base(scenario: &Scenario) -> Cell {
         rate_hz: 0.0,
         subscriptions: 1,
         nodes: 1,
+        idle: 0,
         graph: String::new(),
         qos_name: String::new(),
         qos: Qos::default(),

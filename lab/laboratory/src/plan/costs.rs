@@ -87,7 +87,7 @@ fn key(cell: &Cell) -> String {
 /// How many programs it starts.
 fn processes(cell: &Cell) -> u32 {
     match (cell.workload, cell.placement) {
-        (Workload::Idle | Workload::Graph, _) => 1,
+        (Workload::Idle | Workload::Graph | Workload::Executor, _) => 1,
         (_, Placement::Composed | Placement::Intra) => 1,
         (Workload::Chain | Workload::Nodes, _) => cell.nodes,
         (Workload::Latency | Workload::Goodput, _) => 1 + cell.subscriptions,

@@ -65,11 +65,21 @@ impl Plan {
         names
     }
 
+    /// Why nothing of it can be done, if so.
+    pub fn nothing_possible(&self) -> Option<&str> {
+        let reasons: Option<Vec<&str>> =
+            self.steps.iter().map(|step| step.skip.as_deref()).collect();
+        reasons.and_then(|reasons| reasons.first().copied())
+    }
+
     /// The step's scenario.
     pub fn scenario(&self, cell: &Cell) -> Option<&Scenario> {
         self.scenarios.iter().find(|scenario| scenario.name == cell.scenario)
     }
 }
+
+/// More processes than this cannot be participants of one ROS domain on one host.
+const MOST_PROCESSES: u32 = 100;
 
 /// Why a cell cannot be done with this system on this machine.
 fn refusal(cell: &Cell, system: SystemRef<'_>, machine: &Machine) -> Option<String> {
@@ -78,7 +88,8 @@ fn refusal(cell: &Cell, system: SystemRef<'_>, machine: &Machine) -> Option<Stri
     if let Some(role) = cell.roles().into_iter().find(|role| !system.roles().contains(role)) {
         return lacks("role", role.word());
     }
-    let counts_nodes = matches!(cell.workload, Workload::Nodes | Workload::Idle);
+    let counts_nodes =
+        matches!(cell.workload, Workload::Nodes | Workload::Idle | Workload::Executor);
     if !counts_nodes && !system.placements().contains(&cell.placement) {
         return lacks("placement", cell.placement.word());
     }
@@ -101,6 +112,14 @@ fn refusal(cell: &Cell, system: SystemRef<'_>, machine: &Machine) -> Option<Stri
             return lacks("mode of publishing", cell.publish.word());
         }
     }
+    let one_process = matches!(cell.placement, Placement::Composed | Placement::Intra);
+    if cell.workload == Workload::Chain && !one_process && cell.nodes > MOST_PROCESSES {
+        return Some(format!(
+            "a chain of {} processes is not possible, one domain has room for {MOST_PROCESSES} on a \
+             host: use the placements composed and intra",
+            cell.nodes
+        ));
+    }
     match cell.placement {
         Placement::Remote => machine.no_remote.clone(),
         _ => None,
@@ -118,6 +137,7 @@ impl Cell {
             Workload::Chain if self.nodes == 2 => vec![Role::Talker, Role::Listener],
             Workload::Chain => vec![Role::Talker, Role::Relay, Role::Listener],
             Workload::Nodes | Workload::Idle => vec![Role::Nodes],
+            Workload::Executor => vec![Role::Executor],
             Workload::Graph => vec![Role::Graph],
         }
     }

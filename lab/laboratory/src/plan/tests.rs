@@ -58,7 +58,7 @@ fn plan(machine: &Machine) -> Plan {
     std::fs::write(&file, SCENARIO).unwrap();
     let check = |name: &str| peers.system(name).map(|_| ());
     let scenario =
-        ScenarioFile::read(Path::new(&file)).unwrap().resolve(None, &check).unwrap().unwrap();
+        ScenarioFile::read(Path::new(&file)).unwrap().resolve(None, &[], &check).unwrap().unwrap();
     Plan::new("s", vec![scenario], &peers, machine)
 }
 

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use super::context::Context;
 use super::findings::findings;
+use super::goals::{GoalResult, goals};
 use super::overview::{Block, OverviewCell, endings, placement_title};
 use super::quantity::{Unit, digits, duration, moment};
 use super::results::Results;
@@ -36,6 +37,7 @@ pub(crate) fn summary(results: &Results, context: &Context<'_>, blocks: &[Block]
     for block in blocks {
         write_block(&mut text, block);
     }
+    write_goals(&mut text, &goals(results));
     write_findings(&mut text, context);
     write_systems(&mut text, results);
     if !run.command.is_empty() {
@@ -79,6 +81,21 @@ fn cell(cell: &OverviewCell) -> String {
             if *best { format!("**{shown}**{star}") } else { format!("{shown}{star}") }
         }
     }
+}
+
+fn write_goals(text: &mut String, goals: &[GoalResult]) {
+    if goals.is_empty() {
+        return;
+    }
+    text.push_str("## Goals\n\n| goal | cell | here | reference | result | wanted | |\n");
+    text.push_str("|---|---|---:|---:|---:|---:|---|\n");
+    for goal in goals {
+        let words = [&goal.title, &goal.cell, &goal.own, &goal.reference, &goal.result];
+        let words: Vec<String> = words.iter().map(|word| escaped(word)).collect();
+        let wanted = escaped(&goal.wanted);
+        let _ = writeln!(text, "| {} | {wanted} | {} |", words.join(" | "), goal.verdict());
+    }
+    text.push('\n');
 }
 
 fn write_findings(text: &mut String, context: &Context<'_>) {

@@ -6,6 +6,8 @@ mod compare;
 mod context;
 mod figure;
 mod findings;
+mod goals;
+mod groups;
 mod lines;
 mod markdown;
 mod metric;
@@ -17,6 +19,7 @@ mod results;
 mod rows;
 mod scale;
 mod selection;
+mod summary;
 mod tables;
 
 use std::io;
@@ -25,7 +28,9 @@ use std::path::{Path, PathBuf};
 use thiserror::Error;
 
 pub use compare::{CompareError, ComparedCell, SideBySide, compare_runs};
+pub use goals::{GoalResult, goals};
 pub use results::{Notice, ReadError, Results};
+pub use summary::{Summary, summaries};
 
 use context::Context;
 

@@ -7,6 +7,7 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 use super::context::Context;
 use super::figure::figure;
 use super::findings::findings;
+use super::goals::{GoalResult, goals};
 use super::overview::{Block, endings, overview};
 use super::quantity::{Unit, dimension_value, dimension_with_value, duration, moment, words};
 use super::results::Results;
@@ -81,6 +82,7 @@ pub(crate) fn report(results: &Results, context: &Context<'_>, blocks: &[Block])
     let content = html! {
         (header(results))
         (overview(context, blocks, &missing))
+        (goals_part(&goals(results)))
         @for (document, scenarios) in &documents {
             section id=(document_id(document)) {
                 h2 { (document_word(document)) @if let Some(title) = document_title(document) { small { (title) } } }
@@ -93,6 +95,32 @@ pub(crate) fn report(results: &Results, context: &Context<'_>, blocks: &[Block])
         (repeat(run))
     };
     frame(&format!("Feros laboratory: {}", run.grid), &navigation, &content).into_string()
+}
+
+/// What was to be reached, and whether it is.
+fn goals_part(goals: &[GoalResult]) -> Markup {
+    let heading = ["goal", "cell", "here", "reference", "result", "wanted", ""];
+    html! {
+        @if !goals.is_empty() {
+            section id="goals" {
+                h2 { "Goals" }
+                (scrolling("Goals", &html! {
+                    table {
+                        thead { tr { @for word in heading { th { (word) } } } }
+                        tbody {
+                            @for goal in goals {
+                                tr {
+                                    @let words = [&goal.title, &goal.cell, &goal.own, &goal.reference, &goal.result, &goal.wanted];
+                                    @for word in words { td { (word) } }
+                                    td { (goal.verdict()) }
+                                }
+                            }
+                        }
+                    }
+                }))
+            }
+        }
+    }
 }
 
 fn document_id(document: &str) -> String {

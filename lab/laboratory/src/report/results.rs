@@ -259,6 +259,8 @@ fn general_scenario(name: String, records: &[Record]) -> Scenario {
         document: String::new(),
         item: String::new(),
         finding: String::new(),
+        columns: Vec::new(),
+        goals: Vec::new(),
         figures: vec![figure],
     }
 }

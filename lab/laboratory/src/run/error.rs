@@ -57,7 +57,7 @@ pub enum RunError {
     NothingInstalled,
     /// Nothing can be built.
     #[error(transparent)]
-    PeerBuilder(#[from] PeerBuildError),
+    PeerBuild(#[from] PeerBuildError),
 }
 
 impl RunError {

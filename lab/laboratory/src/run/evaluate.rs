@@ -26,6 +26,8 @@ pub(super) struct Evaluation {
     pub(super) layers: Vec<Layer>,
     pub(super) values: BTreeMap<String, f64>,
     pub(super) timeline: Vec<(u64, u64)>,
+    /// Sentences for who waits for the result.
+    pub(super) notes: Vec<String>,
 }
 
 /// Everything said, by what it is.
@@ -37,6 +39,8 @@ struct Collected {
     points: Vec<PointSeries>,
     publisher_end: Option<End>,
     ends: BTreeMap<u32, SubscriptionEnd>,
+    values: BTreeMap<String, f64>,
+    notes: Vec<String>,
     not_understood: u64,
 }
 
@@ -78,7 +82,13 @@ pub(super) fn evaluate(cell: &Cell, programs: &mut [Program]) -> Evaluation {
             collected.end(&program.name, program.first_subscription, end);
         }
     }
-    if cell.has_messages() { collected.messages(cell) } else { collected.quiet() }
+    let (values, notes) =
+        (std::mem::take(&mut collected.values), std::mem::take(&mut collected.notes));
+    let mut evaluation =
+        if cell.has_messages() { collected.messages(cell) } else { collected.quiet() };
+    evaluation.values.extend(values);
+    evaluation.notes = notes;
+    evaluation
 }
 
 impl Collected {
@@ -121,6 +131,12 @@ impl Collected {
                 }
             }
             Ok(Line::Points(points)) => self.points.push(points),
+            Ok(Line::Values(values)) => {
+                for (name, value) in values {
+                    *self.values.entry(name).or_insert(0.0) += value;
+                }
+            }
+            Ok(Line::Note { text }) => self.notes.push(text),
             Ok(_) | Err(_) => self.not_understood += 1,
         }
     }
@@ -168,7 +184,7 @@ impl Collected {
             .filter_map(|publication| Some((publication.number, publication.at_nanos?)))
             .collect();
         let count = if cell.has_one_subscription() { 1 } else { cell.subscriptions };
-        let (mut initial_lost, mut impossible, mut duplicates) = (0, 0, 0);
+        let (mut initial_lost, mut impossible, mut duplicates, mut reordered) = (0, 0, 0, 0);
         for subscription in 0..count {
             let receipts = self.receipts.remove(&subscription).unwrap_or_default();
             let (received, oddities) = match self.ends.get(&subscription) {
@@ -180,11 +196,13 @@ impl Collected {
             initial_lost += oddities.initial_lost;
             impossible += oddities.impossible;
             duplicates += oddities.duplicates;
+            reordered += oddities.reordered;
             evaluation.subscriptions.push(received);
             self.receipts.insert(subscription, receipts);
         }
         let values = &mut evaluation.values;
         put(values, "duplicates", duplicates);
+        put(values, "reordered", reordered);
         put(values, "samples_before_sent", impossible);
         if cell.procedure.samples && warm_up > 0 {
             values.insert("sent_initial".into(), (total.min(warm_up) * u64::from(count)) as f64);
@@ -342,6 +360,7 @@ struct Oddities {
     initial_lost: u64,
     impossible: u64,
     duplicates: u64,
+    reordered: u64,
 }
 
 /// A subscription of which each message is known.
@@ -354,7 +373,7 @@ fn sampled(
     let mut seen = BTreeSet::new();
     let mut oddities = Oddities::default();
     let mut latencies = Vec::with_capacity(receipts.len());
-    let (mut late, mut received) = (0, 0);
+    let (mut late, mut received, mut latest) = (0, 0, 0);
     let deadline_nanos =
         i64::try_from(cell.qos.deadline_ms.saturating_mul(1_000_000)).unwrap_or(i64::MAX);
     for receipt in receipts {
@@ -366,6 +385,8 @@ fn sampled(
             continue;
         }
         received += 1;
+        oddities.reordered += u64::from(receipt.number < latest);
+        latest = latest.max(receipt.number);
         let before_sent = match (receipt.at_nanos, sent_at.get(&receipt.number)) {
             (Some(at), Some(sent)) => at < *sent,
             _ => false,
@@ -429,6 +450,7 @@ impl Cell {
 
 /// What processes cost, each and together: sums, and of code the most that one has mapped.
 pub(super) fn costs(
+    cell: &Cell,
     programs: Vec<Program>,
     servers: Vec<Program>,
     values: &mut BTreeMap<String, f64>,
@@ -439,6 +461,8 @@ pub(super) fn costs(
         programs.into_iter().map(|program| (program, false)).chain(of_servers)
     {
         let name = program.name.clone();
+        let is_watched = cell.workload == crate::scenario::Workload::Idle;
+        let threads = if is_watched { program.thread_activity() } else { Vec::new() };
         let own = program.into_usage();
         for (key, value) in &own {
             if key.starts_with("cpu_percent_p") {
@@ -448,7 +472,7 @@ pub(super) fn costs(
             let total = values.entry(key.clone()).or_insert(0.0);
             *total = if key.contains("code_") { total.max(*value) } else { *total + value };
         }
-        processes.push(Process { role: name, values: own });
+        processes.push(Process { role: name, values: own, threads });
     }
     if let [only] = processes.as_slice() {
         let quantiles = only.values.iter().filter(|(key, _)| key.starts_with("cpu_percent_p"));

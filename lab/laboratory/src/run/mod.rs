@@ -54,6 +54,8 @@ pub struct Options<'a> {
     pub machine: &'a Machine,
     /// The systems.
     pub peers: &'a Peers,
+    /// Whether the limits of the machine are measured first.
+    pub measures_floors: bool,
     /// Set by who wants it to end.
     pub interrupted: &'a AtomicBool,
 }
@@ -174,7 +176,7 @@ impl Runner<'_> {
             self.folder.write_run()?;
             return Err(RunError::NothingInstalled);
         }
-        if self.folder.run.floors.is_empty() {
+        if self.options.measures_floors && self.folder.run.floors.is_empty() {
             self.measure_floors(builder)?;
         }
         self.folder.write_run()
@@ -364,6 +366,9 @@ impl Runner<'_> {
             .map(|hello| hello.version.clone());
         self.note_version(&cell.system, version);
         let evaluation = evaluate::evaluate(cell, &mut ended.programs);
+        for note in &evaluation.notes {
+            self.say_once(&format!("{}: {note}", cell.system));
+        }
         let mut values = evaluation.values;
         if cell.procedure.realtime {
             values.insert("realtime".into(), f64::from(u8::from(realtime)));
@@ -383,7 +388,7 @@ impl Runner<'_> {
         };
         let asked: Vec<String> =
             ended.programs.iter().map(|program| program.name.clone()).collect();
-        let processes = evaluate::costs(ended.programs, ended.servers, &mut values);
+        let processes = evaluate::costs(cell, ended.programs, ended.servers, &mut values);
         if cell.procedure.realtime {
             let is_locked = evaluate::is_locked(&asked, &processes);
             values.insert("memory_locked".into(), f64::from(u8::from(is_locked)));

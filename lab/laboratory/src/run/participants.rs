@@ -69,6 +69,7 @@ pub(super) fn participants(cell: &Cell) -> Vec<Participant> {
             (0..cell.nodes).map(|index| participant(Role::Nodes, Host::Talker, index, 0)).collect()
         }
         Workload::Nodes | Workload::Idle => vec![participant(Role::Nodes, Host::Talker, 0, 0)],
+        Workload::Executor => vec![participant(Role::Executor, Host::Talker, 0, 0)],
         Workload::Graph => vec![participant(Role::Graph, Host::Talker, 0, 0)],
     }
 }
@@ -130,6 +131,9 @@ impl Participant {
             Role::Nodes => {
                 let alone = !one_process || cell.workload == Workload::Idle;
                 all.push(("nodes", if alone { 1 } else { cell.nodes }.to_string()));
+            }
+            Role::Executor => {
+                all.push(("idle", cell.idle.to_string()));
             }
             Role::Graph => all.push(("graph", cell.graph.clone())),
             Role::Floors => {}

@@ -13,6 +13,7 @@ use rustix::process::{Pid, Signal};
 
 use crate::contract::{End, ErrorKind, Hello, Line, ProgramError};
 use crate::machine::which;
+use crate::record::ThreadActivity;
 use crate::usage::UsageWatch;
 
 /// A line longer than this ends a program: it speaks no contract.
@@ -222,6 +223,11 @@ impl Program {
     /// Whether all that it said has been heard.
     pub(super) fn is_silent(&self) -> bool {
         self.readers.iter().all(thread::JoinHandle::is_finished)
+    }
+
+    /// What its threads did while it was watched.
+    pub(super) fn thread_activity(&self) -> Vec<ThreadActivity> {
+        self.usage.thread_activity()
     }
 
     /// What it cost.

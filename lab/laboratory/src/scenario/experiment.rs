@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::contract::{
     Durability, Executor, History, MessageType, Placement, PublishMode, Reliability,
 };
-use crate::record::Figure;
+use crate::record::{Figure, Goal};
 
 /// How much of an experiment is done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -20,11 +20,13 @@ pub enum Grid {
     Standard,
     /// The documents' own parameters: hours.
     Full,
+    /// What is to be reached, beside its references.
+    Goals,
 }
 
 impl Grid {
     /// All, the shortest first.
-    pub const ALL: &[Self] = &[Self::Quick, Self::Standard, Self::Full];
+    pub const ALL: &[Self] = &[Self::Quick, Self::Standard, Self::Full, Self::Goals];
 
     /// Its name.
     pub const fn word(self) -> &'static str {
@@ -32,6 +34,7 @@ impl Grid {
             Self::Quick => "quick",
             Self::Standard => "standard",
             Self::Full => "full",
+            Self::Goals => "goals",
         }
     }
 }
@@ -50,6 +53,8 @@ pub enum Workload {
     Nodes,
     /// One node that has nothing to do.
     Idle,
+    /// An executor with an entity that is always ready again, among others that never are.
+    Executor,
     /// A graph of many nodes, by name.
     Graph,
 }
@@ -183,6 +188,8 @@ pub struct Scenario {
     pub subscriptions: Vec<u32>,
     /// Nodes of a chain, or without entities.
     pub nodes: Vec<u32>,
+    /// Entities of an executor that are never ready.
+    pub idle: Vec<u32>,
     /// Graphs by name.
     pub graphs: Vec<String>,
     /// QoS by name.
@@ -205,6 +212,10 @@ pub struct Scenario {
     pub repetitions: u32,
     /// What is shown of it.
     pub figures: Vec<Figure>,
+    /// What a table of it shows.
+    pub columns: Vec<String>,
+    /// What it is to reach.
+    pub goals: Vec<Goal>,
 }
 
 impl Scenario {
@@ -217,6 +228,8 @@ impl Scenario {
             item: self.item.clone(),
             finding: self.finding.clone(),
             figures: self.figures.clone(),
+            columns: self.columns.clone(),
+            goals: self.goals.clone(),
         }
     }
 }

@@ -12,7 +12,7 @@ use super::settings::{Links, Settings};
 use crate::contract::{Executor, MessageType, Placement, PublishMode};
 use crate::document::{Document, DocumentError};
 use crate::nearest::did_you_mean;
-use crate::record::{DIMENSIONS, Figure};
+use crate::record::{DIMENSIONS, Figure, Goal};
 
 /// A scenario file as it is written.
 #[derive(Deserialize)]
@@ -38,6 +38,10 @@ struct Contents {
     environment: BTreeMap<String, Variables>,
     #[serde(default)]
     figure: Vec<Spanned<Figure>>,
+    #[serde(default)]
+    columns: Vec<String>,
+    #[serde(default)]
+    goal: Vec<Spanned<Goal>>,
 }
 
 /// A scenario file that has been read.
@@ -82,6 +86,17 @@ impl ScenarioFile {
         for figure in &contents.figure {
             check_figure(&document, figure)?;
         }
+        for goal in &contents.goal {
+            let Goal { at_most, at_least, flat, .. } = goal.get_ref();
+            if at_most.or(*at_least).or(*flat).is_none() {
+                let text = "a goal needs one of `at_most`, `at_least` and `flat`";
+                return Err(document.error(goal.span(), text));
+            }
+            let across = &goal.get_ref().across;
+            if !DIMENSIONS.contains(&across.as_str()) {
+                return Err(document.error(goal.span(), format!("no dimension `{across}`")));
+            }
+        }
         if let Some(qos) = contents.qos.values().find(|qos| qos.get_ref().depth == 0) {
             return Err(document.error(qos.span(), "depth = 0 is not allowed here: 1 or more"));
         }
@@ -109,16 +124,18 @@ impl ScenarioFile {
     }
 
     /// What a grid asks for, or the experiment as it stands; nothing where it does not belong to
-    /// the grid. `systems` are the names that exist.
+    /// the grid. `words` (`KEY=VALUE`) go before both. `systems` are the names that exist.
     ///
     /// # Errors
     /// Names that do not exist, and what cannot be together.
     pub fn resolve(
         &self,
         grid: Option<Grid>,
+        words: &[String],
         systems: &dyn Fn(&str) -> Result<(), String>,
     ) -> Result<Option<Scenario>, DocumentError> {
         let nothing = Settings::default();
+        let first = Settings::of_words(words)?;
         let over = match grid {
             None => &nothing,
             Some(grid) => match self.contents.grid.get(&grid) {
@@ -126,18 +143,19 @@ impl ScenarioFile {
                 None => return Ok(None),
             },
         };
-        self.merged(over, systems).map(Some)
+        self.merged(&first, over, systems).map(Some)
     }
 
     fn merged(
         &self,
+        first: &Settings,
         over: &Settings,
         systems: &dyn Fn(&str) -> Result<(), String>,
     ) -> Result<Scenario, DocumentError> {
         let base = &self.contents.experiment;
         macro_rules! pick {
             ($field:ident) => {
-                over.$field.clone().or_else(|| base.$field.clone())
+                first.$field.clone().or_else(|| over.$field.clone()).or_else(|| base.$field.clone())
             };
             ($field:ident, $default:expr) => {
                 pick!($field).unwrap_or_else(|| $default)
@@ -145,15 +163,21 @@ impl ScenarioFile {
         }
         let workload = pick!(workload).ok_or_else(|| {
             self.wrong(
-                "[experiment] has no `workload`: latency, goodput, chain, nodes, idle or graph",
+                "[experiment] has no `workload`: latency, goodput, chain, nodes, idle, executor or graph",
             )
         })?;
         let named = pick!(systems).unwrap_or_default();
         for system in &named {
             systems(system.get_ref()).map_err(|text| self.document.error(system.span(), text))?;
         }
+        for goal in &self.contents.goal {
+            let Goal { system, reference, .. } = goal.get_ref();
+            for name in [Some(system), reference.as_ref()].into_iter().flatten() {
+                systems(name).map_err(|text| self.document.error(goal.span(), text))?;
+            }
+        }
         let goodput = workload == Workload::Goodput;
-        let watched = matches!(workload, Workload::Nodes | Workload::Idle | Workload::Graph);
+        let watched = !matches!(workload, Workload::Latency | Workload::Goodput | Workload::Chain);
         let scenario = Scenario {
             name: self.name(),
             path: self.path.clone(),
@@ -174,6 +198,10 @@ impl ScenarioFile {
             },
             subscriptions: numbers(pick!(subscriptions), 1),
             nodes: numbers(pick!(nodes), if workload == Workload::Chain { 3 } else { 1 }),
+            idle: pick!(idle).map_or_else(
+                || vec![0],
+                |idle| idle.iter().map(|idle| u32::try_from(idle.0).unwrap_or(u32::MAX)).collect(),
+            ),
             graphs: pick!(graphs).unwrap_or_default(),
             qos: self.qos(pick!(qos))?,
             publish: pick!(publish, vec![PublishMode::Default]),
@@ -187,7 +215,9 @@ impl ScenarioFile {
             procedure: Procedure {
                 realtime: pick!(realtime, false),
                 count: pick!(count)
-                    .map_or(if pick!(seconds).is_some() { 0 } else { 100 }, |count| count.0),
+                    .map_or(if pick!(seconds).is_some() || watched { 0 } else { 100 }, |count| {
+                        count.0
+                    }),
                 seconds: pick!(seconds)
                     .map_or(if watched { 3.0 } else { 0.0 }, |seconds| seconds.0),
                 warm_up: pick!(warm_up).map_or(10, |messages| messages.0),
@@ -199,6 +229,8 @@ impl ScenarioFile {
                 seed: self.contents.seed,
             },
             repetitions: pick!(repetitions).map_or(1, |repetitions| repetitions.0),
+            columns: self.contents.columns.clone(),
+            goals: self.contents.goal.iter().map(|goal| goal.get_ref().clone()).collect(),
             figures: self.contents.figure.iter().map(|figure| figure.get_ref().clone()).collect(),
         };
         self.check(&scenario)?;
@@ -223,6 +255,7 @@ impl ScenarioFile {
             ("work_micros", scenario.work_micros.is_empty()),
             ("subscriptions", scenario.subscriptions.is_empty()),
             ("nodes", scenario.nodes.is_empty()),
+            ("idle", scenario.idle.is_empty()),
             ("qos", scenario.qos.is_empty()),
             ("graphs", scenario.workload == Workload::Graph && scenario.graphs.is_empty()),
         ];
@@ -437,7 +470,7 @@ only = { placement = ["local"] }
     }
 
     fn resolved(text: &str, grid: Option<Grid>) -> Result<Option<Scenario>, DocumentError> {
-        read(text)?.resolve(grid, &known)
+        read(text)?.resolve(grid, &[], &known)
     }
 
     #[test]

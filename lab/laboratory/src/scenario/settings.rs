@@ -6,11 +6,54 @@ use toml::Spanned;
 use super::experiment::Workload;
 use super::quantity::{HowMany, Megabits, Messages, Micros, Percent, Rate, Seconds, Size};
 use crate::contract::{Executor, MessageType, Placement, PublishMode};
+use crate::document::{Document, DocumentError};
+
+impl Settings {
+    /// Settings as a command line has them, `KEY=VALUE` each: lists with commas between their
+    /// values.
+    ///
+    /// # Errors
+    /// Keys and values that are not understood, with what is allowed.
+    pub(crate) fn of_words(words: &[String]) -> Result<Self, DocumentError> {
+        let mut lines = String::new();
+        for word in words {
+            let (key, value) = word.split_once('=').unwrap_or((word, ""));
+            let values: Vec<String> = value.split(',').map(toml_value).collect();
+            let value = match values.as_slice() {
+                [only] if SINGLE.contains(&key) => only.clone(),
+                values => format!("[{}]", values.join(", ")),
+            };
+            lines += &format!("{key} = {value}\n");
+        }
+        Document::new("command line", &lines).parse()
+    }
+}
+
+/// Settings that are no lists.
+const SINGLE: &[&str] = &[
+    "workload",
+    "realtime",
+    "count",
+    "seconds",
+    "warm_up",
+    "matched",
+    "samples",
+    "memory",
+    "settle_seconds",
+    "timeout_seconds",
+    "repetitions",
+];
+
+/// A number or a truth as it is, anything else as text.
+fn toml_value(text: &str) -> String {
+    let is_plain = text.parse::<f64>().is_ok() || ["true", "false"].contains(&text);
+    if is_plain { text.to_owned() } else { format!("{text:?}") }
+}
 
 /// What a scenario says; everything may be absent, and said again for a grid.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Settings {
+pub(crate) struct Settings {
     pub(super) workload: Option<Workload>,
     pub(super) systems: Option<Vec<Spanned<String>>>,
     pub(super) placements: Option<Vec<Placement>>,
@@ -19,6 +62,7 @@ pub(super) struct Settings {
     pub(super) rates_hz: Option<Vec<Rate>>,
     pub(super) subscriptions: Option<Vec<HowMany>>,
     pub(super) nodes: Option<Vec<HowMany>>,
+    pub(super) idle: Option<Vec<Messages>>,
     pub(super) graphs: Option<Vec<String>>,
     pub(super) qos: Option<Vec<Spanned<String>>>,
     pub(super) publish: Option<Vec<PublishMode>>,

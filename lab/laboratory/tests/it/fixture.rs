@@ -77,7 +77,8 @@ impl Fixture {
         let file = self.folder.path().join(format!("{name}.toml"));
         std::fs::write(&file, format!("title = \"T\"\n[experiment]\n{experiment}")).unwrap();
         let check = |name: &str| self.peers.system(name).map(|_| ());
-        let scenario = ScenarioFile::read(&file).unwrap().resolve(None, &check).unwrap().unwrap();
+        let scenario =
+            ScenarioFile::read(&file).unwrap().resolve(None, &[], &check).unwrap().unwrap();
         Plan::new(name, vec![scenario], &self.peers, &self.machine)
     }
 
@@ -103,6 +104,7 @@ impl Fixture {
             command: "feros lab run test.toml".into(),
             machine: &self.machine,
             peers: &self.peers,
+            measures_floors: true,
             interrupted: &interrupted,
         };
         // Another process may test the laboratory at the same time: its turn comes to an end.

@@ -19,7 +19,7 @@ fn every_scenario_is_understood_in_every_grid() {
     for path in scenario_files(&lab_folder().join("scenarios")).unwrap() {
         let file = ScenarioFile::read(&path).unwrap();
         for grid in [None].into_iter().chain(Grid::ALL.iter().copied().map(Some)) {
-            let Some(scenario) = file.resolve(grid, &check).unwrap() else { continue };
+            let Some(scenario) = file.resolve(grid, &[], &check).unwrap() else { continue };
             assert!(!scenario.figures.is_empty(), "{}: nothing is shown of it", file.name());
             assert!(
                 !scenario.finding.is_empty() && !scenario.document.is_empty(),

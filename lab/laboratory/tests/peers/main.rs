@@ -118,7 +118,7 @@ fn cells(system: SystemRef<'_>) -> Vec<(Role, Placement)> {
                 let within = [Placement::Composed, Placement::Intra];
                 found.extend(within.into_iter().filter(|it| has(*it)).map(|it| (*role, it)));
             }
-            Role::Floors => found.push((*role, Placement::Local)),
+            Role::Executor | Role::Floors => found.push((*role, Placement::Local)),
             _ => {}
         }
     }
@@ -207,6 +207,7 @@ fn run(
             program.close_input();
             program.finish()?.check_silent()?;
         }
+        Role::Executor => fixture.start(system, &options(role))?.finish()?.check_events()?,
         Role::Floors => {
             fixture
                 .start(system, &Options { size_bytes: 1024, ..options(role) })?

@@ -83,6 +83,7 @@ impl Options {
             Role::Relay => all.extend([("to", self.to.clone()), ("index", self.index.to_string())]),
             Role::Pair => all.push(("subscriptions", self.subscriptions.to_string())),
             Role::Chain | Role::Nodes => all.push(("nodes", self.nodes.to_string())),
+            Role::Executor => all.extend([("idle", "7".into()), ("seconds", "0.05".into())]),
             Role::Graph => all.push(("graph", "mobile-base".into())),
             Role::Floors => {}
         }
@@ -330,6 +331,17 @@ impl Said {
             return Err(format!("nodes without endpoints said {:?}", self.lines));
         }
         Ok(())
+    }
+
+    pub(crate) fn check_events(&self) -> Result<(), String> {
+        let rate = self.lines.iter().find_map(|line| match line {
+            Line::Values(values) => values.get("events_per_second").copied(),
+            _ => None,
+        });
+        match rate {
+            Some(rate) if rate > 0.0 => Ok(()),
+            _ => Err(format!("no rate of events in {:?}", self.lines)),
+        }
     }
 
     pub(crate) fn check_floors(&self) -> Result<(), String> {

@@ -322,6 +322,7 @@ impl Synthetic {
                         record.processes = vec![Process {
                             role: "nodes".to_owned(),
                             values: [("pss_bytes".to_owned(), bytes)].into(),
+                            threads: Vec::new(),
                         }];
                         self.records.push(record);
                     }
@@ -440,6 +441,8 @@ fn scenario(
         document: document.to_owned(),
         item: item.to_owned(),
         finding: finding.to_owned(),
+        columns: Vec::new(),
+        goals: Vec::new(),
         figures,
     }
 }

@@ -75,6 +75,8 @@ pub struct Arguments {
     pub subscriptions: usize,
     /// Nodes of a chain or of `nodes`.
     pub nodes: usize,
+    /// Entities of an executor that are never ready.
+    pub idle: usize,
     extras: BTreeMap<String, String>,
 }
 
@@ -124,6 +126,7 @@ impl Arguments {
             index: 0,
             subscriptions: 1,
             nodes: 3,
+            idle: 0,
             extras: extras
                 .iter()
                 .map(|extra| (extra.name.to_owned(), extra.default.to_owned()))
@@ -185,13 +188,15 @@ impl Arguments {
             "--index" => self.index = parse(name, value)?,
             "--subscriptions" => self.subscriptions = parse(name, value)?,
             "--nodes" => self.nodes = parse(name, value)?,
+            "--idle" => self.idle = parse(name, value)?,
             _ => return Err(format!("{name}: this argument is not known")),
         }
         Ok(())
     }
 
     fn check(mut self) -> Result<Self, String> {
-        let is_sent = !matches!(self.role, Role::Nodes | Role::Graph | Role::Floors);
+        let is_sent =
+            !matches!(self.role, Role::Nodes | Role::Graph | Role::Executor | Role::Floors);
         if is_sent && self.size_bytes < self.stamp_bytes() {
             return Err(format!(
                 "--size {}: the payload has no room for the stamp",

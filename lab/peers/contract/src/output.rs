@@ -1,5 +1,6 @@
 //! The lines that a program says, one JSON object each.
 
+use std::collections::BTreeMap;
 use std::io::Write;
 use std::process::ExitCode;
 
@@ -18,6 +19,8 @@ pub(crate) enum Line<'a> {
     Published { numbers: &'a [u64], call_nanos: &'a [u64], at_nanos: &'a [u64] },
     Points(&'a Points<'a>),
     Layers { name: &'a str, numbers: &'a [u64], nanos: &'a [u64] },
+    Values(&'a BTreeMap<&'a str, f64>),
+    Note { text: &'a str },
     End { sent: u64, received: &'a [u64], bytes: &'a [u64], first_nanos: u64, last_nanos: u64 },
     Error { kind: Kind, text: &'a str },
 }
@@ -143,6 +146,16 @@ impl Output {
     /// Time in a layer of each message's way, where the peer knows it.
     pub fn layer(&self, name: &str, numbers: &[u64], nanos: &[u64]) {
         write(&Line::Layers { name, numbers, nanos });
+    }
+
+    /// What is one number, by name: several programs' are added up.
+    pub fn values(&self, values: &BTreeMap<&str, f64>) {
+        write(&Line::Values(values));
+    }
+
+    /// A sentence for the person who waits for the result.
+    pub fn note(&self, text: &str) {
+        write(&Line::Note { text });
     }
 
     /// What is left, and the last line.

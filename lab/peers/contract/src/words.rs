@@ -62,6 +62,8 @@ words! {
         Nodes = "nodes",
         /// A whole graph of nodes, by name: with `--graph`, beside what all programs take.
         Graph = "graph",
+        /// An executor with one entity that is always ready again, among `--idle` others that never are.
+        Executor = "executor",
         /// Not a middleware: the limits of the machine.
         Floors = "floors",
     }

@@ -4,8 +4,8 @@
 //!
 //! `--form`: how a message is published and taken. `ordinary` as most programs do (publish, a
 //! closure that takes the struct), `view` taken in place, `built` in memory that the publisher
-//! lends and taken in place, `raw` as bytes. `--transports` restricts the transports of messages,
-//! `--dispatch publishing-thread` runs callbacks where the message is published.
+//! lends and taken in place, `raw` as bytes. `--transport` is the one that all messages have
+//! to take, `--dispatch publishing-thread` runs callbacks where the message is published.
 
 pub mod components;
 mod incoming;
@@ -14,23 +14,20 @@ mod outgoing;
 mod payload;
 mod roles;
 mod spinning;
+mod transport;
+mod turns;
 
 use std::process::ExitCode;
 
 use feros::msgs::std_msgs::msg::{String as Text, UInt8MultiArray};
-use feros::{
-    Context, ContextOptions, Dispatch, Durability, History, QosProfile, Reliability, Transport,
-    TransportSet,
-};
-use feros_lab_contract::{
-    self as contract, Arguments, Extra, Failure, MessageType, Placement, Program, Role,
-};
+use feros::{Context, ContextOptions, Dispatch, Durability, History, QosProfile, Reliability};
+use feros_lab_contract::{self as contract, Arguments, Extra, Failure, MessageType, Program, Role};
 
 use layers::Layers;
 
 pub(crate) const EXTRAS: [Extra<'_>; 3] = [
     Extra { name: "--form", allowed: &["ordinary", "view", "built", "raw"], default: "ordinary" },
-    Extra { name: "--transports", allowed: &["all", "network", "host"], default: "all" },
+    Extra { name: "--transport", allowed: &["any", "shared_memory", "network"], default: "any" },
     Extra { name: "--dispatch", allowed: &["executor", "publishing-thread"], default: "executor" },
 ];
 
@@ -67,6 +64,7 @@ pub fn main() -> ExitCode {
         let task = Task::new(arguments, context, layers);
         match (arguments.role, arguments.payload) {
             (Role::Nodes, _) => roles::nodes(&task, output),
+            (Role::Executor, _) => turns::measure(task.arguments, output),
             (_, MessageType::Bytes) => roles::messages::<UInt8MultiArray>(&task, output),
             (_, MessageType::String) => roles::messages::<Text>(&task, output),
         }
@@ -83,19 +81,9 @@ pub(crate) fn version(context: Option<&Context>) -> String {
     version
 }
 
-/// The transports that a placement has: the network transport stands for the middleware's ordinary
-/// way within one process.
-fn transports(arguments: &Arguments) -> TransportSet {
-    match (arguments.placement, arguments.extra("--transports")) {
-        (Placement::Composed, _) | (_, "network") => Transport::Network.into(),
-        (_, "host") => TransportSet::from(Transport::SharedMemory).with(Transport::Network),
-        _ => TransportSet::ALL,
-    }
-}
-
 fn open(arguments: &Arguments) -> Result<Context, Failure> {
     let mut options = ContextOptions::from_variables()?;
-    options.transports = options.transports.intersection(transports(arguments));
+    options.transports = transport::restricted(arguments, options.transports)?;
     // What is in shared memory goes with the context.
     options.handle_signals = true;
     Ok(Context::new(options)?)

@@ -4,11 +4,11 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use feros::{Durability, Node, PublishError, Publisher, PublisherOptions, message};
+use feros::{MatchTransport, Node, PublishError, Publisher, PublisherOptions, Reason, message};
 use feros_lab_contract::{Failure, Placement, PublishMode, Published, now_nanos};
 
 use crate::payload::Carrier;
-use crate::{Form, Task};
+use crate::{Form, Task, transport};
 
 /// How long the shortest transport may take to be there after the match; messages before it take
 /// the network transport.
@@ -85,7 +85,23 @@ impl<'a, M: Carrier> Outgoing<'a, M> {
         {
             self.task.arguments.wait_stopped(Duration::from_millis(1));
         }
-        Ok(())
+        if subscriptions == 0 {
+            return Ok(());
+        }
+        self.wait_for_transport()
+    }
+
+    /// The shortest transport may be set up after the match.
+    fn wait_for_transport(&self) -> Result<(), Failure> {
+        let until = now_nanos() + PATH_NANOS;
+        loop {
+            let matches = self.publisher.transports();
+            let is_pending = |found: &MatchTransport| found.reason == Some(Reason::Pending);
+            if !matches.iter().any(is_pending) || now_nanos() >= until {
+                return transport::check_matches(self.task.arguments, &matches);
+            }
+            self.task.arguments.wait_stopped(Duration::from_millis(1));
+        }
     }
 
     /// A relay is ready when somebody receives from it; who publishes to it cannot see that.
@@ -181,31 +197,8 @@ impl<'a, M: Carrier> Outgoing<'a, M> {
         {}
     }
 
-    /// Within one process the transport is what is measured: another one is a failure, not a
-    /// result.
+    /// Another transport than the one that is measured is a failure, not a result.
     pub(crate) fn check_path(&self) -> Result<(), Failure> {
-        let counts = self.publisher.counts();
-        let qos = &self.task.qos;
-        let others = match self.task.arguments.placement {
-            Placement::Composed => counts.intra_process.messages + counts.shared_memory.messages,
-            // The engine writes too where it keeps the QoS by writing: what was delivered within
-            // the process took its transport.
-            Placement::Intra
-                if self.task.arguments.deadline.is_some()
-                    || qos.durability == Durability::TransientLocal =>
-            {
-                counts.network.messages.saturating_sub(counts.intra_process.messages)
-                    + counts.shared_memory.messages
-            }
-            Placement::Intra => counts.network.messages + counts.shared_memory.messages,
-            Placement::Local | Placement::Remote => 0,
-        };
-        if others > 0 {
-            return Err(format!(
-                "{others} messages took another transport than was measured: {counts:?}"
-            )
-            .into());
-        }
-        Ok(())
+        transport::check_published(self.task, &self.publisher)
     }
 }

@@ -5,11 +5,11 @@ use feros_lab_contract::{
     self as contract, Arguments, Ended, Failure, Output, Placement, Role, wait_received,
 };
 
-use crate::Task;
 use crate::incoming::{Then, subscribe};
 use crate::outgoing::Outgoing;
 use crate::payload::Carrier;
 use crate::spinning::Spinning;
+use crate::{Task, transport};
 
 pub(crate) fn messages<M: Carrier>(task: &Task<'_>, output: &Output) -> Result<Ended, Failure> {
     match task.arguments.role {
@@ -29,6 +29,8 @@ fn talker<M: Carrier>(task: &Task<'_>, output: &Output) -> Result<Ended, Failure
     output.ready();
     outgoing.send_all(task.arguments.matched)?;
     outgoing.linger();
+    outgoing.check_path()?;
+    transport::tell_published(output, &outgoing.publisher);
     task.layers.tell(output);
     Ok(output.end(Some(&outgoing.published), &[]))
 }
@@ -38,10 +40,11 @@ fn listener<M: Carrier>(task: &Task<'_>, output: &Output) -> Result<Ended, Failu
     let node = task.context.create_node(&format!("listener_{index}"))?;
     let (samples, spinning) = (task.arguments.samples(*index), Spinning::new(*executor));
     let recycle = Then::Recycle(<_>::default());
-    let _subscription = subscribe::<M>(task, &node, topic, &samples, spinning.stopper(), recycle)?;
+    let subscription = subscribe::<M>(task, &node, topic, &samples, spinning.stopper(), recycle)?;
     spinning.add(&node)?;
     output.ready();
     spinning.until_done(task.arguments, &node, &samples)?;
+    transport::tell_received(output, &[&subscription]);
     task.layers.tell(output);
     Ok(output.end(None, &[samples]))
 }
@@ -85,6 +88,8 @@ fn pair<M: Carrier>(task: &Task<'_>, output: &Output) -> Result<Ended, Failure> 
     wait_received(task.arguments, &samples, outgoing.published.sent());
     spinning.end(beside)?;
     outgoing.check_path()?;
+    let subscriptions: Vec<_> = received.iter().map(|(_, subscription)| subscription).collect();
+    transport::tell_received(output, &subscriptions);
     task.layers.tell(output);
     Ok(output.end(Some(&outgoing.published), &samples))
 }
@@ -127,6 +132,9 @@ fn chain<M: Carrier>(task: &Task<'_>, output: &Output) -> Result<Ended, Failure>
     spinning.end(beside)?;
     for link in relays.iter().chain([&outgoing]) {
         link.check_path()?;
+    }
+    if let Some((_, last)) = received.last() {
+        transport::tell_received(output, &[last]);
     }
     task.layers.tell(output);
     Ok(output.end(Some(&outgoing.published), &[last]))

@@ -9,8 +9,8 @@ use super::conversation::{Conversation, Event, Go, Voice};
 use super::place::Place;
 use super::ros2::{self, Search};
 use super::{Args, Role, stage};
-use crate::commands::perf::family::{Family, Happening, Member};
 use crate::error::CliError;
+use crate::process_group::{Member, ProcessEvent, ProcessGroup};
 
 /// How long all processes may take until their nodes are there; Python is the slow one.
 const READY_LIMIT: Duration = Duration::from_secs(60);
@@ -24,10 +24,10 @@ const QUIET: Duration = Duration::from_secs(3);
 pub(super) fn run(args: &Args) -> Result<ExitCode, CliError> {
     let place = Place::from_environment();
     stage::introduce(&place, args.count)?;
-    let mut family = Family::new()?;
+    let mut group = ProcessGroup::new()?;
     let search = match args.without_ros2 {
         true => Search::Missing,
-        false => ros2::find(&mut family, &place)?,
+        false => ros2::find(&mut group, &place)?,
     };
     if search == Search::Interrupted {
         return Err(CliError::Interrupted);
@@ -35,19 +35,15 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, CliError> {
     if !args.without_ros2 {
         stage::introduce_ros2(&search)?;
     }
-    let mut demo = Demo {
-        family,
-        cast: Vec::new(),
-        conversation: Conversation::default(),
-        interrupted: false,
-    };
+    let mut demo =
+        Demo { group, cast: Vec::new(), conversation: Conversation::default(), interrupted: false };
     demo.start(Voice::Listener, place.apply(&mut own_command(Role::Listener)?))?;
     demo.start(Voice::Talker, place.apply(&mut own_command(Role::Talker)?))?;
     if let Search::Found(python) = &search {
         demo.start(Voice::Ros2, place.apply(&mut ros2::node(python)))?;
     }
     let played = demo.play(args);
-    demo.family.end_all();
+    demo.group.end_all();
     let voices = demo.voices();
     if demo.has_talked() {
         stage::conclude(&demo.conversation, &voices, &place, args.count == 0)?;
@@ -76,7 +72,7 @@ fn own_command(role: Role) -> Result<Command, CliError> {
 
 /// The demo while it runs.
 struct Demo {
-    family: Family,
+    group: ProcessGroup,
     cast: Vec<(Member, Voice)>,
     conversation: Conversation,
     interrupted: bool,
@@ -84,7 +80,7 @@ struct Demo {
 
 impl Demo {
     fn start(&mut self, voice: Voice, command: &mut Command) -> Result<(), CliError> {
-        let started = self.family.start(voice.node(), command);
+        let started = self.group.start(voice.node(), command);
         let member = started.map_err(|error| {
             CliError::failed(format!("{} cannot be started: {error}", voice.node()))
         })?;
@@ -116,7 +112,7 @@ impl Demo {
             self.voices().into_iter().filter(|voice| voice.talks()).collect();
         for (member, voice) in self.cast.clone() {
             if voice.talks() {
-                self.family.tell(member, &go);
+                self.group.tell(member, &go);
             }
         }
         let talk_limit = match args.count {
@@ -141,9 +137,11 @@ impl Demo {
         let voices = self.voices();
         let deadline = Instant::now() + QUIET;
         while !self.conversation.is_complete(&voices) && Instant::now() < deadline {
-            match self.family.next(deadline) {
-                Happening::Line(member, line) => drop(self.note(member, &line)?),
-                Happening::Ended(_) | Happening::Interrupted | Happening::Timeout => return Ok(()),
+            match self.group.next(deadline) {
+                ProcessEvent::Line(member, line) => drop(self.note(member, &line)?),
+                ProcessEvent::Ended(_) | ProcessEvent::Interrupted | ProcessEvent::Timeout => {
+                    return Ok(());
+                }
             }
         }
         Ok(())
@@ -155,23 +153,23 @@ impl Demo {
         deadline: Instant,
         late: impl Fn() -> String,
     ) -> Result<Option<(Voice, Event)>, CliError> {
-        match self.family.next(deadline) {
-            Happening::Line(member, line) => self.note(member, &line).map(Some),
-            Happening::Interrupted => {
+        match self.group.next(deadline) {
+            ProcessEvent::Line(member, line) => self.note(member, &line).map(Some),
+            ProcessEvent::Interrupted => {
                 self.interrupted = true;
                 Ok(None)
             }
-            Happening::Ended(member) => Err(CliError::failed(format!(
+            ProcessEvent::Ended(member) => Err(CliError::failed(format!(
                 "{} ended too early; what it said stands above",
-                self.family.name(member)
+                self.group.name(member)
             ))),
-            Happening::Timeout => Err(CliError::failed(late())),
+            ProcessEvent::Timeout => Err(CliError::failed(late())),
         }
     }
 
     /// Counts and shows what a process tells.
     fn note(&mut self, member: Member, line: &str) -> Result<(Voice, Event), CliError> {
-        let name = self.family.name(member);
+        let name = self.group.name(member);
         let voice = self.cast.iter().find(|(other, _)| *other == member).map(|(_, voice)| *voice);
         let (Some(voice), Ok(event)) = (voice, serde_json::from_str(line)) else {
             return Err(CliError::failed(format!(

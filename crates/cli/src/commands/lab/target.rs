@@ -14,7 +14,7 @@ use crate::nearest::did_you_mean;
 /// What is measured.
 #[derive(clap::Args, Clone)]
 pub(crate) struct Target {
-    /// quick, standard or full; or a scenario file, which is measured as it stands
+    /// quick, standard, full or goals; or a scenario file, which is measured as it stands
     #[arg(value_name = "GRID|FILE.toml")]
     target: String,
     /// Of a grid this scenario alone; may be repeated
@@ -56,13 +56,13 @@ impl Target {
             if !self.target.ends_with(".toml") {
                 let words = Grid::ALL.iter().map(|grid| grid.word());
                 return Err(CliError::usage(format!(
-                    "no grid `{}`; there are quick, standard and full, and files that end with .toml{}",
+                    "no grid `{}`; there are quick, standard, full and goals, and files that end with .toml{}",
                     self.target,
                     did_you_mean(&self.target, words)
                 )));
             }
             let file = ScenarioFile::read(Path::new(&self.target)).map_err(CliError::failed)?;
-            let scenario = file.resolve(None, &check).map_err(CliError::failed)?;
+            let scenario = file.resolve(None, &[], &check).map_err(CliError::failed)?;
             return Ok((file.name(), scenario.into_iter().collect()));
         };
         let files = self.places.scenarios()?;
@@ -78,7 +78,7 @@ impl Target {
         for file in
             files.iter().filter(|file| self.only.is_empty() || self.only.contains(&file.name()))
         {
-            scenarios.extend(file.resolve(Some(*grid), &check).map_err(CliError::failed)?);
+            scenarios.extend(file.resolve(Some(*grid), &[], &check).map_err(CliError::failed)?);
         }
         Ok((self.target.clone(), scenarios))
     }

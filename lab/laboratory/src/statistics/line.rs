@@ -1,21 +1,21 @@
-//! The straight line through medians, and how far they are from it.
+//! The straight line through medians over the length of a chain, and how far they are from it.
 
 /// A line by least squares.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Line {
-    /// Microseconds for each hop more.
-    pub(super) slope: f64,
-    /// Microseconds where there is no hop.
-    pub(super) intercept: f64,
+pub struct Line {
+    /// What each step of x adds.
+    pub slope: f64,
+    /// What there is at x = 0.
+    pub intercept: f64,
     /// The part of the variation that the line explains; 1 is all of it.
-    pub(super) r_squared: f64,
+    pub r_squared: f64,
     /// The largest distance of a point, in percent of what the line says there.
-    pub(super) worst_deviation_percent: f64,
+    pub worst_deviation_percent: f64,
 }
 
 impl Line {
     /// Through at least three points that are not all at one place.
-    pub(super) fn through(points: &[(f64, f64)]) -> Option<Self> {
+    pub fn through(points: &[(f64, f64)]) -> Option<Self> {
         let count = points.len() as f64;
         let mean = |of: fn(&(f64, f64)) -> f64| points.iter().map(of).sum::<f64>() / count;
         let (x, y) = (mean(|point| point.0), mean(|point| point.1));

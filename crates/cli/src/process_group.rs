@@ -13,8 +13,11 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use feros::Context;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::{Handle, Signals};
+
+use crate::error::CliError;
 
 /// How long a child may take to end after its input has ended.
 const LEAVE_LIMIT: Duration = Duration::from_secs(5);
@@ -22,9 +25,9 @@ const LEAVE_LIMIT: Duration = Duration::from_secs(5);
 /// Lines that wait to be read; who prints more waits.
 const QUEUE_DEPTH: usize = 1024;
 
-/// What happened to a family.
+/// What happened to a process of a group.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Happening {
+pub(crate) enum ProcessEvent {
     /// A child printed a line.
     Line(Member, String),
     /// A child's output ended: it is ending.
@@ -35,15 +38,15 @@ pub(crate) enum Happening {
     Timeout,
 }
 
-/// A child of a family.
+/// A child of a group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Member(usize);
 
 /// Children of this process; dropping it ends them all.
-pub(crate) struct Family {
+pub(crate) struct ProcessGroup {
     children: Vec<Running>,
-    sender: SyncSender<Happening>,
-    happenings: Receiver<Happening>,
+    sender: SyncSender<ProcessEvent>,
+    events: Receiver<ProcessEvent>,
     signals: Handle,
 }
 
@@ -53,21 +56,21 @@ struct Running {
     input: Option<ChildStdin>,
 }
 
-impl Family {
-    /// A family without children. From now on SIGINT and SIGTERM are happenings.
+impl ProcessGroup {
+    /// A group without children. From now on SIGINT and SIGTERM are events of it.
     pub(crate) fn new() -> io::Result<Self> {
-        let (sender, happenings) = sync_channel(QUEUE_DEPTH);
+        let (sender, events) = sync_channel(QUEUE_DEPTH);
         let mut signals = Signals::new([SIGINT, SIGTERM])?;
         let handle = signals.handle();
         let interrupted = sender.clone();
-        thread::Builder::new().name("family-signals".into()).spawn(move || {
+        thread::Builder::new().name("group-signals".into()).spawn(move || {
             for _ in &mut signals {
-                if interrupted.send(Happening::Interrupted).is_err() {
+                if interrupted.send(ProcessEvent::Interrupted).is_err() {
                     return;
                 }
             }
         })?;
-        Ok(Self { children: Vec::new(), sender, happenings, signals: handle })
+        Ok(Self { children: Vec::new(), sender, events, signals: handle })
     }
 
     /// Starts a child. Its errors go where this process's errors go.
@@ -79,15 +82,15 @@ impl Family {
         self.children.push(Running { name: name.to_owned(), process, input });
         let output = output.expect("standard output was asked to be a pipe");
         let sender = self.sender.clone();
-        thread::Builder::new().name("family-output".into()).spawn(move || {
+        thread::Builder::new().name("group-output".into()).spawn(move || {
             for line in BufReader::new(output).lines() {
                 let Ok(line) = line else { break };
-                if sender.send(Happening::Line(member, line)).is_err() {
+                if sender.send(ProcessEvent::Line(member, line)).is_err() {
                     return;
                 }
             }
-            // Nobody listens any more when the family is gone.
-            let _ = sender.send(Happening::Ended(member));
+            // Nobody listens any more when the group is gone.
+            let _ = sender.send(ProcessEvent::Ended(member));
         })?;
         Ok(member)
     }
@@ -98,12 +101,13 @@ impl Family {
     }
 
     /// The process of a child.
-    pub(crate) fn process_id(&self, member: Member) -> u32 {
+    #[cfg(test)]
+    fn process_id(&self, member: Member) -> u32 {
         self.children[member.0].process.id()
     }
 
     /// Sends a line to a child. One that is ending does not hear it, which shows as
-    /// [`Happening::Ended`].
+    /// [`ProcessEvent::Ended`].
     pub(crate) fn tell(&mut self, member: Member, line: &dyn std::fmt::Display) {
         if let Some(input) = &mut self.children[member.0].input {
             let _ = writeln!(input, "{line}").and_then(|()| input.flush());
@@ -111,11 +115,13 @@ impl Family {
     }
 
     /// What happens next, waiting until `deadline` for it.
-    pub(crate) fn next(&self, deadline: Instant) -> Happening {
-        match self.happenings.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
-            Ok(happening) => happening,
-            // The family holds a sender itself.
-            Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => Happening::Timeout,
+    pub(crate) fn next(&self, deadline: Instant) -> ProcessEvent {
+        match self.events.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
+            Ok(event) => event,
+            // The group holds a sender itself.
+            Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {
+                ProcessEvent::Timeout
+            }
         }
     }
 
@@ -139,7 +145,7 @@ impl Family {
     }
 }
 
-impl Drop for Family {
+impl Drop for ProcessGroup {
     fn drop(&mut self) {
         self.end_all();
         self.signals.close();
@@ -162,6 +168,33 @@ impl Running {
     }
 }
 
+/// Hands each line of this process's input to `on_line`, on a thread of its own; the end of the
+/// input shuts the context down.
+pub(crate) fn listen_to_lines(
+    context: &Context,
+    mut on_line: impl FnMut(&str) + Send + 'static,
+) -> Result<(), CliError> {
+    let context = context.clone();
+    thread::Builder::new().name("orders".into()).spawn(move || {
+        for line in io::stdin().lock().lines() {
+            let Ok(line) = line else { break };
+            on_line(&line);
+        }
+        drop(on_line);
+        leave(context);
+    })?;
+    Ok(())
+}
+
+/// Ends this process because its coordinator wants that or is gone; in any case, even if something
+/// hangs.
+fn leave(context: Context) -> ! {
+    context.shutdown();
+    drop(context);
+    thread::sleep(LEAVE_LIMIT);
+    std::process::exit(1)
+}
+
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
@@ -182,40 +215,40 @@ mod tests {
 
     #[test]
     fn lines_and_the_end_come_in_order() {
-        let mut family = Family::new().unwrap();
+        let mut group = ProcessGroup::new().unwrap();
         let child =
-            family.start("echo", &mut shell("read line; echo \"heard $line\"; exit 3")).unwrap();
-        family.tell(child, &"hello");
-        assert_eq!(family.next(later()), Happening::Line(child, "heard hello".into()));
-        assert_eq!(family.next(later()), Happening::Ended(child));
-        assert_eq!(family.end(child).unwrap().code(), Some(3));
-        assert_eq!(family.name(child), "echo");
+            group.start("echo", &mut shell("read line; echo \"heard $line\"; exit 3")).unwrap();
+        group.tell(child, &"hello");
+        assert_eq!(group.next(later()), ProcessEvent::Line(child, "heard hello".into()));
+        assert_eq!(group.next(later()), ProcessEvent::Ended(child));
+        assert_eq!(group.end(child).unwrap().code(), Some(3));
+        assert_eq!(group.name(child), "echo");
     }
 
     #[test]
     fn the_end_of_its_input_ends_a_child_that_listens() {
-        let mut family = Family::new().unwrap();
-        let child = family.start("cat", &mut shell("exec cat")).unwrap();
-        assert_eq!(family.next(Instant::now()), Happening::Timeout);
-        assert!(family.end(child).unwrap().success());
+        let mut group = ProcessGroup::new().unwrap();
+        let child = group.start("cat", &mut shell("exec cat")).unwrap();
+        assert_eq!(group.next(Instant::now()), ProcessEvent::Timeout);
+        assert!(group.end(child).unwrap().success());
     }
 
     #[test]
     fn a_child_that_does_not_listen_is_killed() {
-        let mut family = Family::new().unwrap();
-        let child = family.start("deaf", &mut shell("exec sleep 600")).unwrap();
-        let process = format!("/proc/{}", family.process_id(child));
+        let mut group = ProcessGroup::new().unwrap();
+        let child = group.start("deaf", &mut shell("exec sleep 600")).unwrap();
+        let process = format!("/proc/{}", group.process_id(child));
         assert!(Path::new(&process).exists());
-        family.children[child.0].wait_until(Instant::now()).unwrap();
+        group.children[child.0].wait_until(Instant::now()).unwrap();
         assert!(!Path::new(&process).exists());
     }
 
     #[test]
     fn dropping_the_family_ends_all() {
-        let mut family = Family::new().unwrap();
-        let children = [(); 3].map(|()| family.start("cat", &mut shell("exec cat")).unwrap());
-        let processes = children.map(|child| format!("/proc/{}", family.process_id(child)));
-        drop(family);
+        let mut group = ProcessGroup::new().unwrap();
+        let children = [(); 3].map(|()| group.start("cat", &mut shell("exec cat")).unwrap());
+        let processes = children.map(|child| format!("/proc/{}", group.process_id(child)));
+        drop(group);
         assert!(processes.iter().all(|process| !Path::new(process).exists()));
     }
 }
