@@ -1,4 +1,4 @@
-//! What one core does at most with empty callbacks: the number that `feros perf executor` shows.
+//! What one core does at most with empty callbacks: the number that `feros lab executor` shows.
 
 use crate::builder::Builder;
 use crate::entity::{Entity, Progress};

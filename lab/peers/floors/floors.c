@@ -7,7 +7,7 @@
  *   clock                      one reading of the clock
  *   timer                      how much later than asked an absolute sleep ends
  *
- * `--size 0` (the default): each payload size of the documents; else that one. `--count` samples of each, at `--rate`. */
+ * These are the role `floors`; handover.c has the others. `--size 0` (the default): each payload size of the documents; else that one. `--count` samples of each, at `--rate`. */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <linux/futex.h>
@@ -22,7 +22,7 @@
 #include <sys/utsname.h>
 #include <sys/wait.h>
 
-#include "../contract.h"
+#include "floors.h"
 
 enum { DATAGRAM_BYTES = 64000, CLOCK_READINGS = 100 };
 #define QUIET_NANOS 200000000u /* so long without a datagram: the rest of a message was dropped by the kernel */
@@ -72,14 +72,6 @@ static pid_t fork_sender(void) {
 static void end_sender(pid_t pid) {
   int status = 0;
   if (waitpid(pid, &status, 0) != pid || status != 0) contract_error("failed", "the sending process failed", NULL);
-}
-
-/* Every page is touched, with a value that keeps the compiler from making it a lazy calloc. */
-static uint8_t *memory(size_t size) {
-  uint8_t *const found = (uint8_t *) malloc(size);
-  if (found == NULL) contract_error("failed", "memory for a payload", strerror(errno));
-  memset(found, 0x5a, size);
-  return found;
 }
 
 /* --- hand-over --------------------------------------------------------------------------------------------------- */
@@ -180,7 +172,7 @@ static void send_all(int fd, const struct sockaddr_in *to, uint8_t *payload, siz
 
 /* A message of which the kernel dropped a part is no sample. */
 static void receive_all(int fd, uint8_t *payload, size_t size) {
-  uint8_t *const datagram = memory(DATAGRAM_BYTES);
+  uint8_t *const datagram = floors_memory(DATAGRAM_BYTES);
   uint64_t current = 0;
   size_t filled = 0;
   for (int quiet = 0; quiet < 5;) {
@@ -212,7 +204,7 @@ static void receive_all(int fd, uint8_t *payload, size_t size) {
 static void udp(size_t size) {
   struct sockaddr_in address;
   const int fd = bound_socket(&address, size);
-  uint8_t *const payload = memory(size);
+  uint8_t *const payload = floors_memory(size);
   const uint64_t begin = pace_begin();
   const pid_t sender = fork_sender();
   if (sender == 0) {
@@ -229,7 +221,7 @@ static void udp(size_t size) {
 /* --- the rest ---------------------------------------------------------------------------------------------------- */
 
 static void copy(size_t size) {
-  uint8_t *const from = memory(size), *const to = memory(size);
+  uint8_t *const from = floors_memory(size), *const to = floors_memory(size);
   for (uint64_t n = 0; n < runs(); n++) {
     from[0] = (uint8_t) n;
     const uint64_t at = contract_now();
@@ -263,13 +255,19 @@ static void timer(void) {
 int main(int argc, char **argv) {
   static const size_t sizes[] = {100,     256,     512,     1 << 10,  2 << 10,  4 << 10,  8 << 10,  16 << 10, 32 << 10,
                                  60 << 10, 64 << 10, 128 << 10, 256 << 10, 512 << 10, 1 << 20, 2 << 20, 4 << 20};
-  contract_parse(&c, argc, argv, NULL, 0);
+  static const char *const kinds[] = {"futex", "copy", "thread", "call", "fill", "fill_memory", NULL};
+  struct contract_extra kind = {"--kind", kinds, "futex"};
+  contract_parse(&c, argc, argv, &kind, 1);
   struct utsname kernel;
   uname(&kernel);
   char version[sizeof kernel];
   snprintf(version, sizeof version, "%s %s", kernel.sysname, kernel.release);
   contract_hello(&c, "floors", version);
-  if (c.role != CONTRACT_FLOORS) contract_error("unsupported", "floors have the role `floors` alone", NULL);
+  if (c.role == CONTRACT_TALKER || c.role == CONTRACT_LISTENER || c.role == CONTRACT_PAIR) {
+    hand_over(&c, kind.value);
+    return 0;
+  }
+  if (c.role != CONTRACT_FLOORS) contract_error("unsupported", "floors have no such role", NULL);
   samples = (uint64_t *) calloc(c.count + 1, sizeof *samples);
   if (samples == NULL) contract_error("failed", "memory for the samples", strerror(errno));
   contract_ready();

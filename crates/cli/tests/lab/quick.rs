@@ -151,8 +151,8 @@ fn a_system_that_fails_is_named_with_its_reason() {
 #[test]
 fn interrupting_ends_all_processes() {
     let fixture = Fixture::new();
-    let running = fixture.start(&line("latency systems=mock count=1000000"));
-    wait_until("its programs", || fixture.processes().len() >= 2);
+    let running = fixture.start(&line("latency systems=mock count=1000000 --out endless"));
+    wait_until("the run", || fixture.path("endless/raw").exists());
     running.signal("INT");
     let ended = running.finish();
     assert_eq!(ended.code, Some(130), "{ended:?}");

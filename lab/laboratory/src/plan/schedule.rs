@@ -115,8 +115,8 @@ fn refusal(cell: &Cell, system: SystemRef<'_>, machine: &Machine) -> Option<Stri
     let one_process = matches!(cell.placement, Placement::Composed | Placement::Intra);
     if cell.workload == Workload::Chain && !one_process && cell.nodes > MOST_PROCESSES {
         return Some(format!(
-            "a chain of {} processes is not possible, one domain has room for {MOST_PROCESSES} on a \
-             host: use the placements composed and intra",
+            "a chain of {} processes is not possible, one domain has room for \
+             {MOST_PROCESSES} on a host: use the placements composed and intra",
             cell.nodes
         ));
     }
@@ -132,6 +132,9 @@ impl Cell {
         let one_process = matches!(self.placement, Placement::Composed | Placement::Intra);
         match self.workload {
             Workload::Latency | Workload::Goodput if one_process => vec![Role::Pair],
+            Workload::Latency | Workload::Goodput if self.procedure.one_listener => {
+                vec![Role::Talker, Role::Listeners]
+            }
             Workload::Latency | Workload::Goodput => vec![Role::Talker, Role::Listener],
             Workload::Chain if one_process => vec![Role::Chain],
             Workload::Chain if self.nodes == 2 => vec![Role::Talker, Role::Listener],

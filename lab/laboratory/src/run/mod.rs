@@ -1,12 +1,14 @@
 //! Runs a plan: cell after cell, each result on disk before the next cell begins.
 
 mod calibration;
+mod costs;
 mod error;
 mod evaluate;
 mod folder;
 mod leftovers;
 mod load;
 mod network;
+mod outcome;
 mod participants;
 mod ports;
 mod program;
@@ -23,8 +25,9 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use self::folder::Folder;
 use self::network::Network;
+use self::outcome::Outcome;
 use self::raw::RawFile;
-use self::session::{CellError, Context, Ended, Outcome, Session};
+use self::session::{CellError, Context, Ended, Session};
 use crate::contract::{Placement, Role};
 use crate::machine::Machine;
 use crate::noise::NoiseWatch;
@@ -335,6 +338,10 @@ impl Runner<'_> {
             Ok(load) => load,
             Err(error) => return failed(format!("no load could be made: {error}")),
         };
+        let awake = match load::AwakeProcessors::begin(cell.procedure.awake) {
+            Ok(awake) => awake,
+            Err(error) => return failed(format!("processors cannot be kept awake: {error}")),
+        };
         let context = Context {
             system,
             out,
@@ -347,7 +354,7 @@ impl Runner<'_> {
             interrupted: self.options.interrupted,
         };
         let ended = Session::new(cell, &context, &network, raw).run();
-        drop(load);
+        drop((load, awake));
         leftovers::kill_what_is_left(&context.mark);
         leftovers::remove_shared_memory(&system.peer.manifest.shared_memory);
         self.record(cell, ended?, realtime)
@@ -374,7 +381,7 @@ impl Runner<'_> {
             values.insert("realtime".into(), f64::from(u8::from(realtime)));
         }
         if let Some((before, after)) = &ended.wire {
-            evaluate::wire(before, after, evaluation.sent + cell.procedure.warm_up, &mut values);
+            costs::wire(before, after, evaluation.sent + cell.procedure.warm_up, &mut values);
         }
         let status = match ended.outcome {
             Outcome::Complete => Status::Complete,
@@ -388,9 +395,9 @@ impl Runner<'_> {
         };
         let asked: Vec<String> =
             ended.programs.iter().map(|program| program.name.clone()).collect();
-        let processes = evaluate::costs(cell, ended.programs, ended.servers, &mut values);
+        let processes = costs::of_processes(cell, ended.programs, ended.servers, &mut values);
         if cell.procedure.realtime {
-            let is_locked = evaluate::is_locked(&asked, &processes);
+            let is_locked = costs::is_locked(&asked, &processes);
             values.insert("memory_locked".into(), f64::from(u8::from(is_locked)));
             if self.options.machine.no_memory_lock.is_none()
                 && !is_locked

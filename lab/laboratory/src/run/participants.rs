@@ -40,9 +40,12 @@ pub(super) fn participants(cell: &Cell) -> Vec<Participant> {
             vec![participant(Role::Pair, Host::Talker, 0, 0)]
         }
         Workload::Latency | Workload::Goodput => {
-            let mut all: Vec<_> = (0..cell.subscriptions)
-                .map(|index| participant(Role::Listener, Host::Listener, index, 0))
-                .collect();
+            let mut all: Vec<_> = match cell.procedure.one_listener {
+                true => vec![participant(Role::Listeners, Host::Listener, 0, 0)],
+                false => (0..cell.subscriptions)
+                    .map(|index| participant(Role::Listener, Host::Listener, index, 0))
+                    .collect(),
+            };
             // Without waiting for its subscriptions a publisher is measured against some that are
             // there already.
             all.push(Participant {
@@ -126,7 +129,9 @@ impl Participant {
                 all.push(("to", topic(self.topic + 1)));
                 all.push(("index", self.index.to_string()));
             }
-            Role::Pair => all.push(("subscriptions", cell.subscriptions.to_string())),
+            Role::Pair | Role::Listeners => {
+                all.push(("subscriptions", cell.subscriptions.to_string()))
+            }
             Role::Chain => all.push(("nodes", cell.nodes.to_string())),
             Role::Nodes => {
                 let alone = !one_process || cell.workload == Workload::Idle;

@@ -10,10 +10,11 @@ use feros_link::Counters;
 
 use super::leftovers::CELL_MARK;
 use super::network::{Host, Network};
+use super::outcome::{Outcome, judge};
 use super::participants::{Participant, participants, program_timeout};
 use super::program::{Event, Placeholders, Program, Said, Start};
 use super::raw::RawFile;
-use crate::contract::{EXIT_NOT_INSTALLED, ErrorKind, LOCK_MEMORY};
+use crate::contract::LOCK_MEMORY;
 use crate::peer::{Port, Server, SystemRef};
 use crate::plan::Cell;
 
@@ -38,17 +39,6 @@ pub(super) enum CellError {
     Interrupted,
     /// The raw file cannot be written.
     Raw(std::io::Error),
-}
-
-/// How the programs of a cell ended.
-pub(super) enum Outcome {
-    Complete,
-    Failed(String),
-    Hung(String),
-    /// The system cannot do it.
-    Unsupported(String),
-    /// The system lacks something on this machine.
-    NotInstalled(String),
 }
 
 /// What is left of a cell when all its programs have ended.
@@ -502,38 +492,4 @@ impl<'a> Session<'a> {
 /// Whether it is the program with which the cell ends.
 fn leads(name: &str) -> bool {
     ["talker", "pair", "chain"].contains(&name)
-}
-
-fn judge(programs: &[Program]) -> Outcome {
-    let errors =
-        programs.iter().filter_map(|program| program.error.as_ref().map(|error| (program, error)));
-    for (program, error) in errors {
-        let text = if error.text.is_empty() {
-            format!("{} said no reason", program.name)
-        } else {
-            error.text.clone()
-        };
-        match error.kind {
-            ErrorKind::Unsupported => return Outcome::Unsupported(text),
-            ErrorKind::NoLicence => return Outcome::NotInstalled(format!("no licence: {text}")),
-            ErrorKind::NotMatched | ErrorKind::Failed => {}
-        }
-    }
-    let lacks = |program: &&Program| {
-        program.ended.and_then(|status| status.code()) == Some(EXIT_NOT_INSTALLED)
-    };
-    if let Some(program) = programs.iter().find(lacks) {
-        return Outcome::NotInstalled(program.failure().unwrap_or_default());
-    }
-    let hung: Vec<String> = programs
-        .iter()
-        .filter(|program| program.hung)
-        .map(|program| format!("{} (process {})", program.name, program.pid()))
-        .collect();
-    if !hung.is_empty() {
-        return Outcome::Hung(format!("{} did not end in time and was killed", hung.join(", ")));
-    }
-    let failures: Vec<String> =
-        programs.iter().filter(|program| !program.killed).filter_map(Program::failure).collect();
-    if failures.is_empty() { Outcome::Complete } else { Outcome::Failed(failures.join("; ")) }
 }

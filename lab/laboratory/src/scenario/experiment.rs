@@ -136,6 +136,9 @@ pub type Variables = BTreeMap<String, String>;
 pub struct Procedure {
     /// SCHED_FIFO and locked memory, where the machine allows it.
     pub realtime: bool,
+    /// Whether processors are kept from halting while nothing is to be done.
+    #[serde(default)]
+    pub awake: bool,
     /// Messages to measure; 0: `seconds` decides.
     pub count: u64,
     /// How long is published, or watched.
@@ -144,6 +147,9 @@ pub struct Procedure {
     pub warm_up: u64,
     /// Whether the publisher waits for its subscriptions.
     pub matched: bool,
+    /// Whether all subscriptions are in one process, where they are not in the publisher's.
+    #[serde(default)]
+    pub one_listener: bool,
     /// Whether each message is recorded, or only counts.
     pub samples: bool,
     /// Whether memory is looked at, which costs a moment of each process.

@@ -163,7 +163,8 @@ impl ScenarioFile {
         }
         let workload = pick!(workload).ok_or_else(|| {
             self.wrong(
-                "[experiment] has no `workload`: latency, goodput, chain, nodes, idle, executor or graph",
+                "[experiment] has no `workload`: latency, goodput, chain, nodes, idle, executor or \
+                 graph",
             )
         })?;
         let named = pick!(systems).unwrap_or_default();
@@ -214,6 +215,7 @@ impl ScenarioFile {
                 .map_or_else(|| vec![0], |works| works.iter().map(|work| work.0).collect()),
             procedure: Procedure {
                 realtime: pick!(realtime, false),
+                awake: pick!(awake, false),
                 count: pick!(count)
                     .map_or(if pick!(seconds).is_some() || watched { 0 } else { 100 }, |count| {
                         count.0
@@ -222,6 +224,7 @@ impl ScenarioFile {
                     .map_or(if watched { 3.0 } else { 0.0 }, |seconds| seconds.0),
                 warm_up: pick!(warm_up).map_or(10, |messages| messages.0),
                 matched: pick!(matched, true),
+                one_listener: pick!(one_listener, false),
                 samples: pick!(samples, !goodput),
                 memory: pick!(memory, workload != Workload::Latency && workload != Workload::Chain),
                 settle_seconds: pick!(settle_seconds).map_or(1.0, |seconds| seconds.0),

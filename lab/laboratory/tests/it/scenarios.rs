@@ -20,12 +20,10 @@ fn every_scenario_is_understood_in_every_grid() {
         let file = ScenarioFile::read(&path).unwrap();
         for grid in [None].into_iter().chain(Grid::ALL.iter().copied().map(Some)) {
             let Some(scenario) = file.resolve(grid, &[], &check).unwrap() else { continue };
-            assert!(!scenario.figures.is_empty(), "{}: nothing is shown of it", file.name());
-            assert!(
-                !scenario.finding.is_empty() && !scenario.document.is_empty(),
-                "{}",
-                file.name()
-            );
+            let is_ours = scenario.document.is_empty();
+            let shown = scenario.figures.len() + if is_ours { scenario.columns.len() } else { 0 };
+            assert!(shown > 0, "{}: nothing is shown of it", file.name());
+            assert!(is_ours || !scenario.finding.is_empty(), "{}", file.name());
             items.extend(
                 scenario.item.split(", ").map(|item| format!("{} {item}", scenario.document)),
             );
@@ -35,6 +33,10 @@ fn every_scenario_is_understood_in_every_grid() {
                 "{}: no cell can be measured",
                 file.name()
             );
+        }
+        // Ours answer quickly, or say whether goals are reached.
+        if file.source().is_empty() {
+            continue;
         }
         assert!(
             file.grids().any(|grid| grid == Grid::Standard),

@@ -214,7 +214,7 @@ fn run(
                 .finish()?
                 .check_floors()?;
         }
-        Role::Listener => {}
+        Role::Listener | Role::Listeners => {}
     }
     Ok(())
 }

@@ -81,7 +81,9 @@ impl Options {
             Role::Talker => all.push(("matched", self.matched.to_string())),
             Role::Listener => all.push(("index", self.index.to_string())),
             Role::Relay => all.extend([("to", self.to.clone()), ("index", self.index.to_string())]),
-            Role::Pair => all.push(("subscriptions", self.subscriptions.to_string())),
+            Role::Pair | Role::Listeners => {
+                all.push(("subscriptions", self.subscriptions.to_string()))
+            }
             Role::Chain | Role::Nodes => all.push(("nodes", self.nodes.to_string())),
             Role::Executor => all.extend([("idle", "7".into()), ("seconds", "0.05".into())]),
             Role::Graph => all.push(("graph", "mobile-base".into())),

@@ -52,6 +52,8 @@ words! {
         Talker = "talker",
         /// Subscribes once.
         Listener = "listener",
+        /// Subscribes `--subscriptions` times in one process.
+        Listeners = "listeners",
         /// Subscribes, and publishes what it receives on another topic.
         Relay = "relay",
         /// Publisher and subscriptions in one process.
@@ -62,7 +64,8 @@ words! {
         Nodes = "nodes",
         /// A whole graph of nodes, by name: with `--graph`, beside what all programs take.
         Graph = "graph",
-        /// An executor with one entity that is always ready again, among `--idle` others that never are.
+        /// An executor with one entity that is always ready again, among `--idle` others that never
+        /// are.
         Executor = "executor",
         /// Not a middleware: the limits of the machine.
         Floors = "floors",

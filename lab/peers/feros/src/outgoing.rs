@@ -15,6 +15,9 @@ use crate::{Form, Task, transport};
 const PATH_NANOS: u64 = 1_000_000_000;
 /// How long a talker stays for the messages that lie in its shared memory to be read.
 const LINGER_NANOS: u64 = 500_000_000;
+/// Messages that are filled in turn, within caches and beyond them.
+const PAYLOADS_IN_CACHE: usize = 8;
+const PAYLOADS_IN_MEMORY: usize = 96;
 const RELAY_NANOS: u64 = 5_000_000_000;
 /// So many messages wait to be sent by a thread of the publisher; a larger depth of the history has
 /// room for itself.
@@ -159,6 +162,14 @@ impl<'a, M: Carrier> Outgoing<'a, M> {
     /// Within a process a message is given away, or shared where several take it.
     fn give_all(&self, subscriptions: usize) -> Result<(), Failure> {
         let arguments = self.task.arguments;
+        let filled = match arguments.extra("--fill") {
+            "cache" => PAYLOADS_IN_CACHE,
+            "memory" => PAYLOADS_IN_MEMORY,
+            _ => 0,
+        };
+        if filled > 0 {
+            return Ok(self.fill_all(filled)?);
+        }
         if subscriptions == 1 {
             return Ok(self.send(|number| {
                 let mut message = self.pool.take().unwrap_or_else(|| M::filled(arguments));
@@ -180,6 +191,24 @@ impl<'a, M: Carrier> Outgoing<'a, M> {
             shared.push_back(message.clone());
             self.publisher.publish(message).map(|()| at)
         })?)
+    }
+
+    /// Fills and gives so many messages in turn; each waits until its subscription gave it back.
+    fn fill_all(&self, payloads: usize) -> Result<(), PublishError> {
+        let arguments = self.task.arguments;
+        (0..payloads).for_each(|_| self.pool.put(M::filled(arguments)));
+        self.send(|number| {
+            let mut message = loop {
+                match self.pool.take() {
+                    Some(message) => break message,
+                    None if arguments.is_stopped() => break M::filled(arguments),
+                    None => std::thread::yield_now(),
+                }
+            };
+            message.fill(number);
+            let at = message.stamp(arguments, number);
+            self.publisher.publish(message).map(|()| at)
+        })
     }
 
     /// Stays until reliable subscriptions have everything, and what lies in shared memory was read:

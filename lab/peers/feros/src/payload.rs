@@ -17,6 +17,9 @@ pub(crate) trait Carrier: Message {
     /// Writes the stamp and returns its time.
     fn stamp(&mut self, arguments: &Arguments, number: u64) -> u64;
 
+    /// Writes every byte of the payload.
+    fn fill(&mut self, number: u64);
+
     fn payload(&self) -> &[u8];
 
     /// Calls `read` with the payload where it lies.
@@ -42,6 +45,10 @@ impl Carrier for UInt8MultiArray {
 
     fn stamp(&mut self, arguments: &Arguments, number: u64) -> u64 {
         arguments.stamp(&mut self.data, number)
+    }
+
+    fn fill(&mut self, number: u64) {
+        self.data.fill(number as u8);
     }
 
     fn payload(&self) -> &[u8] {
@@ -78,6 +85,11 @@ impl Carrier for Text {
 
     fn stamp(&mut self, arguments: &Arguments, number: u64) -> u64 {
         arguments.stamp_text(&mut self.data, number)
+    }
+
+    fn fill(&mut self, number: u64) {
+        let letter = if number.is_multiple_of(2) { "y" } else { "z" };
+        self.data.replace_range(.., &letter.repeat(self.data.len()));
     }
 
     fn payload(&self) -> &[u8] {

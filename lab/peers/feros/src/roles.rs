@@ -14,7 +14,7 @@ use crate::{Task, transport};
 pub(crate) fn messages<M: Carrier>(task: &Task<'_>, output: &Output) -> Result<Ended, Failure> {
     match task.arguments.role {
         Role::Talker => talker::<M>(task, output),
-        Role::Listener => listener::<M>(task, output),
+        Role::Listener | Role::Listeners => listener::<M>(task, output),
         Role::Relay => relay::<M>(task, output),
         Role::Pair => pair::<M>(task, output),
         Role::Chain => chain::<M>(task, output),
@@ -35,18 +35,30 @@ fn talker<M: Carrier>(task: &Task<'_>, output: &Output) -> Result<Ended, Failure
     Ok(output.end(Some(&outgoing.published), &[]))
 }
 
+/// One subscription, or several in one process.
 fn listener<M: Carrier>(task: &Task<'_>, output: &Output) -> Result<Ended, Failure> {
     let Arguments { index, topic, executor, .. } = task.arguments;
-    let node = task.context.create_node(&format!("listener_{index}"))?;
-    let (samples, spinning) = (task.arguments.samples(*index), Spinning::new(*executor));
-    let recycle = Then::Recycle(<_>::default());
-    let subscription = subscribe::<M>(task, &node, topic, &samples, spinning.stopper(), recycle)?;
-    spinning.add(&node)?;
+    let count =
+        if task.arguments.role == Role::Listeners { task.arguments.subscriptions } else { 1 };
+    let spinning = Spinning::new(*executor);
+    // The last message of one is not that of all: then the laboratory says the end.
+    let stopper = || if count == 1 { spinning.stopper() } else { None };
+    let (mut samples, mut received) = (Vec::new(), Vec::new());
+    for index in *index..*index + count {
+        let node = task.context.create_node(&format!("listener_{index}"))?;
+        let own = task.arguments.samples(index);
+        let recycle = Then::Recycle(<_>::default());
+        let subscription = subscribe::<M>(task, &node, topic, &own, stopper(), recycle)?;
+        spinning.add(&node)?;
+        samples.push(own);
+        received.push((node, subscription));
+    }
     output.ready();
-    spinning.until_done(task.arguments, &node, &samples)?;
-    transport::tell_received(output, &[&subscription]);
+    spinning.until_done(task.arguments, &received[0].0, &samples[0])?;
+    let subscriptions: Vec<_> = received.iter().map(|(_, subscription)| subscription).collect();
+    transport::tell_received(output, &subscriptions);
     task.layers.tell(output);
-    Ok(output.end(None, &[samples]))
+    Ok(output.end(None, &samples))
 }
 
 fn relay<M: Carrier>(task: &Task<'_>, output: &Output) -> Result<Ended, Failure> {
