@@ -4,7 +4,7 @@ use super::groups::{Place, cells, is_complete, label, median, varied};
 use super::metric::Metric;
 use super::quantity::{Unit, digits, dimension_title};
 use super::results::Results;
-use crate::record::{Goal, Record, Value};
+use crate::record::{Goal, Record, Status, Value};
 
 /// A goal in one cell.
 #[derive(Debug, Clone, PartialEq)]
@@ -56,10 +56,18 @@ fn evaluate(goal: &Goal, records: &[&Record]) -> Vec<GoalResult> {
         };
         records.iter().filter(is_own).copied().collect()
     };
-    let own = cells(&of(&goal.system), &["system"]);
+    let mut own = cells(&of(&goal.system), &["system"]);
+    // What cannot be done here is no goal.
+    own.retain(|(_, records)| {
+        records.iter().any(|record| !matches!(record.status, Status::Skipped(_)))
+    });
     let reference = goal.reference.as_deref().map(|name| cells(&of(name), &["system"]));
     let metric = Metric::parse(&goal.metric);
-    let names = varied(own.iter().map(|(place, _)| place));
+    let mut names = varied(own.iter().map(|(place, _)| place));
+    let size = "size_bytes".to_owned();
+    if !names.contains(&size) {
+        names.push(size);
+    }
     let mut found = Vec::new();
     if goal.at_most.or(goal.at_least).is_some() {
         for (place, records) in &own {
@@ -176,7 +184,6 @@ mod tests {
     use std::collections::BTreeMap;
 
     use super::*;
-    use crate::record::Status;
 
     fn record(system: &str, repetition: u32, size: f64, rate: f64) -> Record {
         Record {
