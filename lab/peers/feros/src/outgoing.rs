@@ -167,6 +167,9 @@ impl<'a, M: Carrier> Outgoing<'a, M> {
             "memory" => PAYLOADS_IN_MEMORY,
             _ => 0,
         };
+        if filled > 0 && subscriptions > 1 {
+            return Err(Failure::unsupported("messages are filled for one subscription alone"));
+        }
         if filled > 0 {
             return Ok(self.fill_all(filled)?);
         }
