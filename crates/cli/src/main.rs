@@ -10,6 +10,7 @@ mod nearest;
 mod notices;
 mod output;
 mod packages;
+mod process_group;
 mod qos_args;
 mod types;
 mod value_parsers;

@@ -10,7 +10,6 @@ mod lab;
 mod launch;
 mod node;
 mod param;
-mod perf;
 mod run;
 mod service;
 mod topic;
@@ -71,8 +70,6 @@ enum Command {
     Container(container::Args),
     /// Check this machine and say what stands in the way
     Doctor(doctor::Args),
-    /// Measure latency and throughput
-    Perf(perf::Args),
     /// The laboratory: experiments on Feros and its peers, side by side
     #[command(subcommand)]
     Lab(lab::Command),
@@ -99,7 +96,6 @@ pub(crate) fn run(line: CommandLine) -> Result<ExitCode, CliError> {
         Command::Component(command) => component::run(command),
         Command::Container(args) => container::run(&args),
         Command::Doctor(args) => doctor::run(&args),
-        Command::Perf(args) => perf::run(args),
         Command::Lab(command) => lab::run(command),
         Command::Trace(command) => trace::run(command),
         Command::Demo(args) => demo::run(args),

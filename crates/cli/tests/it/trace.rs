@@ -35,18 +35,8 @@ fn traced(folder: &Folder, command: &[&str]) -> Finished {
 #[test]
 fn a_command_is_traced_summarized_and_exported() {
     let folder = Folder::new("whole");
-    let perf = [
-        "perf",
-        "latency",
-        "--transport",
-        "shared_memory",
-        "--count",
-        "50",
-        "--depth",
-        "64",
-        "--json",
-    ];
-    let out = traced(&folder, &[&[env!("CARGO_BIN_EXE_feros")], &perf[..]].concat()).success();
+    let demo = ["demo", "--count", "60", "--rate-hz", "50", "--without-ros2"];
+    let out = traced(&folder, &[&[env!("CARGO_BIN_EXE_feros")], &demo[..]].concat()).success();
     let summary: serde_json::Value = serde_json::from_str(out.lines().last().unwrap()).unwrap();
     let topics = summary["topics"].as_array().unwrap();
     let host = topics.iter().find(|topic| {

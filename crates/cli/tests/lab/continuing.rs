@@ -3,29 +3,29 @@
 
 use std::fs;
 
-use crate::bench::{Desk, wait_until};
+use crate::fixture::{Fixture, wait_until};
 
 const RUN: &str = "run quick --system mock";
 const OUT: &str = "feros-lab-quick";
 
 #[test]
 fn the_same_command_continues_an_interrupted_run() {
-    let desk = Desk::new();
-    let running = desk.start(RUN);
-    desk.wait_for_cells(OUT, 1);
+    let fixture = Fixture::new();
+    let running = fixture.start(RUN);
+    fixture.wait_for_cells(OUT, 1);
     running.signal("INT");
     let ended = running.finish();
-    assert_eq!(desk.processes(), [0_u32; 0]);
-    let kept = desk.read("feros-lab-quick/cells.jsonl");
+    assert_eq!(fixture.processes(), [0_u32; 0]);
+    let kept = fixture.read("feros-lab-quick/cells.jsonl");
     let done = kept.lines().count();
     let text = format!("interrupted after {done} of 3 cells; the same command continues");
     assert_eq!(ended.failure(130), text);
     assert!((1..3).contains(&done) && kept.ends_with('\n'), "{kept}");
     // Unfinished as it is it can be shown.
-    desk.run("report feros-lab-quick").success();
-    assert!(desk.read("feros-lab-quick/report.html").contains("This run has not ended"));
+    fixture.run("report feros-lab-quick").success();
+    assert!(fixture.read("feros-lab-quick/report.html").contains("This run has not ended"));
 
-    let continued = desk.run(RUN);
+    let continued = fixture.run(RUN);
     let all =
         format!("3 cells in {OUT}: {} measured now, 0 failed, 0 cannot be done here\n", 3 - done);
     assert!(continued.success().starts_with(&all), "{continued:?}");
@@ -35,11 +35,11 @@ fn the_same_command_continues_an_interrupted_run() {
         continued.err
     );
     assert!(
-        desk.read("feros-lab-quick/cells.jsonl").starts_with(&kept),
+        fixture.read("feros-lab-quick/cells.jsonl").starts_with(&kept),
         "what was measured is as it was"
     );
-    assert_eq!(desk.cells(OUT).len(), 3);
-    let raw = fs::read_dir(desk.path(OUT).join("raw")).unwrap().flatten();
+    assert_eq!(fixture.cells(OUT).len(), 3);
+    let raw = fs::read_dir(fixture.path(OUT).join("raw")).unwrap().flatten();
     let interrupted =
         raw.filter(|file| file.file_name().to_string_lossy().contains(".interrupted-1.log.gz"));
     assert_eq!(interrupted.count(), 1, "what the interrupted cell had said is kept, too");
@@ -47,45 +47,46 @@ fn the_same_command_continues_an_interrupted_run() {
 
 #[test]
 fn a_run_that_was_killed_continues_and_leaves_nothing_running() {
-    let desk = Desk::new();
-    let running = desk.start(RUN);
-    desk.wait_for_cells(OUT, 1);
+    let fixture = Fixture::new();
+    let running = fixture.start(RUN);
+    fixture.wait_for_cells(OUT, 1);
     running.signal("KILL");
     assert_eq!(running.finish().code, None);
-    let kept = desk.read("feros-lab-quick/cells.jsonl");
+    let kept = fixture.read("feros-lab-quick/cells.jsonl");
     let done = kept.lines().count();
     assert!((1..3).contains(&done), "{kept}");
     // Its programs end by themselves when nobody is there any more.
-    wait_until("the end of its programs", || desk.processes().is_empty());
-    let continued = desk.run(RUN);
+    wait_until("the end of its programs", || fixture.processes().is_empty());
+    let continued = fixture.run(RUN);
     assert!(
         continued
             .success()
             .starts_with(&format!("3 cells in {OUT}: {} measured now, 0 failed", 3 - done)),
         "{continued:?}"
     );
-    assert!(desk.read("feros-lab-quick/cells.jsonl").starts_with(&kept));
-    let left = fs::read_dir(desk.path("../tmp")).unwrap().flatten().map(|entry| entry.file_name());
+    assert!(fixture.read("feros-lab-quick/cells.jsonl").starts_with(&kept));
+    let left =
+        fs::read_dir(fixture.path("../tmp")).unwrap().flatten().map(|entry| entry.file_name());
     assert_eq!(left.collect::<Vec<_>>(), ["feros-lab.lock"], "temporary files of both");
 }
 
 #[test]
 fn a_second_run_is_refused_and_the_first_one_goes_on() {
-    let desk = Desk::new();
-    let first = desk.start(RUN);
-    desk.wait_for_cells(OUT, 0);
+    let fixture = Fixture::new();
+    let first = fixture.start(RUN);
+    fixture.wait_for_cells(OUT, 0);
     let pid = first.id();
     let busy = "two runs at once would measure each other. Wait for it, or end it";
-    let second = desk.start(&format!("{RUN} --out another")).finish();
+    let second = fixture.start(&format!("{RUN} --out another")).finish();
     assert_eq!(
         second.failure(1),
         format!("error: this machine: process {pid} is running a measurement here; {busy}")
     );
-    assert!(!desk.path("another").exists(), "who is refused leaves no folder");
+    assert!(!fixture.path("another").exists(), "who is refused leaves no folder");
     // Into the same folder from where the lock of the machine is not seen, such as a container.
-    let mut command = desk.command(RUN);
-    command.env("TMPDIR", desk.path(""));
-    let second = crate::bench::Running::of(command).finish();
+    let mut command = fixture.command(RUN);
+    command.env("TMPDIR", fixture.path(""));
+    let second = crate::fixture::Running::of(command).finish();
     let text =
         format!("error: {OUT}: process {pid} is running a measurement into this folder; {busy}");
     assert_eq!(second.failure(1), text);

@@ -2,8 +2,9 @@
 //! ends, and that nothing that was measured is lost.
 #![allow(clippy::unwrap_used)]
 
-mod bench;
 mod continuing;
+mod fixture;
 mod mistakes;
+mod quick;
 mod space;
 mod verbs;

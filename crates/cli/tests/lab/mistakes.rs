@@ -3,15 +3,15 @@
 
 use std::fs;
 
-use crate::bench::{Desk, TINY};
+use crate::fixture::{Fixture, TINY};
 
 #[test]
 fn a_wrong_command_line_ends_with_2_and_what_there_is() {
-    let desk = Desk::new();
+    let fixture = Fixture::new();
     for (line, said) in [
         (
             "run quik",
-            "error: no grid `quik`; there are quick, standard and full, and files that end with .toml; did you mean quick?",
+            "error: no grid `quik`; there are quick, standard, full and goals, and files that end with .toml; did you mean quick?",
         ),
         ("plan quick --only tinny", "error: no scenario `tinny`; did you mean tiny?"),
         (
@@ -20,9 +20,9 @@ fn a_wrong_command_line_ends_with_2_and_what_there_is() {
         ),
         ("run full", "error: no scenario of full is left to be measured"),
     ] {
-        assert_eq!(desk.run(line).failure(2), said, "{line}");
+        assert_eq!(fixture.run(line).failure(2), said, "{line}");
     }
-    let variant = desk.run("run quick --system mock:slo");
+    let variant = fixture.run("run quick --system mock:slo");
     assert!(
         variant
             .failure(2)
@@ -30,14 +30,14 @@ fn a_wrong_command_line_ends_with_2_and_what_there_is() {
     );
     assert!(variant.failure(2).ends_with("; did you mean `slow`?"), "{variant:?}");
     for line in ["run", "measure quick", "run quick --grid full", "compare one", "report"] {
-        assert_eq!(desk.run(line).code, Some(2), "{line}");
+        assert_eq!(fixture.run(line).code, Some(2), "{line}");
     }
-    assert_eq!(fs::read_dir(desk.path("")).unwrap().count(), 0, "nothing was written");
+    assert_eq!(fs::read_dir(fixture.path("")).unwrap().count(), 0, "nothing was written");
 }
 
 #[test]
 fn a_scenario_that_is_not_understood_is_said_with_file_line_and_what_is_allowed() {
-    let desk = Desk::new();
+    let fixture = Fixture::new();
     for (from, to, begin, end) in [
         (
             "sizes = [256]",
@@ -101,34 +101,34 @@ fn a_scenario_that_is_not_understood_is_said_with_file_line_and_what_is_allowed(
         ),
     ] {
         assert!(TINY.contains(from), "{from}");
-        desk.write("scenarios/tiny.toml", &TINY.replace(from, to));
+        fixture.write("scenarios/tiny.toml", &TINY.replace(from, to));
         for (line, file) in [
             ("run ../scenarios/tiny.toml", "../scenarios/tiny.toml"),
             (
                 "plan quick",
-                desk.path("../scenarios/tiny.toml").canonicalize().unwrap().to_str().unwrap(),
+                fixture.path("../scenarios/tiny.toml").canonicalize().unwrap().to_str().unwrap(),
             ),
         ] {
-            let ended = desk.run(line);
+            let ended = fixture.run(line);
             let said = ended.failure(1);
             let rest =
                 said.strip_prefix(&format!("error: {file}:")).unwrap_or_else(|| panic!("{said}"));
             assert!(rest.starts_with(begin) && rest.ends_with(end), "{to}: {said}");
         }
     }
-    let ended = desk.run("run nowhere.toml");
+    let ended = fixture.run("run nowhere.toml");
     assert_eq!(
         ended.failure(1),
         "error: nowhere.toml:1: it cannot be read: No such file or directory (os error 2)"
     );
-    assert_eq!(fs::read_dir(desk.path("")).unwrap().count(), 0, "nothing was written");
+    assert_eq!(fs::read_dir(fixture.path("")).unwrap().count(), 0, "nothing was written");
 }
 
 #[test]
 fn a_manifest_that_is_not_understood_is_said_with_file_and_line() {
-    let desk = Desk::new();
-    desk.write("peers/absent/peer.toml", "title = \"T\"\nprogramm = [\"x\"]\n");
-    let ended = desk.run("list");
+    let fixture = Fixture::new();
+    fixture.write("peers/absent/peer.toml", "title = \"T\"\nprogramm = [\"x\"]\n");
+    let ended = fixture.run("list");
     let said = ended.failure(1);
     assert!(
         said.contains(
@@ -141,53 +141,54 @@ fn a_manifest_that_is_not_understood_is_said_with_file_and_line() {
 
 #[test]
 fn a_folder_that_is_no_run_is_left_as_it_is() {
-    let desk = Desk::new();
-    fs::create_dir(desk.path("thesis")).unwrap();
-    fs::write(desk.path("thesis/chapter.tex"), "text").unwrap();
-    let ended = desk.run("run ../scenarios/tiny.toml --out thesis");
+    let fixture = Fixture::new();
+    fs::create_dir(fixture.path("thesis")).unwrap();
+    fs::write(fixture.path("thesis/chapter.tex"), "text").unwrap();
+    let ended = fixture.run("run ../scenarios/tiny.toml --out thesis");
     assert_eq!(
         ended.failure(1),
         "error: thesis holds no run, but `chapter.tex`: choose another folder with --out"
     );
     let no_run = "neither run.json nor cells.jsonl is here. Give the folder that `feros lab run --out` wrote";
     for line in ["report thesis", "compare thesis thesis"] {
-        assert_eq!(desk.run(line).failure(1), format!("error: thesis: {no_run}"));
+        assert_eq!(fixture.run(line).failure(1), format!("error: thesis: {no_run}"));
     }
-    assert_eq!(desk.run("report nowhere").failure(1), format!("error: nowhere: {no_run}"));
-    let names = fs::read_dir(desk.path("thesis")).unwrap().flatten().map(|entry| entry.file_name());
+    assert_eq!(fixture.run("report nowhere").failure(1), format!("error: nowhere: {no_run}"));
+    let names =
+        fs::read_dir(fixture.path("thesis")).unwrap().flatten().map(|entry| entry.file_name());
     assert_eq!(names.collect::<Vec<_>>(), ["chapter.tex"]);
 
-    desk.run("run ../scenarios/tiny.toml --out one").success();
-    let before = desk.read("one/cells.jsonl");
+    fixture.run("run ../scenarios/tiny.toml --out one").success();
+    let before = fixture.read("one/cells.jsonl");
     assert_eq!(
-        desk.run("run ../scenarios/tiny.toml --out one").failure(1),
+        fixture.run("run ../scenarios/tiny.toml --out one").failure(1),
         "error: one holds a finished run of tiny; feros lab report shows it: choose another folder with --out"
     );
     assert_eq!(
-        desk.run("run quick --out one").failure(1),
+        fixture.run("run quick --out one").failure(1),
         "error: one holds a run of tiny, not of quick: choose another folder with --out"
     );
-    assert_eq!(desk.run("compare one thesis").failure(1), format!("error: thesis: {no_run}"));
-    assert_eq!(desk.read("one/cells.jsonl"), before);
+    assert_eq!(fixture.run("compare one thesis").failure(1), format!("error: thesis: {no_run}"));
+    assert_eq!(fixture.read("one/cells.jsonl"), before);
 }
 
 #[test]
 fn where_nothing_is_installed_nothing_is_called_measured() {
-    let desk = Desk::new();
+    let fixture = Fixture::new();
     let line = "run ../scenarios/tiny.toml --system absent";
-    let ended = desk.run(line);
+    let ended = fixture.run(line);
     assert_eq!(
         ended.failure(1),
         "error: nothing can be measured: no system of this plan is installed; install one and give the same command again"
     );
     assert!(ended.err.contains("(install: apt-get install libnothing)"), "{}", ended.err);
     // Once it is, the same command goes on in the same folder.
-    let text = fs::read_to_string(desk.path("../peers/mock/peer.toml")).unwrap();
+    let text = fs::read_to_string(fixture.path("../peers/mock/peer.toml")).unwrap();
     let text = text
         .replace("[\"./build\"]", "[\"true\"]")
-        .replace("{peer}", "{repository}/crates/lab/peers/mock");
-    desk.write("peers/absent/peer.toml", &text);
-    let ended = desk.run(line);
+        .replace("{peer}", "{repository}/lab/peers/mock");
+    fixture.write("peers/absent/peer.toml", &text);
+    let ended = fixture.run(line);
     assert!(
         ended.success().starts_with("1 cell in feros-lab-tiny: 1 measured now, 0 failed"),
         "{ended:?}"

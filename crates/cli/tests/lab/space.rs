@@ -6,7 +6,7 @@ use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 
-use crate::bench::{Desk, Running};
+use crate::fixture::{Fixture, Running};
 
 /// A process in a mount namespace of its own, with a small file system at a place.
 struct SmallDisk {
@@ -60,20 +60,20 @@ impl Drop for SmallDisk {
 
 #[test]
 fn a_full_disk_ends_a_run_and_loses_nothing() {
-    let desk = Desk::new();
-    let Some(disk) = SmallDisk::at(desk.path("small")) else {
+    let fixture = Fixture::new();
+    let Some(disk) = SmallDisk::at(fixture.path("small")) else {
         eprintln!("skipped: a file system of its own needs root");
         return;
     };
     let out = disk.seen.join("out");
     let cells = || fs::read_to_string(out.join("cells.jsonl")).unwrap_or_default();
     let namespace = format!("--mount=/proc/{}/ns/mnt", disk.holder.id());
-    let place = desk.path("small/out");
+    let place = fixture.path("small/out");
     let line = format!("run quick --system mock --out {}", place.display());
-    let start = || Running::of(desk.wrapped(&["nsenter", &namespace], &line));
+    let start = || Running::of(fixture.wrapped(&["nsenter", &namespace], &line));
 
     let running = start();
-    crate::bench::wait_until("a cell", || cells().lines().count() >= 1);
+    crate::fixture::wait_until("a cell", || cells().lines().count() >= 1);
     disk.fill();
     let ended = running.finish();
     let kept = cells();
@@ -84,7 +84,7 @@ fn a_full_disk_ends_a_run_and_loses_nothing() {
     );
     assert_eq!(ended.failure(1), full);
     assert!((1..3).contains(&done) && kept.ends_with('\n'), "{kept}");
-    assert_eq!(desk.processes(), [0_u32; 0], "left behind by {ended:?}");
+    assert_eq!(fixture.processes(), [0_u32; 0], "left behind by {ended:?}");
 
     // As long as it is full nothing changes.
     assert_eq!(start().finish().failure(1), full);

@@ -1,6 +1,6 @@
 //! Each verb when all is well.
 
-use crate::bench::Desk;
+use crate::fixture::Fixture;
 
 /// The line of a table that begins with a word, its columns cut at two spaces or more.
 fn row<'a>(table: &'a str, first: &str) -> Vec<&'a str> {
@@ -11,11 +11,11 @@ fn row<'a>(table: &'a str, first: &str) -> Vec<&'a str> {
 
 #[test]
 fn list_says_what_there_is_and_what_installs_it() {
-    let desk = Desk::new();
-    let before = desk.run("list");
+    let fixture = Fixture::new();
+    let before = fixture.run("list");
     assert_eq!(row(before.success(), "tiny"), ["tiny", "M16 Figure 7", "quick", "Known latencies"]);
     assert_eq!(row(before.success(), "absent")[2], "not built yet: --build tries");
-    let built = desk.run("list --build");
+    let built = fixture.run("list --build");
     let absent = row(built.success(), "absent");
     assert_eq!(
         absent,
@@ -29,13 +29,13 @@ fn list_says_what_there_is_and_what_installs_it() {
     let mock = row(built.success(), "mock");
     assert!(mock.contains(&"installed") && mock[2].starts_with("slow spread lossy"), "{mock:?}");
     // What is known once is known.
-    assert_eq!(row(desk.run("list").success(), "absent"), absent);
+    assert_eq!(row(fixture.run("list").success(), "absent"), absent);
 }
 
 #[test]
 fn plan_says_how_long_it_takes_and_what_is_missing() {
-    let desk = Desk::new();
-    let planned = desk.run("plan quick");
+    let fixture = Fixture::new();
+    let planned = fixture.run("plan quick");
     let out = planned.success();
     assert_eq!(row(out, "tiny")[..4], ["tiny", "M16 Figure 7", "3", "0"]);
     assert!(out.contains("\n3 cells, about ") && out.contains("3 of them with a guess"), "{out}");
@@ -43,11 +43,11 @@ fn plan_says_how_long_it_takes_and_what_is_missing() {
         row(out, "absent"),
         ["absent", "libnothing is not installed", "apt-get install libnothing"]
     );
-    assert!(!desk.path("feros-lab-quick").exists(), "a plan writes no results");
+    assert!(!fixture.path("feros-lab-quick").exists(), "a plan writes no results");
 
     // What cells took is known after a run.
-    desk.run("run quick --system mock").success();
-    let planned = desk.run("plan quick --system mock");
+    fixture.run("run quick --system mock").success();
+    let planned = fixture.run("plan quick --system mock");
     assert!(
         planned.success().contains("from what cells took on this machine before"),
         "{planned:?}"
@@ -57,8 +57,8 @@ fn plan_says_how_long_it_takes_and_what_is_missing() {
 
 #[test]
 fn run_measures_and_report_shows_it() {
-    let desk = Desk::new();
-    let ran = desk.run("run ../scenarios/tiny.toml");
+    let fixture = Fixture::new();
+    let ran = fixture.run("run ../scenarios/tiny.toml");
     assert_eq!(
         ran.success(),
         "1 cell in feros-lab-tiny: 1 measured now, 0 failed, 0 cannot be done here\n\
@@ -68,15 +68,15 @@ fn run_measures_and_report_shows_it() {
         "absent: not measured, libnothing is not installed (install: apt-get install libnothing)\n";
     assert!(ran.err.contains(missing), "{}", ran.err);
     assert!(ran.err.contains("1/1 tiny mock composed 256 B 100 Hz, "), "{}", ran.err);
-    let cells = desk.cells("feros-lab-tiny");
+    let cells = fixture.cells("feros-lab-tiny");
     assert_eq!(cells[0]["subscriptions"][0]["latency"]["p50"], 1e6, "{cells:?}");
     assert_eq!((&cells[0]["sent"], &cells[0]["status"]["ended"]), (&20.into(), &"complete".into()));
 
-    let reported = desk.run("report feros-lab-tiny");
+    let reported = fixture.run("report feros-lab-tiny");
     assert_eq!(reported.success(), "feros-lab-tiny/report.html\n");
     assert_eq!(reported.err, "");
     let (page, summary) =
-        (desk.read("feros-lab-tiny/report.html"), desk.read("feros-lab-tiny/report.md"));
+        (fixture.read("feros-lab-tiny/report.html"), fixture.read("feros-lab-tiny/report.md"));
     for text in [&page, &summary] {
         assert!(
             text.contains("Known latencies") && text.contains("apt-get install libnothing"),
@@ -85,17 +85,17 @@ fn run_measures_and_report_shows_it() {
     }
     assert!(page.contains("feros lab run ../scenarios/tiny.toml"), "the command that repeats it");
     assert_eq!(
-        desk.run("report feros-lab-tiny --out shown/here").success(),
+        fixture.run("report feros-lab-tiny --out shown/here").success(),
         "shown/here/report.html\n"
     );
-    assert_eq!(desk.read("shown/here/report.html"), page);
+    assert_eq!(fixture.read("shown/here/report.html"), page);
 
     // A system that fails is a result.
-    desk.write(
+    fixture.write(
         "scenarios/tiny.toml",
-        &crate::bench::TINY.replace("\"mock\"", "\"mock\", \"mock:crash\""),
+        &crate::fixture::TINY.replace("\"mock\"", "\"mock\", \"mock:crash\""),
     );
-    let ran = desk.run("run ../scenarios/tiny.toml --out crashed");
+    let ran = fixture.run("run ../scenarios/tiny.toml --out crashed");
     assert!(
         ran.success().starts_with("2 cells in crashed: 1 measured now, 1 failed, 0 cannot"),
         "{ran:?}"
@@ -109,17 +109,17 @@ fn run_measures_and_report_shows_it() {
 
 #[test]
 fn compare_tells_a_difference_where_there_is_one() {
-    let desk = Desk::new();
+    let fixture = Fixture::new();
     let run = "run ../scenarios/tiny.toml --system mock";
-    desk.run(run).success();
+    fixture.run(run).success();
     // A finished run is not touched: the same command begins another one.
-    let first = desk.read("feros-lab-tiny/cells.jsonl");
-    assert!(desk.run(run).success().contains("in feros-lab-tiny-2: 1 measured now"));
-    desk.slow_down();
-    assert!(desk.run(run).success().contains("in feros-lab-tiny-3: 1 measured now"));
-    assert_eq!(desk.read("feros-lab-tiny/cells.jsonl"), first);
+    let first = fixture.read("feros-lab-tiny/cells.jsonl");
+    assert!(fixture.run(run).success().contains("in feros-lab-tiny-2: 1 measured now"));
+    fixture.slow_down();
+    assert!(fixture.run(run).success().contains("in feros-lab-tiny-3: 1 measured now"));
+    assert_eq!(fixture.read("feros-lab-tiny/cells.jsonl"), first);
 
-    let same = desk.run("compare feros-lab-tiny feros-lab-tiny-2 --html same.html");
+    let same = fixture.run("compare feros-lab-tiny feros-lab-tiny-2 --html same.html");
     let latency = row(same.success(), "tiny");
     assert!(
         latency.contains(&"1×") && latency.contains(&"no difference"),
@@ -127,9 +127,10 @@ fn compare_tells_a_difference_where_there_is_one() {
         same.out
     );
     assert!(
-        same.out.ends_with("same.html\n") && desk.read("same.html").starts_with("<!DOCTYPE html>")
+        same.out.ends_with("same.html\n")
+            && fixture.read("same.html").starts_with("<!DOCTYPE html>")
     );
-    let worse = desk.run("compare feros-lab-tiny feros-lab-tiny-3 --differences");
+    let worse = fixture.run("compare feros-lab-tiny feros-lab-tiny-3 --differences");
     let latency = row(worse.success(), "tiny");
     assert!(
         latency.contains(&"2×") && latency.last() == Some(&"worse"),

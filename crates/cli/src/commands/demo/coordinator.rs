@@ -10,8 +10,8 @@ use super::conversation::{Conversation, Event, Participant, Start};
 use super::discovery::Discovery;
 use super::display;
 use super::ros2::{self, Search};
-use crate::commands::perf::family::{Family, Happening, Member};
 use crate::error::CliError;
+use crate::process_group::{Member, ProcessEvent, ProcessGroup};
 
 /// How long all processes may take until their nodes are there; Python is the slow one.
 const READY_LIMIT: Duration = Duration::from_secs(60);
@@ -25,10 +25,10 @@ const QUIET: Duration = Duration::from_secs(3);
 pub(super) fn run(args: &Args) -> Result<ExitCode, CliError> {
     let discovery = Discovery::from_environment();
     display::introduce(&discovery, args.count)?;
-    let mut family = Family::new()?;
+    let mut group = ProcessGroup::new()?;
     let search = match args.without_ros2 {
         true => Search::Missing,
-        false => ros2::find(&mut family, &discovery)?,
+        false => ros2::find(&mut group, &discovery)?,
     };
     if search == Search::Interrupted {
         return Err(CliError::Interrupted);
@@ -37,7 +37,7 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, CliError> {
         display::introduce_ros2(&search)?;
     }
     let mut demo = Demo {
-        family,
+        group,
         participants: Vec::new(),
         conversation: Conversation::default(),
         interrupted: false,
@@ -48,7 +48,7 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, CliError> {
         demo.start(Participant::Ros2, discovery.apply(&mut ros2::node(python)))?;
     }
     let outcome = demo.run(args);
-    demo.family.end_all();
+    demo.group.end_all();
     let participants = demo.participants();
     if demo.has_published() {
         display::conclude(&demo.conversation, &participants, &discovery, args.count == 0)?;
@@ -77,7 +77,7 @@ fn own_command(role: Role) -> Result<Command, CliError> {
 
 /// The demo while it runs.
 struct Demo {
-    family: Family,
+    group: ProcessGroup,
     participants: Vec<(Member, Participant)>,
     conversation: Conversation,
     interrupted: bool,
@@ -85,7 +85,7 @@ struct Demo {
 
 impl Demo {
     fn start(&mut self, participant: Participant, command: &mut Command) -> Result<(), CliError> {
-        let started = self.family.start(participant.node(), command);
+        let started = self.group.start(participant.node(), command);
         let member = started.map_err(|error| {
             CliError::failed(format!("{} cannot be started: {error}", participant.node()))
         })?;
@@ -118,7 +118,7 @@ impl Demo {
             self.participants().into_iter().filter(|participant| participant.publishes()).collect();
         for (member, participant) in self.participants.clone() {
             if participant.publishes() {
-                self.family.tell(member, &go);
+                self.group.tell(member, &go);
             }
         }
         let publishing_limit = match args.count {
@@ -143,9 +143,11 @@ impl Demo {
         let participants = self.participants();
         let deadline = Instant::now() + QUIET;
         while !self.conversation.is_complete(&participants) && Instant::now() < deadline {
-            match self.family.next(deadline) {
-                Happening::Line(member, line) => drop(self.note(member, &line)?),
-                Happening::Ended(_) | Happening::Interrupted | Happening::Timeout => return Ok(()),
+            match self.group.next(deadline) {
+                ProcessEvent::Line(member, line) => drop(self.note(member, &line)?),
+                ProcessEvent::Ended(_) | ProcessEvent::Interrupted | ProcessEvent::Timeout => {
+                    return Ok(());
+                }
             }
         }
         Ok(())
@@ -157,23 +159,23 @@ impl Demo {
         deadline: Instant,
         late: impl Fn() -> String,
     ) -> Result<Option<(Participant, Event)>, CliError> {
-        match self.family.next(deadline) {
-            Happening::Line(member, line) => self.note(member, &line).map(Some),
-            Happening::Interrupted => {
+        match self.group.next(deadline) {
+            ProcessEvent::Line(member, line) => self.note(member, &line).map(Some),
+            ProcessEvent::Interrupted => {
                 self.interrupted = true;
                 Ok(None)
             }
-            Happening::Ended(member) => Err(CliError::failed(format!(
+            ProcessEvent::Ended(member) => Err(CliError::failed(format!(
                 "{} ended too early; what it said stands above",
-                self.family.name(member)
+                self.group.name(member)
             ))),
-            Happening::Timeout => Err(CliError::failed(late())),
+            ProcessEvent::Timeout => Err(CliError::failed(late())),
         }
     }
 
     /// Counts and shows what a process tells.
     fn note(&mut self, member: Member, line: &str) -> Result<(Participant, Event), CliError> {
-        let name = self.family.name(member);
+        let name = self.group.name(member);
         let participant = self
             .participants
             .iter()

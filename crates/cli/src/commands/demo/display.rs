@@ -114,5 +114,5 @@ pub(super) fn conclude(
     line("  feros demo --count 0                  keeps talking; meanwhile, in another terminal:")?;
     line(&format!("  {prefix}feros topic echo /chatter"))?;
     line(&format!("  {prefix}feros topic info -v /chatter"))?;
-    line("  feros perf latency --size-bytes 256,64K,1M")
+    line("  feros lab latency sizes=256,64K,1M")
 }

@@ -10,8 +10,8 @@ use feros::msgs::std_msgs::msg::String as Text;
 use feros::{Context, Executor, MessageInfo};
 
 use super::conversation::{Event, Participant, Start, TOPIC, hello};
-use crate::commands::perf::protocol::listen_to_lines;
 use crate::error::CliError;
+use crate::process_group::listen_to_lines;
 
 /// Somebody who is not there by then is not waited for any longer.
 const LISTENERS_LIMIT: Duration = Duration::from_secs(20);

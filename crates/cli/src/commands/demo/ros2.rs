@@ -5,8 +5,8 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use super::discovery::Discovery;
-use crate::commands::perf::family::{Family, Happening};
 use crate::error::CliError;
+use crate::process_group::{ProcessEvent, ProcessGroup};
 
 /// Names the Python of stock ROS 2 where it is none of the usual ones.
 pub(super) const VARIABLE: &str = "FEROS_ROS2_PYTHON";
@@ -31,7 +31,7 @@ pub(super) enum Search {
 }
 
 /// Tries the Pythons that may have rclpy, the likeliest first.
-pub(super) fn find(family: &mut Family, discovery: &Discovery) -> Result<Search, CliError> {
+pub(super) fn find(group: &mut ProcessGroup, discovery: &Discovery) -> Result<Search, CliError> {
     let named = std::env::var_os(VARIABLE).filter(|value| !value.is_empty()).map(PathBuf::from);
     let candidates = match &named {
         Some(python) => vec![python.clone()],
@@ -44,7 +44,7 @@ pub(super) fn find(family: &mut Family, discovery: &Discovery) -> Result<Search,
             // That some Python lacks rclpy is no news.
             command.stderr(Stdio::null());
         }
-        match try_python(family, discovery.apply(&mut command))? {
+        match try_python(group, discovery.apply(&mut command))? {
             Probe::Loads => return Ok(Search::Found(python)),
             Probe::Fails => {}
             Probe::Interrupted => return Ok(Search::Interrupted),
@@ -59,20 +59,20 @@ enum Probe {
     Interrupted,
 }
 
-fn try_python(family: &mut Family, command: &mut Command) -> Result<Probe, CliError> {
+fn try_python(group: &mut ProcessGroup, command: &mut Command) -> Result<Probe, CliError> {
     let deadline = Instant::now() + IMPORT_LIMIT;
-    let Ok(member) = family.start("rclpy", command) else { return Ok(Probe::Fails) };
+    let Ok(member) = group.start("rclpy", command) else { return Ok(Probe::Fails) };
     loop {
-        match family.next(deadline) {
-            Happening::Line(..) => {}
-            Happening::Ended(_) if family.end(member)?.success() => return Ok(Probe::Loads),
-            Happening::Ended(_) => return Ok(Probe::Fails),
-            Happening::Interrupted => return Ok(Probe::Interrupted),
-            Happening::Timeout => {
-                family.end(member)?;
+        match group.next(deadline) {
+            ProcessEvent::Line(..) => {}
+            ProcessEvent::Ended(_) if group.end(member)?.success() => return Ok(Probe::Loads),
+            ProcessEvent::Ended(_) => return Ok(Probe::Fails),
+            ProcessEvent::Interrupted => return Ok(Probe::Interrupted),
+            ProcessEvent::Timeout => {
+                group.end(member)?;
                 // Its end comes in the queue; whoever reads it next must not take it for a member
                 // of the participants.
-                while family.next(Instant::now() + IMPORT_LIMIT) != Happening::Ended(member) {}
+                while group.next(Instant::now() + IMPORT_LIMIT) != ProcessEvent::Ended(member) {}
                 return Ok(Probe::Fails);
             }
         }

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 use std::sync::atomic::AtomicBool;
 
-use feros_lab::workshop::{State, Workshop};
+use feros_lab::peer_builder::{PeerBuilder, PeerState};
 
 use super::places::Places;
 use crate::error::CliError;
@@ -27,16 +27,16 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
         vec![scenario.name(), scenario.source(), grids.join(" "), scenario.title().to_owned()]
     });
     output::print_table(&["scenario", "re-runs", "grids", "what"], rows)?;
-    let mut workshop = Workshop::new();
+    let mut builder = PeerBuilder::new();
     let mut rows = Vec::new();
     for peer in peers.iter() {
         if args.build {
-            workshop.prepare(peer, &AtomicBool::new(false)).map_err(CliError::failed)?;
+            builder.prepare(peer, &AtomicBool::new(false)).map_err(CliError::failed)?;
         }
-        let (state, command) = match workshop.known(peer) {
+        let (state, command) = match builder.known(peer) {
             None => ("not built yet: --build tries".to_owned(), None),
-            Some(State::Ready(_)) => ("installed".to_owned(), None),
-            Some(State::Missing(missing)) => {
+            Some(PeerState::Ready(_)) => ("installed".to_owned(), None),
+            Some(PeerState::Missing(missing)) => {
                 (format!("not installed: {}", missing.reason), missing.install)
             }
         };

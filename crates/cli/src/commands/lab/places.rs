@@ -21,7 +21,7 @@ pub(crate) struct Places {
 impl Places {
     /// A folder of the laboratory in the repository from which this command was built.
     fn of_repository(folder: &str) -> PathBuf {
-        Path::new(env!("CARGO_MANIFEST_DIR")).join("../lab").join(folder)
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../lab").join(folder)
     }
 
     /// The systems under test.

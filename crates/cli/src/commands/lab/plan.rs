@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use feros_lab::machine::Machine;
 use feros_lab::peer::Peers;
+use feros_lab::peer_builder::{PeerBuilder, PeerState};
 use feros_lab::plan::{Costs, Plan};
-use feros_lab::workshop::{State, Workshop};
 
 use super::target::Target;
 use crate::error::CliError;
@@ -24,9 +24,9 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
     let peers = args.target.places.peers()?;
     let machine = Machine::explore();
     let plan = args.target.plan(&peers, &machine)?;
-    let mut workshop = Workshop::new();
-    let missing = build(&plan, &peers, &mut workshop)?;
-    let costs = Costs::read(workshop.cache());
+    let mut builder = PeerBuilder::new();
+    let missing = build(&plan, &peers, &mut builder)?;
+    let costs = Costs::read(builder.cache());
     let is_there = |system: &str| !missing.iter().any(|(name, _)| name == system);
     let rows = plan.scenarios.iter().map(|scenario| {
         let own = |step: &&feros_lab::plan::Step| step.cell.scenario == scenario.name;
@@ -63,10 +63,10 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
     if !missing.is_empty() {
         output::print("\n")?;
         let rows = missing.into_iter().map(|(name, state)| match state {
-            State::Missing(missing) => {
+            PeerState::Missing(missing) => {
                 vec![name, missing.reason, missing.install.unwrap_or_else(|| "-".into())]
             }
-            State::Ready(_) => vec![name],
+            PeerState::Ready(_) => vec![name],
         });
         output::print_table(&["not measured", "because", "command that changes it"], rows)?;
     }
@@ -77,17 +77,17 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
 fn build(
     plan: &Plan,
     peers: &Peers,
-    workshop: &mut Workshop,
-) -> Result<Vec<(String, State)>, CliError> {
+    builder: &mut PeerBuilder,
+) -> Result<Vec<(String, PeerState)>, CliError> {
     let interrupted = AtomicBool::new(false);
     let mut missing = Vec::new();
     for name in plan.systems() {
         let Ok(system) = peers.system(name) else { continue };
-        if workshop.known(system.peer).is_none() {
+        if builder.known(system.peer).is_none() {
             notices::note(format!("builds {}", system.peer.name));
         }
-        let state = workshop.prepare(system.peer, &interrupted).map_err(CliError::failed)?;
-        if matches!(state, State::Missing(_)) {
+        let state = builder.prepare(system.peer, &interrupted).map_err(CliError::failed)?;
+        if matches!(state, PeerState::Missing(_)) {
             missing.push((name.to_owned(), state));
         }
     }

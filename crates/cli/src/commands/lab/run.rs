@@ -2,20 +2,15 @@
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
-use std::time::Duration;
 
 use feros_lab::machine::Machine;
-use feros_lab::record::{Record, Run, Status};
-use feros_lab::run::{Observer, Options, RunError};
-use feros_lab::workshop::{Workshop, WorkshopError};
-use indicatif::{ProgressBar, ProgressStyle};
+use feros_lab::record::Run;
 
-use super::plan::{count, duration};
+use super::plan::count;
+use super::runner::Execution;
 use super::target::Target;
 use crate::error::CliError;
-use crate::{notices, output};
+use crate::output;
 
 /// What is measured, and where results go.
 #[derive(clap::Args)]
@@ -28,35 +23,19 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
-    let interrupted = Arc::new(AtomicBool::new(false));
-    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
-        signal_hook::flag::register(signal, Arc::clone(&interrupted))?;
-    }
     let peers = args.target.places.peers()?;
     let machine = Machine::explore();
     let plan = args.target.plan(&peers, &machine)?;
     let out = args.out.clone().unwrap_or_else(|| unfinished(&args.target.folder_name()));
-    let options = Options {
+    let run = Execution {
+        plan: &plan,
+        peers: &peers,
+        machine: &machine,
         out: &out,
         command: args.target.command(),
-        machine: &machine,
-        peers: &peers,
-        interrupted: &interrupted,
+        measures_floors: true,
     };
-    let mut bar = Bar::new();
-    let result = feros_lab::run::run(&plan, &options, &mut Workshop::new(), &mut bar);
-    bar.bar.finish_and_clear();
-    let summary = match result {
-        Ok(summary) => summary,
-        Err(
-            error @ (RunError::Interrupted { .. }
-            | RunError::Workshop(WorkshopError::Interrupted(_))),
-        ) => {
-            notices::note(error);
-            return Err(CliError::Interrupted);
-        }
-        Err(error) => return Err(CliError::failed(error)),
-    };
+    let summary = run.execute()?;
     output::print(&format!(
         "{} in {}: {} measured now, {} failed, {} cannot be done here\n",
         count(summary.cells),
@@ -80,44 +59,4 @@ fn unfinished(name: &str) -> PathBuf {
         _ => PathBuf::from(format!("{name}-{number}")),
     });
     folders.into_iter().find(|folder| !is_finished(folder)).unwrap_or_else(|| name.into())
-}
-
-/// How far it is, on a terminal; on a pipe a line a cell.
-struct Bar {
-    bar: ProgressBar,
-}
-
-impl Bar {
-    fn new() -> Self {
-        let bar = ProgressBar::new(0);
-        let style = ProgressStyle::with_template("{bar:30} {pos}/{len}  {msg}");
-        bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
-        Self { bar }
-    }
-}
-
-impl Observer for Bar {
-    fn note(&mut self, text: &str) {
-        self.bar.suspend(|| notices::note(text));
-    }
-
-    fn begins(&mut self, done: usize, of: usize, label: &str, remaining: Duration) {
-        self.bar.set_length(of as u64);
-        self.bar.set_position(done as u64);
-        self.bar.set_message(format!("{} left  {label}", duration(remaining)));
-        if self.bar.is_hidden() {
-            notices::note(format!("{}/{of} {label}, {} left", done + 1, duration(remaining)));
-        }
-    }
-
-    fn ended(&mut self, record: &Record) {
-        if let Status::Failed(reason) | Status::Hung(reason) = &record.status {
-            let system = record.dimensions.get("system");
-            let system = match system {
-                Some(feros_lab::record::Value::Text(name)) => name.as_str(),
-                _ => "",
-            };
-            self.note(&format!("{} {system}: {reason}", record.scenario));
-        }
-    }
 }

@@ -14,9 +14,12 @@ use crate::nearest::did_you_mean;
 /// What is measured.
 #[derive(clap::Args, Clone)]
 pub(crate) struct Target {
-    /// quick, standard or full; or a scenario file, which is measured as it stands
+    /// quick, standard, full or goals; or a scenario file, which is measured as it stands
     #[arg(value_name = "GRID|FILE.toml")]
     target: String,
+    /// What is different from the scenarios, in their words: count=20 sizes=256,64K
+    #[arg(value_name = "KEY=VALUE")]
+    settings: Vec<String>,
     /// Of a grid this scenario alone; may be repeated
     #[arg(long, value_name = "SCENARIO")]
     only: Vec<String>,
@@ -56,13 +59,13 @@ impl Target {
             if !self.target.ends_with(".toml") {
                 let words = Grid::ALL.iter().map(|grid| grid.word());
                 return Err(CliError::usage(format!(
-                    "no grid `{}`; there are quick, standard and full, and files that end with .toml{}",
+                    "no grid `{}`; there are quick, standard, full and goals, and files that end with .toml{}",
                     self.target,
                     did_you_mean(&self.target, words)
                 )));
             }
             let file = ScenarioFile::read(Path::new(&self.target)).map_err(CliError::failed)?;
-            let scenario = file.resolve(None, &check).map_err(CliError::failed)?;
+            let scenario = file.resolve(None, &self.settings, &check).map_err(CliError::failed)?;
             return Ok((file.name(), scenario.into_iter().collect()));
         };
         let files = self.places.scenarios()?;
@@ -78,7 +81,9 @@ impl Target {
         for file in
             files.iter().filter(|file| self.only.is_empty() || self.only.contains(&file.name()))
         {
-            scenarios.extend(file.resolve(Some(*grid), &check).map_err(CliError::failed)?);
+            scenarios.extend(
+                file.resolve(Some(*grid), &self.settings, &check).map_err(CliError::failed)?,
+            );
         }
         Ok((self.target.clone(), scenarios))
     }
@@ -86,6 +91,7 @@ impl Target {
     /// The command that repeats it.
     pub(crate) fn command(&self) -> String {
         let mut words = vec!["feros lab run".to_owned(), self.target.clone()];
+        words.extend(self.settings.iter().cloned());
         words.extend(self.only.iter().map(|only| format!("--only {only}")));
         words.extend(self.system.iter().map(|system| format!("--system {system}")));
         words.join(" ")

@@ -1,0 +1,42 @@
+//! `feros lab goals`.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use feros_lab::report::{Results, goals};
+
+use super::report::warn;
+use crate::error::CliError;
+use crate::output;
+
+/// Whose goals.
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// The folder of a run
+    dir: PathBuf,
+}
+
+pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
+    let results = Results::read(&args.dir).map_err(CliError::failed)?;
+    warn(&results.notices);
+    print(&results)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The goals of a run as a table; nothing where it has none.
+pub(super) fn print(results: &Results) -> Result<(), CliError> {
+    let goals = goals(results);
+    if goals.is_empty() {
+        return Ok(());
+    }
+    let missed = goals.iter().filter(|goal| goal.is_reached == Some(false)).count();
+    let rows = goals.iter().map(|goal| {
+        let words =
+            [&goal.title, &goal.cell, &goal.own, &goal.reference, &goal.result, &goal.wanted];
+        let mut row: Vec<String> = words.into_iter().cloned().collect();
+        row.push(goal.verdict().to_owned());
+        row
+    });
+    output::print_table(&["goal", "cell", "here", "reference", "result", "wanted", ""], rows)?;
+    output::print_lines([format!("\n{} goals, {missed} missed", goals.len())])
+}

@@ -1,0 +1,254 @@
+//! The processes that a command starts: their lines come in one queue, and none of them stays
+//! behind.
+//!
+//! Each child has its input on a pipe and takes the end of it as the wish that it ends. Whoever
+//! does not is killed after [`LEAVE_LIMIT`], by the handle of its process. SIGINT and SIGTERM of
+//! the command come in the same queue, so that it can end its children before itself; Ctrl-C does
+//! not reach the children, which have a process group of their own each.
+
+use std::io::{self, BufRead, BufReader, Write};
+use std::os::unix::process::CommandExt as _;
+use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use feros::Context;
+use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::iterator::{Handle, Signals};
+
+use crate::error::CliError;
+
+/// How long a child may take to end after its input has ended.
+const LEAVE_LIMIT: Duration = Duration::from_secs(5);
+
+/// Lines that wait to be read; who prints more waits.
+const QUEUE_DEPTH: usize = 1024;
+
+/// What happened to a process of a group.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum ProcessEvent {
+    /// A child printed a line.
+    Line(Member, String),
+    /// A child's output ended: it is ending.
+    Ended(Member),
+    /// The user wants to end the command.
+    Interrupted,
+    /// Nothing until the deadline.
+    Timeout,
+}
+
+/// A child of a group.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct Member(usize);
+
+/// Children of this process; dropping it ends them all.
+pub(crate) struct ProcessGroup {
+    children: Vec<Running>,
+    sender: SyncSender<ProcessEvent>,
+    events: Receiver<ProcessEvent>,
+    signals: Handle,
+}
+
+struct Running {
+    name: String,
+    process: Child,
+    input: Option<ChildStdin>,
+}
+
+impl ProcessGroup {
+    /// A group without children. From now on SIGINT and SIGTERM are events of it.
+    pub(crate) fn new() -> io::Result<Self> {
+        let (sender, events) = sync_channel(QUEUE_DEPTH);
+        let mut signals = Signals::new([SIGINT, SIGTERM])?;
+        let handle = signals.handle();
+        let interrupted = sender.clone();
+        thread::Builder::new().name("group-signals".into()).spawn(move || {
+            for _ in &mut signals {
+                if interrupted.send(ProcessEvent::Interrupted).is_err() {
+                    return;
+                }
+            }
+        })?;
+        Ok(Self { children: Vec::new(), sender, events, signals: handle })
+    }
+
+    /// Starts a child. Its errors go where this process's errors go.
+    pub(crate) fn start(&mut self, name: &str, command: &mut Command) -> io::Result<Member> {
+        let mut process =
+            command.process_group(0).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
+        let (input, output) = (process.stdin.take(), process.stdout.take());
+        let member = Member(self.children.len());
+        self.children.push(Running { name: name.to_owned(), process, input });
+        let output = output.expect("standard output was asked to be a pipe");
+        let sender = self.sender.clone();
+        thread::Builder::new().name("group-output".into()).spawn(move || {
+            for line in BufReader::new(output).lines() {
+                let Ok(line) = line else { break };
+                if sender.send(ProcessEvent::Line(member, line)).is_err() {
+                    return;
+                }
+            }
+            // Nobody listens any more when the group is gone.
+            let _ = sender.send(ProcessEvent::Ended(member));
+        })?;
+        Ok(member)
+    }
+
+    /// The name that a child was started under.
+    pub(crate) fn name(&self, member: Member) -> &str {
+        &self.children[member.0].name
+    }
+
+    /// The process of a child.
+    #[cfg(test)]
+    fn process_id(&self, member: Member) -> u32 {
+        self.children[member.0].process.id()
+    }
+
+    /// Sends a line to a child. One that is ending does not hear it, which shows as
+    /// [`ProcessEvent::Ended`].
+    pub(crate) fn tell(&mut self, member: Member, line: &dyn std::fmt::Display) {
+        if let Some(input) = &mut self.children[member.0].input {
+            let _ = writeln!(input, "{line}").and_then(|()| input.flush());
+        }
+    }
+
+    /// What happens next, waiting until `deadline` for it.
+    pub(crate) fn next(&self, deadline: Instant) -> ProcessEvent {
+        match self.events.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
+            Ok(event) => event,
+            // The group holds a sender itself.
+            Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {
+                ProcessEvent::Timeout
+            }
+        }
+    }
+
+    /// Has a child end, and says how it did.
+    pub(crate) fn end(&mut self, member: Member) -> io::Result<ExitStatus> {
+        let child = &mut self.children[member.0];
+        drop(child.input.take());
+        child.wait_until(Instant::now() + LEAVE_LIMIT)
+    }
+
+    /// Has all children end. All leave at the same time.
+    pub(crate) fn end_all(&mut self) {
+        for child in &mut self.children {
+            drop(child.input.take());
+        }
+        let deadline = Instant::now() + LEAVE_LIMIT;
+        for child in &mut self.children {
+            // A child that cannot be waited for is none of ours any more.
+            let _ = child.wait_until(deadline);
+        }
+    }
+}
+
+impl Drop for ProcessGroup {
+    fn drop(&mut self) {
+        self.end_all();
+        self.signals.close();
+    }
+}
+
+impl Running {
+    /// Waits for the child's end and kills it at `deadline`.
+    fn wait_until(&mut self, deadline: Instant) -> io::Result<ExitStatus> {
+        loop {
+            if let Some(status) = self.process.try_wait()? {
+                return Ok(status);
+            }
+            if Instant::now() >= deadline {
+                self.process.kill()?;
+                return self.process.wait();
+            }
+            thread::sleep(Duration::from_millis(5));
+        }
+    }
+}
+
+/// Hands each line of this process's input to `on_line`, on a thread of its own; the end of the
+/// input shuts the context down.
+pub(crate) fn listen_to_lines(
+    context: &Context,
+    mut on_line: impl FnMut(&str) + Send + 'static,
+) -> Result<(), CliError> {
+    let context = context.clone();
+    thread::Builder::new().name("orders".into()).spawn(move || {
+        for line in io::stdin().lock().lines() {
+            let Ok(line) = line else { break };
+            on_line(&line);
+        }
+        drop(on_line);
+        leave(context);
+    })?;
+    Ok(())
+}
+
+/// Ends this process because its coordinator wants that or is gone; in any case, even if something
+/// hangs.
+fn leave(context: Context) -> ! {
+    context.shutdown();
+    drop(context);
+    thread::sleep(LEAVE_LIMIT);
+    std::process::exit(1)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+
+    /// A watchdog, not an expectation.
+    fn later() -> Instant {
+        Instant::now() + Duration::from_secs(60)
+    }
+
+    fn shell(script: &str) -> Command {
+        let mut command = Command::new("sh");
+        command.args(["-c", script]);
+        command
+    }
+
+    #[test]
+    fn lines_and_the_end_come_in_order() {
+        let mut group = ProcessGroup::new().unwrap();
+        let child =
+            group.start("echo", &mut shell("read line; echo \"heard $line\"; exit 3")).unwrap();
+        group.tell(child, &"hello");
+        assert_eq!(group.next(later()), ProcessEvent::Line(child, "heard hello".into()));
+        assert_eq!(group.next(later()), ProcessEvent::Ended(child));
+        assert_eq!(group.end(child).unwrap().code(), Some(3));
+        assert_eq!(group.name(child), "echo");
+    }
+
+    #[test]
+    fn the_end_of_its_input_ends_a_child_that_listens() {
+        let mut group = ProcessGroup::new().unwrap();
+        let child = group.start("cat", &mut shell("exec cat")).unwrap();
+        assert_eq!(group.next(Instant::now()), ProcessEvent::Timeout);
+        assert!(group.end(child).unwrap().success());
+    }
+
+    #[test]
+    fn a_child_that_does_not_listen_is_killed() {
+        let mut group = ProcessGroup::new().unwrap();
+        let child = group.start("deaf", &mut shell("exec sleep 600")).unwrap();
+        let process = format!("/proc/{}", group.process_id(child));
+        assert!(Path::new(&process).exists());
+        group.children[child.0].wait_until(Instant::now()).unwrap();
+        assert!(!Path::new(&process).exists());
+    }
+
+    #[test]
+    fn dropping_the_family_ends_all() {
+        let mut group = ProcessGroup::new().unwrap();
+        let children = [(); 3].map(|()| group.start("cat", &mut shell("exec cat")).unwrap());
+        let processes = children.map(|child| format!("/proc/{}", group.process_id(child)));
+        drop(group);
+        assert!(processes.iter().all(|process| !Path::new(process).exists()));
+    }
+}

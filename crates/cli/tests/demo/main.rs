@@ -1,0 +1,75 @@
+//! `feros demo` as its users run it: what it prints, how it ends, and that it leaves nothing behind.
+#![allow(clippy::unwrap_used)]
+
+mod command;
+
+use command::{Feros, wait_until};
+
+#[test]
+fn demo_exchanges_messages_and_ends() {
+    let ended = Feros::run("demo", "demo --count 3 --rate-hz 20 --without-ros2");
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    assert!(ended.stdout.contains("feros_talker -> feros_listener  3 of 3"), "{}", ended.stdout);
+    assert_eq!(ended.stdout.matches("heard  Hello").count(), 3, "{}", ended.stdout);
+    assert!(!ended.stderr.contains("error"), "{}", ended.stderr);
+}
+
+/// With stock ROS 2 where it is installed; else the demo says how to get it.
+#[test]
+fn demo_joins_stock_ros2_when_it_is_there() {
+    let ended = Feros::run("demo-ros2", "demo --count 3 --rate-hz 20");
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    if ended.stdout.contains("Stock ROS 2 is here") {
+        for pair in ["feros_talker -> ros2_node ", "ros2_node -> feros_listener"] {
+            let line = ended.stdout.lines().find(|line| line.contains(pair)).unwrap_or_default();
+            assert!(line.contains("3 of 3"), "{}", ended.stdout);
+        }
+    } else {
+        assert!(ended.stdout.contains("scripts/setup.sh"), "{}", ended.stdout);
+    }
+}
+
+#[test]
+fn a_wrong_python_is_named() {
+    let mut feros = Feros::new("python", "demo --count 1 --rate-hz 20");
+    feros.command.env("FEROS_ROS2_PYTHON", "/nonexistent/python");
+    let ended = feros.start().finish();
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    assert!(ended.stdout.contains("FEROS_ROS2_PYTHON is /nonexistent/python"), "{}", ended.stdout);
+}
+
+/// A demo that nobody ends, with its two processes.
+const ENDLESS: &str = "demo --count 0 --without-ros2";
+
+/// A demo that was interrupted after everybody heard everybody has shown what it was to show.
+fn is_interrupted(code: Option<i32>) -> bool {
+    [Some(130), Some(0)].contains(&code)
+}
+
+#[test]
+fn interrupting_ends_all_processes() {
+    let running = Feros::new("interrupt", ENDLESS).start();
+    wait_until("both processes", || running.children().len() == 2);
+    running.signal("INT");
+    let ended = running.finish();
+    assert!(is_interrupted(ended.code), "{ended:?}");
+}
+
+#[test]
+fn a_process_that_hangs_is_ended() {
+    let running = Feros::new("hang", ENDLESS).start();
+    wait_until("both processes", || running.children().len() == 2);
+    command::signal(running.children()[0], "STOP");
+    running.signal("INT");
+    let ended = running.finish();
+    assert!(is_interrupted(ended.code), "{ended:?}");
+}
+
+#[test]
+fn processes_end_when_their_coordinator_is_killed() {
+    let running = Feros::new("orphans", ENDLESS).start();
+    wait_until("both processes", || running.children().len() == 2);
+    running.signal("KILL");
+    assert_eq!(running.finish_without_look_at_children().code, None);
+    wait_until("the end of both processes", || command::processes_of("orphans").is_empty());
+}

@@ -1,0 +1,190 @@
+//! Makes the programs of systems under test, and knows which are missing and how they are
+//! installed.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::os::unix::process::CommandExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal};
+
+use crate::contract::EXIT_NOT_INSTALLED;
+use crate::peer::Peer;
+use crate::record::Missing;
+
+/// Where programs are made, and what has been made.
+pub struct PeerBuilder {
+    cache: PathBuf,
+    states: BTreeMap<String, PeerState>,
+}
+
+/// Whether a peer can be measured.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum PeerState {
+    /// Its programs are in this folder.
+    Ready(PathBuf),
+    /// It cannot.
+    Missing(Missing),
+}
+
+/// Why nothing could be made.
+#[derive(Debug, thiserror::Error)]
+pub enum PeerBuildError {
+    /// The folder for programs.
+    #[error("the folder for programs {} cannot be used: {error}; FEROS_LAB_CACHE names another", path.display())]
+    Folder {
+        /// The folder.
+        path: PathBuf,
+        /// What the system says.
+        error: std::io::Error,
+    },
+    /// The user did not want to wait.
+    #[error("interrupted while {0} was built")]
+    Interrupted(String),
+}
+
+impl PeerBuilder {
+    /// A builder in `FEROS_LAB_CACHE`, in cargo's target folder, or in the user's cache.
+    pub fn new() -> Self {
+        Self::at(default_cache())
+    }
+
+    /// A builder in this folder.
+    pub fn at(cache: PathBuf) -> Self {
+        Self { cache, states: BTreeMap::new() }
+    }
+
+    /// Where programs are made.
+    pub fn cache(&self) -> &Path {
+        &self.cache
+    }
+
+    /// What is known without building anything: of this process, or of the last time.
+    pub fn known(&self, peer: &Peer) -> Option<PeerState> {
+        if let Some(reason) = &peer.manifest.unavailable {
+            return Some(PeerState::Missing(Missing { reason: reason.clone(), install: None }));
+        }
+        if let Some(state) = self.states.get(&peer.name) {
+            return Some(state.clone());
+        }
+        let said = std::fs::read_to_string(self.cache.join(&peer.name).join("missing")).ok()?;
+        match said.trim() {
+            "" => Some(PeerState::Ready(self.cache.join(&peer.name))),
+            reason => Some(PeerState::Missing(missing(peer, reason))),
+        }
+    }
+
+    /// Makes the programs of a peer, which takes long the first time.
+    ///
+    /// # Errors
+    /// When the folder cannot be used, or the user interrupts it; that a peer is missing is no
+    /// error.
+    pub fn prepare(
+        &mut self,
+        peer: &Peer,
+        interrupted: &AtomicBool,
+    ) -> Result<PeerState, PeerBuildError> {
+        if let Some(state) = self.states.get(&peer.name) {
+            return Ok(state.clone());
+        }
+        let state = match &peer.manifest.unavailable {
+            Some(reason) => PeerState::Missing(Missing { reason: reason.clone(), install: None }),
+            None => self.build(peer, interrupted)?,
+        };
+        self.states.insert(peer.name.clone(), state.clone());
+        Ok(state)
+    }
+
+    fn build(&self, peer: &Peer, interrupted: &AtomicBool) -> Result<PeerState, PeerBuildError> {
+        let out = self.cache.join(&peer.name);
+        let failed = |error| PeerBuildError::Folder { path: out.clone(), error };
+        std::fs::create_dir_all(&out).map_err(failed)?;
+        let reason = match peer.manifest.build.as_slice() {
+            [] => None,
+            [program, arguments @ ..] => {
+                let log = out.join("build.log");
+                let file = File::create(&log).map_err(failed)?;
+                let program =
+                    if program.contains('/') { peer.folder.join(program) } else { program.into() };
+                let mut command = Command::new(&program);
+                command
+                    .args(arguments)
+                    .current_dir(&peer.folder)
+                    .env("FEROS_LAB_OUT", &out)
+                    .stdin(Stdio::null())
+                    .stdout(file.try_clone().map_err(failed)?)
+                    .stderr(file)
+                    .process_group(0);
+                let code = run(&mut command, interrupted);
+                let said = std::fs::read_to_string(&log).unwrap_or_default();
+                let last =
+                    said.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default();
+                match code {
+                    Ok(Some(0)) => None,
+                    Ok(Some(EXIT_NOT_INSTALLED)) => Some(last.trim().to_owned()),
+                    Ok(None) => return Err(PeerBuildError::Interrupted(peer.name.clone())),
+                    Ok(Some(_)) => {
+                        Some(format!("its build failed, see {}: {}", log.display(), last.trim()))
+                    }
+                    Err(error) => {
+                        Some(format!("its build {} cannot be started: {error}", program.display()))
+                    }
+                }
+            }
+        };
+        let mark = reason.as_deref().unwrap_or_default();
+        std::fs::write(out.join("missing"), mark).map_err(failed)?;
+        Ok(reason.map_or_else(
+            || PeerState::Ready(out.clone()),
+            |reason| PeerState::Missing(missing(peer, &reason)),
+        ))
+    }
+}
+
+impl Default for PeerBuilder {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+fn missing(peer: &Peer, reason: &str) -> Missing {
+    Missing { reason: reason.to_owned(), install: peer.manifest.install.clone() }
+}
+
+/// The exit code; -1 of one that a signal ended; `None` when the user interrupted it.
+fn run(command: &mut Command, interrupted: &AtomicBool) -> std::io::Result<Option<i32>> {
+    let mut child = command.spawn()?;
+    loop {
+        if let Some(status) = child.try_wait()? {
+            return Ok(Some(status.code().unwrap_or(-1)));
+        }
+        if interrupted.load(Ordering::Relaxed) {
+            // The compilers that it started are in its group.
+            let _ = rustix::process::kill_process_group(Pid::from_child(&child), Signal::KILL);
+            let _ = child.wait();
+            return Ok(None);
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+fn default_cache() -> PathBuf {
+    let variable =
+        |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let repository = repository();
+    variable("FEROS_LAB_CACHE")
+        .or_else(|| variable("CARGO_TARGET_DIR").map(|target| target.join("lab")))
+        .or_else(|| repository.join("Cargo.toml").is_file().then(|| repository.join("target/lab")))
+        .or_else(|| variable("XDG_CACHE_HOME").map(|cache| cache.join("feros-lab")))
+        .or_else(|| variable("HOME").map(|home| home.join(".cache/feros-lab")))
+        .unwrap_or_else(|| std::env::temp_dir().join("feros-lab"))
+}
+
+/// The repository from which this laboratory was built.
+pub(crate) fn repository() -> PathBuf {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    path.canonicalize().unwrap_or(path)
+}

@@ -1,0 +1,266 @@
+//! One cell of a grid.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::contract::{Executor, MessageType, Placement, PublishMode};
+use crate::record::Value;
+use crate::scenario::{LinkConditions, Procedure, Qos, Scenario, Variables, Workload};
+
+/// One cell of a grid in one repetition: everything that its programs are told.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Cell {
+    /// The scenario's name.
+    pub scenario: String,
+    /// The system: `rcl:recommended`.
+    pub system: String,
+    /// From 0.
+    pub repetition: u32,
+    /// What the programs do.
+    pub workload: Workload,
+    /// Where publisher and subscriptions are.
+    pub placement: Placement,
+    /// What is sent.
+    pub message_type: MessageType,
+    /// Payload.
+    pub size_bytes: u64,
+    /// Messages per second; 0: without pause.
+    pub rate_hz: f64,
+    /// Subscriptions of one publisher.
+    pub subscriptions: u32,
+    /// Nodes of a chain, or without entities.
+    pub nodes: u32,
+    /// Entities of an executor that are never ready.
+    pub idle: u32,
+    /// The graph's name; empty where there is none.
+    pub graph: String,
+    /// The name of the QoS.
+    pub qos_name: String,
+    /// The QoS.
+    pub qos: Qos,
+    /// Who sends.
+    pub publish: PublishMode,
+    /// Who runs callbacks.
+    pub executor: Executor,
+    /// The name of the link; empty where there is none.
+    pub link_name: String,
+    /// The link.
+    pub link: LinkConditions,
+    /// The name of the further environment; empty where there is none.
+    pub environment_name: String,
+    /// Further environment.
+    pub environment: Variables,
+    /// Load of each processor by others.
+    pub cpu_load_percent: f64,
+    /// Busy work in each callback.
+    pub work_micros: u64,
+    /// How it is done.
+    #[serde(flatten)]
+    pub procedure: Procedure,
+}
+
+impl Cell {
+    /// What distinguishes it, in the record's words.
+    pub fn dimensions(&self) -> BTreeMap<String, Value> {
+        let mut all = BTreeMap::new();
+        let mut text = |name: &str, word: &str| {
+            if !word.is_empty() {
+                all.insert(name.to_owned(), Value::Text(word.to_owned()));
+            }
+        };
+        text("system", &self.system);
+        text("placement", self.placement.word());
+        text("graph", &self.graph);
+        text("environment", &self.environment_name);
+        text("executor", self.executor.word());
+        if self.has_messages() {
+            text("type", self.message_type.word());
+            text("qos", &self.qos_name);
+            text("publish", self.publish.word());
+        }
+        let remote = self.placement == Placement::Remote;
+        if remote {
+            text("link", &self.link_name);
+        }
+        let mut number = |name: &str, value: f64| {
+            all.insert(name.to_owned(), Value::Number(value));
+        };
+        if self.has_messages() {
+            number("size_bytes", self.size_bytes as f64);
+            number("rate_hz", self.rate_hz);
+            number("work_micros", self.work_micros as f64);
+            if self.workload != Workload::Chain {
+                number("subscriptions", f64::from(self.subscriptions));
+            }
+        }
+        if matches!(self.workload, Workload::Chain | Workload::Nodes) {
+            number("nodes", f64::from(self.nodes));
+        }
+        if remote {
+            number("loss_percent", self.link.loss_percent);
+            if let Some(rate) = self.link.rate_mbit {
+                number("link_mbit", rate);
+            }
+        }
+        if self.workload == Workload::Executor {
+            number("idle", f64::from(self.idle));
+        }
+        number("cpu_load_percent", self.cpu_load_percent);
+        all
+    }
+
+    /// How long its programs take for what they are told, in seconds, without their start and end.
+    /// Sending without pause: as this machine's memory would allow.
+    pub fn nominal_seconds(&self) -> f64 {
+        let Procedure { count, seconds, warm_up, settle_seconds, .. } = self.procedure;
+        match self.workload {
+            Workload::Executor => seconds,
+            Workload::Nodes | Workload::Idle | Workload::Graph => settle_seconds + seconds,
+            _ => {
+                let each = if self.rate_hz > 0.0 {
+                    1.0 / self.rate_hz
+                } else {
+                    20e-6 + self.size_bytes as f64 / 1e9
+                };
+                let messages = warm_up + count;
+                let lossy =
+                    self.placement == Placement::Remote && self.link != LinkConditions::default();
+                let under_way = if lossy { settle_seconds } else { 0.0 };
+                messages as f64 * each + if count == 0 { seconds } else { 0.0 } + under_way
+            }
+        }
+    }
+
+    /// A line for people: `rcl local 256 B 10 Hz reliable`.
+    pub fn label(&self) -> String {
+        let mut words =
+            vec![self.scenario.clone(), self.system.clone(), self.placement.word().to_owned()];
+        if self.has_messages() {
+            words.push(bytes(self.size_bytes));
+        }
+        if self.rate_hz > 0.0 && self.has_messages() {
+            words.push(format!("{} Hz", self.rate_hz));
+        }
+        if self.nodes > 1 {
+            words.push(format!("{} nodes", self.nodes));
+        }
+        if self.workload == Workload::Executor {
+            words.push(format!("{} idle entities", self.idle));
+        }
+        if self.subscriptions > 1 {
+            words.push(format!("{} subscriptions", self.subscriptions));
+        }
+        if self.placement == Placement::Remote {
+            words.push(self.link_name.clone());
+        }
+        words.push(self.graph.clone());
+        words.retain(|word| !word.is_empty());
+        words.join(" ")
+    }
+}
+
+/// A size for people.
+fn bytes(size: u64) -> String {
+    match size {
+        0..1024 => format!("{size} B"),
+        1024..1_048_576 => format!("{} KB", size / 1024),
+        _ => format!("{} MB", size / 1_048_576),
+    }
+}
+
+/// The cells of a scenario without their systems, each once: a dimension without meaning for the
+/// workload has one value.
+pub(super) fn groups(scenario: &Scenario) -> Vec<Cell> {
+    let mut cells = vec![base(scenario)];
+    let messages = cells[0].has_messages();
+    vary(&mut cells, &scenario.cpu_load_percent, |cell, load| cell.cpu_load_percent = *load);
+    vary(&mut cells, &scenario.environments, |cell, (name, variables)| {
+        cell.environment_name.clone_from(name);
+        cell.environment.clone_from(variables);
+    });
+    vary(&mut cells, &scenario.placements, |cell, placement| cell.placement = *placement);
+    vary_links(&mut cells, scenario);
+    vary(&mut cells, &scenario.executors, |cell, executor| cell.executor = *executor);
+    if scenario.workload == Workload::Graph {
+        vary(&mut cells, &scenario.graphs, |cell, graph| cell.graph.clone_from(graph));
+    }
+    if scenario.workload == Workload::Executor {
+        vary(&mut cells, &scenario.idle, |cell, idle| cell.idle = *idle);
+    }
+    if matches!(scenario.workload, Workload::Chain | Workload::Nodes) {
+        vary(&mut cells, &scenario.nodes, |cell, nodes| cell.nodes = *nodes);
+    }
+    if messages {
+        vary(&mut cells, &scenario.qos, |cell, (name, qos)| {
+            cell.qos_name.clone_from(name);
+            cell.qos.clone_from(qos);
+        });
+        vary(&mut cells, &scenario.publish, |cell, publish| cell.publish = *publish);
+        vary(&mut cells, &scenario.types, |cell, message_type| cell.message_type = *message_type);
+        vary(&mut cells, &scenario.rates_hz, |cell, rate| cell.rate_hz = *rate);
+        vary(&mut cells, &scenario.work_micros, |cell, work| cell.work_micros = *work);
+        if scenario.workload != Workload::Chain {
+            vary(&mut cells, &scenario.subscriptions, |cell, count| cell.subscriptions = *count);
+        }
+        vary(&mut cells, &scenario.sizes_bytes, |cell, size| cell.size_bytes = *size);
+    }
+    cells
+}
+
+fn base(scenario: &Scenario) -> Cell {
+    Cell {
+        scenario: scenario.name.clone(),
+        system: String::new(),
+        repetition: 0,
+        workload: scenario.workload,
+        placement: Placement::Local,
+        message_type: MessageType::Bytes,
+        size_bytes: 0,
+        rate_hz: 0.0,
+        subscriptions: 1,
+        nodes: 1,
+        idle: 0,
+        graph: String::new(),
+        qos_name: String::new(),
+        qos: Qos::default(),
+        publish: PublishMode::Default,
+        executor: Executor::Default,
+        link_name: String::new(),
+        link: LinkConditions::default(),
+        environment_name: String::new(),
+        environment: Variables::new(),
+        cpu_load_percent: 0.0,
+        work_micros: 0,
+        procedure: scenario.procedure.clone(),
+    }
+}
+
+/// Each cell with each value; the cells as they are where there is none.
+fn vary<T>(cells: &mut Vec<Cell>, values: &[T], set: impl Fn(&mut Cell, &T)) {
+    if values.is_empty() {
+        return;
+    }
+    let before = std::mem::take(cells);
+    for cell in before {
+        for value in values {
+            let mut next = cell.clone();
+            set(&mut next, value);
+            cells.push(next);
+        }
+    }
+}
+
+/// Only what is remote has a link.
+fn vary_links(cells: &mut Vec<Cell>, scenario: &Scenario) {
+    let before = std::mem::take(cells);
+    for cell in before {
+        if cell.placement != Placement::Remote {
+            cells.push(cell);
+            continue;
+        }
+        for (name, link) in &scenario.links {
+            cells.push(Cell { link_name: name.clone(), link: link.clone(), ..cell.clone() });
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! How long starting and ending a system's programs takes: as measured on this machine, or a guess
+//! that is said to be one.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use super::cell::Cell;
+use super::schedule::Plan;
+use crate::contract::Placement;
+use crate::scenario::Workload;
+
+/// What was learned of systems on this machine.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Costs {
+    /// Seconds beyond what a cell's programs were told to do, by system and kind of cell.
+    overhead_seconds: BTreeMap<String, f64>,
+}
+
+/// How much the last measurement counts against those before.
+const WEIGHT_OF_THE_LAST: f64 = 0.3;
+
+impl Costs {
+    /// What was learned before; nothing where the file is not there or not understood.
+    pub fn read(cache: &Path) -> Self {
+        let text = std::fs::read_to_string(cache.join("costs.json")).unwrap_or_default();
+        serde_json::from_str(&text).unwrap_or_default()
+    }
+
+    /// Keeps it for the next time. A cache that cannot be written costs only a worse estimate.
+    pub fn write(&self, cache: &Path) {
+        if let Ok(text) = serde_json::to_string_pretty(self) {
+            let _ = std::fs::write(cache.join("costs.json"), text);
+        }
+    }
+
+    /// Learns from a cell that was measured.
+    pub fn learn(&mut self, cell: &Cell, took: Duration) {
+        let overhead = (took.as_secs_f64() - cell.nominal_seconds()).max(0.0);
+        self.overhead_seconds
+            .entry(key(cell))
+            .and_modify(|known| *known += WEIGHT_OF_THE_LAST * (overhead - *known))
+            .or_insert(overhead);
+    }
+
+    /// How long a cell takes, in seconds.
+    pub fn seconds(&self, cell: &Cell) -> f64 {
+        let overhead =
+            self.overhead_seconds.get(&key(cell)).copied().unwrap_or_else(|| guess(cell));
+        cell.nominal_seconds() + overhead
+    }
+
+    /// How long the cells of a plan take that are not skipped, and how many of them were never
+    /// measured here.
+    pub fn of(&self, plan: &Plan, measured: impl Fn(&Cell) -> bool) -> (Duration, usize) {
+        let cells = plan.steps.iter().filter(|step| step.skip.is_none() && measured(&step.cell));
+        let (mut seconds, mut guessed) = (0.0, 0);
+        for step in cells {
+            seconds += self.seconds(&step.cell);
+            guessed += usize::from(!self.overhead_seconds.contains_key(&key(&step.cell)));
+        }
+        (Duration::from_secs_f64(seconds), guessed)
+    }
+}
+
+fn key(cell: &Cell) -> String {
+    let workload = serde_json::to_value(cell.workload).unwrap_or_default();
+    let mut key =
+        format!("{} {} {}", cell.system, workload.as_str().unwrap_or_default(), cell.placement);
+    // What grows with the number of processes is not comparable.
+    let processes = processes(cell);
+    if processes > 2 {
+        key += &format!(" {processes}");
+    }
+    // What was lost is sent again, and waited for.
+    if cell.link.loss_percent > 0.0 {
+        key += " lossy";
+    }
+    if !cell.graph.is_empty() {
+        key += &format!(" {}", cell.graph);
+    }
+    key
+}
+
+/// How many programs it starts.
+fn processes(cell: &Cell) -> u32 {
+    match (cell.workload, cell.placement) {
+        (Workload::Idle | Workload::Graph | Workload::Executor, _) => 1,
+        (_, Placement::Composed | Placement::Intra) => 1,
+        (Workload::Chain | Workload::Nodes, _) => cell.nodes,
+        (Workload::Latency | Workload::Goodput, _) => 1 + cell.subscriptions,
+    }
+}
+
+fn guess(cell: &Cell) -> f64 {
+    let link = if cell.placement == Placement::Remote { 1.0 } else { 0.0 };
+    let graph = if cell.workload == Workload::Graph { 3.0 } else { 0.0 };
+    let loss = if cell.link.loss_percent > 0.0 { 2.0 } else { 0.0 };
+    0.8 + 0.25 * f64::from(processes(cell)) + link + loss + graph
+}

@@ -1,0 +1,152 @@
+//! Cells in their order, and what of them cannot be done.
+
+use super::cell::{self, Cell};
+use crate::contract::{Placement, Role};
+use crate::machine::Machine;
+use crate::peer::{Peers, SystemRef};
+use crate::scenario::{Scenario, Workload};
+
+/// Cells in the order in which they are measured.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Plan {
+    /// The name of the grid or of the scenario.
+    pub grid: String,
+    /// What is measured.
+    pub scenarios: Vec<Scenario>,
+    /// Every cell in every repetition.
+    pub steps: Vec<Step>,
+}
+
+/// A cell in a plan.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Step {
+    /// What is measured.
+    pub cell: Cell,
+    /// Why it cannot be.
+    pub skip: Option<String>,
+}
+
+impl Plan {
+    /// The cells of scenarios on this machine.
+    ///
+    /// # Panics
+    /// Never: scenarios name systems that exist since they were read against the same peers.
+    pub fn new(grid: &str, scenarios: Vec<Scenario>, peers: &Peers, machine: &Machine) -> Self {
+        let mut steps = Vec::new();
+        let repetitions = scenarios.iter().map(|scenario| scenario.repetitions).max().unwrap_or(0);
+        // Repetitions are outermost, and systems take turns within them: what drifts on a machine
+        // meets all of them.
+        for repetition in 0..repetitions {
+            for scenario in scenarios.iter().filter(|scenario| repetition < scenario.repetitions) {
+                for group in cell::groups(scenario) {
+                    for name in &scenario.systems {
+                        let Ok(system) = peers.system(name) else { continue };
+                        let cell = Cell { system: name.clone(), repetition, ..group.clone() };
+                        let skip = refusal(&cell, system, machine);
+                        // What cannot be done is not said again in each repetition.
+                        if skip.is_none() || repetition == 0 {
+                            steps.push(Step { cell, skip });
+                        }
+                    }
+                }
+            }
+        }
+        Self { grid: grid.to_owned(), scenarios, steps }
+    }
+
+    /// The systems that it names, each once, in order.
+    pub fn systems(&self) -> Vec<&str> {
+        let mut names: Vec<&str> = Vec::new();
+        for name in self.scenarios.iter().flat_map(|scenario| &scenario.systems) {
+            if !names.contains(&name.as_str()) {
+                names.push(name);
+            }
+        }
+        names
+    }
+
+    /// Why nothing of it can be done, if so.
+    pub fn nothing_possible(&self) -> Option<&str> {
+        let reasons: Option<Vec<&str>> =
+            self.steps.iter().map(|step| step.skip.as_deref()).collect();
+        reasons.and_then(|reasons| reasons.first().copied())
+    }
+
+    /// The step's scenario.
+    pub fn scenario(&self, cell: &Cell) -> Option<&Scenario> {
+        self.scenarios.iter().find(|scenario| scenario.name == cell.scenario)
+    }
+}
+
+/// More processes than this cannot be participants of one ROS domain on one host.
+const MOST_PROCESSES: u32 = 100;
+
+/// Why a cell cannot be done with this system on this machine.
+fn refusal(cell: &Cell, system: SystemRef<'_>, machine: &Machine) -> Option<String> {
+    let manifest = &system.peer.manifest;
+    let lacks = |what: &str, which: &str| Some(format!("{} has no {what} `{which}`", cell.system));
+    if let Some(role) = cell.roles().into_iter().find(|role| !system.roles().contains(role)) {
+        return lacks("role", role.word());
+    }
+    let counts_nodes =
+        matches!(cell.workload, Workload::Nodes | Workload::Idle | Workload::Executor);
+    if !counts_nodes && !system.placements().contains(&cell.placement) {
+        return lacks("placement", cell.placement.word());
+    }
+    if cell.has_messages() {
+        if !manifest.types.contains(&cell.message_type) {
+            return lacks("type", cell.message_type.word());
+        }
+        let qos = &cell.qos;
+        let abilities = system.qos();
+        if !abilities.reliability.contains(&qos.reliability) {
+            return lacks("reliability", qos.reliability.word());
+        }
+        if !abilities.durability.contains(&qos.durability) {
+            return lacks("durability", qos.durability.word());
+        }
+        if !abilities.history.contains(&qos.history) {
+            return lacks("history", qos.history.word());
+        }
+        if !abilities.publish.contains(&cell.publish) {
+            return lacks("mode of publishing", cell.publish.word());
+        }
+    }
+    let one_process = matches!(cell.placement, Placement::Composed | Placement::Intra);
+    if cell.workload == Workload::Chain && !one_process && cell.nodes > MOST_PROCESSES {
+        return Some(format!(
+            "a chain of {} processes is not possible, one domain has room for \
+             {MOST_PROCESSES} on a host: use the placements composed and intra",
+            cell.nodes
+        ));
+    }
+    match cell.placement {
+        Placement::Remote => machine.no_remote.clone(),
+        _ => None,
+    }
+}
+
+impl Cell {
+    /// The roles of its programs.
+    pub(crate) fn roles(&self) -> Vec<Role> {
+        let one_process = matches!(self.placement, Placement::Composed | Placement::Intra);
+        match self.workload {
+            Workload::Latency | Workload::Goodput if one_process => vec![Role::Pair],
+            Workload::Latency | Workload::Goodput if self.procedure.one_listener => {
+                vec![Role::Talker, Role::Listeners]
+            }
+            Workload::Latency | Workload::Goodput => vec![Role::Talker, Role::Listener],
+            Workload::Chain if one_process => vec![Role::Chain],
+            Workload::Chain if self.nodes == 2 => vec![Role::Talker, Role::Listener],
+            Workload::Chain => vec![Role::Talker, Role::Relay, Role::Listener],
+            Workload::Nodes | Workload::Idle => vec![Role::Nodes],
+            Workload::Executor => vec![Role::Executor],
+            Workload::Graph => vec![Role::Graph],
+        }
+    }
+
+    /// Whether messages are sent and received.
+    pub(crate) fn has_messages(&self) -> bool {
+        matches!(self.workload, Workload::Latency | Workload::Goodput | Workload::Chain)
+    }
+}

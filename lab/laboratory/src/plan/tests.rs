@@ -1,0 +1,146 @@
+//! Cells, their order, what is skipped, how long it takes.
+
+use std::path::Path;
+use std::time::Duration;
+
+use super::{Costs, Plan};
+use crate::machine::Machine;
+use crate::peer::Peers;
+use crate::scenario::ScenarioFile;
+
+const PEERS: &[(&str, &str)] = &[
+    (
+        "alpha",
+        r#"title = "Alpha"
+program = ["alpha"]
+roles = ["talker", "listener", "pair"]
+placements = ["remote", "local", "intra"]
+"#,
+    ),
+    (
+        "beta",
+        r#"title = "Beta"
+program = ["beta"]
+roles = ["talker", "listener"]
+placements = ["local"]
+[qos]
+reliability = ["reliable", "best_effort"]
+"#,
+    ),
+];
+
+const SCENARIO: &str = r#"title = "T"
+[experiment]
+workload = "latency"
+systems = ["alpha", "beta"]
+placements = ["remote", "local"]
+sizes = [256, "4K"]
+qos = ["default", "careless"]
+rates_hz = [100]
+count = 90
+warm_up = 10
+links = ["slow", "unlimited"]
+repetitions = 2
+[qos.careless]
+reliability = "best_effort"
+[link.slow]
+rate_mbit = [10]
+"#;
+
+fn plan(machine: &Machine) -> Plan {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, manifest) in PEERS {
+        std::fs::create_dir(folder.path().join(name)).unwrap();
+        std::fs::write(folder.path().join(name).join("peer.toml"), manifest).unwrap();
+    }
+    let peers = Peers::read(folder.path()).unwrap();
+    let file = folder.path().join("s.toml");
+    std::fs::write(&file, SCENARIO).unwrap();
+    let check = |name: &str| peers.system(name).map(|_| ());
+    let scenario =
+        ScenarioFile::read(Path::new(&file)).unwrap().resolve(None, &[], &check).unwrap().unwrap();
+    Plan::new("s", vec![scenario], &peers, machine)
+}
+
+#[test]
+fn systems_take_turns_within_a_group_and_repetitions_are_outermost() {
+    let plan = plan(&Machine { no_remote: None, no_realtime: None, no_memory_lock: None });
+    let first: Vec<_> = plan
+        .steps
+        .iter()
+        .take(4)
+        .map(|step| (step.cell.system.as_str(), step.cell.size_bytes))
+        .collect();
+    assert_eq!(first, [("alpha", 256), ("beta", 256), ("alpha", 4096), ("beta", 4096)]);
+    let repetitions: Vec<u32> = plan.steps.iter().map(|step| step.cell.repetition).collect();
+    assert!(repetitions.is_sorted(), "{repetitions:?}");
+    // Two links where it is remote, none where it is local; what cannot be done stands once.
+    assert_eq!(
+        plan.steps.iter().filter(|step| step.cell.repetition == 0).count(),
+        (2 + 1) * 2 * 2 * 2
+    );
+    assert_eq!(
+        plan.steps.iter().filter(|step| step.cell.repetition == 1).count(),
+        (2 + 1) * 2 + 2 * 2
+    );
+}
+
+#[test]
+fn what_cannot_be_done_says_why() {
+    let plan = plan(&Machine {
+        no_remote: Some("needs root".into()),
+        no_realtime: None,
+        no_memory_lock: None,
+    });
+    let why = |system: &str, placement: &str, qos: &str| {
+        let step = plan.steps.iter().find(|step| {
+            (step.cell.system.as_str(), step.cell.placement.word(), step.cell.qos_name.as_str())
+                == (system, placement, qos)
+        });
+        step.unwrap().skip.clone()
+    };
+    assert_eq!(why("alpha", "remote", "default").unwrap(), "needs root");
+    assert_eq!(why("alpha", "local", "default"), None);
+    assert_eq!(
+        why("alpha", "local", "careless").unwrap(),
+        "alpha has no reliability `best_effort`"
+    );
+    assert_eq!(why("beta", "local", "careless"), None);
+    assert_eq!(why("beta", "remote", "default").unwrap(), "beta has no placement `remote`");
+}
+
+#[test]
+fn the_estimate_learns_what_starting_costs() {
+    let plan = plan(&Machine {
+        no_remote: Some("needs root".into()),
+        no_realtime: None,
+        no_memory_lock: None,
+    });
+    let mut costs = Costs::default();
+    let (guess, guessed) = costs.of(&plan, |_| true);
+    let runnable: Vec<_> = plan.steps.iter().filter(|step| step.skip.is_none()).collect();
+    assert_eq!(guessed, runnable.len());
+    assert!(guess.as_secs_f64() > runnable.len() as f64, "each publishes for a second");
+    for step in &runnable {
+        costs.learn(&step.cell, Duration::from_millis(1500));
+    }
+    let (learned, guessed) = costs.of(&plan, |_| true);
+    assert_eq!(guessed, 0);
+    assert!((learned.as_secs_f64() - 1.5 * runnable.len() as f64).abs() < 1e-6, "{learned:?}");
+    let (beta, _) = costs.of(&plan, |cell| cell.system == "beta");
+    assert!(beta < learned);
+
+    let folder = tempfile::tempdir().unwrap();
+    assert_eq!(Costs::read(folder.path()), Costs::default());
+    costs.write(folder.path());
+    assert_eq!(Costs::read(folder.path()), costs);
+}
+
+#[test]
+fn dimensions_are_those_that_records_may_have() {
+    for step in plan(&Machine { no_remote: None, no_realtime: None, no_memory_lock: None }).steps {
+        for name in step.cell.dimensions().keys() {
+            assert!(crate::record::DIMENSIONS.contains(&name.as_str()), "{name}");
+        }
+    }
+}

@@ -1,0 +1,228 @@
+//! One figure of a scenario: its panels, its legend, and its numbers in a table.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use maud::{Markup, html};
+
+use super::context::Context;
+use super::lines::{LineAxes, lines, timeline};
+use super::palette::Ink;
+use super::quantity::{dimension_title, dimension_value};
+use super::rows::{layer_names, row_figure, row_panels, row_scales};
+use super::selection::{Panel, Selection};
+use super::tables;
+use crate::record::{Figure, FigureKind, Record, Status};
+
+/// More panels than this are not looked at; their numbers are in the table.
+const MOST_PANELS: usize = 24;
+
+/// A figure with heading, legend, panels and numbers.
+pub(crate) fn figure(
+    context: &Context<'_>,
+    figure: &Figure,
+    records: &[&Record],
+    id: &str,
+) -> Markup {
+    let selection = Selection::new(figure, context.run, records);
+    let heading = html! { h4 id=(id) { (figure.title) } };
+    if !selection.is_measured() {
+        return html! { figure { figcaption { (heading) } (not_measured(&selection)) } };
+    }
+    let body = match figure.kind {
+        FigureKind::Matrix => html! { (tables::matrix(context, &selection)) },
+        FigureKind::Capability => html! { (tables::capability(&selection)) },
+        FigureKind::Lines | FigureKind::Timeline => line_panels(context, &selection),
+        FigureKind::Boxes | FigureKind::Bars | FigureKind::Layers => rows(context, &selection),
+    };
+    html! {
+        figure {
+            figcaption { (heading) p class="how" { (explanation(context, &selection)) } }
+            (body)
+            @if !matches!(figure.kind, FigureKind::Matrix | FigureKind::Capability) {
+                details class="numbers" { summary { "Numbers" } (tables::numbers(context, &selection)) }
+            }
+        }
+    }
+}
+
+fn line_panels(context: &Context<'_>, selection: &Selection<'_>) -> Markup {
+    let axes = LineAxes::of(selection, context);
+    let draw = |panel: &Panel<'_>, wide: bool| match selection.figure.kind {
+        FigureKind::Timeline => timeline(context, selection, panel, wide),
+        _ => lines(context, selection, panel, &axes, wide),
+    };
+    let drawn: Vec<&Panel<'_>> = selection
+        .panels
+        .iter()
+        .filter(|panel| match selection.figure.kind {
+            FigureKind::Timeline => {
+                panel.samples().any(|sample| !sample.record.timeline.is_empty())
+            }
+            _ => panel.samples().any(|sample| {
+                selection.metric.number(sample.record, sample.subscription).is_some()
+            }),
+        })
+        .collect();
+    html! {
+        (legend(context, selection))
+        @if let [panel] = drawn[..] {
+            div class="single" {
+                @if !panel.title().is_empty() { p class="panel-title" { (panel.title()) } }
+                (draw(panel, true)) (draw(panel, false))
+            }
+        } @else {
+            div class=(columns(drawn.len())) {
+                @for panel in drawn.iter().take(MOST_PANELS) {
+                    div class="panel" { p class="panel-title" { (panel.title()) } (draw(panel, false)) }
+                }
+            }
+            (left_out(drawn.len()))
+        }
+    }
+}
+
+fn rows(context: &Context<'_>, selection: &Selection<'_>) -> Markup {
+    let panels = row_panels(context, selection);
+    let scales = row_scales(context, selection, &panels);
+    let own_scales = scales.windows(2).any(|pair| pair[0] != pair[1]);
+    let layer_names = layer_names(selection);
+    html! {
+        @if selection.figure.kind == FigureKind::Layers {
+            ul class="legend" {
+                @for (index, name) in layer_names.iter().enumerate() { li { (Ink::counted(index).block()) (name) } }
+            }
+        }
+        @if own_scales { p class="how" { "Each panel has a scale of its own." } }
+        div class=(columns(panels.len())) {
+            @for (panel, scale) in panels.iter().zip(&scales).take(MOST_PANELS) {
+                div class="panel" {
+                    @if !panel.title.is_empty() { p class="panel-title" { (panel.title) } }
+                    (row_figure(context, selection, panel, scale, &layer_names))
+                }
+            }
+        }
+        (left_out(panels.len()))
+    }
+}
+
+/// No panel stands alone in the last line where that can be avoided.
+fn columns(panels: usize) -> &'static str {
+    match panels {
+        1 => "panels one",
+        2 | 4 => "panels two",
+        _ => "panels",
+    }
+}
+
+fn left_out(panels: usize) -> Markup {
+    html! {
+        @if panels > MOST_PANELS {
+            p class="how" { "Drawn are the first " (MOST_PANELS) " of " (panels) " panels; the numbers of all are below." }
+        }
+    }
+}
+
+/// What distinguishes lines. The limit line is named where there is one.
+fn legend(context: &Context<'_>, selection: &Selection<'_>) -> Markup {
+    let limited = selection
+        .panels
+        .iter()
+        .any(|panel| context.floors(selection, panel).iter().any(Option::is_some));
+    html! {
+        ul class="legend" {
+            @for (series, _) in selection.series.values.iter().enumerate() {
+                li { button type="button" data-series=(series) aria-pressed="false" {
+                    (context.ink(selection, series).swatch()) (selection.series.label(series))
+                } }
+            }
+            @if limited && selection.figure.kind == FigureKind::Lines {
+                li { svg class="swatch limit" viewBox="0 0 28 12" width="28" height="12" aria-hidden="true" { path d="M1 6H27" {} } "floor" }
+            }
+        }
+    }
+}
+
+/// How the figure is to be read.
+fn explanation(context: &Context<'_>, selection: &Selection<'_>) -> String {
+    let repetitions =
+        selection.samples().map(|sample| sample.record.repetition + 1).max().unwrap_or(0);
+    let times = if repetitions == 1 {
+        "one repetition".to_owned()
+    } else {
+        format!("{repetitions} repetitions")
+    };
+    let what = match selection.figure.kind {
+        FigureKind::Lines => format!("{}; bands: 95 % interval where medians of times are shown, else the range. ", capital(&selection.metric.title())),
+        FigureKind::Boxes => "Boxes hold the middle half, whiskers 90 % of the samples; the dot is the 99th percentile. ".to_owned(),
+        FigureKind::Bars => "Thin lines: 95 % interval where medians of times are shown, else the range. ".to_owned(),
+        FigureKind::Layers => "Median time in each layer, on top of each other. ".to_owned(),
+        FigureKind::Matrix => format!("{} per cell. ", capital(&selection.metric.title())),
+        FigureKind::Capability => "Works: every message arrived within its deadline. Late: some after it. Lossy: some did not arrive. Halts: nothing \
+            arrived, or it hung. Initial loss: whether messages before the first that arrived were lost. The worst repetition counts. "
+            .to_owned(),
+        FigureKind::Timeline => "Lines: received in each second. Dotted: sent. ".to_owned(),
+    };
+    let floors: BTreeSet<String> =
+        selection.panels.iter().filter_map(|panel| context.floor_name(selection, panel)).collect();
+    let limited =
+        matches!(selection.figure.kind, FigureKind::Lines | FigureKind::Boxes | FigureKind::Bars);
+    let floor = match floors.len() {
+        _ if !limited => String::new(),
+        0 if selection.metric.has_floor()
+            && !matches!(
+                selection.figure.kind,
+                FigureKind::Layers | FigureKind::Capability | FigureKind::Timeline
+            ) =>
+        {
+            " No floor was measured for it.".to_owned()
+        }
+        0 => String::new(),
+        _ => format!(
+            " Limit line: {}, on this machine in this run.",
+            Vec::from_iter(floors).join(" or ")
+        ),
+    };
+    let only: Vec<String> = selection
+        .figure
+        .only
+        .iter()
+        .filter(|(dimension, _)| *dimension != "system")
+        .map(|(dimension, values)| {
+            let values: Vec<String> =
+                values.iter().map(|value| dimension_value(dimension, value)).collect();
+            format!("{} {}", dimension_title(dimension), values.join(" or "))
+        })
+        .collect();
+    let only = if only.is_empty() { String::new() } else { format!(" Only {}.", only.join("; ")) };
+    format!("{what}{}.{floor}{only}", capital(&times))
+}
+
+pub(crate) fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| {
+        first.to_uppercase().collect::<String>() + letters.as_str()
+    })
+}
+
+/// Why there is nothing to show: each reason with the number of cells.
+fn not_measured(selection: &Selection<'_>) -> Markup {
+    let mut reasons: BTreeMap<String, usize> = BTreeMap::new();
+    for sample in selection.samples() {
+        let reason = match &sample.record.status {
+            Status::Complete => "it ended, but did not say this".to_owned(),
+            Status::Failed(reason) => format!("failed: {reason}"),
+            Status::Hung(reason) => format!("hung: {reason}"),
+            Status::Skipped(reason) => format!("skipped: {reason}"),
+        };
+        *reasons.entry(reason).or_default() += 1;
+    }
+    html! {
+        div class="empty" {
+            @if reasons.is_empty() { p { "No cell of it has ended in this run." } }
+            @else {
+                p { "Nothing was measured:" }
+                ul { @for (reason, cells) in reasons.iter().take(8) { li { (reason) " (" (cells) (if *cells == 1 { " cell)" } else { " cells)" }) } } }
+            }
+        }
+    }
+}

@@ -1,0 +1,437 @@
+//! What was measured here, in sentences: computed from the records, beside what the document found.
+
+use super::context::Context;
+use super::figure::capital;
+use super::lines::mean_timeline;
+use super::metric::{Better, Metric};
+use super::quantity::{Unit, digits, dimension_title};
+use super::rows::layers;
+use super::selection::{Panel, Sample, Selection, repetitions_of};
+use super::tables::Ability;
+use crate::record::{Figure, FigureKind, Record, Value};
+use crate::statistics::{Comparison, Verdict, compare};
+
+/// More than so many sentences about a figure, and about a scenario, are not read.
+const MOST_OF_A_FIGURE: usize = 2;
+const MOST_OF_A_SCENARIO: usize = 7;
+/// More than so many systems in a sentence neither.
+const MOST_NAMED: usize = 3;
+
+/// What a scenario's figures say.
+pub(crate) fn findings(
+    context: &Context<'_>,
+    figures: &[Figure],
+    records: &[&Record],
+) -> Vec<String> {
+    let mut sentences: Vec<String> = Vec::new();
+    for figure in figures {
+        let selection = Selection::new(figure, context.run, records);
+        if !selection.is_measured() {
+            continue;
+        }
+        for sentence in of_figure(context, &selection).into_iter().take(MOST_OF_A_FIGURE) {
+            if !sentences.contains(&sentence) {
+                sentences.push(sentence);
+            }
+        }
+    }
+    sentences.truncate(MOST_OF_A_SCENARIO);
+    sentences
+}
+
+fn of_figure(context: &Context<'_>, selection: &Selection<'_>) -> Vec<String> {
+    match selection.figure.kind {
+        FigureKind::Capability => capability(selection),
+        FigureKind::Timeline => timelines(selection),
+        FigureKind::Layers => largest_layers(context, selection),
+        _ if delivery(&selection.metric) => deliveries(context, selection),
+        _ => {
+            let mut sentences = Vec::from_iter(growth(context, selection));
+            if selection.series.name == "system" || selection.x.name == "system" {
+                // With how it grows said, one end of it is enough: the far one.
+                sentences.extend(rankings(context, selection).into_iter().skip(sentences.len()));
+            } else {
+                sentences.extend(differences(context, selection));
+            }
+            sentences
+        }
+    }
+}
+
+fn delivery(metric: &Metric) -> bool {
+    matches!(metric, Metric::ReceivedPercent | Metric::LostPercent)
+}
+
+/// Who is first at the ends of the axis, and by how much.
+fn rankings(context: &Context<'_>, selection: &Selection<'_>) -> Vec<String> {
+    if selection.metric.better() == Better::Neither {
+        return Vec::new();
+    }
+    let by_x = selection.x.name == "system";
+    let last_x = if by_x { 0 } else { selection.x.values.len().saturating_sub(1) };
+    let ends = [
+        selection.panels.first().map(|panel| (panel, 0)),
+        selection.panels.last().map(|panel| (panel, last_x)),
+    ];
+    let mut sentences: Vec<String> = ends
+        .into_iter()
+        .flatten()
+        .filter_map(|(panel, x)| ranking(context, selection, panel, x, by_x))
+        .collect();
+    sentences.dedup();
+    sentences
+}
+
+fn ranking(
+    context: &Context<'_>,
+    selection: &Selection<'_>,
+    panel: &Panel<'_>,
+    x: usize,
+    by_x: bool,
+) -> Option<String> {
+    let systems = if by_x { &selection.x } else { &selection.series };
+    let cell = |system: usize| if by_x { panel.cell(0, system) } else { panel.cell(system, x) };
+    let lower = selection.metric.better() == Better::Lower;
+    let mut measured: Vec<(usize, f64)> = (0..systems.values.len())
+        .filter_map(|system| {
+            let found = context.estimate(selection, cell(system))?;
+            found.whole.then_some((system, found.value))
+        })
+        .collect();
+    measured.sort_by(|a, b| if lower { a.1.total_cmp(&b.1) } else { b.1.total_cmp(&a.1) });
+    let (&(best, value), others) = measured.split_first()?;
+    let unit = selection.metric.unit();
+    let x_title = if by_x || selection.x.values.len() < 2 {
+        String::new()
+    } else {
+        context.x_title(selection, x)
+    };
+    let place: Vec<String> =
+        [panel.title(), x_title].into_iter().filter(|part| !part.is_empty()).collect();
+    let place =
+        if place.is_empty() { String::new() } else { format!("{}: ", capital(&place.join(", "))) };
+    let floor = context.floors(selection, panel).get(x).copied().flatten();
+    let from_floor =
+        floor.map_or(String::new(), |nanos| format!(", {}× the floor", digits(value / nanos)));
+    let mut sentence = format!(
+        "{place}{} has the {} {}, {}{from_floor}",
+        systems.label(best),
+        if lower { "lowest" } else { "highest" },
+        selection.metric.title(),
+        unit.show(value)
+    );
+    sentence.push_str(&against(
+        context,
+        selection,
+        cell(best),
+        others.iter().map(|(system, _)| (systems.label(*system), cell(*system))),
+    ));
+    Some(sentence + ".")
+}
+
+/// The others, each as a multiple of the best, the nearest first.
+fn against<'s>(
+    context: &Context<'_>,
+    selection: &Selection<'_>,
+    best: &[Sample<'_>],
+    others: impl Iterator<Item = (String, &'s [Sample<'s>])>,
+) -> String {
+    let best = repetitions_of(&selection.metric, best);
+    let (mut same, mut behind, mut last) = (Vec::new(), Vec::new(), None);
+    for (name, samples) in others {
+        let Some(found) =
+            compare(&repetitions_of(&selection.metric, samples), &best, context.run.seed)
+        else {
+            continue;
+        };
+        match found.verdict {
+            Verdict::NoDifference => same.push(name),
+            _ => {
+                behind.push(format!("{name} {}×{}", digits(found.ratio), interval(&found)));
+                last = Some(found.ratio);
+            }
+        }
+    }
+    let further = behind.len().saturating_sub(MOST_NAMED);
+    behind.truncate(MOST_NAMED);
+    let mut text = String::new();
+    if !same.is_empty() {
+        text.push_str(&format!("; no difference to {} can be told", same.join(", ")));
+    }
+    if !behind.is_empty() {
+        text.push_str(&format!("; then {}", behind.join(", ")));
+    }
+    if let Some(last) = last.filter(|_| further > 0) {
+        text.push_str(&format!(" and {further} more, up to {}×", digits(last)));
+    }
+    text
+}
+
+/// In brackets, where it is one.
+fn interval(found: &Comparison) -> String {
+    let (low, high) = (digits(found.interval.0), digits(found.interval.1));
+    if low == high { String::new() } else { format!(" ({low} to {high})") }
+}
+
+/// Where lines are not systems: the first value against each other one, over all cells.
+fn differences(context: &Context<'_>, selection: &Selection<'_>) -> Vec<String> {
+    let mut sentences = Vec::new();
+    if selection.series.values.iter().any(|value| matches!(value, Value::Number(_))) {
+        // That another payload takes another time is no finding.
+        return sentences;
+    }
+    for other in 1..selection.series.values.len() {
+        let (mut lower, mut higher, mut same, mut logs) = (0, 0, 0, 0.0);
+        for panel in &selection.panels {
+            for x in 0..selection.x.values.len() {
+                let of = |series: usize| repetitions_of(&selection.metric, panel.cell(series, x));
+                let Some(found) = compare(&of(other), &of(0), context.run.seed) else { continue };
+                logs += found.ratio.ln();
+                match found.verdict {
+                    Verdict::Smaller => lower += 1,
+                    Verdict::Larger => higher += 1,
+                    Verdict::NoDifference => same += 1,
+                }
+            }
+        }
+        let cells = lower + higher + same;
+        if cells == 0 {
+            continue;
+        }
+        sentences.push(format!(
+            "{} against {} ({}): {} lower in {lower}, higher in {higher}, no difference to be told in {same} of {cells} {}; {}× on average.",
+            selection.series.label(other),
+            selection.series.label(0),
+            dimension_title(&selection.series.name),
+            selection.metric.title(),
+            if cells == 1 { "cell" } else { "cells" },
+            digits((logs / f64::from(cells)).exp()),
+        ));
+    }
+    sentences
+}
+
+/// Over numbers of nodes or subscriptions: what each further one adds, and whether a straight line
+/// says it all.
+fn growth(context: &Context<'_>, selection: &Selection<'_>) -> Option<String> {
+    let counted = ["nodes", "subscriptions"].contains(&selection.x.name.as_str());
+    let panel = selection.panels.first().filter(|_| counted && selection.x.values.len() >= 3)?;
+    let of_series = |series: usize| {
+        let points: Vec<(f64, f64)> = selection
+            .x
+            .values
+            .iter()
+            .enumerate()
+            .filter_map(|(x, value)| match value {
+                Value::Number(number) => {
+                    Some((*number, context.estimate(selection, panel.cell(series, x))?.value))
+                }
+                Value::Text(_) => None,
+            })
+            .collect();
+        let (slope, explained) = straight_line(&points)?;
+        let name = selection.series.label(series);
+        let name = if name.is_empty() { "all".to_owned() } else { name };
+        Some(format!(
+            "{name} {} ({}\u{202f}% explained)",
+            selection.metric.unit().show(slope),
+            digits(100.0 * explained)
+        ))
+    };
+    let slopes: Vec<String> =
+        (0..selection.series.values.len().max(1)).filter_map(of_series).collect();
+    if slopes.is_empty() {
+        return None;
+    }
+    let place =
+        if panel.title().is_empty() { String::new() } else { format!(" ({})", panel.title()) };
+    let one = selection.x.name.trim_end_matches('s');
+    Some(format!(
+        "A straight line through {}{place} adds for each {one}: {}.",
+        selection.metric.title(),
+        slopes.join(", ")
+    ))
+}
+
+/// Least squares: slope, and the share of the variance that the line explains.
+fn straight_line(points: &[(f64, f64)]) -> Option<(f64, f64)> {
+    if points.len() < 3 {
+        return None;
+    }
+    let count = points.len() as f64;
+    let mean = |of: fn(&(f64, f64)) -> f64| points.iter().map(of).sum::<f64>() / count;
+    let (mean_x, mean_y) = (mean(|point| point.0), mean(|point| point.1));
+    let sum = |of: &dyn Fn(f64, f64) -> f64| {
+        points.iter().map(|(x, y)| of(x - mean_x, y - mean_y)).sum::<f64>()
+    };
+    let (xx, xy, yy) = (sum(&|x, _| x * x), sum(&|x, y| x * y), sum(&|_, y| y * y));
+    (xx > 0.0 && yy > 0.0).then(|| (xy / xx, xy * xy / (xx * yy)))
+}
+
+/// Every cell, by the system that it measured; by series where no system is named.
+fn by_system<'s>(selection: &'s Selection<'s>) -> Vec<(String, Vec<&'s [Sample<'s>]>)> {
+    let mut systems: Vec<(String, Vec<&'s [Sample<'s>]>)> = Vec::new();
+    for panel in &selection.panels {
+        for series in 0..selection.series.values.len().max(1) {
+            for x in 0..selection.x.values.len().max(1) {
+                let samples = panel.cell(series, x);
+                let Some(sample) = samples.first() else { continue };
+                let name = match sample.value("system") {
+                    Some(Value::Text(system)) => system,
+                    _ => selection.series.label(series),
+                };
+                match systems.iter_mut().find(|(known, _)| *known == name) {
+                    Some((_, cells)) => cells.push(samples),
+                    None => systems.push((name, vec![samples])),
+                }
+            }
+        }
+    }
+    systems
+}
+
+fn capability(selection: &Selection<'_>) -> Vec<String> {
+    let of_system = |(name, cells): (String, Vec<&[Sample<'_>]>)| {
+        let abilities: Vec<Ability> = cells.into_iter().filter_map(Ability::of).collect();
+        let count =
+            |wanted: Ability| abilities.iter().filter(|ability| **ability == wanted).count();
+        let others: Vec<String> = [Ability::Late, Ability::Lossy, Ability::Halts, Ability::Error]
+            .into_iter()
+            .filter(|ability| count(*ability) > 0)
+            .map(|ability| format!("{} {}", count(ability), ability.word()))
+            .collect();
+        match (abilities.len(), others.is_empty()) {
+            (0, _) => None,
+            (total, true) => Some(format!("{name} all {total}")),
+            (total, false) => {
+                Some(format!("{name} {} of {total} ({})", count(Ability::Works), others.join(", ")))
+            }
+        }
+    };
+    let parts: Vec<String> = by_system(selection).into_iter().filter_map(of_system).collect();
+    if parts.is_empty() {
+        Vec::new()
+    } else {
+        vec![format!("Cells that work: {}.", parts.join("; "))]
+    }
+}
+
+/// In how many cells nearly everything arrived, and in how many nothing.
+fn deliveries(context: &Context<'_>, selection: &Selection<'_>) -> Vec<String> {
+    let of_system = |(name, cells): (String, Vec<&[Sample<'_>]>)| {
+        let arrived: Vec<f64> = cells
+            .into_iter()
+            .filter_map(|samples| context.estimate(selection, samples))
+            .map(|found| {
+                if selection.metric == Metric::LostPercent {
+                    100.0 - found.value
+                } else {
+                    found.value
+                }
+            })
+            .collect();
+        let fine = arrived.iter().filter(|share| **share >= 99.0).count();
+        let nothing = arrived.iter().filter(|share| **share < 1.0).count();
+        let nothing =
+            if nothing > 0 { format!(", below 1\u{202f}% in {nothing}") } else { String::new() };
+        (!arrived.is_empty()).then(|| format!("{name} {fine} of {}{nothing}", arrived.len()))
+    };
+    let parts: Vec<String> = by_system(selection).into_iter().filter_map(of_system).collect();
+    if parts.is_empty() {
+        return Vec::new();
+    }
+    vec![format!("Cells in which at least 99\u{202f}% arrived: {}.", parts.join("; "))]
+}
+
+fn timelines(selection: &Selection<'_>) -> Vec<String> {
+    let mut sentences = Vec::new();
+    for panel in &selection.panels {
+        let of_series = |series: usize| {
+            let seconds = mean_timeline(selection, panel, series);
+            // The last second is seldom a whole one.
+            let whole = &seconds[..seconds.len().saturating_sub(1)];
+            let end = &whole[whole.len().saturating_sub(3)..];
+            if end.is_empty() {
+                return None;
+            }
+            let mean =
+                |of: fn(&(f64, f64)) -> f64| end.iter().map(of).sum::<f64>() / end.len() as f64;
+            let (sent, received) = (mean(|pair| pair.0), mean(|pair| pair.1));
+            let name = selection.series.label(series);
+            Some(format!(
+                "{name} receives {} of {}",
+                Unit::Count.show(received.round()),
+                Unit::PerSecond.show(sent.round())
+            ))
+        };
+        let parts: Vec<String> =
+            (0..selection.series.values.len().max(1)).filter_map(of_series).collect();
+        if !parts.is_empty() {
+            let place = if panel.title().is_empty() {
+                String::new()
+            } else {
+                format!("{}: ", capital(&panel.title()))
+            };
+            sentences.push(format!("{place}at the end {}.", parts.join(", ")));
+        }
+    }
+    sentences
+}
+
+/// Which layer takes most, for whom.
+fn largest_layers(context: &Context<'_>, selection: &Selection<'_>) -> Vec<String> {
+    let Some(panel) = selection.panels.first() else { return Vec::new() };
+    let mut largest: Vec<(String, Vec<String>)> = Vec::new();
+    for series in 0..selection.series.values.len().max(1) {
+        let found = layers(panel.cell(series, 0));
+        let sum: f64 = found.iter().map(|(_, nanos)| nanos).sum();
+        let Some((layer, nanos)) = found.into_iter().max_by(|a, b| a.1.total_cmp(&b.1)) else {
+            continue;
+        };
+        if sum <= 0.0 {
+            continue;
+        }
+        let share = format!(
+            "{} {}\u{202f}%",
+            selection.series.label(series),
+            digits((100.0 * nanos / sum).round())
+        );
+        match largest.iter_mut().find(|(known, _)| *known == layer) {
+            Some((_, shares)) => shares.push(share),
+            None => largest.push((layer, vec![share])),
+        }
+    }
+    let parts: Vec<String> = largest
+        .into_iter()
+        .map(|(layer, shares)| format!("{layer} ({})", shares.join(", ")))
+        .collect();
+    let place = if selection.x.values.len() > 1 {
+        format!(" at {}", context.x_title(selection, 0))
+    } else {
+        String::new()
+    };
+    if parts.is_empty() {
+        Vec::new()
+    } else {
+        vec![format!("The largest part of the way{place}: {}.", parts.join("; "))]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_straight_line_is_found_and_its_fit_is_said() {
+        let (slope, explained) =
+            straight_line(&[(1.0, 3.0), (2.0, 5.0), (3.0, 7.0)]).expect("three points");
+        assert_eq!((slope, explained), (2.0, 1.0));
+        let (slope, explained) =
+            straight_line(&[(1.0, 1.0), (2.0, 3.0), (3.0, 1.0), (4.0, 3.0)]).expect("four points");
+        assert!(
+            (slope - 0.4).abs() < 1e-12 && (explained - 0.2).abs() < 1e-12,
+            "{slope} {explained}"
+        );
+        assert_eq!(straight_line(&[(1.0, 1.0), (1.0, 2.0), (1.0, 3.0)]), None);
+    }
+}

@@ -1,0 +1,68 @@
+//! Records of the same cell: all repetitions of it, and what distinguishes it from its neighbours.
+
+use std::collections::BTreeMap;
+
+use super::quantity::dimension_with_value;
+use crate::record::{Record, Status, Value};
+
+/// The dimensions of a cell without those that are left out.
+pub(crate) type Place = BTreeMap<String, Value>;
+
+/// The records of each cell, in the order in which cells were measured first; dimensions in
+/// `without` do not distinguish cells.
+pub(crate) fn cells<'a>(records: &[&'a Record], without: &[&str]) -> Vec<(Place, Vec<&'a Record>)> {
+    let mut found: Vec<(Place, Vec<&'a Record>)> = Vec::new();
+    for record in records {
+        let mut place = record.dimensions.clone();
+        place.retain(|name, _| !without.contains(&name.as_str()));
+        match found.iter_mut().find(|(known, _)| *known == place) {
+            Some((_, same)) => same.push(record),
+            None => found.push((place, vec![record])),
+        }
+    }
+    found
+}
+
+/// The dimensions in which these cells differ, in the order of their names; the system first.
+pub(crate) fn varied<'a>(places: impl Iterator<Item = &'a Place> + Clone) -> Vec<String> {
+    let first = places.clone().next();
+    let differs = |name: &&String| {
+        let own = first.and_then(|first| first.get(*name));
+        places.clone().any(|place| place.get(*name) != own)
+    };
+    let mut names: Vec<String> = places.clone().flat_map(BTreeMap::keys).cloned().collect();
+    names.sort_by_key(|name| (name != "system", name != "placement", name.clone()));
+    names.dedup();
+    names.retain(|name| name == "system" || differs(&name));
+    names
+}
+
+/// A cell in words: what of it is varied.
+pub(crate) fn label(place: &Place, varied: &[String]) -> String {
+    let shown = varied.iter().filter_map(|name| Some(dimension_with_value(name, place.get(name)?)));
+    shown.collect::<Vec<_>>().join(", ")
+}
+
+/// Whether a record has numbers that count.
+pub(crate) fn is_complete(record: &Record) -> bool {
+    record.status == Status::Complete
+}
+
+/// The median of some numbers.
+pub(crate) fn median(mut numbers: Vec<f64>) -> Option<f64> {
+    numbers.sort_unstable_by(f64::total_cmp);
+    let (lower, upper) = (numbers.get(numbers.len().checked_sub(1)? / 2)?, numbers.len() / 2);
+    Some((lower + numbers[upper]) / 2.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::median;
+
+    #[test]
+    fn the_middle_counts() {
+        assert_eq!(median(vec![3.0, 1.0, 2.0]), Some(2.0));
+        assert_eq!(median(vec![4.0, 1.0]), Some(2.5));
+        assert_eq!(median(Vec::new()), None);
+    }
+}

@@ -1,0 +1,422 @@
+//! The page: one file that asks nothing of the network.
+
+use std::collections::BTreeMap;
+
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+
+use super::context::Context;
+use super::figure::figure;
+use super::findings::findings;
+use super::goals::{GoalResult, goals};
+use super::overview::{Block, endings, overview};
+use super::quantity::{Unit, dimension_value, dimension_with_value, duration, moment, words};
+use super::results::Results;
+use super::tables::scrolling;
+use crate::record::{Record, Run, Scenario, Status, System};
+
+const STYLE: &str = include_str!("style.css");
+const SCRIPT: &str = include_str!("script.js");
+/// Before anything is drawn: else a page that was left dark would flash.
+const EARLY_SCRIPT: &str = "try{const t=localStorage.getItem('feros-theme');if(t)document.documentElement.dataset.theme=t}catch{}";
+
+const DOCUMENTS: [&str; 4] = ["M16", "K21", "C23", "R20"];
+
+/// A whole page around a content.
+pub(crate) fn frame(title: &str, navigation: &[(String, String)], content: &Markup) -> Markup {
+    html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="color-scheme" content="light dark";
+                meta name="generator" content="feros lab";
+                title { (title) }
+                style { (PreEscaped(STYLE)) }
+                script { (PreEscaped(EARLY_SCRIPT)) }
+            }
+            body {
+                a class="skip" href="#main" { "To the content" }
+                nav aria-label="Sections" {
+                    div {
+                        @for (id, name) in navigation { a href={ "#" (id) } { (name) } }
+                        button id="theme" type="button" title="Light, dark, or as the system has it" { "Theme: system" }
+                    }
+                }
+                main id="main" { (content) }
+                script { (PreEscaped(SCRIPT)) }
+            }
+        }
+    }
+}
+
+/// The report of a run.
+pub(crate) fn report(results: &Results, context: &Context<'_>, blocks: &[Block]) -> String {
+    let run = &results.run;
+    let missing: Vec<&System> =
+        run.systems.iter().filter(|system| system.missing.is_some()).collect();
+    let mut documents: Vec<(&str, Vec<&Scenario>)> = Vec::new();
+    for scenario in &run.scenarios {
+        match documents.iter_mut().find(|(document, _)| *document == scenario.document) {
+            Some((_, scenarios)) => scenarios.push(scenario),
+            None => documents.push((&scenario.document, vec![scenario])),
+        }
+    }
+    // In the order in which they appeared; ours last.
+    documents.sort_by_key(|(document, _)| {
+        DOCUMENTS.iter().position(|known| known == document).unwrap_or(DOCUMENTS.len())
+    });
+    let mut navigation = vec![("overview".to_owned(), "Overview".to_owned())];
+    navigation.extend(
+        documents
+            .iter()
+            .map(|(document, _)| (document_id(document), document_word(document).to_owned())),
+    );
+    let ends = [
+        ("systems", "Systems"),
+        ("trouble", "What did not work"),
+        ("machine", "Machine"),
+        ("repeat", "Repeat"),
+    ];
+    navigation.extend(ends.map(|(id, name)| (id.to_owned(), name.to_owned())));
+    let content = html! {
+        (header(results))
+        (overview(context, blocks, &missing))
+        (goals_part(&goals(results)))
+        @for (document, scenarios) in &documents {
+            section id=(document_id(document)) {
+                h2 { (document_word(document)) @if let Some(title) = document_title(document) { small { (title) } } }
+                @for scenario in scenarios { (scenario_part(context, scenario)) }
+            }
+        }
+        (systems(run))
+        (trouble(&results.records))
+        (machine(results))
+        (repeat(run))
+    };
+    frame(&format!("Feros laboratory: {}", run.grid), &navigation, &content).into_string()
+}
+
+/// What was to be reached, and whether it is.
+fn goals_part(goals: &[GoalResult]) -> Markup {
+    let heading = ["goal", "cell", "here", "reference", "result", "wanted", ""];
+    html! {
+        @if !goals.is_empty() {
+            section id="goals" {
+                h2 { "Goals" }
+                (scrolling("Goals", &html! {
+                    table {
+                        thead { tr { @for word in heading { th { (word) } } } }
+                        tbody {
+                            @for goal in goals {
+                                tr {
+                                    @let words = [&goal.title, &goal.cell, &goal.own, &goal.reference, &goal.result, &goal.wanted];
+                                    @for word in words { td { (word) } }
+                                    td { (goal.verdict()) }
+                                }
+                            }
+                        }
+                    }
+                }))
+            }
+        }
+    }
+}
+
+fn document_id(document: &str) -> String {
+    let word: String = document
+        .chars()
+        .map(|letter| if letter.is_ascii_alphanumeric() { letter } else { '-' })
+        .collect();
+    format!("document-{word}")
+}
+
+fn document_word(document: &str) -> &str {
+    if document.is_empty() { "Our own" } else { document }
+}
+
+fn document_title(document: &str) -> Option<&'static str> {
+    match document {
+        "M16" => Some("Maruyama, Kato, Azumi: Exploring the Performance of ROS2, EMSOFT 2016"),
+        "K21" => Some(
+            "Kronauer, Pohlmann, Matthé, Smejkal, Fettweis: Latency Overhead of ROS2 for Modular Time-Critical Systems",
+        ),
+        "C23" => Some(
+            "Macenski, Soragna, Carroll, Ge: Impact of ROS 2 Node Composition in Robotic Systems",
+        ),
+        "R20" => {
+            Some("The ROS 2 Galactic RMW selection report of the Technical Steering Committee")
+        }
+        _ => None,
+    }
+}
+
+fn header(results: &Results) -> Markup {
+    let run = &results.run;
+    let counts = endings(&results.records);
+    let count = |word: &str| counts.get(word).copied().unwrap_or(0);
+    let measured = run.systems.iter().filter(|system| system.missing.is_none()).count();
+    let took =
+        run.ended_unix_seconds.map(|ended| ended.saturating_sub(run.began_unix_seconds) as f64);
+    html! {
+        header {
+            p class="eyebrow" { "Feros laboratory" }
+            h1 { (run.grid) }
+            p class="when" {
+                (moment(run.began_unix_seconds))
+                @if let Some(seconds) = took { " · " (duration(seconds)) }
+                @if let Some(name) = machine_line(run) { " · " (name) }
+            }
+            ul class="tiles" {
+                li { b { (measured) } " systems measured" }
+                li { b { (count("complete")) } " cells complete" }
+                @if count("failed") + count("hung") > 0 { li class="bad" { b { (count("failed") + count("hung")) } " failed or hung" } }
+                @if count("skipped") > 0 { li { b { (count("skipped")) } " skipped" } }
+            }
+            @if took.is_none() {
+                p class="alert" role="note" {
+                    "This run has not ended: it was interrupted, or is still running. What is here is what was measured until then; "
+                    "the same command continues it."
+                }
+            }
+            @if !results.notices.is_empty() {
+                div class="alert" role="note" {
+                    p { "Not everything in the run's folder could be read. The rest is used." }
+                    ul { @for notice in results.notices.iter().take(20) { li { code { (notice) } } } }
+                    @if results.notices.len() > 20 { p { "and " (results.notices.len() - 20) " more." } }
+                }
+            }
+        }
+    }
+}
+
+fn machine_line(run: &Run) -> Option<String> {
+    let known = ["processor", "cpu", "processors", "kernel"];
+    let parts: Vec<String> = known
+        .iter()
+        .filter_map(|key| {
+            run.environment.get(*key).map(|value| {
+                if value.parse::<u64>().is_ok() {
+                    format!("{value} processors")
+                } else {
+                    value.clone()
+                }
+            })
+        })
+        .collect();
+    (!parts.is_empty()).then(|| parts.join(", "))
+}
+
+fn scenario_part(context: &Context<'_>, scenario: &Scenario) -> Markup {
+    let records = context.of_scenario(&scenario.name);
+    let here = findings(context, &scenario.figures, &records);
+    html! {
+        article class="scenario" id={ "scenario-" (scenario.name) } {
+            h3 { (scenario.title) @if !scenario.item.is_empty() { small { (scenario.document) " " (scenario.item) } } }
+            div class=(if scenario.finding.is_empty() { "beside one" } else { "beside" }) {
+                @if !scenario.finding.is_empty() { div { h5 { "The document found" } p { (scenario.finding) } } }
+                div { h5 { "Measured here" }
+                    @match here.as_slice() {
+                        [] => p class="muted" { (nothing_said(&records)) },
+                        [one] => p { (one) },
+                        many => ul { @for sentence in many { li { (sentence) } } },
+                    }
+                }
+            }
+            @for (index, shown) in scenario.figures.iter().enumerate() {
+                (figure(context, shown, &records, &format!("figure-{}-{index}", scenario.name)))
+            }
+        }
+    }
+}
+
+fn nothing_said(records: &[&Record]) -> &'static str {
+    if records.is_empty() {
+        "No cell of this experiment has ended in this run."
+    } else {
+        "Nothing that can be compared."
+    }
+}
+
+fn systems(run: &Run) -> Markup {
+    let table = html! {
+        table {
+            thead { tr { th scope="col" { "name" } th scope="col" { "system" } th scope="col" { "version" } th scope="col" { "measured" } } }
+            tbody {
+                @for system in &run.systems {
+                    tr {
+                        th scope="row" { code { (system.name) } }
+                        td { (system.title) }
+                        td { (system.version.as_deref().unwrap_or("–")) }
+                        @match &system.missing {
+                            None => td { "yes" },
+                            Some(missing) => td class="wide-cell" {
+                                b { "not measured: " } (missing.reason)
+                                @if let Some(install) = &missing.install { br; code { (install) } }
+                            },
+                        }
+                    }
+                }
+            }
+        }
+    };
+    html! {
+        section id="systems" {
+            h2 { "Systems" }
+            p { "Each through the same contract, as a program of its own. What is not installed was not measured: it is neither better nor worse." }
+            @if run.systems.is_empty() { p class="empty" { "No system is known." } } @else { (scrolling("Systems and versions", &table)) }
+        }
+    }
+}
+
+fn trouble(records: &[Record]) -> Markup {
+    let mut groups: BTreeMap<(u8, String, String, String), Vec<&Record>> = BTreeMap::new();
+    for record in records {
+        let (rank, reason) = match &record.status {
+            Status::Complete => continue,
+            Status::Failed(reason) => (0, reason),
+            Status::Hung(reason) => (1, reason),
+            Status::Skipped(reason) => (2, reason),
+        };
+        let system = record
+            .dimensions
+            .get("system")
+            .map_or("–".to_owned(), |value| dimension_value("system", value));
+        groups
+            .entry((rank, system, record.scenario.clone(), reason.clone()))
+            .or_default()
+            .push(record);
+    }
+    let table = html! {
+        table {
+            thead { tr { th scope="col" { "what" } th scope="col" { "system" } th scope="col" { "experiment" } th scope="col" class="n" { "cells" } th scope="col" { "why" } th scope="col" { "for example" } } }
+            tbody {
+                @for ((rank, system, scenario, reason), cells) in &groups {
+                    tr {
+                        th scope="row" class=(["a-error", "a-halts", "none"][usize::from(*rank)]) { (["failed", "hung", "skipped"][usize::from(*rank)]) }
+                        td { (system) } td { (scenario) } td class="n" { (cells.len()) } td class="wide-cell" { (reason) }
+                        td class="wide-cell" { (cells.first().map_or(String::new(), |record| cell_name(record))) }
+                    }
+                }
+            }
+        }
+    };
+    html! {
+        section id="trouble" {
+            h2 { "What did not work" }
+            p { "What failed or hung keeps what it had said until then; in figures it is hollow, in tables it has a star. What was skipped was not tried." }
+            @if groups.is_empty() { p class="empty" { "Every cell that was tried is complete." } } @else { (scrolling("Cells that did not work", &table)) }
+        }
+    }
+}
+
+fn cell_name(record: &Record) -> String {
+    let others = record.dimensions.iter().filter(|(dimension, _)| *dimension != "system");
+    let parts: Vec<String> =
+        others.map(|(dimension, value)| dimension_with_value(dimension, value)).collect();
+    parts.join(", ")
+}
+
+fn machine(results: &Results) -> Markup {
+    let run = &results.run;
+    html! {
+        section id="machine" {
+            h2 { "Machine" }
+            @if run.environment.is_empty() { p class="empty" { "Nothing is known of it." } }
+            @else { dl { @for (key, value) in &run.environment { div { dt { (words(key)) } dd { (value) } } } } }
+            h3 { "Floors" }
+            p { "What this machine can do at best, measured in this run: the limit line of every figure of latencies." }
+            @if run.floors.is_empty() { p class="empty" { "No floor was measured." } } @else { (scrolling("Floors", &floors(run))) }
+            @if let Some(sentence) = own_cost(results) { p { (sentence) } }
+            h3 { "Noise during the run" }
+            p { "What disturbed while cells were measured." }
+            @match noise(&results.records) {
+                Some(table) => (scrolling("Noise", &table)),
+                None => p class="empty" { "Nothing was recorded." },
+            }
+        }
+    }
+}
+
+/// What recording costs against the smallest latency that was measured.
+fn own_cost(results: &Results) -> Option<String> {
+    let cost = results.run.floors.iter().find(|floor| floor.name == "recording")?.nanos.p50;
+    let latencies = results
+        .records
+        .iter()
+        .flat_map(|record| &record.subscriptions)
+        .filter_map(|one| one.latency.as_ref());
+    let smallest =
+        latencies.map(|latency| latency.p50).filter(|nanos| *nanos > 0.0).reduce(f64::min)?;
+    Some(format!(
+        "The laboratory itself costs {} a message (recording), {} of the smallest median latency of this run, {}; it is not subtracted.",
+        Unit::Nanos.show(cost),
+        Unit::Percent.show(100.0 * cost / smallest),
+        Unit::Nanos.show(smallest),
+    ))
+}
+
+fn floors(run: &Run) -> Markup {
+    html! {
+        table {
+            thead { tr { th scope="col" { "floor" } @for name in ["payload", "median", "95 % interval", "99 %", "samples"] { th scope="col" class="n" { (name) } } } }
+            tbody {
+                @for floor in &run.floors {
+                    tr {
+                        th scope="row" { (floor.name) }
+                        td class="n" { @if floor.size_bytes > 0 { (Unit::Bytes.show(floor.size_bytes as f64)) } @else { "–" } }
+                        td class="n" { (Unit::Nanos.show(floor.nanos.p50)) }
+                        td class="n" { (Unit::Nanos.show(floor.nanos.median_interval.0)) " – " (Unit::Nanos.show(floor.nanos.median_interval.1)) }
+                        td class="n" { (Unit::Nanos.show(floor.nanos.p99)) }
+                        td class="n" { (floor.nanos.count) }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Smallest, median and largest of each kind over all cells.
+fn noise(records: &[Record]) -> Option<Markup> {
+    let mut kinds: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
+    for (kind, number) in
+        records.iter().flat_map(|record| &record.noise).filter(|(_, number)| number.is_finite())
+    {
+        kinds.entry(kind).or_default().push(*number);
+    }
+    for numbers in kinds.values_mut() {
+        numbers.sort_unstable_by(f64::total_cmp);
+    }
+    (!kinds.is_empty()).then(|| {
+        html! {
+            table {
+                thead { tr { th scope="col" { "kind" } @for name in ["smallest", "median", "95 % of cells below", "largest", "cells"] { th scope="col" class="n" { (name) } } } }
+                tbody {
+                    @for (kind, numbers) in &kinds {
+                        @let unit = Unit::of_name(kind);
+                        @let at = |share: f64| numbers[(share * (numbers.len() - 1) as f64).round() as usize];
+                        tr {
+                            th scope="row" { (words(kind)) }
+                            @for share in [0.0, 0.5, 0.95, 1.0] { td class="n" { (unit.show(at(share))) } }
+                            td class="n" { (numbers.len()) }
+                        }
+                    }
+                }
+            }
+        }
+    })
+}
+
+fn repeat(run: &Run) -> Markup {
+    html! {
+        section id="repeat" {
+            h2 { "Repeat it" }
+            @if run.command.is_empty() { p class="empty" { "The command is not known." } } @else { pre { code { (run.command) } } }
+            p { "Seed " code { (run.seed) } ", format " code { (run.format) } ". Beside this page: " code { "cells.jsonl" } " (a cell a line, with the histogram of \
+                its samples), " code { "run.json" } " and " code { "raw/" } " (what the programs said)." }
+            p { "End-to-end latency is from the call of publish to the call of the subscription callback, on one clock. A median has the 95 % interval of a \
+                bootstrap that draws repetitions first and samples within each then, widened for few repetitions; two systems differ only where the interval \
+                of their ratio does not hold 1. With one repetition a difference below 10 % is never called one." }
+        }
+    }
+}

@@ -1,0 +1,266 @@
+//! A run's folder as it was left: finished, interrupted, or damaged. What can be read is used, what
+//! cannot is said with its place.
+
+use std::collections::BTreeSet;
+use std::fs::File;
+use std::io::{self, BufRead as _, BufReader, Read as _};
+use std::path::{Path, PathBuf};
+
+use thiserror::Error;
+
+use crate::record::{FORMAT, Figure, FigureKind, Record, Run, Scenario, System, Value};
+
+/// A line of `cells.jsonl`, and `run.json`, are not longer than this: a record with many
+/// subscriptions is far below.
+const LONGEST_TEXT_BYTES: u64 = 64 << 20;
+
+/// What a run left, as far as it can be read.
+#[derive(Debug, Clone)]
+pub struct Results {
+    /// The run.
+    pub run: Run,
+    /// Its cells, in the order in which they ended.
+    pub records: Vec<Record>,
+    /// What could not be read, or does not fit together.
+    pub notices: Vec<Notice>,
+}
+
+/// Something that could not be read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Notice {
+    /// The file.
+    pub file: PathBuf,
+    /// From 1, where it is one line.
+    pub line: Option<usize>,
+    /// What is wrong, and what was done about it.
+    pub text: String,
+}
+
+impl std::fmt::Display for Notice {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}", self.file.display())?;
+        if let Some(line) = self.line {
+            write!(f, ":{line}")?;
+        }
+        write!(f, ": {}", self.text)
+    }
+}
+
+/// Why nothing of a folder can be used.
+#[derive(Debug, Error)]
+pub enum ReadError {
+    /// Not a run's folder, or one without anything in it.
+    #[error(
+        "{0}: neither run.json nor cells.jsonl is here. Give the folder that `feros lab run --out` wrote"
+    )]
+    NoRun(PathBuf),
+    /// The operating system refuses.
+    #[error("{path} cannot be read: {error}")]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        error: io::Error,
+    },
+}
+
+impl Results {
+    /// Reads a run's folder.
+    ///
+    /// # Errors
+    /// Only where nothing can be used; everything else is among [`Results::notices`].
+    pub fn read(folder: &Path) -> Result<Self, ReadError> {
+        let (run_path, cells_path) = (folder.join("run.json"), folder.join("cells.jsonl"));
+        if !run_path.exists() && !cells_path.exists() {
+            return Err(ReadError::NoRun(folder.to_owned()));
+        }
+        let mut notices = Vec::new();
+        let run = read_run(&run_path, &mut notices)?;
+        let records = read_cells(&cells_path, &mut notices)?;
+        let mut run = run.unwrap_or_else(|| run_of(&records, folder));
+        complete(&mut run, &records, &run_path, &mut notices);
+        Ok(Self { run, records, notices })
+    }
+}
+
+fn read_run(path: &Path, notices: &mut Vec<Notice>) -> Result<Option<Run>, ReadError> {
+    let mut say = |line: Option<usize>, text: String| {
+        let text = format!(
+            "{text}; what it would have said is taken from the cells as far as they know it"
+        );
+        notices.push(Notice { file: path.to_owned(), line, text });
+        Ok(None)
+    };
+    let mut bytes = Vec::new();
+    match File::open(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            return say(None, "it is missing".to_owned());
+        }
+        Err(error) => return Err(ReadError::Io { path: path.to_owned(), error }),
+        Ok(file) => file
+            .take(LONGEST_TEXT_BYTES)
+            .read_to_end(&mut bytes)
+            .map_err(|error| ReadError::Io { path: path.to_owned(), error })?,
+    };
+    let value: serde_json::Value = match serde_json::from_slice(&bytes) {
+        Ok(value) => value,
+        Err(error) => return say(Some(error.line().max(1)), format!("it is not JSON: {error}")),
+    };
+    let format = value.get("format").and_then(serde_json::Value::as_u64);
+    if format != Some(u64::from(FORMAT)) {
+        let line = line_of(&bytes, b"\"format\"");
+        let found =
+            format.map_or("no format number".to_owned(), |format| format!("format {format}"));
+        return say(Some(line), format!("it has {found}, this laboratory reads format {FORMAT}"));
+    }
+    match serde_json::from_slice(&bytes) {
+        Ok(run) => Ok(Some(run)),
+        Err(error) => say(Some(error.line().max(1)), format!("it is not a run: {error}")),
+    }
+}
+
+fn line_of(bytes: &[u8], word: &[u8]) -> usize {
+    let at = bytes.windows(word.len()).position(|window| window == word).unwrap_or(0);
+    bytes[..at].iter().filter(|&&byte| byte == b'\n').count() + 1
+}
+
+fn read_cells(path: &Path, notices: &mut Vec<Notice>) -> Result<Vec<Record>, ReadError> {
+    let failed = |error| ReadError::Io { path: path.to_owned(), error };
+    let mut reader = match File::open(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            notices.push(Notice {
+                file: path.to_owned(),
+                line: None,
+                text: "it is missing: no cell of this run has ended".to_owned(),
+            });
+            return Ok(Vec::new());
+        }
+        opened => BufReader::new(opened.map_err(failed)?),
+    };
+    let (mut records, mut text, mut line) = (Vec::new(), Vec::new(), 0);
+    loop {
+        text.clear();
+        line += 1;
+        if reader.by_ref().take(LONGEST_TEXT_BYTES).read_until(b'\n', &mut text).map_err(failed)?
+            == 0
+        {
+            return Ok(records);
+        }
+        if text.trim_ascii().is_empty() {
+            continue;
+        }
+        match serde_json::from_slice::<Record>(&text) {
+            Ok(record) => records.push(record),
+            Err(error) => {
+                let cut = !text.ends_with(b"\n");
+                let what = if cut {
+                    "it ends within this cell: the run was cut off"
+                } else {
+                    "not a cell"
+                };
+                let text = format!("{what} ({error}); this cell is left out");
+                notices.push(Notice { file: path.to_owned(), line: Some(line), text });
+            }
+        }
+    }
+}
+
+/// A run made up from its cells, where `run.json` cannot be read.
+fn run_of(records: &[Record], folder: &Path) -> Run {
+    Run {
+        format: FORMAT,
+        grid: folder
+            .file_name()
+            .map_or_else(|| "unknown".to_owned(), |name| name.to_string_lossy().into_owned()),
+        command: String::new(),
+        seed: 0,
+        began_unix_seconds: records
+            .iter()
+            .map(|record| record.began_unix_seconds)
+            .min()
+            .unwrap_or(0),
+        ended_unix_seconds: None,
+        environment: Default::default(),
+        systems: Vec::new(),
+        scenarios: Vec::new(),
+        floors: Vec::new(),
+    }
+}
+
+/// Adds systems and scenarios that only the cells know.
+fn complete(run: &mut Run, records: &[Record], run_path: &Path, notices: &mut Vec<Notice>) {
+    let known: BTreeSet<&str> =
+        run.scenarios.iter().map(|scenario| scenario.name.as_str()).collect();
+    let unknown: BTreeSet<String> = records
+        .iter()
+        .filter(|record| !known.contains(record.scenario.as_str()))
+        .map(|record| record.scenario.clone())
+        .collect();
+    for name in unknown {
+        if !known_absence(notices, run_path) {
+            let text = format!(
+                "it does not name the scenario {name} that cells belong to; they are shown in a general form"
+            );
+            notices.push(Notice { file: run_path.to_owned(), line: None, text });
+        }
+        run.scenarios.push(general_scenario(name, records));
+    }
+    for record in records {
+        let Some(Value::Text(system)) = record.dimensions.get("system") else { continue };
+        if !run.systems.iter().any(|known| known.name == *system) {
+            run.systems.push(System {
+                name: system.clone(),
+                title: system.clone(),
+                version: None,
+                missing: None,
+            });
+        }
+    }
+}
+
+fn known_absence(notices: &[Notice], run_path: &Path) -> bool {
+    notices.iter().any(|notice| notice.file == run_path)
+}
+
+/// One figure that fits any records: median latency over the dimension of numbers that varies most.
+fn general_scenario(name: String, records: &[Record]) -> Scenario {
+    let mine: Vec<&Record> = records.iter().filter(|record| record.scenario == name).collect();
+    let numbers: BTreeSet<&str> = mine
+        .iter()
+        .flat_map(|record| &record.dimensions)
+        .filter(|(_, value)| matches!(value, Value::Number(_)))
+        .map(|(dimension, _)| dimension.as_str())
+        .collect();
+    let values = |dimension: &str| {
+        let shown: BTreeSet<String> = mine
+            .iter()
+            .filter_map(|record| record.dimensions.get(dimension))
+            .map(|value| format!("{value:?}"))
+            .collect();
+        shown.len()
+    };
+    let x = numbers
+        .into_iter()
+        .max_by_key(|dimension| values(dimension))
+        .unwrap_or("system")
+        .to_owned();
+    let figure = Figure {
+        title: "Latency".to_owned(),
+        kind: if x == "system" { FigureKind::Bars } else { FigureKind::Lines },
+        x,
+        y: "latency".to_owned(),
+        series: vec!["system".to_owned()],
+        only: Default::default(),
+        floor: None,
+    };
+    Scenario {
+        title: name.clone(),
+        name,
+        document: String::new(),
+        item: String::new(),
+        finding: String::new(),
+        columns: Vec::new(),
+        goals: Vec::new(),
+        figures: vec![figure],
+    }
+}

@@ -1,0 +1,228 @@
+//! A run as tables for a terminal and as lines of JSON for programs: a row for each cell.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, json};
+
+use super::groups::{Place, cells, is_complete, label, median, varied};
+use super::metric::Metric;
+use super::quantity::{Unit, dimension_title, dimension_value, words};
+use super::results::Results;
+use crate::record::{Process, Record, Scenario, Status, Value};
+use crate::statistics::Line;
+
+/// The column that says which transport messages took, where the system says it.
+const TRANSPORT: &str = "transport";
+/// Names of values that count messages by transport begin so.
+const BY_TRANSPORT: &str = "received_";
+/// The transports in those names.
+const TRANSPORTS: [&str; 3] = ["intra_process", "shared_memory", "network"];
+
+/// One scenario of a run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Summary {
+    /// A line for people.
+    pub title: String,
+    /// The columns of the table.
+    pub heading: Vec<String>,
+    /// A row for each cell.
+    pub rows: Vec<Vec<String>>,
+    /// Sentences below the table: a line through chains, threads of an idle node, what failed.
+    pub remarks: Vec<String>,
+    /// An object for each cell, then one for each line through chains.
+    pub objects: Vec<serde_json::Value>,
+    /// Cells that failed or hung.
+    pub failed: usize,
+}
+
+/// Each scenario of a run.
+pub fn summaries(results: &Results) -> Vec<Summary> {
+    let of = |scenario: &Scenario| {
+        let is_own = |record: &&Record| record.scenario == scenario.name;
+        summary(scenario, &results.records.iter().filter(is_own).collect::<Vec<_>>())
+    };
+    results.run.scenarios.iter().map(of).collect()
+}
+
+fn summary(scenario: &Scenario, records: &[&Record]) -> Summary {
+    let cells = cells(records, &[]);
+    let names = varied(cells.iter().map(|(place, _)| place));
+    let mut found = Summary {
+        title: scenario.title.clone(),
+        heading: names.iter().map(|name| dimension_title(name)).collect(),
+        rows: Vec::new(),
+        remarks: Vec::new(),
+        objects: Vec::new(),
+        failed: 0,
+    };
+    found.heading.extend(scenario.columns.iter().map(|column| column_title(column)));
+    for (place, records) in &cells {
+        for record in records {
+            let (word, reason) = match &record.status {
+                Status::Complete => continue,
+                Status::Skipped(reason) => ("not possible", reason),
+                Status::Failed(reason) | Status::Hung(reason) => ("failed", reason),
+            };
+            found.failed += usize::from(word == "failed");
+            found.remarks.push(format!("{}: {word}: {reason}", label(place, &names)));
+        }
+        if records.iter().all(|record| matches!(record.status, Status::Skipped(_))) {
+            continue;
+        }
+        let complete: Vec<&Record> =
+            records.iter().copied().filter(|record| is_complete(record)).collect();
+        let mut row: Vec<String> = names
+            .iter()
+            .map(|name| place.get(name).map_or_else(String::new, |v| dimension_value(name, v)))
+            .collect();
+        row.extend(scenario.columns.iter().map(|column| shown(column, &complete)));
+        found.rows.push(row);
+        found.objects.push(object(place, &scenario.columns, records, &complete));
+        for process in complete.last().iter().flat_map(|record| &record.processes) {
+            found.remarks.extend(threads(process));
+        }
+    }
+    lines(&cells, &mut found);
+    found
+}
+
+fn column_title(column: &str) -> String {
+    match column {
+        "latency" => "median".to_owned(),
+        _ => match column.strip_prefix("latency_") {
+            Some(statistic) => words(statistic),
+            None => words(column),
+        },
+    }
+}
+
+/// The median over the repetitions.
+fn number(column: &str, records: &[&Record]) -> Option<f64> {
+    let metric = Metric::parse(column);
+    median(records.iter().filter_map(|record| metric.number(record, None)).collect())
+}
+
+fn shown(column: &str, records: &[&Record]) -> String {
+    if column == TRANSPORT {
+        return transport(records).unwrap_or("–").to_owned();
+    }
+    let unit = Metric::parse(column).unit();
+    number(column, records).map_or_else(|| "–".to_owned(), |number| unit.show(number))
+}
+
+/// The transport that all messages took, `mixed` where there were several.
+fn transport(records: &[&Record]) -> Option<&'static str> {
+    let took = |name: &&&str| {
+        let key = format!("{BY_TRANSPORT}{name}");
+        records.iter().any(|record| record.values.get(&key).is_some_and(|count| *count > 0.0))
+    };
+    let mut taken = TRANSPORTS.iter().filter(took);
+    match (taken.next(), taken.next()) {
+        (None, _) => None,
+        (Some(only), None) => Some(only),
+        (Some(_), Some(_)) => Some("mixed"),
+    }
+}
+
+fn object(
+    place: &Place,
+    columns: &[String],
+    records: &[&Record],
+    complete: &[&Record],
+) -> serde_json::Value {
+    let mut object = Map::new();
+    for (name, value) in place {
+        let value = match value {
+            Value::Number(number) => json!(number),
+            Value::Text(text) => json!(text),
+        };
+        object.insert(name.clone(), value);
+    }
+    for column in columns.iter().map(String::as_str) {
+        let value = match column {
+            TRANSPORT => json!(transport(complete)),
+            _ => json!(number(column, complete)),
+        };
+        object.insert(column.to_owned(), value);
+    }
+    let mut values = BTreeMap::new();
+    for name in complete.iter().flat_map(|record| record.values.keys()) {
+        values.insert(name.clone(), number(name, complete));
+    }
+    object.insert("values".into(), json!(values));
+    let threads: Vec<_> = complete.iter().flat_map(|record| &record.processes).collect();
+    let threads: Vec<_> = threads.iter().flat_map(|process| &process.threads).collect();
+    if !threads.is_empty() {
+        object.insert("by_thread".into(), json!(threads));
+    }
+    if let Some(record) = records.iter().find(|record| !is_complete(record)) {
+        object.insert("status".into(), json!(record.status));
+    }
+    serde_json::Value::Object(object)
+}
+
+/// What each thread of an idle process did, with a heading.
+fn threads(process: &Process) -> Vec<String> {
+    if process.threads.is_empty() {
+        return Vec::new();
+    }
+    let mut lines = vec![format!("threads of {}:", process.role)];
+    lines.extend(process.threads.iter().map(|thread| {
+        format!(
+            "  {}: {} wake-ups, {} interruptions, {} of processor time",
+            thread.name,
+            thread.voluntary_switches,
+            thread.involuntary_switches,
+            Unit::Nanos.show(thread.cpu_nanos as f64)
+        )
+    }));
+    lines
+}
+
+/// The straight line through cells with different numbers of nodes: the latency of a hop of a
+/// chain, the memory of a node.
+fn lines(cells: &[(Place, Vec<&Record>)], found: &mut Summary) {
+    let mut series: Vec<(Place, Vec<(f64, f64)>)> = Vec::new();
+    for (place, records) in cells {
+        let Some(Value::Number(nodes)) = place.get("nodes") else { continue };
+        let point = match is_chain(place) {
+            true => number("latency", records).map(|median| (nodes - 1.0, median)),
+            false => number("pss_bytes", records).map(|bytes| (*nodes, bytes)),
+        };
+        let Some(point) = point else { continue };
+        let mut rest = place.clone();
+        rest.remove("nodes");
+        match series.iter_mut().find(|(known, _)| *known == rest) {
+            Some((_, points)) => points.push(point),
+            None => series.push((rest, vec![point])),
+        }
+    }
+    let names = varied(series.iter().map(|(place, _)| place));
+    for (place, points) in &series {
+        let Some(line) = Line::through(points) else { continue };
+        let (unit, step, key) = match is_chain(place) {
+            true => (Unit::Nanos, "hop", "nanos_per_hop"),
+            false => (Unit::Bytes, "node", "bytes_per_node"),
+        };
+        found.remarks.push(format!(
+            "{}: {} a {step}, R2 {:.4}, the farthest is {:.0} % from the line",
+            label(place, &names),
+            unit.show(line.slope),
+            line.r_squared,
+            line.worst_deviation_percent
+        ));
+        let mut object = object(place, &[], &[], &[]);
+        object["line"] = json!({
+            key: line.slope,
+            "at_none": line.intercept,
+            "r_squared": line.r_squared,
+            "worst_deviation_percent": line.worst_deviation_percent,
+        });
+        found.objects.push(object);
+    }
+}
+
+/// Cells with messages over several nodes; the others have nodes alone.
+fn is_chain(place: &Place) -> bool {
+    place.contains_key("size_bytes")
+}

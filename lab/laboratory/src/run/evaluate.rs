@@ -1,0 +1,528 @@
+//! From what the programs of a cell said to its record.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use feros_trace_analysis::PointSeries;
+
+use super::program::Program;
+use crate::contract::{End, Line};
+use crate::plan::Cell;
+use crate::record::{Distribution, Layer, Received};
+use crate::scenario::LinkConditions;
+
+/// A latency above this is no latency: a clock jumped, or the stamp is not ours.
+const LONGEST_LATENCY_NANOS: i64 = 3_600_000_000_000;
+
+/// Seconds that a timeline may have.
+const LONGEST_TIMELINE: usize = 3600;
+
+/// The part of a record that comes from what was said.
+#[derive(Debug, Default, PartialEq)]
+pub(super) struct Evaluation {
+    pub(super) sent: u64,
+    pub(super) subscriptions: Vec<Received>,
+    pub(super) publish_call: Option<Distribution>,
+    pub(super) layers: Vec<Layer>,
+    pub(super) values: BTreeMap<String, f64>,
+    pub(super) timeline: Vec<(u64, u64)>,
+    /// Sentences for who waits for the result.
+    pub(super) notes: Vec<String>,
+}
+
+/// Everything said, by what it is.
+#[derive(Default)]
+struct Collected {
+    published: Vec<Publication>,
+    receipts: BTreeMap<u32, Vec<Receipt>>,
+    layers: Vec<(String, Vec<u64>)>,
+    points: Vec<PointSeries>,
+    publisher_end: Option<End>,
+    ends: BTreeMap<u32, SubscriptionEnd>,
+    values: BTreeMap<String, f64>,
+    notes: Vec<String>,
+    not_understood: u64,
+}
+
+#[derive(Clone, Copy)]
+struct Publication {
+    number: u64,
+    call_nanos: Option<u64>,
+    at_nanos: Option<u64>,
+}
+
+#[derive(Clone, Copy)]
+struct Receipt {
+    number: u64,
+    nanos: i64,
+    at_nanos: Option<u64>,
+}
+
+#[derive(Clone, Copy)]
+struct SubscriptionEnd {
+    received: u64,
+    bytes: u64,
+    first_nanos: u64,
+    last_nanos: u64,
+}
+
+/// Reads what the programs said. Lines with samples are dropped on the way.
+pub(super) fn evaluate(cell: &Cell, programs: &mut [Program]) -> Evaluation {
+    let mut collected = Collected::default();
+    for program in programs {
+        collected.not_understood += program.not_understood;
+        // A relay is on the way: what it received is not what arrived.
+        if program.name.starts_with("relay") {
+            continue;
+        }
+        for line in std::mem::take(&mut program.bulk) {
+            collected.line(cell, program.first_subscription, &line);
+        }
+        if let Some(end) = &program.end {
+            collected.end(&program.name, program.first_subscription, end);
+        }
+    }
+    let (values, notes) =
+        (std::mem::take(&mut collected.values), std::mem::take(&mut collected.notes));
+    let mut evaluation =
+        if cell.has_messages() { collected.messages(cell) } else { collected.quiet() };
+    evaluation.values.extend(values);
+    evaluation.notes = notes;
+    evaluation
+}
+
+impl Collected {
+    fn line(&mut self, cell: &Cell, first_subscription: u32, line: &str) {
+        match serde_json::from_str(line) {
+            Ok(Line::Samples(samples)) => {
+                let receipts =
+                    self.receipts.entry(samples.subscription.max(first_subscription)).or_default();
+                receipts.extend(samples.numbers.iter().zip(&samples.nanos).enumerate().map(
+                    |(index, (number, nanos))| Receipt {
+                        number: *number,
+                        nanos: *nanos,
+                        at_nanos: samples.at_nanos.get(index).copied(),
+                    },
+                ));
+            }
+            Ok(Line::Published(published)) => {
+                self.published.extend(published.numbers.iter().enumerate().map(
+                    |(index, number)| Publication {
+                        number: *number,
+                        call_nanos: published.call_nanos.get(index).copied(),
+                        at_nanos: published.at_nanos.get(index).copied(),
+                    },
+                ));
+            }
+            Ok(Line::Layers(layer)) => {
+                // Numbers are said where the warm-up is among them.
+                let counts = |index: usize| {
+                    layer.numbers.get(index).is_none_or(|number| *number >= cell.procedure.warm_up)
+                };
+                let nanos = layer
+                    .nanos
+                    .iter()
+                    .enumerate()
+                    .filter(|(index, _)| counts(*index))
+                    .map(|(_, nanos)| *nanos);
+                match self.layers.iter_mut().find(|(name, _)| *name == layer.name) {
+                    Some((_, all)) => all.extend(nanos),
+                    None => self.layers.push((layer.name.clone(), nanos.collect())),
+                }
+            }
+            Ok(Line::Points(points)) => self.points.push(points),
+            Ok(Line::Values(values)) => {
+                for (name, value) in values {
+                    *self.values.entry(name).or_insert(0.0) += value;
+                }
+            }
+            Ok(Line::Note { text }) => self.notes.push(text),
+            Ok(_) | Err(_) => self.not_understood += 1,
+        }
+    }
+
+    fn end(&mut self, name: &str, first_subscription: u32, end: &End) {
+        if ["talker", "pair", "chain"].contains(&name) {
+            self.publisher_end = Some(end.clone());
+        }
+        for (index, received) in (first_subscription..).zip(&end.received) {
+            let bytes = end.bytes.get((index - first_subscription) as usize).copied().unwrap_or(0);
+            let own = SubscriptionEnd {
+                received: *received,
+                bytes,
+                first_nanos: end.first_nanos,
+                last_nanos: end.last_nanos,
+            };
+            if name != "talker" {
+                self.ends.insert(index, own);
+            }
+        }
+    }
+
+    /// Of a cell without messages.
+    fn quiet(self) -> Evaluation {
+        let mut evaluation = Evaluation { layers: layers(self.layers, 0), ..Evaluation::default() };
+        put(&mut evaluation.values, "not_understood_lines", self.not_understood);
+        evaluation
+    }
+
+    fn messages(mut self, cell: &Cell) -> Evaluation {
+        let warm_up = cell.procedure.warm_up;
+        let total = match &self.publisher_end {
+            Some(end) => end.sent,
+            // It did not live to say it: what it had published is known up to the last line.
+            None => {
+                self.published.iter().map(|publication| publication.number + 1).max().unwrap_or(0)
+            }
+        };
+        let mut evaluation =
+            Evaluation { sent: total.saturating_sub(warm_up), ..Evaluation::default() };
+        put(&mut evaluation.values, "not_understood_lines", self.not_understood);
+        let sent_at: BTreeMap<u64, u64> = self
+            .published
+            .iter()
+            .filter_map(|publication| Some((publication.number, publication.at_nanos?)))
+            .collect();
+        let count = if cell.has_one_subscription() { 1 } else { cell.subscriptions };
+        let (mut initial_lost, mut impossible, mut duplicates, mut reordered) = (0, 0, 0, 0);
+        for subscription in 0..count {
+            let receipts = self.receipts.remove(&subscription).unwrap_or_default();
+            let (received, oddities) = match self.ends.get(&subscription) {
+                Some(end) if !cell.procedure.samples => {
+                    (counted(end, total, warm_up), Oddities::default())
+                }
+                _ => sampled(cell, &receipts, &sent_at, total),
+            };
+            initial_lost += oddities.initial_lost;
+            impossible += oddities.impossible;
+            duplicates += oddities.duplicates;
+            reordered += oddities.reordered;
+            evaluation.subscriptions.push(received);
+            self.receipts.insert(subscription, receipts);
+        }
+        let values = &mut evaluation.values;
+        put(values, "duplicates", duplicates);
+        put(values, "reordered", reordered);
+        put(values, "samples_before_sent", impossible);
+        if cell.procedure.samples && warm_up > 0 {
+            values.insert("sent_initial".into(), (total.min(warm_up) * u64::from(count)) as f64);
+            values.insert("lost_initial".into(), initial_lost as f64);
+        }
+        let expected = evaluation.sent * u64::from(count);
+        if expected > 0 {
+            let lost: u64 = evaluation.subscriptions.iter().map(|received| received.lost).sum();
+            let late: u64 = evaluation.subscriptions.iter().map(|received| received.late).sum();
+            values.insert("lost_percent".into(), 100.0 * lost as f64 / expected as f64);
+            values.insert("late_percent".into(), 100.0 * late as f64 / expected as f64);
+        }
+        let medians: Vec<f64> = evaluation
+            .subscriptions
+            .iter()
+            .filter_map(|received| received.latency.as_ref())
+            .map(|latency| latency.p50)
+            .collect();
+        let smallest = medians.iter().copied().fold(f64::INFINITY, f64::min);
+        if medians.len() > 1 && smallest > 0.0 {
+            values
+                .insert("fairness".into(), medians.iter().copied().fold(0.0, f64::max) / smallest);
+        }
+        self.rates(cell, values);
+        if let [only] = evaluation.subscriptions.as_slice()
+            && let Some(percent) = self.of_possible(
+                &cell.link,
+                (cell.size_bytes, warm_up),
+                (evaluation.sent, only.received),
+            )
+        {
+            values.insert("delivered_of_possible_percent".into(), percent);
+        }
+        let calls: Vec<u64> = self
+            .published
+            .iter()
+            .filter(|publication| publication.number >= warm_up)
+            .filter_map(|publication| publication.call_nanos)
+            .collect();
+        evaluation.publish_call = Distribution::of(&calls, cell.procedure.seed);
+        evaluation.timeline = self.timeline(warm_up);
+        let joined = join_points(&self.points, warm_up);
+        evaluation.layers =
+            layers(self.layers.into_iter().chain(joined).collect(), cell.procedure.seed);
+        evaluation
+    }
+
+    /// What came and went per second.
+    fn rates(&self, cell: &Cell, values: &mut BTreeMap<String, f64>) {
+        let published = self
+            .published
+            .iter()
+            .filter(|publication| publication.number >= cell.procedure.warm_up);
+        let mut times: Vec<u64> =
+            published.filter_map(|publication| publication.at_nanos).collect();
+        times.sort_unstable();
+        if let (Some(first), Some(last)) = (times.first(), times.last())
+            && last > first
+        {
+            values.insert(
+                "publish_rate_hz".into(),
+                (times.len() - 1) as f64 * 1e9 / (last - first) as f64,
+            );
+        } else if let Some(end) =
+            self.publisher_end.as_ref().filter(|end| end.last_nanos > end.first_nanos)
+        {
+            let nanos = (end.last_nanos - end.first_nanos) as f64;
+            values
+                .insert("publish_rate_hz".into(), end.sent.saturating_sub(1) as f64 * 1e9 / nanos);
+        }
+        let flows: Vec<(f64, f64)> = self.ends.values().filter_map(SubscriptionEnd::flow).collect();
+        if !flows.is_empty() {
+            let mean =
+                |of: fn(&(f64, f64)) -> f64| flows.iter().map(of).sum::<f64>() / flows.len() as f64;
+            values.insert("receive_rate_hz".into(), mean(|flow| flow.0));
+            values.insert("goodput_bytes_per_second".into(), mean(|flow| flow.1));
+        }
+    }
+
+    /// How much arrived of what could: all that was sent, or what the link carries in the time if
+    /// that is less. A history that keeps the last drops the rest, and is right to.
+    fn of_possible(
+        &self,
+        link: &LinkConditions,
+        (size_bytes, warm_up): (u64, u64),
+        (sent, received): (u64, u64),
+    ) -> Option<f64> {
+        let bytes_per_second = link.rate_mbit? * 1e6 / 8.0 * (1.0 - link.loss_percent / 100.0);
+        let counts = |number: u64| number >= warm_up;
+        let published = self.published.iter().filter(|publication| counts(publication.number));
+        let published = published.filter_map(|publication| publication.at_nanos);
+        let receipts = self.receipts.values().flatten().filter(|receipt| counts(receipt.number));
+        let received_at = receipts.filter_map(|receipt| receipt.at_nanos);
+        let first = published.clone().min()?;
+        let last = published.chain(received_at).max()?;
+        let size = size_bytes as f64;
+        let carried = bytes_per_second * last.saturating_sub(first) as f64 / 1e9;
+        // What is under way when the last is published has been carried as well: never less than
+        // one.
+        let possible = (sent as f64 * size).min(carried.max(size));
+        (possible > 0.0).then(|| (100.0 * received as f64 * size / possible).min(100.0))
+    }
+
+    /// Messages in each second since the first.
+    fn timeline(&self, warm_up: u64) -> Vec<(u64, u64)> {
+        let published: Vec<u64> = self
+            .published
+            .iter()
+            .filter(|publication| publication.number >= warm_up)
+            .filter_map(|publication| publication.at_nanos)
+            .collect();
+        let receipts = self.receipts.values().flatten().filter(|receipt| receipt.number >= warm_up);
+        let received: Vec<u64> = receipts.filter_map(|receipt| receipt.at_nanos).collect();
+        let Some(first) = published.iter().chain(&received).min().copied() else {
+            return Vec::new();
+        };
+        let second = |at: u64| usize::try_from((at - first) / 1_000_000_000).unwrap_or(usize::MAX);
+        let mut timeline: Vec<(u64, u64)> = Vec::new();
+        let mut add = |at: u64, add: fn(&mut (u64, u64))| {
+            let second = second(at);
+            if second < LONGEST_TIMELINE {
+                if timeline.len() <= second {
+                    timeline.resize(second + 1, (0, 0));
+                }
+                add(&mut timeline[second]);
+            }
+        };
+        for at in published {
+            add(at, |counts| counts.0 += 1);
+        }
+        for at in received {
+            add(at, |counts| counts.1 += 1);
+        }
+        timeline
+    }
+}
+
+impl SubscriptionEnd {
+    /// Messages and bytes per second, from the first message to the last.
+    fn flow(&self) -> Option<(f64, f64)> {
+        let nanos =
+            self.last_nanos.checked_sub(self.first_nanos).filter(|nanos| *nanos > 0)? as f64;
+        if self.received < 2 {
+            return None;
+        }
+        let after_first = (self.received - 1) as f64;
+        let bytes = self.bytes as f64 * after_first / self.received as f64;
+        Some((after_first * 1e9 / nanos, bytes * 1e9 / nanos))
+    }
+}
+
+/// What is not as it should be with samples.
+#[derive(Default)]
+struct Oddities {
+    initial_lost: u64,
+    impossible: u64,
+    duplicates: u64,
+    reordered: u64,
+}
+
+/// A subscription of which each message is known.
+fn sampled(
+    cell: &Cell,
+    receipts: &[Receipt],
+    sent_at: &BTreeMap<u64, u64>,
+    total: u64,
+) -> (Received, Oddities) {
+    let mut seen = BTreeSet::new();
+    let mut oddities = Oddities::default();
+    let mut latencies = Vec::with_capacity(receipts.len());
+    let (mut late, mut received, mut latest) = (0, 0, 0);
+    let deadline_nanos =
+        i64::try_from(cell.qos.deadline_ms.saturating_mul(1_000_000)).unwrap_or(i64::MAX);
+    for receipt in receipts {
+        if !seen.insert(receipt.number) {
+            oddities.duplicates += 1;
+            continue;
+        }
+        if receipt.number < cell.procedure.warm_up {
+            continue;
+        }
+        received += 1;
+        oddities.reordered += u64::from(receipt.number < latest);
+        latest = latest.max(receipt.number);
+        let before_sent = match (receipt.at_nanos, sent_at.get(&receipt.number)) {
+            (Some(at), Some(sent)) => at < *sent,
+            _ => false,
+        };
+        if before_sent || !(0..=LONGEST_LATENCY_NANOS).contains(&receipt.nanos) {
+            oddities.impossible += 1;
+            continue;
+        }
+        late += u64::from(deadline_nanos > 0 && receipt.nanos > deadline_nanos);
+        latencies.push(receipt.nanos.unsigned_abs());
+    }
+    let initial = seen.iter().filter(|number| **number < cell.procedure.warm_up).count() as u64;
+    oddities.initial_lost = total.min(cell.procedure.warm_up).saturating_sub(initial);
+    let sent = total.saturating_sub(cell.procedure.warm_up);
+    let latency = Distribution::of(&latencies, cell.procedure.seed);
+    (Received { received, lost: sent.saturating_sub(received), late, latency }, oddities)
+}
+
+/// A subscription of which only counts are known: what is lost is taken to be lost after the
+/// warm-up.
+fn counted(end: &SubscriptionEnd, total: u64, warm_up: u64) -> Received {
+    let lost = total.saturating_sub(end.received);
+    let sent = total.saturating_sub(warm_up);
+    Received { received: sent.saturating_sub(lost), lost, late: 0, latency: None }
+}
+
+/// The time in each layer that points of all programs tell of together, in the order in which
+/// messages pass them; in a chain, of each hop. A message that did not pass a layer spent no time
+/// in it, so that the layers' means add up to that of the whole way.
+fn join_points(points: &[PointSeries], warm_up: u64) -> Vec<(String, Vec<u64>)> {
+    let joined: Vec<_> = feros_trace_analysis::join(points)
+        .into_iter()
+        .filter(|one| one.number >= warm_up)
+        .collect();
+    let of_layer = |layer: feros_trace_analysis::Layer| {
+        let passed = joined.iter().any(|one| one.breakdown.nanos(layer).is_some());
+        let nanos = || joined.iter().map(|one| one.breakdown.nanos(layer).unwrap_or(0)).collect();
+        passed.then(|| (layer.name().to_owned(), nanos()))
+    };
+    feros_trace_analysis::Layer::ALL.into_iter().filter_map(of_layer).collect()
+}
+
+fn layers(layers: Vec<(String, Vec<u64>)>, seed: u64) -> Vec<Layer> {
+    let layer = |(name, nanos): (String, Vec<u64>)| {
+        Some(Layer { name, nanos: Distribution::of(&nanos, seed)? })
+    };
+    layers.into_iter().filter_map(layer).collect()
+}
+
+fn put(values: &mut BTreeMap<String, f64>, name: &str, value: u64) {
+    if value > 0 {
+        values.insert(name.to_owned(), value as f64);
+    }
+}
+
+impl Cell {
+    fn has_one_subscription(&self) -> bool {
+        self.workload == crate::scenario::Workload::Chain
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::*;
+
+    /// The series of points that a program said in this line.
+    fn points(line: &str) -> feros_trace_analysis::PointSeries {
+        match serde_json::from_str(line).unwrap() {
+            Line::Points(points) => points,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn what_a_full_link_cannot_carry_could_not_arrive() {
+        // A message of 1 MB a second for ten seconds, on a link of 4 Mbit/s that loses a fifth: 4
+        // MB of 11 MB.
+        let published = (0..=10u64).map(|number| Publication {
+            number,
+            call_nanos: None,
+            at_nanos: Some(number * 1_000_000_000),
+        });
+        let collected = Collected { published: published.collect(), ..Collected::default() };
+        let link = LinkConditions {
+            rate_mbit: Some(4.0),
+            loss_percent: 20.0,
+            ..LinkConditions::default()
+        };
+        let percent = |link: &LinkConditions, received| {
+            collected.of_possible(link, (1_000_000, 0), (11, received))
+        };
+        assert!((percent(&link, 3).unwrap() - 75.0).abs() < 1e-9);
+        assert!((percent(&link, 4).unwrap() - 100.0).abs() < 1e-9);
+        assert!(percent(&link, 5).unwrap() <= 100.0);
+        // One that carries everything: what is missing was lost.
+        let link = LinkConditions { rate_mbit: Some(1000.0), ..link };
+        assert!((percent(&link, 10).unwrap() - 1000.0 / 11.0).abs() < 1e-9);
+        assert_eq!(percent(&LinkConditions::default(), 10), None);
+    }
+
+    #[test]
+    fn points_of_two_programs_become_layers_without_the_warm_up() {
+        let series = [
+            r#"{"points":{"name":"publish","numbers":[0,1,2],"at_nanos":[0,1000,2000]}}"#,
+            r#"{"points":{"name":"write_begin","transport":"shared_memory","numbers":[0,1,2],"at_nanos":[5,1010,2020]}}"#,
+            r#"{"points":{"name":"taken","of":"a","transport":"shared_memory","numbers":[0,1,2],"at_nanos":[50,1040,2090]}}"#,
+            r#"{"points":{"name":"callback","of":"a","transport":"shared_memory","numbers":[0,1,2],"at_nanos":[60,1045,2098]}}"#,
+        ]
+        .map(points);
+        let layers = join_points(&series, 1);
+        let expected = [("client", vec![10, 20]), ("take", vec![30, 70]), ("dispatch", vec![5, 8])];
+        assert_eq!(layers, expected.map(|(name, nanos)| (name.to_owned(), nanos)));
+        assert_eq!(join_points(&series[..2], 0), []);
+    }
+
+    #[test]
+    fn layers_add_up_where_a_message_did_not_pass_one() {
+        // Only the first was announced: the second was found in the turn that ran already.
+        let series = [
+            r#"{"points":{"name":"publish","numbers":[0,1],"at_nanos":[0,1000]}}"#,
+            r#"{"points":{"name":"write_begin","transport":"shared_memory","numbers":[0,1],"at_nanos":[10,1010]}}"#,
+            r#"{"points":{"name":"announced","of":"a","transport":"shared_memory","numbers":[0],"at_nanos":[30]}}"#,
+            r#"{"points":{"name":"found","of":"a","transport":"shared_memory","numbers":[0,1],"at_nanos":[70,1050]}}"#,
+            r#"{"points":{"name":"callback","of":"a","transport":"shared_memory","numbers":[0,1],"at_nanos":[100,1060]}}"#,
+        ]
+        .map(points);
+        let layers = join_points(&series, 0);
+        assert!(layers.iter().all(|(_, nanos)| nanos.len() == 2), "{layers:?}");
+        for (message, whole) in [100, 60].into_iter().enumerate() {
+            assert_eq!(
+                layers.iter().map(|(_, nanos)| nanos[message]).sum::<u64>(),
+                whole,
+                "{layers:?}"
+            );
+        }
+        assert!(layers.iter().any(|(_, nanos)| nanos[1] == 0), "{layers:?}");
+    }
+}

@@ -1,0 +1,271 @@
+//! The folder of a run: who may write into it, what is in it already, and that nothing of it is
+//! lost.
+
+use std::collections::HashSet;
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
+use std::path::{Path, PathBuf};
+
+use super::error::RunError;
+use super::raw;
+use crate::plan::{Cell, Plan};
+use crate::record::{FORMAT, Record, Run};
+
+/// With less than this the next cell is not begun.
+const SPACE_NEEDED_BYTES: u64 = 32 << 20;
+
+/// An open folder; nobody else writes into it.
+pub(super) struct Folder {
+    path: PathBuf,
+    pub(super) run: Run,
+    cells: File,
+    good_length: u64,
+    done: HashSet<String>,
+    /// What was there when it was opened.
+    pub(super) resumed: Option<Resumed>,
+    _locks: [File; 2],
+}
+
+/// What an earlier attempt left.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Resumed {
+    pub(super) cells: usize,
+    pub(super) interrupted: usize,
+}
+
+impl Folder {
+    /// Opens a folder for a plan: a new one, or one with an unfinished run of the same plan.
+    pub(super) fn open(path: &Path, plan: &Plan, new_run: Run) -> Result<Self, RunError> {
+        let failed = |error| RunError::Folder { path: path.to_owned(), error };
+        let machine = lock(&std::env::temp_dir().join("feros-lab.lock"))
+            .map_err(|by| RunError::Busy { path: None, by })?;
+        super::program::remove_left_scratch();
+        // Before anything is made in it: what is not a run's folder stays as it is.
+        refuse_strangers(path)?;
+        std::fs::create_dir_all(path.join("raw"))
+            .map_err(|error| RunError::writing(path, 0, error))?;
+        let own = lock(&path.join("lock"))
+            .map_err(|by| RunError::Busy { path: Some(path.to_owned()), by })?;
+        let cells = plan.steps.iter().map(|step| &step.cell).collect::<Vec<_>>();
+        let stored = std::fs::read_to_string(path.join("run.json")).ok();
+        let run = match &stored {
+            Some(text) => {
+                let run = continued(path, text, &new_run)?;
+                if !same_plan(path, &cells) {
+                    return Err(RunError::OtherContent {
+                        path: path.to_owned(),
+                        what: format!(
+                            "an unfinished run of {} with other cells: its scenarios or this machine's peers have changed since",
+                            run.grid
+                        ),
+                    });
+                }
+                run
+            }
+            None => {
+                let text = serde_json::to_string(&cells).map_err(|error| failed(error.into()))?;
+                replace(&path.join("plan.json"), &text)
+                    .map_err(|error| RunError::writing(path, 0, error))?;
+                new_run
+            }
+        };
+        let mut file = OpenOptions::new()
+            .create(true)
+            .read(true)
+            .append(true)
+            .open(path.join("cells.jsonl"))
+            .map_err(failed)?;
+        let (done, good_length) = read_cells(path, &mut file)?;
+        let interrupted = raw::keep_interrupted(&path.join("raw"))
+            .map_err(|error| RunError::writing(path, done.len(), error))?;
+        let resumed = stored.map(|_| Resumed { cells: done.len(), interrupted });
+        let folder = Self {
+            path: path.to_owned(),
+            run,
+            cells: file,
+            good_length,
+            done,
+            resumed,
+            _locks: [machine, own],
+        };
+        folder.write_run()?;
+        Ok(folder)
+    }
+
+    pub(super) fn raw(&self) -> PathBuf {
+        self.path.join("raw")
+    }
+
+    pub(super) fn is_done(&self, cell: &Cell) -> bool {
+        self.done.contains(&key(&cell.scenario, cell.repetition, &cell.dimensions()))
+    }
+
+    /// How many records are in it.
+    pub(super) fn records(&self) -> usize {
+        self.done.len()
+    }
+
+    /// Writes what is known of the run, whole or not at all.
+    pub(super) fn write_run(&self) -> Result<(), RunError> {
+        let text =
+            serde_json::to_string_pretty(&self.run).map_err(|error| self.failed(error.into()))?;
+        replace(&self.path.join("run.json"), &text).map_err(|error| self.failed(error))
+    }
+
+    /// Adds a record; when this returns it survives a crash of the machine.
+    pub(super) fn append(&mut self, record: &Record) -> Result<(), RunError> {
+        let mut line = serde_json::to_vec(record).map_err(|error| self.failed(error.into()))?;
+        line.push(b'\n');
+        if let Err(error) = self.cells.write_all(&line).and_then(|()| self.cells.sync_data()) {
+            // Half a line would hide the next one.
+            let _ = self.cells.set_len(self.good_length);
+            return Err(self.failed(error));
+        }
+        self.good_length += line.len() as u64;
+        self.done.insert(key(&record.scenario, record.repetition, &record.dimensions));
+        Ok(())
+    }
+
+    /// Refuses to begin a cell whose result would have no place.
+    pub(super) fn check_space(&self) -> Result<(), RunError> {
+        let Ok(space) = rustix::fs::statvfs(&self.path) else { return Ok(()) };
+        if space.f_bavail.saturating_mul(space.f_frsize) < SPACE_NEEDED_BYTES {
+            return Err(RunError::DiskFull { path: self.path.clone(), kept: self.records() });
+        }
+        Ok(())
+    }
+
+    /// An error of writing.
+    pub(super) fn failed(&self, error: std::io::Error) -> RunError {
+        RunError::writing(&self.path, self.records(), error)
+    }
+}
+
+/// Refuses a folder that has no run, but something else.
+fn refuse_strangers(path: &Path) -> Result<(), RunError> {
+    if path.join("run.json").exists() {
+        return Ok(());
+    }
+    let entries = match std::fs::read_dir(path) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+        entries => entries.map_err(|error| RunError::Folder { path: path.to_owned(), error })?,
+    };
+    // Those that end with `new` are of a laboratory that was killed while it wrote.
+    let known = ["raw", "lock", "plan.json", "cells.jsonl", "plan.new", "run.new"];
+    let mut names = entries.filter_map(Result::ok).map(|entry| entry.file_name());
+    match names.find(|name| known.iter().all(|known| name != *known)) {
+        Some(other) => Err(RunError::OtherContent {
+            path: path.to_owned(),
+            what: format!("no run, but `{}`", other.to_string_lossy()),
+        }),
+        None => Ok(()),
+    }
+}
+
+/// The run that a folder holds, if it may be continued as the new one.
+fn continued(path: &Path, text: &str, new: &Run) -> Result<Run, RunError> {
+    let other = |what: String| RunError::OtherContent { path: path.to_owned(), what };
+    let run: Run = serde_json::from_str(text)
+        .map_err(|error| other(format!("a run.json that is not understood: {error}")))?;
+    if run.format != FORMAT {
+        return Err(other(format!(
+            "a run of format {}, this laboratory writes {FORMAT}",
+            run.format
+        )));
+    }
+    if run.grid != new.grid {
+        return Err(other(format!("a run of {}, not of {}", run.grid, new.grid)));
+    }
+    if run.ended_unix_seconds.is_some() {
+        return Err(other(format!("a finished run of {}; feros lab report shows it", run.grid)));
+    }
+    Ok(run)
+}
+
+fn same_plan(path: &Path, cells: &[&Cell]) -> bool {
+    let text = std::fs::read_to_string(path.join("plan.json")).unwrap_or_default();
+    let stored: Vec<Cell> = serde_json::from_str(&text).unwrap_or_default();
+    // What cannot be done stands once instead of in each repetition, and may be possible by now.
+    let first = |cells: &mut dyn Iterator<Item = &Cell>| {
+        cells.filter(|cell| cell.repetition == 0).cloned().collect::<Vec<_>>()
+    };
+    first(&mut stored.iter()) == first(&mut cells.iter().copied())
+}
+
+/// The cells that are done. What an interrupted write left at the end is cut off.
+fn read_cells(path: &Path, file: &mut File) -> Result<(HashSet<String>, u64), RunError> {
+    let failed = |error| RunError::Folder { path: path.to_owned(), error };
+    let mut text = String::new();
+    file.seek(SeekFrom::Start(0)).map_err(failed)?;
+    file.read_to_string(&mut text).map_err(failed)?;
+    let (mut done, mut good_length) = (HashSet::new(), 0);
+    for (index, line) in text.split_inclusive('\n').enumerate() {
+        match serde_json::from_str::<Record>(line) {
+            Ok(record) if line.ends_with('\n') => {
+                done.insert(key(&record.scenario, record.repetition, &record.dimensions));
+                good_length += line.len() as u64;
+            }
+            Ok(_) | Err(_) if !line.ends_with('\n') => break,
+            Ok(_) => break,
+            Err(error) => {
+                return Err(RunError::OtherContent {
+                    path: path.to_owned(),
+                    what: format!(
+                        "cells.jsonl whose line {} is not understood: {error}",
+                        index + 1
+                    ),
+                });
+            }
+        }
+    }
+    file.set_len(good_length).map_err(failed)?;
+    Ok((done, good_length))
+}
+
+fn key(
+    scenario: &str,
+    repetition: u32,
+    dimensions: &std::collections::BTreeMap<String, crate::record::Value>,
+) -> String {
+    let dimensions = serde_json::to_string(dimensions).unwrap_or_default();
+    format!("{scenario} {repetition} {dimensions}")
+}
+
+/// Writes a file so that it is the old or the new one, whatever happens.
+fn replace(path: &Path, text: &str) -> std::io::Result<()> {
+    let new = path.with_extension("new");
+    let written = (|| {
+        let mut file = File::create(&new)?;
+        file.write_all(text.as_bytes())?;
+        file.sync_all()?;
+        std::fs::rename(&new, path)
+    })();
+    if written.is_err() {
+        let _ = std::fs::remove_file(&new);
+    }
+    written
+}
+
+/// Takes a lock that ends with this process; who holds it otherwise.
+fn lock(path: &Path) -> Result<File, String> {
+    let open = OpenOptions::new().create(true).truncate(false).read(true).write(true).open(path);
+    // Of another user: reading suffices for a lock.
+    let mut file = open
+        .or_else(|_| File::open(path))
+        .map_err(|error| format!("{}: {error}", path.display()))?;
+    match file.try_lock() {
+        Ok(()) => {}
+        Err(TryLockError::WouldBlock) => {
+            let mut holder = String::new();
+            let _ = file.read_to_string(&mut holder);
+            return Err(match holder.trim() {
+                "" => "another process".to_owned(),
+                holder => format!("process {holder}"),
+            });
+        }
+        Err(TryLockError::Error(error)) => return Err(format!("{}: {error}", path.display())),
+    }
+    let _ =
+        file.set_len(0).and_then(|()| file.write_all(std::process::id().to_string().as_bytes()));
+    Ok(file)
+}

@@ -1,0 +1,475 @@
+//! Runs a plan: cell after cell, each result on disk before the next cell begins.
+
+mod calibration;
+mod costs;
+mod error;
+mod evaluate;
+mod folder;
+mod leftovers;
+mod load;
+mod network;
+mod outcome;
+mod participants;
+mod ports;
+mod program;
+mod raw;
+mod session;
+
+pub use self::error::RunError;
+pub use self::leftovers::remove_shared_memory;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use self::folder::Folder;
+use self::network::Network;
+use self::outcome::Outcome;
+use self::raw::RawFile;
+use self::session::{CellError, Context, Ended, Session};
+use crate::contract::{Placement, Role};
+use crate::machine::Machine;
+use crate::noise::NoiseWatch;
+use crate::peer::Peers;
+use crate::peer_builder::{PeerBuilder, PeerState};
+use crate::plan::{Cell, Costs, Plan, Step};
+use crate::record::{FORMAT, Missing, Record, Run, Status, System};
+
+/// Who wants to know how far it is.
+pub trait Observer {
+    /// Something that a person should know.
+    fn note(&mut self, text: &str);
+    /// A cell begins: how many are done, how many there are, what it is, how long all that is left
+    /// takes.
+    fn begins(&mut self, done: usize, of: usize, label: &str, remaining: Duration);
+    /// A cell has ended.
+    fn ended(&mut self, record: &Record);
+}
+
+/// How a run is made.
+pub struct Options<'a> {
+    /// Its folder.
+    pub out: &'a Path,
+    /// The command that repeats it, for the report.
+    pub command: String,
+    /// What the machine allows.
+    pub machine: &'a Machine,
+    /// The systems.
+    pub peers: &'a Peers,
+    /// Whether the limits of the machine are measured first.
+    pub measures_floors: bool,
+    /// Set by who wants it to end.
+    pub interrupted: &'a AtomicBool,
+}
+
+/// What a run came to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Summary {
+    /// Cells in the folder.
+    pub cells: usize,
+    /// Cells of this plan that ended as they should, did not, or could not be done; only those of
+    /// this attempt.
+    pub complete: usize,
+    /// Failed or hung.
+    pub failed: usize,
+    /// Cannot be done.
+    pub skipped: usize,
+}
+
+/// Runs a plan, or what is left of it.
+///
+/// # Errors
+/// [`RunError`]: whatever it is, the folder has every result up to then, and the same call
+/// continues.
+pub fn run(
+    plan: &Plan,
+    options: &Options<'_>,
+    builder: &mut PeerBuilder,
+    observer: &mut dyn Observer,
+) -> Result<Summary, RunError> {
+    let new = Run {
+        format: FORMAT,
+        grid: plan.grid.clone(),
+        command: options.command.clone(),
+        seed: plan.scenarios.first().map_or(0, |scenario| scenario.procedure.seed),
+        began_unix_seconds: unix_seconds(),
+        ended_unix_seconds: None,
+        environment: options.machine.environment(),
+        systems: Vec::new(),
+        scenarios: plan.scenarios.iter().map(crate::scenario::Scenario::record).collect(),
+        floors: Vec::new(),
+    };
+    let folder = Folder::open(options.out, plan, new)?;
+    if let Some(resumed) = folder.resumed {
+        let half = if resumed.interrupted > 0 {
+            ", one that was interrupted is measured again"
+        } else {
+            ""
+        };
+        observer.note(&format!(
+            "continues in {}; results so far: {}{half}",
+            options.out.display(),
+            resumed.cells
+        ));
+    }
+    let mut runner = Runner {
+        plan,
+        options,
+        folder,
+        costs: Costs::read(builder.cache()),
+        cache: builder.cache().to_owned(),
+        states: BTreeMap::new(),
+        observer,
+        summary: Summary { cells: 0, complete: 0, failed: 0, skipped: 0 },
+        said: Vec::new(),
+    };
+    runner.prepare(builder)?;
+    let result = runner.cells();
+    runner.costs.write(&runner.cache);
+    result?;
+    runner.folder.run.ended_unix_seconds = Some(unix_seconds());
+    runner.folder.write_run()?;
+    runner.summary.cells = runner.folder.records();
+    Ok(runner.summary)
+}
+
+struct Runner<'a> {
+    plan: &'a Plan,
+    options: &'a Options<'a>,
+    folder: Folder,
+    costs: Costs,
+    cache: PathBuf,
+    /// By system.
+    states: BTreeMap<String, PeerState>,
+    observer: &'a mut dyn Observer,
+    summary: Summary,
+    /// What is said once.
+    said: Vec<String>,
+}
+
+impl Runner<'_> {
+    /// Builds the systems and measures the limits of the machine.
+    fn prepare(&mut self, builder: &mut PeerBuilder) -> Result<(), RunError> {
+        let mut systems = Vec::new();
+        for name in self.plan.systems() {
+            let Ok(system) = self.options.peers.system(name) else { continue };
+            let state = builder.prepare(system.peer, self.options.interrupted)?;
+            let missing = match &state {
+                PeerState::Ready(_) => None,
+                PeerState::Missing(missing) => Some(missing.clone()),
+            };
+            if let Some(missing) = &missing {
+                let install = missing
+                    .install
+                    .as_ref()
+                    .map_or_else(String::new, |command| format!(" (install: {command})"));
+                self.say_once(&format!(
+                    "{}: not measured, {}{install}",
+                    system.peer.name, missing.reason
+                ));
+            }
+            let known = self.folder.run.systems.iter().find(|known| known.name == name);
+            let version = known.and_then(|known| known.version.clone());
+            systems.push(System { name: name.to_owned(), title: system.title(), version, missing });
+            self.states.insert(name.to_owned(), state);
+        }
+        self.folder.run.systems = systems;
+        if self.states.values().all(|state| matches!(state, PeerState::Missing(_))) {
+            self.folder.write_run()?;
+            return Err(RunError::NothingInstalled);
+        }
+        if self.options.measures_floors && self.folder.run.floors.is_empty() {
+            self.measure_floors(builder)?;
+        }
+        self.folder.write_run()
+    }
+
+    fn measure_floors(&mut self, builder: &mut PeerBuilder) -> Result<(), RunError> {
+        let seed = self.folder.run.seed;
+        self.folder.run.floors.extend(calibration::recording(seed));
+        let peers = self.options.peers;
+        let Some(peer) = peers.iter().find(|peer| peer.manifest.roles.contains(&Role::Floors))
+        else {
+            return Ok(());
+        };
+        self.observer.note("measures the limits of this machine");
+        let interrupted = self.options.interrupted;
+        let measured = match builder.prepare(peer, interrupted)? {
+            PeerState::Missing(missing) => Err(missing.reason),
+            PeerState::Ready(out) => calibration::floors(peer, &out, 100, seed, interrupted),
+        };
+        match measured {
+            Ok(floors) => self.folder.run.floors.extend(floors),
+            Err(reason) => self.say_once(&format!("no limits of this machine: {reason}")),
+        }
+        Ok(())
+    }
+
+    fn cells(&mut self) -> Result<(), RunError> {
+        let plan = self.plan;
+        // Without what is not installed.
+        let of = plan.steps.iter().filter(|step| self.ready(step).is_some()).count();
+        for (index, step) in plan.steps.iter().enumerate() {
+            if self.options.interrupted.load(Ordering::Relaxed) {
+                return Err(RunError::Interrupted { done: self.folder.records(), of });
+            }
+            if self.folder.is_done(&step.cell) {
+                continue;
+            }
+            let Some(out) = self.ready(step).map(Path::to_owned) else { continue };
+            let record = match &step.skip {
+                Some(reason) => skipped(&step.cell, reason.clone()),
+                None => {
+                    self.folder.check_space()?;
+                    let remaining = self.remaining(&plan.steps[index..]);
+                    self.observer.begins(self.folder.records(), of, &step.cell.label(), remaining);
+                    match self.measure(&step.cell, index, &out) {
+                        Ok(record) => record,
+                        Err(CellError::Interrupted) => {
+                            return Err(RunError::Interrupted { done: self.folder.records(), of });
+                        }
+                        Err(CellError::Raw(error)) => return Err(self.folder.failed(error)),
+                    }
+                }
+            };
+            match &record.status {
+                Status::Complete => self.summary.complete += 1,
+                Status::Failed(_) | Status::Hung(_) => self.summary.failed += 1,
+                Status::Skipped(_) => self.summary.skipped += 1,
+            }
+            self.folder.append(&record)?;
+            self.observer.ended(&record);
+        }
+        Ok(())
+    }
+
+    /// Where the programs of a step are, if its system is installed.
+    fn ready(&self, step: &Step) -> Option<&Path> {
+        match self.states.get(&step.cell.system)? {
+            PeerState::Ready(out) => Some(out),
+            PeerState::Missing(_) => None,
+        }
+    }
+
+    fn remaining(&self, steps: &[Step]) -> Duration {
+        let is_open = |step: &&Step| step.skip.is_none() && self.ready(step).is_some();
+        let seconds = steps.iter().filter(is_open).map(|step| self.costs.seconds(&step.cell)).sum();
+        Duration::from_secs_f64(seconds)
+    }
+
+    fn say_once(&mut self, text: &str) {
+        if !self.said.iter().any(|said| said == text) {
+            self.said.push(text.to_owned());
+            self.observer.note(text);
+        }
+    }
+
+    fn measure(&mut self, cell: &Cell, index: usize, out: &Path) -> Result<Record, CellError> {
+        let began_unix_seconds = unix_seconds();
+        let began = Instant::now();
+        let noise = NoiseWatch::begin();
+        let about = serde_json::to_string(cell).unwrap_or_default();
+        let name = format!("{index:05}-{}-{}", cell.scenario, cell.system.replace(':', "-"));
+        let mut raw = RawFile::create(&self.folder.raw(), &name, &about).map_err(CellError::Raw)?;
+        let mut record = self.programs(cell, index, out, &mut raw)?;
+        let took = began.elapsed();
+        let (noise, said) = noise.end();
+        if let Some(said) = said {
+            self.observer.note(&format!("{}: {said}; its times are in doubt", cell.label()));
+        }
+        if let Some(count) = record.values.get("samples_before_sent") {
+            self.observer.note(&format!(
+                "{}: {count} messages were received before they were sent: a clock jumped; they do not count",
+                cell.label()
+            ));
+        }
+        record.noise = noise;
+        record.began_unix_seconds = began_unix_seconds;
+        record.seconds = took.as_secs_f64();
+        record.raw = Some(format!("raw/{}", raw.finish().map_err(CellError::Raw)?));
+        if record.status == Status::Complete {
+            self.costs.learn(cell, took);
+        }
+        Ok(record)
+    }
+
+    /// Sets up a cell, runs its programs, and clears up.
+    fn programs(
+        &mut self,
+        cell: &Cell,
+        index: usize,
+        out: &Path,
+        raw: &mut RawFile,
+    ) -> Result<Record, CellError> {
+        let failed = |reason: String| Ok(Record { status: Status::Failed(reason), ..empty(cell) });
+        let Ok(system) = self.options.peers.system(&cell.system) else {
+            return failed(format!("no system {}", cell.system));
+        };
+        let scratch = match program::scratch() {
+            Ok(scratch) => scratch,
+            Err(error) => return failed(format!("no folder for temporary files: {error}")),
+        };
+        let network = match cell.placement {
+            Placement::Remote => {
+                match Network::remote(
+                    &cell.link,
+                    cell.procedure.seed.wrapping_add(u64::from(cell.repetition)),
+                ) {
+                    Ok(network) => network,
+                    Err(reason) => return failed(reason),
+                }
+            }
+            _ => Network::Local,
+        };
+        let realtime = cell.procedure.realtime && self.options.machine.no_realtime.is_none();
+        if cell.procedure.realtime
+            && let Some(reason) = &self.options.machine.no_realtime
+        {
+            self.say_once(&format!("measured without real-time scheduling: {reason}"));
+        }
+        let locks_memory = cell.procedure.realtime && self.options.machine.no_memory_lock.is_none();
+        if cell.procedure.realtime
+            && let Some(reason) = &self.options.machine.no_memory_lock
+        {
+            self.say_once(&format!("measured without locked memory: {reason}"));
+        }
+        let load = match load::ProcessorLoad::begin(cell.cpu_load_percent) {
+            Ok(load) => load,
+            Err(error) => return failed(format!("no load could be made: {error}")),
+        };
+        let awake = match load::AwakeProcessors::begin(cell.procedure.awake) {
+            Ok(awake) => awake,
+            Err(error) => return failed(format!("processors cannot be kept awake: {error}")),
+        };
+        let context = Context {
+            system,
+            out,
+            scratch: scratch.path(),
+            mark: format!("lab{}x{index}", std::process::id()),
+            domain: ports::free_domain(u32::try_from(index).unwrap_or(0).wrapping_mul(7)),
+            port: ports::free_port(),
+            realtime,
+            locks_memory,
+            interrupted: self.options.interrupted,
+        };
+        let ended = Session::new(cell, &context, &network, raw).run();
+        drop((load, awake));
+        leftovers::kill_what_is_left(&context.mark);
+        leftovers::remove_shared_memory(&system.peer.manifest.shared_memory);
+        self.record(cell, ended?, realtime)
+    }
+
+    fn record(
+        &mut self,
+        cell: &Cell,
+        mut ended: Ended,
+        realtime: bool,
+    ) -> Result<Record, CellError> {
+        let version = ended
+            .programs
+            .iter()
+            .find_map(|program| program.hello.as_ref())
+            .map(|hello| hello.version.clone());
+        self.note_version(&cell.system, version);
+        let evaluation = evaluate::evaluate(cell, &mut ended.programs);
+        for note in &evaluation.notes {
+            self.say_once(&format!("{}: {note}", cell.system));
+        }
+        let mut values = evaluation.values;
+        if cell.procedure.realtime {
+            values.insert("realtime".into(), f64::from(u8::from(realtime)));
+        }
+        if let Some((before, after)) = &ended.wire {
+            costs::wire(before, after, evaluation.sent + cell.procedure.warm_up, &mut values);
+        }
+        let status = match ended.outcome {
+            Outcome::Complete => Status::Complete,
+            Outcome::Failed(reason) => Status::Failed(reason),
+            Outcome::Hung(reason) => Status::Hung(reason),
+            Outcome::Unsupported(reason) => Status::Skipped(reason),
+            Outcome::NotInstalled(reason) => {
+                self.mark_missing(&cell.system, &reason);
+                Status::Skipped(reason)
+            }
+        };
+        let asked: Vec<String> =
+            ended.programs.iter().map(|program| program.name.clone()).collect();
+        let processes = costs::of_processes(cell, ended.programs, ended.servers, &mut values);
+        if cell.procedure.realtime {
+            let is_locked = costs::is_locked(&asked, &processes);
+            values.insert("memory_locked".into(), f64::from(u8::from(is_locked)));
+            if self.options.machine.no_memory_lock.is_none()
+                && !is_locked
+                && status == Status::Complete
+            {
+                self.say_once(&format!("{}: its programs did not lock their memory", cell.system));
+            }
+        }
+        Ok(Record {
+            status,
+            sent: evaluation.sent,
+            subscriptions: evaluation.subscriptions,
+            publish_call: evaluation.publish_call,
+            layers: evaluation.layers,
+            timeline: evaluation.timeline,
+            values,
+            processes,
+            ..empty(cell)
+        })
+    }
+
+    fn note_version(&mut self, system: &str, version: Option<String>) {
+        let version = version.filter(|version| !version.is_empty());
+        let known = self.folder.run.systems.iter_mut().find(|known| known.name == system);
+        if let (Some(version), Some(known)) = (version, known)
+            && known.version.as_ref() != Some(&version)
+        {
+            known.version = Some(version);
+            // Written again at the end in any case.
+            let _ = self.folder.write_run();
+        }
+    }
+
+    /// A system that said only when it was started that it lacks something.
+    fn mark_missing(&mut self, system: &str, reason: &str) {
+        let Ok(found) = self.options.peers.system(system) else { return };
+        let missing =
+            Missing { reason: reason.to_owned(), install: found.peer.manifest.install.clone() };
+        for known in self.folder.run.systems.iter_mut().filter(|known| known.name == system) {
+            known.missing = Some(missing.clone());
+        }
+        self.states.insert(system.to_owned(), PeerState::Missing(missing));
+        self.say_once(&format!("{system}: not measured, {reason}"));
+        let _ = self.folder.write_run();
+    }
+}
+
+/// The record of a cell of which nothing is known yet.
+fn empty(cell: &Cell) -> Record {
+    Record {
+        scenario: cell.scenario.clone(),
+        dimensions: cell.dimensions(),
+        repetition: cell.repetition,
+        status: Status::Complete,
+        began_unix_seconds: unix_seconds(),
+        seconds: 0.0,
+        sent: 0,
+        subscriptions: Vec::new(),
+        publish_call: None,
+        layers: Vec::new(),
+        values: BTreeMap::new(),
+        processes: Vec::new(),
+        timeline: Vec::new(),
+        noise: BTreeMap::new(),
+        raw: None,
+    }
+}
+
+fn skipped(cell: &Cell, reason: String) -> Record {
+    Record { status: Status::Skipped(reason), ..empty(cell) }
+}
+
+fn unix_seconds() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
+}

@@ -1,0 +1,50 @@
+//! How the programs of a cell ended, all in all.
+
+use super::program::Program;
+use crate::contract::{EXIT_NOT_INSTALLED, ErrorKind};
+
+/// How the programs of a cell ended.
+pub(super) enum Outcome {
+    Complete,
+    Failed(String),
+    Hung(String),
+    /// The system cannot do it.
+    Unsupported(String),
+    /// The system lacks something on this machine.
+    NotInstalled(String),
+}
+
+/// The outcome that its programs come to.
+pub(super) fn judge(programs: &[Program]) -> Outcome {
+    let errors =
+        programs.iter().filter_map(|program| program.error.as_ref().map(|error| (program, error)));
+    for (program, error) in errors {
+        let text = if error.text.is_empty() {
+            format!("{} said no reason", program.name)
+        } else {
+            error.text.clone()
+        };
+        match error.kind {
+            ErrorKind::Unsupported => return Outcome::Unsupported(text),
+            ErrorKind::NoLicence => return Outcome::NotInstalled(format!("no licence: {text}")),
+            ErrorKind::NotMatched | ErrorKind::Failed => {}
+        }
+    }
+    let lacks = |program: &&Program| {
+        program.ended.and_then(|status| status.code()) == Some(EXIT_NOT_INSTALLED)
+    };
+    if let Some(program) = programs.iter().find(lacks) {
+        return Outcome::NotInstalled(program.failure().unwrap_or_default());
+    }
+    let hung: Vec<String> = programs
+        .iter()
+        .filter(|program| program.hung)
+        .map(|program| format!("{} (process {})", program.name, program.pid()))
+        .collect();
+    if !hung.is_empty() {
+        return Outcome::Hung(format!("{} did not end in time and was killed", hung.join(", ")));
+    }
+    let failures: Vec<String> =
+        programs.iter().filter(|program| !program.killed).filter_map(Program::failure).collect();
+    if failures.is_empty() { Outcome::Complete } else { Outcome::Failed(failures.join("; ")) }
+}

@@ -1,0 +1,148 @@
+//! The programs of a cell: what each one is, on which host, and the contract's arguments that tell
+//! it so.
+
+use std::time::Duration;
+
+use super::network::Host;
+use crate::contract::{Placement, Role};
+use crate::plan::Cell;
+use crate::scenario::Workload;
+
+/// A program of a cell before it is started.
+pub(super) struct Participant {
+    pub(super) name: String,
+    role: Role,
+    pub(super) host: Host,
+    /// Among subscriptions, or relays.
+    pub(super) index: u32,
+    topic: u32,
+    pub(super) after_others: bool,
+}
+
+/// The programs of a cell, in the order in which they are started.
+pub(super) fn participants(cell: &Cell) -> Vec<Participant> {
+    let participant = |role: Role, host: Host, index: u32, topic: u32| Participant {
+        name: match role {
+            Role::Listener if cell.subscriptions > 1 => format!("listener {index}"),
+            Role::Relay => format!("relay {index}"),
+            Role::Nodes if cell.nodes > 1 => format!("nodes {index}"),
+            _ => role.word().to_owned(),
+        },
+        role,
+        host,
+        index,
+        topic,
+        after_others: false,
+    };
+    let one_process = matches!(cell.placement, Placement::Composed | Placement::Intra);
+    match cell.workload {
+        Workload::Latency | Workload::Goodput if one_process => {
+            vec![participant(Role::Pair, Host::Talker, 0, 0)]
+        }
+        Workload::Latency | Workload::Goodput => {
+            let mut all: Vec<_> = match cell.procedure.one_listener {
+                true => vec![participant(Role::Listeners, Host::Listener, 0, 0)],
+                false => (0..cell.subscriptions)
+                    .map(|index| participant(Role::Listener, Host::Listener, index, 0))
+                    .collect(),
+            };
+            // Without waiting for its subscriptions a publisher is measured against some that are
+            // there already.
+            all.push(Participant {
+                after_others: !cell.procedure.matched,
+                ..participant(Role::Talker, Host::Talker, 0, 0)
+            });
+            all
+        }
+        Workload::Chain if one_process => vec![participant(Role::Chain, Host::Talker, 0, 0)],
+        Workload::Chain => {
+            let relays = cell.nodes - 2;
+            let mut all = vec![participant(Role::Listener, Host::Listener, 0, relays)];
+            all.extend(
+                (0..relays).map(|index| participant(Role::Relay, Host::Listener, index, index)),
+            );
+            // The publisher sees the first relay alone: the others must be there before.
+            all.push(Participant {
+                after_others: true,
+                ..participant(Role::Talker, Host::Talker, 0, 0)
+            });
+            all
+        }
+        Workload::Nodes if !one_process => {
+            (0..cell.nodes).map(|index| participant(Role::Nodes, Host::Talker, index, 0)).collect()
+        }
+        Workload::Nodes | Workload::Idle => vec![participant(Role::Nodes, Host::Talker, 0, 0)],
+        Workload::Executor => vec![participant(Role::Executor, Host::Talker, 0, 0)],
+        Workload::Graph => vec![participant(Role::Graph, Host::Talker, 0, 0)],
+    }
+}
+
+/// How long a program may take altogether.
+pub(super) fn program_timeout(cell: &Cell) -> Duration {
+    Duration::from_secs_f64((cell.nominal_seconds() + cell.procedure.timeout_seconds).ceil())
+}
+
+impl Participant {
+    /// The contract's arguments.
+    pub(super) fn arguments(&self, cell: &Cell) -> Vec<String> {
+        let topic = |number: u32| format!("lab{number}");
+        let one_process = matches!(cell.placement, Placement::Composed | Placement::Intra);
+        let mut all: Vec<(&str, String)> = vec![
+            ("role", self.role.to_string()),
+            ("placement", cell.placement.to_string()),
+            ("topic", topic(self.topic)),
+            ("type", cell.message_type.to_string()),
+            ("size", cell.size_bytes.to_string()),
+            ("rate", cell.rate_hz.to_string()),
+            ("count", cell.procedure.count.to_string()),
+            (
+                "seconds",
+                if cell.procedure.count == 0 {
+                    cell.procedure.seconds.to_string()
+                } else {
+                    "0".into()
+                },
+            ),
+            ("warm-up", cell.procedure.warm_up.to_string()),
+            ("reliability", cell.qos.reliability.to_string()),
+            ("durability", cell.qos.durability.to_string()),
+            ("history", cell.qos.history.to_string()),
+            ("depth", cell.qos.depth.to_string()),
+            ("deadline-ms", cell.qos.deadline_ms.to_string()),
+            ("publish", cell.publish.to_string()),
+            ("timeout", program_timeout(cell).as_secs().to_string()),
+            ("samples", if cell.procedure.samples { "all" } else { "none" }.into()),
+            ("work-micros", cell.work_micros.to_string()),
+            ("executor", cell.executor.to_string()),
+        ];
+        match self.role {
+            Role::Talker => {
+                let subscriptions =
+                    if cell.workload == Workload::Chain { 1 } else { cell.subscriptions };
+                all.push((
+                    "matched",
+                    if cell.procedure.matched { subscriptions } else { 0 }.to_string(),
+                ));
+            }
+            Role::Listener => all.push(("index", self.index.to_string())),
+            Role::Relay => {
+                all.push(("to", topic(self.topic + 1)));
+                all.push(("index", self.index.to_string()));
+            }
+            Role::Pair | Role::Listeners => {
+                all.push(("subscriptions", cell.subscriptions.to_string()))
+            }
+            Role::Chain => all.push(("nodes", cell.nodes.to_string())),
+            Role::Nodes => {
+                let alone = !one_process || cell.workload == Workload::Idle;
+                all.push(("nodes", if alone { 1 } else { cell.nodes }.to_string()));
+            }
+            Role::Executor => {
+                all.push(("idle", cell.idle.to_string()));
+            }
+            Role::Graph => all.push(("graph", cell.graph.clone())),
+            Role::Floors => {}
+        }
+        all.into_iter().flat_map(|(name, value)| [format!("--{name}"), value]).collect()
+    }
+}

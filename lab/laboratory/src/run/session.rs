@@ -1,0 +1,495 @@
+//! One cell: its servers and programs are started, heard, watched and ended.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, Receiver, SyncSender};
+use std::time::{Duration, Instant};
+
+use feros_link::Counters;
+
+use super::leftovers::CELL_MARK;
+use super::network::{Host, Network};
+use super::outcome::{Outcome, judge};
+use super::participants::{Participant, participants, program_timeout};
+use super::program::{Event, Placeholders, Program, Said, Start};
+use super::raw::RawFile;
+use crate::contract::LOCK_MEMORY;
+use crate::peer::{Port, Server, SystemRef};
+use crate::plan::Cell;
+
+/// What a cell needs beside itself.
+pub(super) struct Context<'a> {
+    pub(super) system: SystemRef<'a>,
+    /// Where the peer's programs are.
+    pub(super) out: &'a Path,
+    pub(super) scratch: &'a Path,
+    /// A word of this cell alone.
+    pub(super) mark: String,
+    pub(super) domain: u32,
+    pub(super) port: u16,
+    pub(super) realtime: bool,
+    /// Programs are asked to lock their memory.
+    pub(super) locks_memory: bool,
+    pub(super) interrupted: &'a AtomicBool,
+}
+
+/// Why a cell has no result.
+pub(super) enum CellError {
+    Interrupted,
+    /// The raw file cannot be written.
+    Raw(std::io::Error),
+}
+
+/// What is left of a cell when all its programs have ended.
+pub(super) struct Ended {
+    pub(super) outcome: Outcome,
+    pub(super) programs: Vec<Program>,
+    pub(super) servers: Vec<Program>,
+    /// What went over the link before the first message, and at the end.
+    pub(super) wire: Option<(Counters, Counters)>,
+}
+
+/// How often is looked whether something changed that nobody says.
+const TICK: Duration = Duration::from_millis(20);
+/// How long a program may take to end when it was told to.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// How long the programs beside one that failed may take.
+const PATIENCE_AFTER_FAILURE: Duration = Duration::from_secs(2);
+/// How long a program has, beyond its own time limit, until it is killed.
+const GRACE: Duration = Duration::from_secs(3);
+/// How long a server may take until it is ready.
+const SERVER_START: Duration = Duration::from_secs(20);
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Phase {
+    Starting,
+    /// Entities exist; of nodes: until they have settled.
+    Settling(Instant),
+    Measuring(Instant),
+    /// The publisher has ended; messages are under way.
+    UnderWay(Instant),
+    /// All were told to end.
+    Stopping(Instant),
+}
+
+pub(super) struct Session<'a> {
+    cell: &'a Cell,
+    context: &'a Context<'a>,
+    network: &'a Network,
+    raw: &'a mut RawFile,
+    programs: Vec<Program>,
+    servers: Vec<Program>,
+    events: Receiver<Event>,
+    sender: SyncSender<Event>,
+    server_said: Vec<String>,
+    phase: Phase,
+    last_look: Instant,
+    memory_seen: bool,
+    failing: bool,
+    wire_before: Option<Counters>,
+}
+
+/// Servers are numbered from here among events.
+const SERVERS: usize = 1 << 20;
+
+impl<'a> Session<'a> {
+    pub(super) fn new(
+        cell: &'a Cell,
+        context: &'a Context<'a>,
+        network: &'a Network,
+        raw: &'a mut RawFile,
+    ) -> Self {
+        let (sender, events) = mpsc::sync_channel(256);
+        Self {
+            cell,
+            context,
+            network,
+            raw,
+            programs: Vec::new(),
+            servers: Vec::new(),
+            events,
+            sender,
+            server_said: Vec::new(),
+            phase: Phase::Starting,
+            last_look: Instant::now(),
+            memory_seen: false,
+            failing: false,
+            wire_before: None,
+        }
+    }
+
+    /// Runs the cell to its end.
+    pub(super) fn run(mut self) -> Result<Ended, CellError> {
+        if let Some(outcome) = self.start_servers()? {
+            return Ok(self.finish(Some(outcome)));
+        }
+        let waiting = match self.start_programs() {
+            Ok(waiting) => waiting,
+            Err(reason) => return Ok(self.finish(Some(Outcome::Failed(reason)))),
+        };
+        if let Err(reason) = self.drive(waiting)? {
+            return Ok(self.finish(Some(Outcome::Failed(reason))));
+        }
+        Ok(self.finish(None))
+    }
+
+    fn start_servers(&mut self) -> Result<Option<Outcome>, CellError> {
+        let manifest = &self.context.system.peer.manifest;
+        for (index, server) in manifest.server.iter().enumerate() {
+            let placeholders = self.placeholders(Host::Talker);
+            let environment: BTreeMap<String, String> = self
+                .environment(Host::Talker)
+                .into_iter()
+                .chain(
+                    server
+                        .environment
+                        .iter()
+                        .map(|(name, value)| (name.clone(), placeholders.fill(value))),
+                )
+                .collect();
+            let command: Vec<String> =
+                server.program.iter().map(|word| placeholders.fill(word)).collect();
+            let name = command
+                .first()
+                .map_or("server", |path| path.rsplit('/').next().unwrap_or(path))
+                .to_owned();
+            let start = Start {
+                name: name.clone(),
+                words: command,
+                environment: &environment,
+                folder: self.context.scratch,
+                namespace: self.network.namespace(Host::Talker),
+                realtime: false,
+                first_subscription: 0,
+            };
+            match Program::start(&start, SERVERS + index, &self.sender) {
+                Ok(program) => self.servers.push(program),
+                Err(error) => {
+                    return Ok(Some(Outcome::Failed(format!("{name} cannot be started: {error}"))));
+                }
+            }
+            if let Some(reason) = self.wait_for_server(index, server)? {
+                return Ok(Some(Outcome::Failed(reason)));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Waits until a server is ready; why it is not.
+    fn wait_for_server(
+        &mut self,
+        index: usize,
+        server: &Server,
+    ) -> Result<Option<String>, CellError> {
+        let placeholders = self.placeholders(Host::Talker);
+        let began = Instant::now();
+        loop {
+            self.hear()?;
+            let by_text = server.ready.as_ref().is_none_or(|text| {
+                let text = placeholders.fill(text);
+                self.server_said.iter().any(|line| line.contains(&text))
+            });
+            let by_file =
+                server.ready_file.as_ref().is_none_or(|file| placeholders.path(file).exists());
+            let by_port = server.ready_port.as_ref().is_none_or(|port| {
+                let port = match port {
+                    Port::Number(port) => Some(*port),
+                    Port::Text(text) => placeholders.fill(text).parse().ok(),
+                };
+                port.is_some_and(|port| self.network.answers(port))
+            });
+            if by_text && by_file && by_port {
+                return Ok(None);
+            }
+            let server = &mut self.servers[index];
+            if server.has_ended() {
+                return Ok(Some(
+                    server.failure().unwrap_or_else(|| format!("{} ended at once", server.name)),
+                ));
+            }
+            if began.elapsed() > SERVER_START {
+                return Ok(Some(format!(
+                    "{} was not ready after {} s",
+                    server.name,
+                    SERVER_START.as_secs()
+                )));
+            }
+        }
+    }
+
+    /// Starts programs; those that must wait for the others to be ready are the answer.
+    fn start_programs(&mut self) -> Result<Vec<Participant>, String> {
+        let (first, later): (Vec<_>, Vec<_>) =
+            participants(self.cell).into_iter().partition(|participant| !participant.after_others);
+        for participant in &first {
+            self.start(participant)?;
+        }
+        Ok(later)
+    }
+
+    fn start(&mut self, participant: &Participant) -> Result<(), String> {
+        let manifest = &self.context.system.peer.manifest;
+        let placeholders = self.placeholders(participant.host);
+        let mut command: Vec<String> =
+            manifest.program.iter().map(|word| placeholders.fill(word)).collect();
+        if let Some(variant) = self.context.system.variant {
+            command.extend(variant.arguments.iter().map(|word| placeholders.fill(word)));
+        }
+        command.extend(participant.arguments(self.cell));
+        let mut environment = self.environment(participant.host);
+        if self.context.locks_memory {
+            environment.insert(LOCK_MEMORY.to_owned(), "1".to_owned());
+        }
+        let start = Start {
+            name: participant.name.clone(),
+            words: command,
+            environment: &environment,
+            folder: self.context.scratch,
+            namespace: self.network.namespace(participant.host),
+            realtime: self.context.realtime,
+            first_subscription: participant.index,
+        };
+        let index = self.programs.len();
+        let program = Program::start(&start, index, &self.sender)
+            .map_err(|error| format!("{} cannot be started: {error}", participant.name))?;
+        self.programs.push(program);
+        Ok(())
+    }
+
+    fn placeholders(&self, host: Host) -> Placeholders {
+        let text = |path: &Path| path.to_string_lossy().into_owned();
+        let scenarios = crate::peer_builder::repository().join("lab/scenarios");
+        Placeholders {
+            all: vec![
+                ("out", text(self.context.out)),
+                ("peer", text(&self.context.system.peer.folder)),
+                ("repository", text(&crate::peer_builder::repository())),
+                ("scenarios", text(&scenarios)),
+                ("scratch", text(self.context.scratch)),
+                ("domain", self.context.domain.to_string()),
+                ("port", self.context.port.to_string()),
+                ("run", self.context.mark.clone()),
+                ("address", self.network.address(host).to_owned()),
+                ("server_address", self.network.address(Host::Talker).to_owned()),
+            ],
+        }
+    }
+
+    fn environment(&self, host: Host) -> BTreeMap<String, String> {
+        let placeholders = self.placeholders(host);
+        let variant = self.context.system.variant.map(|variant| &variant.environment);
+        let own = &self.context.system.peer.manifest.environment;
+        let scratch = self.context.scratch.to_string_lossy().into_owned();
+        [("ROS_LOG_DIR".to_owned(), scratch), (CELL_MARK.to_owned(), self.context.mark.clone())]
+            .into_iter()
+            .chain(
+                own.iter()
+                    .chain(variant.into_iter().flatten())
+                    .chain(&self.cell.environment)
+                    .map(|(name, value)| (name.clone(), placeholders.fill(value))),
+            )
+            .collect()
+    }
+
+    /// Takes in what was said, waiting a moment for it.
+    fn hear(&mut self) -> Result<(), CellError> {
+        if self.context.interrupted.load(Ordering::Relaxed) {
+            return Err(CellError::Interrupted);
+        }
+        let mut next = self.events.recv_timeout(TICK).ok();
+        while let Some(event) = next {
+            self.take_in(event)?;
+            next = self.events.try_recv().ok();
+        }
+        Ok(())
+    }
+
+    fn take_in(&mut self, event: Event) -> Result<(), CellError> {
+        let program = match event.program.checked_sub(SERVERS) {
+            Some(index) => self.servers.get_mut(index),
+            None => self.programs.get_mut(event.program),
+        };
+        let Some(program) = program else { return Ok(()) };
+        let (stream, text) = match &event.said {
+            Said::Out(text) => ("out", text),
+            Said::Err(text) => ("err", text),
+        };
+        self.raw.line(&program.name, stream, text).map_err(CellError::Raw)?;
+        if event.program >= SERVERS && self.server_said.len() < 10_000 {
+            self.server_said.push(text.clone());
+        }
+        program.hear(event.said);
+        Ok(())
+    }
+
+    /// From the start of the programs until all have ended; why they could not be started.
+    fn drive(&mut self, mut waiting: Vec<Participant>) -> Result<Result<(), String>, CellError> {
+        let longest = program_timeout(self.cell) + GRACE;
+        let began = Instant::now();
+        loop {
+            self.hear()?;
+            if !waiting.is_empty() && self.programs.iter().all(|program| program.ready) {
+                for participant in std::mem::take(&mut waiting) {
+                    if let Err(reason) = self.start(&participant) {
+                        return Ok(Err(reason));
+                    }
+                }
+            }
+            let alive = self
+                .programs
+                .iter_mut()
+                .filter_map(|program| (!program.has_ended()).then_some(()))
+                .count();
+            if alive == 0 && (waiting.is_empty() || self.programs.iter().any(Program::has_failed)) {
+                return Ok(Ok(()));
+            }
+            if !self.failing && self.programs.iter().any(Program::has_failed) {
+                self.failing = true;
+                waiting.clear();
+                self.stop();
+            }
+            self.advance();
+            self.look();
+            let patience = if self.failing { PATIENCE_AFTER_FAILURE } else { PATIENCE };
+            let told = matches!(self.phase, Phase::Stopping(since) if since.elapsed() > patience);
+            if told || began.elapsed() > longest {
+                for program in self.programs.iter_mut() {
+                    if !program.has_ended() {
+                        program.hung = !self.failing;
+                        program.killed = self.failing;
+                        program.kill();
+                    }
+                }
+                return Ok(Ok(()));
+            }
+        }
+    }
+
+    fn stop(&mut self) {
+        for program in &mut self.programs {
+            program.stop();
+        }
+        self.phase = Phase::Stopping(Instant::now());
+    }
+
+    /// The next phase, when it is time.
+    fn advance(&mut self) {
+        let settle = Duration::from_secs_f64(self.cell.procedure.settle_seconds);
+        let watched = !self.cell.has_messages();
+        match self.phase {
+            Phase::Starting => {
+                let leader = self.programs.iter().find(|program| leads(&program.name));
+                let ready = match leader {
+                    Some(leader) => leader.ready,
+                    None => {
+                        !self.programs.is_empty()
+                            && self.programs.iter().all(|program| program.ready)
+                    }
+                };
+                if ready && watched {
+                    self.phase = Phase::Settling(Instant::now());
+                } else if ready {
+                    self.begin_measuring();
+                }
+            }
+            Phase::Settling(since) if since.elapsed() >= settle => self.begin_measuring(),
+            Phase::Measuring(since) if watched => {
+                if since.elapsed().as_secs_f64() >= self.cell.procedure.seconds {
+                    for program in &mut self.programs {
+                        program.usage.sample();
+                        program.usage.look_at_memory();
+                    }
+                    self.stop();
+                }
+            }
+            Phase::Measuring(_) => {
+                if self
+                    .programs
+                    .iter_mut()
+                    .any(|program| leads(&program.name) && program.has_ended())
+                {
+                    self.phase = Phase::UnderWay(Instant::now());
+                }
+            }
+            Phase::UnderWay(since) if since.elapsed() >= settle => self.stop(),
+            Phase::Settling(_) | Phase::UnderWay(_) | Phase::Stopping(_) => {}
+        }
+    }
+
+    fn begin_measuring(&mut self) {
+        for program in self.programs.iter_mut().chain(&mut self.servers) {
+            program.usage.begin();
+        }
+        self.wire_before = self.network.counters();
+        self.last_look = Instant::now();
+        self.phase = Phase::Measuring(Instant::now());
+    }
+
+    /// Looks at what the programs cost, seldom.
+    fn look(&mut self) {
+        let Phase::Measuring(since) = self.phase else { return };
+        if self.last_look.elapsed() >= Duration::from_millis(250) {
+            for program in self.programs.iter_mut().chain(&mut self.servers) {
+                program.usage.sample();
+            }
+            self.last_look = Instant::now();
+        }
+        // Late enough that everything is there, early enough that nothing has ended.
+        let due = 0.7 * self.cell.nominal_seconds();
+        if self.cell.procedure.memory
+            && self.cell.has_messages()
+            && !self.memory_seen
+            && since.elapsed().as_secs_f64() >= due
+        {
+            self.memory_seen = true;
+            for program in self.programs.iter_mut().chain(&mut self.servers) {
+                program.usage.look_at_memory();
+            }
+        }
+    }
+
+    /// Ends servers, hears the last words, and judges.
+    fn finish(mut self, outcome: Option<Outcome>) -> Ended {
+        for program in &mut self.programs {
+            program.kill();
+        }
+        if self.cell.procedure.memory {
+            for server in &mut self.servers {
+                server.usage.look_at_memory();
+            }
+        }
+        for server in &mut self.servers {
+            server.terminate();
+        }
+        let began = Instant::now();
+        while !self.servers.iter_mut().all(Program::has_ended)
+            && began.elapsed() < PATIENCE_AFTER_FAILURE
+        {
+            let _ = self.hear();
+        }
+        for server in &mut self.servers {
+            server.kill();
+        }
+        // What is in the pipes still: nothing more comes than was written before the end, unless a
+        // process was left.
+        while !self.programs.iter().all(Program::is_silent)
+            && began.elapsed() < PATIENCE_AFTER_FAILURE
+        {
+            if self.hear().is_err() {
+                break;
+            }
+        }
+        while let Ok(event) = self.events.try_recv() {
+            let _ = self.take_in(event);
+        }
+        let outcome = outcome.unwrap_or_else(|| judge(&self.programs));
+        let wire = self.wire_before.zip(self.network.counters());
+        Ended { outcome, programs: self.programs, servers: self.servers, wire }
+    }
+}
+
+/// Whether it is the program with which the cell ends.
+fn leads(name: &str) -> bool {
+    ["talker", "pair", "chain"].contains(&name)
+}

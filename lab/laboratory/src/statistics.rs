@@ -1,0 +1,107 @@
+//! What is said of samples: quantiles, how sure the median is, and whether two systems differ.
+//!
+//! Samples of one process agree with each other more than those of another start of the same
+//! program do. So a comparison draws from both: whole repetitions first, samples within each then;
+//! and it says "no difference" when it cannot tell.
+
+mod comparison;
+mod histogram;
+mod line;
+mod resample;
+
+pub use comparison::{Comparison, Repetition, Verdict, compare, median_over_repetitions};
+pub use histogram::HistogramError;
+pub use line::Line;
+
+use hdrhistogram::Histogram;
+
+use crate::record::Distribution;
+
+impl Distribution {
+    /// The distribution of these samples; `None` where there are none.
+    ///
+    /// Quantiles between two samples lie on the line that joins them (type 7 of Hyndman and Fan,
+    /// the default of R and NumPy). The interval of the median is that of the percentile bootstrap;
+    /// the same samples and seed give the same interval.
+    pub fn of(samples: &[u64], seed: u64) -> Option<Self> {
+        let mut sorted = samples.to_vec();
+        sorted.sort_unstable();
+        let (min, max) = (*sorted.first()?, *sorted.last()?);
+        let sum: u128 = sorted.iter().map(|&sample| u128::from(sample)).sum();
+        Some(Self {
+            count: sorted.len() as u64,
+            mean: sum as f64 / sorted.len() as f64,
+            min: min as f64,
+            p5: quantile(&sorted, 0.05),
+            p25: quantile(&sorted, 0.25),
+            p50: quantile(&sorted, 0.50),
+            p75: quantile(&sorted, 0.75),
+            p95: quantile(&sorted, 0.95),
+            p99: quantile(&sorted, 0.99),
+            max: max as f64,
+            median_interval: resample::median_interval(&sorted, seed),
+            histogram: Some(histogram::encode(&sorted)),
+        })
+    }
+
+    /// All samples, to three digits.
+    ///
+    /// # Errors
+    /// Where there is no histogram, or it is not one of the HDR kind (V2, deflated, base64).
+    pub fn histogram(&self) -> Result<Histogram<u64>, HistogramError> {
+        histogram::decode(self.histogram.as_deref().ok_or(HistogramError::Absent)?)
+    }
+
+    /// Several distributions as one; `None` where there are none. Quantiles come from the
+    /// histograms where all have one, else they are the means, by count, of the parts' quantiles.
+    /// The interval of the median is the widest of the parts.
+    pub fn merged<'a>(parts: impl IntoIterator<Item = &'a Self>) -> Option<Self> {
+        let parts: Vec<&Self> = parts.into_iter().filter(|part| part.count > 0).collect();
+        match parts.as_slice() {
+            [] => return None,
+            [one] => return Some((*one).clone()),
+            _ => {}
+        }
+        let count: u64 = parts.iter().map(|part| part.count).fold(0, u64::saturating_add);
+        let weighted = |of: fn(&Self) -> f64| {
+            parts.iter().map(|part| of(part) * part.count as f64).sum::<f64>() / count as f64
+        };
+        let extreme = |of: fn(&Self) -> f64, pick: fn(f64, f64) -> f64| {
+            parts.iter().map(|part| of(part)).reduce(pick).unwrap_or(f64::NAN)
+        };
+        let together = histogram::sum(&parts);
+        let at = |share: f64, of: fn(&Self) -> f64| match &together {
+            Some(histogram) => histogram.value_at_quantile(share) as f64,
+            None => weighted(of),
+        };
+        Some(Self {
+            count,
+            mean: weighted(|part| part.mean),
+            min: extreme(|part| part.min, f64::min),
+            p5: at(0.05, |part| part.p5),
+            p25: at(0.25, |part| part.p25),
+            p50: at(0.50, |part| part.p50),
+            p75: at(0.75, |part| part.p75),
+            p95: at(0.95, |part| part.p95),
+            p99: at(0.99, |part| part.p99),
+            max: extreme(|part| part.max, f64::max),
+            median_interval: (
+                extreme(|part| part.median_interval.0, f64::min),
+                extreme(|part| part.median_interval.1, f64::max),
+            ),
+            histogram: together.as_ref().map(histogram::text),
+        })
+    }
+}
+
+/// The quantile of type 7: on the line between the two samples beside it.
+fn quantile(sorted: &[u64], share: f64) -> f64 {
+    let position = share * (sorted.len() - 1) as f64;
+    let below = sorted[position.floor() as usize] as f64;
+    let above = sorted[position.ceil() as usize] as f64;
+    below + (above - below) * position.fract()
+}
+
+#[cfg(test)]
+#[path = "statistics/tests.rs"]
+mod tests;

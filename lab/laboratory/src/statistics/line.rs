@@ -1,0 +1,69 @@
+//! The straight line through medians over the length of a chain, and how far they are from it.
+
+/// A line by least squares.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Line {
+    /// What each step of x adds.
+    pub slope: f64,
+    /// What there is at x = 0.
+    pub intercept: f64,
+    /// The part of the variation that the line explains; 1 is all of it.
+    pub r_squared: f64,
+    /// The largest distance of a point, in percent of what the line says there.
+    pub worst_deviation_percent: f64,
+}
+
+impl Line {
+    /// Through at least three points that are not all at one place.
+    pub fn through(points: &[(f64, f64)]) -> Option<Self> {
+        let count = points.len() as f64;
+        let mean = |of: fn(&(f64, f64)) -> f64| points.iter().map(of).sum::<f64>() / count;
+        let (x, y) = (mean(|point| point.0), mean(|point| point.1));
+        let products =
+            |of: &dyn Fn(f64, f64) -> f64| points.iter().map(|p| of(p.0 - x, p.1 - y)).sum::<f64>();
+        let (xx, xy, yy) =
+            (products(&|x, _| x * x), products(&|x, y| x * y), products(&|_, y| y * y));
+        if points.len() < 3 || xx == 0.0 {
+            return None;
+        }
+        let (slope, intercept) = (xy / xx, y - xy / xx * x);
+        let deviation = |(x, y): &(f64, f64)| {
+            let expected = intercept + slope * x;
+            ((y - expected) * 100.0 / expected).abs()
+        };
+        let digits = |value: f64, scale: f64| (value * scale).round() / scale;
+        Some(Self {
+            slope: digits(slope, 1e3),
+            intercept: digits(intercept, 1e3),
+            r_squared: digits(if yy == 0.0 { 1.0 } else { xy * xy / (xx * yy) }, 1e5),
+            worst_deviation_percent: digits(points.iter().map(deviation).fold(0.0, f64::max), 1e2),
+        })
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn points_on_a_line_are_on_it() {
+        let line = Line::through(&[(2.0, 25.0), (4.0, 45.0), (9.0, 95.0)]).unwrap();
+        let wanted =
+            Line { slope: 10.0, intercept: 5.0, r_squared: 1.0, worst_deviation_percent: 0.0 };
+        assert_eq!(line, wanted);
+    }
+
+    #[test]
+    fn what_grows_faster_is_seen() {
+        let squares: Vec<_> = (1..=20).map(|x| (f64::from(x), f64::from(x * x))).collect();
+        let line = Line::through(&squares).unwrap();
+        assert!(line.r_squared < 0.97 && line.worst_deviation_percent > 30.0, "{line:?}");
+    }
+
+    #[test]
+    fn two_points_say_nothing() {
+        assert_eq!(Line::through(&[(1.0, 1.0), (2.0, 2.0)]), None);
+        assert_eq!(Line::through(&[(1.0, 1.0), (1.0, 2.0), (1.0, 3.0)]), None);
+    }
+}

@@ -1,0 +1,8 @@
+//! The laboratory against systems whose answers are known before.
+#![allow(clippy::unwrap_used)]
+
+mod faults;
+mod fixture;
+mod folder;
+mod realtime;
+mod scenarios;

@@ -1,0 +1,60 @@
+//! The scenario files of the repository: each is understood in each grid, names what exists, and
+//! can be shown.
+
+use std::collections::BTreeSet;
+
+use feros_lab::machine::Machine;
+use feros_lab::peer::Peers;
+use feros_lab::plan::Plan;
+use feros_lab::scenario::{Grid, ScenarioFile, scenario_files};
+
+use crate::fixture::lab_folder;
+
+#[test]
+fn every_scenario_is_understood_in_every_grid() {
+    let peers = Peers::read(&lab_folder().join("peers")).unwrap();
+    let check = |name: &str| peers.system(name).map(|_| ());
+    let machine = Machine { no_remote: None, no_realtime: None, no_memory_lock: None };
+    let mut items = BTreeSet::new();
+    for path in scenario_files(&lab_folder().join("scenarios")).unwrap() {
+        let file = ScenarioFile::read(&path).unwrap();
+        for grid in [None].into_iter().chain(Grid::ALL.iter().copied().map(Some)) {
+            let Some(scenario) = file.resolve(grid, &[], &check).unwrap() else { continue };
+            let is_ours = scenario.document.is_empty();
+            let shown = scenario.figures.len() + if is_ours { scenario.columns.len() } else { 0 };
+            assert!(shown > 0, "{}: nothing is shown of it", file.name());
+            assert!(is_ours || !scenario.finding.is_empty(), "{}", file.name());
+            items.extend(
+                scenario.item.split(", ").map(|item| format!("{} {item}", scenario.document)),
+            );
+            let plan = Plan::new("test", vec![scenario], &peers, &machine);
+            assert!(
+                plan.steps.iter().any(|step| step.skip.is_none()),
+                "{}: no cell can be measured",
+                file.name()
+            );
+        }
+        // Ours answer quickly, or say whether goals are reached.
+        if file.source().is_empty() {
+            continue;
+        }
+        assert!(
+            file.grids().any(|grid| grid == Grid::Standard),
+            "{}: not in the standard grid",
+            file.name()
+        );
+        assert!(
+            file.grids().any(|grid| grid == Grid::Full),
+            "{}: not in the full grid",
+            file.name()
+        );
+    }
+    let mut wanted: Vec<String> = (7..=21).map(|figure| format!("M16 Figure {figure}")).collect();
+    wanted.extend(["4", "6", "7"].map(|table| format!("M16 Table {table}")));
+    wanted.extend((4..=7).map(|figure| format!("K21 Figure {figure}")));
+    wanted.extend((2..=5).map(|figure| format!("C23 Figure {figure}")));
+    wanted.extend(["C23 Table I", "C23 VI-B"].map(str::to_owned));
+    wanted.extend((1..=3).map(|part| format!("R20 Part {part}")));
+    let absent: Vec<&String> = wanted.iter().filter(|item| !items.contains(*item)).collect();
+    assert!(absent.is_empty(), "no scenario for {absent:?}; there are {items:?}");
+}

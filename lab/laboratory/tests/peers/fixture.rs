@@ -1,0 +1,240 @@
+//! Where peers are built for the test, and what they need around them: servers, domains, ports.
+
+use std::io::{BufRead as _, BufReader};
+use std::net::{TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::mpsc::sync_channel;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use feros_lab::contract::{EXIT_NOT_INSTALLED, EXIT_USAGE, Role};
+use feros_lab::peer::{Peer, Port, Server, SystemRef};
+use feros_lab::peer_builder::PeerBuilder;
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::program::{Options, Program};
+
+const SERVER_PATIENCE: Duration = Duration::from_secs(30);
+/// Domains that this test takes in turn; each process begins somewhere else.
+const DOMAINS: u32 = 60;
+
+pub(crate) fn peers_folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../peers").canonicalize().unwrap()
+}
+
+pub(crate) enum Built {
+    /// Its programs are in this folder.
+    Ready(PathBuf),
+    Missing(String),
+    Failed(String),
+}
+
+/// The folder of the programs that cargo built beside this test.
+fn beside() -> PathBuf {
+    let test = std::env::current_exe().unwrap();
+    test.parent().and_then(Path::parent).unwrap().to_owned()
+}
+
+pub(crate) fn build(peer: &Peer) -> Built {
+    if let Some(reason) = &peer.manifest.unavailable {
+        return Built::Missing(reason.clone());
+    }
+    let out = if peer.folder.join("Cargo.lock").exists() {
+        // Built by the laboratory, or not at all.
+        let out = PeerBuilder::new().cache().join(&peer.name);
+        let program = peer.manifest.program[0].replace("{out}", &out.to_string_lossy());
+        if !Path::new(&program).is_file() {
+            return Built::Missing(
+                "it takes minutes to build, and no run of the laboratory has done that".into(),
+            );
+        }
+        out
+    } else {
+        // Not the laboratory's folder: it would measure what is built for tests.
+        beside().join("lab-tests").join(&peer.name)
+    };
+    std::fs::create_dir_all(&out).unwrap();
+    let [program, arguments @ ..] = peer.manifest.build.as_slice() else {
+        return Built::Ready(out);
+    };
+    let mut command = Command::new(peer.folder.join(program));
+    command.args(arguments).current_dir(&peer.folder).env("FEROS_LAB_OUT", &out);
+    let output = command.env("FEROS_LAB_BUILT", beside()).stdin(Stdio::null()).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    match output.status.code() {
+        Some(0) => Built::Ready(out),
+        Some(EXIT_NOT_INSTALLED) => Built::Missing(said.lines().last().unwrap_or_default().into()),
+        _ => Built::Failed(said.into_owned()),
+    }
+}
+
+/// A peer with what it needs around it.
+pub(crate) struct Fixture<'a> {
+    peer: &'a Peer,
+    out: PathBuf,
+    domain: u32,
+    port: u16,
+    run: String,
+    topics: AtomicU32,
+    servers: Vec<Child>,
+}
+
+impl<'a> Fixture<'a> {
+    pub(crate) fn new(peer: &'a Peer, out: PathBuf) -> Self {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let number = COUNT.fetch_add(1, Ordering::Relaxed);
+        let run = format!("test{}x{number}", std::process::id());
+        let domain = 20 + (std::process::id() + number) % DOMAINS;
+        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let mut fixture =
+            Self { peer, out, domain, port, run, topics: AtomicU32::new(0), servers: Vec::new() };
+        for server in &peer.manifest.server {
+            let started = fixture.serve(server);
+            fixture.servers.push(started);
+        }
+        fixture
+    }
+
+    fn fill(&self, text: &str) -> String {
+        let repository = self.peer.folder.join("../../..").canonicalize().unwrap();
+        [
+            ("{out}", self.out.to_string_lossy().into_owned()),
+            ("{peer}", self.peer.folder.to_string_lossy().into_owned()),
+            ("{repository}", repository.to_string_lossy().into_owned()),
+            ("{domain}", self.domain.to_string()),
+            ("{port}", self.port.to_string()),
+            ("{run}", self.run.clone()),
+            ("{address}", "127.0.0.1".into()),
+            ("{server_address}", "127.0.0.1".into()),
+        ]
+        .iter()
+        .fold(text.to_owned(), |text, (name, value)| text.replace(name, value))
+    }
+
+    fn command(&self, words: &[String]) -> Command {
+        let words: Vec<String> = words.iter().map(|word| self.fill(word)).collect();
+        let mut command = Command::new(&words[0]);
+        command.args(&words[1..]);
+        // Nothing of the test leaves this machine.
+        command.env("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST").env_remove("RMW_IMPLEMENTATION");
+        command
+            .env_remove("CYCLONEDDS_URI")
+            .env_remove("FEROS_TRANSPORTS")
+            .env_remove("FEROS_ENGINE");
+        command.envs(
+            self.peer.manifest.environment.iter().map(|(name, value)| (name, self.fill(value))),
+        );
+        command
+    }
+
+    fn serve(&self, server: &Server) -> Child {
+        let mut command = self.command(&server.program);
+        command.envs(server.environment.iter().map(|(name, value)| (name, self.fill(value))));
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut child =
+            command.spawn().unwrap_or_else(|error| panic!("{:?}: {error}", server.program));
+        let output = BufReader::new(child.stdout.take().unwrap());
+        let (sender, lines) = sync_channel(100);
+        let read = move || {
+            for line in output.lines().map_while(Result::ok) {
+                // Read to the end, so that it is never held up.
+                let _ = sender.try_send(line);
+            }
+        };
+        thread::Builder::new().name("server".into()).spawn(read).unwrap();
+        let until = Instant::now() + SERVER_PATIENCE;
+        let mut said = String::new();
+        let is_ready = |said: &str| {
+            let text = server.ready.as_ref().is_none_or(|text| said.contains(text));
+            let file =
+                server.ready_file.as_ref().is_none_or(|file| Path::new(&self.fill(file)).exists());
+            let port = server.ready_port.as_ref().is_none_or(|port| {
+                let port = match port {
+                    Port::Number(port) => *port,
+                    Port::Text(text) => self.fill(text).parse().unwrap(),
+                };
+                TcpStream::connect(("127.0.0.1", port)).is_ok()
+            });
+            text && file && port
+        };
+        while !is_ready(&said) {
+            assert!(Instant::now() < until, "{:?} does not get ready: {said}", server.program);
+            said.extend(lines.recv_timeout(Duration::from_millis(50)));
+        }
+        child
+    }
+
+    /// A name that no earlier run has used.
+    pub(crate) fn topic(&self) -> String {
+        format!("lab{}", self.topics.fetch_add(1, Ordering::Relaxed))
+    }
+
+    fn program(&self, system: SystemRef<'_>) -> Command {
+        let mut command = self.command(&self.peer.manifest.program);
+        if let Some(variant) = system.variant {
+            command.args(variant.arguments.iter().map(|word| self.fill(word)));
+            command.envs(variant.environment.iter().map(|(name, value)| (name, self.fill(value))));
+        }
+        command
+    }
+
+    pub(crate) fn start(
+        &self,
+        system: SystemRef<'_>,
+        options: &Options,
+    ) -> Result<Program, String> {
+        let mut command = self.program(system);
+        command.args(options.arguments());
+        Program::start(&mut command, options)
+    }
+
+    pub(crate) fn refuses(&self, system: SystemRef<'_>) -> Result<(), String> {
+        let role = self.peer.manifest.roles.first().copied().unwrap_or(Role::Talker);
+        let options = Options { role, ..Options::default() };
+        let mut command = self.program(system);
+        command.args(options.arguments()).args(["--colour", "red"]);
+        let mut program = Program::start(&mut command, &options)?;
+        let status = program.wait(Instant::now() + SERVER_PATIENCE)?;
+        if status.code() == Some(EXIT_USAGE) {
+            return Ok(());
+        }
+        Err(format!("it ended with {status}, not with {EXIT_USAGE}"))
+    }
+}
+
+impl Fixture<'_> {
+    /// Kills the servers, and says which files of shared memory they had.
+    pub(crate) fn kill_servers(&mut self) -> Vec<PathBuf> {
+        let mut had = Vec::new();
+        for mut server in self.servers.drain(..) {
+            let maps =
+                std::fs::read_to_string(format!("/proc/{}/maps", server.id())).unwrap_or_default();
+            let files =
+                maps.lines().filter_map(|line| line.find("/dev/shm/").map(|at| line[at..].into()));
+            had.extend(files);
+            let _ = server.kill();
+            let _ = server.wait();
+        }
+        had
+    }
+}
+
+impl Drop for Fixture<'_> {
+    fn drop(&mut self) {
+        // Asked first, as the laboratory does: RouDi then removes the memory that it owns.
+        for server in &self.servers {
+            let pid = i32::try_from(server.id()).ok().and_then(Pid::from_raw);
+            let _ = pid.map(|pid| kill_process(pid, Signal::TERM));
+        }
+        let until = Instant::now() + SERVER_PATIENCE;
+        for server in &mut self.servers {
+            while matches!(server.try_wait(), Ok(None)) && Instant::now() < until {
+                thread::sleep(Duration::from_millis(20));
+            }
+            let _ = server.kill();
+            let _ = server.wait();
+        }
+    }
+}

@@ -1,0 +1,220 @@
+//! One real tiny run of every installed peer in each role and placement that its manifest claims,
+//! by the contract alone.
+//!
+//! What is not installed is said and left out. Peers that are built with cargo are taken from
+//! beside this test, where a test of the whole workspace has put them; those that are workspaces of
+//! their own take minutes to build, and are run only if the laboratory has built them before.
+#![allow(clippy::unwrap_used)]
+
+mod fixture;
+mod program;
+
+use std::sync::Mutex;
+use std::thread;
+
+use feros_lab::contract::{MessageType, Placement, Reliability, Role};
+use feros_lab::peer::{Peer, Peers, SystemRef};
+
+use fixture::{Built, Fixture, peers_folder};
+use program::{Options, Program};
+
+/// How a program that has no such role or placement says so.
+const UNSUPPORTED: &str = "kind: Unsupported";
+
+/// Peers that run beside each other.
+const AT_ONCE: usize = 4;
+
+#[test]
+fn every_installed_peer_keeps_the_contract() {
+    let peers = Peers::read(&peers_folder()).unwrap();
+    let waiting: Mutex<Vec<&Peer>> = Mutex::new(peers.iter().collect());
+    let failures = Mutex::new(Vec::new());
+    thread::scope(|scope| {
+        for _ in 0..AT_ONCE {
+            scope.spawn(|| {
+                while let Some(peer) = { waiting.lock().unwrap().pop() } {
+                    let mut found = check(peer, &peers);
+                    failures.lock().unwrap().append(&mut found);
+                }
+            });
+        }
+    });
+    let failures = failures.into_inner().unwrap();
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
+
+/// What is wrong with a peer.
+fn check(peer: &Peer, peers: &Peers) -> Vec<String> {
+    let name = &peer.name;
+    let mut fixture = match fixture::build(peer) {
+        Built::Ready(out) => Fixture::new(peer, out),
+        Built::Missing(reason) => {
+            println!("{name}: not installed: {reason}");
+            return Vec::new();
+        }
+        Built::Failed(reason) => return vec![format!("{name}: its build failed: {reason}")],
+    };
+    let mut failures = Vec::new();
+    let mut refused = 0;
+    let mut note = |what: String, result: Result<(), String>| match result {
+        Ok(()) => {}
+        // A manifest has lists, not their combinations: what a program says of one that it lacks,
+        // the laboratory says too.
+        Err(error) if error.contains(UNSUPPORTED) => {
+            refused += 1;
+            println!("{what}: {error}");
+        }
+        Err(error) => failures.push(format!("{what}: {error}")),
+    };
+    let plain = peers.system(name).unwrap();
+    let mut cells = cells(plain);
+    note(format!("{name} with an unknown argument"), fixture.refuses(plain));
+    for (role, placement) in &cells {
+        note(
+            format!("{name} as {role}, {placement}"),
+            run_peer(&fixture, plain, *role, *placement),
+        );
+    }
+    // The mock's variants are faults, which the laboratory's own tests ask for.
+    for variant in peer.manifest.variant.iter().filter(|_| name != "mock") {
+        let system = peers.system(&format!("{name}:{}", variant.name)).unwrap();
+        if let Some((role, placement)) = self::cells(system).first().copied() {
+            let what = format!("{name}:{} as {role}, {placement}", variant.name);
+            note(what, run_peer(&fixture, system, role, placement));
+            cells.push((role, placement));
+        }
+    }
+    if refused * 2 > cells.len() {
+        failures.push(format!(
+            "{name} refuses {refused} of {} things that its manifest claims",
+            cells.len()
+        ));
+    }
+    // As the laboratory does after each cell: what a middleware leaves is not what its program can
+    // help. A server that was killed could remove nothing.
+    let left = fixture.kill_servers();
+    feros_lab::run::remove_shared_memory(&peer.manifest.shared_memory);
+    for file in left.iter().filter(|file| file.exists()) {
+        failures.push(format!("{name}: a killed server leaves {}", file.display()));
+    }
+    println!("{name}: {} runs, {refused} refused, {} failures", cells.len(), failures.len());
+    failures
+}
+
+/// What a system claims that needs no link.
+fn cells(system: SystemRef<'_>) -> Vec<(Role, Placement)> {
+    let mut found = Vec::new();
+    let has = |placement: Placement| system.placements().contains(&placement);
+    for role in system.roles() {
+        match role {
+            Role::Talker | Role::Relay if has(Placement::Local) => {
+                found.push((*role, Placement::Local))
+            }
+            Role::Nodes | Role::Graph => {
+                let either = [Placement::Local, Placement::Composed];
+                found.extend(either.into_iter().filter(|it| has(*it)).map(|it| (*role, it)));
+            }
+            Role::Pair | Role::Chain => {
+                let within = [Placement::Composed, Placement::Intra];
+                found.extend(within.into_iter().filter(|it| has(*it)).map(|it| (*role, it)));
+            }
+            Role::Executor | Role::Floors => found.push((*role, Placement::Local)),
+            _ => {}
+        }
+    }
+    found
+}
+
+/// As [`run`]. On a busy machine a middleware of others may hang in its own destructors, or two of
+/// its processes never find each other: it is asked once more, for what this test is about is what
+/// its program does every time.
+fn run_peer(
+    fixture: &Fixture<'_>,
+    system: SystemRef<'_>,
+    role: Role,
+    placement: Placement,
+) -> Result<(), String> {
+    let is_ours =
+        system.peer.name.starts_with("feros") || ["mock", "floors"].contains(&&*system.peer.name);
+    match run(fixture, system, role, placement) {
+        Err(error) if !is_ours && !error.contains(UNSUPPORTED) => {
+            println!("{} as {role}, {placement}: once more, {error}", system.peer.name);
+            run(fixture, system, role, placement)
+        }
+        result => result,
+    }
+}
+
+fn run(
+    fixture: &Fixture<'_>,
+    system: SystemRef<'_>,
+    role: Role,
+    placement: Placement,
+) -> Result<(), String> {
+    let is_reliable = system.qos().reliability.contains(&Reliability::Reliable);
+    let options = |role| Options { role, placement, is_reliable, ..Options::default() };
+    match role {
+        Role::Talker => {
+            let topic = fixture.topic();
+            let listeners = [0, 1].map(|index| {
+                fixture.start(
+                    system,
+                    &Options { index, topic: topic.clone(), ..options(Role::Listener) },
+                )
+            });
+            let mut listeners = listeners.into_iter().collect::<Result<Vec<Program>, String>>()?;
+            for listener in &mut listeners {
+                listener.wait_ready()?;
+            }
+            let mut talker =
+                fixture.start(system, &Options { matched: 2, topic, ..options(role) })?;
+            talker.finish()?.check_published()?;
+            for (index, mut listener) in listeners.into_iter().enumerate() {
+                listener.finish()?.check_received(index, 1)?;
+            }
+        }
+        Role::Relay => {
+            let (from, to) = (fixture.topic(), fixture.topic());
+            let mut listener =
+                fixture.start(system, &Options { topic: to.clone(), ..options(Role::Listener) })?;
+            listener.wait_ready()?;
+            let mut relay =
+                fixture.start(system, &Options { topic: from.clone(), to, ..options(role) })?;
+            relay.wait_ready()?;
+            let mut talker =
+                fixture.start(system, &Options { topic: from, ..options(Role::Talker) })?;
+            talker.finish()?.check_published()?;
+            relay.finish()?.check_relayed()?;
+            listener.finish()?.check_received(0, 1)?;
+        }
+        Role::Pair | Role::Chain => {
+            let subscriptions = if role == Role::Pair { 3 } else { 1 };
+            let types = &system.peer.manifest.types;
+            let is_text = role == Role::Pair && types.contains(&MessageType::String);
+            let mut program = fixture
+                .start(system, &Options { subscriptions, is_text, nodes: 4, ..options(role) })?;
+            let said = program.finish()?;
+            said.check_published()?;
+            for index in 0..subscriptions {
+                said.check_received(index, subscriptions)?;
+            }
+        }
+        Role::Nodes | Role::Graph => {
+            // Each in a process of its own, or all in one.
+            let nodes = if placement == Placement::Local { 1 } else { 2 };
+            let mut program = fixture.start(system, &Options { nodes, ..options(role) })?;
+            program.wait_ready()?;
+            program.close_input();
+            program.finish()?.check_silent()?;
+        }
+        Role::Executor => fixture.start(system, &options(role))?.finish()?.check_events()?,
+        Role::Floors => {
+            fixture
+                .start(system, &Options { size_bytes: 1024, ..options(role) })?
+                .finish()?
+                .check_floors()?;
+        }
+        Role::Listener | Role::Listeners => {}
+    }
+    Ok(())
+}

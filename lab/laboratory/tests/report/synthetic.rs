@@ -1,0 +1,572 @@
+//! A run that never was, from a seed: many systems and placements, with failures, hangs, skipped
+//! cells and systems that are missing. Its numbers follow a simple model, so that what a report
+//! says of them is known.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use feros_lab::record::*;
+use rand::{RngExt as _, SeedableRng as _};
+use rand_chacha::ChaCha8Rng;
+use rand_distr::{Distribution as _, LogNormal};
+
+pub(crate) const SIZES: [u64; 6] = [256, 4096, 65_536, 262_144, 1 << 20, 4 << 20];
+
+/// Name, title, microseconds for the smallest message between processes, nanoseconds for each KB.
+const SYSTEMS: [(&str, &str, f64, f64); 11] = [
+    ("feros", "Feros", 27.0, 30.0),
+    ("feros:direct", "Feros, callbacks on the receiving thread", 24.5, 30.0),
+    ("rcl", "ROS 2 Kilted through rcl (Fast DDS)", 160.0, 900.0),
+    ("rcl:recommended", "ROS 2 Kilted through rcl, as its vendor recommends", 150.0, 520.0),
+    ("rclpy", "ROS 2 Kilted through rclpy", 410.0, 1800.0),
+    ("roscpp", "ROS 1 Noetic, roscpp", 92.0, 640.0),
+    ("cyclonedds", "Cyclone DDS, raw C", 88.0, 410.0),
+    ("fastdds", "Fast DDS, raw C++", 110.0, 700.0),
+    ("iceoryx2", "iceoryx2", 30.0, 0.4),
+    ("zenoh", "Zenoh <pico & co>", 105.0, 350.0),
+    ("rustdds", "RustDDS", 180.0, 2900.0),
+];
+
+pub(crate) struct Synthetic {
+    random: ChaCha8Rng,
+    repetitions: u32,
+    pub(crate) run: Run,
+    pub(crate) records: Vec<Record>,
+}
+
+fn text(word: &str) -> Value {
+    Value::Text(word.to_owned())
+}
+
+fn number(number: u64) -> Value {
+    Value::Number(number as f64)
+}
+
+impl Synthetic {
+    /// All of it.
+    pub(crate) fn new(seed: u64, repetitions: u32) -> Self {
+        let mut made = Self {
+            random: ChaCha8Rng::seed_from_u64(seed),
+            repetitions,
+            run: Run {
+                format: FORMAT,
+                grid: "standard".to_owned(),
+                command: format!("feros lab run standard --seed {seed} --out results"),
+                seed,
+                began_unix_seconds: 1_795_266_300,
+                ended_unix_seconds: Some(1_795_269_943),
+                environment: [
+                    ("cpu", "AMD EPYC 7B13 64-Core Processor"),
+                    ("processors", "2"),
+                    ("kernel", "Linux 6.6.1-generic"),
+                    ("memory_bytes", "16 GB"),
+                    ("governor", "not readable in this machine"),
+                    ("feros", "0.1.0 (6245798)"),
+                ]
+                .map(|(key, value)| (key.to_owned(), value.to_owned()))
+                .into(),
+                systems: systems(),
+                scenarios: scenarios(),
+                floors: Vec::new(),
+            },
+            records: Vec::new(),
+        };
+        made.floors();
+        made.latency();
+        made.fairness();
+        made.chains();
+        made.memory();
+        made.networks();
+        made
+    }
+
+    /// Writes what a run leaves.
+    pub(crate) fn write(&self, folder: &Path) {
+        fs::create_dir_all(folder.join("raw")).unwrap();
+        fs::write(folder.join("run.json"), serde_json::to_string_pretty(&self.run).unwrap())
+            .unwrap();
+        let lines: Vec<String> = self
+            .records
+            .iter()
+            .map(|record| serde_json::to_string(record).unwrap() + "\n")
+            .collect();
+        fs::write(folder.join("cells.jsonl"), lines.concat()).unwrap();
+    }
+
+    fn samples(&mut self, median_nanos: f64, count: usize) -> Distribution {
+        let times = LogNormal::new(median_nanos.ln(), 0.16).unwrap();
+        let tail = LogNormal::new((median_nanos * 2.5).ln(), 0.5).unwrap();
+        let samples: Vec<u64> = (0..count)
+            .map(|_| {
+                if self.random.random::<f64>() < 0.03 {
+                    tail.sample(&mut self.random)
+                } else {
+                    times.sample(&mut self.random)
+                }
+            })
+            .map(|nanos| nanos as u64)
+            .collect();
+        Distribution::of(&samples, self.run.seed).unwrap()
+    }
+
+    /// How much a repetition differs from the next.
+    fn between(&mut self) -> f64 {
+        LogNormal::new(0.0, 0.03).unwrap().sample(&mut self.random)
+    }
+
+    fn record(
+        &mut self,
+        scenario: &str,
+        dimensions: Vec<(&str, Value)>,
+        repetition: u32,
+    ) -> Record {
+        Record {
+            scenario: scenario.to_owned(),
+            dimensions: dimensions
+                .into_iter()
+                .map(|(name, value)| (name.to_owned(), value))
+                .collect(),
+            repetition,
+            status: Status::Complete,
+            began_unix_seconds: self.run.began_unix_seconds + self.records.len() as u64,
+            seconds: 3.2,
+            sent: 100,
+            subscriptions: Vec::new(),
+            publish_call: None,
+            layers: Vec::new(),
+            values: BTreeMap::new(),
+            processes: Vec::new(),
+            timeline: Vec::new(),
+            noise: [
+                ("steal_percent".to_owned(), self.random.random::<f64>() * 2.0),
+                ("load".to_owned(), 0.4 + self.random.random::<f64>()),
+            ]
+            .into(),
+            raw: Some(format!("raw/{}.jsonl.gz", self.records.len())),
+        }
+    }
+
+    fn floors(&mut self) {
+        for (name, base, per_kb) in [
+            ("futex", 9_500.0, 0.0),
+            ("futex between processes", 19_000.0, 0.0),
+            ("udp loopback", 31_000.0, 170.0),
+            ("memcpy", 40.0, 55.0),
+        ] {
+            for size in SIZES {
+                let nanos = self.samples(base + per_kb * size as f64 / 1024.0, 400);
+                self.run.floors.push(Floor { name: name.to_owned(), size_bytes: size, nanos });
+            }
+        }
+    }
+
+    fn latency(&mut self) {
+        for (system, _, base, per_kb) in SYSTEMS {
+            for (placement, factor) in
+                [("remote", 1.9), ("local", 1.0), ("composed", 0.72), ("intra", 0.45)]
+            {
+                for size in SIZES {
+                    for repetition in 0..self.repetitions {
+                        self.latency_cell(
+                            system,
+                            placement,
+                            size,
+                            (base * 1e3 + per_kb * size as f64 / 1024.0) * factor,
+                            repetition,
+                        );
+                    }
+                }
+            }
+        }
+    }
+
+    fn latency_cell(
+        &mut self,
+        system: &str,
+        placement: &str,
+        size: u64,
+        nanos: f64,
+        repetition: u32,
+    ) {
+        let wire = if placement == "remote" { size as f64 * 80.0 } else { 0.0 };
+        let median = (nanos + wire) * self.between();
+        let mut record = self.record(
+            "size",
+            vec![
+                ("system", text(system)),
+                ("placement", text(placement)),
+                ("size_bytes", number(size)),
+                ("rate_hz", number(10)),
+            ],
+            repetition,
+        );
+        record.status = status(system, placement, size);
+        let lost = if system == "rclpy" && size >= 1 << 20 { 7 } else { 0 };
+        let late = if placement == "remote" && size >= 4 << 20 { 100 - lost } else { 0 };
+        if !matches!(record.status, Status::Skipped(_)) {
+            let latency = self.samples(median, 100);
+            record.subscriptions =
+                vec![Received { received: 100 - lost, lost, late, latency: Some(latency) }];
+            if placement == "local" {
+                record.layers = self.layers(median);
+            }
+            record
+                .values
+                .insert("lost_initial".to_owned(), if system == "roscpp" { 1.0 } else { 0.0 });
+            record.values.insert("code_bytes".to_owned(), 2e6 + nanos);
+            record.values.insert("threads".to_owned(), 2.0 + (nanos / 30_000.0).floor());
+        }
+        self.records.push(record);
+    }
+
+    fn layers(&mut self, median: f64) -> Vec<Layer> {
+        [
+            "client",
+            "serialize",
+            "engine write",
+            "wire",
+            "announce",
+            "notification",
+            "take",
+            "deserialize",
+            "queue",
+        ]
+        .into_iter()
+        .zip([0.04, 0.12, 0.18, 0.3, 0.06, 0.14, 0.05, 0.08, 0.03])
+        .map(|(name, share)| Layer {
+            name: name.to_owned(),
+            nanos: self.samples(median * share, 100),
+        })
+        .collect()
+    }
+
+    fn fairness(&mut self) {
+        for (system, factor) in [("feros", 0.0), ("roscpp", 0.25), ("rcl", 0.05)] {
+            for size in [65_536_u64, 1 << 20] {
+                for repetition in 0..self.repetitions {
+                    let mut record = self.record(
+                        "fairness",
+                        vec![
+                            ("system", text(system)),
+                            ("size_bytes", number(size)),
+                            ("subscriptions", number(5)),
+                            ("placement", text("local")),
+                        ],
+                        repetition,
+                    );
+                    record.subscriptions = (0..5)
+                        .map(|index| {
+                            let median = (60_000.0 + size as f64 * 0.4)
+                                * (1.0 + factor * f64::from(index))
+                                * self.between();
+                            Received {
+                                received: 100,
+                                lost: 0,
+                                late: 0,
+                                latency: Some(self.samples(median, 100)),
+                            }
+                        })
+                        .collect();
+                    self.records.push(record);
+                }
+            }
+        }
+    }
+
+    fn chains(&mut self) {
+        for (system, per_node) in
+            [("feros", 21_000.0), ("rcl", 118_000.0), ("cyclonedds", 84_000.0)]
+        {
+            for nodes in [3_u64, 5, 9, 15, 23] {
+                for repetition in 0..self.repetitions {
+                    let median = per_node * (nodes - 1) as f64 * self.between();
+                    let latency = self.samples(median, 200);
+                    let mut record = self.record(
+                        "chain",
+                        vec![
+                            ("system", text(system)),
+                            ("nodes", number(nodes)),
+                            ("placement", text("composed")),
+                        ],
+                        repetition,
+                    );
+                    record.subscriptions =
+                        vec![Received { received: 200, lost: 0, late: 0, latency: Some(latency) }];
+                    record.sent = 200;
+                    record.layers = self.layers(median);
+                    self.records.push(record);
+                }
+            }
+        }
+    }
+
+    fn memory(&mut self) {
+        for (system, first, further) in
+            [("feros", 6.5e6, 1.1e6), ("rcl", 31e6, 4.3e6), ("roscpp", 9e6, 3.9e6)]
+        {
+            for (placement, share) in [("local", 1.0), ("composed", 0.06)] {
+                for nodes in [1_u64, 5, 20] {
+                    for repetition in 0..self.repetitions {
+                        let bytes = (first + further * share * (nodes - 1) as f64) * self.between();
+                        let mut record = self.record(
+                            "memory",
+                            vec![
+                                ("system", text(system)),
+                                ("nodes", number(nodes)),
+                                ("placement", text(placement)),
+                            ],
+                            repetition,
+                        );
+                        record.values.insert("pss_bytes".to_owned(), bytes);
+                        record.processes = vec![Process {
+                            role: "nodes".to_owned(),
+                            values: [("pss_bytes".to_owned(), bytes)].into(),
+                            threads: Vec::new(),
+                        }];
+                        self.records.push(record);
+                    }
+                }
+            }
+        }
+    }
+
+    fn networks(&mut self) {
+        for (system, strength) in [("feros", 1.0), ("rcl", 0.35), ("cyclonedds", 0.6)] {
+            for mbit in [54_u64, 300, 1000] {
+                for loss in [0_u64, 10, 20, 30, 40] {
+                    let share = (1.0 - loss as f64 / 100.0 * (1.6 - strength)).clamp(0.0, 1.0);
+                    let mut record = self.record(
+                        "degraded",
+                        vec![
+                            ("system", text(system)),
+                            ("link_mbit", number(mbit)),
+                            ("loss_percent", number(loss)),
+                            ("placement", text("remote")),
+                        ],
+                        0,
+                    );
+                    record.sent = 450;
+                    let received = (450.0 * share) as u64;
+                    record.subscriptions =
+                        vec![Received { received, lost: 450 - received, late: 0, latency: None }];
+                    record.timeline = (0..15)
+                        .map(|second| {
+                            let gone = if system == "rcl" && loss >= 30 && second > 8 {
+                                0.0
+                            } else {
+                                share
+                            };
+                            (30, (30.0 * gone) as u64)
+                        })
+                        .collect();
+                    self.records.push(record);
+                }
+            }
+        }
+    }
+}
+
+fn status(system: &str, placement: &str, size: u64) -> Status {
+    match (system, placement, size) {
+        ("iceoryx2", "remote", _) => Status::Skipped("it has no way between hosts".to_owned()),
+        ("roscpp" | "rustdds" | "zenoh", "intra", _) => {
+            Status::Skipped("peer.toml names no such placement".to_owned())
+        }
+        ("rcl", "remote", 4_194_304) => {
+            Status::Hung("listener 0 was still running 5 s after its time; killed".to_owned())
+        }
+        ("rustdds", _, 4_194_304) => {
+            Status::Failed("talker: exit code 101: index out of bounds <in> fragment".to_owned())
+        }
+        _ => Status::Complete,
+    }
+}
+
+fn systems() -> Vec<System> {
+    let measured = SYSTEMS.iter().map(|(name, title, _, _)| System {
+        name: (*name).to_owned(),
+        title: (*title).to_owned(),
+        version: Some(format!("{title} 1.2.3")),
+        missing: None,
+    });
+    let missing = [
+        (
+            "connext",
+            "RTI Connext through rmw",
+            "no licence file: RTI_LICENSE_FILE is not set",
+            Some("scripts/setup.sh --lab"),
+        ),
+        ("opensplice", "OpenSplice", "no package of it exists", None),
+    ]
+    .map(|(name, title, reason, install)| System {
+        name: name.to_owned(),
+        title: title.to_owned(),
+        version: None,
+        missing: Some(Missing { reason: reason.to_owned(), install: install.map(str::to_owned) }),
+    });
+    measured.chain(missing).collect()
+}
+
+fn figure(
+    title: &str,
+    kind: FigureKind,
+    x: &str,
+    y: &str,
+    series: &[&str],
+    only: &[(&str, Value)],
+) -> Figure {
+    Figure {
+        title: title.to_owned(),
+        kind,
+        x: x.to_owned(),
+        y: y.to_owned(),
+        series: series.iter().map(|name| (*name).to_owned()).collect(),
+        only: only.iter().map(|(name, value)| ((*name).to_owned(), vec![value.clone()])).collect(),
+        floor: None,
+    }
+}
+
+fn scenario(
+    name: &str,
+    title: &str,
+    document: &str,
+    item: &str,
+    finding: &str,
+    figures: Vec<Figure>,
+) -> Scenario {
+    Scenario {
+        name: name.to_owned(),
+        title: title.to_owned(),
+        document: document.to_owned(),
+        item: item.to_owned(),
+        finding: finding.to_owned(),
+        columns: Vec::new(),
+        goals: Vec::new(),
+        figures,
+    }
+}
+
+fn scenarios() -> Vec<Scenario> {
+    use FigureKind::*;
+    vec![
+        scenario(
+            "size",
+            "Latency by payload",
+            "M16",
+            "Figures 7 to 12, Tables 4, 6 and 7",
+            "ROS 2 is slower than ROS 1 by the time of two conversions and of the DDS; within a process it was slower than through the loopback interface.",
+            vec![
+                figure(
+                    "Latency by payload",
+                    Lines,
+                    "size_bytes",
+                    "latency",
+                    &["system", "placement"],
+                    &[],
+                ),
+                figure(
+                    "Distribution between processes",
+                    Boxes,
+                    "size_bytes",
+                    "latency",
+                    &["system"],
+                    &[("placement", text("local"))],
+                ),
+                figure(
+                    "What each can do",
+                    Capability,
+                    "size_bytes",
+                    "",
+                    &["system", "placement"],
+                    &[],
+                ),
+                figure(
+                    "Where the time goes",
+                    Layers,
+                    "size_bytes",
+                    "",
+                    &["system"],
+                    &[("placement", text("local"))],
+                ),
+                figure(
+                    "Threads of a talker",
+                    Bars,
+                    "system",
+                    "threads",
+                    &[],
+                    &[("placement", text("local")), ("size_bytes", number(256))],
+                ),
+            ],
+        ),
+        scenario(
+            "fairness",
+            "Five subscriptions of one publisher",
+            "M16",
+            "Figures 17 to 19",
+            "With ROS 1 the fifth subscription takes about twice as long as the first at 1 MB; with ROS 2 all take the same.",
+            vec![
+                figure(
+                    "Each subscription",
+                    Bars,
+                    "subscription",
+                    "latency",
+                    &["system", "size_bytes"],
+                    &[],
+                ),
+                figure("Fairness", Matrix, "size_bytes", "fairness", &["system"], &[]),
+            ],
+        ),
+        scenario(
+            "chain",
+            "Chains of nodes",
+            "K21",
+            "Figures 5 and 6",
+            "Latency is linear in the number of nodes for small payloads; the DDS and the notification delay are the largest parts.",
+            vec![
+                figure(
+                    "Latency over the length of the chain",
+                    Lines,
+                    "nodes",
+                    "latency",
+                    &["system"],
+                    &[],
+                ),
+                figure("Where the time goes", Layers, "nodes", "", &["system"], &[]),
+            ],
+        ),
+        scenario(
+            "memory",
+            "Memory of empty nodes",
+            "C23",
+            "Figure 2",
+            "Twenty composed nodes cost about what two processes do.",
+            vec![figure("Memory", Bars, "nodes", "pss_bytes", &["system", "placement"], &[])],
+        ),
+        scenario(
+            "degraded",
+            "A network that loses packets",
+            "R20",
+            "Part 2",
+            "Five of thirty conditions were fine for all; eleven delivered nothing.",
+            vec![
+                figure(
+                    "Received",
+                    Matrix,
+                    "loss_percent",
+                    "received_percent",
+                    &["system", "link_mbit"],
+                    &[],
+                ),
+                figure(
+                    "Received over time",
+                    Timeline,
+                    "",
+                    "",
+                    &["system"],
+                    &[("link_mbit", number(54)), ("loss_percent", number(30))],
+                ),
+            ],
+        ),
+    ]
+}

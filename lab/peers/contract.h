@@ -1,0 +1,646 @@
+/* Why this exists: what every C and C++ peer of the laboratory shares, so that all of them take the same arguments, publish at
+ * the same pace, stamp messages alike and say alike what they measured. README.md beside it is the contract in words.
+ *
+ * For C11 and C++17, everything static. A peer in outline:
+ *
+ *   struct contract c;
+ *   contract_parse(&c, argc, argv, NULL, 0);
+ *   contract_hello("rcl", version);
+ *   talker:    ... make entities, wait for c.matched subscriptions while !contract_stopped(&c) ...
+ *              struct contract_published sent; contract_published_init(&sent, &c);
+ *              contract_ready();
+ *              struct contract_pace pace; contract_pace_begin(&pace, &c);
+ *              while (contract_pace_next(&pace, &number)) {
+ *                const uint64_t at = contract_stamp(&c, payload, number);
+ *                publish(payload);
+ *                contract_note_published(&sent, number, at, contract_now());
+ *              }
+ *              contract_end(&sent, NULL, 0);
+ *   listener:  struct contract_samples got, *all[] = {&got}; contract_samples_init(&got, &c, c.index); ...; contract_ready();
+ *              in the callback: now = contract_now() first; contract_note_received(&got, payload, size, now);
+ *              until contract_samples_done(&got) or contract_stopped(&c); contract_end(NULL, all, 1);
+ *   relay:     both, with contract_note_received before the payload is published again unchanged. Only its counts are said.
+ */
+#ifndef FEROS_LAB_CONTRACT_H
+#define FEROS_LAB_CONTRACT_H
+
+#include <errno.h>
+#include <poll.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { CONTRACT_VERSION = 1, CONTRACT_WRONG_ARGUMENTS = 64, CONTRACT_NOT_INSTALLED = 69 };
+/* A stamp: nanoseconds and number, in `bytes` as 8 bytes each (little-endian), in `string` as 16 hex digits each. */
+enum { CONTRACT_STAMP_BYTES = 16, CONTRACT_STAMP_DIGITS = 32 };
+/* Samples are written once a second, or when so many wait. */
+enum { CONTRACT_SAMPLES_WAITING = 65536 };
+
+enum contract_role { CONTRACT_TALKER, CONTRACT_LISTENER, CONTRACT_RELAY, CONTRACT_PAIR, CONTRACT_CHAIN, CONTRACT_NODES,
+                     CONTRACT_EXECUTOR, CONTRACT_FLOORS };
+enum contract_placement { CONTRACT_REMOTE, CONTRACT_LOCAL, CONTRACT_COMPOSED, CONTRACT_INTRA };
+enum contract_publish { CONTRACT_PUBLISH_DEFAULT, CONTRACT_PUBLISH_SYNC, CONTRACT_PUBLISH_ASYNC };
+enum contract_executor { CONTRACT_EXECUTOR_DEFAULT, CONTRACT_EXECUTOR_SINGLE, CONTRACT_EXECUTOR_MULTI,
+                         CONTRACT_EXECUTOR_ISOLATED };
+
+/* The arguments. */
+struct contract {
+  enum contract_role role;
+  enum contract_placement placement;
+  const char *topic, *to;       /* `to`: where a relay publishes */
+  bool is_string;               /* type `string` instead of `bytes` */
+  size_t size_bytes;            /* of the payload: octets or characters */
+  double rate_hz;               /* 0: without pause */
+  uint64_t count, warm_up;      /* messages 0 .. warm_up + count - 1 are published; */
+  double seconds;               /* or, if not 0, as many after the warm-up as this time allows */
+  bool is_reliable, is_transient_local, is_keep_all;
+  uint32_t depth;               /* of KEEP_LAST */
+  double deadline_ms;           /* 0: none */
+  enum contract_publish publish;
+  uint64_t timeout_nanos;       /* when the program has to end, on the clock of contract_now */
+  bool keeps_samples;           /* `--samples all` */
+  uint64_t work_micros;         /* computing in each callback */
+  enum contract_executor executor;
+  uint64_t matched, index, subscriptions, nodes;
+  uint64_t idle;                /* entities of an executor that are never ready */
+};
+
+/* An argument of the peer's own, for its variants: with NULL-terminated allowed values, or NULL for any text. */
+struct contract_extra {
+  const char *name;
+  const char *const *allowed;
+  const char *value; /* its default before contract_parse, what was given after it */
+};
+
+/* --- time -------------------------------------------------------------------------------------------------------- */
+
+static inline uint64_t contract_clock(clockid_t clock) {
+  struct timespec t;
+  clock_gettime(clock, &t);
+  return (uint64_t) t.tv_sec * 1000000000u + (uint64_t) t.tv_nsec;
+}
+
+static inline uint64_t contract_now(void) { return contract_clock(CLOCK_MONOTONIC); }
+
+static inline void contract_sleep_until(uint64_t nanos) {
+  struct timespec t;
+  t.tv_sec = (time_t) (nanos / 1000000000u);
+  t.tv_nsec = (long) (nanos % 1000000000u);
+  while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL) == EINTR) {
+  }
+}
+
+static inline void contract_sleep_millis(uint64_t millis) { contract_sleep_until(contract_now() + millis * 1000000u); }
+
+/* Computes for --work-micros of processor time: what it takes longer is what others took from it. */
+static inline void contract_work(const struct contract *c) {
+  if (c->work_micros == 0) return;
+  const uint64_t end = contract_clock(CLOCK_THREAD_CPUTIME_ID) + c->work_micros * 1000u;
+  while (contract_clock(CLOCK_THREAD_CPUTIME_ID) < end) {
+  }
+}
+
+/* Waits up to so long for the end of standard input (the laboratory's way to stop a program) and says whether to stop. */
+static inline bool contract_wait_stopped(const struct contract *c, uint64_t millis) {
+  const uint64_t until = contract_now() + millis * 1000000u;
+  for (;;) {
+    const uint64_t now = contract_now(), end = until < c->timeout_nanos ? until : c->timeout_nanos;
+    struct pollfd input;
+    input.fd = STDIN_FILENO;
+    input.events = POLLIN;
+    input.revents = 0;
+    const int ready = poll(&input, 1, now >= end ? 0 : (int) ((end - now + 999999u) / 1000000u));
+    if (ready > 0) {
+      char ignored[256];
+      if (read(STDIN_FILENO, ignored, sizeof ignored) <= 0) return true;
+    }
+    const uint64_t after = contract_now();
+    if (after >= c->timeout_nanos) return true;
+    if (after >= until) return false;
+  }
+}
+
+static inline bool contract_stopped(const struct contract *c) { return contract_wait_stopped(c, 0); }
+
+/* --- lines ------------------------------------------------------------------------------------------------------- */
+
+/* A line is made whole and written at once, so lines of several threads do not mix. */
+struct contract_line {
+  char *text;
+  size_t length, capacity;
+};
+
+static inline void contract_reserve(struct contract_line *line, size_t more) {
+  if (line->length + more <= line->capacity) return;
+  line->capacity = (line->length + more) * 2;
+  line->text = (char *) realloc(line->text, line->capacity);
+  if (line->text == NULL) abort();
+}
+
+static inline void contract_add(struct contract_line *line, const char *text) {
+  const size_t length = strlen(text);
+  contract_reserve(line, length);
+  memcpy(line->text + line->length, text, length);
+  line->length += length;
+}
+
+static inline void contract_add_number(struct contract_line *line, uint64_t number) {
+  char digits[20];
+  size_t n = sizeof digits;
+  do {
+    digits[--n] = (char) ('0' + number % 10);
+    number /= 10;
+  } while (number != 0);
+  contract_reserve(line, sizeof digits - n);
+  memcpy(line->text + line->length, digits + n, sizeof digits - n);
+  line->length += sizeof digits - n;
+}
+
+static inline void contract_add_numbers(struct contract_line *line, const char *name, const uint64_t *numbers, size_t n) {
+  contract_add(line, "\"");
+  contract_add(line, name);
+  contract_add(line, "\":[");
+  for (size_t i = 0; i < n; i++) {
+    if (i > 0) contract_add(line, ",");
+    contract_add_number(line, numbers[i]);
+  }
+  contract_add(line, "]");
+}
+
+static inline void contract_add_string(struct contract_line *line, const char *text) {
+  contract_add(line, "\"");
+  for (; *text != '\0'; text++) {
+    const unsigned char character = (unsigned char) *text;
+    char escaped[8];
+    if (character == '"' || character == '\\') snprintf(escaped, sizeof escaped, "\\%c", character);
+    else if (character < 0x20) snprintf(escaped, sizeof escaped, "\\u%04x", character);
+    else snprintf(escaped, sizeof escaped, "%c", character);
+    contract_add(line, escaped);
+  }
+  contract_add(line, "\"");
+}
+
+static inline void contract_write(struct contract_line *line) {
+  contract_add(line, "\n");
+  fwrite(line->text, 1, line->length, stdout);
+  fflush(stdout);
+  free(line->text);
+}
+
+/* `system` is the name of the peer's folder; `version` names everything of which the version matters. */
+static inline void contract_hello(const struct contract *c, const char *system, const char *version) {
+  static const char *const roles[] = {"talker", "listener", "relay", "pair", "chain", "nodes", "executor", "floors"};
+  struct contract_line line = {NULL, 0, 0};
+  contract_add(&line, "{\"hello\":{\"contract\":1,\"system\":");
+  contract_add_string(&line, system);
+  contract_add(&line, ",\"version\":");
+  contract_add_string(&line, version);
+  contract_add(&line, ",\"role\":");
+  contract_add_string(&line, roles[c->role]);
+  contract_add(&line, "}}");
+  contract_write(&line);
+}
+
+static inline void contract_ready(void) {
+  struct contract_line line = {NULL, 0, 0};
+  contract_add(&line, "{\"ready\":{}}");
+  contract_write(&line);
+}
+
+/* A number of this run that is no sample. */
+static inline void contract_value(const char *name, double value) {
+  char text[64];
+  snprintf(text, sizeof text, ":%.17g}}", value);
+  struct contract_line line = {NULL, 0, 0};
+  contract_add(&line, "{\"values\":{");
+  contract_add_string(&line, name);
+  contract_add(&line, text);
+  contract_write(&line);
+}
+
+/* Says why it cannot go on and ends. `kind`: unsupported, no-licence, not-matched or failed. */
+#if defined(__GNUC__)
+__attribute__((noreturn))
+#endif
+static inline void contract_error(const char *kind, const char *text, const char *why) {
+  struct contract_line line = {NULL, 0, 0};
+  contract_add(&line, "{\"error\":{\"kind\":");
+  contract_add_string(&line, kind);
+  contract_add(&line, ",\"text\":");
+  struct contract_line whole = {NULL, 0, 0};
+  contract_add(&whole, text);
+  if (why != NULL && *why != '\0') {
+    contract_add(&whole, ": ");
+    contract_add(&whole, why);
+  }
+  contract_reserve(&whole, 1);
+  whole.text[whole.length] = '\0';
+  contract_add_string(&line, whole.text);
+  contract_add(&line, "}}");
+  contract_write(&line);
+  /* Not exit(): destructors of a middleware that has failed may wait for ever. */
+  _exit(strcmp(kind, "no-licence") == 0 ? CONTRACT_NOT_INSTALLED : 1);
+}
+
+/* Time in a layer of each message's way, where the peer knows it. */
+static inline void contract_layer(const char *name, const uint64_t *numbers, const uint64_t *nanos, size_t n) {
+  struct contract_line line = {NULL, 0, 0};
+  contract_add(&line, "{\"layers\":{\"name\":");
+  contract_add_string(&line, name);
+  contract_add(&line, ",");
+  contract_add_numbers(&line, "numbers", numbers, n);
+  contract_add(&line, ",");
+  contract_add_numbers(&line, "nanos", nanos, n);
+  contract_add(&line, "}}");
+  contract_write(&line);
+}
+
+/* --- arguments --------------------------------------------------------------------------------------------------- */
+
+#if defined(__GNUC__)
+__attribute__((noreturn))
+#endif
+static inline void contract_refuse(const char *name, const char *value, const char *why) {
+  fprintf(stderr, "error: %s %s: %s\n", name, value, why);
+  exit(CONTRACT_WRONG_ARGUMENTS);
+}
+
+static inline double contract_number(const char *name, const char *text, double least, double most) {
+  char *end = NULL;
+  errno = 0;
+  const double value = strtod(text, &end);
+  if (errno != 0 || end == text || *end != '\0' || !(value >= least && value <= most)) {
+    char why[96];
+    snprintf(why, sizeof why, "it takes a number from %.12g to %.12g", least, most);
+    contract_refuse(name, text, why);
+  }
+  return value;
+}
+
+static inline uint64_t contract_whole(const char *name, const char *text, double least, double most) {
+  const double value = contract_number(name, text, least, most);
+  if (value != (double) (uint64_t) value) contract_refuse(name, text, "it takes a whole number");
+  return (uint64_t) value;
+}
+
+static inline int contract_choice(const char *name, const char *text, const char *const *allowed) {
+  char why[256] = "it takes one of";
+  for (int i = 0; allowed[i] != NULL; i++) {
+    if (strcmp(text, allowed[i]) == 0) return i;
+    snprintf(why + strlen(why), sizeof why - strlen(why), " %s", allowed[i]);
+  }
+  contract_refuse(name, text, why);
+}
+
+static inline bool contract_take(struct contract *c, const char *name, const char *value) {
+  static const char *const roles[] = {"talker", "listener", "relay", "pair", "chain", "nodes", "executor", "floors", NULL};
+  static const char *const placements[] = {"remote", "local", "composed", "intra", NULL};
+  static const char *const types[] = {"bytes", "string", NULL};
+  static const char *const reliabilities[] = {"best_effort", "reliable", NULL};
+  static const char *const durabilities[] = {"volatile", "transient_local", NULL};
+  static const char *const histories[] = {"keep_last", "keep_all", NULL};
+  static const char *const modes[] = {"default", "sync", "async", NULL};
+  static const char *const samples[] = {"none", "all", NULL};
+  static const char *const executors[] = {"default", "single", "multi", "isolated", NULL};
+  if (strcmp(name, "--role") == 0) c->role = (enum contract_role) contract_choice(name, value, roles);
+  else if (strcmp(name, "--placement") == 0) c->placement = (enum contract_placement) contract_choice(name, value, placements);
+  else if (strcmp(name, "--topic") == 0) c->topic = value;
+  else if (strcmp(name, "--to") == 0) c->to = value;
+  else if (strcmp(name, "--type") == 0) c->is_string = contract_choice(name, value, types) == 1;
+  else if (strcmp(name, "--size") == 0) c->size_bytes = (size_t) contract_whole(name, value, 0, 1 << 30);
+  else if (strcmp(name, "--rate") == 0) c->rate_hz = contract_number(name, value, 0, 1e7);
+  else if (strcmp(name, "--count") == 0) c->count = contract_whole(name, value, 0, 1e12);
+  else if (strcmp(name, "--seconds") == 0) c->seconds = contract_number(name, value, 0, 1e6);
+  else if (strcmp(name, "--warm-up") == 0) c->warm_up = contract_whole(name, value, 0, 1e9);
+  else if (strcmp(name, "--reliability") == 0) c->is_reliable = contract_choice(name, value, reliabilities) == 1;
+  else if (strcmp(name, "--durability") == 0) c->is_transient_local = contract_choice(name, value, durabilities) == 1;
+  else if (strcmp(name, "--history") == 0) c->is_keep_all = contract_choice(name, value, histories) == 1;
+  else if (strcmp(name, "--depth") == 0) c->depth = (uint32_t) contract_whole(name, value, 1, 1e9);
+  else if (strcmp(name, "--deadline-ms") == 0) c->deadline_ms = contract_number(name, value, 0, 1e9);
+  else if (strcmp(name, "--publish") == 0) c->publish = (enum contract_publish) contract_choice(name, value, modes);
+  else if (strcmp(name, "--timeout") == 0)
+    c->timeout_nanos = contract_now() + (uint64_t) (contract_number(name, value, 0.1, 1e6) * 1e9);
+  else if (strcmp(name, "--samples") == 0) c->keeps_samples = contract_choice(name, value, samples) == 1;
+  else if (strcmp(name, "--work-micros") == 0) c->work_micros = contract_whole(name, value, 0, 1e9);
+  else if (strcmp(name, "--executor") == 0) c->executor = (enum contract_executor) contract_choice(name, value, executors);
+  else if (strcmp(name, "--matched") == 0) c->matched = contract_whole(name, value, 0, 1e6);
+  else if (strcmp(name, "--index") == 0) c->index = contract_whole(name, value, 0, 1e6);
+  else if (strcmp(name, "--subscriptions") == 0) c->subscriptions = contract_whole(name, value, 1, 1e6);
+  else if (strcmp(name, "--nodes") == 0) c->nodes = contract_whole(name, value, 1, 1e6);
+  else if (strcmp(name, "--idle") == 0) c->idle = contract_whole(name, value, 0, 1e6);
+  else return false;
+  return true;
+}
+
+/* Locks the memory that the process has and will have, where the laboratory asks for it. A refusal is said, and the run goes on: the
+ * laboratory sees from outside what is locked. Pages from their first use on: a ring in shared memory is not filled when it is mapped. */
+static inline void contract_lock_memory(void) {
+  const char *asked = getenv("FEROS_LAB_LOCK_MEMORY");
+  if (asked == NULL || strcmp(asked, "1") != 0) return;
+  if (mlockall(MCL_CURRENT | MCL_FUTURE | MCL_ONFAULT) != 0)
+    fprintf(stderr, "error: mlockall was refused: %s; raise the limit memlock (ulimit -l), or run it as root\n", strerror(errno));
+}
+
+/* Fills `c` from the arguments and defaults; ends with code 64 where an argument is unknown or wrong. */
+static inline void contract_parse(struct contract *c, int argc, char **argv, struct contract_extra *extras, size_t n) {
+  memset(c, 0, sizeof *c);
+  bool has_role = false;
+  c->placement = CONTRACT_LOCAL;
+  c->topic = "feros_lab";
+  c->to = "feros_lab_to";
+  c->size_bytes = 256;
+  c->rate_hz = 100;
+  c->count = 100;
+  c->warm_up = 10;
+  c->is_reliable = c->keeps_samples = true;
+  c->depth = 10;
+  c->timeout_nanos = contract_now() + 60000000000u;
+  c->matched = c->subscriptions = 1;
+  c->nodes = 3;
+  for (int i = 1; i < argc; i += 2) {
+    const char *name = argv[i];
+    if (i + 1 >= argc) contract_refuse(name, "", "its value is missing");
+    const char *value = argv[i + 1];
+    bool is_extra = false;
+    for (size_t e = 0; e < n && !is_extra; e++) {
+      if (strcmp(name, extras[e].name) != 0) continue;
+      if (extras[e].allowed != NULL) contract_choice(name, value, extras[e].allowed);
+      extras[e].value = value;
+      is_extra = true;
+    }
+    has_role = has_role || strcmp(name, "--role") == 0;
+    if (!is_extra && !contract_take(c, name, value)) contract_refuse(name, value, "this argument is not known");
+  }
+  if (!has_role) contract_refuse("--role", "", "it is needed");
+  if (c->role == CONTRACT_RELAY) c->keeps_samples = false; /* the listener at the end of the chain has them */
+  const size_t least = c->is_string ? (size_t) CONTRACT_STAMP_DIGITS : (size_t) CONTRACT_STAMP_BYTES;
+  const bool is_sent = c->role != CONTRACT_NODES && c->role != CONTRACT_EXECUTOR && c->role != CONTRACT_FLOORS;
+  if (is_sent && c->size_bytes < least) contract_refuse("--size", "", "the payload has no room for the stamp");
+  if (c->role == CONTRACT_CHAIN && c->nodes < 2) contract_refuse("--nodes", "", "a chain has at least 2 nodes");
+  contract_lock_memory();
+}
+
+/* --- stamps ------------------------------------------------------------------------------------------------------ */
+
+/* Fills a payload of c->size_bytes once: the stamp is all that changes later. */
+static inline void contract_fill(const struct contract *c, void *payload) {
+  memset(payload, c->is_string ? 'z' : 0x5a, c->size_bytes);
+}
+
+static inline void contract_put_hex(char *to, uint64_t value) {
+  for (int i = 15; i >= 0; i--, value >>= 4) to[i] = "0123456789abcdef"[value & 15];
+}
+
+/* Writes the stamp into the payload, the time last, and returns that time. The publish call follows directly. */
+static inline uint64_t contract_stamp(const struct contract *c, void *payload, uint64_t number) {
+  char *to = (char *) payload;
+  if (c->is_string) {
+    contract_put_hex(to + 16, number);
+    const uint64_t now = contract_now();
+    contract_put_hex(to, now);
+    return now;
+  }
+  memcpy(to + 8, &number, 8);
+  const uint64_t now = contract_now();
+  memcpy(to, &now, 8);
+  return now;
+}
+
+static inline uint64_t contract_take_hex(const char *from) {
+  uint64_t value = 0;
+  for (int i = 0; i < 16; i++) {
+    const char digit = from[i];
+    if (digit >= '0' && digit <= '9') value = value << 4 | (uint64_t) (digit - '0');
+    else if (digit >= 'a' && digit <= 'f') value = value << 4 | (uint64_t) (digit - 'a' + 10);
+    else contract_error("failed", "a received message has no stamp", NULL);
+  }
+  return value;
+}
+
+static inline void contract_read_stamp(const struct contract *c, const void *payload, uint64_t *nanos, uint64_t *number) {
+  const char *from = (const char *) payload;
+  if (c->is_string) {
+    *nanos = contract_take_hex(from);
+    *number = contract_take_hex(from + 16);
+  } else {
+    memcpy(nanos, from, 8);
+    memcpy(number, from + 8, 8);
+  }
+}
+
+/* --- pace -------------------------------------------------------------------------------------------------------- */
+
+struct contract_pace {
+  const struct contract *c;
+  uint64_t number, due, period, ends, looked; /* `ends`: of --seconds, counted from the end of the warm-up */
+};
+
+static inline void contract_pace_begin(struct contract_pace *pace, const struct contract *c) {
+  pace->c = c;
+  pace->number = pace->ends = 0;
+  pace->period = c->rate_hz > 0 ? (uint64_t) (1e9 / c->rate_hz + 0.5) : 0;
+  pace->looked = contract_now();
+  pace->due = pace->looked + 10000000u;
+}
+
+/* Waits until the next message is due and says its number; false when there is none any more, or the program is to stop.
+ * Who is late publishes at once, and the pace goes on from there: nothing is caught up in a burst. */
+static inline bool contract_pace_next(struct contract_pace *pace, uint64_t *number) {
+  const struct contract *c = pace->c;
+  if (c->seconds > 0 && pace->number == c->warm_up) pace->ends = pace->due + (uint64_t) (c->seconds * 1e9);
+  if (c->seconds > 0 ? pace->number >= c->warm_up && pace->due >= pace->ends : pace->number >= c->warm_up + c->count) return false;
+  uint64_t now = contract_now();
+  if (now - pace->looked > 100000000u || now >= c->timeout_nanos) {
+    pace->looked = now;
+    if (contract_stopped(c)) return false;
+  }
+  if (now < pace->due) contract_sleep_until(pace->due);
+  else pace->due = now;
+  pace->due += pace->period;
+  *number = pace->number++;
+  return true;
+}
+
+/* --- what was measured ------------------------------------------------------------------------------------------- */
+
+/* Triples of numbers: reserved before, written once a second. */
+struct contract_triples {
+  uint64_t *values[3];
+  size_t length, capacity;
+  uint64_t written;
+};
+
+static inline void contract_triples_init(struct contract_triples *t, const struct contract *c) {
+  memset(t, 0, sizeof *t);
+  if (!c->keeps_samples) return;
+  const uint64_t messages = c->warm_up + c->count;
+  t->capacity = c->seconds > 0 || messages > CONTRACT_SAMPLES_WAITING ? (size_t) CONTRACT_SAMPLES_WAITING : (size_t) messages + 1;
+  for (int i = 0; i < 3; i++) {
+    t->values[i] = (uint64_t *) calloc(t->capacity, sizeof(uint64_t));
+    if (t->values[i] == NULL) contract_error("failed", "memory for the samples", strerror(errno));
+  }
+  t->written = contract_now();
+}
+
+static inline void contract_triples_add(struct contract_triples *t, uint64_t first, uint64_t second, uint64_t third) {
+  if (t->length == t->capacity) return;
+  if (t->length == 0) t->written = third; /* a batch lasts from its first row, whose last number is a time */
+  t->values[0][t->length] = first;
+  t->values[1][t->length] = second;
+  t->values[2][t->length++] = third;
+}
+
+static inline bool contract_triples_due(const struct contract_triples *t, uint64_t now) {
+  return t->length > 0 && (t->length == t->capacity || now - t->written > 1000000000u);
+}
+
+static inline void contract_triples_write(struct contract_triples *t, struct contract_line *line, const char *const *names) {
+  for (int i = 0; i < 3; i++) {
+    contract_add_numbers(line, names[i], t->values[i], t->length);
+    contract_add(line, i < 2 ? "," : "}}");
+  }
+  contract_write(line);
+  t->length = 0;
+  t->written = contract_now();
+}
+
+/* What one subscription received; one thread at a time notes. */
+struct contract_samples {
+  const struct contract *c;
+  unsigned subscription;
+  uint64_t received, bytes, first_nanos, last_nanos;
+  uint64_t next; /* one more than the highest number; read by other threads, so with __atomic */
+  struct contract_triples triples;
+};
+
+static inline void contract_samples_init(struct contract_samples *s, const struct contract *c, uint64_t subscription) {
+  memset(s, 0, sizeof *s);
+  s->c = c;
+  s->subscription = (unsigned) subscription;
+  contract_triples_init(&s->triples, c);
+}
+
+static inline void contract_samples_write(struct contract_samples *s) {
+  static const char *const names[] = {"numbers", "nanos", "at_nanos"};
+  if (s->triples.length == 0) return;
+  struct contract_line line = {NULL, 0, 0};
+  contract_add(&line, "{\"samples\":{\"subscription\":");
+  contract_add_number(&line, s->subscription);
+  contract_add(&line, ",");
+  contract_triples_write(&s->triples, &line, names);
+}
+
+/* Whether the last message of the run has come. False in runs of --seconds: there the end of standard input says it. */
+static inline bool contract_samples_done(const struct contract_samples *s) {
+  const struct contract *c = s->c;
+  return c->seconds == 0 && c->warm_up + c->count > 0 && __atomic_load_n(&s->next, __ATOMIC_ACQUIRE) >= c->warm_up + c->count;
+}
+
+/* Notes a received payload; `now` was read first thing in the callback. Says whether it was the last message. Computes
+ * --work-micros, as the callback that this measures would. */
+static inline bool contract_note_received(struct contract_samples *s, const void *payload, size_t size, uint64_t now) {
+  uint64_t nanos, number;
+  if (size != s->c->size_bytes) contract_error("failed", "a received message has not the size that was sent", NULL);
+  contract_read_stamp(s->c, payload, &nanos, &number);
+  if (s->received++ == 0) s->first_nanos = now;
+  s->bytes += size;
+  s->last_nanos = now;
+  if (s->c->keeps_samples) {
+    contract_triples_add(&s->triples, number, now > nanos ? now - nanos : 0, now);
+    if (contract_triples_due(&s->triples, now)) contract_samples_write(s);
+  }
+  contract_work(s->c);
+  if (number + 1 > s->next) __atomic_store_n(&s->next, number + 1, __ATOMIC_RELEASE);
+  return contract_samples_done(s);
+}
+
+/* What was published. */
+struct contract_published {
+  const struct contract *c;
+  uint64_t sent, first_nanos, last_nanos;
+  struct contract_triples triples;
+};
+
+static inline void contract_published_init(struct contract_published *p, const struct contract *c) {
+  memset(p, 0, sizeof *p);
+  p->c = c;
+  contract_triples_init(&p->triples, c);
+}
+
+static inline void contract_published_write(struct contract_published *p) {
+  static const char *const names[] = {"numbers", "call_nanos", "at_nanos"};
+  if (p->triples.length == 0) return;
+  struct contract_line line = {NULL, 0, 0};
+  contract_add(&line, "{\"published\":{");
+  contract_triples_write(&p->triples, &line, names);
+}
+
+/* Notes a call of publish by the time of its stamp and the time after it. */
+static inline void contract_note_published(struct contract_published *p, uint64_t number, uint64_t at, uint64_t after) {
+  if (p->sent++ == 0) p->first_nanos = at;
+  p->last_nanos = at;
+  if (!p->c->keeps_samples) return;
+  contract_triples_add(&p->triples, number, after - at, at);
+  if (contract_triples_due(&p->triples, after)) contract_published_write(p);
+}
+
+/* For pair and chain, after the last publish: waits until every subscription has what was sent, or nothing more has come for
+ * three seconds, or the program is to stop. */
+static inline void contract_wait_received(const struct contract *c, struct contract_samples *const *all, size_t n, uint64_t sent) {
+  uint64_t before = 0, since = contract_now();
+  for (;;) {
+    uint64_t sum = 0;
+    bool complete = true;
+    for (size_t i = 0; i < n; i++) {
+      const uint64_t next = __atomic_load_n(&all[i]->next, __ATOMIC_ACQUIRE);
+      sum += next;
+      complete = complete && next >= sent;
+    }
+    if (complete || contract_wait_stopped(c, 2)) return;
+    const uint64_t now = contract_now();
+    if (sum != before) {
+      before = sum;
+      since = now;
+    } else if (now - since > 3000000000u) {
+      return;
+    }
+  }
+}
+
+/* Writes what is left and the last line. `published` may be NULL, and `n` 0. */
+static inline void contract_end(struct contract_published *published, struct contract_samples *const *samples, size_t n) {
+  struct contract_line line = {NULL, 0, 0};
+  uint64_t first = 0, last = 0;
+  if (published != NULL) contract_published_write(published);
+  for (size_t i = 0; i < n; i++) contract_samples_write(samples[i]);
+  contract_add(&line, "{\"end\":{\"sent\":");
+  contract_add_number(&line, published != NULL ? published->sent : 0);
+  if (n == 0 && published != NULL) {
+    first = published->first_nanos;
+    last = published->last_nanos;
+  }
+  for (int bytes = 0; bytes < 2; bytes++) {
+    contract_add(&line, bytes ? ",\"bytes\":[" : ",\"received\":[");
+    for (size_t i = 0; i < n; i++) {
+      if (i > 0) contract_add(&line, ",");
+      contract_add_number(&line, bytes ? samples[i]->bytes : samples[i]->received);
+      if (samples[i]->received == 0) continue;
+      if (first == 0 || samples[i]->first_nanos < first) first = samples[i]->first_nanos;
+      if (samples[i]->last_nanos > last) last = samples[i]->last_nanos;
+    }
+    contract_add(&line, "]");
+  }
+  contract_add(&line, ",\"first_nanos\":");
+  contract_add_number(&line, first);
+  contract_add(&line, ",\"last_nanos\":");
+  contract_add_number(&line, last);
+  contract_add(&line, "}}");
+  contract_write(&line);
+}
+
+#endif

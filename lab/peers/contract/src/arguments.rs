@@ -1,0 +1,390 @@
+//! The arguments that the laboratory appends to a peer's program, and what follows from them alone:
+//! payloads, stamps.
+
+use std::collections::BTreeMap;
+use std::fmt::Display;
+use std::str::FromStr;
+use std::time::Duration;
+
+use crate::pace::Pace;
+use crate::samples::{Published, Samples};
+use crate::time::{compute, now_nanos, wait_for_end_of_input};
+use crate::words::{
+    Durability, Executor, History, MessageType, Placement, PublishMode, Reliability, Role, one_of,
+};
+
+/// An argument of the peer's own.
+#[derive(Debug, Clone, Copy)]
+pub struct Extra<'a> {
+    /// With its dashes.
+    pub name: &'a str,
+    /// Its values; none: any text.
+    pub allowed: &'a [&'a str],
+    /// The value where it is not given.
+    pub default: &'a str,
+}
+
+/// The arguments of a run.
+#[derive(Debug, Clone)]
+pub struct Arguments {
+    /// What this program does.
+    pub role: Role,
+    /// Where the other side is.
+    pub placement: Placement,
+    /// The topic; of a relay and of a chain the one that is received from.
+    pub topic: String,
+    /// Where a relay publishes.
+    pub to: String,
+    /// The type.
+    pub payload: MessageType,
+    /// Octets or characters of a payload.
+    pub size_bytes: usize,
+    /// Messages a second; 0: without pause.
+    pub rate_hz: f64,
+    /// Messages after the warm-up.
+    pub count: u64,
+    /// Or, where not 0, as many as this time allows.
+    pub seconds: f64,
+    /// Messages before those that are measured.
+    pub warm_up: u64,
+    /// Whether lost messages are sent again.
+    pub reliability: Reliability,
+    /// Whether who comes late gets what was before.
+    pub durability: Durability,
+    /// How much is kept.
+    pub history: History,
+    /// Of [`History::KeepLast`].
+    pub depth: usize,
+    /// Offered and requested deadline.
+    pub deadline: Option<Duration>,
+    /// Who sends.
+    pub publish: PublishMode,
+    /// When this program has to end, on the clock of [`now_nanos`].
+    pub end_nanos: u64,
+    /// Whether samples are said, or counts alone.
+    pub keeps_samples: bool,
+    /// Computing in each callback.
+    pub work: Duration,
+    /// Who runs callbacks.
+    pub executor: Executor,
+    /// Subscriptions that a talker waits for.
+    pub matched: usize,
+    /// Which one of several listeners or relays this is.
+    pub index: usize,
+    /// Subscriptions of a pair.
+    pub subscriptions: usize,
+    /// Nodes of a chain or of `nodes`.
+    pub nodes: usize,
+    /// Entities of an executor that are never ready.
+    pub idle: usize,
+    extras: BTreeMap<String, String>,
+}
+
+fn parse<T: FromStr<Err: Display>>(name: &str, text: &str) -> Result<T, String> {
+    text.parse().map_err(|error| format!("{name} {text}: {error}"))
+}
+
+fn number(name: &str, text: &str, most: f64) -> Result<f64, String> {
+    let value = parse::<f64>(name, text)?;
+    if (0.0..=most).contains(&value) {
+        return Ok(value);
+    }
+    Err(format!("{name} {text}: it takes a number from 0 to {most}"))
+}
+
+impl Arguments {
+    /// Reads pairs of a name and a value.
+    ///
+    /// # Errors
+    /// A sentence that names the argument that is unknown, or wrong and what it takes.
+    pub fn parse(
+        words: impl IntoIterator<Item = String>,
+        extras: &[Extra<'_>],
+    ) -> Result<Self, String> {
+        let mut found = Self {
+            role: Role::Talker,
+            placement: Placement::Local,
+            topic: "feros_lab".into(),
+            to: "feros_lab_to".into(),
+            payload: MessageType::Bytes,
+            size_bytes: 256,
+            rate_hz: 100.0,
+            count: 100,
+            seconds: 0.0,
+            warm_up: 10,
+            reliability: Reliability::Reliable,
+            durability: Durability::Volatile,
+            history: History::KeepLast,
+            depth: 10,
+            deadline: None,
+            publish: PublishMode::Default,
+            end_nanos: now_nanos() + 60_000_000_000,
+            keeps_samples: true,
+            work: Duration::ZERO,
+            executor: Executor::Default,
+            matched: 1,
+            index: 0,
+            subscriptions: 1,
+            nodes: 3,
+            idle: 0,
+            extras: extras
+                .iter()
+                .map(|extra| (extra.name.to_owned(), extra.default.to_owned()))
+                .collect(),
+        };
+        let mut words = words.into_iter();
+        let mut has_role = false;
+        while let Some(name) = words.next() {
+            let value = words.next().ok_or_else(|| format!("{name}: its value is missing"))?;
+            has_role |= name == "--role";
+            match extras.iter().find(|extra| extra.name == name) {
+                Some(extra)
+                    if !extra.allowed.is_empty() && !extra.allowed.contains(&value.as_str()) =>
+                {
+                    return Err(format!("{name} {value}: {}", one_of(extra.allowed)));
+                }
+                Some(_) => drop(found.extras.insert(name, value)),
+                None => found.take(&name, &value)?,
+            }
+        }
+        if !has_role {
+            return Err("--role is needed".into());
+        }
+        found.check()
+    }
+
+    fn take(&mut self, name: &str, value: &str) -> Result<(), String> {
+        match name {
+            "--role" => self.role = parse(name, value)?,
+            "--placement" => self.placement = parse(name, value)?,
+            "--topic" => value.clone_into(&mut self.topic),
+            "--to" => value.clone_into(&mut self.to),
+            "--type" => self.payload = parse(name, value)?,
+            "--size" => self.size_bytes = parse(name, value)?,
+            "--rate" => self.rate_hz = number(name, value, 1e7)?,
+            "--count" => self.count = parse(name, value)?,
+            "--seconds" => self.seconds = number(name, value, 1e6)?,
+            "--warm-up" => self.warm_up = parse(name, value)?,
+            "--reliability" => self.reliability = parse(name, value)?,
+            "--durability" => self.durability = parse(name, value)?,
+            "--history" => self.history = parse(name, value)?,
+            "--depth" => self.depth = parse(name, value)?,
+            "--deadline-ms" => {
+                let millis = number(name, value, 1e9)?;
+                self.deadline = (millis > 0.0).then(|| Duration::from_secs_f64(millis / 1000.0));
+            }
+            "--publish" => self.publish = parse(name, value)?,
+            "--timeout" => self.end_nanos = now_nanos() + (number(name, value, 1e6)? * 1e9) as u64,
+            "--samples" => {
+                self.keeps_samples = match value {
+                    "all" => true,
+                    "none" => false,
+                    _ => return Err(format!("{name} {value}: {}", one_of(&["all", "none"]))),
+                }
+            }
+            "--work-micros" => self.work = Duration::from_micros(parse(name, value)?),
+            "--executor" => self.executor = parse(name, value)?,
+            "--matched" => self.matched = parse(name, value)?,
+            "--index" => self.index = parse(name, value)?,
+            "--subscriptions" => self.subscriptions = parse(name, value)?,
+            "--nodes" => self.nodes = parse(name, value)?,
+            "--idle" => self.idle = parse(name, value)?,
+            _ => return Err(format!("{name}: this argument is not known")),
+        }
+        Ok(())
+    }
+
+    fn check(mut self) -> Result<Self, String> {
+        let is_sent =
+            !matches!(self.role, Role::Nodes | Role::Graph | Role::Executor | Role::Floors);
+        if is_sent && self.size_bytes < self.stamp_bytes() {
+            return Err(format!(
+                "--size {}: the payload has no room for the stamp",
+                self.size_bytes
+            ));
+        }
+        if self.size_bytes > 1 << 30 {
+            return Err(format!("--size {}: it takes a number up to {}", self.size_bytes, 1 << 30));
+        }
+        let least_nodes = if self.role == Role::Chain { 2 } else { 1 };
+        if self.nodes < least_nodes || self.subscriptions == 0 || self.depth == 0 {
+            return Err(format!(
+                "--nodes takes {least_nodes} or more, --subscriptions and --depth 1 or more"
+            ));
+        }
+        // The listener at the end of a chain has the samples.
+        self.keeps_samples &= self.role != Role::Relay;
+        Ok(self)
+    }
+
+    /// The value of an argument of the peer's own; empty for one that was not declared.
+    pub fn extra(&self, name: &str) -> &str {
+        self.extras.get(name).map_or("", String::as_str)
+    }
+
+    /// The same, with counts alone: for relays within a chain.
+    pub fn without_samples(&self) -> Self {
+        Self { keeps_samples: false, ..self.clone() }
+    }
+
+    /// Messages of this run, where their number is given before.
+    pub fn messages(&self) -> Option<u64> {
+        (self.seconds == 0.0).then_some(self.warm_up + self.count)
+    }
+
+    /// Whether standard input has ended or the time is over: then the program ends with what it
+    /// has.
+    pub fn is_stopped(&self) -> bool {
+        self.wait_stopped(Duration::ZERO)
+    }
+
+    /// Waits up to so long for [`Self::is_stopped`].
+    pub fn wait_stopped(&self, patience: Duration) -> bool {
+        let left = self.end_nanos.saturating_sub(now_nanos());
+        wait_for_end_of_input((patience.as_nanos() as u64).min(left))
+            || now_nanos() >= self.end_nanos
+    }
+
+    /// The times at which this run publishes.
+    pub fn pace(&self) -> Pace<'_> {
+        Pace::new(self)
+    }
+
+    /// Room for what a subscription receives.
+    pub fn samples(&self, subscription: usize) -> Samples {
+        Samples::new(self, subscription)
+    }
+
+    /// Room for what is published.
+    pub fn published(&self) -> Published {
+        Published::new(self)
+    }
+
+    pub(crate) fn work(&self) {
+        compute(self.work.as_nanos() as u64);
+    }
+
+    fn stamp_bytes(&self) -> usize {
+        match self.payload {
+            MessageType::Bytes => 16,
+            MessageType::String => 32,
+        }
+    }
+
+    /// A payload, filled; the stamp is all that changes later.
+    pub fn payload(&self) -> Vec<u8> {
+        vec![if self.payload == MessageType::String { b'z' } else { 0x5a }; self.size_bytes]
+    }
+
+    /// The same as text, for the type `string`.
+    pub fn text_payload(&self) -> String {
+        "z".repeat(self.size_bytes)
+    }
+
+    /// Writes the stamp and returns its time. The call of publish follows directly.
+    ///
+    /// # Panics
+    /// When the payload is shorter than a stamp: not with one of [`Self::payload`].
+    pub fn stamp(&self, payload: &mut [u8], number: u64) -> u64 {
+        let now = now_nanos();
+        self.stamp_at(payload, number, now);
+        now
+    }
+
+    /// [`Self::stamp`] with a time that was taken before.
+    ///
+    /// # Panics
+    /// When the payload is shorter than a stamp: not with one of [`Self::payload`].
+    pub fn stamp_at(&self, payload: &mut [u8], number: u64, now: u64) {
+        match self.payload {
+            MessageType::Bytes => {
+                payload[..8].copy_from_slice(&now.to_le_bytes());
+                payload[8..16].copy_from_slice(&number.to_le_bytes());
+            }
+            MessageType::String => {
+                payload[..32].copy_from_slice(format!("{now:016x}{number:016x}").as_bytes());
+            }
+        }
+    }
+
+    /// [`Self::stamp`] in text.
+    ///
+    /// # Panics
+    /// When the payload is shorter than a stamp: not with one of [`Self::text_payload`].
+    pub fn stamp_text(&self, payload: &mut String, number: u64) -> u64 {
+        let now = now_nanos();
+        payload.replace_range(..32, &format!("{now:016x}{number:016x}"));
+        now
+    }
+
+    /// Time and number of a stamp; `None` where the payload is not one of this run.
+    pub fn read_stamp(&self, payload: &[u8]) -> Option<(u64, u64)> {
+        if payload.len() != self.size_bytes {
+            return None;
+        }
+        match self.payload {
+            MessageType::Bytes => {
+                let word = |at: usize| {
+                    payload.get(at..)?.first_chunk().map(|bytes| u64::from_le_bytes(*bytes))
+                };
+                Some((word(0)?, word(8)?))
+            }
+            MessageType::String => {
+                let word = |at: usize| {
+                    let digits = payload.get(at..at + 16)?;
+                    u64::from_str_radix(str::from_utf8(digits).ok()?, 16).ok()
+                };
+                Some((word(0)?, word(16)?))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    fn of(line: &str) -> Result<Arguments, String> {
+        let extras = [Extra { name: "--form", allowed: &["given", "built"], default: "given" }];
+        Arguments::parse(line.split_whitespace().map(str::to_owned), &extras)
+    }
+
+    #[test]
+    fn names_and_values_are_read_and_wrong_ones_refused() {
+        let found =
+            of("--role pair --size 64 --type string --form built --seconds 2 --count 0").unwrap();
+        assert_eq!(
+            (found.role, found.size_bytes, found.extra("--form")),
+            (Role::Pair, 64, "built")
+        );
+        assert_eq!(found.messages(), None);
+        for (line, said) in [
+            ("--role pair --colour red", "--colour: this argument is not known"),
+            ("--role pair --form bent", "given, built"),
+            ("--role pair --size", "its value is missing"),
+            ("--role singer", "talker, listener"),
+            ("--role pair --size 8", "no room"),
+            ("--role pair --rate -1", "0 to"),
+            ("--size 64", "--role is needed"),
+        ] {
+            let text = of(line).unwrap_err();
+            assert!(text.contains(said), "{line}: {text}");
+        }
+    }
+
+    #[test]
+    fn stamps_are_read_as_they_were_written() {
+        for kind in ["bytes", "string"] {
+            let arguments = of(&format!("--role pair --size 40 --type {kind}")).unwrap();
+            let mut payload = arguments.payload();
+            let at = arguments.stamp(&mut payload, 77);
+            assert_eq!(arguments.read_stamp(&payload), Some((at, 77)));
+            assert_eq!(arguments.read_stamp(&payload[1..]), None);
+        }
+        let arguments = of("--role pair --size 40 --type string").unwrap();
+        let mut text = arguments.text_payload();
+        let at = arguments.stamp_text(&mut text, 78);
+        assert_eq!((arguments.read_stamp(text.as_bytes()), text.len()), (Some((at, 78)), 40));
+    }
+}

@@ -1,0 +1,122 @@
+//! Feros as a system under test: the client library as its user has it, in every role, placement
+//! and form of a message. The program composes by hand; [`components`] is the same for what a
+//! container loads.
+//!
+//! `--form`: how a message is published and taken. `ordinary` as most programs do (publish, a
+//! closure that takes the struct), `view` taken in place, `built` in memory that the publisher
+//! lends and taken in place, `raw` as bytes. `--transport` is the one that all messages have to
+//! take. `--fill` has each message filled that is given away within a process (`cache`: eight in
+//! turn, `memory`: more than caches hold). `--dispatch publishing-thread` runs callbacks where the
+//! message is published.
+
+pub mod components;
+mod incoming;
+mod layers;
+mod outgoing;
+mod payload;
+mod roles;
+mod spinning;
+mod transport;
+mod turns;
+
+use std::process::ExitCode;
+
+use feros::msgs::std_msgs::msg::{String as Text, UInt8MultiArray};
+use feros::{Context, ContextOptions, Dispatch, Durability, History, QosProfile, Reliability};
+use feros_lab_contract::{self as contract, Arguments, Extra, Failure, MessageType, Program, Role};
+
+use layers::Layers;
+
+pub(crate) const EXTRAS: [Extra<'_>; 4] = [
+    Extra { name: "--form", allowed: &["ordinary", "view", "built", "raw"], default: "ordinary" },
+    Extra { name: "--transport", allowed: &["any", "shared_memory", "network"], default: "any" },
+    Extra { name: "--fill", allowed: &["no", "cache", "memory"], default: "no" },
+    Extra { name: "--dispatch", allowed: &["executor", "publishing-thread"], default: "executor" },
+];
+
+/// How messages are published and taken.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Form {
+    Ordinary,
+    View,
+    Built,
+    Raw,
+}
+
+/// What is to be done, in Feros's words.
+struct Task<'a> {
+    arguments: &'a Arguments,
+    context: Context,
+    form: Form,
+    qos: QosProfile,
+    dispatch: Dispatch,
+    layers: Layers,
+}
+
+/// The program: its arguments are those of the process.
+pub fn main() -> ExitCode {
+    let opened = Arguments::parse(std::env::args().skip(1), &EXTRAS).map(|arguments| {
+        let layers = Layers::new(&arguments);
+        open(&arguments).map(|context| (context, layers))
+    });
+    let context =
+        opened.as_ref().ok().and_then(|opened| opened.as_ref().ok()).map(|(context, _)| context);
+    let version = version(context);
+    Program { system: "feros", version: &version, extras: &EXTRAS }.run(|arguments, output| {
+        let (context, layers) = opened.map_err(Failure::from)??;
+        let task = Task::new(arguments, context, layers);
+        match (arguments.role, arguments.payload) {
+            (Role::Nodes, _) => roles::nodes(&task, output),
+            (Role::Executor, _) => turns::measure(task.arguments, output),
+            (_, MessageType::Bytes) => roles::messages::<UInt8MultiArray>(&task, output),
+            (_, MessageType::String) => roles::messages::<Text>(&task, output),
+        }
+    })
+}
+
+/// What is measured; with its engine, once a context has one.
+pub(crate) fn version(context: Option<&Context>) -> String {
+    let mut version = format!("Feros {}", env!("CARGO_PKG_VERSION"));
+    if let Some(context) = context {
+        let session = context.session();
+        version += &format!(", {} {}", session.engine_name(), session.engine_version());
+    }
+    version
+}
+
+fn open(arguments: &Arguments) -> Result<Context, Failure> {
+    let mut options = ContextOptions::from_variables()?;
+    options.transports = transport::restricted(arguments, options.transports)?;
+    // What is in shared memory goes with the context.
+    options.handle_signals = true;
+    Ok(Context::new(options)?)
+}
+
+impl<'a> Task<'a> {
+    fn new(arguments: &'a Arguments, context: Context, layers: Layers) -> Self {
+        let form = match arguments.extra("--form") {
+            "view" => Form::View,
+            "built" => Form::Built,
+            "raw" => Form::Raw,
+            _ => Form::Ordinary,
+        };
+        let dispatch = match arguments.extra("--dispatch") {
+            "publishing-thread" => Dispatch::PublishingThread,
+            _ => Dispatch::Executor,
+        };
+        let mut qos = QosProfile::keep_last(arguments.depth);
+        if arguments.history == contract::History::KeepAll {
+            qos.history = History::KeepAll;
+        }
+        if arguments.reliability == contract::Reliability::BestEffort {
+            qos.reliability = Reliability::BestEffort;
+        }
+        if arguments.durability == contract::Durability::TransientLocal {
+            qos.durability = Durability::TransientLocal;
+        }
+        if let Some(deadline) = arguments.deadline {
+            qos = qos.deadline(deadline);
+        }
+        Self { arguments, context, form, qos, dispatch, layers }
+    }
+}

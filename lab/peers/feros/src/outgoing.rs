@@ -1,0 +1,236 @@
+//! A publisher and what it sends.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use feros::{MatchTransport, Node, PublishError, Publisher, PublisherOptions, Reason, message};
+use feros_lab_contract::{Failure, Placement, PublishMode, Published, now_nanos};
+
+use crate::payload::Carrier;
+use crate::{Form, Task, transport};
+
+/// How long the shortest transport may take to be there after the match; messages before it take
+/// the network transport.
+const PATH_NANOS: u64 = 1_000_000_000;
+/// How long a talker stays for the messages that lie in its shared memory to be read.
+const LINGER_NANOS: u64 = 500_000_000;
+/// Messages that are filled in turn, within caches and beyond them.
+const PAYLOADS_IN_CACHE: usize = 8;
+const PAYLOADS_IN_MEMORY: usize = 96;
+const RELAY_NANOS: u64 = 5_000_000_000;
+/// So many messages wait to be sent by a thread of the publisher; a larger depth of the history has
+/// room for itself.
+const QUEUE_DEPTH: usize = 10;
+
+/// Messages whose memory is used again, in turn: making them is not what is measured.
+pub(crate) struct Pool<M>(Arc<Mutex<VecDeque<M>>>);
+
+impl<M> Clone for Pool<M> {
+    fn clone(&self) -> Self {
+        Self(self.0.clone())
+    }
+}
+
+impl<M> Default for Pool<M> {
+    fn default() -> Self {
+        Self(Arc::default())
+    }
+}
+
+impl<M> Pool<M> {
+    pub(crate) fn put(&self, message: M) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push_back(message);
+    }
+
+    fn take(&self) -> Option<M> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).pop_front()
+    }
+}
+
+/// A publisher of the task.
+pub(crate) struct Outgoing<'a, M> {
+    task: &'a Task<'a>,
+    pub(crate) publisher: Publisher<M>,
+    pub(crate) published: Published,
+    pub(crate) pool: Pool<M>,
+}
+
+impl<'a, M: Carrier> Outgoing<'a, M> {
+    pub(crate) fn new(task: &'a Task<'a>, node: &Node, topic: &str) -> Result<Self, Failure> {
+        let mut options = PublisherOptions::from(task.qos);
+        if task.arguments.publish == PublishMode::Async {
+            options = options.asynchronous(task.arguments.depth.max(QUEUE_DEPTH));
+        }
+        let publisher = node.create_publisher::<M>(topic, options)?;
+        task.layers.publishes(publisher.gid());
+        Ok(Self { task, publisher, published: task.arguments.published(), pool: Pool::default() })
+    }
+
+    /// The same with messages that subscriptions give back to this pool.
+    pub(crate) fn with_pool(self, pool: Pool<M>) -> Self {
+        Self { pool, ..self }
+    }
+
+    /// Waits for subscriptions, and for a moment for the transport that their messages will take.
+    pub(crate) fn wait_for(&self, subscriptions: usize) -> Result<(), Failure> {
+        while self.publisher.subscription_count() < subscriptions {
+            if self.task.arguments.wait_stopped(Duration::from_millis(1)) {
+                let found = self.publisher.subscription_count();
+                return Err(Failure::not_matched(format!(
+                    "{found} of {subscriptions} subscriptions have come"
+                )));
+            }
+        }
+        let until = now_nanos() + PATH_NANOS;
+        while self.publisher.transports().iter().any(|found| found.transport.is_none())
+            && now_nanos() < until
+        {
+            self.task.arguments.wait_stopped(Duration::from_millis(1));
+        }
+        if subscriptions == 0 {
+            return Ok(());
+        }
+        self.wait_for_transport()
+    }
+
+    /// The shortest transport may be set up after the match.
+    fn wait_for_transport(&self) -> Result<(), Failure> {
+        let until = now_nanos() + PATH_NANOS;
+        loop {
+            let matches = self.publisher.transports();
+            let is_pending = |found: &MatchTransport| found.reason == Some(Reason::Pending);
+            if !matches.iter().any(is_pending) || now_nanos() >= until {
+                return transport::check_matches(self.task.arguments, &matches);
+            }
+            self.task.arguments.wait_stopped(Duration::from_millis(1));
+        }
+    }
+
+    /// A relay is ready when somebody receives from it; who publishes to it cannot see that.
+    pub(crate) fn wait_a_while(&self) {
+        let until = now_nanos() + RELAY_NANOS;
+        while self.publisher.subscription_count() == 0
+            && now_nanos() < until
+            && !self.task.arguments.wait_stopped(Duration::from_millis(1))
+        {}
+    }
+
+    pub(crate) fn send_all(&self, subscriptions: usize) -> Result<(), Failure> {
+        let arguments = self.task.arguments;
+        match self.task.form {
+            Form::Built => {
+                let mut text = arguments.text_payload();
+                self.send(|number| {
+                    M::publish_built(&self.publisher, arguments, &mut text, number)
+                })?;
+            }
+            Form::Raw => {
+                let mut bytes = message::to_vec(&M::filled(arguments))?;
+                let end = bytes.len() - M::BEHIND;
+                let payload = end - arguments.size_bytes..end;
+                self.send(|number| {
+                    let at = arguments.stamp(&mut bytes[payload.clone()], number);
+                    self.publisher.publish_serialized(&bytes).map(|()| at)
+                })?;
+            }
+            Form::Ordinary if arguments.placement == Placement::Intra => {
+                self.give_all(subscriptions)?
+            }
+            Form::Ordinary | Form::View => {
+                let mut message = M::filled(arguments);
+                self.send(|number| {
+                    let at = message.stamp(arguments, number);
+                    self.publisher.publish(&message).map(|()| at)
+                })?;
+            }
+        }
+        Ok(())
+    }
+
+    fn send(
+        &self,
+        mut publish: impl FnMut(u64) -> Result<u64, PublishError>,
+    ) -> Result<(), PublishError> {
+        for number in self.task.arguments.pace() {
+            let at = publish(number)?;
+            self.published.note(number, at);
+        }
+        Ok(())
+    }
+
+    /// Within a process a message is given away, or shared where several take it.
+    fn give_all(&self, subscriptions: usize) -> Result<(), Failure> {
+        let arguments = self.task.arguments;
+        let filled = match arguments.extra("--fill") {
+            "cache" => PAYLOADS_IN_CACHE,
+            "memory" => PAYLOADS_IN_MEMORY,
+            _ => 0,
+        };
+        if filled > 0 && subscriptions > 1 {
+            return Err(Failure::unsupported("messages are filled for one subscription alone"));
+        }
+        if filled > 0 {
+            return Ok(self.fill_all(filled)?);
+        }
+        if subscriptions == 1 {
+            return Ok(self.send(|number| {
+                let mut message = self.pool.take().unwrap_or_else(|| M::filled(arguments));
+                let at = message.stamp(arguments, number);
+                self.publisher.publish(message).map(|()| at)
+            })?);
+        }
+        let mut shared = VecDeque::new();
+        Ok(self.send(|number| {
+            // The oldest is the first that nobody reads any more.
+            let mut message = match shared.front_mut().map(Arc::get_mut) {
+                Some(Some(_)) => {
+                    shared.pop_front().unwrap_or_else(|| Arc::new(M::filled(arguments)))
+                }
+                _ => Arc::new(M::filled(arguments)),
+            };
+            let at = Arc::get_mut(&mut message)
+                .map_or_else(now_nanos, |own| own.stamp(arguments, number));
+            shared.push_back(message.clone());
+            self.publisher.publish(message).map(|()| at)
+        })?)
+    }
+
+    /// Fills and gives so many messages in turn; each waits until its subscription gave it back.
+    fn fill_all(&self, payloads: usize) -> Result<(), PublishError> {
+        let arguments = self.task.arguments;
+        (0..payloads).for_each(|_| self.pool.put(M::filled(arguments)));
+        self.send(|number| {
+            let mut message = loop {
+                match self.pool.take() {
+                    Some(message) => break message,
+                    None if arguments.is_stopped() => break M::filled(arguments),
+                    None => std::thread::yield_now(),
+                }
+            };
+            message.fill(number);
+            let at = message.stamp(arguments, number);
+            self.publisher.publish(message).map(|()| at)
+        })
+    }
+
+    /// Stays until reliable subscriptions have everything, and what lies in shared memory was read:
+    /// the subscriptions leave with the last message.
+    pub(crate) fn linger(&self) {
+        if self.task.qos.reliability == feros::Reliability::Reliable {
+            // It is the laboratory that says what was lost.
+            let _ = self.publisher.wait_for_all_acked(Duration::from_secs(2));
+        }
+        let until = now_nanos() + LINGER_NANOS;
+        while self.publisher.counts().shared_memory.messages > 0
+            && self.publisher.subscription_count() > 0
+            && now_nanos() < until
+            && !self.task.arguments.wait_stopped(Duration::from_millis(2))
+        {}
+    }
+
+    /// Another transport than the one that is measured is a failure, not a result.
+    pub(crate) fn check_path(&self) -> Result<(), Failure> {
+        transport::check_published(self.task, &self.publisher)
+    }
+}

@@ -1,0 +1,113 @@
+//! The two message types of the contract, with the payload in each form that Feros has.
+
+use feros::message::Message;
+use feros::msgs::std_msgs::msg::{
+    MultiArrayLayoutShape, String as Text, StringShape, UInt8MultiArray, UInt8MultiArrayShape,
+};
+use feros::{PublishError, Publisher, View};
+use feros_lab_contract::{Arguments, now_nanos};
+
+/// A message type of the contract.
+pub(crate) trait Carrier: Message {
+    /// Bytes behind the payload in a serialized message.
+    const BEHIND: usize;
+
+    fn filled(arguments: &Arguments) -> Self;
+
+    /// Writes the stamp and returns its time.
+    fn stamp(&mut self, arguments: &Arguments, number: u64) -> u64;
+
+    /// Writes every byte of the payload.
+    fn fill(&mut self, number: u64);
+
+    fn payload(&self) -> &[u8];
+
+    /// Calls `read` with the payload where it lies.
+    fn in_place<T>(view: &View<Self>, read: impl FnOnce(&[u8]) -> T) -> T;
+
+    /// Builds a message in place, publishes it and returns the time of its stamp: asking for the
+    /// memory is part of what it costs. `text` is the payload of a string, which has to be there
+    /// before.
+    fn publish_built(
+        publisher: &Publisher<Self>,
+        arguments: &Arguments,
+        text: &mut String,
+        number: u64,
+    ) -> Result<u64, PublishError>;
+}
+
+impl Carrier for UInt8MultiArray {
+    const BEHIND: usize = 0;
+
+    fn filled(arguments: &Arguments) -> Self {
+        Self { data: arguments.payload(), ..Self::default() }
+    }
+
+    fn stamp(&mut self, arguments: &Arguments, number: u64) -> u64 {
+        arguments.stamp(&mut self.data, number)
+    }
+
+    fn fill(&mut self, number: u64) {
+        self.data.fill(number as u8);
+    }
+
+    fn payload(&self) -> &[u8] {
+        &self.data
+    }
+
+    fn in_place<T>(view: &View<Self>, read: impl FnOnce(&[u8]) -> T) -> T {
+        read(view.get().data)
+    }
+
+    fn publish_built(
+        publisher: &Publisher<Self>,
+        arguments: &Arguments,
+        _text: &mut String,
+        number: u64,
+    ) -> Result<u64, PublishError> {
+        let layout = MultiArrayLayoutShape { dim: &[] };
+        let at = now_nanos();
+        let mut loan =
+            publisher.loan(&UInt8MultiArrayShape { layout, data: arguments.size_bytes })?;
+        arguments.stamp_at(loan.fields()?.data, number, at);
+        loan.publish()?;
+        Ok(at)
+    }
+}
+
+impl Carrier for Text {
+    /// The NUL that ends a string.
+    const BEHIND: usize = 1;
+
+    fn filled(arguments: &Arguments) -> Self {
+        Self { data: arguments.text_payload() }
+    }
+
+    fn stamp(&mut self, arguments: &Arguments, number: u64) -> u64 {
+        arguments.stamp_text(&mut self.data, number)
+    }
+
+    fn fill(&mut self, number: u64) {
+        let letter = if number.is_multiple_of(2) { "y" } else { "z" };
+        self.data.replace_range(.., &letter.repeat(self.data.len()));
+    }
+
+    fn payload(&self) -> &[u8] {
+        self.data.as_bytes()
+    }
+
+    fn in_place<T>(view: &View<Self>, read: impl FnOnce(&[u8]) -> T) -> T {
+        read(view.get().data.as_bytes())
+    }
+
+    fn publish_built(
+        publisher: &Publisher<Self>,
+        arguments: &Arguments,
+        text: &mut String,
+        number: u64,
+    ) -> Result<u64, PublishError> {
+        let at = arguments.stamp_text(text, number);
+        publisher.loan(&StringShape { data: text })?.publish()?;
+        Ok(at)
+    }
+}

@@ -1,0 +1,106 @@
+//! The transport that messages take: allowed before, waited for, and proven afterwards.
+
+use std::collections::BTreeMap;
+
+use feros::{Durability, MatchTransport, Publisher, Subscription, Transport, TransportSet};
+use feros_lab_contract::{Arguments, Failure, Output, Placement};
+
+use crate::Task;
+use crate::payload::Carrier;
+
+/// The one transport that is measured, where one alone is: within a process that of the placement,
+/// since the network transport stands for the middleware's ordinary way there.
+fn only(arguments: &Arguments) -> Option<Transport> {
+    match (arguments.placement, arguments.extra("--transport")) {
+        (Placement::Composed, _) | (_, "network") => Some(Transport::Network),
+        (Placement::Intra, _) => Some(Transport::IntraProcess),
+        (_, "shared_memory") => Some(Transport::SharedMemory),
+        _ => None,
+    }
+}
+
+/// What a context may use of the transports that its environment allows.
+pub(crate) fn restricted(
+    arguments: &Arguments,
+    allowed: TransportSet,
+) -> Result<TransportSet, Failure> {
+    match only(arguments) {
+        Some(wanted) if !allowed.contains(wanted) => {
+            let text = format!("the environment does not allow the {wanted} transport");
+            Err(text.into())
+        }
+        // Within a process the intra-process transport is the shortest: it is checked afterwards.
+        None | Some(Transport::IntraProcess) => Ok(allowed),
+        Some(wanted) => Ok(wanted.into()),
+    }
+}
+
+/// Fails where a match takes another transport than is measured, with the reason for that.
+pub(crate) fn check_matches(
+    arguments: &Arguments,
+    matches: &[MatchTransport],
+) -> Result<(), Failure> {
+    let Some(wanted) = only(arguments) else { return Ok(()) };
+    let Some(found) = matches.iter().find(|found| found.transport != Some(wanted)) else {
+        return Ok(());
+    };
+    let reason = found.reason.as_ref().map_or_else(String::new, |reason| format!(": {reason}"));
+    Err(format!("the {wanted} transport is not possible here{reason}").into())
+}
+
+/// Fails where a message took another transport than was measured.
+pub(crate) fn check_published<M: Carrier>(
+    task: &Task<'_>,
+    publisher: &Publisher<M>,
+) -> Result<(), Failure> {
+    let counts = publisher.counts();
+    let others = match only(task.arguments) {
+        None => 0,
+        Some(Transport::Network) => counts.intra_process.messages + counts.shared_memory.messages,
+        // The engine writes too where it keeps the QoS by writing: what was delivered by the other
+        // transport took that one.
+        Some(_)
+            if task.arguments.deadline.is_some()
+                || task.qos.durability == Durability::TransientLocal =>
+        {
+            0
+        }
+        Some(Transport::SharedMemory) => counts.intra_process.messages + counts.network.messages,
+        Some(Transport::IntraProcess) => counts.network.messages + counts.shared_memory.messages,
+    };
+    if others == 0 {
+        return Ok(());
+    }
+    let text = format!("{others} messages took another transport than was measured: {counts:?}");
+    Err(text.into())
+}
+
+/// Says how many messages came by each transport.
+pub(crate) fn tell_received<M: Carrier>(output: &Output, subscriptions: &[&Subscription<M>]) {
+    let mut received = BTreeMap::new();
+    for counts in subscriptions.iter().map(|subscription| subscription.counts()) {
+        for (name, messages) in [
+            ("received_intra_process", counts.intra_process.messages),
+            ("received_shared_memory", counts.shared_memory.messages),
+            ("received_network", counts.network.messages),
+        ] {
+            *received.entry(name).or_insert(0.0) += messages as f64;
+        }
+    }
+    output.values(&received);
+}
+
+/// Says what an asynchronous publisher dropped because its queue was full, and why the transport is
+/// not a shorter one, where there is one.
+pub(crate) fn tell_published<M: Carrier>(output: &Output, publisher: &Publisher<M>) {
+    let dropped = publisher.dropped_messages() as f64;
+    output.values(&BTreeMap::from([("dropped_by_publisher", dropped)]));
+    let reason = publisher.transports().into_iter().find_map(|found| {
+        let reason = found.reason?;
+        let taken = found.transport.map_or("no", Transport::name);
+        Some(format!("the {taken} transport: {reason}"))
+    });
+    if let Some(reason) = reason {
+        output.note(&reason);
+    }
+}
