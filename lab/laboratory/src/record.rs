@@ -88,8 +88,8 @@ pub struct Goal {
     pub title: String,
     /// The system.
     pub system: String,
-    /// The system that it is divided by, in the same repetition of the same cell; absent: the number
-    /// itself is what counts.
+    /// The system that it is divided by, in the same repetition of the same cell; absent: the
+    /// number itself is what counts.
     pub reference: Option<String>,
     /// As [`Figure::y`].
     #[serde(default = "latency")]
@@ -235,19 +235,18 @@ pub struct Record {
     pub layers: Vec<Layer>,
     /// Everything that is one number, by name with unit. Of messages: `goodput_bytes_per_second`,
     /// `receive_rate_hz`, `publish_rate_hz`, `lost_percent`, `late_percent`, `sent_initial`,
-    /// `lost_initial`, `duplicates`, `reordered`, `received_TRANSPORT` and
-    /// `dropped_by_publisher` (where the system says them), `events_per_second`, `fairness` (slowest median against fastest),
-    /// `delivered_of_possible_percent` (of what was sent, or of what a link with a rate carries in
-    /// the time if that is less). Of the link: `wire_bytes_per_message`,
+    /// `lost_initial`, `duplicates`, `reordered`, `received_TRANSPORT` and `dropped_by_publisher`
+    /// (where the system says them), `events_per_second`, `fairness` (slowest median against
+    /// fastest), `delivered_of_possible_percent` (of what was sent, or of what a link with a rate
+    /// carries in the time if that is less). Of the link: `wire_bytes_per_message`,
     /// `wire_packets_per_message`, `wire_bytes`, `wire_packets_dropped_by_queue`, ... Of processes
     /// together (code: the most of one; servers apart, with `server_` before): `cpu_percent`,
     /// `cpu_percent_p50`, `cpu_percent_p95`, `pss_bytes`, `private_bytes`, `resident_bytes`,
     /// `virtual_bytes`, `threads`, `code_bytes` (mapped), `code_file_bytes` (of the files),
     /// `context_switches_per_second`, `wakeups_per_second` (voluntary switches), `locked_bytes`,
-    /// `shared_memory_bytes` (pages that exist, whether mapped or not).
-    /// Of the condition of real time, 1 or 0:
-    /// `realtime` (SCHED_FIFO), `memory_locked` (each program's, seen from outside). Oddities:
-    /// `samples_before_sent`, `not_understood_lines`.
+    /// `shared_memory_bytes` (pages that exist, whether mapped or not). Of the condition of real
+    /// time, 1 or 0: `realtime` (SCHED_FIFO), `memory_locked` (each program's, seen from outside).
+    /// Oddities: `samples_before_sent`, `not_understood_lines`.
     pub values: BTreeMap<String, f64>,
     /// Each process with the same names.
     pub processes: Vec<Process>,

@@ -1,4 +1,5 @@
-//! `feros demo` as its users run it: what it prints, how it ends, and that it leaves nothing behind.
+//! `feros demo` as its users run it: what it prints, how it ends, and that it leaves nothing
+//! behind.
 #![allow(clippy::unwrap_used)]
 
 mod command;

@@ -1,4 +1,5 @@
-//! A fixture with systems whose answers are known, a scenario, and `feros lab` as its user types it.
+//! A fixture with systems whose answers are known, a scenario, and `feros lab` as its user types
+//! it.
 
 use std::fs;
 use std::io::Read;
