@@ -3,17 +3,11 @@
 #![allow(clippy::unwrap_used)]
 
 use feros_executor::*;
+use feros_test_support::spawn;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, mpsc};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
-
-fn spawn<T: Send + 'static>(
-    name: &str,
-    work: impl FnOnce() -> T + Send + 'static,
-) -> JoinHandle<T> {
-    thread::Builder::new().name(name.into()).spawn(work).unwrap()
-}
 
 fn spinning(executor: &Arc<Executor>) -> JoinHandle<Result<(), SpinError>> {
     let executor = Arc::clone(executor);

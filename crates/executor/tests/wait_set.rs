@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used)]
 
 use feros_executor::*;
+use feros_test_support::{Watchdog, spawn};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Barrier, mpsc};
 use std::thread;
@@ -38,10 +39,6 @@ impl Waitable for Inbox {
     }
 }
 
-fn start<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> thread::JoinHandle<T> {
-    thread::Builder::new().name("other".into()).spawn(work).unwrap()
-}
-
 #[test]
 fn all_that_are_ready_are_reported_until_taken() {
     let inboxes = [(); 3].map(|()| Arc::new(Inbox::default()));
@@ -64,11 +61,12 @@ fn all_that_are_ready_are_reported_until_taken() {
 
 #[test]
 fn a_ring_without_a_reason_wakes_nobody_up() {
+    let _watchdog = Watchdog::start();
     let inbox = Arc::new(Inbox::default());
     let mut wait_set = WaitSet::new();
     wait_set.add(inbox.clone());
     let (woken, ended) = mpsc::sync_channel(1);
-    let waiting = start(move || {
+    let waiting = spawn("other", move || {
         let ready = wait_set.wait(None).to_vec();
         woken.send(ready).unwrap();
     });
@@ -85,6 +83,7 @@ fn a_ring_without_a_reason_wakes_nobody_up() {
 /// Each message is put after the one before was taken, so one lost wake-up hangs the test.
 #[test]
 fn no_wake_up_is_lost_in_two_wait_sets_and_an_executor() {
+    let _watchdog = Watchdog::start();
     const ROUNDS: usize = 5_000;
     let inbox = Arc::new(Inbox::default());
     let executor = Arc::new(Executor::new());
@@ -95,11 +94,11 @@ fn no_wake_up_is_lost_in_two_wait_sets_and_an_executor() {
     });
     let entity = executor.add(entity).unwrap();
     let (stopper, spun) = (executor.stopper(), executor.clone());
-    let spinning = start(move || spun.spin());
+    let spinning = spawn("other", move || spun.spin());
     let round = Arc::new(Barrier::new(3));
     let waiting = [(); 2].map(|()| {
         let (inbox, round) = (inbox.clone(), round.clone());
-        start(move || {
+        spawn("other", move || {
             let mut wait_set = WaitSet::new();
             wait_set.add(inbox);
             for _ in 0..ROUNDS {
@@ -133,7 +132,7 @@ fn guard_conditions_and_timers_are_waited_for() {
     assert!(timer.take_call().is_some() && timer.take_call().is_none());
     timer.cancel();
     let trigger = condition.clone();
-    let other = start(move || trigger.trigger());
+    let other = spawn("other", move || trigger.trigger());
     assert_eq!(wait_set.wait(None), [0]);
     assert!(condition.take() && !condition.take());
     other.join().unwrap();
@@ -142,6 +141,7 @@ fn guard_conditions_and_timers_are_waited_for() {
 
 #[test]
 fn a_timer_that_is_changed_or_told_the_time_ends_the_sleep() {
+    let _watchdog = Watchdog::start();
     let clock = Arc::new(RosClock::simulated_at(Time::from_nanos(1)));
     let timers = [
         Timer::without_callback(clock.clone(), Duration::from_secs(5)),
@@ -153,12 +153,12 @@ fn a_timer_that_is_changed_or_told_the_time_ends_the_sleep() {
     }
     assert!(wait_set.wait(NOW).is_empty());
     let telling = clock.clone();
-    let other = start(move || telling.set_time(Time::from_nanos(6_000_000_000)));
+    let other = spawn("other", move || telling.set_time(Time::from_nanos(6_000_000_000)));
     assert_eq!(wait_set.wait(None), [0]);
     other.join().unwrap();
     assert_eq!(timers[0].take_call().unwrap().actual, Time::from_nanos(6_000_000_000));
     let changed = timers[1].clone();
-    let other = start(move || {
+    let other = spawn("other", move || {
         changed.exchange_period(Duration::ZERO);
         changed.reset();
     });
@@ -200,6 +200,7 @@ fn what_was_taken_out_is_neither_kept_nor_heard() {
 /// Another process rings at the one place that it was told; both wait sets hear it.
 #[test]
 fn a_ring_of_another_process_is_relayed() {
+    let _watchdog = Watchdog::start();
     let memory = Arc::new(Doorbell::new());
     let doorbell = memory.clone();
     let pool =
@@ -212,7 +213,7 @@ fn a_ring_of_another_process_is_relayed() {
     inbox.ringer.on_move(move |place| told.send(place).unwrap());
     wait_set.add(inbox.clone());
     let slot = place.try_iter().last().flatten().unwrap().slot;
-    let waiting = start(move || other.wait(None).to_vec());
+    let waiting = spawn("other", move || other.wait(None).to_vec());
     inbox.messages.store(1, Ordering::Release);
     memory.ring(slot); // and not the ringer
     assert_eq!(wait_set.wait(None), [0]);

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 use feros_executor::*;
+use feros_test_support::spawn;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Barrier, Mutex, mpsc};
@@ -15,11 +16,7 @@ fn executor_of(threads: usize) -> Arc<Executor> {
 
 fn spinning(executor: &Arc<Executor>) -> thread::JoinHandle<Result<(), SpinError>> {
     let executor = executor.clone();
-    thread::Builder::new().name("spinning".into()).spawn(move || executor.spin()).unwrap()
-}
-
-fn start<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> thread::JoinHandle<T> {
-    thread::Builder::new().name("other".into()).spawn(work).unwrap()
+    spawn("spinning", move || executor.spin())
 }
 
 fn of_group(group: &ExclusiveGroup) -> Attributes {
@@ -98,7 +95,7 @@ fn a_group_runs_one_entity_at_a_time_and_nothing_is_lost() {
             None => entity,
         };
         executor.add(entity).unwrap().keep();
-        producers.push(start(move || {
+        producers.push(spawn("other", move || {
             for number in 0..MESSAGES {
                 sender.send(number).unwrap(); // blocks while the queue is full, so a lost ring hangs the test
                 ringer.ring();
@@ -206,7 +203,7 @@ fn predicates_and_futures_are_answered_whichever_thread_does_the_work() {
     let _entity = executor.add(entity).unwrap();
     for round in 1..=300 {
         let trigger = condition.clone();
-        let ringing = start(move || trigger.trigger());
+        let ringing = spawn("other", move || trigger.trigger());
         let outcome = executor.spin_until(None, || count.load(Ordering::SeqCst) == round).unwrap();
         assert_eq!(outcome, Outcome::Completed(()));
         ringing.join().unwrap();
@@ -219,7 +216,7 @@ fn predicates_and_futures_are_answered_whichever_thread_does_the_work() {
     for _ in 0..300 {
         let (told, waiting) = (answer.clone(), answer.clone());
         *answer.lock().unwrap() = (false, None);
-        let telling = start(move || {
+        let telling = spawn("other", move || {
             let mut answer = told.lock().unwrap();
             answer.0 = true;
             if let Some(waker) = answer.1.take() {
@@ -242,7 +239,7 @@ fn stopping_and_panicking_end_all_threads() {
     let executor = executor_of(4);
     for _ in 0..300 {
         let stopper = executor.stopper();
-        let stopping = start(move || stopper.stop());
+        let stopping = spawn("other", move || stopper.stop());
         executor.spin().unwrap();
         stopping.join().unwrap();
     }
@@ -293,7 +290,7 @@ fn entities_come_and_go_while_several_threads_spin() {
     let workers: Vec<_> = (0..3)
         .map(|worker| {
             let (handle, group) = (executor.handle(), group.clone());
-            start(move || {
+            spawn("other", move || {
                 for round in 0..700 {
                     let (ringer, gone) = (Ringer::new(), Arc::new(AtomicBool::new(false)));
                     let is_gone = gone.clone();

@@ -7,6 +7,7 @@
 #![allow(clippy::unwrap_used)]
 
 use feros_sync::Mutex;
+use feros_test_support::WATCHDOG;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::sync::Arc;
@@ -104,7 +105,7 @@ fn allocations(
         let started = Instant::now();
         while taken() < target {
             executor.spin_some(Duration::MAX).unwrap();
-            assert!(started.elapsed() < Duration::from_secs(60), "the watchdog bit");
+            assert!(started.elapsed() < WATCHDOG, "the watchdog bit");
         }
         counts = (counts.0 + between - before, counts.1 + COUNT.get() - between);
     }
@@ -123,11 +124,7 @@ fn wait_for_transport(
     {
         publisher.publish(Image::default()).unwrap();
         executor.spin_some(Duration::MAX).unwrap();
-        assert!(
-            started.elapsed() < Duration::from_secs(60),
-            "the watchdog bit: {:?}",
-            publisher.transports()
-        );
+        assert!(started.elapsed() < WATCHDOG, "the watchdog bit: {:?}", publisher.transports());
     }
     executor.spin_all(Duration::from_secs(10)).unwrap();
 }

@@ -6,23 +6,23 @@ use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::Path as FilePath;
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, sync_channel};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use feros::msgs::sensor_msgs::msg::{Image, ImageShape};
 use feros::msgs::std_msgs::msg::HeaderShape;
 use feros::rmw::{DiscoveryRange, SessionOptions};
 use feros::trace::{self, Point};
 use feros::{
-    Arguments, Context, ContextOptions, Dispatch, Executor, Publisher, PublisherOptions, Stopper,
+    Arguments, Context, ContextOptions, Dispatch, Executor, Publisher, PublisherOptions,
     Subscription, SubscriptionOptions, Transport, TransportSet,
 };
+use feros_test_support::{Background, WATCHDOG, eventually, until};
 use feros_trace_analysis::{Delivery, Figure6, Figure11, Layer, Summary, Trace};
 
 /// In a child: what it does.
 const ROLE: &str = "FEROS_TRACE_TEST_ROLE";
 /// In a child: the domain of its test.
 const DOMAIN: &str = "FEROS_TRACE_TEST_DOMAIN";
-const WATCHDOG: Duration = Duration::from_secs(60);
 const MESSAGES: u32 = 20;
 
 fn context() -> Context {
@@ -50,8 +50,7 @@ fn image(number: u32) -> Image {
 /// dropped.
 struct Listener {
     numbers: Receiver<(u32, u64)>,
-    stopper: Stopper,
-    thread: Option<std::thread::JoinHandle<()>>,
+    _spinning: Background,
     _subscription: Subscription<Image>,
     _context: Context,
 }
@@ -66,8 +65,8 @@ impl Listener {
         executor.add_node(&node).unwrap();
         let stopper = executor.stopper();
         let spin = move || executor.spin().unwrap();
-        let thread = Some(std::thread::Builder::new().name("spins".into()).spawn(spin).unwrap());
-        Self { numbers, stopper, thread, _subscription: subscription, _context: context.clone() }
+        let _spinning = Background::start("spins", spin, move || stopper.stop());
+        Self { numbers, _spinning, _subscription: subscription, _context: context.clone() }
     }
 
     fn wait_for(&self, wanted: u32) -> u64 {
@@ -80,21 +79,16 @@ impl Listener {
     }
 }
 
-impl Drop for Listener {
-    fn drop(&mut self) {
-        self.stopper.stop();
-        self.thread.take().unwrap().join().unwrap();
-    }
-}
-
 fn wait_for_transport(publisher: &Publisher<Image>, transport: Transport) {
     publisher.wait_for_subscriptions(1, WATCHDOG).unwrap();
-    let started = Instant::now();
-    while !publisher.transports().iter().any(|found| found.transport == Some(transport)) {
-        assert!(started.elapsed() < WATCHDOG, "the watchdog bit: {:?}", publisher.transports());
+    eventually(|| {
+        let found = publisher.transports();
+        if found.iter().any(|found| found.transport == Some(transport)) {
+            return Ok(());
+        }
         publisher.publish(image(0)).unwrap();
-        std::thread::sleep(Duration::from_millis(1));
-    }
+        Err(format!("{found:?}"))
+    });
 }
 
 fn transports(transport: Transport) -> TransportSet {
@@ -358,14 +352,11 @@ fn two_processes_are_joined_and_one_that_is_killed_is_named() {
     // It comes when all is heard: a second audience would have a transport of its own, and the
     // talker wait for either.
     let mut doomed = Ended(start("listener", folder.path()));
-    let started = Instant::now();
     let is_begun =
         |entry: std::io::Result<std::fs::DirEntry>| entry.unwrap().metadata().unwrap().len() > 0;
-    while std::fs::read_dir(folder.path()).unwrap().map(is_begun).filter(|begun| *begun).count() < 3
-    {
-        assert!(started.elapsed() < WATCHDOG, "the watchdog bit: it has no file");
-        std::thread::sleep(Duration::from_millis(1));
-    }
+    until("its file", || {
+        std::fs::read_dir(folder.path()).unwrap().map(is_begun).filter(|begun| *begun).count() >= 3
+    });
     doomed.0.kill().unwrap();
     talker.end_well();
     listener.end_well();

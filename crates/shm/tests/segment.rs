@@ -10,6 +10,7 @@ use feros_shm::{
     Reason, Room, SharedDoorbell, Side, SubscriptionEntry, TransportSet, random_id,
 };
 use feros_sync::{Mutex, MutexGuard};
+use feros_test_support::WATCHDOG;
 use rustix::fs::{MemfdFlags, SealFlags};
 use std::io::{BufRead, BufReader, Write};
 use std::num::NonZeroU64;
@@ -28,8 +29,6 @@ const STARTER: &str = "FEROS_SEGMENT_TEST_STARTER";
 const MARK: &str = "child: ";
 const SLOT: usize = 70;
 const PUBLISHER: NonZeroU64 = NonZeroU64::new(99).unwrap();
-/// Against hanging, never a criterion.
-const WATCHDOG: Duration = Duration::from_secs(120);
 
 /// Some tests count mappings and descriptors of the process, so all of them take turns.
 fn in_turn() -> MutexGuard<'static, ()> {

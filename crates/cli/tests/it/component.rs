@@ -3,14 +3,12 @@
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::OnceLock;
-use std::time::{Duration, Instant};
 
 use feros_interop::Domain;
 
 use crate::process::eventually;
 
 const FEROS: &str = env!("CARGO_BIN_EXE_feros");
-const WATCHDOG: Duration = Duration::from_secs(60);
 
 /// The folder with command, containers and the demonstration's library. Other packages' binaries
 /// are nobody's dependency, so cargo is asked for them; in a run over the whole workspace they are
@@ -115,14 +113,7 @@ impl Running {
     fn interrupt(mut self) {
         let pid = self.0.id().to_string();
         assert!(Command::new("kill").args(["-INT", &pid]).status().unwrap().success());
-        let started = Instant::now();
-        let status = loop {
-            if let Some(status) = self.0.try_wait().unwrap() {
-                break status;
-            }
-            assert!(started.elapsed() < WATCHDOG, "it does not end");
-            std::thread::sleep(Duration::from_millis(10));
-        };
+        let status = feros_test_support::eventually(|| self.0.try_wait().unwrap().ok_or("its end"));
         assert!(status.success(), "{status}");
     }
 }

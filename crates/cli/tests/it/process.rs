@@ -8,9 +8,7 @@ use std::time::{Duration, Instant};
 use feros::rmw::{DiscoveryRange, SessionOptions};
 use feros::{Arguments, Context, ContextOptions};
 use feros_interop::Domain;
-
-/// Longest wait for anything: far beyond what a busy machine needs.
-pub(crate) const WATCHDOG: Duration = Duration::from_secs(60);
+pub(crate) use feros_test_support::WATCHDOG;
 
 /// The domain of this test process.
 fn domain() -> &'static Domain {
@@ -97,15 +95,10 @@ pub(crate) fn eventually<T: std::fmt::Debug>(
     run: impl Fn() -> T,
     accepted: impl Fn(&T) -> bool,
 ) -> T {
-    let began = Instant::now();
-    loop {
+    feros_test_support::eventually(|| {
         let finished = run();
-        if accepted(&finished) {
-            return finished;
-        }
-        println!("not yet: {finished:?}");
-        assert!(began.elapsed() < WATCHDOG, "what was awaited was never shown: {finished:?}");
-    }
+        if accepted(&finished) { Ok(finished) } else { Err(format!("not yet: {finished:?}")) }
+    })
 }
 
 /// Runs a command to its end.

@@ -99,11 +99,7 @@ fn a_process_that_was_killed_is_named() {
     // An empty file is one that is not begun.
     let is_begun = |entry: std::fs::DirEntry| entry.metadata().unwrap().len() > 0;
     let has_file = || std::fs::read_dir(&folder.0).unwrap().any(|entry| is_begun(entry.unwrap()));
-    let started = std::time::Instant::now();
-    while !has_file() {
-        assert!(started.elapsed() < crate::process::WATCHDOG, "the watchdog bit");
-        std::thread::sleep(std::time::Duration::from_millis(10));
-    }
+    feros_test_support::until("its file", has_file);
     drop(killed); // ends it by force
     let ended = feros(&["trace", "summarize", folder.text()]);
     assert!(ended.err.contains("was killed"), "{ended:?}");

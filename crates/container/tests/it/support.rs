@@ -1,10 +1,11 @@
 //! Starts containers in domains of their own, with an index that knows the test libraries.
 
+use feros_test_support::eventually;
 use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::{Arc, Condvar, Mutex};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use feros::message::Message;
 use feros::msgs::composition_interfaces::srv::LoadNode_Request;
@@ -15,10 +16,8 @@ use feros::{Context, ContextOptions, Executor, Node, Outcome, ParameterValue};
 use feros_component::index;
 use feros_component::remote::{ComponentState, ContainerClient, RemoteError};
 use feros_interop::Domain;
+pub(crate) use feros_test_support::WATCHDOG;
 use rustix::process::{Pid, Signal, kill_process};
-
-/// Ends a test that hangs; no test passes or fails by how fast it is.
-pub(crate) const WATCHDOG: Duration = Duration::from_secs(60);
 
 pub(crate) const SINGLE: &str = env!("CARGO_BIN_EXE_component_container");
 pub(crate) const MULTI: &str = env!("CARGO_BIN_EXE_component_container_mt");
@@ -142,15 +141,10 @@ impl Container {
         id: u64,
         wanted: impl Fn(&ComponentState) -> bool,
     ) -> ComponentState {
-        let started = Instant::now();
-        loop {
+        eventually(|| {
             let state = self.state(id);
-            if wanted(&state) {
-                return state;
-            }
-            assert!(started.elapsed() < WATCHDOG, "the watchdog bit: {state:?}");
-            std::thread::sleep(Duration::from_millis(20));
-        }
+            if wanted(&state) { Ok(state) } else { Err(format!("{state:?}")) }
+        })
     }
 
     /// Calls a service without arguments; `None` when the server fails before it answers.
@@ -205,14 +199,7 @@ impl Container {
     }
 
     pub(crate) fn wait(&mut self) -> ExitStatus {
-        let started = Instant::now();
-        loop {
-            if let Some(status) = self.child.try_wait().unwrap() {
-                return status;
-            }
-            assert!(started.elapsed() < WATCHDOG, "the container does not end");
-            std::thread::sleep(Duration::from_millis(10));
-        }
+        eventually(|| self.child.try_wait().unwrap().ok_or("the end of the container"))
     }
 }
 

@@ -4,7 +4,6 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::sync_channel;
 use std::sync::{Arc, Barrier, Mutex};
-use std::thread::JoinHandle;
 use std::time::Duration;
 
 use feros::msgs::std_msgs::msg::Int32;
@@ -14,13 +13,7 @@ use feros::{
     ServiceOptions, SubscriptionOptions, TimerOptions, policy,
 };
 
-use crate::support::{WATCHDOG, context, context_with, spin_until};
-
-fn spinning(executor: Executor) -> (feros::Stopper, JoinHandle<()>) {
-    let stopper = executor.stopper();
-    let thread = std::thread::Builder::new().name("spinning".into());
-    (stopper, thread.spawn(move || executor.spin().unwrap()).unwrap())
-}
+use crate::support::{WATCHDOG, context, context_with, spin_until, spinning};
 
 fn ready(node: &Node, topic: &str) {
     let seen = || !node.subscriptions_info_by_topic(topic).unwrap().is_empty();
@@ -57,14 +50,13 @@ fn callbacks_of_a_node_never_overlap_by_default_and_those_of_two_nodes_do() {
         .unwrap()
     });
     nodes.iter().for_each(|node| executor.add_node(node).unwrap());
-    let (stopper, thread) = spinning(executor);
+    let spinning = spinning(executor);
     for _ in 0..100 {
         triggers.iter().for_each(|trigger| trigger.trigger());
         meetings.recv().unwrap();
         meetings.recv().unwrap();
     }
-    stopper.stop();
-    thread.join().unwrap();
+    spinning.stop();
 }
 
 #[test]
@@ -91,13 +83,12 @@ fn subscriptions_of_a_reentrant_group_overlap() {
         .iter()
         .for_each(|subscription| subscription.wait_for_publishers(1, WATCHDOG).unwrap());
     publishers.iter().for_each(|publisher| publisher.wait_for_subscriptions(1, WATCHDOG).unwrap());
-    let (stopper, thread) = spinning(executor);
+    let spinning = spinning(executor);
     for data in 0..50 {
         publishers.iter().for_each(|publisher| publisher.publish(Int32 { data }).unwrap());
         assert_eq!([meetings.recv().unwrap(), meetings.recv().unwrap()], [data; 2]);
     }
-    stopper.stop();
-    thread.join().unwrap();
+    spinning.stop();
 }
 
 #[test]
@@ -336,12 +327,11 @@ fn a_panic_on_a_worker_thread_ends_its_node_alone() {
     let executor = Executor::builder().threads(2).build();
     executor.add_node(&bad).unwrap();
     executor.add_node(&good).unwrap();
-    let (stopper, thread) = spinning(executor);
+    let spinning = spinning(executor);
     guard.trigger();
     assert_eq!(texts.recv().unwrap(), "on some thread");
     (0..10).for_each(|_| ticks.recv().unwrap());
-    stopper.stop();
-    thread.join().unwrap();
+    spinning.stop();
 }
 
 #[test]
@@ -369,7 +359,7 @@ fn simulated_time_is_followed_with_every_kind() {
         let _timer = node.create_timer(Duration::from_secs(10), tick).unwrap();
         let executor = make();
         executor.add_node(&node).unwrap();
-        let (stopper, thread) = spinning(executor);
+        let spinning = spinning(executor);
         let mut count = 0;
         while count < 5 {
             // Until it is heard: the first messages may come before the subscription is matched.
@@ -377,8 +367,7 @@ fn simulated_time_is_followed_with_every_kind() {
             publisher.publish(Clock { clock: TimeMessage { sec, nanosec: 0 } }).unwrap();
             count += usize::from(ticks.recv_timeout(Duration::from_millis(100)).is_ok());
         }
-        stopper.stop();
-        thread.join().unwrap();
+        spinning.stop();
     }
 }
 
@@ -454,7 +443,7 @@ fn nobody_starves_beside_a_late_timer(policy: impl feros::policy::Policy + 'stat
         .unwrap();
     let executor = Executor::builder().policy(policy).build();
     executor.add_node(&node).unwrap();
-    let (stopper, thread) = spinning(executor);
+    let spinning = spinning(executor);
     let others = context_with("");
     let caller = others.create_node("caller").unwrap();
     let client =
@@ -465,8 +454,7 @@ fn nobody_starves_beside_a_late_timer(policy: impl feros::policy::Policy + 'stat
     {
         client.call_and_wait(&Trigger_Request::default(), WATCHDOG).unwrap();
     }
-    stopper.stop();
-    thread.join().unwrap();
+    spinning.stop();
     assert_eq!(received.load(Ordering::Relaxed), MESSAGES);
     assert!(
         longest_wait.load(Ordering::Relaxed) <= 1,

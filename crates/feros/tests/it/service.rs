@@ -8,33 +8,10 @@ use feros::msgs::std_srvs::srv::{
 };
 use feros::{
     CallError, ClientOptions, Executor, Node, Outcome, QosProfile, Responder, SerializedMessage,
-    Service, ServiceMapping, Stopper, TypeIdentity,
+    Service, ServiceMapping, TypeIdentity,
 };
 
-use crate::support::{WATCHDOG, context};
-
-/// Spins a node on a thread of its own until dropped.
-struct Spinning {
-    stopper: Stopper,
-    thread: Option<std::thread::JoinHandle<()>>,
-}
-
-impl Spinning {
-    fn new(node: &Node) -> Self {
-        let executor = Executor::new();
-        executor.add_node(node).unwrap();
-        let stopper = executor.stopper();
-        let thread = std::thread::Builder::new().spawn(move || executor.spin().unwrap()).unwrap();
-        Self { stopper, thread: Some(thread) }
-    }
-}
-
-impl Drop for Spinning {
-    fn drop(&mut self) {
-        self.stopper.stop();
-        self.thread.take().unwrap().join().unwrap();
-    }
-}
+use crate::support::{WATCHDOG, context, spinning_node};
 
 fn set_bool_server(node: &Node) -> Service<SetBool> {
     let answer = |request: SetBool_Request| SetBool_Response {
@@ -50,7 +27,7 @@ fn a_call_is_answered_blocking_and_as_a_future() {
     let (server, caller) =
         (here.create_node("server").unwrap(), there.create_node("caller").unwrap());
     let _service = set_bool_server(&server);
-    let _spinning = Spinning::new(&server);
+    let _spinning = spinning_node(&server);
     let client = caller.create_client::<SetBool>("switch").unwrap();
     client.wait_for_service(WATCHDOG).unwrap();
     let response = client.call_and_wait(&SetBool_Request { data: true }, WATCHDOG).unwrap();
@@ -77,7 +54,7 @@ fn many_calls_at_once_each_get_their_own_response() {
             Trigger_Response { success: true, message: count.to_string() }
         })
         .unwrap();
-    let _spinning = Spinning::new(&server);
+    let _spinning = spinning_node(&server);
     let client = caller.create_client::<Trigger>("count").unwrap();
     client.wait_for_service(WATCHDOG).unwrap();
     let calls: Vec<_> = (0..8).map(|_| client.call(&Trigger_Request::default()).unwrap()).collect();
@@ -102,7 +79,7 @@ fn a_response_may_be_sent_later_from_another_thread() {
             },
         )
         .unwrap();
-    let _spinning = Spinning::new(&server);
+    let _spinning = spinning_node(&server);
     let client = caller.create_client::<Trigger>("later").unwrap();
     client.wait_for_service(WATCHDOG).unwrap();
     let call = client.call(&Trigger_Request::default()).unwrap();
@@ -117,7 +94,7 @@ fn clients_of_both_mappings_are_served_at_the_same_time() {
     let (server, caller) =
         (here.create_node("server").unwrap(), there.create_node("caller").unwrap());
     let _service = set_bool_server(&server);
-    let _spinning = Spinning::new(&server);
+    let _spinning = spinning_node(&server);
     let mappings = [ServiceMapping::RelatedSampleIdentity, ServiceMapping::PayloadHeader];
     let clients = mappings.map(|mapping| {
         let options = ClientOptions { force_mapping: Some(mapping), ..ClientOptions::default() };
@@ -143,7 +120,7 @@ fn the_payload_header_mapping_has_the_bytes_of_rmw_cyclonedds() {
     let (server, caller) =
         (here.create_node("server").unwrap(), there.create_node("caller").unwrap());
     let _service = set_bool_server(&server);
-    let _spinning = Spinning::new(&server);
+    let _spinning = spinning_node(&server);
     let options = ClientOptions {
         force_mapping: Some(ServiceMapping::PayloadHeader),
         ..ClientOptions::default()
@@ -164,7 +141,7 @@ fn the_payload_header_mapping_has_the_bytes_of_rmw_cyclonedds() {
     };
     let (_requests, requests) = listen(format!("rq{}Request", client.service_name()), "Request");
     let (_replies, replies) = listen(format!("rr{}Reply", client.service_name()), "Response");
-    let _listening = Spinning::new(&eavesdropper);
+    let _listening = spinning_node(&eavesdropper);
     assert!(client.call_and_wait(&SetBool_Request { data: true }, WATCHDOG).unwrap().success);
 
     let request = requests.recv_timeout(WATCHDOG).unwrap();

@@ -10,11 +10,12 @@ use feros::msgs::sensor_msgs::msg::{Image, ImageShape};
 use feros::msgs::std_msgs::msg::{HeaderShape, Int32};
 use feros::{
     Context, Executor, MessageInfo, Node, Publisher, PublisherOptions, QosProfile, Reason,
-    SerializedMessage, SharedMemoryOptions, Stopper, Subscription, SubscriptionEvent,
-    SubscriptionOptions, Transport, TransportSet, View, WhenExhausted, transports_of_topic,
+    SerializedMessage, SharedMemoryOptions, Subscription, SubscriptionEvent, SubscriptionOptions,
+    Transport, TransportSet, View, WhenExhausted, transports_of_topic,
 };
 
-use crate::support::{WATCHDOG, context, publish_patiently, spin_until};
+use crate::support::{WATCHDOG, context, publish_patiently, spin_until, spinning_node};
+use feros_test_support::eventually;
 
 const BETWEEN_PROCESSES: TransportSet = TransportSet::ALL.without(Transport::IntraProcess);
 
@@ -24,25 +25,6 @@ fn options(qos: impl Into<SubscriptionOptions>) -> SubscriptionOptions {
 
 fn channel<T>() -> (SyncSender<T>, Receiver<T>) {
     sync_channel(100_000)
-}
-
-/// Spins a node on a thread until dropped.
-struct Spinning(Stopper, Option<std::thread::JoinHandle<()>>);
-
-fn spinning(node: &Node) -> Spinning {
-    let executor = Executor::new();
-    executor.add_node(node).unwrap();
-    let stopper = executor.stopper();
-    let thread =
-        std::thread::Builder::new().name("spin".into()).spawn(move || executor.spin().unwrap());
-    Spinning(stopper, Some(thread.unwrap()))
-}
-
-impl Drop for Spinning {
-    fn drop(&mut self) {
-        self.0.stop();
-        self.1.take().unwrap().join().unwrap();
-    }
 }
 
 fn nodes() -> (Context, Context, Node, Node) {
@@ -58,23 +40,18 @@ where
     M: feros::message::Message,
 {
     publisher.wait_for_subscriptions(count, WATCHDOG).unwrap();
-    let is_host = || {
-        publisher
-            .transports()
-            .iter()
-            .filter(|found| found.transport == Some(Transport::SharedMemory))
-            .count()
-            == count
-    };
-    let started = std::time::Instant::now();
     let mut published = 0;
-    while !is_host() {
-        assert!(started.elapsed() < WATCHDOG, "the watchdog bit: {:?}", publisher.transports());
+    eventually(|| {
+        let found = publisher.transports();
+        let on_shared_memory =
+            found.iter().filter(|found| found.transport == Some(Transport::SharedMemory)).count();
+        if on_shared_memory == count {
+            return Ok(published);
+        }
         publish();
         published += 1;
-        std::thread::sleep(Duration::from_millis(1));
-    }
-    published
+        Err(format!("{found:?}"))
+    })
 }
 
 #[test]
@@ -115,7 +92,7 @@ fn every_form_arrives_through_shared_memory() {
             )
             .unwrap(),
     );
-    let _spinning = spinning(&listener);
+    let _spinning = spinning_node(&listener);
     until_host(&publisher, 4, || publisher.publish(Image::default()).unwrap());
     let before = publisher.counts();
     let data: Vec<u8> = (0..3_000_000_u32).map(|n| n as u8).collect();
@@ -163,7 +140,7 @@ fn the_change_to_shared_memory_loses_and_doubles_nothing() {
                     },
                 )
                 .unwrap();
-            let spinning = spinning(&listener);
+            let spinning = spinning_node(&listener);
             let mut heard = Vec::new();
             while subscription.counts().shared_memory.messages < 200 {
                 heard.push(receiver.recv_timeout(WATCHDOG).unwrap());
@@ -214,7 +191,7 @@ fn the_change_loses_nothing_of_several_threads_that_publish() {
                     },
                 )
                 .unwrap();
-            let spinning = spinning(&listener);
+            let spinning = spinning_node(&listener);
             let mut heard = vec![Vec::new(); THREADS as usize];
             while subscription.counts().shared_memory.messages < 50 {
                 let (thread, number) = receiver.recv_timeout(WATCHDOG).unwrap();
@@ -256,7 +233,7 @@ fn back_pressure_reaches_through_shared_memory() {
             sender.send(number.data).unwrap();
         })
         .unwrap();
-    let _spinning = spinning(&listener);
+    let _spinning = spinning_node(&listener);
     until_host(&publisher, 1, || publisher.publish(Int32 { data: -1 }).unwrap());
     (0..COUNT).for_each(|data| publish_patiently(&publisher, &Int32 { data }));
     let heard: Vec<_> = (0..)
@@ -289,7 +266,7 @@ fn what_is_pushed_out_of_shared_memory_is_told() {
             sender.send(number.data).unwrap();
         })
         .unwrap();
-    let _spinning = spinning(&listener);
+    let _spinning = spinning_node(&listener);
     // One at a time, so that none of these is lost.
     until_host(&publisher, 1, || {
         publisher.publish(Int32 { data: -1 }).unwrap();
@@ -323,7 +300,7 @@ fn a_link_that_cannot_be_opened_tells_why_on_both_sides_and_is_tried_again() {
     let publisher = talker.create_publisher::<Int32>("number", only_one).unwrap();
     let subscribe = || listener.create_subscription("number", options(10), |_: Int32| ()).unwrap();
     let mut subscriptions = vec![subscribe(), subscribe()];
-    let _spinning = spinning(&listener);
+    let _spinning = spinning_node(&listener);
     let why = Reason::TooManySubscriptions { limit: 1 };
     let topic = publisher.topic_name().to_owned();
     // What the publisher, its subscriptions and the graph of a third party say of the matches. That
@@ -346,12 +323,14 @@ fn a_link_that_cannot_be_opened_tells_why_on_both_sides_and_is_tried_again() {
     };
     let until_told = |subscriptions: &[Subscription<Int32>],
                       expected: &[(Option<Transport>, Option<Reason>)]| {
-        let started = std::time::Instant::now();
-        while told(subscriptions).iter().any(|told| told != expected) {
-            assert!(started.elapsed() < WATCHDOG, "the watchdog bit: {:?}", told(subscriptions));
+        eventually(|| {
+            let told = told(subscriptions);
+            if told.iter().all(|told| told == expected) {
+                return Ok(());
+            }
             publisher.publish(Int32::default()).unwrap();
-            std::thread::sleep(Duration::from_millis(2));
-        }
+            Err(format!("{told:?}"))
+        });
     };
     until_told(
         &subscriptions,
@@ -376,7 +355,7 @@ fn late_joiners_get_history_by_the_engine_and_the_rest_through_shared_memory_onc
     let subscription = listener
         .create_subscription("number", deep, move |number: Int32| sender.send(number.data).unwrap())
         .unwrap();
-    let _spinning = spinning(&listener);
+    let _spinning = spinning_node(&listener);
     let mut data = 5;
     let mut heard = Vec::new();
     until_host(&publisher, 1, || {
@@ -404,7 +383,7 @@ fn views_keep_their_messages_and_too_many_of_them_lose_nothing_in_silence() {
             sender.send(image).unwrap()
         })
         .unwrap();
-    let _spinning = spinning(&listener);
+    let _spinning = spinning_node(&listener);
     let numbered =
         |number: u32| Image { height: number, data: vec![number as u8; 1000], ..Image::default() };
     until_host(&publisher, 1, || publisher.publish(numbered(0)).unwrap());
@@ -459,7 +438,7 @@ fn messages_are_built_where_they_are_read() {
             sender.send(("host", see(&image.to_owned()))).unwrap();
         })
         .unwrap();
-    let spinning = spinning(&listener);
+    let spinning = spinning_node(&listener);
     until_host(&publisher, 1, || {
         build(0);
     });
@@ -505,7 +484,7 @@ fn what_another_process_writes_over_a_loan_is_an_error() {
     let _subscription = listener
         .create_subscription::<Image, _>("image", options(10), |_: SerializedMessage| ())
         .unwrap();
-    let _spinning = spinning(&listener);
+    let _spinning = spinning_node(&listener);
     until_host(&publisher, 1, || publisher.publish(Image::default()).unwrap());
     let shape =
         ImageShape { header: HeaderShape { frame_id: MARKER }, encoding: "mono8", data: 1000 };
@@ -551,7 +530,7 @@ fn an_exhausted_pool_is_an_error_or_the_network_transport() {
             sender.send(image).unwrap()
         })
         .unwrap();
-    let _spinning = spinning(&listener);
+    let _spinning = spinning_node(&listener);
     for when_exhausted in [WhenExhausted::Error, WhenExhausted::Network] {
         let shared_memory =
             SharedMemoryOptions { max_loans: 1, when_exhausted, ..SharedMemoryOptions::default() };

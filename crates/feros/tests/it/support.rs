@@ -1,13 +1,11 @@
 //! What the tests share: contexts that see each other and nobody else, and a watchdog in place of
 //! time limits.
 
-use std::time::{Duration, Instant};
-
 use feros::rmw::{DiscoveryRange, SessionOptions};
-use feros::{Arguments, Context, ContextOptions, Executor, Outcome, Publisher};
+use feros::{Arguments, Context, ContextOptions, Executor, Node, Outcome, Publisher};
+use feros_test_support::{Background, eventually};
 
-/// Ends a test that hangs; no test passes or fails by how fast it is.
-pub(crate) const WATCHDOG: Duration = Duration::from_secs(60);
+pub(crate) use feros_test_support::WATCHDOG;
 
 /// A context of its own on loopback whose nodes live in the namespace of the test, so that tests do
 /// not hear each other.
@@ -36,6 +34,19 @@ pub(crate) fn context_with(arguments: &str) -> Context {
     .unwrap()
 }
 
+/// Spins the executor on a thread until dropped.
+pub(crate) fn spinning(executor: Executor) -> Background {
+    let stopper = executor.stopper();
+    Background::start("spinning", move || executor.spin().unwrap(), move || stopper.stop())
+}
+
+/// Spins the node on a thread until dropped.
+pub(crate) fn spinning_node(node: &Node) -> Background {
+    let executor = Executor::new();
+    executor.add_node(node).unwrap();
+    spinning(executor)
+}
+
 /// Spins until `done`, or fails the test.
 pub(crate) fn spin_until(executor: &Executor, done: impl FnMut() -> bool) {
     assert_eq!(
@@ -51,8 +62,5 @@ pub(crate) fn publish_patiently<M: feros::message::Message + Clone>(
     publisher: &Publisher<M>,
     message: &M,
 ) {
-    let started = Instant::now();
-    while let Err(error) = publisher.publish(message.clone()) {
-        assert!(started.elapsed() < WATCHDOG, "{error}");
-    }
+    eventually(|| publisher.publish(message.clone()));
 }

@@ -1,5 +1,6 @@
 //! What was asked for is what is measured, with sockets at both ends.
 
+use feros_test_support::eventually;
 use std::net::UdpSocket;
 use std::time::{Duration, Instant};
 
@@ -15,16 +16,12 @@ const LINE_BITS: f64 = ((PAYLOAD + 8 + 20 + 14 + 24) * 8) as f64;
 /// Waits until everything offered in a direction has arrived or been dropped, and `offered` packets
 /// were.
 fn settled(counters: impl Fn() -> DirectionCounters, offered: u64) -> DirectionCounters {
-    let begin = Instant::now();
-    loop {
+    eventually(|| {
         let now = counters();
         let done = now.packets + now.dropped_loss + now.dropped_queue;
-        if now.offered_packets >= offered && done == now.offered_packets {
-            return now;
-        }
-        assert!(begin.elapsed() < WATCHDOG, "{offered} expected: {now:?}");
-        std::thread::sleep(Duration::from_millis(1));
-    }
+        let is_settled = now.offered_packets >= offered && done == now.offered_packets;
+        if is_settled { Ok(now) } else { Err(format!("{offered} expected: {now:?}")) }
+    })
 }
 
 /// Sends numbered packets as fast as the link takes them from the device, whose queue is never

@@ -6,9 +6,8 @@ use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
 use std::time::{Duration, Instant};
 
 use feros_link::{Link, LinkError, LinkOptions, Namespace, NamespaceError, Switch, host_address};
+pub(crate) use feros_test_support::WATCHDOG;
 
-/// Against hanging alone: nothing here takes so long.
-pub(crate) const WATCHDOG: Duration = Duration::from_secs(60);
 const PORT: u16 = 7777;
 
 /// One test at a time: they measure.

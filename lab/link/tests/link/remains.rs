@@ -1,13 +1,13 @@
 //! Nothing is left behind, however the owner ends.
 
+use feros_test_support::eventually;
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
 
 use feros_link::{Link, LinkOptions, Namespace};
 
-use crate::hosts::{WATCHDOG, namespaces};
+use crate::hosts::namespaces;
 
 /// The processes of this machine that are in the namespace `net` or hold a handle of it.
 fn users_of(net: &str) -> BTreeSet<u32> {
@@ -32,15 +32,10 @@ fn wait_until_nobody_uses(net: &str) {
 }
 
 fn wait_until_users(net: &str, are_as_wanted: impl Fn(&BTreeSet<u32>) -> bool) {
-    let begin = Instant::now();
-    loop {
+    eventually(|| {
         let users = users_of(net);
-        if are_as_wanted(&users) {
-            return;
-        }
-        assert!(begin.elapsed() < WATCHDOG, "{net} is used by {users:?}");
-        std::thread::sleep(Duration::from_millis(5));
-    }
+        if are_as_wanted(&users) { Ok(()) } else { Err(format!("{net} is used by {users:?}")) }
+    });
 }
 
 /// Killed when this is dropped, by a test that fails as well.

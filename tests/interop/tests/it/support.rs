@@ -1,19 +1,16 @@
 //! What the tests share: a Feros node beside a stock one, and waiting without time limits.
 
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-use std::thread::JoinHandle;
 use std::time::Duration;
 
 use feros::message::dynamic::DynamicType;
 use feros::rmw::{DiscoveryRange, SessionOptions, TypeHash};
-use feros::{
-    Arguments, Context, ContextOptions, Executor, Node, NodeOptions, Stopper, TypeIdentity,
-};
+use feros::{Arguments, Context, ContextOptions, Executor, Node, NodeOptions, TypeIdentity};
 use feros_interop::{Domain, Peer};
 use serde_json::Value;
 
-/// Ends a test that hangs; no test passes or fails by how fast it is.
-pub(crate) const WATCHDOG: Duration = Duration::from_secs(90);
+use feros_test_support::Background;
+pub(crate) use feros_test_support::WATCHDOG;
 
 /// Options of a context in the test's domain, on loopback.
 pub(crate) fn options(domain: &Domain) -> ContextOptions {
@@ -47,29 +44,15 @@ pub(crate) fn stock(domain: &Domain) -> Peer {
     Peer::start(domain, "/theirs", "stock_node")
 }
 
-/// Spins a node on a thread of its own until dropped.
-pub(crate) struct Spinning {
-    stopper: Stopper,
-    thread: Option<JoinHandle<()>>,
-}
+/// Spins a node on a thread until dropped.
+pub(crate) struct Spinning(#[allow(dead_code, reason = "held until it is dropped")] Background);
 
 impl Spinning {
     pub(crate) fn new(node: &Node) -> Self {
         let executor = Executor::new();
         executor.add_node(node).unwrap();
         let stopper = executor.stopper();
-        let thread = std::thread::Builder::new().name("spin".into());
-        Self { stopper, thread: Some(thread.spawn(move || executor.spin().unwrap()).unwrap()) }
-    }
-}
-
-impl Drop for Spinning {
-    fn drop(&mut self) {
-        self.stopper.stop();
-        let ended = self.thread.take().unwrap().join();
-        if !std::thread::panicking() {
-            ended.unwrap();
-        }
+        Self(Background::start("spin", move || executor.spin().unwrap(), move || stopper.stop()))
     }
 }
 

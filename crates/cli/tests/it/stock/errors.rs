@@ -65,14 +65,9 @@ fn an_incompatible_qos_is_told_with_both_sides() {
 
     // Two stock endpoints that miss each other are seen from outside.
     stock.peer.ask("subscription", endpoint("/weak", TEXT, json!({})));
-    let began = std::time::Instant::now();
-    let warning = loop {
-        let finished = stock.feros(&["topic", "info", "/weak"]);
-        if finished.err.contains("RELIABILITY") {
-            break finished.err;
-        }
-        assert!(began.elapsed() < crate::process::WATCHDOG, "{finished:?}");
-    };
+    let info = || stock.feros(&["topic", "info", "/weak"]);
+    let warning =
+        crate::process::eventually(info, |finished| finished.err.contains("RELIABILITY")).err;
     assert_has(&warning, &["/weak: publisher in ", "BEST_EFFORT", "RELIABLE"]);
 }
 

@@ -5,28 +5,18 @@ mod measure;
 mod peer;
 mod place;
 
-use std::time::{Duration, Instant};
-
 use serde_json::Value;
 
+pub(crate) use feros_test_support::WATCHDOG;
+use feros_test_support::eventually;
 pub(crate) use measure::resources;
 pub(crate) use peer::{Peer, program, segment};
 pub(crate) use place::{DevShm, Place, is_root, skipped};
 
-/// Ends a test that hangs; no test passes or fails by how fast it is.
-pub(crate) const WATCHDOG: Duration = Duration::from_secs(90);
-
 /// Repeats `found` until it gives something.
 #[track_caller]
 pub(crate) fn until<T>(what: &str, mut found: impl FnMut() -> Option<T>) -> T {
-    let began = Instant::now();
-    loop {
-        if let Some(found) = found() {
-            return found;
-        }
-        assert!(began.elapsed() < WATCHDOG, "the watchdog bit: {what}");
-        std::thread::sleep(Duration::from_millis(5));
-    }
+    eventually(|| found().ok_or(what))
 }
 
 /// How often something is repeated: `FEROS_CRASH_ROUNDS`, or `few` where it is not set.

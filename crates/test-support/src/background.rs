@@ -1,0 +1,79 @@
+//! Threads that end with the test.
+
+use std::thread::{self, JoinHandle};
+
+/// A thread of this name.
+///
+/// # Panics
+///
+/// When the system starts no thread.
+pub fn spawn<T: Send + 'static>(
+    name: &str,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> JoinHandle<T> {
+    let thread = thread::Builder::new().name(name.to_owned()).spawn(work);
+    thread.expect("the system starts a thread")
+}
+
+/// A thread that works until this is dropped, such as one that spins an executor.
+pub struct Background {
+    stop: Option<Box<dyn FnOnce() + Send>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Background {
+    /// Runs `work` on a thread of this name; `stop` makes it return.
+    ///
+    /// # Panics
+    ///
+    /// When the system starts no thread.
+    pub fn start(
+        name: &str,
+        work: impl FnOnce() + Send + 'static,
+        stop: impl FnOnce() + Send + 'static,
+    ) -> Self {
+        Self { stop: Some(Box::new(stop)), thread: Some(spawn(name, work)) }
+    }
+
+    /// Makes the work return, and waits for that.
+    ///
+    /// # Panics
+    ///
+    /// If the work did, as dropping this does unless the test fails already.
+    pub fn stop(self) {}
+}
+
+impl Drop for Background {
+    fn drop(&mut self) {
+        if let Some(stop) = self.stop.take() {
+            stop();
+        }
+        let ended = self.thread.take().map(JoinHandle::join);
+        if let Some(Err(panic)) = ended
+            && !thread::panicking()
+        {
+            std::panic::resume_unwind(panic);
+        }
+    }
+}
+
+impl std::fmt::Debug for Background {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Background").field("thread", &self.thread).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::mpsc::sync_channel;
+
+    #[test]
+    fn the_work_ends_with_its_owner_and_its_panic_is_passed_on() {
+        let (stop, stopped) = sync_channel(1);
+        let work = move || stopped.recv().unwrap_or_default();
+        Background::start("work", work, move || drop(stop)).stop();
+        let panics = || drop(Background::start("work", || panic!("the work's"), || {}));
+        assert!(std::panic::catch_unwind(panics).is_err());
+    }
+}

@@ -1,0 +1,13 @@
+//! What tests of several crates share: waiting for conditions instead of time, a watchdog for what
+//! would hang, and threads that end with the test.
+//!
+//! The crate depends on nothing of ours, so that every crate can use it in its tests.
+#![forbid(unsafe_code)]
+
+mod background;
+mod waiting;
+mod watchdog;
+
+pub use background::{Background, spawn};
+pub use waiting::{eventually, until};
+pub use watchdog::{WATCHDOG, Watchdog};

@@ -1,0 +1,52 @@
+//! Looking until something holds.
+
+use crate::watchdog::WATCHDOG;
+use std::fmt::Display;
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// Long enough to leave the processor to those who are waited for.
+const PAUSE: Duration = Duration::from_millis(2);
+
+/// Repeats `look` until it finds something; what it fails with says what is missing.
+///
+/// # Panics
+///
+/// With the last thing that was missing, when the watchdog's time is over.
+#[track_caller]
+pub fn eventually<T, E: Display>(mut look: impl FnMut() -> Result<T, E>) -> T {
+    let began = Instant::now();
+    loop {
+        match look() {
+            Ok(found) => return found,
+            Err(missing) => assert!(began.elapsed() < WATCHDOG, "the watchdog bit: {missing}"),
+        }
+        thread::sleep(PAUSE);
+    }
+}
+
+/// Waits until `what` holds.
+///
+/// # Panics
+///
+/// When it does not within the watchdog's time.
+#[track_caller]
+pub fn until(what: &str, mut holds: impl FnMut() -> bool) {
+    eventually(|| if holds() { Ok(()) } else { Err(what) });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn looks_are_repeated_until_one_finds_something() {
+        let mut looks = 0;
+        let mut look = || {
+            looks += 1;
+            if looks < 3 { Err(format!("the third look, after {looks}")) } else { Ok(looks) }
+        };
+        assert_eq!(eventually(&mut look), 3);
+        until("the fifth look", || look() == Ok(5));
+    }
+}
