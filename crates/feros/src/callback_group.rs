@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use feros_executor::{AddError, Attributes, ExclusiveGroup, ExecutorHandle, Kind};
 
-use crate::members::{NodeMembers, SeparateGroup};
+use crate::node_members::{NodeMembers, SeparateGroup};
 
 /// Which callbacks of a group may overlap on an executor of several threads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

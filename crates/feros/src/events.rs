@@ -10,9 +10,9 @@ use feros_transport::{Publisher, Subscription};
 
 use crate::create_error::CreateError;
 use crate::logging;
-use crate::members::Member;
 use crate::mismatches::{LOOK_INTERVAL, Mismatches};
 use crate::node::{Node, WeakNode};
+use crate::node_members::Member;
 use crate::timer::{NodeTimer, TimerOptions};
 
 /// What an engine calls when an endpoint may have events: its entity is rung, and who waits for a

@@ -24,8 +24,8 @@ use crate::callback_group::CallbackOptions;
 use crate::clock::Clock;
 use crate::context::Context;
 use crate::create_error::CreateError;
-use crate::members::{Member, NodeMembers};
 use crate::mismatches::FoundMismatch;
+use crate::node_members::{Member, NodeMembers};
 use crate::rosout::Rosout;
 
 /// A node of the ROS graph. Clones are the same node; it leaves the graph with the last clone and

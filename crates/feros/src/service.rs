@@ -17,8 +17,8 @@ use crate::callback_group::{CallbackOptions, callback_setters};
 use crate::create_error::CreateError;
 use crate::identity::ServiceIdentity;
 use crate::logging;
-use crate::members::Member;
 use crate::node::Node;
+use crate::node_members::Member;
 
 /// How a server of a service is made.
 #[derive(Clone)]

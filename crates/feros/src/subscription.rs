@@ -3,6 +3,7 @@
 
 mod callback;
 mod receiver;
+mod turns;
 
 pub use callback::SubscriptionCallback;
 
@@ -23,11 +24,11 @@ use crate::content::Content;
 use crate::create_error::CreateError;
 use crate::events::{SubscriptionEvents, notify_of_events};
 use crate::identity::TypeIdentity;
-use crate::members::Member;
 use crate::message_forms::SerializedMessage;
 use crate::node::Node;
+use crate::node_members::Member;
 use crate::qos_overrides::QosOverrides;
-use crate::turns::Turns;
+use crate::subscription::turns::Turns;
 use crate::wait_error::WaitError;
 use receiver::Receiver;
 

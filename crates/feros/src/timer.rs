@@ -7,8 +7,8 @@ use feros_executor::{GuardCondition, Kind, Timer, TimerCall};
 use crate::callback_group::{CallbackOptions, callback_setters};
 use crate::clock::{Clock, ClockType};
 use crate::create_error::CreateError;
-use crate::members::Member;
 use crate::node::Node;
+use crate::node_members::Member;
 
 /// How a timer is made.
 #[derive(Clone)]

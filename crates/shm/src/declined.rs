@@ -4,7 +4,7 @@
 //! memory does not, so it goes with that publisher's id. Each is `<publisher>!<code>` in the
 //! announcement, with `+` between them.
 
-use crate::transports::{Obstacle, Reason, Side};
+use crate::reason::{Obstacle, Reason, Side};
 
 /// So many are announced at most; the discovery data of an endpoint has little room.
 pub(crate) const MAX_DECLINED: usize = 8;

@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 
 use crate::declined::LinkObstacle;
-use crate::transports::Obstacle;
+use crate::reason::Obstacle;
 
 /// The shared memory of this host cannot be used by this process; the network transport remains.
 #[derive(Debug, Clone, thiserror::Error)]

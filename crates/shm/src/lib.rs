@@ -26,6 +26,8 @@ mod segment;
 #[cfg(not(loom))]
 mod announcement;
 #[cfg(not(loom))]
+mod classify;
+#[cfg(not(loom))]
 mod declined;
 #[cfg(not(loom))]
 mod error;
@@ -49,6 +51,8 @@ mod port;
 #[allow(unsafe_code)] // lends memory that is mapped
 mod publisher;
 #[cfg(not(loom))]
+mod reason;
+#[cfg(not(loom))]
 #[allow(unsafe_code)] // lends memory that is mapped
 mod sample;
 #[cfg(not(loom))]
@@ -60,10 +64,12 @@ mod sweep;
 #[cfg(not(loom))]
 mod token;
 #[cfg(not(loom))]
-mod transports;
+mod transport_set;
 
 #[cfg(not(loom))]
-pub use announcement::{Announced, Announcement, Choice, classify};
+pub use announcement::{Announced, Announcement};
+#[cfg(not(loom))]
+pub use classify::{Choice, classify};
 #[cfg(not(loom))]
 pub use declined::{Declined, LinkObstacle};
 #[cfg(not(loom))]
@@ -83,6 +89,8 @@ pub use peer::{Peer, PeerAttachment, PeerError, PeerSubscription};
 #[cfg(not(loom))]
 pub use publisher::{HostLoan, HostPublisher, HostPublisherSettings, PoolUse};
 #[cfg(not(loom))]
+pub use reason::{Obstacle, Reason, Side};
+#[cfg(not(loom))]
 pub use sample::HostSample;
 #[cfg(not(loom))]
 pub use segment::{
@@ -95,4 +103,4 @@ pub use service::SampleHeader;
 #[cfg(not(loom))]
 pub use token::{process_token, random_id};
 #[cfg(not(loom))]
-pub use transports::{Obstacle, ParseTransportsError, Reason, Side, TransportSet};
+pub use transport_set::{ParseTransportsError, TransportSet};

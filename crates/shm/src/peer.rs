@@ -1,8 +1,8 @@
 //! The segment of another process (or of this one), as its publishers use it.
 
+use crate::reason::{Obstacle, Reason, Side};
 use crate::segment::entry::{Entry, Found};
 use crate::segment::{EntryId, FILE_NAME, Layout, Mapping, Room, SEGMENT_BYTES, WrongContent};
-use crate::transports::{Obstacle, Reason, Side};
 use feros_sync::Mutex;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{FileType, Mode, OFlags, SealFlags};

@@ -12,7 +12,7 @@ use feros_transport::{Object, Received};
 use crate::events::SubscriptionEvents;
 use crate::logging;
 use crate::node::WeakNode;
-use crate::turns::Turns;
+use crate::subscription::turns::Turns;
 
 /// Takes one message per turn and hands it to the closure.
 pub(super) struct Receiver<O: Object, D> {

@@ -5,8 +5,8 @@ use super::layout::{Extent, Layout, MAX_DOORBELLS, MAX_SUBSCRIPTIONS, SEGMENT_BY
 use super::mapping::Mapping;
 use super::numbers::Numbers;
 use crate::declined::LinkObstacle;
+use crate::reason::Obstacle;
 use crate::token::process_token;
-use crate::transports::Obstacle;
 use feros_doorbell::{Doorbell, DoorbellMemory, Place};
 use feros_sync::Mutex;
 use rustix::fs::{FallocateFlags, MemfdFlags, Mode, SealFlags};

@@ -10,11 +10,11 @@
 //!                                                                   transports   give buffers back
 //! ```
 
+mod endpoint;
 mod error;
 mod message;
 mod outgoing;
 mod sender;
-mod transports;
 mod turn;
 
 pub use error::PublishError;

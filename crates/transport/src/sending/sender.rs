@@ -14,10 +14,10 @@ use crate::bytes::{Buffer, BufferPool};
 use crate::counters::PublisherCounters;
 use crate::graph::MatchTransport;
 use crate::routing::{Router, Routes};
+use crate::sending::endpoint::SendingEndpoint;
 use crate::sending::error::PublishError;
 use crate::sending::message::{Loan, Memory, Prepared, local_loan};
 use crate::sending::outgoing::Outgoing;
-use crate::sending::transports::Transports;
 use crate::sending::turn::{Order, Turn};
 use crate::shared_memory::options::WhenExhausted;
 use crate::shared_memory::sending::SharedMemorySending;
@@ -50,7 +50,7 @@ pub(crate) struct SenderOptions<'a> {
 }
 
 pub(crate) struct Sender {
-    transports: Transports,
+    endpoint: SendingEndpoint,
     routes: RwLock<Arc<Routes>>,
     order: Mutex<Order>,
     buffers: Mutex<BufferPool>,
@@ -74,7 +74,7 @@ impl Sender {
             engine_keeps_promises(&qos) && allowed.contains(Transport::Network);
         let router = Router::new(topic, &engine, shared_memory, matches, engine_keeps_promises);
         Self {
-            transports: Transports {
+            endpoint: SendingEndpoint {
                 topic: topic.to_owned(),
                 gid: engine.gid(),
                 traced: Endpoint::new(Kind::Publisher, engine.gid().0, topic),
@@ -94,11 +94,11 @@ impl Sender {
     }
 
     pub(crate) fn topic(&self) -> &str {
-        &self.transports.topic
+        &self.endpoint.topic
     }
 
     pub(crate) fn counters(&self) -> &PublisherCounters {
-        &self.transports.counters
+        &self.endpoint.counters
     }
 
     /// The transport of each match as it is now.
@@ -106,7 +106,7 @@ impl Sender {
         let mut routes = self.routes_without_waiting();
         // Somebody renews them just now, or publishes.
         let until = Instant::now() + LOOK_PATIENCE;
-        while !self.transports.router.is_current(&routes) && Instant::now() < until {
+        while !self.endpoint.router.is_current(&routes) && Instant::now() < until {
             std::thread::sleep(LOOK_INTERVAL);
             routes = self.routes_without_waiting();
         }
@@ -118,7 +118,7 @@ impl Sender {
 
     /// How much of the publisher's shared memory is in use; `None` while it has none.
     pub(crate) fn pool(&self) -> Option<PoolUse> {
-        self.transports.router.memory().map(|memory| memory.pool())
+        self.endpoint.router.memory().map(|memory| memory.pool())
     }
 
     /// Memory in which a message can be built: shared memory if a subscription reads it there, else
@@ -173,7 +173,7 @@ impl Sender {
     fn wait_for_room(&self, routes: &Routes) -> Result<(), PublishError> {
         let mut until = None;
         let timeout = || feros_rmw::PublishError::Timeout {
-            topic: self.transports.topic.clone(),
+            topic: self.endpoint.topic.clone(),
             waited: MAX_WAIT,
         };
         for (_, established) in routes.established().filter(|(_, one)| one.is_lossless()) {
@@ -221,7 +221,7 @@ impl Sender {
         let order = self.lock_order();
         let is_current = Arc::ptr_eq(routes, &self.routes.read());
         let has_room = || routes.established().all(|(_, one)| !one.is_lossless() || one.has_room());
-        (is_current && has_room()).then_some(Turn { transports: &self.transports, routes, order })
+        (is_current && has_room()).then_some(Turn { endpoint: &self.endpoint, routes, order })
     }
 
     /// What is done without a lock when a message is out.
@@ -244,16 +244,16 @@ impl Sender {
         match memory.loan(size_bytes) {
             Ok(loan) => Ok(Some(loan)),
             Err(source) => {
-                self.transports.count_shared_memory_failure(&source);
+                self.endpoint.count_shared_memory_failure(&source);
                 match self.when_exhausted {
                     WhenExhausted::Network
-                        if self.transports.allowed.contains(Transport::Network) =>
+                        if self.endpoint.allowed.contains(Transport::Network) =>
                     {
                         Ok(None)
                     }
                     WhenExhausted::Network | WhenExhausted::Error => {
                         Err(PublishError::SharedMemory {
-                            topic: self.transports.topic.clone(),
+                            topic: self.endpoint.topic.clone(),
                             source,
                         })
                     }
@@ -283,14 +283,14 @@ impl Sender {
     /// The routes, unless something has changed since they were made.
     fn current_routes(&self) -> Option<Arc<Routes>> {
         let routes = self.read_routes();
-        self.transports.router.is_current(&routes).then_some(routes)
+        self.endpoint.router.is_current(&routes).then_some(routes)
     }
 
     /// Nothing is published between the look at the matches and the change of the routes: that is
     /// what the guard is for.
     fn renew_routes(&self, order: MutexGuard<'_, Order>) -> Arc<Routes> {
         let former = self.read_routes();
-        let routes = Arc::new(self.transports.router.find_routes(&former, order.next_number()));
+        let routes = Arc::new(self.endpoint.router.find_routes(&former, order.next_number()));
         // As long as a link waits for acknowledgements, each publish looks, and what others have
         // prepared stays good.
         if routes.send_like(&former) {
@@ -298,7 +298,7 @@ impl Sender {
         }
         *self.routes.write() = Arc::clone(&routes);
         drop(order);
-        if self.transports.router.note_deaths(&former, &routes) {
+        if self.endpoint.router.note_deaths(&former, &routes) {
             self.upkeep.ask();
         }
         routes
@@ -315,10 +315,10 @@ impl Sender {
 
 impl KeepUp for Sender {
     fn keep_up(&self) -> Option<Instant> {
-        let retry_at = self.transports.router.keep_up();
+        let retry_at = self.endpoint.router.keep_up();
         // A new match is made ready when it is found, not when the next message is published.
         let routes = self.routes_without_waiting();
-        if self.transports.router.is_current(&routes) {
+        if self.endpoint.router.is_current(&routes) {
             retry_at
         } else {
             Some(Instant::now() + WHILE_PUBLISHING) // somebody was just publishing

@@ -12,10 +12,10 @@ use feros_trace::{MessageId, Outbound, Point};
 use crate::intra_process::delivery::Delivery;
 use crate::intra_process::queue::Envelope;
 use crate::routing::Routes;
+use crate::sending::endpoint::SendingEndpoint;
 use crate::sending::error::PublishError;
 use crate::sending::message::Prepared;
 use crate::sending::outgoing::Outgoing;
-use crate::sending::transports::Transports;
 
 /// The use of the pool is looked at once in so many messages.
 const POOL_LOOK: u64 = 64;
@@ -44,7 +44,7 @@ impl Order {
 }
 
 pub(super) struct Turn<'a> {
-    pub(super) transports: &'a Transports,
+    pub(super) endpoint: &'a SendingEndpoint,
     pub(super) routes: &'a Arc<Routes>,
     pub(super) order: MutexGuard<'a, Order>,
 }
@@ -71,9 +71,9 @@ impl Turn<'_> {
         prepared: &mut Prepared<M>,
         trace: &mut Outbound,
     ) -> Result<(), PublishError> {
-        let (transports, routes) = (self.transports, self.routes);
+        let (endpoint, routes) = (self.endpoint, self.routes);
         let message = self.next_message();
-        trace.name(&transports.traced, || message.traced());
+        trace.name(&endpoint.traced, || message.traced());
         let falls_back = self.send_by_shared_memory(prepared, message);
         let needs_engine = routes.needs_engine || falls_back;
         // Rare: the message may be given away below.
@@ -88,7 +88,7 @@ impl Turn<'_> {
             self.send_by_network(prepared, message, trace)?;
         }
         if !needs_engine {
-            transports.counters.skipped_engine_writes.fetch_add(1, Ordering::Relaxed);
+            endpoint.counters.skipped_engine_writes.fetch_add(1, Ordering::Relaxed);
         }
         Ok(())
     }
@@ -97,7 +97,7 @@ impl Turn<'_> {
         let order = &mut *self.order;
         order.last_stamp = Stamp::now().max(Stamp(order.last_stamp.0 + 1));
         order.number += 1;
-        Identity { publisher: self.transports.gid, stamp: order.last_stamp, number: order.number }
+        Identity { publisher: self.endpoint.gid, stamp: order.last_stamp, number: order.number }
     }
 
     /// Sends by shared memory to those who are served by it. Says whether they have to get the
@@ -111,14 +111,14 @@ impl Turn<'_> {
         }
         if self.order.is_falling_back {
             if prepared.loan.is_some() {
-                self.transports.counters.shared_memory_failures.fetch_add(1, Ordering::Relaxed);
+                self.endpoint.counters.shared_memory_failures.fetch_add(1, Ordering::Relaxed);
             }
         } else if let Some(loan) = prepared.loan.take()
             && self.send_loan(loan, message)
         {
             return false;
         }
-        let falls_back = self.transports.allowed.contains(Transport::Network);
+        let falls_back = self.endpoint.allowed.contains(Transport::Network);
         self.order.is_falling_back |= falls_back;
         falls_back
     }
@@ -128,15 +128,15 @@ impl Turn<'_> {
     fn has_fallback_ended(&self) -> bool {
         let living = self.routes.established().filter(|(route, _)| route.peer.peer().is_alive());
         let living: Vec<Gid> = living.map(|(route, _)| route.subscription).collect();
-        self.transports.is_acknowledged(&living)
+        self.endpoint.is_acknowledged(&living)
     }
 
     fn send_loan(&self, loan: HostLoan, message: Identity) -> bool {
-        let (transports, routes) = (self.transports, self.routes);
+        let (endpoint, routes) = (self.endpoint, self.routes);
         let Some(memory) = &routes.memory else { return false };
         let size_bytes = loan.len();
         let Identity { stamp, number, .. } = message;
-        let expires_nanos = transports.lifespan.map_or(0, |lifespan| {
+        let expires_nanos = endpoint.lifespan.map_or(0, |lifespan| {
             let lifespan_nanos = i128::try_from(lifespan.as_nanos()).unwrap_or(i128::MAX);
             let end = i128::from(stamp.0).saturating_add(lifespan_nanos);
             u64::try_from(end).unwrap_or(u64::MAX)
@@ -144,37 +144,37 @@ impl Turn<'_> {
         let header =
             SampleHeader { stamp: stamp.0, publication_number: number, expires_nanos, flags: 0 };
         let id = || message.traced();
-        feros_trace::pass(Point::WriteBegin, Transport::SharedMemory, &transports.traced, id);
+        feros_trace::pass(Point::WriteBegin, Transport::SharedMemory, &endpoint.traced, id);
         // Counted before: a subscription must not have taken more than was sent.
         routes.established().for_each(|(_, established)| established.count_sent());
         let sent = memory.send(loan, header);
-        feros_trace::pass(Point::WriteEnd, Transport::SharedMemory, &transports.traced, id);
+        feros_trace::pass(Point::WriteEnd, Transport::SharedMemory, &endpoint.traced, id);
         if let Err(error) = sent {
-            transports.count_shared_memory_failure(&error);
+            endpoint.count_shared_memory_failure(&error);
             return false;
         }
         if number.is_multiple_of(POOL_LOOK) {
-            transports.warn_of_full_pool(memory);
+            endpoint.warn_of_full_pool(memory);
         }
         for (route, _) in routes.established() {
             feros_trace::pass(Point::Announced, Transport::SharedMemory, &route.traced, id);
             route.peer.ring();
-            transports.counters.shared_memory.count(1, size_bytes);
+            endpoint.counters.shared_memory.count(1, size_bytes);
         }
         true
     }
 
     fn send_in_process<M: Outgoing>(&self, prepared: &mut Prepared<M>, message: Identity) {
-        let (transports, routes) = (self.transports, &self.routes.intra_process);
+        let (endpoint, routes) = (self.endpoint, &self.routes.intra_process);
         let Identity { publisher, stamp, number } = message;
-        let expires = transports.lifespan.map(|lifespan| Instant::now() + lifespan);
+        let expires = endpoint.lifespan.map(|lifespan| Instant::now() + lifespan);
         let envelope = Envelope { publisher, stamp, number, since: number, expires };
         let id = || message.traced();
-        feros_trace::pass(Point::WriteBegin, Transport::IntraProcess, &transports.traced, id);
+        feros_trace::pass(Point::WriteBegin, Transport::IntraProcess, &endpoint.traced, id);
         let bytes = prepared.bytes.as_ref();
         prepared.message.deliver(&Delivery { routes, envelope, bytes });
         let size_bytes = bytes.map_or(0, |bytes| bytes.len());
-        transports.counters.intra_process.count(routes.len(), size_bytes);
+        endpoint.counters.intra_process.count(routes.len(), size_bytes);
     }
 
     fn send_by_network<M: Outgoing>(
@@ -185,8 +185,8 @@ impl Turn<'_> {
     ) -> Result<(), PublishError> {
         let size_bytes = prepared.size_bytes();
         let mut write = |memory: &mut [u8]| prepared.write(memory, trace);
-        self.transports.engine.publish_at(message.stamp, size_bytes, &mut write)?;
-        self.transports.counters.network.count(1, size_bytes);
+        self.endpoint.engine.publish_at(message.stamp, size_bytes, &mut write)?;
+        self.endpoint.counters.network.count(1, size_bytes);
         Ok(())
     }
 }

@@ -4,37 +4,26 @@
 use std::fmt::Display;
 use std::num::NonZeroU64;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use feros_doorbell::Ringer;
 use feros_rmw::{Gid, History, MessageInfo, Payload, QosProfile, Reliability, Sample, Stamp};
 use feros_shm::{
-    Attachment, HostNode, HostSample, LinkObstacle, LinkSettings, Obstacle, OpenError,
-    SampleHeader, SubscriptionEntry, TakeOutcome,
+    Attachment, HostNode, HostSample, LinkObstacle, LinkSettings, OpenError, SampleHeader,
+    SubscriptionEntry, TakeOutcome,
 };
 
 use crate::local_link::{LocalLink, Numbered};
 use crate::shared_memory::availability::LONGEST_QUEUE;
 use crate::shared_memory::handshake::Handshake;
 use crate::shared_memory::link_states::LinkStates;
-
-/// A link that could not be opened yet is tried again so much later, which is doubled each time,
-/// unless a publisher says that it is ready ...
-const FIRST_RETRY: Duration = Duration::from_millis(1);
-/// ... up to this.
-const LAST_RETRY: Duration = Duration::from_secs(1);
-/// A link that failed is tried again so much later, which is doubled each time ...
-const FIRST_RETRY_OF_FAILED: Duration = Duration::from_secs(1);
-/// ... up to this.
-const LAST_RETRY_OF_FAILED: Duration = Duration::from_secs(16);
-/// Memory that cannot be mapped so often is not just growing.
-const MAPPING_TRIES: u32 = 20;
+use crate::shared_memory::retry::Retry;
 
 pub(crate) struct Link {
     publisher: Gid,
     id: NonZeroU64,
     state: Handshake<Opened, Established>,
-    tries: Tries,
+    retry: Retry,
     /// Whether the publisher has left; its messages are still taken.
     is_orphan: bool,
     has_warned: bool,
@@ -66,16 +55,6 @@ pub(crate) struct Established {
     head: Option<(HostSample, Stamp)>,
 }
 
-/// When a link is tried again.
-#[derive(Debug, Default)]
-struct Tries {
-    retry_at: Option<Instant>,
-    /// How often the memory could not be mapped.
-    unmapped: u32,
-    /// The time from the last failure to the next try.
-    patience: Option<Duration>,
-}
-
 pub(super) struct OpenFailure {
     /// `None`: nothing is in the way but time.
     obstacle: Option<LinkObstacle>,
@@ -88,37 +67,13 @@ impl From<OpenError> for OpenFailure {
     }
 }
 
-impl Tries {
-    /// Whether it is time to try. What a publisher says is never passed over: no other ring may
-    /// follow.
-    fn is_due(&self, now: Instant, is_told: bool) -> bool {
-        is_told || self.retry_at.is_none_or(|at| at <= now)
-    }
-
-    /// After a try that failed: what is in the way, `None` if nothing is but time.
-    fn note(&mut self, obstacle: Option<LinkObstacle>, tried: Instant) -> Option<LinkObstacle> {
-        if matches!(obstacle, Some(LinkObstacle::Unavailable(Obstacle::NotMapped))) {
-            self.unmapped = self.unmapped.saturating_add(1);
-        }
-        let obstacle = obstacle.filter(|_| self.unmapped == 0 || self.unmapped >= MAPPING_TRIES);
-        let (first, last) = match obstacle {
-            None => (FIRST_RETRY, LAST_RETRY),
-            Some(_) => (FIRST_RETRY_OF_FAILED, LAST_RETRY_OF_FAILED),
-        };
-        let patience = self.patience.map_or(first, |patience| (patience * 2).clamp(first, last));
-        self.patience = Some(patience);
-        self.retry_at = Some(tried + patience);
-        obstacle
-    }
-}
-
 impl Link {
     pub(super) fn new(publisher: Gid, id: NonZeroU64, states: &Arc<LinkStates>) -> Self {
         Self {
             publisher,
             id,
             state: Handshake::Offered,
-            tries: Tries::default(),
+            retry: Retry::default(),
             is_orphan: false,
             has_warned: false,
             states: Arc::clone(states),
@@ -139,7 +94,7 @@ impl Link {
 
     /// Whether it is time to try to open the link.
     pub(super) fn is_due(&self, now: Instant, is_told: bool) -> bool {
-        self.state.awaits_opening() && self.tries.is_due(now, is_told)
+        self.state.awaits_opening() && self.retry.is_due(now, is_told)
     }
 
     pub(super) fn is_orphan(&self) -> bool {
@@ -152,7 +107,7 @@ impl Link {
 
     /// When the link is to be tried again.
     pub(super) fn retry_at(&self) -> Option<Instant> {
-        self.tries.retry_at.filter(|_| self.state.awaits_opening())
+        self.retry.at().filter(|_| self.state.awaits_opening())
     }
 
     /// What came of a try to open the publisher's memory.
@@ -162,7 +117,7 @@ impl Link {
         }
         self.state = match opened {
             Ok(opened) => Handshake::Attached(opened),
-            Err(OpenFailure { obstacle, why }) => match self.tries.note(obstacle, now) {
+            Err(OpenFailure { obstacle, why }) => match self.retry.note(obstacle, now) {
                 None => Handshake::Offered,
                 Some(obstacle) => {
                     if !matches!(self.state, Handshake::Declined(known) if known == obstacle) {
@@ -328,17 +283,6 @@ fn is_expired(expires_nanos: u64, now: Stamp) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_publisher_that_says_it_is_ready_is_tried_at_once() {
-        let now = Instant::now();
-        let mut tries = Tries::default();
-        assert!(tries.is_due(now, false), "never tried");
-        assert_eq!(tries.note(None, now), None);
-        assert!(!tries.is_due(now, false), "it has just been tried");
-        assert!(tries.is_due(now, true));
-        assert!(tries.is_due(now + FIRST_RETRY, false));
-    }
 
     #[test]
     fn absurd_headers_are_refused() {

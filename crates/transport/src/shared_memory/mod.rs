@@ -1,8 +1,8 @@
 //! The shared-memory transport between processes of one host.
 //!
 //! [`handshake`] has the drawing of how a match comes to use it; [`sending`] and [`receiving`] are
-//! its two sides, [`link`] is one publisher as a subscription sees it, [`upkeep`] the thread that
-//! makes and opens what they use.
+//! its two sides, [`link`] is one publisher as a subscription sees it ([`retry`] says when it is
+//! tried again), [`upkeep`] the thread that makes and opens what they use.
 
 pub(crate) mod availability;
 pub(crate) mod handshake;
@@ -10,5 +10,6 @@ pub(crate) mod link;
 pub(crate) mod link_states;
 pub(crate) mod options;
 pub(crate) mod receiving;
+mod retry;
 pub(crate) mod sending;
 pub(crate) mod upkeep;

@@ -12,7 +12,7 @@ use feros_trace::Endpoint;
 use crate::counters::PublisherCounters;
 use crate::routing::Router;
 
-pub(super) struct Transports {
+pub(super) struct SendingEndpoint {
     pub(super) topic: String,
     pub(super) engine: Arc<dyn EnginePublisher>,
     pub(super) gid: Gid,
@@ -24,7 +24,7 @@ pub(super) struct Transports {
     pub(super) has_warned_of_pool: AtomicBool,
 }
 
-impl Transports {
+impl SendingEndpoint {
     pub(super) fn count_shared_memory_failure(&self, error: &dyn Display) {
         let count = self.counters.shared_memory_failures.fetch_add(1, Ordering::Relaxed) + 1;
         if count.is_power_of_two() {

@@ -1,0 +1,76 @@
+//! When a link that could not be opened is tried again.
+
+use std::time::{Duration, Instant};
+
+use feros_shm::{LinkObstacle, Obstacle};
+
+/// A link that could not be opened yet is tried again so much later, which is doubled each time,
+/// unless a publisher says that it is ready ...
+const FIRST_RETRY: Duration = Duration::from_millis(1);
+/// ... up to this.
+const LAST_RETRY: Duration = Duration::from_secs(1);
+/// A link that failed is tried again so much later, which is doubled each time ...
+const FIRST_RETRY_OF_FAILED: Duration = Duration::from_secs(1);
+/// ... up to this.
+const LAST_RETRY_OF_FAILED: Duration = Duration::from_secs(16);
+/// Memory that cannot be mapped so often is not just growing.
+const MAPPING_TRIES: u32 = 20;
+
+/// When a link is tried again.
+#[derive(Debug, Default)]
+pub(super) struct Retry {
+    at: Option<Instant>,
+    /// How often the memory could not be mapped.
+    unmapped: u32,
+    /// The time from the last failure to the next try.
+    patience: Option<Duration>,
+}
+
+impl Retry {
+    /// Whether it is time to try. What a publisher says is never passed over: no other ring may
+    /// follow.
+    pub(super) fn is_due(&self, now: Instant, is_told: bool) -> bool {
+        is_told || self.at.is_none_or(|at| at <= now)
+    }
+
+    /// After a try that failed: what is in the way, `None` if nothing is but time.
+    pub(super) fn note(
+        &mut self,
+        obstacle: Option<LinkObstacle>,
+        tried: Instant,
+    ) -> Option<LinkObstacle> {
+        if matches!(obstacle, Some(LinkObstacle::Unavailable(Obstacle::NotMapped))) {
+            self.unmapped = self.unmapped.saturating_add(1);
+        }
+        let obstacle = obstacle.filter(|_| self.unmapped == 0 || self.unmapped >= MAPPING_TRIES);
+        let (first, last) = match obstacle {
+            None => (FIRST_RETRY, LAST_RETRY),
+            Some(_) => (FIRST_RETRY_OF_FAILED, LAST_RETRY_OF_FAILED),
+        };
+        let patience = self.patience.map_or(first, |patience| (patience * 2).clamp(first, last));
+        self.patience = Some(patience);
+        self.at = Some(tried + patience);
+        obstacle
+    }
+
+    /// When the next try is due.
+    pub(super) fn at(&self) -> Option<Instant> {
+        self.at
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_publisher_that_says_it_is_ready_is_tried_at_once() {
+        let now = Instant::now();
+        let mut retry = Retry::default();
+        assert!(retry.is_due(now, false), "never tried");
+        assert_eq!(retry.note(None, now), None);
+        assert!(!retry.is_due(now, false), "it has just been tried");
+        assert!(retry.is_due(now, true));
+        assert!(retry.is_due(now + FIRST_RETRY, false));
+    }
+}
