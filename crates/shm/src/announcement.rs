@@ -154,8 +154,8 @@ impl Announced {
     }
 
     /// Why this subscription does not use the shared memory of the publisher with this id;
-    /// forgotten here, so that [`classify`] tells which transport there would be otherwise. It may
-    /// open it yet.
+    /// forgotten here, so that [`classify`](crate::classify) tells which transport there would be
+    /// otherwise. It may open it yet.
     pub fn forget_declined(&mut self, publisher: u64) -> Option<Reason> {
         let Self::Feros(announcement) = self else { return None };
         let index =

@@ -342,7 +342,7 @@ impl PeerAttachment {
         self.attachment().begin(self.found, first_number)
     }
 
-    /// The number of messages that the subscription has room for.
+    /// The number of messages that the subscription has room for; 0 if nobody is to wait for room.
     pub fn capacity(&self) -> u32 {
         self.found.capacity
     }

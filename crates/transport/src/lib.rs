@@ -2,9 +2,9 @@
 //! within a process, shared memory within a host, and the engine for all else.
 //!
 //! Every endpoint is an endpoint of the engine, which finds matches, checks their QoS and reports
-//! their events. [`routing`] sorts a publisher's matches by transport, [`sending`] publishes one
-//! message on each transport that needs it, [`receiving`] brings what comes by several transports
-//! into each publisher's order. [`intra_process`] and [`shared_memory`] have a room each; the
+//! their events. `routing` sorts a publisher's matches by transport, `sending` publishes one
+//! message on each transport that needs it, `receiving` brings what comes by several transports
+//! into each publisher's order. `intra_process` and `shared_memory` have a room each; the
 //! network is the engine's own affair.
 //!
 //! The crate knows no node, no executor, no message type and no user callback. What a message is

@@ -244,13 +244,15 @@ impl Opening<'_> {
             feros_shm::Link::open(&node, publisher.get(), LinkSettings { depth, type_hash })?;
         let room = ringer.clone();
         link.on_room(move || room.ring());
-        let capacity = u32::try_from(link.depth()).unwrap_or(u32::MAX);
+        let is_lossless =
+            qos.history == History::KeepAll && qos.reliability == Reliability::Reliable;
+        // What the subscription counts binds the publisher, not what anybody announces of it.
+        let capacity =
+            if is_lossless { u32::try_from(link.depth()).unwrap_or(u32::MAX) } else { 0 };
         let attachment = entry.attach(publisher, capacity).map_err(|full| OpenFailure {
             obstacle: Some(full.obstacle()),
             why: full.to_string(),
         })?;
-        let is_lossless =
-            qos.history == History::KeepAll && qos.reliability == Reliability::Reliable;
         Ok(Opened { link, attachment, is_lossless })
     }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-use feros_rmw::{Gid, History, Match, Publisher as EnginePublisher, QosProfile, Reliability};
+use feros_rmw::{Gid, Match, Publisher as EnginePublisher, Reliability};
 use feros_shm::{
     Announced, Announcement, CreateError, EntryId, HostNode, HostPublisher, HostPublisherSettings,
     Obstacle, Peer, PeerAttachment, PeerSubscription, Reason, Room, Side, Transport, TransportSet,
@@ -291,7 +291,7 @@ impl SharedMemorySending {
                 memory.refresh();
                 attachment.begin(next_number);
                 let is_lossless =
-                    keeps_all(&found.qos) && engine.qos().reliability == Reliability::Reliable;
+                    attachment.capacity() > 0 && engine.qos().reliability == Reliability::Reliable;
                 let sent = AtomicU32::new(0);
                 let established = Established { attachment, is_lossless, sent };
                 route.state = Handshake::Established(Arc::new(established));
@@ -317,10 +317,6 @@ impl SharedMemorySending {
         self.waited_for_acknowledgement = Some(now);
         is_acknowledged(ACKNOWLEDGEMENT_WAIT)
     }
-}
-
-fn keeps_all(qos: &QosProfile) -> bool {
-    qos.history == History::KeepAll && qos.reliability == Reliability::Reliable
 }
 
 fn open_peer(found: &Match) -> Result<PeerSubscription, Reason> {

@@ -3,5 +3,6 @@
 #![allow(clippy::unwrap_used)]
 
 mod events;
+mod forged;
 mod publish;
 mod support;

@@ -54,6 +54,10 @@ impl Place {
         Self { session, node, topic: format!("/{test}") }
     }
 
+    pub(crate) fn node(&self) -> NodeId {
+        self.node
+    }
+
     pub(crate) fn publisher(&self, transports: TransportSet, qos: QosProfile) -> Publisher {
         let options = PublisherOptions {
             node: self.node,
