@@ -2,6 +2,7 @@
 //! numbers and cure.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use crate::declined::LinkObstacle;
 use crate::reason::Obstacle;
@@ -36,6 +37,17 @@ pub enum UnavailableError {
         /// What the file system has left.
         free_bytes: u64,
     },
+    /// Another process makes or removes shared memory, or was stopped while it did.
+    #[error(
+        "shared memory is not available: another process has locked {folder} for {waited:?}; end the process if it is stopped",
+        folder = .folder.display()
+    )]
+    Locked {
+        /// The folder of this user.
+        folder: PathBuf,
+        /// How long this process has waited.
+        waited: Duration,
+    },
     /// iceoryx2 refused.
     #[error("shared memory is not available: {what}: {cause}")]
     Refused {
@@ -51,6 +63,7 @@ impl UnavailableError {
     pub fn obstacle(&self) -> Obstacle {
         match self {
             Self::Folder { .. } => Obstacle::NoDevShm,
+            Self::Locked { .. } => Obstacle::Other,
             Self::NotTrusted { .. } => Obstacle::Denied,
             Self::Full { .. } => Obstacle::Full,
             Self::Refused { .. } => Obstacle::Other,
@@ -181,6 +194,11 @@ pub enum LoanError {
         /// What the file system has left.
         free_bytes: u64,
     },
+    /// The pool has to grow, and another process just makes or removes shared memory.
+    #[error(
+        "the publisher's pool cannot grow now: another process makes or removes shared memory; the next message tries again"
+    )]
+    Busy,
     /// iceoryx2 refused.
     #[error("shared memory cannot be lent: {cause}")]
     Refused {

@@ -12,6 +12,7 @@ use std::fs;
 use std::io;
 use std::path::Path;
 use std::sync::{Arc, Weak};
+use std::time::Duration;
 
 use iceoryx2::node::{DeadNodeView, NodeCleanupFailure, NodeDetails, NodeView};
 use iceoryx2::prelude::{
@@ -22,7 +23,7 @@ use rustix::process::geteuid;
 use crate::error::UnavailableError;
 use crate::populate::{MARGIN_BYTES, SHM, free_bytes};
 use crate::service::Ipc;
-use crate::space::{PREFIX_FILE, Space, SpaceLock};
+use crate::space::{LOCK_TIMEOUT, PREFIX_FILE, Space, SpaceLock, check_access};
 use crate::sweep::{sweep, sweep_unfinished};
 
 /// What a node needs in `/dev/shm`: a few small files.
@@ -61,9 +62,20 @@ impl HostNode {
         if let Some(node) = shared.upgrade() {
             return Ok(node);
         }
-        let node = Arc::new(Self::new(&format!("feros-{}", geteuid().as_raw()))?);
+        let node = Arc::new(Self::new(&folder_name())?);
         *shared = Arc::downgrade(&node);
         Ok(node)
+    }
+
+    /// Whether a node could be made now, as far as that is seen without waiting for other
+    /// processes.
+    ///
+    /// # Errors
+    /// [`UnavailableError`]; asking again later may succeed.
+    pub fn check() -> Result<(), UnavailableError> {
+        let folder = Path::new(SHM).join(folder_name());
+        check_room_for_node(&folder)?;
+        check_access(&folder)
     }
 
     /// A node in a space of its own, apart from all other processes of this user: for tests.
@@ -75,11 +87,7 @@ impl HostNode {
     /// [`UnavailableError`].
     pub fn new(name: &str) -> Result<Self, UnavailableError> {
         let folder = Path::new(SHM).join(name);
-        let free = free_bytes().map_err(|cause| UnavailableError::Folder {
-            folder: folder.clone(),
-            cause: cause.to_string(),
-        })?;
-        check_space(NODE_BYTES, free)?;
+        check_room_for_node(&folder)?;
         let (space, lock) = Space::open(folder)?;
         log_to_tracing();
         let node = NodeBuilder::new()
@@ -146,11 +154,22 @@ impl HostNode {
     /// The right to make and to remove things in this space: one thread of one process at a time
     /// has it, and what others left unfinished is gone.
     pub(crate) fn exclusive(&self) -> Result<SpaceLock, UnavailableError> {
-        let lock =
-            SpaceLock::take(&self.space.folder)?.ok_or_else(|| UnavailableError::Folder {
+        self.exclusive_within(LOCK_TIMEOUT)
+    }
+
+    /// The same right, unless another thread or process has it now: for threads that wait for
+    /// nobody.
+    pub(crate) fn exclusive_now(&self) -> Result<SpaceLock, UnavailableError> {
+        self.exclusive_within(Duration::ZERO)
+    }
+
+    fn exclusive_within(&self, patience: Duration) -> Result<SpaceLock, UnavailableError> {
+        let lock = SpaceLock::take(&self.space.folder, patience)?.ok_or_else(|| {
+            UnavailableError::Folder {
                 folder: self.space.folder.clone(),
                 cause: "it was removed while it is in use".to_owned(),
-            })?;
+            }
+        })?;
         sweep_unfinished(&self.space.folder, &self.space.prefix);
         Ok(lock)
     }
@@ -222,6 +241,19 @@ impl std::fmt::Debug for HostNode {
             .field("prefix", &self.space.prefix)
             .finish()
     }
+}
+
+/// The name of the folder of this user.
+fn folder_name() -> String {
+    format!("feros-{}", geteuid().as_raw())
+}
+
+fn check_room_for_node(folder: &Path) -> Result<(), UnavailableError> {
+    let free = free_bytes().map_err(|cause| UnavailableError::Folder {
+        folder: folder.to_owned(),
+        cause: cause.to_string(),
+    })?;
+    check_space(NODE_BYTES, free)
 }
 
 /// Whether something of `needed_bytes` and a margin fits.

@@ -243,11 +243,13 @@ impl HostPublisher {
             UnavailableError::Full { needed_bytes, free_bytes } => {
                 LoanError::SharedMemoryFull { needed_bytes, free_bytes }
             }
+            UnavailableError::Locked { .. } => LoanError::Busy,
             other => LoanError::Refused { cause: other.to_string() },
         };
         let free = free_bytes().map_err(|cause| LoanError::Refused { cause: cause.to_string() })?;
         check_space(size_bytes as u64, free).map_err(refused)?;
-        let _lock = self.node.exclusive().map_err(refused)?;
+        // A publish waits for no other process: its next message grows the pool.
+        let _lock = self.node.exclusive_now().map_err(refused)?;
         let wanted = size_bytes.max(pool.message_bytes.saturating_mul(4).min(MAX_MESSAGE_BYTES));
         let larger = Pool::new(
             &self.service,

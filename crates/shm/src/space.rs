@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use iceoryx2::prelude::{Config, FileName, SemanticString};
-use rustix::fs::{FlockOperation, Mode, OFlags};
+use rustix::fs::{Access, FlockOperation, Mode, OFlags};
 use rustix::io::Errno;
 use rustix::process::geteuid;
 
@@ -45,7 +45,7 @@ impl Space {
             if !make_or_check(&folder)? {
                 continue;
             }
-            let Some(lock) = SpaceLock::take(&folder)? else { continue };
+            let Some(lock) = SpaceLock::take(&folder, LOCK_TIMEOUT)? else { continue };
             let prefix = read_or_make_prefix(&folder, geteuid().as_raw()).map_err(|cause| {
                 UnavailableError::Folder { folder: folder.clone(), cause: cause.to_string() }
             })?;
@@ -128,6 +128,16 @@ impl Space {
     }
 }
 
+/// Whether the folder could be made, or is ours alone. Makes nothing.
+pub(crate) fn check_access(folder: &Path) -> Result<(), UnavailableError> {
+    if folder.symlink_metadata().is_ok() {
+        return make_or_check(folder).map(drop);
+    }
+    rustix::fs::access(SHM, Access::WRITE_OK | Access::EXEC_OK).map_err(|cause| {
+        UnavailableError::Folder { folder: folder.to_owned(), cause: cause.to_string() }
+    })
+}
+
 /// Whether the folder is there; `false` when it went meanwhile.
 fn make_or_check(folder: &Path) -> Result<bool, UnavailableError> {
     let failed = |cause: io::Error| UnavailableError::Folder {
@@ -198,14 +208,18 @@ fn read_or_make_prefix(folder: &Path, uid: u32) -> io::Result<String> {
 /// How long other processes may make or remove things before this one gives up. Each takes
 /// milliseconds, but where a launch file starts dozens of processes at once on a busy host, all of
 /// them want to. A killed process holds nobody up.
-const LOCK_TIMEOUT: Duration = Duration::from_secs(3);
+pub(crate) const LOCK_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// The lock of a space, on its folder. A killed process has it no longer.
 pub(crate) struct SpaceLock(#[expect(dead_code, reason = "closing it unlocks")] OwnedFd);
 
 impl SpaceLock {
-    /// `None` when there is no such folder, or another one than the one whose lock was waited for.
-    pub(crate) fn take(folder: &Path) -> Result<Option<Self>, UnavailableError> {
+    /// Waits for the lock, at most for `patience`. `None` when there is no such folder, or another
+    /// one than the one whose lock was waited for.
+    pub(crate) fn take(
+        folder: &Path,
+        patience: Duration,
+    ) -> Result<Option<Self>, UnavailableError> {
         let failed = |cause: String| UnavailableError::Folder { folder: folder.to_owned(), cause };
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let fd = match rustix::fs::open(folder, flags, Mode::empty()) {
@@ -216,13 +230,12 @@ impl SpaceLock {
         loop {
             match rustix::fs::flock(&fd, FlockOperation::NonBlockingLockExclusive) {
                 Ok(()) => return Ok(is_at(fd.as_fd(), folder).then_some(Self(fd))),
-                Err(Errno::WOULDBLOCK | Errno::INTR) if start.elapsed() < LOCK_TIMEOUT => {
+                Err(Errno::WOULDBLOCK | Errno::INTR) if start.elapsed() < patience => {
                     std::thread::sleep(Duration::from_millis(1));
                 }
                 Err(Errno::WOULDBLOCK) => {
-                    return Err(failed(format!(
-                        "another process has locked it for {LOCK_TIMEOUT:?}"
-                    )));
+                    let folder = folder.to_owned();
+                    return Err(UnavailableError::Locked { folder, waited: patience });
                 }
                 Err(cause) => return Err(failed(cause.to_string())),
             }

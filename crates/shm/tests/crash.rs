@@ -53,8 +53,13 @@ fn publish_forever(node: &Arc<HostNode>, id: u64, random: &mut Random) {
     loop {
         let publisher = HostPublisher::create(node, HostPublisherSettings::new(id)).unwrap();
         for number in 1..=200 + random.below(2000) {
-            let mut loan =
-                publisher.loan(8 + random.below(1 << (4 + number % 16)) as usize).unwrap();
+            let size_bytes = 8 + random.below(1 << (4 + number % 16)) as usize;
+            let mut loan = loop {
+                match publisher.loan(size_bytes) {
+                    Err(LoanError::Busy) => std::thread::yield_now(), // somebody cleans up
+                    lent => break lent.unwrap(),
+                }
+            };
             loan.fill(number as u8);
             if random.below(8) != 0 {
                 publisher

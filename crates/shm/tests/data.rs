@@ -409,3 +409,17 @@ fn several_threads_publish_while_others_take() {
     assert!(counts.taken + counts.lost <= 3 * EACH && counts.taken > 0, "{counts:?}");
     assert_eq!(publisher.pool().lent, 0);
 }
+
+/// A stopped process may hold the lock of the user's folder for ever.
+#[test]
+fn a_pool_does_not_wait_for_others_to_grow() {
+    let space = Space::new("locked");
+    let settings = HostPublisherSettings::new(1);
+    let publisher = HostPublisher::create(space.node(), settings).unwrap();
+    publisher.loan(100).unwrap();
+    let folder = fs::File::open(space.node().folder()).unwrap();
+    folder.lock().unwrap();
+    assert_eq!(publisher.loan(1 << 20).err(), Some(LoanError::Busy));
+    folder.unlock().unwrap();
+    assert_eq!(publisher.loan(1 << 20).unwrap().len(), 1 << 20);
+}

@@ -370,8 +370,9 @@ impl SubscriptionEntry {
     }
 
     /// Tells the publisher of this id that the subscription hears it by shared memory, and has room
-    /// for `capacity` of its messages if the publisher is to wait for room; 0 if it is not, and then
-    /// nothing need be counted. To be called when the link to the publisher's messages is open. Whoever attaches the same publisher twice has two attachments, of which the publisher
+    /// for `capacity` of its messages if the publisher is to wait for room; 0 if it is not, and
+    /// then nothing need be counted. To be called when the link to the publisher's messages is
+    /// open. Whoever attaches the same publisher twice has two attachments, of which the publisher
     /// finds one.
     ///
     /// # Errors

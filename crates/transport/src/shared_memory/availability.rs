@@ -1,5 +1,6 @@
 //! What both sides of the shared-memory transport need: whether this process has it at all.
 
+use std::fmt::Display;
 use std::sync::OnceLock;
 
 use feros_shm::{HostNode, Obstacle, ProcessSegment};
@@ -8,17 +9,23 @@ use feros_shm::{HostNode, Obstacle, ProcessSegment};
 /// transport.
 pub(crate) const LONGEST_QUEUE: usize = 128;
 
-/// What keeps this process from using shared memory, found out once. Looking also removes what
-/// killed processes left.
+/// What keeps this process from using shared memory, found out once and without waiting for other
+/// processes.
 pub(crate) fn obstacle() -> Option<Obstacle> {
     static OBSTACLE: OnceLock<Option<Obstacle>> = OnceLock::new();
     *OBSTACLE.get_or_init(|| {
+        let warn = |why: &dyn Display| {
+            tracing::warn!(
+                target: "feros::shm",
+                "messages to other processes take the network transport: {why}"
+            );
+        };
         if let Err(unavailable) = ProcessSegment::of_this_process() {
-            tracing::warn!(target: "feros::shm", "messages to other processes take the network transport: {unavailable}");
+            warn(&unavailable);
             return Some(unavailable.obstacle());
         }
-        let error = HostNode::shared().err()?;
-        tracing::warn!(target: "feros::shm", "messages to other processes take the network transport: {error}");
-        Some(error.obstacle())
+        let unavailable = HostNode::check().err()?;
+        warn(&unavailable);
+        Some(unavailable.obstacle())
     })
 }
