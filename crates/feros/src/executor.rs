@@ -7,10 +7,10 @@ pub use builder::ExecutorBuilder;
 pub use isolated::IsolatedExecutors;
 
 use std::future::Future;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use feros_executor::{AddError, Entity, EntityHandle, Outcome, SpinError, Stopper};
+use feros_rmw::FailureCounter;
 use feros_shm::{ProcessSegment, SharedDoorbell};
 use feros_sync::Mutex;
 
@@ -284,13 +284,10 @@ impl Default for Executor {
 /// A doorbell in the process's segment. Without it, subscriptions take the network transport and
 /// say so.
 fn shared_doorbell() -> Option<SharedDoorbell> {
-    static FAILED: AtomicU64 = AtomicU64::new(0);
+    static FAILED: FailureCounter = FailureCounter::new(); // a process may have hundreds of executors
     let segment = ProcessSegment::of_this_process().ok()?;
     let failed = |error| {
-        // Said the first time and then at each power of two: a process may have hundreds of
-        // executors.
-        let count = FAILED.fetch_add(1, Ordering::Relaxed) + 1;
-        if count.is_power_of_two() {
+        if let Some(count) = FAILED.count() {
             tracing::warn!(target: "feros::shm", "an executor cannot be woken by other processes ({count} so far): {error}");
         }
     };

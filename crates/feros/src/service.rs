@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use feros_executor::{Entity, Executable, Kind, Progress, Ringer};
 use feros_message::Service as ServiceType;
-use feros_rmw::{Gid, MessageInfo, QosProfile, RequestId, Sample, ServiceMapping};
+use feros_rmw::{FailureCounter, Gid, MessageInfo, QosProfile, RequestId, Sample, ServiceMapping};
 
 use crate::callback_group::{CallbackOptions, callback_setters};
 use crate::create_error::CreateError;
@@ -96,7 +96,7 @@ impl<S: ServiceType> Service<S> {
             end: end.clone(),
             callback,
             logger: node.logger().clone(),
-            malformed: 0,
+            malformed: FailureCounter::new(),
             taken: None,
             service: PhantomData::<fn() -> (S, Form)>,
         };
@@ -127,7 +127,7 @@ struct Server<S, Form, C> {
     end: feros_transport::Service,
     callback: C,
     logger: Arc<str>,
-    malformed: u64,
+    malformed: FailureCounter,
     /// A request that was taken before its turn.
     taken: Option<(RequestId, Sample)>,
     service: PhantomData<fn() -> (S, Form)>,
@@ -165,13 +165,12 @@ impl<S: ServiceType, Form, C: ServiceCallback<S, Form>> Server<S, Form, C> {
         let message: S::Request = match feros_message::from_bytes(payload) {
             Ok(message) => message,
             Err(error) => {
-                self.malformed += 1;
-                if self.malformed.is_power_of_two() {
+                if let Some(count) = self.malformed.count() {
                     tracing::error!(
                         ros_logger = &*self.logger,
                         "{}: refused {} so far: a request of {} bytes from client {} is no {} request: {error}",
                         self.name,
-                        self.malformed,
+                        count,
                         payload.len(),
                         info.publisher_gid,
                         S::TYPE_NAME,

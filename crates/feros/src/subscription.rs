@@ -9,12 +9,13 @@ pub use callback::SubscriptionCallback;
 
 use std::marker::PhantomData;
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
 use feros_executor::{Entity, Kind, Ringer};
 use feros_message::{DecodeError, Message};
-use feros_rmw::{EndpointKind, Gid, MessageInfo, Payload, QosProfile, SubscriptionEvent};
+use feros_rmw::{
+    EndpointKind, FailureCounter, Gid, MessageInfo, Payload, QosProfile, SubscriptionEvent,
+};
 use feros_shm::TransportSet;
 use feros_trace::Point;
 use feros_transport::{DirectDispatch, MatchTransport, Object, Received, SubscriptionCounts};
@@ -171,7 +172,7 @@ pub struct GenericSubscription {
     end: Arc<feros_transport::Subscription>,
     node: Node,
     /// Messages that are none of the subscription's type.
-    malformed: Arc<AtomicU64>,
+    malformed: Arc<FailureCounter>,
     /// Ends direct dispatch, whose closure owns the callback, with the subscription.
     _direct: Option<DirectDispatch>,
     /// Keeps the subscription on the node's executor.
@@ -226,7 +227,7 @@ impl GenericSubscription {
             },
         )
         .map_err(|source| CreateError::Engine { node: node.name().clone(), source })?;
-        let (end, malformed) = (Arc::new(end), Arc::new(AtomicU64::new(0)));
+        let (end, malformed) = (Arc::new(end), Arc::new(FailureCounter::new()));
         let receiver = Receiver {
             node: node.downgrade(),
             topic: topic.clone(),
@@ -293,7 +294,7 @@ impl GenericSubscription {
 
     /// Samples that were refused because they are no message of the subscription's type.
     pub fn refused_messages(&self) -> u64 {
-        self.malformed.load(std::sync::atomic::Ordering::Relaxed) + self.end.refused_samples()
+        self.malformed.total() + self.end.refused_samples()
     }
 
     /// What was received by which transport so far.

@@ -2,6 +2,8 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use feros_rmw::FailureCounter;
+
 /// Messages and bytes of one transport.
 #[derive(Debug, Default)]
 pub(crate) struct TransportCounter {
@@ -31,7 +33,7 @@ pub(crate) struct PublisherCounters {
     pub(crate) shared_memory: TransportCounter,
     pub(crate) network: TransportCounter,
     pub(crate) skipped_engine_writes: AtomicU64,
-    pub(crate) shared_memory_failures: AtomicU64,
+    pub(crate) shared_memory_failures: FailureCounter,
 }
 
 impl PublisherCounters {
@@ -41,7 +43,7 @@ impl PublisherCounters {
             shared_memory: self.shared_memory.read(),
             network: self.network.read(),
             skipped_engine_writes: self.skipped_engine_writes.load(Ordering::Relaxed),
-            shared_memory_failures: self.shared_memory_failures.load(Ordering::Relaxed),
+            shared_memory_failures: self.shared_memory_failures.total(),
         }
     }
 }

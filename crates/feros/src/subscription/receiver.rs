@@ -2,11 +2,10 @@
 //! user's closure.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use feros_executor::{Executable, Progress, Ringer};
 use feros_message::DecodeError;
-use feros_rmw::Gid;
+use feros_rmw::{FailureCounter, Gid};
 use feros_transport::{Object, Received};
 
 use crate::events::SubscriptionEvents;
@@ -22,7 +21,7 @@ pub(super) struct Receiver<O: Object, D> {
     pub(super) messages: feros_transport::Receiver<O>,
     pub(super) events: SubscriptionEvents,
     pub(super) deliver: D,
-    pub(super) malformed: Arc<AtomicU64>,
+    pub(super) malformed: Arc<FailureCounter>,
     /// A message that was taken before its turn.
     pub(super) taken: Option<Received<O>>,
     pub(super) logger: Arc<str>,
@@ -86,13 +85,9 @@ where
         }
     }
 
-    /// Says what is wrong the first time and then at each power of two, so that a stream of rubbish
-    /// fills no disk.
+    /// Says what is wrong, as often as the number doubles: a stream of rubbish fills no disk.
     fn refuse(&self, publisher: Gid, size_bytes: usize, error: &DecodeError) {
-        let count = self.malformed.fetch_add(1, Ordering::Relaxed) + 1;
-        if !count.is_power_of_two() {
-            return;
-        }
+        let Some(count) = self.malformed.count() else { return };
         let from = self
             .node
             .upgrade()

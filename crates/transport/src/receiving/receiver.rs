@@ -29,7 +29,7 @@ impl Tally {
 
     pub(crate) fn counts(&self, links: &LinkStates) -> SubscriptionCounts {
         let duplicates = self.reorder.duplicates.load(Ordering::Relaxed);
-        self.counters.read(duplicates, self.lost(), links.refused.load(Ordering::Relaxed))
+        self.counters.read(duplicates, self.lost(), links.refused.total())
     }
 }
 

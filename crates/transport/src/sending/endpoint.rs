@@ -26,8 +26,7 @@ pub(super) struct SendingEndpoint {
 
 impl SendingEndpoint {
     pub(super) fn count_shared_memory_failure(&self, error: &dyn Display) {
-        let count = self.counters.shared_memory_failures.fetch_add(1, Ordering::Relaxed) + 1;
-        if count.is_power_of_two() {
+        if let Some(count) = self.counters.shared_memory_failures.count() {
             tracing::warn!(
                 target: "feros::shm",
                 "{}: {count} messages so far took the network transport instead of shared memory: \

@@ -111,7 +111,7 @@ impl Turn<'_> {
         }
         if self.order.is_falling_back {
             if prepared.loan.is_some() {
-                self.endpoint.counters.shared_memory_failures.fetch_add(1, Ordering::Relaxed);
+                let _ = self.endpoint.counters.shared_memory_failures.count(); // said when it began
             }
         } else if let Some(loan) = prepared.loan.take()
             && self.send_loan(loan, message)

@@ -258,8 +258,7 @@ impl Opening<'_> {
 }
 
 fn refuse(states: &LinkStates, publisher: Gid, why: &dyn Display) {
-    let count = states.count_refused();
-    if count.is_power_of_two() {
+    if let Some(count) = states.refused.count() {
         tracing::error!(
             target: "feros::shm", "refused {count} so far of publisher {publisher}: {why}"
         );

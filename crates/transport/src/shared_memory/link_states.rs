@@ -1,8 +1,6 @@
 //! How far the links of one subscription are, as its handle tells users.
 
-use std::sync::atomic::{AtomicU64, Ordering};
-
-use feros_rmw::Gid;
+use feros_rmw::{FailureCounter, Gid};
 use feros_shm::Reason;
 use feros_sync::{Mutex, MutexGuard};
 
@@ -10,7 +8,7 @@ use feros_sync::{Mutex, MutexGuard};
 #[derive(Debug, Default)]
 pub(crate) struct LinkStates {
     /// Messages refused as malformed.
-    pub(crate) refused: AtomicU64,
+    pub(crate) refused: FailureCounter,
     /// Publishers of the host, and why they are not heard by shared memory yet.
     links: Mutex<Vec<(Gid, Option<Reason>)>>,
 }
@@ -30,10 +28,5 @@ impl LinkStates {
     /// Takes in how far the links are; returns how far they were.
     pub(super) fn replace(&self, links: Vec<(Gid, Option<Reason>)>) -> Vec<(Gid, Option<Reason>)> {
         std::mem::replace(&mut *self.lock(), links)
-    }
-
-    /// Counts a refused message; says the new number.
-    pub(super) fn count_refused(&self) -> u64 {
-        self.refused.fetch_add(1, Ordering::Relaxed) + 1
     }
 }
