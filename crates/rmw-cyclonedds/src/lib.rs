@@ -30,6 +30,7 @@ mod interface;
 mod matches;
 mod multicast;
 mod participant;
+mod peers;
 mod publisher;
 mod qos;
 mod queue;
