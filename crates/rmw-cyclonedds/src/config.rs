@@ -40,8 +40,18 @@ const NETWORK: Tuning = Tuning {
     send_buffer: Some("16KiB"),
 };
 
-/// The most participants that the port mapping of RTPS allows on one host in one domain.
-pub(crate) const LARGEST_PARTICIPANT_INDEX: u32 = 119;
+/// The largest index of a participant in a domain whose ports all exist: by the port mapping of
+/// RTPS the next one takes ports of the next domain.
+const LARGEST_PARTICIPANT_INDEX: u32 = 119;
+
+/// The largest index whose ports exist: by the port mapping of RTPS, a participant of domain `d`
+/// and index `p` listens at 7410 + 250 d + 2 p and at the port behind that. `None` when not even
+/// those of the first exist.
+pub(crate) fn largest_participant_index(domain_id: u32) -> Option<u32> {
+    let first = domain_id.checked_mul(250)?.checked_add(7411)?;
+    let room = u32::from(u16::MAX).checked_sub(first)?;
+    Some(LARGEST_PARTICIPANT_INDEX.min(room / 2))
+}
 
 /// The configuration of the engine for these circumstances, as Cyclone DDS reads it.
 pub fn configuration(of: &Circumstances<'_>) -> String {
@@ -105,7 +115,8 @@ fn discovery(xml: &mut String, of: &Circumstances<'_>, local_only: bool) {
     write_all(
         xml,
         format_args!(
-            "<MaxAutoParticipantIndex>{LARGEST_PARTICIPANT_INDEX}</MaxAutoParticipantIndex>"
+            "<MaxAutoParticipantIndex>{}</MaxAutoParticipantIndex>",
+            largest_participant_index(of.options.domain_id).unwrap_or(0)
         ),
     );
     let nobody = *discovery_range == DiscoveryRange::Off && static_peers.is_empty();
@@ -211,6 +222,15 @@ mod tests {
                 "{local}"
             );
         }
+    }
+
+    #[test]
+    fn no_participant_is_given_ports_that_do_not_exist() {
+        let largest = [0, 231, 232, 233, u32::MAX].map(largest_participant_index);
+        assert_eq!(largest, [Some(119), Some(119), Some(62), None, None]);
+        let last = SessionOptions { domain_id: 232, ..with_range(DiscoveryRange::Localhost) };
+        let xml = made(&last, &[interface("lo", true)], None);
+        assert!(xml.contains("<MaxAutoParticipantIndex>62<"), "{xml}");
     }
 
     #[test]

@@ -12,7 +12,7 @@ use feros_rmw::engine::LOG_TARGET;
 use feros_rmw::{OpenError, SessionOptions};
 
 use crate::c_string::c_string;
-use crate::config::{self, Circumstances, LARGEST_PARTICIPANT_INDEX};
+use crate::config::{self, Circumstances, largest_participant_index};
 use crate::dds::{Code, Entity};
 
 /// The name of the engine.
@@ -83,7 +83,7 @@ impl Domain {
         user_configuration: Option<&str>,
     ) -> Result<Self, OpenError> {
         let id = options.domain_id;
-        if id > LARGEST_DOMAIN_ID {
+        if largest_participant_index(id).is_none() {
             return Err(OpenError::DomainId {
                 domain_id: id,
                 largest: LARGEST_DOMAIN_ID,
@@ -183,7 +183,8 @@ fn explain(domain_id: u32, code: Code, said: &[String], user_configured: bool) -
     let source_name =
         || if user_configured { "CYCLONEDDS_URI" } else { "the options of the session" }.to_owned();
     if lower.contains("participant index") {
-        OpenError::NoFreePort { domain_id, participants: LARGEST_PARTICIPANT_INDEX + 1 }
+        let participants = largest_participant_index(domain_id).map_or(0, |largest| largest + 1);
+        OpenError::NoFreePort { domain_id, participants }
     } else if lower.contains("interface") {
         OpenError::NoInterface {
             detail,
