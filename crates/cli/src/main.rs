@@ -18,10 +18,8 @@ mod values;
 
 use std::process::ExitCode;
 
-use clap::Parser as _;
-
 fn main() -> ExitCode {
-    let line = commands::CommandLine::parse();
+    let line = commands::CommandLine::of_process();
     line.color.apply();
     notices::init();
     commands::run(line).unwrap_or_else(|error| error.report())

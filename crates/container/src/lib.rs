@@ -25,6 +25,7 @@ mod request;
 mod restart;
 mod services;
 
+use std::ffi::OsString;
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -53,11 +54,17 @@ pub fn main(kind: Kind, shared_stamp: &str) -> ExitCode {
         );
         return ExitCode::FAILURE;
     }
-    let mut line = std::env::args().skip(1).peekable();
-    if line.next_if(|argument| argument == CHILD_FLAG).is_some() {
-        return process::child::main(line.collect());
+    let line = std::env::args_os().skip(1).map(OsString::into_string).collect();
+    let mut line: Vec<String> = match line {
+        Ok(line) => line,
+        Err(argument) => {
+            eprintln!("the argument {argument:?} is not UTF-8");
+            return ExitCode::from(USAGE);
+        }
+    };
+    if line.first().is_some_and(|argument| argument == CHILD_FLAG) {
+        return process::child::main(line.split_off(1));
     }
-    let line: Vec<String> = line.collect();
     let (context, rest) = match Context::from_args(line.iter().cloned()) {
         Ok(made) => made,
         Err(error) => {

@@ -149,33 +149,25 @@ impl Manager {
     /// The library of a request, if it holds what is wanted.
     fn find(&self, request: &LoadNode_Request) -> Result<std::path::PathBuf, String> {
         let components = Index::from_env().components(&request.package_name).map_err(|error| {
-            feros::error!(self.node, "{error}");
-            match error {
-                IndexError::UnknownPackage { .. } => {
-                    "Could not find requested resource in ament index".to_owned()
-                }
-                IndexError::InvalidLine { .. } => "Invalid resource entry".to_owned(),
-                other => format!("Could not find requested resource in ament index: {other}"),
-            }
+            let words = match error {
+                IndexError::InvalidLine { .. } => "Invalid resource entry",
+                _ => "Could not find requested resource in ament index",
+            };
+            format!("{words}: {error}")
         })?;
         let Some(found) = components.iter().find(|entry| entry.plugin == request.plugin_name)
         else {
             let known: Vec<&str> = components.iter().map(|entry| entry.plugin.as_str()).collect();
-            feros::error!(
-                self.node,
-                "package {} has no component {:?}; it has {}",
+            return Err(format!(
+                "{NO_SUCH_CLASS} package {} has no component {:?}; it has {}",
                 request.package_name,
                 request.plugin_name,
                 known.join(", ")
-            );
-            return Err(NO_SUCH_CLASS.to_owned());
+            ));
         };
         let library = Library::read(&found.library);
         let checked = library.and_then(|library| library.check(&request.plugin_name));
-        checked.map(|()| found.library.clone()).map_err(|error| {
-            feros::error!(self.node, "{error}");
-            library_refusal(&error)
-        })
+        checked.map(|()| found.library.clone()).map_err(|error| library_refusal(&error))
     }
 
     /// Starts what is in a slot.

@@ -75,7 +75,7 @@ pub(crate) fn refusal(error: &LoadError) -> String {
 /// The error that a client reads when a library's file cannot be used.
 pub(crate) fn library_refusal(error: &LibraryError) -> String {
     match error {
-        LibraryError::NoSuchPlugin { .. } => NO_SUCH_CLASS.to_owned(),
+        LibraryError::NoSuchPlugin { .. } => format!("{NO_SUCH_CLASS} {error}"),
         other => format!("Failed to load library: {other}"),
     }
 }

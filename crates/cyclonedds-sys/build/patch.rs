@@ -34,6 +34,9 @@
 //! asks for one with an empty ACKNACK. Fast DDS answers at once only when that has base 0 and a
 //! count above 0; otherwise it waits for its period of one to three seconds, in which stock nodes
 //! are unknown.
+//!
+//! What it survives: a peer whose address is not found, and a thread whose priority is not had,
+//! ended the process. Both come from the environment; they are named in a warning now.
 
 use std::path::Path;
 use std::sync::Mutex;
@@ -47,6 +50,55 @@ struct Edit {
 }
 
 const EDITS: &[Edit] = &[
+    Edit {
+        file: "src/core/ddsi/src/ddsi_spdp_schedule.c",
+        anchor: "        GVERROR (\"add_peer_address: %s: not a valid address\\n\", a);\n        goto error;\n",
+        times: 1,
+        replacement: "        warn_of_peer (gv, a, \"it is no IPv4 address\");\n        continue;\n",
+    },
+    Edit {
+        file: "src/core/ddsi/src/ddsi_spdp_schedule.c",
+        anchor: "        GVERROR (\"add_peer_address: %s: unknown address\\n\", a);\n        goto error;\n",
+        times: 1,
+        replacement: "        warn_of_peer (gv, a, \"no IPv4 address is known for it\");\n        continue;\n",
+    },
+    Edit {
+        file: "src/core/ddsi/src/ddsi_spdp_schedule.c",
+        anchor: "        GVERROR (\"add_peer_address: %s: address family mismatch\\n\", a);\n        goto error;\n    }\n",
+        times: 1,
+        replacement: "        warn_of_peer (gv, a, \"it is no IPv4 address\");\n        continue;\n    }\n\
+            \x20   if (loc.kind == DDSI_LOCATOR_KIND_INVALID)\n    {\n\
+            \x20     warn_of_peer (gv, a, \"it is the address of no host\");\n      continue;\n    }\n",
+    },
+    Edit {
+        file: "src/core/ddsi/src/ddsi_spdp_schedule.c",
+        anchor: "static dds_return_t add_peer_address (struct",
+        times: 1,
+        replacement: "/* Feros: the caller of all this would abort. */\n\
+            static void warn_of_peer (struct ddsi_domaingv const * const gv, const char *peer, const char *why)\n\
+            {\n  GVWARNING (\"the peer \\\"%s\\\" is left out: %s. Check ROS_STATIC_PEERS and CYCLONEDDS_URI\\n\", peer, why);\n}\n\n\
+            static dds_return_t add_peer_address (struct",
+    },
+    Edit {
+        file: "src/core/ddsi/src/ddsi_nwpart.c",
+        anchor: "  if (ddsi_tran_get_locator_port (npit->gv->m_factory, &loc) != 0)\n",
+        times: 1,
+        replacement: "  /* Feros: an unspecified address has no transport, which is looked up below. */\n\
+            \x20 if (loc.kind == DDSI_LOCATOR_KIND_INVALID)\n    nwpart_iter_error (npit, tok, \"the address of no host\");\n\
+            \x20 else if (ddsi_tran_get_locator_port (npit->gv->m_factory, &loc) != 0)\n",
+    },
+    Edit {
+        file: "src/core/ddsi/src/ddsi_thread.c",
+        anchor: "  if (ddsrt_thread_create (&thrst->tid, name, &tattr, &create_thread_wrapper, thrst) != DDS_RETCODE_OK)\n",
+        times: 1,
+        replacement: "  dds_return_t created = ddsrt_thread_create (&thrst->tid, name, &tattr, &create_thread_wrapper, thrst);\n\
+            \x20 if (created != DDS_RETCODE_OK && tprops != NULL)\n  {\n\
+            \x20   /* Feros: a priority is a wish of the configuration, a thread is not. */\n\
+            \x20   DDS_WARNING (\"the thread \\\"%s\\\" runs without its scheduling of CYCLONEDDS_URI, which this process may not have\\n\", name);\n\
+            \x20   ddsrt_threadattr_init (&tattr);\n\
+            \x20   created = ddsrt_thread_create (&thrst->tid, name, &tattr, &create_thread_wrapper, thrst);\n  }\n\
+            \x20 if (created != DDS_RETCODE_OK)\n",
+    },
     Edit {
         file: "CMakeLists.txt",
         anchor: "project(CycloneDDS VERSION 11.0.0 LANGUAGES C CXX)",

@@ -8,6 +8,7 @@ mod remap;
 pub use remap::{RemapKind, RemapRule};
 pub(crate) use remap::{remap_name, remap_node};
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use feros_parameter::{NodePattern, ParameterFileError, ParameterOverrides, ParameterValue, file};
@@ -113,6 +114,12 @@ pub enum ArgumentError {
         /// What it takes.
         expected: &'static str,
     },
+    /// An argument that is no text.
+    #[error("the ROS argument {argument:?} is not UTF-8")]
+    NotUnicode {
+        /// What was given.
+        argument: OsString,
+    },
     /// A flag that does not exist.
     #[error(
         "unknown ROS argument {argument:?}; end the ROS arguments with -- if it belongs to the application"
@@ -127,6 +134,10 @@ const REMAP: &str =
     "[node:]from:=to, such as chatter:=/robot/chatter, __node:=name or __ns:=/namespace";
 const PARAMETER: &str = "[node:]name:=value";
 const LEVEL: &str = "[logger:=]debug|info|warn|error|fatal";
+
+fn unicode(argument: OsString) -> Result<String, ArgumentError> {
+    argument.into_string().map_err(|argument| ArgumentError::NotUnicode { argument })
+}
 
 impl Arguments {
     /// Reads a command line without the program's name; returns what it says and what belongs to
@@ -146,15 +157,27 @@ impl Arguments {
     pub fn parse(
         line: impl IntoIterator<Item = String>,
     ) -> Result<(Self, Vec<String>), ArgumentError> {
+        let (arguments, rest) = Self::parse_os(line.into_iter().map(OsString::from))?;
+        Ok((arguments, rest.into_iter().filter_map(|text| text.into_string().ok()).collect()))
+    }
+
+    /// As [`Arguments::parse`], for a command line in which the application's part need not be text
+    /// (`std::env::args_os().skip(1)`).
+    ///
+    /// # Errors
+    /// The first argument that cannot be used.
+    pub fn parse_os(
+        line: impl IntoIterator<Item = OsString>,
+    ) -> Result<(Self, Vec<OsString>), ArgumentError> {
         let mut arguments = Self::default();
         let mut rest = Vec::new();
         let mut in_ros = false;
         let mut line = line.into_iter();
         while let Some(argument) = line.next() {
-            match argument.as_str() {
-                "--ros-args" => in_ros = true,
-                "--" if in_ros => in_ros = false,
-                _ if in_ros => arguments.read_flag(&argument, &mut line)?,
+            match argument.to_str() {
+                Some("--ros-args") => in_ros = true,
+                Some("--") if in_ros => in_ros = false,
+                _ if in_ros => arguments.read_flag(&unicode(argument)?, &mut line)?,
                 _ => rest.push(argument),
             }
         }
@@ -164,11 +187,11 @@ impl Arguments {
     fn read_flag(
         &mut self,
         flag: &str,
-        line: &mut impl Iterator<Item = String>,
+        line: &mut impl Iterator<Item = OsString>,
     ) -> Result<(), ArgumentError> {
         let mut value = |expected| {
-            line.next()
-                .ok_or_else(|| ArgumentError::MissingValue { flag: flag.to_owned(), expected })
+            let missing = || ArgumentError::MissingValue { flag: flag.to_owned(), expected };
+            line.next().ok_or_else(missing).and_then(unicode)
         };
         let malformed = |value: String, reason: String, expected| ArgumentError::Malformed {
             flag: flag.to_owned(),

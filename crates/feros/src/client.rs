@@ -80,9 +80,15 @@ pub enum CallError {
     /// The engine failed.
     #[error(transparent)]
     Engine(#[from] TakeError),
-    /// The context was shut down, or the client was dropped.
+    /// The client was dropped.
     #[error("the call of {service} ended because its client did")]
     Closed {
+        /// The service.
+        service: String,
+    },
+    /// The context was shut down, by SIGINT for example.
+    #[error("the context was shut down during the call of {service}")]
+    Shutdown {
         /// The service.
         service: String,
     },
@@ -362,7 +368,12 @@ impl Inner {
     }
 
     fn closed(&self) -> CallError {
-        CallError::Closed { service: self.name.clone() }
+        let service = self.name.clone();
+        if self.node.context().is_ok() {
+            CallError::Closed { service }
+        } else {
+            CallError::Shutdown { service }
+        }
     }
 }
 

@@ -73,11 +73,11 @@ impl ContextOptions {
     /// # Errors
     /// When a variable cannot be used.
     pub fn from_variables() -> Result<Self, EnvironmentError> {
-        let session = SessionOptions::from_variables(|name| std::env::var(name).ok())?;
+        let session = SessionOptions::from_variables(|name| std::env::var_os(name))?;
         let transports = TransportSet::from_env().map_err(|_| EnvironmentError {
             variable: TransportSet::ENVIRONMENT_VARIABLE,
-            value: std::env::var(TransportSet::ENVIRONMENT_VARIABLE).unwrap_or_default(),
-            expected: "one or several of process, host, network, separated by commas",
+            value: text_of(TransportSet::ENVIRONMENT_VARIABLE).unwrap_or_default(),
+            expected: "one or several of intra_process, shared_memory, network, separated by commas",
         })?;
         Ok(Self {
             session,
@@ -97,9 +97,14 @@ pub fn engines() -> Vec<Arc<dyn Engine>> {
     ]
 }
 
+/// A variable to show or to compare; what is no text in it is replaced.
+fn text_of(variable: &str) -> Option<String> {
+    std::env::var_os(variable).map(|value| value.to_string_lossy().into_owned())
+}
+
 fn choose_engine() -> Result<Arc<dyn Engine>, ContextError> {
     let engines = engines();
-    let wanted = std::env::var("FEROS_ENGINE").ok().filter(|name| !name.is_empty());
+    let wanted = text_of("FEROS_ENGINE").filter(|name| !name.is_empty());
     let found = match &wanted {
         Some(name) => engines.iter().find(|engine| engine.name() == name),
         None => engines.first(),
@@ -145,7 +150,8 @@ impl Context {
     /// # Errors
     /// When arguments or environment cannot be used, or the engine cannot start.
     pub fn from_env() -> Result<Self, ContextError> {
-        Self::from_args(std::env::args().skip(1)).map(|(context, _)| context)
+        let (arguments, _) = Arguments::parse_os(std::env::args_os().skip(1))?;
+        Self::with_arguments(arguments)
     }
 
     /// As [`Context::from_env`], with a command line (without the program's name); returns what of
@@ -157,13 +163,16 @@ impl Context {
         line: impl IntoIterator<Item = String>,
     ) -> Result<(Self, Vec<String>), ContextError> {
         let (arguments, rest) = Arguments::parse(line)?;
+        Ok((Self::with_arguments(arguments)?, rest))
+    }
+
+    fn with_arguments(arguments: Arguments) -> Result<Self, ContextError> {
         logging::init(&arguments);
         let mut options = ContextOptions::from_variables()?;
         if let Some(enclave) = &arguments.enclave {
             options.session.enclave.clone_from(enclave);
         }
-        let context = Self::new(ContextOptions { arguments, handle_signals: true, ..options })?;
-        Ok((context, rest))
+        Self::new(ContextOptions { arguments, handle_signals: true, ..options })
     }
 
     /// A context of these options. If `FEROS_TRACE` names a folder, the [trace

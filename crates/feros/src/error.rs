@@ -1,10 +1,16 @@
 //! Any error of this crate: what `main` returns.
 
+use std::error::Error as _;
+use std::fmt;
+
 use crate::create_error::CreateError;
 use crate::wait_error::WaitError;
 
 /// Any error of this crate: what `main` returns.
-#[derive(Debug, thiserror::Error)]
+///
+/// Its `Debug` is the message and the causes that the message does not name, for that is what Rust
+/// prints of an error that `main` returns.
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// No context.
@@ -54,5 +60,41 @@ impl Error {
     /// ```
     pub fn other(error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
         Self::Other(error.into())
+    }
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut said = self.to_string();
+        f.write_str(&said)?;
+        let mut cause = self.source();
+        while let Some(error) = cause {
+            let text = error.to_string();
+            if !said.contains(&text) {
+                write!(f, ": {text}")?;
+                said = text;
+            }
+            cause = error.source();
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Debug, thiserror::Error)]
+    #[error("the arm does not move")]
+    struct Still(#[source] std::io::Error);
+
+    #[test]
+    fn what_main_prints_is_the_message_with_its_causes() {
+        let still = Still(std::io::Error::other("no current"));
+        assert_eq!(format!("{:?}", Error::other(still)), "the arm does not move: no current");
+        let name = feros_rmw::name::validate_node_name("a b").expect_err("a space");
+        let error = Error::from(CreateError::from(name));
+        assert_eq!(format!("{error:?}"), error.to_string());
+        assert!(error.to_string().contains("allowed are"), "{error}");
     }
 }

@@ -121,7 +121,7 @@ impl<E: Copy> Events<E> {
             topic: topic.to_owned(),
             on_event,
             needs_a_word,
-            mismatches: Mismatches::default(),
+            mismatches: Mismatches::new(node.told_mismatches().clone()),
             look_again: None,
         }
     }

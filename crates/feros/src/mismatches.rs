@@ -1,18 +1,22 @@
-//! Which mismatches of an endpoint are to be told: each once, and with the names of both nodes.
+//! Which mismatches of an endpoint are to be told: each once by its node, however many endpoints
+//! have it, and with the names of both nodes.
 //!
 //! A participant announces its nodes after their endpoints, so the name of the other side may
 //! follow a little later than the mismatch. It is waited for, but not for ever: plain DDS endpoints
 //! have none.
 
+use std::sync::Arc;
 use std::time::Duration;
+
+use feros_sync::Mutex;
 
 /// How long to wait for a name between two looks ...
 pub(crate) const LOOK_INTERVAL: Duration = Duration::from_millis(100);
 /// ... and how many of them.
 const MOST_LOOKS: u32 = 20;
-/// More different mismatches than this on one endpoint are not remembered, hence not told again and
+/// More different mismatches than this of one node are not remembered, hence not told again and
 /// again either.
-const MAX_TOLD: usize = 64;
+const MAX_TOLD: usize = 256;
 
 /// A mismatch as the graph shows it now.
 #[derive(Debug, Clone)]
@@ -24,14 +28,39 @@ pub(crate) struct FoundMismatch {
     pub(crate) is_named: bool,
 }
 
+/// What a node has told of its endpoints.
+#[derive(Default)]
+pub(crate) struct ToldMismatches(Mutex<Vec<String>>);
+
+impl ToldMismatches {
+    fn contains(&self, text: &String) -> bool {
+        self.0.lock().contains(text)
+    }
+
+    /// Whether it is to be told now; then it counts as told.
+    fn tell(&self, text: &String) -> bool {
+        let mut told = self.0.lock();
+        let is_new = told.len() < MAX_TOLD && !told.contains(text);
+        if is_new {
+            told.push(text.clone());
+        }
+        is_new
+    }
+}
+
 /// The mismatches of one endpoint.
 #[derive(Default)]
 pub(crate) struct Mismatches {
-    told: Vec<String>,
+    told: Arc<ToldMismatches>,
     looks: u32,
 }
 
 impl Mismatches {
+    /// Of an endpoint of the node that told these.
+    pub(crate) fn new(told: Arc<ToldMismatches>) -> Self {
+        Self { told, looks: 0 }
+    }
+
     /// What is to be said of what was found now, and whether to look again after [`LOOK_INTERVAL`].
     pub(crate) fn sort(
         &mut self,
@@ -44,8 +73,7 @@ impl Mismatches {
         let mut news = Vec::new();
         for FoundMismatch { text, is_mine, is_named } in found {
             let is_due = is_mine && (is_named || !awaits_name);
-            if is_due && self.told.len() < MAX_TOLD && !self.told.contains(&text) {
-                self.told.push(text.clone());
+            if is_due && self.told.tell(&text) {
                 news.push(text);
             }
         }
@@ -74,6 +102,15 @@ mod tests {
         let nobodys = FoundMismatch { is_mine: false, ..found("mine?", false) };
         assert_eq!(mismatches.sort(vec![nobodys], true), (vec![], true));
         assert_eq!(mismatches.sort(vec![found("mine", true)], true), (vec!["mine".into()], false));
+    }
+
+    #[test]
+    fn endpoints_of_one_node_tell_it_once() {
+        let told = Arc::<ToldMismatches>::default();
+        let [mut one, mut other] = [(); 2].map(|()| Mismatches::new(told.clone()));
+        let both = || vec![found("camera", true)];
+        assert_eq!(one.sort(both(), true), (vec!["camera".into()], false));
+        assert_eq!(other.sort(both(), true), (vec![], false));
     }
 
     #[test]

@@ -24,7 +24,7 @@ use crate::callback_group::CallbackOptions;
 use crate::clock::Clock;
 use crate::context::Context;
 use crate::create_error::CreateError;
-use crate::mismatches::FoundMismatch;
+use crate::mismatches::{FoundMismatch, ToldMismatches};
 use crate::node_members::{Member, NodeMembers};
 use crate::rosout::Rosout;
 
@@ -52,6 +52,8 @@ pub(crate) struct NodeInner {
     pub(crate) members: NodeMembers,
     pub(crate) clock: Clock,
     pub(crate) rosout: Option<Arc<Rosout>>,
+    /// What its endpoints have said of those that they do not match.
+    pub(crate) told_mismatches: Arc<ToldMismatches>,
 }
 
 const FOREIGN_GROUP: &str = "its callback group belongs to another node: make one with this node's \
@@ -264,6 +266,10 @@ impl Node {
             Some(name) => format!("node {name}"),
             None => format!("publisher {gid}"),
         }
+    }
+
+    pub(crate) fn told_mismatches(&self) -> &Arc<ToldMismatches> {
+        &self.0.told_mismatches
     }
 
     /// Why this node's endpoints of a topic do not fit others, one sentence each, naming both

@@ -32,6 +32,18 @@ fn bytes_of(hex: &str) -> Vec<u8> {
     (0..hex.len()).step_by(2).map(|at| u8::from_str_radix(&hex[at..at + 2], 16).unwrap()).collect()
 }
 
+/// As writers of JSON escape what lies beyond U+FFFF.
+#[test]
+fn json_with_surrogates_is_read_where_yaml_is() {
+    let ty = probe("string data\nint32 n");
+    let text = r#"{"data": "\ud83d\ude00", "n": 3}"#;
+    let message = DynamicMessage::from_yaml(&ty, text).unwrap();
+    assert_eq!(message.to_json(&ALL), DynamicMessage::from_json(&ty, text).unwrap().to_json(&ALL));
+    assert!(message.to_json(&ALL).contains('😀'));
+    let lone = DynamicMessage::from_yaml(&ty, r#"{"data": "\ud83d"}"#).unwrap_err();
+    assert!(matches!(lone.kind(), InputErrorKind::Syntax { format: "YAML", .. }), "{lone}");
+}
+
 #[test]
 fn samples_of_stock_ros_2_decode_and_encode() {
     let mut compared = 0;

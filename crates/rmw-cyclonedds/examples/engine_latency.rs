@@ -28,7 +28,7 @@ fn main() {
 }
 
 fn session() -> Arc<dyn Session> {
-    let mut options = SessionOptions::from_variables(|name| std::env::var(name).ok()).unwrap();
+    let mut options = SessionOptions::from_variables(|name| std::env::var_os(name)).unwrap();
     options.discovery_range = DiscoveryRange::Localhost;
     CycloneEngine.open(&options).unwrap()
 }

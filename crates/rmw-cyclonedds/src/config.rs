@@ -40,8 +40,18 @@ const NETWORK: Tuning = Tuning {
     send_buffer: Some("16KiB"),
 };
 
-/// The most participants that the port mapping of RTPS allows on one host in one domain.
-pub(crate) const LARGEST_PARTICIPANT_INDEX: u32 = 119;
+/// The largest index of a participant in a domain whose ports all exist: by the port mapping of
+/// RTPS the next one takes ports of the next domain.
+const LARGEST_PARTICIPANT_INDEX: u32 = 119;
+
+/// The largest index whose ports exist: by the port mapping of RTPS, a participant of domain `d`
+/// and index `p` listens at 7410 + 250 d + 2 p and at the port behind that. `None` when not even
+/// those of the first exist.
+pub(crate) fn largest_participant_index(domain_id: u32) -> Option<u32> {
+    let first = domain_id.checked_mul(250)?.checked_add(7411)?;
+    let room = u32::from(u16::MAX).checked_sub(first)?;
+    Some(LARGEST_PARTICIPANT_INDEX.min(room / 2))
+}
 
 /// The configuration of the engine for these circumstances, as Cyclone DDS reads it.
 pub fn configuration(of: &Circumstances<'_>) -> String {
@@ -90,7 +100,8 @@ fn general(
 }
 
 fn discovery(xml: &mut String, of: &Circumstances<'_>, local_only: bool) {
-    let SessionOptions { discovery_range, static_peers, .. } = of.options;
+    let SessionOptions { discovery_range, .. } = of.options;
+    let static_peers = crate::peers::addresses(of.options);
     xml.push_str("<Discovery>");
     let no_multicast = crate::multicast::is_impossible(of.interfaces);
     // Without multicast others find us only at the ports that the participant index gives.
@@ -104,7 +115,8 @@ fn discovery(xml: &mut String, of: &Circumstances<'_>, local_only: bool) {
     write_all(
         xml,
         format_args!(
-            "<MaxAutoParticipantIndex>{LARGEST_PARTICIPANT_INDEX}</MaxAutoParticipantIndex>"
+            "<MaxAutoParticipantIndex>{}</MaxAutoParticipantIndex>",
+            largest_participant_index(of.options.domain_id).unwrap_or(0)
         ),
     );
     let nobody = *discovery_range == DiscoveryRange::Off && static_peers.is_empty();
@@ -115,7 +127,7 @@ fn discovery(xml: &mut String, of: &Circumstances<'_>, local_only: bool) {
     let localhost = (local_only || no_multicast) && *discovery_range != DiscoveryRange::Off;
     write_all(xml, format_args!("<Peers AddLocalhost=\"{localhost}\">"));
     for peer in static_peers {
-        write_all(xml, format_args!("<Peer Address=\"{}\"/>", escape(peer)));
+        write_all(xml, format_args!("<Peer Address=\"{peer}\"/>"));
     }
     xml.push_str("</Peers></Discovery>");
 }
@@ -145,25 +157,6 @@ fn internal(xml: &mut String, user: &str, tuning: &Tuning) {
 
 fn write_all(xml: &mut String, text: std::fmt::Arguments<'_>) {
     xml.write_fmt(text).expect("writing to a string does not fail");
-}
-
-/// A text inside an attribute. A comma would end the configuration for the engine; no address has
-/// one.
-fn escape(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for c in text.chars().filter(|c| !c.is_control() && *c != ',') {
-        match c {
-            '&' => escaped.push_str("&amp;"),
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '"' => escaped.push_str("&quot;"),
-            '\'' => escaped.push_str("&apos;"),
-            // The engine expands variables in its configuration; a peer's address is none.
-            '$' => {}
-            c => escaped.push(c),
-        }
-    }
-    escaped
 }
 
 #[cfg(test)]
@@ -232,6 +225,15 @@ mod tests {
     }
 
     #[test]
+    fn no_participant_is_given_ports_that_do_not_exist() {
+        let largest = [0, 231, 232, 233, u32::MAX].map(largest_participant_index);
+        assert_eq!(largest, [Some(119), Some(119), Some(62), None, None]);
+        let last = SessionOptions { domain_id: 232, ..with_range(DiscoveryRange::Localhost) };
+        let xml = made(&last, &[interface("lo", true)], None);
+        assert!(xml.contains("<MaxAutoParticipantIndex>62<"), "{xml}");
+    }
+
+    #[test]
     fn ranges_and_peers() {
         let both = [interface("lo", true), interface("eth0", false)];
         let off = made(&with_range(DiscoveryRange::Off), &both, None);
@@ -245,7 +247,7 @@ mod tests {
         };
         let xml = made(&peers, &both, None);
         assert!(xml.contains("<Peer Address=\"10.0.0.1\"/>") && !xml.contains("<Tag>"), "{xml}");
-        assert!(xml.contains("a&quot;/&gt;&lt;Tag&gt;x{HOME}"), "{xml}");
+        assert_eq!(xml.matches("<Peer ").count(), 1, "{xml}");
     }
 
     #[test]

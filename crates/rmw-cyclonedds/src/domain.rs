@@ -12,7 +12,7 @@ use feros_rmw::engine::LOG_TARGET;
 use feros_rmw::{OpenError, SessionOptions};
 
 use crate::c_string::c_string;
-use crate::config::{self, Circumstances, LARGEST_PARTICIPANT_INDEX};
+use crate::config::{self, Circumstances, largest_participant_index};
 use crate::dds::{Code, Entity};
 
 /// The name of the engine.
@@ -83,7 +83,7 @@ impl Domain {
         user_configuration: Option<&str>,
     ) -> Result<Self, OpenError> {
         let id = options.domain_id;
-        if id > LARGEST_DOMAIN_ID {
+        if largest_participant_index(id).is_none() {
             return Err(OpenError::DomainId {
                 domain_id: id,
                 largest: LARGEST_DOMAIN_ID,
@@ -97,30 +97,49 @@ impl Domain {
             process_id: std::process::id(),
         };
         let configuration = config::configuration(&circumstances);
-        let mut domains = open_domains();
-        let domains = domains.get_or_insert_default();
-        let open = match domains.entry(id) {
-            std::collections::hash_map::Entry::Occupied(entry) => entry.into_mut(),
-            std::collections::hash_map::Entry::Vacant(entry) => entry.insert(Open {
-                _entity: create(id, &configuration, user_configuration.is_some())?,
-                pool: std::sync::Arc::new(Pool::new()),
-                configuration: configuration.clone(),
-                users: 0,
-            }),
-        };
-        if open.configuration != configuration {
-            return Err(OpenError::Configuration {
-                engine: ENGINE_NAME,
-                source_name: "the options of the sessions of this process".into(),
-                detail: format!(
-                    "domain {id} is already open in this process with another discovery range or other peers"
-                ),
-            });
+        let (pool, said) = share(id, &configuration, user_configuration.is_some())?;
+        if let Some(said) = said {
+            crate::peers::warn_of_others(options);
+            said.iter().for_each(log::Line::say);
         }
-        open.users += 1;
         crate::multicast::warn_if_impossible(&circumstances);
-        Ok(Self { id, pool: open.pool.clone(), configuration })
+        Ok(Self { id, pool, configuration })
     }
+}
+
+/// A share in the domain, and what the engine said if the domain was opened for it.
+fn share(
+    id: u32,
+    configuration: &str,
+    user_configured: bool,
+) -> Result<(std::sync::Arc<Pool>, Option<Vec<log::Line>>), OpenError> {
+    let mut domains = open_domains();
+    let domains = domains.get_or_insert_default();
+    let mut said = None;
+    let open = match domains.entry(id) {
+        std::collections::hash_map::Entry::Occupied(entry) => entry.into_mut(),
+        std::collections::hash_map::Entry::Vacant(entry) => {
+            let (entity, lines) = create(id, configuration, user_configured)?;
+            said = Some(lines);
+            entry.insert(Open {
+                _entity: entity,
+                pool: std::sync::Arc::new(Pool::new()),
+                configuration: configuration.to_owned(),
+                users: 0,
+            })
+        }
+    };
+    if open.configuration != configuration {
+        return Err(OpenError::Configuration {
+            engine: ENGINE_NAME,
+            source_name: "the options of the sessions of this process".into(),
+            detail: format!(
+                "domain {id} is already open in this process with another discovery range or other peers"
+            ),
+        });
+    }
+    open.users += 1;
+    Ok((open.pool.clone(), said))
 }
 
 impl Drop for Domain {
@@ -136,14 +155,25 @@ impl Drop for Domain {
     }
 }
 
-fn create(id: u32, configuration: &str, user_configured: bool) -> Result<Entity, OpenError> {
+/// Opens the domain; also what the engine said meanwhile.
+fn create(
+    id: u32,
+    configuration: &str,
+    user_configured: bool,
+) -> Result<(Entity, Vec<log::Line>), OpenError> {
     log::install();
     let text = c_string(configuration);
     log::start_collecting();
     // SAFETY: the string lives during the call.
     let created = Entity::new(unsafe { sys::dds_create_domain(id, text.as_ptr()) });
     let said = log::collected();
-    created.map_err(|code| explain(id, code, &said, user_configured))
+    match created {
+        Ok(entity) => Ok((entity, said)),
+        Err(code) => {
+            let said: Vec<_> = said.into_iter().map(|line| line.text).collect();
+            Err(explain(id, code, &said, user_configured))
+        }
+    }
 }
 
 /// Makes an error that helps out of what the engine wrote to its log.
@@ -153,7 +183,8 @@ fn explain(domain_id: u32, code: Code, said: &[String], user_configured: bool) -
     let source_name =
         || if user_configured { "CYCLONEDDS_URI" } else { "the options of the session" }.to_owned();
     if lower.contains("participant index") {
-        OpenError::NoFreePort { domain_id, participants: LARGEST_PARTICIPANT_INDEX + 1 }
+        let participants = largest_participant_index(domain_id).map_or(0, |largest| largest + 1);
+        OpenError::NoFreePort { domain_id, participants }
     } else if lower.contains("interface") {
         OpenError::NoInterface {
             detail,
@@ -184,8 +215,27 @@ mod log {
     use super::*;
     use std::cell::RefCell;
 
+    /// What the engine said in one line.
+    pub(super) struct Line {
+        priority: u32,
+        pub(super) text: String,
+    }
+
+    impl Line {
+        pub(super) fn say(&self) {
+            let text = &self.text;
+            if self.priority & (sys::DDS_LC_FATAL | sys::DDS_LC_ERROR) != 0 {
+                tracing::error!(target: LOG_TARGET, "{text}");
+            } else if self.priority & sys::DDS_LC_WARNING != 0 {
+                tracing::warn!(target: LOG_TARGET, "{text}");
+            } else {
+                tracing::debug!(target: LOG_TARGET, "{text}");
+            }
+        }
+    }
+
     thread_local! {
-        static COLLECTED: RefCell<Option<Vec<String>>> = const { RefCell::new(None) };
+        static COLLECTED: RefCell<Option<Vec<Line>>> = const { RefCell::new(None) };
     }
 
     /// More lines than this of one call add nothing.
@@ -227,7 +277,7 @@ mod log {
         COLLECTED.with_borrow_mut(|lines| *lines = Some(Vec::new()));
     }
 
-    pub(super) fn collected() -> Vec<String> {
+    pub(super) fn collected() -> Vec<Line> {
         COLLECTED.with_borrow_mut(Option::take).unwrap_or_default()
     }
 
@@ -235,34 +285,26 @@ mod log {
         // SAFETY: the engine passes a record with a NUL-terminated message that lives during the
         // call.
         let (priority, message) = unsafe { ((*data).priority, CStr::from_ptr((*data).message)) };
-        let message = message.to_string_lossy();
-        let line = message.trim();
-        if line.is_empty() {
+        let text = message.to_string_lossy().trim().to_owned();
+        if text.is_empty() {
             return;
         }
-        let taken = COLLECTED.with_borrow_mut(|lines| match lines {
+        let line = Line { priority, text };
+        let line = COLLECTED.with_borrow_mut(|lines| match lines {
             Some(lines) => {
                 if lines.len() < MAX_LINES {
-                    lines.push(line.to_owned());
+                    lines.push(line);
                 }
-                true
+                None
             }
-            None => false,
+            None => Some(line),
         });
-        if taken {
-            return;
-        }
+        let Some(line) = line else { return };
         let Some(left_out) = admit(this_second()) else { return };
         if left_out > 0 {
             tracing::warn!(target: LOG_TARGET, "{left_out} more lines were left out");
         }
-        if priority & (sys::DDS_LC_FATAL | sys::DDS_LC_ERROR) != 0 {
-            tracing::error!(target: LOG_TARGET, "{line}");
-        } else if priority & sys::DDS_LC_WARNING != 0 {
-            tracing::warn!(target: LOG_TARGET, "{line}");
-        } else {
-            tracing::debug!(target: LOG_TARGET, "{line}");
-        }
+        line.say();
     }
 }
 

@@ -30,6 +30,7 @@ mod interface;
 mod matches;
 mod multicast;
 mod participant;
+mod peers;
 mod publisher;
 mod qos;
 mod queue;
@@ -43,6 +44,7 @@ mod status;
 mod subscription;
 mod topic;
 
+use std::ffi::OsString;
 use std::sync::Arc;
 
 use feros_rmw::{Engine, OpenError, Session, SessionOptions};
@@ -59,7 +61,13 @@ impl Engine for CycloneEngine {
     }
 
     fn open(&self, options: &SessionOptions) -> Result<Arc<dyn Session>, OpenError> {
-        let user_configuration = std::env::var("CYCLONEDDS_URI").ok();
+        let user_configuration = std::env::var_os("CYCLONEDDS_URI").map(OsString::into_string);
+        let user_configuration =
+            user_configuration.transpose().map_err(|_| OpenError::Configuration {
+                engine: ENGINE_NAME,
+                source_name: "CYCLONEDDS_URI".into(),
+                detail: "it is not UTF-8".into(),
+            })?;
         Ok(Arc::new(session::CycloneSession::open(options, user_configuration)?))
     }
 }

@@ -3,7 +3,7 @@
 //! An engine hands out an immutable [`GraphSnapshot`]; all questions of the `rcl` graph functions
 //! are answered here, so that every engine answers them alike.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 
 use crate::gid::Gid;
@@ -63,7 +63,7 @@ pub struct EndpointInfo {
 }
 
 /// Which node an endpoint belongs to.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum EndpointNode {
     /// This one.
     Named(NodeName),
@@ -149,7 +149,7 @@ impl GraphSnapshot {
                 .map(move |subscription| (publisher, subscription))
         });
         pairs
-            .filter(|(publisher, subscription)| mismatch_reason(publisher, subscription).is_none())
+            .filter(|(publisher, subscription)| MismatchKind::of(publisher, subscription).is_none())
             .collect()
     }
 
@@ -157,15 +157,18 @@ impl GraphSnapshot {
     /// other type hash, or QoS.
     pub fn mismatches(&self, topic: &str) -> Vec<Mismatch> {
         let mut found = Vec::new();
+        let mut known = HashSet::new();
         for publisher in self.endpoints_of(EndpointKind::Publisher, topic) {
             for subscription in self.endpoints_of(EndpointKind::Subscription, topic) {
-                let reason = mismatch_reason(publisher, subscription);
-                found.extend(reason.map(|reason| Mismatch {
-                    topic: topic.to_owned(),
-                    publisher: publisher.node.clone(),
-                    subscription: subscription.node.clone(),
-                    reason,
-                }));
+                let Some(kind) = MismatchKind::of(publisher, subscription) else { continue };
+                if known.insert((&publisher.node, &subscription.node, kind)) {
+                    found.push(Mismatch {
+                        topic: topic.to_owned(),
+                        publisher: publisher.node.clone(),
+                        subscription: subscription.node.clone(),
+                        reason: kind.reason(publisher, subscription),
+                    });
+                }
             }
         }
         found
@@ -185,25 +188,48 @@ pub struct Mismatch {
     pub reason: String,
 }
 
-fn mismatch_reason(publisher: &EndpointInfo, subscription: &EndpointInfo) -> Option<String> {
-    if publisher.type_name != subscription.type_name {
-        return Some(format!(
-            "the publisher has type {}, the subscription {}: they never match; give one of them the other's type",
-            publisher.type_name, subscription.type_name
-        ));
+/// What of two endpoints does not match.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum MismatchKind {
+    Type,
+    Qos,
+    Definition,
+}
+
+impl MismatchKind {
+    fn of(publisher: &EndpointInfo, subscription: &EndpointInfo) -> Option<Self> {
+        if publisher.type_name != subscription.type_name {
+            return Some(Self::Type);
+        }
+        if !publisher.qos.incompatibilities(&subscription.qos).is_empty() {
+            return Some(Self::Qos);
+        }
+        match (publisher.type_hash, subscription.type_hash) {
+            (Some(a), Some(b)) if a != b => Some(Self::Definition),
+            _ => None,
+        }
     }
-    let incompatibilities = publisher.qos.incompatibilities(&subscription.qos);
-    if !incompatibilities.is_empty() {
-        let list: Vec<_> = incompatibilities.iter().map(ToString::to_string).collect();
-        return Some(format!("QoS does not match: {}", list.join("; ")));
-    }
-    match (publisher.type_hash, subscription.type_hash) {
-        (Some(a), Some(b)) if a != b => Some(format!(
-            "both say {} but were built from different definitions (publisher {a}, subscription {b}): rebuild one of \
-             them with the other's definition",
-            publisher.type_name
-        )),
-        _ => None,
+
+    fn reason(self, publisher: &EndpointInfo, subscription: &EndpointInfo) -> String {
+        let hash = |of: &EndpointInfo| of.type_hash.map_or(String::new(), |hash| hash.to_string());
+        match self {
+            Self::Type => format!(
+                "the publisher has type {}, the subscription {}: they never match; give one of them the other's type",
+                publisher.type_name, subscription.type_name
+            ),
+            Self::Qos => {
+                let list = publisher.qos.incompatibilities(&subscription.qos);
+                let list: Vec<_> = list.iter().map(ToString::to_string).collect();
+                format!("QoS does not match: {}", list.join("; "))
+            }
+            Self::Definition => format!(
+                "both say {} but were built from different definitions (publisher {}, subscription {}): rebuild one of \
+                 them with the other's definition",
+                publisher.type_name,
+                hash(publisher),
+                hash(subscription)
+            ),
+        }
     }
 }
 
@@ -250,5 +276,21 @@ mod tests {
         graph.endpoints[0].type_hash = Some(TypeHash([1; 32]));
         graph.endpoints[1].type_hash = Some(TypeHash([2; 32]));
         assert!(graph.mismatches("/a")[0].reason.contains("RIHS01_01"));
+    }
+
+    #[test]
+    fn a_mismatch_is_one_per_pair_of_nodes_and_kind() {
+        let mut graph = GraphSnapshot::default();
+        for deadline in [20, 30] {
+            let mut publisher = endpoint(EndpointKind::Publisher, "/a", "std_msgs/msg/String", "x");
+            publisher.qos.deadline = std::time::Duration::from_millis(deadline).into();
+            let mut wants = endpoint(EndpointKind::Subscription, "/a", "std_msgs/msg/String", "y");
+            wants.qos.deadline = std::time::Duration::from_micros(1500).into();
+            graph.endpoints.extend([publisher, wants]);
+        }
+        let found = graph.mismatches("/a");
+        assert_eq!(found.len(), 1, "{found:?}");
+        let expected = "the publisher offers 20ms, the subscription requests 1.5ms";
+        assert!(found[0].reason.contains(expected), "{found:?}");
     }
 }

@@ -8,6 +8,7 @@ Services: wait {service}, ready {service}, call {service, requests} sends all, t
 gives those that came, release {service} answers the oldest deferred one.
 Parameters: declare {name, value, descriptor}, parameter {name}, refuse {value, reason}: from then on it does,
 overrides {arguments, namespace, name}: what a node with this command line starts with.
+Names: names {names} gives for each whether it is a full topic name, a namespace, a node's name.
 Else: log {level, text}, and what graph_questions.py asks of the graph.
 """
 import threading
@@ -19,7 +20,11 @@ import rclpy
 from rcl_interfaces.msg import ParameterDescriptor, SetParametersResult
 from rclpy.duration import Duration
 from rclpy.event_handler import PublisherEventCallbacks, SubscriptionEventCallbacks
+from rclpy.exceptions import InvalidNamespaceException, InvalidNodeNameException, InvalidTopicNameException
 from rclpy.logging import LoggingSeverity
+from rclpy.validate_full_topic_name import validate_full_topic_name
+from rclpy.validate_namespace import validate_namespace
+from rclpy.validate_node_name import validate_node_name
 
 CYCLE = bytes(range(251))
 
@@ -185,6 +190,15 @@ class Node:
             return {key: conversion.to_json(value.get_parameter_value()) for key, value in named.items()}
         finally:
             node.destroy_node()
+
+    def names(self, names):
+        def allowed(validate, name):
+            try:
+                return bool(validate(name))
+            except (InvalidTopicNameException, InvalidNamespaceException, InvalidNodeNameException, ValueError):
+                return False
+        return [[allowed(validate, name) for validate in (validate_full_topic_name, validate_namespace, validate_node_name)]
+                for name in names]
 
     def log(self, text, level="info"):
         self._node.get_logger().log(text, LoggingSeverity[level.upper()])

@@ -17,7 +17,7 @@ mod trace;
 
 use std::process::ExitCode;
 
-use clap::{CommandFactory as _, Parser, Subcommand};
+use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
 use crate::error::CliError;
 use crate::output::Color;
@@ -80,6 +80,24 @@ enum Command {
     Demo(demo::Args),
     /// Print the script that completes this command in a shell
     Completion(completion::Args),
+}
+
+impl CommandLine {
+    /// The command line of this process; wrong usage ends the process with its reason.
+    pub(crate) fn of_process() -> Self {
+        let matches = read_numbers_as_values(Self::command()).get_matches();
+        Self::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
+    }
+}
+
+/// No flag is a number, so `-5` is a value: its option says what is wrong with it.
+fn read_numbers_as_values(command: clap::Command) -> clap::Command {
+    let command = command.mut_args(|argument| {
+        let takes_value = argument.get_action().takes_values();
+        let takes_all = argument.is_allow_hyphen_values_set();
+        if takes_value && !takes_all { argument.allow_negative_numbers(true) } else { argument }
+    });
+    command.mut_subcommands(read_numbers_as_values)
 }
 
 /// Runs what the command line asks for.

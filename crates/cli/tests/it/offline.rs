@@ -14,6 +14,8 @@ fn wrong_usage_ends_with_2() {
     ] {
         assert_eq!(feros(line).code, Some(2), "{line:?}");
     }
+    let negative = feros(&["topic", "hz", "/x", "--window", "-5"]).failure(2);
+    assert!(negative.contains("'-5'") && !negative.contains("-- -5"), "{negative}");
     assert!(feros(&["--help"]).success().contains("Exit codes"));
     assert!(feros(&["topic", "echo", "-h"]).success().contains("feros topic echo /chatter"));
     assert!(feros(&["completion", "bash"]).success().contains("feros"));

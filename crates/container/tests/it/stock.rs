@@ -52,7 +52,9 @@ fn a_stock_client_drives_our_containers() {
 
         let refused =
             call(&mut peer, LOAD, json!({"package_name": "demo", "plugin_name": "demo::Nothing"}));
-        let text = "Failed to find class with the requested plugin name.";
+        // The words of rclcpp, and what its container says in its log alone.
+        let text = "Failed to find class with the requested plugin name. package demo has no \
+            component \"demo::Nothing\"; it has demo_components::Listener, demo_components::Talker";
         let expected =
             json!({"success": false, "error_message": text, "full_node_name": "", "unique_id": 0});
         assert_eq!(refused, expected);

@@ -17,6 +17,23 @@ fn what_is_not_ros_is_handed_back() {
 }
 
 #[test]
+#[cfg(unix)]
+fn an_argument_that_is_no_text_is_refused_in_the_ros_part_alone() {
+    use std::os::unix::ffi::OsStringExt as _;
+    let hostile = || OsString::from_vec(b"x:=\xff".to_vec());
+    let line = |words: &[&str]| {
+        let words: Vec<OsString> = words.iter().map(OsString::from).collect();
+        words.into_iter().chain([hostile()])
+    };
+    assert_eq!(Arguments::parse_os(line(&["mine"])).unwrap().1.len(), 2);
+    for ros in [&["--ros-args"][..], &["--ros-args", "-r"]] {
+        let error = Arguments::parse_os(line(ros)).unwrap_err();
+        assert_eq!(error, ArgumentError::NotUnicode { argument: hostile() });
+        assert_eq!(error.to_string(), "the ROS argument \"x:=\\xFF\" is not UTF-8");
+    }
+}
+
+#[test]
 fn node_and_namespace_are_remapped() {
     let check = |line: &str, expected: &str| {
         let node = parse(line).unwrap().remap_node("/", "talker").unwrap();

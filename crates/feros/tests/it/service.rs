@@ -176,5 +176,5 @@ fn a_blocked_call_ends_when_the_context_is_shut_down() {
     let waiting = std::thread::Builder::new().spawn(move || call.wait(WATCHDOG)).unwrap();
     context.shutdown();
     let error = waiting.join().unwrap().unwrap_err();
-    assert!(matches!(error, CallError::Closed { .. }), "{error}");
+    assert!(matches!(error, CallError::Shutdown { .. }), "{error}");
 }

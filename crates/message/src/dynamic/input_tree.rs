@@ -72,7 +72,15 @@ impl InputNode {
         let mut builder = Builder { open: Vec::new(), root: None };
         let mut parser = Parser::new_from_str(text);
         while let Some(event) = parser.next_event() {
-            let (event, span) = event.map_err(|error| syntax(&error))?;
+            let (event, span) = match event {
+                Ok(event) => event,
+                // All JSON is YAML but for one thing: a character beyond U+FFFF may be escaped as
+                // two surrogates, as many writers of JSON do.
+                Err(error) => {
+                    let json = serde_json::from_str(text).map_err(|_| syntax(&error))?;
+                    return Ok(Self::from_json(json));
+                }
+            };
             builder.event(event, span)?;
         }
         Ok(builder.root.unwrap_or(InputNode {

@@ -1,5 +1,7 @@
 //! How a session is opened: its options, where they come from, and what can be wrong with them.
 
+use std::ffi::OsString;
+
 /// How far a session looks for others: `ROS_AUTOMATIC_DISCOVERY_RANGE`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum DiscoveryRange {
@@ -52,16 +54,23 @@ pub struct EnvironmentError {
 
 impl SessionOptions {
     /// Options from `ROS_DOMAIN_ID`, `ROS_AUTOMATIC_DISCOVERY_RANGE`, `ROS_STATIC_PEERS` and the
-    /// old `ROS_LOCALHOST_ONLY`, looked up by `variable` (pass `|name| std::env::var(name).ok()`).
+    /// old `ROS_LOCALHOST_ONLY`, looked up by `variable` (pass `|name| std::env::var_os(name)`).
     ///
     /// # Errors
     /// The first variable that holds something it may not hold.
     pub fn from_variables(
-        variable: impl Fn(&str) -> Option<String>,
+        variable: impl Fn(&str) -> Option<OsString>,
     ) -> Result<Self, EnvironmentError> {
-        let set = |name: &str| variable(name).filter(|value| !value.is_empty());
+        let set = |name: &'static str| {
+            let value = variable(name).filter(|value| !value.is_empty());
+            value.map(OsString::into_string).transpose().map_err(|value| EnvironmentError {
+                variable: name,
+                value: value.to_string_lossy().into_owned(),
+                expected: "text in UTF-8",
+            })
+        };
         let mut options = Self::default();
-        if let Some(value) = set("ROS_DOMAIN_ID") {
+        if let Some(value) = set("ROS_DOMAIN_ID")? {
             options.domain_id =
                 value.trim().parse().ok().filter(|id| *id <= 232).ok_or(EnvironmentError {
                     variable: "ROS_DOMAIN_ID",
@@ -70,10 +79,10 @@ impl SessionOptions {
                 })?;
         }
         // Stock ROS 2 lets the old variable win over the new one where both are set.
-        match set("ROS_LOCALHOST_ONLY").as_deref() {
+        match set("ROS_LOCALHOST_ONLY")?.as_deref() {
             Some("1") => options.discovery_range = DiscoveryRange::Localhost,
             _ => {
-                if let Some(value) = set("ROS_AUTOMATIC_DISCOVERY_RANGE") {
+                if let Some(value) = set("ROS_AUTOMATIC_DISCOVERY_RANGE")? {
                     options.discovery_range = match value.as_str() {
                         "SUBNET" => DiscoveryRange::Subnet,
                         "LOCALHOST" => DiscoveryRange::Localhost,
@@ -90,7 +99,7 @@ impl SessionOptions {
                 }
             }
         }
-        if let Some(value) = set("ROS_STATIC_PEERS") {
+        if let Some(value) = set("ROS_STATIC_PEERS")? {
             options.static_peers = value
                 .split(';')
                 .map(str::trim)
@@ -169,7 +178,7 @@ mod tests {
 
     fn options(variables: &[(&str, &str)]) -> Result<SessionOptions, EnvironmentError> {
         SessionOptions::from_variables(|name| {
-            variables.iter().find(|(n, _)| *n == name).map(|(_, value)| (*value).to_owned())
+            variables.iter().find(|(n, _)| *n == name).map(|(_, value)| (*value).into())
         })
     }
 
@@ -186,6 +195,27 @@ mod tests {
             options(&[("ROS_STATIC_PEERS", "10.0.0.1; robot ;")]).map(|o| o.static_peers),
             Ok(vec!["10.0.0.1".to_owned(), "robot".to_owned()])
         );
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn a_variable_that_is_no_text_is_not_taken_for_unset() {
+        use std::os::unix::ffi::OsStringExt as _;
+        for name in [
+            "ROS_DOMAIN_ID",
+            "ROS_AUTOMATIC_DISCOVERY_RANGE",
+            "ROS_LOCALHOST_ONLY",
+            "ROS_STATIC_PEERS",
+        ] {
+            let error = SessionOptions::from_variables(|asked| {
+                (asked == name).then(|| OsString::from_vec(vec![b'7', 0xff]))
+            })
+            .expect_err("not UTF-8");
+            assert_eq!(
+                error.to_string(),
+                format!("{name} is \"7\u{fffd}\"; it takes text in UTF-8")
+            );
+        }
     }
 
     #[test]

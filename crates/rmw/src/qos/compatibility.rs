@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use super::policy::{Durability, Liveliness, Reliability};
+use super::policy::{Durability, Liveliness, QosDuration, Reliability};
 use super::profile::QosProfile;
 
 impl QosProfile {
@@ -42,8 +42,8 @@ impl QosProfile {
         check(
             offered.deadline.nanos_or_max() > requested.deadline.nanos_or_max(),
             QosPolicyKind::Deadline,
-            &offered.deadline,
-            &requested.deadline,
+            &for_people(offered.deadline),
+            &for_people(requested.deadline),
         );
         check(
             offered.liveliness == Liveliness::Automatic
@@ -56,10 +56,18 @@ impl QosProfile {
             offered.liveliness_lease_duration.nanos_or_max()
                 > requested.liveliness_lease_duration.nanos_or_max(),
             QosPolicyKind::Liveliness,
-            &offered.liveliness_lease_duration,
-            &requested.liveliness_lease_duration,
+            &for_people(offered.liveliness_lease_duration),
+            &for_people(requested.liveliness_lease_duration),
         );
         found
+    }
+}
+
+/// A duration such as `20ms`; the `ros2` command, after which its `Display` is, counts nanoseconds.
+fn for_people(duration: QosDuration) -> String {
+    match duration {
+        QosDuration::Finite(duration) => format!("{duration:?}"),
+        other => other.to_string(),
     }
 }
 

@@ -68,7 +68,7 @@ fn recommended() -> Configured {
 }
 
 fn as_feros() -> Result<Configured, String> {
-    let options = SessionOptions::from_variables(|name| std::env::var(name).ok());
+    let options = SessionOptions::from_variables(|name| std::env::var_os(name));
     let options = options.map_err(|error| error.to_string())?;
     let uri = configuration(&Circumstances {
         options: &options,

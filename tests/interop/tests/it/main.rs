@@ -5,6 +5,7 @@
 mod graph;
 mod large;
 mod mismatch;
+mod names;
 mod parameters;
 mod qos;
 mod services;

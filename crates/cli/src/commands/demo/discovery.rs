@@ -18,7 +18,7 @@ pub(super) struct Discovery {
 impl Discovery {
     /// The settings of the environment.
     pub(super) fn from_environment() -> Self {
-        Self::from_variables(|name| std::env::var(name).ok())
+        Self::from_variables(|name| Some(std::env::var_os(name)?.to_string_lossy().into_owned()))
     }
 
     fn from_variables(variable: impl Fn(&str) -> Option<String>) -> Self {

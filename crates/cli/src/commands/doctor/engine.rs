@@ -4,8 +4,9 @@ use feros::{Context, ContextOptions};
 
 use super::finding::Finding;
 
-/// What was found, and the engine's configuration if it started.
-pub(super) fn examine() -> (Vec<Finding>, Option<String>) {
+/// What was found, and the context if the engine started: the domain stays open for who looks
+/// further, and what the engine warns of is said once.
+pub(super) fn examine() -> (Vec<Finding>, Option<Context>) {
     const AREA: &str = "engine";
     let mut findings = vec![Finding::ok("version", format!("feros {}", env!("CARGO_PKG_VERSION")))];
     let options = match ContextOptions::from_variables() {
@@ -25,7 +26,7 @@ pub(super) fn examine() -> (Vec<Finding>, Option<String>) {
                     session.domain_id()
                 ),
             ));
-            (findings, Some(session.configuration()))
+            (findings, Some(context))
         }
         Err(error) => {
             let cure = "mend what is said before in this list; feros doctor --verbose shows the configuration";

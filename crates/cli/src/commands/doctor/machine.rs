@@ -1,5 +1,6 @@
 //! Shared memory, environment and clock of this machine.
 
+use std::ffi::OsString;
 use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -27,7 +28,7 @@ const VARIABLES: [&str; 12] = [
 
 pub(super) fn examine() -> Vec<Finding> {
     let mut findings = vec![shared_memory(Path::new("/dev/shm")), shared_memory_transport()];
-    findings.extend(environment(|name| std::env::var(name).ok()));
+    findings.extend(environment(|name| std::env::var_os(name)));
     findings.extend(clock());
     findings
 }
@@ -73,11 +74,11 @@ fn shared_memory_transport() -> Finding {
     }
 }
 
-fn environment(variable: impl Fn(&str) -> Option<String>) -> Vec<Finding> {
+fn environment(variable: impl Fn(&str) -> Option<OsString>) -> Vec<Finding> {
     const AREA: &str = "environment";
     let mut findings: Vec<Finding> = VARIABLES
         .iter()
-        .filter_map(|name| Some(Finding::ok(AREA, format!("{name}={}", variable(name)?))))
+        .filter_map(|name| Some(Finding::ok(AREA, format!("{name}={}", variable(name)?.display()))))
         .collect();
     match SessionOptions::from_variables(&variable) {
         Ok(options) => findings.push(Finding::ok(
@@ -92,8 +93,8 @@ fn environment(variable: impl Fn(&str) -> Option<String>) -> Vec<Finding> {
             ));
         }
     }
-    if let Some(Err(error)) =
-        variable("FEROS_TRANSPORTS").map(|value| value.parse::<feros::TransportSet>())
+    if let Some(Err(error)) = variable("FEROS_TRANSPORTS")
+        .map(|value| value.to_string_lossy().parse::<feros::TransportSet>())
     {
         findings.push(Finding::error(
             AREA,
@@ -163,7 +164,7 @@ mod tests {
     fn the_environment_is_checked() {
         let set = |pairs: &'static [(&str, &str)]| {
             move |name: &str| {
-                pairs.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned())
+                pairs.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).into())
             }
         };
         let findings = environment(set(&[("ROS_DOMAIN_ID", "7")]));

@@ -34,9 +34,10 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
     let mut findings = network::examine();
     findings.extend(machine::examine());
-    let (engine, configuration) = engine::examine();
+    let (engine, context) = engine::examine();
     findings.extend(engine);
     findings.extend(graph::examine());
+    let configuration = context.map(|context| context.session().configuration());
     let worst = findings.iter().map(|finding| finding.status).max().unwrap_or(Status::Ok);
     if args.json {
         let mut object = json!({ "worst": worst, "findings": findings });

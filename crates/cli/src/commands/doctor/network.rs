@@ -36,7 +36,7 @@ pub(super) fn examine() -> Vec<Finding> {
             IpAddr::V6(_) => None,
         })
         .collect();
-    let localhost_only = SessionOptions::from_variables(|name| std::env::var(name).ok())
+    let localhost_only = SessionOptions::from_variables(|name| std::env::var_os(name))
         .is_ok_and(|options| options.discovery_range == DiscoveryRange::Localhost);
     let mut findings = Vec::new();
     for (name, address) in &addresses {

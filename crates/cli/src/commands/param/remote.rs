@@ -62,7 +62,7 @@ impl Remote {
         ask(&self.client, left).map_err(|error| match error {
             feros::Error::Wait(WaitError::Timeout { .. }) => self.missing(),
             feros::Error::Wait(WaitError::Shutdown { .. })
-            | feros::Error::Call(feros::CallError::Closed { .. }) => CliError::Interrupted,
+            | feros::Error::Call(feros::CallError::Shutdown { .. }) => CliError::Interrupted,
             other => other.into(),
         })
     }

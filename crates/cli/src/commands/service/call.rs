@@ -101,7 +101,7 @@ fn call(
     }
     let response = client.call_serialized(&bytes)?.wait(args.timeout.unwrap_or(FOREVER));
     let response = response.map_err(|error| match error {
-        feros::CallError::Closed { .. } => CliError::Interrupted,
+        feros::CallError::Shutdown { .. } => CliError::Interrupted,
         other => other.into(),
     })?;
     let response = service.response.decode(&response).map_err(|error| {
