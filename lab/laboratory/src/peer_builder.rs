@@ -173,18 +173,41 @@ fn run(command: &mut Command, interrupted: &AtomicBool) -> std::io::Result<Optio
 
 fn default_cache() -> PathBuf {
     let variable =
-        |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-    let repository = repository();
+        |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    cache(variable, &repository(), std::env::home_dir())
+}
+
+/// Programs are started from it, so it never lies in a folder that other users write to.
+fn cache(
+    variable: impl Fn(&str) -> Option<PathBuf>,
+    repository: &Path,
+    home: Option<PathBuf>,
+) -> PathBuf {
     variable("FEROS_LAB_CACHE")
         .or_else(|| variable("CARGO_TARGET_DIR").map(|target| target.join("lab")))
         .or_else(|| repository.join("Cargo.toml").is_file().then(|| repository.join("target/lab")))
         .or_else(|| variable("XDG_CACHE_HOME").map(|cache| cache.join("feros-lab")))
-        .or_else(|| variable("HOME").map(|home| home.join(".cache/feros-lab")))
-        .unwrap_or_else(|| std::env::temp_dir().join("feros-lab"))
+        .unwrap_or_else(|| home.unwrap_or_else(|| "/".into()).join(".cache/feros-lab"))
 }
 
 /// The repository from which this laboratory was built.
 pub(crate) fn repository() -> PathBuf {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     path.canonicalize().unwrap_or(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::cache;
+
+    #[test]
+    fn programs_are_never_started_from_a_folder_of_everybody() {
+        let elsewhere = Path::new("/nonexistent");
+        let of_root = cache(|_| None, elsewhere, None);
+        assert_eq!(of_root, Path::new("/.cache/feros-lab"));
+        let of_user = cache(|_| None, elsewhere, Some("/home/me".into()));
+        assert_eq!(of_user, Path::new("/home/me/.cache/feros-lab"));
+    }
 }

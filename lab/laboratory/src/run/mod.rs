@@ -7,6 +7,7 @@ mod evaluate;
 mod folder;
 mod leftovers;
 mod load;
+mod lock;
 mod network;
 mod outcome;
 mod participants;
