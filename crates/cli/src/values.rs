@@ -24,9 +24,11 @@ impl ValuesArgs {
     /// The text, wherever it comes from.
     pub(crate) fn text(&self) -> Result<String, CliError> {
         match &self.yaml_file {
-            Some(path) => std::fs::read_to_string(path).map_err(|error| {
-                CliError::failed(format!("{} cannot be read: {error}", path.display()))
-            }),
+            Some(path) => {
+                feros_files::open(path).and_then(std::io::read_to_string).map_err(|error| {
+                    CliError::failed(format!("{} cannot be read: {error}", path.display()))
+                })
+            }
             None if self.stdin => std::io::read_to_string(std::io::stdin()).map_err(|error| {
                 CliError::failed(format!("standard input cannot be read: {error}"))
             }),

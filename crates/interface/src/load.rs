@@ -2,7 +2,7 @@
 //! prefixes.
 
 use std::ffi::OsStr;
-use std::fs::{self, File};
+use std::fs;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
@@ -235,7 +235,7 @@ fn read_text(file: &Path) -> Result<String, LoadError> {
     let fault = |source| LoadError::Io { path: file.to_owned(), source };
     let limit = MAX_DEFINITION_BYTES as u64 + 1;
     let mut bytes = Vec::new();
-    File::open(file).map_err(fault)?.take(limit).read_to_end(&mut bytes).map_err(fault)?;
+    feros_files::open(file).map_err(fault)?.take(limit).read_to_end(&mut bytes).map_err(fault)?;
     if bytes.len() > MAX_DEFINITION_BYTES {
         let kind = ParseErrorKind::TooLarge { bytes: bytes.len(), limit: MAX_DEFINITION_BYTES };
         let origin = file.display().to_string();

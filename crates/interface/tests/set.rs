@@ -177,3 +177,15 @@ fn earlier_prefixes_shadow_later_ones() {
     assert_eq!(set.message(&name("A")).unwrap().fields[0].name, "first");
     assert_eq!(set.packages(), ["pkg", "pkg2"]);
 }
+
+#[test]
+fn a_pipe_as_definition_is_refused_and_not_waited_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let messages = folder.path().join("my_msgs/msg");
+    std::fs::create_dir_all(&messages).unwrap();
+    let made = std::process::Command::new("mkfifo").arg(messages.join("Pipe.msg")).status();
+    assert!(made.unwrap().success());
+    let mut set = InterfaceSet::new();
+    let error = set.load_package_dir(folder.path().join("my_msgs")).unwrap_err();
+    assert!(error.to_string().contains("no regular file"), "{error}");
+}

@@ -12,6 +12,9 @@ use crate::tree::Scalar;
 /// How deep substitutions may be nested.
 const MAX_DEPTH: usize = 32;
 
+/// The longest text with substitutions: what is read of it takes many times its room.
+const MAX_BYTES: usize = 64 << 10;
+
 /// A text with substitutions in it.
 #[derive(Clone, Debug)]
 pub(crate) struct Template {
@@ -87,6 +90,13 @@ const ELSEWHERE: &[&str] = &[
 impl Template {
     /// Reads the substitutions of a text.
     pub(crate) fn parse(scalar: &Scalar) -> Result<Self, LaunchError> {
+        if scalar.text.len() > MAX_BYTES && scalar.text.contains("$(") {
+            let problem = format!(
+                "a text with substitutions of {} bytes; {MAX_BYTES} is the most",
+                scalar.text.len()
+            );
+            return Err(LaunchError::at(&scalar.at, problem));
+        }
         let characters: Vec<char> = scalar.text.chars().collect();
         let mut reader = Reader { scalar, characters: &characters, next: 0 };
         let parts = reader.parts(None, 0)?;
@@ -327,5 +337,8 @@ mod tests {
             assert_eq!(parse(text).unwrap_err(), expected);
         }
         assert!(parse(&"$(not ".repeat(100)).unwrap_err().contains("nested deeper"));
+        let huge = format!("$(any{})", " a".repeat(1 << 20));
+        assert!(parse(&huge).unwrap_err().contains("2097158 bytes; 65536 is the most"));
+        assert!(parse(&"a".repeat(1 << 20)).is_ok(), "without a substitution it is only text");
     }
 }

@@ -62,7 +62,7 @@ pub enum ParameterFileError {
 pub fn read(path: &Path) -> Result<ParameterOverrides, ParameterFileError> {
     let unreadable =
         |reason: String| ParameterFileError::Unreadable { path: path.to_owned(), reason };
-    let file = std::fs::File::open(path).map_err(|error| unreadable(error.to_string()))?;
+    let file = feros_files::open(path).map_err(|error| unreadable(error.to_string()))?;
     let mut bytes = Vec::new();
     file.take(MAX_FILE_BYTES + 1)
         .read_to_end(&mut bytes)

@@ -7,13 +7,17 @@ use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal};
 
 use crate::contract::EXIT_NOT_INSTALLED;
 use crate::peer::Peer;
 use crate::record::Missing;
+
+/// A build that takes longer is told of, and again each time that `AGAIN` has passed.
+const FIRST_WORD: Duration = Duration::from_secs(1);
+const AGAIN: Duration = Duration::from_secs(30);
 
 /// Where programs are made, and what has been made.
 pub struct PeerBuilder {
@@ -77,7 +81,8 @@ impl PeerBuilder {
         }
     }
 
-    /// Makes the programs of a peer, which takes long the first time.
+    /// Makes the programs of a peer, which takes long the first time: `waits` hears of it
+    /// meanwhile.
     ///
     /// # Errors
     /// When the folder cannot be used, or the user interrupts it; that a peer is missing is no
@@ -86,19 +91,25 @@ impl PeerBuilder {
         &mut self,
         peer: &Peer,
         interrupted: &AtomicBool,
+        waits: &mut dyn FnMut(&str),
     ) -> Result<PeerState, PeerBuildError> {
         if let Some(state) = self.states.get(&peer.name) {
             return Ok(state.clone());
         }
         let state = match &peer.manifest.unavailable {
             Some(reason) => PeerState::Missing(Missing { reason: reason.clone(), install: None }),
-            None => self.build(peer, interrupted)?,
+            None => self.build(peer, interrupted, waits)?,
         };
         self.states.insert(peer.name.clone(), state.clone());
         Ok(state)
     }
 
-    fn build(&self, peer: &Peer, interrupted: &AtomicBool) -> Result<PeerState, PeerBuildError> {
+    fn build(
+        &self,
+        peer: &Peer,
+        interrupted: &AtomicBool,
+        waits: &mut dyn FnMut(&str),
+    ) -> Result<PeerState, PeerBuildError> {
         let out = self.cache.join(&peer.name);
         let failed = |error| PeerBuildError::Folder { path: out.clone(), error };
         std::fs::create_dir_all(&out).map_err(failed)?;
@@ -118,7 +129,10 @@ impl PeerBuilder {
                     .stdout(file.try_clone().map_err(failed)?)
                     .stderr(file)
                     .process_group(0);
-                let code = run(&mut command, interrupted);
+                let code = run(&mut command, interrupted, &mut |time| {
+                    let (name, seconds, log) = (&peer.name, time.as_secs(), log.display());
+                    waits(&format!("builds {name}, {seconds} s so far; its output is in {log}"));
+                });
                 let said = std::fs::read_to_string(&log).unwrap_or_default();
                 let last =
                     said.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default();
@@ -155,8 +169,12 @@ fn missing(peer: &Peer, reason: &str) -> Missing {
 }
 
 /// The exit code; -1 of one that a signal ended; `None` when the user interrupted it.
-fn run(command: &mut Command, interrupted: &AtomicBool) -> std::io::Result<Option<i32>> {
-    let mut child = command.spawn()?;
+fn run(
+    command: &mut Command,
+    interrupted: &AtomicBool,
+    waits: &mut dyn FnMut(Duration),
+) -> std::io::Result<Option<i32>> {
+    let (mut child, began, mut next) = (command.spawn()?, Instant::now(), FIRST_WORD);
     loop {
         if let Some(status) = child.try_wait()? {
             return Ok(Some(status.code().unwrap_or(-1)));
@@ -167,24 +185,51 @@ fn run(command: &mut Command, interrupted: &AtomicBool) -> std::io::Result<Optio
             let _ = child.wait();
             return Ok(None);
         }
+        if began.elapsed() >= next {
+            waits(began.elapsed());
+            next += AGAIN;
+        }
         std::thread::sleep(Duration::from_millis(20));
     }
 }
 
 fn default_cache() -> PathBuf {
     let variable =
-        |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-    let repository = repository();
+        |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    cache(variable, &repository(), std::env::home_dir())
+}
+
+/// Programs are started from it, so it never lies in a folder that other users write to.
+fn cache(
+    variable: impl Fn(&str) -> Option<PathBuf>,
+    repository: &Path,
+    home: Option<PathBuf>,
+) -> PathBuf {
     variable("FEROS_LAB_CACHE")
         .or_else(|| variable("CARGO_TARGET_DIR").map(|target| target.join("lab")))
         .or_else(|| repository.join("Cargo.toml").is_file().then(|| repository.join("target/lab")))
         .or_else(|| variable("XDG_CACHE_HOME").map(|cache| cache.join("feros-lab")))
-        .or_else(|| variable("HOME").map(|home| home.join(".cache/feros-lab")))
-        .unwrap_or_else(|| std::env::temp_dir().join("feros-lab"))
+        .unwrap_or_else(|| home.unwrap_or_else(|| "/".into()).join(".cache/feros-lab"))
 }
 
 /// The repository from which this laboratory was built.
 pub(crate) fn repository() -> PathBuf {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     path.canonicalize().unwrap_or(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::cache;
+
+    #[test]
+    fn programs_are_never_started_from_a_folder_of_everybody() {
+        let elsewhere = Path::new("/nonexistent");
+        let of_root = cache(|_| None, elsewhere, None);
+        assert_eq!(of_root, Path::new("/.cache/feros-lab"));
+        let of_user = cache(|_| None, elsewhere, Some("/home/me".into()));
+        assert_eq!(of_user, Path::new("/home/me/.cache/feros-lab"));
+    }
 }

@@ -97,3 +97,17 @@ fn a_second_run_is_refused_and_the_first_one_goes_on() {
             .starts_with(&format!("3 cells in {OUT}: 3 measured now, 0 failed"))
     );
 }
+
+#[test]
+fn a_build_ends_with_the_command_that_began_it() {
+    let fixture = Fixture::new();
+    let slow = "title = \"S\"\nbuild = [\"sh\", \"-c\", \"touch $FEROS_LAB_OUT/begun; sleep 600\"]\n\
+                program = [\"true\"]\nroles = [\"talker\"]\nplacements = [\"local\"]\n";
+    fixture.write("peers/absent/peer.toml", slow);
+    let running = fixture.start("list --build");
+    wait_until("the build", || fixture.path("../cache/absent/begun").exists());
+    running.signal("INT");
+    let ended = running.finish();
+    assert_eq!(ended.code, Some(130), "{ended:?}");
+    wait_until("the end of the build", || fixture.processes().is_empty());
+}

@@ -35,6 +35,11 @@ fn list_says_what_there_is_and_what_installs_it() {
 #[test]
 fn plan_says_how_long_it_takes_and_what_is_missing() {
     let fixture = Fixture::new();
+    let first = fixture.run("plan quick");
+    let unknown = "\nnot built yet, so they may be missing: mock, absent\n";
+    assert!(first.success().contains(unknown), "{first:?}");
+    assert!(!fixture.path("../cache").exists(), "a plan builds nothing");
+    fixture.run("list --build").success();
     let planned = fixture.run("plan quick");
     let out = planned.success();
     assert_eq!(row(out, "tiny")[..4], ["tiny", "M16 Figure 7", "3", "0"]);

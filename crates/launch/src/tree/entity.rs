@@ -4,6 +4,8 @@ use crate::position::Position;
 
 /// The most entities and values of one file.
 pub(super) const MAX_NODES: usize = 100_000;
+/// The most attributes of one entity: each is compared with the others.
+pub(super) const MAX_ATTRIBUTES: usize = 1000;
 /// How deep entities may be nested.
 pub(super) const MAX_DEPTH: usize = 64;
 

@@ -37,7 +37,7 @@ pub(crate) fn read_text(path: &Path, from: Option<&Position>) -> Result<String, 
     use std::io::Read as _;
     let unreadable =
         |cause| LaunchError::Unreadable { path: path.to_owned(), from: from.cloned(), cause };
-    let file = std::fs::File::open(path).map_err(unreadable)?;
+    let file = feros_files::open(path).map_err(unreadable)?;
     let mut text = String::new();
     let limit = MAX_FILE_BYTES as u64 + 1;
     file.take(limit).read_to_string(&mut text).map_err(unreadable)?;

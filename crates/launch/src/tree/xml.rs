@@ -6,7 +6,9 @@ use std::sync::Arc;
 
 use roxmltree::{Document, NodeType, ParsingOptions};
 
-use super::entity::{Attribute, AttributeValue, Entity, MAX_DEPTH, MAX_NODES, Scalar};
+use super::entity::{
+    Attribute, AttributeValue, Entity, MAX_ATTRIBUTES, MAX_DEPTH, MAX_NODES, Scalar,
+};
 use crate::error::{LaunchError, shown};
 use crate::position::{Lines, Position};
 
@@ -16,6 +18,7 @@ const SEPARATOR: &str = "-sep";
 
 pub(super) fn parse(file: &Arc<Path>, text: &str) -> Result<Entity, LaunchError> {
     refuse_deep_nesting(file, text)?;
+    refuse_many_attributes(file, text)?;
     let nodes_limit = u32::try_from(MAX_NODES).expect("it is small");
     let options = ParsingOptions { allow_dtd: false, nodes_limit, ..ParsingOptions::default() };
     let document = Document::parse_with_options(text, options).map_err(|error| {
@@ -49,6 +52,43 @@ fn refuse_deep_nesting(file: &Arc<Path>, text: &str) -> Result<(), LaunchError> 
             let position = Lines::new(text).position(file, at);
             return Err(LaunchError::at(&position, too_deep()));
         }
+    }
+    Ok(())
+}
+
+/// The library compares each attribute of an element with all before it.
+fn refuse_many_attributes(file: &Arc<Path>, text: &str) -> Result<(), LaunchError> {
+    let mut rest = text;
+    while let Some(begin) = rest.find('<') {
+        rest = &rest[begin..];
+        let hidden = [("<!--", "-->"), ("<![CDATA[", "]]>"), ("<?", "?>")];
+        if let Some((_, end)) = hidden.iter().find(|(begin, _)| rest.starts_with(begin)) {
+            let Some(length) = rest.find(end) else { break };
+            rest = &rest[length + end.len()..];
+            continue;
+        }
+        let (mut quote, mut attributes, mut end) = (None, 0, rest.len());
+        for (at, byte) in rest.bytes().enumerate() {
+            match (quote, byte) {
+                (None, b'>') => {
+                    end = at;
+                    break;
+                }
+                (None, b'"' | b'\'') => {
+                    quote = Some(byte);
+                    attributes += 1;
+                }
+                (Some(open), _) if open == byte => quote = None,
+                _ => {}
+            }
+        }
+        if attributes > MAX_ATTRIBUTES {
+            let position = Lines::new(text).position(file, text.len() - rest.len());
+            let problem =
+                format!("an element of {attributes} attributes; {MAX_ATTRIBUTES} is the most");
+            return Err(LaunchError::at(&position, problem));
+        }
+        rest = &rest[end..];
     }
     Ok(())
 }
@@ -134,5 +174,29 @@ impl Reader<'_> {
             }
         });
         read.collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+    use std::sync::Arc;
+
+    fn parse(text: &str) -> Result<usize, String> {
+        let entity = super::parse(&Arc::from(Path::new("f.xml")), text);
+        entity.map(|entity| entity.attributes.len()).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn an_element_has_a_bounded_number_of_attributes() {
+        let attributes =
+            |count: usize| (0..count).map(|n| format!(" a{n}='>'")).collect::<String>();
+        assert_eq!(parse(&format!("<launch{}/>", attributes(1000))), Ok(1000));
+        let hidden = format!("<!-- <a{} --><launch b='1'/>", attributes(1001));
+        assert_eq!(parse(&hidden), Ok(1));
+        assert_eq!(
+            parse(&format!("<launch>\n <node{}/></launch>", attributes(50_000))),
+            Err("f.xml:2:2: an element of 50000 attributes; 1000 is the most".to_owned())
+        );
     }
 }

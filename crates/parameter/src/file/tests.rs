@@ -175,3 +175,12 @@ fn what_is_dumped_is_a_parameter_file_of_the_same_values() {
 fn nothing_is_a_parameter_file_too() {
     assert_eq!(to_text("/node", []), "/node:\n  ros__parameters: {}\n");
 }
+
+#[test]
+fn a_pipe_is_refused_and_not_waited_for() {
+    let path = std::env::temp_dir().join(format!("feros_parameter_pipe_{}", std::process::id()));
+    assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());
+    let read = super::read(&path);
+    std::fs::remove_file(&path).unwrap();
+    assert!(read.unwrap_err().to_string().contains("no regular file"));
+}

@@ -3,11 +3,9 @@
 
 use maud::{Markup, html};
 
+use super::font;
 use super::quantity::Unit;
 use super::scale::Scale;
-
-/// Width of a letter of the figures' text, on average.
-pub(crate) const LETTER: f64 = 6.1;
 
 /// The drawing area within an image.
 #[derive(Debug, Clone, Copy)]
@@ -81,7 +79,7 @@ impl Frame {
         let mut free_from = f64::NEG_INFINITY;
         let mut shown = Vec::new();
         for (share, text) in marks {
-            let (x, half) = (self.x(*share), text.chars().count() as f64 * LETTER / 2.0 + 4.0);
+            let (x, half) = (self.x(*share), font::width(text) / 2.0 + 4.0);
             if x - half >= free_from {
                 free_from = x + half;
                 shown.push((x, text));

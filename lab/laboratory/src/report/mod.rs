@@ -6,6 +6,7 @@ mod compare;
 mod context;
 mod figure;
 mod findings;
+mod font;
 mod goals;
 mod groups;
 mod lines;

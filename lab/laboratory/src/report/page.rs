@@ -7,6 +7,7 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 use super::context::Context;
 use super::figure::figure;
 use super::findings::findings;
+use super::font;
 use super::goals::{GoalResult, goals};
 use super::overview::{Block, endings, overview};
 use super::quantity::{Unit, dimension_value, dimension_with_value, duration, moment, words};
@@ -32,6 +33,7 @@ pub(crate) fn frame(title: &str, navigation: &[(String, String)], content: &Mark
                 meta name="color-scheme" content="light dark";
                 meta name="generator" content="feros lab";
                 title { (title) }
+                (font::face())
                 style { (PreEscaped(STYLE)) }
                 script { (PreEscaped(EARLY_SCRIPT)) }
             }

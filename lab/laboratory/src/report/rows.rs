@@ -3,8 +3,9 @@
 
 use maud::{Markup, html};
 
-use super::canvas::{Frame, LETTER, fitting, px};
+use super::canvas::{Frame, fitting, px};
 use super::context::Context;
+use super::font;
 use super::lines::shown;
 use super::palette::Ink;
 use super::quantity::Unit;
@@ -18,6 +19,9 @@ const GROUP: f64 = 22.0;
 const MOST_IN_A_GROUP: usize = 5;
 /// Panels whose largest numbers are further apart than this have scales of their own.
 const SHARED_UP_TO: f64 = 12.0;
+/// Room that names have at least, in pixels.
+const SHORTEST_NAME: f64 = 36.0;
+/// The longest name, in letters.
 const LONGEST_NAME: usize = 24;
 
 /// A row of a panel.
@@ -173,18 +177,12 @@ pub(crate) fn row_figure(
     scale: &Scale,
     layer_names: &[String],
 ) -> Markup {
-    let longest = panel
-        .rows
-        .iter()
-        .map(|row| row.name.chars().count())
-        .max()
-        .unwrap_or(0)
-        .clamp(6, LONGEST_NAME);
+    let names = panel.rows.iter().map(|row| font::width(&fitting(&row.name, LONGEST_NAME)));
     let groups = panel.rows.iter().filter(|row| row.group.is_some()).count();
     let frame = Frame {
         width: 420.0,
         height: panel.rows.len() as f64 * ROW + groups as f64 * GROUP + 52.0,
-        left: longest as f64 * LETTER + 12.0,
+        left: names.fold(SHORTEST_NAME, f64::max) + 12.0,
         right: 16.0,
         top: 8.0,
         bottom: 44.0,
@@ -287,7 +285,7 @@ fn bar(
     let (start, end) = (at(0.0), at(estimate.value));
     let text = unit.show(estimate.value);
     let after = at(estimate.interval.1).max(end) + 5.0;
-    let fits = after + text.chars().count() as f64 * LETTER <= frame.width;
+    let fits = after + font::width(&text) <= frame.width;
     html! {
         rect class=(if estimate.whole { "fill" } else { "fill partial" }) x=(px(start)) y=(px(y - 6.5))
             width=(px((end - start).max(0.8))) height="13" rx="1.5" {}

@@ -2,11 +2,12 @@
 //! lost.
 
 use std::collections::HashSet;
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::{File, OpenOptions};
 use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 
 use super::error::RunError;
+use super::lock::{LockError, lock};
 use super::raw;
 use crate::plan::{Cell, Plan};
 use crate::record::{FORMAT, Record, Run};
@@ -37,15 +38,13 @@ impl Folder {
     /// Opens a folder for a plan: a new one, or one with an unfinished run of the same plan.
     pub(super) fn open(path: &Path, plan: &Plan, new_run: Run) -> Result<Self, RunError> {
         let failed = |error| RunError::Folder { path: path.to_owned(), error };
-        let machine = lock(&std::env::temp_dir().join("feros-lab.lock"))
-            .map_err(|by| RunError::Busy { path: None, by })?;
+        let machine = taken(&std::env::temp_dir().join("feros-lab.lock"), None)?;
         super::program::remove_left_scratch();
         // Before anything is made in it: what is not a run's folder stays as it is.
         refuse_strangers(path)?;
         std::fs::create_dir_all(path.join("raw"))
             .map_err(|error| RunError::writing(path, 0, error))?;
-        let own = lock(&path.join("lock"))
-            .map_err(|by| RunError::Busy { path: Some(path.to_owned()), by })?;
+        let own = taken(&path.join("lock"), Some(path))?;
         let cells = plan.steps.iter().map(|step| &step.cell).collect::<Vec<_>>();
         let stored = std::fs::read_to_string(path.join("run.json")).ok();
         let run = match &stored {
@@ -246,26 +245,10 @@ fn replace(path: &Path, text: &str) -> std::io::Result<()> {
     written
 }
 
-/// Takes a lock that ends with this process; who holds it otherwise.
-fn lock(path: &Path) -> Result<File, String> {
-    let open = OpenOptions::new().create(true).truncate(false).read(true).write(true).open(path);
-    // Of another user: reading suffices for a lock.
-    let mut file = open
-        .or_else(|_| File::open(path))
-        .map_err(|error| format!("{}: {error}", path.display()))?;
-    match file.try_lock() {
-        Ok(()) => {}
-        Err(TryLockError::WouldBlock) => {
-            let mut holder = String::new();
-            let _ = file.read_to_string(&mut holder);
-            return Err(match holder.trim() {
-                "" => "another process".to_owned(),
-                holder => format!("process {holder}"),
-            });
-        }
-        Err(TryLockError::Error(error)) => return Err(format!("{}: {error}", path.display())),
-    }
-    let _ =
-        file.set_len(0).and_then(|()| file.write_all(std::process::id().to_string().as_bytes()));
-    Ok(file)
+/// The lock on a folder of results, or on the machine.
+fn taken(file: &Path, folder: Option<&Path>) -> Result<File, RunError> {
+    lock(file).map_err(|error| match error {
+        LockError::Held(by) => RunError::Busy { path: folder.map(Path::to_owned), by },
+        LockError::Unusable(error) => RunError::Folder { path: file.to_owned(), error },
+    })
 }

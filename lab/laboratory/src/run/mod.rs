@@ -7,6 +7,7 @@ mod evaluate;
 mod folder;
 mod leftovers;
 mod load;
+mod lock;
 mod network;
 mod outcome;
 mod participants;
@@ -154,7 +155,9 @@ impl Runner<'_> {
         let mut systems = Vec::new();
         for name in self.plan.systems() {
             let Ok(system) = self.options.peers.system(name) else { continue };
-            let state = builder.prepare(system.peer, self.options.interrupted)?;
+            let state = builder.prepare(system.peer, self.options.interrupted, &mut |text| {
+                self.observer.note(text);
+            })?;
             let missing = match &state {
                 PeerState::Ready(_) => None,
                 PeerState::Missing(missing) => Some(missing.clone()),
@@ -195,10 +198,11 @@ impl Runner<'_> {
         };
         self.observer.note("measures the limits of this machine");
         let interrupted = self.options.interrupted;
-        let measured = match builder.prepare(peer, interrupted)? {
-            PeerState::Missing(missing) => Err(missing.reason),
-            PeerState::Ready(out) => calibration::floors(peer, &out, 100, seed, interrupted),
-        };
+        let measured =
+            match builder.prepare(peer, interrupted, &mut |text| self.observer.note(text))? {
+                PeerState::Missing(missing) => Err(missing.reason),
+                PeerState::Ready(out) => calibration::floors(peer, &out, 100, seed, interrupted),
+            };
         match measured {
             Ok(floors) => self.folder.run.floors.extend(floors),
             Err(reason) => self.say_once(&format!("no limits of this machine: {reason}")),

@@ -1,6 +1,7 @@
 //! The laboratory against systems whose answers are known before.
 #![allow(clippy::unwrap_used)]
 
+mod builds;
 mod faults;
 mod fixture;
 mod folder;

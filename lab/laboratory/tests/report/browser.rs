@@ -19,11 +19,38 @@ pub(crate) struct Browser {
     agent: ureq::Agent,
     // The browser's own files; goes last.
     _profile: tempfile::TempDir,
+    // The fonts that it finds, where they are not those of this machine.
+    _fonts: Option<tempfile::TempDir>,
 }
+
+/// A machine without any font.
+const NO_FONT: &str = "<fontconfig><cachedir prefix=\"xdg\">fonts</cachedir></fontconfig>";
+
+/// A machine whose one font is wide.
+const WIDE_FONT: &str = "<fontconfig><dir>/usr/share/fonts</dir><selectfont>
+    <rejectfont><glob>*.ttf</glob></rejectfont>
+    <acceptfont><glob>*DejaVuSansMono-Bold.ttf</glob></acceptfont>
+</selectfont></fontconfig>";
 
 impl Browser {
     pub(crate) fn start() -> Self {
-        let mut driver = Command::new("chromedriver")
+        Self::start_by(&mut Command::new("chromedriver"))
+    }
+
+    /// On a machine with the fonts that a configuration of fontconfig names.
+    fn with_fonts(configuration: &str) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("fonts.conf");
+        std::fs::write(&file, configuration).unwrap();
+        let mut driver = Command::new("chromedriver");
+        driver.env("FONTCONFIG_FILE", file).env("XDG_CACHE_HOME", folder.path());
+        let mut browser = Self::start_by(&mut driver);
+        browser._fonts = Some(folder);
+        browser
+    }
+
+    fn start_by(driver: &mut Command) -> Self {
+        let mut driver = driver
             .arg("--port=0")
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
@@ -56,8 +83,8 @@ impl Browser {
             "goog:chromeOptions": {"args": arguments},
             "goog:loggingPrefs": {"browser": "ALL"},
         }}});
-        let mut browser =
-            Self { driver, session: format!("http://127.0.0.1:{port}"), agent, _profile: profile };
+        let session = format!("http://127.0.0.1:{port}");
+        let mut browser = Self { driver, session, agent, _profile: profile, _fonts: None };
         let opened = browser.post("/session", &wanted);
         let id = opened["sessionId"]
             .as_str()
@@ -262,6 +289,24 @@ fn the_page_is_printed_light_whole_and_unfolded() {
         assert_eq!(browser.run(open), before, "after printing the page is as it was");
         assert_eq!(browser.console(), Vec::<String>::new());
     }
+}
+
+#[test]
+fn the_page_fits_whatever_fonts_are_installed() {
+    let (folder, _, _) = report_of(&Synthetic::new(7, 3), "fonts");
+    let page = folder.join("report.html");
+    let widths = "return [...document.querySelectorAll('svg.plot text')].filter((one) => one.checkVisibility())
+        .map((one) => one.textContent + ' ' + one.getComputedTextLength().toFixed(1))";
+    let mut seen = Vec::new();
+    for fonts in [NO_FONT, WIDE_FONT] {
+        let browser = Browser::with_fonts(fonts);
+        looks_well(&browser, &page);
+        seen.push(browser.run(widths));
+    }
+    let nothing =
+        seen[0].as_array().unwrap().iter().filter(|text| text.as_str().unwrap().ends_with(" 0.0"));
+    assert_eq!(nothing.count(), 0, "a letter is drawn where there is no font");
+    assert_eq!(seen[0], seen[1], "text is as wide as the font that the page carries makes it");
 }
 
 #[test]

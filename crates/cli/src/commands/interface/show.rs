@@ -1,7 +1,7 @@
 //! `feros interface show`: a definition, with those of the messages in it indented below their
 //! fields.
 
-use std::fmt::Write as _;
+use std::io::{self, BufWriter, Write};
 use std::process::ExitCode;
 
 use feros_interface::{BaseType, Interface, InterfaceSet, MessageDefinition, TypeName};
@@ -48,13 +48,20 @@ pub(crate) fn run(args: &Args, interfaces: &InterfaceArgs) -> Result<ExitCode, C
         output::print_plain(&format!("{}\n", description.to_json()))?;
     } else {
         let comments = Comments { own: !args.no_comments, nested: args.all_comments };
-        output::print_plain(&show(types.set(), &name, comments))?;
+        let mut out = BufWriter::new(io::stdout().lock());
+        write(&mut out, types.set(), &name, comments).and_then(|()| out.flush())?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// The text of a definition whose references are known to be there.
-fn show(set: &InterfaceSet, name: &TypeName, comments: Comments) -> String {
+/// Writes a definition whose references are known to be there. It is not kept: types that hold each
+/// other twice give a text that doubles with each.
+fn write(
+    out: &mut dyn Write,
+    set: &InterfaceSet,
+    name: &TypeName,
+    comments: Comments,
+) -> io::Result<()> {
     let parts: Vec<&MessageDefinition> = match set.get(name).map(AsRef::as_ref) {
         Some(Interface::Message(message)) => vec![message],
         Some(Interface::Service(service)) => vec![&service.request, &service.response],
@@ -66,47 +73,47 @@ fn show(set: &InterfaceSet, name: &TypeName, comments: Comments) -> String {
             (None, None) => vec![],
         },
     };
-    let mut text = String::new();
     for (index, part) in parts.into_iter().enumerate() {
         if index > 0 {
-            text.push_str("---\n");
+            out.write_all(b"---\n")?;
         }
-        write_message(&mut text, set, part, comments, 0);
+        write_message(out, set, part, comments, 0)?;
     }
-    text
+    Ok(())
 }
 
 fn write_message(
-    out: &mut String,
+    out: &mut dyn Write,
     set: &InterfaceSet,
     message: &MessageDefinition,
     comments: Comments,
     depth: usize,
-) {
+) -> io::Result<()> {
     let indent = "\t".repeat(depth);
-    let write_comment = |out: &mut String, lines: &[String]| {
+    let write_comment = |out: &mut dyn Write, lines: &[String]| {
         for line in lines.iter().filter(|_| comments.own) {
             let separator = if line.is_empty() { "" } else { " " };
-            let _ = writeln!(out, "{indent}#{separator}{line}");
+            writeln!(out, "{indent}#{separator}{line}")?;
         }
+        io::Result::Ok(())
     };
-    write_comment(out, &message.comment);
+    write_comment(out, &message.comment)?;
     if comments.own
         && !message.comment.is_empty()
         && !(message.fields.is_empty() && message.constants.is_empty())
     {
-        out.push('\n');
+        out.write_all(b"\n")?;
     }
     for constant in &message.constants {
-        write_comment(out, &constant.comment);
-        let _ = writeln!(out, "{indent}{constant}");
+        write_comment(out, &constant.comment)?;
+        writeln!(out, "{indent}{constant}")?;
     }
     if comments.own && !message.constants.is_empty() && !message.fields.is_empty() {
-        out.push('\n');
+        out.write_all(b"\n")?;
     }
     for field in &message.fields {
-        write_comment(out, &field.comment);
-        let _ = writeln!(out, "{indent}{field}");
+        write_comment(out, &field.comment)?;
+        writeln!(out, "{indent}{field}")?;
         if let BaseType::Nested(name) = &field.ty.base
             && let Some(nested) = set.message(name)
         {
@@ -116,15 +123,22 @@ fn write_message(
                 nested,
                 Comments { own: comments.nested, ..comments },
                 depth + 1,
-            );
+            )?;
         }
     }
+    Ok(())
 }
 
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
+
+    fn show(set: &InterfaceSet, name: &TypeName, comments: Comments) -> String {
+        let mut text = Vec::new();
+        write(&mut text, set, name, comments).unwrap();
+        String::from_utf8(text).unwrap()
+    }
 
     fn shown(name: &str, comments: Comments) -> String {
         show(feros_interface::shipped(), &name.parse().unwrap(), comments)
@@ -190,5 +204,30 @@ mod tests {
         );
         let none = show(&set, &name, PLAIN);
         assert_eq!(none, "int32 MAX=3\np/Inner inner\n\tint32 x 7\n");
+    }
+
+    #[test]
+    fn a_text_that_doubles_with_each_type_is_not_kept() {
+        /// Takes a little and then refuses, as a pipe does whose reader has gone.
+        struct Narrow(usize);
+        impl Write for Narrow {
+            fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+                self.0 = self.0.checked_sub(bytes.len()).ok_or(io::ErrorKind::BrokenPipe)?;
+                Ok(bytes.len())
+            }
+            fn flush(&mut self) -> io::Result<()> {
+                Ok(())
+            }
+        }
+        let mut set = InterfaceSet::new();
+        for level in 0..60 {
+            let text = format!("T{0} a\nT{0} b\n", level + 1);
+            let text = if level == 59 { "int32 x\n" } else { &text };
+            let message = feros_interface::parse_message("p", &format!("T{level}"), text).unwrap();
+            set.insert(Interface::Message(message)).unwrap();
+        }
+        let name = "p/msg/T0".parse().unwrap();
+        let error = write(&mut Narrow(1 << 20), &set, &name, PLAIN).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::BrokenPipe);
     }
 }

@@ -1,13 +1,13 @@
 //! `feros lab list`.
 
 use std::process::ExitCode;
-use std::sync::atomic::AtomicBool;
 
 use feros_lab::peer_builder::{PeerBuilder, PeerState};
 
 use super::places::Places;
+use super::runner::{interruption, not_built};
 use crate::error::CliError;
-use crate::output;
+use crate::{notices, output};
 
 /// What is looked at.
 #[derive(clap::Args)]
@@ -28,10 +28,13 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
     });
     output::print_table(&["scenario", "re-runs", "grids", "what"], rows)?;
     let mut builder = PeerBuilder::new();
+    let interrupted = interruption()?;
     let mut rows = Vec::new();
     for peer in peers.iter() {
         if args.build {
-            builder.prepare(peer, &AtomicBool::new(false)).map_err(CliError::failed)?;
+            builder
+                .prepare(peer, &interrupted, &mut |text| notices::note(text))
+                .map_err(not_built)?;
         }
         let (state, command) = match builder.known(peer) {
             None => ("not built yet: --build tries".to_owned(), None),

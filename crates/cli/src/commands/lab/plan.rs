@@ -1,17 +1,17 @@
 //! `feros lab plan`.
 
 use std::process::ExitCode;
-use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use feros_lab::machine::Machine;
 use feros_lab::peer::Peers;
 use feros_lab::peer_builder::{PeerBuilder, PeerState};
 use feros_lab::plan::{Costs, Plan};
+use feros_lab::record::Missing;
 
 use super::target::Target;
 use crate::error::CliError;
-use crate::{notices, output};
+use crate::output;
 
 /// What is planned.
 #[derive(clap::Args)]
@@ -24,10 +24,10 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
     let peers = args.target.places.peers()?;
     let machine = Machine::explore();
     let plan = args.target.plan(&peers, &machine)?;
-    let mut builder = PeerBuilder::new();
-    let missing = build(&plan, &peers, &mut builder)?;
+    let builder = PeerBuilder::new();
+    let known = Known::of(&plan, &peers, &builder);
     let costs = Costs::read(builder.cache());
-    let is_there = |system: &str| !missing.iter().any(|(name, _)| name == system);
+    let is_there = |system: &str| !known.missing.iter().any(|(name, _)| name == system);
     let rows = plan.scenarios.iter().map(|scenario| {
         let own = |step: &&feros_lab::plan::Step| step.cell.scenario == scenario.name;
         let cells = plan.steps.iter().filter(own);
@@ -60,38 +60,51 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
     for reason in [&machine.no_remote, &machine.no_realtime].into_iter().flatten() {
         output::print(&format!("{reason}\n"))?;
     }
-    if !missing.is_empty() {
-        output::print("\n")?;
-        let rows = missing.into_iter().map(|(name, state)| match state {
-            PeerState::Missing(missing) => {
-                vec![name, missing.reason, missing.install.unwrap_or_else(|| "-".into())]
-            }
-            PeerState::Ready(_) => vec![name],
-        });
-        output::print_table(&["not measured", "because", "command that changes it"], rows)?;
-    }
+    known.print()?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// Builds what the plan needs; the systems that are missing are the answer.
-fn build(
-    plan: &Plan,
-    peers: &Peers,
-    builder: &mut PeerBuilder,
-) -> Result<Vec<(String, PeerState)>, CliError> {
-    let interrupted = AtomicBool::new(false);
-    let mut missing = Vec::new();
-    for name in plan.systems() {
-        let Ok(system) = peers.system(name) else { continue };
-        if builder.known(system.peer).is_none() {
-            notices::note(format!("builds {}", system.peer.name));
+/// What is known of the systems of a plan; nothing is built.
+#[derive(Default)]
+struct Known {
+    missing: Vec<(String, Missing)>,
+    /// Systems of which nothing is known yet.
+    unknown: Vec<String>,
+}
+
+impl Known {
+    fn of(plan: &Plan, peers: &Peers, builder: &PeerBuilder) -> Self {
+        let mut known = Self::default();
+        for name in plan.systems() {
+            let Ok(system) = peers.system(name) else { continue };
+            match builder.known(system.peer) {
+                Some(PeerState::Ready(_)) => {}
+                Some(PeerState::Missing(missing)) => known.missing.push((name.to_owned(), missing)),
+                None => known.unknown.push(name.to_owned()),
+            }
         }
-        let state = builder.prepare(system.peer, &interrupted).map_err(CliError::failed)?;
-        if matches!(state, PeerState::Missing(_)) {
-            missing.push((name.to_owned(), state));
-        }
+        known
     }
-    Ok(missing)
+
+    /// What is missing, and what could be.
+    fn print(self) -> Result<(), CliError> {
+        if !self.unknown.is_empty() {
+            let names = self.unknown.join(", ");
+            output::print(&format!("\nnot built yet, so they may be missing: {names}\n"))?;
+        }
+        let looks_again = !self.unknown.is_empty() || !self.missing.is_empty();
+        if !self.missing.is_empty() {
+            output::print("\n")?;
+            let rows = self.missing.into_iter().map(|(name, missing)| {
+                vec![name, missing.reason, missing.install.unwrap_or_else(|| "-".into())]
+            });
+            output::print_table(&["not measured", "because", "command that changes it"], rows)?;
+        }
+        if looks_again {
+            output::print("\nA plan builds nothing; this looks again: feros lab list --build\n")?;
+        }
+        Ok(())
+    }
 }
 
 /// For people: `1 cell`, `12 cells`.

@@ -33,10 +33,7 @@ pub(super) struct Execution<'a> {
 impl Execution<'_> {
     /// Runs it; SIGINT and SIGTERM end it.
     pub(super) fn execute(self) -> Result<Summary, CliError> {
-        let interrupted = Arc::new(AtomicBool::new(false));
-        for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
-            signal_hook::flag::register(signal, Arc::clone(&interrupted))?;
-        }
+        let interrupted = interruption()?;
         let options = Options {
             out: self.out,
             command: self.command,
@@ -49,12 +46,33 @@ impl Execution<'_> {
         let result = feros_lab::run::run(self.plan, &options, &mut PeerBuilder::new(), &mut bar);
         bar.bar.finish_and_clear();
         result.map_err(|error| match error {
-            RunError::Interrupted { .. } | RunError::PeerBuild(PeerBuildError::Interrupted(_)) => {
+            RunError::Interrupted { .. } => {
                 notices::note(error);
                 CliError::Interrupted
             }
+            RunError::PeerBuild(error) => not_built(error),
             error => CliError::failed(error),
         })
+    }
+}
+
+/// Becomes true with SIGINT and SIGTERM, which end nothing by themselves from now on.
+pub(super) fn interruption() -> Result<Arc<AtomicBool>, CliError> {
+    let interrupted = Arc::new(AtomicBool::new(false));
+    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
+        signal_hook::flag::register(signal, Arc::clone(&interrupted))?;
+    }
+    Ok(interrupted)
+}
+
+/// A build that came to no end.
+pub(super) fn not_built(error: PeerBuildError) -> CliError {
+    match error {
+        PeerBuildError::Interrupted(_) => {
+            notices::note(error);
+            CliError::Interrupted
+        }
+        error => CliError::failed(error),
     }
 }
 
