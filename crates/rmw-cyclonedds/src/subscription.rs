@@ -79,7 +79,7 @@ impl Subscription for CycloneSubscription {
         let from = Gid(info.writer_guid);
         let lost = self.gaps.lock().next(from, info.sequence_number, || self.matched_gids());
         if lost > 0 {
-            self.reader.listener_state.change(|status| status.lost.total += lost);
+            self.reader.listener_state.change(|status| status.lost.add(lost));
         }
         Ok(Some(lend(sample, self.reader.participant.gid)))
     }

@@ -80,6 +80,14 @@ pub(crate) struct ReorderCounters {
     pub(crate) lost: AtomicU64,
 }
 
+impl ReorderCounters {
+    /// Publishers' numbers say how many: the total stays at its largest.
+    fn count_lost(&self, more: u64) {
+        let add = |lost: u64| Some(lost.saturating_add(more));
+        let _ = self.lost.fetch_update(Ordering::Relaxed, Ordering::Relaxed, add); // always some
+    }
+}
+
 /// The engine's side of the reorder.
 pub(crate) trait EngineSource {
     /// The next sample, if there is one.
@@ -305,7 +313,7 @@ impl<O: Object> Reorder<O> {
         let lost = missing.saturating_sub(known.by_engine);
         (known.last_number, known.by_engine) = (number, 0);
         if lost > 0 {
-            self.counters.lost.fetch_add(lost, Ordering::Relaxed);
+            self.counters.count_lost(lost);
         }
         if stamp <= known.last {
             self.counters.duplicates.fetch_add(1, Ordering::Relaxed);

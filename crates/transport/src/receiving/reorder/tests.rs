@@ -237,6 +237,16 @@ fn what_is_missing_on_all_transports_is_lost() {
 }
 
 #[test]
+fn losses_that_publishers_claim_never_overflow() {
+    let mut bench = Bench::new();
+    for publisher in [A, B, Gid([3; 16])] {
+        bench.by_process(publisher, &[1, i64::MAX]);
+    }
+    bench.all();
+    assert_eq!(bench.lost(), u64::MAX);
+}
+
+#[test]
 fn publishers_that_left_are_forgotten() {
     let mut bench = Bench::new();
     bench.by_process(A, &[5]);
