@@ -20,6 +20,10 @@
 //! its USER_DATA, and waited for a write that waits for room. It takes the lock of the QoS now, and
 //! pins the entity instead of locking it.
 //!
+//! A participant whose lease ran out was called again only after 30 seconds, where there is no
+//! multicast: two that had been apart for a moment, or of which one was stopped, stayed deaf for
+//! as long. The first call follows after half a second now, and each next one after twice the time.
+//!
 //! What it opens: waiting for the acknowledgement of one reader. The engine can do that, but offers
 //! only to wait for all, among them killed ones until they are forgotten. It asks the reader now:
 //! as long as samples follow each other within a few milliseconds, the engine asks nobody.
@@ -246,6 +250,36 @@ const EDITS: &[Edit] = &[
         anchor: "  sample->participant_instance_handle = dep->pphandle;\n",
         times: 1,
         replacement: "  sample->participant_instance_handle = (dep->common.c.kind == SDK_DATA) ? dep->pphandle : DDS_HANDLE_NIL;\n",
+    },
+    Edit {
+        file: "src/core/ddsi/src/ddsi_spdp_schedule.c",
+        anchor: "  ddsrt_mtime_t tsched; // time at which to ping this locator again\n",
+        times: 1,
+        replacement: "  ddsrt_mtime_t tsched; // time at which to ping this locator again\n  dds_duration_t intv; // Feros: time between this ping and the next one\n",
+    },
+    Edit {
+        file: "src/core/ddsi/src/ddsi_spdp_schedule.c",
+        anchor: "    n->aging.tsched = ddsrt_mtime_add_duration (tnow, DDS_MSECS (100));\n",
+        times: 1,
+        replacement: "    n->aging.tsched = ddsrt_mtime_add_duration (tnow, DDS_MSECS (100));\n    n->aging.intv = DDS_INFINITY;\n",
+    },
+    Edit {
+        file: "src/core/ddsi/src/ddsi_spdp_schedule.c",
+        anchor: "      n->aging.tsched = ddsrt_mtime_add_duration (tnow, base_intv);\n",
+        times: 1,
+        replacement: "      /* Feros: whoever was silent for the length of a lease is mostly back soon. */\n      n->aging.intv = (base_intv < DDS_MSECS (500)) ? base_intv : DDS_MSECS (500);\n      n->aging.tsched = ddsrt_mtime_add_duration (tnow, n->aging.intv);\n",
+    },
+    Edit {
+        file: "src/core/ddsi/src/ddsi_spdp_schedule.c",
+        anchor: "  const dds_duration_t t_coalesce = DDS_SECS (1); // aging, so low rate\n",
+        times: 1,
+        replacement: "  const dds_duration_t t_coalesce = DDS_MSECS (100);\n",
+    },
+    Edit {
+        file: "src/core/ddsi/src/ddsi_spdp_schedule.c",
+        anchor: "        n->tsched = ddsrt_mtime_add_duration (tnow, base_intv);\n",
+        times: 1,
+        replacement: "        n->intv = (n->intv < base_intv / 2) ? 2 * n->intv : base_intv;\n        n->tsched = ddsrt_mtime_add_duration (tnow, n->intv);\n",
     },
 ];
 
