@@ -12,6 +12,7 @@ mod killed_listeners;
 mod killed_talkers;
 mod lossless;
 mod mixed;
+mod paused;
 mod restart;
 mod slow_listener;
 mod support;
