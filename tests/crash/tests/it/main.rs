@@ -8,6 +8,7 @@
 
 mod dev_shm;
 mod hostile;
+mod keep_all;
 mod killed_listeners;
 mod killed_talkers;
 mod lossless;
