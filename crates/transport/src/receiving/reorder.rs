@@ -31,14 +31,20 @@ struct LocalPublisher {
     gid: Gid,
     /// The stamp of the last message that was delivered.
     last: Stamp,
-    /// Number of the last message that came by the local transport.
+    /// Number of the last message, whichever transport it came by.
     last_number: u64,
-    /// What came through the engine since: it was not lost, though its number is missing on the
-    /// local transport.
-    by_engine: u64,
     /// Whether it matches no more. It may come back: one of the two processes was stopped, or the
     /// network was away.
     has_left: bool,
+}
+
+impl LocalPublisher {
+    /// How many messages lie between the last one and this.
+    fn pass_to(&mut self, number: u64) -> u64 {
+        let lost = number.saturating_sub(self.last_number).saturating_sub(1);
+        self.last_number = self.last_number.max(number);
+        lost
+    }
 }
 
 /// Publishers that are remembered after they left.
@@ -89,6 +95,9 @@ pub(crate) struct ReorderCounters {
 impl ReorderCounters {
     /// Publishers' numbers say how many: the total stays at its largest.
     fn count_lost(&self, more: u64) {
+        if more == 0 {
+            return;
+        }
         let add = |lost: u64| Some(lost.saturating_add(more));
         let _ = self.lost.fetch_update(Ordering::Relaxed, Ordering::Relaxed, add); // always some
     }
@@ -277,7 +286,8 @@ impl<O: Object> Reorder<O> {
             }
             Some(known) => {
                 known.last = stamp;
-                known.by_engine += 1;
+                let number = sample.info.publication_sequence_number.unwrap_or(known.last_number);
+                self.counters.count_lost(known.pass_to(number));
                 Some(sample)
             }
             None => Some(sample),
@@ -323,19 +333,13 @@ impl<O: Object> Reorder<O> {
                     gid: front.publisher,
                     last: Stamp(i64::MIN),
                     last_number: since.saturating_sub(1),
-                    by_engine: 0,
                     has_left: false,
                 });
                 self.local.last_mut()?
             }
         };
         known.has_left = false;
-        let missing = number.saturating_sub(known.last_number).saturating_sub(1);
-        let lost = missing.saturating_sub(known.by_engine);
-        (known.last_number, known.by_engine) = (number, 0);
-        if lost > 0 {
-            self.counters.count_lost(lost);
-        }
+        self.counters.count_lost(known.pass_to(number));
         if stamp <= known.last {
             self.counters.duplicates.fetch_add(1, Ordering::Relaxed);
             return None;
