@@ -20,6 +20,16 @@
 //! its USER_DATA, and waited for a write that waits for room. It takes the lock of the QoS now, and
 //! pins the entity instead of locking it.
 //!
+//! A participant whose lease ran out was called again only after 30 seconds, where there is no
+//! multicast: two that had been apart, or of which one was stopped, stayed deaf for as long. The
+//! first call follows after half a second now, each next one after twice the time.
+//!
+//! A full reliable reader (RESOURCE_LIMITS) made the thread wait that delivers to all readers of
+//! the process, then the one that receives: a callback that waited for a service could wait for
+//! ever. Such a reader now takes nothing more from its writers, as if it were lost on the way, and
+//! asks again once it has room; so a writer that keeps all is slowed. The limit is one of 64 MiB
+//! too.
+//!
 //! What it opens: waiting for the acknowledgement of one reader. The engine can do that, but offers
 //! only to wait for all, among them killed ones until they are forgotten. It asks the reader now:
 //! as long as samples follow each other within a few milliseconds, the engine asks nobody.
@@ -164,7 +174,7 @@ const EDITS: &[Edit] = &[
         file: "src/core/ddsi/src/ddsi_acknack.c",
         anchor: "#include \"ddsi__xevent.h\"\n",
         times: 1,
-        replacement: "#include \"ddsi__xevent.h\"\n#include \"ddsi__vendor.h\"\n",
+        replacement: "#include \"ddsi__xevent.h\"\n#include \"ddsi__vendor.h\"\n#include \"dds/ddsi/ddsi_rhc.h\"\n#include \"dds/ddsi/ddsi_endpoint.h\"\n",
     },
     Edit {
         file: "src/core/ddsi/src/ddsi_acknack.c",
@@ -298,6 +308,129 @@ const EDITS: &[Edit] = &[
         anchor: "  sample->participant_instance_handle = dep->pphandle;\n",
         times: 1,
         replacement: "  sample->participant_instance_handle = (dep->common.c.kind == SDK_DATA) ? dep->pphandle : DDS_HANDLE_NIL;\n",
+    },
+    Edit {
+        file: "src/core/ddsi/src/ddsi_spdp_schedule.c",
+        anchor: "  ddsrt_mtime_t tsched; // time at which to ping this locator again\n",
+        times: 1,
+        replacement: "  ddsrt_mtime_t tsched; // time at which to ping this locator again\n  dds_duration_t intv; // Feros: time between this ping and the next one\n",
+    },
+    Edit {
+        file: "src/core/ddsi/src/ddsi_spdp_schedule.c",
+        anchor: "    n->aging.tsched = ddsrt_mtime_add_duration (tnow, DDS_MSECS (100));\n",
+        times: 1,
+        replacement: "    n->aging.tsched = ddsrt_mtime_add_duration (tnow, DDS_MSECS (100));\n    n->aging.intv = DDS_INFINITY;\n",
+    },
+    Edit {
+        file: "src/core/ddsi/src/ddsi_spdp_schedule.c",
+        anchor: "      n->aging.tsched = ddsrt_mtime_add_duration (tnow, base_intv);\n",
+        times: 1,
+        replacement: "      /* Feros: whoever was silent for the length of a lease is mostly back soon. */\n      n->aging.intv = (base_intv < DDS_MSECS (500)) ? base_intv : DDS_MSECS (500);\n      n->aging.tsched = ddsrt_mtime_add_duration (tnow, n->aging.intv);\n",
+    },
+    Edit {
+        file: "src/core/ddsi/src/ddsi_spdp_schedule.c",
+        anchor: "  const dds_duration_t t_coalesce = DDS_SECS (1); // aging, so low rate\n",
+        times: 1,
+        replacement: "  const dds_duration_t t_coalesce = DDS_MSECS (100);\n",
+    },
+    Edit {
+        file: "src/core/ddsi/src/ddsi_spdp_schedule.c",
+        anchor: "        n->tsched = ddsrt_mtime_add_duration (tnow, base_intv);\n",
+        times: 1,
+        replacement: "        n->intv = (n->intv < base_intv / 2) ? 2 * n->intv : base_intv;\n        n->tsched = ddsrt_mtime_add_duration (tnow, n->intv);\n",
+    },
+    Edit {
+        file: "src/core/ddsi/include/dds/ddsi/ddsi_rhc.h",
+        anchor: "  ddsi_rhc_free_t free;\n};\n",
+        times: 1,
+        replacement: "  ddsi_rhc_free_t free;\n  bool (*has_room) (struct ddsi_rhc *rhc); /* Feros: whether the reader takes another sample; NULL: always */\n};\n",
+    },
+    Edit {
+        file: "src/core/ddsc/src/dds_rhc_default.c",
+        anchor: "  uint32_t n_vsamples;               /* # \"valid\" samples over all instances */\n",
+        times: 1,
+        replacement: "  uint32_t n_vsamples;               /* # \"valid\" samples over all instances */\n  uint64_t n_bytes;                  /* Feros: their serialized bytes */\n",
+    },
+    Edit {
+        file: "src/core/ddsc/src/dds_rhc_default.c",
+        anchor: "static void free_sample (struct dds_rhc_default *rhc, struct rhc_instance *inst, struct rhc_sample *s)\n{\n",
+        times: 1,
+        replacement: "/* Feros: resource limits also bound the bytes. */\n\
+            static bool is_full (const struct dds_rhc_default *rhc)\n{\n\
+            \x20 return rhc->max_samples != DDS_LENGTH_UNLIMITED && (rhc->n_vsamples >= (uint32_t) rhc->max_samples || rhc->n_bytes >= 64 * 1048576);\n}\n\n\
+            static bool dds_rhc_default_has_room (struct ddsi_rhc *rhc_common)\n{\n\
+            \x20 struct dds_rhc_default * const rhc = (struct dds_rhc_default *) rhc_common;\n\
+            \x20 if (!rhc->reliable || rhc->max_samples == DDS_LENGTH_UNLIMITED)\n    return true;\n\
+            \x20 ddsrt_mutex_lock (&rhc->lock);\n  const bool full = is_full (rhc);\n  ddsrt_mutex_unlock (&rhc->lock);\n  return !full;\n}\n\n\
+            static void free_sample (struct dds_rhc_default *rhc, struct rhc_instance *inst, struct rhc_sample *s)\n{\n  rhc->n_bytes -= ddsi_serdata_size (s->sample);\n",
+    },
+    Edit {
+        file: "src/core/ddsc/src/dds_rhc_default.c",
+        anchor: "    assert (trig_qc->dec_conds_sample == 0);\n    ddsi_serdata_unref (s->sample);\n",
+        times: 1,
+        replacement: "    assert (trig_qc->dec_conds_sample == 0);\n    rhc->n_bytes -= ddsi_serdata_size (s->sample);\n    ddsi_serdata_unref (s->sample);\n",
+    },
+    Edit {
+        file: "src/core/ddsc/src/dds_rhc_default.c",
+        anchor: "    if (rhc->reader && rhc->max_samples != DDS_LENGTH_UNLIMITED && rhc->n_vsamples >= (uint32_t) rhc->max_samples)\n",
+        times: 1,
+        replacement: "    /* Feros: a reliable one takes no more from the network; rejecting here would hold up the delivery to all readers */\n    if (rhc->reader && !rhc->reliable && is_full (rhc))\n",
+    },
+    Edit {
+        file: "src/core/ddsc/src/dds_rhc_default.c",
+        anchor: "  s->sample = ddsi_serdata_ref (sample); /* drops const (tho refcount does change) */\n",
+        times: 1,
+        replacement: "  s->sample = ddsi_serdata_ref (sample); /* drops const (tho refcount does change) */\n  rhc->n_bytes += ddsi_serdata_size (sample);\n",
+    },
+    Edit {
+        file: "src/core/ddsc/src/dds_rhc_default.c",
+        anchor: "    .free = dds_rhc_default_free\n",
+        times: 1,
+        replacement: "    .free = dds_rhc_default_free,\n    .has_room = dds_rhc_default_has_room\n",
+    },
+    Edit {
+        file: "src/core/ddsi/src/ddsi__acknack.h",
+        anchor: "struct ddsi_acknack_xevent_cb_arg {\n",
+        times: 1,
+        replacement: "/* Feros: whether all readers of the proxy writer take another sample; to be called with its lock. */\n\
+            bool ddsi_readers_have_room (struct ddsi_proxy_writer *pwr);\n\n\
+            struct ddsi_acknack_xevent_cb_arg {\n",
+    },
+    Edit {
+        file: "src/core/ddsi/src/ddsi_acknack.c",
+        anchor: "static enum ddsi_reorder_nackmap_result add_acknack_makebitmaps (const struct",
+        times: 1,
+        replacement: "bool ddsi_readers_have_room (struct ddsi_proxy_writer *pwr)\n{\n  bool room = true;\n\
+            \x20 ddsrt_mutex_lock (&pwr->rdary.rdary_lock);\n\
+            \x20 for (uint32_t i = 0; pwr->rdary.fastpath_ok && pwr->rdary.rdary[i] && room; i++)\n  {\n\
+            \x20   struct ddsi_rhc * const rhc = pwr->rdary.rdary[i]->rhc;\n\
+            \x20   room = rhc == NULL || rhc->ops->has_room == NULL || rhc->ops->has_room (rhc);\n  }\n\
+            \x20 ddsrt_mutex_unlock (&pwr->rdary.rdary_lock);\n  return room;\n}\n\n\
+            static enum ddsi_reorder_nackmap_result add_acknack_makebitmaps (const struct",
+    },
+    Edit {
+        file: "src/core/ddsi/src/ddsi_acknack.c",
+        anchor: "  /* Scan through bitmap, cutting it off at the first missing sample that the defragmenter\n",
+        times: 1,
+        replacement: "  /* Feros: what there is no room for is not asked for; the event looks again. */\n\
+            \x20 if (!ddsi_readers_have_room ((struct ddsi_proxy_writer *) pwr))\n  {\n    info->acknack.set.numbits = 0;\n    info->nackfrag.seq = 0;\n\
+            \x20   return DDSI_REORDER_NACKMAP_SUPPRESSED_NACK;\n  }\n\n\
+            \x20 /* Scan through bitmap, cutting it off at the first missing sample that the defragmenter\n",
+    },
+    Edit {
+        file: "src/core/ddsi/src/ddsi_acknack.c",
+        anchor: "      const int64_t intv = pwr->e.gv->config.nack_delay;\n",
+        times: 1,
+        replacement: "      const int64_t intv = ddsi_readers_have_room (pwr) ? pwr->e.gv->config.nack_delay : DDS_MSECS (10);\n",
+    },
+    Edit {
+        file: "src/core/ddsi/src/ddsi_receive.c",
+        anchor: "  clean_defrag (pwr);\n\n  if ((rsample = ddsi_defrag_rsample (pwr->defrag, rdata, sampleinfo)) != NULL)\n",
+        times: 1,
+        replacement: "  /* Feros: as if lost on the way, so it is neither acknowledged nor in anybody's way, and comes again. */\n\
+            \x20 if (pwr->n_reliable_readers > 0 && !ddsi_readers_have_room (pwr))\n  {\n    ddsrt_mutex_unlock (&pwr->e.lock);\n\
+            \x20   RSTTRACE (\" \"PGUIDFMT\" -> \"PGUIDFMT\": no room\", PGUID (pwr->e.guid), PGUID (dst));\n    return;\n  }\n\n\
+            \x20 clean_defrag (pwr);\n\n  if ((rsample = ddsi_defrag_rsample (pwr->defrag, rdata, sampleinfo)) != NULL)\n",
     },
 ];
 

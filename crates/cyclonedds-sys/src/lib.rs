@@ -256,6 +256,12 @@ unsafe extern "C" {
         max_samples_per_instance: i32,
     );
     pub fn dds_qset_history(qos: *mut dds_qos_t, kind: i32, depth: i32);
+    pub fn dds_qset_resource_limits(
+        qos: *mut dds_qos_t,
+        max_samples: i32,
+        max_instances: i32,
+        max_samples_per_instance: i32,
+    );
     pub fn dds_qset_reliability(qos: *mut dds_qos_t, kind: i32, max_blocking_time: dds_duration_t);
     pub fn dds_qset_deadline(qos: *mut dds_qos_t, deadline: dds_duration_t);
     pub fn dds_qset_lifespan(qos: *mut dds_qos_t, lifespan: dds_duration_t);

@@ -97,6 +97,8 @@ pub(crate) struct Writer {
     /// The number of the next sample; writing happens under this lock, as it does under the
     /// engine's own.
     next_sequence_number: Mutex<i64>,
+    /// Messages that were published without the engine.
+    pub(crate) skipped: AtomicU64,
     _participant: Arc<Participant>,
 }
 
@@ -123,8 +125,18 @@ impl Writer {
         let entity = Entity::new(writer).map_err(names.failed("creating the writer"))?;
         let gid = entity.gid().map_err(names.failed("reading the writer's GUID"))?;
         let next_sequence_number = Mutex::new(1);
+        let skipped = AtomicU64::new(0);
         let _participant = participant.clone();
-        Ok(Self { entity, listener_state, topic, gid, names, next_sequence_number, _participant })
+        Ok(Self {
+            entity,
+            listener_state,
+            topic,
+            gid,
+            names,
+            next_sequence_number,
+            skipped,
+            _participant,
+        })
     }
 
     /// Memory for a sample of `size_bytes`, filled by `fill`, which sees the part from `offset` on.
@@ -158,9 +170,17 @@ impl Writer {
 
     /// Writes a sample that `fill` made, with the time of its publication; returns its sequence
     /// number.
-    pub(crate) fn write(&self, sample: SampleRef, stamp: Stamp) -> Result<i64, PublishError> {
+    ///
+    /// Numbers of the engine have no gap for what was skipped: the sample then carries its
+    /// publication number, as a related identity of its own writer.
+    pub(crate) fn write(&self, mut sample: SampleRef, stamp: Stamp) -> Result<i64, PublishError> {
         let mut next = self.next_sequence_number.lock();
         let number = *next;
+        let skipped = self.skipped.load(Ordering::Relaxed);
+        if skipped > 0 {
+            let sequence_number = number.saturating_add_unsigned(skipped);
+            sample.set_related(&sys::feros_identity { guid: self.gid.0, sequence_number });
+        }
         // SAFETY: the writer is alive; the call consumes the reference.
         let code = unsafe {
             let gid = &raw const self.gid.0;

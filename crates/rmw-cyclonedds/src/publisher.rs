@@ -105,6 +105,10 @@ impl Publisher for CyclonePublisher {
         }
     }
 
+    fn skip(&self) {
+        self.writer.skipped.fetch_add(1, Ordering::Relaxed);
+    }
+
     fn matched_subscriptions(&self) -> usize {
         self.writer.listener_state.matched.load(Ordering::Acquire)
     }

@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use feros_cyclonedds_sys as sys;
 use feros_rmw::{
-    Durability, History, Liveliness, QosDuration, QosPolicyKind, QosProfile, Reliability,
+    Durability, History, KEEP_ALL_LIMIT, Liveliness, QosDuration, QosPolicyKind, QosProfile,
+    Reliability,
 };
 
 /// The engine's QoS object.
@@ -81,6 +82,18 @@ impl Qos {
     /// A reader with a resolved profile.
     pub(crate) fn reader(profile: &QosProfile, user_data: &str, ignore_local: bool) -> Self {
         let qos = Self::endpoint(profile, user_data);
+        if profile.history == History::KeepAll {
+            let unlimited = sys::DDS_LENGTH_UNLIMITED;
+            // SAFETY: the QoS is alive.
+            unsafe {
+                sys::dds_qset_resource_limits(
+                    qos.as_ptr(),
+                    KEEP_ALL_LIMIT as i32,
+                    unlimited,
+                    unlimited,
+                );
+            }
+        }
         if ignore_local {
             // SAFETY: the QoS is alive.
             unsafe { sys::dds_qset_ignorelocal(qos.as_ptr(), sys::DDS_IGNORELOCAL_PARTICIPANT) };

@@ -23,6 +23,13 @@ impl<T: Copy + PartialEq + std::ops::Sub<Output = T>> Total<T> {
     }
 }
 
+impl Total<u64> {
+    /// Strangers' numbers say how many: the total stays at its largest.
+    pub(crate) fn add(&mut self, more: u64) {
+        self.total = self.total.saturating_add(more);
+    }
+}
+
 /// Incompatible endpoints and the policy that failed last.
 #[derive(Debug, Default)]
 pub(crate) struct IncompatibleQos {
@@ -184,6 +191,18 @@ mod tests {
         let expected = MatchedStatus { total: 2, total_change: 0, current: 1, current_change: -1 };
         assert_eq!(status.take(), Some(SubscriptionEvent::Matched(expected)));
         assert_eq!(status.take(), Some(SubscriptionEvent::MessageLost { total: 6, change: 1 }));
+    }
+
+    #[test]
+    fn losses_that_strangers_claim_never_overflow() {
+        let mut status = ReaderStatus::default();
+        for claimed in [i64::MAX as u64 - 1, i64::MAX as u64 - 1, 7] {
+            status.lost.add(claimed);
+        }
+        let (total, change) = (u64::MAX, u64::MAX);
+        assert_eq!(status.take(), Some(SubscriptionEvent::MessageLost { total, change }));
+        status.lost.add(1);
+        assert_eq!(status.take(), None);
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use feros_cyclonedds_sys as sys;
 use feros_rmw::{
     AnnounceError, CreateEndpointError, EventError, Gid, Match, QosProfile, Sample, Subscription,
     SubscriptionEvent, SubscriptionOptions, TakeError,
@@ -64,6 +65,13 @@ impl CycloneSubscription {
     }
 }
 
+/// The number of a sample among all that its publisher published: what `Writer::write` says, or
+/// else the engine's.
+fn publication_number(info: &sys::feros_sample_info) -> i64 {
+    let is_said = info.has_related && info.related.guid == info.writer_guid;
+    if is_said { info.related.sequence_number } else { info.sequence_number }
+}
+
 impl Subscription for CycloneSubscription {
     fn gid(&self) -> Gid {
         self.reader.gid
@@ -77,11 +85,15 @@ impl Subscription for CycloneSubscription {
         let Some((sample, _)) = self.reader.take()? else { return Ok(None) };
         let info = sample.info();
         let from = Gid(info.writer_guid);
-        let lost = self.gaps.lock().next(from, info.sequence_number, || self.matched_gids());
+        let number = publication_number(&info);
+        let lost = self.gaps.lock().next(from, number, || self.matched_gids());
         if lost > 0 {
-            self.reader.listener_state.change(|status| status.lost.total += lost);
+            self.reader.listener_state.change(|status| status.lost.add(lost));
         }
-        Ok(Some(lend(sample, self.reader.participant.gid)))
+        let mut sample = lend(sample, self.reader.participant.gid);
+        let number = u64::try_from(number).ok().filter(|number| *number > 0);
+        sample.info.publication_sequence_number = number;
+        Ok(Some(sample))
     }
 
     fn matched_publishers(&self) -> usize {

@@ -50,7 +50,8 @@ pub use gid::Gid;
 pub use graph::{EndpointInfo, EndpointKind, GraphSnapshot, NodeInfo};
 pub use name::{NameError, NodeName};
 pub use qos::{
-    Durability, History, Liveliness, QosDuration, QosPolicyKind, QosProfile, Reliability,
+    Durability, History, KEEP_ALL_LIMIT, Liveliness, QosDuration, QosPolicyKind, QosProfile,
+    Reliability,
 };
 pub use sample::{MessageInfo, Payload, PayloadBytes, RequestId, Sample};
 pub use stamp::Stamp;

@@ -6,7 +6,9 @@ mod profile;
 mod resolution;
 
 pub use compatibility::{QosIncompatibility, QosPolicyKind};
-pub use policy::{Durability, History, Liveliness, ParsePolicyError, QosDuration, Reliability};
+pub use policy::{
+    Durability, History, KEEP_ALL_LIMIT, Liveliness, ParsePolicyError, QosDuration, Reliability,
+};
 pub use profile::QosProfile;
 
 #[cfg(test)]

@@ -206,9 +206,8 @@ impl Link {
         match self.receive() {
             // A gap where the pool has been replaced: what is missing may still lie in the old one.
             TakeOutcome::Sample(sample)
-                if self.sequence != 0
-                    && sample.origin != self.origin
-                    && sample.sequence > self.sequence + 1 =>
+                if sample.origin != self.origin
+                    && missing_between(self.sequence, sample.sequence) > 0 =>
             {
                 self.early = Some(sample);
                 self.take()
@@ -230,9 +229,8 @@ impl Link {
 
     fn deliver(&mut self, sample: HostSample) -> TakeOutcome {
         self.counts.taken += 1;
-        if self.sequence != 0 {
-            self.counts.lost += sample.sequence.saturating_sub(self.sequence.saturating_add(1));
-        }
+        let missing = missing_between(self.sequence, sample.sequence);
+        self.counts.lost = self.counts.lost.saturating_add(missing);
         self.sequence = self.sequence.max(sample.sequence);
         self.origin = sample.origin;
         TakeOutcome::Sample(sample)
@@ -364,6 +362,25 @@ fn open_error(id: u64, cause: PublishSubscribeOpenError) -> OpenError {
         other => {
             UnavailableError::Refused { what: "a publisher's service", cause: format!("{other:?}") }
                 .into()
+        }
+    }
+}
+
+/// How many numbers lie between two; none before the first sample, whose `last` is 0.
+fn missing_between(last: u64, next: u64) -> u64 {
+    if last == 0 { 0 } else { next.saturating_sub(last).saturating_sub(1) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_number_of_a_publisher_overflows() {
+        let table = [(0, 9, 0), (1, 2, 0), (1, 4, 2), (4, 4, 0), (4, 1, 0)];
+        let absurd = [(u64::MAX, 7, 0), (u64::MAX, u64::MAX, 0), (1, u64::MAX, u64::MAX - 2)];
+        for (last, next, missing) in table.into_iter().chain(absurd) {
+            assert_eq!(missing_between(last, next), missing, "{last} {next}");
         }
     }
 }

@@ -143,13 +143,14 @@ fn can_be_opened(file: &str) -> bool {
         || std::fs::read_dir(file).is_ok()
 }
 
-/// `keep_all`, or the `depth` to keep; always reliable and volatile.
+/// `keep_all`, or the `depth` to keep; reliable unless `best_effort`, and volatile.
 fn qos(request: &Value) -> QosProfile {
-    if request["keep_all"] == true {
+    let qos = if request["keep_all"] == true {
         QosProfile::keep_all()
     } else {
         QosProfile::keep_last(request["depth"].as_u64().unwrap_or(10) as usize)
-    }
+    };
+    if request["best_effort"] == true { qos.best_effort() } else { qos }
 }
 
 fn transports(found: Vec<MatchTransport>) -> Value {

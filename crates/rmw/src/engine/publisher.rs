@@ -195,6 +195,10 @@ pub trait Publisher: Send + Sync {
         fill: Fill<'_>,
     ) -> Result<u64, PublishError>;
 
+    /// Counts a message of which no subscription needed the engine to write it. A subscription that
+    /// was away meanwhile counts it among its losses when it hears the next one.
+    fn skip(&self);
+
     /// Subscriptions that match now. Lock-free in spirit: never waits for the network.
     fn matched_subscriptions(&self) -> usize;
 

@@ -3,6 +3,10 @@
 use std::fmt;
 use std::time::Duration;
 
+/// Samples that a subscription keeps at most with [`History::KeepAll`], which has no depth: a queue
+/// without a bound there is not. An engine bounds their bytes as well.
+pub const KEEP_ALL_LIMIT: usize = 1024;
+
 /// How many samples an endpoint keeps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum History {
@@ -11,7 +15,8 @@ pub enum History {
     /// The newest `depth` samples.
     #[default]
     KeepLast,
-    /// All samples until they are delivered, within the engine's limits.
+    /// All samples until they are delivered, up to [`KEEP_ALL_LIMIT`]: then a reliable publisher
+    /// waits, and what others send is lost.
     KeepAll,
     /// Of another's endpoint that does not announce it, as those of Fast DDS; for one's own as
     /// [`History::SystemDefault`].

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use feros_doorbell::Ringer;
-use feros_rmw::{Gid, History, Payload, QosProfile, Reliability, Stamp, TypeHash};
+use feros_rmw::{Gid, History, KEEP_ALL_LIMIT, Payload, QosProfile, Reliability, Stamp, TypeHash};
 use feros_sync::{Condvar, Mutex, MutexGuard, RwLock};
 use feros_trace::MessageId;
 
@@ -54,9 +54,6 @@ impl Envelope {
         MessageId { publisher: self.publisher.0, stamp: self.stamp.0, number: self.number }
     }
 }
-
-/// KEEP_ALL has no depth; a queue without a bound there is not.
-pub(crate) const KEEP_ALL_LIMIT: usize = 1024;
 
 /// No room came free in time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -139,7 +139,7 @@ impl<O: Object> Receiver<O> {
         &self.traced
     }
 
-    /// Forgets publishers that left.
+    /// Notes which publishers left.
     fn follow_matches(&mut self) {
         let has_changed = self.matches_changed.load(Ordering::Relaxed)
             && self.matches_changed.swap(false, Ordering::AcqRel);
@@ -147,7 +147,7 @@ impl<O: Object> Receiver<O> {
             let matched = self.engine.matched_gids();
             let links = self.shared_memory.links();
             let is_linked = |gid: Gid| links.iter().any(|link| link.publisher() == gid);
-            self.reorder.retain(|gid| matched.contains(&gid) || is_linked(gid));
+            self.reorder.note_who_left(|gid| matched.contains(&gid) || is_linked(gid));
         }
     }
 

@@ -31,12 +31,24 @@ struct LocalPublisher {
     gid: Gid,
     /// The stamp of the last message that was delivered.
     last: Stamp,
-    /// Number of the last message that came by the local transport.
+    /// Number of the last message, whichever transport it came by.
     last_number: u64,
-    /// What came through the engine since: it was not lost, though its number is missing on the
-    /// local transport.
-    by_engine: u64,
+    /// Whether it matches no more. It may come back: one of the two processes was stopped, or the
+    /// network was away.
+    has_left: bool,
 }
+
+impl LocalPublisher {
+    /// How many messages lie between the last one and this.
+    fn pass_to(&mut self, number: u64) -> u64 {
+        let lost = number.saturating_sub(self.last_number).saturating_sub(1);
+        self.last_number = self.last_number.max(number);
+        lost
+    }
+}
+
+/// Publishers that are remembered after they left.
+const REMEMBERED_PUBLISHERS: usize = 32;
 
 /// The head of one of the local transports.
 #[derive(Clone, Copy)]
@@ -80,6 +92,17 @@ pub(crate) struct ReorderCounters {
     pub(crate) lost: AtomicU64,
 }
 
+impl ReorderCounters {
+    /// Publishers' numbers say how many: the total stays at its largest.
+    fn count_lost(&self, more: u64) {
+        if more == 0 {
+            return;
+        }
+        let add = |lost: u64| Some(lost.saturating_add(more));
+        let _ = self.lost.fetch_update(Ordering::Relaxed, Ordering::Relaxed, add); // always some
+    }
+}
+
 /// The engine's side of the reorder.
 pub(crate) trait EngineSource {
     /// The next sample, if there is one.
@@ -110,9 +133,16 @@ impl<O: Object> Reorder<O> {
         &self.queue
     }
 
-    /// Forgets publishers that left.
-    pub(crate) fn retain(&mut self, is_there: impl Fn(Gid) -> bool) {
-        self.local.retain(|known| is_there(known.gid));
+    /// Notes which publishers left, and forgets the first of many that did.
+    pub(crate) fn note_who_left(&mut self, is_there: impl Fn(Gid) -> bool) {
+        self.local.iter_mut().for_each(|known| known.has_left = !is_there(known.gid));
+        let left = self.local.iter().filter(|known| known.has_left).count();
+        let mut too_many = left.saturating_sub(REMEMBERED_PUBLISHERS);
+        self.local.retain(|known| {
+            let is_forgotten = known.has_left && too_many > 0;
+            too_many -= usize::from(is_forgotten);
+            !is_forgotten
+        });
     }
 
     /// Whether [`Reorder::next`] may find something without another ring.
@@ -135,7 +165,7 @@ impl<O: Object> Reorder<O> {
                 (None, None) => return None,
                 (Some(_), None) => true,
                 (None, Some(local)) => {
-                    if self.last_of(local.publisher).is_none() && self.look_again(engine) {
+                    if !self.is_heard(local.publisher) && self.look_again(engine) {
                         continue;
                     }
                     false
@@ -193,7 +223,7 @@ impl<O: Object> Reorder<O> {
         if local.publisher == publisher {
             return true;
         }
-        if self.last_of(local.publisher).is_none() && self.drained < DRAIN_LIMIT {
+        if !self.is_heard(local.publisher) && self.drained < DRAIN_LIMIT {
             self.drained += 1;
             return true;
         }
@@ -203,6 +233,11 @@ impl<O: Object> Reorder<O> {
 
     fn last_of(&self, publisher: Gid) -> Option<Stamp> {
         self.local.iter().find(|known| known.gid == publisher).map(|known| known.last)
+    }
+
+    /// Whether messages of the publisher come on a local transport already.
+    fn is_heard(&self, publisher: Gid) -> bool {
+        self.local.iter().any(|known| known.gid == publisher && !known.has_left)
     }
 
     /// The stamp of the next message of one publisher on its local transport.
@@ -251,7 +286,8 @@ impl<O: Object> Reorder<O> {
             }
             Some(known) => {
                 known.last = stamp;
-                known.by_engine += 1;
+                let number = sample.info.publication_sequence_number.unwrap_or(known.last_number);
+                self.counters.count_lost(known.pass_to(number));
                 Some(sample)
             }
             None => Some(sample),
@@ -286,27 +322,24 @@ impl<O: Object> Reorder<O> {
             }
         };
         self.next_local += 1;
-        let known = match self.local.iter_mut().position(|known| known.gid == front.publisher) {
+        if !self.is_heard(front.publisher) {
+            self.drained = 0;
+            engine.comes_by_local_transport(front.publisher);
+        }
+        let known = match self.local.iter().position(|known| known.gid == front.publisher) {
             Some(index) => &mut self.local[index],
             None => {
-                self.drained = 0;
-                engine.comes_by_local_transport(front.publisher);
-                let last_number = since.saturating_sub(1);
                 self.local.push(LocalPublisher {
                     gid: front.publisher,
                     last: Stamp(i64::MIN),
-                    last_number,
-                    by_engine: 0,
+                    last_number: since.saturating_sub(1),
+                    has_left: false,
                 });
                 self.local.last_mut()?
             }
         };
-        let missing = number.saturating_sub(known.last_number).saturating_sub(1);
-        let lost = missing.saturating_sub(known.by_engine);
-        (known.last_number, known.by_engine) = (number, 0);
-        if lost > 0 {
-            self.counters.lost.fetch_add(lost, Ordering::Relaxed);
-        }
+        known.has_left = false;
+        self.counters.count_lost(known.pass_to(number));
         if stamp <= known.last {
             self.counters.duplicates.fetch_add(1, Ordering::Relaxed);
             return None;

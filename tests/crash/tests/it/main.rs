@@ -8,10 +8,12 @@
 
 mod dev_shm;
 mod hostile;
+mod keep_all;
 mod killed_listeners;
 mod killed_talkers;
 mod lossless;
 mod mixed;
+mod paused;
 mod restart;
 mod slow_listener;
 mod support;

@@ -237,11 +237,40 @@ fn what_is_missing_on_all_transports_is_lost() {
 }
 
 #[test]
-fn publishers_that_left_are_forgotten() {
+fn losses_that_publishers_claim_never_overflow() {
     let mut bench = Bench::new();
-    bench.by_process(A, &[5]);
+    for publisher in [A, B, Gid([3; 16])] {
+        bench.by_process(publisher, &[1, i64::MAX]);
+    }
     bench.all();
-    assert_eq!(bench.reorder.local.len(), 1);
-    bench.reorder.retain(|publisher| publisher != A);
-    assert!(bench.reorder.local.is_empty());
+    assert_eq!(bench.lost(), u64::MAX);
+}
+
+#[test]
+fn what_a_publisher_sent_while_it_was_away_is_lost() {
+    let mut bench = Bench::new();
+    bench.by_link(A, &[5]);
+    bench.all();
+    bench.links.clear();
+    bench.reorder.note_who_left(|_| false);
+    bench.by_engine(A, &[8]);
+    assert_eq!(bench.of(A), [8]);
+    assert_eq!(bench.lost(), 2, "told without another message on the local transport");
+    bench.by_link(A, &[9]);
+    assert_eq!(bench.of(A), [9]);
+    assert_eq!((bench.engine.fast.as_slice(), bench.lost()), ([A, A].as_slice(), 2));
+}
+
+#[test]
+fn the_first_of_many_publishers_that_left_are_forgotten() {
+    let mut bench = Bench::new();
+    let publishers: Vec<Gid> = (0..100).map(|number| Gid([number; 16])).collect();
+    for publisher in &publishers {
+        bench.by_process(*publisher, &[5]);
+    }
+    bench.all();
+    bench.reorder.note_who_left(|publisher| publisher == publishers[0]);
+    assert_eq!(bench.reorder.local.len(), 1 + REMEMBERED_PUBLISHERS);
+    assert!(bench.reorder.local.iter().any(|known| known.gid == publishers[0]));
+    assert!(bench.reorder.local.iter().any(|known| known.gid == publishers[99]));
 }

@@ -1,0 +1,74 @@
+//! A process that is stopped for longer than its lease is told of all that it missed, and hears
+//! again soon.
+
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+
+use crate::support::{Peer, Place, heard, number, program, until};
+
+/// Others give a process up that is silent for so long.
+const LEASE: &str = "<Domain><Discovery><LeaseDuration>1s</LeaseDuration></Discovery></Domain>";
+
+/// The engine by itself calls a lost process only every 30 seconds.
+const DEAF: Duration = Duration::from_secs(20);
+
+fn start(place: &Place, name: &str) -> Peer {
+    let mut command = place.command(program());
+    command.env("CYCLONEDDS_URI", LEASE);
+    Peer::start_by(command, name)
+}
+
+fn signal(peer: &Peer, name: &str) {
+    let pid = peer.pid().to_string();
+    assert!(Command::new("kill").args(["-s", name, &pid]).status().unwrap().success());
+}
+
+#[test]
+fn what_a_stopped_listener_misses_is_told_on_every_transport() {
+    let place = Place::own_if_possible();
+    for (transport, by_network) in [("network", true), ("shared_memory", false)] {
+        let mut talker = start(&place, "talker");
+        talker.ask("publisher", json!({"name": "pub", "topic": "image", "id": 1}));
+        let mut listener = start(&place, "listener");
+        let request = json!({"name": "sub", "topic": "image", "by_network": by_network});
+        listener.ask("listen", request);
+        talker.until_transport("pub", 1, transport);
+        talker.ask("start", json!({"name": "pub", "period_us": 5000, "size": 1000}));
+        let heard_by = |listener: &mut Peer, what| heard(&listener.of("report", "sub"), 1, what);
+        until("messages come", || (heard_by(&mut listener, "count") > 50).then_some(()));
+        signal(&listener, "STOP");
+        until("the talker gives the listener up", || {
+            (number(&talker.of("counts", "pub"), "/subscriptions") == 0).then_some(())
+        });
+        let given_up = number(&talker.of("progress", "pub"), "/last");
+        until("some messages are for nobody", || {
+            (number(&talker.of("progress", "pub"), "/last") > given_up + 100).then_some(())
+        });
+        signal(&listener, "CONT");
+        let is_deaf_at = Instant::now() + DEAF;
+        until("messages come again", || {
+            assert!(Instant::now() < is_deaf_at, "{transport}: {}", listener.of("report", "sub"));
+            (heard_by(&mut listener, "last") > given_up + 100).then_some(())
+        });
+        talker.until_transport("pub", 1, transport);
+        until("messages come by the transport again", || {
+            let last = number(&talker.of("progress", "pub"), "/last");
+            (heard_by(&mut listener, "last") + 10 > last).then_some(())
+        });
+        let last = number(&talker.of("stop", "pub"), "/last");
+        let missing = until("the last message comes", || {
+            let report = listener.of("report", "sub");
+            (heard(&report, 1, "last") == last).then(|| heard(&report, 1, "missing"))
+        });
+        assert!(missing >= 100, "{transport}: {missing}");
+        until("all losses are told", || {
+            (number(&listener.of("counts", "sub"), "/told_lost") >= missing).then_some(())
+        });
+        let counts = listener.of("counts", "sub");
+        assert_eq!(number(&counts, "/told_lost"), missing, "{transport}: {counts}");
+        listener.end();
+        talker.end();
+    }
+}
