@@ -85,21 +85,15 @@ pub fn graph_changes_are_notified(fixture: &dyn Fixture) {
 /// Names and types that cannot go on the wire are refused with a reason, and nothing is announced.
 pub fn refused_names(fixture: &dyn Fixture) {
     let (near, _far) = test_nodes(fixture);
-    for bad in [
-        "",
-        "relative",
-        "/",
-        "/a//b",
-        "/a b",
-        "/é",
-        "/0digit",
-        "/a__b",
-        &format!("/{}", "x".repeat(300)),
-    ] {
+    for bad in
+        ["", "relative", "/", "/a//b", "/a b", "/é", "/0digit", &format!("/{}", "x".repeat(300))]
+    {
         let options = near.publisher_options(bad, QosProfile::default());
         let error = near.session.create_publisher(options).map(|_| ()).unwrap_err();
         assert!(matches!(error, CreateEndpointError::Name { .. }), "{bad:?}: {error}");
     }
+    let two_underscores = near.publisher_options("/a__b", QosProfile::default());
+    near.session.create_publisher(two_underscores).map(drop).unwrap(); // as rmw
     for bad in ["", "String", "a/b", "a/b/c/d", "a/msg/", "a/msg/x-y"] {
         let mut options = near.subscription_options("/fine", QosProfile::default());
         options.type_name = bad;
