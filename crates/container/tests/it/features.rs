@@ -1,64 +1,83 @@
 //! The shared library is one, whatever cargo builds: see the end of `crates/shared/Cargo.toml`.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::process::Command;
 
-/// Packages of a build with the features that they are built with, for the target and for the host:
-/// `name version|features`.
-fn packages(selection: &[&str]) -> BTreeSet<String> {
+use serde_json::Value;
+
+/// What cargo would build for these arguments: <https://doc.rust-lang.org/cargo/reference/unstable.html#unit-graph>.
+///
+/// `cargo tree` is stable, but mixes what is built for the build with what is built for the program.
+fn unit_graph(arguments: &[&str]) -> Vec<Value> {
+    let folder = tempfile::tempdir().unwrap();
     let output = Command::new(env!("CARGO"))
-        .args([
-            "tree",
-            "--locked",
-            "--offline",
-            "--no-dedupe",
-            "--prefix",
-            "none",
-            "--format",
-            "{p}|{f}",
-        ])
-        .args(selection)
+        .args(arguments)
+        .args(["--locked", "--offline", "-Zunstable-options", "--unit-graph", "--target-dir"])
+        .arg(folder.path())
+        .env("RUSTC_BOOTSTRAP", "1")
         .current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("../.."))
         .output()
         .unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let text = String::from_utf8(output.stdout).unwrap();
-    let lines = text.lines().filter_map(|line| line.trim_end_matches(" (*)").split_once('|'));
-    lines
-        .map(|(package, features)| {
-            let name_and_version = package.split(' ').take(2).collect::<Vec<_>>().join(" ");
-            format!("{name_and_version}|{features}")
-        })
-        .collect()
+    let mut graph: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let Value::Array(units) = graph["units"].take() else { panic!("a list of units: {graph}") };
+    units
+}
+
+/// All that decides the form of a unit, dependencies aside: package, target, features, profile.
+fn own_form(unit: &Value) -> String {
+    let mut profile = unit["profile"].clone();
+    // The profile of tests has another name and is the same otherwise.
+    profile.as_object_mut().unwrap().remove("name");
+    let package = unit["pkg_id"].as_str().unwrap().rsplit('/').next().unwrap();
+    let (target, mode, features) = (&unit["target"]["name"], &unit["mode"], &unit["features"]);
+    format!("{package} {target} {mode} {features} {profile}")
+}
+
+/// The forms of the shared library and of all below it, each with the forms that it depends on.
+fn forms_of_shared_library(units: &[Value]) -> BTreeMap<String, BTreeSet<String>> {
+    let is_shared =
+        |unit: &&Value| unit["target"]["name"] == "feros_shared" && unit["mode"] == "build";
+    let shared: Vec<_> = units.iter().filter(is_shared).collect();
+    assert_eq!(shared.len(), 1, "one shared library in one build");
+    let (mut forms, mut seen, mut open) = (BTreeMap::new(), BTreeSet::new(), shared);
+    while let Some(unit) = open.pop() {
+        let below = unit["dependencies"].as_array().unwrap().iter();
+        let below: Vec<_> =
+            below.map(|edge| &units[edge["index"].as_u64().unwrap() as usize]).collect();
+        let of_this: &mut BTreeSet<_> = forms.entry(own_form(unit)).or_default();
+        for unit in below {
+            of_this.insert(own_form(unit));
+            if seen.insert(std::ptr::from_ref(unit)) {
+                open.push(unit);
+            }
+        }
+    }
+    forms
 }
 
 #[test]
 fn the_shared_library_is_built_with_the_same_features_everywhere() {
-    let name = |line: &str| line.split('|').next().map(str::to_owned);
-    let shared = packages(&[
-        "--package",
-        "feros",
-        "--package",
-        "feros-component",
-        "--edges",
-        "normal,build",
-    ]);
-    let shared: BTreeSet<_> = shared.iter().map(|line| name(line)).collect();
-    let alone = packages(&["--package", "feros-container", "--edges", "normal,build,dev"]);
-    let workspace = packages(&["--workspace", "--edges", "normal,build,dev"]);
-    assert!(shared.len() > 50, "cargo tree tells the dependencies: {shared:?}");
-    let other: Vec<String> = alone
-        .difference(&workspace)
-        .filter(|line| shared.contains(&name(line)))
-        .map(|line| {
-            let there: Vec<_> =
-                workspace.iter().filter(|other| name(other) == name(line)).collect();
-            format!("{line}, and in the workspace {there:?}")
-        })
-        .collect();
-    assert!(
-        other.is_empty(),
-        "the whole workspace has more features; ask for them in crates/shared/Cargo.toml as well: {other:#?}"
-    );
+    let whole = forms_of_shared_library(&unit_graph(&["test", "--workspace"]));
+    assert!(whole.len() > 50, "the shared library has dependencies: {whole:#?}");
+    let selections: [&[&str]; 4] = [
+        &["test", "-p", "feros-container"],
+        // As the tests of the command and a user of the containers build.
+        &["build", "-p", "feros-container", "-p", "demo_components_library"],
+        &["build", "-p", "feros-container"],
+        &["build", "--workspace"],
+    ];
+    for selection in selections {
+        let part = forms_of_shared_library(&unit_graph(selection));
+        let other = part.keys().filter(|form| !whole.contains_key(*form));
+        let other: Vec<_> = other.filter_map(|form| form.split(" {").next()).collect();
+        assert!(
+            part == whole,
+            "cargo {} builds another shared library than a test of the whole workspace, in which \
+             other features are asked for; ask for them in crates/shared/Cargo.toml as well. In \
+             another form: {other:#?}",
+            selection.join(" ")
+        );
+    }
 }
