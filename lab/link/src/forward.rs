@@ -12,8 +12,8 @@ use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
 use thread_priority::{RealtimeThreadSchedulePolicy, ThreadPriority, ThreadSchedulePolicy};
 
 use crate::counters::DirectionCounters;
+use crate::error::LinkError;
 use crate::frame::{Destination, HEADER_BYTES, destination};
-use crate::link::LinkError;
 use crate::options::LinkOptions;
 use crate::scheduler::Scheduler;
 use crate::tap::Tap;

@@ -57,6 +57,7 @@
 //! or the lateness grows.
 
 mod counters;
+mod error;
 mod forward;
 mod frame;
 mod link;
@@ -67,6 +68,7 @@ mod scheduler;
 mod tap;
 
 pub use counters::{Counters, DirectionCounters};
-pub use link::{Link, LinkError, Switch, host_address};
+pub use error::LinkError;
+pub use link::{Link, Switch, host_address};
 pub use namespace::{MissingProgram, Namespace, NamespaceError};
 pub use options::{LinkOptions, LinkOptionsError, RATE_CEILING_BITS_PER_SECOND};

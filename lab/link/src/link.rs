@@ -1,9 +1,10 @@
 //! Links: a cable between two hosts, or a switch with any number of them.
 
 use crate::counters::{Counters, DirectionCounters};
+use crate::error::{LinkError, MOST_HOSTS};
 use crate::forward::{Forwarder, Topology};
-use crate::namespace::{MissingProgram, Namespace, NamespaceError};
-use crate::options::{LinkOptions, LinkOptionsError};
+use crate::namespace::Namespace;
+use crate::options::LinkOptions;
 use crate::tap::{Tap, address};
 
 /// A cable between two namespaces: the first has the address 10.77.0.1/24, the second 10.77.0.2/24,
@@ -29,74 +30,6 @@ pub struct Switch {
     forwarder: Forwarder,
     hosts: usize,
 }
-
-/// Why there is no link.
-#[derive(Debug, thiserror::Error)]
-pub enum LinkError {
-    /// No link can be as asked.
-    #[error(transparent)]
-    Options(#[from] LinkOptionsError),
-    /// A namespace could not be entered.
-    #[error(transparent)]
-    Namespace(#[from] NamespaceError),
-    /// This machine has no TAP devices.
-    #[error(
-        "/dev/net/tun is missing ({cause}): load the kernel module (modprobe tun), or start the container with --device /dev/net/tun"
-    )]
-    NoTunDevice {
-        /// What looking for it said.
-        cause: std::io::Error,
-    },
-    /// This process may not make devices.
-    #[error(
-        "network devices are not permitted to this process ({cause}): run it as root, or with the capability NET_ADMIN"
-    )]
-    NotPermitted {
-        /// What the system said.
-        cause: std::io::Error,
-    },
-    /// A program that is needed is not installed.
-    #[error(transparent)]
-    MissingProgram(#[from] MissingProgram),
-    /// The device of a host could not be made or set.
-    #[error("{what}: {cause}")]
-    Device {
-        /// What was done.
-        what: &'static str,
-        /// What the system said.
-        cause: std::io::Error,
-    },
-    /// An address or a route could not be set.
-    #[error("`{command}` failed: {said}")]
-    Configure {
-        /// The command.
-        command: String,
-        /// What it said.
-        said: String,
-    },
-    /// Senders cannot be made to wait.
-    #[error(
-        "backpressure needs the kernel's token bucket filter (`{command}`: {said}): load its module (modprobe sch_tbf), or ask for a link \
-         without backpressure"
-    )]
-    Backpressure {
-        /// The command.
-        command: String,
-        /// What it said.
-        said: String,
-    },
-    /// A switch has too few or too many hosts.
-    #[error("a switch between {asked} hosts: give 2 to {MOST_HOSTS}")]
-    Hosts {
-        /// How many were asked for.
-        asked: usize,
-    },
-    /// The link's thread could not be started.
-    #[error("the link's thread could not be started: {0}")]
-    Thread(#[source] std::io::Error),
-}
-
-const MOST_HOSTS: usize = 250;
 
 impl Link {
     /// Joins two namespaces; both directions are as `options` say, with random numbers of their

@@ -9,8 +9,8 @@ use std::process::Command;
 
 use tun_rs::{DeviceBuilder, Layer, SyncDevice};
 
+use crate::error::LinkError;
 use crate::frame::{HEADER_BYTES, mac};
-use crate::link::LinkError;
 use crate::namespace::{MissingProgram, Namespace, NamespaceError, run_in};
 use crate::options::LinkOptions;
 use crate::scheduler::{LEAST_FRAME_BYTES, LINE_BYTES};

@@ -22,7 +22,8 @@
 #include <sys/utsname.h>
 #include <sys/wait.h>
 
-#include "floors.h"
+#include "handover.h"
+#include "memory.h"
 
 enum { DATAGRAM_BYTES = 64000, CLOCK_READINGS = 100 };
 #define QUIET_NANOS 200000000u /* so long without a datagram: the rest of a message was dropped by the kernel */

@@ -14,7 +14,8 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
-#include "floors.h"
+#include "handover.h"
+#include "memory.h"
 
 enum { PAYLOADS = 8, PAYLOADS_IN_MEMORY = 96, MOST_RECEIVERS = 16 };
 

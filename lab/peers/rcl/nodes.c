@@ -3,7 +3,7 @@
  * A node here is what a node of rclcpp or rclpy is: it has /rosout, publishes /parameter_events and serves the six services of
  * its parameters. What those have besides (a subscription to /parameter_events, clocks, the type description service) is left
  * out, as Feros does not have it: the comparison errs in favour of stock ROS 2. */
-#include "rcl.h"
+#include "nodes.h"
 
 #include <pthread.h>
 #include <rcl_interfaces/msg/parameter_event.h>
@@ -13,6 +13,8 @@
 #include <rcl_interfaces/srv/list_parameters.h>
 #include <rcl_interfaces/srv/set_parameters.h>
 #include <rcl_interfaces/srv/set_parameters_atomically.h>
+
+#include "context.h"
 
 enum { SERVICES = 6 };
 

@@ -10,50 +10,18 @@
  * reader without a transport, serialized. rcl has no way past serialization, so there is no `intra`.
  * Executors: rcl has none. `single` (the default) waits with one wait set on one thread for all subscriptions, `isolated` with
  * one each; publishing has the main thread. */
-#include "rcl.h"
-
 #include <pthread.h>
-#include <rosidl_runtime_c/primitives_sequence_functions.h>
-#include <rosidl_runtime_c/string_functions.h>
 
-/* librcl.so of the wheels is linked to libraries of the Python bindings, which nothing here calls. So that no Python
- * has to be in the process, their two variables are defined here, and their functions stay unresolved until called. */
-char _Py_TrueStruct[64];
-void *PyExc_RuntimeError;
+#include "context.h"
+#include "message.h"
+#include "nodes.h"
+#include "wait_set.h"
 
 enum { ACKNOWLEDGED_WITHIN_MILLIS = 2000, GONE_WITHIN_MILLIS = 200 };
 /* This long a relay waits for somebody to pass messages on to. */
 #define ONWARD_WITHIN_MILLIS 5000ull
 
-rcl_context_t context;
-
 /* --- entities ---------------------------------------------------------------------------------------------------- */
-
-const rosidl_message_type_support_t *type_of(const struct contract *c) {
-  return c->is_string ? ROSIDL_GET_MSG_TYPE_SUPPORT(std_msgs, msg, String)
-                      : ROSIDL_GET_MSG_TYPE_SUPPORT(std_msgs, msg, UInt8MultiArray);
-}
-
-void message_init(struct message *message, const struct contract *c, bool filled) {
-  message->is_string = c->is_string;
-  bool made;
-  if (c->is_string) {
-    made = std_msgs__msg__String__init(&message->string);
-    char *text = filled ? (char *) calloc(c->size_bytes + 1, 1) : NULL;
-    if (made && filled) made = text != NULL && rosidl_runtime_c__String__assignn(&message->string.data, text, c->size_bytes);
-    free(text);
-  } else {
-    made = std_msgs__msg__UInt8MultiArray__init(&message->array);
-    if (made && filled) made = rosidl_runtime_c__uint8__Sequence__init(&message->array.data, c->size_bytes);
-  }
-  if (!made) contract_error("failed", "a message", "no memory");
-  if (filled) contract_fill(c, payload_of(message));
-}
-
-void message_fini(struct message *message) {
-  if (message->is_string) std_msgs__msg__String__fini(&message->string);
-  else std_msgs__msg__UInt8MultiArray__fini(&message->array);
-}
 
 static rmw_qos_profile_t qos_of(const struct contract *c) {
   rmw_qos_profile_t qos = rmw_qos_profile_default;
@@ -67,15 +35,6 @@ static rmw_qos_profile_t qos_of(const struct contract *c) {
     qos.deadline.nsec = nanos % 1000000000u;
   }
   return qos;
-}
-
-void node_init(rcl_node_t *node, const char *kind, uint64_t number) {
-  char name[64];
-  snprintf(name, sizeof name, "feros_lab_%s_%d_%llu", kind, (int) getpid(), (unsigned long long) number);
-  rcl_node_options_t options = rcl_node_get_default_options();
-  options.enable_rosout = false;
-  *node = rcl_get_zero_initialized_node();
-  checked(rcl_node_init(node, name, "", &context, &options), "rcl_node_init");
 }
 
 /* A publisher and the message that it sends. */
@@ -145,31 +104,6 @@ static void reader_init(struct reader *reader, rcl_node_t *node, const struct co
 static void reader_fini(struct reader *reader) {
   message_fini(&reader->message);
   checked(rcl_subscription_fini(&reader->subscription, reader->node), "rcl_subscription_fini");
-}
-
-/* --- the end ----------------------------------------------------------------------------------------------------- */
-
-void end_init(struct end *end, const struct contract *c, size_t waits) {
-  memset(end, 0, sizeof *end);
-  end->c = c;
-  end->count = waits;
-  end->guards = (rcl_guard_condition_t *) calloc(waits, sizeof *end->guards);
-  if (end->guards == NULL) contract_error("failed", "guard conditions", "no memory");
-  for (size_t i = 0; i < waits; i++) {
-    end->guards[i] = rcl_get_zero_initialized_guard_condition();
-    checked(rcl_guard_condition_init(&end->guards[i], &context, rcl_guard_condition_get_default_options()),
-            "rcl_guard_condition_init");
-  }
-}
-
-void end_now(struct end *end) {
-  __atomic_store_n(&end->reached, true, __ATOMIC_RELEASE);
-  for (size_t i = 0; i < end->count; i++) checked(rcl_trigger_guard_condition(&end->guards[i]), "rcl_trigger_guard_condition");
-}
-
-void end_fini(struct end *end) {
-  for (size_t i = 0; i < end->count; i++) checked(rcl_guard_condition_fini(&end->guards[i]), "rcl_guard_condition_fini");
-  free(end->guards);
 }
 
 /* --- taking ------------------------------------------------------------------------------------------------------ */

@@ -3,7 +3,9 @@
  * One thread triggers a guard condition, fills the wait set, waits, finds who is ready and calls an empty function, as the
  * executors of rclcpp and rclpy do around their callbacks (rclcpp's keep the set of entities, but rcl_wait is called all the
  * same). The idle entities are guard conditions too: the cheapest that rcl has. */
-#include "rcl.h"
+#include "wait_set.h"
+
+#include "context.h"
 
 static volatile uint64_t calls;
 

@@ -6,8 +6,6 @@ use std::fmt::Display;
 use std::str::FromStr;
 use std::time::Duration;
 
-use crate::pace::Pace;
-use crate::samples::{Published, Samples};
 use crate::time::{compute, now_nanos, wait_for_end_of_input};
 use crate::words::{
     Durability, Executor, History, MessageType, Placement, PublishMode, Reliability, Role, one_of,
@@ -243,21 +241,6 @@ impl Arguments {
         let left = self.end_nanos.saturating_sub(now_nanos());
         wait_for_end_of_input((patience.as_nanos() as u64).min(left))
             || now_nanos() >= self.end_nanos
-    }
-
-    /// The times at which this run publishes.
-    pub fn pace(&self) -> Pace<'_> {
-        Pace::new(self)
-    }
-
-    /// Room for what a subscription receives.
-    pub fn samples(&self, subscription: usize) -> Samples {
-        Samples::new(self, subscription)
-    }
-
-    /// Room for what is published.
-    pub fn published(&self) -> Published {
-        Published::new(self)
     }
 
     pub(crate) fn work(&self) {

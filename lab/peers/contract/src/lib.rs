@@ -20,6 +20,7 @@
 //! ```
 
 mod arguments;
+mod line;
 mod memory;
 mod output;
 mod pace;
@@ -30,7 +31,9 @@ mod words;
 use std::process::ExitCode;
 
 pub use arguments::{Arguments, Extra};
-pub use output::{Ended, Failure, Kind, Output, Points};
+pub use line::{Kind, Points};
+pub use memory::LOCK_MEMORY;
+pub use output::{CONTRACT, Ended, Failure, NOT_INSTALLED, Output};
 pub use pace::Pace;
 pub use samples::{Published, Samples, wait_received};
 pub use time::{now_nanos, sleep_until};
@@ -38,14 +41,8 @@ pub use words::{
     Durability, Executor, History, MessageType, Placement, PublishMode, Reliability, Role,
 };
 
-/// The version of the contract that this crate keeps.
-pub const CONTRACT: u32 = 1;
-/// The variable with which the laboratory asks a program to lock its memory (`mlockall`): 1.
-pub const LOCK_MEMORY: &str = "FEROS_LAB_LOCK_MEMORY";
 /// Exit code for arguments that are unknown or wrong.
 pub const WRONG_ARGUMENTS: u8 = 64;
-/// Exit code where something is not installed or has no licence.
-pub const NOT_INSTALLED: u8 = 69;
 
 /// A system under test.
 #[derive(Debug, Clone, Copy)]

@@ -2,7 +2,8 @@
 
 use rustix::mm::{MlockAllFlags, mlockall};
 
-use crate::LOCK_MEMORY;
+/// The variable with which the laboratory asks a program to lock its memory (`mlockall`): 1.
+pub const LOCK_MEMORY: &str = "FEROS_LAB_LOCK_MEMORY";
 
 /// Locks what the process has and will have, each page from its first use on: where whole mappings
 /// are filled at once, a publisher waits seconds for a ring in shared memory of which it uses a

@@ -22,11 +22,12 @@ pub struct Pace<'a> {
     looked: u64,
 }
 
-impl<'a> Pace<'a> {
-    pub(crate) fn new(arguments: &'a Arguments) -> Self {
-        let period = if arguments.rate_hz > 0.0 { (1e9 / arguments.rate_hz) as u64 } else { 0 };
+impl Arguments {
+    /// The times at which this run publishes.
+    pub fn pace(&self) -> Pace<'_> {
+        let period = if self.rate_hz > 0.0 { (1e9 / self.rate_hz) as u64 } else { 0 };
         let now = now_nanos();
-        Self { arguments, number: 0, due: now + BEGIN_NANOS, period, ends: None, looked: now }
+        Pace { arguments: self, number: 0, due: now + BEGIN_NANOS, period, ends: None, looked: now }
     }
 }
 

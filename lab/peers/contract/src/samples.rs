@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use crate::arguments::Arguments;
-use crate::output::{Line, fail, write};
+use crate::line::{Line, fail, write};
 use crate::time::now_nanos;
 
 /// So many wait at most, however many are expected.
@@ -83,6 +83,18 @@ impl Counts {
     }
 }
 
+impl Arguments {
+    /// Room for what a subscription receives.
+    pub fn samples(&self, subscription: usize) -> Samples {
+        Samples::new(self, subscription)
+    }
+
+    /// Room for what is published.
+    pub fn published(&self) -> Published {
+        Published::new(self)
+    }
+}
+
 /// What one subscription received. Clones are the same.
 #[derive(Debug, Clone)]
 pub struct Samples(Arc<Received>);
@@ -97,7 +109,7 @@ struct Received {
 }
 
 impl Samples {
-    pub(crate) fn new(arguments: &Arguments, subscription: usize) -> Self {
+    fn new(arguments: &Arguments, subscription: usize) -> Self {
         let state = Mutex::new((Counts::default(), Columns::new(arguments)));
         Self(Arc::new(Received {
             arguments: arguments.clone(),
@@ -159,7 +171,7 @@ impl Samples {
 pub struct Published(Arc<Mutex<(Counts, Columns)>>);
 
 impl Published {
-    pub(crate) fn new(arguments: &Arguments) -> Self {
+    fn new(arguments: &Arguments) -> Self {
         Self(Arc::new(Mutex::new((Counts::default(), Columns::new(arguments)))))
     }
 

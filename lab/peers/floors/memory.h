@@ -1,6 +1,6 @@
-/* Why this exists: what the parts of this peer share. */
-#ifndef FEROS_LAB_FLOORS_H
-#define FEROS_LAB_FLOORS_H
+/* Why this exists: memory for payloads, of which each page is there before anything is measured. */
+#ifndef FEROS_LAB_FLOORS_MEMORY_H
+#define FEROS_LAB_FLOORS_MEMORY_H
 
 #include "../contract.h"
 
@@ -11,8 +11,5 @@ static inline uint8_t *floors_memory(size_t size) {
   memset(found, 0x5a, size);
   return found;
 }
-
-/* The roles talker, listener and pair. */
-void hand_over(const struct contract *c, const char *kind);
 
 #endif

@@ -1,0 +1,10 @@
+/* Why this exists: what nodes.c offers. */
+#ifndef FEROS_LAB_RCL_NODES_H
+#define FEROS_LAB_RCL_NODES_H
+
+#include "../contract.h"
+
+/* The role `nodes`. */
+void idle_nodes(const struct contract *c);
+
+#endif

@@ -1,0 +1,10 @@
+/* Why this exists: what wait_set.c offers. */
+#ifndef FEROS_LAB_RCL_WAIT_SET_H
+#define FEROS_LAB_RCL_WAIT_SET_H
+
+#include "../contract.h"
+
+/* The role `executor`. */
+void wait_set_turns(const struct contract *c);
+
+#endif
