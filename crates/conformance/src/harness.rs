@@ -1,6 +1,6 @@
 //! Sessions, nodes and endpoints of tests, and waiting for notifications.
 
-use feros_sync::{Condvar, Mutex, MutexGuard};
+use feros_sync::{Condvar, Mutex};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -42,24 +42,20 @@ impl NotificationCounter {
         let counter = self.clone();
         Arc::new(move || {
             // A test that failed poisons the lock; an engine's thread must not panic for it.
-            *counter.lock() += 1;
+            *counter.count.lock() += 1;
             counter.changed.notify_all();
         })
-    }
-
-    fn lock(&self) -> MutexGuard<'_, u64> {
-        self.count.lock()
     }
 
     /// Calls `look` at first and after each notification, until it finds something.
     pub fn wait_for<T>(&self, what: &str, mut look: impl FnMut() -> Option<T>) -> T {
         let deadline = Instant::now() + WATCHDOG;
         loop {
-            let seen = *self.lock();
+            let seen = *self.count.lock();
             if let Some(found) = look() {
                 return found;
             }
-            let mut count = self.lock();
+            let mut count = self.count.lock();
             while *count == seen {
                 let left = deadline.saturating_duration_since(Instant::now());
                 assert!(!left.is_zero(), "no notification came while waiting for {what}");

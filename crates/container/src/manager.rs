@@ -10,7 +10,7 @@ use feros::{CreateError, GuardCondition, Node, NodeGuardCondition, NodeTimer};
 use feros_component::index::{Index, IndexError};
 use feros_component::library::Library;
 use feros_component::remote::{ComponentState, Loaded};
-use feros_sync::{Condvar, Mutex, MutexGuard};
+use feros_sync::{Condvar, Mutex};
 
 use crate::completion::Completion;
 use crate::placement::{NO_SUCH_CLASS, Placement, Running, StartRequest, Started, library_refusal};
@@ -108,10 +108,6 @@ impl Manager {
         Ok((manager, guard))
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock()
-    }
-
     /// Loads a component; answers when it runs or is known not to.
     pub(crate) fn load(&self, request: LoadNode_Request, answer: Answer<Loaded>) {
         let plugin = request.plugin_name.clone();
@@ -137,7 +133,7 @@ impl Manager {
             Err(text) => return log_and_answer(Err(text)),
         };
         let id = {
-            let mut state = self.lock();
+            let mut state = self.state.lock();
             state.last_id += 1;
             let id = state.last_id;
             state.slots.insert(id, Slot::new(library, request));
@@ -173,7 +169,7 @@ impl Manager {
     /// Starts what is in a slot.
     fn start(&self, id: u64, answer: Answer<Loaded>) {
         let start_request = {
-            let mut state = self.lock();
+            let mut state = self.state.lock();
             let slot = state.slots.get_mut(&id);
             slot.map(|slot| {
                 slot.start += 1;
@@ -187,7 +183,7 @@ impl Manager {
         let manager = self.itself.clone();
         let failed = move |text| {
             if let Some(manager) = manager.upgrade() {
-                manager.lock().failures.push(Failure { id, start, text });
+                manager.state.lock().failures.push(Failure { id, start, text });
                 manager.wake.trigger();
             }
         };
@@ -202,7 +198,7 @@ impl Manager {
 
     /// Records the result of a start.
     fn started(&self, id: u64, result: Result<Started, String>) -> Result<Loaded, String> {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         let started = match result {
             Ok(started) => started,
             Err(text) => {
@@ -243,7 +239,7 @@ impl Manager {
     /// Unloads a component; answers when nothing of it is left.
     pub(crate) fn unload(&self, id: u64, answer: Answer<()>) {
         let slot = {
-            let mut state = self.lock();
+            let mut state = self.state.lock();
             // One whose load was not answered yet has no number yet.
             let is_known = state.slots.get(&id).is_some_and(|slot| slot.name.is_some());
             if is_known { state.slots.remove(&id) } else { None }
@@ -269,12 +265,12 @@ impl Manager {
     }
 
     fn end(&self, running: Box<dyn Running>, done: impl FnOnce() + Send + 'static) {
-        self.lock().ending += 1;
+        self.state.lock().ending += 1;
         let manager = self.itself.clone();
         running.stop(Box::new(move || {
             done();
             if let Some(manager) = manager.upgrade() {
-                manager.lock().ending -= 1;
+                manager.state.lock().ending -= 1;
                 manager.ended.notify_all();
             }
         }));
@@ -282,14 +278,14 @@ impl Manager {
 
     /// The components that are loaded.
     pub(crate) fn list(&self) -> Vec<Loaded> {
-        let state = self.lock();
+        let state = self.state.lock();
         let named = state.slots.iter().filter_map(|(id, slot)| Some((*id, slot.name.clone()?)));
         named.map(|(unique_id, full_node_name)| Loaded { unique_id, full_node_name }).collect()
     }
 
     /// The states of the components that are loaded.
     pub(crate) fn states(&self) -> Vec<ComponentState> {
-        let state = self.lock();
+        let state = self.state.lock();
         let named = state.slots.iter().filter(|(_, slot)| slot.name.is_some());
         named
             .map(|(id, slot)| {
@@ -309,7 +305,7 @@ impl Manager {
 
     /// Ends what has failed and schedules its restart; runs on the container's executor.
     fn handle_failures(&self) {
-        let failures = std::mem::take(&mut self.lock().failures);
+        let failures = std::mem::take(&mut self.state.lock().failures);
         for failure in failures {
             self.handle_failure(failure);
         }
@@ -318,7 +314,7 @@ impl Manager {
     fn handle_failure(&self, failure: Failure) {
         let Failure { id, start, text } = failure;
         let (name, ran, shutdown) = {
-            let mut state = self.lock();
+            let mut state = self.state.lock();
             let Some(slot) = state.slots.get_mut(&id).filter(|slot| slot.start == start) else {
                 return;
             };
@@ -348,7 +344,7 @@ impl Manager {
 
     fn restart_later(&self, id: u64, name: &str, text: String, ran: Duration) {
         let delay = {
-            let mut state = self.lock();
+            let mut state = self.state.lock();
             let is_closed = state.is_closed;
             let Some(slot) = state.slots.get_mut(&id) else { return };
             slot.failures.next_delay(self.policy, ran).filter(|_| !is_closed)
@@ -369,7 +365,7 @@ impl Manager {
         });
         match timer {
             Ok(timer) => {
-                if let Some(slot) = self.lock().slots.get_mut(&id) {
+                if let Some(slot) = self.state.lock().slots.get_mut(&id) {
                     slot.phase = Phase::RestartPending(text, timer);
                 }
             }
@@ -381,7 +377,7 @@ impl Manager {
 
     fn restart(&self, id: u64) {
         let timer = {
-            let mut state = self.lock();
+            let mut state = self.state.lock();
             let Some(slot) = state.slots.get_mut(&id) else { return };
             if !matches!(slot.phase, Phase::RestartPending(..)) {
                 return;
@@ -406,7 +402,7 @@ impl Manager {
     /// A component that could not be started again has failed once more.
     fn restart_failed(&self, id: u64, text: &str) {
         let name = {
-            let mut state = self.lock();
+            let mut state = self.state.lock();
             let Some(slot) = state.slots.get_mut(&id) else { return };
             slot.phase = Phase::Failed(text.to_owned());
             slot.name.clone().unwrap_or_default()
@@ -418,7 +414,7 @@ impl Manager {
     /// Ends all components, the last first, and waits for them; says whether all ended in time.
     pub(crate) fn close(&self) -> bool {
         let slots = {
-            let mut state = self.lock();
+            let mut state = self.state.lock();
             state.is_closed = true;
             std::mem::take(&mut state.slots)
         };
@@ -427,8 +423,9 @@ impl Manager {
                 self.end(running, || {});
             }
         }
-        let waited =
-            self.ended.wait_timeout_while(self.lock(), CLOSE_TIMEOUT, |state| state.ending > 0);
+        let waited = self
+            .ended
+            .wait_timeout_while(self.state.lock(), CLOSE_TIMEOUT, |state| state.ending > 0);
         waited.ending == 0
     }
 }

@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 
 use feros_message::{DecodeError, Service as ServiceType};
 use feros_rmw::{Gid, Payload, QosProfile, ServiceMapping, TakeError};
-use feros_sync::{Condvar, Mutex, MutexGuard};
+use feros_sync::{Condvar, Mutex};
 
 use crate::context::ShutdownGuard;
 use crate::create_error::CreateError;
@@ -311,14 +311,10 @@ impl GenericClient {
 }
 
 impl Calls {
-    fn lock(&self) -> MutexGuard<'_, Pending> {
-        self.pending.lock()
-    }
-
     /// Wakes everybody who waits, and lets them look for themselves.
     fn look_again(&self) {
         let wakers: Vec<Waker> = {
-            let mut pending = self.lock();
+            let mut pending = self.pending.lock();
             pending.notifications += 1;
             pending.calls.values_mut().filter_map(|call| call.waker.take()).collect()
         };
@@ -335,7 +331,7 @@ impl Inner {
     ) -> Result<SerializedResponseFuture, PublishError> {
         let sending = self.sending.lock();
         let number = send(&mut |size, fill| self.end.send_request(size, fill))?;
-        self.calls.lock().calls.insert(number, Call::default());
+        self.calls.pending.lock().calls.insert(number, Call::default());
         drop(sending);
         Ok(SerializedResponseFuture { inner: self.clone(), number, started: Instant::now() })
     }
@@ -344,12 +340,12 @@ impl Inner {
     /// given up are dropped.
     fn take_responses(&self) -> Result<(), TakeError> {
         while let Some((number, sample)) = self.end.take_response()? {
-            if !self.calls.lock().calls.contains_key(&number) {
+            if !self.calls.pending.lock().calls.contains_key(&number) {
                 // The call may be on its way out on another thread: it is entered before that lock
                 // is free again.
                 drop(self.sending.lock());
             }
-            let waker = self.calls.lock().calls.get_mut(&number).and_then(|call| {
+            let waker = self.calls.pending.lock().calls.get_mut(&number).and_then(|call| {
                 call.response = Some(sample.payload);
                 call.waker.take()
             });
@@ -361,7 +357,7 @@ impl Inner {
 
     /// The response of a call, if it is there; the call is over then.
     fn finish(&self, number: i64) -> Option<SerializedMessage> {
-        let mut pending = self.calls.lock();
+        let mut pending = self.calls.pending.lock();
         let response = pending.calls.get_mut(&number)?.response.take()?;
         pending.calls.remove(&number);
         Some(SerializedMessage::new(response))
@@ -397,7 +393,7 @@ impl SerializedResponseFuture {
     pub fn wait(self, timeout: Duration) -> Result<SerializedMessage, CallError> {
         let deadline = Instant::now() + timeout;
         loop {
-            let seen = self.inner.calls.lock().notifications;
+            let seen = self.inner.calls.pending.lock().notifications;
             self.inner.take_responses()?;
             if let Some(response) = self.inner.finish(self.number) {
                 return Ok(response);
@@ -414,7 +410,7 @@ impl SerializedResponseFuture {
                     available: self.inner.end.service_is_available(),
                 });
             };
-            let pending = self.inner.calls.lock();
+            let pending = self.inner.calls.pending.lock();
             let arrived = |pending: &Pending| {
                 pending.calls.get(&self.number).is_some_and(|call| call.response.is_some())
             };
@@ -431,7 +427,7 @@ impl Future for SerializedResponseFuture {
 
     fn poll(self: Pin<&mut Self>, task: &mut TaskContext<'_>) -> Poll<Self::Output> {
         // The waker is left first: a response that comes during the look below wakes it.
-        if let Some(call) = self.inner.calls.lock().calls.get_mut(&self.number) {
+        if let Some(call) = self.inner.calls.pending.lock().calls.get_mut(&self.number) {
             call.waker = Some(task.waker().clone());
         }
         if let Err(error) = self.inner.take_responses() {
@@ -447,6 +443,6 @@ impl Future for SerializedResponseFuture {
 
 impl Drop for SerializedResponseFuture {
     fn drop(&mut self) {
-        self.inner.calls.lock().calls.remove(&self.number);
+        self.inner.calls.pending.lock().calls.remove(&self.number);
     }
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use feros_sync::{Condvar, Mutex, MutexGuard};
+use feros_sync::{Condvar, Mutex};
 
 /// Counts what those who wait have to look at again.
 #[derive(Default)]
@@ -12,24 +12,20 @@ pub(crate) struct GraphChanges {
 }
 
 impl GraphChanges {
-    fn lock(&self) -> MutexGuard<'_, u64> {
-        self.count.lock()
-    }
-
     /// Has everybody who waits look again.
     pub(crate) fn announce(&self) {
-        *self.lock() += 1;
+        *self.count.lock() += 1;
         self.changed.notify_all();
     }
 
     /// How many changes there were.
     pub(crate) fn count(&self) -> u64 {
-        *self.lock()
+        *self.count.lock()
     }
 
     /// Waits for a change after those that were seen. May return early.
     pub(crate) fn wait_beyond(&self, seen: u64, timeout: Duration) {
-        let count = self.lock();
+        let count = self.count.lock();
         if *count == seen {
             drop(self.changed.wait_timeout(count, timeout));
         }

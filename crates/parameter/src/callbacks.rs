@@ -4,7 +4,7 @@
 use std::cell::RefCell;
 use std::sync::{Arc, Weak};
 
-use feros_sync::{Mutex, MutexGuard};
+use feros_sync::Mutex;
 
 use crate::error::SetParameterError;
 use crate::value::NamedValue;
@@ -36,7 +36,7 @@ impl Drop for ParameterCallbackGuard {
     fn drop(&mut self) {
         let Some(callbacks) = self.callbacks.upgrade() else { return };
         let removed = {
-            let mut lists = callbacks.lock();
+            let mut lists = callbacks.0.lock();
             let mine = |number: u64| number == self.number;
             let pre = lists.pre.iter().position(|(n, _)| mine(*n)).map(|at| lists.pre.remove(at));
             let on = lists.on.iter().position(|(n, _)| mine(*n)).map(|at| lists.on.remove(at));
@@ -63,10 +63,6 @@ impl Drop for Running {
 }
 
 impl Callbacks {
-    fn lock(&self) -> MutexGuard<'_, Lists> {
-        self.0.lock()
-    }
-
     fn address(&self) -> usize {
         std::ptr::from_ref(self).addr()
     }
@@ -84,14 +80,14 @@ impl Callbacks {
 
     pub(crate) fn pre_set(&self, parameters: &mut Vec<NamedValue>) {
         let callbacks: Vec<_> =
-            self.lock().pre.iter().rev().map(|(_, callback)| callback.clone()).collect();
+            self.0.lock().pre.iter().rev().map(|(_, callback)| callback.clone()).collect();
         let _running = self.run();
         callbacks.iter().for_each(|callback| callback(parameters));
     }
 
     pub(crate) fn on_set(&self, parameters: &[NamedValue]) -> Result<(), SetParameterError> {
         let callbacks: Vec<_> =
-            self.lock().on.iter().rev().map(|(_, callback)| callback.clone()).collect();
+            self.0.lock().on.iter().rev().map(|(_, callback)| callback.clone()).collect();
         let _running = self.run();
         let verdict = callbacks.iter().try_for_each(|callback| callback(parameters));
         verdict.map_err(|reason| SetParameterError::Refused { reason })
@@ -99,7 +95,7 @@ impl Callbacks {
 
     pub(crate) fn post_set(&self, parameters: &[NamedValue]) {
         let callbacks: Vec<_> =
-            self.lock().post.iter().rev().map(|(_, callback)| callback.clone()).collect();
+            self.0.lock().post.iter().rev().map(|(_, callback)| callback.clone()).collect();
         let _running = self.run();
         callbacks.iter().for_each(|callback| callback(parameters));
     }
@@ -117,7 +113,7 @@ impl Callbacks {
     }
 
     fn add(self: &Arc<Self>, add: impl FnOnce(&mut Lists, u64)) -> ParameterCallbackGuard {
-        let mut lists = self.lock();
+        let mut lists = self.0.lock();
         lists.next_number += 1;
         let number = lists.next_number;
         add(&mut lists, number);

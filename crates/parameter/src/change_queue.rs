@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use feros_rmw::FailureCounter;
-use feros_sync::{Mutex, MutexGuard};
+use feros_sync::Mutex;
 
 use crate::callbacks::Callbacks;
 use crate::change::{Change, ChangeObserver};
@@ -33,7 +33,7 @@ struct Delivery<'a>(&'a ChangeQueue);
 
 impl Drop for Delivery<'_> {
     fn drop(&mut self) {
-        self.0.lock().is_delivering = false;
+        self.0.state.lock().is_delivering = false;
     }
 }
 
@@ -42,14 +42,10 @@ impl ChangeQueue {
         Self { node, observer, state: Mutex::default(), dropped: FailureCounter::new() }
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock()
-    }
-
     /// Adds a change; called with the lock of the parameters, so that the order of the queue is
     /// that of the changes.
     pub(crate) fn push(&self, change: Change) {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         if state.waiting.len() >= CAPACITY {
             state.waiting.pop_front();
             if let Some(dropped) = self.dropped.count() {
@@ -66,7 +62,7 @@ impl ChangeQueue {
     pub(crate) fn deliver(&self, callbacks: &Callbacks) {
         loop {
             let change = {
-                let mut state = self.lock();
+                let mut state = self.state.lock();
                 if state.is_delivering {
                     return;
                 }

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
-use feros_sync::{Mutex, MutexGuard};
+use feros_sync::Mutex;
 
 use crate::callbacks::{Callbacks, ParameterCallbackGuard};
 use crate::change::{Change, ChangeKind, ChangeObserver};
@@ -75,10 +75,6 @@ impl Store {
         &self.overrides
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock()
-    }
-
     /// Declares a parameter that starts with the override of its name, unless that is to be
     /// ignored, or with `default`.
     pub(crate) fn declare(
@@ -103,7 +99,7 @@ impl Store {
         check_nul(&initial[0]).map_err(refuse)?;
         for _ in 0..MAX_ATTEMPTS {
             let seen = {
-                let state = self.lock();
+                let state = self.state.lock();
                 if state.declared.contains_key(&name) {
                     return Err(DeclareParameterError::AlreadyDeclared { name });
                 }
@@ -112,7 +108,7 @@ impl Store {
             if has_value {
                 self.callbacks.on_set(&initial).map_err(refuse)?;
             }
-            let mut state = self.lock();
+            let mut state = self.state.lock();
             if state.generation != seen {
                 continue;
             }
@@ -152,7 +148,7 @@ impl Store {
     /// When it is not declared, read-only or statically typed.
     pub fn undeclare(&self, name: &str) -> Result<(), UndeclareParameterError> {
         self.callbacks.refuse_within().map_err(UndeclareParameterError::NotAllowed)?;
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         let name = || name.to_owned();
         match state.declared.get(&name()).map(|declared| &declared.descriptor) {
             None => Err(UndeclareParameterError::NotDeclared { name: name() }),
@@ -172,7 +168,7 @@ impl Store {
 
     /// Whether a parameter is declared.
     pub fn is_declared(&self, name: &str) -> bool {
-        self.lock().declared.contains_key(name)
+        self.state.lock().declared.contains_key(name)
     }
 
     /// Sets all of these parameters or, if one of them cannot be set, none.
@@ -188,12 +184,12 @@ impl Store {
         }
         for _ in 0..MAX_ATTEMPTS {
             let seen = {
-                let state = self.lock();
+                let state = self.state.lock();
                 self.check(&state, &parameters)?;
                 state.generation
             };
             self.callbacks.on_set(&parameters)?;
-            let mut state = self.lock();
+            let mut state = self.state.lock();
             if state.generation != seen {
                 continue;
             }
@@ -243,7 +239,7 @@ impl Store {
     /// # Errors
     /// When there is no such parameter, or it has no value though it is of a type.
     pub fn get(&self, name: &str) -> Result<ParameterValue, GetParameterError> {
-        self.get_in(&self.lock(), name)
+        self.get_in(&self.state.lock(), name)
     }
 
     /// The values of several parameters at one moment.
@@ -254,7 +250,7 @@ impl Store {
         &self,
         names: impl IntoIterator<Item = &'a str>,
     ) -> Result<Vec<ParameterValue>, GetParameterError> {
-        let state = self.lock();
+        let state = self.state.lock();
         names.into_iter().map(|name| self.get_in(&state, name)).collect()
     }
 
@@ -275,7 +271,7 @@ impl Store {
     /// The parameters whose names begin with `prefix.`, without it; all for the empty prefix.
     pub fn get_by_prefix(&self, prefix: &str) -> BTreeMap<String, ParameterValue> {
         let prefix = if prefix.is_empty() { String::new() } else { format!("{prefix}.") };
-        let state = self.lock();
+        let state = self.state.lock();
         let named = state
             .declared
             .range(prefix.clone()..)
@@ -291,7 +287,7 @@ impl Store {
     /// # Errors
     /// When there is no such parameter and undeclared ones are not allowed.
     pub fn types(&self, names: &[String]) -> Result<Vec<ParameterType>, GetParameterError> {
-        let state = self.lock();
+        let state = self.state.lock();
         let parameter_type = |name: &String| match state.declared.get(name) {
             Some(declared) => Ok(declared.slot.value().parameter_type()),
             None if self.allow_undeclared => Ok(ParameterType::NotSet),
@@ -308,7 +304,7 @@ impl Store {
         &self,
         names: &[String],
     ) -> Result<Vec<ParameterDescriptor>, GetParameterError> {
-        let state = self.lock();
+        let state = self.state.lock();
         let describe = |name: &String| match state.declared.get(name) {
             Some(declared) => {
                 Ok(ParameterDescriptor { name: name.clone(), ..declared.descriptor.clone() })
@@ -338,7 +334,7 @@ impl Store {
                 prefixes.iter().any(|prefix| is_below(name, prefix))
             }
         };
-        let state = self.lock();
+        let state = self.state.lock();
         let names: Vec<String> = state.declared.keys().filter(wanted).cloned().collect();
         drop(state);
         let mut seen = HashSet::new();

@@ -1,6 +1,6 @@
 //! The process's trace: whether it is on, the rings of its threads, and where they are written.
 
-use feros_sync::{Mutex, MutexGuard};
+use feros_sync::Mutex;
 use std::cell::OnceCell;
 use std::path::{Path as FilePath, PathBuf};
 use std::sync::Arc;
@@ -60,7 +60,7 @@ pub fn enable() {
 /// # Errors
 /// When the folder or the file cannot be made; points are not recorded then.
 pub fn enable_in(folder: &FilePath) -> Result<(), WriteError> {
-    let mut trace = lock();
+    let mut trace = TRACE.lock();
     if trace.file.is_none() {
         trace.file = Some(TraceFile::create(folder)?);
     }
@@ -123,7 +123,7 @@ pub fn record(event: Event) {
 #[cold]
 fn new_ring() -> Option<Arc<Ring>> {
     let (id, name) = this_thread();
-    let mut trace = lock();
+    let mut trace = TRACE.lock();
     if trace.threads.len() >= MOST_THREADS {
         trace.refused_threads += 1;
         return None;
@@ -147,7 +147,7 @@ fn this_thread() -> (u64, String) {
 /// What the threads have recorded since the last call. Those that a program takes so are in no
 /// file.
 pub fn drain() -> Vec<ThreadEvents> {
-    lock().drain()
+    TRACE.lock().drain()
 }
 
 /// Writes to the process's file what was recorded since the last time, and says there that the
@@ -158,7 +158,7 @@ pub fn drain() -> Vec<ThreadEvents> {
 /// # Errors
 /// When the file cannot be written; what was to be written is lost.
 pub fn write() -> Result<(), WriteError> {
-    let mut trace = lock();
+    let mut trace = TRACE.lock();
     if trace.file.is_none() {
         return Ok(());
     }
@@ -172,11 +172,7 @@ pub fn write() -> Result<(), WriteError> {
 
 /// The file that [`write`](fn@write) writes to.
 pub fn file() -> Option<PathBuf> {
-    lock().file.as_ref().map(|file| file.path().to_owned())
-}
-
-fn lock() -> MutexGuard<'static, Trace> {
-    TRACE.lock()
+    TRACE.lock().file.as_ref().map(|file| file.path().to_owned())
 }
 
 impl Trace {
@@ -199,7 +195,10 @@ impl Trace {
 #[cfg(all(test, not(loom)))]
 pub(crate) fn alone() -> impl Drop {
     static ALONE: Mutex<()> = Mutex::new(());
-    struct Alone(#[allow(dead_code, reason = "held until it is dropped")] MutexGuard<'static, ()>);
+    struct Alone(
+        #[allow(dead_code, reason = "held until it is dropped")]
+        feros_sync::MutexGuard<'static, ()>,
+    );
     impl Drop for Alone {
         fn drop(&mut self) {
             disable();

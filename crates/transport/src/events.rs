@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use feros_rmw::{EventError, MatchedStatus, Notify, PublisherEvent, SubscriptionEvent};
-use feros_sync::{Mutex, MutexGuard};
+use feros_sync::Mutex;
 
 /// The kinds of [`PublisherEvent`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -190,17 +190,13 @@ impl<E: Event> Waiting<E> {
         Self(Mutex::new(E::KINDS.iter().map(|_| Slot { event: None, count: 0 }).collect()))
     }
 
-    fn lock(&self) -> MutexGuard<'_, Vec<Slot<E>>> {
-        self.0.lock()
-    }
-
     /// Fetches what `source` has, then gives the oldest kind that waits, or the one that is wanted.
     pub(crate) fn take(
         &self,
         wanted: Option<E::Kind>,
         mut source: impl FnMut() -> Result<Option<E>, EventError>,
     ) -> Result<Option<E>, EventError> {
-        let mut slots = self.lock();
+        let mut slots = self.0.lock();
         Self::fetch(&mut slots, &mut source)?;
         let mut found = E::KINDS.iter().zip(slots.iter_mut());
         let is_it = |kind: &E::Kind, slot: &Slot<E>| {
@@ -215,7 +211,7 @@ impl<E: Event> Waiting<E> {
         kind: E::Kind,
         mut source: impl FnMut() -> Result<Option<E>, EventError>,
     ) -> Result<u64, EventError> {
-        let mut slots = self.lock();
+        let mut slots = self.0.lock();
         Self::fetch(&mut slots, &mut source)?;
         let position = E::KINDS.iter().position(|known| *known == kind);
         Ok(position.map_or(0, |position| slots[position].count))

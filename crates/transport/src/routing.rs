@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use feros_rmw::{Gid, Match, Publisher as EnginePublisher};
 use feros_shm::{Announced, Choice, HostPublisher, Reason, Transport, classify};
-use feros_sync::{Mutex, MutexGuard};
+use feros_sync::Mutex;
 use feros_trace::{Endpoint, Kind};
 
 use crate::graph::{MatchTransport, network_is_allowed};
@@ -135,12 +135,12 @@ impl Router {
 
     /// The publisher's shared memory, if it has some.
     pub(crate) fn memory(&self) -> Option<Arc<HostPublisher>> {
-        self.lock().memory().cloned()
+        self.shared_memory.lock().memory().cloned()
     }
 
     /// Whether these subscriptions have all that the engine sent them.
     pub(crate) fn is_acknowledged(&self, by: &[Gid]) -> bool {
-        self.lock().is_acknowledged(&*self.engine, by)
+        self.shared_memory.lock().is_acknowledged(&*self.engine, by)
     }
 
     /// Whether nothing has changed since the routes were made.
@@ -160,7 +160,7 @@ impl Router {
     /// The routes as they are from the message of this number on.
     pub(crate) fn find_routes(&self, former: &Routes, next_number: u64) -> Routes {
         let mut routes = Routes::new(self.generation(), self.engine_keeps_promises);
-        let mut shared_memory = self.lock();
+        let mut shared_memory = self.shared_memory.lock();
         for found in self.engine.matches() {
             let mut announced = Announced::read(found.announcement.as_deref());
             // Its route stays: the subscription tries again.
@@ -234,7 +234,7 @@ impl Router {
         let now = Instant::now();
         let matches = self.engine.matches();
         let settings = {
-            let shared_memory = self.lock();
+            let shared_memory = self.shared_memory.lock();
             let announced = |found: &Match| Announced::read(found.announcement.as_deref());
             if !matches.iter().any(|found| shared_memory.could_serve(&announced(found))) {
                 return None;
@@ -243,7 +243,7 @@ impl Router {
         };
         if let Some(settings) = settings {
             let made = make_memory(settings); // takes time: without the lock
-            let announcement = self.lock().note(made, now);
+            let announcement = self.shared_memory.lock().note(made, now);
             if let Some(announcement) = announcement
                 && let Err(error) = self.engine.announce(&announcement)
             {
@@ -251,10 +251,6 @@ impl Router {
             }
             self.matches.fetch_add(1, Ordering::AcqRel); // the routes are to be found anew
         }
-        self.lock().retry_at()
-    }
-
-    fn lock(&self) -> MutexGuard<'_, SharedMemorySending> {
-        self.shared_memory.lock()
+        self.shared_memory.lock().retry_at()
     }
 }

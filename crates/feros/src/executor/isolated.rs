@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 
 use feros_executor::Stopper;
-use feros_sync::{Mutex, MutexGuard};
+use feros_sync::Mutex;
 
 use super::{AddNodeError, Executor};
 use crate::node::{Node, WeakNode};
@@ -53,13 +53,9 @@ impl IsolatedExecutors {
         Self { make: Box::new(make), running: Mutex::default() }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Vec<Isolated>> {
-        self.running.lock()
-    }
-
     /// Ends the threads of nodes that are no more.
     fn forget_dropped_nodes(&self) {
-        let mut running = self.lock();
+        let mut running = self.running.lock();
         let (alive, dropped) = std::mem::take(&mut *running)
             .into_iter()
             .partition(|isolated| isolated.node.upgrade().is_some());
@@ -91,7 +87,7 @@ impl IsolatedExecutors {
         let thread = std::thread::Builder::new().name(node.name().name().to_owned()).spawn(spin);
         let thread = thread
             .map_err(|error| AddNodeError::Thread { node: name, reason: error.to_string() })?;
-        let mut running = self.lock();
+        let mut running = self.running.lock();
         running.push(Isolated { node: node.downgrade(), stopper, thread });
         Ok(())
     }
@@ -99,7 +95,7 @@ impl IsolatedExecutors {
     /// Ends the node's thread after the callback that runs now, if any. The node may be added
     /// elsewhere then. Says whether it was here.
     pub fn remove_node(&self, node: &Node) -> bool {
-        let mut running = self.lock();
+        let mut running = self.running.lock();
         let is_it =
             |isolated: &Isolated| isolated.node.upgrade().is_some_and(|known| known.is_same(node));
         let found = running.iter().position(is_it).map(|place| running.swap_remove(place));
@@ -110,7 +106,7 @@ impl IsolatedExecutors {
 
     /// How many nodes it spins.
     pub fn len(&self) -> usize {
-        self.lock().iter().filter(|isolated| isolated.node.upgrade().is_some()).count()
+        self.running.lock().iter().filter(|isolated| isolated.node.upgrade().is_some()).count()
     }
 
     /// Whether it spins none.
@@ -127,7 +123,7 @@ impl Default for IsolatedExecutors {
 
 impl Drop for IsolatedExecutors {
     fn drop(&mut self) {
-        let running = std::mem::take(&mut *self.lock());
+        let running = std::mem::take(&mut *self.running.lock());
         running.iter().for_each(|isolated| isolated.stopper.stop());
         running.into_iter().for_each(Isolated::end);
     }

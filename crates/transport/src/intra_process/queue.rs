@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use feros_doorbell::Ringer;
 use feros_rmw::{Gid, History, KEEP_ALL_LIMIT, Payload, QosProfile, Reliability, Stamp, TypeHash};
-use feros_sync::{Condvar, Mutex, MutexGuard, RwLock};
+use feros_sync::{Condvar, Mutex, RwLock};
 use feros_trace::MessageId;
 
 /// What a subscription of some client holds its messages as: structs, pointers, bytes.
@@ -135,14 +135,10 @@ impl<O: Object> Queue<O> {
         self.direct.read().clone()
     }
 
-    fn lock(&self) -> MutexGuard<'_, VecDeque<(Envelope, O)>> {
-        self.queue.lock()
-    }
-
     /// Puts a message in; the oldest is pushed out when the queue is full.
     pub(crate) fn put(&self, envelope: Envelope, content: O) {
         let pushed_out = {
-            let mut queue = self.lock();
+            let mut queue = self.queue.lock();
             // Publishers of a lossless queue have waited for room; several at once may exceed the
             // bound by one each.
             let is_full = queue.len() >= self.depth && !self.is_lossless;
@@ -160,7 +156,7 @@ impl<O: Object> Queue<O> {
             return None;
         }
         let (item, was_full) = {
-            let mut queue = self.lock();
+            let mut queue = self.queue.lock();
             let was_full = queue.len() >= self.depth;
             let item = if wanted(&queue.front()?.0) { queue.pop_front() } else { None };
             self.len.store(queue.len(), Ordering::Release);
@@ -174,7 +170,11 @@ impl<O: Object> Queue<O> {
 
     /// The oldest message's envelope.
     pub(crate) fn front(&self) -> Option<Envelope> {
-        if self.is_empty() { None } else { self.lock().front().map(|(envelope, _)| *envelope) }
+        if self.is_empty() {
+            None
+        } else {
+            self.queue.lock().front().map(|(envelope, _)| *envelope)
+        }
     }
 
     /// The stamp of the oldest message of one publisher.
@@ -182,7 +182,7 @@ impl<O: Object> Queue<O> {
         if self.is_empty() {
             return None;
         }
-        let queue = self.lock();
+        let queue = self.queue.lock();
         queue
             .iter()
             .find(|(envelope, _)| envelope.publisher == publisher)
@@ -216,7 +216,7 @@ impl<O: Object> AnyQueue for Queue<O> {
     }
 
     fn wait_for_room(&self, until: Instant) -> Result<(), StillFull> {
-        let mut queue = self.lock();
+        let mut queue = self.queue.lock();
         while queue.len() >= self.depth {
             let left = until.saturating_duration_since(Instant::now());
             if left == Duration::ZERO {

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
 
 use feros_rmw::Gid;
-use feros_sync::{Mutex, MutexGuard, RwLock, RwLockReadGuard};
+use feros_sync::{Mutex, RwLock, RwLockReadGuard};
 
 use crate::intra_process::queue::AnyQueue;
 
@@ -27,12 +27,6 @@ fn registry() -> &'static Registry {
     REGISTRY.get_or_init(Registry::default)
 }
 
-impl Registry {
-    fn lock(&self) -> MutexGuard<'_, HashMap<Gid, Weak<dyn AnyQueue>>> {
-        self.queues.lock()
-    }
-}
-
 /// A number that changes whenever a subscription of this process comes or goes.
 pub(crate) fn generation() -> u64 {
     registry().generation.load(Ordering::Acquire)
@@ -40,7 +34,7 @@ pub(crate) fn generation() -> u64 {
 
 /// The queue of a subscription of this process.
 pub(crate) fn find(subscription: Gid) -> Option<Arc<dyn AnyQueue>> {
-    registry().lock().get(&subscription).and_then(Weak::upgrade)
+    registry().queues.lock().get(&subscription).and_then(Weak::upgrade)
 }
 
 /// The queue of a subscription of this process, which may be in the making. `None`: it is about to
@@ -65,14 +59,14 @@ pub(crate) struct Registration(Gid);
 /// Has publishers find the queue of a subscription.
 pub(crate) fn register(subscription: Gid, queue: Arc<impl AnyQueue + 'static>) -> Registration {
     let queue: Arc<dyn AnyQueue> = queue;
-    registry().lock().insert(subscription, Arc::downgrade(&queue));
+    registry().queues.lock().insert(subscription, Arc::downgrade(&queue));
     registry().generation.fetch_add(1, Ordering::AcqRel);
     Registration(subscription)
 }
 
 impl Drop for Registration {
     fn drop(&mut self) {
-        registry().lock().remove(&self.0);
+        registry().queues.lock().remove(&self.0);
         registry().generation.fetch_add(1, Ordering::AcqRel);
     }
 }
