@@ -2,17 +2,16 @@
 //! lost, nothing runs after its removal, and everything ends.
 #![allow(clippy::unwrap_used)]
 
+mod spinning;
+
 use feros_executor::*;
 use feros_test_support::spawn;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, mpsc};
-use std::thread::{self, JoinHandle};
+use std::thread;
 use std::time::Duration;
 
-fn spinning(executor: &Arc<Executor>) -> JoinHandle<Result<(), SpinError>> {
-    let executor = Arc::clone(executor);
-    spawn("spinning", move || executor.spin())
-}
+use spinning::spinning;
 
 #[test]
 fn every_message_of_every_producer_arrives() {

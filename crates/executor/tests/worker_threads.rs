@@ -2,6 +2,8 @@
 //! for nothing. Whatever would be lost hangs a test.
 #![allow(clippy::unwrap_used)]
 
+mod spinning;
+
 use feros_executor::*;
 use feros_test_support::spawn;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -10,13 +12,10 @@ use std::sync::{Arc, Barrier, Mutex, mpsc};
 use std::thread;
 use std::time::Duration;
 
+use spinning::spinning;
+
 fn executor_of(threads: usize) -> Arc<Executor> {
     Arc::new(Executor::with_options(ExecutorOptions::default().threads(threads).name("worker")))
-}
-
-fn spinning(executor: &Arc<Executor>) -> thread::JoinHandle<Result<(), SpinError>> {
-    let executor = executor.clone();
-    spawn("spinning", move || executor.spin())
 }
 
 fn of_group(group: &ExclusiveGroup) -> Attributes {

@@ -2,7 +2,8 @@
 //! warning, or refused with an error, and what it can use is used.
 #![allow(clippy::unwrap_used)]
 
-use std::fmt::Write as _;
+mod warnings;
+
 use std::sync::{Arc, Condvar, Mutex, Once};
 use std::time::Duration;
 
@@ -11,40 +12,9 @@ use feros_rmw_cyclonedds::{ConfiguredCycloneEngine, config};
 
 static WARNINGS: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
-/// Keeps the warnings of the engine.
-struct Keeper;
-
-struct Message<'a>(&'a mut String);
-
-impl tracing::field::Visit for Message<'_> {
-    fn record_debug(&mut self, field: &tracing::field::Field, value: &dyn std::fmt::Debug) {
-        if field.name() == "message" {
-            write!(self.0, "{value:?}").unwrap();
-        }
-    }
-}
-
-impl tracing::Subscriber for Keeper {
-    fn enabled(&self, metadata: &tracing::Metadata<'_>) -> bool {
-        *metadata.level() <= tracing::Level::WARN
-    }
-    fn new_span(&self, _: &tracing::span::Attributes<'_>) -> tracing::span::Id {
-        tracing::span::Id::from_u64(1)
-    }
-    fn record(&self, _: &tracing::span::Id, _: &tracing::span::Record<'_>) {}
-    fn record_follows_from(&self, _: &tracing::span::Id, _: &tracing::span::Id) {}
-    fn event(&self, event: &tracing::Event<'_>) {
-        let mut text = String::new();
-        event.record(&mut Message(&mut text));
-        WARNINGS.lock().unwrap().push(text);
-    }
-    fn enter(&self, _: &tracing::span::Id) {}
-    fn exit(&self, _: &tracing::span::Id) {}
-}
-
 fn keep_warnings() {
     static ONCE: Once = Once::new();
-    ONCE.call_once(|| tracing::subscriber::set_global_default(Keeper).unwrap());
+    ONCE.call_once(|| warnings::listen(|text| WARNINGS.lock().unwrap().push(text)));
 }
 
 fn warnings_about(text: &str) -> usize {

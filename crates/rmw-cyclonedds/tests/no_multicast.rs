@@ -3,7 +3,8 @@
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used)]
 
-use std::fmt::Write as _;
+mod warnings;
+
 use std::io::Write as _;
 use std::process::Command;
 use std::sync::{Arc, Condvar, Mutex};
@@ -74,38 +75,6 @@ fn nothing_is_said_where_it_is_meant_or_possible() {
     }
 }
 
-/// Prints the warnings of the engine.
-struct Printer;
-
-struct Message<'a>(&'a mut String);
-
-impl tracing::field::Visit for Message<'_> {
-    fn record_debug(&mut self, field: &tracing::field::Field, value: &dyn std::fmt::Debug) {
-        if field.name() == "message" {
-            write!(self.0, "{value:?}").unwrap();
-        }
-    }
-}
-
-impl tracing::Subscriber for Printer {
-    fn enabled(&self, metadata: &tracing::Metadata<'_>) -> bool {
-        metadata.target() == feros_rmw::engine::LOG_TARGET
-            && *metadata.level() <= tracing::Level::WARN
-    }
-    fn new_span(&self, _: &tracing::span::Attributes<'_>) -> tracing::span::Id {
-        tracing::span::Id::from_u64(1)
-    }
-    fn record(&self, _: &tracing::span::Id, _: &tracing::span::Record<'_>) {}
-    fn record_follows_from(&self, _: &tracing::span::Id, _: &tracing::span::Id) {}
-    fn event(&self, event: &tracing::Event<'_>) {
-        let mut text = String::new();
-        event.record(&mut Message(&mut text));
-        println!("WARNING {text}");
-    }
-    fn enter(&self, _: &tracing::span::Id) {}
-    fn exit(&self, _: &tracing::span::Id) {}
-}
-
 fn open(domain_id: u32, case: &str) -> Arc<dyn Session> {
     // Two stacks of this process that the wire knows as one domain.
     let configuration = "<CycloneDDS><Domain id=\"64\"><Discovery><ExternalDomainId>63</ExternalDomainId></Discovery>\
@@ -125,7 +94,7 @@ fn open(domain_id: u32, case: &str) -> Arc<dyn Session> {
 #[ignore = "run by the other tests, in a network namespace"]
 fn child() {
     let Ok(case) = std::env::var(CASE) else { return };
-    tracing::subscriber::set_global_default(Printer).unwrap();
+    warnings::listen(|text| println!("WARNING {text}"));
     let (near, far) = (open(63, &case), open(64, &case));
     let bell = Arc::new((Mutex::new(()), Condvar::new()));
     let ring = bell.clone();

@@ -41,19 +41,8 @@ impl Launched {
         let prefix = package.install();
         let mut command = Command::new(feros());
         command.args(["launch", package.name, file]).args(arguments);
-        for variable in [
-            "AMENT_PREFIX_PATH",
-            "ROS_STATIC_PEERS",
-            "ROS_LOCALHOST_ONLY",
-            "CYCLONEDDS_URI",
-            "FEROS_ENGINE",
-            "FEROS_TRANSPORTS",
-        ] {
-            command.env_remove(variable);
-        }
+        domain.confine(&mut command);
         let mut launcher = command
-            .env("ROS_DOMAIN_ID", domain.id().to_string())
-            .env("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
             .env("ROS_LOG_DIR", prefix.path().join("log"))
             .env("FEROS_PREFIX_PATH", prefix.path())
             .env(MARK, &mark)

@@ -4,6 +4,7 @@
 use std::net::{Ipv4Addr, TcpListener};
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -18,6 +19,17 @@ const LOCK_PORT: u16 = 28_500;
 
 /// The watchdog for a free domain: there may be more tests than domains, which take turns.
 const LONGEST_TURN: Duration = Duration::from_secs(600);
+
+/// What would have a program reach, load or use something else than the test means.
+const FOREIGN_VARIABLES: [&str; 7] = [
+    "AMENT_PREFIX_PATH",
+    "CYCLONEDDS_URI",
+    "FEROS_ENGINE",
+    "FEROS_TRANSPORTS",
+    "RMW_IMPLEMENTATION",
+    "ROS_LOCALHOST_ONLY",
+    "ROS_STATIC_PEERS",
+];
 
 /// A DDS domain that nobody else on this host uses as long as this value lives.
 #[derive(Debug)]
@@ -75,6 +87,17 @@ impl Domain {
     /// The number of the domain, for `ROS_DOMAIN_ID`.
     pub fn id(&self) -> u16 {
         self.id
+    }
+
+    /// Has `command` run in this domain and on this host alone, whatever the environment of the
+    /// test says of ROS.
+    pub fn confine(&self, command: &mut Command) {
+        for variable in FOREIGN_VARIABLES {
+            command.env_remove(variable);
+        }
+        command
+            .env("ROS_DOMAIN_ID", self.id.to_string())
+            .env("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST");
     }
 }
 

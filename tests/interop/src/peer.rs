@@ -40,17 +40,11 @@ impl Peer {
         command
             .arg(&script)
             .args(["--node", name, "--namespace", namespace])
-            .env("ROS_DOMAIN_ID", domain.id().to_string())
-            .env("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
             .env("PYTHONDONTWRITEBYTECODE", "1")
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
-        for variable in
-            ["ROS_STATIC_PEERS", "ROS_LOCALHOST_ONLY", "RMW_IMPLEMENTATION", "AMENT_PREFIX_PATH"]
-        {
-            command.env_remove(variable);
-        }
+        domain.confine(&mut command);
         let mut child = command
             .spawn()
             .unwrap_or_else(|error| panic!("{} did not start: {error}", script.display()));

@@ -48,17 +48,11 @@ impl Feros {
         let mut command = Command::new(env!("CARGO_BIN_EXE_feros"));
         command
             .args(line.split_whitespace())
-            .env("ROS_DOMAIN_ID", domain.id().to_string())
-            .env("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
             .env(MARK, &mark)
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
-        for variable in
-            ["ROS_STATIC_PEERS", "ROS_LOCALHOST_ONLY", "RMW_IMPLEMENTATION", "CYCLONEDDS_URI"]
-        {
-            command.env_remove(variable);
-        }
+        domain.confine(&mut command);
         Self { command, mark, domain }
     }
 

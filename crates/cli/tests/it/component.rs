@@ -60,12 +60,8 @@ impl Place {
 
     fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(FEROS);
-        command
-            .args(arguments)
-            .env("ROS_DOMAIN_ID", self.domain.id().to_string())
-            .env("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
-            .env("FEROS_PREFIX_PATH", &self.prefix)
-            .env_remove("AMENT_PREFIX_PATH");
+        command.args(arguments).env("FEROS_PREFIX_PATH", &self.prefix);
+        self.domain.confine(&mut command);
         command
     }
 

@@ -41,18 +41,7 @@ pub(crate) fn context_in(domain: &Domain) -> Context {
 fn command(domain: &Domain, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_feros"));
     command.args(arguments);
-    for variable in [
-        "AMENT_PREFIX_PATH",
-        "ROS_STATIC_PEERS",
-        "ROS_LOCALHOST_ONLY",
-        "CYCLONEDDS_URI",
-        "FEROS_ENGINE",
-    ] {
-        command.env_remove(variable);
-    }
-    command
-        .env("ROS_DOMAIN_ID", domain.id().to_string())
-        .env("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST");
+    domain.confine(&mut command);
     command
 }
 

@@ -70,15 +70,10 @@ impl Container {
     /// ... in this domain.
     pub(crate) fn start_in(domain: Domain, binary: &str, arguments: &[&str]) -> Self {
         let prefix = prefix();
-        let mut child = Command::new(binary)
-            .args(arguments)
-            .env("ROS_DOMAIN_ID", domain.id().to_string())
-            .env("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
-            .env("FEROS_PREFIX_PATH", prefix.path())
-            .env_remove("AMENT_PREFIX_PATH")
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
+        let mut command = Command::new(binary);
+        command.args(arguments).env("FEROS_PREFIX_PATH", prefix.path()).stderr(Stdio::piped());
+        domain.confine(&mut command);
+        let mut child = command.spawn().unwrap();
         let log = Arc::new(Log::default());
         let (inside, stderr) = (log.clone(), child.stderr.take().unwrap());
         std::thread::Builder::new()
