@@ -6,7 +6,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-/// What cargo would build for these arguments: <https://doc.rust-lang.org/cargo/reference/unstable.html#unit-graph>.
+/// What cargo would build for these arguments, as its unstable option `--unit-graph` tells.
 ///
 /// `cargo tree` is stable, but mixes what is built for the build with what is built for the program.
 fn unit_graph(arguments: &[&str]) -> Vec<Value> {
