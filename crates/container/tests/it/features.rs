@@ -8,7 +8,7 @@ use serde_json::Value;
 
 /// What cargo would build for these arguments, as its unstable option `--unit-graph` tells.
 ///
-/// `cargo tree` is stable, but mixes what is built for the build with what is built for the program.
+/// `cargo tree` is stable, but mixes what is built for the build with what is for the program.
 fn unit_graph(arguments: &[&str]) -> Vec<Value> {
     let folder = tempfile::tempdir().unwrap();
     let output = Command::new(env!("CARGO"))
