@@ -1,58 +1,21 @@
-//! Messages through shared memory, between contexts of this process that may not use the
-//! intra-process transport. Processes are killed in `tests/crash`.
+//! What arrives through shared memory, in which order, and what is told of what does not.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::time::Duration;
 
-use feros::msgs::sensor_msgs::msg::{Image, ImageShape};
-use feros::msgs::std_msgs::msg::{HeaderShape, Int32};
+use feros::msgs::sensor_msgs::msg::Image;
+use feros::msgs::std_msgs::msg::Int32;
 use feros::{
-    Context, Executor, MessageInfo, Node, Publisher, PublisherOptions, QosProfile, Reason,
-    SerializedMessage, SharedMemoryOptions, Subscription, SubscriptionEvent, SubscriptionOptions,
-    Transport, TransportSet, View, WhenExhausted, transports_of_topic,
+    Executor, MessageInfo, PublisherOptions, QosProfile, Reason, SerializedMessage,
+    SharedMemoryOptions, Subscription, SubscriptionEvent, SubscriptionOptions, Transport,
+    TransportSet, View, transports_of_topic,
 };
 
 use crate::support::{WATCHDOG, context, publish_patiently, spin_until, spinning_node};
 use feros_test_support::eventually;
 
-const BETWEEN_PROCESSES: TransportSet = TransportSet::ALL.without(Transport::IntraProcess);
-
-fn options(qos: impl Into<SubscriptionOptions>) -> SubscriptionOptions {
-    qos.into().transports(BETWEEN_PROCESSES)
-}
-
-fn channel<T>() -> (SyncSender<T>, Receiver<T>) {
-    sync_channel(100_000)
-}
-
-fn nodes() -> (Context, Context, Node, Node) {
-    let (here, there) = (context(), context());
-    let (talker, listener) =
-        (here.create_node("talker").unwrap(), there.create_node("listener").unwrap());
-    (here, there, talker, listener)
-}
-
-/// Publishes until all matches are served by shared memory; returns how many messages that took.
-fn until_host<M>(publisher: &Publisher<M>, count: usize, mut publish: impl FnMut()) -> usize
-where
-    M: feros::message::Message,
-{
-    publisher.wait_for_subscriptions(count, WATCHDOG).unwrap();
-    let mut published = 0;
-    eventually(|| {
-        let found = publisher.transports();
-        let on_shared_memory =
-            found.iter().filter(|found| found.transport == Some(Transport::SharedMemory)).count();
-        if on_shared_memory == count {
-            return Ok(published);
-        }
-        publish();
-        published += 1;
-        Err(format!("{found:?}"))
-    })
-}
+use super::{channel, nodes, options, until_host};
 
 #[test]
 fn every_form_arrives_through_shared_memory() {
@@ -371,189 +334,6 @@ fn late_joiners_get_history_by_the_engine_and_the_rest_through_shared_memory_onc
     }
     assert_eq!(heard, (0..data + 10).collect::<Vec<_>>());
     assert!(subscription.counts().shared_memory.messages >= 10);
-}
-
-#[test]
-fn views_keep_their_messages_and_too_many_of_them_lose_nothing_in_silence() {
-    let (_here, _there, talker, listener) = nodes();
-    let publisher = talker.create_publisher::<Image>("image", 10).unwrap();
-    let (sender, receiver) = channel();
-    let _subscription = listener
-        .create_subscription("image", options(100), move |image: View<Image>| {
-            sender.send(image).unwrap()
-        })
-        .unwrap();
-    let _spinning = spinning_node(&listener);
-    let numbered =
-        |number: u32| Image { height: number, data: vec![number as u8; 1000], ..Image::default() };
-    until_host(&publisher, 1, || publisher.publish(numbered(0)).unwrap());
-    (1..=30).for_each(|number| publisher.publish(numbered(number)).unwrap());
-    let mut held = Vec::new();
-    let mut numbers = Vec::new();
-    while numbers.last() != Some(&30) {
-        // Those that are held are as they were; letting one go lets the next one come.
-        match receiver.recv_timeout(Duration::from_millis(200)) {
-            Ok(view) => {
-                numbers.push(view.get().height);
-                held.push(view);
-            }
-            Err(_) if held.is_empty() => {} // it has not come to hand out the first
-            Err(_) => drop(held.remove(0)),
-        }
-        assert!(
-            held.iter().all(|view| view
-                .get()
-                .data
-                .iter()
-                .all(|byte| *byte == view.get().height as u8))
-        );
-    }
-    numbers.retain(|number| *number > 0);
-    assert_eq!(numbers, (1..=30).collect::<Vec<_>>());
-}
-
-#[test]
-fn messages_are_built_where_they_are_read() {
-    let (_here, _there, talker, listener) = nodes();
-    let publisher = talker.create_publisher::<Image>("image", 10).unwrap();
-    let shape =
-        ImageShape { header: HeaderShape { frame_id: "camera" }, encoding: "mono8", data: 1000 };
-    let build = |height: u32| {
-        let mut loan = publisher.loan(&shape).unwrap();
-        let image = loan.fields().unwrap();
-        *image.height = height;
-        image.data.fill(height as u8);
-        let is_shared = loan.is_shared();
-        loan.publish().unwrap();
-        is_shared
-    };
-    assert!(!build(0), "nobody shares it yet");
-    let (sender, receiver) = channel();
-    let process_sender = sender.clone();
-    let see = |image: &Image| {
-        (image.height, image.data[999], image.header.frame_id.clone(), image.encoding.clone())
-    };
-    let _host = listener
-        .create_subscription("image", options(100), move |image: View<Image>| {
-            sender.send(("host", see(&image.to_owned()))).unwrap();
-        })
-        .unwrap();
-    let spinning = spinning_node(&listener);
-    until_host(&publisher, 1, || {
-        build(0);
-    });
-    let before = publisher.counts();
-    assert!(build(7));
-    let seen = (7, 7, "camera".to_owned(), "mono8".to_owned());
-    while receiver.recv_timeout(WATCHDOG).unwrap() != ("host", seen.clone()) {}
-    let after = publisher.counts();
-    assert_eq!(after.network, before.network);
-    // Others get it as well.
-    let _process = listener
-        .create_subscription("image", 100, move |image: Image| {
-            process_sender.send(("process", see(&image))).unwrap()
-        })
-        .unwrap();
-    publisher.wait_for_subscriptions(2, WATCHDOG).unwrap();
-    assert!(build(8));
-    let seen = (8, 8, "camera".to_owned(), "mono8".to_owned());
-    let mut heard = [(); 2].map(|()| receiver.recv_timeout(WATCHDOG).unwrap());
-    heard.sort_unstable();
-    assert_eq!(heard, [("host", seen.clone()), ("process", seen)]);
-    drop(spinning);
-}
-
-/// The mapped memory of publishers that holds `marker`, and where.
-fn in_shared_memory(marker: &[u8]) -> (std::fs::File, u64) {
-    let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
-    let files = maps.lines().filter_map(|line| line.split_whitespace().nth(5));
-    let found = files.filter(|file| file.ends_with(".data")).find_map(|file| {
-        let content = std::fs::read(file).ok()?;
-        let at = content.windows(marker.len()).position(|window| window == marker)?;
-        Some((std::fs::OpenOptions::new().read(true).write(true).open(file).unwrap(), at as u64))
-    });
-    found.expect("the message is in shared memory")
-}
-
-#[test]
-fn what_another_process_writes_over_a_loan_is_an_error() {
-    use std::os::unix::fs::FileExt;
-    const MARKER: &str = "the-loan-that-is-overwritten";
-    let (_here, _there, talker, listener) = nodes();
-    let publisher = talker.create_publisher::<Image>("image", 10).unwrap();
-    let _subscription = listener
-        .create_subscription::<Image, _>("image", options(10), |_: SerializedMessage| ())
-        .unwrap();
-    let _spinning = spinning_node(&listener);
-    until_host(&publisher, 1, || publisher.publish(Image::default()).unwrap());
-    let shape =
-        ImageShape { header: HeaderShape { frame_id: MARKER }, encoding: "mono8", data: 1000 };
-    let mut loan = publisher.loan(&shape).unwrap();
-    assert!(loan.is_shared());
-    let (file, marker) = in_shared_memory(MARKER.as_bytes());
-    // From the message's header over all that is not data.
-    let (begin, length) = (marker - 16, 16 + MARKER.len() + 40);
-    let mut original = vec![0; length];
-    file.read_exact_at(&mut original, begin).unwrap();
-    let (mut refused, mut fit) = (0, 0);
-    for at in 0..length - 4 {
-        for word in [0_u32, 1, 7, 0x7fff_ffff, u32::MAX] {
-            file.write_all_at(&word.to_ne_bytes(), begin + at as u64).unwrap();
-            match loan.fields() {
-                Ok(fields) => {
-                    fields.data.fill(1);
-                    fit += 1;
-                }
-                Err(error) => {
-                    assert!(
-                        error.to_string().contains("overwritten by another process"),
-                        "{error}"
-                    );
-                    refused += 1;
-                }
-            }
-            // What was laid out, and nothing of what was written into the fields.
-            file.write_all_at(&original, begin).unwrap();
-        }
-    }
-    assert!(refused > 50 && fit > 50, "{refused} were refused, {fit} fit");
-    assert_eq!(loan.fields().unwrap().data.len(), 1000);
-    loan.publish().unwrap();
-}
-
-#[test]
-fn an_exhausted_pool_is_an_error_or_the_network_transport() {
-    let (_here, _there, talker, listener) = nodes();
-    let (sender, receiver) = channel();
-    let _subscription = listener
-        .create_subscription("image", options(100), move |image: View<Image>| {
-            sender.send(image).unwrap()
-        })
-        .unwrap();
-    let _spinning = spinning_node(&listener);
-    for when_exhausted in [WhenExhausted::Error, WhenExhausted::Network] {
-        let shared_memory =
-            SharedMemoryOptions { max_loans: 1, when_exhausted, ..SharedMemoryOptions::default() };
-        let options = feros::PublisherOptions::from(10).shared_memory(shared_memory);
-        let publisher = talker.create_publisher::<Image>("image", options).unwrap();
-        until_host(&publisher, 1, || publisher.publish(Image::default()).unwrap());
-        let loan = publisher.loan(&ImageShape::default()).unwrap();
-        let published = publisher.publish(Image { height: 5, ..Image::default() });
-        match when_exhausted {
-            WhenExhausted::Error => {
-                let error = published.unwrap_err();
-                assert!(matches!(error, feros::PublishError::SharedMemory { .. }), "{error}");
-            }
-            WhenExhausted::Network => {
-                published.unwrap();
-                while receiver.recv_timeout(WATCHDOG).unwrap().get().height != 5 {}
-            }
-        }
-        assert_eq!(publisher.counts().shared_memory_failures, 1);
-        assert_eq!(publisher.pool().unwrap().lent, 1);
-        loan.publish().unwrap();
-        assert_eq!(publisher.pool().unwrap().lent, 0);
-    }
 }
 
 #[test]

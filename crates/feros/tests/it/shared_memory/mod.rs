@@ -1,0 +1,68 @@
+//! Messages through shared memory, between contexts of this process that may not use the
+//! intra-process transport. Processes are killed in `tests/crash`.
+
+mod delivery;
+mod loans;
+
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+
+use feros::msgs::sensor_msgs::msg::Image;
+use feros::{
+    Context, Node, Publisher, Subscription, SubscriptionOptions, Transport, TransportSet, View,
+};
+
+use crate::support::{WATCHDOG, context};
+use feros_test_support::eventually;
+
+pub(crate) const BETWEEN_PROCESSES: TransportSet =
+    TransportSet::ALL.without(Transport::IntraProcess);
+
+pub(crate) fn options(qos: impl Into<SubscriptionOptions>) -> SubscriptionOptions {
+    qos.into().transports(BETWEEN_PROCESSES)
+}
+
+pub(crate) fn channel<T>() -> (SyncSender<T>, Receiver<T>) {
+    sync_channel(100_000)
+}
+
+pub(crate) fn nodes() -> (Context, Context, Node, Node) {
+    let (here, there) = (context(), context());
+    let (talker, listener) =
+        (here.create_node("talker").unwrap(), there.create_node("listener").unwrap());
+    (here, there, talker, listener)
+}
+
+/// Publishes until all matches are served by shared memory; returns how many messages that took.
+pub(crate) fn until_host<M>(
+    publisher: &Publisher<M>,
+    count: usize,
+    mut publish: impl FnMut(),
+) -> usize
+where
+    M: feros::message::Message,
+{
+    publisher.wait_for_subscriptions(count, WATCHDOG).unwrap();
+    let mut published = 0;
+    eventually(|| {
+        let found = publisher.transports();
+        let on_shared_memory =
+            found.iter().filter(|found| found.transport == Some(Transport::SharedMemory)).count();
+        if on_shared_memory == count {
+            return Ok(published);
+        }
+        publish();
+        published += 1;
+        Err(format!("{found:?}"))
+    })
+}
+
+/// A subscription to `image` over shared memory that hands on the views of what it receives.
+pub(crate) fn views_of_images(listener: &Node) -> (Subscription<Image>, Receiver<View<Image>>) {
+    let (sender, receiver) = channel();
+    let subscription = listener
+        .create_subscription("image", options(100), move |image: View<Image>| {
+            sender.send(image).unwrap()
+        })
+        .unwrap();
+    (subscription, receiver)
+}
