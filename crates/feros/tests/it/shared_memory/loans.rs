@@ -1,5 +1,5 @@
-//! Views and loans: messages that are read and built where they lie in shared memory, and pools that
-//! run short.
+//! Views and loans: messages that are read and built where they lie in shared memory, and pools
+//! that run short.
 
 use std::time::Duration;
 
