@@ -88,7 +88,7 @@ def update_package(share: pathlib.Path, package: str) -> int:
 
 
 def update_golden(share: pathlib.Path) -> int:
-    path = GOLDEN / "type_hashes.tsv"
+    path = INTERFACES / "type_hashes.tsv"
     pinned = {}
     if path.exists():
         for line in path.read_text().splitlines():

@@ -4,10 +4,15 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::LazyLock;
 
 use feros_interface::{FieldDescription, IndividualTypeDescription, TypeName, shipped};
 
-const GOLDEN: &str = include_str!("golden/type_hashes.tsv");
+/// What stock ROS 2 installs, or what was pinned where no wheel has a type.
+static GOLDEN: LazyLock<String> = LazyLock::new(|| {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../interfaces/type_hashes.tsv");
+    std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+});
 
 /// Stock ROS 2 Kilted installs so many descriptions at least.
 const FEWEST_STOCK_TYPES: usize = 163;
