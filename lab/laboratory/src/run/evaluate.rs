@@ -2,10 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use feros_trace_analysis::PointSeries;
-
+use super::layers::{join_points, layers};
 use super::program::Program;
-use crate::contract::{End, Line};
+use super::said::{Collected, Receipt, SubscriptionEnd};
 use crate::plan::Cell;
 use crate::record::{Distribution, Layer, Received};
 use crate::scenario::LinkConditions;
@@ -27,42 +26,6 @@ pub(super) struct Evaluation {
     pub(super) timeline: Vec<(u64, u64)>,
     /// Sentences for who waits for the result.
     pub(super) notes: Vec<String>,
-}
-
-/// Everything said, by what it is.
-#[derive(Default)]
-struct Collected {
-    published: Vec<Publication>,
-    receipts: BTreeMap<u32, Vec<Receipt>>,
-    layers: Vec<(String, Vec<u64>)>,
-    points: Vec<PointSeries>,
-    publisher_end: Option<End>,
-    ends: BTreeMap<u32, SubscriptionEnd>,
-    values: BTreeMap<String, f64>,
-    notes: Vec<String>,
-    not_understood: u64,
-}
-
-#[derive(Clone, Copy)]
-struct Publication {
-    number: u64,
-    call_nanos: Option<u64>,
-    at_nanos: Option<u64>,
-}
-
-#[derive(Clone, Copy)]
-struct Receipt {
-    number: u64,
-    nanos: i64,
-    at_nanos: Option<u64>,
-}
-
-#[derive(Clone, Copy)]
-struct SubscriptionEnd {
-    received: u64,
-    bytes: u64,
-    first_nanos: u64,
-    last_nanos: u64,
 }
 
 /// Reads what the programs said. Lines with samples are dropped on the way.
@@ -91,73 +54,6 @@ pub(super) fn evaluate(cell: &Cell, programs: &mut [Program]) -> Evaluation {
 }
 
 impl Collected {
-    fn line(&mut self, cell: &Cell, first_subscription: u32, line: &str) {
-        match serde_json::from_str(line) {
-            Ok(Line::Samples(samples)) => {
-                let receipts =
-                    self.receipts.entry(samples.subscription.max(first_subscription)).or_default();
-                receipts.extend(samples.numbers.iter().zip(&samples.nanos).enumerate().map(
-                    |(index, (number, nanos))| Receipt {
-                        number: *number,
-                        nanos: *nanos,
-                        at_nanos: samples.at_nanos.get(index).copied(),
-                    },
-                ));
-            }
-            Ok(Line::Published(published)) => {
-                self.published.extend(published.numbers.iter().enumerate().map(
-                    |(index, number)| Publication {
-                        number: *number,
-                        call_nanos: published.call_nanos.get(index).copied(),
-                        at_nanos: published.at_nanos.get(index).copied(),
-                    },
-                ));
-            }
-            Ok(Line::Layers(layer)) => {
-                // Numbers are said where the warm-up is among them.
-                let counts = |index: usize| {
-                    layer.numbers.get(index).is_none_or(|number| *number >= cell.procedure.warm_up)
-                };
-                let nanos = layer
-                    .nanos
-                    .iter()
-                    .enumerate()
-                    .filter(|(index, _)| counts(*index))
-                    .map(|(_, nanos)| *nanos);
-                match self.layers.iter_mut().find(|(name, _)| *name == layer.name) {
-                    Some((_, all)) => all.extend(nanos),
-                    None => self.layers.push((layer.name.clone(), nanos.collect())),
-                }
-            }
-            Ok(Line::Points(points)) => self.points.push(points),
-            Ok(Line::Values(values)) => {
-                for (name, value) in values {
-                    *self.values.entry(name).or_insert(0.0) += value;
-                }
-            }
-            Ok(Line::Note { text }) => self.notes.push(text),
-            Ok(_) | Err(_) => self.not_understood += 1,
-        }
-    }
-
-    fn end(&mut self, name: &str, first_subscription: u32, end: &End) {
-        if ["talker", "pair", "chain"].contains(&name) {
-            self.publisher_end = Some(end.clone());
-        }
-        for (index, received) in (first_subscription..).zip(&end.received) {
-            let bytes = end.bytes.get((index - first_subscription) as usize).copied().unwrap_or(0);
-            let own = SubscriptionEnd {
-                received: *received,
-                bytes,
-                first_nanos: end.first_nanos,
-                last_nanos: end.last_nanos,
-            };
-            if name != "talker" {
-                self.ends.insert(index, own);
-            }
-        }
-    }
-
     /// Of a cell without messages.
     fn quiet(self) -> Evaluation {
         let mut evaluation = Evaluation { layers: layers(self.layers, 0), ..Evaluation::default() };
@@ -412,29 +308,6 @@ fn counted(end: &SubscriptionEnd, total: u64, warm_up: u64) -> Received {
     Received { received: sent.saturating_sub(lost), lost, late: 0, latency: None }
 }
 
-/// The time in each layer that points of all programs tell of together, in the order in which
-/// messages pass them; in a chain, of each hop. A message that did not pass a layer spent no time
-/// in it, so that the layers' means add up to that of the whole way.
-fn join_points(points: &[PointSeries], warm_up: u64) -> Vec<(String, Vec<u64>)> {
-    let joined: Vec<_> = feros_trace_analysis::join(points)
-        .into_iter()
-        .filter(|one| one.number >= warm_up)
-        .collect();
-    let of_layer = |layer: feros_trace_analysis::Layer| {
-        let passed = joined.iter().any(|one| one.breakdown.nanos(layer).is_some());
-        let nanos = || joined.iter().map(|one| one.breakdown.nanos(layer).unwrap_or(0)).collect();
-        passed.then(|| (layer.name().to_owned(), nanos()))
-    };
-    feros_trace_analysis::Layer::ALL.into_iter().filter_map(of_layer).collect()
-}
-
-fn layers(layers: Vec<(String, Vec<u64>)>, seed: u64) -> Vec<Layer> {
-    let layer = |(name, nanos): (String, Vec<u64>)| {
-        Some(Layer { name, nanos: Distribution::of(&nanos, seed)? })
-    };
-    layers.into_iter().filter_map(layer).collect()
-}
-
 fn put(values: &mut BTreeMap<String, f64>, name: &str, value: u64) {
     if value > 0 {
         values.insert(name.to_owned(), value as f64);
@@ -452,14 +325,7 @@ mod tests {
     #![allow(clippy::unwrap_used)]
 
     use super::*;
-
-    /// The series of points that a program said in this line.
-    fn points(line: &str) -> feros_trace_analysis::PointSeries {
-        match serde_json::from_str(line).unwrap() {
-            Line::Points(points) => points,
-            other => panic!("{other:?}"),
-        }
-    }
+    use crate::run::said::Publication;
 
     #[test]
     fn what_a_full_link_cannot_carry_could_not_arrive() {
@@ -486,43 +352,5 @@ mod tests {
         let link = LinkConditions { rate_mbit: Some(1000.0), ..link };
         assert!((percent(&link, 10).unwrap() - 1000.0 / 11.0).abs() < 1e-9);
         assert_eq!(percent(&LinkConditions::default(), 10), None);
-    }
-
-    #[test]
-    fn points_of_two_programs_become_layers_without_the_warm_up() {
-        let series = [
-            r#"{"points":{"name":"publish","numbers":[0,1,2],"at_nanos":[0,1000,2000]}}"#,
-            r#"{"points":{"name":"write_begin","transport":"shared_memory","numbers":[0,1,2],"at_nanos":[5,1010,2020]}}"#,
-            r#"{"points":{"name":"taken","of":"a","transport":"shared_memory","numbers":[0,1,2],"at_nanos":[50,1040,2090]}}"#,
-            r#"{"points":{"name":"callback","of":"a","transport":"shared_memory","numbers":[0,1,2],"at_nanos":[60,1045,2098]}}"#,
-        ]
-        .map(points);
-        let layers = join_points(&series, 1);
-        let expected = [("client", vec![10, 20]), ("take", vec![30, 70]), ("dispatch", vec![5, 8])];
-        assert_eq!(layers, expected.map(|(name, nanos)| (name.to_owned(), nanos)));
-        assert_eq!(join_points(&series[..2], 0), []);
-    }
-
-    #[test]
-    fn layers_add_up_where_a_message_did_not_pass_one() {
-        // Only the first was announced: the second was found in the turn that ran already.
-        let series = [
-            r#"{"points":{"name":"publish","numbers":[0,1],"at_nanos":[0,1000]}}"#,
-            r#"{"points":{"name":"write_begin","transport":"shared_memory","numbers":[0,1],"at_nanos":[10,1010]}}"#,
-            r#"{"points":{"name":"announced","of":"a","transport":"shared_memory","numbers":[0],"at_nanos":[30]}}"#,
-            r#"{"points":{"name":"found","of":"a","transport":"shared_memory","numbers":[0,1],"at_nanos":[70,1050]}}"#,
-            r#"{"points":{"name":"callback","of":"a","transport":"shared_memory","numbers":[0,1],"at_nanos":[100,1060]}}"#,
-        ]
-        .map(points);
-        let layers = join_points(&series, 0);
-        assert!(layers.iter().all(|(_, nanos)| nanos.len() == 2), "{layers:?}");
-        for (message, whole) in [100, 60].into_iter().enumerate() {
-            assert_eq!(
-                layers.iter().map(|(_, nanos)| nanos[message]).sum::<u64>(),
-                whole,
-                "{layers:?}"
-            );
-        }
-        assert!(layers.iter().any(|(_, nanos)| nanos[1] == 0), "{layers:?}");
     }
 }

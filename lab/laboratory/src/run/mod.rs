@@ -5,6 +5,7 @@ mod costs;
 mod error;
 mod evaluate;
 mod folder;
+mod layers;
 mod leftovers;
 mod load;
 mod lock;
@@ -14,6 +15,7 @@ mod participants;
 mod ports;
 mod program;
 mod raw;
+mod said;
 mod session;
 
 pub use self::error::RunError;

@@ -4,6 +4,7 @@
 //! it uses, the figures that show it, and a section for each grid that it belongs to
 //! (`[grid.quick]`) with what is different there.
 
+mod check;
 mod experiment;
 mod quantity;
 mod reading;

@@ -6,13 +6,14 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use toml::Spanned;
 
+use super::check::{check, check_figure, check_goal};
 use super::experiment::{Grid, LinkConditions, Procedure, Qos, Scenario, Variables, Workload};
 use super::quantity::HowMany;
 use super::settings::{Links, Settings};
 use crate::contract::{Executor, MessageType, Placement, PublishMode};
 use crate::document::{Document, DocumentError};
 use crate::nearest::did_you_mean;
-use crate::record::{DIMENSIONS, Figure, Goal};
+use crate::record::{Figure, Goal};
 
 /// A scenario file as it is written.
 #[derive(Deserialize)]
@@ -87,15 +88,7 @@ impl ScenarioFile {
             check_figure(&document, figure)?;
         }
         for goal in &contents.goal {
-            let Goal { at_most, at_least, flat, .. } = goal.get_ref();
-            if at_most.or(*at_least).or(*flat).is_none() {
-                let text = "a goal needs one of `at_most`, `at_least` and `flat`";
-                return Err(document.error(goal.span(), text));
-            }
-            let across = &goal.get_ref().across;
-            if !DIMENSIONS.contains(&across.as_str()) {
-                return Err(document.error(goal.span(), format!("no dimension `{across}`")));
-            }
+            check_goal(&document, goal)?;
         }
         if let Some(qos) = contents.qos.values().find(|qos| qos.get_ref().depth == 0) {
             return Err(document.error(qos.span(), "depth = 0 is not allowed here: 1 or more"));
@@ -236,55 +229,12 @@ impl ScenarioFile {
             goals: self.contents.goal.iter().map(|goal| goal.get_ref().clone()).collect(),
             figures: self.contents.figure.iter().map(|figure| figure.get_ref().clone()).collect(),
         };
-        self.check(&scenario)?;
+        check(&scenario).map_err(|text| self.wrong(&text))?;
         Ok(scenario)
     }
 
     fn wrong(&self, text: &str) -> DocumentError {
         self.document.error(0..0, text)
-    }
-
-    /// What cannot be together.
-    fn check(&self, scenario: &Scenario) -> Result<(), DocumentError> {
-        let empty = [
-            ("systems", scenario.systems.is_empty()),
-            ("placements", scenario.placements.is_empty()),
-            ("sizes", scenario.sizes_bytes.is_empty()),
-            ("types", scenario.types.is_empty()),
-            ("rates_hz", scenario.rates_hz.is_empty()),
-            ("publish", scenario.publish.is_empty()),
-            ("executors", scenario.executors.is_empty()),
-            ("cpu_load_percent", scenario.cpu_load_percent.is_empty()),
-            ("work_micros", scenario.work_micros.is_empty()),
-            ("subscriptions", scenario.subscriptions.is_empty()),
-            ("nodes", scenario.nodes.is_empty()),
-            ("idle", scenario.idle.is_empty()),
-            ("qos", scenario.qos.is_empty()),
-            ("graphs", scenario.workload == Workload::Graph && scenario.graphs.is_empty()),
-        ];
-        if let Some((key, _)) = empty.into_iter().find(|(_, empty)| *empty) {
-            return Err(self.wrong(&format!("`{key}` needs at least one value")));
-        }
-        if scenario.procedure.count == 0 && scenario.procedure.seconds <= 0.0 {
-            return Err(
-                self.wrong("`count` or `seconds` must be more than 0: one of them ends the cell")
-            );
-        }
-        if scenario.workload == Workload::Chain && scenario.nodes.iter().any(|nodes| *nodes < 2) {
-            return Err(
-                self.wrong("`nodes` of a chain must be 2 or more: one publishes, one receives")
-            );
-        }
-        if scenario.workload != Workload::Goodput
-            && scenario.procedure.count == 0
-            && scenario.rates_hz.contains(&0.0)
-            && scenario.procedure.samples
-        {
-            return Err(self.wrong(
-                "without pause (`rates_hz = [0]`) `seconds` of samples have no bound: give a `count`, or `samples = false`",
-            ));
-        }
-        Ok(())
     }
 
     fn unknown(&self, kind: &str, name: &Spanned<String>, known: Vec<&str>) -> DocumentError {
@@ -405,140 +355,5 @@ impl Links {
     }
 }
 
-/// A figure names dimensions that exist.
-fn check_figure(document: &Document, figure: &Spanned<Figure>) -> Result<(), DocumentError> {
-    let shown = figure.get_ref();
-    let named = std::iter::once(&shown.x).chain(&shown.series).chain(shown.only.keys());
-    for name in named {
-        if !name.is_empty() && !DIMENSIONS.contains(&name.as_str()) {
-            let text = format!(
-                "no dimension `{name}`; there are: {}{}",
-                DIMENSIONS.join(", "),
-                did_you_mean(name, DIMENSIONS.iter().copied())
-            );
-            return Err(document.error(figure.span(), text));
-        }
-    }
-    Ok(())
-}
-
 #[cfg(test)]
-mod tests {
-    use std::path::Path;
-
-    use super::ScenarioFile;
-    use crate::document::{Document, DocumentError};
-    use crate::scenario::{Grid, Scenario};
-
-    const SOUND: &str = r#"title = "Latency"
-document = "M16"
-
-[experiment]
-workload = "latency"
-systems = ["rcl", "feros:direct"]
-sizes = [256, "4K"]
-qos = ["reliable"]
-links = ["slow"]
-placements = ["remote", "local"]
-
-[grid.quick]
-sizes = ["1M"]
-count = 5
-
-[qos.reliable]
-durability = "transient_local"
-
-[link.slow]
-rate_mbit = [54, 300]
-loss_percent = [0, 10]
-
-[[figure]]
-title = "Medians"
-kind = "lines"
-x = "size_bytes"
-y = "latency"
-series = ["system"]
-only = { placement = ["local"] }
-"#;
-
-    fn read(text: &str) -> Result<ScenarioFile, DocumentError> {
-        ScenarioFile::of(Path::new("s.toml"), Document::new("s.toml", text))
-    }
-
-    fn known(system: &str) -> Result<(), String> {
-        match system {
-            "rcl" | "feros:direct" => Ok(()),
-            _ => Err(format!("no system `{system}`")),
-        }
-    }
-
-    fn resolved(text: &str, grid: Option<Grid>) -> Result<Option<Scenario>, DocumentError> {
-        read(text)?.resolve(grid, &[], &known)
-    }
-
-    #[test]
-    fn a_grid_says_what_is_different() {
-        let as_it_stands = resolved(SOUND, None).unwrap().unwrap();
-        assert_eq!(
-            (as_it_stands.sizes_bytes.as_slice(), as_it_stands.procedure.count),
-            ([256, 4096].as_slice(), 100)
-        );
-        let quick = resolved(SOUND, Some(Grid::Quick)).unwrap().unwrap();
-        assert_eq!(
-            (quick.sizes_bytes.as_slice(), quick.procedure.count),
-            ([1 << 20].as_slice(), 5)
-        );
-        assert_eq!(quick.links.len(), 4, "a link for each rate and loss");
-        assert_eq!(resolved(SOUND, Some(Grid::Full)).unwrap(), None, "it is not in that grid");
-    }
-
-    /// What is wrong, the line, and words of the answer.
-    #[test]
-    fn whatever_is_wrong_is_said_with_its_line_and_what_is_allowed() {
-        let cases: &[(&str, &str, usize, &[&str])] = &[
-            (
-                "sizes = [256, \"4K\"]",
-                "sises = [256]",
-                7,
-                &["unknown field `sises`", "did you mean `sizes`"],
-            ),
-            ("sizes = [256, \"4K\"]", "sizes = [256, \"4Q\"]", 7, &["4Q", "\"4K\""]),
-            ("sizes = [256, \"4K\"]", "sizes = [-1]", 7, &["-1", "\"4K\""]),
-            ("\"rcl\"", "\"rlc\"", 6, &["no system `rlc`"]),
-            (
-                "qos = [\"reliable\"]",
-                "qos = [\"relaible\"]",
-                8,
-                &["qos.relaible", "did you mean `reliable`"],
-            ),
-            ("links = [\"slow\"]", "links = [\"fast\"]", 9, &["link.fast", "slow, unlimited"]),
-            ("\"remote\"", "\"remot\"", 10, &["`remot`", "did you mean `remote`"]),
-            ("[grid.quick]", "[grid.quik]", 12, &["`quik`", "did you mean `quick`"]),
-            ("count = 5", "count = -5", 14, &["-5"]),
-            ("durability = \"transient_local\"", "depth = 0", 16, &["depth = 0"]),
-            ("rate_mbit = [54, 300]", "rate_mbit = [0]", 20, &["0.01 to 100000 Mbit/s"]),
-            ("loss_percent = [0, 10]", "loss_percent = [101]", 21, &["0 to 100 percent"]),
-            (
-                "x = \"size_bytes\"",
-                "x = \"sise_bytes\"",
-                23,
-                &["sise_bytes", "did you mean `size_bytes`"],
-            ),
-            ("kind = \"lines\"", "kind = \"line\"", 25, &["`line`", "did you mean `lines`"]),
-            ("workload = \"latency\"", "", 1, &["workload"]),
-            ("count = 5", "rates_hz = [0]\nseconds = 3\ncount = 0", 1, &["without pause"]),
-            ("title = \"Latency\"", "title = \"Latency", 1, &[]),
-        ];
-        for (from, to, line, words) in cases {
-            assert!(SOUND.contains(from), "{from}");
-            let text = SOUND.replace(from, to);
-            let error = resolved(&text, Some(Grid::Quick))
-                .err()
-                .unwrap_or_else(|| panic!("{to} is accepted"));
-            assert_eq!(error.line, *line, "{error}");
-            for word in *words {
-                assert!(error.text.contains(word), "{to}: {error}");
-            }
-        }
-    }
-}
+mod tests;

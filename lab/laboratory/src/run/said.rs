@@ -1,0 +1,115 @@
+//! Everything that the programs of a cell said, by what it is.
+
+use std::collections::BTreeMap;
+
+use feros_trace_analysis::PointSeries;
+
+use crate::contract::{End, Line};
+use crate::plan::Cell;
+
+/// Everything said, by what it is.
+#[derive(Default)]
+pub(super) struct Collected {
+    pub(super) published: Vec<Publication>,
+    pub(super) receipts: BTreeMap<u32, Vec<Receipt>>,
+    pub(super) layers: Vec<(String, Vec<u64>)>,
+    pub(super) points: Vec<PointSeries>,
+    pub(super) publisher_end: Option<End>,
+    pub(super) ends: BTreeMap<u32, SubscriptionEnd>,
+    pub(super) values: BTreeMap<String, f64>,
+    pub(super) notes: Vec<String>,
+    pub(super) not_understood: u64,
+}
+
+#[derive(Clone, Copy)]
+pub(super) struct Publication {
+    pub(super) number: u64,
+    pub(super) call_nanos: Option<u64>,
+    pub(super) at_nanos: Option<u64>,
+}
+
+#[derive(Clone, Copy)]
+pub(super) struct Receipt {
+    pub(super) number: u64,
+    pub(super) nanos: i64,
+    pub(super) at_nanos: Option<u64>,
+}
+
+#[derive(Clone, Copy)]
+pub(super) struct SubscriptionEnd {
+    pub(super) received: u64,
+    pub(super) bytes: u64,
+    pub(super) first_nanos: u64,
+    pub(super) last_nanos: u64,
+}
+
+impl Collected {
+    /// A line with samples, times or values.
+    pub(super) fn line(&mut self, cell: &Cell, first_subscription: u32, line: &str) {
+        match serde_json::from_str(line) {
+            Ok(Line::Samples(samples)) => {
+                let receipts =
+                    self.receipts.entry(samples.subscription.max(first_subscription)).or_default();
+                receipts.extend(samples.numbers.iter().zip(&samples.nanos).enumerate().map(
+                    |(index, (number, nanos))| Receipt {
+                        number: *number,
+                        nanos: *nanos,
+                        at_nanos: samples.at_nanos.get(index).copied(),
+                    },
+                ));
+            }
+            Ok(Line::Published(published)) => {
+                self.published.extend(published.numbers.iter().enumerate().map(
+                    |(index, number)| Publication {
+                        number: *number,
+                        call_nanos: published.call_nanos.get(index).copied(),
+                        at_nanos: published.at_nanos.get(index).copied(),
+                    },
+                ));
+            }
+            Ok(Line::Layers(layer)) => {
+                // Numbers are said where the warm-up is among them.
+                let counts = |index: usize| {
+                    layer.numbers.get(index).is_none_or(|number| *number >= cell.procedure.warm_up)
+                };
+                let nanos = layer
+                    .nanos
+                    .iter()
+                    .enumerate()
+                    .filter(|(index, _)| counts(*index))
+                    .map(|(_, nanos)| *nanos);
+                match self.layers.iter_mut().find(|(name, _)| *name == layer.name) {
+                    Some((_, all)) => all.extend(nanos),
+                    None => self.layers.push((layer.name.clone(), nanos.collect())),
+                }
+            }
+            Ok(Line::Points(points)) => self.points.push(points),
+            Ok(Line::Values(values)) => {
+                for (name, value) in values {
+                    *self.values.entry(name).or_insert(0.0) += value;
+                }
+            }
+            Ok(Line::Note { text }) => self.notes.push(text),
+            Ok(_) | Err(_) => self.not_understood += 1,
+        }
+    }
+
+    /// The last line of a program.
+    pub(super) fn end(&mut self, name: &str, first_subscription: u32, end: &End) {
+        if ["talker", "pair", "chain"].contains(&name) {
+            self.publisher_end = Some(end.clone());
+        }
+        for (index, received) in (first_subscription..).zip(&end.received) {
+            let bytes = end.bytes.get((index - first_subscription) as usize).copied().unwrap_or(0);
+            let own = SubscriptionEnd {
+                received: *received,
+                bytes,
+                first_nanos: end.first_nanos,
+                last_nanos: end.last_nanos,
+            };
+            if name != "talker" {
+                self.ends.insert(index, own);
+            }
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! A scenario is understood whole, or refused with its line and what is allowed.
+
+use std::path::Path;
+
+use super::ScenarioFile;
+use crate::document::{Document, DocumentError};
+use crate::scenario::{Grid, Scenario};
+
+const SOUND: &str = r#"title = "Latency"
+document = "M16"
+
+[experiment]
+workload = "latency"
+systems = ["rcl", "feros:direct"]
+sizes = [256, "4K"]
+qos = ["reliable"]
+links = ["slow"]
+placements = ["remote", "local"]
+
+[grid.quick]
+sizes = ["1M"]
+count = 5
+
+[qos.reliable]
+durability = "transient_local"
+
+[link.slow]
+rate_mbit = [54, 300]
+loss_percent = [0, 10]
+
+[[figure]]
+title = "Medians"
+kind = "lines"
+x = "size_bytes"
+y = "latency"
+series = ["system"]
+only = { placement = ["local"] }
+"#;
+
+fn read(text: &str) -> Result<ScenarioFile, DocumentError> {
+    ScenarioFile::of(Path::new("s.toml"), Document::new("s.toml", text))
+}
+
+fn known(system: &str) -> Result<(), String> {
+    match system {
+        "rcl" | "feros:direct" => Ok(()),
+        _ => Err(format!("no system `{system}`")),
+    }
+}
+
+fn resolved(text: &str, grid: Option<Grid>) -> Result<Option<Scenario>, DocumentError> {
+    read(text)?.resolve(grid, &[], &known)
+}
+
+#[test]
+fn a_grid_says_what_is_different() {
+    let as_it_stands = resolved(SOUND, None).unwrap().unwrap();
+    assert_eq!(
+        (as_it_stands.sizes_bytes.as_slice(), as_it_stands.procedure.count),
+        ([256, 4096].as_slice(), 100)
+    );
+    let quick = resolved(SOUND, Some(Grid::Quick)).unwrap().unwrap();
+    assert_eq!((quick.sizes_bytes.as_slice(), quick.procedure.count), ([1 << 20].as_slice(), 5));
+    assert_eq!(quick.links.len(), 4, "a link for each rate and loss");
+    assert_eq!(resolved(SOUND, Some(Grid::Full)).unwrap(), None, "it is not in that grid");
+}
+
+/// What is wrong, the line, and words of the answer.
+#[test]
+fn whatever_is_wrong_is_said_with_its_line_and_what_is_allowed() {
+    let cases: &[(&str, &str, usize, &[&str])] = &[
+        (
+            "sizes = [256, \"4K\"]",
+            "sises = [256]",
+            7,
+            &["unknown field `sises`", "did you mean `sizes`"],
+        ),
+        ("sizes = [256, \"4K\"]", "sizes = [256, \"4Q\"]", 7, &["4Q", "\"4K\""]),
+        ("sizes = [256, \"4K\"]", "sizes = [-1]", 7, &["-1", "\"4K\""]),
+        ("\"rcl\"", "\"rlc\"", 6, &["no system `rlc`"]),
+        (
+            "qos = [\"reliable\"]",
+            "qos = [\"relaible\"]",
+            8,
+            &["qos.relaible", "did you mean `reliable`"],
+        ),
+        ("links = [\"slow\"]", "links = [\"fast\"]", 9, &["link.fast", "slow, unlimited"]),
+        ("\"remote\"", "\"remot\"", 10, &["`remot`", "did you mean `remote`"]),
+        ("[grid.quick]", "[grid.quik]", 12, &["`quik`", "did you mean `quick`"]),
+        ("count = 5", "count = -5", 14, &["-5"]),
+        ("durability = \"transient_local\"", "depth = 0", 16, &["depth = 0"]),
+        ("rate_mbit = [54, 300]", "rate_mbit = [0]", 20, &["0.01 to 100000 Mbit/s"]),
+        ("loss_percent = [0, 10]", "loss_percent = [101]", 21, &["0 to 100 percent"]),
+        (
+            "x = \"size_bytes\"",
+            "x = \"sise_bytes\"",
+            23,
+            &["sise_bytes", "did you mean `size_bytes`"],
+        ),
+        ("kind = \"lines\"", "kind = \"line\"", 25, &["`line`", "did you mean `lines`"]),
+        ("workload = \"latency\"", "", 1, &["workload"]),
+        ("count = 5", "rates_hz = [0]\nseconds = 3\ncount = 0", 1, &["without pause"]),
+        ("title = \"Latency\"", "title = \"Latency", 1, &[]),
+    ];
+    for (from, to, line, words) in cases {
+        assert!(SOUND.contains(from), "{from}");
+        let text = SOUND.replace(from, to);
+        let error =
+            resolved(&text, Some(Grid::Quick)).err().unwrap_or_else(|| panic!("{to} is accepted"));
+        assert_eq!(error.line, *line, "{error}");
+        for word in *words {
+            assert!(error.text.contains(word), "{to}: {error}");
+        }
+    }
+}
