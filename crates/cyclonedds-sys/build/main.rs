@@ -5,6 +5,8 @@
 //! `DEP_FEROS_DDSC_INCLUDE`, `DEP_FEROS_DDSC_LIB` and the shim's own header directory as
 //! `DEP_FEROS_DDSC_SHIM` in their build scripts.
 
+mod edit;
+mod large_packets;
 mod patch;
 
 use std::path::{Path, PathBuf};

@@ -45,19 +45,16 @@
 //! count above 0; otherwise it waits for its period of one to three seconds, in which stock nodes
 //! are unknown.
 //!
+//! What it enlarges: packets to addresses of this host (`large_packets`).
+//!
 //! What it survives: a peer whose address is not found, and a thread whose priority is not had,
 //! ended the process. Both come from the environment; they are named in a warning now.
 
 use std::path::Path;
 use std::sync::Mutex;
 
-struct Edit {
-    file: &'static str,
-    /// Text that must occur exactly `times` times.
-    anchor: &'static str,
-    times: usize,
-    replacement: &'static str,
-}
+use crate::edit::Edit;
+use crate::large_packets;
 
 const EDITS: &[Edit] = &[
     Edit {
@@ -434,16 +431,20 @@ const EDITS: &[Edit] = &[
     },
 ];
 
+fn edits() -> impl Iterator<Item = &'static Edit> {
+    EDITS.iter().chain(large_packets::EDITS)
+}
+
 static USED: Mutex<Vec<usize>> = Mutex::new(Vec::new());
 
 /// Applies the edits of `file` (a path inside the source tree) to its content.
 pub(crate) fn apply(file: &Path, content: Vec<u8>) -> Result<Vec<u8>, String> {
-    if !EDITS.iter().any(|edit| file == Path::new(edit.file)) {
+    if !edits().any(|edit| file == Path::new(edit.file)) {
         return Ok(content);
     }
     let mut text =
         String::from_utf8(content).map_err(|_| format!("{} is not UTF-8", file.display()))?;
-    for (index, edit) in EDITS.iter().enumerate().filter(|(_, edit)| file == Path::new(edit.file)) {
+    for (index, edit) in edits().enumerate().filter(|(_, edit)| file == Path::new(edit.file)) {
         let found = text.matches(edit.anchor).count();
         if found != edit.times {
             return Err(format!(
@@ -462,7 +463,7 @@ pub(crate) fn apply(file: &Path, content: Vec<u8>) -> Result<Vec<u8>, String> {
 /// Checks that every edit met its file.
 pub(crate) fn all_used() -> Result<(), String> {
     let used = USED.lock().map_err(|_| "poisoned".to_owned())?;
-    match EDITS.iter().enumerate().find(|(index, _)| !used.contains(index)) {
+    match edits().enumerate().find(|(index, _)| !used.contains(index)) {
         None => Ok(()),
         Some((_, edit)) => {
             Err(format!("The Cyclone DDS source has no file {}, which Feros changes.", edit.file))

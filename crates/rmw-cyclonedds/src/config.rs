@@ -4,7 +4,8 @@
 //!
 //! Sizes: on loopback nothing is lost on the way, so fragments and datagrams are as large as UDP
 //! allows; on a real network both stay within an Ethernet MTU, because losing one IP fragment of a
-//! 64 KB datagram loses all of it.
+//! 64 KB datagram loses all of it. There, what goes to an address of this host is large all the
+//! same: many fragments in one datagram (`crates/cyclonedds-sys/build/large_packets.rs`).
 
 use std::fmt::Write;
 

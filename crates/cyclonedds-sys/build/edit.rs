@@ -1,0 +1,11 @@
+//! One change to one place of the source of Cyclone DDS.
+
+/// Replaces a text that occurs exactly so often.
+pub(crate) struct Edit {
+    /// A path inside the source tree.
+    pub(crate) file: &'static str,
+    /// Text that must occur exactly `times` times.
+    pub(crate) anchor: &'static str,
+    pub(crate) times: usize,
+    pub(crate) replacement: &'static str,
+}
