@@ -34,6 +34,8 @@ mod error;
 #[cfg(not(loom))]
 mod host_id;
 #[cfg(not(loom))]
+mod ipc;
+#[cfg(not(loom))]
 #[allow(unsafe_code)] // reads what other processes wrote
 mod link;
 #[cfg(not(loom))]
@@ -59,6 +61,9 @@ mod sample;
 mod service;
 #[cfg(not(loom))]
 mod space;
+#[cfg(not(loom))]
+#[allow(unsafe_code)] // maps files, makes values in them
+mod storage;
 #[cfg(not(loom))]
 mod sweep;
 #[cfg(not(loom))]

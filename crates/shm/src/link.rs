@@ -10,11 +10,12 @@ use iceoryx2::service::port_factory::PortFactory;
 
 use crate::error::{OpenError, Refused, UnavailableError};
 use crate::mapping::Mappings;
-use crate::node::{HostNode, check_space};
+use crate::node::{HostNode, check_space, refused};
 use crate::populate::free_bytes;
 use crate::port::Port;
 use crate::sample::{Checked, HostSample, IceoryxSample};
 use crate::service::{self, FORMAT_VERSION, LEADING_BYTES, WireHeader};
+use crate::storage;
 
 /// What a [`Link`] is opened with.
 #[derive(Debug, Clone, Copy)]
@@ -85,6 +86,7 @@ impl Link {
     /// [`OpenError::NotMapped`] also when it goes or grows just now.
     pub fn open(node: &Arc<HostNode>, id: u64, settings: LinkSettings) -> Result<Self, OpenError> {
         let lock = node.exclusive()?;
+        storage::forget_failure();
         let service =
             service::builder(node.iceoryx(), id).open().map_err(|cause| open_error(id, cause))?;
         if service.dynamic_config().number_of_publishers() == 0 {
@@ -129,14 +131,13 @@ impl Link {
         }
         .map_err(|cause| match cause {
             ExceedsMaxSupportedSubscribers => OpenError::TooMany { id, max_subscriptions },
-            other => UnavailableError::Refused {
-                what: "a subscription's port",
-                cause: format!("{other:?}"),
-            }
-            .into(),
+            other => refused("a subscription's port", other).into(),
         })?;
         if failed_connections.load(Ordering::Relaxed) > 0 {
-            return Err(OpenError::NotMapped { id });
+            return Err(match refused("a connection", "not made") {
+                full @ UnavailableError::Full { .. } => full.into(),
+                _ => OpenError::NotMapped { id },
+            });
         }
         Ok(Self {
             port: Arc::new(Port {
@@ -359,10 +360,7 @@ fn open_error(id: u64, cause: PublishSubscribeOpenError) -> OpenError {
         | Cause::IncompatibleAttributes
         | Cause::IncompatibleOverflowBehavior
         | Cause::VersionMismatch => OpenError::Incompatible { id, cause: format!("{cause:?}") },
-        other => {
-            UnavailableError::Refused { what: "a publisher's service", cause: format!("{other:?}") }
-                .into()
-        }
+        other => refused("a publisher's service", other).into(),
     }
 }
 

@@ -8,6 +8,7 @@
 //! cannot make our names before us. The last process of the user removes the space when it ends.
 
 use feros_sync::Mutex;
+use std::fmt::Debug;
 use std::fs;
 use std::io;
 use std::path::Path;
@@ -18,12 +19,14 @@ use iceoryx2::node::{DeadNodeView, NodeCleanupFailure, NodeDetails, NodeView};
 use iceoryx2::prelude::{
     CallbackProgression, LogLevel, Node, NodeBuilder, NodeState, SignalHandlingMode,
 };
+use rustix::io::Errno;
 use rustix::process::geteuid;
 
 use crate::error::UnavailableError;
+use crate::ipc::Ipc;
 use crate::populate::{MARGIN_BYTES, SHM, free_bytes};
-use crate::service::Ipc;
 use crate::space::{LOCK_TIMEOUT, PREFIX_FILE, Space, SpaceLock, check_access};
+use crate::storage::{self, Failure};
 use crate::sweep::{sweep, sweep_unfinished};
 
 /// What a node needs in `/dev/shm`: a few small files.
@@ -90,15 +93,15 @@ impl HostNode {
         check_room_for_node(&folder)?;
         let (space, lock) = Space::open(folder)?;
         log_to_tracing();
+        storage::forget_failure();
         let node = NodeBuilder::new()
             .config(&space.config()?)
             .signal_handling_mode(SignalHandlingMode::Disabled)
             .create::<Ipc>()
             .map_err(|cause| {
                 space.remove_if_unused(&lock);
-                UnavailableError::Refused { what: "the node", cause: format!("{cause:?}") }
+                refused("the node", cause)
             })?;
-        space.close_to_others();
         drop(lock);
         let node = Self { node: Some(node), space };
         node.clean_up();
@@ -170,7 +173,7 @@ impl HostNode {
                 cause: "it was removed while it is in use".to_owned(),
             }
         })?;
-        sweep_unfinished(&self.space.folder, &self.space.prefix);
+        sweep_unfinished(&self.space.folder);
         Ok(lock)
     }
 
@@ -265,6 +268,22 @@ pub(crate) fn check_space(needed_bytes: u64, free_bytes: u64) -> Result<(), Unav
         });
     }
     Ok(())
+}
+
+/// Why iceoryx2 refused: what its storages know of it, and else what it says itself. Failures
+/// before are to be forgotten when iceoryx2 is asked.
+pub(crate) fn refused(what: &'static str, cause: impl Debug) -> UnavailableError {
+    match storage::take_failure() {
+        Some(Failure { size_bytes, cause: Errno::NOSPC }) => UnavailableError::Full {
+            needed_bytes: size_bytes,
+            free_bytes: free_bytes().unwrap_or(0),
+        },
+        Some(Failure { size_bytes, cause: why }) => UnavailableError::Refused {
+            what,
+            cause: format!("{cause:?}: a file of {size_bytes} bytes in {SHM}: {why}"),
+        },
+        None => UnavailableError::Refused { what, cause: format!("{cause:?}") },
+    }
 }
 
 struct ToTracing;

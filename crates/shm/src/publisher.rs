@@ -13,13 +13,16 @@ use iceoryx2::prelude::{AllocationStrategy, BackpressureStrategy};
 use iceoryx2::sample_mut::SampleMut;
 use iceoryx2::sample_mut_uninit::SampleMutUninit;
 use iceoryx2::service::builder::publish_subscribe::PublishSubscribeCreateError;
+use rustix::io::Errno;
 
 use crate::error::{CreateError, LoanError, SendError, UnavailableError};
-use crate::node::{HostNode, check_space};
-use crate::populate::{Pages, free_bytes};
+use crate::ipc::Ipc;
+use crate::node::{HostNode, check_space, refused};
+use crate::populate::{Pages, free_bytes, make_present};
 use crate::service::{
-    self, FORMAT_VERSION, Ipc, LEADING_BYTES, MAX_MESSAGE_BYTES, SampleHeader, Service, WireHeader,
+    self, FORMAT_VERSION, LEADING_BYTES, MAX_MESSAGE_BYTES, SampleHeader, Service, WireHeader,
 };
+use crate::storage;
 
 type Port = iceoryx2::port::publisher::Publisher<Ipc, [u8], WireHeader>;
 
@@ -28,6 +31,9 @@ type Chunk = SampleMutUninit<Ipc, [MaybeUninit<u8>], WireHeader>;
 
 /// More than iceoryx2 and [`WireHeader`] put before a message.
 const HEAD_BYTES: usize = 256;
+
+/// What messages of errors call it.
+const A_POOL: &str = "a publisher's pool";
 
 /// From 4 KiB to more than [`MAX_MESSAGE_BYTES`] in steps of four.
 const MAX_POOLS: usize = 12;
@@ -156,6 +162,7 @@ impl HostPublisher {
         at_least_one.into_iter().for_each(|limit| *limit = (*limit).max(1));
         let lock = node.exclusive()?;
         check_free(&settings)?;
+        storage::forget_failure();
         let service = match create_service(node, &settings) {
             Err(
                 PublishSubscribeCreateError::AlreadyExists
@@ -170,11 +177,7 @@ impl HostPublisher {
             PublishSubscribeCreateError::AlreadyExists => {
                 CreateError::AlreadyExists { id: settings.id }
             }
-            other => UnavailableError::Refused {
-                what: "a publisher's service",
-                cause: format!("{other:?}"),
-            }
-            .into(),
+            other => refused("a publisher's service", other).into(),
         })?;
         let failed_connections = Arc::new(AtomicU64::new(0));
         let pool = Pool::new(
@@ -417,13 +420,47 @@ impl Pool {
         generation: u64,
         failed_connections: &Arc<AtomicU64>,
     ) -> Result<Self, UnavailableError> {
-        let refused =
-            |cause: String| UnavailableError::Refused { what: "a publisher's pool", cause };
         check_free(settings)?;
         // Whole pages, and room for the messages to vary: address space costs nothing.
         let stride = (message_bytes.max(1) + HEAD_BYTES).next_power_of_two().max(4096);
         let message_bytes = (stride - HEAD_BYTES).min(MAX_MESSAGE_BYTES);
+        let port = Self::create_port(service, settings, message_bytes, failed_connections)?;
+        // Where the chunks lie: lending two shows the first place and the distance. The first one's
+        // head is there from the start; the second one's lies behind the first one's message.
+        let lend = || port.loan_slice_uninit(1).map_err(|cause| refused(A_POOL, cause));
+        let first = lend()?;
+        let base = chunk_address(first.header());
+        make_present(base + message_bytes, 2 * HEAD_BYTES).map_err(lacking)?;
+        let second = lend()?;
+        let stride = chunk_address(second.header()) - base;
+        debug_assert!((message_bytes..=message_bytes + HEAD_BYTES).contains(&stride), "{stride}");
+        drop(second);
+        drop(first); // last, so that it is the next to be lent
+        let pages =
+            Pages::new(base, stride, max_messages(settings), HEAD_BYTES).map_err(lacking)?;
+        Ok(Self {
+            port,
+            retired: Vec::new(),
+            retired_bytes: 0,
+            generation,
+            message_bytes,
+            pages,
+            spare: None,
+            sequence: 0,
+        })
+    }
+
+    /// A port that is connected to all subscriptions: what one of them missed would be missed in
+    /// silence.
+    fn create_port(
+        service: &Service,
+        settings: &HostPublisherSettings,
+        message_bytes: usize,
+        failed_connections: &Arc<AtomicU64>,
+    ) -> Result<Port, UnavailableError> {
         let failed = Arc::clone(failed_connections);
+        let failed_before = failed.load(Ordering::Relaxed);
+        storage::forget_failure();
         let port = service
             .publisher_builder()
             .max_loaned_samples(settings.max_loans + 2)
@@ -435,26 +472,11 @@ impl Pool {
                 DegradationAction::Ignore
             })
             .create()
-            .map_err(|cause| refused(format!("{cause:?}")))?;
-        // Where the chunks lie: lending two shows the first place and the distance.
-        let first = port.loan_slice_uninit(1).map_err(|cause| refused(format!("{cause:?}")))?;
-        let second = port.loan_slice_uninit(1).map_err(|cause| refused(format!("{cause:?}")))?;
-        let base = chunk_address(first.header());
-        let stride = chunk_address(second.header()) - base;
-        drop(second);
-        drop(first); // last, so that it is the next to be lent
-        let pages = Pages::new(base, stride, max_messages(settings), HEAD_BYTES)
-            .map_err(|cause| refused(cause.to_string()))?;
-        Ok(Self {
-            port,
-            retired: Vec::new(),
-            retired_bytes: 0,
-            generation,
-            message_bytes,
-            pages,
-            spare: None,
-            sequence: 0,
-        })
+            .map_err(|cause| refused(A_POOL, cause))?;
+        if failed_connections.load(Ordering::Relaxed) != failed_before {
+            return Err(refused(A_POOL, "a subscription could not be connected"));
+        }
+        Ok(port)
     }
 
     fn used_bytes(&self) -> u64 {
@@ -492,6 +514,17 @@ impl Pool {
             .map_err(|cause| LoanError::Refused { cause: format!("{cause:?}") })?;
         self.pages.lent(chunk_address(chunk.header())).map_err(|_| full(HEAD_BYTES))?;
         Ok(chunk)
+    }
+}
+
+/// No page could be had for the head of a message.
+fn lacking(cause: Errno) -> UnavailableError {
+    match cause {
+        Errno::NOSPC | Errno::FAULT => UnavailableError::Full {
+            needed_bytes: HEAD_BYTES as u64,
+            free_bytes: free_bytes().unwrap_or(0),
+        },
+        other => UnavailableError::Refused { what: A_POOL, cause: other.to_string() },
     }
 }
 

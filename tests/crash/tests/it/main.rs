@@ -7,6 +7,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod dev_shm;
+mod filled_at_start;
 mod hostile;
 mod keep_all;
 mod killed_listeners;
