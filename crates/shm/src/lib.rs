@@ -45,6 +45,9 @@ mod node;
 #[cfg(not(loom))]
 mod peer;
 #[cfg(not(loom))]
+#[allow(unsafe_code)] // vouches for memory whose pages are present
+mod pool;
+#[cfg(not(loom))]
 #[allow(unsafe_code)] // makes pages present
 mod populate;
 #[cfg(not(loom))]
