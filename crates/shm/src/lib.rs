@@ -28,6 +28,8 @@ mod announcement;
 #[cfg(not(loom))]
 mod classify;
 #[cfg(not(loom))]
+mod dead;
+#[cfg(not(loom))]
 mod declined;
 #[cfg(not(loom))]
 mod error;
@@ -79,6 +81,8 @@ pub use announcement::{Announced, Announcement};
 #[cfg(not(loom))]
 pub use classify::{Choice, classify};
 #[cfg(not(loom))]
+pub use dead::CleanUp;
+#[cfg(not(loom))]
 pub use declined::{Declined, LinkObstacle};
 #[cfg(not(loom))]
 pub use error::{CreateError, LoanError, OpenError, Refused, SendError, UnavailableError};
@@ -91,7 +95,7 @@ pub use host_id::HostId;
 #[cfg(not(loom))]
 pub use link::{Link, LinkCounts, LinkSettings, TakeOutcome};
 #[cfg(not(loom))]
-pub use node::{CleanUp, HostNode};
+pub use node::HostNode;
 #[cfg(not(loom))]
 pub use peer::{Peer, PeerAttachment, PeerError, PeerSubscription};
 #[cfg(not(loom))]

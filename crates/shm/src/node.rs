@@ -15,19 +15,17 @@ use std::path::Path;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-use iceoryx2::node::{DeadNodeView, NodeCleanupFailure, NodeDetails, NodeView};
-use iceoryx2::prelude::{
-    CallbackProgression, LogLevel, Node, NodeBuilder, NodeState, SignalHandlingMode,
-};
+use iceoryx2::prelude::{LogLevel, Node, NodeBuilder, SignalHandlingMode};
 use rustix::io::Errno;
 use rustix::process::geteuid;
 
+use crate::dead::{self, CleanUp};
 use crate::error::UnavailableError;
 use crate::ipc::Ipc;
 use crate::populate::{MARGIN_BYTES, SHM, free_bytes};
 use crate::space::{LOCK_TIMEOUT, PREFIX_FILE, Space, SpaceLock, check_access};
 use crate::storage::{self, Failure};
-use crate::sweep::{sweep, sweep_unfinished};
+use crate::sweep::sweep_unfinished;
 
 /// What a node needs in `/dev/shm`: a few small files.
 const NODE_BYTES: u64 = 64 * 1024;
@@ -40,17 +38,6 @@ pub struct HostNode {
     /// Taken out only when it is dropped.
     node: Option<Node<Ipc>>,
     space: Space,
-}
-
-/// What [`HostNode::clean_up`] found.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct CleanUp {
-    /// Dead processes whose leftovers were removed.
-    pub removed: u64,
-    /// Dead processes whose leftovers could not be removed now; another process may be at it.
-    pub failed: u64,
-    /// Files removed that belonged to nobody any more.
-    pub swept: u64,
 }
 
 impl HostNode {
@@ -125,33 +112,7 @@ impl HostNode {
     }
 
     pub(crate) fn clean_up_locked(&self, _lock: &SpaceLock) -> CleanUp {
-        let mut found = CleanUp::default();
-        let mut dead = Vec::new();
-        let listed = Node::<Ipc>::list(self.iceoryx().config(), |state| {
-            if let NodeState::Dead(node) = state {
-                dead.push(*node.id());
-            }
-            CallbackProgression::Continue
-        });
-        if let Err(cause) = listed {
-            tracing::debug!(target: "feros::shm", ?cause, "not all processes could be looked at");
-            found.failed += 1;
-        }
-        for id in dead {
-            // With our configuration, not with the one that the dead process wrote down: it may
-            // have been killed while it, or whoever cleaned up after it, was about that, and
-            // iceoryx2 would look in its default places instead.
-            let details = NodeDetails::__internal_new(&None, self.iceoryx().config());
-            match DeadNodeView::<Ipc>::__internal_try_remove_stale_resources(id, details) {
-                Ok(()) | Err(NodeCleanupFailure::ResourcesAlreadyCleanedUp) => found.removed += 1,
-                Err(cause) => {
-                    tracing::debug!(target: "feros::shm", ?cause, "what a killed process left could not be removed");
-                    found.failed += 1;
-                }
-            }
-        }
-        found.swept = sweep(&self.space.folder, &self.space.prefix);
-        found
+        dead::clean_up(&self.space, self.iceoryx())
     }
 
     /// The right to make and to remove things in this space: one thread of one process at a time

@@ -16,6 +16,10 @@ use std::path::{Path, PathBuf};
 
 use crate::populate::SHM;
 
+/// The files that a node is known alive by.
+pub(crate) const LIFE_SIGNS: [&str; 3] =
+    [".node_monitor", ".node_monitor_context", ".node_monitor_owner_lock"];
+
 /// Removes what was left unfinished; to be called with the lock held, before anything of iceoryx2
 /// that opens or lists.
 pub(crate) fn sweep_unfinished(folder: &Path) -> u64 {
@@ -120,8 +124,6 @@ struct Nodes {
 
 impl Nodes {
     fn list(nodes: &Path, prefix: &str) -> Self {
-        const LIFE_SIGNS: [&str; 3] =
-            [".node_monitor", ".node_monitor_context", ".node_monitor_owner_lock"];
         let mut of_nodes: HashMap<String, Vec<PathBuf>> = HashMap::new();
         let mut life_signs: HashMap<String, usize> = HashMap::new();
         for name in names(nodes) {
@@ -149,7 +151,7 @@ impl Nodes {
     }
 }
 
-fn is_number(name: &str) -> bool {
+pub(crate) fn is_number(name: &str) -> bool {
     name.bytes().all(|byte| byte.is_ascii_digit())
 }
 
@@ -163,11 +165,11 @@ fn service_id(description: &str) -> Option<String> {
     Some(id.to_string())
 }
 
-fn between<'name>(name: &'name str, prefix: &str, suffix: &str) -> Option<&'name str> {
+pub(crate) fn between<'name>(name: &'name str, prefix: &str, suffix: &str) -> Option<&'name str> {
     name.strip_prefix(prefix)?.strip_suffix(suffix)
 }
 
-fn names(folder: &Path) -> impl Iterator<Item = String> {
+pub(crate) fn names(folder: &Path) -> impl Iterator<Item = String> {
     fs::read_dir(folder)
         .into_iter()
         .flatten()

@@ -16,6 +16,7 @@ mod lossless;
 mod mixed;
 mod paused;
 mod restart;
+mod scribbled;
 mod slow_listener;
 mod support;
 mod users;
