@@ -1,7 +1,7 @@
 //! What iceoryx2 is built of here: memory between processes, ports that several threads may use.
 //!
 //! As iceoryx2's own `ipc_threadsafe`, but for the storages, which have their blocks before anybody
-//! touches them.
+//! touches them, and for connections, which believe less.
 
 use std::fmt::Debug;
 
@@ -13,8 +13,8 @@ use iceoryx2_cal::arc_sync_policy::mutex_protected::MutexProtected;
 use iceoryx2_cal::resizable_shared_memory::dynamic::DynamicMemory;
 use iceoryx2_cal::shared_memory::common::details::{AllocatorDetails, Memory};
 use iceoryx2_cal::shm_allocator::pool_allocator::PoolAllocator;
-use iceoryx2_cal::zero_copy_connection::common::details::{Connection, SharedManagementData};
 
+use crate::connection::Connection;
 use crate::storage::{SparseStorage, WholeStorage};
 
 type Original = ipc_threadsafe::Service;
@@ -32,7 +32,7 @@ impl Service for Ipc {
     type DynamicStorage<T: Debug + Send + Sync + ZeroCopySend + 'static> = WholeStorage<T>;
     type SharedMemory = Pool;
     type ResizableSharedMemory = DynamicMemory<PoolAllocator, Pool>;
-    type Connection = Connection<WholeStorage<SharedManagementData>>;
+    type Connection = Connection;
 
     type ServiceNameHasher = <Original as Service>::ServiceNameHasher;
     type StaticStorage = <Original as Service>::StaticStorage;

@@ -28,6 +28,9 @@ mod announcement;
 #[cfg(not(loom))]
 mod classify;
 #[cfg(not(loom))]
+#[allow(unsafe_code)] // passes calls on
+mod connection;
+#[cfg(not(loom))]
 mod dead;
 #[cfg(not(loom))]
 mod declined;

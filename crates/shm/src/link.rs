@@ -72,6 +72,8 @@ pub struct Link {
     sequence: u64,
     /// The port that it came from.
     origin: u64,
+    /// Port and number of the last sample received, taken or not.
+    received: (u64, u64),
     mappings: Mappings,
     /// A sample of a larger pool that was seen before the last ones of the pool that it replaced:
     /// iceoryx2 looks through the pools from the oldest on, and both may get messages meanwhile.
@@ -155,6 +157,7 @@ impl Link {
             counts: LinkCounts::default(),
             sequence: 0,
             origin: 0,
+            received: (0, 0),
             mappings: Mappings::default(),
             early: None,
         })
@@ -246,7 +249,11 @@ impl Link {
         match self.port.subscriber.receive() {
             Ok(Some(sample)) => match self.check(&sample) {
                 Ok(checked) => {
-                    TakeOutcome::Sample(HostSample::new(sample, checked, Arc::clone(&self.port)))
+                    let sample = HostSample::new(sample, checked, Arc::clone(&self.port));
+                    match self.check_order(&sample) {
+                        Ok(()) => TakeOutcome::Sample(sample),
+                        Err(refused) => TakeOutcome::Refused(refused),
+                    }
                 }
                 Err(refused) => TakeOutcome::Refused(refused),
             },
@@ -256,6 +263,16 @@ impl Link {
             }
             Err(ReceiveError::ConnectionFailure(_)) => TakeOutcome::Refused(Refused::NotMapped),
         }
+    }
+
+    /// A queue whose positions were scribbled over brings the same samples again and again.
+    fn check_order(&mut self, sample: &HostSample) -> Result<(), Refused> {
+        let (origin, last) = self.received;
+        if origin == sample.origin && sample.sequence <= last {
+            return Err(Refused::Repeated { found: sample.sequence, last });
+        }
+        self.received = (sample.origin, sample.sequence);
+        Ok(())
     }
 
     /// Whether the sample is what it should be. Nothing of it is read before its place is known to

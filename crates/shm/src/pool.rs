@@ -29,6 +29,10 @@ const HEAD_BYTES: usize = 256;
 /// What messages of errors call it.
 const A_POOL: &str = "a publisher's pool";
 
+/// The books of a pool lie in shared memory.
+const SCRIBBLED: &str = "memory is lent where the pool has none; another process of this user \
+                         writes into shared memory, or iceoryx2 lays out messages in another way";
+
 /// How many messages a pool is made for.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct PoolLimits {
@@ -87,8 +91,10 @@ impl Pool {
         let base = chunk_address(first.header());
         make_present(base + message_bytes, 2 * HEAD_BYTES).map_err(lacking)?;
         let second = lend()?;
-        let stride = chunk_address(second.header()) - base;
-        debug_assert!((message_bytes..=message_bytes + HEAD_BYTES).contains(&stride), "{stride}");
+        let stride = chunk_address(second.header()).wrapping_sub(base);
+        if !(message_bytes..=message_bytes + HEAD_BYTES).contains(&stride) {
+            return Err(refused(A_POOL, SCRIBBLED));
+        }
         drop(second);
         drop(first); // last, so that it is the next to be lent
         let pages = Pages::new(base, stride, limits.max_messages, HEAD_BYTES).map_err(lacking)?;
@@ -166,7 +172,11 @@ impl Pool {
             .port
             .loan_slice_uninit(LEADING_BYTES + self.message_bytes)
             .map_err(|cause| LoanError::Refused { cause: format!("{cause:?}") })?;
-        self.pages.lent(chunk_address(chunk.header())).map_err(|_| full(HEAD_BYTES))?;
+        let address = chunk_address(chunk.header());
+        if !self.pages.can_lend(address) {
+            return Err(LoanError::Refused { cause: SCRIBBLED.to_owned() });
+        }
+        self.pages.lent(address).map_err(|_| full(HEAD_BYTES))?;
         Ok(chunk)
     }
 }

@@ -113,6 +113,13 @@ impl Pages {
         self.present_bytes.len()
     }
 
+    /// Whether a chunk that is lent can lie there: the books that say so lie in shared memory.
+    pub(crate) fn can_lend(&self, address: usize) -> bool {
+        let Some(offset) = address.checked_sub(self.base) else { return false };
+        let most = self.present_bytes.len().min(self.chunks - 1);
+        offset.is_multiple_of(self.stride) && offset / self.stride <= most
+    }
+
     /// To be called for each chunk lent. After a failure the chunk must not be used, but put back.
     pub(crate) fn lent(&mut self, address: usize) -> Result<(), Errno> {
         let index = self.index(address);
