@@ -260,4 +260,12 @@ pub enum Refused {
     /// The publisher's shared memory cannot be mapped.
     #[error("the publisher's shared memory cannot be mapped")]
     NotMapped,
+    /// It was taken before: each sample has a larger number than the one before it.
+    #[error("a sample has number {found} after number {last}")]
+    Repeated {
+        /// In the sample.
+        found: u64,
+        /// Of the sample before it.
+        last: u64,
+    },
 }

@@ -28,11 +28,18 @@ mod announcement;
 #[cfg(not(loom))]
 mod classify;
 #[cfg(not(loom))]
+#[allow(unsafe_code)] // passes calls on
+mod connection;
+#[cfg(not(loom))]
+mod dead;
+#[cfg(not(loom))]
 mod declined;
 #[cfg(not(loom))]
 mod error;
 #[cfg(not(loom))]
 mod host_id;
+#[cfg(not(loom))]
+mod ipc;
 #[cfg(not(loom))]
 #[allow(unsafe_code)] // reads what other processes wrote
 mod link;
@@ -42,6 +49,9 @@ mod mapping;
 mod node;
 #[cfg(not(loom))]
 mod peer;
+#[cfg(not(loom))]
+#[allow(unsafe_code)] // vouches for memory whose pages are present
+mod pool;
 #[cfg(not(loom))]
 #[allow(unsafe_code)] // makes pages present
 mod populate;
@@ -60,6 +70,9 @@ mod service;
 #[cfg(not(loom))]
 mod space;
 #[cfg(not(loom))]
+#[allow(unsafe_code)] // maps files, makes values in them
+mod storage;
+#[cfg(not(loom))]
 mod sweep;
 #[cfg(not(loom))]
 mod token;
@@ -70,6 +83,8 @@ mod transport_set;
 pub use announcement::{Announced, Announcement};
 #[cfg(not(loom))]
 pub use classify::{Choice, classify};
+#[cfg(not(loom))]
+pub use dead::CleanUp;
 #[cfg(not(loom))]
 pub use declined::{Declined, LinkObstacle};
 #[cfg(not(loom))]
@@ -83,7 +98,7 @@ pub use host_id::HostId;
 #[cfg(not(loom))]
 pub use link::{Link, LinkCounts, LinkSettings, TakeOutcome};
 #[cfg(not(loom))]
-pub use node::{CleanUp, HostNode};
+pub use node::HostNode;
 #[cfg(not(loom))]
 pub use peer::{Peer, PeerAttachment, PeerError, PeerSubscription};
 #[cfg(not(loom))]

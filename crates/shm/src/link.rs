@@ -10,11 +10,12 @@ use iceoryx2::service::port_factory::PortFactory;
 
 use crate::error::{OpenError, Refused, UnavailableError};
 use crate::mapping::Mappings;
-use crate::node::{HostNode, check_space};
+use crate::node::{HostNode, check_space, refused};
 use crate::populate::free_bytes;
 use crate::port::Port;
 use crate::sample::{Checked, HostSample, IceoryxSample};
 use crate::service::{self, FORMAT_VERSION, LEADING_BYTES, WireHeader};
+use crate::storage;
 
 /// What a [`Link`] is opened with.
 #[derive(Debug, Clone, Copy)]
@@ -71,6 +72,8 @@ pub struct Link {
     sequence: u64,
     /// The port that it came from.
     origin: u64,
+    /// Port and number of the last sample received, taken or not.
+    received: (u64, u64),
     mappings: Mappings,
     /// A sample of a larger pool that was seen before the last ones of the pool that it replaced:
     /// iceoryx2 looks through the pools from the oldest on, and both may get messages meanwhile.
@@ -85,6 +88,7 @@ impl Link {
     /// [`OpenError::NotMapped`] also when it goes or grows just now.
     pub fn open(node: &Arc<HostNode>, id: u64, settings: LinkSettings) -> Result<Self, OpenError> {
         let lock = node.exclusive()?;
+        storage::forget_failure();
         let service =
             service::builder(node.iceoryx(), id).open().map_err(|cause| open_error(id, cause))?;
         if service.dynamic_config().number_of_publishers() == 0 {
@@ -129,14 +133,13 @@ impl Link {
         }
         .map_err(|cause| match cause {
             ExceedsMaxSupportedSubscribers => OpenError::TooMany { id, max_subscriptions },
-            other => UnavailableError::Refused {
-                what: "a subscription's port",
-                cause: format!("{other:?}"),
-            }
-            .into(),
+            other => refused("a subscription's port", other).into(),
         })?;
         if failed_connections.load(Ordering::Relaxed) > 0 {
-            return Err(OpenError::NotMapped { id });
+            return Err(match refused("a connection", "not made") {
+                full @ UnavailableError::Full { .. } => full.into(),
+                _ => OpenError::NotMapped { id },
+            });
         }
         Ok(Self {
             port: Arc::new(Port {
@@ -154,6 +157,7 @@ impl Link {
             counts: LinkCounts::default(),
             sequence: 0,
             origin: 0,
+            received: (0, 0),
             mappings: Mappings::default(),
             early: None,
         })
@@ -245,7 +249,11 @@ impl Link {
         match self.port.subscriber.receive() {
             Ok(Some(sample)) => match self.check(&sample) {
                 Ok(checked) => {
-                    TakeOutcome::Sample(HostSample::new(sample, checked, Arc::clone(&self.port)))
+                    let sample = HostSample::new(sample, checked, Arc::clone(&self.port));
+                    match self.check_order(&sample) {
+                        Ok(()) => TakeOutcome::Sample(sample),
+                        Err(refused) => TakeOutcome::Refused(refused),
+                    }
                 }
                 Err(refused) => TakeOutcome::Refused(refused),
             },
@@ -255,6 +263,16 @@ impl Link {
             }
             Err(ReceiveError::ConnectionFailure(_)) => TakeOutcome::Refused(Refused::NotMapped),
         }
+    }
+
+    /// A queue whose positions were scribbled over brings the same samples again and again.
+    fn check_order(&mut self, sample: &HostSample) -> Result<(), Refused> {
+        let (origin, last) = self.received;
+        if origin == sample.origin && sample.sequence <= last {
+            return Err(Refused::Repeated { found: sample.sequence, last });
+        }
+        self.received = (sample.origin, sample.sequence);
+        Ok(())
     }
 
     /// Whether the sample is what it should be. Nothing of it is read before its place is known to
@@ -359,10 +377,7 @@ fn open_error(id: u64, cause: PublishSubscribeOpenError) -> OpenError {
         | Cause::IncompatibleAttributes
         | Cause::IncompatibleOverflowBehavior
         | Cause::VersionMismatch => OpenError::Incompatible { id, cause: format!("{cause:?}") },
-        other => {
-            UnavailableError::Refused { what: "a publisher's service", cause: format!("{other:?}") }
-                .into()
-        }
+        other => refused("a publisher's service", other).into(),
     }
 }
 

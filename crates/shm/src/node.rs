@@ -8,23 +8,24 @@
 //! cannot make our names before us. The last process of the user removes the space when it ends.
 
 use feros_sync::Mutex;
+use std::fmt::Debug;
 use std::fs;
 use std::io;
 use std::path::Path;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-use iceoryx2::node::{DeadNodeView, NodeCleanupFailure, NodeDetails, NodeView};
-use iceoryx2::prelude::{
-    CallbackProgression, LogLevel, Node, NodeBuilder, NodeState, SignalHandlingMode,
-};
+use iceoryx2::prelude::{LogLevel, Node, NodeBuilder, SignalHandlingMode};
+use rustix::io::Errno;
 use rustix::process::geteuid;
 
+use crate::dead::{self, CleanUp};
 use crate::error::UnavailableError;
+use crate::ipc::Ipc;
 use crate::populate::{MARGIN_BYTES, SHM, free_bytes};
-use crate::service::Ipc;
 use crate::space::{LOCK_TIMEOUT, PREFIX_FILE, Space, SpaceLock, check_access};
-use crate::sweep::{sweep, sweep_unfinished};
+use crate::storage::{self, Failure};
+use crate::sweep::sweep_unfinished;
 
 /// What a node needs in `/dev/shm`: a few small files.
 const NODE_BYTES: u64 = 64 * 1024;
@@ -37,17 +38,6 @@ pub struct HostNode {
     /// Taken out only when it is dropped.
     node: Option<Node<Ipc>>,
     space: Space,
-}
-
-/// What [`HostNode::clean_up`] found.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct CleanUp {
-    /// Dead processes whose leftovers were removed.
-    pub removed: u64,
-    /// Dead processes whose leftovers could not be removed now; another process may be at it.
-    pub failed: u64,
-    /// Files removed that belonged to nobody any more.
-    pub swept: u64,
 }
 
 impl HostNode {
@@ -90,15 +80,15 @@ impl HostNode {
         check_room_for_node(&folder)?;
         let (space, lock) = Space::open(folder)?;
         log_to_tracing();
+        storage::forget_failure();
         let node = NodeBuilder::new()
             .config(&space.config()?)
             .signal_handling_mode(SignalHandlingMode::Disabled)
             .create::<Ipc>()
             .map_err(|cause| {
                 space.remove_if_unused(&lock);
-                UnavailableError::Refused { what: "the node", cause: format!("{cause:?}") }
+                refused("the node", cause)
             })?;
-        space.close_to_others();
         drop(lock);
         let node = Self { node: Some(node), space };
         node.clean_up();
@@ -122,33 +112,7 @@ impl HostNode {
     }
 
     pub(crate) fn clean_up_locked(&self, _lock: &SpaceLock) -> CleanUp {
-        let mut found = CleanUp::default();
-        let mut dead = Vec::new();
-        let listed = Node::<Ipc>::list(self.iceoryx().config(), |state| {
-            if let NodeState::Dead(node) = state {
-                dead.push(*node.id());
-            }
-            CallbackProgression::Continue
-        });
-        if let Err(cause) = listed {
-            tracing::debug!(target: "feros::shm", ?cause, "not all processes could be looked at");
-            found.failed += 1;
-        }
-        for id in dead {
-            // With our configuration, not with the one that the dead process wrote down: it may
-            // have been killed while it, or whoever cleaned up after it, was about that, and
-            // iceoryx2 would look in its default places instead.
-            let details = NodeDetails::__internal_new(&None, self.iceoryx().config());
-            match DeadNodeView::<Ipc>::__internal_try_remove_stale_resources(id, details) {
-                Ok(()) | Err(NodeCleanupFailure::ResourcesAlreadyCleanedUp) => found.removed += 1,
-                Err(cause) => {
-                    tracing::debug!(target: "feros::shm", ?cause, "what a killed process left could not be removed");
-                    found.failed += 1;
-                }
-            }
-        }
-        found.swept = sweep(&self.space.folder, &self.space.prefix);
-        found
+        dead::clean_up(&self.space, self.iceoryx())
     }
 
     /// The right to make and to remove things in this space: one thread of one process at a time
@@ -170,7 +134,7 @@ impl HostNode {
                 cause: "it was removed while it is in use".to_owned(),
             }
         })?;
-        sweep_unfinished(&self.space.folder, &self.space.prefix);
+        sweep_unfinished(&self.space.folder);
         Ok(lock)
     }
 
@@ -265,6 +229,22 @@ pub(crate) fn check_space(needed_bytes: u64, free_bytes: u64) -> Result<(), Unav
         });
     }
     Ok(())
+}
+
+/// Why iceoryx2 refused: what its storages know of it, and else what it says itself. Failures
+/// before are to be forgotten when iceoryx2 is asked.
+pub(crate) fn refused(what: &'static str, cause: impl Debug) -> UnavailableError {
+    match storage::take_failure() {
+        Some(Failure { size_bytes, cause: Errno::NOSPC }) => UnavailableError::Full {
+            needed_bytes: size_bytes,
+            free_bytes: free_bytes().unwrap_or(0),
+        },
+        Some(Failure { size_bytes, cause: why }) => UnavailableError::Refused {
+            what,
+            cause: format!("{cause:?}: a file of {size_bytes} bytes in {SHM}: {why}"),
+        },
+        None => UnavailableError::Refused { what, cause: format!("{cause:?}") },
+    }
 }
 
 struct ToTracing;

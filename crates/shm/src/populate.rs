@@ -1,10 +1,10 @@
 //! Pages are made present before they are written, so that a full `/dev/shm` is an error and not a
 //! SIGBUS.
 //!
-//! iceoryx2 makes its shared memory with `shm_open` and `ftruncate` (no `fallocate`), does not zero
-//! it, and touches only its management data. Pages thus cost nothing until written; but the kernel
-//! allocates a page of a tmpfs at the first write, and answers with SIGBUS when none is left.
-//! `MADV_POPULATE_WRITE` (Linux 5.14) does the same with an error code.
+//! A publisher's pool has memory for its books alone when it is made (`storage`): its messages cost
+//! nothing until written. But the kernel allocates a page of a tmpfs at the first touch, and
+//! answers with SIGBUS when none is left. `MADV_POPULATE_WRITE` (Linux 5.14) does the same with an
+//! error code.
 
 use std::ffi::c_void;
 
@@ -15,8 +15,8 @@ use rustix::param::page_size;
 /// The file system that holds POSIX shared memory; glibc's `shm_open` knows no other.
 pub(crate) const SHM: &str = "/dev/shm";
 
-/// Room that stays free when something of a known size is made: iceoryx2 makes its management
-/// segments itself, so for them the space can only be looked at before.
+/// Room that stays free when something of a known size is made: for the small files that iceoryx2
+/// writes besides, and for others.
 pub(crate) const MARGIN_BYTES: u64 = 512 * 1024;
 
 /// Bytes that `/dev/shm` can still give; as much as can be said when it has no limit.
@@ -111,6 +111,13 @@ impl Pages {
     /// The number of chunks that were in use at once.
     pub(crate) fn seen(&self) -> usize {
         self.present_bytes.len()
+    }
+
+    /// Whether a chunk that is lent can lie there: the books that say so lie in shared memory.
+    pub(crate) fn can_lend(&self, address: usize) -> bool {
+        let Some(offset) = address.checked_sub(self.base) else { return false };
+        let most = self.present_bytes.len().min(self.chunks - 1);
+        offset.is_multiple_of(self.stride) && offset / self.stride <= most
     }
 
     /// To be called for each chunk lent. After a failure the chunk must not be used, but put back.

@@ -2,32 +2,23 @@
 //! linked to it.
 
 use feros_sync::{Mutex, MutexGuard};
-use std::mem::{ManuallyDrop, MaybeUninit};
+use std::mem::ManuallyDrop;
 use std::ops::{Deref, DerefMut};
 use std::ptr::NonNull;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
-use iceoryx2::port::{DegradationAction, update_connections::UpdateConnections};
-use iceoryx2::prelude::{AllocationStrategy, BackpressureStrategy};
+use iceoryx2::port::update_connections::UpdateConnections;
 use iceoryx2::sample_mut::SampleMut;
-use iceoryx2::sample_mut_uninit::SampleMutUninit;
 use iceoryx2::service::builder::publish_subscribe::PublishSubscribeCreateError;
 
 use crate::error::{CreateError, LoanError, SendError, UnavailableError};
-use crate::node::{HostNode, check_space};
-use crate::populate::{Pages, free_bytes};
-use crate::service::{
-    self, FORMAT_VERSION, Ipc, LEADING_BYTES, MAX_MESSAGE_BYTES, SampleHeader, Service, WireHeader,
-};
-
-type Port = iceoryx2::port::publisher::Publisher<Ipc, [u8], WireHeader>;
-
-/// Memory for a message of any size that its pool allows.
-type Chunk = SampleMutUninit<Ipc, [MaybeUninit<u8>], WireHeader>;
-
-/// More than iceoryx2 and [`WireHeader`] put before a message.
-const HEAD_BYTES: usize = 256;
+use crate::ipc::Ipc;
+use crate::node::{HostNode, check_space, refused};
+use crate::pool::{Pool, PoolLimits, start_of_message};
+use crate::populate::free_bytes;
+use crate::service::{self, FORMAT_VERSION, MAX_MESSAGE_BYTES, SampleHeader, Service, WireHeader};
+use crate::storage;
 
 /// From 4 KiB to more than [`MAX_MESSAGE_BYTES`] in steps of four.
 const MAX_POOLS: usize = 12;
@@ -61,6 +52,15 @@ pub struct HostPublisherSettings {
 }
 
 impl HostPublisherSettings {
+    /// Two loans more than the user may have: for a message that is moved, and the spare one. With
+    /// as many messages iceoryx2 never runs out of chunks.
+    fn limits(&self) -> PoolLimits {
+        let max_loans = self.max_loans + 2;
+        let max_messages =
+            self.max_subscriptions * (self.largest_depth + self.max_views) + max_loans;
+        PoolLimits { max_messages, max_loans }
+    }
+
     /// Settings with the defaults: depth 16, 16 subscriptions with 8 views each, 4 loans, messages
     /// of 1 KiB at first, no limit.
     #[must_use]
@@ -120,24 +120,6 @@ pub struct HostPublisher {
     node: Arc<HostNode>,
 }
 
-struct Pool {
-    port: Port,
-    /// Smaller pools that nothing is sent from any more, for readers that still have their messages
-    /// to read.
-    retired: Vec<Port>,
-    retired_bytes: u64,
-    /// Counts the growths; a loan remembers where it comes from.
-    generation: u64,
-    /// The largest message that fits.
-    message_bytes: usize,
-    pages: Pages,
-    /// The chunk for the next message: lending one costs a walk through iceoryx2's books, which is
-    /// done when a message is out and not when the next one waits for it.
-    spare: Option<Chunk>,
-    /// Number of the last message sent.
-    sequence: u64,
-}
-
 impl HostPublisher {
     /// Makes the shared memory of a publisher. Subscriptions can link from now on.
     ///
@@ -155,7 +137,8 @@ impl HostPublisher {
         ];
         at_least_one.into_iter().for_each(|limit| *limit = (*limit).max(1));
         let lock = node.exclusive()?;
-        check_free(&settings)?;
+        settings.limits().check_free()?;
+        storage::forget_failure();
         let service = match create_service(node, &settings) {
             Err(
                 PublishSubscribeCreateError::AlreadyExists
@@ -170,16 +153,12 @@ impl HostPublisher {
             PublishSubscribeCreateError::AlreadyExists => {
                 CreateError::AlreadyExists { id: settings.id }
             }
-            other => UnavailableError::Refused {
-                what: "a publisher's service",
-                cause: format!("{other:?}"),
-            }
-            .into(),
+            other => refused("a publisher's service", other).into(),
         })?;
         let failed_connections = Arc::new(AtomicU64::new(0));
         let pool = Pool::new(
             &service,
-            &settings,
+            settings.limits(),
             settings.expected_message_bytes,
             0,
             &failed_connections,
@@ -253,7 +232,7 @@ impl HostPublisher {
         let wanted = size_bytes.max(pool.message_bytes.saturating_mul(4).min(MAX_MESSAGE_BYTES));
         let larger = Pool::new(
             &self.service,
-            &self.settings,
+            self.settings.limits(),
             wanted,
             pool.generation + 1,
             &self.failed_connections,
@@ -345,7 +324,7 @@ impl HostPublisher {
     pub fn pool(&self) -> PoolUse {
         let pool = self.lock();
         PoolUse {
-            max_messages: max_messages(&self.settings),
+            max_messages: self.settings.limits().max_messages,
             peak_messages: pool.pages.seen(),
             lent: self.lent.load(Ordering::Relaxed),
             max_loans: self.settings.max_loans,
@@ -376,24 +355,6 @@ impl std::fmt::Debug for HostPublisher {
     }
 }
 
-/// What the pool must hold in the worst case, so that iceoryx2 never runs out of chunks. Two loans
-/// more than the user may have: for a message that is moved, and the spare one.
-fn max_messages(settings: &HostPublisherSettings) -> usize {
-    settings.max_subscriptions * (settings.largest_depth + settings.max_views)
-        + settings.max_loans
-        + 2
-}
-
-/// Whether the management data of a pool fits into `/dev/shm`; its messages are looked at one by
-/// one.
-fn check_free(settings: &HostPublisherSettings) -> Result<(), UnavailableError> {
-    let free = free_bytes().map_err(|cause| UnavailableError::Refused {
-        what: "a look at /dev/shm",
-        cause: cause.to_string(),
-    })?;
-    check_space(max_messages(settings) as u64 * 8 + 64 * 1024, free)
-}
-
 fn create_service(
     node: &HostNode,
     settings: &HostPublisherSettings,
@@ -407,115 +368,6 @@ fn create_service(
         .history_size(0) // history for late joiners is the engine's
         .enable_safe_overflow(true)
         .create()
-}
-
-impl Pool {
-    fn new(
-        service: &Service,
-        settings: &HostPublisherSettings,
-        message_bytes: usize,
-        generation: u64,
-        failed_connections: &Arc<AtomicU64>,
-    ) -> Result<Self, UnavailableError> {
-        let refused =
-            |cause: String| UnavailableError::Refused { what: "a publisher's pool", cause };
-        check_free(settings)?;
-        // Whole pages, and room for the messages to vary: address space costs nothing.
-        let stride = (message_bytes.max(1) + HEAD_BYTES).next_power_of_two().max(4096);
-        let message_bytes = (stride - HEAD_BYTES).min(MAX_MESSAGE_BYTES);
-        let failed = Arc::clone(failed_connections);
-        let port = service
-            .publisher_builder()
-            .max_loaned_samples(settings.max_loans + 2)
-            .initial_max_slice_len(LEADING_BYTES + message_bytes)
-            .allocation_strategy(AllocationStrategy::Static)
-            .backpressure_strategy(BackpressureStrategy::DiscardData)
-            .set_degradation_handler(move |_, _| {
-                failed.fetch_add(1, Ordering::Relaxed);
-                DegradationAction::Ignore
-            })
-            .create()
-            .map_err(|cause| refused(format!("{cause:?}")))?;
-        // Where the chunks lie: lending two shows the first place and the distance.
-        let first = port.loan_slice_uninit(1).map_err(|cause| refused(format!("{cause:?}")))?;
-        let second = port.loan_slice_uninit(1).map_err(|cause| refused(format!("{cause:?}")))?;
-        let base = chunk_address(first.header());
-        let stride = chunk_address(second.header()) - base;
-        drop(second);
-        drop(first); // last, so that it is the next to be lent
-        let pages = Pages::new(base, stride, max_messages(settings), HEAD_BYTES)
-            .map_err(|cause| refused(cause.to_string()))?;
-        Ok(Self {
-            port,
-            retired: Vec::new(),
-            retired_bytes: 0,
-            generation,
-            message_bytes,
-            pages,
-            spare: None,
-            sequence: 0,
-        })
-    }
-
-    fn used_bytes(&self) -> u64 {
-        self.retired_bytes + self.pages.total_bytes()
-    }
-
-    /// A chunk whose pages are present.
-    fn take_chunk(
-        &mut self,
-        size_bytes: usize,
-        limit_bytes: Option<u64>,
-    ) -> Result<SampleMut<Ipc, [u8], WireHeader>, LoanError> {
-        let mut chunk = self.spare.take().map_or_else(|| self.lend_chunk(), Ok)?;
-        let address = chunk_address(chunk.header());
-        let length = start_of_message(chunk.user_header_mut()).addr().get() + size_bytes - address;
-        let needed_bytes = self.pages.missing_bytes(address, length);
-        let used_bytes = self.used_bytes();
-        if let Some(limit_bytes) = limit_bytes
-            && needed_bytes > 0
-            && used_bytes + needed_bytes > limit_bytes
-        {
-            return Err(LoanError::Exhausted { needed_bytes, used_bytes, limit_bytes });
-        }
-        self.pages.provide(address, length).map_err(|_| full(length))?;
-        // SAFETY: every bit pattern is a u8, and it is mapped memory of a file, zero or written
-        // before. Only the part whose pages were made present just now is ever touched.
-        Ok(unsafe { chunk.assume_init() })
-    }
-
-    /// A chunk of which only the head is sure to be present.
-    fn lend_chunk(&mut self) -> Result<Chunk, LoanError> {
-        let chunk = self
-            .port
-            .loan_slice_uninit(LEADING_BYTES + self.message_bytes)
-            .map_err(|cause| LoanError::Refused { cause: format!("{cause:?}") })?;
-        self.pages.lent(chunk_address(chunk.header())).map_err(|_| full(HEAD_BYTES))?;
-        Ok(chunk)
-    }
-}
-
-fn full(needed_bytes: usize) -> LoanError {
-    LoanError::SharedMemoryFull {
-        needed_bytes: needed_bytes as u64,
-        free_bytes: free_bytes().unwrap_or(0),
-    }
-}
-
-fn chunk_address<T>(header: &T) -> usize {
-    std::ptr::from_ref(header).expose_provenance()
-}
-
-/// Where the message behind a header lies: the payload is aligned to 8 and begins with
-/// [`LEADING_BYTES`]. iceoryx2 would tell, but by the length that it has written into shared
-/// memory, where a stranger may have changed it already.
-fn start_of_message(header: &mut WireHeader) -> NonNull<u8> {
-    // So there is no padding between header and payload.
-    const { assert!(size_of::<WireHeader>().is_multiple_of(8) && align_of::<WireHeader>() == 8) };
-    let behind = std::ptr::from_mut(header)
-        .cast::<u8>()
-        .wrapping_add(size_of::<WireHeader>() + LEADING_BYTES);
-    NonNull::new(behind).expect("memory does not end at address zero")
 }
 
 /// Memory lent by a [`HostPublisher`] for one message; dropped without being sent, it goes back.

@@ -49,7 +49,7 @@ impl Space {
             let prefix = read_or_make_prefix(&folder, geteuid().as_raw()).map_err(|cause| {
                 UnavailableError::Folder { folder: folder.clone(), cause: cause.to_string() }
             })?;
-            sweep_unfinished(&folder, &prefix);
+            sweep_unfinished(&folder);
             return Ok((Self { folder, prefix }, lock));
         }
         let cause = format!("it was removed {MAX_ATTEMPTS} times while it was being opened");
@@ -108,23 +108,6 @@ impl Space {
         config.global.node.cleanup_dead_nodes_on_creation = false;
         config.global.node.cleanup_dead_nodes_on_destruction = false;
         Ok(config)
-    }
-
-    /// iceoryx2 makes the segment that counts nodes readable and writable by everybody, so that
-    /// users can share it. Ours is not to be shared: another user could cut it short under us.
-    pub(crate) fn close_to_others(&self) {
-        let Ok(entries) = fs::read_dir(SHM) else { return };
-        for entry in entries.flatten() {
-            let name = entry.file_name();
-            let name = name.to_string_lossy();
-            if name.starts_with(&self.prefix)
-                && name.ends_with(NODE_COUNTER_SUFFIX)
-                && let Err(error) =
-                    fs::set_permissions(entry.path(), fs::Permissions::from_mode(0o600))
-            {
-                tracing::warn!(target: "feros::shm", %name, %error, "a shared memory file stays open to other users");
-            }
-        }
     }
 }
 

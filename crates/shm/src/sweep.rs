@@ -1,8 +1,7 @@
 //! Removes the few files that iceoryx2's own clean-up misses, or cannot stand, when a process is
-//! killed at an unlucky moment: a segment that had a name but no size yet (opening it, iceoryx2
-//! 0.10.0 waits for ever), a tag that was not finished (it is not listed, and keeps its folder from
-//! being removed), a connection that neither side had entered yet, a service whose last owner was
-//! just leaving, a node that lacks a part.
+//! killed at an unlucky moment: a tag that was not finished (it is not listed, and keeps its folder
+//! from being removed), a connection that neither side had entered yet, a service whose last owner
+//! was just leaving, a node that lacks a part.
 //!
 //! All of Feros makes such things only while it holds the lock of the space, which goes with a
 //! killed process. So what is seen unfinished by the holder of the lock was left. What else a file
@@ -17,11 +16,13 @@ use std::path::{Path, PathBuf};
 
 use crate::populate::SHM;
 
+/// The files that a node is known alive by.
+pub(crate) const LIFE_SIGNS: [&str; 3] =
+    [".node_monitor", ".node_monitor_context", ".node_monitor_owner_lock"];
+
 /// Removes what was left unfinished; to be called with the lock held, before anything of iceoryx2
 /// that opens or lists.
-pub(crate) fn sweep_unfinished(folder: &Path, prefix: &str) -> u64 {
-    // A segment is made for writing only, gets its size, is filled, and becomes readable then.
-    let segment = |found: &Metadata| found.len() == 0 || found.mode() & 0o400 == 0;
+pub(crate) fn sweep_unfinished(folder: &Path) -> u64 {
     // A file is made for reading and writing, is filled, and becomes readable only. Before,
     // iceoryx2 does not list it.
     let file = |found: &Metadata| found.is_file() && found.mode() & 0o200 != 0;
@@ -31,17 +32,13 @@ pub(crate) fn sweep_unfinished(folder: &Path, prefix: &str) -> u64 {
     let nodes = folder.join("nodes");
     let of_nodes = names(&nodes)
         .filter(|name| is_number(name))
-        .map(|node| remove_if(&nodes.join(node), "", file))
+        .map(|node| remove_if(&nodes.join(node), file))
         .sum::<u64>();
-    remove_if(&nodes, "", life_sign)
-        + remove_if(Path::new(SHM), prefix, segment)
-        + remove_if(&folder.join("services"), "", file)
-        + of_nodes
+    remove_if(&nodes, life_sign) + remove_if(&folder.join("services"), file) + of_nodes
 }
 
-fn remove_if(folder: &Path, prefix: &str, unfinished: impl Fn(&Metadata) -> bool) -> u64 {
+fn remove_if(folder: &Path, unfinished: impl Fn(&Metadata) -> bool) -> u64 {
     names(folder)
-        .filter(|name| name.starts_with(prefix))
         .map(|name| folder.join(name))
         .filter(|path| fs::symlink_metadata(path).is_ok_and(|found| unfinished(&found)))
         .map(|path| remove(&path))
@@ -127,8 +124,6 @@ struct Nodes {
 
 impl Nodes {
     fn list(nodes: &Path, prefix: &str) -> Self {
-        const LIFE_SIGNS: [&str; 3] =
-            [".node_monitor", ".node_monitor_context", ".node_monitor_owner_lock"];
         let mut of_nodes: HashMap<String, Vec<PathBuf>> = HashMap::new();
         let mut life_signs: HashMap<String, usize> = HashMap::new();
         for name in names(nodes) {
@@ -156,7 +151,7 @@ impl Nodes {
     }
 }
 
-fn is_number(name: &str) -> bool {
+pub(crate) fn is_number(name: &str) -> bool {
     name.bytes().all(|byte| byte.is_ascii_digit())
 }
 
@@ -170,11 +165,11 @@ fn service_id(description: &str) -> Option<String> {
     Some(id.to_string())
 }
 
-fn between<'name>(name: &'name str, prefix: &str, suffix: &str) -> Option<&'name str> {
+pub(crate) fn between<'name>(name: &'name str, prefix: &str, suffix: &str) -> Option<&'name str> {
     name.strip_prefix(prefix)?.strip_suffix(suffix)
 }
 
-fn names(folder: &Path) -> impl Iterator<Item = String> {
+pub(crate) fn names(folder: &Path) -> impl Iterator<Item = String> {
     fs::read_dir(folder)
         .into_iter()
         .flatten()
@@ -230,19 +225,14 @@ mod tests {
         for name in stay.iter().chain(&go) {
             fs::write(shm(name), "x").unwrap();
         }
-        fs::write(shm("h_77_77.connection"), "").unwrap();
-        assert_eq!(
-            sweep_unfinished(&folder, &prefix),
-            4,
-            "a segment without size, a tag, a service, a life sign"
-        );
+        assert_eq!(sweep_unfinished(&folder), 3, "a tag, a service, a life sign");
         assert_eq!(sweep(&folder, &prefix), 4 + 3, "the four, the service bb, the nodes 11 and 12");
         assert!(stay.iter().all(|name| shm(name).exists()));
         assert!(!go.iter().any(|name| shm(name).exists()));
         assert!(nodes.join("10").exists() && !nodes.join("11").exists());
         assert_eq!(fs::read_dir(services).unwrap().count(), 1);
         assert_eq!(
-            (sweep_unfinished(&folder, &prefix), sweep(&folder, &prefix)),
+            (sweep_unfinished(&folder), sweep(&folder, &prefix)),
             (0, 0),
             "a second time there is nothing"
         );

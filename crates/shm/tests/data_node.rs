@@ -113,14 +113,44 @@ fn nothing_can_be_read_or_written_by_other_users() {
     let link = Link::open(&node, 1, SETTINGS).unwrap();
     publisher.send(publisher.loan(100_000).unwrap(), SampleHeader::default()).unwrap();
     check(node.folder()); // closes all that is in it
-    let ours: Vec<PathBuf> = fs::read_dir("/dev/shm")
-        .unwrap()
-        .map(|entry| entry.unwrap().path())
-        .filter(|path| path.file_name().unwrap().to_string_lossy().starts_with(node.prefix()))
-        .collect();
+    let ours = shared_files(&node);
     assert!(ours.len() >= 5, "data (2), connection, service, node counter: {ours:?}");
     ours.iter().for_each(|path| check(path));
     drop(link);
+}
+
+fn shared_files(node: &HostNode) -> Vec<PathBuf> {
+    let paths = fs::read_dir("/dev/shm").unwrap().map(|entry| entry.unwrap().path());
+    let is_ours =
+        |path: &PathBuf| path.file_name().unwrap().to_string_lossy().starts_with(node.prefix());
+    paths.filter(is_ours).collect()
+}
+
+/// A page that a process is the first to touch may be one for which no memory is left: SIGBUS.
+#[test]
+fn what_processes_share_has_its_memory_from_the_start() {
+    let space = name("blocks");
+    let _removed = Space(space.clone());
+    let node = Arc::new(HostNode::new(&space).unwrap());
+    let settings = HostPublisherSettings {
+        expected_message_bytes: 1 << 20,
+        max_subscriptions: 1,
+        largest_depth: 4096, // a queue of many pages, which nobody writes while it is made
+        ..HostPublisherSettings::new(1)
+    };
+    let publisher = HostPublisher::create(&node, settings).unwrap();
+    let link = Link::open(&node, 1, LinkSettings { depth: 4096, type_hash: None }).unwrap();
+    for path in shared_files(&node) {
+        let found = fs::metadata(&path).unwrap();
+        let (taken, size) = (found.blocks() * 512, found.len());
+        if path.extension().unwrap() == "data" {
+            // Messages get theirs one by one; the books and the heads of some messages are there.
+            assert!(size > 1 << 30 && (4096..64 * 1024).contains(&taken), "{path:?} {taken}");
+        } else {
+            assert!(taken >= size, "{path:?} has {taken} of {size} bytes");
+        }
+    }
+    drop((link, publisher));
 }
 
 #[test]

@@ -7,6 +7,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod dev_shm;
+mod filled_at_start;
 mod hostile;
 mod keep_all;
 mod killed_listeners;
@@ -15,6 +16,7 @@ mod lossless;
 mod mixed;
 mod paused;
 mod restart;
+mod scribbled;
 mod slow_listener;
 mod support;
 mod users;

@@ -10,7 +10,7 @@ use serde_json::Value;
 pub(crate) use feros_test_support::WATCHDOG;
 use feros_test_support::eventually;
 pub(crate) use measure::resources;
-pub(crate) use peer::{Peer, program, segment};
+pub(crate) use peer::{Gone, Peer, program, segment};
 pub(crate) use place::{DevShm, Place, is_root, skipped};
 
 /// Repeats `found` until it gives something.

@@ -2,14 +2,24 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, Command, Stdio};
-use std::sync::mpsc::{Receiver, sync_channel};
+use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::sync::{Arc, Mutex};
 use std::thread;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
 use super::{Place, WATCHDOG, until};
+
+/// What became of a process that was not sure to go on.
+#[derive(Debug)]
+pub(crate) enum Gone {
+    /// It ended.
+    Ended(ExitStatus),
+    /// It neither answers nor ends.
+    Silent,
+}
 
 /// A running process; killed when dropped.
 pub(crate) struct Peer {
@@ -103,6 +113,35 @@ impl Peer {
         let mut answer = self.answer();
         assert!(answer.get("ok").is_some(), "{}: {answer}\n{}", self.name, self.said());
         answer["ok"].take()
+    }
+
+    /// As [`Peer::ask`], of a process that may end meanwhile.
+    pub(crate) fn try_ask(&mut self, op: &str, mut arguments: Value) -> Result<Value, Gone> {
+        arguments["op"] = json!(op);
+        let written = writeln!(self.stdin.as_mut().unwrap(), "{arguments}");
+        match written.ok().map(|()| self.answers.recv_timeout(WATCHDOG)) {
+            Some(Ok(line)) => {
+                let mut answer: Value = serde_json::from_str(&line).unwrap();
+                Ok(answer["ok"].take())
+            }
+            Some(Err(RecvTimeoutError::Timeout)) => Err(Gone::Silent),
+            None | Some(Err(RecvTimeoutError::Disconnected)) => {
+                Err(Gone::Ended(self.child.wait().unwrap()))
+            }
+        }
+    }
+
+    /// As [`Peer::end`], of a process that may end in any way, but must end.
+    pub(crate) fn try_end(mut self) -> Gone {
+        drop(self.stdin.take());
+        let patience = Instant::now() + WATCHDOG;
+        while Instant::now() < patience {
+            if let Some(status) = self.child.try_wait().unwrap() {
+                return Gone::Ended(status);
+            }
+            thread::sleep(Duration::from_millis(1));
+        }
+        Gone::Silent
     }
 
     /// Has it do `op` with its endpoint `name`.

@@ -1,0 +1,124 @@
+//! Removes what killed processes left.
+//!
+//! iceoryx2 keeps in the files of a service who takes part in it, and trusts them. A killed process,
+//! or one that scribbled, may have left them in any state: who reads them may be ended by it. So
+//! only those read them that take part in the service and read them anyway; a service in which
+//! nobody living takes part is removed by the names of its files.
+
+use std::collections::HashSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use iceoryx2::identifiers::UniqueNodeId;
+use iceoryx2::node::NodeView;
+use iceoryx2::prelude::{CallbackProgression, Config, Node, NodeState};
+use iceoryx2::service::internal::ServiceInternal;
+use iceoryx2::service::service_hash::ServiceHash;
+
+use crate::ipc::Ipc;
+use crate::space::Space;
+use crate::sweep::{LIFE_SIGNS, between, is_number, names, sweep};
+
+/// What [`HostNode::clean_up`](crate::HostNode::clean_up) found.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct CleanUp {
+    /// Dead processes of which nothing is left.
+    pub removed: u64,
+    /// How often something of a dead process could not be removed now.
+    pub failed: u64,
+    /// Files removed that belonged to nobody any more.
+    pub swept: u64,
+}
+
+/// Removes what can be removed by `own`; to be called with the lock of the space held.
+pub(crate) fn clean_up(space: &Space, own: &Node<Ipc>) -> CleanUp {
+    let mut found = CleanUp::default();
+    let mut dead = Vec::new();
+    let listed = Node::<Ipc>::list(own.config(), |state| {
+        if let NodeState::Dead(node) = state {
+            dead.push(*node.id());
+        }
+        CallbackProgression::Continue
+    });
+    if let Err(cause) = listed {
+        tracing::debug!(target: "feros::shm", ?cause, "not all processes could be looked at");
+        found.failed += 1;
+    }
+    let survivors = Survivors::find(space, own, &dead);
+    for id in &dead {
+        let all_left = survivors.take_out(id, own.config(), &mut found);
+        found.removed += u64::from(all_left && survivors.remove_node(id));
+    }
+    found.swept = sweep(&space.folder, &space.prefix);
+    found
+}
+
+/// Which services those that live take part in.
+struct Survivors<'a> {
+    space: &'a Space,
+    nodes: PathBuf,
+    of_this: HashSet<String>,
+    of_others: HashSet<String>,
+}
+
+impl<'a> Survivors<'a> {
+    fn find(space: &'a Space, own: &Node<Ipc>, dead: &[UniqueNodeId]) -> Self {
+        let nodes = space.folder.join("nodes");
+        let (this, dead): (String, Vec<String>) =
+            (own.id().value().to_string(), dead.iter().map(|id| id.value().to_string()).collect());
+        let (mut of_this, mut of_others) = (HashSet::new(), HashSet::new());
+        for node in names(&nodes).filter(|name| is_number(name) && !dead.contains(name)) {
+            let services = services_of(&nodes.join(&node), &space.prefix);
+            if node == this { &mut of_this } else { &mut of_others }.extend(services);
+        }
+        Self { space, nodes, of_this, of_others }
+    }
+
+    /// Takes a dead node out of its services. Whether it is in none any more.
+    fn take_out(&self, id: &UniqueNodeId, config: &Config, found: &mut CleanUp) -> bool {
+        let folder = self.nodes.join(id.value().to_string());
+        let mut all_left = true;
+        for service in services_of(&folder, &self.space.prefix) {
+            let is_out = if self.of_this.contains(&service) {
+                let taken_out = ServiceHash::try_from(service.as_str())
+                    .map_err(|error| format!("{error:?}"))
+                    .and_then(|hash| {
+                        Ipc::__internal_remove_node_from_service(id, &hash, config)
+                            .map_err(|error| format!("{error:?}"))
+                    });
+                if let Err(cause) = &taken_out {
+                    tracing::debug!(target: "feros::shm", %cause, "a killed process could not be taken out of a service");
+                    found.failed += 1;
+                }
+                taken_out.is_ok()
+            } else if self.of_others.contains(&service) {
+                false // they do it
+            } else {
+                let tag = folder.join(format!("{}{service}.service_tag", self.space.prefix));
+                fs::remove_file(tag).is_ok()
+            };
+            all_left &= is_out;
+        }
+        all_left
+    }
+
+    /// Removes the files of a node that is in no service; those of its ports have no owner then.
+    fn remove_node(&self, id: &UniqueNodeId) -> bool {
+        let id = id.value();
+        let folder = self.nodes.join(id.to_string());
+        let is_gone = |path: &Path| !path.exists();
+        let _ = fs::remove_dir_all(&folder);
+        let life_signs =
+            LIFE_SIGNS.map(|sign| self.nodes.join(format!("{}{id}{sign}", self.space.prefix)));
+        for sign in &life_signs {
+            let _ = fs::remove_file(sign);
+        }
+        is_gone(&folder) && life_signs.iter().all(|sign| is_gone(sign))
+    }
+}
+
+fn services_of(node: &Path, prefix: &str) -> Vec<String> {
+    names(node)
+        .filter_map(|name| between(&name, prefix, ".service_tag").map(str::to_owned))
+        .collect()
+}

@@ -1,0 +1,50 @@
+//! What iceoryx2 is built of here: memory between processes, ports that several threads may use.
+//!
+//! As iceoryx2's own `ipc_threadsafe`, but for the storages, which have their blocks before anybody
+//! touches them, and for connections, which believe less.
+
+use std::fmt::Debug;
+
+use iceoryx2::prelude::ZeroCopySend;
+use iceoryx2::service::{Service, internal::ServiceInternal, ipc_threadsafe};
+use iceoryx2::unique_id_generator::unique_system_id::UniqueSystemId;
+use iceoryx2_bb_elementary_traits::testing::abandonable::Abandonable;
+use iceoryx2_cal::arc_sync_policy::mutex_protected::MutexProtected;
+use iceoryx2_cal::resizable_shared_memory::dynamic::DynamicMemory;
+use iceoryx2_cal::shared_memory::common::details::{AllocatorDetails, Memory};
+use iceoryx2_cal::shm_allocator::pool_allocator::PoolAllocator;
+
+use crate::connection::Connection;
+use crate::storage::{SparseStorage, WholeStorage};
+
+type Original = ipc_threadsafe::Service;
+type Pool = Memory<PoolAllocator, SparseStorage<AllocatorDetails<PoolAllocator>>>;
+
+/// The kind of all services of Feros.
+#[derive(Debug, Clone)]
+pub(crate) struct Ipc;
+
+impl ServiceInternal<Ipc> for Ipc {}
+
+impl Service for Ipc {
+    type PersistentDynamicStorage<T: Debug + Send + Sync + ZeroCopySend + 'static> =
+        WholeStorage<T>;
+    type DynamicStorage<T: Debug + Send + Sync + ZeroCopySend + 'static> = WholeStorage<T>;
+    type SharedMemory = Pool;
+    type ResizableSharedMemory = DynamicMemory<PoolAllocator, Pool>;
+    type Connection = Connection;
+
+    type ServiceNameHasher = <Original as Service>::ServiceNameHasher;
+    type StaticStorage = <Original as Service>::StaticStorage;
+    type ConfigSerializer = <Original as Service>::ConfigSerializer;
+    type Bag = <Original as Service>::Bag;
+    type Monitoring = <Original as Service>::Monitoring;
+    type ArcThreadSafetyPolicy<T: Send + Debug + Abandonable> = MutexProtected<T>;
+    type UniqueId = UniqueSystemId;
+
+    // Of messaging patterns that Feros does not use.
+    type Event = <Original as Service>::Event;
+    type Reactor = <Original as Service>::Reactor;
+    type BlackboardMgmt<T: Debug + Send + Sync + ZeroCopySend + 'static> = WholeStorage<T>;
+    type BlackboardPayload = <Original as Service>::BlackboardPayload;
+}

@@ -1,0 +1,136 @@
+//! A file in `/dev/shm` that gets its blocks and its content before it gets its name, so that who
+//! maps it finds all that may be touched, whoever fills the file system meanwhile.
+//!
+//! `ftruncate` gives a file of a tmpfs a length and no memory; the kernel takes the memory at the
+//! first touch, and answers with SIGBUS when none is left. `fallocate` and a copy take it at once,
+//! and answer with an error.
+
+use std::ops::Range;
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::path::Path;
+use std::ptr::{self, NonNull};
+
+use rustix::fs::{AtFlags, CWD, FallocateFlags, MemfdFlags, Mode, OFlags, SeekFrom};
+use rustix::io::Errno;
+use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
+
+use crate::populate::SHM;
+
+/// A file without a name; it goes when it is closed, unless it has got one.
+pub(super) struct UnnamedFile(OwnedFd);
+
+impl UnnamedFile {
+    /// A file of zeros that has no blocks yet.
+    pub(super) fn new(size_bytes: usize) -> Result<Self, Errno> {
+        let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
+        let file = rustix::fs::open(SHM, flags, Mode::RUSR | Mode::WUSR)?;
+        rustix::fs::ftruncate(&file, size_bytes as u64)?;
+        Ok(Self(file))
+    }
+
+    /// Gives the bytes of this range their blocks: all of them, or an error and none.
+    pub(super) fn allocate(&self, range: Range<usize>) -> Result<(), Errno> {
+        let (start, length) = (range.start as u64, range.len() as u64);
+        rustix::io::retry_on_intr(|| {
+            rustix::fs::fallocate(&self.0, FallocateFlags::empty(), start, length)
+        })
+    }
+
+    /// Takes over what was written to the draft; the rest of the file stays as it is.
+    pub(super) fn copy_from(&self, draft: &Draft) -> Result<(), Errno> {
+        let mut end = 0;
+        while let Some(written) = draft.next_written(end)? {
+            rustix::fs::seek(&self.0, SeekFrom::Start(written.start))?;
+            let mut from = written.start;
+            while from < written.end {
+                // Counts `from` on. The kernel copies at most 2 GiB at once.
+                let left = usize::try_from(written.end - from).unwrap_or(usize::MAX);
+                if rustix::fs::sendfile(&self.0, &draft.file, Some(&mut from), left)? == 0 {
+                    return Err(Errno::IO);
+                }
+            }
+            end = written.end;
+        }
+        Ok(())
+    }
+
+    pub(super) fn map(&self, size_bytes: usize) -> Result<Mapping, Errno> {
+        Mapping::new(&self.0, size_bytes, ProtFlags::READ | ProtFlags::WRITE)
+    }
+
+    /// Gives the file its name, if no other has it: others see all of it or nothing.
+    pub(super) fn publish(&self, path: &Path) -> Result<(), Errno> {
+        let unnamed = format!("/proc/self/fd/{}", self.0.as_raw_fd());
+        rustix::fs::linkat(CWD, unnamed, CWD, path, AtFlags::SYMLINK_FOLLOW)
+    }
+}
+
+/// Memory of this process alone, in which the content of a file is made: the file system that
+/// others can fill has no part in it, and what was written can be told from what was not.
+pub(super) struct Draft {
+    file: OwnedFd,
+    mapping: Mapping,
+}
+
+impl Draft {
+    pub(super) fn new(size_bytes: usize) -> Result<Self, Errno> {
+        let file = rustix::fs::memfd_create("feros-draft", MemfdFlags::CLOEXEC)?;
+        rustix::fs::ftruncate(&file, size_bytes as u64)?;
+        let mapping = Mapping::new(&file, size_bytes, ProtFlags::READ | ProtFlags::WRITE)?;
+        Ok(Self { file, mapping })
+    }
+
+    pub(super) fn mapping(&self) -> &Mapping {
+        &self.mapping
+    }
+
+    /// The first whole pages from `start` on that were written.
+    fn next_written(&self, start: u64) -> Result<Option<Range<u64>>, Errno> {
+        let seek = |to| rustix::fs::seek(&self.file, to);
+        match seek(SeekFrom::Data(start)) {
+            Ok(start) => Ok(Some(start..seek(SeekFrom::Hole(start))?)),
+            Err(Errno::NXIO) => Ok(None), // nothing but a hole, or the end
+            Err(error) => Err(error),
+        }
+    }
+}
+
+/// Shared memory of a file; unmapped on drop.
+#[derive(Debug)]
+pub(super) struct Mapping {
+    start: NonNull<u8>,
+    size_bytes: usize,
+}
+
+// SAFETY: the mapping belongs to the process and not to a thread, and is unmapped by its one owner.
+unsafe impl Send for Mapping {}
+// SAFETY: a shared reference gives out addresses alone.
+unsafe impl Sync for Mapping {}
+
+impl Mapping {
+    pub(super) fn new(
+        file: impl AsFd,
+        size_bytes: usize,
+        access: ProtFlags,
+    ) -> Result<Self, Errno> {
+        // SAFETY: the kernel chooses the address, so no memory in use is replaced.
+        let address =
+            unsafe { mmap(ptr::null_mut(), size_bytes, access, MapFlags::SHARED, file, 0) }?;
+        let start = NonNull::new(address.cast()).ok_or(Errno::INVAL)?;
+        Ok(Self { start, size_bytes })
+    }
+
+    /// Aligned to a page.
+    pub(super) fn start(&self) -> NonNull<u8> {
+        self.start
+    }
+}
+
+impl Drop for Mapping {
+    fn drop(&mut self) {
+        // SAFETY: address and size are those of our mapping; what was made of its address is kept
+        // by whoever keeps the mapping.
+        let unmapped = unsafe { munmap(self.start.as_ptr().cast(), self.size_bytes) };
+        debug_assert_eq!(unmapped, Ok(()));
+    }
+}

@@ -1,0 +1,183 @@
+//! The memory in which iceoryx2 keeps its state, made so that no touch of it can fail: iceoryx2
+//! lets a service choose its storages, and its own check for space neither before nor while they
+//! are made.
+//!
+//! - [`WholeStorage`] has all its blocks from the start. Queues, lists of ports and the counter of
+//!   nodes lie in such.
+//! - [`SparseStorage`] has the blocks of what is written while it is made: for a publisher's pool,
+//!   whose books are small and whose messages get their pages one by one (`populate`).
+//!
+//! Names, layout and permissions are those of iceoryx2's own storage in POSIX shared memory; what
+//! that one does between making a file and finishing it is done here before the file has a name.
+
+mod builder;
+mod file;
+#[cfg(test)]
+mod tests;
+
+use std::cell::Cell;
+use std::fmt::Debug;
+use std::marker::PhantomData;
+use std::mem::MaybeUninit;
+use std::path::PathBuf;
+use std::ptr::NonNull;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use iceoryx2::prelude::{FileName, Path, ZeroCopySend};
+use iceoryx2_bb_elementary_traits::testing::abandonable::Abandonable;
+use iceoryx2_cal::dynamic_storage::{DynamicStorage, posix_shared_memory};
+use iceoryx2_cal::named_concept::{
+    NamedConcept, NamedConceptDoesExistError, NamedConceptListError, NamedConceptMgmt,
+    NamedConceptPathHintRemoveError, NamedConceptRemoveError,
+};
+use rustix::io::Errno;
+
+use self::builder::Builder;
+use self::file::Mapping;
+
+/// What is shared, with all its blocks.
+pub(crate) type WholeStorage<T> = Storage<T, true>;
+/// What is shared, with the blocks of what was written while it was made, its first pages included.
+pub(crate) type SparseStorage<T> = Storage<T, false>;
+
+/// The same names as iceoryx2's own storage.
+type Configuration<T> = posix_shared_memory::Configuration<T>;
+type Names<T> = posix_shared_memory::Storage<T>;
+
+/// One value of iceoryx2 and the memory behind it, in a file that processes share.
+#[derive(Debug)]
+pub(crate) struct Storage<T: Debug + Send + Sync + ZeroCopySend, const WHOLE: bool> {
+    mapping: Mapping,
+    name: FileName,
+    path: PathBuf,
+    /// Whether the file goes with this.
+    has_ownership: AtomicBool,
+    value: PhantomData<T>,
+}
+
+/// How a file begins.
+#[repr(C)]
+struct Head<T> {
+    /// Of iceoryx2, whose layout differs between versions; 0 in an unfinished file.
+    version: AtomicU64,
+    value: MaybeUninit<T>,
+}
+
+/// Why a storage could not be made or opened.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Failure {
+    pub(crate) size_bytes: u64,
+    pub(crate) cause: Errno,
+}
+
+thread_local! {
+    /// iceoryx2 asks for storages on the thread that asks it for ports, and says no more of a
+    /// failure than that there was one.
+    static FAILURE: Cell<Option<Failure>> = const { Cell::new(None) };
+}
+
+/// Forgets what failed so far on this thread.
+pub(crate) fn forget_failure() {
+    FAILURE.set(None);
+}
+
+/// Why the last storage failed that could not be made or opened on this thread since failures were
+/// forgotten.
+pub(crate) fn take_failure() -> Option<Failure> {
+    FAILURE.take()
+}
+
+impl<T: Debug + Send + Sync + ZeroCopySend, const WHOLE: bool> Storage<T, WHOLE> {
+    fn head(&self) -> NonNull<Head<T>> {
+        self.mapping.start().cast()
+    }
+}
+
+impl<T: Debug + Send + Sync + ZeroCopySend, const WHOLE: bool> Drop for Storage<T, WHOLE> {
+    fn drop(&mut self) {
+        if self.has_ownership()
+            && let Err(error) = std::fs::remove_file(&self.path)
+        {
+            let path = self.path.display();
+            tracing::debug!(target: "feros::shm", %path, %error, "shared memory stays for the next clean-up");
+        }
+    }
+}
+
+impl<T: Debug + Send + Sync + ZeroCopySend, const WHOLE: bool> Abandonable for Storage<T, WHOLE> {
+    unsafe fn abandon_in_place(mut this: NonNull<Self>) {
+        // SAFETY: the caller hands over a value of its own, which nobody uses afterwards.
+        unsafe { std::ptr::drop_in_place(&raw mut this.as_mut().mapping) };
+    }
+}
+
+impl<T: Debug + Send + Sync + ZeroCopySend, const WHOLE: bool> NamedConcept for Storage<T, WHOLE> {
+    fn name(&self) -> &FileName {
+        &self.name
+    }
+}
+
+impl<T: Debug + Send + Sync + ZeroCopySend, const WHOLE: bool> NamedConceptMgmt
+    for Storage<T, WHOLE>
+{
+    type Configuration = Configuration<T>;
+
+    unsafe fn remove_cfg(
+        name: &FileName,
+        config: &Self::Configuration,
+    ) -> Result<bool, NamedConceptRemoveError> {
+        // SAFETY: asks the same of the caller.
+        unsafe { Names::<T>::remove_cfg(name, config) }
+    }
+
+    fn does_exist_cfg(
+        name: &FileName,
+        config: &Self::Configuration,
+    ) -> Result<bool, NamedConceptDoesExistError> {
+        Names::<T>::does_exist_cfg(name, config)
+    }
+
+    fn list_cfg(config: &Self::Configuration) -> Result<Vec<FileName>, NamedConceptListError> {
+        Names::<T>::list_cfg(config)
+    }
+
+    fn remove_path_hint(path: &Path) -> Result<(), NamedConceptPathHintRemoveError> {
+        Names::<T>::remove_path_hint(path)
+    }
+}
+
+impl<T: Debug + Send + Sync + ZeroCopySend, const WHOLE: bool> DynamicStorage<T>
+    for Storage<T, WHOLE>
+{
+    type Builder<'builder> = Builder<'builder, T, WHOLE>;
+
+    fn does_support_persistency() -> bool {
+        true
+    }
+
+    fn has_ownership(&self) -> bool {
+        self.has_ownership.load(Ordering::Relaxed)
+    }
+
+    fn release_ownership(&self) {
+        self.has_ownership.store(false, Ordering::Relaxed);
+    }
+
+    fn acquire_ownership(&self) {
+        self.has_ownership.store(true, Ordering::Relaxed);
+    }
+
+    fn get(&self) -> &T {
+        // SAFETY: the file is mapped as long as `self` lives, is at least as long as its head,
+        // which was checked, and was finished before it got its name.
+        unsafe { self.head().as_ref().value.assume_init_ref() }
+    }
+
+    unsafe fn __internal_set_type_name_in_config(
+        config: &mut Self::Configuration,
+        type_name: &str,
+    ) {
+        // SAFETY: asks the same of the caller.
+        unsafe { Names::<T>::__internal_set_type_name_in_config(config, type_name) };
+    }
+}

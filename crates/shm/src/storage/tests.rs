@@ -1,0 +1,111 @@
+//! Storages in a `/dev/shm` with hardly any room, in a mount namespace of their own.
+#![allow(clippy::unwrap_used)]
+
+use std::fs;
+use std::process::Command;
+
+use iceoryx2::prelude::{FileName, SemanticString};
+use iceoryx2_bb_posix::access_mode::AccessMode;
+use iceoryx2_cal::dynamic_storage::{DynamicStorage, DynamicStorageBuilder};
+use iceoryx2_cal::named_concept::{NamedConceptBuilder, NamedConceptMgmt};
+use rustix::io::Errno;
+
+use super::{Head, Storage, forget_failure, take_failure};
+use crate::populate::SHM;
+
+const CHILD: &str = "FEROS_STORAGE_CHILD";
+const PAGE: usize = 4096;
+const PAGES: usize = 8;
+const SUPPLEMENTARY_BYTES: usize = PAGES * PAGE - size_of::<Head<u64>>();
+
+/// The parent runs this test again as its child in the namespace.
+#[test]
+fn whatever_room_is_left_no_touch_of_a_storage_can_fail() {
+    if std::env::var(CHILD).is_ok() {
+        return in_a_small_dev_shm();
+    }
+    let wrap: &[&str] =
+        if rustix::process::geteuid().is_root() { &["-m"] } else { &["-U", "-r", "-m"] };
+    let unshare = |arguments: &[&str]| {
+        let mut command = Command::new("unshare");
+        command.args(wrap).args(arguments).env(CHILD, "1");
+        command
+    };
+    if !unshare(&["true"]).status().is_ok_and(|status| status.success()) {
+        eprintln!("SKIPPED: storages where there is no room: no mount namespace may be made here");
+        return;
+    }
+    let mount = "mount -t tmpfs -o size=64k,mode=1777 none /dev/shm && exec \"$0\" \"$@\"";
+    let this = std::env::current_exe().unwrap();
+    let name = "storage::tests::whatever_room_is_left_no_touch_of_a_storage_can_fail";
+    let mut child = unshare(&["sh", "-c", mount]);
+    let output = child.arg(this).args(["--exact", name, "--nocapture"]).output().unwrap();
+    let said = [output.stdout, output.stderr].concat();
+    let said = String::from_utf8_lossy(&said);
+    assert!(output.status.success(), "{}\n{said}", output.status);
+    assert!(said.contains("whole storages made with 8 pages and more"), "{said}");
+    assert!(said.contains("sparse storages made with 2 pages and more"), "{said}");
+}
+
+fn in_a_small_dev_shm() {
+    let smallest =
+        |is_made: &dyn Fn() -> bool| (0..=PAGES).find(|pages| with_room(*pages, is_made));
+    let touched_all = smallest(&|| {
+        make::<true>().is_some_and(|storage| {
+            touch(&storage, 0..PAGES);
+            true
+        })
+    });
+    println!("whole storages made with {} pages and more", touched_all.unwrap());
+    let touched_first = smallest(&|| {
+        make::<false>().is_some_and(|storage| {
+            touch(&storage, 0..2);
+            true
+        })
+    });
+    println!("sparse storages made with {} pages and more", touched_first.unwrap());
+    let left: Vec<_> = fs::read_dir(SHM).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(left, ["filler"], "what could not be made is gone, and what was made too");
+}
+
+/// Runs it while so many pages are free.
+fn with_room<T>(pages: usize, run: impl Fn() -> T) -> T {
+    let filler = format!("{SHM}/filler");
+    let _ = fs::write(&filler, vec![1; 64 << 10]);
+    let full = fs::metadata(&filler).unwrap().len();
+    fs::File::options()
+        .write(true)
+        .open(&filler)
+        .unwrap()
+        .set_len(full - (pages * PAGE) as u64)
+        .unwrap();
+    run()
+}
+
+/// An initializer that writes nothing: what nobody has written is there all the same.
+fn make<const WHOLE: bool>() -> Option<Storage<u64, WHOLE>> {
+    let builder = || {
+        <Storage<u64, WHOLE> as DynamicStorage<u64>>::Builder::new(&name())
+            .supplementary_size(SUPPLEMENTARY_BYTES)
+    };
+    forget_failure();
+    let Ok(storage) = builder().initializer(|_, _| true).create() else {
+        assert_eq!(take_failure().unwrap().cause, Errno::NOSPC);
+        assert!(!Storage::<u64, WHOLE>::does_exist_cfg(&name(), &<_>::default()).unwrap());
+        return None;
+    };
+    drop(builder().open(AccessMode::ReadWrite).unwrap());
+    Some(storage)
+}
+
+fn name() -> FileName {
+    FileName::new(b"feros-storage").unwrap()
+}
+
+fn touch<const WHOLE: bool>(storage: &Storage<u64, WHOLE>, pages: std::ops::Range<usize>) {
+    for page in pages {
+        let place = storage.mapping.start().as_ptr().wrapping_add(page * PAGE + PAGE / 2);
+        // SAFETY: within the mapping, of which nobody else has references.
+        unsafe { place.write_volatile(7) };
+    }
+}

@@ -1,0 +1,195 @@
+//! A process of the same user scribbles over the files in which iceoryx2 keeps its state, while
+//! messages flow: a process that shares the file goes on or is ended, and nothing worse. Processes
+//! that share nothing with it go on, and what is left behind is cleaned up.
+//!
+//! `FEROS_CRASH_SCRIBBLES` is how often each class of files is scribbled over, `FEROS_CRASH_SEED`
+//! where:
+//!
+//! ```text
+//! FEROS_CRASH_SCRIBBLES=100000 cargo test -p feros-crash-tests --test it scribbled -- --nocapture
+//! ```
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::{File, OpenOptions};
+use std::os::unix::fs::{FileExt, MetadataExt};
+use std::os::unix::process::ExitStatusExt;
+use std::path::{Path, PathBuf};
+
+use serde_json::json;
+
+use crate::support::{DevShm, Gone, Peer, Place, Random, heard, number, resources, skipped, until};
+
+/// A pair of processes is scribbled over so often, then it is ended.
+const SCRIBBLES_PER_PAIR: u32 = 10;
+/// More than a process takes by itself while it exchanges a few messages.
+const MOST_GROWTH_KB: u64 = 64 << 10;
+
+/// A talker and a listener on a topic of their own.
+struct Pair {
+    talker: Peer,
+    listener: Peer,
+}
+
+impl Pair {
+    /// Whose messages come by shared memory.
+    fn start(place: &Place, topic: &str) -> Self {
+        let mut talker = Peer::start(place, "talker");
+        talker.ask("publisher", json!({"name": "pub", "topic": topic, "id": 1}));
+        let mut listener = Peer::start(place, "listener");
+        listener.ask("listen", json!({"name": "sub", "topic": topic}));
+        let mut pair = Self { talker, listener };
+        until("the pair shares memory", || {
+            pair.talker.ask("publish", json!({"name": "pub", "count": 1, "size": 300}));
+            (number(&pair.listener.of("counts", "sub"), "/host") > 3).then_some(())
+        });
+        pair
+    }
+
+    /// Sends some messages and looks at what was heard, wherever that goes.
+    fn exchange(&mut self) -> Result<(), (&'static str, Gone)> {
+        let publish = json!({"name": "pub", "count": 20, "size": 300});
+        self.talker.try_ask("publish", publish).map_err(|gone| ("talker", gone))?;
+        let report = json!({"name": "sub"});
+        self.listener.try_ask("report", report).map_err(|gone| ("listener", gone))?;
+        Ok(())
+    }
+
+    fn memory_kb(&self, place: &Place) -> u64 {
+        [&self.talker, &self.listener].map(|peer| resources(peer, place).memory_kb).iter().sum()
+    }
+
+    fn must_exchange(&mut self, what: &str) {
+        let sent = self.talker.ask("publish", json!({"name": "pub", "count": 1, "size": 300}));
+        let last = number(&sent, "/last");
+        let report = until(what, || {
+            let report = self.listener.of("report", "sub");
+            (heard(&report, 1, "last") == last).then_some(report)
+        });
+        let bad = number(&report, "/broken") + heard(&report, 1, "doubled");
+        assert_eq!((bad, heard(&report, 1, "missing")), (0, 0), "{report}");
+    }
+}
+
+/// Which parts of the file have memory.
+fn written(file: &File) -> Vec<(u64, u64)> {
+    let length = file.metadata().unwrap().len();
+    let mut page = [0; 4096];
+    if file.metadata().unwrap().blocks() * 512 >= length {
+        return vec![(0, length)];
+    }
+    // A pool: its books are at its ends.
+    let tail = (0..length / 4096).rev().take(64).find(|at| {
+        file.read_at(&mut page, at * 4096).is_ok_and(|_| page.iter().all(|byte| *byte == 0))
+    });
+    vec![(0, 4096), (tail.map_or(0, |at| (at + 1) * 4096), length)]
+}
+
+fn scribble(path: &Path, random: &mut Random) {
+    let Ok(file) = OpenOptions::new().read(true).write(true).open(path) else { return };
+    let parts = written(&file);
+    let (from, to) = parts[random.below(parts.len() as u64) as usize];
+    let at = from + random.below(to - from);
+    let length = (1 + random.below(64)).min(to - at) as usize;
+    let bytes: Vec<u8> = match random.below(4) {
+        0 => vec![0; length],
+        1 => vec![0xff; length],
+        _ => (0..length).map(|_| random.next() as u8).collect(),
+    };
+    file.write_all_at(&bytes, at).unwrap();
+}
+
+fn of_class(place: &Place, class: &str, spared: &BTreeSet<PathBuf>) -> Vec<PathBuf> {
+    let is_wanted = |path: &PathBuf| {
+        path.extension().is_some_and(|extension| extension == class) && !spared.contains(path)
+    };
+    place.files().into_iter().filter(is_wanted).collect()
+}
+
+/// What became of processes, and how often.
+#[derive(Default)]
+struct Outcomes(BTreeMap<(&'static str, String), u32>);
+
+impl Outcomes {
+    fn note(&mut self, class: &'static str, who: &str, gone: &Gone) {
+        let what = match gone {
+            Gone::Silent => "neither answers nor ends".to_owned(),
+            Gone::Ended(status) => match status.signal() {
+                Some(signal) => format!("signal {signal}"),
+                None if status.success() => "went on".to_owned(),
+                None => format!("exit code {}", status.code().unwrap()),
+            },
+        };
+        *self.0.entry((class, format!("{who}: {what}"))).or_default() += 1;
+    }
+}
+
+/// Starts a pair, scribbles over its files of a class while it exchanges messages, and ends it.
+/// Returns how often it scribbled.
+fn scribble_over_a_pair(
+    place: &Place,
+    class: &'static str,
+    spared: &BTreeSet<PathBuf>,
+    random: &mut Random,
+    outcomes: &mut Outcomes,
+) -> u32 {
+    let mut pair = Pair::start(place, "image");
+    let memory_before = pair.memory_kb(place);
+    let mut done = 0;
+    let mut result = Ok(());
+    while result.is_ok() && done < SCRIBBLES_PER_PAIR {
+        let files = of_class(place, class, spared);
+        assert!(!files.is_empty(), "the pair has files .{class}");
+        scribble(&files[random.below(files.len() as u64) as usize], random);
+        done += 1;
+        result = pair.exchange();
+    }
+    if result.is_ok() {
+        let memory = pair.memory_kb(place);
+        assert!(memory < memory_before + MOST_GROWTH_KB, "{memory_before} kB, then {memory} kB");
+    }
+    if let Err((who, how)) = &result {
+        outcomes.note(class, who, how);
+    }
+    let ended = result.err().map_or("", |(who, _)| who);
+    for (who, peer) in [("talker", pair.talker), ("listener", pair.listener)] {
+        if who != ended {
+            outcomes.note(class, who, &peer.try_end());
+        }
+    }
+    done
+}
+
+#[test]
+fn scribbling_over_files_of_iceoryx2_ends_their_processes_at_worst() {
+    let scribbles =
+        std::env::var("FEROS_CRASH_SCRIBBLES").map_or(300_u32, |count| count.parse().unwrap());
+    let place = match Place::own(&DevShm::OfBytes(256 << 20)) {
+        Ok(place) => place,
+        Err(why) => return skipped("scribbling over files of iceoryx2", &why),
+    };
+    let mut random = Random::new();
+    let mut bystanders = Pair::start(&place, "apart");
+    bystanders.must_exchange("the bystanders hear");
+    let spared: BTreeSet<PathBuf> = place.files().into_iter().collect();
+    let mut outcomes = Outcomes::default();
+    let memory_before = bystanders.memory_kb(&place);
+    for class in ["data", "connection", "dynamic"] {
+        let mut done = 0;
+        while done < scribbles {
+            done += scribble_over_a_pair(&place, class, &spared, &mut random, &mut outcomes);
+            bystanders.must_exchange("the bystanders hear on");
+        }
+    }
+    println!("{scribbles} times scribbled over each class of files:");
+    for ((class, what), count) in &outcomes.0 {
+        println!("  .{class:<10} {count:>6} {what}");
+    }
+    let memory = bystanders.memory_kb(&place);
+    println!("memory of the bystanders: {memory_before} kB, then {memory} kB");
+    assert!(memory < memory_before + MOST_GROWTH_KB);
+    assert!(!outcomes.0.keys().any(|(_, what)| what.ends_with("ends")), "a process hung");
+    let Pair { talker, listener } = bystanders;
+    talker.end();
+    listener.end();
+    place.must_be_swept();
+}
