@@ -28,14 +28,24 @@ mod announcement;
 #[cfg(not(loom))]
 mod classify;
 #[cfg(not(loom))]
+#[allow(unsafe_code)] // implements unsafe functions of iceoryx2
+mod closed_storage;
+#[cfg(not(loom))]
 mod declined;
 #[cfg(not(loom))]
 mod error;
 #[cfg(not(loom))]
 mod host_id;
 #[cfg(not(loom))]
+mod ipc;
+#[cfg(not(loom))]
+mod limits;
+#[cfg(not(loom))]
 #[allow(unsafe_code)] // reads what other processes wrote
 mod link;
+#[cfg(not(loom))]
+#[allow(unsafe_code)] // maps memory
+mod mapped_storage;
 #[cfg(not(loom))]
 mod mapping;
 #[cfg(not(loom))]

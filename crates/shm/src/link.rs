@@ -9,6 +9,7 @@ use iceoryx2::service::builder::publish_subscribe::PublishSubscribeOpenError;
 use iceoryx2::service::port_factory::PortFactory;
 
 use crate::error::{OpenError, Refused, UnavailableError};
+use crate::limits::{check_file_size, check_open_files};
 use crate::mapping::Mappings;
 use crate::node::{HostNode, check_space};
 use crate::populate::free_bytes;
@@ -84,6 +85,7 @@ impl Link {
     /// [`OpenError::NotYet`] while the publisher has not made its shared memory,
     /// [`OpenError::NotMapped`] also when it goes or grows just now.
     pub fn open(node: &Arc<HostNode>, id: u64, settings: LinkSettings) -> Result<Self, OpenError> {
+        check_open_files()?;
         let lock = node.exclusive()?;
         let service =
             service::builder(node.iceoryx(), id).open().map_err(|cause| open_error(id, cause))?;
@@ -110,15 +112,14 @@ impl Link {
             what: "a look at /dev/shm",
             cause: cause.to_string(),
         })?;
-        check_space(
-            connection_bytes(
-                depth,
-                max_views,
-                max_subscriptions,
-                limits.subscriber_max_buffer_size(),
-            ),
-            free,
-        )?;
+        let needed = connection_bytes(
+            depth,
+            max_views,
+            max_subscriptions,
+            limits.subscriber_max_buffer_size(),
+        );
+        check_space(needed, free)?;
+        check_file_size(needed)?;
         use iceoryx2::port::subscriber::SubscriberCreateError::ExceedsMaxSupportedSubscribers;
         let subscriber = match create() {
             Err(ExceedsMaxSupportedSubscribers) => {

@@ -21,8 +21,9 @@ use iceoryx2::prelude::{
 use rustix::process::geteuid;
 
 use crate::error::UnavailableError;
+use crate::ipc::Ipc;
+use crate::limits::{check_file_size, check_open_files};
 use crate::populate::{MARGIN_BYTES, SHM, free_bytes};
-use crate::service::Ipc;
 use crate::space::{LOCK_TIMEOUT, PREFIX_FILE, Space, SpaceLock, check_access};
 use crate::sweep::{sweep, sweep_unfinished};
 
@@ -88,6 +89,7 @@ impl HostNode {
     pub fn new(name: &str) -> Result<Self, UnavailableError> {
         let folder = Path::new(SHM).join(name);
         check_room_for_node(&folder)?;
+        check_open_files()?;
         let (space, lock) = Space::open(folder)?;
         log_to_tracing();
         let node = NodeBuilder::new()
@@ -253,7 +255,8 @@ fn check_room_for_node(folder: &Path) -> Result<(), UnavailableError> {
         folder: folder.to_owned(),
         cause: cause.to_string(),
     })?;
-    check_space(NODE_BYTES, free)
+    check_space(NODE_BYTES, free)?;
+    check_file_size(NODE_BYTES)
 }
 
 /// Whether something of `needed_bytes` and a margin fits.

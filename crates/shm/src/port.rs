@@ -3,8 +3,9 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
+use crate::ipc::Ipc;
 use crate::node::HostNode;
-use crate::service::{Ipc, Service, WireHeader};
+use crate::service::{Service, WireHeader};
 
 /// Kept by each sample too: a port that is gone has its samples taken back by the publisher, read
 /// or not.

@@ -15,10 +15,12 @@ use iceoryx2::sample_mut_uninit::SampleMutUninit;
 use iceoryx2::service::builder::publish_subscribe::PublishSubscribeCreateError;
 
 use crate::error::{CreateError, LoanError, SendError, UnavailableError};
+use crate::ipc::Ipc;
+use crate::limits::{check_file_size, check_open_files};
 use crate::node::{HostNode, check_space};
 use crate::populate::{Pages, free_bytes};
 use crate::service::{
-    self, FORMAT_VERSION, Ipc, LEADING_BYTES, MAX_MESSAGE_BYTES, SampleHeader, Service, WireHeader,
+    self, FORMAT_VERSION, LEADING_BYTES, MAX_MESSAGE_BYTES, SampleHeader, Service, WireHeader,
 };
 
 type Port = iceoryx2::port::publisher::Publisher<Ipc, [u8], WireHeader>;
@@ -154,6 +156,7 @@ impl HostPublisher {
             &mut settings.max_loans,
         ];
         at_least_one.into_iter().for_each(|limit| *limit = (*limit).max(1));
+        check_open_files()?;
         let lock = node.exclusive()?;
         check_free(&settings)?;
         let service = match create_service(node, &settings) {
@@ -248,6 +251,7 @@ impl HostPublisher {
         };
         let free = free_bytes().map_err(|cause| LoanError::Refused { cause: cause.to_string() })?;
         check_space(size_bytes as u64, free).map_err(refused)?;
+        check_open_files().map_err(refused)?;
         // A publish waits for no other process: its next message grows the pool.
         let _lock = self.node.exclusive_now().map_err(refused)?;
         let wanted = size_bytes.max(pool.message_bytes.saturating_mul(4).min(MAX_MESSAGE_BYTES));
@@ -423,6 +427,7 @@ impl Pool {
         // Whole pages, and room for the messages to vary: address space costs nothing.
         let stride = (message_bytes.max(1) + HEAD_BYTES).next_power_of_two().max(4096);
         let message_bytes = (stride - HEAD_BYTES).min(MAX_MESSAGE_BYTES);
+        check_file_size((max_messages(settings) as u64).saturating_mul(stride as u64))?;
         let failed = Arc::clone(failed_connections);
         let port = service
             .publisher_builder()

@@ -6,8 +6,9 @@ use std::sync::Arc;
 use feros_rmw::PayloadBytes;
 use iceoryx2::sample::Sample;
 
+use crate::ipc::Ipc;
 use crate::port::Port;
-use crate::service::{Ipc, SampleHeader, WireHeader};
+use crate::service::{SampleHeader, WireHeader};
 
 pub(crate) type IceoryxSample = Sample<Ipc, [u8], WireHeader>;
 

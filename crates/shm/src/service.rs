@@ -1,11 +1,11 @@
 //! One iceoryx2 service per publisher: its name, its limits, and what precedes each message.
 
-use iceoryx2::prelude::{Node, ServiceName, ZeroCopySend, ipc_threadsafe};
+use iceoryx2::prelude::{Node, ServiceName, ZeroCopySend};
 use iceoryx2::service::builder::publish_subscribe::Builder;
 use iceoryx2::service::port_factory::publish_subscribe::PortFactory;
 
-/// Memory between processes; ports that several threads may use.
-pub(crate) type Ipc = ipc_threadsafe::Service;
+use crate::ipc::Ipc;
+
 pub(crate) type Service = PortFactory<Ipc, [u8], WireHeader>;
 
 /// Of what [`WireHeader`] and the payload behind it look like.

@@ -11,6 +11,7 @@ mod hostile;
 mod keep_all;
 mod killed_listeners;
 mod killed_talkers;
+mod limits;
 mod lossless;
 mod mixed;
 mod paused;
