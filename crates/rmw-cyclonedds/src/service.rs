@@ -115,7 +115,7 @@ impl Replies {
             {
                 asked.store(false, Ordering::Relaxed);
                 tracing::error!(
-                    "a client of a service waits, because there is no thread to be had: {error}"
+                    "a client of a service waits, because there is no thread to be had: {error}; raise `ulimit -u`"
                 );
             }
         })

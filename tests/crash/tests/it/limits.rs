@@ -1,11 +1,13 @@
 //! Limits of a process (`ulimit`): many topics fit into the usual ones, and what does not fit takes
 //! the network transport and says which limit is in the way.
 
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use serde_json::json;
 
-use crate::support::{Peer, Place, heard, number, program, resources, rounds, until};
+use crate::support::{
+    Copy, Peer, Place, heard, is_root, number, program, resources, rounds, skipped, until,
+};
 
 /// Files that a process has open once it shares memory at all, however many topics it has.
 const PER_PROCESS: usize = 20;
@@ -109,4 +111,41 @@ fn a_process_that_may_make_no_large_files_takes_the_network() {
         let in_the_log = format!("more than {limit} bytes (RLIMIT_FSIZE)");
         takes_the_network(&format!("--fsize={limit}"), &in_the_log, reason);
     }
+}
+
+/// A user of no other process: the limit counts the threads of all processes of a user.
+const USER: u32 = 61_234;
+
+/// A process that may have so many threads: how it ended, and what it said.
+fn end_with_threads(place: &Place, copy: &Copy, threads: u32) -> (Option<i32>, String) {
+    let user = [format!("--reuid={USER}"), format!("--regid={USER}"), "--clear-groups".to_owned()];
+    let output = Command::new("setpriv")
+        .args(user)
+        .args(["prlimit", &format!("--nproc={threads}")])
+        .arg(copy.program())
+        .arg("starved")
+        .env("ROS_DOMAIN_ID", place.domain().id().to_string())
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+}
+
+#[test]
+fn a_process_that_may_make_no_threads_says_so_and_is_not_aborted() {
+    if !is_root() {
+        return skipped("a process without threads", "it needs another user");
+    }
+    let (place, copy) = (Place::of_host(), Copy::of(USER));
+    for threads in 1..=12 {
+        let (code, said) = end_with_threads(&place, &copy, threads);
+        let is_named = said.contains("ulimit -u");
+        let is_right = code == Some(0) && threads > 1 || code == Some(101) && is_named;
+        assert!(
+            is_right,
+            "{threads} threads: exit code {code:?} (none: a signal), it said: {said}"
+        );
+    }
+    let (code, said) = end_with_threads(&place, &copy, 40);
+    assert_eq!(code, Some(0), "{said}");
 }

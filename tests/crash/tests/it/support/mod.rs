@@ -2,6 +2,7 @@
 //! waiting without time limits.
 
 mod measure;
+mod other_user;
 mod peer;
 mod place;
 
@@ -10,6 +11,7 @@ use serde_json::Value;
 pub(crate) use feros_test_support::WATCHDOG;
 use feros_test_support::eventually;
 pub(crate) use measure::resources;
+pub(crate) use other_user::{Copy, NOBODY};
 pub(crate) use peer::{Peer, program, segment};
 pub(crate) use place::{DevShm, Place, is_root, skipped};
 
