@@ -6,6 +6,8 @@
 //! on standard error.
 #![allow(clippy::unwrap_used)]
 
+mod churn;
+mod datagrams;
 mod dev_shm;
 mod hostile;
 mod keep_all;
@@ -17,6 +19,7 @@ mod mixed;
 mod paused;
 mod restart;
 mod slow_listener;
+mod stops;
 mod support;
 mod users;
 mod views;
