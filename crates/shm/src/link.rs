@@ -139,6 +139,7 @@ impl Link {
         if failed_connections.load(Ordering::Relaxed) > 0 {
             return Err(OpenError::NotMapped { id });
         }
+        lock.finish();
         Ok(Self {
             port: Arc::new(Port {
                 subscriber,

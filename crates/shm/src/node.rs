@@ -30,6 +30,9 @@ use crate::sweep::{sweep, sweep_unfinished};
 /// What a node needs in `/dev/shm`: a few small files.
 const NODE_BYTES: u64 = 64 * 1024;
 
+/// The node that [`HostNode::shared`] gives.
+static SHARED: Mutex<Weak<HostNode>> = Mutex::new(Weak::new());
+
 /// This process's part in the shared-memory transport.
 ///
 /// Makes no thread and installs no signal handler. Its files go when the last owner drops it; after
@@ -58,7 +61,6 @@ impl HostNode {
     /// # Errors
     /// [`UnavailableError`]; asking again later may succeed.
     pub fn shared() -> Result<Arc<Self>, UnavailableError> {
-        static SHARED: Mutex<Weak<HostNode>> = Mutex::new(Weak::new());
         let mut shared = SHARED.lock();
         if let Some(node) = shared.upgrade() {
             return Ok(node);
@@ -66,6 +68,11 @@ impl HostNode {
         let node = Arc::new(Self::new(&folder_name())?);
         *shared = Arc::downgrade(&node);
         Ok(node)
+    }
+
+    /// The same, if somebody holds it.
+    pub fn current() -> Option<Arc<Self>> {
+        SHARED.lock().upgrade()
     }
 
     /// Whether a node could be made now, as far as that is seen without waiting for other
@@ -101,7 +108,7 @@ impl HostNode {
                 UnavailableError::Refused { what: "the node", cause: format!("{cause:?}") }
             })?;
         space.close_to_others();
-        drop(lock);
+        lock.finish();
         let node = Self { node: Some(node), space };
         node.clean_up();
         Ok(node)
@@ -115,7 +122,11 @@ impl HostNode {
     /// small file per process of this user.
     pub fn clean_up(&self) -> CleanUp {
         match self.exclusive() {
-            Ok(lock) => self.clean_up_locked(&lock),
+            Ok(lock) => {
+                let found = self.clean_up_locked(&lock);
+                lock.finish();
+                found
+            }
             Err(error) => {
                 tracing::debug!(target: "feros::shm", %error, "no clean-up now");
                 CleanUp { failed: 1, ..CleanUp::default() }
@@ -172,7 +183,10 @@ impl HostNode {
                 cause: "it was removed while it is in use".to_owned(),
             }
         })?;
-        sweep_unfinished(&self.space.folder, &self.space.prefix);
+        // It looks at every file.
+        if lock.was_interrupted {
+            sweep_unfinished(&self.space.folder, &self.space.prefix);
+        }
         Ok(lock)
     }
 
@@ -228,7 +242,10 @@ impl Drop for HostNode {
         // Its files go now; whoever has the lock sees all of them or none.
         drop(self.node.take());
         match lock {
-            Ok(lock) => self.space.remove_if_unused(&lock),
+            Ok(lock) => {
+                self.space.remove_if_unused(&lock);
+                lock.finish();
+            }
             Err(error) => {
                 tracing::debug!(target: "feros::shm", %error, "the folder stays for the next process");
             }

@@ -187,6 +187,7 @@ impl HostPublisher {
             0,
             &failed_connections,
         )?;
+        lock.finish();
         Ok(Self {
             pool: Mutex::new(pool),
             service,
@@ -253,7 +254,7 @@ impl HostPublisher {
         check_space(size_bytes as u64, free).map_err(refused)?;
         check_open_files().map_err(refused)?;
         // A publish waits for no other process: its next message grows the pool.
-        let _lock = self.node.exclusive_now().map_err(refused)?;
+        let lock = self.node.exclusive_now().map_err(refused)?;
         let wanted = size_bytes.max(pool.message_bytes.saturating_mul(4).min(MAX_MESSAGE_BYTES));
         let larger = Pool::new(
             &self.service,
@@ -263,6 +264,7 @@ impl HostPublisher {
             &self.failed_connections,
         )
         .map_err(refused)?;
+        lock.finish();
         let smaller = std::mem::replace(pool, larger);
         pool.sequence = smaller.sequence;
         pool.retired = smaller.retired;
