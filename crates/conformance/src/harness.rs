@@ -201,6 +201,7 @@ impl TestNode {
             qos: QosProfile::services_default(),
             mapping,
             replies_on_demand,
+            local_requests_only: false,
             on_request: requests.notify(),
         };
         TestService { service: self.session.create_service(options).unwrap(), requests }

@@ -27,6 +27,8 @@ pub(crate) struct Options {
     pub(crate) restart: RestartPolicy,
     /// Isolated components get executors of several threads.
     pub(crate) use_multi_threaded_executor: bool,
+    /// Requests of other hosts are ignored.
+    pub(crate) local_requests_only: bool,
 }
 
 impl CommandLine {
@@ -51,6 +53,7 @@ impl CommandLine {
                         limit.ok_or("--restart-limit needs a number after it, such as 5")?;
                     options.restart = RestartPolicy::OnFailure { limit: Some(limit) };
                 }
+                "--local-requests-only" => options.local_requests_only = true,
                 "--use_multi_threaded_executor" if kind == Kind::Isolated => {
                     options.use_multi_threaded_executor = true;
                 }
@@ -77,7 +80,7 @@ fn help(kind: Kind) -> String {
     format!(
         "Runs components, {what}.\n\nUsage: {name} [OPTIONS] [--ros-args ARGUMENTS]\n\nOptions:\n  --restart                      \
          start components again that failed, after a pause that doubles\n  --restart-limit N              ... at most N times \
-         in a row\n{multi_threaded}  -h, --help                     print this\n\nThe node is /ComponentManager unless remapped \
+         in a row\n  --local-requests-only          ignore requests of other hosts, by the address that they come from\n{multi_threaded}  -h, --help                     print this\n\nThe node is /ComponentManager unless remapped \
          (--ros-args -r __node:=NAME)."
     )
 }
@@ -102,6 +105,8 @@ mod tests {
         let restart = RestartPolicy::OnFailure { limit: Some(3) };
         let line = ["--restart-limit", "3", "--restart"];
         assert_eq!(read(Kind::Process, &line), run(Options { restart, ..Options::default() }));
+        let options = Options { local_requests_only: true, ..Options::default() };
+        assert_eq!(read(Kind::MultiThreaded, &["--local-requests-only"]), run(options));
         let options = Options { use_multi_threaded_executor: true, ..Options::default() };
         assert_eq!(read(Kind::Isolated, &["--use_multi_threaded_executor"]), run(options));
         assert!(matches!(read(Kind::SingleThreaded, &["-h"]), Ok(CommandLine::Help(_))));

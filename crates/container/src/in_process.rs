@@ -91,7 +91,9 @@ impl Placement for Isolated {
         if let Err(error) = spawned
             && let Some(done) = take(&done)
         {
-            done(Err(format!("a thread for the component could not be started: {error}")));
+            done(Err(format!(
+                "a thread for the component could not be started: {error}; end other threads, or raise `ulimit -u`"
+            )));
         }
     }
 }

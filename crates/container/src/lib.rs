@@ -98,7 +98,10 @@ fn run(
     options: &command_line::Options,
     line: &[String],
 ) -> Result<ExitCode, feros::Error> {
-    let node = context.create_node_with(NodeOptions::new("ComponentManager"))?;
+    let local_requests_only = options.local_requests_only;
+    let node = context.create_node_with(
+        NodeOptions::new("ComponentManager").local_requests_only(local_requests_only),
+    )?;
     let processors = std::thread::available_parallelism()
         .map_or(1, |count| i64::try_from(count.get()).unwrap_or(1));
     let threads = node
@@ -124,7 +127,7 @@ fn run(
         Kind::Process => Box::new(InProcesses { ros_arguments: ros_part(line) }),
     };
     let (manager, guard) = Manager::new(&node, placement, options.restart)?;
-    let services = Services::new(&node, &manager)?;
+    let services = Services::new(&node, &manager, local_requests_only)?;
     executor.add_node(&node)?;
     executor.spin()?;
     drop((services, guard));

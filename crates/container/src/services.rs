@@ -25,9 +25,15 @@ pub(crate) struct Services {
 }
 
 impl Services {
-    pub(crate) fn new(node: &Node, manager: &Arc<Manager>) -> Result<Self, CreateError> {
+    /// `local_requests_only`: whether other hosts are not served.
+    pub(crate) fn new(
+        node: &Node,
+        manager: &Arc<Manager>,
+        local_requests_only: bool,
+    ) -> Result<Self, CreateError> {
         let qos = QosProfile { depth: DEPTH, ..QosProfile::services_default() };
-        let options = || ServiceOptions::from(qos);
+        let options = || ServiceOptions { local_requests_only, ..ServiceOptions::from(qos) };
+        let states_options = ServiceOptions { local_requests_only, ..ServiceOptions::default() };
         let [load_name, unload_name, list_name] = SERVICES.map(|suffix| format!("~{suffix}"));
         let loading = manager.clone();
         let load = move |request: LoadNode_Request, responder: Responder<LoadNode>| {
@@ -74,7 +80,11 @@ impl Services {
             _load: node.create_service_with(&load_name, options(), load)?,
             _unload: node.create_service_with(&unload_name, options(), unload)?,
             _list: node.create_service_with(&list_name, options(), list)?,
-            _states: node.create_service(&format!("~{STATES_SERVICE}"), states)?,
+            _states: node.create_service_with(
+                &format!("~{STATES_SERVICE}"),
+                states_options,
+                states,
+            )?,
         })
     }
 }

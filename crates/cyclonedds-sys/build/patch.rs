@@ -5,8 +5,9 @@
 //! What it adds: two last, optional serdata operations, `add_inline_qos`, called where DATA and
 //! DATA_FRAG are made (services need the request's identity there), and `received_from`, which
 //! tells a received sample its writer and number (a packet's own header does not: participants of
-//! one process share packets); and the participant's GUID in endpoint discovery (stock ROS 2 tools
-//! need it to name the node of an endpoint).
+//! one process share packets), and the address that its datagrams came from, if that is one; and
+//! the participant's GUID in endpoint discovery (stock ROS 2 tools need it to name the node of an
+//! endpoint).
 //!
 //! What it repairs: with several participants in one process, the discovery readers of all but one
 //! skip what a new remote participant already announced, trusting that one to receive it. When that
@@ -121,8 +122,10 @@ const EDITS: &[Edit] = &[
             /* Feros: may add parameters to the inline QoS of each DATA or DATA_FRAG submessage; NULL adds none. */\n\
             typedef void (*ddsi_serdata_add_inline_qos_t) (const struct ddsi_serdata *d, struct ddsi_xmsg *m);\n\
             struct ddsi_guid;\n\
-            /* Feros: told the writer of a received sample, in host order, and its sequence number; NULL if not wanted. */\n\
-            typedef void (*ddsi_serdata_received_from_t) (struct ddsi_serdata *d, const struct ddsi_guid *writer, uint64_t seq);\n\n\
+            struct ddsi_locator;\n\
+            /* Feros: told the writer of a received sample, in host order, its sequence number, and where its datagrams came from, NULL when\n\
+            its fragments came from several addresses; NULL if not wanted. */\n\
+            typedef void (*ddsi_serdata_received_from_t) (struct ddsi_serdata *d, const struct ddsi_guid *writer, uint64_t seq, const struct ddsi_locator *source);\n\n\
             struct ddsi_serdata_ops {\n",
     },
     Edit {
@@ -159,7 +162,36 @@ const EDITS: &[Edit] = &[
         file: "src/core/ddsi/src/ddsi_receive.c",
         anchor: "  else\n  {\n    if ((*tk = ddsi_tkmap_lookup_instance_ref (gv->m_tkmap, sample)) == NULL)\n",
         times: 1,
-        replacement: "  else\n  {\n    if (sample->ops->received_from && sampleinfo->pwr)\n      sample->ops->received_from (sample, &sampleinfo->pwr->e.guid, sampleinfo->seq);\n    if ((*tk = ddsi_tkmap_lookup_instance_ref (gv->m_tkmap, sample)) == NULL)\n",
+        replacement: "  else\n  {\n    if (sample->ops->received_from && sampleinfo->pwr)\n      sample->ops->received_from (sample, &sampleinfo->pwr->e.guid, sampleinfo->seq, sampleinfo->mixed_sources ? NULL : &sampleinfo->rst->pktinfo.src);\n    if ((*tk = ddsi_tkmap_lookup_instance_ref (gv->m_tkmap, sample)) == NULL)\n",
+    },
+    Edit {
+        file: "src/core/ddsi/src/ddsi__radmin.h",
+        anchor: "  unsigned complex_qos: 1;      /* includes QoS other than keyhash, 2-bit statusinfo, PT writer info */\n",
+        times: 1,
+        replacement: "  unsigned complex_qos: 1;      /* includes QoS other than keyhash, 2-bit statusinfo, PT writer info */\n  \
+            unsigned mixed_sources: 1;    /* Feros: fragments came from several addresses */\n",
+    },
+    Edit {
+        file: "src/core/ddsi/src/ddsi_receive.c",
+        anchor: "  sampleinfo->rst = (struct ddsi_receiver_state *) rst; /* drop const */\n",
+        times: 2,
+        replacement: "  sampleinfo->rst = (struct ddsi_receiver_state *) rst; /* drop const */\n  sampleinfo->mixed_sources = 0;\n",
+    },
+    Edit {
+        file: "src/core/ddsi/src/ddsi_radmin.c",
+        anchor: "  assert (dfsample->seq == sampleinfo->seq);\n",
+        times: 1,
+        replacement: "  assert (dfsample->seq == sampleinfo->seq);\n  \
+            /* Feros: nobody completes the sample of another host unseen. */\n  \
+            if (memcmp (dfsample->sampleinfo->rst->pktinfo.src.address, sampleinfo->rst->pktinfo.src.address, sizeof (sampleinfo->rst->pktinfo.src.address)) != 0)\n    \
+            dfsample->sampleinfo->mixed_sources = 1;\n",
+    },
+    Edit {
+        file: "src/core/ddsi/src/ddsi_radmin.c",
+        anchor: "      *dfsample->sampleinfo = *sampleinfo;\n",
+        times: 1,
+        replacement: "      const unsigned mixed_sources = dfsample->sampleinfo->mixed_sources;\n      \
+            *dfsample->sampleinfo = *sampleinfo;\n      dfsample->sampleinfo->mixed_sources = mixed_sources & 1u;\n",
     },
     Edit {
         file: "src/core/ddsi/src/ddsi_endpoint_match.c",

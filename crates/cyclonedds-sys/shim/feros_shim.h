@@ -54,13 +54,19 @@ typedef struct feros_sample feros_sample;
 #define FEROS_SAMPLE_MIN_BYTES 4u
 #define FEROS_SAMPLE_MAX_BYTES 0x7ffffff0u
 
+/* Where a sample came from: this process, an address of either family, or what cannot be said, because its fragments came from
+ * several. */
+enum feros_source_kind { FEROS_SOURCE_THIS_PROCESS = 0, FEROS_SOURCE_IPV4 = 4, FEROS_SOURCE_IPV6 = 6, FEROS_SOURCE_UNKNOWN = 255 };
+
 typedef struct feros_sample_info {
   int64_t source_timestamp;    /* ns since 1970 by the writer's clock, 0: unknown */
   int64_t received_timestamp;  /* ns since 1970 by our clock */
   int64_t sequence_number;     /* the writer's, from 1 */
   uint8_t writer_guid[16];
   bool has_related;
+  uint8_t source_kind;         /* one of enum feros_source_kind */
   feros_identity related;
+  uint8_t source[16];          /* the address that it came from; IPv4 in the last four bytes */
 } feros_sample_info;
 
 /* Which sample this thread received last, or wrote for readers of the same process. The engine announces a sample on the thread that

@@ -38,8 +38,10 @@ SAME_OFFSET (dds_liveliness_changed_status_t, not_alive_count, 4);
 SAME_SIZE (feros_identity, 24);
 SAME_OFFSET (feros_sample_info, writer_guid, 24);
 SAME_OFFSET (feros_sample_info, has_related, 40);
+SAME_OFFSET (feros_sample_info, source_kind, 41);
 SAME_OFFSET (feros_sample_info, related, 48);
-SAME_SIZE (feros_sample_info, 72);
+SAME_OFFSET (feros_sample_info, source, 72);
+SAME_SIZE (feros_sample_info, 88);
 
 _Static_assert (DDS_LIVELINESS_QOS_POLICY_ID == 8 && DDS_DATA_REPRESENTATION_QOS_POLICY_ID == 25, "policy ids changed");
 _Static_assert (DDS_NOT_ALIVE_DISPOSED_INSTANCE_STATE == 32 && DDS_ALIVE_INSTANCE_STATE == 16, "instance states changed");

@@ -5,6 +5,8 @@
 #include "dds/ddsrt/endian.h"
 #include "dds/ddsrt/time.h"
 #include "dds/ddsi/ddsi_guid.h"
+#include "dds/ddsi/ddsi_locator.h"
+#include "dds/ddsi/ddsi_protocol.h"
 #include "dds/ddsi/ddsi_radmin.h"
 #include "dds/ddsi/ddsi_serdata.h"
 #include "dds/ddsi/ddsi_sertype.h"
@@ -21,6 +23,8 @@ struct feros_sample {
   int64_t received_timestamp;
   int64_t sequence_number;
   uint8_t writer_guid[16];
+  uint8_t source_kind;
+  uint8_t source[16];
   bool has_related;
   feros_identity related;
 };
@@ -104,7 +108,7 @@ static void note_reception (const feros_sample *sample)
   latest_reception.received_timestamp = sample->received_timestamp;
 }
 
-static void serdata_received_from (struct ddsi_serdata *d, const struct ddsi_guid *writer, uint64_t sequence_number)
+static void serdata_received_from (struct ddsi_serdata *d, const struct ddsi_guid *writer, uint64_t sequence_number, const struct ddsi_locator *source)
 {
   feros_sample *sample = (feros_sample *) d;
   const uint32_t guid[4] = {
@@ -112,6 +116,12 @@ static void serdata_received_from (struct ddsi_serdata *d, const struct ddsi_gui
   };
   memcpy (sample->writer_guid, guid, sizeof (guid));
   sample->sequence_number = (int64_t) sequence_number;
+  if (source != NULL && (source->kind == DDSI_LOCATOR_KIND_UDPv4 || source->kind == DDSI_LOCATOR_KIND_TCPv4))
+    sample->source_kind = FEROS_SOURCE_IPV4;
+  else if (source != NULL && (source->kind == DDSI_LOCATOR_KIND_UDPv6 || source->kind == DDSI_LOCATOR_KIND_TCPv6))
+    sample->source_kind = FEROS_SOURCE_IPV6;
+  if (sample->source_kind != FEROS_SOURCE_UNKNOWN)
+    memcpy (sample->source, source->address, sizeof (sample->source));
   note_reception (sample);
 }
 
@@ -163,6 +173,7 @@ static struct ddsi_serdata *serdata_from_ser (const struct ddsi_sertype *sertype
   if ((sample = sample_new (sertype, kind, size)) == NULL)
     goto refused;
   sample->received_timestamp = dds_time ();
+  sample->source_kind = FEROS_SOURCE_UNKNOWN; /* until it is said */
   read_inline_qos (sample, fragments);
   if (!gather (sample, fragments))
     goto refused;
@@ -175,6 +186,7 @@ refused:
   return NULL;
 }
 
+/* Of a writer of this process whose topic is another; what the network brings comes in fragments. */
 static struct ddsi_serdata *serdata_from_ser_iov (const struct ddsi_sertype *sertype, enum ddsi_serdata_kind kind, ddsrt_msg_iovlen_t count, const ddsrt_iovec_t *iov, size_t size)
 {
   if (kind == SDK_DATA && size < FEROS_SAMPLE_MIN_BYTES)
@@ -382,6 +394,8 @@ void feros_sample_get_info (const feros_sample *sample, feros_sample_info *out)
   out->sequence_number = sample->sequence_number;
   memcpy (out->writer_guid, sample->writer_guid, 16);
   out->has_related = sample->has_related;
+  out->source_kind = sample->source_kind;
+  memcpy (out->source, sample->source, 16);
   out->related = sample->related;
 }
 

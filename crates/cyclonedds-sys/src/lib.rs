@@ -341,8 +341,19 @@ pub struct feros_sample_info {
     pub sequence_number: i64,
     pub writer_guid: [u8; 16],
     pub has_related: bool,
+    pub source_kind: u8,
     pub related: feros_identity,
+    pub source: [u8; 16],
 }
+
+/// See `feros_shim.h`.
+pub const FEROS_SOURCE_THIS_PROCESS: u8 = 0;
+/// See `feros_shim.h`.
+pub const FEROS_SOURCE_IPV4: u8 = 4;
+/// See `feros_shim.h`.
+pub const FEROS_SOURCE_IPV6: u8 = 6;
+/// See `feros_shim.h`.
+pub const FEROS_SOURCE_UNKNOWN: u8 = 255;
 
 /// See `feros_shim.h`.
 #[repr(C)]

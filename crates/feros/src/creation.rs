@@ -118,7 +118,11 @@ impl Node {
             parameters.declare_overrides().map_err(refused)?;
         }
         if options.start_parameter_services {
-            self.keep(Box::new(start_services(self, parameters.store())?));
+            self.keep(Box::new(start_services(
+                self,
+                parameters.store(),
+                options.local_requests_only,
+            )?));
         }
         Ok(())
     }

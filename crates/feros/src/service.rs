@@ -32,6 +32,10 @@ pub struct ServiceOptions {
     /// service is seen in any case. It saves memory with services that few clients ask, as those of
     /// parameters.
     pub replies_on_demand: bool,
+    /// Whether requests that other hosts send are ignored and warned of, by the address that they
+    /// come from; their clients wait in vain. A container with a network of its own is another
+    /// host.
+    pub local_requests_only: bool,
     /// How the callback is scheduled.
     pub callback: CallbackOptions,
 }
@@ -41,7 +45,13 @@ callback_setters!(ServiceOptions);
 impl Default for ServiceOptions {
     fn default() -> Self {
         let (mapping, callback) = (ServiceMapping::default(), CallbackOptions::default());
-        Self { qos: QosProfile::services_default(), mapping, replies_on_demand: false, callback }
+        Self {
+            qos: QosProfile::services_default(),
+            mapping,
+            replies_on_demand: false,
+            local_requests_only: false,
+            callback,
+        }
     }
 }
 
@@ -87,6 +97,7 @@ impl<S: ServiceType> Service<S> {
                 qos: options.qos,
                 mapping: options.mapping,
                 replies_on_demand: options.replies_on_demand,
+                local_requests_only: options.local_requests_only,
                 on_request,
             },
         )

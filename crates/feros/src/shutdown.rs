@@ -28,7 +28,7 @@ pub(crate) fn on_signals(context: Weak<dyn ShutDown>) {
     INSTALLED.get_or_init(|| match install() {
         Ok(()) => true,
         Err(error) => {
-            tracing::warn!("SIGINT and SIGTERM will not shut down cleanly: {error}");
+            tracing::warn!("SIGINT and SIGTERM will not shut down cleanly: {error}; if threads are what lacks, raise `ulimit -u`");
             false
         }
     });

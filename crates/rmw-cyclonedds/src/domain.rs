@@ -22,6 +22,9 @@ pub(crate) const ENGINE_VERSION: &str = "11.0.0";
 
 /// Memory that freed samples leave behind for the next ones, per domain.
 const RETAINED_BYTES: usize = 32 << 20;
+/// Threads of a domain: three that receive, one for timed events, two that deliver, one that
+/// collects garbage, one that a configuration may ask for besides.
+const MOST_THREADS: usize = 8;
 /// The largest domain id whose ports exist.
 const LARGEST_DOMAIN_ID: u32 = 232;
 
@@ -155,12 +158,31 @@ impl Drop for Domain {
     }
 }
 
+/// Whether the system gives this process as many threads as the engine makes at most: the engine
+/// ends the process by SIGABRT, without a word, when it gets too few.
+fn check_threads() -> std::io::Result<()> {
+    let gate = Mutex::new(());
+    std::thread::scope(|scope| {
+        let closed = gate.lock();
+        let probe = || drop(gate.lock());
+        let spawn = |_| std::thread::Builder::new().name("probe".into()).spawn_scoped(scope, probe);
+        let spawned = (0..MOST_THREADS).try_for_each(|number| spawn(number).map(drop));
+        drop(closed);
+        spawned
+    })
+}
+
 /// Opens the domain; also what the engine said meanwhile.
 fn create(
     id: u32,
     configuration: &str,
     user_configured: bool,
 ) -> Result<(Entity, Vec<log::Line>), OpenError> {
+    check_threads().map_err(|error| OpenError::Threads {
+        engine: ENGINE_NAME,
+        needed: MOST_THREADS,
+        cause: error.to_string(),
+    })?;
     log::install();
     let text = c_string(configuration);
     log::start_collecting();

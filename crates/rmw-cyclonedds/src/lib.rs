@@ -29,6 +29,7 @@ mod graph;
 mod interface;
 mod matches;
 mod multicast;
+mod origin;
 mod participant;
 mod peers;
 mod publisher;

@@ -216,7 +216,7 @@ impl Sender {
             |error| CreateEndpointError::Engine {
                 name: writer.names.ros.clone(),
                 operation: "starting the sending thread",
-                code: error.to_string(),
+                code: format!("{error}; end other threads, or raise `ulimit -u`"),
             },
         )?;
         let accepted = AtomicU64::new(0);

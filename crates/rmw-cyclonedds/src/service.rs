@@ -17,6 +17,7 @@ use feros_rmw::{
 use crate::dds::MatchedEndpoint;
 use crate::endpoint::{Notifications, Reader, Writer};
 use crate::matches::{MatchCache, is_reader, with_data};
+use crate::origin::{is_of_this_host, source};
 use crate::qos::Qos;
 use crate::sample::{
     ENCAPSULATION_BYTES, SERVICE_HEADER_BYTES, message_info, without_service_header,
@@ -41,6 +42,8 @@ pub(crate) struct CycloneService {
     /// The client id that each request writer announces, by its handle.
     clients: Mutex<HashMap<sys::dds_instance_handle_t, Option<PairId>>>,
     refused: AtomicU64,
+    /// Requests of other hosts that were ignored; `None` where they are served.
+    foreign: Option<AtomicU64>,
 }
 
 /// Notified when the readers of replies change.
@@ -115,7 +118,7 @@ impl Replies {
             {
                 asked.store(false, Ordering::Relaxed);
                 tracing::error!(
-                    "a client of a service waits, because there is no thread to be had: {error}"
+                    "a client of a service waits, because there is no thread to be had: {error}; raise `ulimit -u`"
                 );
             }
         })
@@ -172,6 +175,7 @@ impl CycloneService {
             request_writers: MatchCache::default(),
             clients: Mutex::default(),
             refused: AtomicU64::new(0),
+            foreign: options.local_requests_only.then(AtomicU64::default),
         })
     }
 
@@ -233,6 +237,21 @@ impl CycloneService {
 
     fn request(&self, sample: SampleRef, publication: u64) -> Option<(RequestId, Sample)> {
         let info = sample.info();
+        if let Some(ignored) = &self.foreign
+            && !is_of_this_host(&info)
+        {
+            let count = ignored.fetch_add(1, Ordering::Relaxed) + 1;
+            // The first and ever fewer: other hosts may send as many as they like.
+            if count.is_power_of_two() {
+                tracing::warn!(
+                    "{}: a request from {} was ignored ({count} so far): this service serves its \
+                     own host only",
+                    self.replies.service,
+                    source(&info)
+                );
+            }
+            return None;
+        }
         if self.client_id(publication).is_some() {
             let header =
                 sample.bytes().get(ENCAPSULATION_BYTES..ENCAPSULATION_BYTES + SERVICE_HEADER_BYTES);
@@ -343,6 +362,7 @@ impl Service for CycloneService {
     }
 
     fn refused_samples(&self) -> u64 {
-        self.requests.refused_samples() + self.refused.load(Ordering::Relaxed)
+        let foreign = self.foreign.as_ref().map_or(0, |count| count.load(Ordering::Relaxed));
+        self.requests.refused_samples() + self.refused.load(Ordering::Relaxed) + foreign
     }
 }

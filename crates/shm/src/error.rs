@@ -37,6 +37,26 @@ pub enum UnavailableError {
         /// What the file system has left.
         free_bytes: u64,
     },
+    /// This process has as many files open as it may (RLIMIT_NOFILE), or nearly.
+    #[error(
+        "shared memory is not available: this process may have {limit} files open and has them (RLIMIT_NOFILE); raise \
+         the limit (ulimit -n, LimitNOFILE= of systemd), or look for what keeps files open in /proc/PID/fd"
+    )]
+    OpenFilesLimit {
+        /// The limit.
+        limit: u64,
+    },
+    /// This process may not make files of the size that is needed (RLIMIT_FSIZE).
+    #[error(
+        "shared memory is not available: a file of {needed_bytes} bytes is needed in /dev/shm, and this process may make \
+         none of more than {limit_bytes} bytes (RLIMIT_FSIZE); raise the limit (ulimit -f, LimitFSIZE= of systemd)"
+    )]
+    FileSizeLimit {
+        /// What was to be made.
+        needed_bytes: u64,
+        /// The limit.
+        limit_bytes: u64,
+    },
     /// Another process makes or removes shared memory, or was stopped while it did.
     #[error(
         "shared memory is not available: another process has locked {folder} for {waited:?}; end the process if it is stopped",
@@ -66,6 +86,8 @@ impl UnavailableError {
             Self::Locked { .. } => Obstacle::Other,
             Self::NotTrusted { .. } => Obstacle::Denied,
             Self::Full { .. } => Obstacle::Full,
+            Self::OpenFilesLimit { .. } => Obstacle::OpenFilesLimit,
+            Self::FileSizeLimit { .. } => Obstacle::FileSizeLimit,
             Self::Refused { .. } => Obstacle::Other,
         }
     }

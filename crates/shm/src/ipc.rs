@@ -1,7 +1,7 @@
 //! What iceoryx2 is built of here: memory between processes, ports that several threads may use.
 //!
 //! As iceoryx2's own `ipc_threadsafe`, but for the storages, which have their blocks before anybody
-//! touches them, and for connections, which believe less.
+//! touches them and keep no file open, and for connections, which believe less.
 
 use std::fmt::Debug;
 
@@ -14,6 +14,7 @@ use iceoryx2_cal::resizable_shared_memory::dynamic::DynamicMemory;
 use iceoryx2_cal::shared_memory::common::details::{AllocatorDetails, Memory};
 use iceoryx2_cal::shm_allocator::pool_allocator::PoolAllocator;
 
+use crate::closed_storage::ClosedStorage;
 use crate::connection::Connection;
 use crate::storage::{SparseStorage, WholeStorage};
 
@@ -35,7 +36,7 @@ impl Service for Ipc {
     type Connection = Connection;
 
     type ServiceNameHasher = <Original as Service>::ServiceNameHasher;
-    type StaticStorage = <Original as Service>::StaticStorage;
+    type StaticStorage = ClosedStorage;
     type ConfigSerializer = <Original as Service>::ConfigSerializer;
     type Bag = <Original as Service>::Bag;
     type Monitoring = <Original as Service>::Monitoring;

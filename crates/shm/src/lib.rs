@@ -28,6 +28,9 @@ mod announcement;
 #[cfg(not(loom))]
 mod classify;
 #[cfg(not(loom))]
+#[allow(unsafe_code)] // implements unsafe functions of iceoryx2
+mod closed_storage;
+#[cfg(not(loom))]
 #[allow(unsafe_code)] // passes calls on
 mod connection;
 #[cfg(not(loom))]
@@ -40,6 +43,8 @@ mod error;
 mod host_id;
 #[cfg(not(loom))]
 mod ipc;
+#[cfg(not(loom))]
+mod limits;
 #[cfg(not(loom))]
 #[allow(unsafe_code)] // reads what other processes wrote
 mod link;

@@ -9,6 +9,7 @@ use iceoryx2::service::builder::publish_subscribe::PublishSubscribeOpenError;
 use iceoryx2::service::port_factory::PortFactory;
 
 use crate::error::{OpenError, Refused, UnavailableError};
+use crate::limits::{check_file_size, check_open_files};
 use crate::mapping::Mappings;
 use crate::node::{HostNode, check_space, refused};
 use crate::populate::free_bytes;
@@ -87,6 +88,7 @@ impl Link {
     /// [`OpenError::NotYet`] while the publisher has not made its shared memory,
     /// [`OpenError::NotMapped`] also when it goes or grows just now.
     pub fn open(node: &Arc<HostNode>, id: u64, settings: LinkSettings) -> Result<Self, OpenError> {
+        check_open_files()?;
         let lock = node.exclusive()?;
         storage::forget_failure();
         let service =
@@ -114,15 +116,14 @@ impl Link {
             what: "a look at /dev/shm",
             cause: cause.to_string(),
         })?;
-        check_space(
-            connection_bytes(
-                depth,
-                max_views,
-                max_subscriptions,
-                limits.subscriber_max_buffer_size(),
-            ),
-            free,
-        )?;
+        let needed = connection_bytes(
+            depth,
+            max_views,
+            max_subscriptions,
+            limits.subscriber_max_buffer_size(),
+        );
+        check_space(needed, free)?;
+        check_file_size(needed)?;
         use iceoryx2::port::subscriber::SubscriberCreateError::ExceedsMaxSupportedSubscribers;
         let subscriber = match create() {
             Err(ExceedsMaxSupportedSubscribers) => {
@@ -141,6 +142,7 @@ impl Link {
                 _ => OpenError::NotMapped { id },
             });
         }
+        lock.finish();
         Ok(Self {
             port: Arc::new(Port {
                 subscriber,

@@ -22,6 +22,7 @@ use rustix::process::geteuid;
 use crate::dead::{self, CleanUp};
 use crate::error::UnavailableError;
 use crate::ipc::Ipc;
+use crate::limits::{check_file_size, check_open_files};
 use crate::populate::{MARGIN_BYTES, SHM, free_bytes};
 use crate::space::{LOCK_TIMEOUT, PREFIX_FILE, Space, SpaceLock, check_access};
 use crate::storage::{self, Failure};
@@ -29,6 +30,9 @@ use crate::sweep::sweep_unfinished;
 
 /// What a node needs in `/dev/shm`: a few small files.
 const NODE_BYTES: u64 = 64 * 1024;
+
+/// The node that [`HostNode::shared`] gives.
+static SHARED: Mutex<Weak<HostNode>> = Mutex::new(Weak::new());
 
 /// This process's part in the shared-memory transport.
 ///
@@ -47,7 +51,6 @@ impl HostNode {
     /// # Errors
     /// [`UnavailableError`]; asking again later may succeed.
     pub fn shared() -> Result<Arc<Self>, UnavailableError> {
-        static SHARED: Mutex<Weak<HostNode>> = Mutex::new(Weak::new());
         let mut shared = SHARED.lock();
         if let Some(node) = shared.upgrade() {
             return Ok(node);
@@ -55,6 +58,11 @@ impl HostNode {
         let node = Arc::new(Self::new(&folder_name())?);
         *shared = Arc::downgrade(&node);
         Ok(node)
+    }
+
+    /// The same, if somebody holds it.
+    pub fn current() -> Option<Arc<Self>> {
+        SHARED.lock().upgrade()
     }
 
     /// Whether a node could be made now, as far as that is seen without waiting for other
@@ -78,6 +86,7 @@ impl HostNode {
     pub fn new(name: &str) -> Result<Self, UnavailableError> {
         let folder = Path::new(SHM).join(name);
         check_room_for_node(&folder)?;
+        check_open_files()?;
         let (space, lock) = Space::open(folder)?;
         log_to_tracing();
         storage::forget_failure();
@@ -89,7 +98,7 @@ impl HostNode {
                 space.remove_if_unused(&lock);
                 refused("the node", cause)
             })?;
-        drop(lock);
+        lock.finish();
         let node = Self { node: Some(node), space };
         node.clean_up();
         Ok(node)
@@ -103,7 +112,11 @@ impl HostNode {
     /// small file per process of this user.
     pub fn clean_up(&self) -> CleanUp {
         match self.exclusive() {
-            Ok(lock) => self.clean_up_locked(&lock),
+            Ok(lock) => {
+                let found = self.clean_up_locked(&lock);
+                lock.finish();
+                found
+            }
             Err(error) => {
                 tracing::debug!(target: "feros::shm", %error, "no clean-up now");
                 CleanUp { failed: 1, ..CleanUp::default() }
@@ -134,7 +147,10 @@ impl HostNode {
                 cause: "it was removed while it is in use".to_owned(),
             }
         })?;
-        sweep_unfinished(&self.space.folder);
+        // It looks at every file.
+        if lock.was_interrupted {
+            sweep_unfinished(&self.space.folder);
+        }
         Ok(lock)
     }
 
@@ -190,7 +206,10 @@ impl Drop for HostNode {
         // Its files go now; whoever has the lock sees all of them or none.
         drop(self.node.take());
         match lock {
-            Ok(lock) => self.space.remove_if_unused(&lock),
+            Ok(lock) => {
+                self.space.remove_if_unused(&lock);
+                lock.finish();
+            }
             Err(error) => {
                 tracing::debug!(target: "feros::shm", %error, "the folder stays for the next process");
             }
@@ -217,7 +236,8 @@ fn check_room_for_node(folder: &Path) -> Result<(), UnavailableError> {
         folder: folder.to_owned(),
         cause: cause.to_string(),
     })?;
-    check_space(NODE_BYTES, free)
+    check_space(NODE_BYTES, free)?;
+    check_file_size(NODE_BYTES)
 }
 
 /// Whether something of `needed_bytes` and a margin fits.

@@ -74,7 +74,7 @@ pub enum PeerError {
     },
     /// The system refuses something to this process.
     #[error(
-        "the shared memory of process {pid} cannot be opened ({step}: {errno}); allow this process more memory, more open files, and the system call pidfd_open"
+        "the shared memory of process {pid} cannot be opened ({step}: {errno}); allow this process more memory, more open files (RLIMIT_NOFILE), and the system call pidfd_open"
     )]
     System {
         /// The process's id.
@@ -100,8 +100,10 @@ impl PeerError {
                 Side::Subscription => Reason::SubscriptionGone,
             },
             Self::Denied { .. } | Self::OtherUser { .. } => unavailable(Obstacle::Denied),
-            Self::System { .. } => {
-                Reason::SharedMemoryUnavailable { by: own_side, why: Obstacle::NoMemory }
+            Self::System { errno, .. } => {
+                let is_limit = *errno == Errno::MFILE;
+                let why = if is_limit { Obstacle::OpenFilesLimit } else { Obstacle::NoMemory };
+                Reason::SharedMemoryUnavailable { by: own_side, why }
             }
             Self::NotASegment { .. } => unavailable(Obstacle::Other),
             Self::OtherVersion { theirs, ours, .. } => match side {

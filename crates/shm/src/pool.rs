@@ -13,6 +13,7 @@ use rustix::io::Errno;
 
 use crate::error::{LoanError, UnavailableError};
 use crate::ipc::Ipc;
+use crate::limits::check_file_size;
 use crate::node::{check_space, refused};
 use crate::populate::{Pages, free_bytes, make_present};
 use crate::service::{LEADING_BYTES, MAX_MESSAGE_BYTES, Service, WireHeader};
@@ -83,6 +84,7 @@ impl Pool {
         // Whole pages, and room for the messages to vary: address space costs nothing.
         let stride = (message_bytes.max(1) + HEAD_BYTES).next_power_of_two().max(4096);
         let message_bytes = (stride - HEAD_BYTES).min(MAX_MESSAGE_BYTES);
+        check_file_size((limits.max_messages as u64).saturating_mul(stride as u64))?;
         let port = Self::create_port(service, limits, message_bytes, failed_connections)?;
         // Where the chunks lie: lending two shows the first place and the distance. The first one's
         // head is there from the start; the second one's lies behind the first one's message.

@@ -14,6 +14,7 @@ use iceoryx2::service::builder::publish_subscribe::PublishSubscribeCreateError;
 
 use crate::error::{CreateError, LoanError, SendError, UnavailableError};
 use crate::ipc::Ipc;
+use crate::limits::check_open_files;
 use crate::node::{HostNode, check_space, refused};
 use crate::pool::{Pool, PoolLimits, start_of_message};
 use crate::populate::free_bytes;
@@ -136,6 +137,7 @@ impl HostPublisher {
             &mut settings.max_loans,
         ];
         at_least_one.into_iter().for_each(|limit| *limit = (*limit).max(1));
+        check_open_files()?;
         let lock = node.exclusive()?;
         settings.limits().check_free()?;
         storage::forget_failure();
@@ -163,6 +165,7 @@ impl HostPublisher {
             0,
             &failed_connections,
         )?;
+        lock.finish();
         Ok(Self {
             pool: Mutex::new(pool),
             service,
@@ -227,8 +230,9 @@ impl HostPublisher {
         };
         let free = free_bytes().map_err(|cause| LoanError::Refused { cause: cause.to_string() })?;
         check_space(size_bytes as u64, free).map_err(refused)?;
+        check_open_files().map_err(refused)?;
         // A publish waits for no other process: its next message grows the pool.
-        let _lock = self.node.exclusive_now().map_err(refused)?;
+        let lock = self.node.exclusive_now().map_err(refused)?;
         let wanted = size_bytes.max(pool.message_bytes.saturating_mul(4).min(MAX_MESSAGE_BYTES));
         let larger = Pool::new(
             &self.service,
@@ -238,6 +242,7 @@ impl HostPublisher {
             &self.failed_connections,
         )
         .map_err(refused)?;
+        lock.finish();
         let smaller = std::mem::replace(pool, larger);
         pool.sequence = smaller.sequence;
         pool.retired = smaller.retired;

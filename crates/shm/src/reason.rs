@@ -46,6 +46,10 @@ pub enum Obstacle {
     LongHistory,
     /// The process cannot map the other's shared memory.
     NotMapped,
+    /// The process has as many files open as it may.
+    OpenFilesLimit,
+    /// The process may not make files as large as is needed.
+    FileSizeLimit,
     /// Shared memory is turned off.
     Off,
     /// Something that this version does not know.
@@ -53,7 +57,7 @@ pub enum Obstacle {
 }
 
 impl Obstacle {
-    const CODES: [(Self, &'static str); 11] = [
+    const CODES: [(Self, &'static str); 13] = [
         (Self::NoMemory, "no-mem"),
         (Self::NoProc, "no-proc"),
         (Self::NoDevShm, "no-shm"),
@@ -63,6 +67,8 @@ impl Obstacle {
         (Self::Forked, "forked"),
         (Self::LongHistory, "long"),
         (Self::NotMapped, "no-map"),
+        (Self::OpenFilesLimit, "files"),
+        (Self::FileSizeLimit, "fsize"),
         (Self::Off, "off"),
         (Self::Other, "other"),
     ];
@@ -94,6 +100,8 @@ impl fmt::Display for Obstacle {
             Self::Forked => "its process was forked from one that used shared memory",
             Self::LongHistory => "its history is longer than queues in shared memory may be",
             Self::NotMapped => "its process cannot map that of the other side",
+            Self::OpenFilesLimit => "its process has as many files open as it may (RLIMIT_NOFILE)",
+            Self::FileSizeLimit => "its process may not make files of the size (RLIMIT_FSIZE)",
             Self::Off => "it is turned off there",
             Self::Other => "for a reason that only its process knows",
         })

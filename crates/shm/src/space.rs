@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use iceoryx2::prelude::{Config, FileName, SemanticString};
-use rustix::fs::{Access, FlockOperation, Mode, OFlags};
+use rustix::fs::{Access, AtFlags, FlockOperation, Mode, OFlags};
 use rustix::io::Errno;
 use rustix::process::geteuid;
 
@@ -78,7 +78,7 @@ impl Space {
         }
         let remove = || -> io::Result<()> {
             ours.iter().try_for_each(fs::remove_file)?;
-            for folder in ["nodes", "services"].map(|name| self.folder.join(name)) {
+            for folder in ["nodes", "services", BUSY].map(|name| self.folder.join(name)) {
                 match fs::remove_dir(folder) {
                     Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
                     _ => (),
@@ -193,8 +193,17 @@ fn read_or_make_prefix(folder: &Path, uid: u32) -> io::Result<String> {
 /// them want to. A killed process holds nobody up.
 pub(crate) const LOCK_TIMEOUT: Duration = Duration::from_secs(3);
 
+/// The folder that is there while somebody who has the lock of a space is at work: whoever finds it
+/// there on taking the lock comes after one who was killed or failed meanwhile.
+const BUSY: &str = "busy";
+
 /// The lock of a space, on its folder. A killed process has it no longer.
-pub(crate) struct SpaceLock(#[expect(dead_code, reason = "closing it unlocks")] OwnedFd);
+pub(crate) struct SpaceLock {
+    /// Closing it unlocks.
+    folder: OwnedFd,
+    /// Whether whoever had it before was not through, so that things may be there unfinished.
+    pub(crate) was_interrupted: bool,
+}
 
 impl SpaceLock {
     /// Waits for the lock, at most for `patience`. `None` when there is no such folder, or another
@@ -212,7 +221,7 @@ impl SpaceLock {
         let start = Instant::now();
         loop {
             match rustix::fs::flock(&fd, FlockOperation::NonBlockingLockExclusive) {
-                Ok(()) => return Ok(is_at(fd.as_fd(), folder).then_some(Self(fd))),
+                Ok(()) => return Ok(is_at(fd.as_fd(), folder).then(|| Self::taken(fd))),
                 Err(Errno::WOULDBLOCK | Errno::INTR) if start.elapsed() < patience => {
                     std::thread::sleep(Duration::from_millis(1));
                 }
@@ -226,10 +235,50 @@ impl SpaceLock {
     }
 }
 
+impl SpaceLock {
+    fn taken(folder: OwnedFd) -> Self {
+        // Where it cannot be made, nothing else can, but what others left is looked for.
+        let was_interrupted = rustix::fs::mkdirat(&folder, BUSY, Mode::RWXU).is_err();
+        Self { folder, was_interrupted }
+    }
+
+    /// Unlocks after all that was begun was finished. Without this the next one who takes the lock
+    /// looks for what was not.
+    pub(crate) fn finish(self) {
+        // It may have gone with the folder.
+        let _ = rustix::fs::unlinkat(&self.folder, BUSY, AtFlags::REMOVEDIR);
+    }
+}
+
 /// Whether what is open is what the path leads to.
 fn is_at(open: BorrowedFd<'_>, path: &Path) -> bool {
     match (rustix::fs::fstat(open), rustix::fs::lstat(path)) {
         (Ok(open), Ok(there)) => (open.st_dev, open.st_ino) == (there.st_dev, there.st_ino),
         _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn whoever_comes_after_an_unfinished_work_is_told() {
+        let folder = std::env::temp_dir().join(format!("feros-lock-{}", std::process::id()));
+        fs::create_dir(&folder).unwrap();
+        let take = || SpaceLock::take(&folder, Duration::ZERO).unwrap().unwrap();
+        let first = take();
+        assert!(!first.was_interrupted);
+        assert!(SpaceLock::take(&folder, Duration::ZERO).is_err(), "it is taken");
+        first.finish();
+        let second = take();
+        assert!(!second.was_interrupted);
+        drop(second); // as by a kill or a failure
+        let third = take();
+        assert!(third.was_interrupted);
+        third.finish();
+        assert!(!take().was_interrupted);
+        fs::remove_dir_all(&folder).unwrap();
     }
 }

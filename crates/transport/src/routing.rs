@@ -15,6 +15,7 @@ use crate::graph::{MatchTransport, network_is_allowed};
 use crate::intra_process::delivery::IntraProcessRoute;
 use crate::intra_process::queue::AnyQueue;
 use crate::intra_process::registry;
+use crate::shared_memory::clean_up::clean_up_soon;
 use crate::shared_memory::sending::{
     Established, SharedMemoryRoute, SharedMemorySending, make_memory,
 };
@@ -226,10 +227,8 @@ impl Router {
     /// Makes the publisher's shared memory once a match could use it, and cleans up. May wait for
     /// other processes. Says when to try again.
     pub(crate) fn keep_up(&self) -> Option<Instant> {
-        if self.needs_clean_up.swap(false, Ordering::Relaxed)
-            && let Some(memory) = self.memory()
-        {
-            memory.node().clean_up();
+        if self.needs_clean_up.swap(false, Ordering::Relaxed) {
+            clean_up_soon();
         }
         let now = Instant::now();
         let matches = self.engine.matches();

@@ -41,7 +41,7 @@ fn main() {
         ended.send(()).unwrap();
         result
     });
-    let spinning = spinning.unwrap();
+    let spinning = spinning.expect("a thread to spin on (ulimit -u)");
     answer(&json!({"ready": true}));
     let mut peer = Peer { node, talkers: HashMap::new(), listeners: HashMap::new() };
     for line in std::io::stdin().lock().lines() {
@@ -70,7 +70,7 @@ fn context() -> Context {
         handle_signals: false,
         transports: TransportSet::ALL,
     })
-    .unwrap()
+    .unwrap_or_else(|error| panic!("{error}"))
 }
 
 fn answer(value: &Value) {

@@ -28,6 +28,9 @@ pub(crate) struct Args {
     /// ... at most so many times in a row
     #[arg(long, value_name = "N")]
     restart_limit: Option<u32>,
+    /// Ignore requests of other hosts, by the address that they come from
+    #[arg(long)]
+    local_requests_only: bool,
     /// Arguments for the container, such as --ros-args -r __node:=NAME
     #[arg(value_name = "ARGUMENTS", trailing_var_arg = true, allow_hyphen_values = true)]
     arguments: Vec<String>,
@@ -45,6 +48,9 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
         command.args(["--restart-limit", &limit.to_string()]);
     } else if args.restart {
         command.arg("--restart");
+    }
+    if args.local_requests_only {
+        command.arg("--local-requests-only");
     }
     if let Some(threads) = args.threads {
         command.args(["--ros-args", "-p", &format!("thread_num:={threads}"), "--"]);

@@ -67,7 +67,9 @@ pub(super) fn start(
     if let Err(error) = spawned
         && let Some(done) = done.lock().take()
     {
-        done(Err(format!("a thread for the component's process could not be started: {error}")));
+        done(Err(format!(
+            "a thread for the component's process could not be started: {error}; end other threads, or raise `ulimit -u`"
+        )));
     }
 }
 

@@ -4,6 +4,7 @@
 mod faults;
 mod features;
 mod load;
+mod local_requests;
 mod restart;
 mod stock;
 mod support;

@@ -30,6 +30,7 @@ pub struct NodeOptions {
     pub(crate) allow_undeclared_parameters: bool,
     pub(crate) automatically_declare_parameters_from_overrides: bool,
     pub(crate) start_parameter_services: bool,
+    pub(crate) local_requests_only: bool,
     pub(crate) start_parameter_event_publisher: bool,
 }
 
@@ -48,6 +49,7 @@ impl Default for NodeOptions {
             allow_undeclared_parameters: false,
             automatically_declare_parameters_from_overrides: false,
             start_parameter_services: true,
+            local_requests_only: false,
             start_parameter_event_publisher: true,
         }
     }
@@ -123,6 +125,13 @@ impl NodeOptions {
     /// Whether other nodes may ask and set the node's parameters; they may by default.
     pub fn start_parameter_services(self, start_parameter_services: bool) -> Self {
         Self { start_parameter_services, ..self }
+    }
+
+    /// Whether only nodes of this host may ask and set the node's parameters, by the address that
+    /// their requests come from; by default all may. Services of one's own say it by
+    /// [`ServiceOptions::local_requests_only`](crate::ServiceOptions::local_requests_only).
+    pub fn local_requests_only(self, local_requests_only: bool) -> Self {
+        Self { local_requests_only, ..self }
     }
 
     /// Whether changes of the node's parameters are published on `/parameter_events`; they are by

@@ -29,10 +29,15 @@ pub(crate) struct ParameterServices {
     _list: Service<ListParameters>,
 }
 
-pub(crate) fn start(node: &Node, store: &Arc<Store>) -> Result<ParameterServices, CreateError> {
+pub(crate) fn start(
+    node: &Node,
+    store: &Arc<Store>,
+    local_requests_only: bool,
+) -> Result<ParameterServices, CreateError> {
     let options = || ServiceOptions {
         qos: QosProfile::parameters(),
         replies_on_demand: true,
+        local_requests_only,
         ..ServiceOptions::default()
     };
     let of = || store.clone();

@@ -31,6 +31,11 @@ pub struct ServiceOptions<'a> {
     /// services that every node has and that few are asked for. Others see the service in any case;
     /// a client finds it available a little later.
     pub replies_on_demand: bool,
+    /// Whether requests that other hosts send are ignored, counted and warned of. Where a request
+    /// comes from is told by the address that its datagrams come from, not by what they say; the
+    /// kernel refuses datagrams from outside with an address of this host. Their client waits in
+    /// vain.
+    pub local_requests_only: bool,
     /// Called when [`Service::take_request`] may have something.
     pub on_request: Notify,
 }
@@ -87,7 +92,8 @@ pub trait Service: Send + Sync {
         fill: Fill<'_>,
     ) -> Result<(), PublishError>;
 
-    /// Requests that the engine refused as malformed.
+    /// Requests that the engine refused: malformed ones, and those of other hosts where
+    /// [`ServiceOptions::local_requests_only`] is set.
     fn refused_samples(&self) -> u64;
 }
 

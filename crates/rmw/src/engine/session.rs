@@ -146,6 +146,19 @@ pub enum OpenError {
         /// How many participants fit.
         participants: u32,
     },
+    /// The system gives this process too few threads.
+    #[error(
+        "{engine} needs up to {needed} threads and the system refuses them ({cause}): end other processes of this user, \
+         raise `ulimit -u` (RLIMIT_NPROC), or allow the container or systemd unit more (pids.max, TasksMax=)"
+    )]
+    Threads {
+        /// Name of the engine.
+        engine: &'static str,
+        /// As many as it may make.
+        needed: usize,
+        /// What the system said.
+        cause: String,
+    },
     /// The configuration was refused.
     #[error("{engine} refuses its configuration: {detail}. Check {source_name}")]
     Configuration {

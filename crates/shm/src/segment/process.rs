@@ -5,6 +5,7 @@ use super::layout::{Extent, Layout, MAX_DOORBELLS, MAX_SUBSCRIPTIONS, SEGMENT_BY
 use super::mapping::Mapping;
 use super::numbers::Numbers;
 use crate::declined::LinkObstacle;
+use crate::limits::file_size_limit_below;
 use crate::reason::Obstacle;
 use crate::token::process_token;
 use feros_doorbell::{Doorbell, DoorbellMemory, Place};
@@ -26,14 +27,24 @@ pub(crate) const FILE_NAME: &str = "feros-segment";
 pub enum Unavailable {
     /// The system gave no memory.
     #[error(
-        "no shared memory for this process ({step}: {errno}); allow the process more memory and more open files, and \
-         the system call memfd_create; until then messages take the network transport"
+        "no shared memory for this process ({step}: {errno}); allow the process more memory and more open files \
+         (RLIMIT_NOFILE), and the system call memfd_create; until then messages take the network transport"
     )]
     NoMemory {
         /// What was tried.
         step: &'static str,
         /// What the system said.
         errno: Errno,
+    },
+    /// This process may not make a file of the size (RLIMIT_FSIZE).
+    #[error(
+        "no shared memory for this process: it takes a file of {SEGMENT_BYTES} bytes, and this process may make none of \
+         more than {limit_bytes} bytes (RLIMIT_FSIZE); raise the limit (ulimit -f, LimitFSIZE= of systemd); until then \
+         messages take the network transport"
+    )]
+    FileSizeLimit {
+        /// The limit.
+        limit_bytes: u64,
     },
     /// Other processes could not find the segment.
     #[error(
@@ -59,7 +70,9 @@ impl Unavailable {
     /// What others are told.
     pub fn obstacle(&self) -> Obstacle {
         match self {
+            Self::NoMemory { errno: Errno::MFILE, .. } => Obstacle::OpenFilesLimit,
             Self::NoMemory { .. } => Obstacle::NoMemory,
+            Self::FileSizeLimit { .. } => Obstacle::FileSizeLimit,
             Self::NoProc { .. } => Obstacle::NoProc,
             Self::Forked { .. } => Obstacle::Forked,
         }
@@ -148,6 +161,9 @@ impl ProcessSegment {
     /// A segment of its own, beside that of the process: for tests of what happens when it is full.
     pub(crate) fn create() -> Result<Self, Unavailable> {
         let failed = |step| move |errno| Unavailable::NoMemory { step, errno };
+        if let Some(limit_bytes) = file_size_limit_below(SEGMENT_BYTES as u64) {
+            return Err(Unavailable::FileSizeLimit { limit_bytes });
+        }
         let file = create_file().map_err(failed("memfd_create"))?;
         // For those who get hold of the file in another way than through this process's own folder
         // in /proc.

@@ -9,12 +9,13 @@ use std::time::Instant;
 use feros_doorbell::Ringer;
 use feros_rmw::{Gid, History, QosProfile, Subscription as EngineSubscription};
 use feros_shm::{
-    Announced, Announcement, Declined, HostNode, Obstacle, ProcessSegment, Reason,
-    SubscriptionEntry, Transport, TransportSet, classify,
+    Announced, Announcement, Declined, Obstacle, ProcessSegment, Reason, SubscriptionEntry,
+    Transport, TransportSet, classify,
 };
 use feros_sync::{Mutex, MutexGuard};
 
 use crate::shared_memory::availability::{self, LONGEST_QUEUE};
+use crate::shared_memory::clean_up::clean_up_soon;
 use crate::shared_memory::handshake::Handshake;
 use crate::shared_memory::link::{Link, Opening};
 use crate::shared_memory::link_states::LinkStates;
@@ -234,8 +235,8 @@ impl KeepUp for SharedMemoryReceiving {
         let has_closed = self.follow_matches(&**engine);
         let retry_at = self.open_links(entry, &**engine);
         self.tell_states(&**engine);
-        if has_closed && let Ok(node) = HostNode::shared() {
-            node.clean_up(); // if the publisher was killed, what it left is removed here
+        if has_closed {
+            clean_up_soon(); // if the publisher was killed, what it left is removed then
         }
         if has_closed || self.has_unsettled.load(Ordering::Relaxed) {
             // What came by a link before it was open rang nobody; a publisher may have been killed

@@ -52,6 +52,12 @@ impl Upkeep {
         }
     }
 
+    /// Has the thread look after the endpoint at this time, instead of another that was asked for
+    /// like this.
+    pub(crate) fn ask_at(&self, at: Instant) {
+        WORKER.put(self.clone(), Some(at));
+    }
+
     /// Ends: when this returns, the thread neither has the endpoint nor will have it again.
     pub(crate) fn end(&self) {
         *self.0.endpoint.lock() = None;

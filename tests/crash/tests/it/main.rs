@@ -6,18 +6,22 @@
 //! on standard error.
 #![allow(clippy::unwrap_used)]
 
+mod churn;
+mod datagrams;
 mod dev_shm;
 mod filled_at_start;
 mod hostile;
 mod keep_all;
 mod killed_listeners;
 mod killed_talkers;
+mod limits;
 mod lossless;
 mod mixed;
 mod paused;
 mod restart;
 mod scribbled;
 mod slow_listener;
+mod stops;
 mod support;
 mod users;
 mod views;

@@ -1,41 +1,11 @@
 //! Processes of two users: the network transport, a reason on both sides, and no way into each
 //! other's memory.
 
-use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
-use std::process::Command;
 
 use serde_json::{Value, json};
 
-use crate::support::{Peer, Place, heard, is_root, number, program, segment, skipped, until};
-
-const NOBODY: u32 = 65_534;
-
-/// A copy of the program where another user can run it, whoever may enter the folder of the build.
-struct Copy(PathBuf);
-
-impl Copy {
-    fn new() -> Self {
-        let folder = std::env::temp_dir().join(format!("feros-crash-{}", std::process::id()));
-        std::fs::create_dir_all(&folder).unwrap();
-        std::os::unix::fs::chown(&folder, Some(NOBODY), Some(NOBODY)).unwrap();
-        std::fs::copy(program(), folder.join("crash-peer")).unwrap();
-        Self(folder)
-    }
-
-    fn command(&self, place: &Place) -> Command {
-        let mut command = place.command(&self.0.join("crash-peer"));
-        command.uid(NOBODY).gid(NOBODY).current_dir(&self.0);
-        command.env("HOME", &self.0).env("USER", "nobody").env_remove("XDG_RUNTIME_DIR");
-        command
-    }
-}
-
-impl Drop for Copy {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
-}
+use crate::support::{Copy, NOBODY, Peer, Place, heard, is_root, number, segment, skipped, until};
 
 fn must_be_other_user(found: &Value, publisher_uid: u32, subscription_uid: u32) {
     assert_eq!(found[0]["transport"], "network", "{found}");
@@ -67,7 +37,7 @@ fn two_users_talk_by_the_network_and_tell_why() {
         return skipped("processes of two users", "it takes root to start them");
     }
     let place = Place::of_host();
-    let copy = Copy::new();
+    let copy = Copy::of(NOBODY);
     let mut ours = Peer::start(&place, "ours");
     let mut friend = Peer::start(&place, "friend");
     let mut theirs = Peer::start_by(copy.command(&place), "theirs");

@@ -2,6 +2,7 @@
 //! waiting without time limits.
 
 mod measure;
+mod other_user;
 mod peer;
 mod place;
 
@@ -10,6 +11,7 @@ use serde_json::Value;
 pub(crate) use feros_test_support::WATCHDOG;
 use feros_test_support::eventually;
 pub(crate) use measure::resources;
+pub(crate) use other_user::{Copy, NOBODY};
 pub(crate) use peer::{Gone, Peer, program, segment};
 pub(crate) use place::{DevShm, Place, is_root, skipped};
 
@@ -21,7 +23,12 @@ pub(crate) fn until<T>(what: &str, mut found: impl FnMut() -> Option<T>) -> T {
 
 /// How often something is repeated: `FEROS_CRASH_ROUNDS`, or `few` where it is not set.
 pub(crate) fn rounds(few: u32) -> u32 {
-    std::env::var("FEROS_CRASH_ROUNDS").map_or(few, |rounds| rounds.parse().unwrap())
+    count_of("FEROS_CRASH_ROUNDS", few)
+}
+
+/// The number that an environment variable says, or `few` where it is not set.
+pub(crate) fn count_of(variable: &str, few: u32) -> u32 {
+    std::env::var(variable).map_or(few, |count| count.parse().unwrap())
 }
 
 /// Small numbers from a seed (`FEROS_CRASH_SEED`), so that a failure can be repeated.

@@ -1,0 +1,66 @@
+//! Whether a sample was sent by this host, by the address that its datagrams came from.
+//!
+//! What a datagram says of its sender is that sender's word. Its address is not: the kernel drops
+//! what comes from outside with an address of this host (unless `accept_local` is set), and hands
+//! 127.0.0.0/8 to nobody else. A container with a network of its own is another host here.
+
+use std::net::{Ipv4Addr, Ipv6Addr};
+
+use feros_cyclonedds_sys as sys;
+
+use crate::interface::interfaces;
+
+pub(crate) fn is_of_this_host(info: &sys::feros_sample_info) -> bool {
+    match info.source_kind {
+        sys::FEROS_SOURCE_THIS_PROCESS => true,
+        sys::FEROS_SOURCE_IPV4 => is_own(ipv4(&info.source)),
+        sys::FEROS_SOURCE_IPV6 => Ipv6Addr::from(info.source).is_loopback(),
+        _ => false,
+    }
+}
+
+/// The address for people to read.
+pub(crate) fn source(info: &sys::feros_sample_info) -> String {
+    match info.source_kind {
+        sys::FEROS_SOURCE_THIS_PROCESS => "this process".to_owned(),
+        sys::FEROS_SOURCE_IPV4 => ipv4(&info.source).to_string(),
+        sys::FEROS_SOURCE_IPV6 => Ipv6Addr::from(info.source).to_string(),
+        _ => "several addresses".to_owned(),
+    }
+}
+
+fn ipv4(source: &[u8; 16]) -> Ipv4Addr {
+    let [.., a, b, c, d] = *source;
+    Ipv4Addr::new(a, b, c, d)
+}
+
+fn is_own(address: Ipv4Addr) -> bool {
+    // Looked up each time: interfaces come and go, and such requests are rare.
+    let is_it = |own: &str| own.parse() == Ok(address);
+    address.is_loopback() || interfaces().iter().any(|interface| is_it(&interface.address))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn info(source_kind: u8, address: [u8; 4]) -> sys::feros_sample_info {
+        let mut source = [0; 16];
+        source[12..].copy_from_slice(&address);
+        sys::feros_sample_info { source_kind, source, ..Default::default() }
+    }
+
+    #[test]
+    fn only_addresses_of_this_host_are_of_this_host() {
+        let ipv4 = |address| is_of_this_host(&info(sys::FEROS_SOURCE_IPV4, address));
+        assert!(ipv4([127, 0, 0, 1]) && ipv4([127, 9, 9, 9]));
+        for own in interfaces() {
+            assert!(ipv4(own.address.parse::<Ipv4Addr>().unwrap().octets()), "{own:?}");
+        }
+        assert!(!ipv4([192, 0, 2, 1]) && !ipv4([0, 0, 0, 0]), "an address for documentation");
+        assert!(is_of_this_host(&info(sys::FEROS_SOURCE_THIS_PROCESS, [0; 4])));
+        // Loopback as one fragment's address does not speak for the others.
+        assert!(!is_of_this_host(&info(sys::FEROS_SOURCE_UNKNOWN, [127, 0, 0, 1])));
+        assert!(!is_of_this_host(&info(sys::FEROS_SOURCE_IPV6, [127, 0, 0, 1])));
+    }
+}

@@ -1,0 +1,191 @@
+//! Datagrams that somebody has changed: real ones of another process, with bits flipped, lengths
+//! and counts replaced, cut short, doubled and mixed. The process that gets them goes on, and what
+//! others send to it comes whole.
+//!
+//! `FEROS_CRASH_DATAGRAMS` says how many. `scripts/capture_datagrams.py` captures the real ones.
+
+use std::fs;
+use std::net::UdpSocket;
+use std::path::Path;
+use std::time::Duration;
+
+use serde_json::json;
+
+use crate::support::{Peer, Place, Random, count_of, heard, number, resources, until};
+
+/// What an engine keeps of processes that it was told of, until their leases end.
+const LEEWAY_KB: u64 = 64 * 1024;
+/// Who sends what must come whole; messages of changed datagrams are of others.
+const FRIEND: u32 = 77_777;
+/// Datagrams between two pauses, in which the process reads them.
+const BURST: u32 = 20;
+
+/// A captured datagram.
+struct Seed {
+    is_of_discovery: bool,
+    bytes: Vec<u8>,
+}
+
+/// Where the datagrams were captured; the parameter of a participant's announcement that says so.
+const CAPTURED_IN: u32 = 219;
+
+fn domain_parameter(domain: u32) -> Vec<u8> {
+    [&[0x0f, 0, 4, 0][..], &domain.to_le_bytes()].concat()
+}
+
+fn replace(bytes: &mut [u8], from: &[u8], to: &[u8]) {
+    for at in 0..bytes.len().saturating_sub(from.len()) {
+        if bytes[at..].starts_with(from) {
+            bytes[at..at + to.len()].copy_from_slice(to);
+        }
+    }
+}
+
+/// The captured datagrams, as if they had been sent in this domain to the process of this GUID
+/// prefix.
+fn seeds(domain: u32, prefix: &[u8]) -> Vec<Seed> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("seeds");
+    let captured = fs::read(folder.join("target")).unwrap();
+    let mut files: Vec<_> =
+        fs::read_dir(&folder).unwrap().map(|file| file.unwrap().path()).collect();
+    files.retain(|file| file.extension().is_some_and(|extension| extension == "rtps"));
+    files.sort();
+    assert!(files.len() > 20, "the captured datagrams are there");
+    let seed = |file: &std::path::PathBuf| {
+        let mut bytes = fs::read(file).unwrap();
+        replace(&mut bytes, &captured, prefix);
+        replace(&mut bytes, &domain_parameter(CAPTURED_IN), &domain_parameter(domain));
+        Seed { is_of_discovery: file.to_string_lossy().contains("-meta-"), bytes }
+    };
+    files.iter().map(seed).collect()
+}
+
+/// Numbers at which arithmetic on lengths, counts and sequence numbers goes wrong.
+const ABSURD: [u32; 10] =
+    [0, 1, 2, 7, 0x7f, 0xffff, 0x7fff_ffff, 0x8000_0000, 0xffff_fffe, 0xffff_ffff];
+
+fn mutate(random: &mut Random, seeds: &[Seed]) -> Seed {
+    let below = |random: &mut Random, limit: usize| random.below(limit.max(1) as u64) as usize;
+    let Seed { is_of_discovery, bytes } = &seeds[below(random, seeds.len())];
+    let mut bytes = bytes.clone();
+    for _ in 0..=random.below(4) {
+        // The header stays in most: without it nothing else is read.
+        let from = if random.below(16) == 0 { 0 } else { 20.min(bytes.len()) };
+        let at = from + below(random, bytes.len() - from);
+        match random.below(9) {
+            _ if at + 4 > bytes.len() => bytes.push(random.next() as u8),
+            0 => bytes[at] ^= 1 << random.below(8),
+            1 => bytes[at] = random.next() as u8,
+            2 | 3 => {
+                let absurd = ABSURD[below(random, ABSURD.len())];
+                let value =
+                    if random.below(2) == 0 { absurd.to_le_bytes() } else { absurd.to_be_bytes() };
+                let width = [1, 2, 4][below(random, 3)];
+                bytes[at..at + width].copy_from_slice(&value[..width]);
+            }
+            4 => bytes.truncate(at),
+            5 => {
+                let other = &seeds[below(random, seeds.len())].bytes;
+                let other = &other[below(random, other.len())..];
+                bytes.extend_from_slice(&other[..other.len().min(2000)]);
+            }
+            6 => {
+                let piece = bytes[at..bytes.len().min(at + 64)].to_vec();
+                bytes.splice(at..at, piece);
+            }
+            7 => drop(bytes.drain(at..at + 4)),
+            // Somebody else sends it.
+            _ => {
+                let last = 19.min(bytes.len() - 1);
+                bytes[last] ^= random.next() as u8;
+            }
+        }
+    }
+    Seed { is_of_discovery: *is_of_discovery, bytes }
+}
+
+/// Datagrams that the system has thrown away at these ports, because nobody read them in time.
+fn dropped_at(ports: [u16; 2]) -> u64 {
+    let sockets = fs::read_to_string("/proc/net/udp").unwrap();
+    let of = |line: &str| {
+        let mut columns = line.split_whitespace();
+        let (_, port) = columns.nth(1)?.split_once(':')?;
+        let port = u16::from_str_radix(port, 16).ok()?;
+        ports.contains(&port).then(|| columns.last()?.parse::<u64>().ok()).flatten()
+    };
+    let found: Vec<u64> = sockets.lines().filter_map(of).collect();
+    assert!(found.len() >= ports.len(), "the target has the first ports of its domain");
+    found.into_iter().sum()
+}
+
+#[test]
+fn changed_datagrams_harm_nobody() {
+    let count = count_of("FEROS_CRASH_DATAGRAMS", 4000);
+    let place = Place::own_if_possible();
+    // The first process of its domain has the first ports of the domain.
+    let mut target = Peer::start(&place, "target");
+    let mut friend = Peer::start(&place, "friend");
+    for (peer, own, other) in [(&mut target, "a", "b"), (&mut friend, "b", "a")] {
+        peer.ask("publisher", json!({"name": "pub", "topic": own, "id": FRIEND, "keep_all": true}));
+        let listen = json!({"name": "sub", "topic": other, "by_network": true, "keep_all": true});
+        peer.ask("listen", listen);
+    }
+    friend.until_transport("pub", 1, "network");
+    target.until_transport("pub", 1, "network");
+    let gid = friend.of("transports", "pub")[0]["gid"].as_str().unwrap().to_owned();
+    let bytes = gid.split('.').map(|byte| u8::from_str_radix(byte, 16).unwrap());
+    let domain = u32::from(place.domain().id());
+    let seeds = seeds(domain, &bytes.take(12).collect::<Vec<_>>());
+    friend.ask("start", json!({"name": "pub", "period_us": 2000, "size": 3000}));
+    target.ask("start", json!({"name": "pub", "period_us": 2000, "size": 3000}));
+
+    let first = 7400 + 250 * place.domain().id() + 10;
+    let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+    let send = |seed: &Seed| {
+        let to = if seed.is_of_discovery { first } else { first + 1 };
+        let _ = socket.send_to(&seed.bytes, ("127.0.0.1", to)); // one may be too large
+    };
+    until("the target takes the real datagrams for those of a process", || {
+        seeds.iter().for_each(send);
+        (target.transports("pub").len() == 2).then_some(())
+    });
+    let mut random = Random::new();
+    let mut warm = resources(&target, &place);
+    for number in 0..count {
+        send(&mutate(&mut random, &seeds));
+        if number % BURST == 0 {
+            std::thread::sleep(Duration::from_millis(1));
+            target.must_run();
+        }
+        if number == count / 5 {
+            warm = resources(&target, &place);
+        }
+    }
+    let last = number(&friend.of("stop", "pub"), "/last");
+    let report = until("all messages of the friend come", || {
+        let report = target.of("report", "sub");
+        (heard(&report, FRIEND, "last") == last).then_some(report)
+    });
+    let found = (heard(&report, FRIEND, "missing"), heard(&report, FRIEND, "doubled"));
+    assert_eq!(found, (0, 0), "{report}");
+    let sent = number(&target.of("stop", "pub"), "/last");
+    until("all messages of the target come", || {
+        (heard(&friend.of("report", "sub"), FRIEND, "last") == sent).then_some(())
+    });
+    let dropped = dropped_at([first, first + 1]);
+    assert!(
+        dropped < u64::from(count) / 10,
+        "most datagrams are read: {dropped} of {count} were not"
+    );
+    let settled = until("what was kept of nobody is forgotten", || {
+        let now = resources(&target, &place);
+        (now.memory_kb < warm.memory_kb + LEEWAY_KB).then_some(now)
+    });
+    println!(
+        "{count} changed datagrams of {} real ones; {last} and {sent} messages came, {dropped} were dropped\ntarget {warm:?} -> {settled:?}",
+        seeds.len()
+    );
+    friend.end();
+    target.end();
+    place.must_be_swept();
+}

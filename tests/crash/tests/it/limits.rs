@@ -1,0 +1,151 @@
+//! Limits of a process (`ulimit`): many topics fit into the usual ones, and what does not fit takes
+//! the network transport and says which limit is in the way.
+
+use std::process::{Command, Stdio};
+
+use serde_json::json;
+
+use crate::support::{
+    Copy, Peer, Place, heard, is_root, number, program, resources, rounds, skipped, until,
+};
+
+/// Files that a process has open once it shares memory at all, however many topics it has.
+const PER_PROCESS: usize = 20;
+
+fn start(place: &Place, name: &str, limit: &str) -> Peer {
+    let mut command = Command::new("prlimit");
+    let inner = place.command(program());
+    command.arg(limit).arg("--").arg(inner.get_program()).args(inner.get_args());
+    for (key, value) in inner.get_envs() {
+        match value {
+            Some(value) => command.env(key, value),
+            None => command.env_remove(key),
+        };
+    }
+    Peer::start_by(command, name)
+}
+
+/// The number of the talker's topics that shared memory serves.
+fn shared(talker: &mut Peer, topics: usize) -> usize {
+    let is_shared = |talker: &mut Peer, topic: &usize| {
+        talker.transports(&format!("pub{topic}")) == [Some("shared_memory".to_owned())]
+    };
+    (0..topics).filter(|topic| is_shared(talker, topic)).count()
+}
+
+fn talk_on(talker: &mut Peer, listener: &mut Peer, topics: usize) {
+    for topic in 0..topics {
+        let name = format!("topic{topic}");
+        let (publisher, subscription) = (format!("pub{topic}"), format!("sub{topic}"));
+        talker.ask("publisher", json!({"name": publisher, "topic": name, "id": 1}));
+        listener.ask("listen", json!({"name": subscription, "topic": name}));
+    }
+}
+
+/// Every topic carries a message.
+fn all_carry(talker: &mut Peer, listener: &mut Peer, topics: usize) {
+    for topic in 0..topics {
+        let name = format!("pub{topic}");
+        let published = talker.ask("publish", json!({"name": name, "count": 3, "size": 500}));
+        assert_eq!(number(&published, "/errors"), 0, "{published}");
+        until("the messages come", || {
+            let report = listener.of("report", &format!("sub{topic}"));
+            (heard(&report, 1, "last") == 3).then_some(())
+        });
+    }
+}
+
+#[test]
+fn topics_need_no_open_files_of_their_own() {
+    let topics = 100 * rounds(1) as usize;
+    let place = Place::own_if_possible();
+    // As many as 100 topics would have taken at two per topic and side.
+    let mut talker = start(&place, "talker", "--nofile=220");
+    let mut listener = start(&place, "listener", "--nofile=220");
+    let before = [&talker, &listener].map(|peer| resources(peer, &place).descriptors);
+    talk_on(&mut talker, &mut listener, topics);
+    until("all topics use shared memory", || (shared(&mut talker, topics) == topics).then_some(()));
+    all_carry(&mut talker, &mut listener, topics);
+    for (peer, before) in [&talker, &listener].into_iter().zip(before) {
+        let after = resources(peer, &place).descriptors;
+        println!("{topics} topics: {before} -> {after} open files");
+        assert!(after <= before + PER_PROCESS, "{before} -> {after}");
+    }
+    listener.end();
+    talker.end();
+    place.must_be_swept();
+}
+
+/// What keeps one side from shared memory is said by both, and messages come by the network.
+fn takes_the_network(limit: &str, in_the_log: &str, reason: &str) {
+    let place = Place::own_if_possible();
+    let mut talker = start(&place, "talker", limit);
+    let mut listener = Peer::start(&place, "listener");
+    talk_on(&mut talker, &mut listener, 1);
+    talker.until_transport("pub0", 1, "network");
+    all_carry(&mut talker, &mut listener, 1);
+    until("the log says why", || talker.said().contains(in_the_log).then_some(()));
+    until("the reason is told", || {
+        let found = talker.of("transports", "pub0");
+        found[0]["reason"].as_str().is_some_and(|text| text.ends_with(reason)).then_some(())
+    });
+    listener.end();
+    talker.end();
+    place.must_be_swept();
+}
+
+#[test]
+fn a_process_without_further_open_files_takes_the_network() {
+    takes_the_network(
+        "--nofile=17",
+        "this process may have 17 files open and has them (RLIMIT_NOFILE)",
+        "its process has as many files open as it may (RLIMIT_NOFILE)",
+    );
+}
+
+#[test]
+fn a_process_that_may_make_no_large_files_takes_the_network() {
+    let reason = "its process may not make files of the size (RLIMIT_FSIZE)";
+    // Too small for any shared memory, for a node, for a publisher's messages.
+    for limit in [10_000, 200_000, 1_300_000] {
+        let in_the_log = format!("more than {limit} bytes (RLIMIT_FSIZE)");
+        takes_the_network(&format!("--fsize={limit}"), &in_the_log, reason);
+    }
+}
+
+/// A user of no other process: the limit counts the threads of all processes of a user.
+const USER: u32 = 61_234;
+
+/// A process that may have so many threads: how it ended, and what it said.
+fn end_with_threads(place: &Place, copy: &Copy, threads: u32) -> (Option<i32>, String) {
+    let user = [format!("--reuid={USER}"), format!("--regid={USER}"), "--clear-groups".to_owned()];
+    let output = Command::new("setpriv")
+        .args(user)
+        .args(["prlimit", &format!("--nproc={threads}")])
+        .arg(copy.program())
+        .arg("starved")
+        .env("ROS_DOMAIN_ID", place.domain().id().to_string())
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+}
+
+#[test]
+fn a_process_that_may_make_no_threads_says_so_and_is_not_aborted() {
+    if !is_root() {
+        return skipped("a process without threads", "it needs another user");
+    }
+    let (place, copy) = (Place::of_host(), Copy::of(USER));
+    for threads in 1..=12 {
+        let (code, said) = end_with_threads(&place, &copy, threads);
+        let is_named = said.contains("ulimit -u");
+        let is_right = code == Some(0) && threads > 1 || code == Some(101) && is_named;
+        assert!(
+            is_right,
+            "{threads} threads: exit code {code:?} (none: a signal), it said: {said}"
+        );
+    }
+    let (code, said) = end_with_threads(&place, &copy, 40);
+    assert_eq!(code, Some(0), "{said}");
+}

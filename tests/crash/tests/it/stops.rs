@@ -1,0 +1,91 @@
+//! Talker and listener are stopped and continued again and again, for moments and for longer than
+//! their lease: nobody dies, and every message comes or is told to be lost.
+//!
+//! `FEROS_CRASH_SECONDS` says for how long.
+
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+
+use crate::support::{Peer, Place, Random, count_of, heard, number, program, resources, until};
+
+const LEASE: &str = "<Domain><Discovery><LeaseDuration>1s</LeaseDuration></Discovery></Domain>";
+const LEEWAY_KB: u64 = 32 * 1024;
+
+fn start(place: &Place, name: &str) -> Peer {
+    let mut command = place.command(program());
+    command.env("CYCLONEDDS_URI", LEASE);
+    Peer::start_by(command, name)
+}
+
+fn signal(peer: &Peer, name: &str) {
+    let pid = peer.pid().to_string();
+    assert!(Command::new("kill").args(["-s", name, &pid]).status().unwrap().success());
+}
+
+#[test]
+fn stopped_processes_miss_nothing_untold() {
+    let duration = Duration::from_secs(count_of("FEROS_CRASH_SECONDS", 6).into());
+    let place = Place::own_if_possible();
+    let mut random = Random::new();
+    let (mut talker, mut listener) = (start(&place, "talker"), start(&place, "listener"));
+    let transports = [("network", true), ("shared_memory", false)];
+    for (name, by_network) in transports {
+        talker.ask("publisher", json!({"name": name, "topic": name, "id": 1}));
+        listener.ask("listen", json!({"name": name, "topic": name, "by_network": by_network}));
+    }
+    for (name, _) in transports {
+        talker.until_transport(name, 1, name);
+        talker.ask("start", json!({"name": name, "period_us": 5000, "size": 2000}));
+        until("messages come", || {
+            (heard(&listener.of("report", name), 1, "count") > 20).then_some(())
+        });
+    }
+    let before = (resources(&talker, &place), resources(&listener, &place));
+    let (began, mut stops) = (Instant::now(), 0);
+    while began.elapsed() < duration {
+        let stopped = if random.below(2) == 0 { &talker } else { &listener };
+        signal(stopped, "STOP");
+        let is_long = random.below(8) == 0;
+        let millis = if is_long { 1200 + random.below(1500) } else { random.below(200) };
+        std::thread::sleep(Duration::from_millis(millis));
+        signal(stopped, "CONT");
+        std::thread::sleep(Duration::from_millis(random.below(300)));
+        stops += 1;
+    }
+    talker.must_run();
+    listener.must_run();
+    for (name, _) in transports {
+        talker.until_transport(name, 1, name);
+        let stopped_at = number(&talker.of("progress", name), "/last");
+        until("messages come again", || {
+            (heard(&listener.of("report", name), 1, "last") > stopped_at).then_some(())
+        });
+        let stopped = talker.of("stop", name);
+        assert_eq!(number(&stopped, "/errors"), 0, "{stopped}");
+        let report = until("the last message comes", || {
+            let report = listener.of("report", name);
+            (heard(&report, 1, "last") == number(&stopped, "/last")).then_some(report)
+        });
+        assert_eq!((heard(&report, 1, "doubled"), number(&report, "/broken")), (0, 0), "{report}");
+        let missing = heard(&report, 1, "missing");
+        until("all losses are told", || {
+            (number(&listener.of("counts", name), "/told_lost") >= missing).then_some(())
+        });
+        let counts = listener.of("counts", name);
+        println!("{name}: {stops} stops in {duration:?}, {stopped}: {missing} missing, {counts}");
+        let before_the_first = heard(&report, 1, "first") - 1;
+        let told = number(&counts, "/told_lost");
+        assert!(told <= missing + before_the_first, "{told} told, {missing} missing: {report}");
+    }
+    let after = (resources(&talker, &place), resources(&listener, &place));
+    println!("talker {:?} -> {:?}\nlistener {:?} -> {:?}", before.0, after.0, before.1, after.1);
+    for (before, after) in [(before.0, after.0), (before.1, after.1)] {
+        assert!(after.memory_kb < before.memory_kb + LEEWAY_KB, "{before:?} -> {after:?}");
+        assert!(after.descriptors <= before.descriptors + 4, "{before:?} -> {after:?}");
+    }
+    listener.end();
+    talker.end();
+    place.must_be_swept();
+}
