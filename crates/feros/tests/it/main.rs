@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod blocked_call;
+mod bounds;
 mod clock;
 mod executor;
 mod graph;
