@@ -10,6 +10,20 @@ pub trait Encode {
     /// The shape of the encoding when it is the same for all values, else `None`.
     const LAYOUT: Option<Layout> = None;
 
+    /// Whether a value can be longer than its type allows, here or in what it holds.
+    const IS_BOUNDED: bool = false;
+
+    /// Refuses a value that is longer somewhere than its type allows, as [`encode`](Self::encode)
+    /// does. Costs nothing unless [`IS_BOUNDED`](Self::IS_BOUNDED).
+    ///
+    /// # Errors
+    ///
+    /// [`EncodeError::BoundExceeded`].
+    #[inline]
+    fn check_bounds(&self) -> Result<(), EncodeError> {
+        Ok(())
+    }
+
     /// Adds the bytes that [`encode`](Self::encode) will write, exactly.
     fn size(&self, sizer: &mut Sizer);
 
@@ -101,7 +115,29 @@ impl Encode for WString {
     }
 }
 
+/// Refuses a length above the bound of a field's type.
+///
+/// # Errors
+///
+/// [`EncodeError::BoundExceeded`].
+#[inline]
+pub fn check_bound(field: &'static str, len: usize, bound: usize) -> Result<(), EncodeError> {
+    if len > bound { Err(EncodeError::BoundExceeded { field, len, bound }) } else { Ok(()) }
+}
+
+/// Checks the bounds of each item, if these can exceed any.
+fn check_items<T: Encode>(items: &[T]) -> Result<(), EncodeError> {
+    if T::IS_BOUNDED { items.iter().try_for_each(T::check_bounds) } else { Ok(()) }
+}
+
 impl<T: Encode> Encode for Vec<T> {
+    const IS_BOUNDED: bool = T::IS_BOUNDED;
+
+    #[inline]
+    fn check_bounds(&self) -> Result<(), EncodeError> {
+        check_items(self)
+    }
+
     #[inline]
     fn size(&self, sizer: &mut Sizer) {
         sizer.add_count();
@@ -117,6 +153,12 @@ impl<T: Encode> Encode for Vec<T> {
 
 impl<T: Encode, const N: usize> Encode for [T; N] {
     const LAYOUT: Option<Layout> = Layout::repeated(T::LAYOUT, N);
+    const IS_BOUNDED: bool = T::IS_BOUNDED;
+
+    #[inline]
+    fn check_bounds(&self) -> Result<(), EncodeError> {
+        check_items(self)
+    }
 
     #[inline]
     fn size(&self, sizer: &mut Sizer) {

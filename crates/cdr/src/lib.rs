@@ -56,7 +56,7 @@ mod wstring;
 pub use build::{Build, build, fields, shaped_size};
 pub use canvas::Canvas;
 pub use decode::Decode;
-pub use encode::Encode;
+pub use encode::{Encode, check_bound};
 pub use error::{BuildError, DecodeError, EncodeError};
 pub use header::{ByteOrder, HEADER_LEN};
 pub use layout::Layout;

@@ -154,7 +154,7 @@ impl<'a> Writer<'a> {
         len: usize,
         bound: usize,
     ) -> Result<(), EncodeError> {
-        if len > bound { Err(EncodeError::BoundExceeded { field, len, bound }) } else { Ok(()) }
+        crate::check_bound(field, len, bound)
     }
 
     /// The next `len` bytes at the given alignment, the padding before them zeroed.

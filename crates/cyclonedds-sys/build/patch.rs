@@ -33,7 +33,9 @@
 //!
 //! What it opens: waiting for the acknowledgement of one reader. The engine can do that, but offers
 //! only to wait for all, among them killed ones until they are forgotten. It asks the reader now:
-//! as long as samples follow each other within a few milliseconds, the engine asks nobody.
+//! as long as samples follow each other within a few milliseconds, the engine asks nobody. And
+//! waiting until another participant acknowledged that a reader was announced: a client that calls
+//! before that may get no reply, since the server does not know yet where replies go.
 //!
 //! What it saves: the engine keeps the key of each endpoint that it knows, ours and others', twice
 //! for as long as that lives; and with the one the whole announcement, with the other room for a
@@ -318,6 +320,28 @@ const EDITS: &[Edit] = &[
             \x20   ret = dds__ddsi_writer_wait_for_acks ((struct dds_writer *) e, &guid, ddsrt_mtime_add_duration (ddsrt_time_monotonic (), timeout));\n\
             \x20 dds_entity_unpin (e);\n  return ret;\n}\n\n\
             dds_return_t dds_publisher_begin_coherent (",
+    },
+    Edit {
+        file: "src/core/ddsc/src/dds_reader.c",
+        anchor: "dds_return_t dds_reader_wait_for_historical_data (",
+        times: 1,
+        replacement: "/* Feros: see feros_shim.h. */\n\
+            dds_return_t ddsi_get_builtin_writer (const struct ddsi_participant *pp, unsigned entityid, struct ddsi_writer **bwr);\n\
+            dds_return_t feros_wait_until_announced (dds_entity_t reader, const uint8_t endpoint[16], dds_duration_t timeout);\n\n\
+            dds_return_t feros_wait_until_announced (dds_entity_t reader, const uint8_t endpoint[16], dds_duration_t timeout)\n\
+            {\n  dds_entity *e;\n  ddsi_guid_t guid;\n  struct ddsi_writer *wr = NULL;\n  dds_return_t ret;\n\
+            \x20 memcpy (&guid, endpoint, sizeof (guid));\n  guid = ddsi_ntoh_guid (guid);\n\
+            \x20 guid.entityid.u = DDSI_ENTITYID_SEDP_BUILTIN_SUBSCRIPTIONS_READER;\n\
+            \x20 if ((ret = dds_entity_pin (reader, &e)) < 0)\n    return ret;\n\
+            \x20 if (dds_entity_kind (e) != DDS_KIND_READER)\n    ret = DDS_RETCODE_ILLEGAL_OPERATION;\n\
+            \x20 else\n  {\n    struct ddsi_participant * const pp = ((struct dds_reader *) e)->m_rd->c.pp;\n\
+            \x20   ddsi_thread_state_awake (ddsi_lookup_thread_state (), &e->m_domain->gv);\n\
+            \x20   ret = ddsi_get_builtin_writer (pp, DDSI_ENTITYID_SEDP_BUILTIN_SUBSCRIPTIONS_WRITER, &wr);\n\
+            \x20   ddsi_thread_state_asleep (ddsi_lookup_thread_state ());\n\
+            \x20   if (ret == DDS_RETCODE_OK && wr != NULL)\n\
+            \x20     ret = ddsi_writer_wait_for_acks (wr, &guid, ddsrt_mtime_add_duration (ddsrt_time_monotonic (), timeout));\n  }\n\
+            \x20 dds_entity_unpin (e);\n  return ret;\n}\n\n\
+            dds_return_t dds_reader_wait_for_historical_data (",
     },
     Edit {
         file: "src/core/ddsi/src/ddsi_serdata_plist.c",

@@ -118,6 +118,10 @@ int32_t feros_for_each_interface (feros_interface_fn each, void *arg);
  * readers of this process are served by the write itself. DDS_RETCODE_TIMEOUT if it has not. */
 dds_return_t feros_wait_for_acks_of (dds_entity_t writer, const uint8_t reader[16], dds_duration_t timeout);
 
+/* Waits until the participant of this endpoint, if it is a remote one, acknowledged the announcements of the reader's participant,
+ * that of the reader among them; zero looks once. DDS_RETCODE_TIMEOUT if it has not. */
+dds_return_t feros_wait_until_announced (dds_entity_t reader, const uint8_t endpoint[16], dds_duration_t timeout);
+
 extern const dds_entity_t feros_builtin_participant, feros_builtin_publication, feros_builtin_subscription;
 
 #endif

@@ -2,6 +2,7 @@
 
 use crate::core::{CONTROL, Core};
 use crate::entity::Entity;
+use crate::execution::Obstacle;
 use crate::options::ExecutorOptions;
 use crate::table::{AddError, DetachFailure};
 use crate::timer_core::TimerCore;
@@ -184,6 +185,15 @@ impl EntityHandle {
             Err(DetachFailure::Closed) => Err(DetachError::ExecutorGone),
             Err(DetachFailure::RunsInThisThread) => Err(DetachError::OwnCallback(self)),
         }
+    }
+
+    /// What keeps the entity from running as long as the callback that this thread executes: to
+    /// wait for the entity in that callback would never end. `None` where nothing does, also
+    /// outside of callbacks.
+    pub fn obstacle(&self) -> Option<Obstacle> {
+        let core = self.core.upgrade()?;
+        let shared = core.table.shared_with_current(self.slot)?;
+        Some(Obstacle { executor: core.settings.name().to_owned(), shared })
     }
 
     /// Leaves the entity in the executor for as long as that lives.

@@ -102,6 +102,8 @@ mod deadlines;
 #[cfg(not(loom))]
 mod entity;
 #[cfg(not(loom))]
+mod execution;
+#[cfg(not(loom))]
 mod executor;
 #[cfg(not(loom))]
 mod groups;
@@ -142,6 +144,8 @@ pub use attributes::{Attributes, ExclusiveGroup, Kind};
 pub use clock::{Clock, RosClock, SteadyClock, SystemClock, Time, TimeChange, TimeWatcher};
 #[cfg(not(loom))]
 pub use entity::{Entity, Executable, Progress};
+#[cfg(not(loom))]
+pub use execution::{Execution, Obstacle, Shared};
 #[cfg(not(loom))]
 pub use executor::{DetachError, EntityHandle, Executor, ExecutorHandle, Stopper};
 pub use feros_doorbell::{CAPACITY, Doorbell, DoorbellMemory, Place, Ringer, Slot, SlotSet};

@@ -116,6 +116,10 @@ impl Settings {
         self.realtime.as_ref().map_or(Ok(()), RealtimeConfig::apply)
     }
 
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
     pub(crate) fn thread_name(&self, number: usize) -> String {
         format!("{}-{number}", self.name)
     }

@@ -81,7 +81,7 @@ impl Spinner<'_> {
         while !self.core.stop.load(Ordering::Relaxed) {
             let Some(picked) = table.shared().lock().pick(self.thread) else { break };
             count += usize::from(picked.step != Step::Take);
-            table.execute(picked, Requeue::Later, &self.has_ready);
+            table.execute(picked, Requeue::Later, &self.has_ready, true);
             if is_past(until) {
                 break;
             }
@@ -121,7 +121,7 @@ impl Spinner<'_> {
             };
             drop(entries);
             let is_unit = picked.step != Step::Take;
-            table.execute(picked, Requeue::AtOnce, &self.has_ready);
+            table.execute(picked, Requeue::AtOnce, &self.has_ready, true);
             if is_unit {
                 return Turn::Executed;
             }

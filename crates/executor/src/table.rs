@@ -5,6 +5,7 @@
 //! returns.
 
 use crate::entity::{Entity, Progress};
+use crate::execution::{Noted, Shared, shared_with_current};
 use crate::groups::{GroupNumber, Groups};
 use crate::leader_followers::{LeaderFollowers, State, Work};
 use crate::policy::{Policy, Step};
@@ -174,23 +175,28 @@ impl Table {
     }
 
     /// Executes a step of an entity that was [picked](Entries::pick), and notes whether something
-    /// is ready afterwards.
+    /// is ready afterwards. `is_alone`: no other thread spins the executor.
     ///
     /// # Panics
     ///
     /// If the body does and nobody catches it; the entity is back in its slot then, and ready.
     pub(crate) fn execute(
         &self,
-        Picked { slot, entity, step, found_nanos }: Picked,
+        Picked { slot, entity, step, found_nanos, group }: Picked,
         requeue: Requeue,
         has_ready: &Cell<bool>,
+        is_alone: bool,
     ) {
         feros_trace::begin_turn(found_nanos);
         // A panic may leave work behind: the guard takes that for granted until it is told better.
         let progress = Progress::More;
         let entity = Some(entity);
         let mut running = Running { table: self, slot, entity, progress, requeue, has_ready };
-        match running.entity.as_mut().map(|entity| entity.execute(step)) {
+        let executed = {
+            let _noted = Noted::begin(self, slot, group, is_alone);
+            running.entity.as_mut().map(|entity| entity.execute(step))
+        };
+        match executed {
             Some(Ok(progress)) => running.progress = progress,
             Some(Err(caught)) => {
                 drop(running);
@@ -295,6 +301,14 @@ impl Table {
         }
     }
 
+    /// What the entity in this slot shares with the one that this thread executes, so that it
+    /// cannot run meanwhile.
+    pub(crate) fn shared_with_current(&self, slot: Slot) -> Option<Shared> {
+        shared_with_current(self, slot, || {
+            self.shared.lock().slots.get(slot.index()).and_then(|entry| entry.group)
+        })
+    }
+
     fn wait_for_detaching<'a>(
         &self,
         guard: MutexGuard<'a, State<Entries>>,
@@ -324,6 +338,7 @@ pub(crate) struct Picked {
     entity: Box<Entity>,
     pub(crate) step: Step,
     found_nanos: u64,
+    group: Option<GroupNumber>,
 }
 
 impl Entries {
@@ -365,7 +380,8 @@ impl Entries {
                 EntityState::Idle(entity) => {
                     *state = EntityState::Running { thread, again: false };
                     let found_nanos = std::mem::take(found_nanos);
-                    return Some(Picked { slot, entity, step, found_nanos });
+                    let group = *group;
+                    return Some(Picked { slot, entity, step, found_nanos, group });
                 }
                 EntityState::Running { thread, .. } => {
                     *state = EntityState::Running { thread, again: true }

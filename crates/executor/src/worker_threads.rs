@@ -107,7 +107,7 @@ impl Spinner<'_> {
                 shared.before_execution(&state, timers.take_new() || is_rung, &next_deadline);
                 drop(state);
                 let is_unit = picked.step != Step::Take;
-                self.core.table.execute(picked, Requeue::AtOnce, &self.has_ready);
+                self.core.table.execute(picked, Requeue::AtOnce, &self.has_ready, false);
                 if tells && is_unit {
                     shared.notify_condition(&mut shared.lock());
                 }

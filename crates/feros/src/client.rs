@@ -3,7 +3,8 @@
 //!
 //! The engine tells the client when a response came; whoever waits for one (a blocked thread, a
 //! future being polled) takes what is there and hands the others their own. So a blocking call
-//! inside a callback cannot deadlock.
+//! inside a callback cannot deadlock, unless nobody but the calling thread could run the server:
+//! that is told at once.
 
 use std::collections::HashMap;
 use std::future::Future;
@@ -13,6 +14,7 @@ use std::sync::Arc;
 use std::task::{Context as TaskContext, Poll, Waker};
 use std::time::{Duration, Instant};
 
+use feros_executor::{Execution, Obstacle};
 use feros_message::{DecodeError, Service as ServiceType};
 use feros_rmw::{Gid, Payload, QosProfile, ServiceMapping, TakeError};
 use feros_sync::{Condvar, Mutex};
@@ -25,6 +27,7 @@ use crate::message_forms::SerializedMessage;
 use crate::node::Node;
 use crate::publish_error::PublishError;
 use crate::serialize::{copy_into, serialize_into};
+use crate::service::registry;
 use crate::wait_error::WaitError;
 
 /// How a client of a service is made.
@@ -64,6 +67,19 @@ pub enum CallError {
         waited: Duration,
         /// Whether a server is there.
         available: bool,
+    },
+    /// The server runs in this process, and cannot as long as the callback that waits for it. What
+    /// was sent is served after the callback, for nobody.
+    #[error(
+        "{service} cannot respond to node {node} while a callback waits for it: {obstacle}. Give the executor several threads and one of the two a callback group of its own, or await the response elsewhere"
+    )]
+    ServerBlocked {
+        /// The service.
+        service: String,
+        /// The node of the client.
+        node: String,
+        /// What server and callback share.
+        obstacle: Obstacle,
     },
     /// The response is malformed.
     #[error(
@@ -131,12 +147,13 @@ impl<S: ServiceType> Client<S> {
     /// Calls and waits in place for the response, at most for `timeout`.
     ///
     /// # Errors
-    /// See [`CallError`].
+    /// See [`CallError`]; nothing is sent with [`CallError::ServerBlocked`].
     pub fn call_and_wait(
         &self,
         request: &S::Request,
         timeout: Duration,
     ) -> Result<S::Response, CallError> {
+        self.untyped.0.check_servers()?;
         self.call(request)?.wait(timeout)
     }
 }
@@ -333,7 +350,8 @@ impl Inner {
         let number = send(&mut |size, fill| self.end.send_request(size, fill))?;
         self.calls.pending.lock().calls.insert(number, Call::default());
         drop(sending);
-        Ok(SerializedResponseFuture { inner: self.clone(), number, started: Instant::now() })
+        let (started, sent_in) = (Instant::now(), Execution::current());
+        Ok(SerializedResponseFuture { inner: self.clone(), number, started, sent_in })
     }
 
     /// Takes all responses that are there and hands them to their calls; those of calls that were
@@ -353,6 +371,16 @@ impl Inner {
             waker.into_iter().for_each(Waker::wake);
         }
         Ok(())
+    }
+
+    /// Refuses to wait for what cannot come before the callback ends that this thread is in.
+    fn check_servers(&self) -> Result<(), CallError> {
+        if Execution::current().is_none() {
+            return Ok(());
+        }
+        let Some(obstacle) = registry::obstacle(&self.end.servers()) else { return Ok(()) };
+        let (service, node) = (self.name.clone(), self.node.name().fully_qualified());
+        Err(CallError::ServerBlocked { service, node, obstacle })
     }
 
     /// The response of a call, if it is there; the call is over then.
@@ -383,6 +411,9 @@ pub struct SerializedResponseFuture {
     inner: Arc<Inner>,
     number: i64,
     started: Instant,
+    /// The callback that sent the request: as long as it runs, a server that it keeps from running
+    /// has not seen the request.
+    sent_in: Option<Execution>,
 }
 
 impl SerializedResponseFuture {
@@ -410,6 +441,9 @@ impl SerializedResponseFuture {
                     available: self.inner.end.service_is_available(),
                 });
             };
+            if self.sent_in.is_some() && self.sent_in == Execution::current() {
+                self.inner.check_servers()?;
+            }
             let pending = self.inner.calls.pending.lock();
             let arrived = |pending: &Pending| {
                 pending.calls.get(&self.number).is_some_and(|call| call.response.is_some())

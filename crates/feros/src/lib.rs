@@ -97,8 +97,8 @@ pub use subscription::{
 pub use timer::{NodeGuardCondition, NodeTimer, TimerOptions};
 
 pub use feros_executor::{
-    GuardCondition, Outcome, RealtimeConfig, RealtimeError, Scheduling, SpinError, Stopper, Time,
-    Timer,
+    GuardCondition, Obstacle, Outcome, RealtimeConfig, RealtimeError, Scheduling, Shared,
+    SpinError, Stopper, Time, Timer,
 };
 
 /// The orders in which an [`Executor`] can run what is ready; given to [`ExecutorBuilder::policy`].

@@ -7,7 +7,8 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, Weak};
 
 use feros_executor::{
-    AddError, Entity, EntityHandle, ExclusiveGroup, ExecutorHandle, Supervision, Supervisor,
+    AddError, Entity, EntityHandle, ExclusiveGroup, ExecutorHandle, Obstacle, Supervision,
+    Supervisor,
 };
 use feros_sync::Mutex;
 
@@ -66,6 +67,15 @@ impl Place {
         };
     }
 
+    /// What keeps the entity from running as long as the callback that this thread executes.
+    fn obstacle(&self) -> Option<Obstacle> {
+        // Whoever takes the entity off its executor may wait under the lock for this very callback.
+        match &*self.spot.try_lock()? {
+            Some(Spot::OnExecutor(handle)) => handle.obstacle(),
+            _ => None,
+        }
+    }
+
     fn is_of(&self, group: &Arc<SeparateGroup>) -> bool {
         self.separate.as_ref().is_some_and(|separate| Arc::ptr_eq(separate, group))
     }
@@ -75,6 +85,23 @@ impl Place {
 pub(crate) struct Member(
     #[allow(dead_code, reason = "owns the place until it is dropped")] Arc<Place>,
 );
+
+impl Member {
+    pub(crate) fn downgrade(&self) -> WeakMember {
+        WeakMember(Arc::downgrade(&self.0))
+    }
+}
+
+/// One entity of a node, for as long as somebody else keeps it.
+#[derive(Clone)]
+pub(crate) struct WeakMember(Weak<Place>);
+
+impl WeakMember {
+    /// What keeps the entity from running as long as the callback that this thread executes.
+    pub(crate) fn obstacle(&self) -> Option<Obstacle> {
+        self.0.upgrade()?.obstacle()
+    }
+}
 
 impl NodeMembers {
     /// The group of callbacks that name none.

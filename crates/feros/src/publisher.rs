@@ -130,11 +130,11 @@ impl<M: Message> Publisher<M> {
     pub fn publish(&self, message: impl Publishable<M>) -> Result<(), PublishError> {
         let mut trace = Outbound::publish();
         let mut outgoing = OutgoingMessage::new(message.into_form(), &self.shared);
+        let failed = |source| PublishError::Encode { topic: self.untyped.0.topic.clone(), source };
+        outgoing.check_bounds().map_err(failed)?;
         let published = self.untyped.0.end.publish(&mut outgoing, &mut trace);
         match outgoing.failure {
-            Some(source) => {
-                Err(PublishError::Encode { topic: self.untyped.0.topic.clone(), source })
-            }
+            Some(source) => Err(failed(source)),
             None => Ok(published?),
         }
     }

@@ -1,6 +1,7 @@
 //! Servers of services.
 
 mod callback;
+pub(crate) mod registry;
 mod responder;
 
 pub use callback::ServiceCallback;
@@ -70,6 +71,7 @@ pub struct Service<S> {
     service: PhantomData<fn() -> S>,
     /// Keeps the service on the node's executor.
     _member: Member,
+    _entry: registry::Entry,
 }
 
 impl<S: ServiceType> Service<S> {
@@ -113,7 +115,8 @@ impl<S: ServiceType> Service<S> {
         };
         let entity = Entity::new(&ringer, server);
         let member = node.add_member_with(&name, entity, Kind::Service, &options.callback)?;
-        Ok(Self { name, end, service: PhantomData, _member: member })
+        let entry = registry::enter(end.gid(), &member);
+        Ok(Self { name, end, service: PhantomData, _member: member, _entry: entry })
     }
 
     /// The fully qualified name, after remapping.

@@ -13,6 +13,7 @@ use feros_rmw::{
 };
 
 use crate::endpoint::{Notifications, Reader, Writer};
+use crate::introduction::Introduction;
 use crate::matches::{MatchCache, Matches, with_data};
 use crate::qos::Qos;
 use crate::sample::{
@@ -31,8 +32,10 @@ const UNKNOWN_SEQUENCE_NUMBER: i64 = -1 << 32;
 pub(crate) struct CycloneClient {
     // Dropped first: the announcement goes before the endpoints.
     _member: NodeMember,
+    // Before the reader, which its thread borrows.
+    introduction: Introduction,
     requests: Writer,
-    replies: Reader,
+    replies: Arc<Reader>,
     name: String,
     qos: QosProfile,
     force_mapping: Option<ServiceMapping>,
@@ -58,6 +61,7 @@ impl CycloneClient {
         let data =
             |type_hash| EndpointData { type_hash, client_id, ..EndpointData::default() }.encode();
         let on_match = Some(options.on_response.clone());
+        let introduction = Introduction::new(options.service, options.on_response.clone());
         // Before the writer, so that servers can answer the first request.
         let replies = Reader::new(
             &shared.participant,
@@ -65,10 +69,12 @@ impl CycloneClient {
             &Qos::reader(&qos, &data(options.response_hash), false),
             Notifications {
                 on_data: Some(options.on_response),
-                on_match: on_match.clone(),
+                on_match: Some(introduction.on_match()),
                 ..Notifications::default()
             },
         )?;
+        let replies = Arc::new(replies);
+        introduction.begin(&replies);
         let requests = Writer::new(
             &shared.participant,
             names.request,
@@ -83,6 +89,7 @@ impl CycloneClient {
         )?;
         Ok(Self {
             _member: member,
+            introduction,
             requests,
             replies,
             name: options.service.to_owned(),
@@ -96,7 +103,7 @@ impl CycloneClient {
         })
     }
 
-    fn servers(&self) -> Matches {
+    fn matched_servers(&self) -> Matches {
         self.request_readers.get(&self.requests.listener_state.match_generation, || {
             self.requests.matched(with_data)
         })
@@ -106,7 +113,7 @@ impl CycloneClient {
         if let Some(forced) = self.force_mapping {
             return Ok(forced);
         }
-        let servers = self.servers();
+        let servers = self.matched_servers();
         let with_header = servers.iter().filter(|(_, data)| data.service_id.is_some()).count();
         if with_header == 0 {
             Ok(ServiceMapping::RelatedSampleIdentity)
@@ -158,7 +165,7 @@ impl Client for CycloneClient {
     }
 
     fn service_is_available(&self) -> bool {
-        let servers = self.servers();
+        let servers = self.matched_servers();
         if servers.is_empty() {
             return false;
         }
@@ -166,11 +173,17 @@ impl Client for CycloneClient {
             .reply_writers
             .get(&self.replies.listener_state.match_generation, || self.replies.matched(with_data));
         servers.iter().any(|(server, data)| {
-            answerers.iter().any(|(gid, other)| match data.service_id {
-                Some(id) => other.service_id == Some(id),
-                None => gid.participant_prefix() == server.participant_prefix(),
+            answerers.iter().any(|(gid, other)| {
+                (match data.service_id {
+                    Some(id) => other.service_id == Some(id),
+                    None => gid.participant_prefix() == server.participant_prefix(),
+                }) && self.introduction.is_known_to(*gid)
             })
         })
+    }
+
+    fn servers(&self) -> Vec<Gid> {
+        self.matched_servers().iter().map(|(gid, _)| *gid).collect()
     }
 
     fn send_request(&self, size_bytes: usize, fill: Fill<'_>) -> Result<i64, PublishError> {

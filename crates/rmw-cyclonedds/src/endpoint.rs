@@ -273,6 +273,21 @@ impl Reader {
         })
     }
 
+    /// Waits until the participant of this endpoint, if it is in another process, acknowledged that
+    /// the reader was announced; zero looks once.
+    pub(crate) fn wait_until_announced(
+        &self,
+        endpoint: Gid,
+        timeout: Duration,
+    ) -> Result<(), Code> {
+        let nanos = i64::try_from(timeout.as_nanos()).unwrap_or(sys::DDS_INFINITY);
+        // SAFETY: the reader is alive; the engine only compares the GUID.
+        let code = unsafe {
+            sys::feros_wait_until_announced(self.entity.handle(), &raw const endpoint.0, nanos)
+        };
+        check(code).map(|_| ())
+    }
+
     pub(crate) fn refused_samples(&self) -> u64 {
         // SAFETY: the sertype lives as long as the topic.
         unsafe { sys::feros_refused_samples(self.topic.sertype) }

@@ -27,6 +27,7 @@ mod endpoint;
 mod gaps;
 mod graph;
 mod interface;
+mod introduction;
 mod matches;
 mod multicast;
 mod origin;

@@ -32,6 +32,11 @@ impl Client {
         self.engine.service_is_available()
     }
 
+    /// The servers to which a request sent now goes.
+    pub fn servers(&self) -> Vec<Gid> {
+        self.engine.servers()
+    }
+
     /// Sends a request; says its number.
     ///
     /// # Errors

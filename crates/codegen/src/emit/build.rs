@@ -273,12 +273,12 @@ fn lay_out_field(source: &mut Source, context: &Context<'_>, field: &Field) {
     let is_sequence = matches!(field.ty.shape, Shape::Sequence | Shape::BoundedSequence(_));
     if context.is_fixed_base(&field.ty.base) {
         if is_sequence {
-            check_bounds(source, field, "c", &value, "");
+            check_bounds(source, field, "c.", &value, "");
         }
         source.line(lay_out_fixed(context, field, &value, is_sequence));
         return;
     }
-    check_bounds(source, field, "c", &value, ".len()");
+    check_bounds(source, field, "c.", &value, ".len()");
     let one = |value: &str| match &field.ty.base {
         BaseType::WString { .. } => format!("c.wstring({value})?;"),
         BaseType::Nested(name) => {

@@ -34,7 +34,7 @@ pub(crate) fn read_fields(
         } else {
             source.line(format!("{name}: {{"));
             source.line(format!("let value: {ty} = {expression};"));
-            check_bounds(source, field, "r", "value", ".len()");
+            check_bounds(source, field, "r.", "value", ".len()");
             source.line("value");
             source.line("},");
         }
@@ -42,8 +42,8 @@ pub(crate) fn read_fields(
     source.line("})");
 }
 
-/// Statements that refuse `value` of `field` if it is too long; `checker` is the reader or writer,
-/// and `len` what makes a length of the value.
+/// Statements that refuse `value` of `field` if it is too long; `checker` is what `check_bound` is
+/// called on: a reader or writer with its dot, or a path. `len` makes a length of the value.
 pub(crate) fn check_bounds(
     source: &mut Source,
     field: &Field,
@@ -53,14 +53,14 @@ pub(crate) fn check_bounds(
 ) {
     let (sequence, string) = bounds(&field.ty);
     if let Some(bound) = sequence {
-        source.line(format!("{checker}.check_bound({:?}, {value}{len}, {bound})?;", field.name));
+        source.line(format!("{checker}check_bound({:?}, {value}{len}, {bound})?;", field.name));
     }
     let Some(bound) = string else { return };
     if field.ty.shape == Shape::Single {
-        source.line(format!("{checker}.check_bound({:?}, {value}.len(), {bound})?;", field.name));
+        source.line(format!("{checker}check_bound({:?}, {value}.len(), {bound})?;", field.name));
     } else {
         source.line(format!("for item in {value}.iter() {{"));
-        source.line(format!("{checker}.check_bound({:?}, item.len(), {bound})?;", field.name));
+        source.line(format!("{checker}check_bound({:?}, item.len(), {bound})?;", field.name));
         source.line("}");
     }
 }

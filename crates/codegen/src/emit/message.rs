@@ -1,10 +1,10 @@
 //! The owned struct of a message, its encoding and its traits.
 
-use feros_interface::{MessageDefinition, ResolveError};
+use feros_interface::{BaseType, MessageDefinition, ResolveError};
 
 use crate::emit::fields::{check_bounds, field_doc, inline_hint, read_fields};
 use crate::emit::source::Source;
-use crate::emit::types::Context;
+use crate::emit::types::{Context, bounds};
 use crate::emit::{build, identity, literal, view};
 use crate::names::{identifier, type_identifier};
 
@@ -90,6 +90,7 @@ fn encode(source: &mut Source, context: &Context<'_>, message: &MessageDefinitio
         "const LAYOUT: ::core::option::Option<{m}::cdr::Layout> = {m}::cdr::Layout::of_struct(&[{}]);",
         layouts.join(", ")
     ));
+    bounded(source, context, message, &result);
     inline_hint(source, context, message);
     source.line(format!("fn size(&self, s: &mut {m}::cdr::Sizer) {{"));
     for field in &message.fields {
@@ -103,7 +104,7 @@ fn encode(source: &mut Source, context: &Context<'_>, message: &MessageDefinitio
     source.line(format!("fn encode(&self, w: &mut {m}::cdr::Writer<'_>) -> {result} {{"));
     for field in &message.fields {
         let value = format!("self.{}", identifier(&field.name));
-        check_bounds(source, field, "w", &value, ".len()");
+        check_bounds(source, field, "w.", &value, ".len()");
         source.line(format!("{m}::Encode::encode(&{value}, w)?;"));
     }
     if message.fields.is_empty() {
@@ -111,6 +112,35 @@ fn encode(source: &mut Source, context: &Context<'_>, message: &MessageDefinitio
     }
     source.line("::core::result::Result::Ok(())");
     source.line("}");
+    source.line("}");
+}
+
+/// The check of bounds, where the message or one that it holds has any.
+fn bounded(source: &mut Source, context: &Context<'_>, message: &MessageDefinition, result: &str) {
+    let m = context.message();
+    let nested: Vec<_> = message
+        .fields
+        .iter()
+        .filter(|field| matches!(field.ty.base, BaseType::Nested(_)))
+        .collect();
+    let has_own = message.fields.iter().any(|field| bounds(&field.ty) != (None, None));
+    if !has_own && nested.is_empty() {
+        return;
+    }
+    let of_nested = nested
+        .iter()
+        .map(|field| format!("<{} as {m}::Encode>::IS_BOUNDED", context.owned_type(&field.ty)));
+    let any: Vec<_> = std::iter::once(has_own.to_string()).chain(of_nested).collect();
+    source.line(format!("const IS_BOUNDED: bool = {};", any.join(" || ")));
+    source.line(format!("fn check_bounds(&self) -> {result} {{"));
+    for field in &message.fields {
+        let value = format!("self.{}", identifier(&field.name));
+        check_bounds(source, field, &format!("{m}::cdr::"), &value, ".len()");
+        if matches!(field.ty.base, BaseType::Nested(_)) {
+            source.line(format!("{m}::Encode::check_bounds(&{value})?;"));
+        }
+    }
+    source.line("::core::result::Result::Ok(())");
     source.line("}");
 }
 

@@ -75,6 +75,15 @@ impl<'a, M: Message> OutgoingMessage<'a, M> {
         })
     }
 
+    /// Refuses a message that is longer somewhere than its type allows, whoever takes it in which
+    /// form.
+    pub(crate) fn check_bounds(&self) -> Result<(), EncodeError> {
+        if !M::IS_BOUNDED {
+            return Ok(());
+        }
+        self.message().map_or(Ok(()), M::check_bounds)
+    }
+
     /// The message behind a pointer. From the pool where nobody wants to own it, since what the
     /// pool keeps cannot be owned.
     fn into_shared(form: Form<'a, M>, pool: &Mutex<SharedPool<M>>, owners: usize) -> Arc<M> {

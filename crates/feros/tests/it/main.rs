@@ -1,6 +1,8 @@
 //! The client library on its real engine, within this process and over loopback only.
 #![allow(clippy::unwrap_used)]
 
+mod blocked_call;
+mod bounds;
 mod clock;
 mod executor;
 mod graph;

@@ -105,8 +105,12 @@ pub trait Client: Send + Sync {
     /// The policies after resolution.
     fn qos(&self) -> QosProfile;
 
-    /// Whether a server matches in both directions, so that a request sent now is answered.
+    /// Whether a server matches in both directions and was told of the client, so that a request
+    /// sent now is answered.
     fn service_is_available(&self) -> bool;
+
+    /// The servers to which a request sent now goes: the [`Service::gid`] of each.
+    fn servers(&self) -> Vec<Gid>;
 
     /// Sends a request, as [`Publisher::publish`](super::Publisher::publish) does, in the mapping
     /// of the server; returns the number under which its response will come.

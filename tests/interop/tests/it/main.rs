@@ -2,6 +2,7 @@
 //! and drives both sides.
 #![allow(clippy::unwrap_used)]
 
+mod first_calls;
 mod graph;
 mod large;
 mod mismatch;

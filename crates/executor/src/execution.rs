@@ -1,0 +1,116 @@
+//! What the current thread executes. Whoever waits inside a callback learns by it which entities
+//! cannot run meanwhile, so that waiting for one of them would never end.
+
+use crate::groups::GroupNumber;
+use crate::table::Table;
+use feros_doorbell::Slot;
+use std::cell::Cell;
+use std::fmt;
+use std::thread::{self, ThreadId};
+
+/// One execution of an entity, on one thread.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Execution {
+    thread: ThreadId,
+    number: u64,
+}
+
+impl Execution {
+    /// The one that this thread is in, the innermost if there are several.
+    pub fn current() -> Option<Self> {
+        let number = CURRENT.get().map(|current| current.number)?;
+        Some(Self { thread: thread::current().id(), number })
+    }
+}
+
+/// What keeps an entity from running as long as the callback that this thread executes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Obstacle {
+    /// The name of the executor that both are on.
+    pub executor: String,
+    /// What they share there.
+    pub shared: Shared,
+}
+
+/// What two entities share that never run at the same time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shared {
+    /// The one thread that spins the executor.
+    Thread,
+    /// A callback group that is mutually exclusive.
+    Group,
+    /// They are the same entity.
+    Entity,
+}
+
+impl fmt::Display for Obstacle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let executor = &self.executor;
+        match self.shared {
+            Shared::Thread => write!(f, "both are run by the one thread of executor `{executor}`"),
+            Shared::Group => {
+                write!(
+                    f,
+                    "both are in one mutually exclusive callback group of executor `{executor}`"
+                )
+            }
+            Shared::Entity => write!(f, "that callback, on executor `{executor}`, is its own"),
+        }
+    }
+}
+
+#[derive(Clone, Copy)]
+struct Current {
+    number: u64,
+    /// The address of the executor's table, which tells executors apart.
+    table: usize,
+    slot: Slot,
+    group: Option<GroupNumber>,
+    /// No other thread spins the executor.
+    is_alone: bool,
+}
+
+thread_local! {
+    static CURRENT: Cell<Option<Current>> = const { Cell::new(None) };
+    static NEXT: Cell<u64> = const { Cell::new(0) };
+}
+
+/// Notes an execution on this thread; it ends when this is dropped, by a panic too.
+pub(crate) struct Noted(Option<Current>);
+
+impl Noted {
+    pub(crate) fn begin(
+        table: &Table,
+        slot: Slot,
+        group: Option<GroupNumber>,
+        is_alone: bool,
+    ) -> Self {
+        let number = NEXT.get();
+        NEXT.set(number + 1);
+        let table = std::ptr::from_ref(table).addr();
+        Self(CURRENT.replace(Some(Current { number, table, slot, group, is_alone })))
+    }
+}
+
+impl Drop for Noted {
+    fn drop(&mut self) {
+        CURRENT.set(self.0);
+    }
+}
+
+/// What the entity in this slot shares with the one that this thread executes; `group` is asked
+/// where that matters.
+pub(crate) fn shared_with_current(
+    table: &Table,
+    slot: Slot,
+    group: impl FnOnce() -> Option<GroupNumber>,
+) -> Option<Shared> {
+    let current = CURRENT.get().filter(|it| it.table == std::ptr::from_ref(table).addr())?;
+    if current.slot == slot {
+        Some(Shared::Entity)
+    } else if current.is_alone {
+        Some(Shared::Thread)
+    } else {
+        (current.group.is_some() && current.group == group()).then_some(Shared::Group)
+    }
+}

@@ -1,0 +1,41 @@
+//! The servers of this process by identity: a client that waits inside a callback looks whether its
+//! server can run meanwhile.
+
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use feros_executor::Obstacle;
+use feros_rmw::Gid;
+use feros_sync::Mutex;
+
+use crate::node_members::{Member, WeakMember};
+
+static SERVERS: LazyLock<Mutex<HashMap<Gid, WeakMember>>> = LazyLock::new(Mutex::default);
+
+/// A server that is known until this is dropped.
+pub(crate) struct Entry(Gid);
+
+pub(super) fn enter(server: Gid, member: &Member) -> Entry {
+    SERVERS.lock().insert(server, member.downgrade());
+    Entry(server)
+}
+
+impl Drop for Entry {
+    fn drop(&mut self) {
+        let member = SERVERS.lock().remove(&self.0);
+        drop(member); // outside the lock
+    }
+}
+
+/// What keeps these servers from running as long as the callback that this thread executes. `None`
+/// if one of them may run, as one of another process.
+pub(crate) fn obstacle(servers: &[Gid]) -> Option<Obstacle> {
+    let known = SERVERS.lock();
+    let members: Option<Vec<WeakMember>> =
+        servers.iter().map(|server| known.get(server).cloned()).collect();
+    drop(known); // looking at a member may be what ends it
+    let members = members?;
+    let mut obstacles = members.iter().map(WeakMember::obstacle);
+    let first = obstacles.next()??;
+    obstacles.all(|obstacle| obstacle.is_some()).then_some(first)
+}

@@ -1,0 +1,171 @@
+//! Which servers know where a client's replies go. A server finds the two halves of a client one
+//! after the other: it may receive a request before it knows the reader of replies, waits for that
+//! 100 ms at most, and gives up; what it wrote before is never repeated. So a service counts as
+//! available once the server's participant acknowledged the announcement of that reader.
+
+use std::sync::{Arc, OnceLock, Weak};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use feros_cyclonedds_sys as sys;
+use feros_rmw::{Gid, Notify};
+use feros_sync::Mutex;
+
+use crate::endpoint::Reader;
+
+/// How long the end of a client may have to wait for the thread.
+const PATIENCE: Duration = Duration::from_millis(20);
+
+type Prefix = [u8; 12];
+
+/// Waits for the acknowledgements of the servers of one client. Dropping it waits for its thread.
+pub(crate) struct Introduction(Arc<Shared>);
+
+struct Shared {
+    service: String,
+    /// Told when a writer of replies comes or goes, or its participant knows the client.
+    on_change: Notify,
+    /// Set once the reader is made; its listener comes before that.
+    replies: OnceLock<Weak<Reader>>,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    /// Participants with a writer of replies that know the client.
+    known_to: Vec<Prefix>,
+    /// The matches have changed since the thread looked at them.
+    has_changed: bool,
+    is_closed: bool,
+    is_running: bool,
+    /// Made where a server has to be waited for, and ends when all know the client.
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Introduction {
+    pub(crate) fn new(service: &str, on_change: Notify) -> Self {
+        Self(Arc::new(Shared {
+            service: service.to_owned(),
+            on_change,
+            replies: OnceLock::new(),
+            state: Mutex::default(),
+        }))
+    }
+
+    /// What the engine calls when the writers of replies change. It has locks of its own then, so
+    /// the thread looks at them.
+    pub(crate) fn on_match(&self) -> Notify {
+        let shared = Arc::downgrade(&self.0);
+        Arc::new(move || {
+            if let Some(shared) = shared.upgrade() {
+                (shared.on_change)();
+                shared.look();
+            }
+        })
+    }
+
+    /// Begins with the reader that others have to know.
+    pub(crate) fn begin(&self, replies: &Arc<Reader>) {
+        self.0.replies.get_or_init(|| Arc::downgrade(replies));
+        if !self.0.all_know(replies, Duration::ZERO) {
+            self.0.look();
+        }
+    }
+
+    /// Whether the participant of this writer of replies knows the client.
+    pub(crate) fn is_known_to(&self, answerer: Gid) -> bool {
+        let prefix = answerer.participant_prefix();
+        self.0.state.lock().known_to.contains(&prefix)
+            || self
+                .0
+                .replies()
+                .is_some_and(|replies| self.0.wait(&replies, answerer, Duration::ZERO))
+    }
+}
+
+impl Shared {
+    fn replies(&self) -> Option<Arc<Reader>> {
+        self.replies.get()?.upgrade()
+    }
+
+    /// Has the thread look at the matches.
+    fn look(self: &Arc<Self>) {
+        let mut state = self.state.lock();
+        state.has_changed = true;
+        if state.is_closed || state.is_running || self.replies.get().is_none() {
+            return;
+        }
+        let shared = self.clone();
+        let run = move || while shared.introduce() {};
+        match thread::Builder::new().name("feros-announce".into()).spawn(run) {
+            Ok(thread) => (state.thread, state.is_running) = (Some(thread), true),
+            Err(error) => tracing::error!(
+                "a client of {} may not be told that its service is available, because there is no thread to be had: {error}",
+                self.service
+            ),
+        }
+    }
+
+    /// One round of the thread; `false` ends it.
+    fn introduce(&self) -> bool {
+        let mut state = self.state.lock();
+        let replies = self.replies().filter(|_| !state.is_closed);
+        let Some(replies) = replies else {
+            state.is_running = false;
+            return false;
+        };
+        state.has_changed = false;
+        drop(state);
+        let all_know = self.all_know(&replies, PATIENCE);
+        let mut state = self.state.lock();
+        state.is_running = !all_know || state.has_changed;
+        state.is_running
+    }
+
+    /// Waits so long for each server that does not know the client yet; whether all do.
+    fn all_know(&self, replies: &Reader, patience: Duration) -> bool {
+        let answerers = replies.matched(|writer| writer.gid());
+        let mut state = self.state.lock();
+        state
+            .known_to
+            .retain(|known| answerers.iter().any(|gid| gid.participant_prefix() == *known));
+        let mut waited_for = answerers;
+        waited_for.retain(|gid| !state.known_to.contains(&gid.participant_prefix()));
+        drop(state);
+        let mut all_know = true;
+        for answerer in waited_for {
+            if self.wait(replies, answerer, patience) {
+                (self.on_change)();
+            } else {
+                all_know = false;
+            }
+        }
+        all_know
+    }
+
+    /// Whether the writer's participant knows the client within this time.
+    fn wait(&self, replies: &Reader, answerer: Gid, timeout: Duration) -> bool {
+        if let Err(code) = replies.wait_until_announced(answerer, timeout)
+            && code.0 == sys::DDS_RETCODE_TIMEOUT
+        {
+            return false;
+        }
+        let (prefix, mut state) = (answerer.participant_prefix(), self.state.lock());
+        if !state.known_to.contains(&prefix) {
+            state.known_to.push(prefix);
+        }
+        true
+    }
+}
+
+impl Drop for Introduction {
+    fn drop(&mut self) {
+        let mut state = self.0.state.lock();
+        state.is_closed = true;
+        let thread = state.thread.take();
+        drop(state);
+        if let Some(thread) = thread {
+            drop(thread.join()); // its panic was told when it happened
+        }
+    }
+}
