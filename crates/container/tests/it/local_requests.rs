@@ -138,10 +138,8 @@ fn child() {
     // Larger than a datagram: what comes in several is of its own host, too.
     let filler = ParameterValue::String("x".repeat(5000));
     let filler = Parameter { name: "filler".to_owned(), value: filler.into() };
-    let talker = LoadNode_Request {
-        parameters: vec![filler],
-        ..request("demo", "demo_components::Talker")
-    };
+    let talker =
+        LoadNode_Request { parameters: vec![filler], ..request("demo", "demo_components::Talker") };
     match task.as_str() {
         "load" => println!("{:?}", client.load(&talker, WATCHDOG).unwrap()),
         // Whether it came to the container is told by the container's log.
