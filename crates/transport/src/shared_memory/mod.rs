@@ -2,8 +2,8 @@
 //!
 //! [`handshake`] has the drawing of how a match comes to use it; [`sending`] and [`receiving`] are
 //! its two sides, [`link`] is one publisher as a subscription sees it ([`retry`] says when it is
-//! tried again), [`upkeep`] the thread that makes and opens what they use, [`clean_up`] what it does
-//! when others were killed.
+//! tried again), [`upkeep`] the thread that makes and opens what they use, [`clean_up`] what that
+//! does when others were killed.
 
 pub(crate) mod availability;
 pub(crate) mod clean_up;
