@@ -51,6 +51,7 @@ fn the_first_call_of_a_client_is_answered() {
             qos: QosProfile::services_default(),
             mapping: ServiceMapping::default(),
             replies_on_demand: false,
+            local_requests_only: false,
             on_request: requests.notify(),
         })
         .unwrap();
