@@ -26,9 +26,11 @@ pub(crate) enum Next<O> {
     Sample(Sample, Transport),
 }
 
-/// A publisher that was heard on a local transport.
+/// A publisher that was heard on a local transport, or may be from now on.
 struct LocalPublisher {
     gid: Gid,
+    /// Whether a message came on a local transport. Before, the engine counts what is lost.
+    is_heard: bool,
     /// The stamp of the last message that was delivered.
     last: Stamp,
     /// Number of the last message, whichever transport it came by.
@@ -177,7 +179,7 @@ impl<O: Object> Reorder<O> {
             };
             let next = match local {
                 Some(local) if !engine_first => self.take_local(local, links, engine),
-                _ => self.take_engine().map(|sample| Next::Sample(sample, Transport::Network)),
+                _ => self.take_engine(links).map(|sample| Next::Sample(sample, Transport::Network)),
             };
             if next.is_some() {
                 return next;
@@ -237,7 +239,8 @@ impl<O: Object> Reorder<O> {
 
     /// Whether messages of the publisher come on a local transport already.
     fn is_heard(&self, publisher: Gid) -> bool {
-        self.local.iter().any(|known| known.gid == publisher && !known.has_left)
+        let is_it = |known: &LocalPublisher| known.gid == publisher && !known.has_left;
+        self.local.iter().any(|known| is_it(known) && known.is_heard)
     }
 
     /// The stamp of the next message of one publisher on its local transport.
@@ -276,9 +279,10 @@ impl<O: Object> Reorder<O> {
         None
     }
 
-    fn take_engine(&mut self) -> Option<Sample> {
+    fn take_engine(&mut self, links: &[impl LocalLink]) -> Option<Sample> {
         let sample = self.engine_head.take()?;
         let (publisher, stamp) = (sample.info.publisher_gid, stamp_of(&sample));
+        let number = sample.info.publication_sequence_number;
         match self.local.iter_mut().find(|known| known.gid == publisher) {
             Some(known) if stamp <= known.last => {
                 self.counters.duplicates.fetch_add(1, Ordering::Relaxed);
@@ -286,11 +290,28 @@ impl<O: Object> Reorder<O> {
             }
             Some(known) => {
                 known.last = stamp;
-                let number = sample.info.publication_sequence_number.unwrap_or(known.last_number);
-                self.counters.count_lost(known.pass_to(number));
+                let lost = known.pass_to(number.unwrap_or(known.last_number));
+                if known.is_heard {
+                    self.counters.count_lost(lost);
+                }
                 Some(sample)
             }
-            None => Some(sample),
+            None => {
+                // What comes before the first message of a link is not missing on that link.
+                if links.iter().any(|link| link.publisher() == publisher) {
+                    let last_number = number.unwrap_or(0);
+                    let (is_heard, has_left) = (false, false);
+                    let known = LocalPublisher {
+                        gid: publisher,
+                        is_heard,
+                        last: stamp,
+                        last_number,
+                        has_left,
+                    };
+                    self.local.push(known);
+                }
+                Some(sample)
+            }
         }
     }
 
@@ -331,14 +352,19 @@ impl<O: Object> Reorder<O> {
             None => {
                 self.local.push(LocalPublisher {
                     gid: front.publisher,
+                    is_heard: false,
                     last: Stamp(i64::MIN),
-                    last_number: since.saturating_sub(1),
+                    last_number: 0,
                     has_left: false,
                 });
                 self.local.last_mut()?
             }
         };
         known.has_left = false;
+        if !known.is_heard {
+            known.is_heard = true;
+            known.last_number = known.last_number.max(since.saturating_sub(1));
+        }
         self.counters.count_lost(known.pass_to(number));
         if stamp <= known.last {
             self.counters.duplicates.fetch_add(1, Ordering::Relaxed);

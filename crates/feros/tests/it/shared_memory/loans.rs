@@ -182,3 +182,25 @@ fn an_exhausted_pool_is_an_error_or_the_network_transport() {
         assert_eq!(publisher.pool().unwrap().lent, 0);
     }
 }
+
+#[test]
+fn a_first_message_that_finds_the_pool_exhausted_comes_and_is_not_lost() {
+    let (_here, _there, talker, listener) = nodes();
+    let (subscription, receiver) = views_of_images(&listener);
+    let _spinning = spinning_node(&listener);
+    for _ in 0..10 {
+        let shared_memory = SharedMemoryOptions { max_loans: 1, ..SharedMemoryOptions::default() };
+        let options = feros::PublisherOptions::from(10).shared_memory(shared_memory);
+        let publisher = talker.create_publisher::<Image>("image", options).unwrap();
+        until_host(&publisher, 1, || {});
+        let loan = publisher.loan(&ImageShape::default()).unwrap();
+        assert!(loan.is_shared());
+        publisher.publish(Image { height: 5, ..Image::default() }).unwrap();
+        assert_eq!(receiver.recv_timeout(WATCHDOG).unwrap().get().height, 5);
+        publisher.publish(Image { height: 6, ..Image::default() }).unwrap();
+        assert_eq!(receiver.recv_timeout(WATCHDOG).unwrap().get().height, 6);
+        loan.publish().unwrap();
+        assert_eq!(receiver.recv_timeout(WATCHDOG).unwrap().get().height, 0);
+        assert_eq!(subscription.counts().lost_on_local_transports, 0);
+    }
+}
