@@ -112,6 +112,10 @@ int32_t feros_for_each_interface (feros_interface_fn each, void *arg);
  * readers of this process are served by the write itself. DDS_RETCODE_TIMEOUT if it has not. */
 dds_return_t feros_wait_for_acks_of (dds_entity_t writer, const uint8_t reader[16], dds_duration_t timeout);
 
+/* Forgets the remote participant of this endpoint as if its lease had ended; for one whose process is known to have ended.
+ * DDS_RETCODE_BAD_PARAMETER if there is none. */
+dds_return_t feros_forget_participant_of (dds_entity_t entity, const uint8_t endpoint[16]);
+
 extern const dds_entity_t feros_builtin_participant, feros_builtin_publication, feros_builtin_subscription;
 
 #endif

@@ -1,9 +1,9 @@
 //! Removes what killed processes left.
 //!
-//! iceoryx2 keeps in the files of a service who takes part in it, and trusts them. A killed process,
-//! or one that scribbled, may have left them in any state: who reads them may be ended by it. So
-//! only those read them that take part in the service and read them anyway; a service in which
-//! nobody living takes part is removed by the names of its files.
+//! iceoryx2 keeps in the files of a service who takes part in it, and trusts them. A killed
+//! process, or one that scribbled, may have left them in any state: who reads them may be ended by
+//! it. So only those read them that take part in the service and read them anyway; a service in
+//! which nobody living takes part is removed by the names of its files.
 
 use std::collections::HashSet;
 use std::fs;

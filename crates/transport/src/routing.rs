@@ -16,7 +16,7 @@ use crate::intra_process::delivery::IntraProcessRoute;
 use crate::intra_process::queue::AnyQueue;
 use crate::intra_process::registry;
 use crate::shared_memory::sending::{
-    Established, SharedMemoryRoute, SharedMemorySending, make_memory,
+    Established, SharedMemoryRoute, SharedMemorySending, has_ended, make_memory,
 };
 
 /// The matches of one publisher, sorted by transport. Replaced as a whole when they change.
@@ -223,7 +223,8 @@ impl Router {
         has_deaths
     }
 
-    /// Makes the publisher's shared memory once a match could use it, and cleans up. May wait for
+    /// Makes the publisher's shared memory once a match could use it, has the engine forget
+    /// processes that have ended, and cleans up. May wait for
     /// other processes. Says when to try again.
     pub(crate) fn keep_up(&self) -> Option<Instant> {
         if self.needs_clean_up.swap(false, Ordering::Relaxed)
@@ -233,14 +234,20 @@ impl Router {
         }
         let now = Instant::now();
         let matches = self.engine.matches();
-        let settings = {
+        let (settings, ended) = {
             let shared_memory = self.lock();
-            let announced = |found: &Match| Announced::read(found.announcement.as_deref());
-            if !matches.iter().any(|found| shared_memory.could_serve(&announced(found))) {
-                return None;
-            }
-            shared_memory.due(now)
+            let could_serve = |found: &&Match| {
+                shared_memory.could_serve(&Announced::read(found.announcement.as_deref()))
+            };
+            let mut of_this_host = matches.iter().filter(could_serve).peekable();
+            of_this_host.peek()?;
+            let ended = of_this_host.filter(|found| has_ended(found)).map(|found| found.gid);
+            let ended: Vec<Gid> = ended.collect();
+            (shared_memory.due(now), ended)
         };
+        // A publish may be waiting in the engine for a killed process, and the successor of that
+        // for the publish.
+        ended.into_iter().for_each(|gone| self.engine.forget_ended(gone));
         if let Some(settings) = settings {
             let made = make_memory(settings); // takes time: without the lock
             let announcement = self.lock().note(made, now);
