@@ -319,6 +319,19 @@ const EDITS: &[Edit] = &[
             \x20 if (dds_entity_kind (e) != DDS_KIND_WRITER)\n    ret = DDS_RETCODE_ILLEGAL_OPERATION;\n  else\n\
             \x20   ret = dds__ddsi_writer_wait_for_acks ((struct dds_writer *) e, &guid, ddsrt_mtime_add_duration (ddsrt_time_monotonic (), timeout));\n\
             \x20 dds_entity_unpin (e);\n  return ret;\n}\n\n\
+            /* Feros: see feros_shim.h. */\n\
+            int ddsi_delete_proxy_participant_by_guid (struct ddsi_domaingv *gv, const struct ddsi_guid *guid, ddsrt_wctime_t timestamp, bool lease_expired);\n\
+            dds_return_t feros_forget_participant_of (dds_entity_t entity, const uint8_t endpoint[16]);\n\n\
+            dds_return_t feros_forget_participant_of (dds_entity_t entity, const uint8_t endpoint[16])\n\
+            {\n  dds_entity *e;\n  ddsi_guid_t guid;\n  dds_return_t ret;\n\
+            \x20 memcpy (&guid, endpoint, sizeof (guid));\n  guid = ddsi_ntoh_guid (guid);\n\
+            \x20 guid.entityid.u = 0x1c1; /* of each participant */\n\
+            \x20 if ((ret = dds_entity_pin (entity, &e)) < 0)\n    return ret;\n\
+            \x20 struct ddsi_thread_state * const thrst = ddsi_lookup_thread_state ();\n\
+            \x20 ddsi_thread_state_awake (thrst, &e->m_domain->gv);\n\
+            \x20 ret = ddsi_delete_proxy_participant_by_guid (&e->m_domain->gv, &guid, ddsrt_time_wallclock (), true);\n\
+            \x20 ddsi_thread_state_asleep (thrst);\n\
+            \x20 dds_entity_unpin (e);\n  return ret;\n}\n\n\
             dds_return_t dds_publisher_begin_coherent (",
     },
     Edit {

@@ -122,6 +122,10 @@ dds_return_t feros_wait_for_acks_of (dds_entity_t writer, const uint8_t reader[1
  * that of the reader among them; zero looks once. DDS_RETCODE_TIMEOUT if it has not. */
 dds_return_t feros_wait_until_announced (dds_entity_t reader, const uint8_t endpoint[16], dds_duration_t timeout);
 
+/* Forgets the remote participant of this endpoint as if its lease had ended; for one whose process is known to have ended.
+ * DDS_RETCODE_BAD_PARAMETER if there is none. */
+dds_return_t feros_forget_participant_of (dds_entity_t entity, const uint8_t endpoint[16]);
+
 extern const dds_entity_t feros_builtin_participant, feros_builtin_publication, feros_builtin_subscription;
 
 #endif

@@ -434,6 +434,10 @@ unsafe extern "C" {
         endpoint: *const [u8; 16],
         timeout: dds_duration_t,
     ) -> dds_return_t;
+    pub fn feros_forget_participant_of(
+        entity: dds_entity_t,
+        endpoint: *const [u8; 16],
+    ) -> dds_return_t;
     pub fn feros_for_each_interface(each: feros_interface_fn, arg: *mut c_void) -> i32;
 
     pub static feros_builtin_participant: dds_entity_t;

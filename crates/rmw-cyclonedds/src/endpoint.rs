@@ -212,6 +212,18 @@ impl Writer {
         check(code).map(|_| ())
     }
 
+    /// Has the engine forget the participant of an endpoint, as if its lease had ended; one that
+    /// the engine does not know stays unknown.
+    pub(crate) fn forget_participant_of(&self, endpoint: Gid) {
+        // SAFETY: the writer is alive; the engine only compares the GUID.
+        let code = unsafe {
+            sys::feros_forget_participant_of(self.entity.handle(), &raw const endpoint.0)
+        };
+        if let Err(code) = check(code) {
+            tracing::debug!(%endpoint, %code, "an ended process was forgotten before");
+        }
+    }
+
     /// What `read` finds in each subscription that matches now.
     pub(crate) fn matched<T>(&self, read: impl Fn(&MatchedEndpoint) -> T) -> Vec<T> {
         matched_handles(&self.entity, sys::dds_get_matched_subscriptions)

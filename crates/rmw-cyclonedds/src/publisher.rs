@@ -145,6 +145,10 @@ impl Publisher for CyclonePublisher {
         is_written && self.writer.wait_for_acks_of(subscription, left).is_ok()
     }
 
+    fn forget_ended(&self, subscription: Gid) {
+        self.writer.forget_participant_of(subscription);
+    }
+
     fn assert_liveliness(&self) -> Result<(), EventError> {
         // SAFETY: the writer is alive.
         let code = unsafe { sys::dds_assert_liveliness(self.writer.entity.handle()) };

@@ -17,7 +17,7 @@ use crate::intra_process::queue::AnyQueue;
 use crate::intra_process::registry;
 use crate::shared_memory::clean_up::clean_up_soon;
 use crate::shared_memory::sending::{
-    Established, SharedMemoryRoute, SharedMemorySending, make_memory,
+    Established, SharedMemoryRoute, SharedMemorySending, has_ended, make_memory,
 };
 
 /// The matches of one publisher, sorted by transport. Replaced as a whole when they change.
@@ -224,22 +224,29 @@ impl Router {
         has_deaths
     }
 
-    /// Makes the publisher's shared memory once a match could use it, and cleans up. May wait for
-    /// other processes. Says when to try again.
+    /// Makes the publisher's shared memory once a match could use it, has the engine forget
+    /// processes that have ended, and cleans up. May wait for other processes. Says when to try
+    /// again.
     pub(crate) fn keep_up(&self) -> Option<Instant> {
         if self.needs_clean_up.swap(false, Ordering::Relaxed) {
             clean_up_soon();
         }
         let now = Instant::now();
         let matches = self.engine.matches();
-        let settings = {
+        let (settings, ended) = {
             let shared_memory = self.shared_memory.lock();
-            let announced = |found: &Match| Announced::read(found.announcement.as_deref());
-            if !matches.iter().any(|found| shared_memory.could_serve(&announced(found))) {
-                return None;
-            }
-            shared_memory.due(now)
+            let could_serve = |found: &&Match| {
+                shared_memory.could_serve(&Announced::read(found.announcement.as_deref()))
+            };
+            let mut of_this_host = matches.iter().filter(could_serve).peekable();
+            of_this_host.peek()?;
+            let ended = of_this_host.filter(|found| has_ended(found)).map(|found| found.gid);
+            let ended: Vec<Gid> = ended.collect();
+            (shared_memory.due(now), ended)
         };
+        // A publish may be waiting in the engine for a killed process, and the successor of that
+        // for the publish.
+        ended.into_iter().for_each(|gone| self.engine.forget_ended(gone));
         if let Some(settings) = settings {
             let made = make_memory(settings); // takes time: without the lock
             let announcement = self.shared_memory.lock().note(made, now);

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use feros::msgs::sensor_msgs::msg::Image;
 use feros::{
     Node, QosProfile, SerializedMessage, Subscription, SubscriptionEvent, SubscriptionOptions,
-    Transport, TransportSet, View,
+    TransportSet, View,
 };
 use serde_json::{Value, json};
 
@@ -116,8 +116,13 @@ fn look_at(image: &View<Image>) -> (u32, u32, bool) {
 impl Listener {
     /// `form`: owned (default), view or raw; `hold`: so many of the last views (if they are more
     /// than a subscription may hold, it gets no further ones); `stall_ms`: the time that a callback
-    /// takes; `by_network`: whether no other transport is wanted.
-    pub(crate) fn new(node: &Node, request: &Value, qos: QosProfile) -> Self {
+    /// takes.
+    pub(crate) fn new(
+        node: &Node,
+        request: &Value,
+        qos: QosProfile,
+        transports: TransportSet,
+    ) -> Self {
         let topic = request["topic"].as_str().unwrap();
         let hold = request["hold"].as_u64().unwrap_or_default() as usize;
         let heard = Arc::new(Mutex::new(Heard { hold, ..Heard::default() }));
@@ -125,11 +130,6 @@ impl Listener {
         let note = heard.clone();
         let told_lost = Arc::new(AtomicU64::new(0));
         let told = told_lost.clone();
-        let transports = if request["by_network"] == true {
-            Transport::Network.into()
-        } else {
-            TransportSet::ALL
-        };
         let options =
             SubscriptionOptions::from(qos).transports(transports).on_event(move |event| {
                 if let SubscriptionEvent::MessageLost { total, .. } = event {

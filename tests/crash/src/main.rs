@@ -17,7 +17,8 @@ use std::time::Duration;
 
 use feros::rmw::{DiscoveryRange, SessionOptions};
 use feros::{
-    Arguments, Context, ContextOptions, Executor, MatchTransport, Node, QosProfile, TransportSet,
+    Arguments, Context, ContextOptions, Executor, MatchTransport, Node, PublisherOptions,
+    QosProfile, Transport, TransportSet,
 };
 use serde_json::{Value, json};
 
@@ -94,13 +95,15 @@ impl Peer {
         let op = text("op");
         match (op.as_str(), talker, listener) {
             ("publisher", ..) => {
-                let talker =
-                    Talker::new(&self.node, &text("topic"), qos(request), number("id") as u32);
+                let options =
+                    PublisherOptions::from(qos(request)).transports(transport_set(request));
+                let talker = Talker::new(&self.node, &text("topic"), options, number("id") as u32);
                 self.talkers.insert(name, talker);
                 Ok(Value::Null)
             }
             ("listen", ..) => {
-                let listener = Listener::new(&self.node, request, qos(request));
+                let listener =
+                    Listener::new(&self.node, request, qos(request), transport_set(request));
                 self.listeners.insert(name, listener);
                 Ok(Value::Null)
             }
@@ -153,10 +156,15 @@ fn qos(request: &Value) -> QosProfile {
     if request["best_effort"] == true { qos.best_effort() } else { qos }
 }
 
+/// `by_network`: no other transport is wanted.
+fn transport_set(request: &Value) -> TransportSet {
+    if request["by_network"] == true { Transport::Network.into() } else { TransportSet::ALL }
+}
+
 fn transports(found: Vec<MatchTransport>) -> Value {
     let one = |found: MatchTransport| {
         json!({
-            "transport": found.transport.map(feros::Transport::name),
+            "transport": found.transport.map(Transport::name),
             "reason": found.reason.map(|reason| reason.to_string()),
             "gid": found.gid.to_string(),
         })

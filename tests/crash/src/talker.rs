@@ -6,7 +6,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use feros::msgs::sensor_msgs::msg::Image;
-use feros::{Node, PublishError, Publisher, QosProfile};
+use feros::{Node, PublishError, Publisher, PublisherOptions};
 use serde_json::{Value, json};
 
 use crate::content;
@@ -64,8 +64,13 @@ impl State {
 }
 
 impl Talker {
-    pub(crate) fn new(node: &Node, topic: &str, qos: QosProfile, id: u32) -> Self {
-        let publisher = node.create_publisher(topic, qos).unwrap();
+    pub(crate) fn new(
+        node: &Node,
+        topic: &str,
+        options: impl Into<PublisherOptions>,
+        id: u32,
+    ) -> Self {
+        let publisher = node.create_publisher(topic, options).unwrap();
         Self { id, publisher, state: Arc::default(), thread: None }
     }
 

@@ -236,6 +236,12 @@ pub trait Publisher: Send + Sync {
     /// it.
     fn is_acknowledged_by(&self, subscription: Gid, patience: Duration) -> bool;
 
+    /// Tells the engine that the process of this subscription has ended, which the engine would see
+    /// no sooner than by its silence: until then a reliable publisher waits for what that
+    /// subscription has not acknowledged. The engine forgets all of that process. To be called only
+    /// when the operating system says that the process is gone; never blocks.
+    fn forget_ended(&self, subscription: Gid);
+
     /// Shows that the publisher is alive (manual liveliness).
     ///
     /// # Errors

@@ -216,8 +216,9 @@ impl SharedMemoryReceiving {
             _ => None,
         });
         let failed: Vec<Declined> = failed.collect();
-        drop(links);
+        // With the lock held: a poll that took a link further meanwhile would be overwritten.
         let former = self.states.replace(states.clone());
+        drop(links);
         if declined(&former) == declined(&states) {
             return;
         }

@@ -333,6 +333,14 @@ fn open_peer(found: &Match) -> Result<PeerSubscription, Reason> {
     Ok(peer.subscription(entry))
 }
 
+/// Whether the process of a subscription of this host is gone, by what the operating system says.
+pub(crate) fn has_ended(found: &Match) -> bool {
+    match open_peer(found) {
+        Ok(subscription) => !subscription.peer().is_alive(),
+        Err(reason) => reason == Reason::SubscriptionGone,
+    }
+}
+
 impl SharedMemoryRoute {
     /// Whether the handshake can go on since the routes were made: the subscription has opened its
     /// link, or acknowledgements are awaited.

@@ -1,8 +1,9 @@
 //! A killed process is started again under the same names at once; nothing stale is in its way.
 
+use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::support::{Peer, Place, number, rounds, until};
 
@@ -28,54 +29,90 @@ fn restarted_processes_take_the_shared_memory_transport_each_time() {
     place.must_be_swept();
 }
 
-/// Starts the listener of a running talker, waits until it has heard a few messages, and kills it,
-/// again and again. Returns the longest time to the first messages, and how many listeners heard
-/// them by shared memory before all their predecessors were forgotten by the engine.
-fn restart_listeners(talker: &mut Peer, place: &Place, transport: Option<&str>) -> (Duration, u32) {
-    let (mut slowest, mut soon) = (Duration::ZERO, 0);
-    for round in 0..rounds(10) {
-        let began = Instant::now();
-        let mut listener = Peer::start(place, "listener");
-        listener.ask("listen", json!({"name": "sub", "topic": "image"}));
-        until("the listener hears", || {
-            let counts = listener.of("counts", "sub");
-            let all = ["/host", "/network"].map(|pointer| number(&counts, pointer)).iter().sum();
-            let few = transport.map_or(all, |transport| number(&counts, transport));
-            (few >= 10).then_some(())
-        });
-        slowest = slowest.max(began.elapsed());
-        soon += u32::from(round > 0 && talker.transports("pub").len() > 1);
-        listener.kill();
-    }
-    (slowest, soon)
-}
-
 #[test]
 fn a_restarted_listener_hears_a_running_talker_each_time() {
     let place = Place::of_host();
     let mut talker = Peer::start(&place, "talker");
     talker.ask("publisher", json!({"name": "pub", "topic": "image", "id": 1}));
     talker.ask("start", json!({"name": "pub", "period_us": 500, "size": 100}));
-    let (slowest, _) = restart_listeners(&mut talker, &place, None);
+    let mut slowest = Duration::ZERO;
+    for _ in 0..rounds(10) {
+        let began = Instant::now();
+        let mut listener = Peer::start(&place, "listener");
+        listener.ask("listen", json!({"name": "sub", "topic": "image"}));
+        until("the listener hears", || {
+            let counts = listener.of("counts", "sub");
+            let all: u64 =
+                ["/host", "/network"].map(|pointer| number(&counts, pointer)).iter().sum();
+            (all >= 10).then_some(())
+        });
+        slowest = slowest.max(began.elapsed());
+        listener.kill();
+    }
     println!("slowest from the start of the listener to its first messages: {slowest:?}");
     talker.end();
     place.must_be_swept();
 }
 
-/// The publisher serves a subscription by shared memory when that one has acknowledged the engine's
-/// messages; the killed ones, which the engine has not forgotten yet, are not waited for.
-#[test]
-fn a_restarted_listener_takes_the_shared_memory_transport_before_its_predecessor_is_forgotten() {
+/// Starts a talker that keeps all transports busy, or its listener. The messages of the talker are
+/// large and many: the engine soon waits for whoever does not acknowledge.
+fn start(place: &Place, name: &str) -> Peer {
+    let mut peer = Peer::start(place, name);
+    if name == "talker" {
+        let publisher = json!({"name": "pub", "topic": "image", "id": 1, "keep_all": true});
+        peer.ask("publisher", publisher);
+        peer.ask("start", json!({"name": "pub", "period_us": 500, "size": 100_000}));
+    } else {
+        peer.ask("listen", json!({"name": "sub", "topic": "image", "keep_all": true}));
+    }
+    peer
+}
+
+/// Whom its endpoint `name` matches.
+fn matches(peer: &mut Peer, name: &str) -> BTreeSet<String> {
+    let found = peer.of("transports", name);
+    let gid = |found: &Value| found["gid"].as_str().unwrap().to_owned();
+    found.as_array().unwrap().iter().map(gid).collect()
+}
+
+/// Kills a process early and starts it again at once: the new one has to share memory while an
+/// engine that hears of the killed one by its lease alone, that of the witness, still knows it.
+fn restart(killed: (&str, &str), survivor: &str, witness: (&str, &str)) {
     let place = Place::of_host();
-    let mut talker = Peer::start(&place, "talker");
-    talker.ask("publisher", json!({"name": "pub", "topic": "image", "id": 1}));
-    talker.ask("start", json!({"name": "pub", "period_us": 500, "size": 100}));
-    let (slowest, soon) = restart_listeners(&mut talker, &place, Some("/host"));
-    talker.end();
+    let mut observer = Peer::start(&place, "witness");
+    let of_topic = json!({"topic": "image", "name": witness.1, "id": 2, "by_network": true});
+    observer.ask(witness.0, of_topic);
+    let other = start(&place, survivor);
+    let (mut late, mut slowest) = (0, Duration::ZERO);
+    let restarts = rounds(10);
+    for _ in 0..restarts {
+        let before = matches(&mut observer, witness.1);
+        let doomed = start(&place, killed.0);
+        let predecessor = until("the witness knows it", || {
+            matches(&mut observer, witness.1).difference(&before).next().cloned()
+        });
+        doomed.kill();
+        let began = Instant::now();
+        let mut successor = start(&place, killed.0);
+        until("the successor shares memory", || {
+            (number(&successor.of("counts", killed.1), "/host") >= 10).then_some(())
+        });
+        slowest = slowest.max(began.elapsed());
+        late += u32::from(!matches(&mut observer, witness.1).contains(&predecessor));
+        successor.kill();
+    }
+    println!("{}: {late} of {restarts} late, slowest {slowest:?}", killed.0);
+    assert_eq!(late, 0, "the lease of the predecessor had ended, after at most {slowest:?}");
+    [other, observer].into_iter().for_each(Peer::end);
     place.must_be_swept();
-    // A round on a busy machine may take as long as the engine remembers the dead; most do not.
-    assert!(
-        2 * soon > rounds(10),
-        "{soon}, slowest from the start of the listener to the shared-memory transport: {slowest:?}"
-    );
+}
+
+#[test]
+fn a_restarted_talker_shares_memory_before_the_lease_of_its_predecessor_ends() {
+    restart(("talker", "pub"), "listener", ("listen", "sub"));
+}
+
+#[test]
+fn a_restarted_listener_shares_memory_before_the_lease_of_its_predecessor_ends() {
+    restart(("listener", "sub"), "talker", ("publisher", "pub"));
 }
