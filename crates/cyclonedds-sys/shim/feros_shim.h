@@ -116,6 +116,9 @@ dds_return_t feros_wait_for_acks_of (dds_entity_t writer, const uint8_t reader[1
  * that of the reader among them; zero looks once. DDS_RETCODE_TIMEOUT if it has not. */
 dds_return_t feros_wait_until_announced (dds_entity_t reader, const uint8_t endpoint[16], dds_duration_t timeout);
 
+/* 1 if all reliable readers of this process that match take another sample, 0 if one of them is full. */
+dds_return_t feros_local_readers_have_room (dds_entity_t writer);
+
 extern const dds_entity_t feros_builtin_participant, feros_builtin_publication, feros_builtin_subscription;
 
 #endif
