@@ -29,7 +29,7 @@
 //! the process, then the one that receives: a callback that waited for a service could wait for
 //! ever. Such a reader now takes nothing more from its writers, as if it were lost on the way, and
 //! asks again once it has room; so a writer that keeps all is slowed. The limit is one of 64 MiB
-//! too.
+//! too. A writer of the same process delivers by itself, and looks for room before.
 //!
 //! What it opens: waiting for the acknowledgement of one reader. The engine can do that, but offers
 //! only to wait for all, among them killed ones until they are forgotten. It asks the reader now:
@@ -339,6 +339,18 @@ const EDITS: &[Edit] = &[
         anchor: "dds_return_t dds_reader_wait_for_historical_data (",
         times: 1,
         replacement: "/* Feros: see feros_shim.h. */\n\
+            dds_return_t feros_local_readers_have_room (dds_entity_t writer);\n\n\
+            dds_return_t feros_local_readers_have_room (dds_entity_t writer)\n\
+            {\n  dds_entity *e;\n  dds_return_t ret;\n\
+            \x20 if ((ret = dds_entity_pin (writer, &e)) < 0)\n    return ret;\n\
+            \x20 if (dds_entity_kind (e) != DDS_KIND_WRITER)\n    ret = DDS_RETCODE_ILLEGAL_OPERATION;\n\
+            \x20 else\n  {\n    struct ddsi_local_reader_ary * const ary = &((struct dds_writer *) e)->m_wr->rdary;\n    ret = 1;\n\
+            \x20   ddsrt_mutex_lock (&ary->rdary_lock);\n\
+            \x20   for (uint32_t i = 0; ary->fastpath_ok && ary->rdary[i] && ret; i++)\n    {\n\
+            \x20     struct ddsi_rhc * const rhc = ary->rdary[i]->rhc;\n\
+            \x20     ret = rhc == NULL || rhc->ops->has_room == NULL || rhc->ops->has_room (rhc);\n    }\n\
+            \x20   ddsrt_mutex_unlock (&ary->rdary_lock);\n  }\n\
+            \x20 dds_entity_unpin (e);\n  return ret;\n}\n\n\
             dds_return_t ddsi_get_builtin_writer (const struct ddsi_participant *pp, unsigned entityid, struct ddsi_writer **bwr);\n\
             dds_return_t feros_wait_until_announced (dds_entity_t reader, const uint8_t endpoint[16], dds_duration_t timeout);\n\n\
             dds_return_t feros_wait_until_announced (dds_entity_t reader, const uint8_t endpoint[16], dds_duration_t timeout)\n\

@@ -126,6 +126,9 @@ dds_return_t feros_wait_until_announced (dds_entity_t reader, const uint8_t endp
  * DDS_RETCODE_BAD_PARAMETER if there is none. */
 dds_return_t feros_forget_participant_of (dds_entity_t entity, const uint8_t endpoint[16]);
 
+/* 1 if all reliable readers of this process that match take another sample, 0 if one of them is full. */
+dds_return_t feros_local_readers_have_room (dds_entity_t writer);
+
 extern const dds_entity_t feros_builtin_participant, feros_builtin_publication, feros_builtin_subscription;
 
 #endif

@@ -4,7 +4,7 @@
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use feros_cyclonedds_sys as sys;
 use feros_rmw::{CreateEndpointError, FillAborted, Gid, Notify, PublishError, Stamp, TakeError};
@@ -18,6 +18,12 @@ use crate::sample::SampleRef;
 use crate::status::{ReaderStatus, WriterStatus};
 use crate::topic::{EndpointNames, Topic};
 use feros_sync::Mutex;
+
+/// How long a write waits for room in a reader of this process, as on the intra-process transport
+/// ...
+const MAX_WAIT: Duration = Duration::from_secs(1);
+/// ... and how often it looks.
+const ROOM_INTERVAL: Duration = Duration::from_millis(1);
 
 /// What the listener of an endpoint counts, and the notifications that the listener sends.
 pub(crate) struct ListenerState<S> {
@@ -192,6 +198,21 @@ impl Writer {
         })?;
         *next += 1;
         Ok(number)
+    }
+
+    /// Waits until the reliable readers of this process have room: the engine delivers to them
+    /// while it writes, and asks none of them.
+    pub(crate) fn wait_for_local_room(&self) -> Result<(), PublishError> {
+        let started = Instant::now();
+        // SAFETY: the writer is alive.
+        while unsafe { sys::feros_local_readers_have_room(self.entity.handle()) } == 0 {
+            if started.elapsed() >= MAX_WAIT {
+                let topic = self.names.ros.clone();
+                return Err(PublishError::Timeout { topic, waited: MAX_WAIT });
+            }
+            std::thread::sleep(ROOM_INTERVAL);
+        }
+        Ok(())
     }
 
     /// Waits until all reliable readers acknowledged all that was written.

@@ -105,6 +105,10 @@ impl Publisher for CyclonePublisher {
         }
     }
 
+    fn wait_for_room(&self) -> Result<(), PublishError> {
+        if self.sender.is_some() { Ok(()) } else { self.writer.wait_for_local_room() }
+    }
+
     fn skip(&self) {
         self.writer.skipped.fetch_add(1, Ordering::Relaxed);
     }
@@ -183,7 +187,7 @@ fn write(
     stamp: Stamp,
 ) -> Result<i64, PublishError> {
     pass(Point::WriteBegin, traced, writer, stamp);
-    let written = writer.write(sample, stamp);
+    let written = writer.wait_for_local_room().and_then(|()| writer.write(sample, stamp));
     pass(Point::WriteEnd, traced, writer, stamp);
     written
 }

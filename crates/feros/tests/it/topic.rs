@@ -8,10 +8,10 @@ use feros::msgs::sensor_msgs::msg::Image;
 use feros::msgs::std_msgs::msg::{Int32, String as Text};
 use feros::{
     Executor, MessageInfo, PublishError, QosProfile, SerializedMessage, SubscriptionEvent,
-    SubscriptionOptions, TypeIdentity, View,
+    SubscriptionOptions, Transport, TypeIdentity, View,
 };
 
-use crate::support::{WATCHDOG, context, spin_until};
+use crate::support::{WATCHDOG, context, publish_patiently, spin_until, spinning_node};
 
 #[test]
 fn every_form_of_a_message_arrives_with_its_content() {
@@ -230,4 +230,34 @@ fn an_asynchronous_publisher_delivers() {
     });
     assert_eq!(heard, (0..50).collect::<Vec<_>>());
     assert_eq!(publisher.dropped_messages(), 0);
+}
+
+#[test]
+fn who_keeps_all_in_this_process_is_bounded_on_the_network_transport_too() {
+    let (here, there) = (context(), context());
+    let (talker, listener) =
+        (here.create_node("talker").unwrap(), there.create_node("listener").unwrap());
+    let publisher = talker.create_publisher::<Int32>("kept", QosProfile::keep_all()).unwrap();
+    let (heard, numbers) = sync_channel(100_000);
+    let options = SubscriptionOptions::from(QosProfile::keep_all()).transports(Transport::Network);
+    let _subscription = listener
+        .create_subscription("kept", options, move |number: Int32| {
+            heard.send(number.data).unwrap();
+        })
+        .unwrap();
+    publisher.wait_for_subscriptions(1, WATCHDOG).unwrap();
+    let kept = i32::try_from(feros::rmw::KEEP_ALL_LIMIT).unwrap();
+    for number in 0..kept {
+        publisher.publish(Int32 { data: number }).unwrap();
+    }
+    let full = publisher.publish(Int32 { data: kept });
+    assert!(
+        matches!(full, Err(PublishError::Engine(feros::rmw::PublishError::Timeout { .. }))),
+        "{full:?}"
+    );
+    let _spinning = spinning_node(&listener);
+    publish_patiently(&publisher, &Int32 { data: kept });
+    for expected in 0..=kept {
+        assert_eq!(numbers.recv_timeout(WATCHDOG), Ok(expected));
+    }
 }

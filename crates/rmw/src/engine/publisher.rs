@@ -195,6 +195,14 @@ pub trait Publisher: Send + Sync {
         fill: Fill<'_>,
     ) -> Result<u64, PublishError>;
 
+    /// Waits, a second at most, until no subscription of this process that keeps all is full, which
+    /// [`publish_at`](Self::publish_at) would wait for otherwise. Asynchronous publishers do not
+    /// wait here.
+    ///
+    /// # Errors
+    /// [`PublishError::Timeout`].
+    fn wait_for_room(&self) -> Result<(), PublishError>;
+
     /// Counts a message of which no subscription needed the engine to write it. A subscription that
     /// was away meanwhile counts it among its losses when it hears the next one.
     fn skip(&self);

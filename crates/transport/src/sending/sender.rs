@@ -184,6 +184,9 @@ impl Sender {
             let until = *until.get_or_insert_with(|| Instant::now() + MAX_WAIT);
             route.queue.wait_for_room(until).map_err(|_| timeout())?;
         }
+        if routes.needs_engine {
+            self.endpoint.engine.wait_for_room()?;
+        }
         Ok(())
     }
 
