@@ -76,15 +76,31 @@ fn topics_need_no_open_files_of_their_own() {
     place.must_be_swept();
 }
 
-/// What keeps one side from shared memory is said by both, and messages come by the network.
+/// What keeps one side from shared memory is said by both, and messages come by the network;
+/// whichever side it is.
 fn takes_the_network(limit: &str, in_the_log: &str, reason: &str) {
+    for talker_is_limited in [true, false] {
+        one_side_takes_the_network(talker_is_limited, limit, in_the_log, reason);
+    }
+}
+
+fn one_side_takes_the_network(
+    talker_is_limited: bool,
+    limit: &str,
+    in_the_log: &str,
+    reason: &str,
+) {
     let place = Place::own_if_possible();
-    let mut talker = start(&place, "talker", limit);
-    let mut listener = Peer::start(&place, "listener");
+    let of = |is_limited, name| {
+        if is_limited { start(&place, name, limit) } else { Peer::start(&place, name) }
+    };
+    let mut talker = of(talker_is_limited, "talker");
+    let mut listener = of(!talker_is_limited, "listener");
     talk_on(&mut talker, &mut listener, 1);
     talker.until_transport("pub0", 1, "network");
     all_carry(&mut talker, &mut listener, 1);
-    until("the log says why", || talker.said().contains(in_the_log).then_some(()));
+    let limited = if talker_is_limited { &talker } else { &listener };
+    until("the log says why", || limited.said().contains(in_the_log).then_some(()));
     until("the reason is told", || {
         let found = talker.of("transports", "pub0");
         found[0]["reason"].as_str().is_some_and(|text| text.ends_with(reason)).then_some(())
@@ -106,11 +122,13 @@ fn a_process_without_further_open_files_takes_the_network() {
 #[test]
 fn a_process_that_may_make_no_large_files_takes_the_network() {
     let reason = "its process may not make files of the size (RLIMIT_FSIZE)";
-    // Too small for any shared memory, for a node, for a publisher's messages.
-    for limit in [10_000, 200_000, 1_300_000] {
-        let in_the_log = format!("more than {limit} bytes (RLIMIT_FSIZE)");
-        takes_the_network(&format!("--fsize={limit}"), &in_the_log, reason);
+    let in_the_log = |limit| format!("more than {limit} bytes (RLIMIT_FSIZE)");
+    // Too small for any shared memory.
+    for limit in [10_000, 200_000] {
+        takes_the_network(&format!("--fsize={limit}"), &in_the_log(limit), reason);
     }
+    // Too small for a publisher's messages.
+    one_side_takes_the_network(true, "--fsize=1300000", &in_the_log(1_300_000), reason);
 }
 
 /// A user of no other process: the limit counts the threads of all processes of a user.
