@@ -234,8 +234,13 @@ impl Router {
         let matches = self.engine.matches();
         let settings = {
             let shared_memory = self.lock();
-            let announced = |found: &Match| Announced::read(found.announcement.as_deref());
-            if !matches.iter().any(|found| shared_memory.could_serve(&announced(found))) {
+            let could_serve = |found: &Match| {
+                let mut announced = Announced::read(found.announcement.as_deref());
+                // The memory is made all the same: the subscription tries again.
+                announced.forget_declined(self.id.get());
+                shared_memory.could_serve(&announced)
+            };
+            if !matches.iter().any(could_serve) {
                 return None;
             }
             shared_memory.due(now)

@@ -4,7 +4,7 @@
 use std::process::{Command, Stdio};
 
 use feros_test_support::eventually;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::support::{
     Copy, Peer, Place, heard, is_root, number, program, resources, rounds, skipped, until,
@@ -77,7 +77,7 @@ fn topics_need_no_open_files_of_their_own() {
     place.must_be_swept();
 }
 
-/// What keeps one side from shared memory is said there, and messages come by the network;
+/// What keeps one side from shared memory is said by both, and messages come by the network;
 /// whichever side it is.
 fn takes_the_network(limit: &str, in_the_log: &str, reason: &str) {
     for talker_is_limited in [true, false] {
@@ -102,12 +102,11 @@ fn one_side_takes_the_network(
     all_carry(&mut talker, &mut listener, 1);
     let limited = if talker_is_limited { &talker } else { &listener };
     until("the log says why", || limited.said().contains(in_the_log).then_some(()));
-    let (limited, name) =
-        if talker_is_limited { (&mut talker, "pub0") } else { (&mut listener, "sub0") };
     eventually(|| {
-        let found = limited.of("transports", name);
-        let is_told = found[0]["reason"].as_str().is_some_and(|text| text.ends_with(reason));
-        if is_told { Ok(()) } else { Err(found.to_string()) }
+        let of = [talker.of("transports", "pub0"), listener.of("transports", "sub0")];
+        let is_told =
+            |found: &Value| found[0]["reason"].as_str().is_some_and(|text| text.ends_with(reason));
+        if of.iter().all(is_told) { Ok(()) } else { Err(format!("{of:?}")) }
     });
     listener.end();
     talker.end();
