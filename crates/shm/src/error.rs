@@ -39,7 +39,7 @@ pub enum UnavailableError {
     },
     /// This process has as many files open as it may (RLIMIT_NOFILE), or nearly.
     #[error(
-        "shared memory is not available: this process may have {limit} files open and has them (RLIMIT_NOFILE); raise \
+        "shared memory is not available: this process may have {limit} files open and has nearly all (RLIMIT_NOFILE); raise \
          the limit (ulimit -n, LimitNOFILE= of systemd), or look for what keeps files open in /proc/PID/fd"
     )]
     OpenFilesLimit {

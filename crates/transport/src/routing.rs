@@ -236,7 +236,10 @@ impl Router {
         let (settings, ended) = {
             let shared_memory = self.shared_memory.lock();
             let could_serve = |found: &&Match| {
-                shared_memory.could_serve(&Announced::read(found.announcement.as_deref()))
+                let mut announced = Announced::read(found.announcement.as_deref());
+                // The memory is made all the same: the subscription tries again.
+                announced.forget_declined(self.id.get());
+                shared_memory.could_serve(&announced)
             };
             let mut of_this_host = matches.iter().filter(could_serve).peekable();
             of_this_host.peek()?;
