@@ -1,7 +1,7 @@
 //! A publisher's shared memory: lending memory for messages and giving them to the subscriptions
 //! linked to it.
 
-use feros_sync::{Mutex, MutexGuard};
+use feros_sync::Mutex;
 use std::mem::ManuallyDrop;
 use std::ops::{Deref, DerefMut};
 use std::ptr::NonNull;
@@ -193,7 +193,7 @@ impl HostPublisher {
     /// # Errors
     /// [`LoanError`] says what is exhausted.
     pub fn loan(&self, size_bytes: usize) -> Result<HostLoan, LoanError> {
-        let mut pool = self.lock();
+        let mut pool = self.pool.lock();
         if self.lent.load(Ordering::Relaxed) >= self.settings.max_loans {
             return Err(LoanError::TooManyLoans { max_loans: self.settings.max_loans });
         }
@@ -262,7 +262,7 @@ impl HostPublisher {
         if loan.publisher != self.settings.id {
             return Err(SendError::Foreign);
         }
-        let mut pool = self.lock();
+        let mut pool = self.pool.lock();
         let loan = if loan.generation == pool.generation {
             loan
         } else {
@@ -292,7 +292,7 @@ impl HostPublisher {
     /// when nobody waits for it: after a message was sent and its subscriptions were woken. Where
     /// there is none, that loan will say so.
     pub fn prepare(&self) {
-        let mut pool = self.lock();
+        let mut pool = self.pool.lock();
         if pool.spare.is_none() {
             pool.spare = pool.lend_chunk().ok();
         }
@@ -302,7 +302,7 @@ impl HostPublisher {
     /// had that have gone; [`send`](Self::send) does the same for the present pool. Doing it when
     /// subscriptions come and go keeps the cost (a mapping, some allocations) off the next message.
     pub fn refresh(&self) {
-        let pool = self.lock();
+        let pool = self.pool.lock();
         for port in pool.retired.iter().chain([&pool.port]) {
             if let Err(cause) = port.update_connections() {
                 tracing::warn!(target: "feros::shm", id = self.settings.id, ?cause, "not all subscriptions could be connected");
@@ -327,7 +327,7 @@ impl HostPublisher {
     /// How much of the pool is in use.
     #[must_use]
     pub fn pool(&self) -> PoolUse {
-        let pool = self.lock();
+        let pool = self.pool.lock();
         PoolUse {
             max_messages: self.settings.limits().max_messages,
             peak_messages: pool.pages.seen(),
@@ -344,10 +344,6 @@ impl HostPublisher {
     #[must_use]
     pub fn node(&self) -> &Arc<HostNode> {
         &self.node
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Pool> {
-        self.pool.lock()
     }
 }
 

@@ -114,11 +114,8 @@ impl Link {
         self.retry.at().filter(|_| self.state.awaits_opening())
     }
 
-    /// What came of a try to open the publisher's memory.
+    /// What came of a try to open the publisher's memory, for a link that awaits that.
     pub(super) fn note_opening(&mut self, opened: Result<Opened, OpenFailure>, now: Instant) {
-        if !self.state.awaits_opening() {
-            return;
-        }
         self.state = match opened {
             Ok(opened) => Handshake::Attached(opened),
             Err(OpenFailure { obstacle, why }) => match self.retry.note(obstacle, now) {

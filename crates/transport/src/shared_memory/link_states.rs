@@ -2,7 +2,7 @@
 
 use feros_rmw::{FailureCounter, Gid};
 use feros_shm::Reason;
-use feros_sync::{Mutex, MutexGuard};
+use feros_sync::Mutex;
 
 /// What the handle of a subscription sees of its links.
 #[derive(Debug, Default)]
@@ -14,19 +14,15 @@ pub(crate) struct LinkStates {
 }
 
 impl LinkStates {
-    fn lock(&self) -> MutexGuard<'_, Vec<(Gid, Option<Reason>)>> {
-        self.links.lock()
-    }
-
     /// Why a publisher's messages, which could come by shared memory, do not.
     pub(crate) fn why_not(&self, publisher: Gid) -> Option<Reason> {
-        let links = self.lock();
+        let links = self.links.lock();
         let found = links.iter().find(|(gid, _)| *gid == publisher);
         found.map_or(Some(Reason::Pending), |(_, reason)| reason.clone())
     }
 
     /// Takes in how far the links are; returns how far they were.
     pub(super) fn replace(&self, links: Vec<(Gid, Option<Reason>)>) -> Vec<(Gid, Option<Reason>)> {
-        std::mem::replace(&mut *self.lock(), links)
+        std::mem::replace(&mut *self.links.lock(), links)
     }
 }

@@ -102,7 +102,7 @@ impl SharedMemoryReceiving {
     /// The links, with those that are settled taken further. No lock of another process is waited
     /// for.
     pub(crate) fn links(&self) -> MutexGuard<'_, Vec<Link>> {
-        let mut links = self.lock();
+        let mut links = self.links.lock();
         if self.has_unsettled.load(Ordering::Relaxed) {
             self.settle(&mut links);
         }
@@ -131,23 +131,21 @@ impl SharedMemoryReceiving {
         self.has_unsettled.store(!links.iter().all(is_settled), Ordering::Relaxed);
     }
 
-    fn lock(&self) -> MutexGuard<'_, Vec<Link>> {
-        self.links.lock()
-    }
-
     /// Closes links of publishers that left once their messages are taken, and awaits those of new
-    /// ones. Says whether a link was closed.
-    fn follow_matches(&self, engine: &dyn EngineSubscription) -> bool {
+    /// ones.
+    fn follow_matches(&self, engine: &dyn EngineSubscription) -> Changes {
         let matches = engine.matches();
         let is_there = |gid: Gid| matches.iter().any(|found| found.gid == gid);
-        let mut links = self.lock();
-        let mut has_closed = false;
-        links.retain_mut(|link| {
-            link.set_orphan(!is_there(link.publisher()));
-            let stays = !link.is_orphan() || link.has_message();
-            has_closed |= !stays && !link.state().awaits_opening();
-            stays
+        let mut changes = Changes::default();
+        let closed = take_out(&self.links, |link| {
+            let is_orphan = !is_there(link.publisher());
+            changes.any |= is_orphan != link.is_orphan();
+            link.set_orphan(is_orphan);
+            is_orphan && !link.has_message()
         });
+        changes.closed = closed.iter().any(|link| !link.state().awaits_opening());
+        drop(closed); // takes time
+        let mut links = self.links.lock();
         for found in &matches {
             let announced = Announced::read(found.announcement.as_deref());
             let transport = classify(&announced, &self.announced).transport;
@@ -161,7 +159,7 @@ impl SharedMemoryReceiving {
         }
         self.note_unsettled(&links);
         self.show_place(!links.is_empty());
-        has_closed
+        changes
     }
 
     /// Publishers of other processes learn where to ring only while there are any: an executor that
@@ -180,12 +178,13 @@ impl SharedMemoryReceiving {
         &self,
         entry: &SubscriptionEntry,
         engine: &dyn EngineSubscription,
+        changes: &mut Changes,
     ) -> Option<Instant> {
         let now = Instant::now();
         let ready = entry.publishers_ready();
         let is_told = self.ready_seen.swap(ready, Ordering::Relaxed) != ready;
         let due: Vec<(Gid, NonZeroU64)> = {
-            let links = self.lock();
+            let links = self.links.lock();
             let due = links.iter().filter(|link| link.is_due(now, is_told));
             due.map(|link| (link.publisher(), link.id())).collect()
         };
@@ -193,15 +192,16 @@ impl SharedMemoryReceiving {
         let opening = Opening { entry, qos: &qos, type_hash: self.type_hash, ringer: &self.ringer };
         for (publisher, id) in due {
             let opened = opening.open(id); // takes time: without the lock
-            let mut links = self.lock();
-            if let Some(link) = links.iter_mut().find(|link| link.publisher() == publisher) {
+            changes.any |= opened.is_ok();
+            let mut links = self.links.lock();
+            let awaits =
+                |link: &&mut Link| link.publisher() == publisher && link.state().awaits_opening();
+            if let Some(link) = links.iter_mut().find(awaits) {
                 link.note_opening(opened, now);
             }
         }
-        let mut links = self.lock();
-        for link in links.iter_mut() {
-            link.advance();
-        }
+        let mut links = self.links.lock();
+        links.iter_mut().for_each(|link| changes.any |= link.advance());
         self.note_unsettled(&links);
         links.iter().filter_map(Link::retry_at).min()
     }
@@ -209,7 +209,7 @@ impl SharedMemoryReceiving {
     /// Tells users of this subscription how far the links are, and others which links failed, when
     /// that has changed.
     fn tell_states(&self, engine: &dyn EngineSubscription) {
-        let links = self.lock();
+        let links = self.links.lock();
         let states = states_of(&links);
         let failed = links.iter().filter_map(|link| match link.state() {
             Handshake::Declined(why) => Some(Declined { publisher: link.id().get(), why: *why }),
@@ -230,16 +230,30 @@ impl SharedMemoryReceiving {
     }
 }
 
+/// What became of links while they were kept up.
+#[derive(Debug, Default)]
+struct Changes {
+    /// A link to a publisher's memory was closed.
+    closed: bool,
+    /// Links were opened or taken further, or their publishers left or came back.
+    any: bool,
+}
+
+/// Takes out what is to go, for the caller to drop: who takes messages waits for the lock.
+fn take_out<L>(links: &Mutex<Vec<L>>, goes: impl FnMut(&mut L) -> bool) -> Vec<L> {
+    links.lock().extract_if(.., goes).collect()
+}
+
 impl KeepUp for SharedMemoryReceiving {
     fn keep_up(&self) -> Option<Instant> {
         let (entry, engine) = (self.entry.as_ref()?, self.engine.get()?);
-        let has_closed = self.follow_matches(&**engine);
-        let retry_at = self.open_links(entry, &**engine);
+        let mut changes = self.follow_matches(&**engine);
+        let retry_at = self.open_links(entry, &**engine, &mut changes);
         self.tell_states(&**engine);
-        if has_closed {
+        if changes.closed {
             clean_up_soon(); // if the publisher was killed, what it left is removed then
         }
-        if has_closed || self.has_unsettled.load(Ordering::Relaxed) {
+        if changes.closed || changes.any {
             // What came by a link before it was open rang nobody; a publisher may have been killed
             // between setting the flag and waking.
             self.ringer.ring();
@@ -277,3 +291,6 @@ fn make_entry(
         ProcessSegment::of_this_process().map_err(|unavailable| unavailable.obstacle())?;
     segment.subscription_entry().map(Some).map_err(|full| full.obstacle())
 }
+
+#[cfg(test)]
+mod tests;

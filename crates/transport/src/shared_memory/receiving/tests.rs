@@ -1,0 +1,106 @@
+//! What the upkeep of links costs those who take messages.
+#![allow(clippy::unwrap_used)]
+
+use std::sync::atomic::AtomicUsize;
+
+use feros_rmw::{AnnounceError, EventError, Match, Sample, SubscriptionEvent, TakeError};
+
+use super::*;
+
+/// Says when it was dropped while nobody else could have the lock.
+struct Probe {
+    links: Weak<Mutex<Vec<Probe>>>,
+    locked_drops: Arc<AtomicUsize>,
+}
+
+impl Drop for Probe {
+    fn drop(&mut self) {
+        let is_locked = self.links.upgrade().is_some_and(|links| links.try_lock().is_none());
+        self.locked_drops.fetch_add(usize::from(is_locked), Ordering::Relaxed);
+    }
+}
+
+#[test]
+fn links_are_dropped_when_the_lock_is_free() {
+    let (links, locked_drops) =
+        (Arc::<Mutex<Vec<Probe>>>::default(), Arc::<AtomicUsize>::default());
+    for _ in 0..3 {
+        let probe = Probe { links: Arc::downgrade(&links), locked_drops: locked_drops.clone() };
+        links.lock().push(probe);
+    }
+    let mut seen = 0;
+    let gone = take_out(&links, |_| {
+        seen += 1;
+        seen != 2
+    });
+    assert_eq!((gone.len(), links.lock().len()), (2, 1));
+    drop(gone);
+    assert_eq!(locked_drops.load(Ordering::Relaxed), 0);
+}
+
+/// An endpoint that matches one publisher, whose memory does not come into being.
+struct Engine(Match);
+
+impl EngineSubscription for Engine {
+    fn gid(&self) -> Gid {
+        Gid([1; 16])
+    }
+
+    fn qos(&self) -> QosProfile {
+        QosProfile::default()
+    }
+
+    fn take(&self) -> Result<Option<Sample>, TakeError> {
+        Ok(None)
+    }
+
+    fn matched_publishers(&self) -> usize {
+        1
+    }
+
+    fn matches(&self) -> Vec<Match> {
+        vec![self.0.clone()]
+    }
+
+    fn announce(&self, _: &str) -> Result<(), AnnounceError> {
+        Ok(())
+    }
+
+    fn expect_gaps(&self, _: Gid, _: bool) {}
+
+    fn take_event(&self) -> Result<Option<SubscriptionEvent>, EventError> {
+        Ok(None)
+    }
+
+    fn refused_samples(&self) -> u64 {
+        0
+    }
+}
+
+#[test]
+fn a_try_that_changes_nothing_rings_nobody() {
+    let ringer = Ringer::new();
+    let rings = Arc::new(AtomicUsize::new(0));
+    let heard = rings.clone();
+    ringer.set_listener(move |count| {
+        heard.fetch_add(count, Ordering::Relaxed);
+    });
+    let qos = QosProfile::default();
+    let receiving = SharedMemoryReceiving::new(TransportSet::ALL, &qos, None, &ringer);
+    // Of another process of this host: its neighbour by number.
+    let mut publisher = Announcement::of_this_process(u64::MAX, TransportSet::ALL, None);
+    publisher.pid += 1;
+    publisher.token ^= 1;
+    let announcement = Some(publisher.encode().into());
+    let found = Match { gid: Gid([2; 16]), announcement, qos };
+    let engine: Arc<dyn EngineSubscription> = Arc::new(Engine(found));
+    let _ = receiving.engine.set(engine);
+    let mut tries = 0;
+    while tries < 5 {
+        let retry_at = receiving.keep_up().unwrap();
+        tries += 1;
+        std::thread::sleep(retry_at.saturating_duration_since(Instant::now()));
+    }
+    assert_eq!(receiving.links.lock().len(), 1, "the publisher's memory is awaited");
+    assert_eq!(rings.load(Ordering::Relaxed), 0);
+}
