@@ -2,7 +2,6 @@
 //! cannot run meanwhile, so that waiting for one of them would never end.
 
 use crate::groups::GroupNumber;
-use crate::table::Table;
 use feros_doorbell::Slot;
 use std::cell::Cell;
 use std::fmt;
@@ -59,11 +58,14 @@ impl fmt::Display for Obstacle {
     }
 }
 
+/// Tells executors of this process apart.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) struct ExecutorId(pub(crate) usize);
+
 #[derive(Clone, Copy)]
 struct Current {
     number: u64,
-    /// The address of the executor's table, which tells executors apart.
-    table: usize,
+    executor: ExecutorId,
     slot: Slot,
     group: Option<GroupNumber>,
     /// No other thread spins the executor.
@@ -80,15 +82,14 @@ pub(crate) struct Noted(Option<Current>);
 
 impl Noted {
     pub(crate) fn begin(
-        table: &Table,
+        executor: ExecutorId,
         slot: Slot,
         group: Option<GroupNumber>,
         is_alone: bool,
     ) -> Self {
         let number = NEXT.get();
         NEXT.set(number + 1);
-        let table = std::ptr::from_ref(table).addr();
-        Self(CURRENT.replace(Some(Current { number, table, slot, group, is_alone })))
+        Self(CURRENT.replace(Some(Current { number, executor, slot, group, is_alone })))
     }
 }
 
@@ -101,11 +102,11 @@ impl Drop for Noted {
 /// What the entity in this slot shares with the one that this thread executes; `group` is asked
 /// where that matters.
 pub(crate) fn shared_with_current(
-    table: &Table,
+    executor: ExecutorId,
     slot: Slot,
     group: impl FnOnce() -> Option<GroupNumber>,
 ) -> Option<Shared> {
-    let current = CURRENT.get().filter(|it| it.table == std::ptr::from_ref(table).addr())?;
+    let current = CURRENT.get().filter(|it| it.executor == executor)?;
     if current.slot == slot {
         Some(Shared::Entity)
     } else if current.is_alone {

@@ -5,7 +5,7 @@
 //! returns.
 
 use crate::entity::{Entity, Progress};
-use crate::execution::{Noted, Shared, shared_with_current};
+use crate::execution::{ExecutorId, Noted, Shared, shared_with_current};
 use crate::groups::{GroupNumber, Groups};
 use crate::leader_followers::{LeaderFollowers, State, Work};
 use crate::policy::{Policy, Step};
@@ -193,7 +193,7 @@ impl Table {
         let entity = Some(entity);
         let mut running = Running { table: self, slot, entity, progress, requeue, has_ready };
         let executed = {
-            let _noted = Noted::begin(self, slot, group, is_alone);
+            let _noted = Noted::begin(self.executor(), slot, group, is_alone);
             running.entity.as_mut().map(|entity| entity.execute(step))
         };
         match executed {
@@ -301,10 +301,15 @@ impl Table {
         }
     }
 
+    /// Each executor has one table, at one address.
+    fn executor(&self) -> ExecutorId {
+        ExecutorId(std::ptr::from_ref(self).addr())
+    }
+
     /// What the entity in this slot shares with the one that this thread executes, so that it
     /// cannot run meanwhile.
     pub(crate) fn shared_with_current(&self, slot: Slot) -> Option<Shared> {
-        shared_with_current(self, slot, || {
+        shared_with_current(self.executor(), slot, || {
             self.shared.lock().slots.get(slot.index()).and_then(|entry| entry.group)
         })
     }
