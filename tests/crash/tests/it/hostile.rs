@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::support::{Peer, Place, Random, heard, number, rounds, segment, until};
+use crate::support::{Peer, Place, Random, heard, number, rounds, scribble, segment, until};
 
 /// Where doorbells and entries begin in a process segment; before them lies what the file is
 /// recognised by.
@@ -16,18 +16,6 @@ const SEGMENT_HEADER_BYTES: u64 = 4096;
 
 fn open(file: PathBuf) -> File {
     fs::OpenOptions::new().read(true).write(true).open(file).unwrap()
-}
-
-/// Random bytes, or zeros, or ones, over a run of random length.
-fn scribble(file: &File, from: u64, to: u64, random: &mut Random) {
-    let at = from + random.below(to - from);
-    let length = (1 + random.below(64)).min(to - at) as usize;
-    let bytes: Vec<u8> = match random.below(4) {
-        0 => vec![0; length],
-        1 => vec![0xff; length],
-        _ => (0..length).map(|_| random.next() as u8).collect(),
-    };
-    file.write_all_at(&bytes, at).unwrap();
 }
 
 #[test]
@@ -57,8 +45,12 @@ fn scribbling_over_process_segments_stops_nobody_else() {
             let length = segment.metadata().unwrap().len();
             // All over, and where the first doorbells and entries are in use.
             for _ in 0..200 {
-                scribble(segment, SEGMENT_HEADER_BYTES, length, &mut random);
-                scribble(segment, SEGMENT_HEADER_BYTES, SEGMENT_HEADER_BYTES + 16_384, &mut random);
+                scribble(segment, (SEGMENT_HEADER_BYTES, length), &mut random);
+                scribble(
+                    segment,
+                    (SEGMENT_HEADER_BYTES, SEGMENT_HEADER_BYTES + 16_384),
+                    &mut random,
+                );
                 written += 2;
             }
         }
@@ -149,7 +141,7 @@ fn scribbling_over_messages_is_refused_and_counted() {
     until("enough was refused", || {
         for (file, messages) in &data {
             for at in messages {
-                scribble(file, at - BEFORE_MARKER, at + AFTER_MARKER, &mut random);
+                scribble(file, (at - BEFORE_MARKER, at + AFTER_MARKER), &mut random);
                 scribbled += 1;
             }
         }

@@ -1,37 +1,22 @@
 //! A process that is stopped for longer than its lease is told of all that it missed, and hears
 //! again soon.
 
-use std::process::Command;
 use std::time::{Duration, Instant};
 
 use serde_json::json;
 
-use crate::support::{Peer, Place, heard, number, program, until};
-
-/// Others give a process up that is silent for so long.
-const LEASE: &str = "<Domain><Discovery><LeaseDuration>1s</LeaseDuration></Discovery></Domain>";
+use crate::support::{Peer, Place, heard, number, signal, start_with_short_lease, until};
 
 /// The engine by itself calls a lost process only every 30 seconds.
 const DEAF: Duration = Duration::from_secs(20);
-
-fn start(place: &Place, name: &str) -> Peer {
-    let mut command = place.command(program());
-    command.env("CYCLONEDDS_URI", LEASE);
-    Peer::start_by(command, name)
-}
-
-fn signal(peer: &Peer, name: &str) {
-    let pid = peer.pid().to_string();
-    assert!(Command::new("kill").args(["-s", name, &pid]).status().unwrap().success());
-}
 
 #[test]
 fn what_a_stopped_listener_misses_is_told_on_every_transport() {
     let place = Place::own_if_possible();
     for (transport, by_network) in [("network", true), ("shared_memory", false)] {
-        let mut talker = start(&place, "talker");
+        let mut talker = start_with_short_lease(&place, "talker");
         talker.ask("publisher", json!({"name": "pub", "topic": "image", "id": 1}));
-        let mut listener = start(&place, "listener");
+        let mut listener = start_with_short_lease(&place, "listener");
         let request = json!({"name": "sub", "topic": "image", "by_network": by_network});
         listener.ask("listen", request);
         talker.until_transport("pub", 1, transport);

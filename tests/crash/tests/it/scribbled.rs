@@ -17,7 +17,9 @@ use std::path::{Path, PathBuf};
 
 use serde_json::json;
 
-use crate::support::{DevShm, Gone, Peer, Place, Random, heard, number, resources, skipped, until};
+use crate::support::{
+    DevShm, Gone, Peer, Place, Random, heard, number, resources, scribble, skipped, until,
+};
 
 /// A pair of processes is scribbled over so often, then it is ended.
 const SCRIBBLES_PER_PAIR: u32 = 10;
@@ -84,18 +86,10 @@ fn written(file: &File) -> Vec<(u64, u64)> {
     vec![(0, 4096), (tail.map_or(0, |at| (at + 1) * 4096), length)]
 }
 
-fn scribble(path: &Path, random: &mut Random) {
+fn scribble_over(path: &Path, random: &mut Random) {
     let Ok(file) = OpenOptions::new().read(true).write(true).open(path) else { return };
     let parts = written(&file);
-    let (from, to) = parts[random.below(parts.len() as u64) as usize];
-    let at = from + random.below(to - from);
-    let length = (1 + random.below(64)).min(to - at) as usize;
-    let bytes: Vec<u8> = match random.below(4) {
-        0 => vec![0; length],
-        1 => vec![0xff; length],
-        _ => (0..length).map(|_| random.next() as u8).collect(),
-    };
-    file.write_all_at(&bytes, at).unwrap();
+    scribble(&file, parts[random.below(parts.len() as u64) as usize], random);
 }
 
 fn of_class(place: &Place, class: &str, spared: &BTreeSet<PathBuf>) -> Vec<PathBuf> {
@@ -139,7 +133,7 @@ fn scribble_over_a_pair(
     while result.is_ok() && done < SCRIBBLES_PER_PAIR {
         let files = of_class(place, class, spared);
         assert!(!files.is_empty(), "the pair has files .{class}");
-        scribble(&files[random.below(files.len() as u64) as usize], random);
+        scribble_over(&files[random.below(files.len() as u64) as usize], random);
         done += 1;
         result = pair.exchange();
     }

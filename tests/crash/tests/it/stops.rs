@@ -3,33 +3,23 @@
 //!
 //! `FEROS_CRASH_SECONDS` says for how long.
 
-use std::process::Command;
 use std::time::{Duration, Instant};
 
 use serde_json::json;
 
-use crate::support::{Peer, Place, Random, count_of, heard, number, program, resources, until};
+use crate::support::{
+    Place, Random, count_of, heard, number, resources, signal, start_with_short_lease, until,
+};
 
-const LEASE: &str = "<Domain><Discovery><LeaseDuration>1s</LeaseDuration></Discovery></Domain>";
 const LEEWAY_KB: u64 = 32 * 1024;
-
-fn start(place: &Place, name: &str) -> Peer {
-    let mut command = place.command(program());
-    command.env("CYCLONEDDS_URI", LEASE);
-    Peer::start_by(command, name)
-}
-
-fn signal(peer: &Peer, name: &str) {
-    let pid = peer.pid().to_string();
-    assert!(Command::new("kill").args(["-s", name, &pid]).status().unwrap().success());
-}
 
 #[test]
 fn stopped_processes_miss_nothing_untold() {
     let duration = Duration::from_secs(count_of("FEROS_CRASH_SECONDS", 6).into());
     let place = Place::own_if_possible();
     let mut random = Random::new();
-    let (mut talker, mut listener) = (start(&place, "talker"), start(&place, "listener"));
+    let (mut talker, mut listener) =
+        (start_with_short_lease(&place, "talker"), start_with_short_lease(&place, "listener"));
     let transports = [("network", true), ("shared_memory", false)];
     for (name, by_network) in transports {
         talker.ask("publisher", json!({"name": name, "topic": name, "id": 1}));

@@ -3,8 +3,10 @@
 
 mod measure;
 mod other_user;
+mod pausing;
 mod peer;
 mod place;
+mod scribble;
 
 use serde_json::Value;
 
@@ -12,8 +14,10 @@ pub(crate) use feros_test_support::WATCHDOG;
 use feros_test_support::eventually;
 pub(crate) use measure::resources;
 pub(crate) use other_user::{Copy, NOBODY};
+pub(crate) use pausing::{signal, start_with_short_lease};
 pub(crate) use peer::{Gone, Peer, program, segment};
 pub(crate) use place::{DevShm, Place, is_root, skipped};
+pub(crate) use scribble::scribble;
 
 /// Repeats `found` until it gives something.
 #[track_caller]

@@ -1,0 +1,21 @@
+//! Processes that are stopped and continued, with a lease that is soon over.
+
+use std::process::Command;
+
+use super::{Peer, Place, program};
+
+/// Others give a process up that is silent for so long.
+const LEASE: &str = "<Domain><Discovery><LeaseDuration>1s</LeaseDuration></Discovery></Domain>";
+
+/// Starts a peer whose lease is a second.
+pub(crate) fn start_with_short_lease(place: &Place, name: &str) -> Peer {
+    let mut command = place.command(program());
+    command.env("CYCLONEDDS_URI", LEASE);
+    Peer::start_by(command, name)
+}
+
+/// Sends a signal, such as `STOP`.
+pub(crate) fn signal(peer: &Peer, name: &str) {
+    let pid = peer.pid().to_string();
+    assert!(Command::new("kill").args(["-s", name, &pid]).status().unwrap().success());
+}
