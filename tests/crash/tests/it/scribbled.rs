@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 use serde_json::json;
 
 use crate::support::{
-    DevShm, Gone, Peer, Place, Random, heard, number, resources, scribble, skipped, until,
+    DevShm, Gone, Peer, Place, Random, count_of, heard, number, resources, scribble, skipped, until,
 };
 
 /// A pair of processes is scribbled over so often, then it is ended.
@@ -155,8 +155,7 @@ fn scribble_over_a_pair(
 
 #[test]
 fn scribbling_over_files_of_iceoryx2_ends_their_processes_at_worst() {
-    let scribbles =
-        std::env::var("FEROS_CRASH_SCRIBBLES").map_or(300_u32, |count| count.parse().unwrap());
+    let scribbles = count_of("FEROS_CRASH_SCRIBBLES", 100);
     let place = match Place::own(&DevShm::OfBytes(256 << 20)) {
         Ok(place) => place,
         Err(why) => return skipped("scribbling over files of iceoryx2", &why),
