@@ -27,6 +27,10 @@ use super::file::{Draft, Mapping, UnnamedFile};
 use super::{Configuration, FAILURE, Failure, Head, Storage};
 use crate::populate::SHM;
 
+/// More than the queues and lists of anybody need. iceoryx2 takes sizes from its own files:
+/// scribbled over, they would have it fill memory for ever.
+pub(super) const MOST_WHOLE_BYTES: usize = 16 << 20;
+
 /// Makes a storage, or opens the one that has the name.
 #[derive(Debug)]
 pub(crate) struct Builder<'builder, T: Debug + Send + Sync + ZeroCopySend, const WHOLE: bool> {
@@ -86,6 +90,9 @@ impl<T: Debug + Send + Sync + ZeroCopySend, const WHOLE: bool> Builder<'_, T, WH
             FAILURE.set(Some(Failure { size_bytes: size_bytes as u64, cause }));
             DynamicStorageCreateError::InternalError
         };
+        if WHOLE && size_bytes > MOST_WHOLE_BYTES {
+            return Err(failed(Errno::FBIG));
+        }
         let draft = Draft::new(size_bytes).map_err(failed)?;
         if !self.initialize(&draft) {
             return Err(DynamicStorageCreateError::InitializationFailed);

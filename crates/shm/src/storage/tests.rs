@@ -18,6 +18,17 @@ const PAGE: usize = 4096;
 const PAGES: usize = 8;
 const SUPPLEMENTARY_BYTES: usize = PAGES * PAGE - size_of::<Head<u64>>();
 
+#[test]
+fn a_size_that_nobody_needs_is_refused_before_any_memory_is_taken() {
+    let name = format!("feros_test_{}_huge", std::process::id());
+    let name = FileName::new(name.as_bytes()).unwrap();
+    forget_failure();
+    let refused = <Storage<u64, true> as DynamicStorage<u64>>::Builder::new(&name)
+        .supplementary_size(1 << 40);
+    refused.initializer(|_, _| panic!("memory was filled")).create().unwrap_err();
+    assert_eq!(take_failure().unwrap().cause, Errno::FBIG);
+}
+
 /// The parent runs this test again as its child in the namespace.
 #[test]
 fn whatever_room_is_left_no_touch_of_a_storage_can_fail() {
