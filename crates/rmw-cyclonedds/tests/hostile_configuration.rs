@@ -2,13 +2,14 @@
 //! warning, or refused with an error, and what it can use is used.
 #![allow(clippy::unwrap_used)]
 
+mod meeting;
 mod warnings;
 
-use std::sync::{Arc, Condvar, Mutex, Once};
-use std::time::Duration;
+use std::sync::{Arc, Mutex, Once};
 
-use feros_rmw::{DiscoveryRange, Engine, NodeName, OpenError, Session, SessionOptions};
+use feros_rmw::{DiscoveryRange, Engine, OpenError, Session, SessionOptions};
 use feros_rmw_cyclonedds::{ConfiguredCycloneEngine, config};
+use meeting::find_each_other;
 
 static WARNINGS: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
@@ -48,22 +49,6 @@ fn address_of_this_host() -> String {
     outward.map_or("127.0.0.1".to_owned(), |interface| interface.address)
 }
 
-fn find_each_other(near: &Arc<dyn Session>, far: &Arc<dyn Session>) {
-    let bell = Arc::new((Mutex::new(()), Condvar::new()));
-    let ring = bell.clone();
-    let _guard = far.on_graph_change(Arc::new(move || {
-        drop(ring.0.lock().unwrap());
-        ring.1.notify_all();
-    }));
-    let name = NodeName::new("/", "near").unwrap();
-    near.create_node(&name).unwrap();
-    let found = || far.graph().nodes.iter().any(|node| node.name == name);
-    let lock = bell.0.lock().unwrap();
-    let (_lock, waited) =
-        bell.1.wait_timeout_while(lock, Duration::from_secs(60), |()| !found()).unwrap();
-    assert!(!waited.timed_out(), "the usable peer is not used");
-}
-
 #[test]
 fn peers_that_cannot_be_used_are_named_and_the_others_are_used() {
     keep_warnings();
@@ -101,7 +86,7 @@ fn peers_that_cannot_be_used_are_named_and_the_others_are_used() {
     for peer in unusable {
         assert_eq!(warnings_about(&format!("the peer \"{peer}\" ")), 1, "{peer}");
     }
-    find_each_other(&near, &far);
+    find_each_other(&near, &far, "the usable peer is not used");
 }
 
 #[test]

@@ -3,15 +3,16 @@
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used)]
 
+mod meeting;
 mod warnings;
 
 use std::io::Write as _;
 use std::process::Command;
-use std::sync::{Arc, Condvar, Mutex};
-use std::time::Duration;
+use std::sync::Arc;
 
-use feros_rmw::{DiscoveryRange, Engine, NodeName, Session, SessionOptions};
+use feros_rmw::{DiscoveryRange, Engine, Session, SessionOptions};
 use feros_rmw_cyclonedds::ConfiguredCycloneEngine;
+use meeting::find_each_other;
 
 /// Says in the child which case it is.
 const CASE: &str = "FEROS_TEST_NO_MULTICAST_CASE";
@@ -96,18 +97,6 @@ fn child() {
     let Ok(case) = std::env::var(CASE) else { return };
     warnings::listen(|text| println!("WARNING {text}"));
     let (near, far) = (open(63, &case), open(64, &case));
-    let bell = Arc::new((Mutex::new(()), Condvar::new()));
-    let ring = bell.clone();
-    let _guard = far.on_graph_change(Arc::new(move || {
-        drop(ring.0.lock().unwrap());
-        ring.1.notify_all();
-    }));
-    let name = NodeName::new("/", "near").unwrap();
-    near.create_node(&name).unwrap();
-    let found = || far.graph().nodes.iter().any(|node| node.name == name);
-    let lock = bell.0.lock().unwrap();
-    let (_lock, waited) =
-        bell.1.wait_timeout_while(lock, Duration::from_secs(60), |()| !found()).unwrap();
-    assert!(!waited.timed_out(), "the nodes of this host do not find each other");
+    find_each_other(&near, &far, "the nodes of this host do not find each other");
     println!("found each other");
 }
