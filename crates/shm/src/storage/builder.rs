@@ -29,7 +29,7 @@ use crate::populate::SHM;
 
 /// More than the queues and lists of anybody need. iceoryx2 takes sizes from its own files:
 /// scribbled over, they would have it fill memory for ever.
-pub(super) const MOST_WHOLE_BYTES: usize = 16 << 20;
+const MOST_WHOLE_BYTES: usize = 16 << 20;
 
 /// Makes a storage, or opens the one that has the name.
 #[derive(Debug)]

@@ -41,6 +41,11 @@ struct LocalPublisher {
 }
 
 impl LocalPublisher {
+    /// One that was not heard on a local transport yet.
+    fn new(gid: Gid, last: Stamp, last_number: u64) -> Self {
+        Self { gid, is_heard: false, last, last_number, has_left: false }
+    }
+
     /// How many messages lie between the last one and this.
     fn pass_to(&mut self, number: u64) -> u64 {
         let lost = number.saturating_sub(self.last_number).saturating_sub(1);
@@ -300,15 +305,7 @@ impl<O: Object> Reorder<O> {
                 // What comes before the first message of a link is not missing on that link.
                 if links.iter().any(|link| link.publisher() == publisher) {
                     let last_number = number.unwrap_or(0);
-                    let (is_heard, has_left) = (false, false);
-                    let known = LocalPublisher {
-                        gid: publisher,
-                        is_heard,
-                        last: stamp,
-                        last_number,
-                        has_left,
-                    };
-                    self.local.push(known);
+                    self.local.push(LocalPublisher::new(publisher, stamp, last_number));
                 }
                 Some(sample)
             }
@@ -350,13 +347,7 @@ impl<O: Object> Reorder<O> {
         let known = match self.local.iter().position(|known| known.gid == front.publisher) {
             Some(index) => &mut self.local[index],
             None => {
-                self.local.push(LocalPublisher {
-                    gid: front.publisher,
-                    is_heard: false,
-                    last: Stamp(i64::MIN),
-                    last_number: 0,
-                    has_left: false,
-                });
+                self.local.push(LocalPublisher::new(front.publisher, Stamp(i64::MIN), 0));
                 self.local.last_mut()?
             }
         };
