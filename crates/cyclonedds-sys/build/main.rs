@@ -7,7 +7,9 @@
 
 mod edit;
 mod large_packets;
+mod pacing;
 mod patch;
+mod requests;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio, exit};
