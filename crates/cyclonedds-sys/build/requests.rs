@@ -7,6 +7,9 @@
 //! of the last times counts, because a lost request or answer makes others longer, and only what is
 //! asked for the first time is measured, because else an answer may be one to an older request.
 //!
+//! Samples of one fragment are asked for as often as before: they are small, and where much is lost,
+//! asking often is what brings them.
+//!
 //! A reader asked for the fragments of one incomplete sample after the other, each a round trip. It
 //! asks for those of several at once now.
 
@@ -25,7 +28,7 @@ pub(crate) const EDITS: &[Edit] = &[
   ddsi_seqno_t most_asked_seq; /* what was asked for goes so far */
   uint32_t most_asked_frag_end_p1;
   ddsrt_etime_t t_asked;
-  dds_duration_t answer_times[3];
+  dds_duration_t answer_times[4];
   uint32_t n_answers;
 ",
     },
@@ -72,23 +75,21 @@ static bool answer_is_awaited (const struct ddsi_proxy_writer *pwr, ddsrt_etime_
 static void note_asked (struct ddsi_proxy_writer *pwr, const struct ddsi_last_nack_summary *nack)
 {
   const ddsrt_etime_t tnow = ddsrt_time_elapsed ();
-  const bool whole = nack->frag_end_p1 == 0;
-  const ddsi_seqno_t seq = whole ? nack->seq_end_p1 - 1 : nack->seq_end_p1;
-  const uint32_t end_p1 = whole ? UINT32_MAX : nack->frag_end_p1;
-  uint32_t base = whole ? 0 : nack->frag_base;
+  const ddsi_seqno_t seq = nack->seq_end_p1;
+  uint32_t base = nack->frag_base;
   if (seq < pwr->most_asked_seq)
     return;
   if (seq == pwr->most_asked_seq && base < pwr->most_asked_frag_end_p1)
     base = pwr->most_asked_frag_end_p1;
-  if (base >= end_p1)
+  if (base >= nack->frag_end_p1)
     return;
   pwr->most_asked_seq = seq;
-  pwr->most_asked_frag_end_p1 = end_p1;
+  pwr->most_asked_frag_end_p1 = nack->frag_end_p1;
   if (answer_is_awaited (pwr, tnow))
     return;
   pwr->asked_seq = seq;
   pwr->asked_frag_base = base;
-  pwr->asked_frag_end_p1 = end_p1;
+  pwr->asked_frag_end_p1 = nack->frag_end_p1;
   pwr->t_asked = tnow;
 }
 
@@ -102,8 +103,10 @@ void ddsi_note_answer (struct ddsi_proxy_writer *pwr, ddsi_seqno_t seq, uint32_t
 }
 
 /* Feros: `least`, or how long an answer takes; longer, the longer one is awaited. */
-static dds_duration_t answer_time (const struct ddsi_proxy_writer *pwr, dds_duration_t least)
+static dds_duration_t answer_time (const struct ddsi_proxy_writer *pwr, const struct ddsi_pwr_rd_match *rwn, dds_duration_t least)
 {
+  if (rwn->last_nack.frag_end_p1 == 0)
+    return least;
   dds_duration_t known = pwr->n_answers == 0 ? 0 : MAX_ANSWER_TIME;
   for (size_t i = 0; i < sizeof (pwr->answer_times) / sizeof (pwr->answer_times[0]); i++)
   {
@@ -128,7 +131,7 @@ static enum ddsi_add_acknack_result get_acknack_info (",
         file: "src/core/ddsi/src/ddsi_acknack.c",
         anchor: "ddsrt_mtime_add_duration (rwn->t_last_nack, gv->config.nack_delay)",
         times: 3,
-        replacement: "ddsrt_mtime_add_duration (rwn->t_last_nack, answer_time (pwr, gv->config.nack_delay))",
+        replacement: "ddsrt_mtime_add_duration (rwn->t_last_nack, answer_time (pwr, rwn, gv->config.nack_delay))",
     },
     // Fragments of several samples are asked for at once.
     Edit {
@@ -170,25 +173,25 @@ static struct ddsi_xmsg *make_and_resched_acknack (",
         file: "src/core/ddsi/src/ddsi_acknack.c",
         anchor: "      else if (rwn->directed_heartbeat && (!rwn->nack_sent_on_nackdelay || nackdelay_passed))\n",
         times: 1,
-        replacement: "      else if (rwn->directed_heartbeat && nackdelay_passed)\n",
+        replacement: "      else if (rwn->directed_heartbeat && (nackdelay_passed || (!rwn->nack_sent_on_nackdelay && rwn->last_nack.frag_end_p1 == 0)))\n",
     },
     Edit {
         file: "src/core/ddsi/src/ddsi_acknack.c",
         anchor: "ddsrt_mtime_add_duration (tnow, pwr->e.gv->config.auto_resched_nack_delay)",
         times: 1,
-        replacement: "ddsrt_mtime_add_duration (tnow, answer_time (pwr, pwr->e.gv->config.auto_resched_nack_delay))",
+        replacement: "ddsrt_mtime_add_duration (tnow, answer_time (pwr, rwn, pwr->e.gv->config.auto_resched_nack_delay))",
     },
     Edit {
         file: "src/core/ddsi/src/ddsi_acknack.c",
         anchor: "ddsi_readers_have_room (pwr) ? pwr->e.gv->config.nack_delay : DDS_MSECS (10);\n",
         times: 1,
-        replacement: "ddsi_readers_have_room (pwr) ? answer_time (pwr, pwr->e.gv->config.nack_delay) : DDS_MSECS (10);\n",
+        replacement: "ddsi_readers_have_room (pwr) ? answer_time (pwr, rwn, pwr->e.gv->config.nack_delay) : DDS_MSECS (10);\n",
     },
     Edit {
         file: "src/core/ddsi/src/ddsi_acknack.c",
         anchor: "      rwn->last_nack = nack_summary;\n      rwn->t_last_nack = tnow;\n",
         times: 1,
-        replacement: "      rwn->last_nack = nack_summary;\n      rwn->t_last_nack = tnow;\n      note_asked (pwr, &nack_summary);\n",
+        replacement: "      rwn->last_nack = nack_summary;\n      rwn->t_last_nack = tnow;\n      if (nack_summary.frag_end_p1 != 0)\n        note_asked (pwr, &nack_summary);\n",
     },
     Edit {
         file: "src/core/ddsi/src/ddsi_receive.c",
