@@ -1,14 +1,15 @@
 //! The part of the change that lets a reader ask again only when an answer could be there.
 //!
 //! A reader asks for what it lacks, and again a configured time later, or when the writer tells of
-//! itself after an answer. Where packets wait in a full link's queue, or travel far, an answer takes
-//! longer than that: the reader asked for the same up to twenty times, and the link was full of
-//! repetitions. A reader now measures how long answers take, and waits at least so long. The least
-//! of the last times counts, because a lost request or answer makes others longer, and only what is
-//! asked for the first time is measured, because else an answer may be one to an older request.
+//! itself after an answer. Where packets wait in a full link's queue, or travel far, an answer
+//! takes longer than that: the reader asked for the same up to twenty times, and the link was full
+//! of repetitions. A reader now measures how long answers take, and waits at least so long. The
+//! least of the last times counts, because a lost request or answer makes others longer, and only
+//! what is asked for the first time is measured, because else an answer may be one to an older
+//! request.
 //!
-//! Samples of one fragment are asked for as often as before: they are small, and where much is lost,
-//! asking often is what brings them.
+//! Samples of one fragment are asked for as often as before: they are small, and where much is
+//! lost, asking often is what brings them.
 //!
 //! A reader asked for the fragments of one incomplete sample after the other, each a round trip. It
 //! asks for those of several at once now.
