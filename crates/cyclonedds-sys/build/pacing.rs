@@ -4,7 +4,8 @@
 //! of every one: none is complete before the history gives it up. So while something is repeated, a
 //! write of a sample of several fragments waits until a reader on another host lacks less than half
 //! of the history. Nobody waits for a reader that is silent, or longer than a second, or while
-//! another reader on another host keeps up.
+//! another reader on another host keeps up, or while anybody listens on this host: a far viewer
+//! does not slow a robot down.
 
 use crate::edit::Edit;
 
@@ -36,15 +37,19 @@ pub(crate) const EDITS: &[Edit] = &[
 /* Feros: the longest wait of one write, whatever readers say. */
 #define MAX_PACING DDS_SECS (1)
 
-/* Feros: whether every reader on another host that still answers lacks `lag` samples or more. */
+/* Feros: whether all readers are on other hosts, and each that still answers lacks `lag` samples or more. */
 static bool far_readers_lag (const struct ddsi_writer *wr, ddsi_seqno_t lag)
 {
   const ddsrt_etime_t tnow = ddsrt_time_elapsed ();
   bool result = false;
   ddsrt_avl_citer_t it;
+  if (!ddsrt_avl_is_empty (&wr->local_readers))
+    return false;
   for (const struct ddsi_wr_prd_match *m = ddsrt_avl_citer_first (&ddsi_wr_readers_treedef, &wr->readers, &it); m != NULL; m = ddsrt_avl_citer_next (&it))
   {
-    if (!m->is_far || !m->is_reliable || m->seq == DDSI_MAX_SEQ_NUMBER)
+    if (!m->is_far)
+      return false;
+    if (!m->is_reliable || m->seq == DDSI_MAX_SEQ_NUMBER)
       continue;
     const int64_t heard = m->t_acknack_accepted.v > m->t_nackfrag_accepted.v ? m->t_acknack_accepted.v : m->t_nackfrag_accepted.v;
     if (tnow.v - heard > PACING_SILENCE)

@@ -1,5 +1,6 @@
 //! A link that carries less than is published: a reliable publisher that keeps the last messages
-//! goes down to what the link carries, and the link carries messages, not repetitions of them.
+//! goes down to what the link carries, and the link carries messages, not repetitions of them. With
+//! a subscription on its own host the publisher does not.
 //! Needs root, for namespaces; without it the test says so and is skipped.
 #![allow(clippy::unwrap_used)]
 
@@ -23,13 +24,14 @@ fn full() -> LinkOptions {
     }
 }
 
-fn start(host: &Namespace, role: &str) -> Child {
+fn start(host: &Namespace, role: &str, messages: u64, own: &[&str]) -> Child {
     let mut command: Command = host.command(env!("CARGO_BIN_EXE_feros-lab-feros"));
-    let options = "--placement remote --topic full_link --rate 100 --warm-up 0 --depth 10 \
+    let options = "--placement remote --topic full_link --warm-up 0 --depth 10 \
                    --reliability reliable --timeout 120";
     command
-        .args(["--role", role, "--count", &MESSAGES.to_string(), "--size", &BYTES.to_string()])
+        .args(["--role", role, "--count", &messages.to_string(), "--size", &BYTES.to_string()])
         .args(options.split_ascii_whitespace())
+        .args(own)
         .env_remove("CYCLONEDDS_URI")
         .env_remove("FEROS_TRANSPORTS")
         .env("ROS_AUTOMATIC_DISCOVERY_RANGE", "SUBNET")
@@ -37,6 +39,12 @@ fn start(host: &Namespace, role: &str) -> Child {
         .stdin(Stdio::piped())
         .stdout(Stdio::piped());
     command.spawn().unwrap()
+}
+
+/// The last line of a program that is stopped now.
+fn end_early(mut program: Child) -> Value {
+    drop(program.stdin.take());
+    end(program)
 }
 
 /// The last line of a program that ended well, which says how many messages it had.
@@ -51,18 +59,26 @@ fn end(mut program: Child) -> Value {
     end.unwrap_or_else(|| panic!("no end in {text}"))
 }
 
-#[test]
-fn a_full_link_carries_messages_instead_of_repetitions() {
+/// Two hosts and the full link between them; `None` where the test may not make them.
+fn hosts() -> Option<(Namespace, Namespace, Link)> {
     let (here, there) = match (Namespace::new(), Namespace::new()) {
         (Ok(here), Ok(there)) => (here, there),
         (Err(error @ NamespaceError::NotPermitted { .. }), _) => {
-            return eprintln!("skipped: {error}");
+            eprintln!("skipped: {error}");
+            return None;
         }
         (here, there) => panic!("{here:?} {there:?}"),
     };
     let link = Link::between(&here, &there, full()).unwrap();
-    let listener = start(&there, "listener");
-    let sent = end(start(&here, "talker"))["sent"].as_u64().unwrap();
+    Some((here, there, link))
+}
+
+#[test]
+fn a_full_link_carries_messages_instead_of_repetitions() {
+    let Some((here, there, link)) = hosts() else { return };
+    let listener = start(&there, "listener", MESSAGES, &[]);
+    let talker = start(&here, "talker", MESSAGES, &["--rate", "100"]);
+    let sent = end(talker)["sent"].as_u64().unwrap();
     let received = end(listener)["received"][0].as_u64().unwrap();
     let counters = link.counters().forward;
     assert_eq!(sent, MESSAGES);
@@ -70,4 +86,20 @@ fn a_full_link_carries_messages_instead_of_repetitions() {
     // A tenth are headers, and the first loss comes before anybody could know of the link.
     let carried = counters.bytes / BYTES;
     assert!(received * 10 >= carried * 6, "{received} messages of {carried}: {counters:?}");
+}
+
+#[test]
+fn a_far_subscription_does_not_slow_one_of_the_same_host() {
+    let Some((here, there, link)) = hosts() else { return };
+    let far = start(&there, "listener", MESSAGES, &["--index", "1"]);
+    let near = start(&here, "listener", MESSAGES, &[]);
+    // Twice what the link carries: whoever waited for it would have the far one get it all.
+    let talker = start(&here, "talker", MESSAGES, &["--rate", "150", "--matched", "2"]);
+    let sent = end(talker)["sent"].as_u64().unwrap();
+    let near = end_early(near)["received"][0].as_u64().unwrap();
+    let far = end_early(far)["received"][0].as_u64().unwrap();
+    let counters = link.counters().forward;
+    assert_eq!(sent, MESSAGES);
+    assert!(near > far, "{near} within the host, {far} beyond the link: {counters:?}");
+    assert!(far * 10 < sent * 9, "{far} of {sent} came over a full link: {counters:?}");
 }
