@@ -63,6 +63,8 @@ mod populate;
 #[cfg(not(loom))]
 mod port;
 #[cfg(not(loom))]
+mod process_handle;
+#[cfg(not(loom))]
 #[allow(unsafe_code)] // lends memory that is mapped
 mod publisher;
 #[cfg(not(loom))]
