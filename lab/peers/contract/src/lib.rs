@@ -20,6 +20,7 @@
 //! ```
 
 mod arguments;
+mod cold;
 mod line;
 mod memory;
 mod output;
