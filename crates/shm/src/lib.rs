@@ -113,7 +113,7 @@ pub use publisher::{HostLoan, HostPublisher, HostPublisherSettings, PoolUse};
 #[cfg(not(loom))]
 pub use reason::{Obstacle, Reason, Side};
 #[cfg(not(loom))]
-pub use sample::HostSample;
+pub use sample::{HostBytes, HostSample};
 #[cfg(not(loom))]
 pub use segment::{
     Attachment, AttachmentsFull, EntryId, MAX_DOORBELLS, MAX_SUBSCRIPTIONS, ProcessSegment,
