@@ -70,6 +70,9 @@ mod publisher;
 #[cfg(not(loom))]
 mod reason;
 #[cfg(not(loom))]
+#[allow(unsafe_code)] // a trait of iceoryx2 asks for it
+mod reentrant;
+#[cfg(not(loom))]
 #[allow(unsafe_code)] // lends memory that is mapped
 mod sample;
 #[cfg(not(loom))]
