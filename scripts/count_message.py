@@ -36,8 +36,8 @@ PEERS = REPOSITORY / "lab" / "peers"
 # The instructions of a listener are not bound: it looks now and then whether it is to end.
 BOUNDS = {
     # (system, side): (instructions, lines of code and data)
-    ("feros:built", "talker"): (3950, 444),
-    ("feros:built", "listener"): (None, 500),
+    ("feros:built", "talker"): (3990, 444),
+    ("feros:built", "listener"): (None, 472),
 }
 # One machine gives the same lines within 1 %; the rest is for the C library and for alignment.
 LEEWAY = 1.05
@@ -53,7 +53,10 @@ MESSAGES = (50, 250)
 WARM_UP = 20
 RATE_HZ = 40
 SIZE_BYTES = 256
+# Who is translated for the first time is slow: a short queue would overflow meanwhile.
+DEPTH = 100
 SECONDS = 120
+ATTEMPTS = 5
 # What is counted of a talker: its loop, where it begins to where it ends.
 COUNTED = ["*send_all*", "*publish_all*"]
 # The laboratory's own functions, which are left out.
@@ -162,7 +165,7 @@ def run(system, program, side, count, out):
     )
     common = ["--placement", "local", "--topic", "count", "--type", "bytes"]
     common += ["--size", str(SIZE_BYTES), "--count", str(count), "--warm-up", str(WARM_UP)]
-    common += ["--timeout", str(SECONDS), *SYSTEMS[system]]
+    common += ["--depth", str(DEPTH), "--timeout", str(SECONDS), *SYSTEMS[system]]
 
     def start(role, *arguments):
         command = [program, "--role", role, *common, *arguments]
@@ -178,7 +181,6 @@ def run(system, program, side, count, out):
     talker = start("talker", "--rate", str(RATE_HZ), "--matched", "1")
     talker.end()
     received = int(listener.end())
-    # Who is translated for the first time is slow, and misses some messages at the beginning.
     if received < count:
         raise Failed(f"{system}: {received} of {count + WARM_UP} messages came")
     return count + WARM_UP if side == "talker" else received
@@ -225,6 +227,17 @@ def measure(system, program, side, folder):
     return max(found, key=lambda thread: thread[1] + thread[2])
 
 
+def measure_patiently(system, program, side, folder):
+    """As `measure`. A busy machine may keep two programs from finding each other in time."""
+    for attempt in range(ATTEMPTS):
+        try:
+            with daemon(system):
+                return measure(system, program, side, folder)
+        except Failed as failure:
+            print(f"attempt {attempt + 1} of {ATTEMPTS}: {failure}", file=sys.stderr)
+    sys.exit(f"error: {system} {side} was not measured")
+
+
 def main():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -248,11 +261,7 @@ def main():
                 if options.keep:
                     folder = options.keep / system.replace(":", "_")
                     folder.mkdir(parents=True, exist_ok=True)
-                try:
-                    with daemon(system):
-                        instructions, code, data = measure(system, program, side, folder)
-                except Failed as failure:
-                    sys.exit(f"error: {failure}")
+                instructions, code, data = measure_patiently(system, program, side, folder)
             lines = code + data
             print(
                 f"{system:<12} {side:<9} {instructions:>12.0f} {code:>6.0f} {data:>6.0f} {lines:>6.0f}",
