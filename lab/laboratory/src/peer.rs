@@ -10,6 +10,7 @@ use crate::contract::{
 };
 use crate::document::{Document, DocumentError};
 use crate::nearest::did_you_mean;
+use crate::record::CallbackThread;
 
 /// `peer.toml` of a system.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -39,6 +40,8 @@ pub struct Manifest {
     /// What it can do.
     #[serde(default)]
     pub qos: Abilities,
+    /// Which thread calls back within a process, with the default executor.
+    pub callback: Option<CallbackThread>,
     /// Programs that run beside it.
     #[serde(default)]
     pub server: Vec<Server>,
@@ -135,6 +138,8 @@ pub struct Variant {
     pub roles: Option<Vec<Role>>,
     /// What it can do of QoS, if not the same.
     pub qos: Option<Abilities>,
+    /// Which thread calls back within a process, if not the same.
+    pub callback: Option<CallbackThread>,
 }
 
 /// A peer: its manifest and its folder.
@@ -172,6 +177,16 @@ impl SystemRef<'_> {
             Some(variant) if variant.title.is_empty() => format!("{title}, {}", variant.name),
             Some(variant) => format!("{title}, {}", variant.title),
         }
+    }
+
+    /// Why it is configured so; empty for the default.
+    pub fn why(&self) -> &str {
+        self.variant.map_or("", |variant| &variant.why)
+    }
+
+    /// Which thread calls back within a process.
+    pub fn callback(&self) -> Option<CallbackThread> {
+        self.variant.and_then(|variant| variant.callback).or(self.peer.manifest.callback)
     }
 
     /// Where it can be measured.
@@ -267,6 +282,8 @@ mod tests {
     use std::path::Path;
 
     use super::Peers;
+    use crate::contract::{Placement, Role};
+    use crate::record::CallbackThread;
 
     #[test]
     fn every_manifest_of_the_repository_is_understood() {
@@ -278,5 +295,26 @@ mod tests {
                 peers.system(&format!("{}:{}", peer.name, variant.name)).unwrap();
             }
         }
+    }
+
+    /// The report puts nobody beside another whose callback is on another kind of thread.
+    #[test]
+    fn who_is_measured_within_a_process_says_which_thread_calls_back() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../peers");
+        let peers = Peers::read(&folder).unwrap();
+        let variants = |peer: &super::Peer| -> Vec<String> {
+            let of = |variant: &super::Variant| format!("{}:{}", peer.name, variant.name);
+            peer.manifest.variant.iter().map(of).chain([peer.name.clone()]).collect()
+        };
+        for name in peers.iter().flat_map(variants) {
+            let system = peers.system(&name).unwrap();
+            let within = [Placement::Composed, Placement::Intra];
+            let is_within = system.placements().iter().any(|one| within.contains(one))
+                && system.roles().contains(&Role::Pair);
+            assert!(!is_within || system.callback().is_some(), "{name} does not say it");
+        }
+        let of = |name: &str| peers.system(name).unwrap().callback();
+        assert_eq!(of("feros"), Some(CallbackThread::OtherThread));
+        assert_eq!(of("feros:direct"), Some(CallbackThread::PublishingThread));
     }
 }

@@ -42,10 +42,28 @@ pub struct System {
     pub name: String,
     /// For people: `ROS 2 Kilted through rcl, recommended`.
     pub title: String,
+    /// Why it is configured so; empty for a peer's default.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub why: String,
+    /// Which thread calls back within a process; `None`: nobody said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub callback: Option<CallbackThread>,
     /// What its program said of itself: versions of client and middleware.
     pub version: Option<String>,
     /// Why it was not measured, and the command that changes that.
     pub missing: Option<Missing>,
+}
+
+/// Which thread calls a subscription's callback where publisher and subscription are in one
+/// process. Numbers of the two say different things: the publisher's thread waits for the callback,
+/// another thread has to be woken up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CallbackThread {
+    /// The one that publishes, before the call of publish returns.
+    PublishingThread,
+    /// An executor's, a wait set's, the middleware's.
+    OtherThread,
 }
 
 /// Why a system was not measured.

@@ -176,7 +176,14 @@ impl Runner<'_> {
             }
             let known = self.folder.run.systems.iter().find(|known| known.name == name);
             let version = known.and_then(|known| known.version.clone());
-            systems.push(System { name: name.to_owned(), title: system.title(), version, missing });
+            systems.push(System {
+                name: name.to_owned(),
+                title: system.title(),
+                why: system.why().to_owned(),
+                callback: system.callback(),
+                version,
+                missing,
+            });
             self.states.insert(name.to_owned(), state);
         }
         self.folder.run.systems = systems;

@@ -319,9 +319,9 @@ fn the_page_opens_in_a_browser_on_phone_and_screen_light_and_dark() {
     // The first screen answers the question.
     browser.look(1280, 860, "light");
     browser.open(&page);
-    let first = browser
-        .run("return document.querySelector('.over tbody td').getBoundingClientRect().bottom");
-    assert!(first.as_f64().unwrap() < 600.0, "the first number is at {first}");
+    let first =
+        browser.run("return document.querySelector('.verdict p').getBoundingClientRect().bottom");
+    assert!(first.as_f64().unwrap() < 400.0, "the first verdict ends at {first}");
     // The switch of the theme, and a name of a legend.
     let background = "return getComputedStyle(document.body).backgroundColor";
     let light = browser.run(background);

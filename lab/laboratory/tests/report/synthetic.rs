@@ -28,6 +28,33 @@ const SYSTEMS: [(&str, &str, f64, f64); 11] = [
     ("rustdds", "RustDDS", 180.0, 2900.0),
 ];
 
+/// Limits of the machine: where they are measured, microseconds, nanoseconds for each KB, and the
+/// thread that calls back.
+const FLOORS: [(&str, &str, &[&str], f64, f64, Option<CallbackThread>); 5] = [
+    ("floors:futex", "a futex hand-over without the payload", &["local"], 19.0, 0.0, None),
+    ("floors:copy", "a futex hand-over after one copy", &["local"], 19.5, 55.0, None),
+    ("floors:udp", "a UDP datagram", &["remote"], 31.0, 170.0, None),
+    (
+        "floors:thread",
+        "a hand-over between two threads",
+        &["composed", "intra"],
+        9.5,
+        0.0,
+        Some(CallbackThread::OtherThread),
+    ),
+    (
+        "floors:call",
+        "a call of a function",
+        &["composed", "intra"],
+        0.08,
+        0.0,
+        Some(CallbackThread::PublishingThread),
+    ),
+];
+
+/// Who calls back on the publishing thread within a process.
+const ON_PUBLISHING_THREAD: [&str; 3] = ["feros:direct", "fastdds", "zenoh"];
+
 pub(crate) struct Synthetic {
     random: ChaCha8Rng,
     repetitions: u32,
@@ -74,10 +101,12 @@ impl Synthetic {
         };
         made.floors();
         made.latency();
+        made.control_loop();
         made.fairness();
         made.chains();
         made.memory();
         made.networks();
+        made.at_rest();
         made
     }
 
@@ -147,16 +176,70 @@ impl Synthetic {
         }
     }
 
+    /// The laboratory's own cost, and limits in the cells of the others.
     fn floors(&mut self) {
-        for (name, base, per_kb) in [
-            ("futex", 9_500.0, 0.0),
-            ("futex between processes", 19_000.0, 0.0),
-            ("udp loopback", 31_000.0, 170.0),
-            ("memcpy", 40.0, 55.0),
-        ] {
-            for size in SIZES {
-                let nanos = self.samples(base + per_kb * size as f64 / 1024.0, 400);
-                self.run.floors.push(Floor { name: name.to_owned(), size_bytes: size, nanos });
+        let nanos = self.samples(90.0, 400);
+        self.run.floors.push(Floor { name: "recording".to_owned(), size_bytes: 0, nanos });
+        for (system, _, placements, base, per_kb, _) in FLOORS {
+            for placement in placements {
+                for size in SIZES {
+                    let nanos = base * 1e3 + per_kb * size as f64 / 1024.0;
+                    for repetition in 0..self.repetitions {
+                        self.latency_cell(system, placement, size, nanos, repetition);
+                    }
+                }
+            }
+        }
+    }
+
+    /// A small message each millisecond; a machine that does not sleep wakes up sooner.
+    fn control_loop(&mut self) {
+        let of = |name: &str, base: f64| (name.to_owned(), base);
+        let floors = [of("floors:futex", 8.0), of("floors:copy", 8.2)];
+        let systems = SYSTEMS.iter().map(|(name, _, base, _)| of(name, base * 0.6));
+        for (system, base) in floors.into_iter().chain(systems).collect::<Vec<_>>() {
+            for repetition in 0..self.repetitions {
+                let median = base * 1e3 * self.between();
+                let mut record = self.record(
+                    "loop",
+                    vec![
+                        ("system", text(&system)),
+                        ("placement", text("local")),
+                        ("size_bytes", number(256)),
+                        ("rate_hz", number(1000)),
+                    ],
+                    repetition,
+                );
+                let latency = self.samples(median, 1000);
+                record.sent = 1000;
+                record.subscriptions =
+                    vec![Received { received: 1000, lost: 0, late: 0, latency: Some(latency) }];
+                record.values.insert("cpu_percent".to_owned(), base / 10.0);
+                record.values.insert("pss_bytes".to_owned(), 4e6 + base * 1e5);
+                self.records.push(record);
+            }
+        }
+    }
+
+    fn at_rest(&mut self) {
+        for (system, bytes) in [("feros", 6.2e6), ("rcl", 31e6), ("cyclonedds", 5.9e6)] {
+            for repetition in 0..self.repetitions {
+                let factor = self.between();
+                let mut record = self.record(
+                    "rest",
+                    vec![("system", text(system)), ("placement", text("local"))],
+                    repetition,
+                );
+                record.sent = 0;
+                for (name, value) in [
+                    ("pss_bytes", bytes * factor),
+                    ("cpu_percent", bytes / 1e8),
+                    ("threads", 6.0),
+                    ("wakeups_per_second", 4.0),
+                ] {
+                    record.values.insert(name.to_owned(), value);
+                }
+                self.records.push(record);
             }
         }
     }
@@ -343,13 +426,20 @@ impl Synthetic {
                             ("link_mbit", number(mbit)),
                             ("loss_percent", number(loss)),
                             ("placement", text("remote")),
+                            ("size_bytes", number(1024)),
+                            ("rate_hz", number(30)),
                         ],
                         0,
                     );
+                    let latency = self.samples(300_000.0 / strength, 300);
                     record.sent = 450;
                     let received = (450.0 * share) as u64;
-                    record.subscriptions =
-                        vec![Received { received, lost: 450 - received, late: 0, latency: None }];
+                    record.subscriptions = vec![Received {
+                        received,
+                        lost: 450 - received,
+                        late: 0,
+                        latency: Some(latency),
+                    }];
                     record.timeline = (0..15)
                         .map(|second| {
                             let gone = if system == "rcl" && loss >= 30 && second > 8 {
@@ -384,10 +474,25 @@ fn status(system: &str, placement: &str, size: u64) -> Status {
 }
 
 fn systems() -> Vec<System> {
+    let publishing = |name: &str| ON_PUBLISHING_THREAD.contains(&name);
     let measured = SYSTEMS.iter().map(|(name, title, _, _)| System {
         name: (*name).to_owned(),
         title: (*title).to_owned(),
-        version: Some(format!("{title} 1.2.3")),
+        why: if name.contains(':') { format!("what {name} is for") } else { String::new() },
+        callback: Some(if publishing(name) {
+            CallbackThread::PublishingThread
+        } else {
+            CallbackThread::OtherThread
+        }),
+        version: Some(format!("{name} 1.2.3")),
+        missing: None,
+    });
+    let floors = FLOORS.iter().map(|(name, title, _, _, _, callback)| System {
+        name: (*name).to_owned(),
+        title: format!("Floors of this machine, {title}"),
+        why: "a limit".to_owned(),
+        callback: *callback,
+        version: None,
         missing: None,
     });
     let missing = [
@@ -402,10 +507,12 @@ fn systems() -> Vec<System> {
     .map(|(name, title, reason, install)| System {
         name: name.to_owned(),
         title: title.to_owned(),
+        why: String::new(),
+        callback: None,
         version: None,
         missing: Some(Missing { reason: reason.to_owned(), install: install.map(str::to_owned) }),
     });
-    measured.chain(missing).collect()
+    measured.chain(floors).chain(missing).collect()
 }
 
 fn figure(
@@ -465,14 +572,28 @@ fn scenarios() -> Vec<Scenario> {
                     &["system", "placement"],
                     &[],
                 ),
-                figure(
-                    "Distribution between processes",
-                    Boxes,
-                    "size_bytes",
-                    "latency",
-                    &["system"],
-                    &[("placement", text("local"))],
-                ),
+                Figure {
+                    floor: Some("floors:copy".to_owned()),
+                    ..figure(
+                        "Distribution between processes",
+                        Boxes,
+                        "size_bytes",
+                        "latency",
+                        &["system"],
+                        &[("placement", text("local"))],
+                    )
+                },
+                Figure {
+                    floor: Some("floors:copy".to_owned()),
+                    ..figure(
+                        "Between processes",
+                        Lines,
+                        "size_bytes",
+                        "latency",
+                        &["system"],
+                        &[("placement", text("local"))],
+                    )
+                },
                 figure(
                     "What each can do",
                     Capability,
@@ -498,6 +619,25 @@ fn scenarios() -> Vec<Scenario> {
                     &[("placement", text("local")), ("size_bytes", number(256))],
                 ),
             ],
+        ),
+        scenario(
+            "loop",
+            "A control loop at 1 kHz",
+            "",
+            "",
+            "",
+            vec![Figure {
+                floor: Some("floors:futex".to_owned()),
+                ..figure("Spread", Boxes, "size_bytes", "latency", &["system"], &[])
+            }],
+        ),
+        scenario(
+            "rest",
+            "A node that has nothing to do",
+            "R20",
+            "Part 1",
+            "A few tenths of a percent of a processor at most.",
+            vec![figure("Memory", Bars, "system", "pss_bytes", &[], &[])],
         ),
         scenario(
             "fairness",
