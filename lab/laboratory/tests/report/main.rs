@@ -3,8 +3,11 @@
 #![allow(clippy::unwrap_used, missing_docs)]
 
 mod browser;
+mod chooser;
 mod comparison;
 mod damage;
+mod floors;
+mod small;
 mod synthetic;
 
 use std::path::PathBuf;
