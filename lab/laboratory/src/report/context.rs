@@ -8,6 +8,7 @@ use super::floors::Floors;
 use super::palette::{Ink, Palette};
 use super::quantity::{dimension_title, dimension_with_value};
 use super::selection::{Estimate, Panel, Sample, Selection, estimate};
+use super::threads::callback;
 use crate::record::{FigureKind, Record, Run, System};
 
 type EstimateKey = (String, Vec<(usize, Option<usize>)>);
@@ -71,6 +72,17 @@ impl<'a> Context<'a> {
     ) -> Option<&'a str> {
         let name = selection.figure.floor.as_deref()?;
         self.limits(selection, panel).iter().any(Option::is_some).then_some(name)
+    }
+
+    /// Whether a floor is a limit of these samples: within a process it is where the same kind of
+    /// thread calls back.
+    pub(crate) fn is_limit_of(&self, floor: &str, samples: &[Sample<'_>]) -> bool {
+        let own = self.system(floor).and_then(|system| system.callback);
+        let same = |sample: &Sample<'_>| {
+            let kind = callback(self.run, sample.record);
+            own.is_none() || kind.is_none() || own == kind
+        };
+        samples.iter().all(same)
     }
 
     /// The limit of this machine at each value of x, in the figure's unit: what the figure's floor

@@ -12,7 +12,7 @@ use super::rows::{layer_names, row_figure, row_panels, row_scales};
 use super::selection::{Panel, Selection};
 use super::tables;
 use super::threads::MARK_MEANS;
-use crate::record::{Figure, FigureKind, Record, Status};
+use crate::record::{CallbackThread, Figure, FigureKind, Record, Status};
 
 /// More panels than this are not looked at; their numbers are in the table.
 const MOST_PANELS: usize = 24;
@@ -68,13 +68,13 @@ fn line_panels(context: &Context<'_>, selection: &Selection<'_>) -> Markup {
         (legend(context, selection))
         @if let [panel] = drawn[..] {
             div class="single" {
-                @if !panel.title().is_empty() { p class="panel-title" { (panel.title()) } }
+                @if !panel.title().is_empty() { p class="panel-title" { (capital(&panel.title())) } }
                 (draw(panel, true)) (draw(panel, false))
             }
         } @else {
             div class=(columns(drawn.len())) {
                 @for panel in drawn.iter().take(MOST_PANELS) {
-                    div class="panel" { p class="panel-title" { (panel.title()) } (draw(panel, false)) }
+                    div class="panel" { p class="panel-title" { (capital(&panel.title())) } (draw(panel, false)) }
                 }
             }
             (left_out(drawn.len()))
@@ -97,7 +97,7 @@ fn rows(context: &Context<'_>, selection: &Selection<'_>) -> Markup {
         div class=(columns(panels.len())) {
             @for (panel, scale) in panels.iter().zip(&scales).take(MOST_PANELS) {
                 div class="panel" {
-                    @if !panel.title.is_empty() { p class="panel-title" { (panel.title) } }
+                    @if !panel.title.is_empty() { p class="panel-title" { (capital(&panel.title)) } }
                     (row_figure(context, selection, panel, scale, &layer_names))
                 }
             }
@@ -163,12 +163,17 @@ fn explanation(context: &Context<'_>, selection: &Selection<'_>) -> String {
             .to_owned(),
         FigureKind::Timeline => "Lines: received in each second. Dotted: sent. ".to_owned(),
     };
+    let marks = [&selection.series, &selection.x].iter().any(|names| names.has_marks());
     let only_limit = |panel| context.floor_name(selection, panel);
     let floor = selection.panels.iter().find_map(only_limit).map_or_else(String::new, |name| {
         let title = context.system(name).map_or(name, |system| title_of_variant(&system.title));
-        format!(" Limit line: {title} ({name}), in the same cells.")
+        let of_whom = match context.system(name).and_then(|system| system.callback) {
+            Some(CallbackThread::OtherThread) if marks => ", for names without †",
+            Some(CallbackThread::PublishingThread) if marks => ", for names with †",
+            _ => "",
+        };
+        format!(" Limit line{of_whom}: {title} ({name}), in the same cells.")
     });
-    let marks = [&selection.series, &selection.x].iter().any(|names| names.has_marks());
     let marks = if marks { format!(" {MARK_MEANS}") } else { String::new() };
     let only: Vec<String> = selection
         .figure

@@ -30,7 +30,10 @@ pub(crate) fn findings(
         if !selection.is_measured() {
             continue;
         }
-        for sentence in of_figure(context, &selection).into_iter().take(MOST_OF_A_FIGURE) {
+        let has_kinds = [&selection.series, &selection.x].iter().any(|names| names.has_marks());
+        // Each kind of thread that calls back has sentences of its own.
+        let most = if has_kinds { 2 * MOST_OF_A_FIGURE } else { MOST_OF_A_FIGURE };
+        for sentence in of_figure(context, &selection).into_iter().take(most) {
             if !sentences.contains(&sentence) {
                 sentences.push(sentence);
             }
@@ -134,7 +137,9 @@ fn ranking(context: &Context<'_>, selection: &Selection<'_>, place: &Place<'_>) 
     measured.sort_by(|a, b| if lower { a.1.total_cmp(&b.1) } else { b.1.total_cmp(&a.1) });
     let (&(best, value), others) = measured.split_first()?;
     let unit = selection.metric.unit();
-    let floor = selection.figure.floor.as_deref().filter(|_| selection.metric.has_floor());
+    let floor = selection.figure.floor.as_deref().filter(|floor| {
+        selection.metric.has_floor() && context.is_limit_of(floor, place.cell(best))
+    });
     let from_floor = floor
         .and_then(|floor| context.floors.ratio(floor, &selection.metric, place.cell(best)))
         .map_or(String::new(), |ratio| format!(", {}× the floor", digits(ratio)));

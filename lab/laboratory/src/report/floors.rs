@@ -33,8 +33,8 @@ pub(crate) fn candidates(
 ) -> &'static [&'static str] {
     match (placement, callback) {
         ("remote", _) => &["floors:udp"],
-        // A publisher that keeps its message has it copied at least once.
-        ("local", _) => &["floors:copy", "floors:futex"],
+        // Who builds messages in place copies nothing.
+        ("local", _) => &["floors:futex", "floors:copy"],
         (_, Some(CallbackThread::PublishingThread)) => &["floors:call"],
         _ => &["floors:thread"],
     }

@@ -6,11 +6,13 @@ use std::collections::BTreeMap;
 use maud::{Markup, html};
 
 use super::context::Context;
-use super::figure::title_of_variant;
+use super::figure::{capital, title_of_variant};
 use super::floors::{candidates, is_of_floor};
 use super::metric::{Metric, Statistic};
 use super::quantity::{LARGEST, Unit, digits, dimension_with_value};
-use super::selection::{Estimate, PLACEMENTS, Sample, estimate, repetitions_of, values_of};
+use super::selection::{
+    Estimate, PLACEMENTS, Sample, estimate, placement_words, repetitions_of, values_of,
+};
 use super::tables::scrolling;
 use super::threads::{KINDS, callback, kind_title};
 use crate::record::{CallbackThread, Record, Scenario, Status, Value};
@@ -45,7 +47,7 @@ pub(crate) enum OverviewCell {
 impl Block {
     pub(crate) fn title(&self) -> String {
         let kind = self.kind.map_or(String::new(), |kind| format!(", {}", kind_title(Some(kind))));
-        format!("{}{kind}", placement_title(&self.placement))
+        format!("{}{kind}", capital(placement_words(&self.placement)))
     }
 }
 
@@ -352,17 +354,6 @@ fn cell_markup(cell: &OverviewCell) -> Markup {
 /// A limit for people.
 pub(crate) fn floor_title<'a>(context: &Context<'a>, floor: &'a str) -> &'a str {
     context.system(floor).map_or(floor, |system| title_of_variant(&system.title))
-}
-
-/// A placement for people.
-pub(crate) fn placement_title(placement: &str) -> String {
-    match placement {
-        "remote" => "Between two hosts".to_owned(),
-        "local" => "Between two processes of a host".to_owned(),
-        "composed" => "In one process, as between processes".to_owned(),
-        "intra" => "In one process, by pointer".to_owned(),
-        other => other.to_owned(),
-    }
 }
 
 /// How many cells ended in which way; limits are not counted.

@@ -92,8 +92,9 @@ fn rows_of_x<'a>(
     let limits = context.limits(selection, panel);
     let row = |x: usize| {
         let ink = context.palette.ink(&selection.x.name, selection.x.values.get(x), x);
-        let limit = limits.get(x).copied().flatten();
         let samples = panel.cell(0, x);
+        let limit = limits.get(x).copied().flatten();
+        let limit = limit.filter(|_| has_limit(context, selection, samples));
         Row { name: selection.x.label(x), ink, series: x, samples, limit, group: None }
     };
     (0..selection.x.values.len()).map(row).filter(|row| !row.samples.is_empty()).collect()
@@ -107,17 +108,22 @@ fn rows_of_series<'a>(
 ) -> Vec<Row<'a>> {
     let limit = context.limits(selection, panel).get(x).copied().flatten();
     let row = |series: usize| {
-        let ink = context.ink(selection, series);
+        let samples = panel.cell(series, x);
         Row {
             name: selection.series.label(series),
-            ink,
+            ink: context.ink(selection, series),
             series,
-            samples: panel.cell(series, x),
-            limit,
+            samples,
+            limit: limit.filter(|_| has_limit(context, selection, samples)),
             group: None,
         }
     };
     (0..selection.series.values.len()).map(row).filter(|row| !row.samples.is_empty()).collect()
+}
+
+fn has_limit(context: &Context<'_>, selection: &Selection<'_>, samples: &[Sample<'_>]) -> bool {
+    let floor = selection.figure.floor.as_deref();
+    floor.is_some_and(|floor| context.is_limit_of(floor, samples))
 }
 
 /// The axis of each panel: one for all where they can be read on it.

@@ -82,7 +82,10 @@ impl Panel<'_> {
         let parts: Vec<String> = self
             .key
             .iter()
-            .map(|(dimension, value)| dimension_with_value(dimension, value))
+            .map(|(dimension, value)| match (dimension.as_str(), value) {
+                ("placement", Value::Text(placement)) => placement_words(placement).to_owned(),
+                _ => dimension_with_value(dimension, value),
+            })
             .collect();
         parts.join(", ")
     }
@@ -257,6 +260,17 @@ fn place_of(dimension: &str, word: &str, run: &Run) -> usize {
 
 /// From far to near.
 pub(crate) const PLACEMENTS: [&str; 4] = ["remote", "local", "composed", "intra"];
+
+/// A placement for people.
+pub(crate) fn placement_words(placement: &str) -> &str {
+    match placement {
+        "remote" => "between two hosts",
+        "local" => "between two processes of a host",
+        "composed" => "in one process, as between processes",
+        "intra" => "in one process, by pointer",
+        other => other,
+    }
+}
 
 /// What samples that differ in nothing but their repetition say together.
 ///

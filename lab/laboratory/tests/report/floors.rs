@@ -1,6 +1,6 @@
 //! Limits of the machine: systems of the same cells, and nobody's competitors.
 
-use feros_lab::record::Value;
+use feros_lab::record::{FigureKind, Value};
 
 use crate::small::{Small, text};
 
@@ -86,11 +86,32 @@ fn a_floor_is_neither_counted_nor_ranked_nor_coloured() {
     assert!(report.html.contains("<b>2 systems</b>"), "a limit is no system");
     assert!(report.html.contains("<b>4</b> cells complete"), "nor are its cells counted");
     for text in [&report.html, &report.markdown] {
-        assert!(text.contains("feros has the lowest median latency"), "{text}");
-        assert!(!text.contains("floors:copy has the lowest"));
+        let plain = text.replace("<b>", "").replace("</b>", "");
+        assert!(plain.contains("feros has the lowest median latency"), "{text}");
+        assert!(!plain.contains("floors:copy has the lowest"));
     }
     // The first colour and marker are those of the first system that is measured against others.
     let legend = report.html.split("class=\"legend\"").nth(1).unwrap();
     let legend = legend.split("</ul>").next().unwrap();
     assert!(legend.contains("ink h0 v0") && !legend.contains("floors:copy"), "{legend}");
+}
+
+#[test]
+fn a_floor_limits_those_whose_callback_is_on_the_same_kind_of_thread() {
+    let mut run =
+        Small::new(&["feros", "feros:direct", "zenoh", "floors:thread"], Some("floors:thread"));
+    run.run.scenarios[0].figures[0].kind = FigureKind::Boxes;
+    for (name, micros) in
+        [("feros", 40.0), ("feros:direct", 1.0), ("zenoh", 2.0), ("floors:thread", 10.0)]
+    {
+        run.cell(name, "intra", (256, 100), 0, micros);
+    }
+    let report = run.report();
+    let found = report.markdown.split("Measured here").nth(1).unwrap();
+    assert!(found.contains("feros has the lowest median latency, 40 µs, 4× the floor"), "{found}");
+    let direct = found.lines().find(|line| line.contains("feros:direct")).unwrap();
+    assert!(!direct.contains("the floor"), "{direct}");
+    // The limit is beside one row of three.
+    assert_eq!(report.html.matches("<g class=\"limit\">").count(), 1);
+    assert!(report.html.contains("Limit line, for names without †"));
 }

@@ -81,8 +81,8 @@ pub(crate) struct Row<'a> {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Standing {
     Lowest,
-    /// Nobody can tell it from the lowest.
-    WithinScatter,
+    /// As a multiple of the lowest; nobody can tell them apart.
+    WithinScatter(f64),
     /// As a multiple of the lowest.
     Behind(f64),
     /// It has a number that no ratio can be made of.
@@ -149,6 +149,17 @@ impl Row<'_> {
 
     fn is_ranked(&self) -> bool {
         !matches!(self.standing, Standing::Loses(_) | Standing::Failed(_) | Standing::Limit)
+    }
+}
+
+impl Part<'_> {
+    /// A row's name, with its way where the part has another row of the same system.
+    fn name(&self, row: &Row<'_>) -> String {
+        let same = self.rows.iter().filter(|other| other.system == row.system).count();
+        match row.way {
+            Some(way) if same > 1 => format!("{} ({way})", row.system),
+            _ => row.system.clone(),
+        }
     }
 }
 
@@ -371,20 +382,33 @@ fn rank(context: &Context<'_>, question: &Question, rows: &mut [Row<'_>]) {
     if !lowest.is_ranked() {
         return;
     }
-    let (best, repetitions) = (first(lowest), repetitions_of(&metric, &lowest.samples));
+    let best = scatter(&metric, &lowest.samples);
+    let repetitions = repetitions_of(&metric, &lowest.samples);
     lowest.standing = Standing::Lowest;
     for row in others.iter_mut().filter(|row| row.is_ranked()) {
         let mine = repetitions_of(&metric, &row.samples);
         let Some(found) = compare(&mine, &repetitions, context.run.seed) else { continue };
-        let overlaps = first(row).zip(best).is_some_and(|(own, best)| {
-            own.interval.0 <= best.interval.1 && best.interval.0 <= own.interval.1
-        });
+        let own = scatter(&metric, &row.samples);
+        let overlaps = own.0 <= best.1 && best.0 <= own.1;
         row.standing = if overlaps || found.verdict == Verdict::NoDifference {
-            Standing::WithinScatter
+            Standing::WithinScatter(found.ratio)
         } else {
             Standing::Behind(found.ratio)
         };
     }
+}
+
+/// From the lowest to the highest that a repetition may have: the intervals of the medians together,
+/// or the range of what is one number.
+fn scatter(metric: &Metric, samples: &[Sample<'_>]) -> (f64, f64) {
+    let of_one = |sample: &Sample<'_>| match metric {
+        Metric::Latency(Statistic::Median) => {
+            Some(metric.distribution(sample.record, sample.subscription)?.median_interval)
+        }
+        _ => metric.number(sample.record, sample.subscription).map(|number| (number, number)),
+    };
+    let wider = |(low, high): (f64, f64), (from, to): (f64, f64)| (low.min(from), high.max(to));
+    samples.iter().filter_map(of_one).fold((f64::INFINITY, f64::NEG_INFINITY), wider)
 }
 
 /// What a part is called, where there are several.

@@ -8,6 +8,7 @@ use super::verdict::{basis, verdicts};
 use super::{Answer, Column, Part, Row, Standing, part_title, systems_of};
 use crate::record::{System, Value};
 use crate::report::context::Context;
+use crate::report::figure::title_of_variant;
 use crate::report::quantity::{Unit, digits};
 use crate::report::selection::Estimate;
 use crate::report::tables::scrolling;
@@ -17,10 +18,23 @@ pub(super) const TWO_HOSTS: &str =
     "Two hosts are two network namespaces of one machine, joined by an emulated link.";
 
 /// What stands in tables.
-pub(super) const LEGEND: &str = "p50 and p99: half and 99 of 100 messages took no longer, from the call of publish to the callback. Processor and \
-    memory (PSS): all processes of the cell together; 100 % is one processor. Within scatter: the intervals of the medians overlap, or that of \
-    their ratio holds 1, so nobody can tell. The floor is what this machine can do at best, measured in the same cells; it is no competitor. \
-    “–”: not measured in this cell. “*”: a program failed or hung, and this is what it had said.";
+pub(super) const LEGEND: [(&str, &str); 6] = [
+    (
+        "p50, p99",
+        "half and 99 of 100 messages took no longer, from the call of publish to the callback.",
+    ),
+    (
+        "processor, memory",
+        "of all processes of the cell together; 100 % is one processor; memory is PSS: shared pages count in shares.",
+    ),
+    (
+        "within scatter",
+        "the intervals of the medians overlap, or that of their ratio holds 1: nobody can tell them apart; more repetitions might.",
+    ),
+    ("floor", "what this machine can do at best, measured in the same cells; no competitor."),
+    ("raw", "a middleware by itself, without the nodes, types and tools of ROS."),
+    ("–, *", "not measured in this cell; a program failed or hung, and this is what it had said."),
+];
 
 /// Verdicts and tables.
 pub(crate) fn first_screen(
@@ -37,10 +51,16 @@ pub(crate) fn first_screen(
             } @else {
                 ul class="verdict" {
                     @for answer in answers {
-                        li { a href={ "#answer-" (answer.question.id) } { (answer.title) } @for sentence in verdicts(context, answer) { p { (sentence) } } }
+                        li {
+                            a href={ "#answer-" (answer.question.id) } { (answer.title) }
+                            @for said in verdicts(context, answer) {
+                                p { @if !said.part.is_empty() { span class="way" { (said.part) ": " } } b { (said.winner) } (said.headline) }
+                                @if !said.costs.is_empty() { p class="costs" { (said.costs) } }
+                            }
+                        }
                     }
                 }
-                p class="lead" { (LEGEND) }
+                ul class="key" { @for (word, meaning) in LEGEND { li { b { (word) } " " (meaning) } } }
                 @for answer in answers { (answer_part(context, answer)) }
             }
             @if !unasked.is_empty() {
@@ -147,15 +167,18 @@ fn row_markup(
     let system = context.system(&row.system);
     let title = system.map_or(String::new(), explained);
     let is_limit = row.standing == Standing::Limit;
-    let is_best = matches!(row.standing, Standing::Lowest | Standing::WithinScatter);
+    let is_best = matches!(row.standing, Standing::Lowest | Standing::WithinScatter(_));
     let name = Value::Text(row.system.clone());
     html! {
         tr class=(if is_limit { "limit-row" } else { "" }) {
             th scope="row" title=(title) {
                 @if !is_limit { (context.palette.ink("system", Some(&name), 0).block()) }
-                code { (row.system) }
+                (breakable(&row.system))
                 @if let Some(way) = row.way { " " span class="way" { (way) } }
-                @if let Some(system) = system { small { @if is_limit { "floor: " } (system.title) } }
+                @if let Some(system) = system { small {
+                    @if is_limit { (title_of_variant(&system.title)) } @else { (system.title) }
+                    @if let Some(version) = system.version.as_ref().filter(|_| !is_limit) { " · " (version) }
+                } }
             }
             @for (index, column) in columns.iter().enumerate() {
                 (cell(row, row.cell(answer.question, *column), *column, index == 0 && is_best))
@@ -163,6 +186,12 @@ fn row_markup(
             }
         }
     }
+}
+
+/// A name that may be broken where its parts meet.
+fn breakable(name: &str) -> Markup {
+    let parts = name.split_inclusive([':', '_', '-']).enumerate();
+    html! { code { @for (index, part) in parts { @if index > 0 { wbr; } (part) } } }
 }
 
 fn cell(row: &Row<'_>, found: Option<&Estimate>, column: Column, is_best: bool) -> Markup {
@@ -190,9 +219,9 @@ fn cell(row: &Row<'_>, found: Option<&Estimate>, column: Column, is_best: bool) 
 fn standing(standing: &Standing) -> Markup {
     match standing {
         Standing::Lowest => html! { td class="n best" { "lowest" } },
-        Standing::WithinScatter => {
-            html! { td class="n best" title="nobody can tell it from the lowest" { "within scatter" } }
-        }
+        Standing::WithinScatter(ratio) => html! {
+            td class="n best" title="nobody can tell it from the lowest" { span { (digits(*ratio)) "×" } small { "within scatter" } }
+        },
         Standing::Behind(ratio) => html! { td class="n" { (digits(*ratio)) "×" } },
         Standing::Loses(percent) => {
             html! { td class="n a-lossy" title="not ranked: too few messages arrive" { "loses " (Unit::Percent.show(*percent)) } }

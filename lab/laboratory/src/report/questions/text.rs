@@ -6,6 +6,7 @@ use super::page::{LEGEND, TWO_HOSTS, floors, is_remote, source, unanswered};
 use super::verdict::verdicts;
 use super::{Answer, Column, Row, Standing, part_title};
 use crate::report::context::Context;
+use crate::report::figure::title_of_variant;
 use crate::report::markdown::escaped;
 use crate::report::quantity::{Unit, digits};
 
@@ -14,14 +15,17 @@ pub(crate) fn write_first_screen(text: &mut String, context: &Context<'_>, answe
     text.push_str("## Which one for what\n\n");
     for answer in answers {
         let _ = writeln!(text, "- **{}**", escaped(&answer.title));
-        for sentence in verdicts(context, answer) {
-            let _ = writeln!(text, "  - {}", escaped(&sentence));
+        for said in verdicts(context, answer) {
+            let _ = writeln!(text, "  - {}", escaped(&said.whole()));
         }
     }
     if answers.is_empty() {
         text.push_str("No question of a chooser is answered by this run yet.\n");
     } else {
-        let _ = writeln!(text, "\n{LEGEND}");
+        text.push('\n');
+        for (word, meaning) in LEGEND {
+            let _ = writeln!(text, "- *{}*: {meaning}", escaped(word));
+        }
     }
     text.push('\n');
     for answer in answers {
@@ -74,14 +78,17 @@ fn write_row(
     row: &Row<'_>,
     columns: &[Column],
 ) {
-    let title = context.system(&row.system).map_or("", |system| &system.title);
+    let title = context.system(&row.system).map_or("", |system| match row.standing {
+        Standing::Limit => title_of_variant(&system.title),
+        _ => &system.title,
+    });
     let way = row.way.map_or(String::new(), |way| format!(", {way}"));
     let _ = write!(text, "| {} | {}{way} |", escaped(&row.system), escaped(title));
     for (index, column) in columns.iter().enumerate() {
         let shown = row.cell(answer.question, *column).map_or("–".to_owned(), |found| {
             format!("{}{}", column.show(found), if found.whole { "" } else { "\\*" })
         });
-        let is_best = matches!(row.standing, Standing::Lowest | Standing::WithinScatter);
+        let is_best = matches!(row.standing, Standing::Lowest | Standing::WithinScatter(_));
         let shown = if index == 0 && is_best { format!("**{shown}**") } else { shown };
         let from_floor = row.from_floor.filter(|_| *column == Column::Median);
         let from_floor =
@@ -97,7 +104,7 @@ fn write_row(
 fn standing(standing: &Standing) -> String {
     match standing {
         Standing::Lowest => "lowest".to_owned(),
-        Standing::WithinScatter => "within scatter".to_owned(),
+        Standing::WithinScatter(ratio) => format!("{}×, within scatter", digits(*ratio)),
         Standing::Behind(ratio) => format!("{}×", digits(*ratio)),
         Standing::Loses(percent) => format!("loses {}", Unit::Percent.show(*percent)),
         Standing::Failed(reason) => escaped(reason),

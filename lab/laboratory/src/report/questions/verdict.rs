@@ -10,47 +10,67 @@ use crate::statistics::{Verdict, compare};
 /// More names in a sentence are not read.
 const MOST_NAMED: usize = 3;
 
-/// What an answer comes to: a sentence or two for each part, with the part's title before it.
-pub(super) fn verdicts(context: &Context<'_>, answer: &Answer<'_>) -> Vec<String> {
-    let of_part = |part: &Part<'_>| {
-        let title = part_title(part).map_or(String::new(), |title| format!("{title}: "));
-        format!("{title}{}", verdict(context, answer, part))
-    };
-    answer.parts.iter().map(of_part).collect()
+/// What a part of an answer comes to.
+pub(super) struct Said {
+    /// Which part; empty where there is one.
+    pub(super) part: String,
+    /// The lowest; empty where nobody is.
+    pub(super) winner: String,
+    /// What follows the winner.
+    pub(super) headline: String,
+    /// What else is lowest, and who was not ranked.
+    pub(super) costs: String,
 }
 
-fn verdict(context: &Context<'_>, answer: &Answer<'_>, part: &Part<'_>) -> String {
+impl Said {
+    /// All of it in one text.
+    pub(super) fn whole(&self) -> String {
+        let part = if self.part.is_empty() { String::new() } else { format!("{}: ", self.part) };
+        let costs = if self.costs.is_empty() { String::new() } else { format!(" {}", self.costs) };
+        format!("{part}{}{}{costs}", self.winner, self.headline)
+    }
+}
+
+/// What an answer comes to, for each part.
+pub(super) fn verdicts(context: &Context<'_>, answer: &Answer<'_>) -> Vec<Said> {
+    answer.parts.iter().map(|part| verdict(context, answer, part)).collect()
+}
+
+fn verdict(context: &Context<'_>, answer: &Answer<'_>, part: &Part<'_>) -> Said {
     let first = answer.question.columns[0];
+    let losses = losers(part);
+    let title_of_part = part_title(part).unwrap_or_default();
     let Some(best) = part.rows.iter().find(|row| row.standing == Standing::Lowest) else {
-        let losses = losers(part);
-        return if losses.is_empty() {
-            "nobody has a whole number.".to_owned()
+        let headline = if losses.is_empty() {
+            "Nobody has a whole number.".to_owned()
         } else {
-            format!("everybody loses messages: {losses}.")
+            format!("Everybody loses messages: {losses}.")
         };
+        let (winner, costs) = (String::new(), String::new());
+        return Said { part: title_of_part, winner, headline, costs };
     };
-    let mut text = format!("{} has the lowest {}", name(best), title(first));
+    let mut headline = format!(" has the lowest {}", title(first));
     if let Some(estimate) = best.cell(answer.question, first) {
-        text.push_str(&format!(", {}", first.show(estimate)));
+        headline.push_str(&format!(", {}", first.show(estimate)));
     }
     if let Some(ratio) = best.from_floor {
-        text.push_str(&format!(" ({}× the floor)", digits(ratio)));
+        headline.push_str(&format!(" ({}× the floor)", digits(ratio)));
     }
-    text.push_str(&behind(part));
-    text.push('.');
+    headline.push_str(&behind(part));
+    headline.push('.');
     let others = answer.columns().into_iter().filter(|column| *column != first);
     let least: Vec<String> = others
         .filter(|column| *column != Column::Lost)
         .filter_map(|column| least(context, answer, part, column))
         .collect();
+    let mut costs = Vec::new();
     if !least.is_empty() {
-        text.push_str(&format!(" Lowest {}.", least.join("; ")));
+        costs.push(format!("Lowest {}.", least.join("; ")));
     }
-    let losses = losers(part);
     if !losses.is_empty() {
-        text.push_str(&format!(" Not ranked, because messages are lost: {losses}."));
+        costs.push(format!("Not ranked, because messages are lost: {losses}."));
     }
-    text
+    Said { part: title_of_part, winner: part.name(best), headline, costs: costs.join(" ") }
 }
 
 /// What a column is in a sentence.
@@ -66,46 +86,38 @@ fn title(column: Column) -> &'static str {
     }
 }
 
-fn name(row: &Row<'_>) -> String {
-    match row.way {
-        Some(way) => format!("{} ({way})", row.system),
-        None => row.system.clone(),
-    }
-}
-
 /// Who is within scatter of the lowest, and how far the others are.
 fn behind(part: &Part<'_>) -> String {
-    let of =
-        |wanted: fn(&Standing) -> bool| part.rows.iter().filter(move |row| wanted(&row.standing));
-    let level: Vec<String> = of(|one| *one == Standing::WithinScatter).map(name).collect();
-    let ratios: Vec<(String, f64)> = of(|one| matches!(one, Standing::Behind(_)))
-        .filter_map(|row| match row.standing {
-            Standing::Behind(ratio) => Some((name(row), ratio)),
-            _ => None,
-        })
-        .collect();
+    let (mut level, mut further) = (Vec::new(), Vec::new());
+    for row in &part.rows {
+        match row.standing {
+            Standing::WithinScatter(ratio) => level.push((part.name(row), ratio)),
+            Standing::Behind(ratio) => further.push((part.name(row), ratio)),
+            _ => {}
+        }
+    }
     let mut text = String::new();
     if !level.is_empty() {
-        text.push_str(&format!("; within scatter of it: {}", level.join(", ")));
+        text.push_str(&format!("; within scatter of it {}", listed(&level)));
     }
-    let named: Vec<String> = ratios
-        .iter()
-        .take(MOST_NAMED)
-        .map(|(name, ratio)| format!("{name} {}×", digits(*ratio)))
-        .collect();
-    if !named.is_empty() {
-        text.push_str(&format!("; then {}", named.join(", ")));
+    if !further.is_empty() {
+        text.push_str(&format!("; then {}", listed(&further)));
     }
-    let further = ratios.len().saturating_sub(MOST_NAMED);
-    if let Some((last, ratio)) = ratios.last().filter(|_| further > 0) {
-        let text_of_last = format!("{last} {}×", digits(*ratio));
-        text.push_str(&match further {
-            1 => format!(", {text_of_last}"),
-            _ => format!(", {} more, up to {text_of_last}", further),
-        });
-    }
-    if level.is_empty() && ratios.is_empty() {
+    if text.is_empty() {
         text.push_str("; nobody else has a number to rank");
+    }
+    text
+}
+
+/// The first of some names with their ratios, and the last.
+fn listed(ratios: &[(String, f64)]) -> String {
+    let shown = |(name, ratio): &(String, f64)| format!("{name} {}×", digits(*ratio));
+    let named: Vec<String> = ratios.iter().take(MOST_NAMED).map(shown).collect();
+    let mut text = named.join(", ");
+    let further = ratios.len().saturating_sub(MOST_NAMED);
+    if let Some(last) = ratios.last().filter(|_| further > 0) {
+        let more = if further > 1 { format!(" {} more, up to", further) } else { String::new() };
+        text.push_str(&format!(",{more} {}", shown(last)));
     }
     text
 }
@@ -137,21 +149,23 @@ fn least(
     let level: Vec<String> = ranked
         .iter()
         .filter(|(row, _)| !std::ptr::eq(*row, best) && is_level(row))
-        .map(|(row, _)| name(row))
+        .map(|(row, _)| part.name(row))
         .collect();
     let within = match level.len() {
         0 => String::new(),
-        count if count > MOST_NAMED => format!(", {count} others within scatter"),
+        count if count > 2 => format!(", {count} others within scatter"),
         _ => format!(", within scatter {}", level.join(", ")),
     };
     let shown = metric.unit().show(value);
-    Some(format!("{}: {} ({shown}{within})", title(column), name(best)))
+    Some(format!("{}: {} ({shown}{within})", title(column), part.name(best)))
 }
 
 /// Who loses messages, and how many.
 fn losers(part: &Part<'_>) -> String {
     let of_row = |row: &Row<'_>| match row.standing {
-        Standing::Loses(percent) => Some(format!("{} {}", name(row), Unit::Percent.show(percent))),
+        Standing::Loses(percent) => {
+            Some(format!("{} {}", part.name(row), Unit::Percent.show(percent)))
+        }
         _ => None,
     };
     part.rows.iter().filter_map(of_row).collect::<Vec<_>>().join(", ")
