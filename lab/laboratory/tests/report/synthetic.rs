@@ -28,29 +28,37 @@ const SYSTEMS: [(&str, &str, f64, f64); 11] = [
     ("rustdds", "RustDDS", 180.0, 2900.0),
 ];
 
-/// Limits of the machine: where they are measured, microseconds, nanoseconds for each KB, and the
-/// thread that calls back.
-const FLOORS: [(&str, &str, &[&str], f64, f64, Option<CallbackThread>); 5] = [
-    ("floors:futex", "a futex hand-over without the payload", &["local"], 19.0, 0.0, None),
-    ("floors:copy", "a futex hand-over after one copy", &["local"], 19.5, 55.0, None),
-    ("floors:udp", "a UDP datagram", &["remote"], 31.0, 170.0, None),
-    (
-        "floors:thread",
-        "a hand-over between two threads",
-        &["composed", "intra"],
-        9.5,
-        0.0,
-        Some(CallbackThread::OtherThread),
-    ),
-    (
-        "floors:call",
-        "a call of a function",
-        &["composed", "intra"],
-        0.08,
-        0.0,
-        Some(CallbackThread::PublishingThread),
-    ),
+/// A limit of the machine.
+struct Limit {
+    name: &'static str,
+    title: &'static str,
+    placements: &'static [&'static str],
+    micros: f64,
+    nanos_per_kb: f64,
+    callback: Option<CallbackThread>,
+}
+
+const fn limit(
+    name: &'static str,
+    title: &'static str,
+    placements: &'static [&'static str],
+    micros: f64,
+    nanos_per_kb: f64,
+    callback: Option<CallbackThread>,
+) -> Limit {
+    Limit { name, title, placements, micros, nanos_per_kb, callback }
+}
+
+const WITHIN: &[&str] = &["composed", "intra"];
+const FLOORS: [Limit; 5] = [
+    limit("floors:futex", "a futex hand-over without the payload", &["local"], 19.0, 0.0, None),
+    limit("floors:copy", "a futex hand-over after one copy", &["local"], 19.5, 55.0, None),
+    limit("floors:udp", "a UDP datagram", &["remote"], 31.0, 170.0, None),
+    limit("floors:thread", "a hand-over between two threads", WITHIN, 9.5, 0.0, OTHER),
+    limit("floors:call", "a call of a function", WITHIN, 0.08, 0.0, PUBLISHING),
 ];
+const PUBLISHING: Option<CallbackThread> = Some(CallbackThread::PublishingThread);
+const OTHER: Option<CallbackThread> = Some(CallbackThread::OtherThread);
 
 /// Who calls back on the publishing thread within a process.
 const ON_PUBLISHING_THREAD: [&str; 3] = ["feros:direct", "fastdds", "zenoh"];
@@ -180,12 +188,12 @@ impl Synthetic {
     fn floors(&mut self) {
         let nanos = self.samples(90.0, 400);
         self.run.floors.push(Floor { name: "recording".to_owned(), size_bytes: 0, nanos });
-        for (system, _, placements, base, per_kb, _) in FLOORS {
+        for Limit { name, placements, micros, nanos_per_kb, .. } in FLOORS {
             for placement in placements {
                 for size in SIZES {
-                    let nanos = base * 1e3 + per_kb * size as f64 / 1024.0;
+                    let nanos = micros * 1e3 + nanos_per_kb * size as f64 / 1024.0;
                     for repetition in 0..self.repetitions {
-                        self.latency_cell(system, placement, size, nanos, repetition);
+                        self.latency_cell(name, placement, size, nanos, repetition);
                     }
                 }
             }
@@ -487,7 +495,7 @@ fn systems() -> Vec<System> {
         version: Some(format!("{name} 1.2.3")),
         missing: None,
     });
-    let floors = FLOORS.iter().map(|(name, title, _, _, _, callback)| System {
+    let floors = FLOORS.iter().map(|Limit { name, title, callback, .. }| System {
         name: (*name).to_owned(),
         title: format!("Floors of this machine, {title}"),
         why: "a limit".to_owned(),
