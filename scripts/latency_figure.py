@@ -17,7 +17,7 @@ FIGURES = Path(__file__).resolve().parent.parent / "docs/figures"
 NUMBERS, FIGURE = FIGURES / "latency.json", FIGURES / "latency.svg"
 SCENARIO = "m16-latency"
 PLACEMENT = "local"  # two processes of one host
-FLOOR = "futex between processes"
+FLOOR = "floors:futex"
 SYSTEMS = {
     "feros": "Feros",
     "cyclonedds": "Cyclone DDS, C",
@@ -56,13 +56,12 @@ text { font: 14px system-ui, sans-serif; fill: #24292f; }
 def read_run(folder):
     """What the figure shows of a run: nanoseconds, by size and system."""
     run = json.loads((folder / "run.json").read_text())
-    floor = next(f["nanos"]["p50"] for f in run["floors"] if f["name"] == FLOOR)
     sizes = {str(size): {} for size in SIZES}
     for line in (folder / "cells.jsonl").read_text().splitlines():
         cell = json.loads(line)
         dimensions = cell["dimensions"]
         system, size = dimensions.get("system"), dimensions.get("size_bytes")
-        wanted = system in SYSTEMS and size in SIZES and dimensions.get("placement") == PLACEMENT
+        wanted = system in (*SYSTEMS, FLOOR) and size in SIZES and dimensions.get("placement") == PLACEMENT
         if cell["scenario"] != SCENARIO or not wanted:
             continue
         found = sizes[str(int(size))]
@@ -70,8 +69,9 @@ def read_run(folder):
             sys.exit(f"error: {system} was measured several times; one repetition is shown")
         latency = cell["subscriptions"][0]["latency"]
         found[system] = {"median": latency["p50"], "p99": latency["p99"]}
-    if any(len(found) < len(SYSTEMS) for found in sizes.values()):
-        sys.exit(f"error: {folder} has not measured all of {list(SYSTEMS)} in {SCENARIO}")
+    if any(len(found) < len(SYSTEMS) + 1 for found in sizes.values()):
+        sys.exit(f"error: {folder} has not measured all of {[*SYSTEMS, FLOOR]} in {SCENARIO}")
+    floor = {size: found.pop(FLOOR)["median"] for size, found in sizes.items()}
     return {
         "command": run["command"],
         "began_unix_seconds": run["began_unix_seconds"],
@@ -114,11 +114,12 @@ def panel(top, title, rows, floor):
 
 
 def draw(numbers):
-    floor = numbers["floor_nanos"]
+    floors = numbers["floor_nanos"]
     parts, top = [], HEAD
     for size, title in SIZES.items():
         measured = numbers["latency_nanos"][str(size)]
         rows = [(system, measured[system]) for system in SYSTEMS]
+        floor = floors[str(size)]
         drawn, bottom = panel(top, title, rows, floor)
         parts.append(drawn)
         top = bottom + 36
