@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 
 use crate::contract::{
-    Durability, History, MessageType, Placement, PublishMode, Reliability, Role,
+    Durability, Fill, History, MessageType, Placement, PublishMode, Reliability, Role,
 };
 use crate::document::{Document, DocumentError};
 use crate::nearest::did_you_mean;
@@ -34,9 +34,20 @@ pub struct Manifest {
     /// Where it can be measured.
     #[serde(default)]
     pub placements: Vec<Placement>,
+    /// Whether it is a limit of the machine and no middleware: a cell that has none like it is
+    /// left out, since nothing is missing there.
+    #[serde(default)]
+    pub is_floor: bool,
     /// What it can send.
     #[serde(default = "bytes_only")]
     pub types: Vec<MessageType>,
+    /// What it can write of each payload.
+    #[serde(default = "stamps_only")]
+    pub fill: Vec<Fill>,
+    /// The transport that messages take in each placement, where its program counts them by
+    /// transport: a cell in which they took another one is marked.
+    #[serde(default)]
+    pub transports: BTreeMap<Placement, String>,
     /// What it can do.
     #[serde(default)]
     pub qos: Abilities,
@@ -60,6 +71,10 @@ pub struct Manifest {
 
 fn bytes_only() -> Vec<MessageType> {
     vec![MessageType::Bytes]
+}
+
+fn stamps_only() -> Vec<Fill> {
+    vec![Fill::None]
 }
 
 /// What a system can do of QoS; what is absent is skipped with that reason.
@@ -136,6 +151,9 @@ pub struct Variant {
     pub placements: Option<Vec<Placement>>,
     /// What its program can be, if not everything.
     pub roles: Option<Vec<Role>>,
+    /// The transport in each placement, where it is another one.
+    #[serde(default)]
+    pub transports: BTreeMap<Placement, String>,
     /// What it can do of QoS, if not the same.
     pub qos: Option<Abilities>,
     /// Which thread calls back within a process, if not the same.
@@ -199,6 +217,12 @@ impl SystemRef<'_> {
     /// What it can do of QoS.
     pub fn qos(&self) -> &Abilities {
         self.variant.and_then(|variant| variant.qos.as_ref()).unwrap_or(&self.peer.manifest.qos)
+    }
+
+    /// The transport that its messages take in a placement, where the manifest says it.
+    pub fn transport(&self, placement: Placement) -> Option<&str> {
+        let of_variant = self.variant.and_then(|variant| variant.transports.get(&placement));
+        of_variant.or_else(|| self.peer.manifest.transports.get(&placement)).map(String::as_str)
     }
 
     /// What its program can be.

@@ -31,7 +31,7 @@ pub struct Run {
     pub systems: Vec<System>,
     /// The scenarios in their order.
     pub scenarios: Vec<Scenario>,
-    /// What this machine can do at best, measured in this run.
+    /// What measuring itself costs.
     pub floors: Vec<Floor>,
 }
 
@@ -145,6 +145,7 @@ pub const DIMENSIONS: &[&str] = &[
     "graph",
     "qos",
     "publish",
+    "fill",
     "executor",
     "link",
     "link_mbit",
@@ -180,7 +181,8 @@ pub struct Figure {
     /// Only records whose dimensions have one of these values.
     #[serde(default)]
     pub only: BTreeMap<String, Vec<Value>>,
-    /// The floor that is drawn as the limit line: the name of a [`Floor`].
+    /// The system whose median at each point is the limit line: `floors:futex`. It is one of the
+    /// systems of the experiment.
     #[serde(default)]
     pub floor: Option<String>,
 }
@@ -206,10 +208,10 @@ pub enum FigureKind {
     Timeline,
 }
 
-/// A limit of this machine, by payload size where it depends on it.
+/// A limit that was measured once for the run, by payload size where it depends on it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Floor {
-    /// `futex`, `futex between processes`, `udp loopback`, `memcpy`, `clock`, `timer`.
+    /// `recording`: what noting a message costs.
     pub name: String,
     /// Payload; 0 where there is none.
     pub size_bytes: u64,

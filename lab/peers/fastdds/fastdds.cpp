@@ -331,12 +331,13 @@ void publish_all(DataWriter &writer, const Domain &domain, contract_published &s
   contract_pace_begin(&pace, &c);
   while (contract_pace_next(&pace, &number)) {
     void *loan = nullptr;
+    const uint64_t asked = domain.is_plain ? contract_now() : 0;
     // Where all loans are with a reader the message is not sent; a program would have to wait or drop it, too.
     if (domain.is_plain && writer.loan_sample(loan) != ReturnCode_t::RETCODE_OK) {
       ++refused;
       continue;
     }
-    const uint64_t at = contract_stamp(&c, domain.is_plain ? loan : payload.data(), number);
+    const uint64_t at = contract_stamp_loan(&c, domain.is_plain ? loan : payload.data(), number, asked);
     if (writer.write(domain.is_plain ? loan : &payload)) contract_note_published(&sent, number, at, contract_now());
     else if (++refused, domain.is_plain) writer.discard_loan(loan);
   }

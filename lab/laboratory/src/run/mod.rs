@@ -31,7 +31,7 @@ use self::network::Network;
 use self::outcome::Outcome;
 use self::raw::RawFile;
 use self::session::{CellError, Context, Ended, Session};
-use crate::contract::{Placement, Role};
+use crate::contract::Placement;
 use crate::machine::Machine;
 use crate::noise::NoiseWatch;
 use crate::peer::Peers;
@@ -60,14 +60,12 @@ pub struct Options<'a> {
     pub machine: &'a Machine,
     /// The systems.
     pub peers: &'a Peers,
-    /// Whether the limits of the machine are measured first.
-    pub measures_floors: bool,
     /// Set by who wants it to end.
     pub interrupted: &'a AtomicBool,
 }
 
 /// What a run came to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Summary {
     /// Cells in the folder.
     pub cells: usize,
@@ -152,7 +150,7 @@ struct Runner<'a> {
 }
 
 impl Runner<'_> {
-    /// Builds the systems and measures the limits of the machine.
+    /// Builds the systems, and measures what measuring costs.
     fn prepare(&mut self, builder: &mut PeerBuilder) -> Result<(), RunError> {
         let mut systems = Vec::new();
         for name in self.plan.systems() {
@@ -191,32 +189,10 @@ impl Runner<'_> {
             self.folder.write_run()?;
             return Err(RunError::NothingInstalled);
         }
-        if self.options.measures_floors && self.folder.run.floors.is_empty() {
-            self.measure_floors(builder)?;
+        if self.folder.run.floors.is_empty() {
+            self.folder.run.floors.extend(calibration::recording(self.folder.run.seed));
         }
         self.folder.write_run()
-    }
-
-    fn measure_floors(&mut self, builder: &mut PeerBuilder) -> Result<(), RunError> {
-        let seed = self.folder.run.seed;
-        self.folder.run.floors.extend(calibration::recording(seed));
-        let peers = self.options.peers;
-        let Some(peer) = peers.iter().find(|peer| peer.manifest.roles.contains(&Role::Floors))
-        else {
-            return Ok(());
-        };
-        self.observer.note("measures the limits of this machine");
-        let interrupted = self.options.interrupted;
-        let measured =
-            match builder.prepare(peer, interrupted, &mut |text| self.observer.note(text))? {
-                PeerState::Missing(missing) => Err(missing.reason),
-                PeerState::Ready(out) => calibration::floors(peer, &out, 100, seed, interrupted),
-            };
-        match measured {
-            Ok(floors) => self.folder.run.floors.extend(floors),
-            Err(reason) => self.say_once(&format!("no limits of this machine: {reason}")),
-        }
-        Ok(())
     }
 
     fn cells(&mut self) -> Result<(), RunError> {

@@ -158,7 +158,7 @@ impl Program {
             }
             Said::Out(line) => line,
         };
-        if ["{\"samples\"", "{\"published\"", "{\"layers\"", "{\"points\"", "{\"floor\""]
+        if ["{\"samples\"", "{\"published\"", "{\"layers\"", "{\"points\""]
             .iter()
             .any(|begin| line.starts_with(begin))
         {

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use crate::contract::{
-    Durability, Executor, History, MessageType, Placement, PublishMode, Reliability,
+    Durability, Executor, Fill, History, MessageType, Placement, PublishMode, Reliability,
 };
 use crate::record::{Figure, Goal};
 
@@ -202,6 +202,8 @@ pub struct Scenario {
     pub qos: Vec<(String, Qos)>,
     /// Who sends.
     pub publish: Vec<PublishMode>,
+    /// What is written of each payload.
+    pub fill: Vec<Fill>,
     /// Who runs callbacks.
     pub executors: Vec<Executor>,
     /// Links by name, for remote placement.

@@ -33,7 +33,6 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
         machine: &machine,
         out: &out,
         command: args.target.command(),
-        measures_floors: true,
     };
     let summary = run.execute()?;
     output::print(&format!(
