@@ -245,6 +245,13 @@ pub struct Record {
     pub began_unix_seconds: u64,
     /// How long it took, programs' start and end included.
     pub seconds: f64,
+    /// The transport that most messages took, where the system says it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub transport: Option<String>,
+    /// Messages took another transport than the one that is measured: it is no result of its
+    /// system, and statistics leave it out and count it.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub unexpected_transport: bool,
     /// Messages published, warm-up not included.
     pub sent: u64,
     /// What each subscription got.
@@ -276,6 +283,17 @@ pub struct Record {
     pub noise: BTreeMap<String, f64>,
     /// What the programs said, relative to the run's folder.
     pub raw: Option<String>,
+}
+
+fn is_false(value: &bool) -> bool {
+    !value
+}
+
+impl Record {
+    /// Whether it is a result of its system: it has ended well, and measured what it was to.
+    pub fn is_result(&self) -> bool {
+        self.status == Status::Complete && !self.unexpected_transport
+    }
 }
 
 /// How a cell ended.

@@ -17,6 +17,7 @@ mod program;
 mod raw;
 mod said;
 mod session;
+mod transport;
 
 pub use self::error::RunError;
 pub use self::leftovers::remove_shared_memory;
@@ -34,7 +35,7 @@ use self::session::{CellError, Context, Ended, Session};
 use crate::contract::Placement;
 use crate::machine::Machine;
 use crate::noise::NoiseWatch;
-use crate::peer::Peers;
+use crate::peer::{Peers, SystemRef};
 use crate::peer_builder::{PeerBuilder, PeerState};
 use crate::plan::{Cell, Costs, Plan, Step};
 use crate::record::{FORMAT, Missing, Record, Run, Status, System};
@@ -76,6 +77,8 @@ pub struct Summary {
     pub failed: usize,
     /// Cannot be done.
     pub skipped: usize,
+    /// Complete, but by another transport than the one that was to be measured.
+    pub unexpected_transport: usize,
 }
 
 /// Runs a plan, or what is left of it.
@@ -122,7 +125,7 @@ pub fn run(
         cache: builder.cache().to_owned(),
         states: BTreeMap::new(),
         observer,
-        summary: Summary { cells: 0, complete: 0, failed: 0, skipped: 0 },
+        summary: Summary::default(),
         said: Vec::new(),
     };
     runner.prepare(builder)?;
@@ -227,6 +230,7 @@ impl Runner<'_> {
                 Status::Failed(_) | Status::Hung(_) => self.summary.failed += 1,
                 Status::Skipped(_) => self.summary.skipped += 1,
             }
+            self.summary.unexpected_transport += usize::from(record.unexpected_transport);
             self.folder.append(&record)?;
             self.observer.ended(&record);
         }
@@ -270,6 +274,13 @@ impl Runner<'_> {
         if let Some(count) = record.values.get("samples_before_sent") {
             self.observer.note(&format!(
                 "{}: {count} messages were received before they were sent: a clock jumped; they do not count",
+                cell.label()
+            ));
+        }
+        if let (true, Some(transport)) = (record.unexpected_transport, &record.transport) {
+            self.observer.note(&format!(
+                "{}: its messages took another transport than is measured ({transport}); \
+                 statistics leave it out",
                 cell.label()
             ));
         }
@@ -346,12 +357,13 @@ impl Runner<'_> {
         drop((load, awake));
         leftovers::kill_what_is_left(&context.mark);
         leftovers::remove_shared_memory(&system.peer.manifest.shared_memory);
-        self.record(cell, ended?, realtime)
+        self.record(cell, system, ended?, realtime)
     }
 
     fn record(
         &mut self,
         cell: &Cell,
+        system: SystemRef<'_>,
         mut ended: Ended,
         realtime: bool,
     ) -> Result<Record, CellError> {
@@ -372,6 +384,7 @@ impl Runner<'_> {
         if let Some((before, after)) = &ended.wire {
             costs::wire(before, after, evaluation.sent + cell.procedure.warm_up, &mut values);
         }
+        let taken = transport::taken(cell, system, &values);
         let status = match ended.outcome {
             Outcome::Complete => Status::Complete,
             Outcome::Failed(reason) => Status::Failed(reason),
@@ -397,6 +410,8 @@ impl Runner<'_> {
         }
         Ok(Record {
             status,
+            unexpected_transport: taken.as_ref().is_some_and(|taken| taken.missed.is_some()),
+            transport: taken.map(|taken| taken.name),
             sent: evaluation.sent,
             subscriptions: evaluation.subscriptions,
             publish_call: evaluation.publish_call,
@@ -441,6 +456,8 @@ fn empty(cell: &Cell) -> Record {
         dimensions: cell.dimensions(),
         repetition: cell.repetition,
         status: Status::Complete,
+        transport: None,
+        unexpected_transport: false,
         began_unix_seconds: unix_seconds(),
         seconds: 0.0,
         sent: 0,

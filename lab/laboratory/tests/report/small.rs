@@ -92,6 +92,8 @@ impl Small {
             .into(),
             repetition,
             status: Status::Complete,
+            transport: None,
+            unexpected_transport: false,
             began_unix_seconds: 1_795_266_300,
             seconds: 1.0,
             sent: 101,

@@ -166,6 +166,8 @@ impl Synthetic {
                 .collect(),
             repetition,
             status: Status::Complete,
+            transport: None,
+            unexpected_transport: false,
             began_unix_seconds: self.run.began_unix_seconds + self.records.len() as u64,
             seconds: 3.2,
             sent: 100,
