@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use maud::{Markup, html};
 use thiserror::Error;
 
+use super::left_out;
 use super::metric::{Better, Metric, Statistic};
 use super::page::frame;
 use super::quantity::{digits, dimension_with_value, moment};
@@ -157,9 +158,10 @@ fn common_scenarios(first: &Results, second: &Results, refused: &mut Vec<String>
 fn cells(results: &Results) -> Vec<(Key, Vec<Sample<'_>>)> {
     let mut places: BTreeMap<Key, usize> = BTreeMap::new();
     let mut cells: Vec<(Key, Vec<Sample<'_>>)> = Vec::new();
-    for record in
-        results.records.iter().filter(|record| !matches!(record.status, Status::Skipped(_)))
-    {
+    let is_tried = |record: &&Record| {
+        !matches!(record.status, Status::Skipped(_)) && left_out::reason(record).is_none()
+    };
+    for record in results.records.iter().filter(is_tried) {
         let dimensions =
             record.dimensions.iter().map(|(name, value)| (name.clone(), format!("{value:?}")));
         let key = (record.scenario.clone(), dimensions.collect());

@@ -5,6 +5,7 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 
 use super::floors::Floors;
+use super::left_out;
 use super::palette::{Ink, Palette};
 use super::quantity::{dimension_title, dimension_with_value};
 use super::selection::{Estimate, Panel, Sample, Selection, estimate};
@@ -16,7 +17,10 @@ type EstimateKey = (String, Vec<(usize, Option<usize>)>);
 /// What all figures of a report share.
 pub(crate) struct Context<'a> {
     pub(crate) run: &'a Run,
-    pub(crate) records: &'a [Record],
+    /// Without those that are left out.
+    pub(crate) records: Vec<&'a Record>,
+    /// Those that are left out.
+    pub(crate) left_out: Vec<&'a Record>,
     pub(crate) palette: Palette,
     pub(crate) floors: Floors<'a>,
     estimates: RefCell<BTreeMap<EstimateKey, Option<Estimate>>>,
@@ -24,18 +28,21 @@ pub(crate) struct Context<'a> {
 
 impl<'a> Context<'a> {
     pub(crate) fn new(run: &'a Run, records: &'a [Record]) -> Self {
+        let (left_out, records): (Vec<&Record>, Vec<&Record>) =
+            records.iter().partition(|record| left_out::reason(record).is_some());
         Self {
             run,
-            records,
             palette: Palette::of(run),
-            floors: Floors::of(records.iter()),
+            floors: Floors::of(records.iter().copied()),
+            records,
+            left_out,
             estimates: RefCell::default(),
         }
     }
 
     /// The records of a scenario.
     pub(crate) fn of_scenario(&self, name: &str) -> Vec<&'a Record> {
-        self.records.iter().filter(|record| record.scenario == name).collect()
+        self.records.iter().copied().filter(|record| record.scenario == name).collect()
     }
 
     /// As [`estimate`], each computed once.

@@ -10,6 +10,7 @@ mod floors;
 mod font;
 mod goals;
 mod groups;
+mod left_out;
 mod lines;
 mod markdown;
 mod metric;

@@ -11,7 +11,8 @@ use super::findings::findings;
 use super::floors::is_floor;
 use super::font;
 use super::goals::{GoalResult, goals};
-use super::payloads::{endings, payloads};
+use super::left_out;
+use super::payloads::{LEFT_OUT, endings, payloads};
 use super::quantity::{Unit, dimension_value, dimension_with_value, duration, moment, words};
 use super::questions::{count_of, first_screen};
 use super::results::Results;
@@ -145,7 +146,7 @@ fn header(results: &Results) -> Markup {
     let count = |word: &str| counts.get(word).copied().unwrap_or(0);
     let measured =
         results.records.iter().filter_map(|record| match &record.dimensions.get("system") {
-            Some(Value::Text(system)) if record.status == Status::Complete => Some(system.as_str()),
+            Some(Value::Text(system)) if record.is_result() => Some(system.as_str()),
             _ => None,
         });
     let measured = count_of(run, measured);
@@ -164,6 +165,7 @@ fn header(results: &Results) -> Markup {
                 li { b { (measured) } " measured" }
                 li { b { (count("complete")) } " cells complete" }
                 @if count("failed") + count("hung") > 0 { li class="bad" { b { (count("failed") + count("hung")) } " failed or hung" } }
+                @if count(LEFT_OUT) > 0 { li class="bad" { b { (count(LEFT_OUT)) } " left out: they took another transport" } }
                 @if count("skipped") > 0 { li { b { (count("skipped")) } " skipped" } }
             }
             @if took.is_none() {
@@ -268,20 +270,18 @@ fn systems(run: &Run) -> Markup {
 fn trouble(records: &[Record]) -> Markup {
     let mut groups: BTreeMap<(u8, String, String, String), Vec<&Record>> = BTreeMap::new();
     for record in records {
-        let (rank, reason) = match &record.status {
-            Status::Complete => continue,
-            Status::Failed(reason) => (0, reason),
-            Status::Hung(reason) => (1, reason),
-            Status::Skipped(reason) => (2, reason),
+        let (rank, reason) = match (&record.status, left_out::reason(record)) {
+            (Status::Failed(reason), _) => (0, reason.clone()),
+            (Status::Hung(reason), _) => (1, reason.clone()),
+            (_, Some(reason)) => (2, reason),
+            (Status::Skipped(reason), None) => (3, reason.clone()),
+            (Status::Complete, None) => continue,
         };
         let system = record
             .dimensions
             .get("system")
             .map_or("–".to_owned(), |value| dimension_value("system", value));
-        groups
-            .entry((rank, system, record.scenario.clone(), reason.clone()))
-            .or_default()
-            .push(record);
+        groups.entry((rank, system, record.scenario.clone(), reason)).or_default().push(record);
     }
     let table = html! {
         table {
@@ -289,7 +289,7 @@ fn trouble(records: &[Record]) -> Markup {
             tbody {
                 @for ((rank, system, scenario, reason), cells) in &groups {
                     tr {
-                        th scope="row" class=(["a-error", "a-halts", "none"][usize::from(*rank)]) { (["failed", "hung", "skipped"][usize::from(*rank)]) }
+                        th scope="row" class=(["a-error", "a-halts", "a-halts", "none"][usize::from(*rank)]) { (["failed", "hung", LEFT_OUT, "skipped"][usize::from(*rank)]) }
                         td { (system) } td { (scenario) } td class="n" { (cells.len()) } td class="wide-cell" { (reason) }
                         td class="wide-cell" { (cells.first().map_or(String::new(), |record| cell_name(record))) }
                     }
@@ -300,7 +300,7 @@ fn trouble(records: &[Record]) -> Markup {
     html! {
         section id="trouble" {
             h2 { "What did not work" }
-            p { "What failed or hung keeps what it had said until then; in figures it is hollow, in tables it has a star. What was skipped was not tried." }
+            p { "What failed or hung keeps what it had said until then; in figures it is hollow, in tables it has a star. What is left out counts nowhere. What was skipped was not tried." }
             @if groups.is_empty() { p class="empty" { "Every cell that was tried is complete." } } @else { (scrolling("Cells that did not work", &table)) }
         }
     }

@@ -8,6 +8,7 @@ use maud::{Markup, html};
 use super::context::Context;
 use super::figure::{capital, title_of_variant};
 use super::floors::{candidates, is_of_floor};
+use super::left_out;
 use super::metric::{Metric, Statistic};
 use super::quantity::{LARGEST, Unit, digits, dimension_with_value};
 use super::selection::{
@@ -55,7 +56,7 @@ impl Block {
 pub(crate) fn blocks(context: &Context<'_>) -> Vec<Block> {
     let mut placements: Vec<String> =
         PLACEMENTS.iter().map(|placement| (*placement).to_owned()).collect();
-    for record in context.records {
+    for record in &context.records {
         if let Some(Value::Text(placement)) = record.dimensions.get("placement")
             && !placements.contains(placement)
         {
@@ -356,11 +357,15 @@ pub(crate) fn floor_title<'a>(context: &Context<'a>, floor: &'a str) -> &'a str 
     context.system(floor).map_or(floor, |system| title_of_variant(&system.title))
 }
 
+/// How cells that are left out are called.
+pub(crate) const LEFT_OUT: &str = "left out";
+
 /// How many cells ended in which way; limits are not counted.
 pub(crate) fn endings(records: &[Record]) -> BTreeMap<&'static str, usize> {
     let mut counts = BTreeMap::new();
     for record in records.iter().filter(|record| !is_of_floor(record)) {
         let word = match record.status {
+            _ if left_out::reason(record).is_some() => LEFT_OUT,
             Status::Complete => "complete",
             Status::Failed(_) => "failed",
             Status::Hung(_) => "hung",

@@ -1,6 +1,7 @@
 //! The first screen: verdicts, a table for each question, names that are explained.
 
-use feros_lab::record::{Status, Value};
+use feros_lab::record::{Goal, Status, Value};
+use feros_lab::report::{Report, goals, summaries};
 
 use crate::small::Small;
 
@@ -193,4 +194,46 @@ fn a_cell_in_which_few_were_measured_is_not_the_answer() {
     }
     let said = run.report().markdown;
     assert!(said.contains("### A camera of 2 MB at 100 Hz"), "{said}");
+}
+
+#[test]
+fn cells_that_took_another_transport_are_left_out_and_said() {
+    let mut run = Small::new(&["feros", "feros:view", "rcl"], Some("floors:copy"));
+    for repetition in 0..2 {
+        run.cell("feros", "local", (MB, 30), repetition, 100.0);
+        run.cell("rcl", "local", (MB, 30), repetition, 500.0);
+    }
+    // One of three repetitions of one system, and all of another.
+    for (name, repetition) in [("feros", 2), ("feros:view", 0)] {
+        let record = run.cell(name, "local", (MB, 30), repetition, 10.0);
+        (record.transport, record.unexpected_transport) = (Some("network".to_owned()), true);
+    }
+    run.run.scenarios[0].goals = vec![Goal {
+        title: "below rcl".to_owned(),
+        system: "feros".to_owned(),
+        reference: None,
+        metric: "latency".to_owned(),
+        at_most: Some(50_000.0),
+        at_least: None,
+        flat: None,
+        across: "size_bytes".to_owned(),
+    }];
+    run.run.scenarios[0].columns = vec!["latency".to_owned()];
+    let results = run.results();
+    let report = Report::of(&results);
+    assert!(report.html.contains("<b>4</b> cells complete"), "what is left out is not complete");
+    assert!(report.html.contains("<b>2</b> left out: they took another transport"));
+    assert!(report.markdown.contains("2 left out"), "{}", report.markdown);
+    let said = verdicts(&report.markdown);
+    assert!(said.contains("feros has the lowest median latency, 100 µs; then rcl 5×"), "{said}");
+    let reason = "its messages took the transport network, which is not the one that is measured";
+    let table = part(&report.markdown, "A camera");
+    assert!(table.contains(&format!("Cannot be asked: feros:view ({reason})")), "{table}");
+    assert!(report.html.split("id=\"trouble\"").nth(1).unwrap().contains(reason));
+    // Nor do goals and summaries know their numbers.
+    assert_eq!(goals(&results)[0].own, "100 µs");
+    let summary = &summaries(&results)[0];
+    let feros = summary.rows.iter().find(|row| row[0] == "feros").unwrap();
+    assert!(feros.contains(&"100 µs".to_owned()), "{feros:?}");
+    assert!(summary.remarks.iter().any(|remark| remark.contains(reason)), "{:?}", summary.remarks);
 }

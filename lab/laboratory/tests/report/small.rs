@@ -114,8 +114,13 @@ impl Small {
         self.records.last_mut().unwrap()
     }
 
+    /// As it is read from its folder.
+    pub(crate) fn results(self) -> Results {
+        Results { run: self.run, records: self.records, notices: Vec::new() }
+    }
+
     /// The report of it.
     pub(crate) fn report(self) -> Report {
-        Report::of(&Results { run: self.run, records: self.records, notices: Vec::new() })
+        Report::of(&self.results())
     }
 }

@@ -20,6 +20,7 @@ use ask::{QUESTIONS, Question};
 use super::context::Context;
 use super::floors::{candidates, is_floor, is_of_floor};
 use super::groups::{Place, cells};
+use super::left_out;
 use super::metric::{Metric, Statistic};
 use super::selection::{Estimate, Sample, estimate, repetitions_of, values_of};
 use super::threads::{KINDS, callback, is_within_process, kind_title};
@@ -210,7 +211,12 @@ fn answer<'a>(context: &Context<'a>, question: &'static Question) -> Option<Answ
             _ => None,
         }
     });
-    let impossible = impossible.collect();
+    let mut impossible: Vec<(String, String)> = impossible.collect();
+    impossible.extend(
+        left_out_of(context, question, scenario, &place)
+            .into_iter()
+            .filter(|(system, _)| !is_shown(&Value::Text(system.clone()))),
+    );
     let has_numbers = parts.iter().any(|part| part.rows.iter().any(Row::is_ranked));
     has_numbers.then(|| Answer {
         question,
@@ -220,6 +226,36 @@ fn answer<'a>(context: &Context<'a>, question: &'static Question) -> Option<Answ
         parts,
         impossible,
     })
+}
+
+/// Systems of a cell whose records are left out, and why.
+fn left_out_of(
+    context: &Context<'_>,
+    question: &Question,
+    scenario: &Scenario,
+    place: &Place,
+) -> Vec<(String, String)> {
+    let of_scenario = context.left_out.iter().copied().filter(|one| one.scenario == scenario.name);
+    let records: Vec<&Record> = of_scenario.collect();
+    let own = cells(&records, without(question)).into_iter().filter(|(other, _)| other == place);
+    let mut found: Vec<(String, String)> = Vec::new();
+    for record in own.flat_map(|(_, records)| records) {
+        let Some(Value::Text(system)) = record.dimensions.get("system") else { continue };
+        if let Some(reason) = left_out::reason(record)
+            && !found.iter().any(|(known, _)| known == system)
+        {
+            found.push((system.clone(), reason));
+        }
+    }
+    found
+}
+
+/// The dimensions in which the cells of an answer differ.
+fn without(question: &Question) -> &'static [&'static str] {
+    match question.topic {
+        Topic::Process => &["system", "placement"],
+        _ => &["system"],
+    }
 }
 
 /// The cell that answers best: that most systems were measured in, then the nearest to what is
@@ -235,14 +271,10 @@ fn nearest<'a>(
             .into_iter()
             .filter(|record| (question.fits)(record))
             .collect();
-        let without: &[&str] = match question.topic {
-            Topic::Process => &["system", "placement"],
-            _ => &["system"],
-        };
-        for (place, records) in cells(&fitting, without) {
+        for (place, records) in cells(&fitting, without(question)) {
             let measured = records
                 .iter()
-                .filter(|record| !is_of_floor(record) && record.status == Status::Complete)
+                .filter(|record| !is_of_floor(record) && record.is_result())
                 .filter_map(|record| match record.dimensions.get("system") {
                     Some(Value::Text(system)) => Some(system.as_str()),
                     _ => None,
