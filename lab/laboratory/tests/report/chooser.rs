@@ -1,7 +1,11 @@
 //! The first screen: verdicts, a table for each question, names that are explained.
 
+use std::path::Path;
+
+use feros_lab::peer::Peers;
 use feros_lab::record::{Goal, Status, Value};
 use feros_lab::report::{Report, goals, summaries};
+use feros_lab::scenario::{Grid, ScenarioFile};
 
 use crate::small::Small;
 
@@ -236,4 +240,31 @@ fn cells_that_took_another_transport_are_left_out_and_said() {
     let feros = summary.rows.iter().find(|row| row[0] == "feros").unwrap();
     assert!(feros.contains(&"100 µs".to_owned()), "{feros:?}");
     assert!(summary.remarks.iter().any(|remark| remark.contains(reason)), "{:?}", summary.remarks);
+}
+
+/// What a page tells to run is understood: its scenario, its keys, its systems.
+#[test]
+fn commands_that_a_page_names_are_those_of_the_laboratory() {
+    let lab = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let peers = Peers::read(&lab.join("peers")).unwrap();
+    let known = |name: &str| peers.system(name).map(|_| ());
+    let said = Small::new(&[], None).report().markdown;
+    let commands: Vec<&str> =
+        said.split('`').filter(|part| part.starts_with("feros lab ")).collect();
+    assert_eq!(commands.len(), 5, "{said}");
+    for command in commands {
+        let words: Vec<&str> = command.split(' ').collect();
+        let (name, grid) = match words[2] {
+            "run" => {
+                (words[words.iter().position(|word| *word == "--only").unwrap() + 1], words[3])
+            }
+            verb => (verb, ""),
+        };
+        let file = ScenarioFile::read(&lab.join(format!("scenarios/{name}.toml"))).unwrap();
+        let settings: Vec<String> =
+            words.iter().filter(|word| word.contains('=')).map(|word| (*word).to_owned()).collect();
+        let grid = (grid == "standard").then_some(Grid::Standard);
+        let resolved = file.resolve(grid, &settings, &known);
+        assert!(resolved.is_ok_and(|found| found.is_some()), "{command}");
+    }
 }

@@ -57,7 +57,7 @@ impl Topic {
             Self::Loop => {
                 "feros lab latency rates_hz=1000 count=5000 systems=feros,rcl,cyclonedds,fastdds,iceoryx2,floors:futex --out loop"
             }
-            Self::Link => "feros lab run standard --scenario r20-degraded --out link",
+            Self::Link => "feros lab run standard --only r20-degraded --out link",
             Self::Process => {
                 "feros lab latency sizes=1M placements=composed,intra systems=feros,feros:direct,rcl,cyclonedds,zenoh,floors:thread,floors:call --out process"
             }
