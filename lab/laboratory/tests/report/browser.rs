@@ -23,6 +23,9 @@ pub(crate) struct Browser {
     _fonts: Option<tempfile::TempDir>,
 }
 
+/// Chromium draws nothing of an image that is higher, in pixels.
+const HIGHEST_IMAGE: u64 = 16_000;
+
 /// A machine without any font.
 const NO_FONT: &str = "<fontconfig><cachedir prefix=\"xdg\">fonts</cachedir></fontconfig>";
 
@@ -147,9 +150,16 @@ impl Browser {
         bytes
     }
 
+    /// The window, or the page as far down as an image of the browser reaches.
     fn screenshot(&self, path: &Path, whole: bool) {
-        let taken =
-            self.devtools("Page.captureScreenshot", &json!({"captureBeyondViewport": whole}));
+        let size = self.run(
+            "const page = document.documentElement; return [page.clientWidth, page.scrollHeight]",
+        );
+        let height = size[1].as_u64().unwrap().min(HIGHEST_IMAGE);
+        let clip = json!({"x": 0, "y": 0, "width": size[0], "height": height, "scale": 1});
+        let asked =
+            if whole { json!({"captureBeyondViewport": true, "clip": clip}) } else { json!({}) };
+        let taken = self.devtools("Page.captureScreenshot", &asked);
         let bytes = base64::engine::general_purpose::STANDARD
             .decode(taken["data"].as_str().unwrap())
             .unwrap();

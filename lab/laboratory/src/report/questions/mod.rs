@@ -52,6 +52,8 @@ pub(crate) struct Answer<'a> {
     parts: Vec<Part<'a>>,
     /// Who cannot be asked, and why.
     impossible: Vec<(String, String)>,
+    /// What it comes to, for each part.
+    said: Vec<verdict::Said>,
 }
 
 /// Rows that may be ranked against each other.
@@ -218,14 +220,11 @@ fn answer<'a>(context: &Context<'a>, question: &'static Question) -> Option<Answ
             .filter(|(system, _)| !is_shown(&Value::Text(system.clone()))),
     );
     let has_numbers = parts.iter().any(|part| part.rows.iter().any(Row::is_ranked));
-    has_numbers.then(|| Answer {
-        question,
-        title: (question.title)(&place),
-        scenario,
-        place,
-        parts,
-        impossible,
-    })
+    let title = (question.title)(&place);
+    let mut answer =
+        Answer { question, title, scenario, place, parts, impossible, said: Vec::new() };
+    answer.said = verdict::verdicts(context, &answer);
+    has_numbers.then_some(answer)
 }
 
 /// Systems of a cell whose records are left out, and why.

@@ -4,7 +4,7 @@ use maud::{Markup, html};
 
 use super::ask::Topic;
 use super::names::explained;
-use super::verdict::{basis, verdicts};
+use super::verdict::basis;
 use super::{Answer, Column, Part, Row, Standing, part_title, systems_of};
 use crate::record::{System, Value};
 use crate::report::context::Context;
@@ -53,7 +53,7 @@ pub(crate) fn first_screen(
                     @for answer in answers {
                         li {
                             a href={ "#answer-" (answer.question.id) } { (answer.title) }
-                            @for said in verdicts(context, answer) {
+                            @for said in &answer.said {
                                 p { @if !said.part.is_empty() { span class="way" { (said.part) ": " } } b { (said.winner) } (said.headline) }
                                 @if !said.costs.is_empty() { p class="costs" { (said.costs) } }
                             }

@@ -3,7 +3,6 @@
 use std::fmt::Write as _;
 
 use super::page::{LEGEND, TWO_HOSTS, floors, is_remote, source, unanswered};
-use super::verdict::verdicts;
 use super::{Answer, Column, Row, Standing, part_title};
 use crate::report::context::Context;
 use crate::report::figure::title_of_variant;
@@ -15,7 +14,7 @@ pub(crate) fn write_first_screen(text: &mut String, context: &Context<'_>, answe
     text.push_str("## Which one for what\n\n");
     for answer in answers {
         let _ = writeln!(text, "- **{}**", escaped(&answer.title));
-        for said in verdicts(context, answer) {
+        for said in &answer.said {
             let _ = writeln!(text, "  - {}", escaped(&said.whole()));
         }
     }
