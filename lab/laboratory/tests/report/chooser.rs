@@ -7,7 +7,7 @@ use feros_lab::record::{Goal, Status, Value};
 use feros_lab::report::{Report, goals, summaries};
 use feros_lab::scenario::{Grid, ScenarioFile};
 
-use crate::small::Small;
+use crate::small::{Small, text};
 
 const MB: u64 = 1 << 20;
 
@@ -240,6 +240,25 @@ fn cells_that_took_another_transport_are_left_out_and_said() {
     let feros = summary.rows.iter().find(|row| row[0] == "feros").unwrap();
     assert!(feros.contains(&"100 µs".to_owned()), "{feros:?}");
     assert!(summary.remarks.iter().any(|remark| remark.contains(reason)), "{:?}", summary.remarks);
+}
+
+#[test]
+fn a_camera_writes_its_images() {
+    let mut run = Small::new(&["feros", "rcl", "zenoh"], None);
+    for name in ["feros", "rcl", "zenoh"] {
+        run.cell(name, "local", (MB, 30), 0, 100.0);
+    }
+    let stamped = "a stamp alone is written";
+    assert!(part(&run.clone().report().markdown, "A camera").contains(stamped));
+    // Fewer systems, but what they send is written.
+    for name in ["feros", "rcl"] {
+        let record = run.cell(name, "local", (MB, 30), 0, 300.0);
+        record.dimensions.insert("fill".to_owned(), text("each"));
+    }
+    let said = run.report().markdown;
+    let table = part(&said, "A camera");
+    assert!(table.contains("300 µs") && table.contains("each payload written anew"), "{table}");
+    assert!(!table.contains(stamped));
 }
 
 /// What a page tells to run is understood: its scenario, its keys, its systems.

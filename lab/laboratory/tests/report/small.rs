@@ -6,6 +6,7 @@ use feros_lab::record::*;
 use feros_lab::report::{Report, Results};
 
 /// A run that is made cell by cell.
+#[derive(Clone)]
 pub(crate) struct Small {
     pub(crate) run: Run,
     pub(crate) records: Vec<Record>,

@@ -19,6 +19,9 @@ pub(crate) struct Question {
     pub(crate) fits: fn(&Record) -> bool,
     /// How far a cell is from what is asked, as sums of logarithms; 0: exactly that.
     pub(crate) distance: fn(&Record) -> f64,
+    /// Each message matters by what is in it: cells that write payloads anew answer it twice as
+    /// well.
+    pub(crate) is_filled: bool,
     /// What is shown of it, what ranks first.
     pub(crate) columns: &'static [Column],
 }
@@ -85,6 +88,7 @@ pub(crate) const QUESTIONS: &[Question] = &[
                 && within(record, "rate_hz", 5.0, 200.0)
         },
         distance: |record| 2.0 * apart(record, "size_bytes", MB) + apart(record, "rate_hz", 30.0),
+        is_filled: true,
         columns: LATENCY,
     },
     Question {
@@ -102,6 +106,7 @@ pub(crate) const QUESTIONS: &[Question] = &[
         distance: |record| {
             apart(record, "size_bytes", 256.0) + 2.0 * apart(record, "rate_hz", 1000.0)
         },
+        is_filled: false,
         columns: LATENCY,
     },
     Question {
@@ -110,6 +115,7 @@ pub(crate) const QUESTIONS: &[Question] = &[
         title: |place| format!("A lossy link between two hosts: {}", over_link(place)),
         fits: |record| is_lossy(record) && within(record, "size_bytes", 0.0, 16.0 * 1024.0),
         distance: |record| link_distance(record, 1024.0),
+        is_filled: false,
         columns: LATENCY,
     },
     Question {
@@ -118,6 +124,7 @@ pub(crate) const QUESTIONS: &[Question] = &[
         title: |place| format!("A lossy link between two hosts: {}", over_link(place)),
         fits: |record| is_lossy(record) && within(record, "size_bytes", 128.0 * 1024.0, 8.0 * MB),
         distance: |record| link_distance(record, 512.0 * 1024.0),
+        is_filled: false,
         columns: LATENCY,
     },
     Question {
@@ -132,6 +139,7 @@ pub(crate) const QUESTIONS: &[Question] = &[
                 && within(record, "rate_hz", 0.1, 200.0)
         },
         distance: |record| apart(record, "size_bytes", 64.0 * 1024.0),
+        is_filled: false,
         columns: LATENCY,
     },
     Question {
@@ -145,6 +153,7 @@ pub(crate) const QUESTIONS: &[Question] = &[
                 && within(record, "rate_hz", 0.1, 10_000.0)
         },
         distance: |record| apart(record, "size_bytes", MB) + apart(record, "rate_hz", 100.0) / 4.0,
+        is_filled: true,
         columns: LATENCY,
     },
     Question {
@@ -164,11 +173,17 @@ pub(crate) const QUESTIONS: &[Question] = &[
         distance: |record| {
             number(&record.dimensions, "nodes").map_or(0.0, |nodes| 3.0 + nodes.max(1.0).ln())
         },
+        is_filled: false,
         columns: REST,
     },
 ];
 
 const MB: f64 = 1_048_576.0;
+
+/// Whether each payload is written anew.
+pub(super) fn is_filled(place: &Place) -> bool {
+    place.get("fill") == Some(&Value::Text("each".to_owned()))
+}
 
 fn number(place: &Place, name: &str) -> Option<f64> {
     match place.get(name) {

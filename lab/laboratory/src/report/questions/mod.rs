@@ -257,7 +257,8 @@ fn without(question: &Question) -> &'static [&'static str] {
     }
 }
 
-/// The cell that answers best: that most systems were measured in, then the nearest to what is
+/// The cell that answers best: that most systems were measured in (twice where payloads matter and
+/// are written anew), then the nearest to what is
 /// asked, then the first.
 fn nearest<'a>(
     context: &Context<'a>,
@@ -278,7 +279,8 @@ fn nearest<'a>(
                     Some(Value::Text(system)) => Some(system.as_str()),
                     _ => None,
                 });
-            let measured = families(context.run, measured);
+            let is_filled = question.is_filled && ask::is_filled(&place);
+            let measured = families(context.run, measured) * if is_filled { 2 } else { 1 };
             let Some(distance) = records.first().map(|record| (question.distance)(record)) else {
                 continue;
             };

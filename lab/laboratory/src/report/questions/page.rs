@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 
-use super::ask::Topic;
+use super::ask::{Topic, is_filled};
 use super::names::explained;
 use super::verdict::basis;
 use super::{Answer, Column, Part, Row, Standing, part_title, systems_of};
@@ -91,6 +91,9 @@ pub(super) fn source(context: &Context<'_>, answer: &Answer<'_>) -> String {
     let plain =
         ["size_bytes", "rate_hz", "placement", "system", "link", "link_mbit", "loss_percent"];
     let special = |(name, value): (&String, &Value)| match value {
+        Value::Text(word) if name == "fill" && word == "each" => {
+            Some("each payload written anew".to_owned())
+        }
         Value::Text(word)
             if !plain.contains(&name.as_str())
                 && !["default", "none", "bytes"].contains(&word.as_str()) =>
@@ -102,7 +105,12 @@ pub(super) fn source(context: &Context<'_>, answer: &Answer<'_>) -> String {
     let conditions: Vec<String> = answer.place.iter().filter_map(special).collect();
     let conditions =
         if conditions.is_empty() { String::new() } else { format!(" ({})", conditions.join(", ")) };
-    format!("{}{conditions}: {}.", answer.scenario.title, basis(context, answer))
+    let stamped = if answer.question.is_filled && !is_filled(&answer.place) {
+        " Into each message a stamp alone is written: who builds messages in place copies nothing."
+    } else {
+        ""
+    };
+    format!("{}{conditions}: {}.{stamped}", answer.scenario.title, basis(context, answer))
 }
 
 /// Whether its cells are between two hosts.
