@@ -273,6 +273,7 @@ pub struct Record {
     /// `context_switches_per_second`, `wakeups_per_second` (voluntary switches), `locked_bytes`,
     /// `shared_memory_bytes` (pages that exist, whether mapped or not). Of the condition of real
     /// time, 1 or 0: `realtime` (SCHED_FIFO), `memory_locked` (each program's, seen from outside).
+    /// Of the condition of processors: `apart` (talkers and listeners share none).
     /// Oddities: `samples_before_sent`, `not_understood_lines`.
     pub values: BTreeMap<String, f64>,
     /// Each process with the same names.

@@ -174,6 +174,8 @@ def main():
     )
     arguments.latency_nanos, arguments.spread_nanos = int(arguments.latency_nanos), int(arguments.spread_nanos)
     contract.hello(arguments, "mock", "mock 1.0")
+    if arguments.role in ("talker", "listener"):
+        contract.values(**{f"{arguments.role}_processors": sum(1 << one for one in os.sched_getaffinity(0))})
     if arguments.fault in ("no-licence", "unsupported"):
         contract.error(arguments.fault, "the mock says so, as it was asked to")
     roles = {"talker": talker, "listener": listener, "relay": relay, "pair": pair, "chain": pair, "nodes": nodes, "executor": executor}

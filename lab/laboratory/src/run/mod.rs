@@ -13,6 +13,7 @@ mod network;
 mod outcome;
 mod participants;
 mod ports;
+mod processors;
 mod program;
 mod raw;
 mod said;
@@ -380,6 +381,10 @@ impl Runner<'_> {
         let mut values = evaluation.values;
         if cell.procedure.realtime {
             values.insert("realtime".into(), f64::from(u8::from(realtime)));
+        }
+        if cell.procedure.apart {
+            let is_apart = processors::half_of(cell, network::Host::Talker).is_some();
+            values.insert("apart".into(), f64::from(u8::from(is_apart)));
         }
         if let Some((before, after)) = &ended.wire {
             costs::wire(before, after, evaluation.sent + cell.procedure.warm_up, &mut values);

@@ -139,6 +139,9 @@ pub struct Procedure {
     /// Whether processors are kept from halting while nothing is to be done.
     #[serde(default)]
     pub awake: bool,
+    /// Whether talkers and listeners have processors of their own.
+    #[serde(default)]
+    pub apart: bool,
     /// Messages to measure; 0: `seconds` decides.
     pub count: u64,
     /// How long is published, or watched.

@@ -216,6 +216,7 @@ impl ScenarioFile {
             procedure: Procedure {
                 realtime: pick!(realtime, false),
                 awake: pick!(awake, false),
+                apart: pick!(apart, false),
                 count: pick!(count)
                     .map_or(if pick!(seconds).is_some() || watched { 0 } else { 100 }, |count| {
                         count.0

@@ -33,6 +33,7 @@ impl Settings {
 const SINGLE: &[&str] = &[
     "workload",
     "awake",
+    "apart",
     "realtime",
     "count",
     "seconds",
@@ -75,6 +76,7 @@ pub(crate) struct Settings {
     pub(super) cpu_load_percent: Option<Vec<Percent>>,
     pub(super) work_micros: Option<Vec<Micros>>,
     pub(super) awake: Option<bool>,
+    pub(super) apart: Option<bool>,
     pub(super) realtime: Option<bool>,
     pub(super) count: Option<Messages>,
     pub(super) seconds: Option<Seconds>,
