@@ -187,16 +187,19 @@ fn differs(ours: &[Sample<'_>], theirs: &[Sample<'_>]) -> Option<String> {
             subscriptions(theirs)
         ));
     }
-    let realtime =
-        |samples| first(samples, |record| record.values.get("realtime").copied().unwrap_or(0.0));
-    if realtime(ours) != realtime(theirs) {
-        return Some("one with real-time scheduling, one without".to_owned());
-    }
-    let locked = |samples| {
-        first(samples, |record| record.values.get("memory_locked").copied().unwrap_or(0.0))
-    };
-    if locked(ours) != locked(theirs) {
-        return Some("one with locked memory, one without".to_owned());
+    let conditions = [
+        ("realtime", "real-time scheduling"),
+        ("memory_locked", "locked memory"),
+        ("apart", "talkers and listeners on processors of their own"),
+    ];
+    for (name, words) in conditions {
+        let of = |samples: &[Sample<'_>]| {
+            let record = samples.first().map(|sample| sample.record);
+            record.and_then(|record| record.values.get(name)).copied().unwrap_or(0.0)
+        };
+        if of(ours) != of(theirs) {
+            return Some(format!("one with {words}, one without"));
+        }
     }
     None
 }

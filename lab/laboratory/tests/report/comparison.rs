@@ -3,6 +3,7 @@
 use feros_lab::report::{CompareError, Results, compare_runs};
 
 use crate::folder;
+use crate::small::Small;
 use crate::synthetic::Synthetic;
 
 fn results(made: &Synthetic, name: &str) -> Results {
@@ -123,12 +124,21 @@ fn what_is_another_experiment_is_not_compared() {
 }
 
 #[test]
-fn locked_memory_is_another_experiment() {
-    let before = results(&Synthetic::new(5, 1), "compare-unlocked");
-    let mut after = Synthetic::new(5, 1);
-    for record in &mut after.records {
-        record.values.insert("memory_locked".to_owned(), 1.0);
+fn another_condition_is_another_experiment() {
+    let made = || {
+        let mut made = Small::new(&["feros"], None);
+        made.cell("feros", "local", (256, 100), 0, 100.0);
+        made
+    };
+    let before = made().results();
+    for (condition, said) in [
+        ("realtime", "real-time scheduling"),
+        ("memory_locked", "locked memory"),
+        ("apart", "talkers and listeners on processors of their own"),
+    ] {
+        let mut after = made();
+        after.records[0].values.insert(condition.to_owned(), 1.0);
+        let error = compare_runs(&before, &after.results()).unwrap_err();
+        assert!(error.to_string().contains(&format!("one with {said}, one without")), "{error}");
     }
-    let error = compare_runs(&before, &results(&after, "compare-locked")).unwrap_err();
-    assert!(error.to_string().contains("one with locked memory, one without"), "{error}");
 }

@@ -105,12 +105,19 @@ pub(super) fn source(context: &Context<'_>, answer: &Answer<'_>) -> String {
     let conditions: Vec<String> = answer.place.iter().filter_map(special).collect();
     let conditions =
         if conditions.is_empty() { String::new() } else { format!(" ({})", conditions.join(", ")) };
+    let has = |name: &str| {
+        let of =
+            |row: &Row<'_>| row.samples.iter().any(|one| one.record.values.get(name) == Some(&1.0));
+        answer.rows().any(of)
+    };
+    let apart =
+        if has("apart") { " Talkers and listeners have processors of their own." } else { "" };
     let stamped = if answer.question.is_filled && !is_filled(&answer.place) {
         " Into each message a stamp alone is written: who builds messages in place copies nothing."
     } else {
         ""
     };
-    format!("{}{conditions}: {}.{stamped}", answer.scenario.title, basis(context, answer))
+    format!("{}{conditions}: {}.{apart}{stamped}", answer.scenario.title, basis(context, answer))
 }
 
 /// Whether its cells are between two hosts.
