@@ -176,6 +176,19 @@ fn two_hosts_are_said_to_be_one_machine() {
 }
 
 #[test]
+fn that_everybody_loses_messages_is_an_answer() {
+    let mut run = Small::new(&["feros", "rcl"], None);
+    for (name, lost) in [("rcl", 60), ("feros", 20)] {
+        let record = run.cell(name, "remote", (1024, 30), 0, 500.0);
+        record.dimensions.insert("loss_percent".to_owned(), Value::Number(30.0));
+        (record.subscriptions[0].received, record.subscriptions[0].lost) = (101 - lost, lost);
+    }
+    let said = run.report().markdown;
+    let wanted = "Everybody loses messages: feros 19.8\u{202f}%, rcl 59.4\u{202f}%.";
+    assert!(verdicts(&said).contains(wanted), "{said}");
+}
+
+#[test]
 fn a_question_without_cells_says_what_measures_it() {
     let mut run = Small::new(&["feros", "rcl"], None);
     run.cell("feros", "local", (MB, 30), 0, 100.0);

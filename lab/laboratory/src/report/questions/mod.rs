@@ -219,12 +219,14 @@ fn answer<'a>(context: &Context<'a>, question: &'static Question) -> Option<Answ
             .into_iter()
             .filter(|(system, _)| !is_shown(&Value::Text(system.clone()))),
     );
-    let has_numbers = parts.iter().any(|part| part.rows.iter().any(Row::is_ranked));
+    // That everybody loses messages is an answer, that nobody could be measured is none.
+    let is_answer = |row: &Row<'_>| !matches!(row.standing, Standing::Failed(_));
+    let has_answer = parts.iter().any(|part| part.rows.iter().any(is_answer));
     let title = (question.title)(&place);
     let mut answer =
         Answer { question, title, scenario, place, parts, impossible, said: Vec::new() };
     answer.said = verdict::verdicts(context, &answer);
-    has_numbers.then_some(answer)
+    has_answer.then_some(answer)
 }
 
 /// Systems of a cell whose records are left out, and why.
