@@ -131,6 +131,9 @@ impl Samples {
         let Some((at, number)) = arguments.read_stamp(payload) else {
             fail("a received payload has not the size and the stamp that were sent");
         };
+        if !arguments.is_filled(payload, number) {
+            fail("the last byte of a received payload is not what its talker has to fill it with");
+        }
         {
             let (counts, columns) = &mut *lock(state);
             counts.add(now, payload.len() as u64);
