@@ -37,7 +37,7 @@ fn who_is_fastest_is_said_with_by_how_much_and_what_it_costs() {
     let report = run.report();
     let said = verdicts(&report.markdown);
     for needed in [
-        "A camera of 1 MB at 30 Hz to another process of this host",
+        "**A camera of 1 MB at 30 Hz to another process of this host**: 3 systems, 9 cells of 101",
         "feros has the lowest median latency, 100 µs; then cyclonedds 3×, rcl 9×.",
         "processor time: cyclonedds (2\u{202f}%)",
         "memory: feros (5.72 MB)",
@@ -153,6 +153,10 @@ fn every_name_is_explained_and_systems_are_counted() {
     ] {
         assert!(table.contains(needed), "{needed}\n{table}");
     }
+    assert!(
+        html.contains("<b title=\"The system rcl. Version: rcl 4.5.6\">rcl</b>"),
+        "in verdicts"
+    );
     let names = html.split("class=\"names\"").nth(1).unwrap().split("</details>").next().unwrap();
     assert!(names.contains("Why so: the reason of feros:view"), "{names}");
     assert!(html.contains("Repeats M16 Figure 7"), "the document's figure stands below the title");

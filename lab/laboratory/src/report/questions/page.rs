@@ -8,7 +8,7 @@ use super::verdict::basis;
 use super::{Answer, Column, Part, Row, Standing, part_title, systems_of};
 use crate::record::{System, Value};
 use crate::report::context::Context;
-use crate::report::figure::title_of_variant;
+use crate::report::figure::{capital, title_of_variant};
 use crate::report::quantity::{Unit, digits};
 use crate::report::selection::Estimate;
 use crate::report::tables::scrolling;
@@ -53,8 +53,9 @@ pub(crate) fn first_screen(
                     @for answer in answers {
                         li {
                             a href={ "#answer-" (answer.question.id) } { (answer.title) }
+                            p class="costs" { (capital(&basis(context, answer))) "." }
                             @for said in &answer.said {
-                                p { @if !said.part.is_empty() { span class="way" { (said.part) ": " } } b { (said.winner) } (said.headline) }
+                                p { @if !said.part.is_empty() { span class="way" { (said.part) ": " } } b title=(said.explained) { (said.winner) } (said.headline) }
                                 @if !said.costs.is_empty() { p class="costs" { (said.costs) } }
                             }
                         }
