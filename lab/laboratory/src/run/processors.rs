@@ -2,7 +2,9 @@
 //!
 //! A listener that sleeps on the processor of its talker is woken by a switch of tasks; one that
 //! sleeps on another by an interrupt, and by the end of a halt. Left to the scheduler, the one cell
-//! of a table has this and the next that, for as long as it runs (measurement 0009).
+//! of a table has this and the next that, for as long as it runs. Where something else runs on the
+//! machine the scheduler is the better choice: who may not leave a processor waits for it
+//! (measurement 0009).
 
 use rustix::thread::{CpuSet, sched_getaffinity};
 
