@@ -129,7 +129,7 @@ impl Column {
                 "half of the messages took no longer, from the call of publish to the callback"
             }
             Self::P99 => "99 of 100 messages took no longer",
-            Self::Lost => "messages that did not arrive",
+            Self::Lost => "messages that did not arrive, or were pushed out of a full history",
             Self::Processor => {
                 "processor time of all processes of the cell; 100 % is one processor"
             }

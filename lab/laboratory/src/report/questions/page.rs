@@ -18,10 +18,14 @@ pub(super) const TWO_HOSTS: &str =
     "Two hosts are two network namespaces of one machine, joined by an emulated link.";
 
 /// What stands in tables.
-pub(super) const LEGEND: [(&str, &str); 6] = [
+pub(super) const LEGEND: [(&str, &str); 7] = [
     (
         "p50, p99",
         "half and 99 of 100 messages took no longer, from the call of publish to the callback.",
+    ),
+    (
+        "lost",
+        "did not arrive: lost on the way, or pushed out of a history (of ten messages by default) while the receiver was held up.",
     ),
     (
         "processor, memory",
