@@ -126,6 +126,9 @@ fn threads_that_call_back_are_never_ranked_together() {
     let other = line("Callback on another thread: ");
     assert!(other.contains("feros has the lowest") && other.contains("(4× the floor)"), "{other}");
     assert!(!other.contains("zenoh") && !other.contains("direct"), "{other}");
+    let plain = report.html.replace("<wbr>", "");
+    assert!(plain.contains("<code>feros</code> <span class=\"way\">by pointer</span>"));
+    assert!(!plain.contains("<code>floors:thread</code> <span"), "a floor has no way");
     // In figures the names are marked, and the mark is explained.
     assert!(report.html.contains("zenoh †") && !report.html.contains("iceoryx2 †"));
     assert!(report.html.contains("†: within a process its callback runs on the publishing thread"));

@@ -52,6 +52,11 @@ fn a_floor_of_another_cell_is_no_limit() {
         assert!(!report.html.contains("class=\"limit\""), "{dimension}");
         assert!(!report.markdown.contains("× floor"), "{dimension}");
     }
+    // A floor that lost every message is none.
+    let mut run = Small::new(&["feros", "floors:copy"], Some("floors:copy"));
+    run.cell("feros", "local", (MB, 30), 0, 100.0);
+    run.cell("floors:copy", "local", (MB, 30), 0, 10.0).subscriptions[0].latency = None;
+    assert!(!run.report().markdown.contains("× floor"));
     // QoS has no effect on a bare hand-over.
     let mut run = Small::new(&["feros", "floors:copy"], Some("floors:copy"));
     run.cell("feros", "local", (MB, 30), 0, 100.0)
