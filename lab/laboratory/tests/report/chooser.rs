@@ -37,7 +37,7 @@ fn who_is_fastest_is_said_with_by_how_much_and_what_it_costs() {
     let report = run.report();
     let said = verdicts(&report.markdown);
     for needed in [
-        "A camera of 1 MB at 30 Hz to another process of this host",
+        "**A camera of 1 MB at 30 Hz to another process of this host**: 3 systems, 9 cells of 101",
         "feros has the lowest median latency, 100 µs; then cyclonedds 3×, rcl 9×.",
         "processor time: cyclonedds (2\u{202f}%)",
         "memory: feros (5.72 MB)",
@@ -126,6 +126,9 @@ fn threads_that_call_back_are_never_ranked_together() {
     let other = line("Callback on another thread: ");
     assert!(other.contains("feros has the lowest") && other.contains("(4× the floor)"), "{other}");
     assert!(!other.contains("zenoh") && !other.contains("direct"), "{other}");
+    let plain = report.html.replace("<wbr>", "");
+    assert!(plain.contains("<code>feros</code> <span class=\"way\">by pointer</span>"));
+    assert!(!plain.contains("<code>floors:thread</code> <span"), "a floor has no way");
     // In figures the names are marked, and the mark is explained.
     assert!(report.html.contains("zenoh †") && !report.html.contains("iceoryx2 †"));
     assert!(report.html.contains("†: within a process its callback runs on the publishing thread"));
@@ -153,6 +156,10 @@ fn every_name_is_explained_and_systems_are_counted() {
     ] {
         assert!(table.contains(needed), "{needed}\n{table}");
     }
+    assert!(
+        html.contains("<b title=\"The system rcl. Version: rcl 4.5.6\">rcl</b>"),
+        "in verdicts"
+    );
     let names = html.split("class=\"names\"").nth(1).unwrap().split("</details>").next().unwrap();
     assert!(names.contains("Why so: the reason of feros:view"), "{names}");
     assert!(html.contains("Repeats M16 Figure 7"), "the document's figure stands below the title");

@@ -129,7 +129,7 @@ impl Column {
                 "half of the messages took no longer, from the call of publish to the callback"
             }
             Self::P99 => "99 of 100 messages took no longer",
-            Self::Lost => "messages that did not arrive",
+            Self::Lost => "messages that did not arrive, or were pushed out of a full history",
             Self::Processor => {
                 "processor time of all processes of the cell; 100 % is one processor"
             }
@@ -328,6 +328,8 @@ fn part<'a>(
         }
     }
     rank(context, question, &mut rows);
+    // A floor that lost every message says nothing.
+    let floor = floor.filter(|_| rows.iter().any(|row| row.from_floor.is_some()));
     (!rows.is_empty()).then_some(Part { kind, rows, floor, limits })
 }
 
@@ -358,13 +360,11 @@ fn row<'a>(
 ) -> Row<'a> {
     let cell = |column: &Column| estimate(&column.metric(), &samples, context.run.seed);
     let cells: Vec<Option<Estimate>> = question.columns.iter().map(cell).collect();
-    let way =
-        samples.first().filter(|sample| is_within_process(sample.record)).map(
-            |sample| match sample.value("placement") {
-                Some(Value::Text(placement)) if placement == "intra" => "by pointer",
-                _ => "as between processes",
-            },
-        );
+    let has_way = |sample: &&Sample<'_>| !is_floor(system) && is_within_process(sample.record);
+    let way = samples.first().filter(has_way).map(|sample| match sample.value("placement") {
+        Some(Value::Text(placement)) if placement == "intra" => "by pointer",
+        _ => "as between processes",
+    });
     let from_floor = floor
         .filter(|_| !is_floor(system))
         .and_then(|floor| context.floors.ratio(floor, &question.columns[0].metric(), &samples));

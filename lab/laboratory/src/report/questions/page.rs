@@ -8,7 +8,7 @@ use super::verdict::basis;
 use super::{Answer, Column, Part, Row, Standing, part_title, systems_of};
 use crate::record::{System, Value};
 use crate::report::context::Context;
-use crate::report::figure::title_of_variant;
+use crate::report::figure::{capital, title_of_variant};
 use crate::report::quantity::{Unit, digits};
 use crate::report::selection::Estimate;
 use crate::report::tables::scrolling;
@@ -18,10 +18,14 @@ pub(super) const TWO_HOSTS: &str =
     "Two hosts are two network namespaces of one machine, joined by an emulated link.";
 
 /// What stands in tables.
-pub(super) const LEGEND: [(&str, &str); 6] = [
+pub(super) const LEGEND: [(&str, &str); 7] = [
     (
         "p50, p99",
         "half and 99 of 100 messages took no longer, from the call of publish to the callback.",
+    ),
+    (
+        "lost",
+        "did not arrive: lost on the way, or pushed out of a history (of ten messages by default) while the receiver was held up.",
     ),
     (
         "processor, memory",
@@ -53,8 +57,9 @@ pub(crate) fn first_screen(
                     @for answer in answers {
                         li {
                             a href={ "#answer-" (answer.question.id) } { (answer.title) }
+                            p class="costs" { (capital(&basis(context, answer))) "." }
                             @for said in &answer.said {
-                                p { @if !said.part.is_empty() { span class="way" { (said.part) ": " } } b { (said.winner) } (said.headline) }
+                                p { @if !said.part.is_empty() { span class="way" { (said.part) ": " } } b title=(said.explained) { (said.winner) } (said.headline) }
                                 @if !said.costs.is_empty() { p class="costs" { (said.costs) } }
                             }
                         }

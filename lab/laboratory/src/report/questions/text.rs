@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use super::page::{LEGEND, TWO_HOSTS, floors, is_remote, source, unanswered};
+use super::verdict::basis;
 use super::{Answer, Column, Row, Standing, part_title};
 use crate::report::context::Context;
 use crate::report::figure::title_of_variant;
@@ -13,7 +14,8 @@ use crate::report::quantity::{Unit, digits};
 pub(crate) fn write_first_screen(text: &mut String, context: &Context<'_>, answers: &[Answer<'_>]) {
     text.push_str("## Which one for what\n\n");
     for answer in answers {
-        let _ = writeln!(text, "- **{}**", escaped(&answer.title));
+        let basis = basis(context, answer);
+        let _ = writeln!(text, "- **{}**: {}", escaped(&answer.title), escaped(&basis));
         for said in &answer.said {
             let _ = writeln!(text, "  - {}", escaped(&said.whole()));
         }

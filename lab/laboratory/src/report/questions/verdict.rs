@@ -1,6 +1,6 @@
 //! Verdicts in sentences: who is fastest or leanest, by how much, and where nobody can tell.
 
-use super::names::count_of;
+use super::names::{count_of, explained};
 use super::{Answer, Column, Part, Row, Standing, part_title};
 use crate::report::context::Context;
 use crate::report::quantity::{Unit, digits};
@@ -16,6 +16,8 @@ pub(super) struct Said {
     pub(super) part: String,
     /// The lowest; empty where nobody is.
     pub(super) winner: String,
+    /// What its name means.
+    pub(super) explained: String,
     /// What follows the winner.
     pub(super) headline: String,
     /// What else is lowest, and who was not ranked.
@@ -46,8 +48,8 @@ fn verdict(context: &Context<'_>, answer: &Answer<'_>, part: &Part<'_>) -> Said 
         } else {
             format!("Everybody loses messages: {losses}.")
         };
-        let (winner, costs) = (String::new(), String::new());
-        return Said { part: title_of_part, winner, headline, costs };
+        let (winner, explained, costs) = Default::default();
+        return Said { part: title_of_part, winner, explained, headline, costs };
     };
     let mut headline = format!(" has the lowest {}", title(first));
     if let Some(estimate) = best.cell(answer.question, first) {
@@ -70,7 +72,9 @@ fn verdict(context: &Context<'_>, answer: &Answer<'_>, part: &Part<'_>) -> Said 
     if !losses.is_empty() {
         costs.push(format!("Not ranked, because messages are lost: {losses}."));
     }
-    Said { part: title_of_part, winner: part.name(best), headline, costs: costs.join(" ") }
+    let explained = context.system(&best.system).map_or_else(String::new, explained);
+    let (winner, costs) = (part.name(best), costs.join(" "));
+    Said { part: title_of_part, winner, explained, headline, costs }
 }
 
 /// What a column is in a sentence.
