@@ -28,7 +28,7 @@ void ddsi_xmsg_set_here (struct ddsi_xmsg *msg)
   ddsrt_nonnull_all;
 
 struct ddsi_domaingv;
-/* Feros: whether an address is one of this host. */
+/* Feros: whether an address is one of this host; where only loopback is used, all are. */
 bool ddsi_locator_is_here (const struct ddsi_domaingv *gv, const ddsi_locator_t *loc)
   ddsrt_nonnull_all;
 ",
@@ -60,10 +60,15 @@ bool ddsi_locator_is_here (const struct ddsi_domaingv *gv, const ddsi_locator_t 
     return false;
   if (loc->address[12] == 127)
     return true;
+  bool reaches_others = false;
   for (int i = 0; i < gv->n_interfaces; i++)
+  {
     if (gv->interfaces[i].loc.kind == loc->kind && memcmp (gv->interfaces[i].loc.address, loc->address, sizeof (loc->address)) == 0)
       return true;
-  return false;
+    if (!gv->interfaces[i].loopback)
+      reaches_others = true;
+  }
+  return !reaches_others;
 }
 
 void ddsi_xmsg_setdst_addrset (struct ddsi_xmsg *m, struct ddsi_addrset *as)

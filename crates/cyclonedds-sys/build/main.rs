@@ -5,9 +5,12 @@
 //! `DEP_FEROS_DDSC_INCLUDE`, `DEP_FEROS_DDSC_LIB` and the shim's own header directory as
 //! `DEP_FEROS_DDSC_SHIM` in their build scripts.
 
+mod bursts;
 mod edit;
 mod large_packets;
+mod pacing;
 mod patch;
+mod requests;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio, exit};

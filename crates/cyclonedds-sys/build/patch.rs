@@ -50,6 +50,9 @@
 //!
 //! What it enlarges: packets to addresses of this host (`large_packets`).
 //!
+//! What it slows down: requests that an answer is under way to (`requests`), publishers that a full
+//! link cannot follow (`pacing`), and what small receive buffers cannot hold (`bursts`).
+//!
 //! What it survives: a peer whose address is not found, and a thread whose priority is not had,
 //! ended the process. Both come from the environment; they are named in a warning now.
 
@@ -57,7 +60,7 @@ use std::path::Path;
 use std::sync::Mutex;
 
 use crate::edit::Edit;
-use crate::large_packets;
+use crate::{bursts, large_packets, pacing, requests};
 
 const EDITS: &[Edit] = &[
     Edit {
@@ -513,7 +516,12 @@ const EDITS: &[Edit] = &[
 ];
 
 fn edits() -> impl Iterator<Item = &'static Edit> {
-    EDITS.iter().chain(large_packets::EDITS)
+    EDITS
+        .iter()
+        .chain(large_packets::EDITS)
+        .chain(pacing::EDITS)
+        .chain(requests::EDITS)
+        .chain(bursts::EDITS)
 }
 
 static USED: Mutex<Vec<usize>> = Mutex::new(Vec::new());

@@ -15,7 +15,9 @@ use crate::type_hash::TypeHash;
 /// Whether publishing waits for the link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum PublishMode {
-    /// The caller's thread sends; it waits when a reliable subscription's buffers are full.
+    /// The caller's thread sends; it waits when a reliable subscription's buffers are full, when
+    /// the network card is slow, and, up to a second, with a message of several packets when
+    /// reliable subscriptions on other hosts miss some of the last ones and none keeps up.
     #[default]
     Synchronous,
     /// A thread of the publisher sends from a queue of at most `queue_depth` messages; publishing

@@ -76,3 +76,32 @@ fn large_messages_and_long_rows_arrive_from_stock() {
     }
     assert_eq!(peer.ask("acked", json!({"topic": "/blocks"})), true);
 }
+
+/// How often this thread gave up its processor by itself.
+fn pauses() -> u64 {
+    let status = std::fs::read_to_string("/proc/thread-self/status").unwrap();
+    let count = status.lines().find_map(|line| line.strip_prefix("voluntary_ctxt_switches:"));
+    count.unwrap().trim().parse().unwrap()
+}
+
+/// Its receive buffer holds three datagrams, so whoever sends all seventeen of a message at once
+/// sends most of them twice.
+#[test]
+fn a_large_message_reaches_stock_in_short_bursts() {
+    const MESSAGES: u64 = 10;
+    let Some(domain) = Domain::reserve() else { return };
+    let (node, mut peer) = (node(&domain), stock(&domain));
+    peer.ask("subscription", json!({"topic": "/blocks", "type": TYPE, "blocks": true}));
+    let publisher = node.create_publisher::<Image>("/blocks", 10).unwrap();
+    publisher.wait_for_subscriptions(1, WATCHDOG).unwrap();
+    peer.ask("matched", json!({"topic": "/blocks", "publishers": 1}));
+    let mut paused = 0;
+    for number in 0..MESSAGES {
+        let image = image(number as usize, 1 << 20);
+        let before = pauses();
+        publisher.publish(image).unwrap();
+        paused += pauses() - before;
+        peer.ask("take", json!({"topic": "/blocks"}));
+    }
+    assert!(paused >= 7 * MESSAGES, "{paused} pauses in {MESSAGES} messages");
+}

@@ -1,0 +1,95 @@
+//! The part of the change that holds a publisher of large messages back to what a link carries.
+//!
+//! A writer that keeps the last messages sends each new one at once, and a full link drops a part
+//! of every one: none is complete before the history gives it up. So while something is repeated, a
+//! write of a sample of several fragments waits until a reader on another host lacks less than half
+//! of the history. Nobody waits for a reader that is silent, or longer than a second, or while
+//! another reader on another host keeps up.
+
+use crate::edit::Edit;
+
+pub(crate) const EDITS: &[Edit] = &[
+    Edit {
+        file: "src/core/ddsi/src/ddsi__endpoint_match.h",
+        anchor: "  unsigned is_reliable: 1; /* true iff reliable proxy reader */\n",
+        times: 1,
+        replacement: "  unsigned is_reliable: 1; /* true iff reliable proxy reader */\n  unsigned is_far: 1; /* Feros: true iff the proxy reader is on another host */\n",
+    },
+    Edit {
+        file: "src/core/ddsi/src/ddsi_endpoint_match.c",
+        anchor: "  m->via_psmx = connected_via_psmx (&wr->e, &prd->e);\n  m->has_replied_to_hb",
+        times: 1,
+        replacement: "  m->is_far = !ddsi_locator_is_here (wr->e.gv, &prd->c.loc_uc.c);\n  m->via_psmx = connected_via_psmx (&wr->e, &prd->e);\n  m->has_replied_to_hb",
+    },
+    Edit {
+        file: "src/core/ddsi/src/ddsi_endpoint_match.c",
+        anchor: "#include \"ddsi__xevent.h\"\n",
+        times: 1,
+        replacement: "#include \"ddsi__xevent.h\"\n#include \"ddsi__xmsg.h\"\n",
+    },
+    Edit {
+        file: "src/core/ddsi/src/ddsi_transmit.c",
+        anchor: "static int maybe_grow_whc (struct ddsi_writer *wr)\n",
+        times: 1,
+        replacement: r"/* Feros: a reader that was silent for this long is not waited for. */
+#define PACING_SILENCE DDS_MSECS (500)
+/* Feros: the longest wait of one write, whatever readers say. */
+#define MAX_PACING DDS_SECS (1)
+
+/* Feros: whether every reader on another host that still answers lacks `lag` samples or more. */
+static bool far_readers_lag (const struct ddsi_writer *wr, ddsi_seqno_t lag)
+{
+  const ddsrt_etime_t tnow = ddsrt_time_elapsed ();
+  bool result = false;
+  ddsrt_avl_citer_t it;
+  for (const struct ddsi_wr_prd_match *m = ddsrt_avl_citer_first (&ddsi_wr_readers_treedef, &wr->readers, &it); m != NULL; m = ddsrt_avl_citer_next (&it))
+  {
+    if (!m->is_far || !m->is_reliable || m->seq == DDSI_MAX_SEQ_NUMBER)
+      continue;
+    const int64_t heard = m->t_acknack_accepted.v > m->t_nackfrag_accepted.v ? m->t_acknack_accepted.v : m->t_nackfrag_accepted.v;
+    if (tnow.v - heard > PACING_SILENCE)
+      continue;
+    if (wr->seq - m->seq < lag)
+      return false;
+    result = true;
+  }
+  return result;
+}
+
+/* Feros: waits for those that lack half of the history; as throttle_writer, lets go of the lock. */
+static void wait_for_far_readers (struct ddsi_thread_state * const thrst, struct ddsi_writer *wr)
+{
+  const ddsi_seqno_t lag = wr->xqos->history.depth < 4 ? 1 : (ddsi_seqno_t) wr->xqos->history.depth / 2;
+  if (!wr->retransmitting || !far_readers_lag (wr, lag))
+    return;
+  const ddsrt_mtime_t tstart = ddsrt_time_monotonic ();
+  const ddsrt_mtime_t abstimeout = ddsrt_mtime_add_duration (tstart, MAX_PACING);
+  wr->throttling++;
+  wr->throttle_count++;
+  do {
+    const ddsrt_mtime_t tlook = ddsrt_mtime_add_duration (ddsrt_time_monotonic (), PACING_SILENCE / 5);
+    ddsi_thread_state_asleep (thrst);
+    (void) ddsrt_cond_mtime_waituntil (&wr->throttle_cond, &wr->e.lock, tlook.v < abstimeout.v ? tlook : abstimeout);
+    ddsi_thread_state_awake_domain_ok (thrst);
+  } while (ddsrt_atomic_ld32 (&wr->e.gv->rtps_keepgoing) && wr->state == WRST_OPERATIONAL && wr->retransmitting && far_readers_lag (wr, lag) && ddsrt_time_monotonic ().v < abstimeout.v);
+  wr->throttling--;
+  wr->time_throttled += (uint64_t) (ddsrt_time_monotonic ().v - tstart.v);
+  if (wr->state != WRST_OPERATIONAL)
+    ddsrt_cond_mtime_broadcast (&wr->throttle_cond); /* gc_delete_writer may be waiting */
+}
+
+static int maybe_grow_whc (struct ddsi_writer *wr)
+",
+    },
+    Edit {
+        file: "src/core/ddsi/src/ddsi_transmit.c",
+        anchor: "  /* If WHC overfull, block. */\n  {\n",
+        times: 1,
+        replacement: r"  if (gc_allowed && wr->xqos->history.kind == DDS_HISTORY_KEEP_LAST && ddsi_serdata_size (serdata) > gv->config.fragment_size)
+    wait_for_far_readers (thrst, wr);
+
+  /* If WHC overfull, block. */
+  {
+",
+    },
+];
