@@ -17,7 +17,6 @@ FIGURES = Path(__file__).resolve().parent.parent / "docs/figures"
 NUMBERS, FIGURE = FIGURES / "latency.json", FIGURES / "latency.svg"
 SCENARIO = "m16-latency"
 PLACEMENT = "local"  # two processes of one host
-FLOOR = "futex between processes"
 SYSTEMS = {
     "feros": "Feros",
     "cyclonedds": "Cyclone DDS, C",
@@ -56,29 +55,43 @@ text { font: 14px system-ui, sans-serif; fill: #24292f; }
 def read_run(folder):
     """What the figure shows of a run: nanoseconds, by size and system."""
     run = json.loads((folder / "run.json").read_text())
-    floor = next(f["nanos"]["p50"] for f in run["floors"] if f["name"] == FLOOR)
+    floor = floor_of(run)
     sizes = {str(size): {} for size in SIZES}
     for line in (folder / "cells.jsonl").read_text().splitlines():
         cell = json.loads(line)
         dimensions = cell["dimensions"]
         system, size = dimensions.get("system"), dimensions.get("size_bytes")
-        wanted = system in SYSTEMS and size in SIZES and dimensions.get("placement") == PLACEMENT
-        if cell["scenario"] != SCENARIO or not wanted:
+        is_shown = system in SYSTEMS or system == floor
+        wanted = is_shown and size in SIZES and dimensions.get("placement") == PLACEMENT
+        if cell["scenario"] != SCENARIO or not wanted or cell["status"]["ended"] != "complete":
             continue
         found = sizes[str(int(size))]
         if system in found:
             sys.exit(f"error: {system} was measured several times; one repetition is shown")
         latency = cell["subscriptions"][0]["latency"]
         found[system] = {"median": latency["p50"], "p99": latency["p99"]}
-    if any(len(found) < len(SYSTEMS) for found in sizes.values()):
+    if any(system not in found for found in sizes.values() for system in SYSTEMS):
         sys.exit(f"error: {folder} has not measured all of {list(SYSTEMS)} in {SCENARIO}")
+    floors = {size: found.pop(floor)["median"] for size, found in sizes.items() if floor in found}
     return {
         "command": run["command"],
         "began_unix_seconds": run["began_unix_seconds"],
         "scenario": SCENARIO,
-        "floor_nanos": floor,
+        "floor": {"title": title_of(run, floor), "nanos": floors} if floors else None,
         "latency_nanos": sizes,
     }
+
+
+def floor_of(run):
+    """The system that the scenario's figure of this placement has as its limit line."""
+    scenario = next(known for known in run["scenarios"] if known["name"] == SCENARIO)
+    figures = (f for f in scenario["figures"] if f["only"].get("placement") == [PLACEMENT])
+    return next((figure["floor"] for figure in figures if figure.get("floor")), None)
+
+
+def title_of(run, system):
+    title = next(known["title"] for known in run["systems"] if known["name"] == system)
+    return title.split(", ", 1)[-1]
 
 
 def place(nanos):
@@ -92,17 +105,21 @@ def shown(nanos):
 
 
 def panel(top, title, rows, floor):
-    """One payload size: a row for each system, from the floor to its median."""
+    """One payload size: a row for each system, from the floor of the same cell to its median."""
     bottom = top + 14 + len(rows) * ROW
     parts = [f'<text class="title" x="{LEFT}" y="{top}">{escape(title)}</text>']
     for nanos in (1e4, 1e5, 1e6, 1e7):
         x = place(nanos)
         parts.append(f'<path class="grid" d="M{x} {top + 10}V{bottom}"/>')
-    parts.append(f'<path class="floor" d="M{place(floor)} {top + 10}V{bottom}"/>')
+    if floor is not None:
+        parts.append(f'<path class="floor" d="M{place(floor)} {top + 10}V{bottom}"/>')
+        limit = f"floor {shown(floor)}</text>"
+        x, y = max(place(floor), LEFT + 95), top + 4  # beside the title
+        parts.append(f'<text class="small" x="{x}" y="{y}" text-anchor="middle">{limit}')
     for index, (system, latency) in enumerate(rows):
         y = top + 14 + ROW // 2 + index * ROW
         median = latency["median"]
-        start, dot, tail = place(floor), place(median), place(latency["p99"])
+        start, dot, tail = place(floor or LOW), place(median), place(latency["p99"])
         parts.append(
             f'<g class="{system}"><text x="{LEFT - 12}" y="{y + 5}" text-anchor="end">'
             f"{escape(SYSTEMS[system])}</text>"
@@ -114,12 +131,12 @@ def panel(top, title, rows, floor):
 
 
 def draw(numbers):
-    floor = numbers["floor_nanos"]
+    floor = numbers["floor"]
     parts, top = [], HEAD
     for size, title in SIZES.items():
         measured = numbers["latency_nanos"][str(size)]
         rows = [(system, measured[system]) for system in SYSTEMS]
-        drawn, bottom = panel(top, title, rows, floor)
+        drawn, bottom = panel(top, title, rows, floor and floor["nanos"].get(str(size)))
         parts.append(drawn)
         top = bottom + 36
     axis = top - 20
@@ -127,10 +144,9 @@ def draw(numbers):
         x = place(nanos)
         label = f"{shown(nanos)}</text>"
         parts.append(f'<text class="small" x="{x}" y="{axis}" text-anchor="middle">{label}')
-    parts.append(
-        f'<text class="small" x="{place(floor)}" y="{axis + 20}" text-anchor="middle">'
-        f"floor: waking a thread of another process, {shown(floor)}</text>"
-    )
+    if floor:
+        limit = f"floor: {escape(floor['title'])}, measured in the same cells"
+        parts.append(f'<text class="small" x="{LEFT}" y="{axis + 22}">{limit}</text>')
     height = axis + FOOT
     head = "One-way latency between two processes of one host"
     return (

@@ -66,6 +66,7 @@ TOOLS
     cat <<'TOOLS'
 rosmaster python3-rosmaster ROS 1 as a peer: its real master
 iox-roudi iceoryx iceoryx as a peer: the daemon that owns its memory
+valgrind valgrind counts what a message costs (scripts/count_message.py)
 TOOLS
 }
 

@@ -42,7 +42,7 @@ enum { CONTRACT_STAMP_BYTES = 16, CONTRACT_STAMP_DIGITS = 32 };
 enum { CONTRACT_SAMPLES_WAITING = 65536 };
 
 enum contract_role { CONTRACT_TALKER, CONTRACT_LISTENER, CONTRACT_RELAY, CONTRACT_PAIR, CONTRACT_CHAIN, CONTRACT_NODES,
-                     CONTRACT_EXECUTOR, CONTRACT_FLOORS };
+                     CONTRACT_EXECUTOR };
 enum contract_placement { CONTRACT_REMOTE, CONTRACT_LOCAL, CONTRACT_COMPOSED, CONTRACT_INTRA };
 enum contract_publish { CONTRACT_PUBLISH_DEFAULT, CONTRACT_PUBLISH_SYNC, CONTRACT_PUBLISH_ASYNC };
 enum contract_executor { CONTRACT_EXECUTOR_DEFAULT, CONTRACT_EXECUTOR_SINGLE, CONTRACT_EXECUTOR_MULTI,
@@ -64,6 +64,7 @@ struct contract {
   enum contract_publish publish;
   uint64_t timeout_nanos;       /* when the program has to end, on the clock of contract_now */
   bool keeps_samples;           /* `--samples all` */
+  bool fills;                   /* `--fill each`: each payload is written whole before it is published */
   uint64_t work_micros;         /* computing in each callback */
   enum contract_executor executor;
   uint64_t matched, index, subscriptions, nodes;
@@ -194,7 +195,7 @@ static inline void contract_write(struct contract_line *line) {
 
 /* `system` is the name of the peer's folder; `version` names everything of which the version matters. */
 static inline void contract_hello(const struct contract *c, const char *system, const char *version) {
-  static const char *const roles[] = {"talker", "listener", "relay", "pair", "chain", "nodes", "executor", "floors"};
+  static const char *const roles[] = {"talker", "listener", "relay", "pair", "chain", "nodes", "executor"};
   struct contract_line line = {NULL, 0, 0};
   contract_add(&line, "{\"hello\":{\"contract\":1,\"system\":");
   contract_add_string(&line, system);
@@ -298,7 +299,7 @@ static inline int contract_choice(const char *name, const char *text, const char
 }
 
 static inline bool contract_take(struct contract *c, const char *name, const char *value) {
-  static const char *const roles[] = {"talker", "listener", "relay", "pair", "chain", "nodes", "executor", "floors", NULL};
+  static const char *const roles[] = {"talker", "listener", "relay", "pair", "chain", "nodes", "executor", NULL};
   static const char *const placements[] = {"remote", "local", "composed", "intra", NULL};
   static const char *const types[] = {"bytes", "string", NULL};
   static const char *const reliabilities[] = {"best_effort", "reliable", NULL};
@@ -306,6 +307,7 @@ static inline bool contract_take(struct contract *c, const char *name, const cha
   static const char *const histories[] = {"keep_last", "keep_all", NULL};
   static const char *const modes[] = {"default", "sync", "async", NULL};
   static const char *const samples[] = {"none", "all", NULL};
+  static const char *const fillings[] = {"none", "each", NULL};
   static const char *const executors[] = {"default", "single", "multi", "isolated", NULL};
   if (strcmp(name, "--role") == 0) c->role = (enum contract_role) contract_choice(name, value, roles);
   else if (strcmp(name, "--placement") == 0) c->placement = (enum contract_placement) contract_choice(name, value, placements);
@@ -326,6 +328,7 @@ static inline bool contract_take(struct contract *c, const char *name, const cha
   else if (strcmp(name, "--timeout") == 0)
     c->timeout_nanos = contract_now() + (uint64_t) (contract_number(name, value, 0.1, 1e6) * 1e9);
   else if (strcmp(name, "--samples") == 0) c->keeps_samples = contract_choice(name, value, samples) == 1;
+  else if (strcmp(name, "--fill") == 0) c->fills = contract_choice(name, value, fillings) == 1;
   else if (strcmp(name, "--work-micros") == 0) c->work_micros = contract_whole(name, value, 0, 1e9);
   else if (strcmp(name, "--executor") == 0) c->executor = (enum contract_executor) contract_choice(name, value, executors);
   else if (strcmp(name, "--matched") == 0) c->matched = contract_whole(name, value, 0, 1e6);
@@ -379,7 +382,7 @@ static inline void contract_parse(struct contract *c, int argc, char **argv, str
   if (!has_role) contract_refuse("--role", "", "it is needed");
   if (c->role == CONTRACT_RELAY) c->keeps_samples = false; /* the listener at the end of the chain has them */
   const size_t least = c->is_string ? (size_t) CONTRACT_STAMP_DIGITS : (size_t) CONTRACT_STAMP_BYTES;
-  const bool is_sent = c->role != CONTRACT_NODES && c->role != CONTRACT_EXECUTOR && c->role != CONTRACT_FLOORS;
+  const bool is_sent = c->role != CONTRACT_NODES && c->role != CONTRACT_EXECUTOR;
   if (is_sent && c->size_bytes < least) contract_refuse("--size", "", "the payload has no room for the stamp");
   if (c->role == CONTRACT_CHAIN && c->nodes < 2) contract_refuse("--nodes", "", "a chain has at least 2 nodes");
   contract_lock_memory();
@@ -387,28 +390,39 @@ static inline void contract_parse(struct contract *c, int argc, char **argv, str
 
 /* --- stamps ------------------------------------------------------------------------------------------------------ */
 
-/* Fills a payload of c->size_bytes once: the stamp is all that changes later. */
+/* Fills a payload of c->size_bytes once: without `--fill each` the stamp is all that changes later. */
 static inline void contract_fill(const struct contract *c, void *payload) {
   memset(payload, c->is_string ? 'z' : 0x5a, c->size_bytes);
+}
+
+/* What each byte of a message is with `--fill each`, but for its stamp. */
+static inline uint8_t contract_filling(const struct contract *c, uint64_t number) {
+  return c->is_string ? (uint8_t) ('a' + number % 26) : (uint8_t) number;
 }
 
 static inline void contract_put_hex(char *to, uint64_t value) {
   for (int i = 15; i >= 0; i--, value >>= 4) to[i] = "0123456789abcdef"[value & 15];
 }
 
-/* Writes the stamp into the payload, the time last, and returns that time. The publish call follows directly. */
-static inline uint64_t contract_stamp(const struct contract *c, void *payload, uint64_t number) {
+/* Fills where that is asked for, writes the stamp into memory that was asked for at `asked` (0: it is the program's own), and returns
+ * the time of the stamp: asking for memory is part of publishing, filling it is not. The publish call follows directly. */
+static inline uint64_t contract_stamp_loan(const struct contract *c, void *payload, uint64_t number, uint64_t asked) {
   char *to = (char *) payload;
-  if (c->is_string) {
-    contract_put_hex(to + 16, number);
-    const uint64_t now = contract_now();
-    contract_put_hex(to, now);
-    return now;
+  if (c->fills) {
+    memset(to, contract_filling(c, number), c->size_bytes);
+    asked = 0;
   }
-  memcpy(to + 8, &number, 8);
-  const uint64_t now = contract_now();
-  memcpy(to, &now, 8);
-  return now;
+  if (c->is_string) contract_put_hex(to + 16, number);
+  else memcpy(to + 8, &number, 8);
+  const uint64_t at = asked != 0 ? asked : contract_now();
+  if (c->is_string) contract_put_hex(to, at);
+  else memcpy(to, &at, 8);
+  return at;
+}
+
+/* The same in memory of the program's own. */
+static inline uint64_t contract_stamp(const struct contract *c, void *payload, uint64_t number) {
+  return contract_stamp_loan(c, payload, number, 0);
 }
 
 static inline uint64_t contract_take_hex(const char *from) {
@@ -433,6 +447,29 @@ static inline void contract_read_stamp(const struct contract *c, const void *pay
   }
 }
 
+/* --- cold caches ------------------------------------------------------------------------------------------------- */
+
+/* Has a symbol of its own, which scripts/count_message.py leaves out of its counts. */
+#if defined(__GNUC__)
+#define CONTRACT_APART __attribute__((noinline, unused))
+#else
+#define CONTRACT_APART inline
+#endif
+
+/* Reads so much between two messages that a simulated cache holds nothing else, where FEROS_LAB_COLD is 1. */
+static CONTRACT_APART void contract_make_cold(void) {
+  enum { BYTES = 4 << 20, LINE_BYTES = 64 };
+  static volatile unsigned char *memory = NULL;
+  static int asked = -1;
+  if (asked < 0) {
+    const char *cold = getenv("FEROS_LAB_COLD");
+    asked = cold != NULL && strcmp(cold, "1") == 0;
+    if (asked) memory = (volatile unsigned char *) calloc(1, BYTES);
+    if (memory == NULL) asked = 0;
+  }
+  for (size_t i = 0; asked && i < BYTES; i += LINE_BYTES) (void) memory[i];
+}
+
 /* --- pace -------------------------------------------------------------------------------------------------------- */
 
 struct contract_pace {
@@ -450,7 +487,7 @@ static inline void contract_pace_begin(struct contract_pace *pace, const struct 
 
 /* Waits until the next message is due and says its number; false when there is none any more, or the program is to stop.
  * Who is late publishes at once, and the pace goes on from there: nothing is caught up in a burst. */
-static inline bool contract_pace_next(struct contract_pace *pace, uint64_t *number) {
+static CONTRACT_APART bool contract_pace_next(struct contract_pace *pace, uint64_t *number) {
   const struct contract *c = pace->c;
   if (c->seconds > 0 && pace->number == c->warm_up) pace->ends = pace->due + (uint64_t) (c->seconds * 1e9);
   if (c->seconds > 0 ? pace->number >= c->warm_up && pace->due >= pace->ends : pace->number >= c->warm_up + c->count) return false;
@@ -463,6 +500,7 @@ static inline bool contract_pace_next(struct contract_pace *pace, uint64_t *numb
   else pace->due = now;
   pace->due += pace->period;
   *number = pace->number++;
+  contract_make_cold();
   return true;
 }
 
@@ -543,10 +581,13 @@ static inline bool contract_samples_done(const struct contract_samples *s) {
 
 /* Notes a received payload; `now` was read first thing in the callback. Says whether it was the last message. Computes
  * --work-micros, as the callback that this measures would. */
-static inline bool contract_note_received(struct contract_samples *s, const void *payload, size_t size, uint64_t now) {
+static CONTRACT_APART bool contract_note_received(struct contract_samples *s, const void *payload, size_t size, uint64_t now) {
   uint64_t nanos, number;
   if (size != s->c->size_bytes) contract_error("failed", "a received message has not the size that was sent", NULL);
   contract_read_stamp(s->c, payload, &nanos, &number);
+  const size_t stamp = s->c->is_string ? (size_t) CONTRACT_STAMP_DIGITS : (size_t) CONTRACT_STAMP_BYTES;
+  if (s->c->fills && size > stamp && ((const uint8_t *) payload)[size - 1] != contract_filling(s->c, number))
+    contract_error("failed", "the last byte of a received payload is not what its talker has to fill it with", NULL);
   if (s->received++ == 0) s->first_nanos = now;
   s->bytes += size;
   s->last_nanos = now;
@@ -556,6 +597,7 @@ static inline bool contract_note_received(struct contract_samples *s, const void
   }
   contract_work(s->c);
   if (number + 1 > s->next) __atomic_store_n(&s->next, number + 1, __ATOMIC_RELEASE);
+  if (s->c->role == CONTRACT_LISTENER) contract_make_cold();
   return contract_samples_done(s);
 }
 
@@ -581,7 +623,7 @@ static inline void contract_published_write(struct contract_published *p) {
 }
 
 /* Notes a call of publish by the time of its stamp and the time after it. */
-static inline void contract_note_published(struct contract_published *p, uint64_t number, uint64_t at, uint64_t after) {
+static CONTRACT_APART void contract_note_published(struct contract_published *p, uint64_t number, uint64_t at, uint64_t after) {
   if (p->sent++ == 0) p->first_nanos = at;
   p->last_nanos = at;
   if (!p->c->keeps_samples) return;

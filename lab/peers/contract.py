@@ -24,7 +24,7 @@ from types import SimpleNamespace
 
 MCL_CURRENT, MCL_FUTURE, MCL_ONFAULT = 1, 2, 4
 VERSION, WRONG_ARGUMENTS, NOT_INSTALLED = 1, 64, 69
-ROLES = ["talker", "listener", "relay", "pair", "chain", "nodes", "executor", "floors"]
+ROLES = ["talker", "listener", "relay", "pair", "chain", "nodes", "executor"]
 STAMP_BYTES, STAMP_DIGITS = 16, 32
 WRITE_NANOS = 1_000_000_000
 QUIET_NANOS = 3_000_000_000
@@ -81,6 +81,7 @@ def parse(words, extras=()):
     add("--publish", choices=["default", "sync", "async"], default="default")
     add("--timeout", type=_number(0, 1e6, float), default=60.0)
     add("--samples", choices=["all", "none"], default="all")
+    add("--fill", choices=["none", "each"], default="none")
     add("--work-micros", type=_number(0, 10**9), default=0)
     add("--executor", choices=["default", "single", "multi", "isolated"], default="default")
     add("--matched", type=_number(0, 10**6), default=1)
@@ -95,7 +96,7 @@ def parse(words, extras=()):
     found.messages = None if found.seconds > 0 else found.warm_up + found.count
     found.keeps_samples = found.samples == "all" and found.role != "relay"  # the listener at the end has them
     least = STAMP_DIGITS if found.type == "string" else STAMP_BYTES
-    if found.role not in ("nodes", "executor", "floors") and found.size < least:
+    if found.role not in ("nodes", "executor") and found.size < least:
         parser.error(f"--size {found.size}: the payload has no room for the stamp")
     if found.role == "chain" and found.nodes < 2:
         parser.error("--nodes: a chain has at least 2 nodes")
@@ -184,12 +185,25 @@ def payload(arguments):
     return bytearray(b"\x5a" * arguments.size)
 
 
+def filling(arguments, number):
+    """What each byte of a message is with `--fill each`, but for its stamp."""
+    return ord("a") + number % 26 if arguments.type == "string" else number & 255
+
+
 def stamp(arguments, payload, number):
-    """Writes the stamp, the time last, and returns that time. The call of publish follows directly."""
+    """Fills where that is asked for, writes the stamp, the time last, and returns that time. The call of publish follows directly."""
+    if arguments.fill == "each":
+        whole = (ctypes.c_char * arguments.size).from_buffer(payload)
+        ctypes.memset(whole, filling(arguments, number), arguments.size)
     struct.pack_into("<Q", payload, 8, number)
     now = now_nanos()
     struct.pack_into("<Q", payload, 0, now)
     return now
+
+
+def text_payload(arguments, number):
+    """A payload of `string` behind its stamp, made anew where that is asked for."""
+    return ("z" if arguments.fill == "none" else chr(filling(arguments, number))) * (arguments.size - STAMP_DIGITS)
 
 
 def text_stamp(now, number):
@@ -201,9 +215,13 @@ def read_stamp(arguments, payload):
     """Time and number, from bytes or from text."""
     if len(payload) != arguments.size:
         error("failed", f"a received payload has {len(payload)} bytes, {arguments.size} were sent")
-    if isinstance(payload, str):
-        return int(payload[:16], 16), int(payload[16:32], 16)
-    return struct.unpack_from("<QQ", payload)
+    is_text = isinstance(payload, str)
+    at, number = (int(payload[:16], 16), int(payload[16:32], 16)) if is_text else struct.unpack_from("<QQ", payload)
+    if arguments.fill == "each" and len(payload) > (STAMP_DIGITS if is_text else STAMP_BYTES):
+        last = ord(payload[-1]) if is_text else payload[-1]
+        if last != filling(arguments, number):
+            error("failed", "the last byte of a received payload is not what its talker has to fill it with")
+    return at, number
 
 
 # --- what was measured -----------------------------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::SystemTime;
 
-use smallbox::space::S16;
+use smallbox::space::S4;
 use smallbox::{SmallBox, smallbox};
 
 use crate::gid::Gid;
@@ -26,12 +26,17 @@ impl PayloadBytes for Vec<u8> {
 
 /// The serialized message of a [`Sample`], lent by the engine.
 ///
-/// A holder of up to 16 words (128 bytes on 64-bit machines) lies in the payload itself; a larger
-/// one is boxed.
-pub struct Payload(SmallBox<dyn PayloadBytes, S16>);
+/// A holder of up to four words lies in the payload itself; a larger one is boxed.
+pub struct Payload(SmallBox<dyn PayloadBytes, S4>);
 
 impl Payload {
-    /// Takes over bytes that an engine lends. Does not allocate for holders of up to 16 words.
+    /// Whether a holder of this type lies in the payload itself.
+    #[must_use]
+    pub const fn is_inline<T: PayloadBytes>() -> bool {
+        size_of::<T>() <= size_of::<S4>() && align_of::<T>() <= align_of::<S4>()
+    }
+
+    /// Takes over bytes that an engine lends. Does not allocate for holders of up to four words.
     pub fn new(bytes: impl PayloadBytes + 'static) -> Self {
         Self(smallbox!(bytes))
     }
@@ -122,6 +127,7 @@ mod tests {
         let bytes = [1, 2, 3, 4, 5, 6, 7, 8];
         let payload = Payload::new(Holder { dropped: dropped.clone(), words: [7; WORDS], bytes });
         assert_eq!(payload.0.is_heap(), boxed);
+        assert_eq!(Payload::is_inline::<Holder<WORDS>>(), !boxed);
         // A payload may move between threads as any value, with what it holds.
         let moved = std::thread::scope(|scope| scope.spawn(|| payload).join()).expect("moves");
         assert_eq!(*moved, bytes);
@@ -139,7 +145,7 @@ mod tests {
     #[test]
     fn small_holders_are_not_boxed() {
         check::<0>(false);
-        check::<14>(false);
-        check::<15>(true);
+        check::<2>(false);
+        check::<3>(true);
     }
 }

@@ -1,7 +1,7 @@
 //! What iceoryx2 is built of here: memory between processes, ports that several threads may use.
 //!
 //! As iceoryx2's own `ipc_threadsafe`, but for the storages, which have their blocks before anybody
-//! touches them and keep no file open, and for connections, which believe less.
+//! touches them and keep no file open, for connections, which believe less, and for locks.
 
 use std::fmt::Debug;
 
@@ -9,13 +9,13 @@ use iceoryx2::prelude::ZeroCopySend;
 use iceoryx2::service::{Service, internal::ServiceInternal, ipc_threadsafe};
 use iceoryx2::unique_id_generator::unique_system_id::UniqueSystemId;
 use iceoryx2_bb_elementary_traits::testing::abandonable::Abandonable;
-use iceoryx2_cal::arc_sync_policy::mutex_protected::MutexProtected;
 use iceoryx2_cal::resizable_shared_memory::dynamic::DynamicMemory;
 use iceoryx2_cal::shared_memory::common::details::{AllocatorDetails, Memory};
 use iceoryx2_cal::shm_allocator::pool_allocator::PoolAllocator;
 
 use crate::closed_storage::ClosedStorage;
 use crate::connection::Connection;
+use crate::reentrant::Reentrant;
 use crate::storage::{SparseStorage, WholeStorage};
 
 type Original = ipc_threadsafe::Service;
@@ -40,7 +40,7 @@ impl Service for Ipc {
     type ConfigSerializer = <Original as Service>::ConfigSerializer;
     type Bag = <Original as Service>::Bag;
     type Monitoring = <Original as Service>::Monitoring;
-    type ArcThreadSafetyPolicy<T: Send + Debug + Abandonable> = MutexProtected<T>;
+    type ArcThreadSafetyPolicy<T: Send + Debug + Abandonable> = Reentrant<T>;
     type UniqueId = UniqueSystemId;
 
     // Of messaging patterns that Feros does not use.

@@ -63,10 +63,15 @@ mod populate;
 #[cfg(not(loom))]
 mod port;
 #[cfg(not(loom))]
+mod process_handle;
+#[cfg(not(loom))]
 #[allow(unsafe_code)] // lends memory that is mapped
 mod publisher;
 #[cfg(not(loom))]
 mod reason;
+#[cfg(not(loom))]
+#[allow(unsafe_code)] // a trait of iceoryx2 asks for it
+mod reentrant;
 #[cfg(not(loom))]
 #[allow(unsafe_code)] // lends memory that is mapped
 mod sample;
@@ -111,7 +116,7 @@ pub use publisher::{HostLoan, HostPublisher, HostPublisherSettings, PoolUse};
 #[cfg(not(loom))]
 pub use reason::{Obstacle, Reason, Side};
 #[cfg(not(loom))]
-pub use sample::HostSample;
+pub use sample::{HostBytes, HostSample};
 #[cfg(not(loom))]
 pub use segment::{
     Attachment, AttachmentsFull, EntryId, MAX_DOORBELLS, MAX_SUBSCRIPTIONS, ProcessSegment,

@@ -14,7 +14,7 @@ use crate::mapping::Mappings;
 use crate::node::{HostNode, check_space, refused};
 use crate::populate::free_bytes;
 use crate::port::Port;
-use crate::sample::{Checked, HostSample, IceoryxSample};
+use crate::sample::{Checked, HeldSamples, HostSample, IceoryxSample};
 use crate::service::{self, FORMAT_VERSION, LEADING_BYTES, WireHeader};
 use crate::storage;
 
@@ -147,6 +147,7 @@ impl Link {
             port: Arc::new(Port {
                 subscriber,
                 service,
+                held: HeldSamples::new(max_views),
                 failed_connections,
                 is_crowded: AtomicBool::new(false),
                 on_room: OnceLock::new(),
@@ -193,21 +194,7 @@ impl Link {
     /// publisher's pool has grown.
     pub fn take(&mut self) -> TakeOutcome {
         if let Some(early) = self.early.take() {
-            return match self.receive() {
-                TakeOutcome::Sample(sample) if sample.sequence < early.sequence => {
-                    self.early = Some(early);
-                    self.deliver(sample)
-                }
-                TakeOutcome::Sample(later) => {
-                    self.early = Some(later);
-                    self.deliver(early)
-                }
-                TakeOutcome::Refused(refused) => {
-                    self.early = Some(early);
-                    self.refuse(refused)
-                }
-                TakeOutcome::Empty | TakeOutcome::ViewsExhausted { .. } => self.deliver(early),
-            };
+            return self.take_beside(early);
         }
         match self.receive() {
             // A gap where the pool has been replaced: what is missing may still lie in the old one.
@@ -220,17 +207,40 @@ impl Link {
             }
             TakeOutcome::Sample(sample) => self.deliver(sample),
             TakeOutcome::Refused(refused) => self.refuse(refused),
-            TakeOutcome::ViewsExhausted { max_views } => {
-                // A sample that goes back from here on calls `on_room`; one that went just before
-                // has made room.
-                if !self.port.is_crowded.swap(true, Ordering::AcqRel) {
-                    return self.take();
-                }
-                self.counts.views_exhausted += 1;
-                TakeOutcome::ViewsExhausted { max_views }
-            }
+            TakeOutcome::ViewsExhausted { max_views } => self.note_crowd(max_views),
             TakeOutcome::Empty => TakeOutcome::Empty,
         }
+    }
+
+    /// The older one of a sample that came early and the next one.
+    #[cold]
+    fn take_beside(&mut self, early: HostSample) -> TakeOutcome {
+        match self.receive() {
+            TakeOutcome::Sample(sample) if sample.sequence < early.sequence => {
+                self.early = Some(early);
+                self.deliver(sample)
+            }
+            TakeOutcome::Sample(later) => {
+                self.early = Some(later);
+                self.deliver(early)
+            }
+            TakeOutcome::Refused(refused) => {
+                self.early = Some(early);
+                self.refuse(refused)
+            }
+            TakeOutcome::Empty | TakeOutcome::ViewsExhausted { .. } => self.deliver(early),
+        }
+    }
+
+    #[cold]
+    fn note_crowd(&mut self, max_views: usize) -> TakeOutcome {
+        // A sample that goes back from here on calls `on_room`; one that went just before has made
+        // room.
+        if !self.port.is_crowded.swap(true, Ordering::AcqRel) {
+            return self.take();
+        }
+        self.counts.views_exhausted += 1;
+        TakeOutcome::ViewsExhausted { max_views }
     }
 
     fn deliver(&mut self, sample: HostSample) -> TakeOutcome {
@@ -242,6 +252,7 @@ impl Link {
         TakeOutcome::Sample(sample)
     }
 
+    #[cold]
     fn refuse(&mut self, refused: Refused) -> TakeOutcome {
         self.counts.refused += 1;
         TakeOutcome::Refused(refused)
@@ -251,7 +262,9 @@ impl Link {
         match self.port.subscriber.receive() {
             Ok(Some(sample)) => match self.check(&sample) {
                 Ok(checked) => {
-                    let sample = HostSample::new(sample, checked, Arc::clone(&self.port));
+                    let Some(sample) = HostSample::new(sample, checked, &self.port) else {
+                        return TakeOutcome::ViewsExhausted { max_views: self.max_views };
+                    };
                     match self.check_order(&sample) {
                         Ok(()) => TakeOutcome::Sample(sample),
                         Err(refused) => TakeOutcome::Refused(refused),

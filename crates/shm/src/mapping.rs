@@ -21,6 +21,11 @@ impl Mappings {
         if let Some(range) = self.known.iter().find(|range| range.contains(&address)) {
             return Some(range.end - address);
         }
+        self.ask_kernel(address, prefix)
+    }
+
+    #[cold]
+    fn ask_kernel(&mut self, address: usize, prefix: &str) -> Option<usize> {
         let maps = fs::read_to_string("/proc/self/maps").ok()?;
         let range = maps
             .lines()

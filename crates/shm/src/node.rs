@@ -280,12 +280,19 @@ impl iceoryx2_log_types::Log for ToTracing {
             LogLevel::Error | LogLevel::Fatal => {
                 tracing::error!(target: "feros::shm", %origin, "{message}")
             }
+            LogLevel::Warn if is_of_no_concern(message) => {}
             LogLevel::Warn => tracing::warn!(target: "feros::shm", %origin, "{message}"),
             LogLevel::Info => tracing::info!(target: "feros::shm", %origin, "{message}"),
             LogLevel::Debug => tracing::debug!(target: "feros::shm", %origin, "{message}"),
             LogLevel::Trace => tracing::trace!(target: "feros::shm", %origin, "{message}"),
         }
     }
+}
+
+/// A subscription may hold more views than there are places for connections that have left: then
+/// iceoryx2 makes as many, which is right, and says so each time.
+fn is_of_no_concern(message: std::fmt::Arguments<'_>) -> bool {
+    message.to_string().starts_with("Subscriber max borrowed samples is larger than expired")
 }
 
 /// What iceoryx2 logs goes to `tracing`, unless the program uses iceoryx2 itself and has set it up

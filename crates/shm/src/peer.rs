@@ -1,13 +1,12 @@
 //! The segment of another process (or of this one), as its publishers use it.
 
+use crate::process_handle::ProcessHandle;
 use crate::reason::{Obstacle, Reason, Side};
 use crate::segment::entry::{Entry, Found};
 use crate::segment::{EntryId, FILE_NAME, Layout, Mapping, Room, SEGMENT_BYTES, WrongContent};
 use feros_sync::Mutex;
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{FileType, Mode, OFlags, SealFlags};
 use rustix::io::Errno;
-use rustix::process::{Pid, PidfdFlags, pidfd_open};
 use std::collections::HashMap;
 use std::fmt;
 use std::num::NonZeroU64;
@@ -74,7 +73,7 @@ pub enum PeerError {
     },
     /// The system refuses something to this process.
     #[error(
-        "the shared memory of process {pid} cannot be opened ({step}: {errno}); allow this process more memory, more open files (RLIMIT_NOFILE), and the system call pidfd_open"
+        "the shared memory of process {pid} cannot be opened ({step}: {errno}); allow this process more memory and more open files (RLIMIT_NOFILE)"
     )]
     System {
         /// The process's id.
@@ -123,8 +122,7 @@ impl PeerError {
 pub struct Peer {
     pid: u32,
     mapping: Mapping,
-    /// Readable when the process has ended.
-    process: OwnedFd,
+    process: ProcessHandle,
     /// Somebody has seen its end.
     has_ended: AtomicBool,
 }
@@ -180,11 +178,7 @@ impl Peer {
 
     /// Whether the process still runs. One system call, no waiting.
     pub fn is_alive(&self) -> bool {
-        let mut ended = [PollFd::new(&self.process, PollFlags::IN)];
-        let now = Timespec { tv_sec: 0, tv_nsec: 0 };
-        // An interrupted or failed look tells nothing, and taking a living process for dead would
-        // do harm.
-        let is_alive = !matches!(poll(&mut ended, Some(&now)), Ok(1..));
+        let is_alive = self.process.is_alive();
         if !is_alive {
             self.has_ended.store(true, Ordering::Relaxed);
         }
@@ -208,12 +202,9 @@ impl fmt::Debug for Peer {
     }
 }
 
-fn open_process(pid: u32) -> Result<OwnedFd, PeerError> {
-    let id =
-        i32::try_from(pid).ok().and_then(Pid::from_raw).ok_or(PeerError::NoSuchProcess { pid })?;
-    pidfd_open(id, PidfdFlags::empty()).map_err(|errno| match errno {
-        // A number that only a thread has is refused as invalid, by newer kernels as not found.
-        Errno::SRCH | Errno::INVAL | Errno::NOENT => PeerError::NoSuchProcess { pid },
+fn open_process(pid: u32) -> Result<ProcessHandle, PeerError> {
+    ProcessHandle::open(pid).map_err(|errno| match errno {
+        Errno::SRCH => PeerError::NoSuchProcess { pid },
         errno => PeerError::System { pid, step: "pidfd_open", errno },
     })
 }

@@ -5,6 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use crate::ipc::Ipc;
 use crate::node::HostNode;
+use crate::sample::HeldSamples;
 use crate::service::{Service, WireHeader};
 
 /// Kept by each sample too: a port that is gone has its samples taken back by the publisher, read
@@ -12,6 +13,8 @@ use crate::service::{Service, WireHeader};
 pub(crate) struct Port {
     pub(crate) subscriber: iceoryx2::port::subscriber::Subscriber<Ipc, [u8], WireHeader>,
     pub(crate) service: Service,
+    /// What this subscription took and did not give back yet.
+    pub(crate) held: HeldSamples,
     /// Pools of the publisher that could not be mapped: their messages are missed.
     pub(crate) failed_connections: Arc<AtomicU64>,
     /// Messages may wait because as many samples are held as may be.

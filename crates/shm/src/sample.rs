@@ -1,9 +1,9 @@
 //! A message that lies in a publisher's shared memory, held by a subscription.
 
-use std::mem::ManuallyDrop;
 use std::sync::Arc;
 
 use feros_rmw::PayloadBytes;
+use feros_sync::Mutex;
 use iceoryx2::sample::Sample;
 
 use crate::ipc::Ipc;
@@ -18,74 +18,52 @@ pub(crate) struct Checked {
     pub(crate) cdr: *const u8,
 }
 
-/// The sample of iceoryx2 with the alignment of a pointer: it contains a 128-bit number, whose
-/// alignment of 16 would keep a [`HostSample`] from being stored inline by `feros_rmw::Payload`.
-#[repr(C, packed(8))]
-struct Packed(ManuallyDrop<IceoryxSample>);
+/// The samples of iceoryx2 that a subscription holds. They stay where they were put: a message
+/// moves through many hands on its way to a callback, and what moves is small.
+pub(crate) struct HeldSamples(Box<[Mutex<Option<IceoryxSample>>]>);
 
-/// A message in shared memory. Its memory goes back to the publisher when it is dropped, on any
-/// thread, before or after its link and its publisher.
-pub struct HostSample {
+impl HeldSamples {
+    pub(crate) fn new(most: usize) -> Self {
+        Self((0..most).map(|_| Mutex::new(None)).collect())
+    }
+
+    /// Puts a sample down and says where; gives it back where all places are taken.
+    fn put(&self, sample: IceoryxSample) -> Result<usize, IceoryxSample> {
+        for (index, place) in self.0.iter().enumerate() {
+            let mut place = place.lock();
+            if place.is_none() {
+                *place = Some(sample);
+                return Ok(index);
+            }
+        }
+        Err(sample)
+    }
+
+    fn release(&self, index: usize) {
+        let sample = self.0[index].lock().take();
+        drop(sample); // without the lock
+    }
+}
+
+/// The bytes of a message in shared memory. The memory goes back to the publisher when this is
+/// dropped, on any thread, before or after its link and its publisher.
+pub struct HostBytes {
     cdr: *const u8,
     cdr_bytes: u32,
-    flags: u32,
-    stamp: i64,
-    publication_number: u64,
-    expires_nanos: u64,
-    pub(crate) sequence: u64,
-    /// The port that sent it; changes when the publisher's pool is replaced.
-    pub(crate) origin: u64,
-    sample: Packed,
-    /// Dropped after the sample (by hand).
+    index: u32,
     port: Arc<Port>,
 }
 
-// Inline in a payload: at most 16 words, aligned as one.
-const _: () = assert!(
-    size_of::<HostSample>() <= 16 * size_of::<usize>()
-        && align_of::<HostSample>() <= align_of::<usize>()
-);
+// SAFETY: the bytes are only read, the sample that keeps them is behind a mutex, and so is the
+// port's state.
+unsafe impl Send for HostBytes {}
+// SAFETY: as above.
+unsafe impl Sync for HostBytes {}
 
-// SAFETY: the sample is `Send`, and the port's state is behind a mutex.
-unsafe impl Send for HostSample {}
-// SAFETY: a shared sample only reads its own memory.
-unsafe impl Sync for HostSample {}
+// Inline in a payload.
+const _: () = assert!(feros_rmw::Payload::is_inline::<HostBytes>());
 
-impl HostSample {
-    pub(crate) fn new(sample: IceoryxSample, checked: Checked, port: Arc<Port>) -> Self {
-        let Checked { header, cdr } = checked;
-        Self {
-            cdr,
-            cdr_bytes: u32::try_from(header.cdr_bytes).unwrap_or(u32::MAX),
-            flags: header.flags,
-            stamp: header.stamp,
-            publication_number: header.publication_number,
-            expires_nanos: header.expires_nanos,
-            sequence: header.sequence,
-            origin: folded(sample.origin().value()),
-            sample: Packed(ManuallyDrop::new(sample)),
-            port,
-        }
-    }
-
-    /// What the publisher says of it.
-    #[must_use]
-    pub fn header(&self) -> SampleHeader {
-        SampleHeader {
-            stamp: self.stamp,
-            publication_number: self.publication_number,
-            expires_nanos: self.expires_nanos,
-            flags: self.flags,
-        }
-    }
-}
-
-/// Ports of one service differ in time and counter, which lie in different halves.
-fn folded(id: u128) -> u64 {
-    (id as u64) ^ ((id >> 64) as u64)
-}
-
-impl PayloadBytes for HostSample {
+impl PayloadBytes for HostBytes {
     fn bytes(&self) -> &[u8] {
         // SAFETY: `Link` checked that so many bytes lie in the publisher's memory, which stays
         // mapped for reading while the sample is held; the publisher does not write to it before
@@ -95,16 +73,73 @@ impl PayloadBytes for HostSample {
     }
 }
 
-impl Drop for HostSample {
+impl Drop for HostBytes {
     fn drop(&mut self) {
-        // SAFETY: read from its unaligned place and dropped exactly once, here.
-        drop(unsafe { std::ptr::read_unaligned((&raw const self.sample).cast::<IceoryxSample>()) });
+        self.port.held.release(self.index as usize);
         self.port.make_room();
     }
 }
 
-impl std::fmt::Debug for HostSample {
+impl std::fmt::Debug for HostBytes {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "HostSample({} bytes, {:?})", self.cdr_bytes, self.header())
+        write!(f, "HostBytes({} bytes)", self.cdr_bytes)
     }
+}
+
+/// A message in shared memory: its bytes, and what its publisher says of it.
+#[derive(Debug)]
+pub struct HostSample {
+    bytes: HostBytes,
+    header: SampleHeader,
+    pub(crate) sequence: u64,
+    /// The port that sent it; changes when the publisher's pool is replaced.
+    pub(crate) origin: u64,
+}
+
+impl HostSample {
+    /// `None` where as many samples are held as may be.
+    pub(crate) fn new(sample: IceoryxSample, checked: Checked, port: &Arc<Port>) -> Option<Self> {
+        let Checked { header, cdr } = checked;
+        let origin = folded(sample.origin().value());
+        let index = port.held.put(sample).ok()?;
+        Some(Self {
+            bytes: HostBytes {
+                cdr,
+                cdr_bytes: u32::try_from(header.cdr_bytes).unwrap_or(u32::MAX),
+                index: u32::try_from(index).ok()?,
+                port: Arc::clone(port),
+            },
+            header: SampleHeader {
+                stamp: header.stamp,
+                publication_number: header.publication_number,
+                expires_nanos: header.expires_nanos,
+                flags: header.flags,
+            },
+            sequence: header.sequence,
+            origin,
+        })
+    }
+
+    /// What the publisher says of it.
+    #[must_use]
+    pub fn header(&self) -> SampleHeader {
+        self.header
+    }
+
+    /// The message alone.
+    #[must_use]
+    pub fn into_bytes(self) -> HostBytes {
+        self.bytes
+    }
+}
+
+impl PayloadBytes for HostSample {
+    fn bytes(&self) -> &[u8] {
+        self.bytes.bytes()
+    }
+}
+
+/// Ports of one service differ in time and counter, which lie in different halves.
+fn folded(id: u128) -> u64 {
+    (id as u64) ^ ((id >> 64) as u64)
 }

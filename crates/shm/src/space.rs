@@ -21,6 +21,9 @@ use crate::sweep::sweep_unfinished;
 /// How long what another process is just making is waited for. Half-made things of killed processes
 /// take as long.
 const CREATION_TIMEOUT: Duration = Duration::from_millis(200);
+/// Pools of a publisher that has left, of which a subscription still reads: more than a publisher
+/// has. Each place is looked at for each message; iceoryx2 has 128 otherwise.
+const LEFT_CONNECTIONS: usize = 16;
 
 pub(crate) const PREFIX_FILE: &str = "prefix";
 
@@ -107,6 +110,7 @@ impl Space {
         config.global.service.cleanup_dead_nodes_on_open = false;
         config.global.node.cleanup_dead_nodes_on_creation = false;
         config.global.node.cleanup_dead_nodes_on_destruction = false;
+        config.defaults.publish_subscribe.subscriber_expired_connection_buffer = LEFT_CONNECTIONS;
         Ok(config)
     }
 }

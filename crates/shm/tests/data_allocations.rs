@@ -72,7 +72,7 @@ fn publish_and_take_allocate_nothing_after_warm_up() {
             for link in &mut *links {
                 let TakeOutcome::Sample(sample) = link.take() else { panic!("no sample") };
                 // As the client library keeps it.
-                let payload = Payload::new(sample);
+                let payload = Payload::new(sample.into_bytes());
                 assert_eq!((payload.len(), payload[0]), (size, 1));
                 assert!(matches!(link.take(), TakeOutcome::Empty));
             }

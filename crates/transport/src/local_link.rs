@@ -1,7 +1,9 @@
 //! One publisher as a subscription hears it beside the engine: messages with numbers and stamps, in
 //! the publisher's order.
 
-use feros_rmw::{Gid, Sample, Stamp};
+use feros_rmw::{Gid, Payload, Stamp};
+
+use crate::intra_process::queue::Envelope;
 
 /// The messages of one publisher that come through shared memory.
 pub(crate) trait LocalLink {
@@ -9,12 +11,13 @@ pub(crate) trait LocalLink {
     /// The stamp of the next message, if there is one.
     fn front(&mut self) -> Option<Stamp>;
     /// The message that [`LocalLink::front`] told of.
-    fn take(&mut self) -> Option<Numbered>;
+    fn take(&mut self) -> Option<LinkMessage>;
 }
 
 /// A message of a link.
-pub(crate) struct Numbered {
-    pub(crate) sample: Sample,
-    /// Number of the first message that the link could bring.
-    pub(crate) since: u64,
+pub(crate) struct LinkMessage {
+    pub(crate) envelope: Envelope,
+    /// When it was found.
+    pub(crate) received: Stamp,
+    pub(crate) payload: Payload,
 }

@@ -6,8 +6,8 @@
 use std::collections::BTreeMap;
 
 pub use feros_lab_contract::{
-    CONTRACT, Durability, Executor, History, LOCK_MEMORY, MessageType, Placement, PublishMode,
-    Reliability, Role,
+    CONTRACT, Durability, Executor, Fill, History, LOCK_MEMORY, MessageType, Placement,
+    PublishMode, Reliability, Role,
 };
 use feros_trace_analysis::PointSeries;
 use serde::Deserialize;
@@ -35,8 +35,6 @@ pub enum Line {
     /// When messages passed a point of their way; the points of all programs are joined into
     /// layers.
     Points(PointSeries),
-    /// A limit of the machine, of the role `floors`.
-    Floor(FloorSamples),
     /// What is one number, by name with unit; those of several programs are added up.
     Values(BTreeMap<String, f64>),
     /// A sentence for the person who waits for the result.
@@ -104,18 +102,6 @@ pub struct LayerSamples {
     #[serde(default)]
     pub numbers: Vec<u64>,
     /// Per message.
-    pub nanos: Vec<u64>,
-}
-
-/// A limit of the machine.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
-pub struct FloorSamples {
-    /// What it is: `futex`, `memcpy`.
-    pub name: String,
-    /// Payload; 0 where there is none.
-    #[serde(default)]
-    pub size_bytes: u64,
-    /// What one took.
     pub nanos: Vec<u64>,
 }
 

@@ -6,10 +6,11 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 
 use crate::contract::{
-    Durability, History, MessageType, Placement, PublishMode, Reliability, Role,
+    Durability, Fill, History, MessageType, Placement, PublishMode, Reliability, Role,
 };
 use crate::document::{Document, DocumentError};
 use crate::nearest::did_you_mean;
+use crate::record::CallbackThread;
 
 /// `peer.toml` of a system.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -33,12 +34,25 @@ pub struct Manifest {
     /// Where it can be measured.
     #[serde(default)]
     pub placements: Vec<Placement>,
+    /// Whether it is a limit of the machine and no middleware: a cell that has none like it is
+    /// left out, since nothing is missing there.
+    #[serde(default)]
+    pub is_floor: bool,
     /// What it can send.
     #[serde(default = "bytes_only")]
     pub types: Vec<MessageType>,
+    /// What it can write of each payload.
+    #[serde(default = "stamps_only")]
+    pub fill: Vec<Fill>,
+    /// The transport that messages take in each placement, where its program counts them by
+    /// transport: a cell in which they took another one is marked.
+    #[serde(default)]
+    pub transports: BTreeMap<Placement, String>,
     /// What it can do.
     #[serde(default)]
     pub qos: Abilities,
+    /// Which thread calls back within a process, with the default executor.
+    pub callback: Option<CallbackThread>,
     /// Programs that run beside it.
     #[serde(default)]
     pub server: Vec<Server>,
@@ -57,6 +71,10 @@ pub struct Manifest {
 
 fn bytes_only() -> Vec<MessageType> {
     vec![MessageType::Bytes]
+}
+
+fn stamps_only() -> Vec<Fill> {
+    vec![Fill::None]
 }
 
 /// What a system can do of QoS; what is absent is skipped with that reason.
@@ -133,8 +151,13 @@ pub struct Variant {
     pub placements: Option<Vec<Placement>>,
     /// What its program can be, if not everything.
     pub roles: Option<Vec<Role>>,
+    /// The transport in each placement, where it is another one.
+    #[serde(default)]
+    pub transports: BTreeMap<Placement, String>,
     /// What it can do of QoS, if not the same.
     pub qos: Option<Abilities>,
+    /// Which thread calls back within a process, if not the same.
+    pub callback: Option<CallbackThread>,
 }
 
 /// A peer: its manifest and its folder.
@@ -174,6 +197,16 @@ impl SystemRef<'_> {
         }
     }
 
+    /// Why it is configured so; empty for the default.
+    pub fn why(&self) -> &str {
+        self.variant.map_or("", |variant| &variant.why)
+    }
+
+    /// Which thread calls back within a process.
+    pub fn callback(&self) -> Option<CallbackThread> {
+        self.variant.and_then(|variant| variant.callback).or(self.peer.manifest.callback)
+    }
+
     /// Where it can be measured.
     pub fn placements(&self) -> &[Placement] {
         self.variant
@@ -184,6 +217,12 @@ impl SystemRef<'_> {
     /// What it can do of QoS.
     pub fn qos(&self) -> &Abilities {
         self.variant.and_then(|variant| variant.qos.as_ref()).unwrap_or(&self.peer.manifest.qos)
+    }
+
+    /// The transport that its messages take in a placement, where the manifest says it.
+    pub fn transport(&self, placement: Placement) -> Option<&str> {
+        let of_variant = self.variant.and_then(|variant| variant.transports.get(&placement));
+        of_variant.or_else(|| self.peer.manifest.transports.get(&placement)).map(String::as_str)
     }
 
     /// What its program can be.
@@ -267,6 +306,8 @@ mod tests {
     use std::path::Path;
 
     use super::Peers;
+    use crate::contract::{Placement, Role};
+    use crate::record::CallbackThread;
 
     #[test]
     fn every_manifest_of_the_repository_is_understood() {
@@ -278,5 +319,26 @@ mod tests {
                 peers.system(&format!("{}:{}", peer.name, variant.name)).unwrap();
             }
         }
+    }
+
+    /// The report puts nobody beside another whose callback is on another kind of thread.
+    #[test]
+    fn who_is_measured_within_a_process_says_which_thread_calls_back() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../peers");
+        let peers = Peers::read(&folder).unwrap();
+        let variants = |peer: &super::Peer| -> Vec<String> {
+            let of = |variant: &super::Variant| format!("{}:{}", peer.name, variant.name);
+            peer.manifest.variant.iter().map(of).chain([peer.name.clone()]).collect()
+        };
+        for name in peers.iter().flat_map(variants) {
+            let system = peers.system(&name).unwrap();
+            let within = [Placement::Composed, Placement::Intra];
+            let is_within = system.placements().iter().any(|one| within.contains(one))
+                && system.roles().contains(&Role::Pair);
+            assert!(!is_within || system.callback().is_some(), "{name} does not say it");
+        }
+        let of = |name: &str| peers.system(name).unwrap().callback();
+        assert_eq!(of("feros"), Some(CallbackThread::OtherThread));
+        assert_eq!(of("feros:direct"), Some(CallbackThread::PublishingThread));
     }
 }

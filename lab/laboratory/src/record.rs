@@ -31,7 +31,7 @@ pub struct Run {
     pub systems: Vec<System>,
     /// The scenarios in their order.
     pub scenarios: Vec<Scenario>,
-    /// What this machine can do at best, measured in this run.
+    /// What measuring itself costs.
     pub floors: Vec<Floor>,
 }
 
@@ -42,10 +42,28 @@ pub struct System {
     pub name: String,
     /// For people: `ROS 2 Kilted through rcl, recommended`.
     pub title: String,
+    /// Why it is configured so; empty for a peer's default.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub why: String,
+    /// Which thread calls back within a process; `None`: nobody said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub callback: Option<CallbackThread>,
     /// What its program said of itself: versions of client and middleware.
     pub version: Option<String>,
     /// Why it was not measured, and the command that changes that.
     pub missing: Option<Missing>,
+}
+
+/// Which thread calls a subscription's callback where publisher and subscription are in one
+/// process. Numbers of the two say different things: the publisher's thread waits for the callback,
+/// another thread has to be woken up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CallbackThread {
+    /// The one that publishes, before the call of publish returns.
+    PublishingThread,
+    /// An executor's, a wait set's, the middleware's.
+    OtherThread,
 }
 
 /// Why a system was not measured.
@@ -127,6 +145,7 @@ pub const DIMENSIONS: &[&str] = &[
     "graph",
     "qos",
     "publish",
+    "fill",
     "executor",
     "link",
     "link_mbit",
@@ -162,7 +181,8 @@ pub struct Figure {
     /// Only records whose dimensions have one of these values.
     #[serde(default)]
     pub only: BTreeMap<String, Vec<Value>>,
-    /// The floor that is drawn as the limit line: the name of a [`Floor`].
+    /// The system whose median at each point is the limit line: `floors:futex`. It is one of the
+    /// systems of the experiment.
     #[serde(default)]
     pub floor: Option<String>,
 }
@@ -188,10 +208,10 @@ pub enum FigureKind {
     Timeline,
 }
 
-/// A limit of this machine, by payload size where it depends on it.
+/// A limit that was measured once for the run, by payload size where it depends on it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Floor {
-    /// `futex`, `futex between processes`, `udp loopback`, `memcpy`, `clock`, `timer`.
+    /// `recording`: what noting a message costs.
     pub name: String,
     /// Payload; 0 where there is none.
     pub size_bytes: u64,
@@ -225,6 +245,13 @@ pub struct Record {
     pub began_unix_seconds: u64,
     /// How long it took, programs' start and end included.
     pub seconds: f64,
+    /// The transport that most messages took, where the system says it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub transport: Option<String>,
+    /// Messages took another transport than the one that is measured: it is no result of its
+    /// system, and statistics leave it out and count it.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub unexpected_transport: bool,
     /// Messages published, warm-up not included.
     pub sent: u64,
     /// What each subscription got.
@@ -246,6 +273,7 @@ pub struct Record {
     /// `context_switches_per_second`, `wakeups_per_second` (voluntary switches), `locked_bytes`,
     /// `shared_memory_bytes` (pages that exist, whether mapped or not). Of the condition of real
     /// time, 1 or 0: `realtime` (SCHED_FIFO), `memory_locked` (each program's, seen from outside).
+    /// Of the condition of processors: `apart` (talkers and listeners share none).
     /// Oddities: `samples_before_sent`, `not_understood_lines`.
     pub values: BTreeMap<String, f64>,
     /// Each process with the same names.
@@ -256,6 +284,17 @@ pub struct Record {
     pub noise: BTreeMap<String, f64>,
     /// What the programs said, relative to the run's folder.
     pub raw: Option<String>,
+}
+
+fn is_false(value: &bool) -> bool {
+    !value
+}
+
+impl Record {
+    /// Whether it is a result of its system: it has ended well, and measured what it was to.
+    pub fn is_result(&self) -> bool {
+        self.status == Status::Complete && !self.unexpected_transport
+    }
 }
 
 /// How a cell ended.

@@ -1,11 +1,11 @@
 /* Why this exists: the barest hand-over of a message, in the roles of a middleware, to be measured in turn with one.
  *
- *   --kind futex        two processes, a futex word in shared memory; of the payload only the stamp goes over
+ *   --kind futex        two processes, a futex word in shared memory; the payload is built where it is read
  *   --kind copy         the same after one copy of the payload into the shared memory
  *   --kind thread       two threads, a pointer to the payload and a futex word of the process
  *   --kind call         a pointer to the payload, to a function that the compiler does not know
- *   --kind fill         payloads filled as fast as can be, eight in turn
- *   --kind fill_memory  the same with more of them in turn than caches hold */
+ *   --kind in_cache     the same with eight payloads in turn
+ *   --kind in_memory    the same with more payloads in turn than caches hold */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <linux/futex.h>
@@ -85,7 +85,7 @@ static void talk(const struct contract *c, bool copies) {
   char name[128];
   name_segment(c, name, sizeof name);
   shm_unlink(name); /* all have it */
-  uint8_t *const payload = floors_memory(c->size_bytes);
+  uint8_t *const payload = copies ? floors_memory(c->size_bytes) : segment->message;
   struct contract_published published;
   struct contract_pace pace;
   contract_published_init(&published, c);
@@ -94,7 +94,7 @@ static void talk(const struct contract *c, bool copies) {
   for (uint64_t number; contract_pace_next(&pace, &number);) {
     if (!wait_until_taken(c, segment->bells, c->matched, number)) break;
     const uint64_t at = contract_stamp(c, payload, number);
-    memcpy(segment->message, payload, copies ? c->size_bytes : CONTRACT_STAMP_BYTES);
+    if (copies) memcpy(segment->message, payload, c->size_bytes);
     for (uint64_t i = 0; i < c->matched; i++) ring(&segment->bells[i], number, FUTEX_WAKE);
     contract_note_published(&published, number, at, contract_now());
   }
@@ -106,7 +106,7 @@ static void listen_for(const struct contract *c) {
   struct bell *const bell = &segment->bells[c->index];
   struct contract_samples samples, *all = &samples;
   contract_samples_init(&samples, c, c->index);
-  memset(segment->message + CONTRACT_STAMP_BYTES, 0x5a, c->size_bytes - CONTRACT_STAMP_BYTES);
+  contract_fill(c, segment->message);
   atomic_store(&bell->listening, 1);
   contract_ready();
   uint32_t seen = 0;
@@ -194,8 +194,8 @@ static void thread_to_thread(const struct contract *c) {
   end_pair(c, &published, receivers);
 }
 
-/* `different` payloads in turn, each filled where that is measured. */
-static void call(const struct contract *c, unsigned different, bool fills) {
+/* `different` payloads in turn. */
+static void call(const struct contract *c, unsigned different) {
   struct receiver receivers[MOST_RECEIVERS] = {{.c = c}};
   struct receiver *volatile unknown = receivers;
   struct contract_published published;
@@ -212,7 +212,6 @@ static void call(const struct contract *c, unsigned different, bool fills) {
   contract_pace_begin(&pace, c);
   for (uint64_t number; contract_pace_next(&pace, &number);) {
     uint8_t *volatile payload = payloads[number % different];
-    if (fills) memset(payload, (int) number, c->size_bytes);
     struct receiver *const to = unknown;
     const uint64_t at = contract_stamp(c, payload, number);
     for (uint64_t i = 0; i < c->subscriptions; i++) to[i].receive(&to[i], payload);
@@ -224,13 +223,13 @@ static void call(const struct contract *c, unsigned different, bool fills) {
 void hand_over(const struct contract *c, const char *kind) {
   const bool copies = strcmp(kind, "copy") == 0;
   const bool is_remote = copies || strcmp(kind, "futex") == 0;
-  if (c->is_string || c->subscriptions > MOST_RECEIVERS || c->matched > MOST_RECEIVERS || c->index >= MOST_RECEIVERS)
-    contract_error("unsupported", "a floor hands bytes over to 16 receivers at most", NULL);
+  if (c->subscriptions > MOST_RECEIVERS || c->matched > MOST_RECEIVERS || c->index >= MOST_RECEIVERS)
+    contract_error("unsupported", "a floor hands over to 16 receivers at most", NULL);
   if (is_remote != (c->role != CONTRACT_PAIR)) contract_error("unsupported", "this kind of floor has no such role", kind);
   if (c->role == CONTRACT_TALKER) talk(c, copies);
   else if (c->role == CONTRACT_LISTENER) listen_for(c);
   else if (strcmp(kind, "thread") == 0) thread_to_thread(c);
-  else if (strcmp(kind, "fill") == 0) call(c, PAYLOADS, true);
-  else if (strcmp(kind, "fill_memory") == 0) call(c, PAYLOADS_IN_MEMORY, true);
-  else call(c, 1, false);
+  else if (strcmp(kind, "in_cache") == 0) call(c, PAYLOADS);
+  else if (strcmp(kind, "in_memory") == 0) call(c, PAYLOADS_IN_MEMORY);
+  else call(c, 1);
 }

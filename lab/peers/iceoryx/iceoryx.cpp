@@ -3,7 +3,7 @@
 //
 // How fair it is: Debian's package as it is; the daemon's pools are those of roudi.toml, sized for the payloads and depths that
 // scenarios have. A message is loaned from the pool, stamped in place and published: nothing is copied or serialized, and what is
-// behind the stamp is what the loan had. A relay has to copy into a loan of its own. Both types are octets here. There is no
+// behind the stamp is what the loan had, unless `--fill each` has it written. A relay has to copy into a loan of its own. Both types are octets here. There is no
 // network, so no `remote`; inside of a process it is the same path (`composed`).
 //
 // Subscriptions are read through WaitSets: `single` (the default) has one on one thread for all of them, `isolated`, and every node
@@ -178,12 +178,13 @@ void publish_all(UntypedPublisher &publisher, const contract &c, contract_publis
   contract_ready();
   contract_pace_begin(&pace, &c);
   while (contract_pace_next(&pace, &number)) {
+    const uint64_t asked = contract_now();
     auto loan = publisher.loan(uint32_t(c.size_bytes));
     if (loan.has_error()) {
       ++refused;
       continue;
     }
-    const uint64_t at = contract_stamp(&c, loan.value(), number);
+    const uint64_t at = contract_stamp_loan(&c, loan.value(), number, asked);
     publisher.publish(loan.value());
     contract_note_published(&sent, number, at, contract_now());
   }

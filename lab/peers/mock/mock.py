@@ -18,6 +18,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 import contract  # noqa: E402
 
 FAULTS = ["none", "lossy", "initial-loss", "duplicates", "hang", "crash", "garbage", "unfinished", "no-licence", "unsupported"]
+TRANSPORTS = ["untold", "shared_memory", "network"]
 # What is lost or comes twice: messages whose number ends with this digit.
 DIGIT = 9
 INITIAL_LOSS = 5
@@ -106,6 +107,8 @@ def listener(arguments):
             continue
         if number < 1 << 63:
             receive(arguments, samples, number, at)
+    if arguments.transport != "untold":
+        contract.values(**{f"received_{arguments.transport}": samples.received - 1, "received_other": 1})
     if arguments.fault != "unfinished":
         contract.end(None, [samples])
 
@@ -161,10 +164,18 @@ def executor(arguments):
 
 def main():
     arguments = contract.parse(
-        sys.argv[1:], [("fault", FAULTS, "none"), ("latency-nanos", None, "1000000"), ("spread-nanos", None, "0")]
+        sys.argv[1:],
+        [
+            ("fault", FAULTS, "none"),
+            ("latency-nanos", None, "1000000"),
+            ("spread-nanos", None, "0"),
+            ("transport", TRANSPORTS, "untold"),
+        ],
     )
     arguments.latency_nanos, arguments.spread_nanos = int(arguments.latency_nanos), int(arguments.spread_nanos)
     contract.hello(arguments, "mock", "mock 1.0")
+    if arguments.role in ("talker", "listener"):
+        contract.values(**{f"{arguments.role}_processors": sum(1 << one for one in os.sched_getaffinity(0))})
     if arguments.fault in ("no-licence", "unsupported"):
         contract.error(arguments.fault, "the mock says so, as it was asked to")
     roles = {"talker": talker, "listener": listener, "relay": relay, "pair": pair, "chain": pair, "nodes": nodes, "executor": executor}

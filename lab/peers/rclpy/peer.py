@@ -137,12 +137,13 @@ class Sender:
     def send_all(self):
         message = TYPE()
         if ARGUMENTS.type == "string":
-            rest = "z" * (ARGUMENTS.size - contract.STAMP_DIGITS)
+            rest = contract.text_payload(ARGUMENTS, 0)
         else:
             message.data = array("B", contract.payload(ARGUMENTS))
             data = message.data
         for number in contract.pace(ARGUMENTS):
             if ARGUMENTS.type == "string":
+                rest = contract.text_payload(ARGUMENTS, number) if ARGUMENTS.fill == "each" else rest
                 at = contract.now_nanos()
                 message.data = contract.text_stamp(at, number) + rest
             else:

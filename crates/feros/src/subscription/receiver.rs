@@ -86,6 +86,7 @@ where
     }
 
     /// Says what is wrong, as often as the number doubles: a stream of rubbish fills no disk.
+    #[cold]
     fn refuse(&self, publisher: Gid, size_bytes: usize, error: &DecodeError) {
         let Some(count) = self.malformed.count() else { return };
         let from = self

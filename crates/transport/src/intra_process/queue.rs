@@ -168,12 +168,12 @@ impl<O: Object> Queue<O> {
         item
     }
 
-    /// The oldest message's envelope.
-    pub(crate) fn front(&self) -> Option<Envelope> {
+    /// Who published the oldest message.
+    pub(crate) fn front_publisher(&self) -> Option<Gid> {
         if self.is_empty() {
             None
         } else {
-            self.queue.lock().front().map(|(envelope, _)| *envelope)
+            self.queue.lock().front().map(|(envelope, _)| envelope.publisher)
         }
     }
 
@@ -297,7 +297,7 @@ mod tests {
         let queue = queue(&QosProfile::keep_last(10));
         queue.put(envelope(1, 7), Text("a".into()));
         queue.put(envelope(2, 8), Text("b".into()));
-        assert_eq!(queue.front().unwrap().publisher, Gid([1; 16]));
+        assert_eq!(queue.front_publisher(), Some(Gid([1; 16])));
         assert_eq!(queue.first_stamp_of(Gid([2; 16])), Some(Stamp(8)));
         assert_eq!(queue.first_stamp_of(Gid([3; 16])), None);
         assert!(queue.take_if(|envelope| envelope.number == 8).is_none());

@@ -6,13 +6,12 @@ use feros_rmw::{Gid, MessageInfo, Sample, Stamp};
 use feros_trace::{MessageId, Transport};
 
 use crate::intra_process::queue::{Envelope, Object};
-use crate::receiving::reorder::Next;
+use crate::local_link::LinkMessage;
 
 /// A message that was taken and not looked at yet.
 #[derive(Debug)]
 pub struct Received<O> {
     object: O,
-    transport: Transport,
     origin: Origin,
 }
 
@@ -20,24 +19,32 @@ pub struct Received<O> {
 /// for it.
 #[derive(Debug)]
 enum Origin {
-    Info(MessageInfo),
+    Engine(MessageInfo),
+    SharedMemory {
+        envelope: Envelope,
+        received: Stamp,
+    },
     /// With the participant of the subscription.
-    Process(Envelope, [u8; 12]),
+    IntraProcess {
+        envelope: Envelope,
+        session: [u8; 12],
+    },
 }
 
 impl<O: Object> Received<O> {
-    /// `session` is the participant of the subscription.
-    pub(super) fn new(next: Next<O>, session: [u8; 12]) -> Self {
-        match next {
-            Next::Object(envelope, object) => Self {
-                object,
-                transport: Transport::IntraProcess,
-                origin: Origin::Process(envelope, session),
-            },
-            Next::Sample(Sample { payload, info }, transport) => {
-                Self { object: O::from(payload), transport, origin: Origin::Info(info) }
-            }
-        }
+    /// From a publisher of this process; `session` is the participant of the subscription.
+    pub(super) fn from_this_process(envelope: Envelope, object: O, session: [u8; 12]) -> Self {
+        Self { object, origin: Origin::IntraProcess { envelope, session } }
+    }
+
+    pub(super) fn from_this_host(message: LinkMessage) -> Self {
+        let LinkMessage { envelope, received, payload } = message;
+        Self { object: O::from(payload), origin: Origin::SharedMemory { envelope, received } }
+    }
+
+    pub(super) fn from_engine(sample: Sample) -> Self {
+        let Sample { payload, info } = sample;
+        Self { object: O::from(payload), origin: Origin::Engine(info) }
     }
 
     /// The message itself.
@@ -57,27 +64,41 @@ impl<O: Object> Received<O> {
 
     /// How the message came.
     pub fn transport(&self) -> Transport {
-        self.transport
+        match &self.origin {
+            Origin::Engine(_) => Transport::Network,
+            Origin::SharedMemory { .. } => Transport::SharedMemory,
+            Origin::IntraProcess { .. } => Transport::IntraProcess,
+        }
     }
 
     /// Who published it.
     pub fn publisher(&self) -> Gid {
         match &self.origin {
-            Origin::Info(info) => info.publisher_gid,
-            Origin::Process(envelope, _) => envelope.publisher,
+            Origin::Engine(info) => info.publisher_gid,
+            Origin::SharedMemory { envelope, .. } | Origin::IntraProcess { envelope, .. } => {
+                envelope.publisher
+            }
         }
     }
 
     /// What is known of the message besides its content.
     pub fn info(&self) -> MessageInfo {
+        let known = |envelope: &Envelope| MessageInfo {
+            source_timestamp: envelope.stamp.to_system_time(),
+            received_timestamp: None,
+            publication_sequence_number: Some(envelope.number),
+            publisher_gid: envelope.publisher,
+            from_same_session: false,
+        };
         match &self.origin {
-            Origin::Info(info) => *info,
-            Origin::Process(envelope, session) => MessageInfo {
-                source_timestamp: envelope.stamp.to_system_time(),
+            Origin::Engine(info) => *info,
+            Origin::SharedMemory { envelope, received } => {
+                MessageInfo { received_timestamp: received.to_system_time(), ..known(envelope) }
+            }
+            Origin::IntraProcess { envelope, session } => MessageInfo {
                 received_timestamp: Some(SystemTime::now()),
-                publication_sequence_number: Some(envelope.number),
-                publisher_gid: envelope.publisher,
                 from_same_session: envelope.publisher.participant_prefix() == *session,
+                ..known(envelope)
             },
         }
     }
@@ -85,12 +106,14 @@ impl<O: Object> Received<O> {
     /// The message for trace points.
     pub fn traced(&self) -> MessageId {
         match &self.origin {
-            Origin::Info(info) => MessageId {
+            Origin::Engine(info) => MessageId {
                 publisher: info.publisher_gid.0,
                 stamp: info.stamp().unwrap_or(Stamp(i64::MIN)).0,
                 number: info.publication_sequence_number.unwrap_or(0),
             },
-            Origin::Process(envelope, _) => envelope.id(),
+            Origin::SharedMemory { envelope, .. } | Origin::IntraProcess { envelope, .. } => {
+                envelope.id()
+            }
         }
     }
 }

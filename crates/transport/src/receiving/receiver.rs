@@ -52,7 +52,6 @@ pub(crate) struct ReceiverOptions<'a, O: Object> {
 /// Whoever has it polls it when the subscription's ringer rang: no executor is needed.
 pub struct Receiver<O: Object> {
     engine: Arc<dyn EngineSubscription>,
-    session: [u8; 12],
     reorder: Reorder<O>,
     shared_memory: Arc<SharedMemoryReceiving>,
     matches_changed: Arc<AtomicBool>,
@@ -70,10 +69,14 @@ impl<O: Object> Receiver<O> {
     pub(crate) fn new(options: ReceiverOptions<'_, O>) -> Self {
         let ReceiverOptions { topic, engine, queue, engine_pending, tally, .. } = options;
         Self {
-            session: engine.gid().participant_prefix(),
             traced: Endpoint::new(Kind::Subscription, engine.gid().0, topic),
+            reorder: Reorder::new(
+                engine.gid().participant_prefix(),
+                queue,
+                engine_pending,
+                tally.reorder.clone(),
+            ),
             engine,
-            reorder: Reorder::new(queue, engine_pending, tally.reorder.clone()),
             shared_memory: options.shared_memory,
             matches_changed: options.matches_changed,
             hears_network: options.hears_network,
@@ -101,8 +104,11 @@ impl<O: Object> Receiver<O> {
     /// # Errors
     /// When the engine fails.
     pub fn take(&mut self) -> Result<Option<Received<O>>, TakeError> {
-        self.poll()?;
-        let taken = self.head.take();
+        self.follow_matches();
+        let taken = match self.head.take() {
+            Some(found) => Some(found),
+            None => self.next()?,
+        };
         if let Some(message) = &taken {
             let counters = &self.tally.counters;
             let counter = match message.transport() {
@@ -144,11 +150,16 @@ impl<O: Object> Receiver<O> {
         let has_changed = self.matches_changed.load(Ordering::Relaxed)
             && self.matches_changed.swap(false, Ordering::AcqRel);
         if has_changed {
-            let matched = self.engine.matched_gids();
-            let links = self.shared_memory.links();
-            let is_linked = |gid: Gid| links.iter().any(|link| link.publisher() == gid);
-            self.reorder.note_who_left(|gid| matched.contains(&gid) || is_linked(gid));
+            self.note_who_left();
         }
+    }
+
+    #[cold]
+    fn note_who_left(&mut self) {
+        let matched = self.engine.matched_gids();
+        let links = self.shared_memory.links();
+        let is_linked = |gid: Gid| links.iter().any(|link| link.publisher() == gid);
+        self.reorder.note_who_left(|gid| matched.contains(&gid) || is_linked(gid));
     }
 
     fn next(&mut self) -> Result<Option<Received<O>>, TakeError> {
@@ -156,14 +167,13 @@ impl<O: Object> Receiver<O> {
         let mut engine =
             Engine { engine: &*self.engine, is_heard: self.hears_network, failure: None };
         let mut links = self.shared_memory.links();
-        let next = self.reorder.next(&mut links, &mut engine);
+        let received = self.reorder.next(&mut links, &mut engine);
         self.has_links = !links.is_empty();
         drop(links);
         let failure = engine.failure;
         if self.tally.lost() != lost_before {
             self.events.announce_loss();
         }
-        let received = next.map(|next| Received::new(next, self.session));
         if feros_trace::is_on()
             && let Some(message) = &received
         {

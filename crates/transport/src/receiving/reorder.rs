@@ -12,19 +12,10 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Instant;
 
 use feros_rmw::{Gid, Sample, Stamp};
-use feros_trace::Transport;
 
-use crate::intra_process::queue::{Envelope, Object, Queue};
-use crate::local_link::{LocalLink, Numbered};
-
-/// What comes next.
-#[derive(Debug)]
-pub(crate) enum Next<O> {
-    /// An object of this process.
-    Object(Envelope, O),
-    /// Bytes that came by shared memory or by the engine.
-    Sample(Sample, Transport),
-}
+use crate::intra_process::queue::{Object, Queue};
+use crate::local_link::LocalLink;
+use crate::receiving::received::Received;
 
 /// A publisher that was heard on a local transport, or may be from now on.
 struct LocalPublisher {
@@ -58,10 +49,11 @@ impl LocalPublisher {
 const REMEMBERED_PUBLISHERS: usize = 32;
 
 /// The head of one of the local transports.
-#[derive(Clone, Copy)]
 struct Front {
     source: Source,
     publisher: Gid,
+    /// Where the publisher is remembered, if it is.
+    known: Option<usize>,
 }
 
 #[derive(Clone, Copy)]
@@ -77,6 +69,8 @@ const DRAIN_LIMIT: usize = 1024;
 
 /// The heads of all transports of one subscription.
 pub(crate) struct Reorder<O: Object> {
+    /// The participant of the subscription.
+    session: [u8; 12],
     queue: Arc<Queue<O>>,
     /// Raised by the engine when it may have something.
     engine_pending: Arc<AtomicBool>,
@@ -120,11 +114,13 @@ pub(crate) trait EngineSource {
 
 impl<O: Object> Reorder<O> {
     pub(crate) fn new(
+        session: [u8; 12],
         queue: Arc<Queue<O>>,
         engine_pending: Arc<AtomicBool>,
         counters: Arc<ReorderCounters>,
     ) -> Self {
         Self {
+            session,
             queue,
             engine_pending,
             engine_head: None,
@@ -164,15 +160,15 @@ impl<O: Object> Reorder<O> {
         &mut self,
         links: &mut [impl LocalLink],
         engine: &mut impl EngineSource,
-    ) -> Option<Next<O>> {
+    ) -> Option<Received<O>> {
         loop {
             self.fill_engine_head(engine);
             let local = self.local_front(links);
-            let engine_first = match (&self.engine_head, local) {
+            let engine_first = match (&self.engine_head, &local) {
                 (None, None) => return None,
                 (Some(_), None) => true,
                 (None, Some(local)) => {
-                    if !self.is_heard(local.publisher) && self.look_again(engine) {
+                    if !self.is_heard(local) && self.look_again(engine) {
                         continue;
                     }
                     false
@@ -183,8 +179,8 @@ impl<O: Object> Reorder<O> {
                 }
             };
             let next = match local {
-                Some(local) if !engine_first => self.take_local(local, links, engine),
-                _ => self.take_engine(links).map(|sample| Next::Sample(sample, Transport::Network)),
+                Some(local) if !engine_first => self.take_local(&local, links, engine),
+                _ => self.take_engine(links).map(Received::from_engine),
             };
             if next.is_some() {
                 return next;
@@ -209,16 +205,18 @@ impl<O: Object> Reorder<O> {
 
     /// Before the first message on a local transport: the engine's word that it has something may
     /// be on its way.
+    #[cold]
     fn look_again(&mut self, engine: &mut impl EngineSource) -> bool {
         self.engine_head = engine.take();
         self.engine_head.is_some()
     }
 
+    #[inline(never)] // rare where local transports serve most
     fn engine_goes_first(
         &mut self,
         publisher: Gid,
         stamp: Stamp,
-        local: Front,
+        local: &Front,
         links: &mut [impl LocalLink],
     ) -> bool {
         if self.last_of(publisher).is_some_and(|last| stamp <= last) {
@@ -230,7 +228,7 @@ impl<O: Object> Reorder<O> {
         if local.publisher == publisher {
             return true;
         }
-        if !self.is_heard(local.publisher) && self.drained < DRAIN_LIMIT {
+        if !self.is_heard(local) && self.drained < DRAIN_LIMIT {
             self.drained += 1;
             return true;
         }
@@ -238,14 +236,17 @@ impl<O: Object> Reorder<O> {
         self.engine_is_next
     }
 
+    fn position_of(&self, publisher: Gid) -> Option<usize> {
+        self.local.iter().position(|known| known.gid == publisher)
+    }
+
     fn last_of(&self, publisher: Gid) -> Option<Stamp> {
-        self.local.iter().find(|known| known.gid == publisher).map(|known| known.last)
+        self.position_of(publisher).map(|index| self.local[index].last)
     }
 
     /// Whether messages of the publisher come on a local transport already.
-    fn is_heard(&self, publisher: Gid) -> bool {
-        let is_it = |known: &LocalPublisher| known.gid == publisher && !known.has_left;
-        self.local.iter().any(|known| is_it(known) && known.is_heard)
+    fn is_heard(&self, front: &Front) -> bool {
+        front.known.is_some_and(|index| self.local[index].is_heard && !self.local[index].has_left)
     }
 
     /// The stamp of the next message of one publisher on its local transport.
@@ -259,31 +260,26 @@ impl<O: Object> Reorder<O> {
 
     /// The head of the local transport whose turn it is, or of the next one that has something.
     fn local_front(&mut self, links: &mut [impl LocalLink]) -> Option<Front> {
-        let sources = links.len() + 1;
-        for step in 0..sources {
-            let index = (self.next_local + step) % sources;
-            let front = match index.checked_sub(1) {
-                None => {
-                    let front = self.queue.front();
-                    front.map(|envelope| Front {
-                        source: Source::Queue,
-                        publisher: envelope.publisher,
-                    })
-                }
+        for _ in 0..=links.len() {
+            if self.next_local > links.len() {
+                self.next_local = 0;
+            }
+            let found = match self.next_local.checked_sub(1) {
+                None => self.queue.front_publisher().map(|publisher| (Source::Queue, publisher)),
                 Some(index) => {
                     let link = &mut links[index];
-                    link.front()
-                        .map(|_| Front { source: Source::Link(index), publisher: link.publisher() })
+                    link.front().map(|_| (Source::Link(index), link.publisher()))
                 }
             };
-            if front.is_some() {
-                self.next_local = index;
-                return front;
+            if let Some((source, publisher)) = found {
+                return Some(Front { source, publisher, known: self.position_of(publisher) });
             }
+            self.next_local += 1;
         }
         None
     }
 
+    #[inline(never)] // keeps what local messages pass together
     fn take_engine(&mut self, links: &[impl LocalLink]) -> Option<Sample> {
         let sample = self.engine_head.take()?;
         let (publisher, stamp) = (sample.info.publisher_gid, stamp_of(&sample));
@@ -314,55 +310,64 @@ impl<O: Object> Reorder<O> {
 
     fn take_local(
         &mut self,
-        front: Front,
+        front: &Front,
         links: &mut [impl LocalLink],
         engine: &mut impl EngineSource,
-    ) -> Option<Next<O>> {
-        let (stamp, number, since, incoming) = match front.source {
+    ) -> Option<Received<O>> {
+        let (stamp, number, since, received) = match front.source {
             // A publisher may have pushed the head out meanwhile: then the next one comes, which is
             // newer.
             Source::Queue => {
-                let (envelope, content) =
+                let (envelope, object) =
                     self.queue.take_if(|head| head.publisher == front.publisher)?;
                 let is_alive = envelope.expires.is_none_or(|end| Instant::now() < end);
-                let incoming = is_alive.then_some(Next::Object(envelope, content));
-                (envelope.stamp, envelope.number, envelope.since, incoming)
+                let received = || Received::from_this_process(envelope, object, self.session);
+                (envelope.stamp, envelope.number, envelope.since, is_alive.then(received))
             }
             Source::Link(index) => {
-                let Numbered { sample, since } = links[index].take()?;
-                let number = sample.info.publication_sequence_number.unwrap_or(since);
-                (
-                    stamp_of(&sample),
-                    number,
-                    since,
-                    Some(Next::Sample(sample, Transport::SharedMemory)),
-                )
+                let message = links[index].take()?;
+                let envelope = message.envelope;
+                let received = Some(Received::from_this_host(message));
+                (envelope.stamp, envelope.number, envelope.since, received)
             }
         };
         self.next_local += 1;
-        if !self.is_heard(front.publisher) {
-            self.drained = 0;
-            engine.comes_by_local_transport(front.publisher);
-        }
-        let known = match self.local.iter().position(|known| known.gid == front.publisher) {
-            Some(index) => &mut self.local[index],
-            None => {
-                self.local.push(LocalPublisher::new(front.publisher, Stamp(i64::MIN), 0));
-                self.local.last_mut()?
-            }
+        let index = match front.known {
+            Some(index) if self.is_heard(front) => index,
+            _ => self.begin_to_hear(front, since, engine),
         };
-        known.has_left = false;
-        if !known.is_heard {
-            known.is_heard = true;
-            known.last_number = known.last_number.max(since.saturating_sub(1));
-        }
+        let known = &mut self.local[index];
         self.counters.count_lost(known.pass_to(number));
         if stamp <= known.last {
             self.counters.duplicates.fetch_add(1, Ordering::Relaxed);
             return None;
         }
         known.last = stamp;
-        incoming
+        received
+    }
+
+    /// Notes the first message of a publisher on a local transport. Says where the publisher is
+    /// remembered.
+    #[cold]
+    fn begin_to_hear(
+        &mut self,
+        front: &Front,
+        since: u64,
+        engine: &mut impl EngineSource,
+    ) -> usize {
+        self.drained = 0;
+        engine.comes_by_local_transport(front.publisher);
+        let index = front.known.unwrap_or_else(|| {
+            self.local.push(LocalPublisher::new(front.publisher, Stamp(i64::MIN), 0));
+            self.local.len() - 1
+        });
+        let known = &mut self.local[index];
+        known.has_left = false;
+        if !known.is_heard {
+            known.is_heard = true;
+            known.last_number = known.last_number.max(since.saturating_sub(1));
+        }
+        index
     }
 }
 

@@ -25,6 +25,7 @@ pub(super) struct SendingEndpoint {
 }
 
 impl SendingEndpoint {
+    #[cold]
     pub(super) fn count_shared_memory_failure(&self, error: &dyn Display) {
         if let Some(count) = self.counters.shared_memory_failures.count() {
             tracing::warn!(
@@ -37,6 +38,7 @@ impl SendingEndpoint {
     }
 
     /// Says so before the pool is exhausted, once.
+    #[cold]
     pub(super) fn warn_of_full_pool(&self, memory: &HostPublisher) {
         let PoolUse { used_bytes, limit_bytes: Some(limit_bytes), .. } = memory.pool() else {
             return;

@@ -291,6 +291,7 @@ impl Sender {
 
     /// Nothing is published between the look at the matches and the change of the routes: that is
     /// what the guard is for.
+    #[cold]
     fn renew_routes(&self, order: MutexGuard<'_, Order>) -> Arc<Routes> {
         let former = self.read_routes();
         let routes = Arc::new(self.endpoint.router.find_routes(&former, order.next_number()));

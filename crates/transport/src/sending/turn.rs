@@ -3,7 +3,7 @@
 
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, MutexGuard};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use feros_rmw::{Gid, Stamp};
 use feros_shm::{HostLoan, SampleHeader, Transport};
@@ -126,6 +126,7 @@ impl Turn<'_> {
 
     /// Whether all who are served by shared memory have what the engine sent them; those of killed
     /// processes are not waited for.
+    #[cold]
     fn has_fallback_ended(&self) -> bool {
         let living = self.routes.established().filter(|(route, _)| route.peer.peer().is_alive());
         let living: Vec<Gid> = living.map(|(route, _)| route.subscription).collect();
@@ -137,11 +138,7 @@ impl Turn<'_> {
         let Some(memory) = &routes.memory else { return false };
         let size_bytes = loan.len();
         let Identity { stamp, number, .. } = message;
-        let expires_nanos = endpoint.lifespan.map_or(0, |lifespan| {
-            let lifespan_nanos = i128::try_from(lifespan.as_nanos()).unwrap_or(i128::MAX);
-            let end = i128::from(stamp.0).saturating_add(lifespan_nanos);
-            u64::try_from(end).unwrap_or(u64::MAX)
-        });
+        let expires_nanos = endpoint.lifespan.map_or(0, |lifespan| end_of(lifespan, stamp));
         let header =
             SampleHeader { stamp: stamp.0, publication_number: number, expires_nanos, flags: 0 };
         let id = || message.traced();
@@ -190,4 +187,12 @@ impl Turn<'_> {
         self.endpoint.counters.network.count(1, size_bytes);
         Ok(())
     }
+}
+
+/// The end of the lifespan of a message, in nanoseconds as its stamp.
+#[cold]
+fn end_of(lifespan: Duration, stamp: Stamp) -> u64 {
+    let lifespan_nanos = i128::try_from(lifespan.as_nanos()).unwrap_or(i128::MAX);
+    let end = i128::from(stamp.0).saturating_add(lifespan_nanos);
+    u64::try_from(end).unwrap_or(u64::MAX)
 }

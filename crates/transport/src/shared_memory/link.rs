@@ -7,13 +7,14 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use feros_doorbell::Ringer;
-use feros_rmw::{Gid, History, MessageInfo, Payload, QosProfile, Reliability, Sample, Stamp};
+use feros_rmw::{Gid, History, Payload, QosProfile, Reliability, Stamp};
 use feros_shm::{
     Attachment, HostNode, HostSample, LinkObstacle, LinkSettings, OpenError, SampleHeader,
     SubscriptionEntry, TakeOutcome,
 };
 
-use crate::local_link::{LocalLink, Numbered};
+use crate::intra_process::queue::Envelope;
+use crate::local_link::{LinkMessage, LocalLink};
 use crate::shared_memory::availability::LONGEST_QUEUE;
 use crate::shared_memory::handshake::Handshake;
 use crate::shared_memory::link_states::LinkStates;
@@ -184,13 +185,7 @@ impl Link {
                 TakeOutcome::Empty => return,
                 TakeOutcome::ViewsExhausted { max_views } => {
                     if !std::mem::replace(&mut self.has_warned, true) {
-                        tracing::warn!(
-                            target: "feros::shm",
-                            "this subscription holds {max_views} messages of publisher {}, as many \
-                             as it may: further ones wait until it lets one go; copy what is to be \
-                             kept for longer",
-                            self.publisher
-                        );
+                        warn_of_views(max_views, self.publisher);
                     }
                     return;
                 }
@@ -217,20 +212,18 @@ impl LocalLink for Link {
         Some(Stamp(sample.header().stamp))
     }
 
-    fn take(&mut self) -> Option<Numbered> {
-        self.fill_head();
+    fn take(&mut self) -> Option<LinkMessage> {
         let Handshake::Established(established) = &mut self.state else { return None };
         let (sample, received) = established.head.take()?;
-        let header = sample.header();
-        let info = MessageInfo {
-            source_timestamp: Stamp(header.stamp).to_system_time(),
-            received_timestamp: received.to_system_time(),
-            publication_sequence_number: Some(header.publication_number),
-            publisher_gid: self.publisher,
-            from_same_session: false,
+        let SampleHeader { stamp, publication_number, .. } = sample.header();
+        let envelope = Envelope {
+            publisher: self.publisher,
+            stamp: Stamp(stamp),
+            number: publication_number,
+            since: established.since,
+            expires: None, // looked at when the head was filled
         };
-        let sample = Sample { payload: Payload::new(sample), info };
-        Some(Numbered { sample, since: established.since })
+        Some(LinkMessage { envelope, received, payload: Payload::new(sample.into_bytes()) })
     }
 }
 
@@ -258,6 +251,16 @@ impl Opening<'_> {
     }
 }
 
+#[cold]
+fn warn_of_views(max_views: usize, publisher: Gid) {
+    tracing::warn!(
+        target: "feros::shm",
+        "this subscription holds {max_views} messages of publisher {publisher}, as many as it may: \
+         further ones wait until it lets one go; copy what is to be kept for longer"
+    );
+}
+
+#[cold]
 fn refuse(states: &LinkStates, publisher: Gid, why: &dyn Display) {
     if let Some(count) = states.refused.count() {
         tracing::error!(

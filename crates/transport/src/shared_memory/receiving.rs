@@ -109,6 +109,7 @@ impl SharedMemoryReceiving {
         links
     }
 
+    #[cold]
     fn settle(&self, links: &mut [Link]) {
         let Some(entry) = &self.entry else { return };
         let is_told = entry.publishers_ready() != self.ready_seen.load(Ordering::Relaxed);

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::contract::{Executor, MessageType, Placement, PublishMode};
+use crate::contract::{Executor, Fill, MessageType, Placement, PublishMode};
 use crate::record::Value;
 use crate::scenario::{LinkConditions, Procedure, Qos, Scenario, Variables, Workload};
 
@@ -41,6 +41,8 @@ pub struct Cell {
     pub qos: Qos,
     /// Who sends.
     pub publish: PublishMode,
+    /// What is written of each payload.
+    pub fill: Fill,
     /// Who runs callbacks.
     pub executor: Executor,
     /// The name of the link; empty where there is none.
@@ -78,6 +80,7 @@ impl Cell {
             text("type", self.message_type.word());
             text("qos", &self.qos_name);
             text("publish", self.publish.word());
+            text("fill", self.fill.word());
         }
         let remote = self.placement == Placement::Remote;
         if remote {
@@ -148,6 +151,9 @@ impl Cell {
         if self.workload == Workload::Executor {
             words.push(format!("{} idle entities", self.idle));
         }
+        if self.fill == Fill::Each && self.has_messages() {
+            words.push("filled".to_owned());
+        }
         if self.subscriptions > 1 {
             words.push(format!("{} subscriptions", self.subscriptions));
         }
@@ -197,6 +203,7 @@ pub(super) fn groups(scenario: &Scenario) -> Vec<Cell> {
             cell.qos.clone_from(qos);
         });
         vary(&mut cells, &scenario.publish, |cell, publish| cell.publish = *publish);
+        vary(&mut cells, &scenario.fill, |cell, fill| cell.fill = *fill);
         vary(&mut cells, &scenario.types, |cell, message_type| cell.message_type = *message_type);
         vary(&mut cells, &scenario.rates_hz, |cell, rate| cell.rate_hz = *rate);
         vary(&mut cells, &scenario.work_micros, |cell, work| cell.work_micros = *work);
@@ -225,6 +232,7 @@ fn base(scenario: &Scenario) -> Cell {
         qos_name: String::new(),
         qos: Qos::default(),
         publish: PublishMode::Default,
+        fill: Fill::None,
         executor: Executor::Default,
         link_name: String::new(),
         link: LinkConditions::default(),

@@ -43,6 +43,9 @@ impl Plan {
                         let Ok(system) = peers.system(name) else { continue };
                         let cell = Cell { system: name.clone(), repetition, ..group.clone() };
                         let skip = refusal(&cell, system, machine);
+                        if skip.is_some() && system.peer.manifest.is_floor {
+                            continue;
+                        }
                         // What cannot be done is not said again in each repetition.
                         if skip.is_none() || repetition == 0 {
                             steps.push(Step { cell, skip });
@@ -96,6 +99,9 @@ fn refusal(cell: &Cell, system: SystemRef<'_>, machine: &Machine) -> Option<Stri
     if cell.has_messages() {
         if !manifest.types.contains(&cell.message_type) {
             return lacks("type", cell.message_type.word());
+        }
+        if !manifest.fill.contains(&cell.fill) {
+            return lacks("fill", cell.fill.word());
         }
         let qos = &cell.qos;
         let abilities = system.qos();

@@ -4,8 +4,10 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::{Costs, Plan};
+use crate::contract::{Fill, Placement};
 use crate::machine::Machine;
 use crate::peer::Peers;
+use crate::record::Value;
 use crate::scenario::ScenarioFile;
 
 const PEERS: &[(&str, &str)] = &[
@@ -15,6 +17,7 @@ const PEERS: &[(&str, &str)] = &[
 program = ["alpha"]
 roles = ["talker", "listener", "pair"]
 placements = ["remote", "local", "intra"]
+fill = ["none", "each"]
 "#,
     ),
     (
@@ -25,6 +28,15 @@ roles = ["talker", "listener"]
 placements = ["local"]
 [qos]
 reliability = ["reliable", "best_effort"]
+"#,
+    ),
+    (
+        "limit",
+        r#"title = "A limit"
+program = ["limit"]
+is_floor = true
+roles = ["talker", "listener"]
+placements = ["local"]
 "#,
     ),
 ];
@@ -48,6 +60,10 @@ rate_mbit = [10]
 "#;
 
 fn plan(machine: &Machine) -> Plan {
+    plan_of(SCENARIO, machine)
+}
+
+fn plan_of(scenario: &str, machine: &Machine) -> Plan {
     let folder = tempfile::tempdir().unwrap();
     for (name, manifest) in PEERS {
         std::fs::create_dir(folder.path().join(name)).unwrap();
@@ -55,7 +71,7 @@ fn plan(machine: &Machine) -> Plan {
     }
     let peers = Peers::read(folder.path()).unwrap();
     let file = folder.path().join("s.toml");
-    std::fs::write(&file, SCENARIO).unwrap();
+    std::fs::write(&file, scenario).unwrap();
     let check = |name: &str| peers.system(name).map(|_| ());
     let scenario =
         ScenarioFile::read(Path::new(&file)).unwrap().resolve(None, &[], &check).unwrap().unwrap();
@@ -107,6 +123,39 @@ fn what_cannot_be_done_says_why() {
     );
     assert_eq!(why("beta", "local", "careless"), None);
     assert_eq!(why("beta", "remote", "default").unwrap(), "beta has no placement `remote`");
+}
+
+#[test]
+fn a_limit_stands_in_each_cell_that_has_one_like_it_and_is_missing_in_none() {
+    let machine = Machine { no_remote: None, no_realtime: None, no_memory_lock: None };
+    let text = SCENARIO.replace(r#"["alpha", "beta"]"#, r#"["alpha", "limit"]"#);
+    let plan = plan_of(&text, &machine);
+    let limits: Vec<_> = plan.steps.iter().filter(|step| step.cell.system == "limit").collect();
+    // Two sizes in two repetitions, local; its QoS is the default one.
+    assert_eq!(limits.len(), 4);
+    for step in limits {
+        assert_eq!((step.skip.as_deref(), step.cell.placement.word()), (None, "local"));
+        assert_eq!((step.cell.rate_hz, step.cell.procedure.count), (100.0, 90));
+    }
+}
+
+#[test]
+fn who_cannot_fill_its_payloads_is_left_out_with_that_reason() {
+    let machine = Machine { no_remote: None, no_realtime: None, no_memory_lock: None };
+    let text = SCENARIO.replace("count = 90", "count = 90\nfill = [\"none\", \"each\"]");
+    let plan = plan_of(&text, &machine);
+    let filled = |system: &str| {
+        let step = plan.steps.iter().find(|step| {
+            step.cell.system == system
+                && step.cell.fill == Fill::Each
+                && step.cell.placement == Placement::Local
+                && step.cell.qos_name == "default"
+        });
+        step.unwrap()
+    };
+    assert_eq!(filled("alpha").skip, None);
+    assert_eq!(filled("alpha").cell.dimensions()["fill"], Value::Text("each".into()));
+    assert_eq!(filled("beta").skip.as_deref(), Some("beta has no fill `each`"));
 }
 
 #[test]

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use maud::{Markup, html};
 use thiserror::Error;
 
+use super::left_out;
 use super::metric::{Better, Metric, Statistic};
 use super::page::frame;
 use super::quantity::{digits, dimension_with_value, moment};
@@ -157,9 +158,10 @@ fn common_scenarios(first: &Results, second: &Results, refused: &mut Vec<String>
 fn cells(results: &Results) -> Vec<(Key, Vec<Sample<'_>>)> {
     let mut places: BTreeMap<Key, usize> = BTreeMap::new();
     let mut cells: Vec<(Key, Vec<Sample<'_>>)> = Vec::new();
-    for record in
-        results.records.iter().filter(|record| !matches!(record.status, Status::Skipped(_)))
-    {
+    let is_tried = |record: &&Record| {
+        !matches!(record.status, Status::Skipped(_)) && left_out::reason(record).is_none()
+    };
+    for record in results.records.iter().filter(is_tried) {
         let dimensions =
             record.dimensions.iter().map(|(name, value)| (name.clone(), format!("{value:?}")));
         let key = (record.scenario.clone(), dimensions.collect());
@@ -185,16 +187,19 @@ fn differs(ours: &[Sample<'_>], theirs: &[Sample<'_>]) -> Option<String> {
             subscriptions(theirs)
         ));
     }
-    let realtime =
-        |samples| first(samples, |record| record.values.get("realtime").copied().unwrap_or(0.0));
-    if realtime(ours) != realtime(theirs) {
-        return Some("one with real-time scheduling, one without".to_owned());
-    }
-    let locked = |samples| {
-        first(samples, |record| record.values.get("memory_locked").copied().unwrap_or(0.0))
-    };
-    if locked(ours) != locked(theirs) {
-        return Some("one with locked memory, one without".to_owned());
+    let conditions = [
+        ("realtime", "real-time scheduling"),
+        ("memory_locked", "locked memory"),
+        ("apart", "talkers and listeners on processors of their own"),
+    ];
+    for (name, words) in conditions {
+        let of = |samples: &[Sample<'_>]| {
+            let record = samples.first().map(|sample| sample.record);
+            record.and_then(|record| record.values.get(name)).copied().unwrap_or(0.0)
+        };
+        if of(ours) != of(theirs) {
+            return Some(format!("one with {words}, one without"));
+        }
     }
     None
 }

@@ -2,33 +2,47 @@
 //! computed once.
 
 use std::cell::RefCell;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
+use super::floors::Floors;
+use super::left_out;
 use super::palette::{Ink, Palette};
 use super::quantity::{dimension_title, dimension_with_value};
-use super::selection::{
-    Estimate, Panel, Sample, Selection, estimate, floor_at, floor_of_placement, link_nanos,
-};
-use crate::record::{FigureKind, Record, Run, Value};
+use super::selection::{Estimate, Panel, Sample, Selection, estimate};
+use super::threads::callback;
+use crate::record::{FigureKind, Record, Run, System};
 
 type EstimateKey = (String, Vec<(usize, Option<usize>)>);
 
 /// What all figures of a report share.
 pub(crate) struct Context<'a> {
     pub(crate) run: &'a Run,
-    pub(crate) records: &'a [Record],
+    /// Without those that are left out.
+    pub(crate) records: Vec<&'a Record>,
+    /// Those that are left out.
+    pub(crate) left_out: Vec<&'a Record>,
     pub(crate) palette: Palette,
+    pub(crate) floors: Floors<'a>,
     estimates: RefCell<BTreeMap<EstimateKey, Option<Estimate>>>,
 }
 
 impl<'a> Context<'a> {
     pub(crate) fn new(run: &'a Run, records: &'a [Record]) -> Self {
-        Self { run, records, palette: Palette::of(run), estimates: RefCell::default() }
+        let (left_out, records): (Vec<&Record>, Vec<&Record>) =
+            records.iter().partition(|record| left_out::reason(record).is_some());
+        Self {
+            run,
+            palette: Palette::of(run),
+            floors: Floors::of(records.iter().copied()),
+            records,
+            left_out,
+            estimates: RefCell::default(),
+        }
     }
 
     /// The records of a scenario.
     pub(crate) fn of_scenario(&self, name: &str) -> Vec<&'a Record> {
-        self.records.iter().filter(|record| record.scenario == name).collect()
+        self.records.iter().copied().filter(|record| record.scenario == name).collect()
     }
 
     /// As [`estimate`], each computed once.
@@ -52,59 +66,44 @@ impl<'a> Context<'a> {
         self.palette.ink(&selection.series.name, selection.series.values.get(series), series)
     }
 
-    /// The name of the floor that limits a panel.
-    pub(crate) fn floor_name(
-        &self,
-        selection: &Selection<'_>,
-        panel: &Panel<'_>,
-    ) -> Option<String> {
-        if !selection.metric.has_floor() {
-            return None;
-        }
-        let known = |name: &str| self.run.floors.iter().any(|floor| floor.name == name);
-        if let Some(name) = selection.figure.floor.as_deref().filter(|name| known(name)) {
-            return Some(name.to_owned());
-        }
-        let placements: BTreeSet<String> = panel
-            .samples()
-            .filter_map(|sample| match sample.value("placement") {
-                Some(Value::Text(placement)) => Some(placement),
-                _ => None,
-            })
-            .collect();
-        // Where several placements stand beside each other, the limit of the nearest is the limit
-        // of all.
-        let name = placements
-            .iter()
-            .map(|placement| floor_of_placement(placement))
-            .min_by_key(|name| name.len());
-        name.filter(|name| known(name)).map(str::to_owned)
+    /// What the run knows of a system.
+    pub(crate) fn system(&self, name: &str) -> Option<&'a System> {
+        self.run.systems.iter().find(|system| system.name == name)
     }
 
-    /// The limit of this machine for each value of x, nanoseconds: hops times the floor, and what
-    /// the link needs at its rate.
-    pub(crate) fn floors(&self, selection: &Selection<'_>, panel: &Panel<'_>) -> Vec<Option<f64>> {
-        let Some(name) = self.floor_name(selection, panel) else { return Vec::new() };
-        let least = |dimension: &str, at: usize| {
-            let of_x = match selection.x.values.get(at) {
-                Some(Value::Number(number)) if selection.x.name == dimension => Some(*number),
-                _ => None,
-            };
-            let number = |sample: &Sample<'_>| match sample.value(dimension) {
-                Some(Value::Number(number)) => Some(number),
-                _ => None,
-            };
-            of_x.or_else(|| panel.samples().filter_map(number).reduce(f64::min))
+    /// The system that limits a panel: the figure names it, and it was measured in a cell there.
+    pub(crate) fn floor_name(
+        &self,
+        selection: &Selection<'a>,
+        panel: &Panel<'_>,
+    ) -> Option<&'a str> {
+        let name = selection.figure.floor.as_deref()?;
+        self.limits(selection, panel).iter().any(Option::is_some).then_some(name)
+    }
+
+    /// Whether a floor is a limit of these samples: within a process it is where the same kind of
+    /// thread calls back.
+    pub(crate) fn is_limit_of(&self, floor: &str, samples: &[Sample<'_>]) -> bool {
+        let own = self.system(floor).and_then(|system| system.callback);
+        let same = |sample: &Sample<'_>| {
+            let kind = callback(self.run, sample.record);
+            own.is_none() || kind.is_none() || own == kind
         };
-        let limit = |at: usize| {
-            let size = least("size_bytes", at).unwrap_or(0.0);
-            let hops = least("nodes", at).map_or(1.0, |nodes| (nodes - 1.0).max(1.0));
-            let link = panel
-                .samples()
-                .map(|sample| link_nanos(sample, size))
-                .reduce(f64::min)
-                .unwrap_or(0.0);
-            Some(floor_at(&self.run.floors, &name, size)? * hops + link)
+        samples.iter().all(same)
+    }
+
+    /// The limit of this machine at each value of x, in the figure's unit: what the figure's floor
+    /// took in the same cells.
+    pub(crate) fn limits(&self, selection: &Selection<'_>, panel: &Panel<'_>) -> Vec<Option<f64>> {
+        let Some(name) = selection.figure.floor.as_deref() else { return Vec::new() };
+        if !selection.metric.has_floor() {
+            return Vec::new();
+        }
+        let series = selection.series.values.len().max(1);
+        let limit = |x: usize| {
+            let samples = (0..series).flat_map(|series| panel.cell(series, x));
+            let beside = self.floors.beside(name, samples);
+            Some(self.estimate(selection, &beside)?.value)
         };
         (0..selection.x.values.len().max(1)).map(limit).collect()
     }
@@ -136,7 +135,7 @@ impl<'a> Context<'a> {
         };
         let floor = self
             .floor_name(selection, panel)
-            .map_or(String::new(), |name| format!(" Limit line: the floor {name}."));
+            .map_or(String::new(), |name| format!(" Limit line: {name} in the same cells."));
         format!("{over}, for {}.{floor} The numbers are in the table below.", names.join(", "))
     }
 }

@@ -1,6 +1,6 @@
 //! One figure of a scenario: its panels, its legend, and its numbers in a table.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use maud::{Markup, html};
 
@@ -11,7 +11,8 @@ use super::quantity::{dimension_title, dimension_value};
 use super::rows::{layer_names, row_figure, row_panels, row_scales};
 use super::selection::{Panel, Selection};
 use super::tables;
-use crate::record::{Figure, FigureKind, Record, Status};
+use super::threads::MARK_MEANS;
+use crate::record::{CallbackThread, Figure, FigureKind, Record, Status};
 
 /// More panels than this are not looked at; their numbers are in the table.
 const MOST_PANELS: usize = 24;
@@ -67,13 +68,13 @@ fn line_panels(context: &Context<'_>, selection: &Selection<'_>) -> Markup {
         (legend(context, selection))
         @if let [panel] = drawn[..] {
             div class="single" {
-                @if !panel.title().is_empty() { p class="panel-title" { (panel.title()) } }
+                @if !panel.title().is_empty() { p class="panel-title" { (capital(&panel.title())) } }
                 (draw(panel, true)) (draw(panel, false))
             }
         } @else {
             div class=(columns(drawn.len())) {
                 @for panel in drawn.iter().take(MOST_PANELS) {
-                    div class="panel" { p class="panel-title" { (panel.title()) } (draw(panel, false)) }
+                    div class="panel" { p class="panel-title" { (capital(&panel.title())) } (draw(panel, false)) }
                 }
             }
             (left_out(drawn.len()))
@@ -96,7 +97,7 @@ fn rows(context: &Context<'_>, selection: &Selection<'_>) -> Markup {
         div class=(columns(panels.len())) {
             @for (panel, scale) in panels.iter().zip(&scales).take(MOST_PANELS) {
                 div class="panel" {
-                    @if !panel.title.is_empty() { p class="panel-title" { (panel.title) } }
+                    @if !panel.title.is_empty() { p class="panel-title" { (capital(&panel.title)) } }
                     (row_figure(context, selection, panel, scale, &layer_names))
                 }
             }
@@ -127,7 +128,7 @@ fn legend(context: &Context<'_>, selection: &Selection<'_>) -> Markup {
     let limited = selection
         .panels
         .iter()
-        .any(|panel| context.floors(selection, panel).iter().any(Option::is_some));
+        .any(|panel| context.limits(selection, panel).iter().any(Option::is_some));
     html! {
         ul class="legend" {
             @for (series, _) in selection.series.values.iter().enumerate() {
@@ -162,26 +163,18 @@ fn explanation(context: &Context<'_>, selection: &Selection<'_>) -> String {
             .to_owned(),
         FigureKind::Timeline => "Lines: received in each second. Dotted: sent. ".to_owned(),
     };
-    let floors: BTreeSet<String> =
-        selection.panels.iter().filter_map(|panel| context.floor_name(selection, panel)).collect();
-    let limited =
-        matches!(selection.figure.kind, FigureKind::Lines | FigureKind::Boxes | FigureKind::Bars);
-    let floor = match floors.len() {
-        _ if !limited => String::new(),
-        0 if selection.metric.has_floor()
-            && !matches!(
-                selection.figure.kind,
-                FigureKind::Layers | FigureKind::Capability | FigureKind::Timeline
-            ) =>
-        {
-            " No floor was measured for it.".to_owned()
-        }
-        0 => String::new(),
-        _ => format!(
-            " Limit line: {}, on this machine in this run.",
-            Vec::from_iter(floors).join(" or ")
-        ),
-    };
+    let marks = [&selection.series, &selection.x].iter().any(|names| names.has_marks());
+    let only_limit = |panel| context.floor_name(selection, panel);
+    let floor = selection.panels.iter().find_map(only_limit).map_or_else(String::new, |name| {
+        let title = context.system(name).map_or(name, |system| title_of_variant(&system.title));
+        let of_whom = match context.system(name).and_then(|system| system.callback) {
+            Some(CallbackThread::OtherThread) if marks => ", for names without †",
+            Some(CallbackThread::PublishingThread) if marks => ", for names with †",
+            _ => "",
+        };
+        format!(" Limit line{of_whom}: {title} ({name}), in the same cells.")
+    });
+    let marks = if marks { format!(" {MARK_MEANS}") } else { String::new() };
     let only: Vec<String> = selection
         .figure
         .only
@@ -194,7 +187,12 @@ fn explanation(context: &Context<'_>, selection: &Selection<'_>) -> String {
         })
         .collect();
     let only = if only.is_empty() { String::new() } else { format!(" Only {}.", only.join("; ")) };
-    format!("{what}{}.{floor}{only}", capital(&times))
+    format!("{what}{}.{floor}{only}{marks}", capital(&times))
+}
+
+/// What a title says of the variant, without its peer.
+pub(crate) fn title_of_variant(title: &str) -> &str {
+    title.split_once(", ").map_or(title, |(_, variant)| variant)
 }
 
 pub(crate) fn capital(text: &str) -> String {

@@ -8,7 +8,8 @@ use super::quantity::{Unit, digits, dimension_title};
 use super::rows::layers;
 use super::selection::{Panel, Sample, Selection, repetitions_of};
 use super::tables::Ability;
-use crate::record::{Figure, FigureKind, Record, Value};
+use super::threads::{KINDS, callback, kind_title};
+use crate::record::{CallbackThread, Figure, FigureKind, Record, Value};
 use crate::statistics::{Comparison, Verdict, compare};
 
 /// More than so many sentences about a figure, and about a scenario, are not read.
@@ -29,7 +30,10 @@ pub(crate) fn findings(
         if !selection.is_measured() {
             continue;
         }
-        for sentence in of_figure(context, &selection).into_iter().take(MOST_OF_A_FIGURE) {
+        let has_kinds = [&selection.series, &selection.x].iter().any(|names| names.has_marks());
+        // Each kind of thread that calls back has sentences of its own.
+        let most = if has_kinds { 2 * MOST_OF_A_FIGURE } else { MOST_OF_A_FIGURE };
+        for sentence in of_figure(context, &selection).into_iter().take(most) {
             if !sentences.contains(&sentence) {
                 sentences.push(sentence);
             }
@@ -76,45 +80,72 @@ fn rankings(context: &Context<'_>, selection: &Selection<'_>) -> Vec<String> {
     let mut sentences: Vec<String> = ends
         .into_iter()
         .flatten()
-        .filter_map(|(panel, x)| ranking(context, selection, panel, x, by_x))
+        .flat_map(|(panel, x)| {
+            KINDS.map(|kind| ranking(context, selection, &Place { panel, x, by_x, kind }))
+        })
+        .flatten()
         .collect();
     sentences.dedup();
     sentences
 }
 
-fn ranking(
-    context: &Context<'_>,
-    selection: &Selection<'_>,
-    panel: &Panel<'_>,
+/// Whom a ranking is of: the systems in one place of a figure, and within a process those that call
+/// back on the same kind of thread.
+struct Place<'s> {
+    panel: &'s Panel<'s>,
     x: usize,
+    /// Systems are on the axis.
     by_x: bool,
-) -> Option<String> {
-    let systems = if by_x { &selection.x } else { &selection.series };
-    let cell = |system: usize| if by_x { panel.cell(0, system) } else { panel.cell(system, x) };
+    kind: Option<CallbackThread>,
+}
+
+impl<'s> Place<'s> {
+    fn cell(&self, system: usize) -> &'s [Sample<'s>] {
+        if self.by_x { self.panel.cell(0, system) } else { self.panel.cell(system, self.x) }
+    }
+
+    fn is_of_kind(&self, context: &Context<'_>, system: usize) -> bool {
+        let sample = self.cell(system).first();
+        sample.is_some_and(|sample| callback(context.run, sample.record) == self.kind)
+    }
+
+    fn title(&self, context: &Context<'_>, selection: &Selection<'_>) -> String {
+        let x_title = if self.by_x || selection.x.values.len() < 2 {
+            String::new()
+        } else {
+            context.x_title(selection, self.x)
+        };
+        let kind = self.kind.map_or("", |kind| kind_title(Some(kind))).to_owned();
+        let parts: Vec<String> = [self.panel.title(), x_title, kind]
+            .into_iter()
+            .filter(|part| !part.is_empty())
+            .collect();
+        if parts.is_empty() { String::new() } else { format!("{}: ", capital(&parts.join(", "))) }
+    }
+}
+
+fn ranking(context: &Context<'_>, selection: &Selection<'_>, place: &Place<'_>) -> Option<String> {
+    let systems = if place.by_x { &selection.x } else { &selection.series };
     let lower = selection.metric.better() == Better::Lower;
     let mut measured: Vec<(usize, f64)> = (0..systems.values.len())
+        .filter(|system| place.is_of_kind(context, *system))
         .filter_map(|system| {
-            let found = context.estimate(selection, cell(system))?;
+            let found = context.estimate(selection, place.cell(system))?;
             found.whole.then_some((system, found.value))
         })
         .collect();
     measured.sort_by(|a, b| if lower { a.1.total_cmp(&b.1) } else { b.1.total_cmp(&a.1) });
     let (&(best, value), others) = measured.split_first()?;
     let unit = selection.metric.unit();
-    let x_title = if by_x || selection.x.values.len() < 2 {
-        String::new()
-    } else {
-        context.x_title(selection, x)
-    };
-    let place: Vec<String> =
-        [panel.title(), x_title].into_iter().filter(|part| !part.is_empty()).collect();
-    let place =
-        if place.is_empty() { String::new() } else { format!("{}: ", capital(&place.join(", "))) };
-    let floor = context.floors(selection, panel).get(x).copied().flatten();
-    let from_floor =
-        floor.map_or(String::new(), |nanos| format!(", {}× the floor", digits(value / nanos)));
+    let floor = selection.figure.floor.as_deref().filter(|floor| {
+        selection.metric.has_floor() && context.is_limit_of(floor, place.cell(best))
+    });
+    let from_floor = floor
+        .and_then(|floor| context.floors.ratio(floor, &selection.metric, place.cell(best)))
+        .map_or(String::new(), |ratio| format!(", {}× the floor", digits(ratio)));
     let mut sentence = format!(
-        "{place}{} has the {} {}, {}{from_floor}",
+        "{}{} has the {} {}, {}{from_floor}",
+        place.title(context, selection),
         systems.label(best),
         if lower { "lowest" } else { "highest" },
         selection.metric.title(),
@@ -123,8 +154,8 @@ fn ranking(
     sentence.push_str(&against(
         context,
         selection,
-        cell(best),
-        others.iter().map(|(system, _)| (systems.label(*system), cell(*system))),
+        place.cell(best),
+        others.iter().map(|(system, _)| (systems.label(*system), place.cell(*system))),
     ));
     Some(sentence + ".")
 }

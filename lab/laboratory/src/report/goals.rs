@@ -194,6 +194,8 @@ mod tests {
             ]),
             repetition,
             status: Status::Complete,
+            transport: None,
+            unexpected_transport: false,
             began_unix_seconds: 0,
             seconds: 0.0,
             sent: 0,

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::quantity::dimension_with_value;
-use crate::record::{Record, Status, Value};
+use crate::record::{Record, Value};
 
 /// The dimensions of a cell without those that are left out.
 pub(crate) type Place = BTreeMap<String, Value>;
@@ -45,7 +45,7 @@ pub(crate) fn label(place: &Place, varied: &[String]) -> String {
 
 /// Whether a record has numbers that count.
 pub(crate) fn is_complete(record: &Record) -> bool {
-    record.status == Status::Complete
+    record.is_result()
 }
 
 /// The median of some numbers.

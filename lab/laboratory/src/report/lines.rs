@@ -34,7 +34,7 @@ impl LineAxes {
                     }
                 }
             }
-            numbers.extend(context.floors(selection, panel).into_iter().flatten());
+            numbers.extend(context.limits(selection, panel).into_iter().flatten());
         }
         // Whether latency grows in a straight line with nodes is seen on a straight scale only.
         let counted = ["nodes", "subscriptions"].contains(&selection.x.name.as_str());
@@ -72,7 +72,7 @@ pub(crate) fn lines(
             (inset(axes.x.at_value(index, value)), dimension_value(&selection.x.name, value))
         })
         .collect();
-    let floor = context.floors(selection, panel);
+    let floor = context.limits(selection, panel);
     let content = html! {
         (frame.vertical_axis(&axes.y, axes.unit, &selection.metric.title()))
         (frame.horizontal_axis(&marks, &dimension_title(&selection.x.name), false))
@@ -164,8 +164,9 @@ fn limit_line(
             Some((inset(axes.x.at_value(index, value)), (*nanos)?))
         })
         .collect();
-    if let [(_, nanos)] = places[..] {
-        places = vec![(0.0, nanos), (1.0, nanos)];
+    // What was measured at one place says nothing of the others.
+    if let [(share, nanos)] = places[..] {
+        places = vec![((share - 0.03).max(0.0), nanos), ((share + 0.03).min(1.0), nanos)];
     }
     let Some(&(last_share, last_nanos)) = places.last() else { return html! {} };
     let path: Vec<String> = places

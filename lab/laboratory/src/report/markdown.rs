@@ -2,15 +2,19 @@
 
 use std::fmt::Write as _;
 
+use super::Shown;
 use super::context::Context;
 use super::findings::findings;
+use super::floors::is_floor;
 use super::goals::{GoalResult, goals};
-use super::overview::{Block, OverviewCell, endings, placement_title};
+use super::payloads::{Block, OverviewCell, endings};
 use super::quantity::{Unit, digits, duration, moment};
+use super::questions::write_first_screen;
 use super::results::Results;
 
 /// The summary of a run.
-pub(crate) fn summary(results: &Results, context: &Context<'_>, blocks: &[Block]) -> String {
+pub(crate) fn summary(shown: &Shown<'_>) -> String {
+    let (results, context) = (shown.results, shown.context);
     let run = &results.run;
     let mut text =
         format!("# Feros laboratory: {}\n\n{}", escaped(&run.grid), moment(run.began_unix_seconds));
@@ -33,11 +37,12 @@ pub(crate) fn summary(results: &Results, context: &Context<'_>, blocks: &[Block]
     for notice in &results.notices {
         let _ = writeln!(text, "> {}\n", escaped(&notice.to_string()));
     }
-    text.push_str("## How far from the floor\n\nMedian latency as a multiple of what this machine can do at best; bold: the lowest of its column, or not to be told from it.\n\n");
-    for block in blocks {
+    write_first_screen(&mut text, context, &shown.answers);
+    write_goals(&mut text, &goals(results));
+    text.push_str("## Median latency by payload\n\nWhere a floor was measured in the same cells: the multiple of it. Bold: the lowest of its column, or not to be told from it.\n\n");
+    for block in &shown.blocks {
         write_block(&mut text, block);
     }
-    write_goals(&mut text, &goals(results));
     write_findings(&mut text, context);
     write_systems(&mut text, results);
     if !run.command.is_empty() {
@@ -47,12 +52,7 @@ pub(crate) fn summary(results: &Results, context: &Context<'_>, blocks: &[Block]
 }
 
 fn write_block(text: &mut String, block: &Block) {
-    let _ = writeln!(
-        text,
-        "### {}\n\n{}\n",
-        escaped(&placement_title(&block.placement)),
-        escaped(&block.source)
-    );
+    let _ = writeln!(text, "### {}\n\n{}\n", escaped(&block.title()), escaped(&block.source));
     let sizes: Vec<String> = block.sizes.iter().map(|size| Unit::Bytes.show(*size)).collect();
     let _ = writeln!(text, "| | {} |\n|---|{}", sizes.join(" | "), "---:|".repeat(sizes.len()));
     if let Some(floor) = block.floor {
@@ -125,7 +125,7 @@ fn write_findings(text: &mut String, context: &Context<'_>) {
 
 fn write_systems(text: &mut String, results: &Results) {
     text.push_str("## Systems\n\n| name | system | version | measured |\n|---|---|---|---|\n");
-    for system in &results.run.systems {
+    for system in results.run.systems.iter().filter(|system| !is_floor(&system.name)) {
         let measured = match &system.missing {
             None => "yes".to_owned(),
             Some(missing) => {
@@ -150,7 +150,7 @@ fn write_systems(text: &mut String, results: &Results) {
 }
 
 /// Text that Markdown takes for text, on one line.
-fn escaped(text: &str) -> String {
+pub(crate) fn escaped(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for letter in text.chars() {
         match letter {

@@ -6,22 +6,26 @@ mod compare;
 mod context;
 mod figure;
 mod findings;
+mod floors;
 mod font;
 mod goals;
 mod groups;
+mod left_out;
 mod lines;
 mod markdown;
 mod metric;
-mod overview;
 mod page;
 mod palette;
+mod payloads;
 mod quantity;
+mod questions;
 mod results;
 mod rows;
 mod scale;
 mod selection;
 mod summary;
 mod tables;
+mod threads;
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -45,6 +49,14 @@ pub struct WriteError {
     pub error: io::Error,
 }
 
+/// What page and summary show.
+struct Shown<'a> {
+    results: &'a Results,
+    context: &'a Context<'a>,
+    answers: Vec<questions::Answer<'a>>,
+    blocks: Vec<payloads::Block>,
+}
+
 /// The report of a run as text.
 #[derive(Debug, Clone)]
 pub struct Report {
@@ -58,11 +70,13 @@ impl Report {
     /// Makes the report.
     pub fn of(results: &Results) -> Self {
         let context = Context::new(&results.run, &results.records);
-        let blocks = overview::blocks(&context);
-        Self {
-            html: page::report(results, &context, &blocks),
-            markdown: markdown::summary(results, &context, &blocks),
-        }
+        let shown = Shown {
+            answers: questions::answers(&context),
+            blocks: payloads::blocks(&context),
+            context: &context,
+            results,
+        };
+        Self { html: page::report(&shown), markdown: markdown::summary(&shown) }
     }
 
     /// Writes `report.html` and `report.md` into a folder; answers where the page is.

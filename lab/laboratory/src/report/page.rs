@@ -4,23 +4,25 @@ use std::collections::BTreeMap;
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
+use super::Shown;
 use super::context::Context;
-use super::figure::figure;
+use super::figure::{figure, title_of_variant};
 use super::findings::findings;
+use super::floors::is_floor;
 use super::font;
 use super::goals::{GoalResult, goals};
-use super::overview::{Block, endings, overview};
+use super::left_out;
+use super::payloads::{LEFT_OUT, endings, payloads};
 use super::quantity::{Unit, dimension_value, dimension_with_value, duration, moment, words};
+use super::questions::{count_of, first_screen};
 use super::results::Results;
 use super::tables::scrolling;
-use crate::record::{Record, Run, Scenario, Status, System};
+use crate::record::{Record, Run, Scenario, Status, System, Value};
 
 const STYLE: &str = include_str!("style.css");
 const SCRIPT: &str = include_str!("script.js");
 /// Before anything is drawn: else a page that was left dark would flash.
 const EARLY_SCRIPT: &str = "try{const t=localStorage.getItem('feros-theme');if(t)document.documentElement.dataset.theme=t}catch{}";
-
-const DOCUMENTS: [&str; 4] = ["M16", "K21", "C23", "R20"];
 
 /// A whole page around a content.
 pub(crate) fn frame(title: &str, navigation: &[(String, String)], content: &Markup) -> Markup {
@@ -53,27 +55,14 @@ pub(crate) fn frame(title: &str, navigation: &[(String, String)], content: &Mark
 }
 
 /// The report of a run.
-pub(crate) fn report(results: &Results, context: &Context<'_>, blocks: &[Block]) -> String {
+pub(crate) fn report(shown: &Shown<'_>) -> String {
+    let (results, context) = (shown.results, shown.context);
     let run = &results.run;
     let missing: Vec<&System> =
         run.systems.iter().filter(|system| system.missing.is_some()).collect();
-    let mut documents: Vec<(&str, Vec<&Scenario>)> = Vec::new();
-    for scenario in &run.scenarios {
-        match documents.iter_mut().find(|(document, _)| *document == scenario.document) {
-            Some((_, scenarios)) => scenarios.push(scenario),
-            None => documents.push((&scenario.document, vec![scenario])),
-        }
-    }
-    // In the order in which they appeared; ours last.
-    documents.sort_by_key(|(document, _)| {
-        DOCUMENTS.iter().position(|known| known == document).unwrap_or(DOCUMENTS.len())
-    });
     let mut navigation = vec![("overview".to_owned(), "Overview".to_owned())];
-    navigation.extend(
-        documents
-            .iter()
-            .map(|(document, _)| (document_id(document), document_word(document).to_owned())),
-    );
+    let parts = [("payloads", "By payload"), ("experiments", "Experiments")];
+    navigation.extend(parts.map(|(id, name)| (id.to_owned(), name.to_owned())));
     let ends = [
         ("systems", "Systems"),
         ("trouble", "What did not work"),
@@ -83,14 +72,10 @@ pub(crate) fn report(results: &Results, context: &Context<'_>, blocks: &[Block])
     navigation.extend(ends.map(|(id, name)| (id.to_owned(), name.to_owned())));
     let content = html! {
         (header(results))
-        (overview(context, blocks, &missing))
+        (first_screen(context, &shown.answers, &missing))
         (goals_part(&goals(results)))
-        @for (document, scenarios) in &documents {
-            section id=(document_id(document)) {
-                h2 { (document_word(document)) @if let Some(title) = document_title(document) { small { (title) } } }
-                @for scenario in scenarios { (scenario_part(context, scenario)) }
-            }
-        }
+        (payloads(context, &shown.blocks))
+        (experiments(context))
         (systems(run))
         (trouble(&results.records))
         (machine(results))
@@ -125,16 +110,18 @@ fn goals_part(goals: &[GoalResult]) -> Markup {
     }
 }
 
-fn document_id(document: &str) -> String {
-    let word: String = document
-        .chars()
-        .map(|letter| if letter.is_ascii_alphanumeric() { letter } else { '-' })
-        .collect();
-    format!("document-{word}")
-}
-
-fn document_word(document: &str) -> &str {
-    if document.is_empty() { "Our own" } else { document }
+/// Each experiment by what it answers, with a list of them before.
+fn experiments(context: &Context<'_>) -> Markup {
+    let scenarios = &context.run.scenarios;
+    html! {
+        section id="experiments" {
+            h2 { "Experiments" }
+            ul class="contents" {
+                @for scenario in scenarios { li { a href={ "#scenario-" (scenario.name) } { (scenario.title) } } }
+            }
+            @for scenario in scenarios { (scenario_part(context, scenario)) }
+        }
+    }
 }
 
 fn document_title(document: &str) -> Option<&'static str> {
@@ -157,7 +144,12 @@ fn header(results: &Results) -> Markup {
     let run = &results.run;
     let counts = endings(&results.records);
     let count = |word: &str| counts.get(word).copied().unwrap_or(0);
-    let measured = run.systems.iter().filter(|system| system.missing.is_none()).count();
+    let measured =
+        results.records.iter().filter_map(|record| match &record.dimensions.get("system") {
+            Some(Value::Text(system)) if record.is_result() => Some(system.as_str()),
+            _ => None,
+        });
+    let measured = count_of(run, measured);
     let took =
         run.ended_unix_seconds.map(|ended| ended.saturating_sub(run.began_unix_seconds) as f64);
     html! {
@@ -170,9 +162,10 @@ fn header(results: &Results) -> Markup {
                 @if let Some(name) = machine_line(run) { " · " (name) }
             }
             ul class="tiles" {
-                li { b { (measured) } " systems measured" }
+                li { b { (measured) } " measured" }
                 li { b { (count("complete")) } " cells complete" }
                 @if count("failed") + count("hung") > 0 { li class="bad" { b { (count("failed") + count("hung")) } " failed or hung" } }
+                @if count(LEFT_OUT) > 0 { li class="bad" { b { (count(LEFT_OUT)) } " left out: they took another transport" } }
                 @if count("skipped") > 0 { li { b { (count("skipped")) } " skipped" } }
             }
             @if took.is_none() {
@@ -214,7 +207,10 @@ fn scenario_part(context: &Context<'_>, scenario: &Scenario) -> Markup {
     let here = findings(context, &scenario.figures, &records);
     html! {
         article class="scenario" id={ "scenario-" (scenario.name) } {
-            h3 { (scenario.title) @if !scenario.item.is_empty() { small { (scenario.document) " " (scenario.item) } } }
+            h3 { (scenario.title) }
+            @if !scenario.document.is_empty() {
+                p class="repeats" { "Repeats " (scenario.document) " " (scenario.item) @if let Some(title) = document_title(&scenario.document) { ". " (scenario.document) ": " (title) } "." }
+            }
             div class=(if scenario.finding.is_empty() { "beside one" } else { "beside" }) {
                 @if !scenario.finding.is_empty() { div { h5 { "The document found" } p { (scenario.finding) } } }
                 div { h5 { "Measured here" }
@@ -245,10 +241,10 @@ fn systems(run: &Run) -> Markup {
         table {
             thead { tr { th scope="col" { "name" } th scope="col" { "system" } th scope="col" { "version" } th scope="col" { "measured" } } }
             tbody {
-                @for system in &run.systems {
+                @for system in run.systems.iter().filter(|system| !is_floor(&system.name)) {
                     tr {
                         th scope="row" { code { (system.name) } }
-                        td { (system.title) }
+                        td class="wide-cell" { (system.title) @if !system.why.is_empty() { small { "Why so: " (system.why) } } }
                         td { (system.version.as_deref().unwrap_or("–")) }
                         @match &system.missing {
                             None => td { "yes" },
@@ -274,20 +270,18 @@ fn systems(run: &Run) -> Markup {
 fn trouble(records: &[Record]) -> Markup {
     let mut groups: BTreeMap<(u8, String, String, String), Vec<&Record>> = BTreeMap::new();
     for record in records {
-        let (rank, reason) = match &record.status {
-            Status::Complete => continue,
-            Status::Failed(reason) => (0, reason),
-            Status::Hung(reason) => (1, reason),
-            Status::Skipped(reason) => (2, reason),
+        let (rank, reason) = match (&record.status, left_out::reason(record)) {
+            (Status::Failed(reason), _) => (0, reason.clone()),
+            (Status::Hung(reason), _) => (1, reason.clone()),
+            (_, Some(reason)) => (2, reason),
+            (Status::Skipped(reason), None) => (3, reason.clone()),
+            (Status::Complete, None) => continue,
         };
         let system = record
             .dimensions
             .get("system")
             .map_or("–".to_owned(), |value| dimension_value("system", value));
-        groups
-            .entry((rank, system, record.scenario.clone(), reason.clone()))
-            .or_default()
-            .push(record);
+        groups.entry((rank, system, record.scenario.clone(), reason)).or_default().push(record);
     }
     let table = html! {
         table {
@@ -295,7 +289,7 @@ fn trouble(records: &[Record]) -> Markup {
             tbody {
                 @for ((rank, system, scenario, reason), cells) in &groups {
                     tr {
-                        th scope="row" class=(["a-error", "a-halts", "none"][usize::from(*rank)]) { (["failed", "hung", "skipped"][usize::from(*rank)]) }
+                        th scope="row" class=(["a-error", "a-halts", "a-halts", "none"][usize::from(*rank)]) { (["failed", "hung", LEFT_OUT, "skipped"][usize::from(*rank)]) }
                         td { (system) } td { (scenario) } td class="n" { (cells.len()) } td class="wide-cell" { (reason) }
                         td class="wide-cell" { (cells.first().map_or(String::new(), |record| cell_name(record))) }
                     }
@@ -306,7 +300,7 @@ fn trouble(records: &[Record]) -> Markup {
     html! {
         section id="trouble" {
             h2 { "What did not work" }
-            p { "What failed or hung keeps what it had said until then; in figures it is hollow, in tables it has a star. What was skipped was not tried." }
+            p { "What failed or hung keeps what it had said until then; in figures it is hollow, in tables it has a star. What is left out counts nowhere. What was skipped was not tried." }
             @if groups.is_empty() { p class="empty" { "Every cell that was tried is complete." } } @else { (scrolling("Cells that did not work", &table)) }
         }
     }
@@ -327,8 +321,12 @@ fn machine(results: &Results) -> Markup {
             @if run.environment.is_empty() { p class="empty" { "Nothing is known of it." } }
             @else { dl { @for (key, value) in &run.environment { div { dt { (words(key)) } dd { (value) } } } } }
             h3 { "Floors" }
-            p { "What this machine can do at best, measured in this run: the limit line of every figure of latencies." }
-            @if run.floors.is_empty() { p class="empty" { "No floor was measured." } } @else { (scrolling("Floors", &floors(run))) }
+            p { "What this machine can do at best. A floor is measured as a system of its own, in the cells of the others: the same rate, payload, placement, \
+                link and repetition. It is neither counted nor ranked." }
+            @match floors(run) {
+                Some(table) => (scrolling("Floors", &table)),
+                None => p class="empty" { "No floor was measured." },
+            }
             @if let Some(sentence) = own_cost(results) { p { (sentence) } }
             h3 { "Noise during the run" }
             p { "What disturbed while cells were measured." }
@@ -358,24 +356,24 @@ fn own_cost(results: &Results) -> Option<String> {
     ))
 }
 
-fn floors(run: &Run) -> Markup {
-    html! {
-        table {
-            thead { tr { th scope="col" { "floor" } @for name in ["payload", "median", "95 % interval", "99 %", "samples"] { th scope="col" class="n" { (name) } } } }
-            tbody {
-                @for floor in &run.floors {
-                    tr {
-                        th scope="row" { (floor.name) }
-                        td class="n" { @if floor.size_bytes > 0 { (Unit::Bytes.show(floor.size_bytes as f64)) } @else { "–" } }
-                        td class="n" { (Unit::Nanos.show(floor.nanos.p50)) }
-                        td class="n" { (Unit::Nanos.show(floor.nanos.median_interval.0)) " – " (Unit::Nanos.show(floor.nanos.median_interval.1)) }
-                        td class="n" { (Unit::Nanos.show(floor.nanos.p99)) }
-                        td class="n" { (floor.nanos.count) }
+fn floors(run: &Run) -> Option<Markup> {
+    let floors = || run.systems.iter().filter(|system| is_floor(&system.name));
+    floors().next().map(|_| {
+        html! {
+            table {
+                thead { tr { th scope="col" { "floor" } th scope="col" { "what it is" } th scope="col" { "why" } } }
+                tbody {
+                    @for system in floors() {
+                        tr {
+                            th scope="row" { code { (system.name) } }
+                            td class="wide-cell" { (title_of_variant(&system.title)) @if let Some(missing) = &system.missing { small { "not measured: " (missing.reason) } } }
+                            td class="wide-cell" { (system.why) }
+                        }
                     }
                 }
             }
         }
-    }
+    })
 }
 
 /// Smallest, median and largest of each kind over all cells.

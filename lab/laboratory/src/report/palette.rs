@@ -5,6 +5,7 @@
 
 use maud::{Markup, html};
 
+use super::floors::is_floor;
 use crate::record::{Run, Value};
 
 /// The colours that `style.css` names `--h0`, `--h1`, ...
@@ -28,8 +29,9 @@ pub(crate) struct Palette {
 impl Palette {
     pub(crate) fn of(run: &Run) -> Self {
         let mut peers: Vec<(&str, usize)> = Vec::new();
-        // Who could not be measured needs no colour.
-        let measured = run.systems.iter().filter(|system| system.missing.is_none());
+        // Who could not be measured needs no colour, and limits have none.
+        let measured =
+            run.systems.iter().filter(|system| system.missing.is_none() && !is_floor(&system.name));
         let inks = measured.map(|system| {
             let peer = system.name.split(':').next().unwrap_or(&system.name);
             let place = peers.iter().position(|(known, _)| *known == peer).unwrap_or_else(|| {

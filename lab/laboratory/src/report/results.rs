@@ -211,6 +211,8 @@ fn complete(run: &mut Run, records: &[Record], run_path: &Path, notices: &mut Ve
             run.systems.push(System {
                 name: system.clone(),
                 title: system.clone(),
+                why: String::new(),
+                callback: None,
                 version: None,
                 missing: None,
             });

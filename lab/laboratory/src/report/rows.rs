@@ -30,6 +30,8 @@ pub(crate) struct Row<'a> {
     pub(crate) ink: Ink,
     pub(crate) series: usize,
     pub(crate) samples: &'a [Sample<'a>],
+    /// What limits it.
+    pub(crate) limit: Option<f64>,
     /// The value of x that begins here, where rows stand in groups.
     pub(crate) group: Option<String>,
 }
@@ -39,7 +41,6 @@ pub(crate) struct Row<'a> {
 pub(crate) struct RowPanel<'a> {
     pub(crate) title: String,
     pub(crate) rows: Vec<Row<'a>>,
-    pub(crate) floor: Option<f64>,
 }
 
 /// Divides a selection into panels of rows.
@@ -49,30 +50,23 @@ pub(crate) fn row_panels<'a>(
 ) -> Vec<RowPanel<'a>> {
     let mut panels = Vec::new();
     for panel in &selection.panels {
-        let floors = context.floors(selection, panel);
-        let floor_of = |x: usize| floors.get(x).copied().flatten();
-        let floor = floor_of(0);
         if selection.series.values.len() <= 1 {
-            panels.push(RowPanel {
-                title: panel.title(),
-                rows: rows_of_x(context, selection, panel),
-                floor,
-            });
+            let rows = rows_of_x(context, selection, panel);
+            panels.push(RowPanel { title: panel.title(), rows });
             continue;
         }
         let of_x: Vec<Vec<Row<'a>>> = (0..selection.x.values.len().max(1))
             .map(|x| rows_of_series(context, selection, panel, x))
             .collect();
-        let one_floor = floors.windows(2).all(|pair| pair[0] == pair[1])
-            && selection.figure.kind != FigureKind::Boxes;
-        if one_floor && of_x.len() > 1 && of_x.iter().all(|rows| rows.len() <= MOST_IN_A_GROUP) {
+        let may_group = selection.figure.kind != FigureKind::Boxes;
+        if may_group && of_x.len() > 1 && of_x.iter().all(|rows| rows.len() <= MOST_IN_A_GROUP) {
             let groups = of_x.into_iter().enumerate().flat_map(|(x, mut rows)| {
                 if let Some(first) = rows.first_mut() {
                     first.group = Some(context.x_title(selection, x));
                 }
                 rows
             });
-            panels.push(RowPanel { title: panel.title(), rows: groups.collect(), floor });
+            panels.push(RowPanel { title: panel.title(), rows: groups.collect() });
             continue;
         }
         for (x, rows) in of_x.into_iter().enumerate() {
@@ -83,7 +77,7 @@ pub(crate) fn row_panels<'a>(
             };
             let parts: Vec<String> =
                 [panel.title(), of_x].into_iter().filter(|part| !part.is_empty()).collect();
-            panels.push(RowPanel { title: parts.join(", "), rows, floor: floor_of(x) });
+            panels.push(RowPanel { title: parts.join(", "), rows });
         }
     }
     panels.retain(|panel| !panel.rows.is_empty());
@@ -95,9 +89,13 @@ fn rows_of_x<'a>(
     selection: &'a Selection<'a>,
     panel: &'a Panel<'a>,
 ) -> Vec<Row<'a>> {
+    let limits = context.limits(selection, panel);
     let row = |x: usize| {
         let ink = context.palette.ink(&selection.x.name, selection.x.values.get(x), x);
-        Row { name: selection.x.label(x), ink, series: x, samples: panel.cell(0, x), group: None }
+        let samples = panel.cell(0, x);
+        let limit = limits.get(x).copied().flatten();
+        let limit = limit.filter(|_| has_limit(context, selection, samples));
+        Row { name: selection.x.label(x), ink, series: x, samples, limit, group: None }
     };
     (0..selection.x.values.len()).map(row).filter(|row| !row.samples.is_empty()).collect()
 }
@@ -108,17 +106,24 @@ fn rows_of_series<'a>(
     panel: &'a Panel<'a>,
     x: usize,
 ) -> Vec<Row<'a>> {
+    let limit = context.limits(selection, panel).get(x).copied().flatten();
     let row = |series: usize| {
-        let ink = context.ink(selection, series);
+        let samples = panel.cell(series, x);
         Row {
             name: selection.series.label(series),
-            ink,
+            ink: context.ink(selection, series),
             series,
-            samples: panel.cell(series, x),
+            samples,
+            limit: limit.filter(|_| has_limit(context, selection, samples)),
             group: None,
         }
     };
     (0..selection.series.values.len()).map(row).filter(|row| !row.samples.is_empty()).collect()
+}
+
+fn has_limit(context: &Context<'_>, selection: &Selection<'_>, samples: &[Sample<'_>]) -> bool {
+    let floor = selection.figure.floor.as_deref();
+    floor.is_some_and(|floor| context.is_limit_of(floor, samples))
 }
 
 /// The axis of each panel: one for all where they can be read on it.
@@ -149,8 +154,9 @@ pub(crate) fn row_scales(
 }
 
 fn numbers_of(context: &Context<'_>, selection: &Selection<'_>, panel: &RowPanel<'_>) -> Vec<f64> {
-    let mut numbers = Vec::from_iter(panel.floor);
+    let mut numbers = Vec::new();
     for row in &panel.rows {
+        numbers.extend(row.limit);
         match selection.figure.kind {
             FigureKind::Boxes => {
                 if let Some(found) = distribution(&selection.metric, row.samples) {
@@ -219,11 +225,12 @@ pub(crate) fn row_figure(
                 (draw(row, y))
             }
         }
-        @if let Some(floor) = panel.floor {
-            @let x = px(frame.x(scale.at(floor)));
-            g class="limit" {
-                path d={ "M" (x) " " (px(frame.top)) "V" (px(frame.height - frame.bottom)) } {}
-                title { "floor of this machine: " (unit.show(floor)) }
+        @for (row, y) in panel.rows.iter().zip(places(panel, frame.top)) {
+            @if let Some(limit) = row.limit {
+                g class="limit" {
+                    path d={ "M" (px(frame.x(scale.at(limit)))) " " (px(y - ROW / 2.0)) "v" (px(ROW)) } {}
+                    title { "floor in this cell: " (unit.show(limit)) }
+                }
             }
         }
     };

@@ -6,9 +6,11 @@
 
 use std::collections::BTreeMap;
 
+use super::floors::is_of_floor;
 use super::metric::{Metric, Statistic};
-use super::quantity::{LARGEST, dimension_value, dimension_with_value};
-use crate::record::{Distribution, Figure, FigureKind, Floor, Record, Run, Status, Value};
+use super::quantity::{dimension_value, dimension_with_value};
+use super::threads;
+use crate::record::{Distribution, Figure, FigureKind, Record, Run, Status, Value};
 use crate::statistics::{Repetition, median_over_repetitions};
 
 /// A record, or one of its subscriptions.
@@ -33,11 +35,20 @@ impl Sample<'_> {
 pub(crate) struct Dimension {
     pub(crate) name: String,
     pub(crate) values: Vec<Value>,
+    /// Those whose name is marked: [`threads::MARK`].
+    marked: Vec<Value>,
 }
 
 impl Dimension {
     pub(crate) fn label(&self, index: usize) -> String {
-        self.values.get(index).map_or_else(String::new, |value| dimension_value(&self.name, value))
+        let Some(value) = self.values.get(index) else { return String::new() };
+        let label = dimension_value(&self.name, value);
+        if self.marked.contains(value) { format!("{label} {}", threads::MARK) } else { label }
+    }
+
+    /// Whether a name among these is marked.
+    pub(crate) fn has_marks(&self) -> bool {
+        !self.marked.is_empty()
     }
 }
 
@@ -71,7 +82,10 @@ impl Panel<'_> {
         let parts: Vec<String> = self
             .key
             .iter()
-            .map(|(dimension, value)| dimension_with_value(dimension, value))
+            .map(|(dimension, value)| match (dimension.as_str(), value) {
+                ("placement", Value::Text(placement)) => placement_words(placement).to_owned(),
+                _ => dimension_with_value(dimension, value),
+            })
             .collect();
         parts.join(", ")
     }
@@ -96,6 +110,8 @@ impl<'a> Selection<'a> {
         };
         let samples: Vec<Sample<'a>> = records
             .iter()
+            // Limits are lines beside the others, never among them.
+            .filter(|record| !is_of_floor(record))
             .flat_map(|&record| each(record, named("subscription")))
             .filter(|sample| wanted(figure, sample))
             .collect();
@@ -109,6 +125,7 @@ impl<'a> Selection<'a> {
         let dimension = |name: &str| Dimension {
             name: name.to_owned(),
             values: values_of(name, run, &samples),
+            marked: if name == "system" { threads::marked(run, &samples) } else { Vec::new() },
         };
         let (series, x) = (dimension(&series_name), dimension(&figure.x));
         let further = further_dimensions(figure, &series_name, run, &samples);
@@ -176,7 +193,7 @@ fn further_dimensions(
         }
         let values = values_of(name, run, samples);
         if values.len() > 1 {
-            further.push(Dimension { name: name.to_owned(), values });
+            further.push(Dimension { name: name.to_owned(), values, marked: Vec::new() });
         }
     }
     further
@@ -244,6 +261,17 @@ fn place_of(dimension: &str, word: &str, run: &Run) -> usize {
 /// From far to near.
 pub(crate) const PLACEMENTS: [&str; 4] = ["remote", "local", "composed", "intra"];
 
+/// A placement for people.
+pub(crate) fn placement_words(placement: &str) -> &str {
+    match placement {
+        "remote" => "between two hosts",
+        "local" => "between two processes of a host",
+        "composed" => "in one process, as between processes",
+        "intra" => "in one process, by pointer",
+        other => other,
+    }
+}
+
 /// What samples that differ in nothing but their repetition say together.
 ///
 /// A median of times has the interval of the bootstrap over repetitions and samples; any other
@@ -289,45 +317,4 @@ pub(crate) fn distribution(metric: &Metric, samples: &[Sample<'_>]) -> Option<Di
         .filter_map(|sample| metric.distribution(sample.record, sample.subscription))
         .collect();
     Distribution::merged(&parts)
-}
-
-/// The limit of this machine for a placement: what hands a message over there at best.
-pub(crate) fn floor_of_placement(placement: &str) -> &'static str {
-    match placement {
-        "remote" => "udp loopback",
-        "local" => "futex between processes",
-        _ => "futex",
-    }
-}
-
-/// What a link needs for a payload at its rate, nanoseconds; 0 where it has none.
-pub(crate) fn link_nanos(sample: &Sample<'_>, size_bytes: f64) -> f64 {
-    match sample.value("link_mbit") {
-        Some(Value::Number(mbit)) if mbit > 0.0 => size_bytes * 8e3 / mbit,
-        _ => 0.0,
-    }
-}
-
-/// A floor at a payload size: on the logarithmic line between the sizes that were measured, the
-/// nearest one's beyond them.
-pub(crate) fn floor_at(floors: &[Floor], name: &str, size_bytes: f64) -> Option<f64> {
-    let mut known: Vec<(f64, f64)> = floors
-        .iter()
-        .filter(|floor| floor.name == name && floor.nanos.p50 > 0.0 && floor.nanos.p50 <= LARGEST)
-        .map(|floor| (floor.size_bytes as f64, floor.nanos.p50))
-        .collect();
-    known.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let above = known.partition_point(|&(size, _)| size < size_bytes);
-    match (above.checked_sub(1).and_then(|below| known.get(below)), known.get(above)) {
-        (None, None) => None,
-        (Some(&(_, nanos)), None) | (None, Some(&(_, nanos))) => Some(nanos),
-        (Some(&(low, low_nanos)), Some(&(high, high_nanos))) => {
-            let share = if low > 0.0 {
-                (size_bytes / low).ln() / (high / low).ln()
-            } else {
-                size_bytes / high
-            };
-            Some((low_nanos.ln() + share * (high_nanos.ln() - low_nanos.ln())).exp())
-        }
-    }
 }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Map, json};
 
 use super::groups::{Place, cells, is_complete, label, median, varied};
+use super::left_out;
 use super::metric::Metric;
 use super::quantity::{Unit, dimension_title, dimension_value, words};
 use super::results::Results;
@@ -58,10 +59,11 @@ fn summary(scenario: &Scenario, records: &[&Record]) -> Summary {
     found.heading.extend(scenario.columns.iter().map(|column| column_title(column)));
     for (place, records) in &cells {
         for record in records {
-            let (word, reason) = match &record.status {
-                Status::Complete => continue,
-                Status::Skipped(reason) => ("not possible", reason),
-                Status::Failed(reason) | Status::Hung(reason) => ("failed", reason),
+            let (word, reason) = match (&record.status, left_out::reason(record)) {
+                (Status::Failed(reason) | Status::Hung(reason), _) => ("failed", reason.clone()),
+                (_, Some(reason)) => ("left out", reason),
+                (Status::Skipped(reason), None) => ("not possible", reason.clone()),
+                (Status::Complete, None) => continue,
             };
             found.failed += usize::from(word == "failed");
             found.remarks.push(format!("{}: {word}: {reason}", label(place, &names)));

@@ -61,6 +61,14 @@ fn estimate_table(context: &Context<'_>, selection: &Selection<'_>) -> Markup {
                         @for x in 0..selection.x.values.len() { (estimate_cell(context, selection, panel.cell(series, x), unit)) }
                     }
                 }
+                @for panel in &selection.panels {
+                    @if let Some(name) = context.floor_name(selection, panel) {
+                        tr class="limit-row" {
+                            th scope="row" { "limit: " (name) @if !panel.title().is_empty() { ", " (panel.title()) } }
+                            @for limit in context.limits(selection, panel) { td class="n" { (limit.map_or("–".to_owned(), |nanos| unit.show(nanos))) } }
+                        }
+                    }
+                }
             }
         }
     };

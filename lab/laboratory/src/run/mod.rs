@@ -13,10 +13,12 @@ mod network;
 mod outcome;
 mod participants;
 mod ports;
+mod processors;
 mod program;
 mod raw;
 mod said;
 mod session;
+mod transport;
 
 pub use self::error::RunError;
 pub use self::leftovers::remove_shared_memory;
@@ -31,10 +33,10 @@ use self::network::Network;
 use self::outcome::Outcome;
 use self::raw::RawFile;
 use self::session::{CellError, Context, Ended, Session};
-use crate::contract::{Placement, Role};
+use crate::contract::Placement;
 use crate::machine::Machine;
 use crate::noise::NoiseWatch;
-use crate::peer::Peers;
+use crate::peer::{Peers, SystemRef};
 use crate::peer_builder::{PeerBuilder, PeerState};
 use crate::plan::{Cell, Costs, Plan, Step};
 use crate::record::{FORMAT, Missing, Record, Run, Status, System};
@@ -60,14 +62,12 @@ pub struct Options<'a> {
     pub machine: &'a Machine,
     /// The systems.
     pub peers: &'a Peers,
-    /// Whether the limits of the machine are measured first.
-    pub measures_floors: bool,
     /// Set by who wants it to end.
     pub interrupted: &'a AtomicBool,
 }
 
 /// What a run came to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Summary {
     /// Cells in the folder.
     pub cells: usize,
@@ -78,6 +78,8 @@ pub struct Summary {
     pub failed: usize,
     /// Cannot be done.
     pub skipped: usize,
+    /// Complete, but by another transport than the one that was to be measured.
+    pub unexpected_transport: usize,
 }
 
 /// Runs a plan, or what is left of it.
@@ -124,7 +126,7 @@ pub fn run(
         cache: builder.cache().to_owned(),
         states: BTreeMap::new(),
         observer,
-        summary: Summary { cells: 0, complete: 0, failed: 0, skipped: 0 },
+        summary: Summary::default(),
         said: Vec::new(),
     };
     runner.prepare(builder)?;
@@ -152,7 +154,7 @@ struct Runner<'a> {
 }
 
 impl Runner<'_> {
-    /// Builds the systems and measures the limits of the machine.
+    /// Builds the systems, and measures what measuring costs.
     fn prepare(&mut self, builder: &mut PeerBuilder) -> Result<(), RunError> {
         let mut systems = Vec::new();
         for name in self.plan.systems() {
@@ -176,7 +178,14 @@ impl Runner<'_> {
             }
             let known = self.folder.run.systems.iter().find(|known| known.name == name);
             let version = known.and_then(|known| known.version.clone());
-            systems.push(System { name: name.to_owned(), title: system.title(), version, missing });
+            systems.push(System {
+                name: name.to_owned(),
+                title: system.title(),
+                why: system.why().to_owned(),
+                callback: system.callback(),
+                version,
+                missing,
+            });
             self.states.insert(name.to_owned(), state);
         }
         self.folder.run.systems = systems;
@@ -184,32 +193,10 @@ impl Runner<'_> {
             self.folder.write_run()?;
             return Err(RunError::NothingInstalled);
         }
-        if self.options.measures_floors && self.folder.run.floors.is_empty() {
-            self.measure_floors(builder)?;
+        if self.folder.run.floors.is_empty() {
+            self.folder.run.floors.extend(calibration::recording(self.folder.run.seed));
         }
         self.folder.write_run()
-    }
-
-    fn measure_floors(&mut self, builder: &mut PeerBuilder) -> Result<(), RunError> {
-        let seed = self.folder.run.seed;
-        self.folder.run.floors.extend(calibration::recording(seed));
-        let peers = self.options.peers;
-        let Some(peer) = peers.iter().find(|peer| peer.manifest.roles.contains(&Role::Floors))
-        else {
-            return Ok(());
-        };
-        self.observer.note("measures the limits of this machine");
-        let interrupted = self.options.interrupted;
-        let measured =
-            match builder.prepare(peer, interrupted, &mut |text| self.observer.note(text))? {
-                PeerState::Missing(missing) => Err(missing.reason),
-                PeerState::Ready(out) => calibration::floors(peer, &out, 100, seed, interrupted),
-            };
-        match measured {
-            Ok(floors) => self.folder.run.floors.extend(floors),
-            Err(reason) => self.say_once(&format!("no limits of this machine: {reason}")),
-        }
-        Ok(())
     }
 
     fn cells(&mut self) -> Result<(), RunError> {
@@ -244,6 +231,7 @@ impl Runner<'_> {
                 Status::Failed(_) | Status::Hung(_) => self.summary.failed += 1,
                 Status::Skipped(_) => self.summary.skipped += 1,
             }
+            self.summary.unexpected_transport += usize::from(record.unexpected_transport);
             self.folder.append(&record)?;
             self.observer.ended(&record);
         }
@@ -287,6 +275,13 @@ impl Runner<'_> {
         if let Some(count) = record.values.get("samples_before_sent") {
             self.observer.note(&format!(
                 "{}: {count} messages were received before they were sent: a clock jumped; they do not count",
+                cell.label()
+            ));
+        }
+        if let (true, Some(transport)) = (record.unexpected_transport, &record.transport) {
+            self.observer.note(&format!(
+                "{}: its messages took another transport than is measured ({transport}); \
+                 statistics leave it out",
                 cell.label()
             ));
         }
@@ -363,12 +358,13 @@ impl Runner<'_> {
         drop((load, awake));
         leftovers::kill_what_is_left(&context.mark);
         leftovers::remove_shared_memory(&system.peer.manifest.shared_memory);
-        self.record(cell, ended?, realtime)
+        self.record(cell, system, ended?, realtime)
     }
 
     fn record(
         &mut self,
         cell: &Cell,
+        system: SystemRef<'_>,
         mut ended: Ended,
         realtime: bool,
     ) -> Result<Record, CellError> {
@@ -386,9 +382,14 @@ impl Runner<'_> {
         if cell.procedure.realtime {
             values.insert("realtime".into(), f64::from(u8::from(realtime)));
         }
+        if cell.procedure.apart {
+            let is_apart = processors::half_of(cell, network::Host::Talker).is_some();
+            values.insert("apart".into(), f64::from(u8::from(is_apart)));
+        }
         if let Some((before, after)) = &ended.wire {
             costs::wire(before, after, evaluation.sent + cell.procedure.warm_up, &mut values);
         }
+        let taken = transport::taken(cell, system, &values);
         let status = match ended.outcome {
             Outcome::Complete => Status::Complete,
             Outcome::Failed(reason) => Status::Failed(reason),
@@ -414,6 +415,8 @@ impl Runner<'_> {
         }
         Ok(Record {
             status,
+            unexpected_transport: taken.as_ref().is_some_and(|taken| taken.missed.is_some()),
+            transport: taken.map(|taken| taken.name),
             sent: evaluation.sent,
             subscriptions: evaluation.subscriptions,
             publish_call: evaluation.publish_call,
@@ -458,6 +461,8 @@ fn empty(cell: &Cell) -> Record {
         dimensions: cell.dimensions(),
         repetition: cell.repetition,
         status: Status::Complete,
+        transport: None,
+        unexpected_transport: false,
         began_unix_seconds: unix_seconds(),
         seconds: 0.0,
         sent: 0,

@@ -112,6 +112,7 @@ impl Participant {
             ("publish", cell.publish.to_string()),
             ("timeout", program_timeout(cell).as_secs().to_string()),
             ("samples", if cell.procedure.samples { "all" } else { "none" }.into()),
+            ("fill", cell.fill.to_string()),
             ("work-micros", cell.work_micros.to_string()),
             ("executor", cell.executor.to_string()),
         ];
@@ -141,7 +142,6 @@ impl Participant {
                 all.push(("idle", cell.idle.to_string()));
             }
             Role::Graph => all.push(("graph", cell.graph.clone())),
-            Role::Floors => {}
         }
         all.into_iter().flat_map(|(name, value)| [format!("--{name}"), value]).collect()
     }

@@ -31,6 +31,8 @@ pub(super) struct Start<'a> {
     pub(super) folder: &'a Path,
     pub(super) namespace: Option<&'a Namespace>,
     pub(super) realtime: bool,
+    /// The processors that it may use, if not all.
+    pub(super) processors: Option<String>,
     /// The number of its first subscription among those of the cell.
     pub(super) first_subscription: u32,
 }
@@ -97,6 +99,9 @@ impl Program {
         if start.realtime {
             words.extend(["chrt", "--fifo", "50"].map(str::to_owned));
         }
+        if let Some(processors) = &start.processors {
+            words.extend(["taskset", "--cpu-list", processors].map(str::to_owned));
+        }
         words.extend(start.words.iter().cloned());
         let mut command = match start.namespace {
             Some(namespace) => namespace.command(&words[0]),
@@ -158,7 +163,7 @@ impl Program {
             }
             Said::Out(line) => line,
         };
-        if ["{\"samples\"", "{\"published\"", "{\"layers\"", "{\"points\"", "{\"floor\""]
+        if ["{\"samples\"", "{\"published\"", "{\"layers\"", "{\"points\""]
             .iter()
             .any(|begin| line.starts_with(begin))
         {

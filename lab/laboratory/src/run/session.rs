@@ -12,6 +12,7 @@ use super::leftovers::CELL_MARK;
 use super::network::{Host, Network};
 use super::outcome::{Outcome, judge};
 use super::participants::{Participant, participants, program_timeout};
+use super::processors::half_of;
 use super::program::{Event, Placeholders, Program, Said, Start};
 use super::raw::RawFile;
 use crate::contract::LOCK_MEMORY;
@@ -161,6 +162,7 @@ impl<'a> Session<'a> {
                 folder: self.context.scratch,
                 namespace: self.network.namespace(Host::Talker),
                 realtime: false,
+                processors: None,
                 first_subscription: 0,
             };
             match Program::start(&start, SERVERS + index, &self.sender) {
@@ -248,6 +250,7 @@ impl<'a> Session<'a> {
             folder: self.context.scratch,
             namespace: self.network.namespace(participant.host),
             realtime: self.context.realtime,
+            processors: half_of(self.cell, participant.host),
             first_subscription: participant.index,
         };
         let index = self.programs.len();

@@ -16,6 +16,7 @@ pub(super) fn check(scenario: &Scenario) -> Result<(), String> {
         ("types", scenario.types.is_empty()),
         ("rates_hz", scenario.rates_hz.is_empty()),
         ("publish", scenario.publish.is_empty()),
+        ("fill", scenario.fill.is_empty()),
         ("executors", scenario.executors.is_empty()),
         ("cpu_load_percent", scenario.cpu_load_percent.is_empty()),
         ("work_micros", scenario.work_micros.is_empty()),
@@ -44,6 +45,25 @@ pub(super) fn check(scenario: &Scenario) -> Result<(), String> {
         return Err("without pause (`rates_hz = [0]`) `seconds` of samples have no bound: give a `count`, or `samples = false`".to_owned());
     }
     Ok(())
+}
+
+/// The limit line of a figure is a system that is measured in the same cells.
+pub(super) fn check_floor(
+    document: &Document,
+    figure: &Spanned<Figure>,
+    systems: &[Spanned<String>],
+) -> Result<(), DocumentError> {
+    let Some(floor) = &figure.get_ref().floor else { return Ok(()) };
+    if systems.iter().any(|system| system.get_ref() == floor) {
+        return Ok(());
+    }
+    let known: Vec<&str> = systems.iter().map(|system| system.get_ref().as_str()).collect();
+    let text = format!(
+        "the floor `{floor}` is not among the systems of the experiment; there are: {}{}",
+        known.join(", "),
+        did_you_mean(floor, known.iter().copied())
+    );
+    Err(document.error(figure.span(), text))
 }
 
 /// A goal bounds something, over a dimension that exists.

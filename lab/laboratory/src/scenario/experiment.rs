@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use crate::contract::{
-    Durability, Executor, History, MessageType, Placement, PublishMode, Reliability,
+    Durability, Executor, Fill, History, MessageType, Placement, PublishMode, Reliability,
 };
 use crate::record::{Figure, Goal};
 
@@ -139,6 +139,9 @@ pub struct Procedure {
     /// Whether processors are kept from halting while nothing is to be done.
     #[serde(default)]
     pub awake: bool,
+    /// Whether talkers and listeners have processors of their own.
+    #[serde(default)]
+    pub apart: bool,
     /// Messages to measure; 0: `seconds` decides.
     pub count: u64,
     /// How long is published, or watched.
@@ -202,6 +205,8 @@ pub struct Scenario {
     pub qos: Vec<(String, Qos)>,
     /// Who sends.
     pub publish: Vec<PublishMode>,
+    /// What is written of each payload.
+    pub fill: Vec<Fill>,
     /// Who runs callbacks.
     pub executors: Vec<Executor>,
     /// Links by name, for remote placement.

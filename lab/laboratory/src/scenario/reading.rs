@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use toml::Spanned;
 
-use super::check::{check, check_figure, check_goal};
+use super::check::{check, check_figure, check_floor, check_goal};
 use super::experiment::{Grid, LinkConditions, Procedure, Qos, Scenario, Variables, Workload};
 use super::quantity::HowMany;
 use super::settings::{Links, Settings};
-use crate::contract::{Executor, MessageType, Placement, PublishMode};
+use crate::contract::{Executor, Fill, MessageType, Placement, PublishMode};
 use crate::document::{Document, DocumentError};
 use crate::nearest::did_you_mean;
 use crate::record::{Figure, Goal};
@@ -170,6 +170,12 @@ impl ScenarioFile {
                 systems(name).map_err(|text| self.document.error(goal.span(), text))?;
             }
         }
+        // Who asks for other systems sees them without their limit.
+        if first.systems.is_none() {
+            for figure in &self.contents.figure {
+                check_floor(&self.document, figure, &named)?;
+            }
+        }
         let goodput = workload == Workload::Goodput;
         let watched = !matches!(workload, Workload::Latency | Workload::Goodput | Workload::Chain);
         let scenario = Scenario {
@@ -199,6 +205,7 @@ impl ScenarioFile {
             graphs: pick!(graphs).unwrap_or_default(),
             qos: self.qos(pick!(qos))?,
             publish: pick!(publish, vec![PublishMode::Default]),
+            fill: pick!(fill, vec![Fill::None]),
             executors: pick!(executors, vec![Executor::Default]),
             links: self.links(pick!(links))?,
             environments: self.environments(pick!(environments))?,
@@ -209,6 +216,7 @@ impl ScenarioFile {
             procedure: Procedure {
                 realtime: pick!(realtime, false),
                 awake: pick!(awake, false),
+                apart: pick!(apart, false),
                 count: pick!(count)
                     .map_or(if pick!(seconds).is_some() || watched { 0 } else { 100 }, |count| {
                         count.0

@@ -5,7 +5,7 @@ use toml::Spanned;
 
 use super::experiment::Workload;
 use super::quantity::{HowMany, Megabits, Messages, Micros, Percent, Rate, Seconds, Size};
-use crate::contract::{Executor, MessageType, Placement, PublishMode};
+use crate::contract::{Executor, Fill, MessageType, Placement, PublishMode};
 use crate::document::{Document, DocumentError};
 
 impl Settings {
@@ -33,6 +33,7 @@ impl Settings {
 const SINGLE: &[&str] = &[
     "workload",
     "awake",
+    "apart",
     "realtime",
     "count",
     "seconds",
@@ -68,12 +69,14 @@ pub(crate) struct Settings {
     pub(super) graphs: Option<Vec<String>>,
     pub(super) qos: Option<Vec<Spanned<String>>>,
     pub(super) publish: Option<Vec<PublishMode>>,
+    pub(super) fill: Option<Vec<Fill>>,
     pub(super) executors: Option<Vec<Executor>>,
     pub(super) links: Option<Vec<Spanned<String>>>,
     pub(super) environments: Option<Vec<Spanned<String>>>,
     pub(super) cpu_load_percent: Option<Vec<Percent>>,
     pub(super) work_micros: Option<Vec<Micros>>,
     pub(super) awake: Option<bool>,
+    pub(super) apart: Option<bool>,
     pub(super) realtime: Option<bool>,
     pub(super) count: Option<Messages>,
     pub(super) seconds: Option<Seconds>,

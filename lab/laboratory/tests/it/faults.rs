@@ -87,6 +87,33 @@ fn latencies_losses_and_counts_are_what_the_programs_said() {
 }
 
 #[test]
+fn a_cell_that_took_another_transport_is_marked() {
+    let fixture = Fixture::new();
+    let systems = r#""mock", "mock:shared-memory", "mock:network", "mock:network-by-name""#;
+    let plan = fixture.plan("paths", &format!("{}placements = [\"local\"]\n", experiment(systems)));
+    let seen = fixture.run(&plan);
+    let summary = seen.result.unwrap();
+    assert_eq!((summary.complete, summary.unexpected_transport), (4, 1), "{:?}", seen.notes);
+    for (system, transport, is_unexpected) in [
+        ("mock", None, false),
+        ("mock:shared-memory", Some("shared_memory"), false),
+        ("mock:network", Some("network"), true),
+        ("mock:network-by-name", Some("network"), false),
+    ] {
+        let record = fixture.record(system);
+        assert_eq!(record.transport.as_deref(), transport, "{system}");
+        assert_eq!(record.unexpected_transport, is_unexpected, "{system}");
+        assert_eq!(record.is_result(), !is_unexpected, "{system}");
+    }
+    let note = seen.notes.iter().find(|note| note.contains("another transport")).unwrap();
+    assert!(note.contains("mock:network local") && note.contains("(network)"), "{note}");
+    // What is told of no transport stands nowhere.
+    let lines = std::fs::read_to_string(fixture.out().join("cells.jsonl")).unwrap();
+    let plain = lines.lines().find(|line| line.contains("\"mock\"")).unwrap();
+    assert!(!plain.contains("transport"), "{plain}");
+}
+
+#[test]
 fn what_hangs_is_killed_and_what_crashes_is_kept() {
     let fixture = Fixture::new();
     let systems = r#""mock:hang", "mock:crash", "mock:unfinished", "mock:unsupported", "mock:no-licence", "mock_absent""#;

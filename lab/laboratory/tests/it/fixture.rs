@@ -104,7 +104,6 @@ impl Fixture {
             command: "feros lab run test.toml".into(),
             machine: &self.machine,
             peers: &self.peers,
-            measures_floors: true,
             interrupted: &interrupted,
         };
         // Another process may test the laboratory at the same time: its turn comes to an end.

@@ -4,6 +4,7 @@
 mod builds;
 mod faults;
 mod fixture;
+mod floors;
 mod folder;
 mod realtime;
 mod scenarios;

@@ -1,5 +1,5 @@
-//! The condition of real time: what programs are asked for, what is seen of it, and what is said
-//! where the machine refuses.
+//! The conditions of real time and of processors: what programs are asked for, what is seen of it,
+//! and what is said where the machine refuses.
 
 use feros_lab::machine::Machine;
 
@@ -64,4 +64,28 @@ fn without_the_condition_nothing_is_locked() {
         !values.contains_key("memory_locked") && !values.contains_key("locked_bytes"),
         "{values:?}"
     );
+}
+
+/// The processors that a program of the mock may use, a bit each.
+fn processors(values: &std::collections::BTreeMap<String, f64>, role: &str) -> u64 {
+    values[&format!("{role}_processors")] as u64
+}
+
+#[test]
+fn talkers_and_listeners_have_processors_of_their_own_where_that_is_asked_for() {
+    let fixture = Fixture::new();
+    let seen = fixture.run(&fixture.plan("apart", &format!("{EXPERIMENT}apart = true\n")));
+    assert_eq!(seen.result.unwrap().complete, 1, "{:?}", seen.notes);
+    let values = fixture.record("mock").values;
+    let has_several = std::thread::available_parallelism().unwrap().get() > 1;
+    assert_eq!(values["apart"], f64::from(u8::from(has_several)), "{values:?}");
+    let (talker, listener) = (processors(&values, "talker"), processors(&values, "listener"));
+    assert_eq!(talker & listener == 0, has_several, "{talker:b} {listener:b}");
+
+    let fixture = Fixture::new();
+    let seen = fixture.run(&fixture.plan("anywhere", EXPERIMENT));
+    assert_eq!(seen.result.unwrap().complete, 1, "{:?}", seen.notes);
+    let values = fixture.record("mock").values;
+    assert!(!values.contains_key("apart"), "{values:?}");
+    assert_eq!(processors(&values, "talker"), processors(&values, "listener"));
 }

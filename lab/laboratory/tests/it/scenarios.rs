@@ -58,3 +58,34 @@ fn every_scenario_is_understood_in_every_grid() {
     let absent: Vec<&String> = wanted.iter().filter(|item| !items.contains(*item)).collect();
     assert!(absent.is_empty(), "no scenario for {absent:?}; there are {items:?}");
 }
+
+/// The blocks of TOML on a page.
+fn toml_blocks(page: &str) -> Vec<&str> {
+    let starts = page.split("```toml\n").skip(1);
+    starts.map(|block| block.split_once("```").expect("the block ends").0).collect()
+}
+
+#[test]
+fn what_the_pages_show_is_understood() {
+    let folder = tempfile::tempdir().unwrap();
+    let peers = Peers::read(&lab_folder().join("peers")).unwrap();
+    let check = |name: &str| peers.system(name).map(|_| ());
+    let page = std::fs::read_to_string(lab_folder().join("scenarios/README.md")).unwrap();
+    let path = folder.path().join("shown.toml");
+    std::fs::write(&path, toml_blocks(&page).join("\n")).unwrap();
+    let file = ScenarioFile::read(&path).unwrap();
+    let machine = Machine { no_remote: None, no_realtime: None, no_memory_lock: None };
+    for grid in [None, Some(Grid::Standard)] {
+        let scenario = file.resolve(grid, &[], &check).unwrap().expect("it is in this grid");
+        assert!(!scenario.figures.is_empty() && !scenario.goals.is_empty());
+        let plan = Plan::new("shown", vec![scenario], &peers, &machine);
+        assert!(plan.steps.iter().any(|step| step.skip.is_none()));
+    }
+
+    let page = std::fs::read_to_string(lab_folder().join("peers/README.md")).unwrap();
+    let shown = folder.path().join("peers/shown");
+    std::fs::create_dir_all(&shown).unwrap();
+    std::fs::write(shown.join("peer.toml"), toml_blocks(&page).join("\n")).unwrap();
+    let peers = Peers::read(&folder.path().join("peers")).unwrap();
+    assert!(peers.system("shown:recommended").is_ok());
+}

@@ -12,7 +12,7 @@ mod program;
 use std::sync::Mutex;
 use std::thread;
 
-use feros_lab::contract::{MessageType, Placement, Reliability, Role};
+use feros_lab::contract::{Fill, MessageType, Placement, Reliability, Role};
 use feros_lab::peer::{Peer, Peers, SystemRef};
 
 use fixture::{Built, Fixture, peers_folder};
@@ -75,6 +75,14 @@ fn check(peer: &Peer, peers: &Peers) -> Vec<String> {
             run_peer(&fixture, plain, *role, *placement),
         );
     }
+    if plain.peer.manifest.fill.contains(&Fill::Each) && name != "mock" {
+        for fill in [Fill::Each, Fill::None] {
+            if let Some(role) = filling_role(plain) {
+                let result = run_filled(&fixture, plain, role, fill);
+                note(format!("{name} as {role}, `{fill}` filled"), result);
+            }
+        }
+    }
     // The mock's variants are faults, which the laboratory's own tests ask for.
     for variant in peer.manifest.variant.iter().filter(|_| name != "mock") {
         let system = peers.system(&format!("{name}:{}", variant.name)).unwrap();
@@ -118,11 +126,47 @@ fn cells(system: SystemRef<'_>) -> Vec<(Role, Placement)> {
                 let within = [Placement::Composed, Placement::Intra];
                 found.extend(within.into_iter().filter(|it| has(*it)).map(|it| (*role, it)));
             }
-            Role::Executor | Role::Floors => found.push((*role, Placement::Local)),
+            Role::Executor => found.push((*role, Placement::Local)),
             _ => {}
         }
     }
     found
+}
+
+/// In which role a system's payloads go from program to program, or within one.
+fn filling_role(system: SystemRef<'_>) -> Option<Role> {
+    let has = |role, placement| {
+        system.roles().contains(&role) && system.placements().contains(&placement)
+    };
+    if has(Role::Talker, Placement::Local) {
+        return Some(Role::Talker);
+    }
+    has(Role::Pair, Placement::Intra).then_some(Role::Pair)
+}
+
+/// A listener that takes payloads for filled: it gets what it has to, or it says that it did not.
+fn run_filled(
+    fixture: &Fixture<'_>,
+    system: SystemRef<'_>,
+    role: Role,
+    fill: Fill,
+) -> Result<(), String> {
+    if role == Role::Pair {
+        let options = Options { role, placement: Placement::Intra, fill, ..Options::default() };
+        return fixture.start(system, &options)?.finish()?.check_received(0, 1);
+    }
+    let topic = fixture.topic();
+    let options = |role, fill| Options { role, fill, topic: topic.clone(), ..Options::default() };
+    let mut listener = fixture.start(system, &options(Role::Listener, Fill::Each))?;
+    listener.wait_ready()?;
+    let mut talker = fixture.start(system, &options(role, fill))?;
+    let received = listener.finish().and_then(|said| said.check_received(0, 1));
+    talker.close_input();
+    match (fill, received) {
+        (Fill::Each, received) => received,
+        (Fill::None, Err(error)) if error.contains("last byte") => Ok(()),
+        (Fill::None, other) => Err(format!("payloads that nobody filled are taken: {other:?}")),
+    }
 }
 
 /// As [`run`]. On a busy machine a middleware of others may hang in its own destructors, or two of
@@ -208,12 +252,6 @@ fn run(
             program.finish()?.check_silent()?;
         }
         Role::Executor => fixture.start(system, &options(role))?.finish()?.check_events()?,
-        Role::Floors => {
-            fixture
-                .start(system, &Options { size_bytes: 1024, ..options(role) })?
-                .finish()?
-                .check_floors()?;
-        }
         Role::Listener | Role::Listeners => {}
     }
     Ok(())

@@ -6,7 +6,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use feros_lab::contract::{CONTRACT, Line, Placement, Role};
+use feros_lab::contract::{CONTRACT, Fill, Line, Placement, Role};
 
 /// Ends a test that hangs; nothing passes or fails by how fast it is.
 const WATCHDOG: Duration = Duration::from_secs(180);
@@ -31,6 +31,8 @@ pub(crate) struct Options {
     pub(crate) index: usize,
     pub(crate) subscriptions: usize,
     pub(crate) nodes: usize,
+    /// What this program takes for granted of payloads.
+    pub(crate) fill: Fill,
     /// What is best effort may lose messages.
     pub(crate) is_reliable: bool,
 }
@@ -48,6 +50,7 @@ impl Default for Options {
             index: 0,
             subscriptions: 1,
             nodes: 1,
+            fill: Fill::None,
             is_reliable: true,
         }
     }
@@ -74,6 +77,7 @@ impl Options {
             ("publish", "default".into()),
             ("timeout", TIMEOUT_SECONDS.to_string()),
             ("samples", "all".into()),
+            ("fill", self.fill.to_string()),
             ("work-micros", "0".into()),
             ("executor", "default".into()),
         ];
@@ -87,7 +91,6 @@ impl Options {
             Role::Chain | Role::Nodes => all.push(("nodes", self.nodes.to_string())),
             Role::Executor => all.extend([("idle", "7".into()), ("seconds", "0.05".into())]),
             Role::Graph => all.push(("graph", "mobile-base".into())),
-            Role::Floors => {}
         }
         all.into_iter().flat_map(|(name, value)| [format!("--{name}"), value]).collect()
     }
@@ -344,23 +347,6 @@ impl Said {
             Some(rate) if rate > 0.0 => Ok(()),
             _ => Err(format!("no rate of events in {:?}", self.lines)),
         }
-    }
-
-    pub(crate) fn check_floors(&self) -> Result<(), String> {
-        let mut names = Vec::new();
-        for line in &self.lines {
-            if let Line::Floor(floor) = line {
-                // The kernel may drop datagrams.
-                check_nanos(&floor.nanos, floor.nanos.len().clamp(1, COUNT))?;
-                names.push(floor.name.as_str());
-            }
-        }
-        names.sort_unstable();
-        if names != ["clock", "futex", "futex between processes", "memcpy", "timer", "udp loopback"]
-        {
-            return Err(format!("floors are {names:?}"));
-        }
-        Ok(())
     }
 }
 

@@ -23,6 +23,9 @@ pub(crate) struct Browser {
     _fonts: Option<tempfile::TempDir>,
 }
 
+/// Chromium draws nothing of an image that is higher, in pixels.
+const HIGHEST_IMAGE: u64 = 16_000;
+
 /// A machine without any font.
 const NO_FONT: &str = "<fontconfig><cachedir prefix=\"xdg\">fonts</cachedir></fontconfig>";
 
@@ -116,8 +119,16 @@ impl Browser {
         self.devtools("Emulation.setEmulatedMedia", &json!({"features": features}));
     }
 
+    /// Opens a page and waits for the font that it brings.
     fn open(&self, page: &Path) {
-        self.post("/url", &json!({"url": format!("file://{}", page.display())}));
+        let script = "const done = arguments[0];
+            document.fonts.ready.then((fonts) => done([...fonts].every((font) => font.status === 'loaded')));";
+        // Where there is no font at all, Chromium refuses each second time the one of a page.
+        let is_drawn = (0..4).any(|_| {
+            self.post("/url", &json!({"url": format!("file://{}", page.display())}));
+            self.post("/execute/async", &json!({"script": script, "args": []})) == json!(true)
+        });
+        assert!(is_drawn, "the font of {} is not loaded", page.display());
     }
 
     pub(crate) fn run(&self, script: &str) -> Value {
@@ -147,9 +158,16 @@ impl Browser {
         bytes
     }
 
+    /// The window, or the page as far down as an image of the browser reaches.
     fn screenshot(&self, path: &Path, whole: bool) {
-        let taken =
-            self.devtools("Page.captureScreenshot", &json!({"captureBeyondViewport": whole}));
+        let size = self.run(
+            "const page = document.documentElement; return [page.clientWidth, page.scrollHeight]",
+        );
+        let height = size[1].as_u64().unwrap().min(HIGHEST_IMAGE);
+        let clip = json!({"x": 0, "y": 0, "width": size[0], "height": height, "scale": 1});
+        let asked =
+            if whole { json!({"captureBeyondViewport": true, "clip": clip}) } else { json!({}) };
+        let taken = self.devtools("Page.captureScreenshot", &asked);
         let bytes = base64::engine::general_purpose::STANDARD
             .decode(taken["data"].as_str().unwrap())
             .unwrap();
@@ -319,9 +337,9 @@ fn the_page_opens_in_a_browser_on_phone_and_screen_light_and_dark() {
     // The first screen answers the question.
     browser.look(1280, 860, "light");
     browser.open(&page);
-    let first = browser
-        .run("return document.querySelector('.over tbody td').getBoundingClientRect().bottom");
-    assert!(first.as_f64().unwrap() < 600.0, "the first number is at {first}");
+    let first =
+        browser.run("return document.querySelector('.verdict p').getBoundingClientRect().bottom");
+    assert!(first.as_f64().unwrap() < 400.0, "the first verdict ends at {first}");
     // The switch of the theme, and a name of a legend.
     let background = "return getComputedStyle(document.body).backgroundColor";
     let light = browser.run(background);

@@ -58,7 +58,7 @@ fn without_run_json_the_cells_speak() {
     );
     assert!(results.run.systems.iter().any(|system| system.name == "feros"));
     let html = Report::of(&results).html;
-    assert!(html.contains("<svg class=\"plot") && html.contains("No floor was measured"));
+    assert!(html.contains("<svg class=\"plot") && html.contains("Which one for what"));
 }
 
 #[test]

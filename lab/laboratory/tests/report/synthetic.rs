@@ -2,6 +2,8 @@
 //! cells and systems that are missing. Its numbers follow a simple model, so that what a report
 //! says of them is known.
 
+mod described;
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
@@ -27,6 +29,41 @@ const SYSTEMS: [(&str, &str, f64, f64); 11] = [
     ("zenoh", "Zenoh <pico & co>", 105.0, 350.0),
     ("rustdds", "RustDDS", 180.0, 2900.0),
 ];
+
+/// A limit of the machine.
+struct Limit {
+    name: &'static str,
+    title: &'static str,
+    placements: &'static [&'static str],
+    micros: f64,
+    nanos_per_kb: f64,
+    callback: Option<CallbackThread>,
+}
+
+const fn limit(
+    name: &'static str,
+    title: &'static str,
+    placements: &'static [&'static str],
+    micros: f64,
+    nanos_per_kb: f64,
+    callback: Option<CallbackThread>,
+) -> Limit {
+    Limit { name, title, placements, micros, nanos_per_kb, callback }
+}
+
+const WITHIN: &[&str] = &["composed", "intra"];
+const FLOORS: [Limit; 5] = [
+    limit("floors:futex", "a futex hand-over without the payload", &["local"], 19.0, 0.0, None),
+    limit("floors:copy", "a futex hand-over after one copy", &["local"], 19.5, 55.0, None),
+    limit("floors:udp", "a UDP datagram", &["remote"], 31.0, 170.0, None),
+    limit("floors:thread", "a hand-over between two threads", WITHIN, 9.5, 0.0, OTHER),
+    limit("floors:call", "a call of a function", WITHIN, 0.08, 0.0, PUBLISHING),
+];
+const PUBLISHING: Option<CallbackThread> = Some(CallbackThread::PublishingThread);
+const OTHER: Option<CallbackThread> = Some(CallbackThread::OtherThread);
+
+/// Who calls back on the publishing thread within a process.
+const ON_PUBLISHING_THREAD: [&str; 3] = ["feros:direct", "fastdds", "zenoh"];
 
 pub(crate) struct Synthetic {
     random: ChaCha8Rng,
@@ -66,18 +103,20 @@ impl Synthetic {
                 ]
                 .map(|(key, value)| (key.to_owned(), value.to_owned()))
                 .into(),
-                systems: systems(),
-                scenarios: scenarios(),
+                systems: described::systems(),
+                scenarios: described::scenarios(),
                 floors: Vec::new(),
             },
             records: Vec::new(),
         };
         made.floors();
         made.latency();
+        made.control_loop();
         made.fairness();
         made.chains();
         made.memory();
         made.networks();
+        made.at_rest();
         made
     }
 
@@ -129,6 +168,8 @@ impl Synthetic {
                 .collect(),
             repetition,
             status: Status::Complete,
+            transport: None,
+            unexpected_transport: false,
             began_unix_seconds: self.run.began_unix_seconds + self.records.len() as u64,
             seconds: 3.2,
             sent: 100,
@@ -147,16 +188,70 @@ impl Synthetic {
         }
     }
 
+    /// The laboratory's own cost, and limits in the cells of the others.
     fn floors(&mut self) {
-        for (name, base, per_kb) in [
-            ("futex", 9_500.0, 0.0),
-            ("futex between processes", 19_000.0, 0.0),
-            ("udp loopback", 31_000.0, 170.0),
-            ("memcpy", 40.0, 55.0),
-        ] {
-            for size in SIZES {
-                let nanos = self.samples(base + per_kb * size as f64 / 1024.0, 400);
-                self.run.floors.push(Floor { name: name.to_owned(), size_bytes: size, nanos });
+        let nanos = self.samples(90.0, 400);
+        self.run.floors.push(Floor { name: "recording".to_owned(), size_bytes: 0, nanos });
+        for Limit { name, placements, micros, nanos_per_kb, .. } in FLOORS {
+            for placement in placements {
+                for size in SIZES {
+                    let nanos = micros * 1e3 + nanos_per_kb * size as f64 / 1024.0;
+                    for repetition in 0..self.repetitions {
+                        self.latency_cell(name, placement, size, nanos, repetition);
+                    }
+                }
+            }
+        }
+    }
+
+    /// A small message each millisecond; a machine that does not sleep wakes up sooner.
+    fn control_loop(&mut self) {
+        let of = |name: &str, base: f64| (name.to_owned(), base);
+        let floors = [of("floors:futex", 8.0), of("floors:copy", 8.2)];
+        let systems = SYSTEMS.iter().map(|(name, _, base, _)| of(name, base * 0.6));
+        for (system, base) in floors.into_iter().chain(systems).collect::<Vec<_>>() {
+            for repetition in 0..self.repetitions {
+                let median = base * 1e3 * self.between();
+                let mut record = self.record(
+                    "loop",
+                    vec![
+                        ("system", text(&system)),
+                        ("placement", text("local")),
+                        ("size_bytes", number(256)),
+                        ("rate_hz", number(1000)),
+                    ],
+                    repetition,
+                );
+                let latency = self.samples(median, 1000);
+                record.sent = 1000;
+                record.subscriptions =
+                    vec![Received { received: 1000, lost: 0, late: 0, latency: Some(latency) }];
+                record.values.insert("cpu_percent".to_owned(), base / 10.0);
+                record.values.insert("pss_bytes".to_owned(), 4e6 + base * 1e5);
+                self.records.push(record);
+            }
+        }
+    }
+
+    fn at_rest(&mut self) {
+        for (system, bytes) in [("feros", 6.2e6), ("rcl", 31e6), ("cyclonedds", 5.9e6)] {
+            for repetition in 0..self.repetitions {
+                let factor = self.between();
+                let mut record = self.record(
+                    "rest",
+                    vec![("system", text(system)), ("placement", text("local"))],
+                    repetition,
+                );
+                record.sent = 0;
+                for (name, value) in [
+                    ("pss_bytes", bytes * factor),
+                    ("cpu_percent", bytes / 1e8),
+                    ("threads", 6.0),
+                    ("wakeups_per_second", 4.0),
+                ] {
+                    record.values.insert(name.to_owned(), value);
+                }
+                self.records.push(record);
             }
         }
     }
@@ -343,13 +438,20 @@ impl Synthetic {
                             ("link_mbit", number(mbit)),
                             ("loss_percent", number(loss)),
                             ("placement", text("remote")),
+                            ("size_bytes", number(1024)),
+                            ("rate_hz", number(30)),
                         ],
                         0,
                     );
+                    let latency = self.samples(300_000.0 / strength, 300);
                     record.sent = 450;
                     let received = (450.0 * share) as u64;
-                    record.subscriptions =
-                        vec![Received { received, lost: 450 - received, late: 0, latency: None }];
+                    record.subscriptions = vec![Received {
+                        received,
+                        lost: 450 - received,
+                        late: 0,
+                        latency: Some(latency),
+                    }];
                     record.timeline = (0..15)
                         .map(|second| {
                             let gone = if system == "rcl" && loss >= 30 && second > 8 {
@@ -381,192 +483,4 @@ fn status(system: &str, placement: &str, size: u64) -> Status {
         }
         _ => Status::Complete,
     }
-}
-
-fn systems() -> Vec<System> {
-    let measured = SYSTEMS.iter().map(|(name, title, _, _)| System {
-        name: (*name).to_owned(),
-        title: (*title).to_owned(),
-        version: Some(format!("{title} 1.2.3")),
-        missing: None,
-    });
-    let missing = [
-        (
-            "connext",
-            "RTI Connext through rmw",
-            "no licence file: RTI_LICENSE_FILE is not set",
-            Some("scripts/setup.sh --lab"),
-        ),
-        ("opensplice", "OpenSplice", "no package of it exists", None),
-    ]
-    .map(|(name, title, reason, install)| System {
-        name: name.to_owned(),
-        title: title.to_owned(),
-        version: None,
-        missing: Some(Missing { reason: reason.to_owned(), install: install.map(str::to_owned) }),
-    });
-    measured.chain(missing).collect()
-}
-
-fn figure(
-    title: &str,
-    kind: FigureKind,
-    x: &str,
-    y: &str,
-    series: &[&str],
-    only: &[(&str, Value)],
-) -> Figure {
-    Figure {
-        title: title.to_owned(),
-        kind,
-        x: x.to_owned(),
-        y: y.to_owned(),
-        series: series.iter().map(|name| (*name).to_owned()).collect(),
-        only: only.iter().map(|(name, value)| ((*name).to_owned(), vec![value.clone()])).collect(),
-        floor: None,
-    }
-}
-
-fn scenario(
-    name: &str,
-    title: &str,
-    document: &str,
-    item: &str,
-    finding: &str,
-    figures: Vec<Figure>,
-) -> Scenario {
-    Scenario {
-        name: name.to_owned(),
-        title: title.to_owned(),
-        document: document.to_owned(),
-        item: item.to_owned(),
-        finding: finding.to_owned(),
-        columns: Vec::new(),
-        goals: Vec::new(),
-        figures,
-    }
-}
-
-fn scenarios() -> Vec<Scenario> {
-    use FigureKind::*;
-    vec![
-        scenario(
-            "size",
-            "Latency by payload",
-            "M16",
-            "Figures 7 to 12, Tables 4, 6 and 7",
-            "ROS 2 is slower than ROS 1 by the time of two conversions and of the DDS; within a process it was slower than through the loopback interface.",
-            vec![
-                figure(
-                    "Latency by payload",
-                    Lines,
-                    "size_bytes",
-                    "latency",
-                    &["system", "placement"],
-                    &[],
-                ),
-                figure(
-                    "Distribution between processes",
-                    Boxes,
-                    "size_bytes",
-                    "latency",
-                    &["system"],
-                    &[("placement", text("local"))],
-                ),
-                figure(
-                    "What each can do",
-                    Capability,
-                    "size_bytes",
-                    "",
-                    &["system", "placement"],
-                    &[],
-                ),
-                figure(
-                    "Where the time goes",
-                    Layers,
-                    "size_bytes",
-                    "",
-                    &["system"],
-                    &[("placement", text("local"))],
-                ),
-                figure(
-                    "Threads of a talker",
-                    Bars,
-                    "system",
-                    "threads",
-                    &[],
-                    &[("placement", text("local")), ("size_bytes", number(256))],
-                ),
-            ],
-        ),
-        scenario(
-            "fairness",
-            "Five subscriptions of one publisher",
-            "M16",
-            "Figures 17 to 19",
-            "With ROS 1 the fifth subscription takes about twice as long as the first at 1 MB; with ROS 2 all take the same.",
-            vec![
-                figure(
-                    "Each subscription",
-                    Bars,
-                    "subscription",
-                    "latency",
-                    &["system", "size_bytes"],
-                    &[],
-                ),
-                figure("Fairness", Matrix, "size_bytes", "fairness", &["system"], &[]),
-            ],
-        ),
-        scenario(
-            "chain",
-            "Chains of nodes",
-            "K21",
-            "Figures 5 and 6",
-            "Latency is linear in the number of nodes for small payloads; the DDS and the notification delay are the largest parts.",
-            vec![
-                figure(
-                    "Latency over the length of the chain",
-                    Lines,
-                    "nodes",
-                    "latency",
-                    &["system"],
-                    &[],
-                ),
-                figure("Where the time goes", Layers, "nodes", "", &["system"], &[]),
-            ],
-        ),
-        scenario(
-            "memory",
-            "Memory of empty nodes",
-            "C23",
-            "Figure 2",
-            "Twenty composed nodes cost about what two processes do.",
-            vec![figure("Memory", Bars, "nodes", "pss_bytes", &["system", "placement"], &[])],
-        ),
-        scenario(
-            "degraded",
-            "A network that loses packets",
-            "R20",
-            "Part 2",
-            "Five of thirty conditions were fine for all; eleven delivered nothing.",
-            vec![
-                figure(
-                    "Received",
-                    Matrix,
-                    "loss_percent",
-                    "received_percent",
-                    &["system", "link_mbit"],
-                    &[],
-                ),
-                figure(
-                    "Received over time",
-                    Timeline,
-                    "",
-                    "",
-                    &["system"],
-                    &[("link_mbit", number(54)), ("loss_percent", number(30))],
-                ),
-            ],
-        ),
-    ]
 }

@@ -8,7 +8,8 @@ use std::time::Duration;
 
 use crate::time::{compute, now_nanos, wait_for_end_of_input};
 use crate::words::{
-    Durability, Executor, History, MessageType, Placement, PublishMode, Reliability, Role, one_of,
+    Durability, Executor, Fill, History, MessageType, Placement, PublishMode, Reliability, Role,
+    one_of,
 };
 
 /// An argument of the peer's own.
@@ -61,6 +62,8 @@ pub struct Arguments {
     pub end_nanos: u64,
     /// Whether samples are said, or counts alone.
     pub keeps_samples: bool,
+    /// What is written of each payload before it is published.
+    pub fill: Fill,
     /// Computing in each callback.
     pub work: Duration,
     /// Who runs callbacks.
@@ -118,6 +121,7 @@ impl Arguments {
             publish: PublishMode::Default,
             end_nanos: now_nanos() + 60_000_000_000,
             keeps_samples: true,
+            fill: Fill::None,
             work: Duration::ZERO,
             executor: Executor::Default,
             matched: 1,
@@ -180,6 +184,7 @@ impl Arguments {
                     _ => return Err(format!("{name} {value}: {}", one_of(&["all", "none"]))),
                 }
             }
+            "--fill" => self.fill = parse(name, value)?,
             "--work-micros" => self.work = Duration::from_micros(parse(name, value)?),
             "--executor" => self.executor = parse(name, value)?,
             "--matched" => self.matched = parse(name, value)?,
@@ -193,8 +198,7 @@ impl Arguments {
     }
 
     fn check(mut self) -> Result<Self, String> {
-        let is_sent =
-            !matches!(self.role, Role::Nodes | Role::Graph | Role::Executor | Role::Floors);
+        let is_sent = !matches!(self.role, Role::Nodes | Role::Graph | Role::Executor);
         if is_sent && self.size_bytes < self.stamp_bytes() {
             return Err(format!(
                 "--size {}: the payload has no room for the stamp",
@@ -254,7 +258,22 @@ impl Arguments {
         }
     }
 
-    /// A payload, filled; the stamp is all that changes later.
+    /// What each byte of a message is with [`Fill::Each`], but for its stamp.
+    fn filling(&self, number: u64) -> u8 {
+        match self.payload {
+            MessageType::Bytes => number as u8,
+            MessageType::String => b'a' + (number % 26) as u8,
+        }
+    }
+
+    /// Whether the last byte of a payload is what its talker had to fill it with; true where
+    /// nothing is filled.
+    pub fn is_filled(&self, payload: &[u8], number: u64) -> bool {
+        let is_checked = self.fill == Fill::Each && payload.len() > self.stamp_bytes();
+        !is_checked || payload.last() == Some(&self.filling(number))
+    }
+
+    /// A payload; with [`Fill::None`] the stamp is all that changes later.
     pub fn payload(&self) -> Vec<u8> {
         vec![if self.payload == MessageType::String { b'z' } else { 0x5a }; self.size_bytes]
     }
@@ -264,21 +283,38 @@ impl Arguments {
         "z".repeat(self.size_bytes)
     }
 
-    /// Writes the stamp and returns its time. The call of publish follows directly.
+    /// Fills the payload where that is asked for, writes the stamp and returns its time. The call
+    /// of publish follows directly.
     ///
     /// # Panics
     /// When the payload is shorter than a stamp: not with one of [`Self::payload`].
     pub fn stamp(&self, payload: &mut [u8], number: u64) -> u64 {
+        self.fill(payload, number);
         let now = now_nanos();
-        self.stamp_at(payload, number, now);
+        self.write_stamp(payload, number, now);
         now
     }
 
-    /// [`Self::stamp`] with a time that was taken before.
+    /// [`Self::stamp`] in memory that was asked for at the time `asked`: asking for memory is part
+    /// of publishing, filling it is not.
     ///
     /// # Panics
-    /// When the payload is shorter than a stamp: not with one of [`Self::payload`].
-    pub fn stamp_at(&self, payload: &mut [u8], number: u64, now: u64) {
+    /// When the payload is shorter than a stamp.
+    pub fn stamp_loan(&self, loan: &mut [u8], number: u64, asked: u64) -> u64 {
+        if self.fill == Fill::Each {
+            return self.stamp(loan, number);
+        }
+        self.write_stamp(loan, number, asked);
+        asked
+    }
+
+    fn fill(&self, payload: &mut [u8], number: u64) {
+        if self.fill == Fill::Each {
+            payload.fill(self.filling(number));
+        }
+    }
+
+    fn write_stamp(&self, payload: &mut [u8], number: u64, now: u64) {
         match self.payload {
             MessageType::Bytes => {
                 payload[..8].copy_from_slice(&now.to_le_bytes());
@@ -295,6 +331,12 @@ impl Arguments {
     /// # Panics
     /// When the payload is shorter than a stamp: not with one of [`Self::text_payload`].
     pub fn stamp_text(&self, payload: &mut String, number: u64) -> u64 {
+        if self.fill == Fill::Each {
+            let mut bytes = std::mem::take(payload).into_bytes();
+            self.fill(&mut bytes, number);
+            // A letter again and again.
+            *payload = String::from_utf8(bytes).unwrap_or_default();
+        }
         let now = now_nanos();
         payload.replace_range(..32, &format!("{now:016x}{number:016x}"));
         now
@@ -369,5 +411,29 @@ mod tests {
         let mut text = arguments.text_payload();
         let at = arguments.stamp_text(&mut text, 78);
         assert_eq!((arguments.read_stamp(text.as_bytes()), text.len()), (Some((at, 78)), 40));
+    }
+
+    #[test]
+    fn a_payload_is_filled_anew_where_that_is_asked_for() {
+        for kind in ["bytes", "string"] {
+            let filling = of(&format!("--role pair --size 40 --type {kind} --fill each")).unwrap();
+            let plain = of(&format!("--role pair --size 40 --type {kind}")).unwrap();
+            let mut payload = plain.payload();
+            plain.stamp(&mut payload, 7);
+            assert!(plain.is_filled(&payload, 7));
+            assert!(!filling.is_filled(&payload, 7), "it has its stamp alone");
+            let asked = now_nanos();
+            let at = filling.stamp_loan(&mut payload, 8, asked);
+            assert!(at > asked, "filling is no part of publishing");
+            assert_eq!(filling.read_stamp(&payload), Some((at, 8)));
+            assert!(filling.is_filled(&payload, 8) && !filling.is_filled(&payload, 9));
+            assert!(payload[32..].iter().all(|byte| *byte == payload[39]));
+            assert_eq!(plain.stamp_loan(&mut payload, 9, asked), asked);
+        }
+        let filling = of("--role pair --size 40 --type string --fill each").unwrap();
+        let mut text = filling.text_payload();
+        let at = filling.stamp_text(&mut text, 9);
+        assert_eq!((filling.read_stamp(text.as_bytes()), text.len()), (Some((at, 9)), 40));
+        assert!(filling.is_filled(text.as_bytes(), 9), "{text}");
     }
 }

@@ -20,6 +20,7 @@
 //! ```
 
 mod arguments;
+mod cold;
 mod line;
 mod memory;
 mod output;
@@ -38,7 +39,7 @@ pub use pace::Pace;
 pub use samples::{Published, Samples, wait_received};
 pub use time::{now_nanos, sleep_until};
 pub use words::{
-    Durability, Executor, History, MessageType, Placement, PublishMode, Reliability, Role,
+    Durability, Executor, Fill, History, MessageType, Placement, PublishMode, Reliability, Role,
 };
 
 /// Exit code for arguments that are unknown or wrong.

@@ -1,6 +1,7 @@
 //! When each message is published.
 
 use crate::arguments::Arguments;
+use crate::cold::make_cold;
 use crate::time::{now_nanos, sleep_until};
 
 /// How long a talker stays before its first message.
@@ -34,6 +35,7 @@ impl Arguments {
 impl Iterator for Pace<'_> {
     type Item = u64;
 
+    #[inline(never)] // scripts/count_message.py leaves it out
     fn next(&mut self) -> Option<u64> {
         if self.arguments.seconds > 0.0 && self.number == self.arguments.warm_up {
             self.ends = Some(self.due + (self.arguments.seconds * 1e9) as u64);
@@ -59,6 +61,7 @@ impl Iterator for Pace<'_> {
         }
         self.due += self.period;
         self.number += 1;
+        make_cold();
         Some(self.number - 1)
     }
 }

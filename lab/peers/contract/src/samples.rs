@@ -6,8 +6,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use crate::arguments::Arguments;
+use crate::cold::make_cold;
 use crate::line::{Line, fail, write};
 use crate::time::now_nanos;
+use crate::words::Role;
 
 /// So many wait at most, however many are expected.
 const WAITING: u64 = 65_536;
@@ -123,11 +125,15 @@ impl Samples {
     /// the callback would whose place this takes. Says whether it was the last message of the run.
     /// Ends the program when it is no message of this run: then nothing that is measured could be
     /// believed.
+    #[inline(never)] // scripts/count_message.py leaves it out
     pub fn note(&self, payload: &[u8], now: u64) -> bool {
         let Received { arguments, subscription, next, state } = &*self.0;
         let Some((at, number)) = arguments.read_stamp(payload) else {
             fail("a received payload has not the size and the stamp that were sent");
         };
+        if !arguments.is_filled(payload, number) {
+            fail("the last byte of a received payload is not what its talker has to fill it with");
+        }
         {
             let (counts, columns) = &mut *lock(state);
             counts.add(now, payload.len() as u64);
@@ -137,6 +143,9 @@ impl Samples {
         }
         arguments.work();
         next.fetch_max(number + 1, Ordering::AcqRel);
+        if arguments.role == Role::Listener {
+            make_cold();
+        }
         self.is_done()
     }
 
@@ -176,6 +185,7 @@ impl Published {
     }
 
     /// Notes a call of publish that has just returned, by the time of its stamp.
+    #[inline(never)] // as above
     pub fn note(&self, number: u64, at: u64) {
         let now = now_nanos();
         let (counts, columns) = &mut *lock(&self.0);

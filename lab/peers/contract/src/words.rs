@@ -67,8 +67,6 @@ words! {
         /// An executor with one entity that is always ready again, among `--idle` others that never
         /// are.
         Executor = "executor",
-        /// Not a middleware: the limits of the machine.
-        Floors = "floors",
     }
 }
 
@@ -123,6 +121,16 @@ words! {
         KeepLast = "keep_last",
         /// Everything.
         KeepAll = "keep_all",
+    }
+}
+
+words! {
+    /// What a talker writes of each payload before it is published.
+    Fill {
+        /// Its stamp alone.
+        None = "none",
+        /// All of it.
+        Each = "each",
     }
 }
 

@@ -5,8 +5,8 @@
 //! `--form`: how a message is published and taken. `ordinary` as most programs do (publish, a
 //! closure that takes the struct), `view` taken in place, `built` in memory that the publisher
 //! lends and taken in place, `raw` as bytes. `--transport` is the one that all messages have to
-//! take. `--fill` has each message filled that is given away within a process (`cache`: eight in
-//! turn, `memory`: more than caches hold). `--dispatch publishing-thread` runs callbacks where the
+//! take. `--in-turn` has so many messages given away within a process and back (`cache`: eight,
+//! `memory`: more than caches hold). `--dispatch publishing-thread` runs callbacks where the
 //! message is published.
 
 pub mod components;
@@ -30,7 +30,7 @@ use layers::Layers;
 pub(crate) const EXTRAS: [Extra<'_>; 4] = [
     Extra { name: "--form", allowed: &["ordinary", "view", "built", "raw"], default: "ordinary" },
     Extra { name: "--transport", allowed: &["any", "shared_memory", "network"], default: "any" },
-    Extra { name: "--fill", allowed: &["no", "cache", "memory"], default: "no" },
+    Extra { name: "--in-turn", allowed: &["any", "cache", "memory"], default: "any" },
     Extra { name: "--dispatch", allowed: &["executor", "publishing-thread"], default: "executor" },
 ];
 

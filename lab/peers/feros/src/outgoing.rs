@@ -15,7 +15,7 @@ use crate::{Form, Task, transport};
 const PATH_NANOS: u64 = 1_000_000_000;
 /// How long a talker stays for the messages that lie in its shared memory to be read.
 const LINGER_NANOS: u64 = 500_000_000;
-/// Messages that are filled in turn, within caches and beyond them.
+/// Messages in turn, within caches and beyond them.
 const PAYLOADS_IN_CACHE: usize = 8;
 const PAYLOADS_IN_MEMORY: usize = 96;
 const RELAY_NANOS: u64 = 5_000_000_000;
@@ -162,16 +162,16 @@ impl<'a, M: Carrier> Outgoing<'a, M> {
     /// Within a process a message is given away, or shared where several take it.
     fn give_all(&self, subscriptions: usize) -> Result<(), Failure> {
         let arguments = self.task.arguments;
-        let filled = match arguments.extra("--fill") {
+        let in_turn = match arguments.extra("--in-turn") {
             "cache" => PAYLOADS_IN_CACHE,
             "memory" => PAYLOADS_IN_MEMORY,
             _ => 0,
         };
-        if filled > 0 && subscriptions > 1 {
-            return Err(Failure::unsupported("messages are filled for one subscription alone"));
+        if in_turn > 0 && subscriptions > 1 {
+            return Err(Failure::unsupported("messages in turn are for one subscription alone"));
         }
-        if filled > 0 {
-            return Ok(self.fill_all(filled)?);
+        if in_turn > 0 {
+            return Ok(self.give_in_turn(in_turn)?);
         }
         if subscriptions == 1 {
             return Ok(self.send(|number| {
@@ -196,8 +196,8 @@ impl<'a, M: Carrier> Outgoing<'a, M> {
         })?)
     }
 
-    /// Fills and gives so many messages in turn; each waits until its subscription gave it back.
-    fn fill_all(&self, payloads: usize) -> Result<(), PublishError> {
+    /// Gives so many messages in turn; each waits until its subscription gave it back.
+    fn give_in_turn(&self, payloads: usize) -> Result<(), PublishError> {
         let arguments = self.task.arguments;
         (0..payloads).for_each(|_| self.pool.put(M::filled(arguments)));
         self.send(|number| {
@@ -208,7 +208,6 @@ impl<'a, M: Carrier> Outgoing<'a, M> {
                     None => std::thread::yield_now(),
                 }
             };
-            message.fill(number);
             let at = message.stamp(arguments, number);
             self.publisher.publish(message).map(|()| at)
         })

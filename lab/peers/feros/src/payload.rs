@@ -14,20 +14,16 @@ pub(crate) trait Carrier: Message {
 
     fn filled(arguments: &Arguments) -> Self;
 
-    /// Writes the stamp and returns its time.
+    /// Fills where that is asked for, writes the stamp and returns its time.
     fn stamp(&mut self, arguments: &Arguments, number: u64) -> u64;
-
-    /// Writes every byte of the payload.
-    fn fill(&mut self, number: u64);
 
     fn payload(&self) -> &[u8];
 
     /// Calls `read` with the payload where it lies.
     fn in_place<T>(view: &View<Self>, read: impl FnOnce(&[u8]) -> T) -> T;
 
-    /// Builds a message in place, publishes it and returns the time of its stamp: asking for the
-    /// memory is part of what it costs. `text` is the payload of a string, which has to be there
-    /// before.
+    /// Builds a message in place, publishes it and returns the time of its stamp. `text` is the
+    /// payload of a string, which has to be there before.
     fn publish_built(
         publisher: &Publisher<Self>,
         arguments: &Arguments,
@@ -47,10 +43,6 @@ impl Carrier for UInt8MultiArray {
         arguments.stamp(&mut self.data, number)
     }
 
-    fn fill(&mut self, number: u64) {
-        self.data.fill(number as u8);
-    }
-
     fn payload(&self) -> &[u8] {
         &self.data
     }
@@ -66,10 +58,10 @@ impl Carrier for UInt8MultiArray {
         number: u64,
     ) -> Result<u64, PublishError> {
         let layout = MultiArrayLayoutShape { dim: &[] };
-        let at = now_nanos();
+        let asked = now_nanos();
         let mut loan =
             publisher.loan(&UInt8MultiArrayShape { layout, data: arguments.size_bytes })?;
-        arguments.stamp_at(loan.fields()?.data, number, at);
+        let at = arguments.stamp_loan(loan.fields()?.data, number, asked);
         loan.publish()?;
         Ok(at)
     }
@@ -85,11 +77,6 @@ impl Carrier for Text {
 
     fn stamp(&mut self, arguments: &Arguments, number: u64) -> u64 {
         arguments.stamp_text(&mut self.data, number)
-    }
-
-    fn fill(&mut self, number: u64) {
-        let letter = if number.is_multiple_of(2) { "y" } else { "z" };
-        self.data.replace_range(.., &letter.repeat(self.data.len()));
     }
 
     fn payload(&self) -> &[u8] {

@@ -119,11 +119,12 @@ impl Sender<'_> {
                     at
                 }
                 Some(pool) => {
+                    let asked = now_nanos();
                     let mut loan = pool
                         .alloc(payload.len())
                         .with_policy::<BlockOn<GarbageCollect>>()
                         .wait()?;
-                    let at = arguments.stamp(&mut loan, number);
+                    let at = arguments.stamp_loan(&mut loan, number, asked);
                     self.publisher.put(loan).wait()?;
                     at
                 }

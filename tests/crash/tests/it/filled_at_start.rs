@@ -35,22 +35,23 @@ fn fill_and_empty(dev_shm: &Path, is_stopped: &AtomicBool, fillings: &AtomicU64)
     std::fs::remove_file(dev_shm.join("filler")).unwrap();
 }
 
-/// A pair starts, sends messages of growing size, and ends. Returns how many were heard by shared
-/// memory.
-fn start_a_pair(place: &Place) -> u64 {
+/// A pair starts, sends messages of growing size until this holds for how many were heard, and how
+/// many of them by shared memory, and ends. Returns the latter.
+fn start_a_pair(place: &Place, is_enough: impl Fn(u64, u64) -> bool) -> u64 {
     let mut listener = Peer::start(place, "listener");
     listener.ask("listen", json!({"name": "sub", "topic": "image"}));
     let mut talker = Peer::start(place, "talker");
     talker.ask("publisher", json!({"name": "pub", "topic": "image", "id": 1}));
     let mut size = 100;
-    until("messages come", || {
+    let by_shared_memory = until("messages come", || {
         let published = talker.ask("publish", json!({"name": "pub", "count": 8, "size": size}));
         assert_eq!(number(&published, "/errors"), 0, "{published}");
         size = (size * 3 / 2).min(60_000);
-        (heard(&listener.of("report", "sub"), 1, "count") > 40).then_some(())
+        let count = heard(&listener.of("report", "sub"), 1, "count");
+        let by_shared_memory = number(&listener.of("counts", "sub"), "/host");
+        is_enough(count, by_shared_memory).then_some(by_shared_memory)
     });
     assert_eq!(number(&listener.of("report", "sub"), "/broken"), 0);
-    let by_shared_memory = number(&listener.of("counts", "sub"), "/host");
     talker.end();
     listener.end();
     by_shared_memory
@@ -79,7 +80,7 @@ fn no_signal_ends_a_process() {
         std::thread::Builder::new().name("filler".into()).spawn_scoped(scope, filling).unwrap();
         let _stop = Stop(&is_stopped);
         for _ in 0..starts {
-            let heard = start_a_pair(&place);
+            let heard = start_a_pair(&place, |count, _| count > 40);
             by_shared_memory += heard;
             pairs_of_shared_memory += u32::from(heard > 0);
         }
@@ -90,6 +91,7 @@ fn no_signal_ends_a_process() {
          memory, {by_shared_memory} messages took it"
     );
     assert!(fillings > u64::from(starts), "{fillings}");
-    assert!(start_a_pair(&place) > 0, "nothing that was left behind is in the way");
+    // Nothing that was left behind is in the way.
+    start_a_pair(&place, |_, by_shared_memory| by_shared_memory > 0);
     place.must_be_swept();
 }

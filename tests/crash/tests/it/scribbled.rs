@@ -22,7 +22,9 @@ use crate::support::{
 };
 
 /// A pair of processes is scribbled over so often, then it is ended.
-const SCRIBBLES_PER_PAIR: u32 = 10;
+const SCRIBBLES_PER_PAIR: u32 = 60;
+/// So often at most before the pair exchanges messages again.
+const SCRIBBLES_AT_ONCE: u64 = 20;
 /// More than a process takes by itself while it exchanges a few messages.
 const MOST_GROWTH_KB: u64 = 64 << 10;
 
@@ -133,8 +135,11 @@ fn scribble_over_a_pair(
     while result.is_ok() && done < SCRIBBLES_PER_PAIR {
         let files = of_class(place, class, spared);
         assert!(!files.is_empty(), "the pair has files .{class}");
-        scribble_over(&files[random.below(files.len() as u64) as usize], random);
-        done += 1;
+        let at_once = 1 + random.below(SCRIBBLES_AT_ONCE) as u32;
+        for _ in 0..at_once {
+            scribble_over(&files[random.below(files.len() as u64) as usize], random);
+        }
+        done += at_once;
         result = pair.exchange();
     }
     if result.is_ok() {

@@ -57,7 +57,6 @@ pub(crate) fn run(names: &[&str], args: &Args) -> Result<ExitCode, CliError> {
         machine: &machine,
         out: &out,
         command: format!("feros lab {} {}", names[0], args.settings.join(" ")),
-        measures_floors: false,
     };
     run.execute()?;
     let results = Results::read(&out).map_err(CliError::failed)?;

@@ -33,7 +33,6 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
         machine: &machine,
         out: &out,
         command: args.target.command(),
-        measures_floors: true,
     };
     let summary = run.execute()?;
     output::print(&format!(
@@ -44,6 +43,11 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
         summary.failed,
         summary.skipped
     ))?;
+    if summary.unexpected_transport > 0 {
+        let text =
+            "took another transport than the one that is measured, and count in no statistics";
+        output::print(&format!("{} of them {text}\n", count(summary.unexpected_transport)))?;
+    }
     output::print(&format!("see them: feros lab report {}\n", out.display()))?;
     Ok(ExitCode::SUCCESS)
 }

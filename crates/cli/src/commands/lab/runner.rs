@@ -26,8 +26,6 @@ pub(super) struct Execution<'a> {
     pub(super) out: &'a Path,
     /// The command that repeats it.
     pub(super) command: String,
-    /// Whether the limits of the machine are measured first.
-    pub(super) measures_floors: bool,
 }
 
 impl Execution<'_> {
@@ -39,7 +37,6 @@ impl Execution<'_> {
             command: self.command,
             machine: self.machine,
             peers: self.peers,
-            measures_floors: self.measures_floors,
             interrupted: &interrupted,
         };
         let mut bar = Bar::new();

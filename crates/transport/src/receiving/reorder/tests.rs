@@ -7,6 +7,8 @@ use feros_doorbell::Ringer;
 use feros_rmw::{MessageInfo, Payload, QosProfile};
 
 use super::*;
+use crate::intra_process::queue::Envelope;
+use crate::local_link::LinkMessage;
 
 const A: Gid = Gid([1; 16]);
 const B: Gid = Gid([2; 16]);
@@ -67,10 +69,17 @@ impl LocalLink for Link {
         self.1.front().map(stamp_of)
     }
 
-    fn take(&mut self) -> Option<Numbered> {
+    fn take(&mut self) -> Option<LinkMessage> {
         let sample = self.1.pop_front()?;
-        let since = sample.info.publication_sequence_number.unwrap();
-        Some(Numbered { sample, since })
+        let number = sample.info.publication_sequence_number.unwrap();
+        let envelope = Envelope {
+            publisher: self.0,
+            stamp: stamp_of(&sample),
+            number,
+            since: number,
+            expires: None,
+        };
+        Some(LinkMessage { envelope, received: Stamp::MIN, payload: sample.payload })
     }
 }
 
@@ -85,7 +94,7 @@ impl Bench {
     fn new() -> Self {
         let queue = Queue::new((), &QosProfile::keep_last(100), Ringer::new());
         let pending = Arc::new(AtomicBool::new(false));
-        let reorder = Reorder::new(Arc::new(queue), pending.clone(), Arc::default());
+        let reorder = Reorder::new([0; 12], Arc::new(queue), pending.clone(), Arc::default());
         Self { reorder, links: Vec::new(), engine: List::default(), pending }
     }
 
@@ -110,10 +119,7 @@ impl Bench {
 
     fn all(&mut self) -> Vec<(Gid, i64)> {
         std::iter::from_fn(|| self.reorder.next(&mut self.links, &mut self.engine))
-            .map(|incoming| match incoming {
-                Next::Object(envelope, _) => (envelope.publisher, envelope.stamp.0),
-                Next::Sample(sample, _) => (sample.info.publisher_gid, stamp_of(&sample).0),
-            })
+            .map(|received| (received.publisher(), received.traced().stamp))
             .collect()
     }
 

@@ -97,6 +97,13 @@ fn whatever_is_wrong_is_said_with_its_line_and_what_is_allowed() {
             23,
             &["sise_bytes", "did you mean `size_bytes`"],
         ),
+        (
+            "only = {",
+            "floor = \"floors:futex\"\nonly = {",
+            23,
+            &["floors:futex", "not among the systems", "rcl, feros:direct"],
+        ),
+        ("count = 5", "fill = [\"all\"]", 14, &["`all`", "none", "each"]),
         ("kind = \"lines\"", "kind = \"line\"", 25, &["`line`", "did you mean `lines`"]),
         ("workload = \"latency\"", "", 1, &["workload"]),
         ("count = 5", "rates_hz = [0]\nseconds = 3\ncount = 0", 1, &["without pause"]),

@@ -1,24 +1,29 @@
-//! The first screen: how far from the floor is each system, at each payload, in each placement.
+//! Medians by payload: a table for each placement, and within a process for each kind of thread that
+//! calls back.
 
 use std::collections::BTreeMap;
 
 use maud::{Markup, html};
 
 use super::context::Context;
+use super::figure::{capital, title_of_variant};
+use super::floors::{candidates, is_of_floor};
+use super::left_out;
 use super::metric::{Metric, Statistic};
 use super::quantity::{LARGEST, Unit, digits, dimension_with_value};
 use super::selection::{
-    Estimate, PLACEMENTS, Sample, estimate, floor_at, floor_of_placement, link_nanos,
-    repetitions_of, values_of,
+    Estimate, PLACEMENTS, Sample, estimate, placement_words, repetitions_of, values_of,
 };
 use super::tables::scrolling;
-use crate::record::{Record, Scenario, Status, System, Value};
+use super::threads::{KINDS, callback, kind_title};
+use crate::record::{CallbackThread, Record, Scenario, Status, Value};
 use crate::statistics::{Repetition, Verdict, compare};
 
-/// The table of one placement.
+/// The table of one placement, and within a process of one kind of thread that calls back.
 pub(crate) struct Block {
     pub(crate) placement: String,
-    /// Name of the limit, where it was measured.
+    pub(crate) kind: Option<CallbackThread>,
+    /// The system that is the limit, where it was measured in the same cells.
     pub(crate) floor: Option<&'static str>,
     /// Where the numbers are from: scenario and what was held fixed.
     pub(crate) source: String,
@@ -40,18 +45,25 @@ pub(crate) enum OverviewCell {
     Absent { word: &'static str, reason: String },
 }
 
-/// One table for each placement that was measured.
+impl Block {
+    pub(crate) fn title(&self) -> String {
+        let kind = self.kind.map_or(String::new(), |kind| format!(", {}", kind_title(Some(kind))));
+        format!("{}{kind}", capital(placement_words(&self.placement)))
+    }
+}
+
+/// The tables of each placement that was measured.
 pub(crate) fn blocks(context: &Context<'_>) -> Vec<Block> {
     let mut placements: Vec<String> =
         PLACEMENTS.iter().map(|placement| (*placement).to_owned()).collect();
-    for record in context.records {
+    for record in &context.records {
         if let Some(Value::Text(placement)) = record.dimensions.get("placement")
             && !placements.contains(placement)
         {
             placements.push(placement.clone());
         }
     }
-    placements.iter().filter_map(|placement| block(context, placement)).collect()
+    placements.iter().flat_map(|placement| blocks_of(context, placement)).collect()
 }
 
 const METRIC: Metric = Metric::Latency(Statistic::Median);
@@ -69,14 +81,15 @@ fn fits(record: &Record, placement: &str) -> bool {
             .iter()
             .all(|name| number(name).unwrap_or(0.0) == 0.0);
     plain
+        && !is_of_floor(record)
         && record.dimensions.get("placement") == Some(&Value::Text(placement.to_owned()))
         && matches!(record.dimensions.get("size_bytes"), Some(Value::Number(_)))
         && matches!(record.dimensions.get("system"), Some(Value::Text(_)))
-        // A chain of nodes is not one hop, and its floor is not that of one.
+        // A chain of nodes is not one hop.
         && !record.dimensions.contains_key("nodes")
 }
 
-fn block(context: &Context<'_>, placement: &str) -> Option<Block> {
+fn blocks_of(context: &Context<'_>, placement: &str) -> Vec<Block> {
     let chosen = context
         .run
         .scenarios
@@ -87,30 +100,54 @@ fn block(context: &Context<'_>, placement: &str) -> Option<Block> {
         })
         // `max_by_key` takes the last of equals; the first scenario is meant.
         .rev()
-        .max_by_key(|(_, (samples, _))| cells_of(samples))?;
-    let (scenario, (samples, fixed)) = chosen;
-    let sizes: Vec<f64> = values_of("size_bytes", context.run, &samples)
+        .max_by_key(|(_, (samples, _))| cells_of(samples));
+    let Some((scenario, (samples, fixed))) = chosen else { return Vec::new() };
+    let fixed = if fixed.is_empty() { String::new() } else { format!("; {}", fixed.join(", ")) };
+    let source = format!("{}{fixed}", scenario.title);
+    let of_kind = |kind| {
+        let is_of_kind = |sample: &&Sample<'_>| callback(context.run, sample.record) == kind;
+        let samples: Vec<Sample<'_>> = samples.iter().filter(is_of_kind).copied().collect();
+        block(context, placement, kind, &samples, &source)
+    };
+    KINDS.into_iter().filter_map(of_kind).collect()
+}
+
+fn block(
+    context: &Context<'_>,
+    placement: &str,
+    kind: Option<CallbackThread>,
+    samples: &[Sample<'_>],
+    source: &str,
+) -> Option<Block> {
+    let sizes: Vec<f64> = values_of("size_bytes", context.run, samples)
         .into_iter()
         .filter_map(|value| if let Value::Number(size) = value { Some(size) } else { None })
         .filter(|size| (0.0..=LARGEST).contains(size))
         .collect();
-    let floor_name = floor_of_placement(placement);
-    let link = |size: f64| samples.first().map_or(0.0, |sample| link_nanos(sample, size));
-    let floors: Vec<Option<f64>> = sizes
+    let limit = |floor: &str, size: f64| {
+        let of_size =
+            |sample: &&Sample<'_>| sample.value("size_bytes") == Some(Value::Number(size));
+        let beside = context.floors.beside(floor, samples.iter().filter(of_size));
+        Some(estimate(&METRIC, &beside, context.run.seed)?.value)
+    };
+    let limits = |floor| sizes.iter().map(|size| limit(floor, *size)).collect::<Vec<Option<f64>>>();
+    let floor = candidates(placement, kind)
         .iter()
-        .map(|size| Some(floor_at(&context.run.floors, floor_name, *size)? + link(*size)))
-        .collect();
-    let systems = values_of("system", context.run, &samples);
-    let mut rows: Vec<OverviewRow> = systems
-        .iter()
-        .filter_map(|system| row(context, system, &samples, &sizes, &floors))
-        .collect();
-    mark_best(context, &mut rows, &systems, &samples, &sizes);
-    let fixed = if fixed.is_empty() { String::new() } else { format!("; {}", fixed.join(", ")) };
-    Some(Block {
+        .copied()
+        .find(|floor| limits(floor).iter().any(Option::is_some));
+    let floors = floor.map_or_else(|| vec![None; sizes.len()], limits);
+    // Who could do nothing of it needs no row.
+    let could = |sample: &&Sample<'_>| !matches!(sample.record.status, Status::Skipped(_));
+    let tried: Vec<Sample<'_>> = samples.iter().filter(could).copied().collect();
+    let systems = values_of("system", context.run, &tried);
+    let mut rows: Vec<OverviewRow> =
+        systems.iter().filter_map(|system| row(context, system, samples, &sizes, floor)).collect();
+    mark_best(context, &mut rows, &systems, samples, &sizes);
+    (!rows.is_empty()).then(|| Block {
         placement: placement.to_owned(),
-        floor: floors.iter().any(Option::is_some).then_some(floor_name),
-        source: format!("{}{fixed}", scenario.title),
+        kind,
+        floor,
+        source: source.to_owned(),
         sizes,
         floors,
         rows,
@@ -178,26 +215,21 @@ fn row(
     system: &Value,
     samples: &[Sample<'_>],
     sizes: &[f64],
-    floors: &[Option<f64>],
+    floor: Option<&str>,
 ) -> Option<OverviewRow> {
     let Value::Text(name) = system else { return None };
-    let cells = sizes.iter().zip(floors).map(|(size, floor)| {
+    let cells = sizes.iter().map(|size| {
         let mine = cell_samples(samples, system, *size);
         match estimate(&METRIC, &mine, context.run.seed) {
             Some(estimate) => OverviewCell::Measured {
                 estimate,
-                ratio: floor.map(|floor| estimate.value / floor),
+                ratio: floor.and_then(|floor| context.floors.ratio(floor, &METRIC, &mine)),
                 best: false,
             },
             None => absent(&mine),
         }
     });
-    let title = context
-        .run
-        .systems
-        .iter()
-        .find(|system| system.name == *name)
-        .map_or("", |system| &system.title);
+    let title = context.system(name).map_or("", |system| &system.title);
     Some(OverviewRow { system: name.clone(), title: title.to_owned(), cells: cells.collect() })
 }
 
@@ -243,26 +275,19 @@ fn mark_best(
 }
 
 /// The tables as HTML.
-pub(crate) fn overview(context: &Context<'_>, blocks: &[Block], missing: &[&System]) -> Markup {
+pub(crate) fn payloads(context: &Context<'_>, blocks: &[Block]) -> Markup {
     html! {
-        section id="overview" aria-labelledby="overview-title" {
-            h2 id="overview-title" { "How far from the floor" }
+        section id="payloads" aria-labelledby="payloads-title" {
+            h2 id="payloads-title" { "Median latency by payload" }
             @if blocks.is_empty() {
                 p class="empty" { "No latency was measured in this run yet." }
             } @else {
                 p class="lead" {
-                    "Median latency as a multiple of what this machine can do at best, measured in this run; the median below it. "
+                    "Where a floor was measured in the same cells (rate, payload, placement, link, repetition), the multiple of it, and the median below. "
                     b { "Bold" } ": the lowest of its column, or not to be told from it."
                 }
                 div class="blocks" { @for block in blocks { (table(context, block)) } }
                 div class="scale" aria-hidden="true" { span { "1×" } i {} span { "100× and more" } }
-            }
-            @if !missing.is_empty() {
-                p class="missing" {
-                    "Not measured, and so neither better nor worse: "
-                    @for (index, system) in missing.iter().enumerate() { @if index > 0 { ", " } (system.title) }
-                    ". " a href="#systems" { "Why, and how to change that." }
-                }
             }
         }
     }
@@ -275,7 +300,7 @@ fn table(context: &Context<'_>, block: &Block) -> Markup {
                 tr { th scope="col" { "payload" } @for size in &block.sizes { th scope="col" { (Unit::Bytes.show(*size)) } } }
                 @if let Some(floor) = block.floor {
                     tr class="floor" {
-                        th scope="row" title={ "what this machine can do at best: " (floor) } { "floor" }
+                        th scope="row" title={ "what this machine can do at best: " (floor_title(context, floor)) } { "floor" }
                         @for nanos in &block.floors { td { (nanos.map_or("–".to_owned(), |nanos| Unit::Nanos.show(nanos))) } }
                     }
                 }
@@ -294,9 +319,9 @@ fn table(context: &Context<'_>, block: &Block) -> Markup {
     };
     html! {
         div class="block" {
-            h3 { (placement_title(&block.placement)) @if let Some(floor) = block.floor { small { "floor: " (floor) } } }
-            (scrolling(&format!("Distance from the floor, {}", block.placement), &table))
-            p class="source" { (block.source) }
+            h3 { (block.title()) }
+            (scrolling(&format!("Median latency, {}", block.title()), &table))
+            p class="source" { (block.source) @if let Some(floor) = block.floor { "; floor: " (floor_title(context, floor)) " (" (floor) ")" } }
         }
     }
 }
@@ -327,22 +352,20 @@ fn cell_markup(cell: &OverviewCell) -> Markup {
     }
 }
 
-/// A placement for people.
-pub(crate) fn placement_title(placement: &str) -> String {
-    match placement {
-        "remote" => "Between two hosts".to_owned(),
-        "local" => "Between two processes of a host".to_owned(),
-        "composed" => "In one process, by the ordinary way".to_owned(),
-        "intra" => "In one process, by the pointer way".to_owned(),
-        other => other.to_owned(),
-    }
+/// A limit for people.
+pub(crate) fn floor_title<'a>(context: &Context<'a>, floor: &'a str) -> &'a str {
+    context.system(floor).map_or(floor, |system| title_of_variant(&system.title))
 }
 
-/// How many cells ended in which way.
+/// How cells that are left out are called.
+pub(crate) const LEFT_OUT: &str = "left out";
+
+/// How many cells ended in which way; limits are not counted.
 pub(crate) fn endings(records: &[Record]) -> BTreeMap<&'static str, usize> {
     let mut counts = BTreeMap::new();
-    for record in records {
+    for record in records.iter().filter(|record| !is_of_floor(record)) {
         let word = match record.status {
+            _ if left_out::reason(record).is_some() => LEFT_OUT,
             Status::Complete => "complete",
             Status::Failed(_) => "failed",
             Status::Hung(_) => "hung",

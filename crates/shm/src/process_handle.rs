@@ -1,0 +1,104 @@
+//! A handle of a process that no other process takes over when the id is given away again.
+//!
+//! That is what a pidfd is for. Where the system refuses one (valgrind, a filter of system calls,
+//! Linux before 5.3), an open folder `/proc/<pid>` serves: it stays the ended process's own.
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fd::OwnedFd;
+use rustix::fs::{Mode, OFlags};
+use rustix::io::Errno;
+use rustix::process::{Pid, PidfdFlags, pidfd_open};
+
+/// Enough for what comes before the state in `/proc/<pid>/stat`: the id and the name, which the
+/// kernel bounds to 64 bytes.
+const STAT_BYTES: usize = 128;
+
+#[derive(Debug)]
+pub(crate) enum ProcessHandle {
+    /// Readable when the process has ended.
+    Pidfd(OwnedFd),
+    Folder(OwnedFd),
+}
+
+impl ProcessHandle {
+    /// `Errno::SRCH` where there is no such process.
+    pub(crate) fn open(pid: u32) -> Result<Self, Errno> {
+        let id = i32::try_from(pid).ok().and_then(Pid::from_raw).ok_or(Errno::SRCH)?;
+        match pidfd_open(id, PidfdFlags::empty()) {
+            Ok(handle) => Ok(Self::Pidfd(handle)),
+            // A number that only a thread has is refused as invalid, by newer kernels as not found.
+            Err(Errno::SRCH | Errno::INVAL | Errno::NOENT) => Err(Errno::SRCH),
+            Err(Errno::NOSYS | Errno::PERM) => Self::open_folder(pid),
+            Err(errno) => Err(errno),
+        }
+    }
+
+    fn open_folder(pid: u32) -> Result<Self, Errno> {
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        match rustix::fs::open(format!("/proc/{pid}"), flags, Mode::empty()) {
+            Ok(folder) => Ok(Self::Folder(folder)),
+            Err(Errno::NOENT) => Err(Errno::SRCH),
+            Err(errno) => Err(errno),
+        }
+    }
+
+    /// Whether the process still runs. Never waits; a look that fails for another reason tells
+    /// nothing, and taking a living process for dead would do harm.
+    pub(crate) fn is_alive(&self) -> bool {
+        match self {
+            Self::Pidfd(handle) => {
+                let mut ended = [PollFd::new(handle, PollFlags::IN)];
+                let now = Timespec { tv_sec: 0, tv_nsec: 0 };
+                !matches!(poll(&mut ended, Some(&now)), Ok(1..))
+            }
+            Self::Folder(folder) => {
+                !matches!(state_in(folder), Err(Errno::SRCH | Errno::NOENT) | Ok(b'Z' | b'X'))
+            }
+        }
+    }
+}
+
+/// The letter of the process's state.
+fn state_in(folder: &OwnedFd) -> Result<u8, Errno> {
+    let flags = OFlags::RDONLY | OFlags::CLOEXEC;
+    let file = rustix::fs::openat(folder, "stat", flags, Mode::empty())?;
+    let mut text = [0; STAT_BYTES];
+    let length = rustix::io::read(&file, &mut text)?;
+    // The name may have parentheses and spaces: the last parenthesis ends it.
+    let name_end = text[..length].iter().rposition(|byte| *byte == b')').ok_or(Errno::IO)?;
+    text[..length].get(name_end + 2).copied().ok_or(Errno::IO)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use std::process::Command;
+
+    use super::*;
+
+    #[test]
+    fn both_kinds_see_a_process_end_before_its_parent_waits_for_it() {
+        for open in [ProcessHandle::open, ProcessHandle::open_folder] {
+            let mut child = Command::new("sleep").arg("60").spawn().unwrap();
+            let handle = open(child.id()).unwrap();
+            assert!(handle.is_alive());
+            child.kill().unwrap();
+            feros_test_support::eventually(|| match handle.is_alive() {
+                true => Err("its end is seen"),
+                false => Ok(()),
+            });
+            child.wait().unwrap();
+            assert!(!handle.is_alive());
+        }
+    }
+
+    #[test]
+    fn both_kinds_refuse_what_is_no_process() {
+        let mut child = Command::new("true").spawn().unwrap();
+        child.wait().unwrap();
+        for open in [ProcessHandle::open, ProcessHandle::open_folder] {
+            assert_eq!(open(child.id()).unwrap_err(), Errno::SRCH);
+            assert_eq!(open(0).unwrap_err(), Errno::SRCH);
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! The limits of this machine. They are systems of the peer `floors`, measured in the cells of the
+//! others: at the same rate, payload and placement, over the same link, in the same repetition. A
+//! limit that was measured once, at another rate, says nothing: how long a sleeping processor takes
+//! to wake up is most of it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::groups::{is_complete, median};
+use super::metric::Metric;
+use super::selection::Sample;
+use crate::record::{CallbackThread, Record, Value};
+
+/// The peer whose systems are limits.
+const PEER: &str = "floors";
+
+/// What a message's way does not depend on where nothing but a hand-over is measured.
+const WITHOUT_EFFECT: [&str; 6] = ["system", "qos", "publish", "type", "executor", "environment"];
+
+/// Whether a system is a limit, and so nobody's competitor.
+pub(crate) fn is_floor(system: &str) -> bool {
+    system.split(':').next() == Some(PEER)
+}
+
+/// Whether a record is of a limit.
+pub(crate) fn is_of_floor(record: &Record) -> bool {
+    matches!(record.dimensions.get("system"), Some(Value::Text(system)) if is_floor(system))
+}
+
+/// The limits that may stand beside a placement, the nearest first.
+pub(crate) fn candidates(
+    placement: &str,
+    callback: Option<CallbackThread>,
+) -> &'static [&'static str] {
+    match (placement, callback) {
+        ("remote", _) => &["floors:udp"],
+        // Who builds messages in place copies nothing.
+        ("local", _) => &["floors:futex", "floors:copy"],
+        (_, Some(CallbackThread::PublishingThread)) => &["floors:call"],
+        _ => &["floors:thread"],
+    }
+}
+
+/// Records of limits, by what of their cell has an effect on them.
+#[derive(Debug, Default)]
+pub(crate) struct Floors<'a> {
+    cells: BTreeMap<String, BTreeMap<&'a str, Vec<&'a Record>>>,
+}
+
+impl<'a> Floors<'a> {
+    pub(crate) fn of(records: impl Iterator<Item = &'a Record>) -> Self {
+        let mut found = Self::default();
+        for record in records.filter(|record| is_of_floor(record) && is_complete(record)) {
+            let Some(Value::Text(system)) = record.dimensions.get("system") else { continue };
+            let cell = found.cells.entry(key(record)).or_default();
+            cell.entry(system.as_str()).or_default().push(record);
+        }
+        found
+    }
+
+    /// What a limit took in the cells of these samples, where all of them have the same.
+    pub(crate) fn beside<'s>(
+        &self,
+        floor: &str,
+        samples: impl Iterator<Item = &'s Sample<'s>>,
+    ) -> Vec<Sample<'a>> {
+        let keys: BTreeSet<String> = samples.map(|sample| key(sample.record)).collect();
+        let mut found = keys.iter().filter_map(|key| self.cells.get(key)?.get(floor));
+        let (Some(records), None) = (found.next(), found.next()) else { return Vec::new() };
+        records.iter().map(|&record| Sample { record, subscription: None }).collect()
+    }
+
+    /// Samples as a multiple of a limit: the median over the repetitions of the ratio within each,
+    /// because what disturbs a machine for a while disturbs the cells of a repetition alike.
+    pub(crate) fn ratio(
+        &self,
+        floor: &str,
+        metric: &Metric,
+        samples: &[Sample<'_>],
+    ) -> Option<f64> {
+        let of_one = |sample: &Sample<'_>| {
+            let same = self.cells.get(&key(sample.record))?.get(floor)?;
+            let same = same.iter().find(|one| one.repetition == sample.record.repetition)?;
+            let limit = metric.number(same, None).filter(|nanos| *nanos > 0.0)?;
+            Some(metric.number(sample.record, sample.subscription)? / limit)
+        };
+        median(samples.iter().filter_map(of_one).collect())
+    }
+}
+
+/// A cell without its system and what has no effect on a limit.
+fn key(record: &Record) -> String {
+    let shown = record.dimensions.iter().filter(|(name, _)| !WITHOUT_EFFECT.contains(&&***name));
+    let words: Vec<String> = shown.map(|(name, value)| format!("{name}={value:?}")).collect();
+    format!("{}\n{}", record.scenario, words.join("\n"))
+}

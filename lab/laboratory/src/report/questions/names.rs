@@ -1,0 +1,44 @@
+//! Names for people: what a system is, why it is configured so, and which version spoke.
+
+use std::collections::BTreeSet;
+
+use crate::record::{Run, System};
+use crate::report::floors::is_floor;
+
+/// How many systems these names are: configurations of one (`rcl:recommended`), and other builds of
+/// one (`cyclonedds_debian` beside `cyclonedds`), are one system. Limits are none.
+pub(crate) fn families<'n>(run: &Run, names: impl Iterator<Item = &'n str>) -> usize {
+    let peer = |name: &str| name.split(':').next().unwrap_or_default().to_owned();
+    let peers: BTreeSet<String> = run.systems.iter().map(|system| peer(&system.name)).collect();
+    let family = |name: &str| {
+        let own = peer(name);
+        match own.split_once('_') {
+            Some((base, _)) if peers.contains(base) => base.to_owned(),
+            _ => own,
+        }
+    };
+    names.filter(|name| !is_floor(name)).map(family).collect::<BTreeSet<_>>().len()
+}
+
+/// `8 systems (14 configurations)`.
+pub(crate) fn count_of<'n>(run: &Run, names: impl Iterator<Item = &'n str>) -> String {
+    let names: BTreeSet<&str> = names.filter(|name| !is_floor(name)).collect();
+    let systems = families(run, names.iter().copied());
+    let word = if systems == 1 { "system" } else { "systems" };
+    match names.len() {
+        same if same == systems => format!("{systems} {word}"),
+        configurations => format!("{systems} {word} ({configurations} configurations)"),
+    }
+}
+
+/// A sentence about a system, its version included.
+pub(crate) fn explained(system: &System) -> String {
+    let mut text = system.title.clone();
+    if !system.why.is_empty() {
+        text.push_str(&format!(". Why so: {}", system.why));
+    }
+    if let Some(version) = &system.version {
+        text.push_str(&format!(". Version: {version}"));
+    }
+    text
+}

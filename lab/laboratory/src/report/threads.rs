@@ -1,0 +1,69 @@
+//! Which thread calls back within a process: what calls back on the publishing thread and what wakes
+//! up another one are never ranked against each other.
+
+use super::selection::Sample;
+use crate::record::{CallbackThread, Record, Run, Value};
+
+/// Marks the names of systems that call back on the publishing thread, where others do not.
+pub(crate) const MARK: &str = "†";
+
+/// What the mark means.
+pub(crate) const MARK_MEANS: &str = "†: within a process its callback runs on the publishing thread, so the publisher waits for it; the \
+    others wake up another thread.";
+
+/// The kinds in the order in which they are shown; `None`: a manifest does not say it.
+pub(crate) const KINDS: [Option<CallbackThread>; 3] =
+    [Some(CallbackThread::PublishingThread), Some(CallbackThread::OtherThread), None];
+
+/// A kind for people.
+pub(crate) fn kind_title(kind: Option<CallbackThread>) -> &'static str {
+    match kind {
+        Some(CallbackThread::PublishingThread) => "callback on the publishing thread",
+        Some(CallbackThread::OtherThread) => "callback on another thread",
+        None => "callback on a thread that is not known",
+    }
+}
+
+/// Whether a record is of a placement within one process.
+pub(crate) fn is_within_process(record: &Record) -> bool {
+    matches!(record.dimensions.get("placement"),
+        Some(Value::Text(placement)) if placement == "composed" || placement == "intra")
+}
+
+/// Which thread called back in a cell; `None` between processes, and where nobody says it.
+pub(crate) fn callback(run: &Run, record: &Record) -> Option<CallbackThread> {
+    if !is_within_process(record) {
+        return None;
+    }
+    let word = |name: &str| match record.dimensions.get(name) {
+        Some(Value::Text(word)) => Some(word.as_str()),
+        _ => None,
+    };
+    let system = run.systems.iter().find(|known| Some(known.name.as_str()) == word("system"))?;
+    let is_default = word("executor").is_none_or(|executor| executor == "default");
+    // Every node of a chain has a thread of its own, and so have executors that were asked for.
+    let has_own_threads = !is_default || record.dimensions.contains_key("nodes");
+    match system.callback {
+        Some(CallbackThread::PublishingThread) if has_own_threads => {
+            Some(CallbackThread::OtherThread)
+        }
+        kind => kind,
+    }
+}
+
+/// The systems whose names are marked: those that call back on the publishing thread, where others
+/// among the samples do not.
+pub(crate) fn marked(run: &Run, samples: &[Sample<'_>]) -> Vec<Value> {
+    let within = samples.iter().filter(|sample| is_within_process(sample.record));
+    let kinds: Vec<_> =
+        within.map(|sample| (sample.value("system"), callback(run, sample.record))).collect();
+    let publishing = Some(CallbackThread::PublishingThread);
+    if kinds.iter().all(|(_, kind)| *kind == publishing) {
+        return Vec::new();
+    }
+    let mut marked: Vec<Value> = Vec::new();
+    for (system, _) in kinds.into_iter().filter(|(_, kind)| *kind == publishing) {
+        marked.extend(system.filter(|system| !marked.contains(system)));
+    }
+    marked
+}

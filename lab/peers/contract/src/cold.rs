@@ -1,0 +1,21 @@
+//! Cold caches between two messages, where a simulated cache counts which lines a message touches.
+
+use std::hint::black_box;
+use std::sync::OnceLock;
+
+/// More than the simulated cache holds (`scripts/count_message.py`).
+const BYTES: usize = 4 << 20;
+const LINE_BYTES: usize = 64;
+
+/// Reads so much that a simulated cache holds nothing else, where `FEROS_LAB_COLD` is 1.
+#[inline(never)]
+pub(crate) fn make_cold() {
+    static MEMORY: OnceLock<Option<Vec<u8>>> = OnceLock::new();
+    let asked = || std::env::var("FEROS_LAB_COLD").is_ok_and(|asked| asked == "1");
+    let memory = MEMORY.get_or_init(|| asked().then(|| vec![1; BYTES]));
+    if let Some(memory) = memory {
+        memory.iter().step_by(LINE_BYTES).for_each(|byte| {
+            black_box(*byte);
+        });
+    }
+}

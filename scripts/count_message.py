@@ -1,0 +1,279 @@
+#!/usr/bin/env python3
+"""Counts what one message between two processes costs a publisher and a subscription.
+
+    scripts/count_message.py                        Feros
+    scripts/count_message.py --systems all          and raw iceoryx2 and iceoryx beside it
+    scripts/count_message.py --check                fails where Feros needs more than BOUNDS allow
+
+What is counted: instructions, and the different cache lines of code and of data that a message
+touches. Times depend on the machine and its load; these numbers depend on the code alone. A message
+that comes seldom finds the processor's caches cold, and pays for each line.
+
+How: a system under test of the laboratory runs under callgrind, its counterpart without. Before
+each message it reads so much that the simulated cache holds nothing else (FEROS_LAB_COLD), so each
+line is missed once. What the laboratory does for its own sake (pace, notes) is left out. Two runs
+of different length are subtracted, so start and end cancel out. The kernel is not counted.
+"""
+
+import argparse
+import contextlib
+import glob
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+
+REPOSITORY = pathlib.Path(__file__).resolve().parent.parent
+TARGET = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", REPOSITORY / "target"))
+PEERS = REPOSITORY / "lab" / "peers"
+
+# Most lines and instructions per message; a change of the code may lower them, and says why when it
+# raises them.
+# The instructions of a listener are not bound: it looks now and then whether it is to end.
+BOUNDS = {
+    # (system, side): (instructions, lines of code and data)
+    ("feros:built", "talker"): (3990, 444),
+    ("feros:built", "listener"): (None, 472),
+}
+# One machine gives the same lines within 1 %; the rest is for the C library and for alignment.
+LEEWAY = 1.05
+
+SYSTEMS = {
+    "feros:built": ["--form", "built", "--transport", "shared_memory"],
+    "feros": ["--transport", "shared_memory"],
+    "feros:raw": ["--form", "raw", "--transport", "shared_memory"],
+    "iceoryx2": [],
+    "iceoryx": [],
+}
+MESSAGES = (50, 250)
+WARM_UP = 20
+RATE_HZ = 40
+SIZE_BYTES = 256
+# Who is translated for the first time is slow: a short queue would overflow meanwhile.
+DEPTH = 100
+SECONDS = 120
+ATTEMPTS = 5
+# What is counted of a talker: its loop, where it begins to where it ends.
+COUNTED = ["*send_all*", "*publish_all*"]
+# The laboratory's own functions, which are left out.
+LEFT_OUT = re.compile(
+    r"cold::make_cold|pace::Pace|Samples::note|Published::note"
+    r"|contract_make_cold|contract_pace_next|contract_note_(received|published)"
+)
+# First-level caches of two lines, so that each line is looked for in the last level, which is large
+# enough for all that one message touches.
+CALLGRIND = [
+    "valgrind",
+    "--tool=callgrind",
+    "--separate-threads=yes",
+    "--cache-sim=yes",
+    "--I1=128,2,64",
+    "--D1=128,2,64",
+    "--LL=2097152,32,64",
+]
+
+
+def build(system):
+    """The program of a system."""
+    name = system.split(":")[0]
+    if name == "iceoryx":
+        out = TARGET / "count" / name
+        out.mkdir(parents=True, exist_ok=True)
+        command = [PEERS / name / "build"]
+        subprocess.run(command, check=True, env=dict(os.environ, FEROS_LAB_OUT=str(out)))
+        return out / name
+    package = f"feros-lab-{name}"
+    command = ["cargo", "build", "--release", "--locked", "--quiet", "-p", package]
+    subprocess.run(command, check=True, cwd=REPOSITORY)
+    return TARGET / "release" / package
+
+
+class Failed(Exception):
+    pass
+
+
+class Program:
+    """A system under test in one role; its lines are read as they come."""
+
+    def __init__(self, command, environment):
+        pipe = subprocess.PIPE
+        self.process = subprocess.Popen(
+            command, env=environment, stdin=pipe, stdout=pipe, stderr=pipe, text=True
+        )
+        self.lines = []
+        self.errors = []
+        self.is_ready = threading.Event()
+        self.threads = [
+            threading.Thread(target=self.read, daemon=True),
+            threading.Thread(target=self.read_errors, daemon=True),
+        ]
+        for thread in self.threads:
+            thread.start()
+
+    def read(self):
+        for line in self.process.stdout:
+            self.lines.append(line)
+            if line.startswith('{"ready"'):
+                self.is_ready.set()
+        self.is_ready.set()
+
+    def read_errors(self):
+        self.errors.extend(self.process.stderr)
+
+    def end(self):
+        """Waits for its end; what it received."""
+        try:
+            self.process.wait(SECONDS)
+        finally:
+            self.process.kill()
+            for thread in self.threads:
+                thread.join()
+        said = "".join(self.lines[-1:] + self.errors[-5:])
+        if self.process.returncode != 0 or not self.lines[-1].startswith('{"end"'):
+            raise Failed(f"a program ended with {self.process.returncode}: {said}")
+        return re.search(r'"received":\[(\d*)', self.lines[-1]).group(1)
+
+
+@contextlib.contextmanager
+def daemon(system):
+    """What has to run beside a system: RouDi, which owns iceoryx's memory."""
+    if system != "iceoryx":
+        yield
+        return
+    command = ["iox-roudi", "-c", PEERS / "iceoryx" / "roudi.toml"]
+    roudi = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    try:
+        if not any("RouDi is ready" in line for line in roudi.stdout):
+            raise Failed("RouDi does not start; is there another one?")
+        yield
+    finally:
+        roudi.terminate()
+        roudi.wait()
+
+
+def run(system, program, side, count, out):
+    """One run of talker and listener, `side` of them under callgrind. How many messages it had."""
+    environment = dict(
+        os.environ,
+        FEROS_LAB_RUN=f"count_{os.getpid()}",
+        ROS_AUTOMATIC_DISCOVERY_RANGE="LOCALHOST",
+        ROS_DOMAIN_ID=str(1 + os.getpid() % 100),
+    )
+    common = ["--placement", "local", "--topic", "count", "--type", "bytes"]
+    common += ["--size", str(SIZE_BYTES), "--count", str(count), "--warm-up", str(WARM_UP)]
+    common += ["--depth", str(DEPTH), "--timeout", str(SECONDS), *SYSTEMS[system]]
+
+    def start(role, *arguments):
+        command = [program, "--role", role, *common, *arguments]
+        if role != side:
+            return Program(command, environment)
+        counted = [*CALLGRIND, f"--callgrind-out-file={out}"]
+        if side == "talker":
+            counted += ["--collect-atstart=no", *(f"--toggle-collect={name}" for name in COUNTED)]
+        return Program(counted + command, dict(environment, FEROS_LAB_COLD="1"))
+
+    listener = start("listener", "--index", "0")
+    listener.is_ready.wait(SECONDS)
+    talker = start("talker", "--rate", str(RATE_HZ), "--matched", "1")
+    talker.end()
+    received = int(listener.end())
+    if received < count:
+        raise Failed(f"{system}: {received} of {count + WARM_UP} messages came")
+    return count + WARM_UP if side == "talker" else received
+
+
+def totals(file):
+    """The sums of one thread, by event (the format: callgrind's manual, section 10)."""
+    events, names, sums = [], {}, {}
+    is_left_out = is_call = False
+    for line in file.open():
+        if line.startswith("events:"):
+            events = line.split()[1:]
+            sums = dict.fromkeys(events, 0)
+        elif named := re.match(r"c?fn=\((\d+)\)(?: (.*))?", line):
+            number, name = named.groups()
+            names[number] = name or names[number]
+            if line.startswith("fn"):
+                is_left_out = LEFT_OUT.search(names[number]) is not None
+        elif line.startswith("calls="):
+            is_call = True  # the next line is what the function that is called has cost
+        elif line[0] in "+-*0123456789" and events:
+            if not is_call and not is_left_out:
+                for event, cost in zip(events, line.split()[1:]):
+                    sums[event] += int(cost)
+            is_call = False
+    return sums
+
+
+def measure(system, program, side, folder):
+    """Instructions, lines of code and lines of data per message, of the thread that handles it."""
+    messages, threads = [], []
+    for count in MESSAGES:
+        out = folder / f"{side}-{count}"
+        messages.append(run(system, program, side, count, out))
+        files = sorted(map(pathlib.Path, glob.glob(f"{out}-*")))
+        threads.append([totals(file) for file in files])
+    more = messages[1] - messages[0]
+    found = []
+    for short, long in zip(*threads):
+        each = {name: (long[name] - short.get(name, 0)) / more for name in long}
+        code = each.get("ILmr", 0)
+        data = each.get("DLmr", 0) + each.get("DLmw", 0)
+        found.append((each.get("Ir", 0), code, data))
+    return max(found, key=lambda thread: thread[1] + thread[2])
+
+
+def measure_patiently(system, program, side, folder):
+    """As `measure`. A busy machine may keep two programs from finding each other in time."""
+    for attempt in range(ATTEMPTS):
+        try:
+            with daemon(system):
+                return measure(system, program, side, folder)
+        except Failed as failure:
+            print(f"attempt {attempt + 1} of {ATTEMPTS}: {failure}", file=sys.stderr)
+    sys.exit(f"error: {system} {side} was not measured")
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--systems", default="feros:built,feros", help="names, or `all`")
+    parser.add_argument("--check", action="store_true", help="compare with the bounds")
+    parser.add_argument("--program", help="measure this program of Feros instead of building one")
+    parser.add_argument("--keep", type=pathlib.Path, help="keep callgrind's files in this folder")
+    options = parser.parse_args()
+    systems = list(SYSTEMS) if options.systems == "all" else options.systems.split(",")
+    if shutil.which("valgrind") is None:
+        sys.exit("error: valgrind is not installed; scripts/setup.sh --lab installs it")
+    failed = []
+    print(f"{'SYSTEM':<12} {'SIDE':<9} {'INSTRUCTIONS':>12} {'CODE':>6} {'DATA':>6} {'LINES':>6}")
+    for system in systems:
+        own = options.program if system.startswith("feros") else None
+        program = own or build(system)
+        for side in ("talker", "listener"):
+            with tempfile.TemporaryDirectory() as scratch:
+                folder = pathlib.Path(scratch)
+                if options.keep:
+                    folder = options.keep / system.replace(":", "_")
+                    folder.mkdir(parents=True, exist_ok=True)
+                instructions, code, data = measure_patiently(system, program, side, folder)
+            lines = code + data
+            print(
+                f"{system:<12} {side:<9} {instructions:>12.0f} {code:>6.0f} {data:>6.0f} {lines:>6.0f}",
+                flush=True,
+            )
+            most = BOUNDS.get((system, side), (None, None))
+            for found, bound, unit in zip((instructions, lines), most, ("instructions", "lines")):
+                if bound is not None and found > bound * LEEWAY:
+                    failed.append(f"{system} {side}: {found:.0f} {unit}, at most {bound}")
+    if options.check and failed:
+        sys.exit("error: a message costs more than it did:\n  " + "\n  ".join(failed))
+
+
+if __name__ == "__main__":
+    main()
