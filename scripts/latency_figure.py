@@ -15,7 +15,7 @@ from xml.sax.saxutils import escape
 
 FIGURES = Path(__file__).resolve().parent.parent / "docs/figures"
 NUMBERS, FIGURE = FIGURES / "latency.json", FIGURES / "latency.svg"
-SCENARIO = "m16-latency"
+SCENARIO = "readme"
 PLACEMENT = "local"  # two processes of one host
 SYSTEMS = {
     "feros": "Feros",
