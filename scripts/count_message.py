@@ -37,7 +37,7 @@ PEERS = REPOSITORY / "lab" / "peers"
 BOUNDS = {
     # (system, side): (instructions, lines of code and data)
     ("feros:built", "talker"): (3990, 444),
-    ("feros:built", "listener"): (None, 472),
+    ("feros:built", "listener"): (None, 496),
 }
 # One machine gives the same lines within 1 %; the rest is for the C library and for alignment.
 LEEWAY = 1.05
