@@ -40,6 +40,8 @@ mod declined;
 #[cfg(not(loom))]
 mod error;
 #[cfg(not(loom))]
+mod held_samples;
+#[cfg(not(loom))]
 mod host_id;
 #[cfg(not(loom))]
 mod ipc;

@@ -9,12 +9,13 @@ use iceoryx2::service::builder::publish_subscribe::PublishSubscribeOpenError;
 use iceoryx2::service::port_factory::PortFactory;
 
 use crate::error::{OpenError, Refused, UnavailableError};
+use crate::held_samples::{HeldSamples, IceoryxSample};
 use crate::limits::{check_file_size, check_open_files};
 use crate::mapping::Mappings;
 use crate::node::{HostNode, check_space, refused};
 use crate::populate::free_bytes;
 use crate::port::Port;
-use crate::sample::{Checked, HeldSamples, HostSample, IceoryxSample};
+use crate::sample::{Checked, HostSample};
 use crate::service::{self, FORMAT_VERSION, LEADING_BYTES, WireHeader};
 use crate::storage;
 

@@ -3,9 +3,9 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
+use crate::held_samples::HeldSamples;
 use crate::ipc::Ipc;
 use crate::node::HostNode;
-use crate::sample::HeldSamples;
 use crate::service::{Service, WireHeader};
 
 /// Kept by each sample too: a port that is gone has its samples taken back by the publisher, read

@@ -3,46 +3,15 @@
 use std::sync::Arc;
 
 use feros_rmw::PayloadBytes;
-use feros_sync::Mutex;
-use iceoryx2::sample::Sample;
 
-use crate::ipc::Ipc;
+use crate::held_samples::IceoryxSample;
 use crate::port::Port;
 use crate::service::{SampleHeader, WireHeader};
-
-pub(crate) type IceoryxSample = Sample<Ipc, [u8], WireHeader>;
 
 /// What the checks of a sample found.
 pub(crate) struct Checked {
     pub(crate) header: WireHeader,
     pub(crate) cdr: *const u8,
-}
-
-/// The samples of iceoryx2 that a subscription holds. They stay where they were put: a message
-/// moves through many hands on its way to a callback, and what moves is small.
-pub(crate) struct HeldSamples(Box<[Mutex<Option<IceoryxSample>>]>);
-
-impl HeldSamples {
-    pub(crate) fn new(most: usize) -> Self {
-        Self((0..most).map(|_| Mutex::new(None)).collect())
-    }
-
-    /// Puts a sample down and says where; gives it back where all places are taken.
-    fn put(&self, sample: IceoryxSample) -> Result<usize, IceoryxSample> {
-        for (index, place) in self.0.iter().enumerate() {
-            let mut place = place.lock();
-            if place.is_none() {
-                *place = Some(sample);
-                return Ok(index);
-            }
-        }
-        Err(sample)
-    }
-
-    fn release(&self, index: usize) {
-        let sample = self.0[index].lock().take();
-        drop(sample); // without the lock
-    }
 }
 
 /// The bytes of a message in shared memory. The memory goes back to the publisher when this is
