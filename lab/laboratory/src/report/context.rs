@@ -8,7 +8,8 @@ use super::floors::Floors;
 use super::left_out;
 use super::palette::{Ink, Palette};
 use super::quantity::{dimension_title, dimension_with_value};
-use super::selection::{Estimate, Panel, Sample, Selection, estimate};
+use super::sample::Sample;
+use super::selection::{Estimate, Panel, Selection, estimate};
 use super::threads::callback;
 use crate::record::{FigureKind, Record, Run, System};
 

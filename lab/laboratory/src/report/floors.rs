@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::groups::{is_complete, median};
 use super::metric::Metric;
-use super::selection::Sample;
+use super::sample::Sample;
 use crate::record::{CallbackThread, Record, Value};
 
 /// The peer whose systems are limits.

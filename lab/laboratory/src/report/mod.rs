@@ -21,6 +21,7 @@ mod quantity;
 mod questions;
 mod results;
 mod rows;
+mod sample;
 mod scale;
 mod selection;
 mod summary;

@@ -11,8 +11,9 @@ use super::floors::{candidates, is_of_floor};
 use super::left_out;
 use super::metric::{Metric, Statistic};
 use super::quantity::{LARGEST, Unit, digits, dimension_with_value};
+use super::sample::Sample;
 use super::selection::{
-    Estimate, PLACEMENTS, Sample, estimate, placement_words, repetitions_of, values_of,
+    Estimate, PLACEMENTS, estimate, placement_words, repetitions_of, values_of,
 };
 use super::tables::scrolling;
 use super::threads::{KINDS, callback, kind_title};

@@ -9,8 +9,9 @@ use super::font;
 use super::lines::shown;
 use super::palette::Ink;
 use super::quantity::Unit;
+use super::sample::Sample;
 use super::scale::Scale;
-use super::selection::{Panel, Sample, Selection, distribution};
+use super::selection::{Panel, Selection, distribution};
 use crate::record::{Distribution, FigureKind, Layer};
 
 const ROW: f64 = 21.0;

@@ -9,26 +9,10 @@ use std::collections::BTreeMap;
 use super::floors::is_of_floor;
 use super::metric::{Metric, Statistic};
 use super::quantity::{dimension_value, dimension_with_value};
+use super::sample::Sample;
 use super::threads;
 use crate::record::{Distribution, Figure, FigureKind, Record, Run, Status, Value};
 use crate::statistics::{Repetition, median_over_repetitions};
-
-/// A record, or one of its subscriptions.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Sample<'a> {
-    pub(crate) record: &'a Record,
-    pub(crate) subscription: Option<usize>,
-}
-
-impl Sample<'_> {
-    pub(crate) fn value(&self, dimension: &str) -> Option<Value> {
-        match (dimension, self.subscription) {
-            ("subscription", Some(index)) => Some(Value::Number(index as f64 + 1.0)),
-            ("repetition", _) => Some(Value::Number(f64::from(self.record.repetition))),
-            _ => self.record.dimensions.get(dimension).cloned(),
-        }
-    }
-}
 
 /// A dimension and the values that occur in it, in order.
 #[derive(Debug, Clone, PartialEq)]

@@ -7,8 +7,9 @@ use super::lines::mean_timeline;
 use super::metric::Better;
 use super::quantity::{Unit, dimension_title, dimension_with_value};
 use super::rows::{layer_names, layers};
+use super::sample::Sample;
 use super::scale::LOG_FROM;
-use super::selection::{Panel, Sample, Selection, distribution};
+use super::selection::{Panel, Selection, distribution};
 use crate::record::{FigureKind, Status};
 
 /// A table within its own scrolling area.

@@ -1,7 +1,7 @@
 //! Which thread calls back within a process: what calls back on the publishing thread and what wakes
 //! up another one are never ranked against each other.
 
-use super::selection::Sample;
+use super::sample::Sample;
 use crate::record::{CallbackThread, Record, Run, Value};
 
 /// Marks the names of systems that call back on the publishing thread, where others do not.
