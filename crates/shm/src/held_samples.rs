@@ -1,5 +1,5 @@
-//! The samples of iceoryx2 that a subscription holds. They stay where they were put: a message moves
-//! through many hands on its way to a callback, and what moves is small.
+//! The samples of iceoryx2 that a subscription holds. They stay where they were put: a message
+//! moves through many hands on its way to a callback, and what moves is small.
 
 use feros_sync::Mutex;
 use iceoryx2::sample::Sample;
