@@ -62,7 +62,7 @@ COUNTED = ["*send_all*", "*publish_all*"]
 # The laboratory's own functions, which are left out.
 LEFT_OUT = re.compile(
     r"cold::make_cold|pace::Pace|Samples::note|Published::note"
-    r"|contract_make_cold|contract_pace_next|contract_note_(received|published)"
+    r"|contract_make_cold|contract_pace_next|contract_note_(received|seen|published)"
 )
 # First-level caches of two lines, so that each line is looked for in the last level, which is large
 # enough for all that one message touches.

@@ -579,14 +579,28 @@ static inline bool contract_samples_done(const struct contract_samples *s) {
   return c->seconds == 0 && c->warm_up + c->count > 0 && __atomic_load_n(&s->next, __ATOMIC_ACQUIRE) >= c->warm_up + c->count;
 }
 
-/* Notes a received payload; `now` was read first thing in the callback. Says whether it was the last message. Computes
- * --work-micros, as the callback that this measures would. */
-static CONTRACT_APART bool contract_note_received(struct contract_samples *s, const void *payload, size_t size, uint64_t now) {
+/* What is looked at of a received payload. A caller whose middleware overwrites what is being read looks first, asks then whether the
+ * payload was still whole, and notes it if so. */
+struct contract_seen {
   uint64_t nanos, number;
-  if (size != s->c->size_bytes) contract_error("failed", "a received message has not the size that was sent", NULL);
-  contract_read_stamp(s->c, payload, &nanos, &number);
-  const size_t stamp = s->c->is_string ? (size_t) CONTRACT_STAMP_DIGITS : (size_t) CONTRACT_STAMP_BYTES;
-  if (s->c->fills && size > stamp && ((const uint8_t *) payload)[size - 1] != contract_filling(s->c, number))
+  size_t size;
+  uint8_t last;
+};
+
+static inline struct contract_seen contract_see(const struct contract *c, const void *payload, size_t size) {
+  struct contract_seen seen = {0, 0, size, 0};
+  if (size != c->size_bytes) contract_error("failed", "a received message has not the size that was sent", NULL);
+  contract_read_stamp(c, payload, &seen.nanos, &seen.number);
+  if (c->fills && size > 0) seen.last = ((const uint8_t *) payload)[size - 1];
+  return seen;
+}
+
+/* Notes a received payload that was seen; `now` was read first thing in the callback. Says whether it was the last message. Computes
+ * --work-micros, as the callback that this measures would. */
+static inline bool contract_note_seen(struct contract_samples *s, struct contract_seen seen, uint64_t now) {
+  const uint64_t nanos = seen.nanos, number = seen.number;
+  const size_t size = seen.size, stamp = s->c->is_string ? (size_t) CONTRACT_STAMP_DIGITS : (size_t) CONTRACT_STAMP_BYTES;
+  if (s->c->fills && size > stamp && seen.last != contract_filling(s->c, number))
     contract_error("failed", "the last byte of a received payload is not what its talker has to fill it with", NULL);
   if (s->received++ == 0) s->first_nanos = now;
   s->bytes += size;
@@ -599,6 +613,11 @@ static CONTRACT_APART bool contract_note_received(struct contract_samples *s, co
   if (number + 1 > s->next) __atomic_store_n(&s->next, number + 1, __ATOMIC_RELEASE);
   if (s->c->role == CONTRACT_LISTENER) contract_make_cold();
   return contract_samples_done(s);
+}
+
+/* Both at once, for a payload that nobody overwrites. */
+static CONTRACT_APART bool contract_note_received(struct contract_samples *s, const void *payload, size_t size, uint64_t now) {
+  return contract_note_seen(s, contract_see(s->c, payload, size), now);
 }
 
 /* What was published. */

@@ -259,19 +259,21 @@ class Reader : public DataReaderListener {
     SampleInfoSeq infos;
     while (reader->take(loans, infos) == ReturnCode_t::RETCODE_OK) {
       for (LoanableCollection::size_type i = 0; i < loans.length(); ++i)
-        if (infos[i].valid_data) received(&loans[i], domain_.c.size_bytes, &loans[i]);
+        if (infos[i].valid_data) received(&loans[i], domain_.c.size_bytes, &loans[i], &infos[i]);
       reader->return_loan(loans, infos);
     }
   }
 
-  void received(const uint8_t *data, size_t size, void *sample) {
+  /// A writer that shares its data may overwrite what is being read: Fast DDS asks readers of loans to look afterwards whether the sample
+  /// was still there (`is_sample_valid`), which says nothing of copies.
+  void received(const uint8_t *data, size_t size, void *sample, const SampleInfo *loaned = nullptr) {
     const uint64_t now = contract_now();
+    const contract_seen seen = contract_see(&domain_.c, data, size);
+    if (loaned != nullptr && !reader->is_sample_valid(sample, loaned)) return;
     if (onward != nullptr) {
-      uint64_t stamped, number;
-      contract_read_stamp(&domain_.c, data, &stamped, &number);
-      if (onward->write(sample)) contract_note_published(&passed_on, number, now, now);
+      if (onward->write(sample)) contract_note_published(&passed_on, seen.number, now, now);
     }
-    contract_note_received(&samples, data, size, now);
+    contract_note_seen(&samples, seen, now);
   }
 
   Domain &domain_;
