@@ -116,6 +116,19 @@ impl Cell {
     /// How long its programs take for what they are told, in seconds, without their start and end.
     /// Sending without pause: as this machine's memory would allow.
     pub fn nominal_seconds(&self) -> f64 {
+        let is_degraded =
+            self.placement == Placement::Remote && self.link != LinkConditions::default();
+        let under_way = if is_degraded && self.has_messages() {
+            self.procedure.settle_seconds
+        } else {
+            0.0
+        };
+        self.active_seconds() + under_way
+    }
+
+    /// How much of that its programs send, compute or are watched, in seconds: what is under way on
+    /// a degraded link when the last message was sent has its time afterwards.
+    pub(crate) fn active_seconds(&self) -> f64 {
         let Procedure { count, seconds, warm_up, settle_seconds, .. } = self.procedure;
         match self.workload {
             Workload::Executor => seconds,
@@ -127,10 +140,7 @@ impl Cell {
                     20e-6 + self.size_bytes as f64 / 1e9
                 };
                 let messages = warm_up + count;
-                let lossy =
-                    self.placement == Placement::Remote && self.link != LinkConditions::default();
-                let under_way = if lossy { settle_seconds } else { 0.0 };
-                messages as f64 * each + if count == 0 { seconds } else { 0.0 } + under_way
+                messages as f64 * each + if count == 0 { seconds } else { 0.0 }
             }
         }
     }

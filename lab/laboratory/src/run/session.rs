@@ -439,7 +439,7 @@ impl<'a> Session<'a> {
             self.last_look = Instant::now();
         }
         // Late enough that everything is there, early enough that nothing has ended.
-        let due = 0.7 * self.cell.nominal_seconds();
+        let due = 0.7 * self.cell.active_seconds();
         if self.cell.procedure.memory
             && self.cell.has_messages()
             && !self.memory_seen

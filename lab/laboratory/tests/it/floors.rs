@@ -47,7 +47,7 @@ fn over_a_link_a_message_goes_in_packets_and_what_is_lost_is_counted() {
     let plan = fixture.plan(
         "link",
         "workload = \"latency\"\nplacements = [\"remote\"]\nsystems = [\"floors:udp\"]\n\
-         sizes = [\"64K\"]\nrates_hz = [50]\ncount = 20\nsettle_seconds = 0.5\n\
+         sizes = [\"64K\"]\nrates_hz = [50]\ncount = 20\nsettle_seconds = 0.5\nmemory = true\n\
          links = [\"clean\", \"lossy\"]\n[link.clean]\nrate_mbit = [1000]\n\
          [link.lossy]\nrate_mbit = [1000]\nloss_percent = [20]\n",
     );
@@ -69,4 +69,8 @@ fn over_a_link_a_message_goes_in_packets_and_what_is_lost_is_counted() {
     let got = &lossy.subscriptions[0];
     assert_eq!((lossy.sent, got.received + got.lost), (20, 20), "{lossy:?}");
     assert!(got.lost > 15, "{lossy:?}");
+    // Looked at before the last message was sent, however long others may be under way.
+    for record in [clean, lossy] {
+        assert!(record.values.get("pss_bytes").is_some_and(|bytes| *bytes > 1e5), "{record:?}");
+    }
 }
