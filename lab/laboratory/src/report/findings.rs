@@ -117,7 +117,7 @@ impl<'s> Place<'s> {
             context.x_title(selection, self.x)
         };
         let kind = self.kind.map_or("", |kind| kind_title(Some(kind))).to_owned();
-        let parts: Vec<String> = [self.panel.title(), x_title, kind]
+        let parts: Vec<String> = [selection.place_title(self.panel), x_title, kind]
             .into_iter()
             .filter(|part| !part.is_empty())
             .collect();
@@ -275,8 +275,8 @@ fn growth(context: &Context<'_>, selection: &Selection<'_>) -> Option<String> {
     if slopes.is_empty() {
         return None;
     }
-    let place =
-        if panel.title().is_empty() { String::new() } else { format!(" ({})", panel.title()) };
+    let title = selection.place_title(panel);
+    let place = if title.is_empty() { String::new() } else { format!(" ({title})") };
     let one = selection.x.name.trim_end_matches('s');
     Some(format!(
         "A straight line through {}{place} adds for each {one}: {}.",
@@ -399,10 +399,11 @@ fn timelines(selection: &Selection<'_>) -> Vec<String> {
         let parts: Vec<String> =
             (0..selection.series.values.len().max(1)).filter_map(of_series).collect();
         if !parts.is_empty() {
-            let place = if panel.title().is_empty() {
+            let title = selection.place_title(panel);
+            let place = if title.is_empty() {
                 String::new()
             } else {
-                format!("{}: ", capital(&panel.title()))
+                format!("{}: ", capital(&title))
             };
             sentences.push(format!("{place}at the end {}.", parts.join(", ")));
         }
@@ -437,11 +438,14 @@ fn largest_layers(context: &Context<'_>, selection: &Selection<'_>) -> Vec<Strin
         .into_iter()
         .map(|(layer, shares)| format!("{layer} ({})", shares.join(", ")))
         .collect();
-    let place = if selection.x.values.len() > 1 {
-        format!(" at {}", context.x_title(selection, 0))
-    } else {
-        String::new()
-    };
+    let mut place = selection.place_title(panel);
+    if selection.x.values.len() > 1 {
+        let x_title = context.x_title(selection, 0);
+        place = if place.is_empty() { x_title } else { format!("{place}, {x_title}") };
+    }
+    if !place.is_empty() {
+        place = format!(" ({place})");
+    }
     if parts.is_empty() {
         Vec::new()
     } else {

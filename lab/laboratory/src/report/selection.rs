@@ -43,6 +43,8 @@ pub(crate) struct Selection<'a> {
     pub(crate) series: Dimension,
     pub(crate) x: Dimension,
     pub(crate) panels: Vec<Panel<'a>>,
+    /// What all that is shown has in common, and others of the scenario have not.
+    restriction: Vec<(String, Value)>,
 }
 
 /// A part of a figure.
@@ -63,16 +65,20 @@ pub(crate) struct Estimate {
 
 impl Panel<'_> {
     pub(crate) fn title(&self) -> String {
-        let parts: Vec<String> = self
-            .key
-            .iter()
-            .map(|(dimension, value)| match (dimension.as_str(), value) {
-                ("placement", Value::Text(placement)) => placement_words(placement).to_owned(),
-                _ => dimension_with_value(dimension, value),
-            })
-            .collect();
-        parts.join(", ")
+        title_of(&self.key)
     }
+}
+
+/// Dimensions and their values for people.
+fn title_of<'v>(values: impl IntoIterator<Item = &'v (String, Value)>) -> String {
+    let parts: Vec<String> = values
+        .into_iter()
+        .map(|(dimension, value)| match (dimension.as_str(), value) {
+            ("placement", Value::Text(placement)) => placement_words(placement).to_owned(),
+            _ => dimension_with_value(dimension, value),
+        })
+        .collect();
+    parts.join(", ")
 }
 
 impl<'a> Panel<'a> {
@@ -114,7 +120,13 @@ impl<'a> Selection<'a> {
         let (series, x) = (dimension(&series_name), dimension(&figure.x));
         let further = further_dimensions(figure, &series_name, run, &samples);
         let panels = panels_of(&samples, &series, &x, &further);
-        Self { figure, metric, series, x, panels }
+        let restriction = restriction_of(figure, records);
+        Self { figure, metric, series, x, panels, restriction }
+    }
+
+    /// Where a panel's cells are: for a sentence that stands outside of its figure.
+    pub(crate) fn place_title(&self, panel: &Panel<'_>) -> String {
+        title_of(self.restriction.iter().chain(&panel.key))
     }
 
     pub(crate) fn samples(&self) -> impl Iterator<Item = &Sample<'a>> {
@@ -146,6 +158,19 @@ fn wanted(figure: &Figure, sample: &Sample<'_>) -> bool {
     figure.only.iter().all(|(dimension, allowed)| {
         sample.value(dimension).is_some_and(|value| allowed.contains(&value))
     })
+}
+
+/// The values to which a figure is restricted, where its scenario has others too.
+fn restriction_of(figure: &Figure, records: &[&Record]) -> Vec<(String, Value)> {
+    let is_other = |dimension: &str, value: &Value| {
+        let mut known = records.iter().filter_map(|record| record.dimensions.get(dimension));
+        known.any(|other| other != value)
+    };
+    let single = figure.only.iter().filter_map(|(dimension, allowed)| match allowed.as_slice() {
+        [value] if is_other(dimension, value) => Some((dimension.clone(), value.clone())),
+        _ => None,
+    });
+    single.collect()
 }
 
 /// The dimensions that make panels, with their values.

@@ -122,3 +122,27 @@ fn a_floor_limits_those_whose_callback_is_on_the_same_kind_of_thread() {
     assert_eq!(report.html.matches("<g class=\"limit\">").count(), 1);
     assert!(report.html.contains("Limit line, for names without †"));
 }
+
+#[test]
+fn a_sentence_of_a_restricted_figure_says_where() {
+    let mut run = Small::new(&["feros", "rcl"], None);
+    let mut far = run.run.scenarios[0].figures[0].clone();
+    let placed = |word: &str| [("placement".to_owned(), vec![text(word)])];
+    far.only = placed("remote").into();
+    run.run.scenarios[0].figures[0].only = placed("local").into();
+    run.run.scenarios[0].figures.push(far);
+    for (name, placement, micros) in [
+        ("feros", "local", 20.0),
+        ("rcl", "local", 200.0),
+        ("feros", "remote", 300.0),
+        ("rcl", "remote", 200.0),
+    ] {
+        run.cell(name, placement, (256, 30), 0, micros);
+    }
+    let report = run.report();
+    let found = report.markdown.split("Measured here").nth(1).unwrap();
+    let near = "- Between two processes of a host: feros has the lowest median latency";
+    assert!(found.contains(near), "{found}");
+    let far = "- Between two hosts: rcl has the lowest median latency";
+    assert!(found.contains(far), "{found}");
+}
