@@ -118,11 +118,8 @@ impl Cell {
     pub fn nominal_seconds(&self) -> f64 {
         let is_degraded =
             self.placement == Placement::Remote && self.link != LinkConditions::default();
-        let under_way = if is_degraded && self.has_messages() {
-            self.procedure.settle_seconds
-        } else {
-            0.0
-        };
+        let under_way =
+            if is_degraded && self.has_messages() { self.procedure.settle_seconds } else { 0.0 };
         self.active_seconds() + under_way
     }
 

@@ -400,11 +400,8 @@ fn timelines(selection: &Selection<'_>) -> Vec<String> {
             (0..selection.series.values.len().max(1)).filter_map(of_series).collect();
         if !parts.is_empty() {
             let title = selection.place_title(panel);
-            let place = if title.is_empty() {
-                String::new()
-            } else {
-                format!("{}: ", capital(&title))
-            };
+            let place =
+                if title.is_empty() { String::new() } else { format!("{}: ", capital(&title)) };
             sentences.push(format!("{place}at the end {}.", parts.join(", ")));
         }
     }
