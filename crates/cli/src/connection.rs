@@ -46,8 +46,21 @@ impl Connection {
 
     /// Joins the graph under a name; SIGINT ends all waiting.
     pub(crate) fn open_as(name: Option<&str>, use_sim_time: bool) -> Result<Self, CliError> {
+        Self::open_with(name, use_sim_time, true)
+    }
+
+    /// Joins the graph under the command's hidden name; the caller sees to SIGINT.
+    pub(crate) fn open_without_signals() -> Result<Self, CliError> {
+        Self::open_with(None, false, false)
+    }
+
+    fn open_with(
+        name: Option<&str>,
+        use_sim_time: bool,
+        handle_signals: bool,
+    ) -> Result<Self, CliError> {
         let options = ContextOptions::from_variables().map_err(CliError::usage)?;
-        let context = Context::new(ContextOptions { handle_signals: true, ..options })?;
+        let context = Context::new(ContextOptions { handle_signals, ..options })?;
         let own = format!("_feros_cli_{}", std::process::id());
         let options = NodeOptions::new(name.unwrap_or(&own))
             .enable_rosout(false)

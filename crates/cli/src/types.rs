@@ -3,8 +3,9 @@
 
 use std::path::PathBuf;
 
+use feros::action::ActionIdentity;
 use feros::{ServiceIdentity, TypeIdentity};
-use feros_interface::{InterfaceSet, LoadError, Namespace, TypeName};
+use feros_interface::{Interface, InterfaceSet, LoadError, Namespace, TypeName};
 use feros_message::dynamic::DynamicType;
 use feros_rmw::TypeHash;
 
@@ -93,6 +94,26 @@ impl Types {
         })
     }
 
+    /// The action type that the user means.
+    pub(crate) fn action(&self, text: &str) -> Result<DynamicAction, CliError> {
+        let name = match self.find_in(text, Namespace::Action) {
+            Some(name) => name,
+            None => self.find(text)?,
+        };
+        let Some(Interface::Action(definition)) = self.set.get(&name).map(|found| &**found) else {
+            return Err(CliError::usage(format!(
+                "{name} is not an action type: name one such as example_interfaces/action/Fibonacci (`feros interface list -a` has all)"
+            )));
+        };
+        Ok(DynamicAction {
+            goal: self.message(&definition.goal.name.to_string())?,
+            send_goal: self.service(&definition.send_goal().name.to_string())?,
+            get_result: self.service(&definition.get_result().name.to_string())?,
+            feedback: self.message(&definition.feedback_message().name.to_string())?,
+            name,
+        })
+    }
+
     /// `package/Name` within one kind of interface.
     fn find_in(&self, text: &str, namespace: Namespace) -> Option<TypeName> {
         let (package, name) = text.split_once('/')?;
@@ -135,6 +156,28 @@ impl DynamicService {
     }
 }
 
+/// An action type that is known only at run time.
+pub(crate) struct DynamicAction {
+    pub(crate) name: TypeName,
+    pub(crate) goal: DynamicType,
+    pub(crate) send_goal: DynamicService,
+    pub(crate) get_result: DynamicService,
+    /// The message of the feedback topic.
+    pub(crate) feedback: DynamicType,
+}
+
+impl DynamicAction {
+    /// Name and hashes, as clients announce them.
+    pub(crate) fn identity(&self) -> ActionIdentity {
+        ActionIdentity {
+            name: self.name.to_string(),
+            send_goal: self.send_goal.identity(),
+            get_result: self.get_result.identity(),
+            feedback: identity_of(&self.feedback),
+        }
+    }
+}
+
 /// Name and hash of a message type, as publishers and subscriptions announce them.
 pub(crate) fn identity_of(ty: &DynamicType) -> TypeIdentity {
     TypeIdentity { name: ty.name().to_string(), hash: Some(TypeHash(ty.type_hash().0)) }
@@ -170,6 +213,19 @@ mod tests {
             "test_msgs/srv/Empty"
         );
         assert!(types.service("std_srvs/srv/SetBool").unwrap().identity().request_hash.is_some());
+    }
+
+    #[test]
+    fn actions_have_the_identity_of_generated_types() {
+        use feros::msgs::example_interfaces::action::Fibonacci;
+        for name in ["example_interfaces/Fibonacci", "example_interfaces/action/Fibonacci"] {
+            let action = types().action(name).unwrap();
+            assert_eq!(action.identity(), ActionIdentity::of::<Fibonacci>());
+        }
+        let Err(error) = types().action("std_srvs/srv/SetBool") else {
+            panic!("a service is not an action")
+        };
+        assert!(error.to_string().contains("is not an action type"), "{error}");
     }
 
     #[test]

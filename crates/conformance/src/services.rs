@@ -173,15 +173,21 @@ pub fn availability_is_notified(fixture: &dyn Fixture) {
     let service = unique("/availability");
     let client = far.client(&service, None);
     assert!(!client.client.service_is_available());
+    assert_eq!(client.client.responders(), []);
     for mapping in BOTH {
         let server = near.service(&service, mapping);
         client.wait_for_server();
         let asked = client.ask(1);
-        assert_eq!(server.next().0.sequence_number, asked);
+        let (request, _) = server.next();
+        assert_eq!(request.sequence_number, asked);
+        server.respond(&request, &numbered(1)).unwrap();
+        let (_, response) = client.next();
+        assert_eq!(client.client.responders(), [response.info.publisher_gid]);
         drop(server);
-        client
-            .responses
-            .wait_for("the server's end", || (!client.client.service_is_available()).then_some(()));
+        client.responses.wait_for("the server's end", || {
+            let is_gone = client.client.responders().is_empty();
+            (is_gone && !client.client.service_is_available()).then_some(())
+        });
     }
 }
 

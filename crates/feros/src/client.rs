@@ -6,6 +6,10 @@
 //! inside a callback cannot deadlock, unless nobody but the calling thread could run the server:
 //! that is told at once.
 
+mod call_error;
+
+pub use call_error::CallError;
+
 use std::collections::HashMap;
 use std::future::Future;
 use std::marker::PhantomData;
@@ -14,8 +18,8 @@ use std::sync::Arc;
 use std::task::{Context as TaskContext, Poll, Waker};
 use std::time::{Duration, Instant};
 
-use feros_executor::{Execution, Obstacle};
-use feros_message::{DecodeError, Service as ServiceType};
+use feros_executor::Execution;
+use feros_message::{Message, Service as ServiceType};
 use feros_rmw::{Gid, Payload, QosProfile, ServiceMapping, TakeError};
 use feros_sync::{Condvar, Mutex};
 
@@ -49,65 +53,6 @@ impl From<QosProfile> for ClientOptions {
     fn from(qos: QosProfile) -> Self {
         Self { qos, ..Self::default() }
     }
-}
-
-/// Why a call has no response.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
-#[non_exhaustive]
-pub enum CallError {
-    /// The request could not be sent.
-    #[error(transparent)]
-    Request(#[from] PublishError),
-    /// No response came in time.
-    #[error("{service} did not respond within {waited:?}{}", if *.available { "" } else { "; no server is there" })]
-    Timeout {
-        /// The service.
-        service: String,
-        /// How long the call waited.
-        waited: Duration,
-        /// Whether a server is there.
-        available: bool,
-    },
-    /// The server runs in this process, and cannot as long as the callback that waits for it. What
-    /// was sent is served after the callback, for nobody.
-    #[error(
-        "{service} cannot respond to node {node} while a callback waits for it: {obstacle}. Give the executor several threads and one of the two a callback group of its own, or await the response elsewhere"
-    )]
-    ServerBlocked {
-        /// The service.
-        service: String,
-        /// The node of the client.
-        node: String,
-        /// What server and callback share.
-        obstacle: Obstacle,
-    },
-    /// The response is malformed.
-    #[error(
-        "the response of {service} is no {type_name} response: {source}; check that both sides use one definition"
-    )]
-    Response {
-        /// The service.
-        service: String,
-        /// Its type.
-        type_name: String,
-        /// What is wrong.
-        source: DecodeError,
-    },
-    /// The engine failed.
-    #[error(transparent)]
-    Engine(#[from] TakeError),
-    /// The client was dropped.
-    #[error("the call of {service} ended because its client did")]
-    Closed {
-        /// The service.
-        service: String,
-    },
-    /// The context was shut down, by SIGINT for example.
-    #[error("the context was shut down during the call of {service}")]
-    Shutdown {
-        /// The service.
-        service: String,
-    },
 }
 
 /// Calls a service. Clones share the endpoint; the last one withdraws it.
@@ -297,6 +242,43 @@ impl GenericClient {
         self.0.send(|send| copy_into(request, &self.0.name, send))
     }
 
+    /// Sends a request; the call ends with [`CallError::ServerLeft`] when nobody is left who could
+    /// respond to it. That is for responses which may take as long as the server likes.
+    pub(crate) fn call_until_servers_leave<M: Message>(
+        &self,
+        request: &M,
+    ) -> Result<SerializedResponseFuture, CallError> {
+        self.send_until_servers_leave(|send| serialize_into(request, &self.0.name, send))
+    }
+
+    /// As [`call_until_servers_leave`](Self::call_until_servers_leave), with a request that is
+    /// serialized already.
+    pub(crate) fn call_serialized_until_servers_leave(
+        &self,
+        request: &[u8],
+    ) -> Result<SerializedResponseFuture, CallError> {
+        self.send_until_servers_leave(|send| copy_into(request, &self.0.name, send))
+    }
+
+    fn send_until_servers_leave(
+        &self,
+        send: impl FnOnce(SendRequest<'_>) -> Result<i64, PublishError>,
+    ) -> Result<SerializedResponseFuture, CallError> {
+        // Before the request: who leaves after it was seen here.
+        let responders = self.0.end.responders();
+        if responders.is_empty() || !self.service_is_ready() {
+            return Err(CallError::ServerLeft { service: self.0.name.clone() });
+        }
+        let mut call = self.0.send(send)?;
+        call.responders = responders;
+        Ok(call)
+    }
+
+    /// Refuses to wait for what cannot come before the callback ends that this thread is in.
+    pub(crate) fn check_servers(&self) -> Result<(), CallError> {
+        self.0.check_servers()
+    }
+
     /// The fully qualified name, after remapping.
     pub fn service_name(&self) -> &str {
         &self.0.name
@@ -351,7 +333,8 @@ impl Inner {
         self.calls.pending.lock().calls.insert(number, Call::default());
         drop(sending);
         let (started, sent_in) = (Instant::now(), Execution::current());
-        Ok(SerializedResponseFuture { inner: self.clone(), number, started, sent_in })
+        let responders = Vec::new();
+        Ok(SerializedResponseFuture { inner: self.clone(), number, started, sent_in, responders })
     }
 
     /// Takes all responses that are there and hands them to their calls; those of calls that were
@@ -414,9 +397,36 @@ pub struct SerializedResponseFuture {
     /// The callback that sent the request: as long as it runs, a server that it keeps from running
     /// has not seen the request.
     sent_in: Option<Execution>,
+    /// Who could respond when the request was sent; empty where the call does not end with them.
+    responders: Vec<Gid>,
 }
 
 impl SerializedResponseFuture {
+    /// How the call ended, if it has.
+    fn look(&self) -> Option<Result<SerializedMessage, CallError>> {
+        // Before the responses: the last act of a server may have been to respond.
+        let is_left = self.is_left();
+        if let Err(error) = self.inner.take_responses() {
+            return Some(Err(error.into()));
+        }
+        if let Some(response) = self.inner.finish(self.number) {
+            return Some(Ok(response));
+        }
+        if !self.inner.node.context().is_ok() {
+            return Some(Err(self.inner.closed()));
+        }
+        is_left.then(|| Err(CallError::ServerLeft { service: self.inner.name.clone() }))
+    }
+
+    /// Whether nobody is there any more who could respond.
+    fn is_left(&self) -> bool {
+        if self.responders.is_empty() {
+            return false;
+        }
+        let now = self.inner.end.responders();
+        !self.responders.iter().any(|responder| now.contains(responder))
+    }
+
     /// Waits in place, at most for `timeout`.
     ///
     /// # Errors
@@ -425,12 +435,8 @@ impl SerializedResponseFuture {
         let deadline = Instant::now() + timeout;
         loop {
             let seen = self.inner.calls.pending.lock().notifications;
-            self.inner.take_responses()?;
-            if let Some(response) = self.inner.finish(self.number) {
-                return Ok(response);
-            }
-            if !self.inner.node.context().is_ok() {
-                return Err(self.inner.closed());
+            if let Some(result) = self.look() {
+                return result;
             }
             let Some(left) =
                 deadline.checked_duration_since(Instant::now()).filter(|left| !left.is_zero())
@@ -464,14 +470,7 @@ impl Future for SerializedResponseFuture {
         if let Some(call) = self.inner.calls.pending.lock().calls.get_mut(&self.number) {
             call.waker = Some(task.waker().clone());
         }
-        if let Err(error) = self.inner.take_responses() {
-            return Poll::Ready(Err(error.into()));
-        }
-        match self.inner.finish(self.number) {
-            Some(response) => Poll::Ready(Ok(response)),
-            None if !self.inner.node.context().is_ok() => Poll::Ready(Err(self.inner.closed())),
-            None => Poll::Pending,
-        }
+        self.look().map_or(Poll::Pending, Poll::Ready)
     }
 }
 

@@ -25,6 +25,24 @@ pub enum Error {
     /// No response.
     #[error(transparent)]
     Call(#[from] crate::client::CallError),
+    /// No goal.
+    #[error(transparent)]
+    SendGoal(#[from] crate::action::SendGoalError),
+    /// No result of a goal.
+    #[error(transparent)]
+    GoalResult(#[from] crate::action::GoalResultError),
+    /// No goal canceled.
+    #[error(transparent)]
+    Cancel(#[from] crate::action::CancelError),
+    /// A goal not ended.
+    #[error(transparent)]
+    SetResult(#[from] crate::action::SetResultError),
+    /// A goal that does not go on so.
+    #[error(transparent)]
+    GoalTransition(#[from] crate::action::GoalTransitionError),
+    /// No feedback published.
+    #[error(transparent)]
+    Feedback(#[from] crate::action::FeedbackError),
     /// Not there in time.
     #[error(transparent)]
     Wait(#[from] WaitError),

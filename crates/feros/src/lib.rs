@@ -1,5 +1,5 @@
 //! ROS 2 built for the shortest transport: context, node, publisher, subscription, service, client,
-//! timer, clock, graph.
+//! action, timer, clock, graph.
 //!
 //! Feros is a ROS 2 client library on the wire of stock ROS 2. It needs no ROS installation; stock
 //! nodes and tools see its nodes as they see their own.
@@ -31,6 +31,8 @@
 //! | `create_subscription<T>("t", 10, callback)` | [`Node::create_subscription`]: the closure takes `T`, `Arc<T>`, [`View<T>`](View) or [`SerializedMessage`] |
 //! | `create_service<S>("s", callback)` | [`Node::create_service`] |
 //! | `create_client<S>("s")`, `async_send_request` | [`Node::create_client`], [`Client::call`]: await it, or wait in place |
+//! | `rclcpp_action::create_server<A>(node, "a", goal, cancel, accepted)` | [`Node::create_action_server`]: three closures, or one that takes accepted goals |
+//! | `rclcpp_action::create_client<A>(node, "a")`, `async_send_goal` | [`Node::create_action_client`], [`ActionClient::send_goal`]: await it, or wait in place |
 //! | `create_wall_timer(500ms, callback)` | [`Node::create_wall_timer`] |
 //! | `RCLCPP_INFO(get_logger(), …)` | [`info!`](crate::info), or `tracing::info!` inside a callback |
 //! | `rclcpp::spin(node)` | [`spin`], [`Executor`] |
@@ -40,6 +42,7 @@
 //! thread.
 #![forbid(unsafe_code)]
 
+pub mod action;
 pub mod arguments;
 mod callback_group;
 mod client;
@@ -70,6 +73,11 @@ mod subscription;
 mod timer;
 mod wait_error;
 
+pub use action::{
+    ActionCallbacks, ActionClient, ActionClientOptions, ActionServer, ActionServerOptions,
+    CancelResponse, ClientGoalHandle, GenericActionClient, GoalId, GoalResponse, GoalStatus,
+    ServerGoalHandle,
+};
 pub use arguments::{ArgumentError, Arguments, LogLevel};
 pub use callback_group::{CallbackGroup, CallbackGroupKind, CallbackOptions};
 pub use client::{

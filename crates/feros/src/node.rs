@@ -181,6 +181,11 @@ impl Node {
         self.0.context.graph().services()
     }
 
+    /// All actions with their types.
+    pub fn action_names_and_types(&self) -> NamesAndTypes {
+        self.0.context.graph().actions()
+    }
+
     /// Publishers of a topic; the name is resolved as the node's own are.
     ///
     /// # Errors

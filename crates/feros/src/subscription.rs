@@ -156,6 +156,13 @@ impl<M: Message> Subscription<M> {
     }
 }
 
+impl<M> Subscription<M> {
+    /// The same subscription, without its type.
+    pub(crate) fn into_untyped(self) -> GenericSubscription {
+        self.untyped
+    }
+}
+
 impl<M> std::ops::Deref for Subscription<M> {
     type Target = GenericSubscription;
 

@@ -9,6 +9,29 @@ use crate::traits::{Message, Service};
 /// The 16 bytes of `unique_identifier_msgs/UUID` that identify a goal.
 pub type GoalId = [u8; 16];
 
+/// Where the goal's id lies in a serialized message that begins with it: behind the header.
+const GOAL_ID: std::ops::Range<usize> = 4..20;
+
+/// The goal that serialized bytes are of, where these begin with its id as requests for goals,
+/// requests for results and feedback do. `None` when they are too short for one.
+///
+/// ```
+/// let mut request = vec![0, 1, 0, 0];
+/// request.extend([7; 16]);
+/// assert_eq!(feros_message::goal_id_of(&request), Some([7; 16]));
+/// assert_eq!(feros_message::goal_id_of(&request[..19]), None);
+/// ```
+pub fn goal_id_of(serialized: &[u8]) -> Option<GoalId> {
+    serialized.get(GOAL_ID)?.try_into().ok()
+}
+
+/// Writes the goal's id into serialized bytes of such a message; `false` when they are too short.
+pub fn set_goal_id(serialized: &mut [u8], goal_id: GoalId) -> bool {
+    let Some(place) = serialized.get_mut(GOAL_ID) else { return false };
+    place.copy_from_slice(&goal_id);
+    true
+}
+
 /// An action type, generated from an `.action` file. Never instantiated.
 ///
 /// On the wire an action is two services and a topic whose messages wrap goal, result and feedback;

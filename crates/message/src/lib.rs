@@ -18,7 +18,7 @@ pub use feros_cdr::{
 };
 pub use feros_interface::{TypeHash, TypeHashError};
 
-pub use action::{Action, GoalId};
+pub use action::{Action, GoalId, goal_id_of, set_goal_id};
 pub use description::{FieldDescription, TypeDescription};
 pub use traits::{Message, Service, view};
 

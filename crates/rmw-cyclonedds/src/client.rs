@@ -109,6 +109,11 @@ impl CycloneClient {
         })
     }
 
+    fn matched_responders(&self) -> Matches {
+        self.reply_writers
+            .get(&self.replies.listener_state.match_generation, || self.replies.matched(with_data))
+    }
+
     fn mapping(&self) -> Result<ServiceMapping, PublishError> {
         if let Some(forced) = self.force_mapping {
             return Ok(forced);
@@ -169,9 +174,7 @@ impl Client for CycloneClient {
         if servers.is_empty() {
             return false;
         }
-        let answerers = self
-            .reply_writers
-            .get(&self.replies.listener_state.match_generation, || self.replies.matched(with_data));
+        let answerers = self.matched_responders();
         servers.iter().any(|(server, data)| {
             answerers.iter().any(|(gid, other)| {
                 (match data.service_id {
@@ -184,6 +187,10 @@ impl Client for CycloneClient {
 
     fn servers(&self) -> Vec<Gid> {
         self.matched_servers().iter().map(|(gid, _)| *gid).collect()
+    }
+
+    fn responders(&self) -> Vec<Gid> {
+        self.matched_responders().iter().map(|(gid, _)| *gid).collect()
     }
 
     fn send_request(&self, size_bytes: usize, fill: Fill<'_>) -> Result<i64, PublishError> {

@@ -130,6 +130,22 @@ impl GraphSnapshot {
         self.names_and_types(|e| e.kind == kind && e.node.name() == Some(node))
     }
 
+    /// All actions that have a server or a client, with their types. As in `rcl_action`, who
+    /// publishes feedback is a server, and who subscribes to it a client.
+    pub fn actions(&self) -> NamesAndTypes {
+        actions_among(&self.topics())
+    }
+
+    /// The actions of which one node has servers.
+    pub fn action_servers_of_node(&self, node: &NodeName) -> NamesAndTypes {
+        actions_among(&self.of_node(node, EndpointKind::Publisher))
+    }
+
+    /// The actions of which one node has clients.
+    pub fn action_clients_of_node(&self, node: &NodeName) -> NamesAndTypes {
+        actions_among(&self.of_node(node, EndpointKind::Subscription))
+    }
+
     /// Names and types of the endpoints that `wanted` picks; those outside ROS conventions are left
     /// out.
     pub fn names_and_types(&self, wanted: impl Fn(&EndpointInfo) -> bool) -> NamesAndTypes {
@@ -173,6 +189,16 @@ impl GraphSnapshot {
         }
         found
     }
+}
+
+/// The actions whose feedback topics are among these.
+fn actions_among(topics: &NamesAndTypes) -> NamesAndTypes {
+    let action = |(topic, types): (&String, &BTreeSet<String>)| {
+        let name = topic.strip_suffix("/_action/feedback")?;
+        let types = types.iter().filter_map(|name| name.strip_suffix("_FeedbackMessage"));
+        Some((name.to_owned(), types.map(str::to_owned).collect()))
+    };
+    topics.iter().filter_map(action).collect()
 }
 
 /// A publisher and a subscription of one topic that do not match.
@@ -276,6 +302,29 @@ mod tests {
         graph.endpoints[0].type_hash = Some(TypeHash([1; 32]));
         graph.endpoints[1].type_hash = Some(TypeHash([2; 32]));
         assert!(graph.mismatches("/a")[0].reason.contains("RIHS01_01"));
+    }
+
+    #[test]
+    fn actions_are_known_by_their_feedback() {
+        let feedback = "/fib/_action/feedback";
+        let fibonacci = "example_interfaces/action/Fibonacci_FeedbackMessage";
+        let graph = GraphSnapshot {
+            endpoints: vec![
+                endpoint(EndpointKind::Publisher, feedback, fibonacci, "server"),
+                endpoint(EndpointKind::Subscription, feedback, fibonacci, "client"),
+                endpoint(EndpointKind::Publisher, "/fib/_action/status", "a/msg/B", "server"),
+                endpoint(EndpointKind::Publisher, "/other/feedback", fibonacci, "server"),
+            ],
+            ..GraphSnapshot::default()
+        };
+        let fib = [("/fib".to_owned(), ["example_interfaces/action/Fibonacci".to_owned()].into())];
+        let fib = NamesAndTypes::from(fib);
+        let (none, node) = (NamesAndTypes::new(), |name| NodeName::new("/", name).expect("valid"));
+        assert_eq!(graph.actions(), fib);
+        let servers = ["server", "client"].map(|name| graph.action_servers_of_node(&node(name)));
+        assert_eq!(servers, [fib.clone(), none.clone()]);
+        let clients = ["server", "client"].map(|name| graph.action_clients_of_node(&node(name)));
+        assert_eq!(clients, [none, fib]);
     }
 
     #[test]

@@ -37,6 +37,11 @@ impl Client {
         self.engine.servers()
     }
 
+    /// What the responses of the servers come from; one that is missing here sends none any more.
+    pub fn responders(&self) -> Vec<Gid> {
+        self.engine.responders()
+    }
+
     /// Sends a request; says its number.
     ///
     /// # Errors

@@ -16,6 +16,7 @@ pages! {
     FromRclcpp "../pages/from_rclcpp.md",
     FromRclpy "../pages/from_rclpy.md",
     SharedState "../pages/shared_state.md",
+    Actions "../pages/actions.md",
     Qos "../pages/qos.md",
     Transports "../pages/transports.md",
     Executors "../pages/executors.md",

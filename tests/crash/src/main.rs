@@ -3,9 +3,11 @@
 //! The first line out is `{"ready": true}`. Each request line in, `{"op": NAME, ...}`, has one
 //! answer line: `{"ok": RESULT}` or `{"error": TEXT}`. The end of the input ends the process,
 //! cleanly. Operations: `publisher`, `publish`, `start`, `progress`, `stop`; `listen`, `report`,
-//! `release`, `check_held`; `transports`, `counts`, `pool`, `leave` of either; `try_open`.
+//! `release`, `check_held`; `transports`, `counts`, `pool`, `leave` of either; `try_open`; those of
+//! `actions`.
 #![allow(clippy::unwrap_used, reason = "a test program: what fails here is to be seen")]
 
+mod actions;
 mod content;
 mod listener;
 mod talker;
@@ -44,7 +46,8 @@ fn main() {
     });
     let spinning = spinning.expect("a thread to spin on (ulimit -u)");
     answer(&json!({"ready": true}));
-    let mut peer = Peer { node, talkers: HashMap::new(), listeners: HashMap::new() };
+    let actions = actions::Actions::new(&node);
+    let mut peer = Peer { node, talkers: HashMap::new(), listeners: HashMap::new(), actions };
     for line in std::io::stdin().lock().lines() {
         let request: Value = serde_json::from_str(&line.unwrap()).unwrap();
         match peer.handle(&request) {
@@ -84,6 +87,7 @@ struct Peer {
     node: Node,
     talkers: HashMap<String, Talker>,
     listeners: HashMap<String, Listener>,
+    actions: actions::Actions,
 }
 
 impl Peer {
@@ -135,7 +139,10 @@ impl Peer {
                     request["files"].as_array().into_iter().flatten().filter_map(Value::as_str);
                 Ok(files.filter(|file| can_be_opened(file)).map(str::to_owned).collect())
             }
-            _ => Err(format!("no operation {op:?} of {name:?}")),
+            _ => {
+                let done = self.actions.handle(&op, request);
+                done.unwrap_or_else(|| Err(format!("no operation {op:?} of {name:?}")))
+            }
         }
     }
 }

@@ -17,7 +17,7 @@ LONGEST_PLAIN_BYTES = 256
 
 
 def interface(name, kind):
-    """The class of `package/msg/Name` or `package/srv/Name`; kind is "msg" or "srv"."""
+    """The class of `package/KIND/Name`; kind is "msg", "srv" or "action"."""
     parts = name.split("/")
     if len(parts) != 3 or parts[1] != kind:
         raise ValueError(f"{name!r} is not of the form package/{kind}/Name")

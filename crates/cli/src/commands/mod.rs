@@ -1,5 +1,6 @@
 //! The command line: one module per verb, in the folders of the words before it.
 
+mod action;
 mod completion;
 mod component;
 mod container;
@@ -56,6 +57,9 @@ enum Command {
     /// Services: list and call them
     #[command(subcommand)]
     Service(service::Command),
+    /// Actions: list them, and send goals
+    #[command(subcommand)]
+    Action(action::Command),
     /// Interfaces: the types of messages, services and actions
     #[command(subcommand)]
     Interface(interface::Command),
@@ -108,6 +112,7 @@ pub(crate) fn run(line: CommandLine) -> Result<ExitCode, CliError> {
         Command::Node(command) => node::run(command),
         Command::Param(command) => param::run(command),
         Command::Service(command) => service::run(command, &interfaces),
+        Command::Action(command) => action::run(command, &interfaces),
         Command::Interface(command) => interface::run(command, &interfaces),
         Command::Run(args) => run::run(&args),
         Command::Launch(args) => launch::run(&args),

@@ -15,7 +15,7 @@ static SERVERS: LazyLock<Mutex<HashMap<Gid, WeakMember>>> = LazyLock::new(Mutex:
 /// A server that is known until this is dropped.
 pub(crate) struct Entry(Gid);
 
-pub(super) fn enter(server: Gid, member: &Member) -> Entry {
+pub(crate) fn enter(server: Gid, member: &Member) -> Entry {
     SERVERS.lock().insert(server, member.downgrade());
     Entry(server)
 }

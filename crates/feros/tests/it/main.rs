@@ -1,6 +1,7 @@
 //! The client library on its real engine, within this process and over loopback only.
 #![allow(clippy::unwrap_used)]
 
+mod action;
 mod blocked_call;
 mod bounds;
 mod clock;

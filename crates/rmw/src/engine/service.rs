@@ -112,6 +112,13 @@ pub trait Client: Send + Sync {
     /// The servers to which a request sent now goes: the [`Service::gid`] of each.
     fn servers(&self) -> Vec<Gid>;
 
+    /// What the responses of the servers come from, as [`MessageInfo::publisher_gid`] says it of a
+    /// response. One that is missing here sends no response any more. Changes are told by
+    /// [`ClientOptions::on_response`].
+    ///
+    /// [`MessageInfo::publisher_gid`]: crate::MessageInfo::publisher_gid
+    fn responders(&self) -> Vec<Gid>;
+
     /// Sends a request, as [`Publisher::publish`](super::Publisher::publish) does, in the mapping
     /// of the server; returns the number under which its response will come.
     ///

@@ -12,6 +12,7 @@ mod dev_shm;
 mod filled_at_start;
 mod hostile;
 mod keep_all;
+mod killed_actions;
 mod killed_listeners;
 mod killed_talkers;
 mod limits;

@@ -2,6 +2,8 @@
 //! and drives both sides.
 #![allow(clippy::unwrap_used)]
 
+mod actions;
+mod actions_cpp;
 mod first_calls;
 mod graph;
 mod large;

@@ -88,24 +88,9 @@ fn report(graph: &GraphSnapshot, node: &NodeName, include_hidden: bool) -> NodeR
         publishers: visible(of(EndpointKind::Publisher)),
         service_servers: visible(of(EndpointKind::Service)),
         service_clients: visible(of(EndpointKind::Client)),
-        // As rcl_action has it: who publishes feedback is the server, who listens to it is a
-        // client.
-        action_servers: visible(actions(&of(EndpointKind::Publisher))),
-        action_clients: visible(actions(&of(EndpointKind::Subscription))),
+        action_servers: visible(graph.action_servers_of_node(node)),
+        action_clients: visible(graph.action_clients_of_node(node)),
     }
-}
-
-/// The actions whose feedback topics are among these.
-fn actions(topics: &NamesAndTypes) -> NamesAndTypes {
-    let action = |(topic, types): (&String, &std::collections::BTreeSet<String>)| {
-        let name = topic.strip_suffix("/_action/feedback")?.to_owned();
-        let types = types
-            .iter()
-            .filter_map(|name| name.strip_suffix("_FeedbackMessage"))
-            .map(str::to_owned);
-        Some((name, types.collect()))
-    };
-    topics.iter().filter_map(action).collect()
 }
 
 fn text(report: &NodeReport) -> String {

@@ -1,6 +1,5 @@
 //! `feros topic echo`: the messages of a topic, as text.
 
-mod csv;
 mod form;
 mod printer;
 

@@ -1,5 +1,6 @@
 //! The command beside a stock ROS 2 node: what it says of the node, hears from it and sends to it.
 
+mod actions;
 mod errors;
 mod graph;
 mod parameters;

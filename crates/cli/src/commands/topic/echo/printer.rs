@@ -8,10 +8,9 @@ use feros_message::dynamic::{DynamicType, PrintOptions, ValueRef};
 use feros_rmw::FailureCounter;
 use serde_json::json;
 
-use super::csv;
 use super::form::Form;
 use crate::error::CliError;
-use crate::{notices, output};
+use crate::{csv, notices, output};
 
 /// What is printed of each message, and how.
 pub(super) struct Format {

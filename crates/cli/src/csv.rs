@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use feros_message::dynamic::{PrintOptions, ValueRef};
 
 /// All fields below a value, in their order.
-pub(super) fn line(value: ValueRef<'_>, options: &PrintOptions) -> String {
+pub(crate) fn line(value: ValueRef<'_>, options: &PrintOptions) -> String {
     let mut out = String::new();
     write(&mut out, value, options);
     out.push('\n');

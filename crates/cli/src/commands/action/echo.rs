@@ -1,0 +1,260 @@
+//! `feros action echo`: what passes on the topics of an action, and the events of its services
+//! where these are introspected.
+
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use feros::{Executor, MessageInfo, QosProfile, SerializedMessage, SubscriptionOptions};
+use feros_message::dynamic::{DynamicMessage, DynamicType, PrintOptions, ValueRef};
+use feros_rmw::FailureCounter;
+use feros_sync::Mutex;
+
+use super::no_such_action;
+use crate::connection::{Connection, DiscoveryArgs};
+use crate::error::CliError;
+use crate::types::{InterfaceArgs, Types, identity_of};
+use crate::{csv, notices, output};
+
+/// Print what passes on an action: feedback, statuses, and the events of its services
+///
+/// Events of services come only from servers and clients whose introspection is turned on.
+#[derive(clap::Args)]
+#[command(
+    after_help = "Examples:\n  feros action echo /fibonacci\n  feros action echo /fibonacci \
+                        -i 'FEEDBACK_TOPIC|STATUS_TOPIC' --json"
+)]
+pub(crate) struct Args {
+    /// Name of the action
+    action: String,
+    /// Its type, as package/action/Name; without it, who uses the action tells
+    #[arg(value_name = "TYPE")]
+    action_type: Option<String>,
+    /// Only these, separated by `|`: GOAL_SERVICE, CANCEL_SERVICE, RESULT_SERVICE, FEEDBACK_TOPIC,
+    /// STATUS_TOPIC
+    #[arg(short = 'i', long, value_name = "LIST", value_parser = parts)]
+    action_interfaces: Option<Parts>,
+    /// One JSON object a line
+    #[arg(long, conflicts_with_all = ["csv", "flow_style"])]
+    json: bool,
+    /// All fields of a message on one line, separated by commas
+    #[arg(long, conflicts_with = "flow_style")]
+    csv: bool,
+    /// YAML with braces and brackets, a message on one line
+    #[arg(long)]
+    flow_style: bool,
+    /// Leave out elements of arrays and characters of texts after so many
+    #[arg(short = 'l', long, value_name = "N", default_value = "128")]
+    truncate_length: usize,
+    /// Print arrays and texts in full length
+    #[arg(short, long)]
+    full_length: bool,
+    /// Print type and length of arrays instead of their elements
+    #[arg(long)]
+    no_arr: bool,
+    /// Print the length of texts instead of them
+    #[arg(long)]
+    no_str: bool,
+    #[command(flatten)]
+    discovery: DiscoveryArgs,
+}
+
+/// One of the five parts of an action.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Part {
+    GoalService,
+    CancelService,
+    ResultService,
+    Feedback,
+    Status,
+}
+
+type Parts = Vec<Part>;
+
+impl Part {
+    const ALL: [Self; 5] =
+        [Self::GoalService, Self::CancelService, Self::ResultService, Self::Feedback, Self::Status];
+
+    /// As `ros2` calls it.
+    fn name(self) -> &'static str {
+        match self {
+            Self::GoalService => "GOAL_SERVICE",
+            Self::CancelService => "CANCEL_SERVICE",
+            Self::ResultService => "RESULT_SERVICE",
+            Self::Feedback => "FEEDBACK_TOPIC",
+            Self::Status => "STATUS_TOPIC",
+        }
+    }
+
+    /// The topic under the name of the action.
+    fn topic(self) -> &'static str {
+        match self {
+            Self::GoalService => "send_goal/_service_event",
+            Self::CancelService => "cancel_goal/_service_event",
+            Self::ResultService => "get_result/_service_event",
+            Self::Feedback => "feedback",
+            Self::Status => "status",
+        }
+    }
+
+    /// The type of the topic's messages.
+    fn message_type(self, action: &str) -> String {
+        match self {
+            Self::GoalService => format!("{action}_SendGoal_Event"),
+            Self::CancelService => "action_msgs/srv/CancelGoal_Event".to_owned(),
+            Self::ResultService => format!("{action}_GetResult_Event"),
+            Self::Feedback => format!("{action}_FeedbackMessage"),
+            Self::Status => "action_msgs/msg/GoalStatusArray".to_owned(),
+        }
+    }
+
+    fn qos(self) -> QosProfile {
+        match self {
+            Self::Status => QosProfile::action_status_default(),
+            _ => QosProfile::keep_last(100),
+        }
+    }
+}
+
+/// Reads the names of parts.
+fn parts(text: &str) -> Result<Parts, String> {
+    let part = |name: &str| {
+        let wanted = name.trim().to_uppercase();
+        Part::ALL.into_iter().find(|part| part.name() == wanted).ok_or_else(|| {
+            let names = Part::ALL.map(Part::name).join(", ");
+            format!("{:?} is none of {names}", name.trim())
+        })
+    };
+    text.split('|').map(part).collect()
+}
+
+pub(crate) fn run(args: &Args, interfaces: &InterfaceArgs) -> Result<ExitCode, CliError> {
+    let types = Types::load(interfaces)?;
+    let given = args.action_type.as_ref().map(|name| types.action(name)).transpose()?;
+    let connection = Connection::open()?;
+    let name = connection.topic_name(&args.action)?;
+    let action = match given {
+        Some(action) => action,
+        None => {
+            let graph = connection.discover(&args.discovery)?;
+            let found = graph.actions().remove(&name).and_then(|mut types| types.pop_first());
+            types.action(&found.ok_or_else(|| no_such_action(&graph, &name))?)?
+        }
+    };
+    let failure: Arc<Mutex<Option<CliError>>> = Arc::default();
+    let mut subscriptions = Vec::new();
+    for part in args.action_interfaces.as_deref().unwrap_or(&Part::ALL) {
+        let ty = types.message(&part.message_type(&action.name.to_string()))?;
+        let identity = identity_of(&ty);
+        let topic = format!("{name}/_action/{}", part.topic());
+        let (printer, failed) = (Printer::new(args, *part, ty), failure.clone());
+        subscriptions.push(connection.node.create_generic_subscription(
+            &topic,
+            &identity,
+            SubscriptionOptions::from(part.qos()),
+            move |message: SerializedMessage, info: MessageInfo| {
+                if let Err(error) = printer.print(&message, &info) {
+                    failed.lock().get_or_insert(error);
+                }
+            },
+        )?);
+    }
+    let executor = Executor::new();
+    executor.add_node(&connection.node)?;
+    executor.spin_until(None, || failure.lock().is_some())?;
+    let failure = failure.lock().take();
+    failure.map_or(Ok(ExitCode::SUCCESS), Err)
+}
+
+/// Prints the messages of one part.
+struct Printer {
+    part: Part,
+    ty: DynamicType,
+    json: bool,
+    csv: bool,
+    options: PrintOptions,
+    refused: FailureCounter,
+}
+
+impl Printer {
+    fn new(args: &Args, part: Part, ty: DynamicType) -> Self {
+        let options = PrintOptions {
+            truncate_length: (!args.full_length && !args.json).then_some(args.truncate_length),
+            no_arr: args.no_arr,
+            no_str: args.no_str,
+            flow_style: args.flow_style,
+        };
+        let (json, csv, refused) = (args.json, args.csv, FailureCounter::new());
+        Self { part, ty, json, csv, options, refused }
+    }
+
+    /// Prints a message; one that is malformed is counted and seldom reported.
+    fn print(&self, bytes: &[u8], info: &MessageInfo) -> Result<(), CliError> {
+        match self.ty.decode(bytes) {
+            Ok(message) => output::print_plain(&self.text(&message)),
+            Err(error) => {
+                if let Some(refused) = self.refused.count() {
+                    notices::warn(format!(
+                        "{refused} messages could not be printed so far; the last, of {} bytes from publisher {}: {error}",
+                        bytes.len(),
+                        info.publisher_gid
+                    ));
+                }
+                Ok(())
+            }
+        }
+    }
+
+    fn text(&self, message: &DynamicMessage) -> String {
+        let name = self.part.name();
+        if self.json {
+            let message = message.to_json(&self.options);
+            return format!("{{\"interface\":\"{name}\",\"message\":{message}}}\n");
+        }
+        if self.csv {
+            let line = csv::line(ValueRef::Message(message), &self.options);
+            return format!("interface: {name}\n{line}");
+        }
+        let yaml = message.to_yaml(&self.options);
+        let is_topic = matches!(self.part, Part::Feedback | Part::Status);
+        let yaml = if is_topic { yaml } else { with_event_name(&yaml) };
+        format!("interface: {name}\n{yaml}---\n")
+    }
+}
+
+/// Names the event of a service, the first of a message's fields, where its number stands.
+fn with_event_name(yaml: &str) -> String {
+    const NAMES: [&str; 4] =
+        ["REQUEST_SENT", "REQUEST_RECEIVED", "RESPONSE_SENT", "RESPONSE_RECEIVED"];
+    let Some((before, after)) = yaml.split_once("event_type: ") else { return yaml.to_owned() };
+    let number = after.find(|c: char| !c.is_ascii_digit()).map_or(after, |end| &after[..end]);
+    let name = number.parse().ok().and_then(|number: usize| NAMES.get(number));
+    name.map_or(yaml.to_owned(), |name| {
+        format!("{before}event_type: {name}{}", &after[number.len()..])
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_are_named_as_in_ros2() {
+        let read = |text: &str| parts(text).map(|parts| parts.iter().map(|p| p.name()).collect());
+        let both: Result<Vec<_>, _> = read("feedback_topic| STATUS_TOPIC");
+        assert_eq!(both, Ok(vec!["FEEDBACK_TOPIC", "STATUS_TOPIC"]));
+        assert!(
+            read("GOAL").is_err_and(|error| error.contains("\"GOAL\" is none of GOAL_SERVICE"))
+        );
+        assert!(read("").is_err());
+    }
+
+    #[test]
+    fn events_have_names() {
+        let yaml = "info:\n  event_type: 1\n  stamp:\n    sec: 1\nrequest: []\n";
+        let named = "info:\n  event_type: REQUEST_RECEIVED\n  stamp:\n    sec: 1\nrequest: []\n";
+        assert_eq!(with_event_name(yaml), named);
+        let yaml = "{info: {event_type: 3, sec: 1}}";
+        assert_eq!(with_event_name(yaml), "{info: {event_type: RESPONSE_RECEIVED, sec: 1}}");
+        assert_eq!(with_event_name("event_type: 44"), "event_type: 44");
+    }
+}

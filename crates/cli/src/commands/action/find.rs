@@ -1,0 +1,38 @@
+//! `feros action find`: the actions of one type.
+
+use std::process::ExitCode;
+
+use crate::connection::{Connection, DiscoveryArgs};
+use crate::error::CliError;
+use crate::output;
+
+/// List the actions of one type
+#[derive(clap::Args)]
+#[command(after_help = "Example:\n  feros action find example_interfaces/action/Fibonacci")]
+pub(crate) struct Args {
+    /// The type, as package/action/Name
+    #[arg(value_name = "TYPE")]
+    action_type: String,
+    /// Only print how many there are
+    #[arg(short, long, alias = "count")]
+    count_actions: bool,
+    /// Print a JSON array of names
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    discovery: DiscoveryArgs,
+}
+
+pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
+    let actions = Connection::open()?.discover(&args.discovery)?.actions();
+    let found = actions.into_iter().filter(|(_, types)| types.contains(&args.action_type));
+    let names: Vec<String> = found.map(|(name, _)| name).collect();
+    if args.json {
+        output::print_json(&names)?;
+    } else if args.count_actions {
+        output::print_lines([names.len().to_string()])?;
+    } else {
+        output::print_lines(names)?;
+    }
+    Ok(ExitCode::SUCCESS)
+}

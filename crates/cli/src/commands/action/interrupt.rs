@@ -1,0 +1,56 @@
+//! What Ctrl-C does while a goal is being worked for: it ends waiting, not the participant, so that
+//! the goal can still be canceled. A second one ends the command at once.
+
+use std::sync::Arc;
+
+use feros::{Context, Stopper};
+use feros_sync::Mutex;
+use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::iterator::{Handle, Signals};
+
+use crate::error::CliError;
+
+/// Listens to SIGINT and SIGTERM until it is dropped.
+pub(super) struct Interrupt {
+    stopper: Arc<Mutex<Option<Stopper>>>,
+    signals: Handle,
+}
+
+impl Interrupt {
+    /// Has the first signal shut the context down, until [`stop_instead`](Self::stop_instead).
+    pub(super) fn listen(context: &Context) -> Result<Self, CliError> {
+        let mut signals = Signals::new([SIGINT, SIGTERM])
+            .map_err(|error| CliError::failed(format!("Ctrl-C cannot be listened to: {error}")))?;
+        let (handle, stopper) = (signals.handle(), Arc::new(Mutex::new(None::<Stopper>)));
+        let (context, to_stop) = (context.clone(), stopper.clone());
+        let listen = move || {
+            let mut count = 0;
+            for signal in &mut signals {
+                count += 1;
+                if count > 1 {
+                    std::process::exit(128 + signal);
+                }
+                match &*to_stop.lock() {
+                    Some(stopper) => stopper.stop(),
+                    None => context.shutdown(),
+                }
+            }
+        };
+        std::thread::Builder::new()
+            .name("action-signals".into())
+            .spawn(listen)
+            .map_err(|error| CliError::failed(format!("there is no thread to be had: {error}")))?;
+        Ok(Self { stopper, signals: handle })
+    }
+
+    /// Has the first signal stop an executor instead.
+    pub(super) fn stop_instead(&self, stopper: Stopper) {
+        *self.stopper.lock() = Some(stopper);
+    }
+}
+
+impl Drop for Interrupt {
+    fn drop(&mut self) {
+        self.signals.close();
+    }
+}

@@ -1,0 +1,279 @@
+//! `feros action send_goal`: sends a goal and follows it to its end.
+
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use feros::action::{ActionClientOptions, SendGoalError};
+use feros::{Executor, GenericActionClient, GoalId, GoalStatus, Outcome, Stopper};
+use feros_message::dynamic::{DynamicMessage, DynamicType, PrintOptions, Value};
+use feros_sync::Mutex;
+
+use super::interrupt::Interrupt;
+use crate::connection::Connection;
+use crate::error::CliError;
+use crate::nearest::did_you_mean;
+use crate::types::{DynamicAction, InterfaceArgs, Types};
+use crate::value_parsers::parse_seconds;
+use crate::values::ValuesArgs;
+use crate::{output, values};
+
+/// What waiting without a limit is.
+const FOREVER: Duration = Duration::from_secs(31_536_000);
+/// A server that is alive answers a wish to cancel within this time.
+const PATIENCE_FOR_CANCEL: Duration = Duration::from_secs(10);
+
+/// Send a goal to an action and print its result
+///
+/// Ctrl-C cancels the goal. The exit code is 0 when the goal succeeded.
+#[derive(clap::Args)]
+#[command(
+    after_help = "Examples:\n  feros action send_goal /fibonacci example_interfaces/action/Fibonacci '{order: 5}' -f\n  \
+                        feros action send_goal /dock nav2_msgs/action/DockRobot --stdin --json < goal.yaml"
+)]
+pub(crate) struct Args {
+    /// Name of the action
+    action: String,
+    /// Its type, as package/action/Name
+    #[arg(value_name = "TYPE")]
+    action_type: String,
+    #[command(flatten)]
+    values: ValuesArgs,
+    /// Print feedback as it comes
+    #[arg(short, long)]
+    feedback: bool,
+    /// Wait no longer than this for server and result; a goal that has not ended then is canceled
+    #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
+    timeout: Option<Duration>,
+    /// Print only the result, and feedback if it is wanted, as one JSON object a line
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(args: &Args, interfaces: &InterfaceArgs) -> Result<ExitCode, CliError> {
+    let action = Types::load(interfaces)?.action(&args.action_type)?;
+    let (mut goal, stamps) = values::read(&action.goal, &args.values.text()?)?;
+    let connection = Connection::open_without_signals()?;
+    let interrupt = Interrupt::listen(&connection.context)?;
+    let name = connection.topic_name(&args.action)?;
+    let client = connection.node.create_generic_action_client(
+        &name,
+        &action.identity(),
+        ActionClientOptions::default(),
+    )?;
+    let began = Instant::now();
+    say(args, "Waiting for an action server to become available...\n")?;
+    wait_for_server(&connection, &client, &action, args.timeout.unwrap_or(FOREVER))?;
+    let (sec, nanosec) = values::now();
+    stamps.set(&mut goal, sec, nanosec);
+    say(args, &format!("Sending goal:\n     {}\n", yaml(&goal)))?;
+    let executor = Executor::new();
+    executor.add_node(&connection.node)?;
+    interrupt.stop_instead(executor.stopper());
+    let left = args.timeout.map(|timeout| timeout.saturating_sub(began.elapsed()));
+    Goal { args, action: &action, client, executor }.follow(goal, left)
+}
+
+fn yaml(message: &DynamicMessage) -> String {
+    message.to_yaml(&PrintOptions::default())
+}
+
+/// Says what happens, but where only JSON is wanted.
+fn say(args: &Args, text: &str) -> Result<(), CliError> {
+    if args.json { Ok(()) } else { output::print_plain(text) }
+}
+
+fn wait_for_server(
+    connection: &Connection,
+    client: &GenericActionClient,
+    action: &DynamicAction,
+    limit: Duration,
+) -> Result<(), CliError> {
+    let name = client.action_name();
+    // The own subscription to feedback counts as a client.
+    let other_type = || {
+        let graph = connection.context.graph();
+        let mut types = graph.names_and_types(|endpoint| {
+            endpoint.kind == feros_rmw::EndpointKind::Publisher
+                && endpoint.name == format!("{name}/_action/feedback")
+        });
+        let types = types.pop_first().map(|(_, types)| types).unwrap_or_default();
+        let mut types = types.iter().map(|name| name.trim_end_matches("_FeedbackMessage"));
+        let wanted = action.name.to_string();
+        let is_other = types.clone().all(|name| name != wanted);
+        types.next().filter(|_| is_other).map(str::to_owned)
+    };
+    let found =
+        connection.wait_until(limit, |_| client.server_is_ready() || other_type().is_some())?;
+    if client.server_is_ready() {
+        return Ok(());
+    }
+    if let (true, Some(other)) = (found, other_type()) {
+        return Err(CliError::failed(format!(
+            "action {name} has type {other}, not {}: send a goal of its own type",
+            action.name
+        )));
+    }
+    let actions = connection.context.graph().actions();
+    let others = actions.keys().map(String::as_str).filter(|other| *other != name);
+    Err(CliError::failed(format!(
+        "there is no server of the action {name} after {limit:?}: start it, or see `feros action list`{}",
+        did_you_mean(name, others)
+    )))
+}
+
+/// A goal on its way.
+struct Goal<'a> {
+    args: &'a Args,
+    action: &'a DynamicAction,
+    client: GenericActionClient,
+    executor: Executor,
+}
+
+impl Goal<'_> {
+    /// Sends the goal and waits for its end.
+    fn follow(&self, goal: DynamicMessage, limit: Option<Duration>) -> Result<ExitCode, CliError> {
+        let began = Instant::now();
+        let left = || limit.map(|limit| limit.saturating_sub(began.elapsed()));
+        let mut request = self.action.send_goal.request.default_message();
+        request.set("goal", Value::Message(goal)).map_err(CliError::failed)?;
+        let request = request.to_cdr().map_err(CliError::usage)?;
+        let printer = Printer::new(self.args, &self.action.feedback, self.executor.stopper());
+        let failure = printer.failure.clone();
+        let sent = if self.args.feedback {
+            self.client.send_goal_with_feedback(request, move |bytes| printer.print(&bytes))?
+        } else {
+            self.client.send_goal(request)?
+        };
+        let id = sent.goal_id();
+        let accepted = match self.executor.spin_until_complete(left(), sent)? {
+            Outcome::Completed(Err(SendGoalError::Rejected { .. })) => {
+                say(self.args, "Goal was rejected.\n")?;
+                return if self.args.json {
+                    Err(CliError::failed("the goal was rejected"))
+                } else {
+                    Ok(ExitCode::FAILURE)
+                };
+            }
+            Outcome::Completed(accepted) => accepted?,
+            Outcome::TimedOut => return Err(self.give_up(&id, self.args.timeout, &failure)),
+            Outcome::Stopped => return Err(self.give_up(&id, None, &failure)),
+        };
+        say(self.args, &format!("Goal accepted with ID: {}\n\n", hex(&id)))?;
+        let result = match self.executor.spin_until_complete(left(), accepted.get_result()?)? {
+            Outcome::Completed(result) => result?,
+            Outcome::TimedOut => return Err(self.give_up(&id, self.args.timeout, &failure)),
+            Outcome::Stopped => return Err(self.give_up(&id, None, &failure)),
+        };
+        self.print_result(&id, result.status, &result.result)
+    }
+
+    fn print_result(
+        &self,
+        id: &GoalId,
+        status: GoalStatus,
+        response: &[u8],
+    ) -> Result<ExitCode, CliError> {
+        let result = part(&self.action.get_result.response, response, "result")?;
+        if self.args.json {
+            let result = result.to_json(&PrintOptions::default());
+            let id = hex(id);
+            output::print_plain(&format!(
+                "{{\"goal_id\":\"{id}\",\"status\":\"{status}\",\"result\":{result}}}\n"
+            ))?;
+        } else {
+            output::print_plain(&format!(
+                "Result:\n    {}\nGoal finished with status: {status}\n",
+                yaml(&result)
+            ))?;
+        }
+        let succeeded = status == GoalStatus::Succeeded;
+        Ok(if succeeded { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    }
+
+    /// Cancels a goal that the user or the clock does not want to be waited for any longer; returns
+    /// why the command ends.
+    fn give_up(
+        &self,
+        id: &GoalId,
+        limit: Option<Duration>,
+        failure: &Mutex<Option<CliError>>,
+    ) -> CliError {
+        if let Err(error) = self.cancel(id) {
+            return error;
+        }
+        if let Some(failure) = failure.lock().take() {
+            return failure;
+        }
+        match limit {
+            Some(limit) => CliError::failed(format!(
+                "the goal had not ended after {limit:?}, and was canceled: give it more time with --timeout"
+            )),
+            None => CliError::Interrupted,
+        }
+    }
+
+    fn cancel(&self, id: &GoalId) -> Result<(), CliError> {
+        say(self.args, "Canceling goal...\n")?;
+        let canceled = self.client.cancel_goal(id)?;
+        match self.executor.spin_until_complete(Some(PATIENCE_FOR_CANCEL), canceled)? {
+            Outcome::Completed(canceled) => {
+                canceled
+                    .map_err(|error| CliError::failed(format!("failed to cancel goal: {error}")))?;
+                say(self.args, "Goal canceled.\n")
+            }
+            Outcome::TimedOut => Err(CliError::failed(format!(
+                "failed to cancel goal: {} did not answer within {PATIENCE_FOR_CANCEL:?}",
+                self.client.action_name()
+            ))),
+            Outcome::Stopped => Err(CliError::Interrupted),
+        }
+    }
+}
+
+/// Prints feedback.
+struct Printer {
+    json: bool,
+    message: DynamicType,
+    stopper: Stopper,
+    /// Why nothing could be printed.
+    failure: Arc<Mutex<Option<CliError>>>,
+}
+
+impl Printer {
+    fn new(args: &Args, message: &DynamicType, stopper: Stopper) -> Self {
+        Self { json: args.json, message: message.clone(), stopper, failure: Arc::default() }
+    }
+
+    fn print(&self, bytes: &[u8]) {
+        let printed = part(&self.message, bytes, "feedback").and_then(|feedback| {
+            output::print_plain(&if self.json {
+                format!("{{\"feedback\":{}}}\n", feedback.to_json(&PrintOptions::default()))
+            } else {
+                format!("Feedback:\n    {}\n", yaml(&feedback))
+            })
+        });
+        if let Err(error) = printed {
+            self.failure.lock().get_or_insert(error);
+            self.stopper.stop();
+        }
+    }
+}
+
+/// The field of a message that is what the user defined.
+fn part(ty: &DynamicType, bytes: &[u8], field: &str) -> Result<DynamicMessage, CliError> {
+    let message = ty.decode(bytes).map_err(|error| {
+        CliError::failed(format!(
+            "what came is not a {}: {error}; check that both sides use one definition",
+            ty.name()
+        ))
+    })?;
+    match message.get(field) {
+        Some(Value::Message(part)) => Ok(part.clone()),
+        _ => Err(CliError::failed(format!("{} has no field {field}", ty.name()))),
+    }
+}
+
+fn hex(id: &GoalId) -> String {
+    id.iter().map(|byte| format!("{byte:02x}")).collect()
+}

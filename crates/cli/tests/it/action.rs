@@ -1,0 +1,200 @@
+//! Actions: listing them, sending goals, canceling them with Ctrl-C, and echoing.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use feros::msgs::example_interfaces::action::{
+    Fibonacci, Fibonacci_Feedback, Fibonacci_Goal, Fibonacci_Result,
+};
+use feros::{CancelResponse, Context, Executor, GoalId, GoalResponse, ServerGoalHandle};
+
+use crate::process::{Running, context, eventually, feros, has_line, spawn};
+
+const FIBONACCI: &str = "example_interfaces/action/Fibonacci";
+
+/// A server that is spun as long as it lives: rejects negative orders, reaches even ones after
+/// feedback, aborts odd ones, and leaves 100 to be canceled; 102 cannot be.
+struct Server {
+    context: Context,
+    spinning: Option<std::thread::JoinHandle<()>>,
+}
+
+impl Server {
+    fn start(action: &str) -> Self {
+        let context = context();
+        let node = context.create_node("a_server").unwrap();
+        let callbacks = (
+            |_: &GoalId, goal: &Fibonacci_Goal| {
+                if goal.order < 0 { GoalResponse::Reject } else { GoalResponse::AcceptAndExecute }
+            },
+            |goal: &ServerGoalHandle<Fibonacci>| {
+                let accepts = goal.goal().order != 102;
+                if accepts { CancelResponse::Accept } else { CancelResponse::Reject }
+            },
+            |goal: ServerGoalHandle<Fibonacci>| drop(spawn("test-goal", move || reach(&goal))),
+        );
+        let server = node.create_action_server::<Fibonacci, _>(action, callbacks).unwrap();
+        let executor = Arc::new(Executor::new());
+        executor.add_node(&node).unwrap();
+        let spinning = spawn("test-server", move || {
+            executor.spin().unwrap();
+            drop(server);
+        });
+        Self { context, spinning: Some(spinning) }
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.context.shutdown();
+        self.spinning.take().unwrap().join().unwrap();
+    }
+}
+
+fn reach(goal: &ServerGoalHandle<Fibonacci>) {
+    let order = goal.goal().order;
+    let result = || Fibonacci_Result { sequence: vec![order] };
+    goal.publish_feedback(Fibonacci_Feedback { sequence: vec![0, 1] }).unwrap();
+    while order >= 100 && goal.is_executing() {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    // The server may have ended, which has ended the goal.
+    let _ = match order {
+        100.. => goal.canceled(result()),
+        _ if order % 2 == 1 => goal.abort(result()),
+        _ => goal.succeed(result()),
+    };
+}
+
+#[test]
+fn actions_are_listed_found_and_told_of() {
+    let _server = Server::start("/a_list");
+    let listed = eventually(
+        || feros(&["action", "list", "-t"]).success(),
+        |out| has_line(out, &format!("/a_list [{FIBONACCI}]")),
+    );
+    assert!(!listed.contains("_action"), "{listed}");
+    assert!(has_line(&feros(&["action", "list"]).success(), "/a_list"));
+    let count: usize = feros(&["action", "list", "-c"]).success().trim().parse().unwrap();
+    assert!(count >= 1);
+    assert_eq!(feros(&["action", "type", "/a_list"]).success(), format!("{FIBONACCI}\n"));
+    assert!(has_line(&feros(&["action", "find", FIBONACCI]).success(), "/a_list"));
+    assert_eq!(feros(&["action", "find", "a/action/B", "-c"]).success(), "0\n");
+    let info = eventually(
+        || feros(&["action", "info", "-t", "a_list"]).success(),
+        |out| out.contains("/a_server"),
+    );
+    assert_eq!(
+        info,
+        format!(
+            "Action: /a_list\nAction clients: 0\nAction servers: 1\n    /a_server [{FIBONACCI}]\n"
+        )
+    );
+    let counted = feros(&["action", "info", "-c", "/a_list"]).success();
+    assert_eq!(counted, "Action: /a_list\nAction clients: 0\nAction servers: 1\n");
+    for verb in ["type", "info"] {
+        let error = feros(&["action", verb, "/a_lits"]).failure(1);
+        assert!(error.contains("there is no action /a_lits; did you mean /a_list?"), "{error}");
+    }
+}
+
+#[test]
+fn a_goal_is_sent_and_followed() {
+    let _server = Server::start("/a_send");
+    let send = |more: &[&str]| {
+        let line = ["action", "send_goal", "/a_send", FIBONACCI];
+        feros(&[&line[..], more].concat())
+    };
+    let out = send(&["{order: 4}", "-f", "--timeout", "50"]).success();
+    let (before, after) = out.split_once("Goal accepted with ID: ").unwrap();
+    assert_eq!(
+        before,
+        "Waiting for an action server to become available...\nSending goal:\n     order: 4\n\n"
+    );
+    let (id, after) = after.split_once('\n').unwrap();
+    assert_eq!((id.len(), id.chars().all(|c| c.is_ascii_hexdigit())), (32, true), "{id}");
+    let feedback = "Feedback:\n    sequence:\n- 0\n- 1\n\n";
+    assert_eq!(
+        after.replacen(feedback, "", 1),
+        "\nResult:\n    sequence:\n- 4\n\nGoal finished with status: SUCCEEDED\n"
+    );
+    let json = send(&["{order: 6}", "--json"]).json();
+    assert_eq!((&json["status"], &json["result"]["sequence"][0]), (&"SUCCEEDED".into(), &6.into()));
+
+    let aborted = send(&["{order: 3}"]);
+    assert_eq!(aborted.code, Some(1));
+    assert!(aborted.out.ends_with("Goal finished with status: ABORTED\n"), "{aborted:?}");
+    let rejected = send(&["{order: -1}"]);
+    assert_eq!((rejected.code, rejected.out.ends_with("Goal was rejected.\n")), (Some(1), true));
+    assert!(send(&["{ordr: 1}"]).failure(2).contains("`order`"));
+}
+
+#[test]
+fn a_goal_is_canceled_by_the_user_and_by_the_clock() {
+    let _server = Server::start("/a_cancel");
+    let line = ["action", "send_goal", "/a_cancel", FIBONACCI, "{order: 100}"];
+    let mut sending = Running::start(&line);
+    while !sending.line().unwrap().starts_with("Goal accepted with ID") {}
+    sending.interrupt();
+    let ended = sending.finish();
+    assert_eq!(ended.code, Some(130), "{ended:?}");
+    assert!(ended.out.ends_with("Canceling goal...\nGoal canceled.\n"), "{ended:?}");
+
+    let late = feros(&[&line[..], &["--timeout", "3"]].concat());
+    assert!(late.out.ends_with("Canceling goal...\nGoal canceled.\n"), "{late:?}");
+    let error = late.failure(1);
+    assert!(error.contains("had not ended after 3s, and was canceled"), "{error}");
+
+    let stubborn =
+        ["action", "send_goal", "/a_cancel", FIBONACCI, "{order: 102}", "--timeout", "3"];
+    let error = feros(&stubborn).failure(1);
+    assert!(error.contains("failed to cancel goal: ") && error.contains("rejected"), "{error}");
+}
+
+#[test]
+fn a_goal_without_a_server_or_of_another_type_is_refused() {
+    let _server = Server::start("/a_types");
+    let error = feros(&["action", "send_goal", "/a_type", FIBONACCI, "--timeout", "5"]).failure(1);
+    assert!(
+        error.contains("there is no server of the action /a_type") && error.contains("/a_types"),
+        "{error}"
+    );
+    let other = "test_msgs/action/Fibonacci";
+    let error = feros(&["action", "send_goal", "/a_types", other, "--timeout", "50"]).failure(1);
+    assert!(error.contains(&format!("has type {FIBONACCI}, not {other}")), "{error}");
+    let error = feros(&["action", "send_goal", "/a_types", "std_srvs/srv/SetBool"]).failure(2);
+    assert!(error.contains("is not an action type"), "{error}");
+    let mut waiting = Running::start(&["action", "send_goal", "/a_nobody", FIBONACCI]);
+    assert!(waiting.line().unwrap().starts_with("Waiting for an action server"));
+    waiting.interrupt();
+    assert_eq!(waiting.finish().code, Some(130));
+}
+
+#[test]
+fn what_passes_on_an_action_is_echoed() {
+    let _server = Server::start("/a_echo");
+    let parts = "FEEDBACK_TOPIC|status_topic";
+    let mut echo = Running::start(&["action", "echo", "/a_echo", FIBONACCI, "-i", parts, "--json"]);
+    // Nobody is told when the echo listens: goals are sent until it was heard.
+    let goals = spawn("goals", || {
+        for _ in 0..5 {
+            feros(&["action", "send_goal", "/a_echo", FIBONACCI, "{order: 2}"]).success();
+        }
+    });
+    let mut heard = (false, false);
+    while heard != (true, true) {
+        let line: serde_json::Value = serde_json::from_str(&echo.line().unwrap()).unwrap();
+        if line["interface"] == "FEEDBACK_TOPIC" {
+            assert_eq!(line["message"]["feedback"]["sequence"], serde_json::json!([0, 1]));
+            heard.0 = true;
+        } else {
+            assert_eq!(line["interface"], "STATUS_TOPIC");
+            heard.1 |= line["message"]["status_list"][0]["status"] == 4;
+        }
+    }
+    goals.join().unwrap();
+    echo.interrupt();
+    assert_eq!(echo.finish().code, Some(0));
+    let error = feros(&["action", "echo", "/a_echo", "-i", "FEEDBACK"]).code;
+    assert_eq!(error, Some(2));
+}

@@ -1,0 +1,284 @@
+//! Clients of actions: they send goals, hear how these go, ask for results, and cancel.
+
+mod error;
+mod feedback;
+mod form;
+mod futures;
+mod goals;
+mod handle;
+
+pub use error::{CancelError, GoalResultError, SendGoalError};
+pub use form::{ActionForm, Serialized};
+pub use futures::{CancelFuture, GoalResult, ResultFuture, SendGoalFuture};
+pub use handle::ClientGoalHandle;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use feros_executor::Time;
+use feros_message::GoalId;
+use feros_msgs::action_msgs::msg::{GoalInfo, GoalStatusArray};
+use feros_msgs::action_msgs::srv::{CancelGoal, CancelGoal_Request};
+use feros_msgs::unique_identifier_msgs::msg::UUID;
+use feros_rmw::QosProfile;
+use feros_transport::SubscriptionCounts;
+
+use crate::action::names::{ActionIdentity, ActionNames};
+use crate::action::to_message;
+use crate::callback_group::{CallbackOptions, callback_setters};
+use crate::client::{ClientOptions, GenericClient};
+use crate::create_error::CreateError;
+use crate::identity::ServiceIdentity;
+use crate::node::Node;
+use crate::subscription::{GenericSubscription, Subscription, SubscriptionOptions};
+use crate::wait_error::WaitError;
+use feedback::FeedbackRouter;
+use goals::{SentGoal, StatusBoard, new_goal_id};
+
+/// How a client of an action is made; the defaults are those of `rcl_action`.
+#[derive(Clone)]
+pub struct ActionClientOptions {
+    /// Policies of the service that takes goals.
+    pub goal_service_qos: QosProfile,
+    /// Policies of the service that cancels goals.
+    pub cancel_service_qos: QosProfile,
+    /// Policies of the service that gives results.
+    pub result_service_qos: QosProfile,
+    /// Policies of the feedback topic.
+    pub feedback_topic_qos: QosProfile,
+    /// Policies of the status topic.
+    pub status_topic_qos: QosProfile,
+    /// How feedback and status are scheduled.
+    pub callback: CallbackOptions,
+}
+
+callback_setters!(ActionClientOptions);
+
+impl Default for ActionClientOptions {
+    fn default() -> Self {
+        Self {
+            goal_service_qos: QosProfile::services_default(),
+            cancel_service_qos: QosProfile::services_default(),
+            result_service_qos: QosProfile::services_default(),
+            feedback_topic_qos: QosProfile::default(),
+            status_topic_qos: QosProfile::action_status_default(),
+            callback: CallbackOptions::default(),
+        }
+    }
+}
+
+/// Sends goals of an action, and hears how they go. Clones share the endpoints, which last as long
+/// as a clone or a goal handle does.
+///
+/// Goals, results and wishes to cancel need no executor: what they return is awaited, or waited for
+/// in place. Feedback and status come by the executor that spins the client's node.
+pub struct ActionClient<F: ActionForm>(Arc<Inner<F>>);
+
+/// Sends goals of an action whose type is known only at run time, as serialized messages.
+pub type GenericActionClient = ActionClient<Serialized>;
+
+struct Inner<F: ActionForm> {
+    action: String,
+    identity: ActionIdentity,
+    node: Node,
+    send_goal: GenericClient,
+    cancel_goal: GenericClient,
+    get_result: GenericClient,
+    feedback: GenericSubscription,
+    status: Subscription<GoalStatusArray>,
+    statuses: Arc<StatusBoard>,
+    router: Arc<FeedbackRouter<F::Feedback>>,
+}
+
+impl<F: ActionForm> Clone for ActionClient<F> {
+    fn clone(&self) -> Self {
+        Self(self.0.clone())
+    }
+}
+
+impl<F: ActionForm> ActionClient<F> {
+    pub(crate) fn new(
+        node: &Node,
+        name: &str,
+        identity: &ActionIdentity,
+        options: ActionClientOptions,
+    ) -> Result<Self, CreateError> {
+        let action = node.resolve_topic_name(name, false)?;
+        let names = ActionNames::of(&action);
+        let cancel_goal = ServiceIdentity::of::<CancelGoal>();
+        let client = |service: &str, identity: &ServiceIdentity, qos: QosProfile| {
+            GenericClient::new(node, service, identity, ClientOptions::from(qos))
+        };
+        let subscription = |qos: QosProfile| SubscriptionOptions {
+            callback: options.callback.clone(),
+            ..SubscriptionOptions::from(qos)
+        };
+        let (router, statuses) =
+            (Arc::new(FeedbackRouter::new()), Arc::new(StatusBoard::default()));
+        let board = statuses.clone();
+        Ok(Self(Arc::new(Inner {
+            send_goal: client(&names.send_goal, &identity.send_goal, options.goal_service_qos)?,
+            cancel_goal: client(&names.cancel_goal, &cancel_goal, options.cancel_service_qos)?,
+            get_result: client(
+                &names.get_result,
+                &identity.get_result,
+                options.result_service_qos,
+            )?,
+            feedback: F::subscribe(
+                node,
+                &names.feedback,
+                &identity.feedback,
+                subscription(options.feedback_topic_qos),
+                router.clone(),
+            )?,
+            status: node.create_subscription(
+                &names.status,
+                subscription(options.status_topic_qos),
+                move |array: Arc<GoalStatusArray>| board.update(&array),
+            )?,
+            action,
+            identity: identity.clone(),
+            node: node.clone(),
+            statuses,
+            router,
+        })))
+    }
+
+    /// The fully qualified name of the action, after remapping.
+    pub fn action_name(&self) -> &str {
+        &self.0.action
+    }
+
+    /// Whether a server is there with all that an action has, so that a goal sent now is answered
+    /// and its feedback comes.
+    pub fn server_is_ready(&self) -> bool {
+        self.0.services_are_ready()
+            && self.0.feedback.publisher_count() > 0
+            && self.0.status.publisher_count() > 0
+    }
+
+    /// Waits until a server is there with all that an action has.
+    ///
+    /// # Errors
+    /// When time runs out or the context is shut down before.
+    pub fn wait_for_server(&self, timeout: Duration) -> Result<(), WaitError> {
+        let what = || format!("a server of the action {}", self.0.action);
+        self.0.node.context().wait_for_graph(timeout, what, || self.server_is_ready())
+    }
+
+    /// What came of feedback by which transport so far, of whichever goals.
+    pub fn feedback_counts(&self) -> SubscriptionCounts {
+        self.0.feedback.counts()
+    }
+
+    /// Sends a goal. Whether the server accepts it is awaited, or waited for with
+    /// [`SendGoalFuture::wait`].
+    ///
+    /// # Errors
+    /// When no server is ready, the goal violates its type, or it cannot be sent.
+    pub fn send_goal(&self, goal: F::Goal) -> Result<SendGoalFuture<F>, SendGoalError> {
+        self.send(goal, None)
+    }
+
+    /// As [`send_goal`](Self::send_goal); the executor of the client's node calls `on_feedback` for
+    /// each feedback of the goal, as long as a handle of the goal lives.
+    ///
+    /// # Errors
+    /// As [`send_goal`](Self::send_goal).
+    pub fn send_goal_with_feedback(
+        &self,
+        goal: F::Goal,
+        on_feedback: impl FnMut(F::Feedback) + Send + 'static,
+    ) -> Result<SendGoalFuture<F>, SendGoalError> {
+        self.send(goal, Some(Box::new(on_feedback)))
+    }
+
+    /// Sends a goal, and waits in place until the server accepts it, at most for `timeout`.
+    ///
+    /// # Errors
+    /// See [`SendGoalError`]; nothing is sent where a callback waits for a server that it keeps
+    /// from running ([`CallError::ServerBlocked`](crate::CallError::ServerBlocked)).
+    pub fn send_goal_and_wait(
+        &self,
+        goal: F::Goal,
+        timeout: Duration,
+    ) -> Result<ClientGoalHandle<F>, SendGoalError> {
+        self.0.send_goal.check_servers()?;
+        self.send_goal(goal)?.wait(timeout)
+    }
+
+    fn send(
+        &self,
+        goal: F::Goal,
+        on_feedback: Option<feedback::Callback<F::Feedback>>,
+    ) -> Result<SendGoalFuture<F>, SendGoalError> {
+        if !self.0.services_are_ready() {
+            return Err(SendGoalError::NoServer { action: self.0.action.clone() });
+        }
+        // Known before it is sent: its feedback may come before the answer.
+        let sent = SentGoal::new(&self.0, new_goal_id(), on_feedback);
+        let response = F::send_goal(&self.0.send_goal, sent.id(), goal)?;
+        Ok(SendGoalFuture::new(response, sent))
+    }
+
+    /// Asks the server to cancel one goal, whoever sent it.
+    ///
+    /// # Errors
+    /// When no server is there, or it cannot be asked.
+    pub fn cancel_goal(&self, goal_id: &GoalId) -> Result<CancelFuture, CancelError> {
+        self.0.cancel(goal_id, Time::ZERO)
+    }
+
+    /// Asks the server to cancel all goals, whoever sent them.
+    ///
+    /// # Errors
+    /// As [`cancel_goal`](Self::cancel_goal).
+    pub fn cancel_all_goals(&self) -> Result<CancelFuture, CancelError> {
+        self.0.cancel(&[0; 16], Time::ZERO)
+    }
+
+    /// Asks the server to cancel all goals that it accepted up to this time, whoever sent them.
+    /// Time zero means all goals.
+    ///
+    /// # Errors
+    /// As [`cancel_goal`](Self::cancel_goal).
+    pub fn cancel_goals_before(&self, stamp: Time) -> Result<CancelFuture, CancelError> {
+        self.0.cancel(&[0; 16], stamp)
+    }
+
+    /// Asks for the result of a goal that another client may have sent.
+    ///
+    /// # Errors
+    /// When no server is there, or it cannot be asked.
+    pub fn get_result(&self, goal_id: &GoalId) -> Result<ResultFuture<F>, GoalResultError> {
+        self.0.clone().get_result(*goal_id, None)
+    }
+}
+
+impl<F: ActionForm> Inner<F> {
+    fn services_are_ready(&self) -> bool {
+        [&self.send_goal, &self.cancel_goal, &self.get_result]
+            .into_iter()
+            .all(GenericClient::service_is_ready)
+    }
+
+    fn cancel(&self, goal_id: &GoalId, stamp: Time) -> Result<CancelFuture, CancelError> {
+        let named = (*goal_id != [0; 16]).then_some(*goal_id);
+        let goal_id = UUID { uuid: *goal_id };
+        let goal_info = GoalInfo { goal_id, stamp: to_message(stamp) };
+        let request = CancelGoal_Request { goal_info };
+        let response = self.cancel_goal.call_until_servers_leave(&request)?;
+        Ok(CancelFuture::new(response, self.action.clone(), named))
+    }
+
+    fn get_result(
+        self: Arc<Self>,
+        goal_id: GoalId,
+        sent: Option<Arc<SentGoal<F>>>,
+    ) -> Result<ResultFuture<F>, GoalResultError> {
+        let mut request = vec![0, 1, 0, 0];
+        request.extend(goal_id);
+        let response = self.get_result.call_serialized_until_servers_leave(&request)?;
+        Ok(ResultFuture::new(response, self, goal_id, sent))
+    }
+}

@@ -1,0 +1,90 @@
+//! Why a goal was not accepted, has no result, or is not canceled.
+
+use feros_message::GoalId;
+
+use crate::action::hex;
+use crate::client::CallError;
+
+/// Why a goal was not accepted.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SendGoalError {
+    /// Nothing was sent: nobody could have answered.
+    #[error(
+        "the action {action} has no server that is ready for goals: start it, and wait for it with `wait_for_server`"
+    )]
+    NoServer {
+        /// The action.
+        action: String,
+    },
+    /// The server does not want the goal.
+    #[error("goal {} was rejected by the server of {action}", hex(.goal_id))]
+    Rejected {
+        /// The action.
+        action: String,
+        /// The goal.
+        goal_id: GoalId,
+    },
+    /// The server could not be asked, or did not answer.
+    #[error(transparent)]
+    Call(#[from] CallError),
+}
+
+/// Why there is no result of a goal.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum GoalResultError {
+    /// The server does not know the goal.
+    #[error(
+        "the server of {action} knows no goal {}: it never accepted the goal, was started anew, or kept the result no longer; ask before the goal ends, or raise the server's result timeout",
+        hex(.goal_id)
+    )]
+    UnknownGoal {
+        /// The action.
+        action: String,
+        /// The goal.
+        goal_id: GoalId,
+    },
+    /// The server could not be asked, or did not answer.
+    #[error(transparent)]
+    Call(#[from] CallError),
+}
+
+/// Why no goal is canceled.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum CancelError {
+    /// The server does not want to.
+    #[error("the server of {action} rejected to cancel what it was asked to cancel")]
+    Rejected {
+        /// The action.
+        action: String,
+    },
+    /// The server does not know the goal.
+    #[error(
+        "the server of {action} knows no goal of this id: it may have forgotten one that ended"
+    )]
+    UnknownGoal {
+        /// The action.
+        action: String,
+    },
+    /// The goal has ended, or is canceling already.
+    #[error("the goal at the server of {action} has ended or is canceling already")]
+    GoalTerminated {
+        /// The action.
+        action: String,
+    },
+    /// The server gave a reason that is not known.
+    #[error(
+        "the server of {action} cancels nothing, for a reason of number {code} that action_msgs/srv/CancelGoal does not name; check that both sides use one definition"
+    )]
+    Unknown {
+        /// The action.
+        action: String,
+        /// The number.
+        code: i8,
+    },
+    /// The server could not be asked, or did not answer.
+    #[error(transparent)]
+    Call(#[from] CallError),
+}

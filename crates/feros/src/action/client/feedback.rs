@@ -1,0 +1,78 @@
+//! Which closure the feedback of which goal goes to.
+
+use std::collections::HashMap;
+
+use feros_message::GoalId;
+use feros_sync::Mutex;
+
+/// Takes the feedback of one goal.
+pub(super) type Callback<T> = Box<dyn FnMut(T) + Send>;
+
+/// The closures by goal. The subscription that brings feedback runs on one thread at a time.
+pub struct FeedbackRouter<T>(Mutex<HashMap<GoalId, Slot<T>>>);
+
+/// `None` while the closure runs.
+type Slot<T> = Option<Callback<T>>;
+
+impl<T> FeedbackRouter<T> {
+    pub(super) fn new() -> Self {
+        Self(Mutex::default())
+    }
+
+    /// Has the feedback of a goal go to a closure.
+    pub(super) fn enter(&self, goal: GoalId, callback: Callback<T>) {
+        let former = self.0.lock().insert(goal, Some(callback));
+        drop(former); // after the lock
+    }
+
+    /// Ends what [`enter`](Self::enter) began. A closure that runs ends first.
+    pub(super) fn leave(&self, goal: &GoalId) {
+        let former = self.0.lock().remove(goal);
+        drop(former); // after the lock: what it has captured may do anything
+    }
+
+    /// Hands feedback to the closure of its goal, if there is one. No lock is held meanwhile: the
+    /// closure may drop the goal's handle.
+    pub(super) fn deliver(&self, goal: &GoalId, feedback: T) {
+        let callback = self.0.lock().get_mut(goal).and_then(Option::take);
+        let Some(mut callback) = callback else { return };
+        callback(feedback);
+        let mut slots = self.0.lock();
+        match slots.get_mut(goal) {
+            Some(slot @ None) => *slot = Some(callback),
+            // The goal was given up by the closure.
+            _ => {
+                drop(slots);
+                drop(callback);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    #[test]
+    fn feedback_goes_to_its_goal_until_that_is_given_up_even_by_itself() {
+        let (router, count) = (Arc::new(FeedbackRouter::new()), Arc::new(AtomicUsize::new(0)));
+        let (inside, counted) = (router.clone(), count.clone());
+        router.enter(
+            [1; 16],
+            Box::new(move |last: bool| {
+                counted.fetch_add(1, Ordering::Relaxed);
+                if last {
+                    inside.leave(&[1; 16]);
+                }
+            }),
+        );
+        router.deliver(&[2; 16], false);
+        router.deliver(&[1; 16], false);
+        router.deliver(&[1; 16], true);
+        router.deliver(&[1; 16], false);
+        assert_eq!(count.load(Ordering::Relaxed), 2);
+        assert_eq!(Arc::strong_count(&count), 1, "the closure is gone");
+    }
+}

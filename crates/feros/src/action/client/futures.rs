@@ -1,0 +1,225 @@
+//! What a client awaits: that a goal is accepted, its result, and that goals are canceled.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use feros_message::{DecodeError, GoalId};
+use feros_msgs::action_msgs::srv::CancelGoal_Response;
+
+use super::error::{CancelError, GoalResultError, SendGoalError};
+use super::goals::SentGoal;
+use super::handle::{ClientGoalHandle, open_goal_response};
+use super::{ActionForm, Inner};
+use crate::action::state::GoalStatus;
+use crate::client::{CallError, GenericClient, SerializedResponseFuture};
+use crate::identity::ServiceIdentity;
+use crate::message_forms::SerializedMessage;
+
+/// Whether a goal is accepted, to be awaited on any async runtime or waited for in place.
+///
+/// # Cancel safety
+/// Dropping it forgets the goal, which the server may accept all the same.
+#[must_use = "the goal is not followed when this is dropped"]
+pub struct SendGoalFuture<F: ActionForm> {
+    response: SerializedResponseFuture,
+    /// Taken by the handle.
+    sent: Option<SentGoal<F>>,
+    id: GoalId,
+}
+
+impl<F: ActionForm> SendGoalFuture<F> {
+    pub(super) fn new(response: SerializedResponseFuture, sent: SentGoal<F>) -> Self {
+        let id = sent.id();
+        Self { response, sent: Some(sent), id }
+    }
+
+    /// What identifies the goal.
+    pub fn goal_id(&self) -> GoalId {
+        self.id
+    }
+
+    /// Waits in place, at most for `timeout`.
+    ///
+    /// # Errors
+    /// See [`SendGoalError`].
+    pub fn wait(self, timeout: Duration) -> Result<ClientGoalHandle<F>, SendGoalError> {
+        accepted(self.sent, self.response.wait(timeout))
+    }
+}
+
+impl<F: ActionForm> Future for SendGoalFuture<F> {
+    type Output = Result<ClientGoalHandle<F>, SendGoalError>;
+
+    fn poll(mut self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<Self::Output> {
+        let result = Pin::new(&mut self.response).poll(task);
+        result.map(|result| accepted(self.sent.take(), result))
+    }
+}
+
+fn accepted<F: ActionForm>(
+    sent: Option<SentGoal<F>>,
+    response: Result<SerializedMessage, CallError>,
+) -> Result<ClientGoalHandle<F>, SendGoalError> {
+    let sent = sent.expect("a future is not polled after its end");
+    let client = sent.client();
+    let opened = open_goal_response(&response?);
+    let (accepted, stamp) = opened
+        .map_err(|source| malformed(&client.send_goal, &client.identity.send_goal, source))?;
+    if !accepted {
+        return Err(SendGoalError::Rejected { action: client.action.clone(), goal_id: sent.id() });
+    }
+    sent.has_become(GoalStatus::Accepted);
+    Ok(ClientGoalHandle::new(sent, stamp))
+}
+
+fn malformed(
+    service: &GenericClient,
+    identity: &ServiceIdentity,
+    source: DecodeError,
+) -> CallError {
+    let (service, type_name) = (service.service_name().to_owned(), identity.name.clone());
+    CallError::Response { service, type_name, source }
+}
+
+/// How a goal ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GoalResult<R> {
+    /// What identifies the goal.
+    pub goal_id: GoalId,
+    /// Whether it was reached, canceled or aborted.
+    pub status: GoalStatus,
+    /// What came out; empty where the server has nothing to say.
+    pub result: R,
+}
+
+/// The result of a goal, to be awaited on any async runtime or waited for in place.
+///
+/// # Cancel safety
+/// Dropping it forgets the request; asking again is allowed.
+#[must_use = "the result is lost when this is dropped"]
+pub struct ResultFuture<F: ActionForm> {
+    response: SerializedResponseFuture,
+    client: Arc<Inner<F>>,
+    goal_id: GoalId,
+    /// Where the goal is one of this client's.
+    sent: Option<Arc<SentGoal<F>>>,
+}
+
+impl<F: ActionForm> ResultFuture<F> {
+    pub(super) fn new(
+        response: SerializedResponseFuture,
+        client: Arc<Inner<F>>,
+        goal_id: GoalId,
+        sent: Option<Arc<SentGoal<F>>>,
+    ) -> Self {
+        Self { response, client, goal_id, sent }
+    }
+
+    /// Waits in place, at most for `timeout`.
+    ///
+    /// # Errors
+    /// See [`GoalResultError`].
+    pub fn wait(self, timeout: Duration) -> Result<GoalResult<F::Result>, GoalResultError> {
+        let Self { response, client, goal_id, sent } = self;
+        ended(&client, goal_id, sent.as_deref(), response.wait(timeout))
+    }
+}
+
+impl<F: ActionForm> Future for ResultFuture<F> {
+    type Output = Result<GoalResult<F::Result>, GoalResultError>;
+
+    fn poll(mut self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<Self::Output> {
+        let result = Pin::new(&mut self.response).poll(task);
+        result.map(|result| ended(&self.client, self.goal_id, self.sent.as_deref(), result))
+    }
+}
+
+fn ended<F: ActionForm>(
+    client: &Inner<F>,
+    goal_id: GoalId,
+    sent: Option<&SentGoal<F>>,
+    response: Result<SerializedMessage, CallError>,
+) -> Result<GoalResult<F::Result>, GoalResultError> {
+    let opened = F::open_result(response?);
+    let (number, result) = opened
+        .map_err(|source| malformed(&client.get_result, &client.identity.get_result, source))?;
+    let status = GoalStatus::from_number(number);
+    if !status.is_terminal() {
+        return Err(GoalResultError::UnknownGoal { action: client.action.clone(), goal_id });
+    }
+    if let Some(sent) = sent {
+        sent.has_become(status);
+    }
+    Ok(GoalResult { goal_id, status, result })
+}
+
+/// Which goals are canceled, to be awaited on any async runtime or waited for in place.
+///
+/// # Cancel safety
+/// Dropping it forgets the request, which the server heeds all the same.
+#[must_use = "whether goals are canceled is lost when this is dropped"]
+pub struct CancelFuture {
+    response: SerializedResponseFuture,
+    action: String,
+    /// The goal, where it is one.
+    named: Option<GoalId>,
+}
+
+impl CancelFuture {
+    pub(super) fn new(
+        response: SerializedResponseFuture,
+        action: String,
+        named: Option<GoalId>,
+    ) -> Self {
+        Self { response, action, named }
+    }
+
+    /// Waits in place, at most for `timeout`, and returns the goals that are canceling now.
+    ///
+    /// # Errors
+    /// See [`CancelError`].
+    pub fn wait(self, timeout: Duration) -> Result<Vec<GoalId>, CancelError> {
+        canceling(&self.action, self.named, self.response.wait(timeout))
+    }
+}
+
+impl Future for CancelFuture {
+    type Output = Result<Vec<GoalId>, CancelError>;
+
+    fn poll(mut self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<Self::Output> {
+        let result = Pin::new(&mut self.response).poll(task);
+        result.map(|result| canceling(&self.action, self.named, result))
+    }
+}
+
+fn canceling(
+    action: &str,
+    named: Option<GoalId>,
+    response: Result<SerializedMessage, CallError>,
+) -> Result<Vec<GoalId>, CancelError> {
+    let response: CancelGoal_Response =
+        response?.decode().map_err(|source| CallError::Response {
+            service: format!("{action}/_action/cancel_goal"),
+            type_name: "action_msgs/srv/CancelGoal".to_owned(),
+            source,
+        })?;
+    let action = action.to_owned();
+    match response.return_code {
+        CancelGoal_Response::ERROR_NONE => {
+            let goals = response.goals_canceling.iter().map(|goal| goal.goal_id.uuid);
+            let goals: Vec<GoalId> = goals.collect();
+            // Servers of rclpy reject a goal by leaving it out.
+            match named {
+                Some(named) if !goals.contains(&named) => Err(CancelError::Rejected { action }),
+                _ => Ok(goals),
+            }
+        }
+        CancelGoal_Response::ERROR_REJECTED => Err(CancelError::Rejected { action }),
+        CancelGoal_Response::ERROR_UNKNOWN_GOAL_ID => Err(CancelError::UnknownGoal { action }),
+        CancelGoal_Response::ERROR_GOAL_TERMINATED => Err(CancelError::GoalTerminated { action }),
+        code => Err(CancelError::Unknown { action, code }),
+    }
+}

@@ -1,0 +1,118 @@
+#![allow(clippy::unwrap_used)]
+use super::*;
+use feros_rmw::ServiceMapping;
+
+fn at(seconds: i64) -> Time {
+    Time::from_nanos(seconds * 1_000_000_000)
+}
+
+fn bytes() -> ResultBytes {
+    Arc::from([0, 1, 0, 0, 4])
+}
+
+fn request(number: i64) -> RequestId {
+    RequestId {
+        client: [9; 16],
+        sequence_number: number,
+        mapping: ServiceMapping::RelatedSampleIdentity,
+    }
+}
+
+/// Goals 1, 2, 3 accepted at 1 s, 2 s, 3 s.
+fn table() -> GoalTable {
+    let mut table = GoalTable::default();
+    for number in 1..=3 {
+        table.insert(Arc::new(Goal::new([number; 16], at(number.into()))));
+    }
+    table
+}
+
+fn cancel(table: &GoalTable, id: u8, seconds: i32) -> (Vec<u8>, i8) {
+    let mut request = CancelGoal_Request::default();
+    request.goal_info.goal_id.uuid = [id; 16];
+    request.goal_info.stamp.sec = seconds;
+    let (goals, code) = table.to_cancel(&request);
+    (goals.iter().map(|goal| goal.id[0]).collect(), code)
+}
+
+#[test]
+fn goals_are_canceled_by_id_by_time_by_both_and_all() {
+    let table = table();
+    assert_eq!(cancel(&table, 0, 0), (vec![1, 2, 3], 0));
+    assert_eq!(cancel(&table, 2, 0), (vec![2], 0));
+    assert_eq!(cancel(&table, 0, 2), (vec![1, 2], 0));
+    assert_eq!(cancel(&table, 3, 1), (vec![1, 3], 0));
+    assert_eq!(cancel(&table, 9, 0), (vec![], CancelGoal_Response::ERROR_UNKNOWN_GOAL_ID));
+    assert_eq!(cancel(&table, 9, 1), (vec![1], 0), "an unknown goal beside a time is no error");
+    assert_eq!(cancel(&table, 0, -1), (vec![], 0), "a time before all goals");
+
+    let goal = table.find(&[1; 16]).unwrap();
+    goal.advance(GoalEvent::Execute).unwrap();
+    goal.advance(GoalEvent::CancelGoal).unwrap();
+    assert_eq!(cancel(&table, 1, 0).1, CancelGoal_Response::ERROR_GOAL_TERMINATED);
+    assert_eq!(cancel(&table, 0, 0), (vec![2, 3], 0), "what is canceling is not canceled again");
+}
+
+#[test]
+fn an_end_answers_those_who_wait_and_later_requests_at_once() {
+    let goal = Goal::new([1; 16], at(1));
+    assert_eq!(goal.request_result(request(1)), ResultRequest::Waits);
+    assert_eq!(goal.end(GoalEvent::Succeed, bytes(), at(2)), Err(GoalStatus::Accepted));
+    goal.advance(GoalEvent::Execute).unwrap();
+    assert_eq!(
+        goal.advance(GoalEvent::Succeed),
+        Err(GoalStatus::Executing),
+        "not without a result"
+    );
+    assert_eq!(goal.end(GoalEvent::Succeed, bytes(), at(2)).unwrap(), [request(1)]);
+    assert_eq!(goal.status(), GoalStatus::Succeeded);
+    assert_eq!(goal.request_result(request(2)), ResultRequest::Respond(bytes()));
+    assert_eq!(goal.end(GoalEvent::Abort, bytes(), at(3)), Err(GoalStatus::Succeeded));
+    assert_eq!(goal.abandon(GoalStatus::Aborted, bytes(), at(3)), None);
+    assert_eq!(goal.status(), GoalStatus::Succeeded);
+}
+
+#[test]
+fn a_goal_that_nobody_works_for_ends_from_any_status() {
+    for events in [&[][..], &[GoalEvent::Execute], &[GoalEvent::CancelGoal]] {
+        let goal = Goal::new([1; 16], at(1));
+        events.iter().for_each(|event| goal.advance(*event).unwrap());
+        goal.request_result(request(1));
+        assert_eq!(goal.abandon(GoalStatus::Canceled, bytes(), at(2)).unwrap(), [request(1)]);
+        assert_eq!(goal.status(), GoalStatus::Canceled);
+    }
+}
+
+#[test]
+fn requests_that_wait_are_bounded_and_the_oldest_goes() {
+    let goal = Goal::new([1; 16], at(1));
+    let limit = i64::try_from(WAITING_LIMIT).unwrap();
+    for number in 0..limit {
+        assert_eq!(goal.request_result(request(number)), ResultRequest::Waits);
+    }
+    assert_eq!(goal.request_result(request(limit)), ResultRequest::Displaces(request(0)));
+    let waiting = goal.abandon(GoalStatus::Aborted, bytes(), at(2)).unwrap();
+    assert_eq!((waiting.len(), waiting[0]), (WAITING_LIMIT, request(1)));
+}
+
+#[test]
+fn results_are_forgotten_in_time_and_goals_without_an_end_never() {
+    let mut table = table();
+    let timeout = Duration::from_secs(10);
+    assert_eq!(table.expire(at(1000), timeout), None);
+    for (number, seconds) in [(1_u8, 20), (2, 25)] {
+        table.find(&[number; 16]).unwrap().abandon(GoalStatus::Aborted, bytes(), at(seconds));
+    }
+    assert_eq!(table.expire(at(26), timeout), Some(Duration::from_secs(4)));
+    assert_eq!(table.len(), 3);
+    assert_eq!(table.expire(at(30), timeout), Some(Duration::from_secs(5)));
+    assert!(table.find(&[1; 16]).is_none() && table.len() == 2);
+    assert_eq!(table.expire(at(5), timeout), Some(timeout), "the time jumped back");
+    assert_eq!(table.expire(at(36), timeout), None);
+    assert_eq!(table.statuses().status_list.len(), 1);
+    assert_eq!(table.statuses().status_list[0].goal_info.stamp.sec, 3);
+    let forever = Duration::MAX;
+    table.find(&[3; 16]).unwrap().abandon(GoalStatus::Aborted, bytes(), at(1));
+    table.expire(at(1_000_000), forever);
+    assert_eq!(table.len(), 1);
+}

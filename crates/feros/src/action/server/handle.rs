@@ -1,0 +1,224 @@
+//! The handle by which a server's user works for one goal.
+
+use std::fmt;
+use std::sync::{Arc, Weak};
+
+use feros_executor::Time;
+use feros_message::{Action, EncodeError, GoalId};
+
+use super::goals::Goal;
+use super::server_core::{ServerCore, serialized_result};
+use crate::action::hex;
+use crate::action::state::{GoalEvent, GoalStatus, GoalTransitionError};
+use crate::publish_error::PublishError;
+
+/// Why a goal was not ended.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SetResultError {
+    /// The goal is not in a status from which it can end so.
+    #[error(transparent)]
+    Transition(#[from] GoalTransitionError),
+    /// The result violates its type. The goal has not ended.
+    #[error(
+        "the result of goal {} of {action} cannot be serialized: {source}; end the goal with another",
+        hex(.goal_id)
+    )]
+    Encode {
+        /// The action.
+        action: String,
+        /// The goal.
+        goal_id: GoalId,
+        /// What is wrong.
+        source: EncodeError,
+    },
+}
+
+/// Why feedback was not published.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum FeedbackError {
+    /// As of any message.
+    #[error(transparent)]
+    Publish(#[from] PublishError),
+    /// The server was dropped, and has aborted its goals.
+    #[error(
+        "goal {} has no feedback any more, because the server of {action} was dropped; end the work for it",
+        hex(.goal_id)
+    )]
+    ServerDropped {
+        /// The action.
+        action: String,
+        /// The goal.
+        goal_id: GoalId,
+    },
+}
+
+/// A goal that a server has accepted. Clones are the same goal; they may be kept anywhere, outlive
+/// the callback, and be used from any thread.
+///
+/// Whoever works for the goal ends it with [`succeed`](Self::succeed), [`abort`](Self::abort) or
+/// [`canceled`](Self::canceled). When the last clone is dropped before that, the goal is canceled
+/// as in `rclcpp_action`, or aborted where a panic drops it, so that no client waits in vain.
+pub struct ServerGoalHandle<A: Action>(Arc<HandleInner<A>>);
+
+pub(super) struct HandleInner<A: Action> {
+    goal: Arc<Goal>,
+    request: A::Goal,
+    server: Arc<ServerCore<A>>,
+}
+
+impl<A: Action> Clone for ServerGoalHandle<A> {
+    fn clone(&self) -> Self {
+        Self(self.0.clone())
+    }
+}
+
+impl<A: Action> fmt::Debug for ServerGoalHandle<A> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ServerGoalHandle")
+            .field("goal_id", &hex(&self.goal_id()))
+            .field("status", &self.status())
+            .field("goal", &self.0.request)
+            .finish()
+    }
+}
+
+impl<A: Action> ServerGoalHandle<A> {
+    pub(super) fn new(server: &Arc<ServerCore<A>>, goal: Arc<Goal>, request: A::Goal) -> Self {
+        Self(Arc::new(HandleInner { goal, request, server: server.clone() }))
+    }
+
+    pub(super) fn downgrade(&self) -> WeakHandle<A> {
+        WeakHandle(Arc::downgrade(&self.0))
+    }
+
+    /// What identifies the goal.
+    pub fn goal_id(&self) -> GoalId {
+        self.0.goal.id
+    }
+
+    /// What is asked for.
+    pub fn goal(&self) -> &A::Goal {
+        &self.0.request
+    }
+
+    /// When the goal was accepted, by the node's clock.
+    pub fn accepted_at(&self) -> Time {
+        self.0.goal.accepted_at
+    }
+
+    /// What has become of the goal.
+    pub fn status(&self) -> GoalStatus {
+        self.0.goal.status()
+    }
+
+    /// Whether the goal has not ended.
+    pub fn is_active(&self) -> bool {
+        self.status().is_active()
+    }
+
+    /// Whether the goal is executing.
+    pub fn is_executing(&self) -> bool {
+        self.status() == GoalStatus::Executing
+    }
+
+    /// Whether the goal is to be canceled: end the work for it, then say
+    /// [`canceled`](Self::canceled).
+    pub fn is_canceling(&self) -> bool {
+        self.status() == GoalStatus::Canceling
+    }
+
+    /// Says that the work for a goal begins that was accepted to be executed later.
+    ///
+    /// # Errors
+    /// When the goal is not waiting to be executed: it may be canceling.
+    pub fn execute(&self) -> Result<(), GoalTransitionError> {
+        self.0.server.advance(&self.0.goal, GoalEvent::Execute)?;
+        self.0.server.publish_status();
+        Ok(())
+    }
+
+    /// Tells clients how far the work has come.
+    ///
+    /// # Errors
+    /// When it cannot be published, or the server was dropped.
+    pub fn publish_feedback(&self, feedback: A::Feedback) -> Result<(), FeedbackError> {
+        let Some(ends) = self.0.server.ends() else {
+            let (action, goal_id) = (self.0.server.action().to_string(), self.goal_id());
+            return Err(FeedbackError::ServerDropped { action, goal_id });
+        };
+        Ok(ends.feedback.publish(A::feedback_message(self.goal_id(), feedback))?)
+    }
+
+    /// Ends the goal: it was reached.
+    ///
+    /// # Errors
+    /// When it is neither executing nor canceling, or the result violates its type.
+    pub fn succeed(&self, result: A::Result) -> Result<(), SetResultError> {
+        self.end(GoalEvent::Succeed, GoalStatus::Succeeded, result)
+    }
+
+    /// Ends the goal: it cannot be reached.
+    ///
+    /// # Errors
+    /// As [`succeed`](Self::succeed).
+    pub fn abort(&self, result: A::Result) -> Result<(), SetResultError> {
+        self.end(GoalEvent::Abort, GoalStatus::Aborted, result)
+    }
+
+    /// Ends the goal as a client wished.
+    ///
+    /// # Errors
+    /// When it is not canceling, or the result violates its type.
+    pub fn canceled(&self, result: A::Result) -> Result<(), SetResultError> {
+        self.end(GoalEvent::Canceled, GoalStatus::Canceled, result)
+    }
+
+    fn end(
+        &self,
+        event: GoalEvent,
+        status: GoalStatus,
+        result: A::Result,
+    ) -> Result<(), SetResultError> {
+        let response = serialized_result::<A>(status, result).map_err(|source| {
+            let (action, goal_id) = (self.0.server.action().to_string(), self.goal_id());
+            SetResultError::Encode { action, goal_id, source }
+        })?;
+        Ok(self.0.server.end(&self.0.goal, event, response)?)
+    }
+}
+
+impl<A: Action> Drop for HandleInner<A> {
+    fn drop(&mut self) {
+        if !self.goal.is_active() {
+            return;
+        }
+        let (server, panics) = (&self.server, std::thread::panicking());
+        let status = if panics { GoalStatus::Aborted } else { GoalStatus::Canceled };
+        if server.abandon(&self.goal, status) {
+            tracing::warn!(
+                ros_logger = &**server.logger(),
+                "goal {} of {} is {status}: {} dropped its handle before it had ended",
+                hex(&self.goal.id),
+                server.action(),
+                if panics { "a panic" } else { "the server's user" },
+            );
+            server.publish_status();
+            server.expire();
+        }
+    }
+}
+
+/// A goal for as long as somebody works for it.
+pub(super) struct WeakHandle<A: Action>(Weak<HandleInner<A>>);
+
+impl<A: Action> WeakHandle<A> {
+    pub(super) fn upgrade(&self) -> Option<ServerGoalHandle<A>> {
+        self.0.upgrade().map(ServerGoalHandle)
+    }
+
+    pub(super) fn is_alive(&self) -> bool {
+        self.0.strong_count() > 0
+    }
+}

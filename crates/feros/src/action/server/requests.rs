@@ -1,0 +1,212 @@
+//! A server on an executor: one request per turn, from its three services in turn.
+
+use std::collections::HashMap;
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+use feros_executor::{Executable, Progress, Time};
+use feros_message::{Action, GoalId, Service};
+use feros_msgs::action_msgs::srv::{CancelGoal_Request, CancelGoal_Response};
+use feros_rmw::{RequestId, Sample};
+
+use super::callbacks::{ActionCallbacks, CancelResponse, GoalResponse};
+use super::handle::{ServerGoalHandle, WeakHandle};
+use super::request_end::RequestEnd;
+use super::server_core::{ServerCore, ServerEnds};
+use crate::action::state::GoalEvent;
+use crate::action::{hex, to_message};
+use crate::logging;
+use crate::publish_error::PublishError;
+
+/// Takes the requests of a server and has its callbacks decide.
+pub(super) struct Requests<A: Action, Form, C> {
+    core: Arc<ServerCore<A>>,
+    ends: Arc<ServerEnds<A>>,
+    callbacks: C,
+    /// Goals that somebody works for.
+    handles: HashMap<GoalId, WeakHandle<A>>,
+    /// The service that is asked first, so that none waits for the others.
+    first: usize,
+    /// A request that was taken before its turn.
+    taken: Option<Taken>,
+    form: PhantomData<fn() -> Form>,
+}
+
+#[derive(Clone, Copy)]
+enum Kind {
+    Goal,
+    Cancel,
+    Result,
+}
+
+impl Kind {
+    const ALL: [Self; 3] = [Self::Goal, Self::Cancel, Self::Result];
+}
+
+struct Taken {
+    kind: Kind,
+    request: RequestId,
+    sample: Sample,
+}
+
+impl<A, Form, C> Executable for Requests<A, Form, C>
+where
+    A: Action,
+    Form: 'static,
+    C: ActionCallbacks<A, Form>,
+{
+    fn execute(&mut self) -> Progress {
+        let Some(taken) = self.taken.take().or_else(|| self.take_next()) else {
+            return Progress::Done;
+        };
+        let _logger = logging::enter_logger(self.core.logger());
+        match taken.kind {
+            Kind::Goal => self.take_goal(taken.request, &taken.sample),
+            Kind::Cancel => self.cancel(taken.request, &taken.sample),
+            Kind::Result => self.give_result(taken.request, &taken.sample),
+        }
+        Progress::More
+    }
+
+    fn take(&mut self) {
+        if self.taken.is_none() {
+            self.taken = self.take_next();
+        }
+    }
+}
+
+impl<A: Action, Form, C: ActionCallbacks<A, Form>> Requests<A, Form, C> {
+    pub(super) fn new(core: Arc<ServerCore<A>>, ends: Arc<ServerEnds<A>>, callbacks: C) -> Self {
+        let (handles, form) = (HashMap::new(), PhantomData);
+        Self { core, ends, callbacks, handles, first: 0, taken: None, form }
+    }
+
+    fn take_next(&mut self) -> Option<Taken> {
+        for turn in 0..Kind::ALL.len() {
+            let kind = Kind::ALL[(self.first + turn) % Kind::ALL.len()];
+            let ends = &self.ends;
+            let end = match kind {
+                Kind::Goal => &ends.goals,
+                Kind::Cancel => &ends.cancels,
+                Kind::Result => &ends.results,
+            };
+            if let Some((request, sample)) = end.take() {
+                self.first = (self.first + turn + 1) % Kind::ALL.len();
+                return Some(Taken { kind, request, sample });
+            }
+        }
+        None
+    }
+
+    fn take_goal(&mut self, request: RequestId, sample: &Sample) {
+        let end = &self.ends.goals;
+        let Some(message) = end.decode::<<A::SendGoal as Service>::Request>(sample) else { return };
+        let (id, goal) = A::open_send_goal_request(message);
+        let answer = GoalAnswer::<A> { end, request: Some(request), action: PhantomData };
+        if self.core.knows(&id) {
+            let (action, id) = (self.core.action(), hex(&id));
+            return tracing::warn!("{action}: goal {id} is rejected: there is one of this id");
+        }
+        let response = self.callbacks.handle_goal(&id, &goal);
+        if response == GoalResponse::Reject {
+            return;
+        }
+        let Some(kept) = self.core.accept(id) else { return };
+        let accepted_at = kept.accepted_at;
+        let handle = ServerGoalHandle::new(&self.core, kept.clone(), goal);
+        self.handles.retain(|_, handle| handle.is_alive());
+        self.handles.insert(id, handle.downgrade());
+        if let Err(error) = answer.accept(accepted_at) {
+            // Nobody would hear of the goal: its handle ends it.
+            return tracing::warn!("{error}");
+        }
+        self.core.publish_status();
+        // It fails where the server ends at this moment, which has aborted the goal.
+        if response == GoalResponse::AcceptAndExecute
+            && self.core.advance(&kept, GoalEvent::Execute).is_ok()
+        {
+            self.core.publish_status();
+        }
+        self.callbacks.handle_accepted(handle);
+    }
+
+    fn cancel(&mut self, request: RequestId, sample: &Sample) {
+        let end = &self.ends.cancels;
+        let Some(message) = end.decode::<CancelGoal_Request>(sample) else { return };
+        let (meant, code) = self.core.to_cancel(&message);
+        let return_code = if meant.is_empty() { code } else { CancelGoal_Response::ERROR_REJECTED };
+        let response = CancelGoal_Response { return_code, goals_canceling: Vec::new() };
+        let mut answer = CancelAnswer { end, request, response };
+        for goal in meant {
+            // Where nobody works for the goal any more, its end is on the way.
+            let handle = self.handles.get(&goal.id).and_then(WeakHandle::upgrade);
+            let Some(handle) = handle else { continue };
+            if self.callbacks.handle_cancel(&handle) == CancelResponse::Accept
+                && self.core.advance(&goal, GoalEvent::CancelGoal).is_ok()
+            {
+                answer.response.return_code = code;
+                answer.response.goals_canceling.push(goal.info());
+            }
+        }
+        if !answer.response.goals_canceling.is_empty() {
+            self.core.publish_status();
+        }
+    }
+
+    fn give_result(&self, request: RequestId, sample: &Sample) {
+        let end = &self.ends.results;
+        if let Some(message) = end.decode::<<A::GetResult as Service>::Request>(sample) {
+            self.core.respond_with_result(request, &A::open_get_result_request(&message));
+        }
+    }
+}
+
+impl<A: Action, Form, C> Drop for Requests<A, Form, C> {
+    fn drop(&mut self) {
+        self.core.close(); // before the endpoints go
+    }
+}
+
+/// Answers the request for a goal: that it is rejected, unless it was accepted. So a callback that
+/// panics leaves no client waiting.
+struct GoalAnswer<'a, A: Action> {
+    end: &'a RequestEnd,
+    request: Option<RequestId>,
+    action: PhantomData<A>,
+}
+
+impl<A: Action> GoalAnswer<'_, A> {
+    fn accept(mut self, accepted_at: Time) -> Result<(), PublishError> {
+        let stamp = to_message(accepted_at);
+        let response = A::send_goal_response(true, stamp.sec, stamp.nanosec);
+        self.request.take().map_or(Ok(()), |request| self.end.respond(&request, &response))
+    }
+}
+
+impl<A: Action> Drop for GoalAnswer<'_, A> {
+    fn drop(&mut self) {
+        if let Some(request) = self.request.take() {
+            warn(self.end.respond(&request, &A::send_goal_response(false, 0, 0)));
+        }
+    }
+}
+
+/// Answers a request to cancel, also where a callback panics: with what is canceling so far.
+struct CancelAnswer<'a> {
+    end: &'a RequestEnd,
+    request: RequestId,
+    response: CancelGoal_Response,
+}
+
+impl Drop for CancelAnswer<'_> {
+    fn drop(&mut self) {
+        warn(self.end.respond(&self.request, &self.response));
+    }
+}
+
+/// Says that a client was not answered; within a callback's scope, so by the node's logger.
+fn warn(sent: Result<(), PublishError>) {
+    if let Err(error) = sent {
+        tracing::warn!("{error}");
+    }
+}

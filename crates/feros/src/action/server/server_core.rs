@@ -1,0 +1,319 @@
+//! What a server and the handles of its goals share: the goals, and the endpoints by which clients
+//! hear of them. No lock is held while something is sent.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, OnceLock, Weak};
+use std::time::Duration;
+
+use feros_executor::{Entity, Timer, TimerCall};
+use feros_message::{Action, EncodeError, GoalId};
+use feros_msgs::action_msgs::msg::GoalStatusArray;
+use feros_msgs::action_msgs::srv::CancelGoal_Request;
+use feros_rmw::{FailureCounter, RequestId};
+use feros_sync::Mutex;
+
+use super::goals::{Goal, GoalTable, ResultBytes, ResultRequest};
+use super::request_end::RequestEnd;
+use crate::action::hex;
+use crate::action::state::{GoalEvent, GoalStatus, GoalTransitionError};
+use crate::clock::Clock;
+use crate::node::Node;
+use crate::publish_error::PublishError;
+use crate::publisher::Publisher;
+
+/// The endpoints of a server. They belong to what is on the executor: where that ends, by the
+/// server's end or by a panic of its node, nobody is left whom clients would ask in vain.
+pub(super) struct ServerEnds<A: Action> {
+    pub(super) goals: RequestEnd,
+    pub(super) cancels: RequestEnd,
+    pub(super) results: RequestEnd,
+    pub(super) feedback: Publisher<A::FeedbackMessage>,
+    pub(super) status: Publisher<GoalStatusArray>,
+}
+
+/// The goals of a server, and what tells clients of them.
+pub(super) struct ServerCore<A: Action> {
+    action: Arc<str>,
+    logger: Arc<str>,
+    clock: Clock,
+    ends: Weak<ServerEnds<A>>,
+    result_timeout: Option<Duration>,
+    /// Due when the next goal is to be forgotten.
+    expiry: OnceLock<Timer>,
+    state: Mutex<State>,
+    status_turn: Mutex<StatusTurn>,
+    /// Requests for results that gave way to later ones.
+    displaced: FailureCounter,
+}
+
+#[derive(Default)]
+struct State {
+    goals: GoalTable,
+    /// The server is being dropped: it takes no goals any more.
+    is_closed: bool,
+}
+
+/// Who publishes the status. One thread does at a time, so that the last message, which late
+/// subscriptions get, is the latest; what changes meanwhile is published by that thread too.
+#[derive(Default)]
+struct StatusTurn {
+    is_taken: bool,
+    is_outdated: bool,
+}
+
+impl<A: Action> ServerCore<A> {
+    pub(super) fn new(
+        node: &Node,
+        action: Arc<str>,
+        ends: &Arc<ServerEnds<A>>,
+        result_timeout: Option<Duration>,
+    ) -> Arc<Self> {
+        Arc::new(Self {
+            action,
+            logger: node.logger().clone(),
+            clock: node.clock().clone(),
+            ends: Arc::downgrade(ends),
+            result_timeout,
+            expiry: OnceLock::new(),
+            state: Mutex::default(),
+            status_turn: Mutex::default(),
+            displaced: FailureCounter::new(),
+        })
+    }
+
+    /// The timer's entity that has goals forgotten; `None` where results are kept for good.
+    pub(super) fn expire_in_time(core: &Arc<Self>, node: &Node) -> Option<Entity> {
+        let timeout = core.result_timeout?;
+        let weak: Weak<Self> = Arc::downgrade(core);
+        let expire = move |_: TimerCall| {
+            if let Some(core) = weak.upgrade() {
+                core.expire();
+            }
+        };
+        let (timer, entity) = Timer::one_shot(node.clock().source(), timeout, expire);
+        timer.cancel(); // until a goal has ended
+        core.expiry.get_or_init(|| timer);
+        Some(entity)
+    }
+
+    pub(super) fn action(&self) -> &Arc<str> {
+        &self.action
+    }
+
+    pub(super) fn logger(&self) -> &Arc<str> {
+        &self.logger
+    }
+
+    /// The endpoints; `None` where the server has ended.
+    pub(super) fn ends(&self) -> Option<Arc<ServerEnds<A>>> {
+        self.ends.upgrade()
+    }
+
+    pub(super) fn goal_count(&self) -> usize {
+        self.state.lock().goals.len()
+    }
+
+    pub(super) fn refused_requests(&self) -> u64 {
+        let refused = |ends: Arc<ServerEnds<A>>| {
+            [&ends.goals, &ends.cancels, &ends.results]
+                .into_iter()
+                .map(RequestEnd::refused)
+                .sum::<u64>()
+        };
+        self.ends().map_or(0, refused)
+    }
+
+    pub(super) fn knows(&self, id: &GoalId) -> bool {
+        self.state.lock().goals.find(id).is_some()
+    }
+
+    /// Takes in a goal. `None`: the server is being dropped.
+    pub(super) fn accept(&self, id: GoalId) -> Option<Arc<Goal>> {
+        let goal = Arc::new(Goal::new(id, self.clock.now()));
+        let mut state = self.state.lock();
+        if state.is_closed {
+            return None;
+        }
+        state.goals.insert(goal.clone());
+        Some(goal)
+    }
+
+    /// The goals that a request asks to cancel, and the code of the response unless the server
+    /// refuses.
+    pub(super) fn to_cancel(&self, request: &CancelGoal_Request) -> (Vec<Arc<Goal>>, i8) {
+        self.state.lock().goals.to_cancel(request)
+    }
+
+    /// Has a goal go on to a status that is not its end, without telling yet.
+    pub(super) fn advance(&self, goal: &Goal, event: GoalEvent) -> Result<(), GoalTransitionError> {
+        let refused = |status| transition_error(&self.action, goal, event, status);
+        goal.advance(event).map_err(refused)
+    }
+
+    /// Ends a goal with this serialized response, and tells everybody.
+    pub(super) fn end(
+        &self,
+        goal: &Goal,
+        event: GoalEvent,
+        response: Vec<u8>,
+    ) -> Result<(), GoalTransitionError> {
+        let response: ResultBytes = response.into();
+        let ended = goal.end(event, response.clone(), self.clock.now());
+        let waiting =
+            ended.map_err(|status| transition_error(&self.action, goal, event, status))?;
+        self.respond_to_all(waiting, &response);
+        self.publish_status();
+        self.expire();
+        Ok(())
+    }
+
+    /// Ends a goal that nobody works for any more, with an empty result. `false`: it had ended.
+    pub(super) fn abandon(&self, goal: &Goal, status: GoalStatus) -> bool {
+        let response: ResultBytes = match serialized_result::<A>(status, A::Result::default()) {
+            Ok(bytes) => bytes.into(),
+            // No default violates its type, so this cannot be; the client is told the status alone.
+            Err(_) => Arc::from([0, 1, 0, 0, status.number().cast_unsigned()]),
+        };
+        let Some(waiting) = goal.abandon(status, response.clone(), self.clock.now()) else {
+            return false;
+        };
+        self.respond_to_all(waiting, &response);
+        true
+    }
+
+    /// Gives a client the result of a goal, now or when there is one.
+    pub(super) fn respond_with_result(&self, request: RequestId, id: &GoalId) {
+        let goal = self.state.lock().goals.find(id).cloned();
+        match goal.map(|goal| goal.request_result(request)) {
+            Some(ResultRequest::Respond(result)) => {
+                self.respond_to_all([request].into(), &result);
+            }
+            Some(ResultRequest::Waits) => {}
+            Some(ResultRequest::Displaces(_)) => {
+                if let Some(count) = self.displaced.count() {
+                    tracing::warn!(
+                        ros_logger = &*self.logger,
+                        "{}: {count} requests for results gave way to later ones of the same goal {} so far: ask once and keep what waits",
+                        self.action,
+                        hex(id),
+                    );
+                }
+            }
+            None => {
+                let unknown = GoalStatus::Unknown.number();
+                let response = A::get_result_response(unknown, A::Result::default());
+                if let Some(ends) = self.ends() {
+                    self.warn(ends.results.respond(&request, &response));
+                }
+            }
+        }
+    }
+
+    /// Publishes the status of all goals.
+    pub(super) fn publish_status(&self) {
+        /// Gives the turn back when a subscription that the publisher calls panics.
+        struct Turn<'a>(&'a Mutex<StatusTurn>);
+        impl Drop for Turn<'_> {
+            fn drop(&mut self) {
+                self.0.lock().is_taken = false;
+            }
+        }
+        let Some(ends) = self.ends() else { return };
+        {
+            let mut turn = self.status_turn.lock();
+            turn.is_outdated = true;
+            if std::mem::replace(&mut turn.is_taken, true) {
+                return;
+            }
+        }
+        let turn = Turn(&self.status_turn);
+        loop {
+            self.status_turn.lock().is_outdated = false;
+            let statuses = self.state.lock().goals.statuses();
+            self.warn(ends.status.publish(statuses));
+            if self.status_turn.lock().is_done() {
+                break;
+            }
+        }
+        std::mem::forget(turn); // it may be another thread's already
+    }
+
+    /// Forgets goals whose time has come, and sees to it that the others' does.
+    pub(super) fn expire(&self) {
+        let Some(timeout) = self.result_timeout else { return };
+        let next = self.state.lock().goals.expire(self.clock.now(), timeout);
+        if let (Some(next), Some(timer)) = (next, self.expiry.get()) {
+            timer.exchange_period(next);
+            timer.reset();
+        }
+    }
+
+    /// Aborts all goals, and takes no more.
+    pub(super) fn close(&self) {
+        let goals = {
+            let mut state = self.state.lock();
+            state.is_closed = true;
+            state.goals.active()
+        };
+        let mut aborted = 0_usize;
+        for goal in goals {
+            aborted += usize::from(self.abandon(&goal, GoalStatus::Aborted));
+        }
+        if aborted > 0 {
+            tracing::warn!(
+                ros_logger = &*self.logger,
+                "{}: the server ended, and {aborted} goals with it: they are ABORTED",
+                self.action
+            );
+            self.publish_status();
+        }
+    }
+
+    fn respond_to_all(&self, waiting: VecDeque<RequestId>, response: &[u8]) {
+        let Some(ends) = self.ends() else { return };
+        // Each response to a client that left waits a moment for the client: one moment is enough.
+        let mut gone: Vec<[u8; 16]> = Vec::new();
+        for request in waiting {
+            if gone.contains(&request.client) {
+                continue;
+            }
+            let sent = ends.results.respond_serialized(&request, response);
+            if sent.is_err() {
+                gone.push(request.client);
+            }
+            self.warn(sent);
+        }
+    }
+
+    /// Says what could not be sent; the goal goes on.
+    fn warn(&self, sent: Result<(), PublishError>) {
+        if let Err(error) = sent {
+            tracing::warn!(ros_logger = &*self.logger, "{error}");
+        }
+    }
+}
+
+impl StatusTurn {
+    /// Ends the turn if nothing has changed since.
+    fn is_done(&mut self) -> bool {
+        self.is_taken = self.is_outdated;
+        !self.is_outdated
+    }
+}
+
+/// The serialized response with which a goal ends.
+pub(super) fn serialized_result<A: Action>(
+    status: GoalStatus,
+    result: A::Result,
+) -> Result<Vec<u8>, EncodeError> {
+    feros_message::to_vec(&A::get_result_response(status.number(), result))
+}
+
+pub(super) fn transition_error(
+    action: &str,
+    goal: &Goal,
+    event: GoalEvent,
+    status: GoalStatus,
+) -> GoalTransitionError {
+    GoalTransitionError { action: action.to_owned(), goal_id: goal.id, event, status }
+}

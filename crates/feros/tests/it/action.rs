@@ -1,0 +1,279 @@
+//! Actions: goals that are reached, deferred, canceled, aborted and given up; what clients hear of
+//! them; servers and clients that end; and requests that are wrong.
+
+mod canceling;
+mod ends;
+mod wrong;
+
+use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
+use std::time::Duration;
+
+use feros::action::{GoalResult, SendGoalError};
+use feros::msgs::action_msgs::msg::GoalStatusArray;
+use feros::msgs::example_interfaces::action::{
+    Fibonacci, Fibonacci_Feedback, Fibonacci_Goal, Fibonacci_Result,
+};
+use feros::{
+    ActionClient, ActionServer, ActionServerOptions, CancelResponse, Context, Executor, GoalId,
+    GoalResponse, GoalStatus, Node, Outcome, QosProfile, ServerGoalHandle,
+};
+use feros_test_support::{Background, eventually};
+
+use crate::support::{WATCHDOG, context, spinning, spinning_node};
+
+/// A server that hands accepted goals to the test, and a client in a context of its own. Orders
+/// below zero are rejected, odd ones are deferred; 13 cannot be canceled.
+pub(super) struct Pair {
+    pub(super) client: ActionClient<Fibonacci>,
+    pub(super) accepted: Receiver<ServerGoalHandle<Fibonacci>>,
+    pub(super) server: Option<ActionServer<Fibonacci>>,
+    pub(super) caller: Node,
+    pub(super) here: Context,
+    _spinning: [Background; 2],
+}
+
+impl Pair {
+    pub(super) fn new() -> Self {
+        Self::with(ActionServerOptions::default())
+    }
+
+    pub(super) fn with(options: ActionServerOptions) -> Self {
+        let (here, there) = (context(), context());
+        let (serving, caller) =
+            (here.create_node("server").unwrap(), there.create_node("caller").unwrap());
+        let (sender, accepted) = sync_channel(100);
+        let server = serving
+            .create_action_server_with::<Fibonacci, _>(
+                "fibonacci",
+                options,
+                (
+                    |_: &GoalId, goal: &Fibonacci_Goal| match goal.order {
+                        ..0 => GoalResponse::Reject,
+                        order if order % 2 == 1 => GoalResponse::AcceptAndDefer,
+                        _ => GoalResponse::AcceptAndExecute,
+                    },
+                    |goal: &ServerGoalHandle<Fibonacci>| match goal.goal().order {
+                        13 => CancelResponse::Reject,
+                        _ => CancelResponse::Accept,
+                    },
+                    move |goal: ServerGoalHandle<Fibonacci>| sender.send(goal).unwrap(),
+                ),
+            )
+            .unwrap();
+        let client = caller.create_action_client::<Fibonacci>("fibonacci").unwrap();
+        let _spinning = [spinning_node(&serving), spinning_node(&caller)];
+        client.wait_for_server(WATCHDOG).unwrap();
+        Self { client, accepted, server: Some(server), caller, here, _spinning }
+    }
+
+    /// Sends a goal, which is accepted.
+    pub(super) fn goal(&self, order: i32) -> Goal {
+        let client = self.client.send_goal_and_wait(Fibonacci_Goal { order }, WATCHDOG).unwrap();
+        let server = self.accepted.recv_timeout(WATCHDOG).unwrap();
+        assert_eq!(client.goal_id(), server.goal_id());
+        assert_eq!(client.accepted_at(), server.accepted_at());
+        Goal { client, server }
+    }
+}
+
+/// Both sides of a goal.
+pub(super) struct Goal {
+    pub(super) client: feros::ClientGoalHandle<Fibonacci>,
+    pub(super) server: ServerGoalHandle<Fibonacci>,
+}
+
+impl Goal {
+    pub(super) fn result(&self) -> GoalResult<Fibonacci_Result> {
+        self.client.get_result().unwrap().wait(WATCHDOG).unwrap()
+    }
+}
+
+pub(super) fn result(numbers: &[i32]) -> Fibonacci_Result {
+    Fibonacci_Result { sequence: numbers.to_vec() }
+}
+
+#[test]
+fn a_goal_has_feedback_statuses_and_a_result() {
+    let pair = Pair::new();
+    let (sender, feedback) = sync_channel(10);
+    let on_feedback = move |feedback: Fibonacci_Feedback| sender.send(feedback.sequence).unwrap();
+    let sent = pair.client.send_goal_with_feedback(Fibonacci_Goal { order: 4 }, on_feedback);
+    let goal = sent.unwrap().wait(WATCHDOG).unwrap();
+    let work = pair.accepted.recv_timeout(WATCHDOG).unwrap();
+    assert_eq!(work.goal().order, 4);
+    eventually(|| (goal.status() == GoalStatus::Executing).then_some(()).ok_or(goal.status()));
+    for sequence in [vec![0, 1], vec![0, 1, 1]] {
+        work.publish_feedback(Fibonacci_Feedback { sequence }).unwrap();
+    }
+    assert_eq!(feedback.recv_timeout(WATCHDOG).unwrap(), [0, 1]);
+    assert_eq!(feedback.recv_timeout(WATCHDOG).unwrap(), [0, 1, 1]);
+    let outcome = goal.get_result().unwrap();
+    work.succeed(result(&[0, 1, 1, 2])).unwrap();
+    let outcome = outcome.wait(WATCHDOG).unwrap();
+    assert_eq!((outcome.status, outcome.goal_id), (GoalStatus::Succeeded, goal.goal_id()));
+    assert_eq!(outcome.result.sequence, [0, 1, 1, 2]);
+    assert_eq!((goal.status(), work.status()), (GoalStatus::Succeeded, GoalStatus::Succeeded));
+    drop(goal);
+    // Nobody follows the goal any more: its feedback closure, and with it the sender, is gone.
+    assert_eq!(feedback.recv_timeout(WATCHDOG), Err(RecvTimeoutError::Disconnected));
+}
+
+#[test]
+fn all_that_a_client_waits_for_can_be_awaited() {
+    let (here, there) = (context(), context());
+    let (serving, caller) =
+        (here.create_node("server").unwrap(), there.create_node("caller").unwrap());
+    let _server = serving
+        .create_action_server::<Fibonacci, _>("fibonacci", |goal: ServerGoalHandle<Fibonacci>| {
+            goal.succeed(result(&[goal.goal().order])).unwrap();
+        })
+        .unwrap();
+    let _spinning = spinning_node(&serving);
+    let client = caller.create_action_client::<Fibonacci>("fibonacci").unwrap();
+    client.wait_for_server(WATCHDOG).unwrap();
+    let executor = Executor::new();
+    executor.add_node(&caller).unwrap();
+    let conversation = async {
+        let goal = client.send_goal(Fibonacci_Goal { order: 5 })?.await?;
+        let outcome = goal.get_result()?.await?;
+        let canceled = goal.cancel()?.await;
+        Ok::<_, feros::Error>((outcome.result.sequence, canceled))
+    };
+    match executor.spin_until_complete(Some(WATCHDOG), conversation).unwrap() {
+        Outcome::Completed(told) => {
+            let (sequence, canceled) = told.unwrap();
+            assert_eq!(sequence, [5]);
+            let ended = matches!(canceled, Err(feros::action::CancelError::GoalTerminated { .. }));
+            assert!(ended, "{canceled:?}");
+        }
+        other => panic!("the watchdog bit: {other:?}"),
+    }
+}
+
+#[test]
+fn several_goals_at_once_each_have_their_own_end() {
+    let pair = Pair::new();
+    let goals: Vec<Goal> = (0..8).map(|number| pair.goal(number * 2)).collect();
+    assert_eq!(pair.server.as_ref().unwrap().goal_count(), 8);
+    let results: Vec<_> = goals.iter().map(|goal| goal.client.get_result().unwrap()).collect();
+    for goal in goals.iter().rev() {
+        let order = goal.server.goal().order;
+        if order % 4 == 0 {
+            goal.server.succeed(result(&[order])).unwrap();
+        } else {
+            goal.server.abort(result(&[-order])).unwrap();
+        }
+    }
+    for (number, waiting) in (0..8).zip(results) {
+        let (order, outcome) = (number * 2, waiting.wait(WATCHDOG).unwrap());
+        let expected = if order % 4 == 0 {
+            (GoalStatus::Succeeded, vec![order])
+        } else {
+            (GoalStatus::Aborted, vec![-order])
+        };
+        assert_eq!((outcome.status, outcome.result.sequence), expected);
+    }
+}
+
+#[test]
+fn a_goal_may_be_rejected_or_deferred() {
+    let pair = Pair::new();
+    let error = pair.client.send_goal_and_wait(Fibonacci_Goal { order: -1 }, WATCHDOG).unwrap_err();
+    assert!(matches!(error, SendGoalError::Rejected { .. }), "{error}");
+    let queue: Vec<Goal> = [1, 3, 5].map(|order| pair.goal(order)).into();
+    for goal in &queue {
+        assert_eq!(goal.server.status(), GoalStatus::Accepted);
+        let error = goal.server.succeed(result(&[])).unwrap_err().to_string();
+        assert!(error.contains("it is ACCEPTED, and only EXECUTING or CANCELING can"), "{error}");
+    }
+    for goal in queue {
+        goal.server.execute().unwrap();
+        assert!(goal.server.is_executing());
+        goal.server.succeed(result(&[goal.server.goal().order])).unwrap();
+        assert_eq!(goal.result().result.sequence, [goal.server.goal().order]);
+    }
+}
+
+/// The topic has one message, which late subscriptions get.
+#[test]
+fn who_comes_late_is_told_the_statuses() {
+    let pair = Pair::new();
+    let (first, second) = (pair.goal(2), pair.goal(4));
+    first.server.succeed(result(&[])).unwrap();
+    let (sender, statuses) = sync_channel(10);
+    let late = pair.here.create_node("late").unwrap();
+    let subscription = late
+        .create_subscription(
+            "fibonacci/_action/status",
+            QosProfile::action_status_default(),
+            move |array: GoalStatusArray| sender.send(array).unwrap(),
+        )
+        .unwrap();
+    let _spinning = spinning_node(&late);
+    let told = statuses.recv_timeout(WATCHDOG).unwrap().status_list;
+    let told: Vec<(GoalId, i8)> =
+        told.iter().map(|said| (said.goal_info.goal_id.uuid, said.status)).collect();
+    assert_eq!(told, [(first.server.goal_id(), 4), (second.server.goal_id(), 2)]);
+    assert_eq!(subscription.publisher_count(), 1);
+}
+
+/// A single thread serves goals, results and cancels, and works for them bit by bit.
+#[test]
+fn a_server_works_for_goals_with_a_timer_on_one_thread() {
+    let (here, there) = (context(), context());
+    let (serving, caller) =
+        (here.create_node("server").unwrap(), there.create_node("caller").unwrap());
+    let (sender, queue) = sync_channel::<ServerGoalHandle<Fibonacci>>(10);
+    let _server = serving
+        .create_action_server::<Fibonacci, _>("fibonacci", move |goal| sender.send(goal).unwrap())
+        .unwrap();
+    let mut current: Option<(ServerGoalHandle<Fibonacci>, Vec<i32>)> = None;
+    let _timer = serving
+        .create_wall_timer(Duration::from_millis(1), move || {
+            let begin = || queue.try_recv().ok().map(|goal| (goal, vec![0, 1]));
+            let Some((goal, mut sequence)) = current.take().or_else(begin) else { return };
+            if sequence.len() > usize::try_from(goal.goal().order).unwrap() {
+                return goal.succeed(result(&sequence)).unwrap();
+            }
+            sequence.push(sequence[sequence.len() - 1] + sequence[sequence.len() - 2]);
+            goal.publish_feedback(Fibonacci_Feedback { sequence: sequence.clone() }).unwrap();
+            current = Some((goal, sequence));
+        })
+        .unwrap();
+    let _spinning = spinning_node(&serving);
+    let client = caller.create_action_client::<Fibonacci>("fibonacci").unwrap();
+    client.wait_for_server(WATCHDOG).unwrap();
+    let goals =
+        [3, 5].map(|order| client.send_goal_and_wait(Fibonacci_Goal { order }, WATCHDOG).unwrap());
+    let ends = goals.map(|goal| goal.get_result().unwrap().wait(WATCHDOG).unwrap().result.sequence);
+    assert_eq!(ends, [vec![0, 1, 1, 2], vec![0, 1, 1, 2, 3, 5]]);
+}
+
+/// Where nothing but pointers is needed, feedback takes none but the intra-process transport.
+#[test]
+fn within_a_process_feedback_goes_by_pointer() {
+    let context = context();
+    let node = context.create_node("both").unwrap();
+    let (sender, feedback) = sync_channel(10);
+    let server = node
+        .create_action_server::<Fibonacci, _>("fibonacci", |goal: ServerGoalHandle<Fibonacci>| {
+            goal.publish_feedback(Fibonacci_Feedback { sequence: vec![7] }).unwrap();
+            goal.succeed(result(&[7])).unwrap();
+        })
+        .unwrap();
+    assert_eq!(server.action_name(), node.resolve_topic_name("fibonacci", false).unwrap());
+    let client = node.create_action_client::<Fibonacci>("fibonacci").unwrap();
+    let executor = Executor::new();
+    executor.add_node(&node).unwrap();
+    let _spinning = spinning(executor);
+    client.wait_for_server(WATCHDOG).unwrap();
+    let on_feedback = move |feedback: Fibonacci_Feedback| sender.send(feedback.sequence).unwrap();
+    let sent = client.send_goal_with_feedback(Fibonacci_Goal { order: 1 }, on_feedback).unwrap();
+    let goal = sent.wait(WATCHDOG).unwrap();
+    assert_eq!(goal.get_result().unwrap().wait(WATCHDOG).unwrap().result.sequence, [7]);
+    assert_eq!(feedback.recv_timeout(WATCHDOG).unwrap(), [7]);
+    let counts = client.feedback_counts();
+    assert_eq!((counts.intra_process.messages, counts.network.messages), (1, 0));
+    let known = node.action_names_and_types();
+    assert!(known[server.action_name()].contains("example_interfaces/action/Fibonacci"));
+}

@@ -1,0 +1,124 @@
+"""The actions of a stock node.
+
+Servers: action_server {name, type, result_timeout}: goals whose order is negative are rejected, one of order 13 is not
+canceled, the others wait; goals {name, count} gives those that came, feedback {name, id, values}, goal_status {name, id},
+end {name, id, outcome, result}: outcome is succeed, abort, canceled, or raise.
+Clients: action_client {name, type}, action_ready {name}, wait_for_action {name}, send_goal {name, goal}, cancel {name, id},
+feedback_of {name, count}, result {name, id}, followed {name, id}: the status that the client knows.
+destroy_action {what, name}: what is server or client.
+"""
+import threading
+
+import conversion
+import peer
+from rclpy.action import ActionClient, ActionServer, CancelResponse, GoalResponse
+
+OUTCOMES = ("succeed", "abort", "canceled", "raise")
+
+
+def hexadecimal(goal_id):
+    return bytes(goal_id.uuid).hex()
+
+
+def wait_for(future, timeout=60.0):
+    done = threading.Event()
+    future.add_done_callback(lambda _: done.set())
+    if not done.wait(timeout):
+        raise TimeoutError(f"not within {timeout} s")
+    return future.result()
+
+
+class Actions:
+    """The operations; each public method is one."""
+
+    def __init__(self, node):
+        self._node = node
+        self._servers, self._clients, self._inboxes, self._goals, self._handles, self._feedback = {}, {}, {}, {}, {}, {}
+
+    def action_server(self, name, type, result_timeout=10):
+        inbox = self._inboxes[name] = peer.Inbox()
+
+        def decide(goal):
+            return GoalResponse.REJECT if goal.order < 0 else GoalResponse.ACCEPT
+
+        def cancel(handle):
+            return CancelResponse.REJECT if handle.request.order == 13 else CancelResponse.ACCEPT
+
+        def accepted(handle):
+            self._goals[hexadecimal(handle.goal_id)] = handle
+            inbox.put({"id": hexadecimal(handle.goal_id), "goal": conversion.to_json(handle.request)})
+
+        self._servers[name] = ActionServer(
+            self._node, conversion.interface(type, "action"), name, lambda handle: None, goal_callback=decide,
+            cancel_callback=cancel, handle_accepted_callback=accepted, result_timeout=result_timeout)
+
+    def goals(self, name, count=1, timeout=60.0):
+        return self._inboxes[name].take(count, timeout)
+
+    def goal_status(self, name, id):
+        return self._goals[id].status
+
+    def feedback(self, name, id, values):
+        for value in values:
+            self._goals[id].publish_feedback(conversion.fill(self._servers[name].action_type.Feedback(), value))
+
+    def end(self, name, id, outcome, result=None, timeout=60.0):
+        if outcome not in OUTCOMES:
+            raise ValueError(f"{outcome!r} is none of {OUTCOMES}")
+        ended = threading.Event()
+
+        def execute(handle):
+            try:
+                if outcome == "raise":
+                    raise RuntimeError("as wanted by the test")
+                getattr(handle, outcome)()
+                return conversion.fill(self._servers[name].action_type.Result(), result or {})
+            finally:
+                ended.set()
+
+        self._goals[id].execute(execute)
+        if not ended.wait(timeout):
+            raise TimeoutError(f"not within {timeout} s")
+
+    def action_client(self, name, type):
+        self._clients[name] = ActionClient(self._node, conversion.interface(type, "action"), name)
+        self._feedback[name] = peer.Inbox()
+
+    def action_ready(self, name):
+        return self._clients[name].server_is_ready()
+
+    def wait_for_action(self, name, timeout=60.0):
+        if not self._clients[name].wait_for_server(timeout):
+            raise TimeoutError(f"not within {timeout} s")
+
+    def send_goal(self, name, goal):
+        client, inbox = self._clients[name], self._feedback[name]
+        goal = conversion.fill(client._action_type.Goal(), goal)
+        handle = wait_for(client.send_goal_async(goal, lambda message: inbox.put(conversion.to_json(message.feedback))))
+        if not handle.accepted:
+            return None
+        id = hexadecimal(handle.goal_id)
+        self._handles[id] = handle
+        return id
+
+    def feedback_of(self, name, count=1, timeout=60.0):
+        return self._feedback[name].take(count, timeout)
+
+    def cancel(self, name, id):
+        response = wait_for(self._handles[id].cancel_goal_async())
+        return {"code": response.return_code, "canceling": [hexadecimal(goal.goal_id) for goal in response.goals_canceling]}
+
+    def followed(self, name, id):
+        return self._handles[id].status
+
+    def result(self, name, id):
+        result = wait_for(self._handles[id].get_result_async())
+        return {"status": result.status, "result": conversion.to_json(result.result)}
+
+    def destroy_action(self, what, name):
+        getattr(self, f"_{what}s").pop(name).destroy()
+
+
+def operations(node):
+    actions = Actions(node)
+    return {name: getattr(actions, name) for name in dir(actions) if not name.startswith("_")}
