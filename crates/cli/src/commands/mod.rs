@@ -12,6 +12,7 @@ mod node;
 mod param;
 mod run;
 mod service;
+mod tf;
 mod topic;
 mod trace;
 
@@ -56,6 +57,9 @@ enum Command {
     /// Services: list and call them
     #[command(subcommand)]
     Service(service::Command),
+    /// Transforms: where frames are, as /tf and /tf_static say
+    #[command(subcommand)]
+    Tf(tf::Command),
     /// Interfaces: the types of messages, services and actions
     #[command(subcommand)]
     Interface(interface::Command),
@@ -108,6 +112,7 @@ pub(crate) fn run(line: CommandLine) -> Result<ExitCode, CliError> {
         Command::Node(command) => node::run(command),
         Command::Param(command) => param::run(command),
         Command::Service(command) => service::run(command, &interfaces),
+        Command::Tf(command) => tf::run(command),
         Command::Interface(command) => interface::run(command, &interfaces),
         Command::Run(args) => run::run(&args),
         Command::Launch(args) => launch::run(&args),
