@@ -11,5 +11,6 @@ mod parameters;
 mod qos;
 mod services;
 mod support;
+mod tf2;
 mod types;
 mod values;
