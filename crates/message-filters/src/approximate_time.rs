@@ -1,13 +1,13 @@
 //! Messages whose stamps are close together: the adaptive algorithm of `message_filters`.
 //!
 //! A set holds one message of each input. Of all sets that could follow the last one, the policy
-//! takes the one that spans the shortest time, and prefers earlier ones by the age penalty. It waits
-//! no longer than it takes to prove that no message that may still come can make a better set.
+//! takes the one that spans the shortest time, and prefers earlier ones by the age penalty. It
+//! waits no longer than it takes to prove that no message that may still come makes a better set.
 //!
-//! The newest of the first messages of all inputs is the *pivot*: each set has to hold it or a later
-//! one. From there the first messages are set aside one after the other, the oldest first, which
-//! walks through all sets that hold the pivot. Each input has one queue; what is set aside is its
-//! beginning, so that going back is to forget how much that was.
+//! The newest of the first messages of all inputs is the *pivot*: each set has to hold it or a
+//! later one. From there the first messages are set aside one after the other, the oldest first,
+//! which walks through all sets that hold the pivot. Each input has one queue; what is set aside is
+//! its beginning, so that going back is to forget how much that was.
 
 use std::collections::VecDeque;
 use std::time::Duration;

@@ -9,8 +9,8 @@ use feros_sync::Mutex;
 
 use crate::input::Input;
 
-/// Keeps the last messages in the order of their stamps, as `Cache` of `message_filters`. Clones are
-/// the same cache.
+/// Keeps the last messages in the order of their stamps, as `Cache` of `message_filters`. Clones
+/// are the same cache.
 ///
 /// ```
 /// use feros_message_filters::{Cache, Time};

@@ -67,8 +67,8 @@ impl<M: Send + Sync + 'static> Chain<M> {
     }
 
     /// Ends the chain with a closure, which is called by one thread at a time; returns the input of
-    /// the chain. If the closure is busy on another thread, up to 1000 messages wait for it, and the
-    /// oldest go.
+    /// the chain. If the closure is busy on another thread, up to 1000 messages wait for it, and
+    /// the oldest go.
     pub fn end(self, callback: impl FnMut(Arc<M>) + Send + 'static) -> Input<M> {
         let outlet = Outlet::new(MESSAGES_THAT_WAIT, callback);
         self.end_with(Box::new(move |message| {

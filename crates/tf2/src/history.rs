@@ -111,8 +111,8 @@ impl History {
         }
     }
 
-    /// Where a time is, or `None` where there is no sample at all; [`Time::ZERO`] is the time of the
-    /// newest.
+    /// Where a time is, or `None` where there is no sample at all; [`Time::ZERO`] is the time of
+    /// the newest.
     pub(crate) fn find(&self, time: Time) -> Result<Option<Position>, Missing> {
         let (Some(oldest), Some(newest)) = (self.samples.front(), self.samples.back()) else {
             return Ok(None);

@@ -1,10 +1,12 @@
 """Builds a package of messages for stock rclpy that no wheel has, with the generators of the wheels.
 
-    python build_package.py INTERFACES PACKAGE OUTPUT
+    python build_package.py PACKAGE OUTPUT
 
-INTERFACES has a folder PACKAGE/msg with .msg files; the packages that they refer to are among the wheels. OUTPUT
-gets lib/ (for LD_LIBRARY_PATH) and python/ (for PYTHONPATH). Needs gcc, g++ and the headers of Python.
+idl/PACKAGE/msg beside this script has its messages as .idl files (what makes those of .msg files needs more than the
+wheels bring); the packages that they refer to are among the wheels. OUTPUT gets lib/ (for LD_LIBRARY_PATH) and python/
+(for PYTHONPATH). Needs gcc, g++ and the headers of Python.
 """
+import importlib.metadata
 import pathlib
 import shutil
 import subprocess
@@ -13,6 +15,11 @@ import sysconfig
 
 from rosidl_cli.command.generate.api import generate
 
+# The wheels declare each generator twice, as an egg and as a wheel, which their own command does not take.
+points = {(point.group, point.name): point
+          for distribution in importlib.metadata.distributions() for point in distribution.entry_points}
+importlib.metadata.entry_points = lambda: importlib.metadata.EntryPoints(points.values())
+
 PREFIX = pathlib.Path(sys.prefix)
 # The functions of messages, what each RMW wants, what chooses between those, and what Python loads.
 GENERATORS = [("generator_c", {"types": ["c"]}), ("typesupport_introspection_c", {"typesupports": ["introspection_c"]}),
@@ -20,8 +27,9 @@ GENERATORS = [("generator_c", {"types": ["c"]}), ("typesupport_introspection_c",
               ("generator_py", {"types": ["py"]})]
 
 
-def main(interfaces, package, output):
-    messages = [f"{interfaces / package}:msg/{path.name}" for path in (interfaces / package / "msg").glob("*.msg")]
+def main(package, output):
+    folder = pathlib.Path(__file__).resolve().parent / "idl" / package
+    messages = [f"{folder}:{path.relative_to(folder)}" for path in folder.glob("msg/*.idl")]
     for name, what in GENERATORS:
         generate(package_name=package, interface_files=messages, include_paths=[PREFIX / "share"],
                  output_path=output / "work" / name / package, **what)
@@ -33,16 +41,20 @@ def compile_all(package, output):
     work, lib, python = output / "work", output / "lib", output / "python" / package
     lib.mkdir(parents=True, exist_ok=True)
     shutil.copytree(work / "generator_py" / package, python, dirs_exist_ok=True)
-    includes = [path for path in (PREFIX / "include").iterdir() if path.is_dir()]
+    # That of Fast CDR is not in a folder of its own.
+    includes = [PREFIX / "include", *(path for path in (PREFIX / "include").iterdir() if path.is_dir())]
     includes += [work / name for name, _ in GENERATORS]
     includes += [sysconfig.get_paths()["include"], numpy.get_include()]
     flags = ["-shared", "-fPIC", "-O1", "-w", *(f"-I{path}" for path in includes), f"-L{lib}", f"-L{PREFIX / 'lib'}",
-             "-Wl,--unresolved-symbols=ignore-all"]
+             f"-Wl,-rpath,{PREFIX / 'lib'}", "-Wl,--as-needed"]
+    # The messages that the package refers to, and what all messages need; what is not needed is not kept.
+    of_wheels = [path.name[3:-3] for pattern in ("lib*__rosidl_*_c.so", "lib*__rosidl_generator_py.so", "librosidl_*_c.so")
+                 for path in (PREFIX / "lib").glob(pattern)] + ["fastcdr", "rmw", "rcutils"]
 
     def link(output, sources, libraries):
         compiler = "g++" if any(source.suffix == ".cpp" for source in sources) else "gcc"
-        libraries = [f"-l{library}" for library in libraries]
-        subprocess.run([compiler, *flags, "-o", output, *sources, "-Wl,--no-as-needed", *libraries], check=True)
+        libraries = [f"-l{library}" for library in [*libraries, *of_wheels]]
+        subprocess.run([compiler, *flags, "-o", output, *sources, *libraries], check=True)
 
     known = []
     for name, _ in GENERATORS:
@@ -57,4 +69,4 @@ def compile_all(package, output):
 
 
 if __name__ == "__main__":
-    main(pathlib.Path(sys.argv[1]).resolve(), sys.argv[2], pathlib.Path(sys.argv[3]).resolve())
+    main(sys.argv[1], pathlib.Path(sys.argv[2]).resolve())

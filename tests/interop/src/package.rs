@@ -13,7 +13,7 @@ pub struct Package {
 }
 
 impl Package {
-    /// The package of these messages of `interfaces/`, in a folder that cargo keeps for tests; it is
+    /// The package of the messages of `peers/idl/`, in a folder that cargo keeps for tests; it is
     /// built when it is not there.
     ///
     /// # Panics
@@ -30,7 +30,6 @@ impl Package {
         let prefix = python.ancestors().nth(2).unwrap_or(Path::new("/"));
         let output = Command::new(&python)
             .arg(root.join("peers/build_package.py"))
-            .arg(root.join("../../interfaces"))
             .arg(name)
             .arg(&building)
             .env("PYTHONDONTWRITEBYTECODE", "1")

@@ -164,7 +164,7 @@ fn decode(source: &mut Source, context: &Context<'_>, message: &MessageDefinitio
     source.line("}");
 }
 
-/// Stamp and frame of a message with a field `header`, as `message_traits::HasHeader` of C++ has it.
+/// Stamp and frame of a message with a field `header`, as `message_traits::HasHeader` of C++.
 fn header(source: &mut Source, context: &Context<'_>, message: &MessageDefinition, name: &str) {
     let is_header = |field: &Field| {
         let is_type = matches!(&field.ty.base, BaseType::Nested(name)

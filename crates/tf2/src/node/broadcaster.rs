@@ -62,8 +62,8 @@ impl TransformBroadcaster {
     }
 }
 
-/// Says on `/tf_static` where frames are at any time, as `tf2_ros::StaticTransformBroadcaster`. Keep
-/// it: who comes late hears nothing of a publisher that is gone.
+/// Says on `/tf_static` where frames are at any time, as `tf2_ros::StaticTransformBroadcaster`.
+/// Keep it: who comes late hears nothing of a publisher that is gone.
 pub struct StaticTransformBroadcaster {
     publisher: Publisher<TFMessage>,
     said: Mutex<Said>,

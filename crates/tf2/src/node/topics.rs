@@ -21,8 +21,8 @@ pub fn dynamic_listener_qos() -> QosProfile {
 }
 
 /// How `tf2_ros` publishes on and listens to [`STATIC_TOPIC`]: reliable, and who comes late gets
-/// what was said. A publisher says all of its transforms at once, so `depth` is 1 there, and 100 for
-/// listeners.
+/// what was said. A publisher says all of its transforms at once, so `depth` is 1 there; listeners
+/// have 100.
 #[must_use]
 pub fn static_qos(depth: usize) -> QosProfile {
     QosProfile::keep_last(depth).transient_local()

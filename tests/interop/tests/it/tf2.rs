@@ -1,5 +1,5 @@
-//! Transforms between stock nodes and ours: the type `tf2_msgs/msg/TFMessage` with its hash, and the
-//! policies of `tf2_ros`. No wheel has `tf2_msgs`; it is built by the generators of the wheels.
+//! Transforms between stock nodes and ours: the type `tf2_msgs/msg/TFMessage` with its hash, and
+//! the policies of `tf2_ros`. No wheel has `tf2_msgs`; it is built by the generators of the wheels.
 
 use std::path::Path;
 use std::time::Duration;
