@@ -1,12 +1,14 @@
 //! Clocks of a node: steady, system, and ROS time, which follows `/clock` when it is simulated.
 
 mod follower;
+mod jump;
 
 pub(crate) use follower::ClockFollower;
+pub use jump::JumpListener;
 
 use std::sync::Arc;
 
-use feros_executor::{Clock as ClockSource, RosClock, SteadyClock, SystemClock, Time};
+use feros_executor::{Clock as ClockSource, RosClock, SteadyClock, SystemClock, Time, TimeChange};
 use feros_sync::Mutex;
 
 /// Which time a clock shows.
@@ -63,6 +65,16 @@ impl Clock {
     /// Whether it shows simulated time.
     pub fn is_simulated(&self) -> bool {
         self.source().is_simulated()
+    }
+
+    /// Calls `listener` whenever the time jumps: when it is set back, as when a recording starts
+    /// over, and when simulated time begins or ends. Time that goes forward is no jump, however
+    /// far.
+    ///
+    /// The listener is called on the thread that set the time, for as long as what this returns is
+    /// kept. Steady and system time do not tell of jumps.
+    pub fn on_jump(&self, listener: impl Fn(&TimeChange) + Send + Sync + 'static) -> JumpListener {
+        JumpListener::watch(&*self.source(), listener)
     }
 
     /// What timers wait on.

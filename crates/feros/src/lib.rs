@@ -83,7 +83,7 @@ pub use callback_group::{CallbackGroup, CallbackGroupKind, CallbackOptions};
 pub use client::{
     CallError, Client, ClientOptions, GenericClient, ResponseFuture, SerializedResponseFuture,
 };
-pub use clock::{Clock, ClockType};
+pub use clock::{Clock, ClockType, JumpListener};
 pub use context::{Context, ContextError, ContextOptions, ShutdownGuard, engines};
 pub use create_error::CreateError;
 pub use error::Error;
@@ -106,7 +106,7 @@ pub use timer::{NodeGuardCondition, NodeTimer, TimerOptions};
 
 pub use feros_executor::{
     GuardCondition, Obstacle, Outcome, RealtimeConfig, RealtimeError, Scheduling, Shared,
-    SpinError, Stopper, Time, Timer,
+    SpinError, Stopper, Time, TimeChange, Timer,
 };
 
 /// The orders in which an [`Executor`] can run what is ready; given to [`ExecutorBuilder::policy`].

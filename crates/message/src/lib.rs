@@ -20,7 +20,7 @@ pub use feros_interface::{TypeHash, TypeHashError};
 
 pub use action::{Action, GoalId, goal_id_of, set_goal_id};
 pub use description::{FieldDescription, TypeDescription};
-pub use traits::{Message, Service, view};
+pub use traits::{HasHeader, Message, Service, stamp_nanos, view};
 
 /// Includes the types that `feros_codegen::Generator` made in the build script of the calling
 /// crate.

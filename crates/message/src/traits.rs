@@ -1,6 +1,7 @@
 //! The traits that generated messages and services implement.
 
 use std::fmt::Debug;
+use std::sync::Arc;
 
 use feros_cdr::{Build, Decode, DecodeError, Encode, View};
 use feros_interface::TypeHash;
@@ -25,6 +26,33 @@ pub trait Message:
 
     /// The message read in place: a struct with the same fields, borrowing from the received bytes.
     type View<'a>: View<'a>;
+}
+
+/// A message with a field `header` of the type `std_msgs/Header`: what happened when, and in which
+/// frame. Generated for every such message.
+pub trait HasHeader {
+    /// `header.stamp`, in nanoseconds.
+    fn stamp_nanos(&self) -> i64;
+
+    /// `header.frame_id`.
+    fn frame_id(&self) -> &str;
+}
+
+impl<M: HasHeader + ?Sized> HasHeader for Arc<M> {
+    fn stamp_nanos(&self) -> i64 {
+        (**self).stamp_nanos()
+    }
+
+    fn frame_id(&self) -> &str {
+        (**self).frame_id()
+    }
+}
+
+/// A stamp in nanoseconds, from the fields of a `builtin_interfaces/Time`. Any content has one: a
+/// `nanosec` of a second or more counts as it is.
+#[must_use]
+pub fn stamp_nanos(sec: i32, nanosec: u32) -> i64 {
+    i64::from(sec) * 1_000_000_000 + i64::from(nanosec)
 }
 
 /// A service type, generated from a `.srv` file or derived from an action. Never instantiated.

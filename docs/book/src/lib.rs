@@ -22,4 +22,5 @@ pages! {
     Executors "../pages/executors.md",
     Components "../pages/components.md",
     Parameters "../pages/parameters.md",
+    Tf2 "../pages/tf2.md",
 }

@@ -10,7 +10,7 @@ mod parts;
 
 pub use feros;
 pub use feros_component;
-pub use parts::{Latest, Parts, header, send};
+pub use parts::{Latest, Parts, header, log_failure, send};
 
 use std::process::ExitCode;
 

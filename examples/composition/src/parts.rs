@@ -10,8 +10,8 @@ use feros::message::{Message, Service};
 use feros::msgs::builtin_interfaces::msg::Time;
 use feros::msgs::std_msgs::msg::Header;
 use feros::{
-    Clock, Error, Node, Publishable, Publisher, ServiceCallback, SubscriptionCallback,
-    SubscriptionOptions,
+    Clock, Error, Node, PublishError, Publishable, Publisher, ServiceCallback,
+    SubscriptionCallback, SubscriptionOptions,
 };
 
 /// A node with all that belongs to it; everything ends with this value.
@@ -132,7 +132,12 @@ impl<T> Latest<T> {
 
 /// Publishes, and logs where that fails.
 pub fn send<M: Message>(publisher: &Publisher<M>, message: impl Publishable<M>) {
-    if let Err(error) = publisher.publish(message) {
+    log_failure(publisher.publish(message));
+}
+
+/// Logs where publishing failed.
+pub fn log_failure(published: Result<(), PublishError>) {
+    if let Err(error) = published {
         tracing::error!("{error}");
     }
 }

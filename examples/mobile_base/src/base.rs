@@ -2,14 +2,15 @@
 
 use std::time::Duration;
 
-use example_composition::{Latest, Parts, component, header, send};
+use example_composition::{Latest, Parts, component, header, log_failure, send};
 use feros::msgs::diagnostic_msgs::msg::{DiagnosticArray, DiagnosticStatus};
-use feros::msgs::geometry_msgs::msg::{PoseStamped, TransformStamped, Twist};
+use feros::msgs::geometry_msgs::msg::{PoseStamped, Twist};
 use feros::msgs::nav_msgs::msg::Odometry;
 use feros::msgs::sensor_msgs::msg::{BatteryState, Joy};
 use feros::msgs::std_msgs::msg::{Bool, ColorRGBA, String as Text};
-use feros::msgs::tf2_msgs::msg::TFMessage;
-use feros::{Error, QosProfile};
+use feros::{Error, QosProfile, Time};
+use feros_tf2::glam::{DQuat, DVec3};
+use feros_tf2::{StaticTransformBroadcaster, Transform, TransformBroadcaster};
 
 use crate::{action_server, publish_at_rate, sense, serve_switch, serve_trigger};
 
@@ -23,7 +24,7 @@ fn robot_state(parts: &mut Parts) -> Result<(), Error> {
     let node = parts.node().clone();
     let odometry = node.create_publisher::<Odometry>("odom", QosProfile::sensor_data())?;
     let poses = node.create_publisher::<PoseStamped>("pose", 10)?;
-    let transforms = node.create_publisher::<TFMessage>("/tf", 100)?;
+    let transforms = TransformBroadcaster::new(&node)?;
     let stops = node.create_publisher::<Bool>("stop_status", 10)?;
     let motion = parts.newest::<Twist>("cmd_vel_applied", 10)?;
     let reset = Latest::<()>::default();
@@ -37,17 +38,14 @@ fn robot_state(parts: &mut Parts) -> Result<(), Error> {
         heading += motion.angular.z / RATE_HZ;
         x += motion.linear.x / RATE_HZ * heading.cos();
         y += motion.linear.x / RATE_HZ * heading.sin();
+        let turned = DQuat::from_rotation_z(heading);
+        let pose = Transform::new(DVec3::new(x, y, 0.0), turned);
         let mut odom = Odometry { header: header(&clock, "odom"), ..Odometry::default() };
         odom.child_frame_id = "base_link".to_owned();
-        (odom.pose.pose.position.x, odom.pose.pose.position.y) = (x, y);
-        (odom.pose.pose.orientation.z, odom.pose.pose.orientation.w) = (heading / 2.0).sin_cos();
+        odom.pose.pose = pose.into();
         odom.twist.twist = motion;
-        let mut transform =
-            TransformStamped { header: odom.header.clone(), ..TransformStamped::default() };
-        transform.child_frame_id = "base_link".to_owned();
-        (transform.transform.translation.x, transform.transform.translation.y) = (x, y);
-        transform.transform.rotation = odom.pose.pose.orientation.clone();
-        send(&transforms, TFMessage { transforms: vec![transform] });
+        let stamp = Time::from_nanos(odom.header.stamp.to_nanos());
+        log_failure(transforms.send_transform(pose.to_stamped("odom", "base_link", stamp)));
         send(&poses, PoseStamped { header: odom.header.clone(), pose: odom.pose.pose.clone() });
         send(&stops, Bool { data: odom.twist.twist == Twist::default() });
         send(&odometry, odom);
@@ -128,16 +126,13 @@ component!(
 fn static_transform(parts: &mut Parts) -> Result<(), Error> {
     let fixed = || QosProfile::keep_last(1).transient_local();
     let clock = parts.node().clock().clone();
-    let transforms = parts.node().create_publisher::<TFMessage>("/tf_static", fixed())?;
+    let transforms = StaticTransformBroadcaster::new(parts.node())?;
     let frame = |(child, x): (&str, f64)| {
-        let mut transform =
-            TransformStamped { header: header(&clock, "base_link"), ..TransformStamped::default() };
-        transform.child_frame_id = child.to_owned();
-        transform.transform.translation.x = x;
-        transform
+        let mount = Transform::from_translation(DVec3::new(x, 0.0, 0.0));
+        mount.to_stamped("base_link", child, clock.now())
     };
     let frames = [("imu", 0.05), ("mouse", -0.1), ("bumper", 0.17), ("ir_omni", 0.15)];
-    send(&transforms, TFMessage { transforms: frames.into_iter().map(frame).collect() });
+    log_failure(transforms.send_transforms(frames.into_iter().map(frame).collect()));
     parts.keep(transforms);
     let description = parts.node().create_publisher::<Text>("base_description", fixed())?;
     send(&description, Text { data: "a disk of 0.34 m with two wheels".to_owned() });

@@ -1,9 +1,9 @@
 //! Poses in the plane, and the messages that carry them.
 
-use example_composition::header;
 use feros::Clock;
-use feros::msgs::geometry_msgs::msg::{Pose, Quaternion, TransformStamped};
-use feros::msgs::tf2_msgs::msg::TFMessage;
+use feros::msgs::geometry_msgs::msg::{Pose, TransformStamped};
+use feros_tf2::Transform;
+use feros_tf2::glam::{DQuat, DVec3};
 
 /// Where something is in the plane: metres, and radians from the x axis to the left.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -20,9 +20,7 @@ impl Pose2 {
     }
 
     pub(crate) fn to_message(self) -> Pose {
-        let mut pose = Pose { orientation: rotation(self.heading), ..Pose::default() };
-        (pose.position.x, pose.position.y) = (self.x, self.y);
-        pose
+        self.in_space().into()
     }
 
     pub(crate) fn distance_to(self, other: Self) -> f64 {
@@ -34,22 +32,14 @@ impl Pose2 {
         within_half_turn((place.y - self.y).atan2(place.x - self.x) - self.heading)
     }
 
-    /// As a transform from one frame to another.
-    pub(crate) fn transform(self, clock: &Clock, parent: &str, child: &str) -> TFMessage {
-        let mut transform = TransformStamped {
-            header: header(clock, parent),
-            child_frame_id: child.to_owned(),
-            ..TransformStamped::default()
-        };
-        (transform.transform.translation.x, transform.transform.translation.y) = (self.x, self.y);
-        transform.transform.rotation = rotation(self.heading);
-        TFMessage { transforms: vec![transform] }
+    /// As where `child` is in `parent` now.
+    pub(crate) fn transform(self, clock: &Clock, parent: &str, child: &str) -> TransformStamped {
+        self.in_space().to_stamped(parent, child, clock.now())
     }
-}
 
-fn rotation(angle: f64) -> Quaternion {
-    let (z, w) = (angle / 2.0).sin_cos();
-    Quaternion { z, w, ..Quaternion::default() }
+    fn in_space(self) -> Transform {
+        Transform::new(DVec3::new(self.x, self.y, 0.0), DQuat::from_rotation_z(self.heading))
+    }
 }
 
 /// The same angle between minus and plus half a turn.

@@ -1,12 +1,12 @@
 //! The map, and where the robot is on it.
 
-use example_composition::{Latest, Parts, component, header, send};
+use example_composition::{Latest, Parts, component, header, log_failure, send};
 use feros::msgs::geometry_msgs::msg::{PoseArray, PoseWithCovarianceStamped};
 use feros::msgs::nav_msgs::msg::{OccupancyGrid, Odometry};
 use feros::msgs::nav_msgs::srv::{GetMap, GetMap_Request, GetMap_Response};
 use feros::msgs::sensor_msgs::msg::LaserScan;
-use feros::msgs::tf2_msgs::msg::TFMessage;
 use feros::{Error, QosProfile};
+use feros_tf2::TransformBroadcaster;
 
 use crate::geometry::Pose2;
 use crate::{ROOM_METRES, costmaps, serve_state};
@@ -42,7 +42,7 @@ fn amcl(parts: &mut Parts) -> Result<(), Error> {
     let node = parts.node().clone();
     let poses = node.create_publisher::<PoseWithCovarianceStamped>("amcl_pose", map_qos())?;
     let clouds = node.create_publisher::<PoseArray>("particle_cloud", QosProfile::sensor_data())?;
-    let transforms = node.create_publisher::<TFMessage>("/tf", 100)?;
+    let transforms = TransformBroadcaster::new(&node)?;
     let odometry = parts.newest::<Odometry>("odom", QosProfile::sensor_data())?;
     let map = parts.newest::<OccupancyGrid>("map", map_qos())?;
     let correction = Latest::<Pose2>::default();
@@ -73,6 +73,6 @@ fn amcl(parts: &mut Parts) -> Result<(), Error> {
             &clouds,
             PoseArray { header: header(&clock, "map"), poses: (0..GUESSES).map(guess).collect() },
         );
-        send(&transforms, correction.transform(&clock, "map", "odom"));
+        log_failure(transforms.send_transform(correction.transform(&clock, "map", "odom")));
     })
 }

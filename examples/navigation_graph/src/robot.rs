@@ -3,12 +3,12 @@
 use std::f64::consts::TAU;
 use std::sync::Arc;
 
-use example_composition::{Latest, Parts, component, header, send};
+use example_composition::{Latest, Parts, component, header, log_failure, send};
 use feros::msgs::geometry_msgs::msg::Twist;
 use feros::msgs::nav_msgs::msg::Odometry;
 use feros::msgs::sensor_msgs::msg::{Imu, JointState, LaserScan};
-use feros::msgs::tf2_msgs::msg::TFMessage;
 use feros::{Error, QosProfile};
+use feros_tf2::{StaticTransformBroadcaster, TransformBroadcaster};
 
 use crate::ROOM_METRES;
 use crate::geometry::Pose2;
@@ -82,7 +82,7 @@ fn base_driver(parts: &mut Parts) -> Result<(), Error> {
         Pose2 { x: start("start.x", 2.0)?.get(), y: start("start.y", 2.0)?.get(), heading: 0.0 };
     let node = parts.node().clone();
     let odometry = node.create_publisher::<Odometry>("odom", QosProfile::sensor_data())?;
-    let transforms = node.create_publisher::<TFMessage>("/tf", 100)?;
+    let transforms = TransformBroadcaster::new(&node)?;
     let joints = node.create_publisher::<JointState>("joint_states", 10)?;
     let commands = Latest::<Twist>::default();
     let (inside, clock) = (commands.clone(), node.clock().clone());
@@ -103,7 +103,7 @@ fn base_driver(parts: &mut Parts) -> Result<(), Error> {
         odom.pose.pose = pose.to_message();
         odom.twist.twist = command.clone();
         send(&odometry, odom);
-        send(&transforms, pose.transform(&clock, "odom", "base_link"));
+        log_failure(transforms.send_transform(pose.transform(&clock, "odom", "base_link")));
         let (speed, turn) = (command.linear.x, command.angular.z);
         let joint_state = JointState {
             header: header(&clock, ""),
@@ -149,24 +149,21 @@ component!(
 
 fn robot_state_publisher(parts: &mut Parts) -> Result<(), Error> {
     let clock = parts.node().clock().clone();
-    let fixed = QosProfile::keep_last(1).transient_local();
-    let statics = parts.node().create_publisher::<TFMessage>("/tf_static", fixed)?;
-    let mut frames = TFMessage::default();
-    for (child, x) in [("base_scan", -0.03), ("imu_link", 0.0), ("camera_link", 0.07)] {
-        frames.transforms.extend(
-            Pose2 { x, ..Pose2::default() }.transform(&clock, "base_link", child).transforms,
-        );
-    }
-    send(&statics, frames);
-    parts.keep(statics);
-    let transforms = parts.node().create_publisher::<TFMessage>("/tf", 100)?;
+    let fixed = StaticTransformBroadcaster::new(parts.node())?;
+    let mounts = [("base_scan", -0.03), ("imu_link", 0.0), ("camera_link", 0.07)];
+    let mount = |(child, x): (&str, f64)| {
+        Pose2 { x, ..Pose2::default() }.transform(&clock, "base_link", child)
+    };
+    log_failure(fixed.send_transforms(mounts.into_iter().map(mount).collect()));
+    parts.keep(fixed);
+    let transforms = TransformBroadcaster::new(parts.node())?;
     parts.hear("joint_states", 10, move |joints: Arc<JointState>| {
-        let mut wheels = TFMessage::default();
-        for (name, position) in joints.name.iter().zip(&joints.position) {
-            let frame = Pose2 { heading: *position, ..Pose2::default() };
-            wheels.transforms.extend(frame.transform(&clock, "base_link", name).transforms);
-        }
-        send(&transforms, wheels);
+        let wheel = |(name, position): (&String, &f64)| {
+            let turned = Pose2 { heading: *position, ..Pose2::default() };
+            turned.transform(&clock, "base_link", name)
+        };
+        let wheels = joints.name.iter().zip(&joints.position).map(wheel).collect();
+        log_failure(transforms.send_transforms(wheels));
     })
 }
 

@@ -21,7 +21,9 @@
 //! test fails.
 
 mod domain;
+mod package;
 mod peer;
 
 pub use domain::Domain;
+pub use package::Package;
 pub use peer::{LONGEST_WAIT, Peer};

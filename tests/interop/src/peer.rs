@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 
 use crate::Domain;
 use crate::domain::python_with_ros2;
+use crate::package::Package;
 
 /// The watchdog: a peer that has not answered by then hangs. Peers' own waits are shorter and fail
 /// with a reason.
@@ -35,6 +36,14 @@ impl Peer {
     /// # Panics
     /// When the peer cannot be started or ends at once; its reason is in the message.
     pub fn start(domain: &Domain, namespace: &str, name: &str) -> Self {
+        Self::start_with(domain, namespace, name, &[])
+    }
+
+    /// As [`Peer::start`], with packages beside those of the wheels.
+    ///
+    /// # Panics
+    /// As [`Peer::start`].
+    pub fn start_with(domain: &Domain, namespace: &str, name: &str, packages: &[Package]) -> Self {
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("peers/node.py");
         let mut command = Command::new(python_with_ros2());
         command
@@ -45,6 +54,7 @@ impl Peer {
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
         domain.confine(&mut command);
+        packages.iter().for_each(|package| package.add_to(&mut command));
         let mut child = command
             .spawn()
             .unwrap_or_else(|error| panic!("{} did not start: {error}", script.display()));

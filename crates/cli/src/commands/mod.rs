@@ -13,6 +13,7 @@ mod node;
 mod param;
 mod run;
 mod service;
+mod tf;
 mod topic;
 mod trace;
 
@@ -60,6 +61,9 @@ enum Command {
     /// Actions: list them, and send goals
     #[command(subcommand)]
     Action(action::Command),
+    /// Transforms: where frames are, as /tf and /tf_static say
+    #[command(subcommand)]
+    Tf(tf::Command),
     /// Interfaces: the types of messages, services and actions
     #[command(subcommand)]
     Interface(interface::Command),
@@ -113,6 +117,7 @@ pub(crate) fn run(line: CommandLine) -> Result<ExitCode, CliError> {
         Command::Param(command) => param::run(command),
         Command::Service(command) => service::run(command, &interfaces),
         Command::Action(command) => action::run(command, &interfaces),
+        Command::Tf(command) => tf::run(command),
         Command::Interface(command) => interface::run(command, &interfaces),
         Command::Run(args) => run::run(&args),
         Command::Launch(args) => launch::run(&args),

@@ -10,5 +10,6 @@ mod param;
 mod process;
 mod service;
 mod stock;
+mod tf;
 mod topic;
 mod trace;

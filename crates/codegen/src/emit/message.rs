@@ -1,6 +1,6 @@
 //! The owned struct of a message, its encoding and its traits.
 
-use feros_interface::{BaseType, MessageDefinition, ResolveError};
+use feros_interface::{BaseType, Field, MessageDefinition, ResolveError, Shape};
 
 use crate::emit::fields::{check_bounds, field_doc, inline_hint, read_fields};
 use crate::emit::source::Source;
@@ -22,6 +22,7 @@ pub(crate) fn emit(
     decode(source, context, message, &name);
     view::emit(source, context, message, &name);
     build::emit(source, context, message, &name);
+    header(source, context, message, &name);
     message_impl(source, context, message, &name)
 }
 
@@ -159,6 +160,27 @@ fn decode(source: &mut Source, context: &Context<'_>, message: &MessageDefinitio
     read_fields(source, message, |field| {
         (context.owned_type(&field.ty), format!("{m}::Decode::decode(r)?"))
     });
+    source.line("}");
+    source.line("}");
+}
+
+/// Stamp and frame of a message with a field `header`, as `message_traits::HasHeader` of C++.
+fn header(source: &mut Source, context: &Context<'_>, message: &MessageDefinition, name: &str) {
+    let is_header = |field: &Field| {
+        let is_type = matches!(&field.ty.base, BaseType::Nested(name)
+            if name.package == "std_msgs" && name.name == "Header");
+        field.name == "header" && is_type && field.ty.shape == Shape::Single
+    };
+    if !message.fields.iter().any(is_header) {
+        return;
+    }
+    let m = context.message();
+    source.line(format!("impl {m}::HasHeader for {name} {{"));
+    source.line("fn stamp_nanos(&self) -> i64 {");
+    source.line(format!("{m}::stamp_nanos(self.header.stamp.sec, self.header.stamp.nanosec)"));
+    source.line("}");
+    source.line("fn frame_id(&self) -> &str {");
+    source.line("&self.header.frame_id");
     source.line("}");
     source.line("}");
 }

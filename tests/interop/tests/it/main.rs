@@ -13,5 +13,6 @@ mod parameters;
 mod qos;
 mod services;
 mod support;
+mod tf2;
 mod types;
 mod values;

@@ -10,8 +10,8 @@ mod info;
 mod list;
 mod r#pub;
 mod r#type;
-mod watch;
-mod window;
+pub(super) mod watch;
+pub(super) mod window;
 
 use std::process::ExitCode;
 

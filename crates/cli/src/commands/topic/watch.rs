@@ -79,7 +79,7 @@ fn type_in(graph: &GraphSnapshot, topic: &str) -> Result<TypeIdentity, CliError>
 
 /// How watching ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum End {
+pub(in crate::commands) enum End {
     /// What was waited for happened.
     Done,
     /// Time ran out.
@@ -89,7 +89,7 @@ pub(super) enum End {
 }
 
 /// Runs a node's callbacks until `done` holds, time runs out or the user interrupts.
-pub(super) fn spin(
+pub(in crate::commands) fn spin(
     node: &Node,
     timeout: Option<Duration>,
     done: impl FnMut() -> bool,
@@ -105,7 +105,7 @@ pub(super) fn spin(
 
 /// Runs a node's callbacks, and calls `report` each second, until `report` fails or the user
 /// interrupts.
-pub(super) fn report_each_second(
+pub(in crate::commands) fn report_each_second(
     node: &Node,
     mut report: impl FnMut() -> Result<(), CliError> + Send + 'static,
 ) -> Result<ExitCode, CliError> {

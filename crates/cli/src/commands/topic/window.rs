@@ -4,29 +4,29 @@ use std::collections::VecDeque;
 
 /// The newest values, at most so many.
 #[derive(Debug)]
-pub(super) struct Window {
+pub(in crate::commands) struct Window {
     values: VecDeque<f64>,
     size: usize,
 }
 
 /// Statistics of a window.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Statistics {
-    pub(super) mean: f64,
-    pub(super) min: f64,
-    pub(super) max: f64,
-    pub(super) std_dev: f64,
-    pub(super) count: usize,
+pub(in crate::commands) struct Statistics {
+    pub(in crate::commands) mean: f64,
+    pub(in crate::commands) min: f64,
+    pub(in crate::commands) max: f64,
+    pub(in crate::commands) std_dev: f64,
+    pub(in crate::commands) count: usize,
 }
 
 impl Window {
     /// An empty window of a size, at least 1.
-    pub(super) fn new(size: usize) -> Self {
+    pub(in crate::commands) fn new(size: usize) -> Self {
         Self { values: VecDeque::new(), size: size.max(1) }
     }
 
     /// Adds a value; the oldest makes room.
-    pub(super) fn push(&mut self, value: f64) {
+    pub(in crate::commands) fn push(&mut self, value: f64) {
         if self.values.len() == self.size {
             self.values.pop_front();
         }
@@ -34,17 +34,17 @@ impl Window {
     }
 
     /// Forgets all values.
-    pub(super) fn clear(&mut self) {
+    pub(in crate::commands) fn clear(&mut self) {
         self.values.clear();
     }
 
     /// The oldest value.
-    pub(super) fn oldest(&self) -> Option<f64> {
+    pub(in crate::commands) fn oldest(&self) -> Option<f64> {
         self.values.front().copied()
     }
 
     /// Statistics of what is in the window, if there is anything.
-    pub(super) fn statistics(&self) -> Option<Statistics> {
+    pub(in crate::commands) fn statistics(&self) -> Option<Statistics> {
         let count = self.values.len();
         if count == 0 {
             return None;

@@ -1,0 +1,25 @@
+//! `feros tf`: where frames are in other frames, as `/tf` and `/tf_static` say.
+
+mod echo;
+mod graph;
+mod monitor;
+mod tree;
+
+use std::process::ExitCode;
+
+use crate::error::CliError;
+
+#[derive(clap::Subcommand)]
+pub(crate) enum Command {
+    Echo(echo::Args),
+    Tree(tree::Args),
+    Monitor(monitor::Args),
+}
+
+pub(crate) fn run(command: Command) -> Result<ExitCode, CliError> {
+    match command {
+        Command::Echo(args) => echo::run(&args),
+        Command::Tree(args) => tree::run(&args),
+        Command::Monitor(args) => monitor::run(&args),
+    }
+}

@@ -1,0 +1,132 @@
+//! The last messages of a topic, by their stamps.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use feros_executor::Time;
+use feros_message::HasHeader;
+use feros_sync::Mutex;
+
+use crate::input::Input;
+
+/// Keeps the last messages in the order of their stamps, as `Cache` of `message_filters`. Clones
+/// are the same cache.
+///
+/// ```
+/// use feros_message_filters::{Cache, Time};
+/// use feros_msgs::sensor_msgs::msg::Imu;
+/// use std::sync::Arc;
+///
+/// let cache = Cache::<Imu>::new(100);
+/// let input = cache.input();
+/// // let _imu = node.create_subscription("imu", 10, input)?;
+/// input(Arc::default());
+/// assert_eq!(cache.interval(Time::ZERO, Time::from_nanos(1_000)).len(), 1);
+/// ```
+pub struct Cache<M> {
+    messages: Arc<Mutex<VecDeque<Arc<M>>>>,
+    size: usize,
+}
+
+impl<M> Clone for Cache<M> {
+    fn clone(&self) -> Self {
+        Self { messages: self.messages.clone(), size: self.size }
+    }
+}
+
+impl<M: HasHeader + Send + Sync + 'static> Cache<M> {
+    /// Keeps at most `size` messages, and one at least.
+    #[must_use]
+    pub fn new(size: usize) -> Self {
+        Self { messages: Arc::default(), size: size.max(1) }
+    }
+
+    /// Adds a message; where there is no room, the one with the oldest stamp goes.
+    pub fn add(&self, message: Arc<M>) {
+        let stamp = message.stamp_nanos();
+        let oldest = {
+            let mut messages = self.messages.lock();
+            let place = messages.partition_point(|known| known.stamp_nanos() <= stamp);
+            messages.insert(place, message);
+            if messages.len() > self.size { messages.pop_front() } else { None }
+        };
+        drop(oldest); // outside of the lock: it is the user's
+    }
+
+    /// What adds messages.
+    pub fn input(&self) -> Input<M> {
+        let cache = self.clone();
+        Box::new(move |message| cache.add(message))
+    }
+
+    /// What adds messages, and hands them on; see [`Chain`](crate::Chain).
+    pub fn before(&self, next: Input<M>) -> Input<M> {
+        let cache = self.clone();
+        Box::new(move |message| {
+            cache.add(message.clone());
+            next(message);
+        })
+    }
+
+    /// The messages from one time to another, both included, oldest first.
+    #[must_use]
+    pub fn interval(&self, from: Time, to: Time) -> Vec<Arc<M>> {
+        let messages = self.messages.lock();
+        let begin = messages.partition_point(|known| time(known) < from);
+        let end = messages.partition_point(|known| time(known) <= to);
+        messages.range(begin..end.max(begin)).cloned().collect()
+    }
+
+    /// The messages from one time to another, with the last one before and the first one after, so
+    /// that the interval can be interpolated.
+    #[must_use]
+    pub fn surrounding_interval(&self, from: Time, to: Time) -> Vec<Arc<M>> {
+        let messages = self.messages.lock();
+        let begin = messages.partition_point(|known| time(known) <= from).saturating_sub(1);
+        let end = messages.partition_point(|known| time(known) < to).saturating_add(1);
+        messages.range(begin..end.clamp(begin, messages.len())).cloned().collect()
+    }
+
+    /// The newest message before a time.
+    #[must_use]
+    pub fn before_time(&self, when: Time) -> Option<Arc<M>> {
+        let messages = self.messages.lock();
+        let place = messages.partition_point(|known| time(known) < when);
+        messages.get(place.checked_sub(1)?).cloned()
+    }
+
+    /// The oldest message after a time.
+    #[must_use]
+    pub fn after_time(&self, when: Time) -> Option<Arc<M>> {
+        let messages = self.messages.lock();
+        messages.get(messages.partition_point(|known| time(known) <= when)).cloned()
+    }
+
+    /// The stamp of the newest message.
+    #[must_use]
+    pub fn latest_time(&self) -> Option<Time> {
+        self.messages.lock().back().map(time)
+    }
+
+    /// The stamp of the oldest message.
+    #[must_use]
+    pub fn oldest_time(&self) -> Option<Time> {
+        self.messages.lock().front().map(time)
+    }
+
+    /// How many messages there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.messages.lock().len()
+    }
+
+    /// Whether there is none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.messages.lock().is_empty()
+    }
+}
+
+fn time<M: HasHeader>(message: &Arc<M>) -> Time {
+    Time::from_nanos(message.stamp_nanos())
+}

@@ -1,0 +1,58 @@
+//! Message filters: which messages belong together, and which may go on.
+//!
+//! A filter takes messages as `Arc<M>` and calls a closure with what comes out. Filters know no
+//! node: each has inputs that are closures themselves, so an input goes where a callback goes, to a
+//! subscription or behind another filter.
+//!
+//! ```
+//! use feros_message_filters::{ApproximateTime, synchronize};
+//! use feros_msgs::sensor_msgs::msg::{CameraInfo, Image};
+//! use std::sync::Arc;
+//!
+//! let (synchronizer, (images, infos)) = synchronize(
+//!     ApproximateTime::new(10),
+//!     |image: Arc<Image>, info: Arc<CameraInfo>| println!("{} {}", image.width, info.width),
+//! );
+//! // let image = node.create_subscription("image", 10, images)?;
+//! // let info = node.create_subscription("camera_info", 10, infos)?;
+//! images(Arc::default());
+//! infos(Arc::default());
+//! assert_eq!(synchronizer.counts().matched, 1);
+//! ```
+//!
+//! | you know from `message_filters` | here |
+//! |---|---|
+//! | `TimeSynchronizer<A, B>`, `ExactTime` | [`synchronize`] with [`ExactTime`] |
+//! | `Synchronizer<ApproximateTime<A, B>>` | [`synchronize`] with [`ApproximateTime`] |
+//! | `Cache<M>` | [`Cache`] |
+//! | `Chain<M>` | [`Chain`] |
+//! | `Subscriber<M>` | `node.create_subscription(topic, qos, input)` |
+//! | `tf2_ros::MessageFilter<M>` | [`TransformFilter`] |
+//!
+//! A closure is called by one thread at a time and without a lock. Where two inputs are called by
+//! two threads, the one that comes second leaves what it has to the first. What waits is bounded,
+//! and what is dropped is counted.
+#![forbid(unsafe_code)]
+
+mod approximate_time;
+mod cache;
+mod chain;
+mod exact_time;
+mod input;
+mod outlet;
+mod policy;
+mod synchronizer;
+mod transform_filter;
+
+pub use approximate_time::ApproximateTime;
+pub use cache::Cache;
+pub use chain::Chain;
+pub use exact_time::ExactTime;
+pub use input::Input;
+pub use policy::{AnyMessage, Policy, Sorted};
+pub use synchronizer::{SetCallback, Synchronizer, SynchronizerCounts, synchronize};
+pub use transform_filter::{
+    DropReason, TransformFilter, TransformFilterBuilder, TransformFilterCounts,
+};
+
+pub use feros_executor::Time;

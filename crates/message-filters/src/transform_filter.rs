@@ -1,0 +1,310 @@
+//! Messages that wait until it is known where their frame is, as `tf2_ros::MessageFilter`.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+use feros_executor::Time;
+use feros_message::HasHeader;
+use feros_sync::Mutex;
+use feros_tf2::{Buffer, BufferWatcher, LookupError, Readiness};
+
+use crate::input::Input;
+use crate::outlet::Outlet;
+
+/// Events that wait while the closures are busy on another thread, for each message that may wait.
+const EVENTS_PER_MESSAGE: usize = 2;
+
+/// Holds messages until their frame can be transformed into all target frames at the time of their
+/// stamp, and hands them on then.
+///
+/// ```
+/// use feros_message_filters::TransformFilter;
+/// use feros_msgs::sensor_msgs::msg::LaserScan;
+/// use feros_tf2::Buffer;
+/// use std::sync::Arc;
+///
+/// let buffer = Buffer::new();
+/// // let _listener = TransformListener::new(&node, &buffer)?;
+/// let (filter, scans) = TransformFilter::builder(&buffer, ["odom"])
+///     .capacity(20)
+///     .on_drop(|scan: Arc<LaserScan>, why| println!("{}: {why}", scan.header.frame_id))
+///     .build(|scan: Arc<LaserScan>| println!("{}", scan.ranges.len()));
+/// // let _scan = node.create_subscription("scan", 10, scans)?;
+/// scans(Arc::default());
+/// assert_eq!(filter.counts().dropped_without_frame, 1);
+/// ```
+pub struct TransformFilter<M> {
+    core: Arc<Core<M>>,
+}
+
+/// How a filter is made.
+#[must_use = "a builder makes nothing until it builds"]
+pub struct TransformFilterBuilder<M> {
+    buffer: Buffer,
+    targets: Vec<String>,
+    capacity: usize,
+    tolerance: Duration,
+    on_drop: Option<OnDrop<M>>,
+}
+
+type OnDrop<M> = Box<dyn FnMut(Arc<M>, DropReason) + Send>;
+
+/// Why a filter dropped a message.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum DropReason {
+    /// Its header names no frame.
+    #[error("the message has an empty frame_id: whoever publishes it has to set header.frame_id")]
+    NoFrame,
+    /// It waited longest when there was no room for another.
+    #[error(
+        "the queue of {capacity} messages is full, and this one waits for a transform still: \
+         {waits_for}"
+    )]
+    QueueFull {
+        /// How many may wait.
+        capacity: usize,
+        /// Why it waited.
+        waits_for: LookupError,
+    },
+    /// Its stamp is older than what the buffer keeps.
+    #[error("the message is older than all data in the transform cache: {0}")]
+    TooOld(LookupError),
+    /// The buffer was cleared, as when time jumps back, or [`TransformFilter::clear`] was called.
+    #[error("the messages that waited were cleared, as when time jumps back")]
+    Cleared,
+}
+
+/// What became of the messages of a filter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct TransformFilterCounts {
+    /// Messages that came.
+    pub received: u64,
+    /// Messages that were handed on.
+    pub passed: u64,
+    /// Messages that wait now.
+    pub waiting: usize,
+    /// Dropped: [`DropReason::NoFrame`].
+    pub dropped_without_frame: u64,
+    /// Dropped: [`DropReason::QueueFull`].
+    pub dropped_for_room: u64,
+    /// Dropped: [`DropReason::TooOld`].
+    pub dropped_too_old: u64,
+    /// Dropped: [`DropReason::Cleared`].
+    pub dropped_cleared: u64,
+    /// Messages that were ready or dropped, and not told of, as the closures were busy on another
+    /// thread for too long.
+    pub overflowed: u64,
+}
+
+enum Event<M> {
+    Pass(Arc<M>),
+    Drop(Arc<M>, DropReason),
+}
+
+struct Core<M> {
+    buffer: Buffer,
+    targets: Vec<String>,
+    capacity: usize,
+    tolerance: Duration,
+    state: Mutex<State<M>>,
+    outlet: Outlet<Event<M>>,
+}
+
+struct State<M> {
+    waiting: VecDeque<Arc<M>>,
+    counts: TransformFilterCounts,
+}
+
+impl<M: HasHeader + Send + Sync + 'static> TransformFilter<M> {
+    /// A filter for messages that are to be transformed into all of these frames.
+    pub fn builder<S: Into<String>>(
+        buffer: &Buffer,
+        targets: impl IntoIterator<Item = S>,
+    ) -> TransformFilterBuilder<M> {
+        TransformFilterBuilder {
+            buffer: buffer.clone(),
+            targets: targets.into_iter().map(Into::into).collect(),
+            capacity: 100,
+            tolerance: Duration::ZERO,
+            on_drop: None,
+        }
+    }
+
+    /// What became of the messages so far.
+    #[must_use]
+    pub fn counts(&self) -> TransformFilterCounts {
+        let state = self.core.state.lock();
+        TransformFilterCounts { waiting: state.waiting.len(), ..state.counts }
+    }
+
+    /// Drops all messages that wait; they are counted and told of.
+    pub fn clear(&self) {
+        self.core.buffer_cleared();
+    }
+}
+
+impl<M: HasHeader + Send + Sync + 'static> TransformFilterBuilder<M> {
+    /// At most so many messages wait, and one at least: 100 if not said.
+    pub fn capacity(self, capacity: usize) -> Self {
+        Self { capacity: capacity.max(1), ..self }
+    }
+
+    /// The transform has to be known so much later than the stamp, too, for messages that take
+    /// time to measure. Zero if not said.
+    pub fn tolerance(self, tolerance: Duration) -> Self {
+        Self { tolerance, ..self }
+    }
+
+    /// Calls `on_drop` with each message that is dropped, and why.
+    pub fn on_drop(self, on_drop: impl FnMut(Arc<M>, DropReason) + Send + 'static) -> Self {
+        Self { on_drop: Some(Box::new(on_drop)), ..self }
+    }
+
+    /// The filter, which calls `callback` with messages that are ready, and its input. The filter
+    /// works as long as its input or the [`TransformFilter`] is kept.
+    pub fn build(
+        self,
+        mut callback: impl FnMut(Arc<M>) + Send + 'static,
+    ) -> (TransformFilter<M>, Input<M>) {
+        let mut on_drop = self.on_drop;
+        let deliver = move |event| match event {
+            Event::Pass(message) => callback(message),
+            Event::Drop(message, reason) => {
+                if let Some(on_drop) = &mut on_drop {
+                    on_drop(message, reason);
+                }
+            }
+        };
+        let core = Arc::new(Core {
+            buffer: self.buffer,
+            targets: self.targets,
+            capacity: self.capacity,
+            tolerance: self.tolerance,
+            state: Mutex::new(State { waiting: VecDeque::new(), counts: Default::default() }),
+            outlet: Outlet::new(self.capacity.saturating_mul(EVENTS_PER_MESSAGE), deliver),
+        });
+        core.buffer.watch(Arc::downgrade(&core) as Weak<dyn BufferWatcher>);
+        let input = core.clone();
+        (TransformFilter { core }, Box::new(move |message| input.add(message)))
+    }
+}
+
+impl<M: HasHeader + Send + Sync + 'static> Core<M> {
+    fn add(&self, message: Arc<M>) {
+        self.change(|state, events| {
+            state.counts.received += 1;
+            if message.frame_id().is_empty() {
+                return events.push(Event::Drop(message, DropReason::NoFrame));
+            }
+            // Under the lock: a transform that comes now is looked at by who brings it, afterwards.
+            match self.readiness(&message) {
+                Readiness::Ready => return events.push(Event::Pass(message)),
+                Readiness::Never => {
+                    let reason = DropReason::TooOld(self.why(&message));
+                    return events.push(Event::Drop(message, reason));
+                }
+                Readiness::NotYet => state.waiting.push_back(message),
+            }
+            if state.waiting.len() > self.capacity
+                && let Some(oldest) = state.waiting.pop_front()
+            {
+                let (capacity, waits_for) = (self.capacity, self.why(&oldest));
+                events.push(Event::Drop(oldest, DropReason::QueueFull { capacity, waits_for }));
+            }
+        });
+    }
+
+    /// Changes the state, and tells what came of it without the lock.
+    fn change(&self, change: impl FnOnce(&mut State<M>, &mut Vec<Event<M>>)) {
+        let (mut events, mut overflowed) = (Vec::new(), Vec::new());
+        {
+            let mut state = self.state.lock();
+            change(&mut state, &mut events);
+            for event in events {
+                state.counts.count(&event);
+                overflowed.extend(self.outlet.put(event));
+            }
+            state.counts.overflowed += overflowed.len() as u64;
+        }
+        drop(overflowed); // outside of the lock: messages are the user's
+        self.outlet.deliver();
+    }
+
+    /// The times that the transform has to be known at.
+    fn times(&self, message: &M) -> [Time; 2] {
+        let stamp = Time::from_nanos(message.stamp_nanos());
+        [stamp, if stamp == Time::ZERO { stamp } else { stamp + self.tolerance }]
+    }
+
+    fn readiness(&self, message: &M) -> Readiness {
+        let times = self.times(message);
+        let times = if times[0] == times[1] { &times[..1] } else { &times[..] };
+        let mut worst = Readiness::Ready;
+        for target in &self.targets {
+            for time in times {
+                match self.buffer.readiness(target, message.frame_id(), *time) {
+                    Readiness::Ready => {}
+                    Readiness::NotYet => worst = Readiness::NotYet,
+                    Readiness::Never => return Readiness::Never,
+                }
+            }
+        }
+        worst
+    }
+
+    /// Why a message cannot be transformed now.
+    fn why(&self, message: &M) -> LookupError {
+        let times = self.times(message);
+        let errors = self.targets.iter().flat_map(|target| {
+            times.map(|time| self.buffer.lookup(target, message.frame_id(), time).err())
+        });
+        // It came between the look and this one, if there is none.
+        errors.flatten().next().unwrap_or_else(|| LookupError::UnknownFrame {
+            argument: "source_frame",
+            frame: message.frame_id().to_owned(),
+            nearest: None,
+        })
+    }
+}
+
+impl TransformFilterCounts {
+    fn count<M>(&mut self, event: &Event<M>) {
+        let counter = match event {
+            Event::Pass(_) => &mut self.passed,
+            Event::Drop(_, DropReason::NoFrame) => &mut self.dropped_without_frame,
+            Event::Drop(_, DropReason::QueueFull { .. }) => &mut self.dropped_for_room,
+            Event::Drop(_, DropReason::TooOld(_)) => &mut self.dropped_too_old,
+            Event::Drop(_, DropReason::Cleared) => &mut self.dropped_cleared,
+        };
+        *counter += 1;
+    }
+}
+
+impl<M: HasHeader + Send + Sync + 'static> BufferWatcher for Core<M> {
+    fn transforms_came(&self) {
+        self.change(|state, events| {
+            state.waiting.retain(|message| match self.readiness(message) {
+                Readiness::NotYet => true,
+                Readiness::Ready => {
+                    events.push(Event::Pass(message.clone()));
+                    false
+                }
+                Readiness::Never => {
+                    let reason = DropReason::TooOld(self.why(message));
+                    events.push(Event::Drop(message.clone(), reason));
+                    false
+                }
+            });
+        });
+    }
+
+    fn buffer_cleared(&self) {
+        self.change(|state, events| {
+            let all = state.waiting.drain(..);
+            events.extend(all.map(|message| Event::Drop(message, DropReason::Cleared)));
+        });
+    }
+}

@@ -1,0 +1,462 @@
+//! The buffer: the trees of frames behind a lock, what is asked of them, and who is told when they
+//! change.
+
+mod check;
+mod counts;
+mod waiting;
+
+pub use counts::{BufferCounts, Refusals};
+pub(crate) use waiting::{Seen, Waiting};
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+use feros_executor::Time;
+use feros_msgs::geometry_msgs::msg::TransformStamped;
+use feros_sync::{Mutex, RwLock};
+
+use crate::frame_id::FrameId;
+use crate::geometry::{StampedTransformable, TransformError};
+use crate::insert_error::InsertError;
+use crate::lookup_error::LookupError;
+use crate::render::{self, FrameInfo};
+use crate::transform::Transform;
+use crate::tree::{Inserted, Limits, Tree};
+use crate::walk::{self, Failure, Way};
+
+/// How much a buffer holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct BufferOptions {
+    /// Transforms that are older than the newest of their frame by more than this are forgotten: 10
+    /// s, as in tf2.
+    pub cache_length: Duration,
+    /// At most so many transforms of a frame are kept, of 72 bytes each: 100 000, which is 10 s at
+    /// 10 kHz. The memory is taken as transforms come.
+    pub samples_per_frame: usize,
+    /// At most so many frames are known: 10 000.
+    pub max_frames: usize,
+}
+
+impl Default for BufferOptions {
+    fn default() -> Self {
+        Self {
+            cache_length: Duration::from_secs(10),
+            samples_per_frame: 100_000,
+            max_frames: 10_000,
+        }
+    }
+}
+
+impl BufferOptions {
+    /// These options, with transforms kept so long.
+    #[must_use]
+    pub fn cache_length(self, cache_length: Duration) -> Self {
+        Self { cache_length, ..self }
+    }
+
+    /// These options, with at most so many transforms of each frame.
+    #[must_use]
+    pub fn samples_per_frame(self, samples_per_frame: usize) -> Self {
+        Self { samples_per_frame, ..self }
+    }
+
+    /// These options, with at most so many frames.
+    #[must_use]
+    pub fn max_frames(self, max_frames: usize) -> Self {
+        Self { max_frames, ..self }
+    }
+}
+
+/// Whether a transform is known: see [`Buffer::readiness`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Readiness {
+    /// It is.
+    Ready,
+    /// It is not, and may be when other transforms come.
+    NotYet,
+    /// It is not, and nothing that may still come can help: a name is wrong, or the time lies
+    /// further back than what the buffer keeps.
+    Never,
+}
+
+/// Is told when a buffer changes, on the thread that changed it, with no lock of the buffer held.
+pub trait BufferWatcher: Send + Sync {
+    /// Transforms came.
+    fn transforms_came(&self);
+
+    /// All that is not static was forgotten, as when time jumps back.
+    fn buffer_cleared(&self) {}
+}
+
+/// Where frames were in each other during the last seconds. Clones are the same buffer; all of it
+/// may be used from any thread, and lookups do not wait for each other.
+#[derive(Clone)]
+pub struct Buffer {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    tree: RwLock<Tree>,
+    counts: Mutex<BufferCounts>,
+    waiting: Waiting,
+    /// Copied on (rare) registration, so that a change only clones one pointer.
+    watchers: Mutex<Arc<[Weak<dyn BufferWatcher>]>>,
+    options: BufferOptions,
+}
+
+impl Default for Buffer {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl fmt::Debug for Buffer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Buffer")
+            .field("frames", &self.inner.tree.read().frames().len())
+            .field("counts", &self.counts())
+            .finish_non_exhaustive()
+    }
+}
+
+impl Buffer {
+    /// An empty buffer that keeps 10 s.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::with(BufferOptions::default())
+    }
+
+    /// An empty buffer.
+    #[must_use]
+    pub fn with(options: BufferOptions) -> Self {
+        let limits = Limits {
+            cache: options.cache_length,
+            samples_per_frame: options.samples_per_frame,
+            frames: options.max_frames,
+        };
+        Self {
+            inner: Arc::new(Inner {
+                tree: RwLock::new(Tree::new(limits)),
+                counts: Mutex::default(),
+                waiting: Waiting::default(),
+                watchers: Mutex::new(Arc::new([])),
+                options,
+            }),
+        }
+    }
+
+    pub(crate) fn waiting(&self) -> &Waiting {
+        &self.inner.waiting
+    }
+
+    /// How long transforms are kept.
+    #[must_use]
+    pub fn cache_length(&self) -> Duration {
+        self.inner.options.cache_length
+    }
+}
+
+/// # What comes in
+impl Buffer {
+    /// Takes in a transform. `authority` is whoever says so, for messages to people. A static one
+    /// holds at any time, until another is said of the same frame.
+    ///
+    /// One slash before a name is taken away, as tf2 does; the rotation is normalized.
+    ///
+    /// # Errors
+    /// See [`InsertError`]; each is counted. Nothing of the buffer has changed then.
+    pub fn set_transform(
+        &self,
+        transform: &TransformStamped,
+        authority: &str,
+        is_static: bool,
+    ) -> Result<(), InsertError> {
+        let mut outcome = Ok(());
+        self.set_transforms(std::slice::from_ref(transform), authority, is_static, |error| {
+            outcome = Err(error);
+        });
+        outcome
+    }
+
+    /// As [`Buffer::set_transform`] for all transforms of a message, telling those who wait once.
+    /// What is refused goes to `refused`, and keeps none of the others out.
+    pub fn set_transforms(
+        &self,
+        transforms: &[TransformStamped],
+        authority: &str,
+        is_static: bool,
+        mut refused: impl FnMut(InsertError),
+    ) {
+        let mut is_changed = false;
+        for transform in transforms {
+            match self.set(transform, authority, is_static) {
+                Ok(_) => is_changed = true,
+                Err(error) => refused(error),
+            }
+        }
+        if is_changed {
+            self.tell(|watcher| watcher.transforms_came());
+        }
+    }
+
+    fn set(
+        &self,
+        transform: &TransformStamped,
+        authority: &str,
+        is_static: bool,
+    ) -> Result<Inserted, InsertError> {
+        let outcome = check::statement(transform, authority, is_static)
+            .and_then(|said| self.inner.tree.write().insert(&said));
+        self.inner.counts.lock().count(&outcome);
+        outcome
+    }
+
+    /// Forgets all that is not static, as when time jumps back.
+    pub fn clear(&self) {
+        self.inner.tree.write().clear();
+        self.inner.counts.lock().cleared += 1;
+        self.tell(|watcher| watcher.buffer_cleared());
+    }
+
+    /// Ends all waiting for transforms, now and from now on: nobody fills the buffer any more.
+    pub fn close(&self) {
+        self.inner.waiting.close();
+    }
+
+    /// What came in so far, and what was refused.
+    #[must_use]
+    pub fn counts(&self) -> BufferCounts {
+        *self.inner.counts.lock()
+    }
+
+    /// Tells `watcher` of changes for as long as it lives.
+    pub fn watch(&self, watcher: Weak<dyn BufferWatcher>) {
+        let mut watchers = self.inner.watchers.lock();
+        let alive = watchers.iter().filter(|known| known.strong_count() > 0).cloned();
+        *watchers = alive.chain([watcher]).collect();
+    }
+
+    fn tell(&self, what: impl Fn(&dyn BufferWatcher)) {
+        self.inner.waiting.wake();
+        let watchers = Arc::clone(&*self.inner.watchers.lock());
+        watchers.iter().filter_map(Weak::upgrade).for_each(|watcher| what(&*watcher));
+    }
+}
+
+/// # What is asked
+impl Buffer {
+    /// What brings `source` into `target` at a time; [`Time::ZERO`] asks for the newest time that
+    /// the whole chain between both is known at. The stamp of the result is the time that it holds
+    /// for.
+    ///
+    /// # Errors
+    /// See [`LookupError`].
+    pub fn lookup_transform(
+        &self,
+        target: &str,
+        source: &str,
+        time: Time,
+    ) -> Result<TransformStamped, LookupError> {
+        let (transform, time) = self.lookup(target, source, time)?;
+        Ok(transform.to_stamped(target, source, time))
+    }
+
+    /// As [`Buffer::lookup_transform`], as numbers to compute with, and without an allocation.
+    ///
+    /// # Errors
+    /// See [`LookupError`].
+    pub fn lookup(
+        &self,
+        target: &str,
+        source: &str,
+        time: Time,
+    ) -> Result<(Transform, Time), LookupError> {
+        let tree = &*self.inner.tree.read();
+        if target == source {
+            return Ok((Transform::IDENTITY, newest_of(tree, target, time)));
+        }
+        find(tree, ("target_frame", target), ("source_frame", source), time)
+    }
+
+    /// What brings `source` at one time into `target` at another, both seen from a frame that
+    /// stands still between the times. The stamp of the result is the target's time.
+    ///
+    /// # Errors
+    /// See [`LookupError`].
+    pub fn lookup_transform_full(
+        &self,
+        (target, target_time): (&str, Time),
+        (source, source_time): (&str, Time),
+        fixed: &str,
+    ) -> Result<TransformStamped, LookupError> {
+        let tree = &*self.inner.tree.read();
+        let fixed = ("fixed_frame", fixed);
+        let (inner, _) = find(tree, fixed, ("source_frame", source), source_time)?;
+        let (outer, time) = find(tree, ("target_frame", target), fixed, target_time)?;
+        Ok((outer * inner).to_stamped(target, source, time))
+    }
+
+    /// Whether [`Buffer::lookup_transform`] would succeed now.
+    #[must_use]
+    pub fn can_transform(&self, target: &str, source: &str, time: Time) -> bool {
+        if target == source {
+            return true;
+        }
+        let tree = &*self.inner.tree.read();
+        let (Some(target), Some(source)) = (tree.id(target), tree.id(source)) else { return false };
+        way(tree, target, source, time).is_ok()
+    }
+
+    /// Whether `source` can be brought into `target` at a time now, later, or never; without the
+    /// words of an error, for those who ask often.
+    #[must_use]
+    pub fn readiness(&self, target: &str, source: &str, time: Time) -> Readiness {
+        if target == source {
+            return Readiness::Ready;
+        }
+        let is_name = |name: &str| !name.is_empty() && !name.starts_with('/');
+        let tree = &*self.inner.tree.read();
+        let (Some(to), Some(from)) = (tree.id(target), tree.id(source)) else {
+            let may_come = is_name(target) && is_name(source);
+            return if may_come { Readiness::NotYet } else { Readiness::Never };
+        };
+        match way(tree, to, from, time) {
+            Ok(_) => Readiness::Ready,
+            Err((failure, _)) if failure.is_final(time, self.cache_length()) => Readiness::Never,
+            Err(_) => Readiness::NotYet,
+        }
+    }
+
+    /// The newest time that the whole chain between two frames is known at; [`Time::ZERO`] where
+    /// all of it is static.
+    ///
+    /// # Errors
+    /// See [`LookupError`].
+    pub fn latest_common_time(&self, target: &str, source: &str) -> Result<Time, LookupError> {
+        let tree = &*self.inner.tree.read();
+        let (to, from) =
+            (known(tree, ("target_frame", target))?, known(tree, ("source_frame", source))?);
+        let time = walk::latest_common_time(tree, to, from);
+        time.map_err(|failure| walk::describe(tree, failure, (to, from), Time::ZERO))
+    }
+
+    /// A message said in another frame, at the time of its stamp.
+    ///
+    /// # Errors
+    /// When the frames are not known at that time, or the message cannot be transformed.
+    pub fn transform<M: StampedTransformable>(
+        &self,
+        message: &M,
+        target: &str,
+    ) -> Result<M, TransformError> {
+        let time = Time::from_nanos(message.header().stamp.to_nanos());
+        let (transform, time) = self.lookup(target, &message.header().frame_id, time)?;
+        message.transformed_to(&transform, target, time)
+    }
+
+    /// The frames from `source` to `target` at a time, both included, as `_chainAsVector` of tf2.
+    ///
+    /// # Errors
+    /// See [`LookupError`].
+    pub fn chain(
+        &self,
+        target: &str,
+        source: &str,
+        time: Time,
+    ) -> Result<Vec<String>, LookupError> {
+        let tree = &*self.inner.tree.read();
+        let (to, from) =
+            (known(tree, ("target_frame", target))?, known(tree, ("source_frame", source))?);
+        if to == from {
+            return Ok(vec![target.to_owned()]);
+        }
+        let (way, _) = way(tree, to, from, time)
+            .map_err(|(failure, time)| walk::describe(tree, failure, (to, from), time))?;
+        Ok(way.frames(tree).iter().map(|frame| tree.name(*frame).to_owned()).collect())
+    }
+
+    /// All frames that are known, by name.
+    #[must_use]
+    pub fn frames(&self) -> BTreeMap<String, FrameInfo> {
+        render::frames(&self.inner.tree.read())
+    }
+
+    /// Whether anything was ever said of a frame.
+    #[must_use]
+    pub fn has_frame(&self, name: &str) -> bool {
+        self.inner.tree.read().id(name).is_some()
+    }
+
+    /// The frames as `allFramesAsString` of tf2 says them, a line each.
+    #[must_use]
+    pub fn all_frames_as_string(&self) -> String {
+        render::as_string(&self.frames())
+    }
+
+    /// The frames in YAML, as `allFramesAsYAML` of tf2; `now` is what delays are counted to.
+    #[must_use]
+    pub fn all_frames_as_yaml(&self, now: Time) -> String {
+        render::as_yaml(&self.frames(), now)
+    }
+}
+
+/// A frame by its name, with the argument that the name was given as.
+type Named<'a> = (&'static str, &'a str);
+
+fn find(
+    tree: &Tree,
+    target: Named<'_>,
+    source: Named<'_>,
+    time: Time,
+) -> Result<(Transform, Time), LookupError> {
+    let (to, from) = (known(tree, target)?, known(tree, source)?);
+    if to == from {
+        return Ok((Transform::IDENTITY, newest_of(tree, target.1, time)));
+    }
+    match way(tree, to, from, time) {
+        Ok((way, time)) => Ok((way.transform(tree), time)),
+        Err((failure, time)) => Err(walk::describe(tree, failure, (to, from), time)),
+    }
+}
+
+/// The way between two frames, and the time that it holds for; the same time with a failure.
+fn way(
+    tree: &Tree,
+    target: FrameId,
+    source: FrameId,
+    time: Time,
+) -> Result<(Way, Time), (Failure, Time)> {
+    let time = match time {
+        Time::ZERO => walk::latest_common_time(tree, target, source).map_err(|f| (f, time))?,
+        time => time,
+    };
+    Ok((Way::find(tree, target, source, time).map_err(|f| (f, time))?, time))
+}
+
+/// A frame in itself is known at any time, whoever it is; the newest is that of its last sample.
+fn newest_of(tree: &Tree, frame: &str, time: Time) -> Time {
+    let latest = || tree.latest(tree.id(frame)?)?.0;
+    if time == Time::ZERO { latest().unwrap_or(time) } else { time }
+}
+
+fn known(tree: &Tree, (argument, frame): Named<'_>) -> Result<FrameId, LookupError> {
+    tree.id(frame).ok_or_else(|| unknown(tree, argument, frame))
+}
+
+#[cold]
+fn unknown(tree: &Tree, argument: &'static str, frame: &str) -> LookupError {
+    if frame.is_empty() || frame.starts_with('/') {
+        return LookupError::InvalidFrame { argument, frame: frame.to_owned() };
+    }
+    let alike = |name: &str| (strsim::damerau_levenshtein(name, frame), name.to_owned());
+    let names = tree.frames().iter().map(|known| &*known.name);
+    let nearest = names.take(100).map(alike).min().filter(|(edits, _)| *edits <= 2);
+    LookupError::UnknownFrame {
+        argument,
+        frame: frame.to_owned(),
+        nearest: nearest.map(|(_, name)| name),
+    }
+}

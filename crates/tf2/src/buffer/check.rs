@@ -1,0 +1,70 @@
+//! What a transform has to be before it is taken in: a rotation and finite numbers between two
+//! names.
+
+use feros_executor::Time;
+use feros_msgs::geometry_msgs::msg::TransformStamped;
+
+use crate::insert_error::InsertError;
+use crate::transform::Transform;
+use crate::tree::{LONGEST_NAME_BYTES, Statement};
+
+/// The square of a quaternion's length may differ from 1 by less than this, as in tf2.
+const TOLERANCE: f64 = 10e-3;
+
+/// Reads a message.
+pub(super) fn statement<'a>(
+    message: &'a TransformStamped,
+    authority: &'a str,
+    is_static: bool,
+) -> Result<Statement<'a>, InsertError> {
+    let child = without_slash(&message.child_frame_id);
+    let parent = without_slash(&message.header.frame_id);
+    let (owned_child, said_by) = (|| child.to_owned(), || authority.to_owned());
+    for name in [child, parent] {
+        if name.len() > LONGEST_NAME_BYTES {
+            return Err(InsertError::LongFrameId {
+                authority: said_by(),
+                length: name.len(),
+                longest: LONGEST_NAME_BYTES,
+                beginning: name.chars().take(32).collect(),
+            });
+        }
+    }
+    if child.is_empty() {
+        let parent = parent.to_owned();
+        return Err(InsertError::NoChildFrameId { parent, authority: said_by() });
+    }
+    if parent.is_empty() {
+        return Err(InsertError::NoFrameId { child: owned_child(), authority: said_by() });
+    }
+    if child == parent {
+        return Err(InsertError::SelfTransform { frame: owned_child(), authority: said_by() });
+    }
+    let mut transform = Transform::from(&message.transform);
+    if !transform.translation.is_finite() || !transform.rotation.is_finite() {
+        return Err(InsertError::NotFinite {
+            child: owned_child(),
+            authority: said_by(),
+            translation: transform.translation.to_array(),
+            rotation: transform.rotation.to_array(),
+        });
+    }
+    let squared = transform.rotation.length_squared();
+    // An overflow of the square is no number below the tolerance either.
+    if !((squared - 1.0).abs() < TOLERANCE) {
+        return Err(InsertError::DenormalizedQuaternion {
+            child: owned_child(),
+            authority: said_by(),
+            rotation: transform.rotation.to_array(),
+            length: squared.sqrt(),
+        });
+    }
+    transform.rotation = transform.rotation.normalize();
+    let stamp = Time::from_nanos(message.header.stamp.to_nanos());
+    Ok(Statement { child, parent, stamp, transform, authority, is_static })
+}
+
+/// Names of ROS 1 began with a slash; tf2 takes it away.
+fn without_slash(name: &str) -> &str {
+    name.strip_prefix('/').unwrap_or(name)
+}

@@ -1,0 +1,88 @@
+//! Who waits for changes of a buffer: tasks and threads, each of which is woken to look for itself.
+
+use std::collections::HashMap;
+use std::task::Waker;
+use std::time::Duration;
+
+use feros_sync::{Condvar, Mutex};
+
+/// Who waits for changes of a buffer.
+#[derive(Default)]
+pub(crate) struct Waiting {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+/// What a look at the buffer has to be newer than.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Seen {
+    /// How often the buffer changed.
+    pub(crate) changes: u64,
+    /// Whether nobody fills it any more.
+    pub(crate) is_closed: bool,
+}
+
+#[derive(Default)]
+struct State {
+    changes: u64,
+    is_closed: bool,
+    next_task: u64,
+    tasks: HashMap<u64, Waker>,
+    threads: usize,
+}
+
+impl Waiting {
+    /// Wakes everybody, to look for themselves.
+    pub(super) fn wake(&self) {
+        let mut state = self.state.lock();
+        state.changes += 1;
+        let tasks: Vec<Waker> = state.tasks.drain().map(|(_, waker)| waker).collect();
+        let has_threads = state.threads > 0;
+        drop(state);
+        if has_threads {
+            self.changed.notify_all();
+        }
+        tasks.into_iter().for_each(Waker::wake);
+    }
+
+    /// Ends all waiting, now and from now on.
+    pub(super) fn close(&self) {
+        self.state.lock().is_closed = true;
+        self.wake();
+    }
+
+    /// What has happened so far: to be asked before the look.
+    pub(crate) fn seen(&self) -> Seen {
+        let state = self.state.lock();
+        Seen { changes: state.changes, is_closed: state.is_closed }
+    }
+
+    /// Sleeps until more has happened than was seen, at most for `timeout`.
+    pub(crate) fn sleep(&self, seen: Seen, timeout: Duration) {
+        let is_unchanged = |state: &mut State| state.changes == seen.changes && !state.is_closed;
+        let mut state = self.state.lock();
+        state.threads += 1;
+        state = self.changed.wait_timeout_while(state, timeout, is_unchanged);
+        state.threads -= 1;
+    }
+
+    /// Leaves a waker, which is called once at the next change: to be left before the look. `task`
+    /// is the place of the task, for itself to keep.
+    pub(crate) fn leave(&self, task: &mut Option<u64>, waker: Waker) -> Seen {
+        let (seen, replaced) = {
+            let mut state = self.state.lock();
+            let task = *task.get_or_insert(state.next_task);
+            state.next_task = state.next_task.max(task + 1);
+            let seen = Seen { changes: state.changes, is_closed: state.is_closed };
+            (seen, state.tasks.insert(task, waker))
+        };
+        drop(replaced); // outside of the lock: a waker is the runtime's
+        seen
+    }
+
+    /// Forgets a task.
+    pub(crate) fn forget(&self, task: u64) {
+        let waker = self.state.lock().tasks.remove(&task);
+        drop(waker); // as above
+    }
+}

@@ -1,0 +1,151 @@
+//! Waiting until a transform is known, in a task or in place.
+
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::{Duration, Instant};
+
+use feros_executor::Time;
+use feros_msgs::geometry_msgs::msg::TransformStamped;
+
+use crate::buffer::{Buffer, Seen};
+use crate::lookup_error::LookupError;
+
+/// Why waiting for a transform ended without one.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum WaitError {
+    /// Time ran out.
+    #[error("no transform within {:.3} s: {source}. {}", waited.as_secs_f64(), meanwhile(*changes))]
+    Timeout {
+        /// How long was waited.
+        waited: Duration,
+        /// How often something came into the buffer meanwhile.
+        changes: u64,
+        /// Why there was no transform when time ran out.
+        source: LookupError,
+    },
+    /// Nothing that may still come can make it known.
+    #[error("no transform that may still come can help: {0}")]
+    Hopeless(#[source] LookupError),
+    /// The buffer is filled no more: its listener's context was shut down.
+    #[error("the buffer was closed while waiting: {0}")]
+    Closed(#[source] LookupError),
+}
+
+fn meanwhile(changes: u64) -> String {
+    match changes {
+        0 => "Nothing at all came into the buffer meanwhile: nobody publishes transforms, or the \
+              thread that waits is the one that should receive them"
+            .to_owned(),
+        n => format!("Other transforms came into the buffer meanwhile ({n} times)"),
+    }
+}
+
+/// What is waited for.
+#[derive(Debug, Clone)]
+struct Question {
+    target: String,
+    source: String,
+    time: Time,
+}
+
+/// A transform that may not be known yet, to be awaited on any async runtime or waited for in
+/// place.
+///
+/// # Cancel safety
+/// Dropping it ends the waiting; nothing is lost.
+#[must_use = "nobody waits when this is dropped"]
+pub struct TransformFuture {
+    buffer: Buffer,
+    question: Question,
+    /// Its place among the tasks that wait.
+    task: Option<u64>,
+}
+
+impl Buffer {
+    /// Waits until `source` can be brought into `target` at a time: await the result, or call
+    /// [`TransformFuture::wait`].
+    ///
+    /// ```
+    /// # let (buffer, stamp) = (feros_tf2::Buffer::new(), feros_tf2::Time::from_nanos(1));
+    /// # let mount = feros_tf2::Transform::IDENTITY.to_stamped("base_link", "camera", stamp);
+    /// # buffer.set_transform(&mount, "robot", true)?;
+    /// use std::time::Duration;
+    /// let future = buffer.wait_for_transform("base_link", "camera", stamp);
+    /// let transform = future.wait(Duration::from_secs(1))?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn wait_for_transform(
+        &self,
+        target: impl Into<String>,
+        source: impl Into<String>,
+        time: Time,
+    ) -> TransformFuture {
+        let question = Question { target: target.into(), source: source.into(), time };
+        TransformFuture { buffer: self.clone(), question, task: None }
+    }
+}
+
+impl TransformFuture {
+    /// Waits in place, at most for `timeout`. The thread that waits must not be the one that fills
+    /// the buffer; `TransformListener` has a thread of its own unless told otherwise.
+    ///
+    /// # Errors
+    /// See [`WaitError`].
+    pub fn wait(self, timeout: Duration) -> Result<TransformStamped, WaitError> {
+        let began = Instant::now();
+        let waiting = self.buffer.waiting();
+        let first = waiting.seen();
+        loop {
+            let seen = waiting.seen();
+            let error = match self.look() {
+                Ok(found) => return Ok(found),
+                Err(error) => self.ended(error, seen)?,
+            };
+            let left = timeout.saturating_sub(began.elapsed());
+            if left.is_zero() {
+                let changes = seen.changes - first.changes;
+                return Err(WaitError::Timeout { waited: began.elapsed(), changes, source: error });
+            }
+            waiting.sleep(seen, left);
+        }
+    }
+
+    /// The error again, if waiting may help.
+    fn ended(&self, error: LookupError, seen: Seen) -> Result<LookupError, WaitError> {
+        if error.is_final(self.question.time, self.buffer.cache_length()) {
+            return Err(WaitError::Hopeless(error));
+        }
+        if seen.is_closed { Err(WaitError::Closed(error)) } else { Ok(error) }
+    }
+
+    fn look(&self) -> Result<TransformStamped, LookupError> {
+        let Question { target, source, time } = &self.question;
+        self.buffer.lookup_transform(target, source, *time)
+    }
+}
+
+impl Future for TransformFuture {
+    type Output = Result<TransformStamped, WaitError>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        // The waker is left first: what comes during the look below wakes it.
+        let buffer = self.buffer.clone();
+        let seen = buffer.waiting().leave(&mut self.task, context.waker().clone());
+        match self.look() {
+            Ok(found) => Poll::Ready(Ok(found)),
+            Err(error) => match self.ended(error, seen) {
+                Ok(_) => Poll::Pending,
+                Err(error) => Poll::Ready(Err(error)),
+            },
+        }
+    }
+}
+
+impl Drop for TransformFuture {
+    fn drop(&mut self) {
+        if let Some(task) = self.task {
+            self.buffer.waiting().forget(task);
+        }
+    }
+}

@@ -1,0 +1,147 @@
+//! Why a buffer refuses a transform, in the words of tf2.
+
+use feros_executor::Time;
+
+use crate::lookup_error::seconds;
+
+/// Why a transform was refused. The buffer counts each: [`Refusals`](crate::Refusals).
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum InsertError {
+    /// A frame in itself.
+    #[error(
+        "TF_SELF_TRANSFORM: Ignoring transform from authority \"{authority}\" with frame_id and \
+         child_frame_id \"{frame}\" because they are the same"
+    )]
+    SelfTransform {
+        /// Both names.
+        frame: String,
+        /// Who said it.
+        authority: String,
+    },
+    /// No name of the child.
+    #[error(
+        "TF_NO_CHILD_FRAME_ID: Ignoring transform in frame_id \"{parent}\" from authority \
+         \"{authority}\" because child_frame_id not set"
+    )]
+    NoChildFrameId {
+        /// The parent.
+        parent: String,
+        /// Who said it.
+        authority: String,
+    },
+    /// No name of the parent.
+    #[error(
+        "TF_NO_FRAME_ID: Ignoring transform with child_frame_id \"{child}\" from authority \
+         \"{authority}\" because frame_id not set"
+    )]
+    NoFrameId {
+        /// The child.
+        child: String,
+        /// Who said it.
+        authority: String,
+    },
+    /// A number that is none, or infinite.
+    #[error(
+        "TF_NAN_INPUT: Ignoring transform for child_frame_id \"{child}\" from authority \
+         \"{authority}\" because of a nan or infinite value in the transform {translation:?} \
+         {rotation:?}"
+    )]
+    NotFinite {
+        /// The child.
+        child: String,
+        /// Who said it.
+        authority: String,
+        /// x, y, z.
+        translation: [f64; 3],
+        /// x, y, z, w.
+        rotation: [f64; 4],
+    },
+    /// A quaternion that is no rotation: the square of its length differs from 1 by 0.01 or more.
+    #[error(
+        "TF_DENORMALIZED_QUATERNION: Ignoring transform for child_frame_id \"{child}\" from \
+         authority \"{authority}\" because of an invalid quaternion in the transform {rotation:?}: \
+         its length is {length:.6}, and has to be 1"
+    )]
+    DenormalizedQuaternion {
+        /// The child.
+        child: String,
+        /// Who said it.
+        authority: String,
+        /// x, y, z, w.
+        rotation: [f64; 4],
+        /// Its length.
+        length: f64,
+    },
+    /// Older than what the buffer keeps.
+    #[error(
+        "TF_OLD_DATA: Ignoring data from the past for frame \"{child}\" at time {} according to \
+         authority \"{authority}\": the newest is of time {}, and {cache_seconds} s are kept. The \
+         clocks of two publishers may disagree, or time jumped back",
+        seconds(*stamp),
+        seconds(*latest)
+    )]
+    OldData {
+        /// The child.
+        child: String,
+        /// Who said it.
+        authority: String,
+        /// Its stamp.
+        stamp: Time,
+        /// That of the newest sample of the frame.
+        latest: Time,
+        /// How much the buffer keeps, in seconds.
+        cache_seconds: f64,
+    },
+    /// It would have the frames go round in a circle.
+    #[error(
+        "TF_LOOP: Ignoring transform from authority \"{authority}\" that puts \"{child}\" into \
+         \"{parent}\", because the frames would form a loop: {}. Who publishes \"{before}\" says \
+         the opposite",
+        chain.join(" -> ")
+    )]
+    Loop {
+        /// The child.
+        child: String,
+        /// The parent.
+        parent: String,
+        /// Who said it.
+        authority: String,
+        /// From the child upwards until the child comes again.
+        chain: Vec<String>,
+        /// The frame whose parent closes the loop.
+        before: String,
+    },
+    /// More frames than the buffer may hold.
+    #[error(
+        "TF_TOO_MANY_FRAMES: Ignoring transform from authority \"{authority}\" that puts \
+         \"{child}\" into \"{parent}\": the buffer knows {frames} frames already, which is as many \
+         as its options allow. Look for a publisher that makes a new name each time, or raise \
+         `max_frames`"
+    )]
+    TooManyFrames {
+        /// The child.
+        child: String,
+        /// The parent.
+        parent: String,
+        /// Who said it.
+        authority: String,
+        /// The number that the options allow.
+        frames: usize,
+    },
+    /// A name longer than names may be.
+    #[error(
+        "TF_LONG_FRAME_ID: Ignoring transform from authority \"{authority}\" because a name of a \
+         frame has {length} bytes, and may have {longest}: it begins with \"{beginning}\""
+    )]
+    LongFrameId {
+        /// Who said it.
+        authority: String,
+        /// Its length in bytes.
+        length: usize,
+        /// The greatest length in bytes.
+        longest: usize,
+        /// How it begins.
+        beginning: String,
+    },
+}

@@ -1,0 +1,71 @@
+//! tf2: where frames are in other frames, at which time.
+//!
+//! A [`Buffer`] holds what broadcasters say of the last seconds, and answers where one frame is in
+//! another at any time in between. `TransformListener` fills a buffer from `/tf` and `/tf_static`;
+//! `TransformBroadcaster` and `StaticTransformBroadcaster` say where frames are. [`Transformable`]
+//! brings `geometry_msgs` and point clouds into another frame.
+//!
+//! ```
+//! use feros_msgs::geometry_msgs::msg::{PointStamped, TransformStamped};
+//! use feros_tf2::{Buffer, Time, Transform, glam::DVec3};
+//!
+//! let buffer = Buffer::new();
+//! let mount = Transform::from_translation(DVec3::new(0.2, 0.0, 0.5));
+//! buffer.set_transform(&mount.to_stamped("base_link", "camera", Time::ZERO), "robot", true)?;
+//!
+//! let mut seen = PointStamped::default();
+//! seen.header.frame_id = "camera".into();
+//! seen.point.x = 1.0;
+//! let on_robot = buffer.transform(&seen, "base_link")?;
+//! assert_eq!((on_robot.point.x, on_robot.point.z), (1.2, 0.5));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! Frames and their transforms form trees. `lookup_transform(target, source, time)` has the names
+//! and the order of tf2: the result brings what is said in `source` into `target`. [`Time::ZERO`]
+//! asks for the newest time that the whole chain is known at.
+//!
+//! | you know from tf2 | here |
+//! |---|---|
+//! | `tf2_ros::Buffer` | [`Buffer`] |
+//! | `lookupTransform`, `canTransform` | [`Buffer::lookup_transform`], [`Buffer::can_transform`] |
+//! | the same with a timeout | [`Buffer::wait_for_transform`]: await it, or wait in place |
+//! | `lookupTransform` with a fixed frame | [`Buffer::lookup_transform_full`] |
+//! | `buffer.transform(in, "frame")` | [`Buffer::transform`] |
+//! | `tf2::doTransform` | [`Transformable::transformed`] |
+//! | `tf2::TransformException` | [`LookupError`], an enum |
+//! | `tf2_ros::TransformListener` | `TransformListener` |
+//! | `tf2_ros::MessageFilter` | `feros_message_filters::TransformFilter` |
+#![forbid(unsafe_code)]
+
+mod buffer;
+mod frame_id;
+mod future;
+mod geometry;
+mod history;
+mod insert_error;
+mod lookup_error;
+#[cfg(feature = "node")]
+mod node;
+mod point_cloud;
+mod render;
+mod transform;
+mod tree;
+mod walk;
+
+pub use buffer::{Buffer, BufferCounts, BufferOptions, BufferWatcher, Readiness, Refusals};
+pub use future::{TransformFuture, WaitError};
+pub use geometry::{StampedTransformable, TransformError, Transformable};
+pub use insert_error::InsertError;
+pub use lookup_error::LookupError;
+#[cfg(feature = "node")]
+pub use node::{
+    ListenerOptions, STATIC_TOPIC, StaticTransformBroadcaster, TOPIC, TransformBroadcaster,
+    TransformListener, broadcaster_qos, dynamic_listener_qos, static_qos,
+};
+pub use point_cloud::{PointCloudError, transform_point_cloud};
+pub use render::FrameInfo;
+pub use transform::Transform;
+
+pub use feros_executor::Time;
+pub use glam;

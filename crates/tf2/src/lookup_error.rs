@@ -1,0 +1,180 @@
+//! Why a transform cannot be told, in words that name frames and times.
+
+use feros_executor::Time;
+
+/// Why a buffer cannot say where one frame is in another.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum LookupError {
+    /// A name that no frame can have: `tf2::InvalidArgumentException`.
+    #[error(
+        "Invalid argument \"{frame}\" passed to lookupTransform argument {argument} - in tf2 \
+         frame_ids cannot {}",
+        rule_for(frame)
+    )]
+    InvalidFrame {
+        /// Which one: `target_frame`, `source_frame` or `fixed_frame`.
+        argument: &'static str,
+        /// The name.
+        frame: String,
+    },
+    /// Nobody has said anything of a frame: `tf2::LookupException`.
+    #[error(
+        "\"{frame}\" passed to lookupTransform argument {argument} does not exist{}",
+        did_you_mean(nearest.as_deref())
+    )]
+    UnknownFrame {
+        /// Which one: `target_frame`, `source_frame` or `fixed_frame`.
+        argument: &'static str,
+        /// The name.
+        frame: String,
+        /// The name of a frame that exists and is alike.
+        nearest: Option<String>,
+    },
+    /// No chain of frames leads from one to the other: `tf2::ConnectivityException`.
+    #[error(
+        "Could not find a connection between '{target}' and '{source_frame}' because they are not \
+         part of the same tree: the root of '{target}' is '{target_root}', that of \
+         '{source_frame}' is '{source_root}'. Somebody has to publish where one root is in the \
+         other tree"
+    )]
+    NotConnected {
+        /// Where to.
+        target: String,
+        /// Where from.
+        source_frame: String,
+        /// The root of the tree of the target.
+        target_root: String,
+        /// The root of the tree of the source.
+        source_root: String,
+    },
+    /// The time is after the newest sample: `tf2::ExtrapolationException`.
+    #[error(
+        "Lookup would require extrapolation into the future. Requested time {} but the latest data \
+         of frame [{frame}] is at time {}, when looking up transform from frame [{source_frame}] to \
+         frame [{target}]",
+        seconds(*requested),
+        seconds(*latest)
+    )]
+    Future {
+        /// Where to.
+        target: String,
+        /// Where from.
+        source_frame: String,
+        /// The frame of the chain that lacks the time.
+        frame: String,
+        /// The time that was asked for.
+        requested: Time,
+        /// That of the frame's newest sample.
+        latest: Time,
+    },
+    /// The time is before the oldest sample: `tf2::ExtrapolationException`.
+    #[error(
+        "Lookup would require extrapolation into the past. Requested time {} but the earliest data \
+         of frame [{frame}] is at time {}, when looking up transform from frame [{source_frame}] to \
+         frame [{target}]",
+        seconds(*requested),
+        seconds(*earliest)
+    )]
+    Past {
+        /// Where to.
+        target: String,
+        /// Where from.
+        source_frame: String,
+        /// The frame of the chain that lacks the time.
+        frame: String,
+        /// The time that was asked for.
+        requested: Time,
+        /// That of the frame's oldest sample.
+        earliest: Time,
+        /// That of the frame's newest sample.
+        latest: Time,
+    },
+    /// There is one sample, of another time: `tf2::ExtrapolationException`.
+    #[error(
+        "Lookup would require extrapolation at time {}, but only time {} of frame [{frame}] is in \
+         the buffer, when looking up transform from frame [{source_frame}] to frame [{target}]",
+        seconds(*requested),
+        seconds(*only)
+    )]
+    OneSample {
+        /// Where to.
+        target: String,
+        /// Where from.
+        source_frame: String,
+        /// The frame of the chain that lacks the time.
+        frame: String,
+        /// The time that was asked for.
+        requested: Time,
+        /// That of the frame's only sample.
+        only: Time,
+    },
+    /// The frames go round in a circle at that time, as parents changed: `tf2::LookupException`.
+    #[error(
+        "The tf tree is invalid because it contains a loop at time {}: {}. Two publishers disagree \
+         about who is whose parent",
+        seconds(*requested),
+        chain.join(" -> ")
+    )]
+    Loop {
+        /// The time that was asked for.
+        requested: Time,
+        /// From a frame upwards until it comes again.
+        chain: Vec<String>,
+    },
+    /// The chain has more frames than a lookup follows.
+    #[error(
+        "The chain of frames upwards from '{frame}' has more than {deepest} frames: look for a \
+         publisher that makes a new parent each time"
+    )]
+    TooDeep {
+        /// Where the chain begins.
+        frame: String,
+        /// How many frames a lookup follows.
+        deepest: usize,
+    },
+}
+
+impl LookupError {
+    /// Whether no transform that may still come can make a lookup of this time succeed: a name is
+    /// wrong, or the time lies further back than what the buffer keeps. For [`Time::ZERO`], the
+    /// newest time, there is always hope.
+    #[must_use]
+    pub fn is_final(&self, asked: Time, cache: std::time::Duration) -> bool {
+        match self {
+            Self::InvalidFrame { .. } => true,
+            Self::Past { latest, .. } | Self::OneSample { only: latest, .. } => {
+                asked != Time::ZERO && asked < *latest - cache
+            }
+            _ => false,
+        }
+    }
+}
+
+fn rule_for(frame: &str) -> &'static str {
+    if frame.is_empty() { "be empty" } else { "start with a '/'" }
+}
+
+fn did_you_mean(nearest: Option<&str>) -> String {
+    nearest.map_or_else(String::new, |name| format!("; did you mean \"{name}\"?"))
+}
+
+/// A time in seconds, exact.
+pub(crate) fn seconds(time: Time) -> String {
+    let nanos = time.as_nanos();
+    let sign = if nanos < 0 { "-" } else { "" };
+    let nanos = nanos.unsigned_abs();
+    format!("{sign}{}.{:09}", nanos / 1_000_000_000, nanos % 1_000_000_000)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_said_to_the_nanosecond() {
+        assert_eq!(seconds(Time::from_nanos(1_500_000_001)), "1.500000001");
+        assert_eq!(seconds(Time::from_nanos(-1_500_000_000)), "-1.500000000");
+        assert_eq!(seconds(Time::from_nanos(i64::MIN)), "-9223372036.854775808");
+    }
+}

@@ -1,0 +1,187 @@
+//! Saying where frames are.
+
+use std::sync::Arc;
+
+use feros::msgs::geometry_msgs::msg::TransformStamped;
+use feros::msgs::tf2_msgs::msg::TFMessage;
+use feros::{CreateError, Node, PublishError, Publisher, PublisherOptions};
+use feros_sync::Mutex;
+
+use crate::node::topics::{STATIC_TOPIC, TOPIC, broadcaster_qos, static_qos};
+
+/// Says on `/tf` where frames are at which time, as `tf2_ros::TransformBroadcaster`.
+///
+/// ```no_run
+/// # let node: feros::Node = unimplemented!();
+/// use feros_tf2::{Transform, TransformBroadcaster, glam::DVec3};
+/// let broadcaster = TransformBroadcaster::new(&node)?;
+/// let pose = Transform::from_translation(DVec3::new(1.0, 0.0, 0.0));
+/// broadcaster.send_transform(pose.to_stamped("odom", "base_link", node.clock().now()))?;
+/// # Ok::<(), feros::Error>(())
+/// ```
+pub struct TransformBroadcaster {
+    publisher: Publisher<TFMessage>,
+}
+
+impl TransformBroadcaster {
+    /// That of a node, with the policies of `tf2_ros`.
+    ///
+    /// # Errors
+    /// As [`Node::create_publisher`].
+    pub fn new(node: &Node) -> Result<Self, CreateError> {
+        Self::with(node, broadcaster_qos())
+    }
+
+    /// That of a node.
+    ///
+    /// # Errors
+    /// As [`Node::create_publisher`].
+    pub fn with(node: &Node, options: impl Into<PublisherOptions>) -> Result<Self, CreateError> {
+        Ok(Self { publisher: node.create_publisher(TOPIC, options)? })
+    }
+
+    /// Says where one frame is.
+    ///
+    /// # Errors
+    /// As [`Publisher::publish`].
+    pub fn send_transform(&self, transform: TransformStamped) -> Result<(), PublishError> {
+        self.send_transforms(vec![transform])
+    }
+
+    /// Says where several frames are, in one message.
+    ///
+    /// # Errors
+    /// As [`Publisher::publish`].
+    pub fn send_transforms(&self, transforms: Vec<TransformStamped>) -> Result<(), PublishError> {
+        self.publisher.publish(TFMessage { transforms })
+    }
+
+    /// What it publishes with.
+    pub fn publisher(&self) -> &Publisher<TFMessage> {
+        &self.publisher
+    }
+}
+
+/// Says on `/tf_static` where frames are at any time, as `tf2_ros::StaticTransformBroadcaster`.
+/// Keep it: who comes late hears nothing of a publisher that is gone.
+pub struct StaticTransformBroadcaster {
+    publisher: Publisher<TFMessage>,
+    said: Mutex<Said>,
+}
+
+/// All that was said, the last of each frame: each message holds all of it.
+#[derive(Default)]
+struct Said {
+    message: Arc<TFMessage>,
+    /// Grows with each change of the message.
+    version: u64,
+    /// Whether a thread publishes; it goes on until it has published the newest version. Of two
+    /// threads, the one that knew less could otherwise speak last.
+    is_publishing: bool,
+}
+
+impl StaticTransformBroadcaster {
+    /// That of a node, with the policies of `tf2_ros`.
+    ///
+    /// # Errors
+    /// As [`Node::create_publisher`].
+    pub fn new(node: &Node) -> Result<Self, CreateError> {
+        let publisher = node.create_publisher(STATIC_TOPIC, static_qos(1))?;
+        Ok(Self { publisher, said: Mutex::default() })
+    }
+
+    /// Says where one frame is, besides those that were said before.
+    ///
+    /// # Errors
+    /// As [`Publisher::publish`].
+    pub fn send_transform(&self, transform: TransformStamped) -> Result<(), PublishError> {
+        self.send_transforms(vec![transform])
+    }
+
+    /// Says where several frames are, besides those that were said before. If another thread is
+    /// about to publish, that thread says these, too.
+    ///
+    /// # Errors
+    /// As [`Publisher::publish`]; the transforms go with the next message then.
+    pub fn send_transforms(&self, transforms: Vec<TransformStamped>) -> Result<(), PublishError> {
+        if !self.said.lock().add(transforms) {
+            return Ok(());
+        }
+        let turn = Turn(&self.said);
+        loop {
+            let (message, version) = {
+                let said = self.said.lock();
+                (said.message.clone(), said.version)
+            };
+            self.publisher.publish(message)?;
+            if self.said.lock().is_done(version) {
+                std::mem::forget(turn); // given back already
+                return Ok(());
+            }
+        }
+    }
+
+    /// What it publishes with.
+    pub fn publisher(&self) -> &Publisher<TFMessage> {
+        &self.publisher
+    }
+}
+
+impl Said {
+    /// Adds transforms; whether the caller is the one to publish.
+    fn add(&mut self, transforms: Vec<TransformStamped>) -> bool {
+        let all = &mut Arc::make_mut(&mut self.message).transforms;
+        for transform in transforms {
+            match all.iter_mut().find(|known| known.child_frame_id == transform.child_frame_id) {
+                Some(known) => *known = transform,
+                None => all.push(transform),
+            }
+        }
+        self.version += 1;
+        !std::mem::replace(&mut self.is_publishing, true)
+    }
+
+    /// Whether the version that was published is the newest; the turn to publish ends then.
+    fn is_done(&mut self, published: u64) -> bool {
+        if self.version == published {
+            self.is_publishing = false;
+        }
+        self.version == published
+    }
+}
+
+/// The turn to publish, which ends in any case.
+struct Turn<'a>(&'a Mutex<Said>);
+
+impl Drop for Turn<'_> {
+    fn drop(&mut self) {
+        self.0.lock().is_publishing = false;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn transforms(child: &str, x: f64) -> Vec<TransformStamped> {
+        let mut transform = TransformStamped::default();
+        transform.child_frame_id = child.to_owned();
+        transform.transform.translation.x = x;
+        vec![transform]
+    }
+
+    #[test]
+    fn each_message_holds_the_last_of_each_frame_and_one_thread_publishes() {
+        let mut said = Said::default();
+        assert!(said.add(transforms("laser", 1.0)));
+        let first = (said.message.clone(), said.version);
+        assert!(!said.add(transforms("camera", 2.0)), "somebody publishes already");
+        assert!(!said.add(transforms("laser", 3.0)));
+        assert!(!said.is_done(first.1), "there is more to say than was published");
+        assert_eq!(first.0.transforms.len(), 1);
+        let x = |place: usize| said.message.transforms[place].transform.translation.x;
+        assert_eq!((said.message.transforms.len(), x(0), x(1)), (2, 3.0, 2.0));
+        assert!(said.is_done(3));
+        assert!(said.add(transforms("imu", 0.0)), "the turn was given back");
+    }
+}

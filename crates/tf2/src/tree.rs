@@ -1,0 +1,277 @@
+//! The frames that are known, where each is in its parent, and what is taken in of what publishers
+//! say.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use feros_executor::Time;
+
+use crate::frame_id::FrameId;
+use crate::history::{Added, History, Missing, Position, Sample};
+use crate::insert_error::InsertError;
+use crate::transform::Transform;
+
+/// Names of frames may have so many bytes: whoever sends longer ones shall not fill the memory.
+pub(crate) const LONGEST_NAME_BYTES: usize = 1024;
+
+/// Chains may have so many frames, as `MAX_GRAPH_DEPTH` of tf2.
+pub(crate) const DEEPEST: usize = 1000;
+
+/// A frame and where it is in its parent.
+#[derive(Debug)]
+pub(crate) struct Frame {
+    pub(crate) name: Arc<str>,
+    pub(crate) link: Link,
+    /// Who spoke last of it.
+    pub(crate) authority: Arc<str>,
+}
+
+/// Where a frame is in its parent.
+#[derive(Debug)]
+pub(crate) enum Link {
+    /// It has no parent: the root of a tree.
+    None,
+    /// Always there.
+    Static(Sample),
+    /// At some times.
+    Dynamic(History),
+}
+
+/// Where to find a frame's transform for a time.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Place {
+    Static,
+    Dynamic(Position),
+}
+
+/// What a transform that was taken in did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Inserted {
+    pub(crate) added: Added,
+    /// Histories that a loop of frames was cut at, as they were too old.
+    pub(crate) forgotten: usize,
+}
+
+/// What publishers say of a frame, checked.
+#[derive(Debug)]
+pub(crate) struct Statement<'a> {
+    pub(crate) child: &'a str,
+    pub(crate) parent: &'a str,
+    pub(crate) stamp: Time,
+    pub(crate) transform: Transform,
+    pub(crate) authority: &'a str,
+    pub(crate) is_static: bool,
+}
+
+/// How much a tree may hold.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Limits {
+    pub(crate) cache: Duration,
+    pub(crate) samples_per_frame: usize,
+    pub(crate) frames: usize,
+}
+
+/// All frames.
+#[derive(Debug)]
+pub(crate) struct Tree {
+    ids: HashMap<Arc<str>, FrameId>,
+    frames: Vec<Frame>,
+    pub(crate) limits: Limits,
+}
+
+impl Tree {
+    pub(crate) fn new(limits: Limits) -> Self {
+        Self { ids: HashMap::new(), frames: Vec::new(), limits }
+    }
+
+    pub(crate) fn id(&self, name: &str) -> Option<FrameId> {
+        self.ids.get(name).copied()
+    }
+
+    /// A frame of this tree.
+    ///
+    /// # Panics
+    /// Never: frames get their numbers here, and none goes.
+    pub(crate) fn frame(&self, id: FrameId) -> &Frame {
+        &self.frames[id.index()]
+    }
+
+    pub(crate) fn name(&self, id: FrameId) -> &str {
+        &self.frame(id).name
+    }
+
+    pub(crate) fn frames(&self) -> &[Frame] {
+        &self.frames
+    }
+
+    /// Where a frame's transform for a time is, and its parent then; `None` for a root, and for a
+    /// frame of which nothing is known any more.
+    pub(crate) fn step(
+        &self,
+        id: FrameId,
+        time: Time,
+    ) -> Result<Option<(Place, FrameId)>, Missing> {
+        match &self.frame(id).link {
+            Link::None => Ok(None),
+            Link::Static(sample) => Ok(Some((Place::Static, sample.parent))),
+            Link::Dynamic(history) => {
+                let position = history.find(time)?;
+                Ok(position.and_then(|position| {
+                    let sample = history.sample(position)?;
+                    Some((Place::Dynamic(position), sample.parent))
+                }))
+            }
+        }
+    }
+
+    /// The transform at a place that [`Tree::step`] gave for a time.
+    pub(crate) fn transform(&self, id: FrameId, place: Place, time: Time) -> Transform {
+        let found = match (&self.frame(id).link, place) {
+            (Link::Static(sample), _) => Some(sample.transform),
+            (Link::Dynamic(history), Place::Dynamic(position)) => history.transform(position, time),
+            _ => None,
+        };
+        // The place is of this tree, which nobody changed since.
+        found.unwrap_or(Transform::IDENTITY)
+    }
+
+    /// The newest parent of a frame, and the time of that; `None` for the time where it is static.
+    pub(crate) fn latest(&self, id: FrameId) -> Option<(Option<Time>, FrameId)> {
+        match &self.frame(id).link {
+            Link::None => None,
+            Link::Static(sample) => Some((None, sample.parent)),
+            Link::Dynamic(history) => {
+                history.latest().map(|sample| (Some(sample.stamp), sample.parent))
+            }
+        }
+    }
+
+    /// Takes in what a publisher says.
+    ///
+    /// # Errors
+    /// When it is too old, has no room, or closes a loop. The caller has checked the rest.
+    pub(crate) fn insert(&mut self, said: &Statement<'_>) -> Result<Inserted, InsertError> {
+        self.check_age(said)?;
+        let (child, parent) = self.ids_for(said)?;
+        let known_parent = self.latest(child).map(|(_, parent)| parent);
+        let forgotten =
+            if known_parent == Some(parent) { 0 } else { self.cut_loop(child, parent, said)? };
+        let sample = Sample { stamp: said.stamp, parent, transform: said.transform };
+        let limits = self.limits;
+        let frame = &mut self.frames[child.index()];
+        let added = if said.is_static {
+            let is_new = !matches!(frame.link, Link::Static(_));
+            frame.link = Link::Static(sample);
+            if is_new { Added::New } else { Added::Repeated }
+        } else {
+            if !matches!(frame.link, Link::Dynamic(_)) {
+                frame.link = Link::Dynamic(History::default());
+            }
+            let Link::Dynamic(history) = &mut frame.link else { unreachable!("set above") };
+            history.insert(sample, limits.cache, limits.samples_per_frame)
+        };
+        if &*frame.authority != said.authority {
+            frame.authority = said.authority.into();
+        }
+        Ok(Inserted { added, forgotten })
+    }
+
+    fn check_age(&self, said: &Statement<'_>) -> Result<(), InsertError> {
+        let Some(Link::Dynamic(history)) = self.id(said.child).map(|id| &self.frame(id).link)
+        else {
+            return Ok(());
+        };
+        match history.too_old(said.stamp, self.limits.cache) {
+            Some(latest) if !said.is_static => Err(InsertError::OldData {
+                child: said.child.to_owned(),
+                authority: said.authority.to_owned(),
+                stamp: said.stamp,
+                latest,
+                cache_seconds: self.limits.cache.as_secs_f64(),
+            }),
+            _ => Ok(()),
+        }
+    }
+
+    /// The numbers of both frames, new ones where the names are new.
+    fn ids_for(&mut self, said: &Statement<'_>) -> Result<(FrameId, FrameId), InsertError> {
+        let known = (self.id(said.child), self.id(said.parent));
+        if let (Some(child), Some(parent)) = known {
+            return Ok((child, parent));
+        }
+        let missing = usize::from(known.0.is_none()) + usize::from(known.1.is_none());
+        if self.frames.len() + missing > self.limits.frames {
+            return Err(InsertError::TooManyFrames {
+                child: said.child.to_owned(),
+                parent: said.parent.to_owned(),
+                authority: said.authority.to_owned(),
+                frames: self.limits.frames,
+            });
+        }
+        let child = known.0.unwrap_or_else(|| self.add(said.child));
+        let parent = known.1.unwrap_or_else(|| self.add(said.parent));
+        Ok((child, parent))
+    }
+
+    fn add(&mut self, name: &str) -> FrameId {
+        let name: Arc<str> = name.into();
+        let id = FrameId::new(u32::try_from(self.frames.len()).unwrap_or(u32::MAX));
+        self.ids.insert(name.clone(), id);
+        self.frames.push(Frame { name, link: Link::None, authority: "".into() });
+        id
+    }
+
+    /// Refuses a new parent that is below its child, unless what says so is older than what the
+    /// buffer keeps: that is forgotten. Returns how many histories were.
+    fn cut_loop(
+        &mut self,
+        child: FrameId,
+        parent: FrameId,
+        said: &Statement<'_>,
+    ) -> Result<usize, InsertError> {
+        let mut chain = vec![child];
+        let mut stale = None;
+        let mut frame = parent;
+        while let Some((latest, above)) = self.latest(frame) {
+            chain.push(frame);
+            let is_stale = latest.is_some_and(|latest| latest < said.stamp - self.limits.cache);
+            if is_stale && frame != child {
+                stale = Some(frame);
+            }
+            if frame == child || chain.len() > DEEPEST {
+                break;
+            }
+            frame = above;
+        }
+        if frame != child {
+            return Ok(0);
+        }
+        if let Some(stale) = stale
+            && let Link::Dynamic(history) = &mut self.frames[stale.index()].link
+        {
+            history.clear();
+            return Ok(1);
+        }
+        if chain.last() != Some(&child) {
+            chain.push(child);
+        }
+        let before = chain.iter().rev().nth(1).copied().unwrap_or(child);
+        Err(InsertError::Loop {
+            child: said.child.to_owned(),
+            parent: said.parent.to_owned(),
+            authority: said.authority.to_owned(),
+            chain: chain.iter().map(|frame| self.name(*frame).to_owned()).collect(),
+            before: self.name(before).to_owned(),
+        })
+    }
+
+    /// Forgets all that is not static. Frames stay known.
+    pub(crate) fn clear(&mut self) {
+        for frame in &mut self.frames {
+            if let Link::Dynamic(history) = &mut frame.link {
+                history.clear();
+            }
+        }
+    }
+}

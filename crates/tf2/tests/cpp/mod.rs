@@ -1,0 +1,65 @@
+//! The tf2 of C++ beside ours: a small program on Debian's libtf2, which is built here where it is
+//! installed.
+
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+
+/// The program, told what to do a line at a time.
+pub(crate) struct Peer {
+    child: Child,
+    input: ChildStdin,
+    output: BufReader<ChildStdout>,
+}
+
+impl Peer {
+    /// Builds and starts it; `None`, said aloud, where `libtf2-dev` is not installed.
+    pub(crate) fn start() -> Option<Self> {
+        if !Path::new("/usr/include/tf2/buffer_core.h").is_file() {
+            eprintln!("skipped: the tf2 of C++ is not installed (apt install libtf2-dev)");
+            return None;
+        }
+        let mut child = Command::new(build())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("the program was just built");
+        let input = child.stdin.take().expect("it is piped");
+        let output = BufReader::new(child.stdout.take().expect("it is piped"));
+        Some(Self { child, input, output })
+    }
+
+    /// Sends a line, and returns the answer.
+    pub(crate) fn ask(&mut self, line: &str) -> String {
+        writeln!(self.input, "{line}").expect("it reads until the end");
+        let mut answer = String::new();
+        self.output.read_line(&mut answer).expect("it answers each line");
+        answer.trim_end().to_owned()
+    }
+}
+
+impl Drop for Peer {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn build() -> PathBuf {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cpp/tf2_peer.cpp");
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    // Each process builds its own and puts it in its place at once: others may do the same.
+    let built_here = folder.join(format!("tf2_peer_{}", std::process::id()));
+    let libraries = ["-ltf2", "-lrostime", "-lcpp_common", "-lconsole_bridge", "-lboost_thread"];
+    let built = Command::new("g++")
+        .args(["-O2", "-DNDEBUG", "-w", "-o"])
+        .arg(&built_here)
+        .arg(&source)
+        .args(libraries)
+        .output()
+        .expect("g++ is installed where libtf2-dev is");
+    assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
+    let program = folder.join("tf2_peer");
+    std::fs::rename(&built_here, &program).expect("both are in the folder of cargo");
+    program
+}

@@ -1,0 +1,59 @@
+//! Packages of messages that no wheel has, built for stock peers by the generators of the wheels.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::domain::python_with_ros2;
+
+/// A package that stock peers can use beside those of the wheels.
+#[derive(Debug, Clone)]
+pub struct Package {
+    folder: PathBuf,
+}
+
+impl Package {
+    /// The package of the messages of `peers/idl/`, in a folder that cargo keeps for tests; it is
+    /// built when it is not there.
+    ///
+    /// # Panics
+    /// When it cannot be built; what the generators or the compiler said is in the message.
+    pub fn built(name: &str, tests_folder: &Path) -> Self {
+        let folder = tests_folder.join(format!("stock_{name}"));
+        if folder.is_dir() {
+            return Self { folder };
+        }
+        let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let building = tests_folder.join(format!("stock_{name}_{}", std::process::id()));
+        let python = python_with_ros2();
+        // The generators find their templates by the prefix of the environment.
+        let prefix = python.ancestors().nth(2).unwrap_or(Path::new("/"));
+        let output = Command::new(&python)
+            .arg(root.join("peers/build_package.py"))
+            .arg(name)
+            .arg(&building)
+            .env("PYTHONDONTWRITEBYTECODE", "1")
+            .env("AMENT_PREFIX_PATH", prefix)
+            .output()
+            .expect("Python is there: the domain was reserved");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{name} was not built for stock peers: {said}");
+        // Another test process may have been faster: then its package serves as well.
+        if std::fs::rename(&building, &folder).is_err() {
+            let _ = std::fs::remove_dir_all(&building);
+        }
+        Self { folder }
+    }
+
+    /// Has a peer find the package.
+    pub(crate) fn add_to(&self, peer: &mut Command) {
+        for (variable, folder) in [("LD_LIBRARY_PATH", "lib"), ("PYTHONPATH", "python")] {
+            let mut value = OsString::from(self.folder.join(folder));
+            if let Some(before) = std::env::var_os(variable) {
+                value.push(":");
+                value.push(before);
+            }
+            peer.env(variable, value);
+        }
+    }
+}
