@@ -9,12 +9,13 @@ gives those that came, release {service} answers the oldest deferred one.
 Parameters: declare {name, value, descriptor}, parameter {name}, refuse {value, reason}: from then on it does,
 overrides {arguments, namespace, name}: what a node with this command line starts with.
 Names: names {names} gives for each whether it is a full topic name, a namespace, a node's name.
-Else: log {level, text}, and what graph_questions.py asks of the graph.
+Else: log {level, text}, what graph_questions.py asks of the graph, and the managed nodes of lifecycle_nodes.py.
 """
 import threading
 
 import conversion
 import graph_questions
+import lifecycle_nodes
 import peer
 import rclpy
 from rcl_interfaces.msg import ParameterDescriptor, SetParametersResult
@@ -207,7 +208,7 @@ class Node:
 def setup(node):
     operations = Node(node)
     named = {name: getattr(operations, name) for name in dir(operations) if not name.startswith("_")}
-    return named | graph_questions.operations(node)
+    return named | graph_questions.operations(node) | lifecycle_nodes.operations(node)
 
 
 peer.run(peer.arguments(__doc__), setup)

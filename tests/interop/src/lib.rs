@@ -23,5 +23,5 @@
 mod domain;
 mod peer;
 
-pub use domain::Domain;
+pub use domain::{Domain, python_with_ros2};
 pub use peer::{LONGEST_WAIT, Peer};

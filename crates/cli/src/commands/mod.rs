@@ -8,6 +8,7 @@ mod doctor;
 mod interface;
 mod lab;
 mod launch;
+mod lifecycle;
 mod node;
 mod param;
 mod run;
@@ -53,6 +54,9 @@ enum Command {
     /// Parameters: list, read and set those of nodes
     #[command(subcommand)]
     Param(param::Command),
+    /// Managed nodes: list them, and see and change their states
+    #[command(subcommand)]
+    Lifecycle(lifecycle::Command),
     /// Services: list and call them
     #[command(subcommand)]
     Service(service::Command),
@@ -107,6 +111,7 @@ pub(crate) fn run(line: CommandLine) -> Result<ExitCode, CliError> {
         Command::Topic(command) => topic::run(command, &interfaces),
         Command::Node(command) => node::run(command),
         Command::Param(command) => param::run(command),
+        Command::Lifecycle(command) => lifecycle::run(command),
         Command::Service(command) => service::run(command, &interfaces),
         Command::Interface(command) => interface::run(command, &interfaces),
         Command::Run(args) => run::run(&args),

@@ -4,6 +4,7 @@
 mod component;
 mod graph;
 mod launch;
+mod lifecycle;
 mod offline;
 mod param;
 mod process;
