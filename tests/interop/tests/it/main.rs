@@ -5,6 +5,8 @@
 mod first_calls;
 mod graph;
 mod large;
+mod lifecycle;
+mod lifecycle_cpp;
 mod mismatch;
 mod names;
 mod parameters;
