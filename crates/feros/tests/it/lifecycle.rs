@@ -94,6 +94,12 @@ fn managed(context: &Context, callbacks: impl LifecycleCallbacks) -> LifecycleNo
     context.create_lifecycle_node("managed", callbacks).unwrap()
 }
 
+fn spawn<T: Send + 'static>(
+    ask: impl FnOnce() -> T + Send + 'static,
+) -> std::thread::JoinHandle<T> {
+    std::thread::Builder::new().name("asking".into()).spawn(ask).unwrap()
+}
+
 /// A subscription that hands on what it gets; it keeps what is published before it is asked.
 fn numbers(node: &Node, topic: &str) -> (impl Sized + use<>, Receiver<i32>) {
     let (sender, receiver) = sync_channel(100);
@@ -229,7 +235,7 @@ fn a_second_transition_is_refused_while_one_is_under_way() {
     let node = managed(&context, callbacks);
     let configuring = {
         let node = node.clone();
-        std::thread::spawn(move || node.configure())
+        spawn(move || node.configure())
     };
     enters.recv().unwrap();
     assert_eq!(node.current_state(), State::Configuring);
@@ -449,7 +455,7 @@ fn questions_are_answered_while_a_transition_runs() {
     let client = Arc::new(LifecycleClient::new(&other, "managed").unwrap());
     let changing = {
         let client = client.clone();
-        std::thread::spawn(move || client.change_state("configure", WATCHDOG))
+        spawn(move || client.change_state("configure", WATCHDOG))
     };
     enters.recv().unwrap();
     assert_eq!(client.get_state(WATCHDOG).unwrap().label, "configuring");
