@@ -164,7 +164,7 @@ pub use policy::{Policy, Step};
 #[cfg(not(loom))]
 pub use realtime::{RealtimeConfig, RealtimeError, Scheduling};
 #[cfg(not(loom))]
-pub use supervisor::{Supervision, Supervisor, supervise};
+pub use supervisor::{Supervision, Supervisor, panic_text, supervise};
 #[cfg(not(loom))]
 pub use table::AddError;
 #[cfg(not(loom))]

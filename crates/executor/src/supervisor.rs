@@ -36,7 +36,7 @@ pub fn supervise<T>(supervisor: &dyn Supervisor, work: impl FnOnce() -> T) -> Op
         Attempt::Finished(value) => Some(value),
         Attempt::Refused => None,
         Attempt::Panicked(payload) => {
-            supervisor.panicked(&text_of(&*payload));
+            supervisor.panicked(&panic_text(&*payload));
             None
         }
     }
@@ -68,11 +68,12 @@ pub(crate) struct Caught {
 
 impl Caught {
     pub(crate) fn tell(self) {
-        self.supervisor.panicked(&text_of(&*self.payload));
+        self.supervisor.panicked(&panic_text(&*self.payload));
     }
 }
 
-fn text_of(payload: &(dyn Any + Send)) -> String {
+/// What a caught panic says.
+pub fn panic_text(payload: &(dyn Any + Send)) -> String {
     let text = payload.downcast_ref::<&str>().map(|text| (*text).to_owned());
     text.or_else(|| payload.downcast_ref::<String>().cloned())
         .unwrap_or_else(|| "a panic without a text".to_owned())

@@ -58,6 +58,9 @@ pub enum Error {
     /// Not read.
     #[error(transparent)]
     GetParameter(#[from] feros_parameter::GetParameterError),
+    /// No other state.
+    #[error(transparent)]
+    ChangeState(#[from] crate::lifecycle::ChangeStateError),
     /// Not added.
     #[error(transparent)]
     AddNode(#[from] crate::executor::AddNodeError),

@@ -33,6 +33,7 @@
 //! | `create_client<S>("s")`, `async_send_request` | [`Node::create_client`], [`Client::call`]: await it, or wait in place |
 //! | `rclcpp_action::create_server<A>(node, "a", goal, cancel, accepted)` | [`Node::create_action_server`]: three closures, or one that takes accepted goals |
 //! | `rclcpp_action::create_client<A>(node, "a")`, `async_send_goal` | [`Node::create_action_client`], [`ActionClient::send_goal`]: await it, or wait in place |
+//! | `rclcpp_lifecycle::LifecycleNode` | [`Context::create_lifecycle_node`] and [`lifecycle`] |
 //! | `create_wall_timer(500ms, callback)` | [`Node::create_wall_timer`] |
 //! | `RCLCPP_INFO(get_logger(), …)` | [`info!`](crate::info), or `tracing::info!` inside a callback |
 //! | `rclcpp::spin(node)` | [`spin`], [`Executor`] |
@@ -56,6 +57,8 @@ mod events;
 mod executor;
 mod graph_changes;
 mod identity;
+mod lazy_client;
+pub mod lifecycle;
 pub mod logging;
 mod message_forms;
 mod mismatches;
@@ -89,6 +92,7 @@ pub use create_error::CreateError;
 pub use error::Error;
 pub use executor::{AddNodeError, Executor, ExecutorBuilder, IsolatedExecutors, spin};
 pub use identity::{ServiceIdentity, TypeIdentity};
+pub use lifecycle::{LifecycleCallbacks, LifecycleClient, LifecycleNode};
 pub use message_forms::{SerializedMessage, View};
 pub use node::{Node, NodeOptions};
 pub use parameter::{

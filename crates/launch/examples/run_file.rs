@@ -6,7 +6,9 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
-use feros_launch::{Component, ComponentLoader, Packages, Planner, RunOptions, parse_assignments};
+use feros_launch::{
+    Component, ComponentLoader, LifecycleManager, Packages, Planner, RunOptions, parse_assignments,
+};
 
 /// A loader without containers: loads what is not called `broken`, after a moment.
 struct FakeLoader;
@@ -29,6 +31,20 @@ impl ComponentLoader for FakeLoader {
     }
 }
 
+/// A manager without nodes: brings to work what is not called `broken`, after a moment.
+struct FakeManager;
+
+impl LifecycleManager for FakeManager {
+    fn activate(&self, node: &str, is_cancelled: &dyn Fn() -> bool) -> Result<(), String> {
+        while node.ends_with("never") && !is_cancelled() {
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        let refusal = if node.ends_with("never") { "cancelled" } else { "it is broken" };
+        let is_well = !node.ends_with("broken") && !node.ends_with("never");
+        if is_well { Ok(()) } else { Err(refusal.to_owned()) }
+    }
+}
+
 fn main() -> Result<ExitCode, Box<dyn std::error::Error>> {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let (file, words) = words.split_first().ok_or("which launch file?")?;
@@ -37,7 +53,13 @@ fn main() -> Result<ExitCode, Box<dyn std::error::Error>> {
     let log_file = std::env::var_os("LOG_FILE").map(PathBuf::from);
     let outcome = feros_launch::run(
         &plan,
-        RunOptions { colour: false, component_loader: Some(Arc::new(FakeLoader)), log_file },
+        RunOptions {
+            colour: false,
+            component_loader: Some(Arc::new(FakeLoader)),
+            lifecycle_manager: Some(Arc::new(FakeManager)),
+            debug: std::env::var_os("DEBUG").is_some(),
+            log_file,
+        },
     )?;
     Ok(if outcome.failures.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

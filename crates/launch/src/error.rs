@@ -89,7 +89,7 @@ pub(crate) fn hint<'a>(given: &str, known: impl IntoIterator<Item = &'a str>) ->
         Some(word) if likeness(given, word) > 0.8 => {
             format!("; did you mean `{word}`?")
         }
-        Some(_) if known.len() <= 24 => format!("; known are {}", known.join(", ")),
+        Some(_) if known.len() <= 32 => format!("; known are {}", known.join(", ")),
         _ => String::new(),
     }
 }

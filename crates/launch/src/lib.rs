@@ -27,6 +27,7 @@
 mod action;
 mod error;
 mod expression;
+mod level;
 mod packages;
 mod plan;
 mod position;
@@ -36,11 +37,12 @@ mod tree;
 mod value;
 
 pub use error::LaunchError;
+pub use level::Level;
 pub use packages::{FindError, Packages};
 pub use plan::{
-    Argument, Component, Load, NodeFacts, Output, ParameterFile, Parameters, Plan, Planner,
-    Process, Respawn, Sinks, Step, Word, parse_assignments, split_words,
+    Argument, Component, Delayed, Load, NodeFacts, Output, ParameterFile, Parameters, Plan,
+    Planner, Process, Respawn, Sinks, Step, Word, parse_assignments, split_words,
 };
 pub use position::Position;
-pub use run::{ComponentLoader, Outcome, RunError, RunOptions, run};
+pub use run::{ComponentLoader, LifecycleManager, Outcome, RunError, RunOptions, run};
 pub use value::Value;

@@ -23,4 +23,5 @@ pages! {
     Components "../pages/components.md",
     Parameters "../pages/parameters.md",
     Tf2 "../pages/tf2.md",
+    Lifecycle "../pages/lifecycle.md",
 }

@@ -9,13 +9,15 @@ gives those that came, release {service} answers the oldest deferred one.
 Parameters: declare {name, value, descriptor}, parameter {name}, refuse {value, reason}: from then on it does,
 overrides {arguments, namespace, name}: what a node with this command line starts with.
 Names: names {names} gives for each whether it is a full topic name, a namespace, a node's name.
-Else: log {level, text}, what graph_questions.py asks of the graph, and what actions.py does.
+Else: log {level, text}, what graph_questions.py asks of the graph, what actions.py does, and the managed
+nodes of lifecycle_nodes.py.
 """
 import threading
 
 import actions
 import conversion
 import graph_questions
+import lifecycle_nodes
 import peer
 import rclpy
 from rcl_interfaces.msg import ParameterDescriptor, SetParametersResult
@@ -208,7 +210,8 @@ class Node:
 def setup(node):
     operations = Node(node)
     named = {name: getattr(operations, name) for name in dir(operations) if not name.startswith("_")}
-    return named | graph_questions.operations(node) | actions.operations(node)
+    more = graph_questions.operations(node) | actions.operations(node)
+    return named | more | lifecycle_nodes.operations(node)
 
 
 peer.run(peer.arguments(__doc__), setup)

@@ -124,7 +124,7 @@ fn chosen_domains() -> RangeInclusive<u16> {
 }
 
 /// The Python of the repository's environment with stock ROS 2, or that of `FEROS_ROS2_PYTHON`.
-pub(crate) fn python_with_ros2() -> PathBuf {
+pub fn python_with_ros2() -> PathBuf {
     std::env::var_os("FEROS_ROS2_PYTHON").map_or_else(
         || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../.venv/bin/python"),
         PathBuf::from,

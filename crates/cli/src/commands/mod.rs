@@ -9,6 +9,7 @@ mod doctor;
 mod interface;
 mod lab;
 mod launch;
+mod lifecycle;
 mod node;
 mod param;
 mod run;
@@ -55,6 +56,9 @@ enum Command {
     /// Parameters: list, read and set those of nodes
     #[command(subcommand)]
     Param(param::Command),
+    /// Managed nodes: list them, and see and change their states
+    #[command(subcommand)]
+    Lifecycle(lifecycle::Command),
     /// Services: list and call them
     #[command(subcommand)]
     Service(service::Command),
@@ -115,6 +119,7 @@ pub(crate) fn run(line: CommandLine) -> Result<ExitCode, CliError> {
         Command::Topic(command) => topic::run(command, &interfaces),
         Command::Node(command) => node::run(command),
         Command::Param(command) => param::run(command),
+        Command::Lifecycle(command) => lifecycle::run(command),
         Command::Service(command) => service::run(command, &interfaces),
         Command::Action(command) => action::run(command, &interfaces),
         Command::Tf(command) => tf::run(command),

@@ -144,6 +144,59 @@ fn components_are_asked_for_with_all_that_the_file_says() {
 }
 
 #[test]
+fn managed_nodes_are_configured_and_activated() {
+    use feros::lifecycle::{CallbackReturn, LifecycleCallbacks, State};
+    use feros::{Error, Executor, LifecycleNode, NodeOptions};
+
+    struct Stubborn;
+
+    impl LifecycleCallbacks for Stubborn {
+        fn on_activate(&mut self, _: &LifecycleNode, _: State) -> Result<CallbackReturn, Error> {
+            Ok(CallbackReturn::Failure)
+        }
+    }
+
+    let folder = Folder::new("managed");
+    // The nodes live in this process; what the launch starts only has to stay.
+    let idle = folder.file("idle", "#!/bin/sh\nexec sleep 1000\n");
+    fs::set_permissions(&idle, fs::Permissions::from_mode(0o755)).unwrap();
+    let managed = |name: &str| {
+        format!("<lifecycle_node exec='{idle}' name='{name}' namespace='lf' autostart='true'/>")
+    };
+    let text = format!("<launch>{}{}</launch>", managed("willing"), managed("stubborn"));
+    let file = folder.file("managed.launch.xml", &text);
+    let context = context();
+    let options = |name: &str| NodeOptions::new(name).namespace("/lf");
+    let willing = context.create_lifecycle_node_with(options("willing"), ()).unwrap();
+    let stubborn = context.create_lifecycle_node_with(options("stubborn"), Stubborn).unwrap();
+    let executor = Executor::new();
+    executor.add_node(&willing).unwrap();
+    executor.add_node(&stubborn).unwrap();
+    let stopper = executor.stopper();
+    let _spinning = feros_test_support::Background::start(
+        "managed",
+        move || executor.spin().unwrap(),
+        move || stopper.stop(),
+    );
+    let mut launch = Running::start(&["launch", &file]);
+    let mut seen = Vec::new();
+    let expected = [
+        "[INFO] [/lf/willing]: is active",
+        "[ERROR] [/lf/stubborn]: is not active: it did not activate: see its log, and its state by `feros lifecycle get \
+         /lf/stubborn`",
+    ];
+    while !expected.iter().all(|line| seen.iter().any(|each| each == line)) {
+        seen.push(launch.line().unwrap_or_else(|| panic!("{seen:?}")));
+    }
+    assert_eq!(
+        (willing.current_state(), stubborn.current_state()),
+        (State::Active, State::Inactive)
+    );
+    launch.interrupt();
+    assert_eq!(launch.finish().code, Some(1));
+}
+
+#[test]
 fn a_plan_is_printed_and_arguments_are_listed() {
     let folder = Folder::new("plan");
     let file = folder.file(

@@ -5,6 +5,7 @@ mod action;
 mod component;
 mod graph;
 mod launch;
+mod lifecycle;
 mod offline;
 mod param;
 mod process;

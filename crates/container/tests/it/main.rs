@@ -3,6 +3,7 @@
 
 mod faults;
 mod features;
+mod lifecycle;
 mod load;
 mod local_requests;
 mod restart;

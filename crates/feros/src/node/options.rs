@@ -127,8 +127,9 @@ impl NodeOptions {
         Self { start_parameter_services, ..self }
     }
 
-    /// Whether only nodes of this host may ask and set the node's parameters, by the address that
-    /// their requests come from; by default all may. Services of one's own say it by
+    /// Whether only nodes of this host may ask and set the node's parameters, and manage a managed
+    /// node, by the address that their requests come from; by default all may. Services of one's
+    /// own say it by
     /// [`ServiceOptions::local_requests_only`](crate::ServiceOptions::local_requests_only).
     pub fn local_requests_only(self, local_requests_only: bool) -> Self {
         Self { local_requests_only, ..self }

@@ -1,9 +1,7 @@
 //! Parameters of another node, of Feros or stock ROS 2.
 
-use std::sync::OnceLock;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use feros_message::Service as ServiceType;
 use feros_msgs::rcl_interfaces::msg::{
     Parameter as ParameterMessage, ParameterEvent, SetParametersResult,
 };
@@ -17,9 +15,9 @@ use feros_parameter::{
 };
 use feros_rmw::QosProfile;
 
-use crate::client::Client;
 use crate::create_error::CreateError;
 use crate::error::Error;
+use crate::lazy_client::LazyClient;
 use crate::node::{Node, parameter_events};
 use crate::subscription::Subscription;
 
@@ -44,12 +42,12 @@ use crate::subscription::Subscription;
 pub struct ParameterClient {
     node: Node,
     remote: String,
-    get: OnceLock<Client<GetParameters>>,
-    types: OnceLock<Client<GetParameterTypes>>,
-    set: OnceLock<Client<SetParameters>>,
-    set_atomically: OnceLock<Client<SetParametersAtomically>>,
-    describe: OnceLock<Client<DescribeParameters>>,
-    list: OnceLock<Client<ListParameters>>,
+    get: LazyClient<GetParameters>,
+    types: LazyClient<GetParameterTypes>,
+    set: LazyClient<SetParameters>,
+    set_atomically: LazyClient<SetParametersAtomically>,
+    describe: LazyClient<DescribeParameters>,
+    list: LazyClient<ListParameters>,
 }
 
 /// What happened to parameters of a node, as it told on `/parameter_events`.
@@ -70,15 +68,17 @@ impl ParameterClient {
     /// When the name is not allowed.
     pub fn new(node: &Node, remote: &str) -> Result<Self, CreateError> {
         let remote = feros_rmw::name::expand_topic_name(remote, node.name())?;
+        let qos = QosProfile::parameters();
+        let service = |name| format!("{remote}/{name}");
         Ok(Self {
             node: node.clone(),
+            get: LazyClient::new(service("get_parameters"), qos),
+            types: LazyClient::new(service("get_parameter_types"), qos),
+            set: LazyClient::new(service("set_parameters"), qos),
+            set_atomically: LazyClient::new(service("set_parameters_atomically"), qos),
+            describe: LazyClient::new(service("describe_parameters"), qos),
+            list: LazyClient::new(service("list_parameters"), qos),
             remote,
-            get: OnceLock::new(),
-            types: OnceLock::new(),
-            set: OnceLock::new(),
-            set_atomically: OnceLock::new(),
-            describe: OnceLock::new(),
-            list: OnceLock::new(),
         })
     }
 
@@ -98,7 +98,7 @@ impl ParameterClient {
         timeout: Duration,
     ) -> Result<Vec<ParameterValue>, Error> {
         let request = GetParameters_Request { names: strings(names) };
-        let response = self.call(&self.get, "get_parameters", &request, timeout)?;
+        let response = self.get.call(&self.node, &request, timeout)?;
         Ok(response.values.into_iter().map(Into::into).collect())
     }
 
@@ -113,7 +113,7 @@ impl ParameterClient {
         timeout: Duration,
     ) -> Result<Vec<ParameterType>, Error> {
         let request = GetParameterTypes_Request { names: strings(names) };
-        let response = self.call(&self.types, "get_parameter_types", &request, timeout)?;
+        let response = self.types.call(&self.node, &request, timeout)?;
         Ok(response
             .types
             .into_iter()
@@ -132,7 +132,7 @@ impl ParameterClient {
         timeout: Duration,
     ) -> Result<Vec<Result<(), String>>, Error> {
         let request = SetParameters_Request { parameters: messages(parameters) };
-        let response = self.call(&self.set, "set_parameters", &request, timeout)?;
+        let response = self.set.call(&self.node, &request, timeout)?;
         Ok(response.results.into_iter().map(outcome).collect())
     }
 
@@ -147,8 +147,7 @@ impl ParameterClient {
         timeout: Duration,
     ) -> Result<Result<(), String>, Error> {
         let request = SetParametersAtomically_Request { parameters: messages(parameters) };
-        let response =
-            self.call(&self.set_atomically, "set_parameters_atomically", &request, timeout)?;
+        let response = self.set_atomically.call(&self.node, &request, timeout)?;
         Ok(outcome(response.result))
     }
 
@@ -162,7 +161,7 @@ impl ParameterClient {
         timeout: Duration,
     ) -> Result<Vec<ParameterDescriptor>, Error> {
         let request = DescribeParameters_Request { names: strings(names) };
-        let response = self.call(&self.describe, "describe_parameters", &request, timeout)?;
+        let response = self.describe.call(&self.node, &request, timeout)?;
         Ok(response.descriptors.into_iter().map(Into::into).collect())
     }
 
@@ -177,7 +176,7 @@ impl ParameterClient {
         timeout: Duration,
     ) -> Result<ParameterList, Error> {
         let request = ListParameters_Request { prefixes: strings(prefixes), depth };
-        let result = self.call(&self.list, "list_parameters", &request, timeout)?.result;
+        let result = self.list.call(&self.node, &request, timeout)?.result;
         Ok(ParameterList { names: result.names, prefixes: result.prefixes })
     }
 
@@ -207,26 +206,6 @@ impl ParameterClient {
                 }
             },
         )
-    }
-
-    fn call<S: ServiceType>(
-        &self,
-        client: &OnceLock<Client<S>>,
-        service: &str,
-        request: &S::Request,
-        timeout: Duration,
-    ) -> Result<S::Response, Error> {
-        let client = match client.get() {
-            Some(client) => client,
-            None => {
-                let name = format!("{}/{service}", self.remote);
-                let made = self.node.create_client_with::<S>(&name, QosProfile::parameters())?;
-                client.get_or_init(|| made)
-            }
-        };
-        let started = Instant::now();
-        client.wait_for_service(timeout)?;
-        Ok(client.call_and_wait(request, timeout.saturating_sub(started.elapsed()))?)
     }
 }
 

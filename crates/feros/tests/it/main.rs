@@ -8,6 +8,7 @@ mod clock;
 mod executor;
 mod graph;
 mod intra_process;
+mod lifecycle;
 mod log;
 mod node_options;
 mod panic;

@@ -8,6 +8,7 @@ mod process;
 use std::path::Path;
 
 use crate::error::{LaunchError, hint, shown};
+use crate::level::Level;
 use crate::position::Position;
 use crate::substitution::Template;
 use crate::tree::{self, Entity};
@@ -69,7 +70,45 @@ pub(crate) enum Action {
         target: Template,
         components: Vec<Component>,
     },
-    Log(Template),
+    Log {
+        message: Template,
+        level: LogLevel,
+    },
+    SetUseSimTime(Template),
+    PushEnvironment,
+    PopEnvironment,
+    ResetEnvironment,
+    For(Loop),
+    Timer(Timer),
+    Shutdown {
+        reason: Option<Template>,
+    },
+}
+
+/// How grave a message is.
+#[derive(Clone, Debug)]
+pub(crate) enum LogLevel {
+    /// As the tag says.
+    Known(Level),
+    /// As an attribute says.
+    Named(Template),
+}
+
+/// Actions that are done several times.
+#[derive(Clone, Debug)]
+pub(crate) struct Loop {
+    pub(crate) length: Template,
+    /// What `$(index ...)` calls the number of the round.
+    pub(crate) name: String,
+    pub(crate) actions: Vec<Item>,
+}
+
+/// Actions that are done later.
+#[derive(Clone, Debug)]
+pub(crate) struct Timer {
+    pub(crate) period: Template,
+    pub(crate) cancel_on_shutdown: Option<Template>,
+    pub(crate) actions: Vec<Item>,
 }
 
 /// An argument that the file takes.
@@ -92,45 +131,50 @@ pub(crate) struct Group {
 /// The names of the actions, for messages.
 const KNOWN: &[&str] = &[
     "arg",
+    "bool_arg",
     "let",
     "unset",
     "set_env",
     "unset_env",
     "append_env",
+    "push_env",
+    "pop_env",
+    "reset_env",
     "push_ros_namespace",
     "set_parameter",
     "set_parameters_from_file",
     "set_remap",
     "group",
+    "for",
     "include",
     "executable",
     "node",
+    "lifecycle_node",
     "composable_node_container",
     "node_container",
     "load_composable_node",
     "log",
     "log_info",
-];
-
-/// Actions of `ros2 launch` that are not here.
-const ELSEWHERE: &[&str] = &[
-    "timer",
-    "ros_timer",
-    "lifecycle_node",
-    "lifecycle_transition",
-    "shutdown",
-    "for",
-    "bool_arg",
-    "reset",
-    "reset_env",
-    "push_env",
-    "pop_env",
-    "set_use_sim_time",
-    "set_ros_log_dir",
     "log_debug",
     "log_warning",
     "log_error",
-    "test",
+    "set_use_sim_time",
+    "timer",
+    "shutdown",
+];
+
+/// Actions of `ros2 launch` that are not here.
+const ELSEWHERE: &[&str] = &["ros_timer", "for_each", "reset", "set_ros_log_dir", "test"];
+
+/// What only launch files in Python have: what happens after an event.
+const OF_PYTHON: &[&str] = &[
+    "emit_event",
+    "event_handler",
+    "register_event_handler",
+    "on_process_start",
+    "on_process_exit",
+    "on_process_io",
+    "on_shutdown",
 ];
 
 /// Reads the actions of a launch file.
@@ -183,6 +227,14 @@ fn unknown(fields: &Fields) -> LaunchError {
             "`composable_node` by itself: it belongs into `composable_node_container` or `load_composable_node`".to_owned()
         }
         "machine" => "`machine`: processes on other machines cannot be started from here; start feros launch there".to_owned(),
+        "lifecycle_transition" => {
+            "`lifecycle_transition`: launch files in Python alone have it; write `autostart` of `lifecycle_node`, or call \
+             `feros lifecycle set`"
+                .to_owned()
+        }
+        _ if OF_PYTHON.contains(&tag) => {
+            format!("`{tag}`: launch files in Python alone have event handlers; `on_exit=\"shutdown\"` of a process ends the launch with it")
+        }
         _ if ELSEWHERE.contains(&tag) => format!("the action `{tag}` of ros2 launch is not supported"),
         _ => format!("unknown action {}{}", shown(tag), hint(tag, KNOWN.iter().copied())),
     })
@@ -191,6 +243,7 @@ fn unknown(fields: &Fields) -> LaunchError {
 fn action(fields: &mut Fields) -> Result<Action, LaunchError> {
     Ok(match fields.tag.replace('-', "_").as_str() {
         "arg" => Action::Argument(declaration(fields)?),
+        "bool_arg" => Action::Argument(truth_declaration(fields)?),
         "let" => Action::Let { name: fields.required("name")?, value: fields.required("value")? },
         "unset" => Action::Unset { name: fields.required("name")? },
         "set_env" => Action::SetEnvironment {
@@ -204,6 +257,9 @@ fn action(fields: &mut Fields) -> Result<Action, LaunchError> {
             separator: fields.optional("separator")?,
         },
         "unset_env" => Action::UnsetEnvironment { name: fields.required("name")? },
+        "push_env" => Action::PushEnvironment,
+        "pop_env" => Action::PopEnvironment,
+        "reset_env" => Action::ResetEnvironment,
         "push_ros_namespace" => Action::PushNamespace(fields.required("namespace")?),
         "set_parameter" => Action::SetParameter(process::unquoted_entry(fields)?),
         "set_parameters_from_file" => Action::SetParametersFromFile(fields.required("filename")?),
@@ -211,12 +267,38 @@ fn action(fields: &mut Fields) -> Result<Action, LaunchError> {
             Action::SetRemap { from: fields.required("from")?, to: fields.required("to")? }
         }
         "group" => Action::Group(group(fields)?),
+        "for" => Action::For(round(fields)?),
         "include" => include(fields)?,
         "executable" => Action::Executable(Box::new(process::executable(fields)?)),
         "node" => Action::Node(Box::new(process::node(fields, NodeKind::Node)?)),
+        "lifecycle_node" => Action::Node(Box::new(process::node(fields, NodeKind::Lifecycle)?)),
         "load_composable_node" => load(fields)?,
-        "log" | "log_info" => Action::Log(fields.required("message")?),
+        "log" => {
+            let level = fields.optional("level")?;
+            let level = level.map_or(LogLevel::Known(Level::Info), LogLevel::Named);
+            Action::Log { message: fields.required("message")?, level }
+        }
+        "log_info" => message(fields, Level::Info)?,
+        "log_debug" => message(fields, Level::Debug)?,
+        "log_warning" => message(fields, Level::Warning)?,
+        "log_error" => message(fields, Level::Error)?,
+        "set_use_sim_time" => Action::SetUseSimTime(fields.required("value")?),
+        "timer" => Action::Timer(timer(fields)?),
+        "shutdown" => Action::Shutdown { reason: fields.optional("reason")? },
         _ => Action::Node(Box::new(process::node(fields, NodeKind::Container)?)),
+    })
+}
+
+fn message(fields: &mut Fields, level: Level) -> Result<Action, LaunchError> {
+    let level = LogLevel::Known(level);
+    Ok(Action::Log { message: fields.required("message")?, level })
+}
+
+fn timer(fields: &mut Fields) -> Result<Timer, LaunchError> {
+    Ok(Timer {
+        period: fields.required("period")?,
+        cancel_on_shutdown: fields.optional("cancel_on_shutdown")?,
+        actions: items(fields.actions())?,
     })
 }
 
@@ -239,6 +321,21 @@ fn declaration(fields: &mut Fields) -> Result<Declaration, LaunchError> {
         return Err(LaunchError::at(&value.at, problem));
     }
     Ok(Declaration { name, default, description, choices })
+}
+
+/// An argument that is true or false.
+fn truth_declaration(fields: &mut Fields) -> Result<Declaration, LaunchError> {
+    let (name, _) = fields.text("name")?.ok_or_else(|| fields.missing("name"))?;
+    let default = fields.optional("default")?;
+    let description = fields.text("description")?.map(|(text, _)| text);
+    let choices = ["true", "false", "True", "False", "TRUE", "FALSE"].map(str::to_owned).into();
+    Ok(Declaration { name, default, description, choices })
+}
+
+fn round(fields: &mut Fields) -> Result<Loop, LaunchError> {
+    let length = fields.required("len")?;
+    let (name, _) = fields.text("name")?.ok_or_else(|| fields.missing("name"))?;
+    Ok(Loop { length, name, actions: items(fields.actions())? })
 }
 
 fn group(fields: &mut Fields) -> Result<Group, LaunchError> {

@@ -1,6 +1,6 @@
-//! Actions that start processes or load components: `executable`, `node`, containers, as
-//! `launch/launch/actions/execute_process.py` and `launch_ros/launch_ros/actions/node.py` parse
-//! them.
+//! Actions that start processes or load components: `executable`, `node`, `lifecycle_node`,
+//! containers, as `launch/launch/actions/execute_process.py` and
+//! `launch_ros/launch_ros/actions/node.py` parse them.
 
 use super::condition::{Condition, condition};
 use super::fields::{Fields, pairs};
@@ -39,6 +39,8 @@ pub(crate) struct Executable {
 pub(crate) enum NodeKind {
     Node,
     Container,
+    /// A managed node.
+    Lifecycle,
 }
 
 /// A process with a node.
@@ -56,6 +58,8 @@ pub(crate) struct Node {
     pub(crate) remaps: Vec<(Template, Template)>,
     pub(crate) options: ProcessOptions,
     pub(crate) components: Vec<Component>,
+    /// Whether a managed node is configured and activated when it has started.
+    pub(crate) autostart: Option<Template>,
 }
 
 /// A component that a container loads.
@@ -141,10 +145,11 @@ pub(super) fn node(fields: &mut Fields, kind: NodeKind) -> Result<Node, LaunchEr
     let package = fields.optional("pkg")?;
     let executable = fields.required("exec")?;
     let name = fields.optional("name")?;
-    if kind == NodeKind::Container && name.is_none() {
+    if kind != NodeKind::Node && name.is_none() {
         return Err(fields.missing("name"));
     }
     let components = if kind == NodeKind::Container { components(fields)? } else { Vec::new() };
+    let autostart = if kind == NodeKind::Lifecycle { fields.optional("autostart")? } else { None };
     Ok(Node {
         kind,
         package,
@@ -158,6 +163,7 @@ pub(super) fn node(fields: &mut Fields, kind: NodeKind) -> Result<Node, LaunchEr
         remaps: remaps(fields)?,
         options: options(fields)?,
         components,
+        autostart,
     })
 }
 

@@ -2,11 +2,13 @@
 
 use super::evaluator::{Evaluator, MAX_DEPTH, MAX_INCLUDES};
 use super::scope::{Scope, check_namespace, check_variable, joined_namespace};
-use super::steps::Step;
-use crate::action::{self, Action, Declaration, Group, Item};
-use crate::error::{LaunchError, shown};
+use super::steps::{Delayed, Parameters, Step};
+use crate::action::{self, Action, Declaration, Group, Item, LogLevel, Loop, Timer};
+use crate::error::{LaunchError, hint, shown};
+use crate::level::Level;
 use crate::position::Position;
 use crate::substitution::Template;
+use crate::value::Value;
 
 /// The most actions that may be evaluated.
 const MAX_ACTIONS: usize = 1_000_000;
@@ -61,6 +63,26 @@ impl Evaluator<'_> {
                 };
                 self.set_variable(name, Some(value))
             }
+            Action::PushEnvironment => {
+                let environment = self.scope.environment.clone();
+                if self.scope.pushed_environments.len() >= MAX_DEPTH {
+                    let problem = format!("more than {MAX_DEPTH} `push_env` without `pop_env`");
+                    return Err(LaunchError::at(&item.at, problem));
+                }
+                self.scope.pushed_environments.push(environment);
+                Ok(())
+            }
+            Action::PopEnvironment => {
+                let pushed = self.scope.pushed_environments.pop();
+                self.scope.environment = pushed.ok_or_else(|| {
+                    LaunchError::at(&item.at, "`pop_env` without a `push_env` before it")
+                })?;
+                Ok(())
+            }
+            Action::ResetEnvironment => {
+                self.scope.environment.clear();
+                Ok(())
+            }
             Action::PushNamespace(namespace) => self.push_namespace(namespace),
             Action::SetParameter(entry) => self.set_parameter(entry),
             Action::SetParametersFromFile(path) => self.set_parameters_from_file(path),
@@ -76,10 +98,26 @@ impl Evaluator<'_> {
             Action::Executable(executable) => self.executable(executable, &item.at),
             Action::Node(node) => self.node(node, &item.at),
             Action::Load { target, components } => self.load(target, components, &item.at),
-            Action::Log(message) => {
-                let message = self.text(message)?;
-                self.steps.push(Step::Log(message));
+            Action::Log { message, level } => {
+                let (level, message) = (self.level(level)?, self.text(message)?);
+                self.steps.push(Step::Log(level, message));
                 Ok(())
+            }
+            Action::SetUseSimTime(value) => {
+                let value = vec![("use_sim_time".to_owned(), Value::Bool(self.truth(value)?))];
+                self.scope.parameters.push(Parameters::Values(value));
+                Ok(())
+            }
+            Action::For(rounds) => {
+                self.deeper(&item.at, |evaluator| evaluator.rounds(rounds, &item.at))
+            }
+            Action::Timer(timer) => {
+                self.deeper(&item.at, |evaluator| evaluator.timer(timer, &item.at))
+            }
+            Action::Shutdown { reason } => {
+                let reason = self.optional_text(reason.as_ref())?;
+                let reason = reason.unwrap_or_else(|| "reason not given".to_owned());
+                self.push(Step::Shutdown(reason), &item.at)
             }
         }
     }
@@ -160,6 +198,59 @@ impl Evaluator<'_> {
             self.scope = before;
         }
         Ok(())
+    }
+
+    fn rounds(&mut self, rounds: &Loop, at: &Position) -> Result<(), LaunchError> {
+        let text = self.text(&rounds.length)?;
+        let length: usize = text.trim().parse().map_err(|_| {
+            let problem = format!("{} for `len` of `for`: expected a whole number", shown(&text));
+            LaunchError::at(&rounds.length.at, problem)
+        })?;
+        if length > MAX_ACTIONS {
+            let problem = format!("more than {MAX_ACTIONS} rounds");
+            return Err(LaunchError::at(at, problem));
+        }
+        let outer = self.scope.indices.get(&rounds.name).copied();
+        for index in 0..length {
+            self.scope.indices.insert(rounds.name.clone(), index);
+            self.items(&rounds.actions)?;
+        }
+        match outer {
+            Some(index) => self.scope.indices.insert(rounds.name.clone(), index),
+            None => self.scope.indices.remove(&rounds.name),
+        };
+        Ok(())
+    }
+
+    /// What a timer changes, it changes for its own actions: it would come later.
+    fn timer(&mut self, timer: &Timer, at: &Position) -> Result<(), LaunchError> {
+        let delay = self.seconds(&timer.period)?;
+        if let Some(cancel) = &timer.cancel_on_shutdown
+            && !self.truth(cancel)?
+        {
+            let problem = "`cancel_on_shutdown` of `timer`: a timer that outlives the launch is not supported";
+            return Err(LaunchError::at(&cancel.at, problem));
+        }
+        let (scope, steps) = (self.scope.clone(), std::mem::take(&mut self.steps));
+        let result = self.items(&timer.actions);
+        self.scope = scope;
+        let steps = std::mem::replace(&mut self.steps, steps);
+        result?;
+        self.push(Step::After(Delayed { at: at.clone(), delay, steps }), at)
+    }
+
+    fn level(&self, level: &LogLevel) -> Result<Level, LaunchError> {
+        let template = match level {
+            LogLevel::Known(level) => return Ok(*level),
+            LogLevel::Named(template) => template,
+        };
+        let text = self.text(template)?;
+        let known = Level::NAMES.iter().find(|(name, _)| name.eq_ignore_ascii_case(&text));
+        known.map(|(_, level)| *level).ok_or_else(|| {
+            let names = Level::NAMES.iter().map(|(name, _)| *name);
+            let problem = format!("{} for `level` of `log`{}", shown(&text), hint(&text, names));
+            LaunchError::at(&template.at, problem)
+        })
     }
 
     fn include(

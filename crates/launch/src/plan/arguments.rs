@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use super::evaluator::Evaluator;
-use crate::action::{self, Action, Declaration, Item};
+use crate::action::{self, Action, Declaration, Group, Item, Loop, Timer};
 use crate::error::{LaunchError, hint};
 use crate::packages::Packages;
 
@@ -129,9 +129,11 @@ impl Surveyor<'_> {
                     self.evaluator.scope_mut().configurations.insert(name, value);
                 }
             }
-            Action::Group(group) => {
+            Action::Group(Group { actions, .. })
+            | Action::For(Loop { actions, .. })
+            | Action::Timer(Timer { actions, .. }) => {
                 let before = self.evaluator.scope().clone();
-                self.items(&group.actions, is_conditional);
+                self.items(actions, is_conditional);
                 *self.evaluator.scope_mut() = before;
             }
             Action::Include { file, arguments } => {

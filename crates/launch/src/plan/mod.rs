@@ -17,6 +17,6 @@ pub use arguments::{Argument, parse_assignments};
 pub use commandline::split_words;
 pub use planner::Planner;
 pub use steps::{
-    Component, Load, NodeFacts, Output, ParameterFile, Parameters, Plan, Process, Respawn, Sinks,
-    Step, Word,
+    Component, Delayed, Load, NodeFacts, Output, ParameterFile, Parameters, Plan, Process, Respawn,
+    Sinks, Step, Word,
 };

@@ -4,6 +4,7 @@ use std::fmt::{self, Display, Formatter};
 
 use super::commandline;
 use super::steps::{Component, NodeFacts, Output, Parameters, Plan, Process, Step, Word};
+use crate::level::Level;
 use crate::value::Value;
 
 impl Display for Plan {
@@ -18,20 +19,32 @@ impl Display for Plan {
             counted(components, "component", "components")
         )?;
         for step in &self.steps {
-            writeln!(f)?;
-            match step {
-                Step::Start(process) => write!(f, "{process}")?,
-                Step::Load(load) => {
-                    writeln!(f, "load into {}  ({})", load.container, load.at)?;
-                    load.components.iter().try_for_each(|component| write!(f, "{component}"))?;
-                }
-                Step::Log(text) => writeln!(f, "say: {text}")?,
-            }
+            write!(f, "\n{step}")?;
         }
         for warning in &self.warnings {
             writeln!(f, "\nwarning: {warning}")?;
         }
         Ok(())
+    }
+}
+
+impl Display for Step {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Start(process) => write!(f, "{process}"),
+            Self::Load(load) => {
+                writeln!(f, "load into {}  ({})", load.container, load.at)?;
+                load.components.iter().try_for_each(|component| write!(f, "{component}"))
+            }
+            Self::Log(Level::Info, text) => writeln!(f, "say: {text}"),
+            Self::Log(level, text) => writeln!(f, "say [{}]: {text}", level.name()),
+            Self::After(delayed) => {
+                writeln!(f, "after {} s  ({})", delayed.delay.as_secs_f64(), delayed.at)?;
+                let text: String = delayed.steps.iter().map(ToString::to_string).collect();
+                text.lines().try_for_each(|line| writeln!(f, "  {line}"))
+            }
+            Self::Shutdown(reason) => writeln!(f, "end everything: {reason}"),
+        }
     }
 }
 
@@ -89,6 +102,9 @@ impl Display for Process {
         }
         if self.ends_launch {
             writeln!(f, "  when it ends: everything ends")?;
+        }
+        if self.autostart {
+            writeln!(f, "  when it has started: configured and activated")?;
         }
         self.components.iter().try_for_each(|component| write!(f, "{component}"))
     }

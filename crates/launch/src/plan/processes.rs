@@ -73,6 +73,7 @@ impl Evaluator<'_> {
             process.components = self.components(&node.components)?;
         }
         process.node = Some(facts);
+        process.autostart = self.optional_truth(node.autostart.as_ref(), false)?;
         self.start(process)
     }
 
@@ -97,13 +98,14 @@ impl Evaluator<'_> {
         self.push(Step::Start(Box::new(process)), &at)
     }
 
-    fn push(&mut self, step: Step, at: &Position) -> Result<(), LaunchError> {
-        if self.steps.len() >= MAX_STEPS {
+    pub(super) fn push(&mut self, step: Step, at: &Position) -> Result<(), LaunchError> {
+        if self.step_count >= MAX_STEPS {
             return Err(LaunchError::at(
                 at,
-                format!("more than {MAX_STEPS} processes and components"),
+                format!("more than {MAX_STEPS} processes, components and timers"),
             ));
         }
+        self.step_count += 1;
         self.steps.push(step);
         Ok(())
     }
@@ -171,6 +173,7 @@ impl Evaluator<'_> {
             command,
             environment: environment.into_iter().collect(),
             node: None,
+            autostart: false,
             components: Vec::new(),
         })
     }
@@ -257,7 +260,7 @@ impl Evaluator<'_> {
         })
     }
 
-    fn seconds(&self, template: &Template) -> Result<Duration, LaunchError> {
+    pub(super) fn seconds(&self, template: &Template) -> Result<Duration, LaunchError> {
         let text = self.text(template)?;
         parse_seconds(&text).ok_or_else(|| {
             LaunchError::at(
@@ -270,8 +273,8 @@ impl Evaluator<'_> {
     fn node_facts(&self, node: &Node) -> Result<NodeFacts, LaunchError> {
         let name = self.node_name(node.name.as_ref())?;
         let mut namespace = self.namespace(node.namespace.as_ref())?;
-        if node.kind == NodeKind::Container {
-            // Those who load into it need to know where it is.
+        if node.kind != NodeKind::Node {
+            // Those who load into it, or manage it, need to know where it is.
             namespace.get_or_insert_with(|| "/".to_owned());
         }
         let mut parameters = self.scope().parameters.clone();

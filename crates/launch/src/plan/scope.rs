@@ -13,6 +13,10 @@ pub(super) struct Scope {
     pub(super) configurations: BTreeMap<String, String>,
     /// What differs from this process's environment.
     pub(super) environment: BTreeMap<String, Option<String>>,
+    /// What `push_env` put aside for `pop_env`.
+    pub(super) pushed_environments: Vec<BTreeMap<String, Option<String>>>,
+    /// The numbers of the rounds of the loops around, by the names of the loops.
+    pub(super) indices: BTreeMap<String, usize>,
     pub(super) namespace: Option<String>,
     pub(super) parameters: Vec<Parameters>,
     pub(super) remaps: Vec<(String, String)>,

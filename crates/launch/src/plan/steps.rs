@@ -1,8 +1,10 @@
-//! The steps of a plan: processes to start, components to load and messages to log.
+//! The steps of a plan: processes to start, components to load, messages to log, and what is done
+//! later.
 
 use std::path::PathBuf;
 use std::time::Duration;
 
+use crate::level::Level;
 use crate::position::Position;
 use crate::value::Value;
 
@@ -25,7 +27,22 @@ pub enum Step {
     /// Load components into a container that is there or will be.
     Load(Load),
     /// Log a message.
-    Log(String),
+    Log(Level, String),
+    /// Do something later.
+    After(Delayed),
+    /// End everything, for this reason.
+    Shutdown(String),
+}
+
+/// What is done some time after the steps before it.
+#[derive(Clone, Debug)]
+pub struct Delayed {
+    /// Where the file asks for it.
+    pub at: Position,
+    /// How much later.
+    pub delay: Duration,
+    /// What is to be done, in order.
+    pub steps: Vec<Step>,
 }
 
 /// A process to start.
@@ -55,6 +72,8 @@ pub struct Process {
     pub emulate_tty: bool,
     /// What is known of its node, if it has one.
     pub node: Option<NodeFacts>,
+    /// Whether its node is managed, and is configured and activated each time it has started.
+    pub autostart: bool,
     /// The components that it loads, if it is a container.
     pub components: Vec<Component>,
 }
@@ -188,17 +207,30 @@ pub struct Respawn {
 impl Plan {
     /// The processes.
     pub fn processes(&self) -> impl Iterator<Item = &Process> {
-        self.steps.iter().filter_map(|step| {
+        self.all_steps().into_iter().filter_map(|step| {
             if let Step::Start(process) = step { Some(process.as_ref()) } else { None }
         })
     }
 
+    /// The steps with those that are done later, each of these behind what it waits for.
+    pub fn all_steps(&self) -> Vec<&Step> {
+        let mut all = Vec::new();
+        let mut rest: Vec<&Step> = self.steps.iter().rev().collect();
+        while let Some(step) = rest.pop() {
+            all.push(step);
+            if let Step::After(delayed) = step {
+                rest.extend(delayed.steps.iter().rev());
+            }
+        }
+        all
+    }
+
     /// How many components are loaded.
     pub fn component_count(&self) -> usize {
-        let loaded = self.steps.iter().map(|step| match step {
+        let loaded = self.all_steps().into_iter().map(|step| match step {
             Step::Start(process) => process.components.len(),
             Step::Load(load) => load.components.len(),
-            Step::Log(_) => 0,
+            Step::Log(..) | Step::After(_) | Step::Shutdown(_) => 0,
         });
         loaded.sum()
     }

@@ -102,6 +102,14 @@ impl Evaluator<'_> {
             }
             Kind::Directory => Ok(found(&absolute(folder_of(self.file())))),
             Kind::File => Ok(found(&absolute(self.file()))),
+            Kind::Index => {
+                let name = argument(0)?;
+                let index = self.scope().indices.get(&name);
+                let known = || hint(&name, self.scope().indices.keys().map(String::as_str));
+                let missing =
+                    || fail(format!("there is no `for` named {}{}", shown(&name), known()));
+                index.map(ToString::to_string).ok_or_else(missing)
+            }
             Kind::Anonymous => Ok(self.anonymous(&argument(0)?)),
             Kind::Eval => {
                 let text = argument(0)?;

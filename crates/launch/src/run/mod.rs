@@ -5,21 +5,22 @@
 //! because what it started belongs to it.
 
 mod child;
-mod load_queue;
 mod log_file;
 mod options;
 mod orphans;
 mod outcome;
 mod output;
+mod request_queue;
 mod screen;
 mod signals;
 mod spawn;
 mod supervisor;
+mod timers;
 
 use crate::plan::Plan;
 use supervisor::Supervisor;
 
-pub use options::{ComponentLoader, RunOptions};
+pub use options::{ComponentLoader, LifecycleManager, RunOptions};
 pub use outcome::{Outcome, RunError};
 
 /// Runs a plan until all of its processes have ended, or until SIGINT, SIGTERM, SIGHUP or SIGQUIT

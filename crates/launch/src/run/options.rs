@@ -1,4 +1,4 @@
-//! How a plan is run, and what loads its components.
+//! How a plan is run, what loads its components, and what brings its managed nodes to work.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -12,6 +12,10 @@ pub struct RunOptions {
     pub colour: bool,
     /// What loads components; without a loader, loading fails.
     pub component_loader: Option<Arc<dyn ComponentLoader>>,
+    /// What brings managed nodes to work; without a manager, that fails.
+    pub lifecycle_manager: Option<Arc<dyn LifecycleManager>>,
+    /// Whether more is told, for those who look for a mistake.
+    pub debug: bool,
     /// The file for output that goes to the log; it is made when there is some. Without it such
     /// output goes nowhere.
     pub log_file: Option<PathBuf>,
@@ -31,4 +35,14 @@ pub trait ComponentLoader: Send + Sync {
         component: &Component,
         is_cancelled: &dyn Fn() -> bool,
     ) -> Result<String, String>;
+}
+
+/// Brings managed nodes to work, on threads that belong to the run.
+pub trait LifecycleManager: Send + Sync {
+    /// Waits for a node of this full name, configures and activates it. `is_cancelled` says whether
+    /// that is no longer wanted; ask it at least once a second.
+    ///
+    /// # Errors
+    /// Why it is not active, for a person.
+    fn activate(&self, node: &str, is_cancelled: &dyn Fn() -> bool) -> Result<(), String>;
 }

@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 
 use super::log_file::LogFile;
-use super::screen::{Level, Screen};
+use super::screen::Screen;
+use crate::level::Level;
 use crate::plan::Sinks;
 
 /// The name of the launch's own messages.
@@ -13,11 +14,13 @@ pub(super) const LAUNCH: &str = "launch";
 pub(super) struct Output {
     pub(super) screen: Screen,
     log: LogFile,
+    /// Whether messages for those who look for a mistake are told.
+    debug: bool,
 }
 
 impl Output {
-    pub(super) fn new(colour: bool, log_file: Option<PathBuf>) -> Self {
-        Self { screen: Screen::new(colour), log: LogFile::new(log_file) }
+    pub(super) fn new(colour: bool, log_file: Option<PathBuf>, debug: bool) -> Self {
+        Self { screen: Screen::new(colour), log: LogFile::new(log_file), debug }
     }
 
     /// A line that a process wrote.
@@ -32,6 +35,9 @@ impl Output {
 
     /// A message of the launch, about the process of this name or about all.
     pub(super) fn message(&mut self, level: Level, name: &str, text: &str) {
+        if level == Level::Debug && !self.debug {
+            return;
+        }
         self.screen.message(level, name, text);
         self.log(name, format!("[{}] {text}", level.name()).as_bytes());
     }

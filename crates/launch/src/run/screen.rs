@@ -6,6 +6,8 @@ use std::collections::VecDeque;
 use rustix::io::Errno;
 use rustix::stdio;
 
+use crate::level::Level;
+
 /// Above this, nothing more is read from processes until the screen has caught up.
 const MOST_PENDING_BYTES: usize = 256 << 10;
 /// A pipe that is ready takes this much without waiting (PIPE_BUF).
@@ -15,29 +17,12 @@ const WRITE_BYTES: usize = 4096;
 const COLOURS: [&str; 6] = ["\x1b[36m", "\x1b[33m", "\x1b[35m", "\x1b[32m", "\x1b[34m", "\x1b[96m"];
 const RESET: &str = "\x1b[0m";
 
-/// How grave a message of the launch itself is.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Level {
-    Info,
-    Warning,
-    Error,
-}
-
-impl Level {
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            Self::Info => "INFO",
-            Self::Warning => "WARNING",
-            Self::Error => "ERROR",
-        }
-    }
-
-    fn colour(self) -> &'static str {
-        match self {
-            Self::Info => "\x1b[2m",
-            Self::Warning => "\x1b[33m",
-            Self::Error => "\x1b[1;31m",
-        }
+/// The colour of a message of the launch itself.
+fn colour(level: Level) -> &'static str {
+    match level {
+        Level::Debug | Level::Info => "\x1b[2m",
+        Level::Warning => "\x1b[33m",
+        Level::Error => "\x1b[1;31m",
     }
 }
 
@@ -67,7 +52,7 @@ impl Screen {
     /// A message of the launch itself, about a process or about all.
     pub(super) fn message(&mut self, level: Level, name: &str, text: &str) {
         let line = if self.colour {
-            format!("{}[{}] [{name}]: {text}{RESET}", level.colour(), level.name())
+            format!("{}[{}] [{name}]: {text}{RESET}", colour(level), level.name())
         } else {
             format!("[{}] [{name}]: {text}", level.name())
         };

@@ -1,4 +1,4 @@
-//! The supervisor of processes: one `poll` waits for signals, output, loaded components and
+//! The supervisor of processes: one `poll` waits for signals, output, answers of nodes, timers and
 //! deadlines.
 
 use std::os::fd::{AsFd, BorrowedFd};
@@ -9,13 +9,14 @@ use rustix::process::WaitStatus;
 use rustix::stdio;
 
 use super::child::{Change, Child, State};
-use super::load_queue::LoadQueue;
 use super::options::RunOptions;
 use super::orphans::Orphans;
 use super::outcome::{Outcome, RunError};
 use super::output::{LAUNCH, Output};
-use super::screen::Level;
+use super::request_queue::{Answer, Handlers, Request, RequestQueue};
 use super::signals::Signals;
+use super::timers::Timers;
+use crate::level::Level;
 use crate::plan::{Component, Load, NodeFacts, Plan, Process, Step};
 
 /// How long the last output may wait for a reader after all processes have ended.
@@ -24,7 +25,10 @@ const DRAIN_TIMEOUT: Duration = Duration::from_secs(2);
 /// The processes of a plan, and what watches and ends them.
 pub(super) struct Supervisor {
     children: Vec<Child>,
-    load_queue: LoadQueue,
+    requests: RequestQueue,
+    timers: Timers,
+    /// The nodes of the plan's processes, also of those that are started later.
+    planned_nodes: Vec<String>,
     /// Components for containers of this plan, which get them each time they start.
     loads: Vec<Load>,
     signals: Signals,
@@ -36,7 +40,7 @@ pub(super) struct Supervisor {
 
 impl Supervisor {
     pub(super) fn new(options: RunOptions) -> Result<Self, RunError> {
-        let RunOptions { colour, component_loader, log_file } = options;
+        let RunOptions { colour, component_loader, lifecycle_manager, debug, log_file } = options;
         rustix::process::set_child_subreaper(Some(rustix::process::getpid())).map_err(|errno| {
             RunError::System {
                 what: "this process cannot become a child subreaper",
@@ -45,36 +49,29 @@ impl Supervisor {
         })?;
         Ok(Self {
             children: Vec::new(),
-            load_queue: LoadQueue::new(component_loader)?,
+            requests: RequestQueue::new(Handlers { component_loader, lifecycle_manager })?,
+            timers: Timers::default(),
+            planned_nodes: Vec::new(),
             loads: Vec::new(),
             signals: Signals::new()?,
             orphans: Orphans::new(),
-            output: Output::new(colour, log_file),
+            output: Output::new(colour, log_file, debug),
             is_ending: false,
             failures: Vec::new(),
         })
     }
 
     pub(super) fn run(mut self, plan: &Plan) -> Result<Outcome, RunError> {
-        for step in &plan.steps {
-            match step {
-                Step::Start(process) => self.add(process),
-                Step::Load(load)
-                    if plan.processes().any(|process| serves(process, &load.container)) =>
-                {
-                    self.loads.push(load.clone());
-                }
-                Step::Load(load) => self.load(&load.container, &load.components),
-                Step::Log(text) => self.output.message(Level::Info, LAUNCH, text),
-            }
-        }
+        self.planned_nodes = plan.processes().filter_map(node_of).collect();
+        self.take_steps(&plan.steps);
         while !(self.is_ending && self.children.iter().all(Child::is_done)) {
             self.do_what_is_due();
             if self.is_ending && self.children.iter().all(Child::is_done) {
                 break;
             }
             if !self.is_ending
-                && self.load_queue.is_idle()
+                && self.requests.is_idle()
+                && self.timers.is_empty()
                 && !self.children.iter().any(Child::is_active)
             {
                 // Orphans of processes that ended are no reason to go on.
@@ -86,6 +83,44 @@ impl Supervisor {
         self.end_orphans()?;
         self.drain_output();
         Ok(Outcome { failures: self.failures })
+    }
+
+    /// Takes steps, until one ends everything.
+    fn take_steps(&mut self, steps: &[Step]) {
+        for step in steps {
+            if self.is_ending {
+                return;
+            }
+            match step {
+                Step::Start(process) => self.add(process),
+                Step::Load(load) => self.load_when_started(load),
+                Step::Log(level, text) => self.output.message(*level, LAUNCH, text),
+                Step::After(delayed) => {
+                    let text = format!("{}: waits {} s", delayed.at, delayed.delay.as_secs_f64());
+                    self.output.message(Level::Debug, LAUNCH, &text);
+                    self.timers.add(delayed.delay, &delayed.steps);
+                }
+                Step::Shutdown(reason) => {
+                    let text = format!("shutdown ({reason}): everything ends");
+                    self.output.message(Level::Info, LAUNCH, &text);
+                    self.begin_end();
+                }
+            }
+        }
+    }
+
+    /// Loads components into a container: each time it starts, if it is of this plan.
+    fn load_when_started(&mut self, load: &Load) {
+        let is_planned = self.planned_nodes.contains(&load.container);
+        if is_planned {
+            self.loads.push(load.clone());
+        }
+        let runs = |child: &Child| {
+            matches!(child.state, State::Running(_)) && serves(&child.process, &load.container)
+        };
+        if !is_planned || self.children.iter().any(runs) {
+            self.load(&load.container, &load.components);
+        }
     }
 
     fn add(&mut self, process: &Process) {
@@ -102,9 +137,14 @@ impl Supervisor {
     }
 
     fn load(&mut self, container: &str, components: &[Component]) {
-        if let Err(problem) = self.load_queue.load(container, components) {
-            for component in components {
-                self.fail(container, format!("{} is not loaded: {problem}", component.plugin));
+        let load = |component: &Component| Request::Load(Box::new(component.clone()));
+        self.ask(container, components.iter().map(load).collect());
+    }
+
+    fn ask(&mut self, node: &str, requests: Vec<Request>) {
+        if let Err((requests, problem)) = self.requests.ask(node, requests) {
+            for request in requests {
+                self.fail(node, format!("{}: {problem}", undone(&request)));
             }
         }
     }
@@ -117,6 +157,8 @@ impl Supervisor {
             self.begin_end();
         }
         let now = Instant::now();
+        let due = self.timers.take_due(now);
+        self.take_steps(&due);
         for index in 0..self.children.len() {
             self.start_if_due(index, now);
             self.check_child(index);
@@ -126,7 +168,7 @@ impl Supervisor {
                 self.output.message(Level::Warning, &child.process.name, &text);
             }
         }
-        self.take_loaded();
+        self.take_answers();
     }
 
     fn end_requested(&mut self, request: &str) {
@@ -146,7 +188,8 @@ impl Supervisor {
     /// Asks all processes to end; from here on nothing is started.
     fn begin_end(&mut self) {
         self.is_ending = true;
-        self.load_queue.cancel_all();
+        self.requests.cancel_all();
+        self.timers.cancel_all();
         for child in &mut self.children {
             child.begin_end();
         }
@@ -158,6 +201,8 @@ impl Supervisor {
             return;
         }
         let name = child.process.name.clone();
+        let text = format!("command: {}", child.process.command_line());
+        self.output.message(Level::Debug, &name, &text);
         match child.start() {
             Ok(pid) => {
                 self.output.message(
@@ -165,7 +210,7 @@ impl Supervisor {
                     &name,
                     &format!("started with pid {}", pid.as_raw_nonzero()),
                 );
-                self.load_into(index);
+                self.ask_started(index);
             }
             Err(error) => {
                 let command = child.process.command_line();
@@ -178,11 +223,12 @@ impl Supervisor {
         }
     }
 
-    /// A container gets its components each time it starts.
-    fn load_into(&mut self, index: usize) {
+    /// A container gets its components each time it starts, and a managed node is activated.
+    fn ask_started(&mut self, index: usize) {
         let process = &self.children[index].process;
-        let Some(container) = process.node.as_ref().and_then(NodeFacts::full_name) else { return };
+        let Some(container) = node_of(process) else { return };
         let others = self.loads.iter().filter(|load| load.container == container);
+        let activates = process.autostart;
         let components: Vec<Component> = process
             .components
             .iter()
@@ -191,6 +237,9 @@ impl Supervisor {
             .collect();
         if !components.is_empty() {
             self.load(&container, &components);
+        }
+        if activates {
+            self.ask(&container, vec![Request::Activate]);
         }
     }
 
@@ -217,7 +266,7 @@ impl Supervisor {
         let (name, command, ends_launch) =
             (child.process.name.clone(), child.process.command_line(), child.process.ends_launch);
         let was_asked = child.is_ending();
-        let container = child.process.node.as_ref().and_then(NodeFacts::full_name);
+        let node = node_of(&child.process);
         let is_well = status.exit_status() == Some(0);
         let how = described(status);
         match (is_well, was_asked) {
@@ -229,8 +278,8 @@ impl Supervisor {
                 &format!("died with {how} (command: {command})"),
             ),
         }
-        if let Some(container) = container {
-            self.load_queue.cancel(&container);
+        if let Some(node) = node {
+            self.requests.cancel(&node);
         }
         if ends_launch && !self.is_ending {
             if !is_well {
@@ -260,41 +309,41 @@ impl Supervisor {
         });
     }
 
-    fn take_loaded(&mut self) {
-        for loaded in self.load_queue.take_results() {
-            match loaded.result {
-                Ok(name) => {
-                    self.output.message(
-                        Level::Info,
-                        &loaded.container,
-                        &format!("has loaded {} as {name}", loaded.plugin),
-                    );
+    fn take_answers(&mut self) {
+        for Answer { node, request, result, was_cancelled } in self.requests.take_answers() {
+            match (result, &request) {
+                (Ok(name), Request::Load(component)) => {
+                    let text = format!("has loaded {} as {name}", component.plugin);
+                    self.output.message(Level::Info, &node, &text);
                 }
-                Err(_)
-                    if loaded.was_cancelled
-                        && (self.is_ending || self.will_serve(&loaded.container)) => {}
-                Err(_) if loaded.was_cancelled => {
-                    self.fail(
-                        &loaded.container,
-                        format!("{} is not loaded: the container has ended", loaded.plugin),
-                    );
+                (Ok(_), Request::Activate) => {
+                    self.output.message(Level::Info, &node, "is active");
                 }
-                Err(problem) => self
-                    .fail(&loaded.container, format!("{} is not loaded: {problem}", loaded.plugin)),
+                (Err(_), _) if was_cancelled && (self.is_ending || self.will_serve(&node)) => {}
+                (Err(_), request) if was_cancelled => {
+                    let what = match request {
+                        Request::Load(_) => "the container",
+                        Request::Activate => "its process",
+                    };
+                    self.fail(&node, format!("{}: {what} has ended", undone(request)));
+                }
+                (Err(problem), request) => {
+                    self.fail(&node, format!("{}: {problem}", undone(request)));
+                }
             }
         }
     }
 
-    /// Whether a container runs or will again; then its components are loaded again.
-    fn will_serve(&self, container: &str) -> bool {
+    /// Whether a node runs or will again; then it is asked again.
+    fn will_serve(&self, node: &str) -> bool {
         self.children.iter().any(|child| {
-            !child.is_done() && child.process.respawn.is_some() && serves(&child.process, container)
+            !child.is_done() && child.process.respawn.is_some() && serves(&child.process, node)
         })
     }
 
     /// Waits until something happened, and reads and writes what is there.
     fn wait(&mut self) -> Result<(), RunError> {
-        let due = self.children.iter().filter_map(Child::due).min();
+        let due = self.children.iter().filter_map(Child::due).chain(self.timers.due()).min();
         let timeout = due.map(|due| due.saturating_duration_since(Instant::now()));
         let reads = self.output.screen.has_room();
         let mut descriptors: Vec<PollFd<'_>> = self
@@ -302,7 +351,7 @@ impl Supervisor {
             .descriptors()
             .map(|pipe| PollFd::from_borrowed_fd(pipe, PollFlags::IN))
             .collect();
-        descriptors.push(PollFd::from_borrowed_fd(self.load_queue.descriptor(), PollFlags::IN));
+        descriptors.push(PollFd::from_borrowed_fd(self.requests.descriptor(), PollFlags::IN));
         let screen = descriptors.len();
         if self.output.screen.has_pending() {
             descriptors.push(PollFd::from_borrowed_fd(stdio::stdout(), PollFlags::OUT));
@@ -389,9 +438,22 @@ impl Supervisor {
     }
 }
 
-/// Whether a process is the container of a name.
-fn serves(process: &Process, container: &str) -> bool {
-    process.node.as_ref().and_then(NodeFacts::full_name).is_some_and(|name| name == container)
+/// The full name of a process's node, if it is known.
+fn node_of(process: &Process) -> Option<String> {
+    process.node.as_ref().and_then(NodeFacts::full_name)
+}
+
+/// Whether a process has the node of a name.
+fn serves(process: &Process, node: &str) -> bool {
+    node_of(process).is_some_and(|name| name == node)
+}
+
+/// What is said of a request that was not done.
+fn undone(request: &Request) -> String {
+    match request {
+        Request::Load(component) => format!("{} is not loaded", component.plugin),
+        Request::Activate => "is not active".to_owned(),
+    }
 }
 
 fn is_readable(descriptor: BorrowedFd<'_>) -> bool {

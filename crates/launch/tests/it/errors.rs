@@ -57,8 +57,53 @@ fn mistakes_in_xml() {
         ("<lunch/>", "1:1: `lunch` at the top: expected `launch`; did you mean `launch`?"),
         ("<launch><param name='a' value='b'/></launch>", "1:9: `param` outside of a node: "),
         (
-            "<launch><timer period='1'/></launch>",
-            "1:9: the action `timer` of ros2 launch is not supported",
+            "<launch><ros_timer period='1'/></launch>",
+            "1:9: the action `ros_timer` of ros2 launch is not supported",
+        ),
+        ("<launch><timer><log message='a'/></timer></launch>", "1:9: `timer` without its `period`"),
+        (
+            "<launch><timer period='soon'/></launch>",
+            "1:24: `soon`: expected seconds, such as 5 or 0.5",
+        ),
+        ("<launch><timer period='-1'/></launch>", "1:24: `-1`: expected seconds, such as 5 or 0.5"),
+        (
+            "<launch><timer period='1' cancel_on_shutdown='false'/></launch>",
+            "1:47: `cancel_on_shutdown` of `timer`: a timer that outlives the launch is not supported",
+        ),
+        (
+            "<launch><timer period='1'><nod pkg='demo' exec='talker'/></timer></launch>",
+            "1:27: unknown action `nod`; did you mean `node`?",
+        ),
+        (
+            "<launch><lifecycle_node pkg='demo' exec='talker'/></launch>",
+            "1:9: `lifecycle_node` without its `name`",
+        ),
+        (
+            "<launch><node pkg='demo' exec='talker' autostart='true'/></launch>",
+            "1:40: unknown attribute `autostart` of `node`",
+        ),
+        ("<launch><for name='i'/></launch>", "1:9: `for` without its `len`"),
+        (
+            "<launch><for len='two' name='i'/></launch>",
+            "1:19: `two` for `len` of `for`: expected a whole number",
+        ),
+        (
+            "<launch><for len='1' name='i'><log message='$(index j)'/></for></launch>",
+            "there is no `for` named `j`; known are i",
+        ),
+        ("<launch><pop_env/></launch>", "1:9: `pop_env` without a `push_env` before it"),
+        (
+            "<launch><lifecycle_transition lifecycle_node_names='a' transition_ids='1'/></launch>",
+            "1:9: `lifecycle_transition`: launch files in Python alone have it; write `autostart` of `lifecycle_node`",
+        ),
+        (
+            "<launch><on_process_exit/></launch>",
+            "1:9: `on_process_exit`: launch files in Python alone have event handlers; `on_exit=\"shutdown\"` of a \
+             process ends the launch with it",
+        ),
+        (
+            "<launch><log level='loud' message='a'/></launch>",
+            "1:21: `loud` for `level` of `log`; known are DEBUG, INFO, WARNING, ERROR, CRITICAL",
         ),
         (
             "<launch><executable cmd='ls $(var plce)' /><arg name='place' default=''/></launch>",

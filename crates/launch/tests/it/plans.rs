@@ -311,6 +311,124 @@ fn what_applies_to_all_processes_can_be_an_argument() {
 }
 
 #[test]
+fn what_is_done_later_and_managed_nodes_in_both_syntaxes() {
+    let workspace = Workspace::new();
+    let xml = r#"<launch>
+  <set_use_sim_time value="true"/>
+  <log_warning message="careful"/>
+  <log level="error" message="bad"/>
+  <lifecycle_node pkg="demo" exec="talker" name="driver" namespace="" autostart="true"/>
+  <lifecycle_node pkg="demo" exec="talker" name="idle" namespace="a"/>
+  <timer period="2.5">
+    <arg name="late" default="later"/>
+    <executable cmd="echo $(var late)"/>
+    <timer period="$(eval '1 + 1')"><log_debug message="last"/></timer>
+    <shutdown reason="done"/>
+  </timer>
+</launch>"#;
+    let yaml = r#"launch:
+- set_use_sim_time: {value: true}
+- log_warning: {message: careful}
+- log: {level: error, message: bad}
+- lifecycle_node: {pkg: demo, exec: talker, name: driver, namespace: '', autostart: true}
+- lifecycle_node: {pkg: demo, exec: talker, name: idle, namespace: a}
+- timer:
+    period: 2.5
+    children:
+    - arg: {name: late, default: later}
+    - executable: {cmd: echo $(var late)}
+    - timer:
+        period: $(eval '1 + 1')
+        children:
+        - log_debug: {message: last}
+    - shutdown: {reason: done}
+"#;
+    let brief = |name: &str, text: &str| {
+        let plan = workspace.outcome_of(name, text, &[("late", "much later")]);
+        let lines = plan.lines().skip(1).map(|line| line.split("  (").next().unwrap().to_owned());
+        lines.collect::<Vec<_>>().join("\n")
+    };
+    let expected = "
+say [WARNING]: careful
+
+say [ERROR]: bad
+
+start [talker-1]
+  command: W/lib/demo/talker --ros-args -r __node:=driver -r __ns:=/ --params-file '<parameters-1>'
+  node: /driver
+  parameter: use_sim_time = true
+  output: log, errors screen and log
+  when it has started: configured and activated
+
+start [talker-2]
+  command: W/lib/demo/talker --ros-args -r __node:=idle -r __ns:=/a --params-file '<parameters-1>'
+  node: /a/idle
+  parameter: use_sim_time = true
+  output: log, errors screen and log
+
+after 2.5 s
+  start [echo-3]
+    command: echo 'much later'
+    output: log, errors screen and log
+  after 2 s
+    say [DEBUG]: last
+  end everything: done";
+    assert_eq!(brief("t.launch.xml", xml), expected);
+    assert_eq!(brief("t.launch.yaml", yaml), expected);
+    let file = workspace.file("t.launch.xml", xml);
+    assert_eq!(workspace.plan(&file, &[]).unwrap().processes().count(), 3);
+    let arguments = workspace.planner().arguments(&file, &[]).unwrap();
+    assert_eq!(arguments[0].name, "late", "arguments within a timer are known");
+}
+
+#[test]
+fn loops_do_their_actions_once_a_round() {
+    let workspace = Workspace::new();
+    let text = "<launch><bool_arg name='loud' default='True'/><let name='x' value='-'/>
+        <for len='$(eval 1+1)' name='i'><for len='2' name='j'>
+          <let name='x' value='$(var x)$(index i)$(index j)'/></for></for>
+        <for len='0' name='i'><log message='never'/></for>
+        <log message='$(var x) $(var loud)'/></launch>";
+    let plan = workspace.outcome_of("t.launch.xml", text, &[]);
+    assert!(plan.ends_with("\n\nsay: -00011011 True\n"), "{plan}");
+    let yaml = "launch:\n- for:\n    len: 2\n    name: i\n    children:\n    - log: {message: $(index i)}\n";
+    let plan = workspace.outcome_of("t.launch.yaml", yaml, &[]);
+    assert!(plan.ends_with("\n\nsay: 0\n\nsay: 1\n"), "{plan}");
+    let refused = workspace.outcome_of("t.launch.xml", text, &[("loud", "maybe")]);
+    assert!(refused.contains("`maybe` for the argument `loud`: expected one of true"), "{refused}");
+    let endless = "<launch><for len='100000000000' name='i'/></launch>";
+    assert!(
+        workspace.outcome_of("t.launch.xml", endless, &[]).contains("more than 1000000 rounds")
+    );
+    let many = "<launch><for len='2000' name='i'><for len='2000' name='j'>
+        <let name='x' value=''/></for></for></launch>";
+    assert!(workspace.outcome_of("t.launch.xml", many, &[]).contains("more than 1000000 actions"));
+}
+
+#[test]
+fn environments_are_pushed_popped_and_reset() {
+    let workspace = Workspace::new();
+    let say = "<log message='$(env FEROS_LAUNCH_A none)'/>";
+    let set = |value: &str| format!("<set_env name='FEROS_LAUNCH_A' value='{value}'/>");
+    let text = format!(
+        "<launch>{}<push_env/>{}{say}<pop_env/>{say}<reset_env/>{say}</launch>",
+        set("outer"),
+        set("inner")
+    );
+    let plan = workspace.outcome_of("t.launch.xml", &text, &[]);
+    assert!(plan.ends_with("\n\nsay: inner\n\nsay: outer\n\nsay: none\n"), "{plan}");
+}
+
+#[test]
+fn what_a_timer_changes_it_changes_for_itself() {
+    let workspace = Workspace::new();
+    let text = "<launch><let name='x' value='now'/><timer period='1'><let name='x' value='then'/>\
+        <log message='$(var x)'/></timer><log message='$(var x)'/></launch>";
+    let plan = workspace.outcome_of("t.launch.xml", text, &[]);
+    assert!(plan.contains("  say: then\n\nsay: now\n"), "{plan}");
+}
+
+#[test]
 fn the_examples_say_the_same() {
     let workspace = Workspace::new();
     let example = |name: &str| {

@@ -448,6 +448,122 @@ fn components_are_loaded_into_their_containers() {
 }
 
 #[test]
+fn timers_do_their_actions_in_the_order_of_their_times() {
+    let workspace = Workspace::new();
+    let later = |period: &str, actions: &[String]| {
+        format!("<timer period='{period}'>{}</timer>", actions.concat())
+    };
+    let say = |text: &str| format!("<log message='{text}'/>");
+    let text = launch(&[
+        later("0.6", &[say("third")]),
+        later("0.3", &[shell("late", "echo second", "")]),
+        shell("early", "echo first", ""),
+    ]);
+    let (code, lines) = Launch::start(&workspace, &text).end();
+    assert_eq!(code, 0);
+    let at = |line: &str| {
+        lines.iter().position(|each| each == line).unwrap_or_else(|| panic!("{line}: {lines:?}"))
+    };
+    let order = [at("[early-2] first"), at("[late-1] second"), at("[INFO] [launch]: third")];
+    assert!(order.is_sorted(), "{lines:?}");
+}
+
+#[test]
+fn shutdown_ends_everything_and_nothing_after_it_begins() {
+    let workspace = Workspace::new();
+    let other = "<executable cmd='sleep 1000' name='other'/>".to_owned();
+    let end = "<timer period='0.3'><shutdown reason='enough'/><log message='never'/></timer>";
+    let (code, lines) = Launch::start(&workspace, &launch(&[other, end.to_owned()])).end();
+    assert_eq!(code, 0, "{lines:?}");
+    assert!(has(&lines, "[INFO] [launch]: shutdown (enough): everything ends"), "{lines:?}");
+    assert!(has(&lines, "[INFO] [other-1]: ended with SIGINT"), "{lines:?}");
+    assert!(!lines.iter().any(|line| line.contains("never")), "{lines:?}");
+    let at_once = launch(&["<shutdown/>".to_owned(), shell("late", "echo never", "")]);
+    let (code, lines) = Launch::start(&workspace, &at_once).end();
+    assert_eq!((code, lines.len()), (0, 1), "{lines:?}");
+    assert_eq!(lines[0], "[INFO] [launch]: shutdown (reason not given): everything ends");
+}
+
+#[test]
+fn the_end_waits_for_no_timer() {
+    let workspace = Workspace::new();
+    let timer = "<timer period='1000'><log message='never'/></timer>".to_owned();
+    let mut running = Launch::start(&workspace, &launch(&[timer, shell("one", "echo here", "")]));
+    running.wait_for("[INFO] [one-1]: ended");
+    running.signal(Signal::INT);
+    let (code, lines) = running.end();
+    assert_eq!(code, 0, "{lines:?}");
+    assert!(has(&lines, "[WARNING] [launch]: SIGINT: everything ends"), "{lines:?}");
+}
+
+#[test]
+fn more_is_told_where_it_is_asked_for() {
+    let workspace = Workspace::new();
+    let debug = "<log_debug message='fine point'/>".to_owned();
+    let text = launch(&[debug, "<timer period='0.1'/>".to_owned(), shell("one", "echo here", "")]);
+    let (_, lines) = Launch::start(&workspace, &text).end();
+    assert!(!lines.iter().any(|line| line.contains("[DEBUG]")), "{lines:?}");
+    let more = |command: &mut Command| {
+        command.env("DEBUG", "1");
+    };
+    let (code, lines) = Launch::start_with(&workspace, &text, more).end();
+    assert_eq!(code, 0);
+    assert!(has(&lines, "[DEBUG] [launch]: fine point"), "{lines:?}");
+    assert!(has(&lines, "[DEBUG] [one-1]: command: /bin/sh -c 'echo here'"), "{lines:?}");
+    assert!(lines.iter().any(|line| line.ends_with(": waits 0.1 s")), "{lines:?}");
+}
+
+#[test]
+fn managed_nodes_are_activated_each_time_they_start() {
+    let workspace = Workspace::new();
+    workspace.file("lib/demo/talker", "#!/bin/sh\nexec sleep 1000\n");
+    let managed = |name: &str, more: &str| {
+        format!("<lifecycle_node pkg='demo' exec='talker' name='{name}' namespace='a' {more}/>")
+    };
+    let text = launch(&[
+        managed("driver", "autostart='true'"),
+        managed("idle", ""),
+        managed("broken", "autostart='1'"),
+    ]);
+    let mut running = Launch::start(&workspace, &text);
+    running.wait_for("[INFO] [/a/driver]: is active");
+    running.wait_for("[ERROR] [/a/broken]: is not active: it is broken");
+    running.signal(Signal::INT);
+    let (code, lines) = running.end();
+    assert_eq!(code, 1, "{lines:?}");
+    assert!(!lines.iter().any(|line| line.contains("/a/idle")), "{lines:?}");
+
+    workspace.file("lib/demo/talker", "#!/bin/sh\nsleep 1\n");
+    let again = "autostart='true' respawn='true' respawn_delay='0' respawn_max_retries='1'";
+    let (code, lines) = Launch::start(&workspace, &launch(&[managed("driver", again)])).end();
+    assert_eq!(code, 0, "{lines:?}");
+    let active = lines.iter().filter(|line| *line == "[INFO] [/a/driver]: is active").count();
+    assert_eq!(active, 2, "{lines:?}");
+    let never = launch(&[managed("never", "autostart='true'")]);
+    let (code, lines) = Launch::start(&workspace, &never).end();
+    assert_eq!(code, 1, "{lines:?}");
+    let told = "[ERROR] [/a/never]: is not active: its process has ended";
+    assert!(has(&lines, told), "{lines:?}");
+}
+
+#[test]
+fn components_are_loaded_later_into_a_container_that_runs() {
+    let workspace = Workspace::new();
+    workspace.file("lib/feros_component/component_container", "#!/bin/sh\nexec sleep 1000\n");
+    let container = "<node_container pkg='rclcpp_components' exec='component_container' name='c'>
+        <composable_node pkg='demo' plugin='first'/></node_container>";
+    let load = "<timer period='0.3'><load_composable_node target='/c'>
+        <composable_node pkg='demo' plugin='second'/></load_composable_node></timer>";
+    let mut running = Launch::start(&workspace, &launch(&[container.into(), load.into()]));
+    running.wait_for("[INFO] [/c]: has loaded first as /c/first");
+    running.wait_for("[INFO] [/c]: has loaded second as /c/second");
+    running.signal(Signal::INT);
+    let (code, lines) = running.end();
+    assert_eq!(code, 0, "{lines:?}");
+    assert_eq!(lines.iter().filter(|line| line.contains("has loaded")).count(), 2, "{lines:?}");
+}
+
+#[test]
 fn a_reader_that_goes_away_or_sleeps_stops_no_signal() {
     let workspace = Workspace::new();
     let file = workspace.file("run.launch.xml", &launch(&[shell("talker", "yes", "")]));

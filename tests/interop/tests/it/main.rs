@@ -7,6 +7,8 @@ mod actions_cpp;
 mod first_calls;
 mod graph;
 mod large;
+mod lifecycle;
+mod lifecycle_cpp;
 mod mismatch;
 mod names;
 mod parameters;

@@ -1,42 +1,31 @@
 //! Loads components into containers over the services of `composition_interfaces`.
 
-use std::sync::OnceLock;
-use std::time::{Duration, Instant};
+use std::sync::Arc;
+use std::time::Duration;
 
+use feros::ParameterValue;
 use feros::msgs::composition_interfaces::srv::LoadNode_Request;
 use feros::msgs::rcl_interfaces::msg::{
     Parameter as ParameterMessage, ParameterValue as ParameterValueMessage,
 };
 use feros::parameter::file;
 use feros::rmw::NodeName;
-use feros::{Context, ContextOptions, Node, NodeOptions, ParameterValue, WaitError};
 use feros_component::remote::ContainerClient;
 use feros_launch::{Component, ComponentLoader, Parameters, Value};
 
-/// How often a wait checks whether it was cancelled.
-const POLL_PERIOD: Duration = Duration::from_millis(500);
+use super::ros_node::RosNode;
+
 /// How long a component may take to be constructed.
 const LOAD_TIMEOUT: Duration = Duration::from_secs(60);
-/// How often a warning names a container that is not there yet.
-const REMINDER_PERIOD: Duration = Duration::from_secs(10);
 
-/// Loads components with a node of the command, created when there is something to load.
-#[derive(Default)]
+/// Loads components with the launch's node.
 pub(super) struct ServiceComponentLoader {
-    node: OnceLock<Result<(Context, Node), String>>,
+    node: Arc<RosNode>,
 }
 
 impl ServiceComponentLoader {
-    fn node(&self) -> Result<&Node, String> {
-        let made = self.node.get_or_init(|| {
-            let options = ContextOptions::from_variables().map_err(|error| error.to_string())?;
-            let context = Context::new(ContextOptions { handle_signals: false, ..options });
-            let context = context.map_err(|error| error.to_string())?;
-            let name = format!("_feros_launch_{}", std::process::id());
-            let node = context.create_node_with(NodeOptions::new(&name).enable_rosout(false));
-            node.map(|node| (context, node)).map_err(|error| error.to_string())
-        });
-        made.as_ref().map(|(_, node)| node).map_err(Clone::clone)
+    pub(super) fn new(node: &Arc<RosNode>) -> Self {
+        Self { node: node.clone() }
     }
 }
 
@@ -48,24 +37,10 @@ impl ComponentLoader for ServiceComponentLoader {
         is_cancelled: &dyn Fn() -> bool,
     ) -> Result<String, String> {
         let request = request(component)?;
-        let client =
-            ContainerClient::new(self.node()?, container).map_err(|error| error.to_string())?;
-        let mut since = Instant::now();
-        loop {
-            match client.wait(POLL_PERIOD) {
-                Ok(()) => break,
-                Err(WaitError::Timeout { .. }) if is_cancelled() => {
-                    return Err("loading was cancelled".to_owned());
-                }
-                Err(WaitError::Timeout { .. }) => {
-                    if since.elapsed() > REMINDER_PERIOD {
-                        since = Instant::now();
-                        crate::notices::warn(format!("waiting for the container {container}"));
-                    }
-                }
-                Err(other) => return Err(other.to_string()),
-            }
-        }
+        let node = self.node.get()?;
+        let client = ContainerClient::new(node, container).map_err(|error| error.to_string())?;
+        let what = format!("the container {container}");
+        self.node.wait(&what, is_cancelled, |period| client.wait(period))?;
         let loaded = client.load(&request, LOAD_TIMEOUT).map_err(|error| error.to_string())?;
         Ok(loaded.full_node_name)
     }

@@ -1,6 +1,8 @@
 //! `feros launch`: starts what a launch file describes.
 
 mod component_loader;
+mod lifecycle_manager;
+mod ros_node;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -9,6 +11,9 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use feros_launch::{Argument, LaunchError, Output, Packages, Plan, Planner, RunOptions, Step};
 
+use self::component_loader::ServiceComponentLoader;
+use self::lifecycle_manager::ServiceLifecycleManager;
+use self::ros_node::RosNode;
 use crate::error::CliError;
 use crate::packages::installed_packages;
 use crate::{notices, output};
@@ -26,6 +31,9 @@ pub(crate) struct Args {
     /// Print the arguments that the launch file takes
     #[arg(short, long, alias = "show-arguments", conflicts_with = "dry_run")]
     show_args: bool,
+    /// Tell more: command lines, timers, and what `log_debug` says
+    #[arg(short, long)]
+    debug: bool,
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
@@ -46,12 +54,12 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
     for warning in &plan.warnings {
         notices::warn(warning);
     }
-    start(&plan)
+    start(&plan, args.debug)
 }
 
-fn start(plan: &Plan) -> Result<ExitCode, CliError> {
+fn start(plan: &Plan, debug: bool) -> Result<ExitCode, CliError> {
     let started = plan.processes().map(|process| process.components.as_slice());
-    let loaded = plan.steps.iter().filter_map(|step| {
+    let loaded = plan.all_steps().into_iter().filter_map(|step| {
         if let Step::Load(load) = step { Some(&*load.components) } else { None }
     });
     for component in started.chain(loaded).flatten() {
@@ -66,9 +74,14 @@ fn start(plan: &Plan) -> Result<ExitCode, CliError> {
         notices::note(format!("output that goes to the log: {}", path.display()));
     }
     let colour = anstream::AutoStream::choice(&std::io::stdout()) != anstream::ColorChoice::Never;
-    let loader: Arc<dyn feros_launch::ComponentLoader> =
-        Arc::new(component_loader::ServiceComponentLoader::default());
-    let options = RunOptions { colour, component_loader: Some(loader), log_file };
+    let node = Arc::<RosNode>::default();
+    let options = RunOptions {
+        colour,
+        component_loader: Some(Arc::new(ServiceComponentLoader::new(&node))),
+        lifecycle_manager: Some(Arc::new(ServiceLifecycleManager::new(&node))),
+        debug,
+        log_file,
+    };
     let outcome = feros_launch::run(plan, options).map_err(CliError::failed)?;
     // What failed has been told when it did.
     Ok(if outcome.failures.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(1) })

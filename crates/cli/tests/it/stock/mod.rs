@@ -3,6 +3,7 @@
 mod actions;
 mod errors;
 mod graph;
+mod lifecycle;
 mod parameters;
 mod services;
 mod topics;

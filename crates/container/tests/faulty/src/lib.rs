@@ -3,8 +3,10 @@
 
 use feros_shared as _;
 
+use feros::lifecycle::{CallbackReturn, LifecycleCallbacks, LifecyclePublisher, State};
+use feros::msgs::std_msgs::msg::String as Text;
 use feros::msgs::std_srvs::srv::{Trigger, Trigger_Request, Trigger_Response};
-use feros::{Context, Error, Node, NodeOptions, Service};
+use feros::{Context, Error, LifecycleNode, Node, NodeOptions, NodeTimer, Service};
 use feros_component::{Component, register};
 use rustix::process::{Signal, getpid, kill_process};
 
@@ -106,8 +108,53 @@ impl Component for OnDemand {
     }
 }
 
+/// A managed node that says its state while it is active, and panics when it is cleaned up.
+pub struct Managed(LifecycleNode);
+
+impl Component for Managed {
+    fn new(context: &Context, options: NodeOptions) -> Result<Self, Error> {
+        let callbacks = Saying::default();
+        Ok(Self(context.create_lifecycle_node_with(options.name("managed"), callbacks)?))
+    }
+
+    fn node(&self) -> &Node {
+        &self.0
+    }
+}
+
+#[derive(Default)]
+struct Saying {
+    publisher: Option<LifecyclePublisher<Text>>,
+    timer: Option<NodeTimer>,
+}
+
+impl LifecycleCallbacks for Saying {
+    fn on_configure(&mut self, node: &LifecycleNode, _: State) -> Result<CallbackReturn, Error> {
+        let publisher = node.create_lifecycle_publisher("~/state", 10)?;
+        let (weak, period) = (node.downgrade(), std::time::Duration::from_millis(20));
+        self.publisher = Some(publisher.clone());
+        self.timer = Some(node.create_wall_timer(period, move || {
+            let Some(node) = weak.upgrade() else { return };
+            let data = node.current_state().to_string();
+            // A message that does not get through is missed by the test.
+            let _ = publisher.publish(Text { data });
+        })?);
+        Ok(CallbackReturn::Success)
+    }
+
+    fn on_cleanup(&mut self, _: &LifecycleNode, _: State) -> Result<CallbackReturn, Error> {
+        panic!("as wanted by the test");
+    }
+
+    fn on_error(&mut self, _: &LifecycleNode, _: State) -> Result<CallbackReturn, Error> {
+        *self = Self::default();
+        Ok(CallbackReturn::Success)
+    }
+}
+
 register!(ErrorInConstructor, "faulty::ErrorInConstructor");
 register!(PanicInConstructor, "faulty::PanicInConstructor");
 register!(AbortInConstructor, "faulty::AbortInConstructor");
 register!(PanicInDrop, "faulty::PanicInDrop");
 register!(OnDemand, "faulty::OnDemand");
+register!(Managed, "faulty::Managed");

@@ -1,0 +1,99 @@
+//! `feros lifecycle get`: the states of managed nodes.
+
+use std::process::ExitCode;
+use std::time::Duration;
+
+use feros::msgs::lifecycle_msgs::msg::State;
+use serde_json::{Map, json};
+
+use super::remote::{Remote, managed_nodes};
+use crate::connection::{Connection, DiscoveryArgs};
+use crate::error::CliError;
+use crate::value_parsers::parse_seconds;
+use crate::{notices, output};
+
+/// Print the state of a managed node, or of all
+#[derive(clap::Args)]
+#[command(after_help = "Examples:\n  feros lifecycle get /driver\n  feros lifecycle get --json")]
+pub(crate) struct Args {
+    /// Name of the node; all managed nodes if not given
+    node: Option<String>,
+    /// Hidden nodes as well, whose names begin with an underscore
+    #[arg(short = 'a', long, alias = "all")]
+    include_hidden_nodes: bool,
+    /// Wait no longer than this for each node, and for its answer
+    #[arg(long, value_name = "SECONDS", default_value = "5", value_parser = parse_seconds)]
+    timeout: Duration,
+    /// Print a JSON object: for each node an object with id and label
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    discovery: DiscoveryArgs,
+}
+
+/// So many nodes are asked at once.
+const AT_ONCE: usize = 32;
+
+pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
+    let connection = Connection::open()?;
+    if let Some(node) = &args.node {
+        let remote = Remote::with(connection, node, args.timeout)?;
+        let state = remote.ask(|client, left| client.get_state(left))?;
+        if args.json {
+            print_json([(remote.name().to_owned(), state)])?;
+        } else {
+            output::print_lines([shown(&state)])?;
+        }
+        return Ok(ExitCode::SUCCESS);
+    }
+    let graph = connection.discover_nodes(&args.discovery)?;
+    let (mut states, mut silent) = (Vec::new(), Vec::new());
+    for nodes in managed_nodes(&graph, args.include_hidden_nodes).chunks(AT_ONCE) {
+        for (node, answer) in nodes.iter().zip(ask_all(&connection, nodes, args.timeout)) {
+            match answer {
+                Ok(state) => states.push((node.clone(), state)),
+                Err(CliError::Interrupted) => return Err(CliError::Interrupted),
+                Err(error) => silent.push(format!("{node}: {error}")),
+            }
+        }
+    }
+    if args.json {
+        print_json(states)?;
+    } else {
+        output::print_lines(
+            states.iter().map(|(node, state)| format!("{node}: {}", shown(state))),
+        )?;
+    }
+    silent.iter().for_each(notices::warn);
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Asks nodes, all at once: one that is not spun costs the others no time.
+fn ask_all(
+    connection: &Connection,
+    nodes: &[String],
+    timeout: Duration,
+) -> Vec<Result<State, CliError>> {
+    let ask = |node: &String| {
+        let remote = Remote::with(connection.clone(), node, timeout)?;
+        remote.ask(|client, left| client.get_state(left))
+    };
+    std::thread::scope(|scope| {
+        let asking: Vec<_> = nodes.iter().map(|node| scope.spawn(move || ask(node))).collect();
+        let answers = asking.into_iter().map(|thread| {
+            let panicked = |_| Err(CliError::failed("asking for the state panicked"));
+            thread.join().unwrap_or_else(panicked)
+        });
+        answers.collect()
+    })
+}
+
+fn shown(state: &State) -> String {
+    format!("{} [{}]", state.label, state.id)
+}
+
+fn print_json(states: impl IntoIterator<Item = (String, State)>) -> Result<(), CliError> {
+    let entry =
+        |(node, state): (String, State)| (node, json!({"id": state.id, "label": state.label}));
+    output::print_json(&states.into_iter().map(entry).collect::<Map<_, _>>())
+}

@@ -1,0 +1,67 @@
+//! `feros lifecycle list`: the transitions of a managed node.
+
+use std::process::ExitCode;
+use std::time::Duration;
+
+use serde_json::json;
+
+use super::remote::Remote;
+use crate::error::CliError;
+use crate::output;
+use crate::value_parsers::parse_seconds;
+
+/// Print the transitions that a managed node can begin now
+#[derive(clap::Args)]
+#[command(
+    after_help = "Examples:\n  feros lifecycle list /driver\n  feros lifecycle list /driver -a"
+)]
+pub(crate) struct Args {
+    /// Name of the node
+    node: String,
+    /// All transitions that it has
+    #[arg(short, long)]
+    all: bool,
+    /// Wait no longer than this, for the node and for its answer
+    #[arg(long, value_name = "SECONDS", default_value = "5", value_parser = parse_seconds)]
+    timeout: Duration,
+    /// Accepted for command lines written for `ros2`: a node that is named may be hidden
+    #[arg(long, hide = true)]
+    include_hidden_nodes: bool,
+    /// Print a JSON array of objects with id, label, start and goal
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
+    let remote = Remote::open(&args.node, args.timeout)?;
+    let transitions = if args.all {
+        remote.ask(|client, left| client.get_transition_graph(left))?
+    } else {
+        remote.ask(|client, left| client.get_available_transitions(left))?
+    };
+    if args.json {
+        let entries: Vec<_> = transitions
+            .iter()
+            .map(|described| {
+                json!({
+                    "id": described.transition.id,
+                    "label": described.transition.label,
+                    "start": described.start_state.label,
+                    "goal": described.goal_state.label,
+                })
+            })
+            .collect();
+        output::print_json(&entries)?;
+    } else {
+        output::print_lines(transitions.iter().map(|described| {
+            format!(
+                "- {} [{}]\n\tStart: {}\n\tGoal: {}",
+                described.transition.label,
+                described.transition.id,
+                described.start_state.label,
+                described.goal_state.label
+            )
+        }))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}

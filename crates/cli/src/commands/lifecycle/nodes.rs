@@ -1,0 +1,38 @@
+//! `feros lifecycle nodes`: the managed nodes that are running.
+
+use std::process::ExitCode;
+
+use super::remote::managed_nodes;
+use crate::connection::{Connection, DiscoveryArgs};
+use crate::error::CliError;
+use crate::output;
+
+/// List the managed nodes that are running
+#[derive(clap::Args)]
+#[command(after_help = "Examples:\n  feros lifecycle nodes\n  feros lifecycle nodes -a --json")]
+pub(crate) struct Args {
+    /// Hidden nodes as well, whose names begin with an underscore
+    #[arg(short, long, alias = "include-hidden-nodes")]
+    all: bool,
+    /// Only print how many there are
+    #[arg(short, long)]
+    count_nodes: bool,
+    /// Print a JSON array of names
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    discovery: DiscoveryArgs,
+}
+
+pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
+    let graph = Connection::open()?.discover_nodes(&args.discovery)?;
+    let nodes = managed_nodes(&graph, args.all);
+    if args.json {
+        output::print_json(&nodes)?;
+    } else if args.count_nodes {
+        output::print_lines([nodes.len().to_string()])?;
+    } else {
+        output::print_lines(&nodes)?;
+    }
+    Ok(ExitCode::SUCCESS)
+}

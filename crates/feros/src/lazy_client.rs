@@ -1,0 +1,45 @@
+//! A client that comes into being with its first call, for those who may call many services and
+//! mostly call few.
+
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
+
+use feros_message::Service as ServiceType;
+use feros_rmw::QosProfile;
+
+use crate::client::Client;
+use crate::error::Error;
+use crate::node::Node;
+
+/// A client of one service, made when it is first needed.
+pub(crate) struct LazyClient<S> {
+    name: String,
+    qos: QosProfile,
+    made: OnceLock<Client<S>>,
+}
+
+impl<S: ServiceType> LazyClient<S> {
+    /// For the service of this fully qualified name.
+    pub(crate) fn new(name: String, qos: QosProfile) -> Self {
+        Self { name, qos, made: OnceLock::new() }
+    }
+
+    /// Waits for the service, calls it and waits for its response, at most for `timeout` in all.
+    pub(crate) fn call(
+        &self,
+        node: &Node,
+        request: &S::Request,
+        timeout: Duration,
+    ) -> Result<S::Response, Error> {
+        let client = match self.made.get() {
+            Some(client) => client,
+            None => {
+                let made = node.create_client_with::<S>(&self.name, self.qos)?;
+                self.made.get_or_init(|| made)
+            }
+        };
+        let started = Instant::now();
+        client.wait_for_service(timeout)?;
+        Ok(client.call_and_wait(request, timeout.saturating_sub(started.elapsed()))?)
+    }
+}

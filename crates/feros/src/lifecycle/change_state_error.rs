@@ -1,0 +1,67 @@
+//! Why a managed node did not change its state as it was asked to.
+
+use crate::lifecycle::state::State;
+use crate::lifecycle::transition::Transition;
+
+/// Why a managed node did not change its state as it was asked to.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ChangeStateError {
+    /// There is no such transition from the state in which the node is.
+    #[error(
+        "node {node} has no transition {transition} in state {state}; it has {}",
+        possible(*.state)
+    )]
+    NotPossible {
+        /// The node.
+        node: String,
+        /// What was asked for: a number, or a label in quotes.
+        transition: String,
+        /// The state in which the node is.
+        state: State,
+    },
+    /// A callback of another transition runs.
+    #[error(
+        "node {node} cannot begin transition {transition}: another one is under way, its state is \
+         {state}. Ask again when that is done"
+    )]
+    UnderWay {
+        /// The node.
+        node: String,
+        /// What was asked for: a number, or a label in quotes.
+        transition: String,
+        /// The state in which the node is.
+        state: State,
+    },
+    /// The callback of the transition failed; the node is where it was, or finalized.
+    #[error("node {node} did not {transition}: its callback failed. Its state is {state}")]
+    Failed {
+        /// The node.
+        node: String,
+        /// The label of the transition.
+        transition: &'static str,
+        /// The state in which the node is.
+        state: State,
+    },
+    /// The callback of the transition had an error, which was logged, and `on_error` was called.
+    #[error(
+        "node {node} did not {transition}: its callback had an error, which its log tells. Its \
+         state is {state}"
+    )]
+    Error {
+        /// The node.
+        node: String,
+        /// The label of the transition.
+        transition: &'static str,
+        /// The state in which the node is.
+        state: State,
+    },
+}
+
+/// The transitions that may be asked for in a state, for people.
+fn possible(state: State) -> String {
+    let names: Vec<String> = Transition::from_state(state)
+        .map(|transition| format!("{} [{}]", transition.label(), transition.id()))
+        .collect();
+    if names.is_empty() { "none".to_owned() } else { names.join(", ") }
+}

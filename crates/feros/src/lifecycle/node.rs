@@ -1,0 +1,338 @@
+//! The managed node: its state, and how transitions run.
+
+use std::any::Any;
+use std::collections::VecDeque;
+use std::ops::Deref;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, OnceLock, Weak};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use feros_executor::panic_text;
+use feros_message::Message;
+use feros_msgs::lifecycle_msgs::msg::TransitionEvent;
+use feros_sync::Mutex;
+
+use crate::create_error::CreateError;
+use crate::error::Error;
+use crate::lifecycle::activation::Activation;
+use crate::lifecycle::callback_return::CallbackReturn;
+use crate::lifecycle::change_state_error::ChangeStateError;
+use crate::lifecycle::publisher::LifecyclePublisher;
+use crate::lifecycle::state::State;
+use crate::lifecycle::state_machine::{Refusal, StateMachine};
+use crate::lifecycle::transition::{Transition, TransitionKey};
+use crate::logging;
+use crate::node::Node;
+use crate::publisher::{Publisher, PublisherOptions};
+
+/// So many transitions may wait to be told of, while one is.
+const MAX_UNTOLD: usize = 64;
+
+/// A managed node; all that a [`Node`] can do, it can do. Clones are the same node.
+///
+/// It begins unconfigured. Transitions may be asked for on any thread, also in callbacks of the
+/// node itself, and by other nodes; their callbacks run on the thread that asks, or where the
+/// executor runs the node's services. While one runs, no other begins.
+///
+/// Its end calls nothing: what a device needs then belongs into `Drop` of the callbacks.
+#[derive(Clone)]
+pub struct LifecycleNode(Arc<Inner>);
+
+/// A managed node that may be gone; for closures that the node itself keeps.
+#[derive(Clone)]
+pub struct WeakLifecycleNode(Weak<Inner>);
+
+/// Runs the callback that belongs to the first state; the second is where the node was before.
+pub(super) type RunCallback =
+    Box<dyn FnMut(&LifecycleNode, State, State) -> Result<CallbackReturn, Error> + Send>;
+
+struct Inner {
+    /// Out while a callback runs.
+    run_callback: Mutex<Option<RunCallback>>,
+    progress: Mutex<Progress>,
+    activation: Arc<Activation>,
+    /// The services by which others manage it.
+    services: OnceLock<Box<dyn Any + Send + Sync>>,
+    events: OnceLock<Publisher<TransitionEvent>>,
+    node: Node,
+}
+
+/// The state, and the transitions that others have not been told of.
+struct Progress {
+    machine: StateMachine,
+    untold: VecDeque<Transition>,
+    is_telling: bool,
+    /// Transitions that nobody was told of, as too many waited.
+    lost: u64,
+}
+
+impl LifecycleNode {
+    pub(super) fn new(node: Node, run_callback: RunCallback) -> Self {
+        Self(Arc::new(Inner {
+            run_callback: Mutex::new(Some(run_callback)),
+            progress: Mutex::new(Progress {
+                machine: StateMachine::new(),
+                untold: VecDeque::new(),
+                is_telling: false,
+                lost: 0,
+            }),
+            activation: Arc::default(),
+            services: OnceLock::new(),
+            events: OnceLock::new(),
+            node,
+        }))
+    }
+
+    /// Tells transitions by this publisher from now on, and keeps services as long as it lives.
+    pub(super) fn communicate(
+        &self,
+        events: Publisher<TransitionEvent>,
+        services: Box<dyn Any + Send + Sync>,
+    ) {
+        // Both are set once, when the node is made.
+        let _ = self.0.events.set(events);
+        let _ = self.0.services.set(services);
+    }
+
+    /// The node, for closures that the node itself keeps.
+    pub fn downgrade(&self) -> WeakLifecycleNode {
+        WeakLifecycleNode(Arc::downgrade(&self.0))
+    }
+
+    /// The state in which it is.
+    pub fn current_state(&self) -> State {
+        self.0.progress.lock().machine.state()
+    }
+
+    /// The transitions that begin in the state in which it is.
+    pub fn available_transitions(&self) -> Vec<Transition> {
+        Transition::from_state(self.current_state()).collect()
+    }
+
+    /// Makes a publisher that sends while the node is active; otherwise as
+    /// [`Node::create_publisher`], which makes one that always sends.
+    ///
+    /// # Errors
+    /// As [`Node::create_publisher`].
+    pub fn create_lifecycle_publisher<M: Message>(
+        &self,
+        topic: &str,
+        options: impl Into<PublisherOptions>,
+    ) -> Result<LifecyclePublisher<M>, CreateError> {
+        let publisher = self.create_publisher(topic, options)?;
+        Ok(LifecyclePublisher::new(publisher, &self.0.activation, self.logger()))
+    }
+
+    /// Runs the transition `configure`; returns the state that it led to.
+    ///
+    /// # Errors
+    /// See [`ChangeStateError`].
+    pub fn configure(&self) -> Result<State, ChangeStateError> {
+        self.trigger_transition(Transition::CONFIGURE)
+    }
+
+    /// Runs the transition `cleanup`; returns the state that it led to.
+    ///
+    /// # Errors
+    /// See [`ChangeStateError`].
+    pub fn cleanup(&self) -> Result<State, ChangeStateError> {
+        self.trigger_transition(Transition::CLEANUP)
+    }
+
+    /// Runs the transition `activate`; returns the state that it led to.
+    ///
+    /// # Errors
+    /// See [`ChangeStateError`].
+    pub fn activate(&self) -> Result<State, ChangeStateError> {
+        self.trigger_transition(Transition::ACTIVATE)
+    }
+
+    /// Runs the transition `deactivate`; returns the state that it led to.
+    ///
+    /// # Errors
+    /// See [`ChangeStateError`].
+    pub fn deactivate(&self) -> Result<State, ChangeStateError> {
+        self.trigger_transition(Transition::DEACTIVATE)
+    }
+
+    /// Runs the transition `shutdown` of the state in which it is; returns the state that it led
+    /// to.
+    ///
+    /// # Errors
+    /// See [`ChangeStateError`].
+    pub fn shutdown(&self) -> Result<State, ChangeStateError> {
+        self.trigger_transition(Transition::ACTIVE_SHUTDOWN.label())
+    }
+
+    /// Runs a transition, by its number, its label or as it is; returns the state that it led to.
+    ///
+    /// # Errors
+    /// See [`ChangeStateError`].
+    ///
+    /// ```no_run
+    /// # let node: feros::LifecycleNode = unimplemented!();
+    /// use feros::lifecycle::{State, Transition};
+    /// assert_eq!(node.trigger_transition(Transition::CONFIGURE)?, State::Inactive);
+    /// assert_eq!(node.trigger_transition("shutdown")?, State::Finalized);
+    /// # Ok::<(), feros::Error>(())
+    /// ```
+    pub fn trigger_transition<'a>(
+        &self,
+        transition: impl Into<TransitionKey<'a>>,
+    ) -> Result<State, ChangeStateError> {
+        let wanted = transition.into();
+        let begun = self.begin(wanted).map_err(|(refusal, state)| {
+            let (node, transition) = (self.full_name(), wanted.to_string());
+            match refusal {
+                Refusal::NotPossible => ChangeStateError::NotPossible { node, transition, state },
+                Refusal::UnderWay => ChangeStateError::UnderWay { node, transition, state },
+            }
+        })?;
+        let result = self.run(begun.goal(), begun.start());
+        let mut state = self.finish(result);
+        if result == CallbackReturn::Error {
+            let result = self.run(State::ErrorProcessing, begun.start());
+            state = self.finish(result);
+        }
+        let (node, transition) = (self.full_name(), begun.label());
+        match result {
+            CallbackReturn::Success => Ok(state),
+            CallbackReturn::Failure => Err(ChangeStateError::Failed { node, transition, state }),
+            CallbackReturn::Error => Err(ChangeStateError::Error { node, transition, state }),
+        }
+    }
+
+    fn begin(&self, wanted: TransitionKey<'_>) -> Result<Transition, (Refusal, State)> {
+        let mut progress = self.0.progress.lock();
+        let state = progress.machine.state();
+        let begun = progress.machine.begin(wanted).map_err(|refusal| (refusal, state))?;
+        if begun.goal() == State::Activating {
+            self.0.activation.set(true);
+        }
+        progress.note(begun);
+        drop(progress);
+        self.tell();
+        Ok(begun)
+    }
+
+    /// Takes in how a callback ended; returns the state that this leads to.
+    fn finish(&self, result: CallbackReturn) -> State {
+        let mut progress = self.0.progress.lock();
+        let finished = progress.machine.finish(result);
+        let state = progress.machine.state();
+        if state != State::Active {
+            self.0.activation.set(false);
+        }
+        finished.into_iter().for_each(|finished| progress.note(finished));
+        drop(progress);
+        self.tell();
+        state
+    }
+
+    /// Runs the callback that belongs to a state.
+    fn run(&self, running: State, previous: State) -> CallbackReturn {
+        let taken = self.0.run_callback.lock().take();
+        // Only a transition takes it, and there is one at a time.
+        let Some(mut run_callback) = taken else { return CallbackReturn::Error };
+        let logger = logging::enter_logger(self.logger());
+        let result = catch_unwind(AssertUnwindSafe(|| run_callback(self, running, previous)));
+        drop(logger);
+        *self.0.run_callback.lock() = Some(run_callback);
+        let problem = match result {
+            Ok(Ok(result)) => return result,
+            Ok(Err(error)) => error.to_string(),
+            Err(payload) => format!("a panic: {}", panic_text(&*payload)),
+        };
+        tracing::error!(
+            ros_logger = &**self.logger(),
+            "the callback of state {running} had an error: {problem}"
+        );
+        CallbackReturn::Error
+    }
+
+    /// Tells others what has happened, in its order: one thread at a time does, for all.
+    fn tell(&self) {
+        let Some(events) = self.0.events.get() else { return };
+        if std::mem::replace(&mut self.0.progress.lock().is_telling, true) {
+            return;
+        }
+        let mut telling = Telling { inner: &self.0, is_done: false };
+        while let Some(transition) = telling.take_next() {
+            let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+            let event = TransitionEvent {
+                timestamp: u64::try_from(since.as_nanos()).unwrap_or(u64::MAX),
+                transition: transition.into(),
+                start_state: transition.start().into(),
+                goal_state: transition.goal().into(),
+            };
+            if let Err(error) = events.publish(event) {
+                tracing::error!(
+                    ros_logger = &**self.logger(),
+                    "the transition to {} was not told: {error}",
+                    transition.goal()
+                );
+            }
+        }
+    }
+
+    fn full_name(&self) -> String {
+        self.name().fully_qualified()
+    }
+}
+
+impl Deref for LifecycleNode {
+    type Target = Node;
+
+    fn deref(&self) -> &Node {
+        &self.0.node
+    }
+}
+
+impl WeakLifecycleNode {
+    /// The node, unless it is gone.
+    pub fn upgrade(&self) -> Option<LifecycleNode> {
+        self.0.upgrade().map(LifecycleNode)
+    }
+}
+
+impl Progress {
+    fn note(&mut self, transition: Transition) {
+        if self.untold.len() < MAX_UNTOLD {
+            self.untold.push_back(transition);
+        } else {
+            self.lost += 1;
+        }
+    }
+}
+
+/// The thread that tells; a subscription that panics where it publishes keeps no other from it.
+struct Telling<'a> {
+    inner: &'a Inner,
+    is_done: bool,
+}
+
+impl Telling<'_> {
+    fn take_next(&mut self) -> Option<Transition> {
+        let mut progress = self.inner.progress.lock();
+        let next = progress.untold.pop_front();
+        progress.is_telling = next.is_some();
+        self.is_done = next.is_none();
+        let lost = std::mem::take(&mut progress.lost);
+        drop(progress);
+        if lost > 0 {
+            tracing::error!(
+                ros_logger = &**self.inner.node.logger(),
+                "{lost} transitions were not told: more than {MAX_UNTOLD} waited for one that was"
+            );
+        }
+        next
+    }
+}
+
+impl Drop for Telling<'_> {
+    fn drop(&mut self) {
+        if !self.is_done {
+            self.inner.progress.lock().is_telling = false;
+        }
+    }
+}

@@ -1,0 +1,37 @@
+//! How a managed node is made.
+
+use crate::node::NodeOptions;
+
+/// How a managed node is made; [`NodeOptions`] will do where the rest is default.
+///
+/// ```
+/// use feros::NodeOptions;
+/// use feros::lifecycle::LifecycleNodeOptions;
+/// let options = LifecycleNodeOptions::from(NodeOptions::new("driver").use_sim_time(true))
+///     .enable_communication_interface(false);
+/// ```
+#[derive(Debug, Clone)]
+pub struct LifecycleNodeOptions {
+    pub(super) node: NodeOptions,
+    pub(super) enable_communication_interface: bool,
+}
+
+impl LifecycleNodeOptions {
+    /// A managed node of this name in the namespace `/`.
+    pub fn new(name: &str) -> Self {
+        NodeOptions::new(name).into()
+    }
+
+    /// Whether other nodes may ask for the node's state and change it: by five services, and by the
+    /// topic `~/transition_event`, which tells every change. They may by default; without it the
+    /// node is managed by its own program alone.
+    pub fn enable_communication_interface(self, enable_communication_interface: bool) -> Self {
+        Self { enable_communication_interface, ..self }
+    }
+}
+
+impl From<NodeOptions> for LifecycleNodeOptions {
+    fn from(node: NodeOptions) -> Self {
+        Self { node, enable_communication_interface: true }
+    }
+}

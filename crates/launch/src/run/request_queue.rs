@@ -1,0 +1,218 @@
+//! What is asked of nodes over ROS: one thread for each container or managed node, so that one that
+//! never starts delays no other.
+
+use std::collections::VecDeque;
+use std::io::{Read as _, Write as _};
+use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::net::UnixStream;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+
+use super::options::{ComponentLoader, LifecycleManager};
+use super::outcome::RunError;
+use feros_sync::Mutex;
+
+use crate::plan::Component;
+
+/// The most answers that wait for the supervisor; threads with more wait.
+const MAX_ANSWERS: usize = 64;
+
+/// What is asked of a node.
+pub(super) enum Request {
+    /// A container: to load a component.
+    Load(Box<Component>),
+    /// A managed node: to be configured and activated.
+    Activate,
+}
+
+/// What became of a request.
+pub(super) struct Answer {
+    pub(super) node: String,
+    pub(super) request: Request,
+    /// For a component its node's full name; or why it was not done.
+    pub(super) result: Result<String, String>,
+    pub(super) was_cancelled: bool,
+}
+
+/// Those who do what is asked.
+#[derive(Clone)]
+pub(super) struct Handlers {
+    pub(super) component_loader: Option<Arc<dyn ComponentLoader>>,
+    pub(super) lifecycle_manager: Option<Arc<dyn LifecycleManager>>,
+}
+
+impl Handlers {
+    fn handle(
+        &self,
+        node: &str,
+        request: &Request,
+        is_cancelled: &dyn Fn() -> bool,
+    ) -> Result<String, String> {
+        match (request, &self.component_loader, &self.lifecycle_manager) {
+            (Request::Load(component), Some(loader), _) => {
+                loader.load(node, component, is_cancelled)
+            }
+            (Request::Activate, _, Some(manager)) => {
+                manager.activate(node, is_cancelled).map(|()| node.to_owned())
+            }
+            (Request::Load(_), None, _) => Err("components cannot be loaded here".to_owned()),
+            (Request::Activate, _, None) => Err("nodes cannot be managed here".to_owned()),
+        }
+    }
+}
+
+/// Requests to one node, and the thread that makes them.
+struct NodeQueue {
+    node: String,
+    jobs: Arc<Mutex<VecDeque<Request>>>,
+    is_cancelled: Arc<AtomicBool>,
+    is_finished: Arc<AtomicBool>,
+}
+
+pub(super) struct RequestQueue {
+    handlers: Handlers,
+    queues: Vec<NodeQueue>,
+    /// Requests without an answer yet.
+    pending: usize,
+    answers: Receiver<Answer>,
+    sender: SyncSender<Answer>,
+    wake: UnixStream,
+    waker: Arc<UnixStream>,
+}
+
+impl RequestQueue {
+    pub(super) fn new(handlers: Handlers) -> Result<Self, RunError> {
+        let failed = |cause| RunError::System { what: "a pipe cannot be made", cause };
+        let (wake, waker) = UnixStream::pair().map_err(failed)?;
+        wake.set_nonblocking(true).map_err(failed)?;
+        waker.set_nonblocking(true).map_err(failed)?;
+        let (sender, answers) = sync_channel(MAX_ANSWERS);
+        Ok(Self {
+            handlers,
+            queues: Vec::new(),
+            pending: 0,
+            answers,
+            sender,
+            wake,
+            waker: Arc::new(waker),
+        })
+    }
+
+    /// The descriptor that is readable when there are answers.
+    pub(super) fn descriptor(&self) -> BorrowedFd<'_> {
+        self.wake.as_fd()
+    }
+
+    /// Whether nothing is asked.
+    pub(super) fn is_idle(&self) -> bool {
+        self.pending == 0
+    }
+
+    /// Queues requests behind those that wait for the same node.
+    ///
+    /// # Errors
+    /// The requests, and why none of them can be made.
+    pub(super) fn ask(
+        &mut self,
+        node: &str,
+        requests: Vec<Request>,
+    ) -> Result<(), (Vec<Request>, String)> {
+        let count = requests.len();
+        let waiting = self.queues.iter().find(|queue| queue.node == node && !queue.is_cancelled());
+        if let Some(queue) = waiting {
+            let mut jobs = queue.jobs.lock();
+            // The thread says that it is finished while it holds the jobs, so either it takes these
+            // or another is made.
+            if !queue.is_finished.load(Ordering::Relaxed) {
+                jobs.extend(requests);
+                self.pending += count;
+                return Ok(());
+            }
+        }
+        self.start_thread(node, requests)?;
+        self.pending += count;
+        Ok(())
+    }
+
+    fn start_thread(
+        &mut self,
+        node: &str,
+        requests: Vec<Request>,
+    ) -> Result<(), (Vec<Request>, String)> {
+        let queue = NodeQueue {
+            node: node.to_owned(),
+            jobs: Arc::new(Mutex::new(requests.into())),
+            is_cancelled: Arc::new(AtomicBool::new(false)),
+            is_finished: Arc::new(AtomicBool::new(false)),
+        };
+        let (jobs, is_cancelled, is_finished) = (
+            Arc::clone(&queue.jobs),
+            Arc::clone(&queue.is_cancelled),
+            Arc::clone(&queue.is_finished),
+        );
+        let (sender, waker) = (self.sender.clone(), Arc::clone(&self.waker));
+        let (handlers, node) = (self.handlers.clone(), node.to_owned());
+        let work = move || {
+            let next = || {
+                let mut jobs = jobs.lock();
+                let job = jobs.pop_front();
+                is_finished.store(job.is_none(), Ordering::Relaxed);
+                job
+            };
+            while let Some(request) = next() {
+                let cancelled = || is_cancelled.load(Ordering::Relaxed);
+                let result = if cancelled() {
+                    Err("it was cancelled".to_owned())
+                } else {
+                    handlers.handle(&node, &request, &cancelled)
+                };
+                let was_cancelled = result.is_err() && cancelled();
+                let answer = Answer { node: node.clone(), request, result, was_cancelled };
+                if sender.send(answer).is_err() {
+                    return;
+                }
+                // A full pipe wakes as well.
+                let _ = (&*waker).write(&[1]);
+            }
+        };
+        let thread = std::thread::Builder::new().name("feros-launch".to_owned()).spawn(work);
+        if let Err(error) = thread {
+            let requests = std::mem::take(&mut *queue.jobs.lock()).into();
+            return Err((requests, format!("no thread can be started: {error}")));
+        }
+        self.queues.retain(|queue| !queue.is_finished.load(Ordering::Relaxed));
+        self.queues.push(queue);
+        Ok(())
+    }
+
+    /// Cancels what is asked of a node.
+    pub(super) fn cancel(&self, node: &str) {
+        for queue in self.queues.iter().filter(|queue| queue.node == node) {
+            queue.is_cancelled.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// Cancels everything that is asked.
+    pub(super) fn cancel_all(&self) {
+        for queue in &self.queues {
+            queue.is_cancelled.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// The answers since the last call.
+    pub(super) fn take_answers(&mut self) -> Vec<Answer> {
+        let mut bytes = [0; 64];
+        // The bytes only wake the supervisor; the answers are in the channel.
+        let _ = self.wake.read(&mut bytes);
+        let answers: Vec<Answer> = self.answers.try_iter().collect();
+        self.pending = self.pending.saturating_sub(answers.len());
+        answers
+    }
+}
+
+impl NodeQueue {
+    fn is_cancelled(&self) -> bool {
+        self.is_cancelled.load(Ordering::Relaxed)
+    }
+}

@@ -1,0 +1,44 @@
+//! Steps that are done later.
+
+use std::time::{Duration, Instant};
+
+use crate::plan::Step;
+
+/// Steps that wait for their time.
+#[derive(Default)]
+pub(super) struct Timers(Vec<Timer>);
+
+struct Timer {
+    due: Instant,
+    steps: Vec<Step>,
+}
+
+impl Timers {
+    /// Has steps done when this time has passed.
+    pub(super) fn add(&mut self, delay: Duration, steps: &[Step]) {
+        self.0.push(Timer { due: Instant::now() + delay, steps: steps.to_vec() });
+    }
+
+    /// The steps whose time has come, in the order of their times.
+    pub(super) fn take_due(&mut self, now: Instant) -> Vec<Step> {
+        let (mut due, waiting): (Vec<Timer>, Vec<Timer>) =
+            std::mem::take(&mut self.0).into_iter().partition(|timer| timer.due <= now);
+        self.0 = waiting;
+        due.sort_by_key(|timer| timer.due);
+        due.into_iter().flat_map(|timer| timer.steps).collect()
+    }
+
+    /// When the next is due.
+    pub(super) fn due(&self) -> Option<Instant> {
+        self.0.iter().map(|timer| timer.due).min()
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Forgets all steps.
+    pub(super) fn cancel_all(&mut self) {
+        self.0.clear();
+    }
+}
