@@ -6,6 +6,7 @@
 mod commands;
 mod connection;
 mod error;
+mod filter;
 mod nearest;
 mod notices;
 mod output;

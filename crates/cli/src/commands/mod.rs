@@ -5,6 +5,7 @@ mod component;
 mod container;
 mod demo;
 mod doctor;
+mod endpoint;
 mod interface;
 mod lab;
 mod launch;
@@ -28,7 +29,7 @@ use crate::types::InterfaceArgs;
 #[command(name = "feros", version, propagate_version = false, arg_required_else_help = true)]
 #[command(
     after_help = "Environment: ROS_DOMAIN_ID, ROS_AUTOMATIC_DISCOVERY_RANGE, ROS_STATIC_PEERS, AMENT_PREFIX_PATH, \
-                        CYCLONEDDS_URI, FEROS_TRACE, NO_COLOR.\nExit codes: 0 done, 1 failed, 2 wrong usage."
+                        FEROS_PREFIX_PATH, CYCLONEDDS_URI, FEROS_TRACE, NO_COLOR.\nExit codes: 0 done, 1 failed, 2 wrong usage."
 )]
 pub(crate) struct CommandLine {
     /// When to use colours; `auto` means on a terminal, unless NO_COLOR is set.
@@ -45,8 +46,7 @@ pub(crate) struct CommandLine {
 #[derive(Subcommand)]
 enum Command {
     /// Topics: list, watch, measure and feed them
-    #[command(subcommand)]
-    Topic(topic::Command),
+    Topic(topic::Args),
     /// Nodes: list them, and what they offer and use
     #[command(subcommand)]
     Node(node::Command),
@@ -104,7 +104,7 @@ fn read_numbers_as_values(command: clap::Command) -> clap::Command {
 pub(crate) fn run(line: CommandLine) -> Result<ExitCode, CliError> {
     let interfaces = line.interfaces;
     match line.command {
-        Command::Topic(command) => topic::run(command, &interfaces),
+        Command::Topic(args) => topic::run(args, &interfaces),
         Command::Node(command) => node::run(command),
         Command::Param(command) => param::run(command),
         Command::Service(command) => service::run(command, &interfaces),
