@@ -54,8 +54,7 @@ enum Command {
     #[command(subcommand)]
     Param(param::Command),
     /// Services: list and call them
-    #[command(subcommand)]
-    Service(service::Command),
+    Service(service::Args),
     /// Interfaces: the types of messages, services and actions
     #[command(subcommand)]
     Interface(interface::Command),
@@ -107,7 +106,7 @@ pub(crate) fn run(line: CommandLine) -> Result<ExitCode, CliError> {
         Command::Topic(args) => topic::run(args, &interfaces),
         Command::Node(command) => node::run(command),
         Command::Param(command) => param::run(command),
-        Command::Service(command) => service::run(command, &interfaces),
+        Command::Service(args) => service::run(args, &interfaces),
         Command::Interface(command) => interface::run(command, &interfaces),
         Command::Run(args) => run::run(&args),
         Command::Launch(args) => launch::run(&args),
