@@ -29,7 +29,7 @@ use crate::types::InterfaceArgs;
 #[command(name = "feros", version, propagate_version = false, arg_required_else_help = true)]
 #[command(
     after_help = "Environment: ROS_DOMAIN_ID, ROS_AUTOMATIC_DISCOVERY_RANGE, ROS_STATIC_PEERS, AMENT_PREFIX_PATH, \
-                        FEROS_PREFIX_PATH, CYCLONEDDS_URI, FEROS_TRACE, NO_COLOR.\nExit codes: 0 done, 1 failed, 2 wrong usage."
+                        FEROS_PREFIX_PATH, FEROS_INTERFACES, CYCLONEDDS_URI, FEROS_TRACE, NO_COLOR.\nExit codes: 0 done, 1 failed, 2 wrong usage."
 )]
 pub(crate) struct CommandLine {
     /// When to use colours; `auto` means on a terminal, unless NO_COLOR is set.
