@@ -11,6 +11,7 @@ mod lab;
 mod launch;
 mod node;
 mod param;
+mod pkg;
 mod run;
 mod service;
 mod topic;
@@ -58,6 +59,9 @@ enum Command {
     /// Interfaces: the types of messages, services and actions
     #[command(subcommand)]
     Interface(interface::Command),
+    /// Packages: what is installed, and a new one
+    #[command(subcommand)]
+    Pkg(pkg::Command),
     /// Start an executable of a package
     Run(run::Args),
     /// Start what a launch file describes
@@ -108,6 +112,7 @@ pub(crate) fn run(line: CommandLine) -> Result<ExitCode, CliError> {
         Command::Param(command) => param::run(command),
         Command::Service(args) => service::run(args, &interfaces),
         Command::Interface(command) => interface::run(command, &interfaces),
+        Command::Pkg(command) => pkg::run(command),
         Command::Run(args) => run::run(&args),
         Command::Launch(args) => launch::run(&args),
         Command::Component(command) => component::run(command),

@@ -6,6 +6,7 @@ mod graph;
 mod launch;
 mod offline;
 mod param;
+mod pkg;
 mod process;
 mod service;
 mod stock;
