@@ -9,6 +9,7 @@ mod endpoint;
 mod interface;
 mod lab;
 mod launch;
+mod multicast;
 mod node;
 mod param;
 mod pkg;
@@ -73,6 +74,9 @@ enum Command {
     Container(container::Args),
     /// Check this machine and say what stands in the way
     Doctor(doctor::Args),
+    /// Multicast: whether datagrams reach the other machines
+    #[command(subcommand)]
+    Multicast(multicast::Command),
     /// The laboratory: experiments on Feros and its peers, side by side
     #[command(subcommand)]
     Lab(lab::Command),
@@ -118,6 +122,7 @@ pub(crate) fn run(line: CommandLine) -> Result<ExitCode, CliError> {
         Command::Component(command) => component::run(command),
         Command::Container(args) => container::run(&args),
         Command::Doctor(args) => doctor::run(&args),
+        Command::Multicast(command) => multicast::run(command),
         Command::Lab(command) => lab::run(command),
         Command::Trace(command) => trace::run(command),
         Command::Demo(args) => demo::run(args),

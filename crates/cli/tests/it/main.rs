@@ -4,6 +4,7 @@
 mod component;
 mod graph;
 mod launch;
+mod multicast;
 mod offline;
 mod param;
 mod pkg;
