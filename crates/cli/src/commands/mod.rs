@@ -73,6 +73,7 @@ enum Command {
     /// Run a component container
     Container(container::Args),
     /// Check this machine and say what stands in the way
+    #[command(visible_alias = "wtf")]
     Doctor(doctor::Args),
     /// Multicast: whether datagrams reach the other machines
     #[command(subcommand)]
@@ -92,7 +93,8 @@ enum Command {
 impl CommandLine {
     /// The command line of this process; wrong usage ends the process with its reason.
     pub(crate) fn of_process() -> Self {
-        let matches = read_numbers_as_values(Self::command()).get_matches();
+        let words = doctor::spelled_out(std::env::args_os().collect());
+        let matches = read_numbers_as_values(Self::command()).get_matches_from(words);
         Self::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
     }
 }

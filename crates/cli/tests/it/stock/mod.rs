@@ -2,6 +2,7 @@
 
 mod errors;
 mod graph;
+mod hello;
 mod parameters;
 mod services;
 mod topics;
