@@ -3,6 +3,7 @@
 mod completion;
 mod component;
 mod container;
+mod daemon;
 mod demo;
 mod doctor;
 mod endpoint;
@@ -78,6 +79,9 @@ enum Command {
     /// Multicast: whether datagrams reach the other machines
     #[command(subcommand)]
     Multicast(multicast::Command),
+    /// There is no daemon: says so to whom `ros2` had one
+    #[command(hide = true)]
+    Daemon(daemon::Args),
     /// The laboratory: experiments on Feros and its peers, side by side
     #[command(subcommand)]
     Lab(lab::Command),
@@ -125,6 +129,7 @@ pub(crate) fn run(line: CommandLine) -> Result<ExitCode, CliError> {
         Command::Container(args) => container::run(&args),
         Command::Doctor(args) => doctor::run(&args),
         Command::Multicast(command) => multicast::run(command),
+        Command::Daemon(args) => daemon::run(&args),
         Command::Lab(command) => lab::run(command),
         Command::Trace(command) => trace::run(command),
         Command::Demo(args) => demo::run(args),
