@@ -20,6 +20,7 @@ mod values;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    commands::complete_if_asked();
     let line = commands::CommandLine::of_process();
     line.color.apply();
     notices::init();

@@ -20,6 +20,13 @@ pub(crate) struct InterfaceArgs {
     interfaces: Vec<PathBuf>,
 }
 
+impl InterfaceArgs {
+    /// These folders, as if the command line named them.
+    pub(crate) fn of_folders(interfaces: Vec<PathBuf>) -> Self {
+        Self { interfaces }
+    }
+}
+
 /// The variable with folders of interfaces, separated by colons.
 const FOLDERS_VARIABLE: &str = "FEROS_INTERFACES";
 

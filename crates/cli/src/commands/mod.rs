@@ -103,6 +103,11 @@ impl CommandLine {
     }
 }
 
+/// Completes and ends the process, if a shell asks for it; nothing may have been printed before.
+pub(crate) fn complete_if_asked() {
+    completion::complete_if_asked(CommandLine::command);
+}
+
 /// No flag is a number, so `-5` is a value: its option says what is wrong with it.
 fn read_numbers_as_values(command: clap::Command) -> clap::Command {
     let command = command.mut_args(|argument| {
@@ -133,6 +138,6 @@ pub(crate) fn run(line: CommandLine) -> Result<ExitCode, CliError> {
         Command::Lab(command) => lab::run(command),
         Command::Trace(command) => trace::run(command),
         Command::Demo(args) => demo::run(args),
-        Command::Completion(args) => completion::run(&args, &mut CommandLine::command()),
+        Command::Completion(args) => completion::run(&args),
     }
 }

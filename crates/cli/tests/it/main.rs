@@ -1,6 +1,7 @@
 //! The command as a user runs it: processes that talk over the loopback interface.
 #![allow(clippy::unwrap_used, missing_docs)]
 
+mod completion;
 mod component;
 mod doctor;
 mod graph;

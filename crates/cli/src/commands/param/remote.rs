@@ -26,6 +26,18 @@ pub(super) struct NodeArgs {
     discovery: DiscoveryArgs,
 }
 
+/// The names of a node's parameters, for completion; none where it does not answer in time.
+pub(in crate::commands) fn parameter_names(
+    connection: Connection,
+    node: &str,
+    timeout: Duration,
+) -> Vec<String> {
+    let no_prefixes: [&str; 0] = [];
+    Remote::with(connection, node, timeout)
+        .and_then(|remote| remote.ask(|client, left| client.list(no_prefixes, 0, left)))
+        .map_or_else(|_| Vec::new(), |found| found.names)
+}
+
 /// A node's parameters, asked with one time limit for everything.
 pub(super) struct Remote {
     // Keeps the context that SIGINT shuts down.
