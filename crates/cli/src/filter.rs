@@ -207,7 +207,7 @@ struct Subject {
     message: Arc<DynamicMessage>,
     /// Where `m` begins within the message.
     path: Option<String>,
-    /// That a field was asked for which there is not.
+    /// That something was asked for which there is not.
     missing: Mutex<Option<String>>,
 }
 
@@ -219,10 +219,14 @@ impl Subject {
         }
     }
 
+    fn note(&self, missing: impl FnOnce() -> String) {
+        self.missing.lock().get_or_insert_with(missing);
+    }
+
     fn note_missing(&self, message: &DynamicMessage, field: &str) {
         let known: Vec<&str> = message.ty().fields().iter().map(|field| field.name()).collect();
         let likely = did_you_mean(field, known.iter().copied());
-        self.missing.lock().get_or_insert_with(|| {
+        self.note(|| {
             format!(
                 "{} has no field {field}: it has {}{likely}",
                 message.ty().name(),
@@ -294,7 +298,14 @@ impl Object for Part {
                 }
                 found?
             }
-            ValueRef::Array(array) => index(key.as_i64()?, array.len())?,
+            ValueRef::Array(array) => {
+                let (wanted, len) = (key.as_i64()?, array.len());
+                let found = index(wanted, len);
+                if found.is_none() {
+                    self.subject.note(|| format!("a list of {len} has no element {wanted}"));
+                }
+                found?
+            }
             _ => return None,
         };
         let steps = [self.steps.as_slice(), &[step]].concat();
@@ -312,11 +323,11 @@ impl Object for Part {
     }
 }
 
-/// The position that an index means; a negative one counts from the end.
+/// The position that an index means, if it is one; a negative one counts from the end.
 fn index(index: i64, len: usize) -> Option<usize> {
-    let len = i64::try_from(len).ok()?;
-    let position = if index < 0 { index.checked_add(len)? } else { index };
-    usize::try_from(position).ok()
+    let count = i64::try_from(len).ok()?;
+    let position = if index < 0 { index.checked_add(count)? } else { index };
+    usize::try_from(position).ok().filter(|position| *position < len)
 }
 
 #[cfg(test)]
@@ -376,6 +387,8 @@ mod tests {
         assert_eq!(filter.accepts(&scan, Some("ranges[0]")), Ok(true));
         assert_eq!(filter.accepts(&scan, Some("ranges[1]")), Ok(false));
         assert_eq!(filter.accepts(&scan, Some("ranges[9]")), Ok(false), "it is not there");
+        let error = accepts("m.ranges[3] > 1", &scan);
+        assert_eq!(error, Err("a list of 3 has no element 3".to_owned()));
     }
 
     #[test]
