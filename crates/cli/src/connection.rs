@@ -26,6 +26,9 @@ pub(crate) struct DiscoveryArgs {
     /// Wait this long for other nodes to be discovered, instead of until the graph is quiet
     #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
     pub(crate) spin_time: Option<Duration>,
+    /// Follow the simulated time of /clock, where the verb has to do with time
+    #[arg(short = 's', long, hide = true)]
+    pub(crate) use_sim_time: bool,
     /// Accepted for command lines written for `ros2`: there is no daemon
     #[arg(long, hide = true)]
     no_daemon: bool,
@@ -83,14 +86,26 @@ impl Connection {
             self.wait_until(time, |_| false)?;
             return Ok(self.context.graph());
         }
+        self.discover_within(QUIET, PATIENCE)
+    }
+
+    /// The graph, as soon as it did not change for `quiet`, and after `longest` in any case.
+    ///
+    /// # Errors
+    /// When the user interrupts.
+    pub(crate) fn discover_within(
+        &self,
+        quiet: Duration,
+        longest: Duration,
+    ) -> Result<Arc<GraphSnapshot>, CliError> {
         let started = Instant::now();
         loop {
             let graph = self.context.graph();
-            let left = PATIENCE.saturating_sub(started.elapsed());
+            let left = longest.saturating_sub(started.elapsed());
             if left.is_zero() {
                 return Ok(graph);
             }
-            let patience = if self.knows_others(&graph) { QUIET.min(left) } else { left };
+            let patience = if self.knows_others(&graph) { quiet.min(left) } else { left };
             if !self.wait_until(patience, |now| now.generation != graph.generation)? {
                 return Ok(graph);
             }

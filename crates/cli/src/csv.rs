@@ -4,10 +4,16 @@ use std::fmt::Write as _;
 
 use feros_message::dynamic::{PrintOptions, ValueRef};
 
-/// All fields below a value, in their order.
-pub(crate) fn line(value: ValueRef<'_>, options: &PrintOptions) -> String {
+/// All fields below the values, in their order.
+pub(crate) fn line<'a>(
+    values: impl IntoIterator<Item = ValueRef<'a>>,
+    options: &PrintOptions,
+) -> String {
     let mut out = String::new();
-    write(&mut out, value, options);
+    for (index, value) in values.into_iter().enumerate() {
+        separate(&mut out, index);
+        write(&mut out, value, options);
+    }
     out.push('\n');
     out
 }
@@ -85,7 +91,7 @@ mod tests {
         let message = DynamicMessage::from_yaml(&ty, text).unwrap();
         let options = PrintOptions { truncate_length: Some(2), ..PrintOptions::default() };
         assert_eq!(
-            line(ValueRef::Message(&message), &options),
+            line([ValueRef::Message(&message)], &options),
             "1,0,la...,0.5,0.0,0.0,0.0,0.0,0.0,0.0,1.0,2.0,...,\n"
         );
     }

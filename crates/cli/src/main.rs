@@ -7,6 +7,7 @@ mod commands;
 mod connection;
 mod csv;
 mod error;
+mod filter;
 mod nearest;
 mod notices;
 mod output;
@@ -20,6 +21,7 @@ mod values;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    commands::complete_if_asked();
     let line = commands::CommandLine::of_process();
     line.color.apply();
     notices::init();

@@ -41,6 +41,11 @@ pub(crate) fn is_terminal() -> bool {
     std::io::stdout().is_terminal()
 }
 
+/// What has a terminal begin anew at its upper left corner; nothing where people do not watch.
+pub(crate) fn clear_screen() -> &'static str {
+    if is_terminal() { "\x1b[H\x1b[2J" } else { "" }
+}
+
 /// Writes a text as it is, and has it leave at once so that a pipe sees it.
 pub(crate) fn print(text: &str) -> Result<(), CliError> {
     let mut out = anstream::stdout().lock();

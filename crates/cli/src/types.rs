@@ -1,5 +1,5 @@
-//! The interfaces that the command knows: shipped ones, those of AMENT_PREFIX_PATH, and those of
-//! `--interfaces`.
+//! The interfaces that the command knows: shipped ones, those of AMENT_PREFIX_PATH, those of
+//! FEROS_INTERFACES, and those of `--interfaces`.
 
 use std::path::PathBuf;
 
@@ -16,16 +16,31 @@ use crate::nearest::did_you_mean;
 #[derive(clap::Args, Clone)]
 pub(crate) struct InterfaceArgs {
     /// A folder with interface definitions: a package (`msg/`, `srv/`, `action/`) or a folder of
-    /// packages; may be repeated.
+    /// packages; may be repeated. FEROS_INTERFACES names such folders for all commands, like PATH.
     #[arg(long, global = true, value_name = "DIR")]
     interfaces: Vec<PathBuf>,
+}
+
+impl InterfaceArgs {
+    /// These folders, as if the command line named them.
+    pub(crate) fn of_folders(interfaces: Vec<PathBuf>) -> Self {
+        Self { interfaces }
+    }
+}
+
+/// The variable with folders of interfaces, separated by colons.
+const FOLDERS_VARIABLE: &str = "FEROS_INTERFACES";
+
+fn folders_of_variable() -> Vec<PathBuf> {
+    let folders = std::env::var_os(FOLDERS_VARIABLE).unwrap_or_default();
+    std::env::split_paths(&folders).filter(|folder| !folder.as_os_str().is_empty()).collect()
 }
 
 /// All known interfaces.
 pub(crate) struct Types {
     set: InterfaceSet,
-    /// What could not be loaded from AMENT_PREFIX_PATH: said only where a type is missing.
-    faults: Vec<LoadError>,
+    /// What could not be loaded from the folders of variables: said only where a type is missing.
+    faults: Vec<String>,
 }
 
 impl Types {
@@ -34,7 +49,13 @@ impl Types {
         let mut set = feros_interface::shipped().clone();
         let mut faults = Vec::new();
         if let Some(path) = std::env::var_os("AMENT_PREFIX_PATH") {
-            faults = set.load_ament_prefix_path(&path).faults;
+            let report = set.load_ament_prefix_path(&path);
+            faults.extend(report.faults.iter().map(|fault| format!("AMENT_PREFIX_PATH: {fault}")));
+        }
+        for dir in folders_of_variable() {
+            if let Err(error) = set.load_dir(&dir) {
+                faults.push(format!("{FOLDERS_VARIABLE}: {error}"));
+            }
         }
         for dir in &args.interfaces {
             set.load_dir(dir)
@@ -55,13 +76,12 @@ impl Types {
 
     fn unknown(&self, error: impl std::fmt::Display) -> CliError {
         let fault = match self.faults.first() {
-            Some(fault) => {
-                format!("; besides, AMENT_PREFIX_PATH has packages that cannot be read: {fault}")
-            }
+            Some(fault) => format!("; besides, some packages cannot be read: {fault}"),
             None => String::new(),
         };
         CliError::failed(format!(
-            "{error}; types are found in the standard packages, under AMENT_PREFIX_PATH and in --interfaces DIR{fault}"
+            "{error}; types are found in the standard packages, under AMENT_PREFIX_PATH, in the folders of {FOLDERS_VARIABLE} \
+             and in --interfaces DIR{fault}"
         ))
     }
 
@@ -130,11 +150,9 @@ impl Types {
         Err(self.unknown(format!("unknown package `{name}`{likely}")))
     }
 
-    /// Says what of AMENT_PREFIX_PATH could not be read.
+    /// Says what of the folders that variables name could not be read.
     pub(crate) fn warn_of_faults(&self) {
-        self.faults
-            .iter()
-            .for_each(|fault| crate::notices::warn(format!("AMENT_PREFIX_PATH: {fault}")));
+        self.faults.iter().for_each(crate::notices::warn);
     }
 }
 

@@ -15,7 +15,8 @@ pub(crate) struct ValuesArgs {
     /// Read the fields from standard input
     #[arg(long, conflicts_with_all = ["values", "yaml_file"])]
     stdin: bool,
-    /// Read the fields from a file
+    /// Read the fields from a file, such as the output of `topic echo`; `topic pub` sends its
+    /// documents one after the other
     #[arg(short, long, value_name = "FILE", conflicts_with = "values")]
     yaml_file: Option<PathBuf>,
 }
@@ -35,6 +36,46 @@ impl ValuesArgs {
             None => Ok(self.values.clone()),
         }
     }
+
+    /// The messages of a file in their order, each with its time fields; `None` where there is no
+    /// file, but one message.
+    pub(crate) fn file_messages(
+        &self,
+        ty: &DynamicType,
+    ) -> Result<Option<Vec<(DynamicMessage, StampFields)>>, CliError> {
+        let Some(path) = &self.yaml_file else { return Ok(None) };
+        let text = self.text()?;
+        let documents = documents(&text);
+        let read_one = |(index, document): (usize, &String)| {
+            read(ty, document).map_err(|error| {
+                let number = index + 1;
+                CliError::usage(format!("{}, document {number}: {error}", path.display()))
+            })
+        };
+        documents.iter().enumerate().map(read_one).collect::<Result<_, _>>().map(Some)
+    }
+}
+
+/// The documents of a YAML text that are not empty. A line `---` between them cannot be a part of a
+/// value.
+fn documents(text: &str) -> Vec<String> {
+    let mut documents = vec![String::new()];
+    for line in text.lines() {
+        match line.trim_end() {
+            "---" | "..." => documents.push(String::new()),
+            _ => {
+                if let Some(document) = documents.last_mut() {
+                    document.push_str(line);
+                    document.push('\n');
+                }
+            }
+        }
+    }
+    let says_something = |document: &String| {
+        document.lines().any(|line| !line.trim().is_empty() && !line.trim_start().starts_with('#'))
+    };
+    documents.retain(says_something);
+    documents
 }
 
 /// Reads a message in which a header may be `auto` and a time `now`.
@@ -64,6 +105,13 @@ fn with_place(error: &InputError, text: &str) -> String {
     }
 }
 
+/// A time in nanoseconds, as stamps have it.
+pub(crate) fn stamp(nanos: i64) -> (i32, u32) {
+    const SECOND: i64 = 1_000_000_000;
+    let seconds = i32::try_from(nanos.div_euclid(SECOND)).unwrap_or(i32::MAX);
+    (seconds, u32::try_from(nanos.rem_euclid(SECOND)).unwrap_or(0))
+}
+
 /// The time now, as stamps have it.
 pub(crate) fn now() -> (i32, u32) {
     let now =
@@ -91,5 +139,19 @@ mod tests {
         assert!(text.ends_with("\n  | y: [\n  |     ^"), "{text}");
         let text = error("geometry_msgs/msg/Point", "x: one");
         assert!(text.contains("field `x`") && text.ends_with("\n  | x: one\n  |    ^"), "{text}");
+    }
+
+    #[test]
+    fn documents_are_those_of_an_echo() {
+        let text = "x: 1\n---\n# nothing\n---\nx: 2\ny: 3\n---\n";
+        assert_eq!(documents(text), ["x: 1\n", "x: 2\ny: 3\n"]);
+        assert_eq!(documents("data: a---b\n"), ["data: a---b\n"]);
+        assert!(documents("").is_empty());
+    }
+
+    #[test]
+    fn stamps_have_seconds_and_nanoseconds() {
+        assert_eq!(stamp(1_500_000_002), (1, 500_000_002));
+        assert_eq!(stamp(-1), (-1, 999_999_999));
     }
 }

@@ -186,11 +186,18 @@ impl Packages {
         files.iter().find(is_it).cloned().ok_or_else(|| FindError::LaunchFile {
             file: file.to_owned(),
             package: package.to_owned(),
-            known: sorted(
-                files.iter().filter_map(|path| Some(path.file_name()?.to_str()?.to_owned())),
-            ),
+            known: file_names(&files),
         })
     }
+
+    /// The names of a package's launch files, sorted.
+    pub fn launch_files(&self, package: &str) -> Vec<String> {
+        self.share(package).map_or_else(|_| Vec::new(), |share| file_names(&launch_files(&share)))
+    }
+}
+
+fn file_names(paths: &[PathBuf]) -> Vec<String> {
+    sorted(paths.iter().filter_map(|path| Some(path.file_name()?.to_str()?.to_owned())))
 }
 
 /// Where a prefix shows that it has a package.

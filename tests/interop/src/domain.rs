@@ -21,10 +21,11 @@ const LOCK_PORT: u16 = 28_500;
 const LONGEST_TURN: Duration = Duration::from_secs(600);
 
 /// What would have a program reach, load or use something else than the test means.
-const FOREIGN_VARIABLES: [&str; 7] = [
+const FOREIGN_VARIABLES: [&str; 8] = [
     "AMENT_PREFIX_PATH",
     "CYCLONEDDS_URI",
     "FEROS_ENGINE",
+    "FEROS_INTERFACES",
     "FEROS_TRANSPORTS",
     "RMW_IMPLEMENTATION",
     "ROS_LOCALHOST_ONLY",

@@ -4,14 +4,18 @@ mod action;
 mod completion;
 mod component;
 mod container;
+mod daemon;
 mod demo;
 mod doctor;
+mod endpoint;
 mod interface;
 mod lab;
 mod launch;
 mod lifecycle;
+mod multicast;
 mod node;
 mod param;
+mod pkg;
 mod run;
 mod service;
 mod tf;
@@ -31,7 +35,7 @@ use crate::types::InterfaceArgs;
 #[command(name = "feros", version, propagate_version = false, arg_required_else_help = true)]
 #[command(
     after_help = "Environment: ROS_DOMAIN_ID, ROS_AUTOMATIC_DISCOVERY_RANGE, ROS_STATIC_PEERS, AMENT_PREFIX_PATH, \
-                        CYCLONEDDS_URI, FEROS_TRACE, NO_COLOR.\nExit codes: 0 done, 1 failed, 2 wrong usage."
+                        FEROS_PREFIX_PATH, FEROS_INTERFACES, CYCLONEDDS_URI, FEROS_TRACE, NO_COLOR.\nExit codes: 0 done, 1 failed, 2 wrong usage."
 )]
 pub(crate) struct CommandLine {
     /// When to use colours; `auto` means on a terminal, unless NO_COLOR is set.
@@ -48,8 +52,7 @@ pub(crate) struct CommandLine {
 #[derive(Subcommand)]
 enum Command {
     /// Topics: list, watch, measure and feed them
-    #[command(subcommand)]
-    Topic(topic::Command),
+    Topic(topic::Args),
     /// Nodes: list them, and what they offer and use
     #[command(subcommand)]
     Node(node::Command),
@@ -60,8 +63,7 @@ enum Command {
     #[command(subcommand)]
     Lifecycle(lifecycle::Command),
     /// Services: list and call them
-    #[command(subcommand)]
-    Service(service::Command),
+    Service(service::Args),
     /// Actions: list them, and send goals
     #[command(subcommand)]
     Action(action::Command),
@@ -71,6 +73,9 @@ enum Command {
     /// Interfaces: the types of messages, services and actions
     #[command(subcommand)]
     Interface(interface::Command),
+    /// Packages: what is installed, and a new one
+    #[command(subcommand)]
+    Pkg(pkg::Command),
     /// Start an executable of a package
     Run(run::Args),
     /// Start what a launch file describes
@@ -81,7 +86,14 @@ enum Command {
     /// Run a component container
     Container(container::Args),
     /// Check this machine and say what stands in the way
+    #[command(visible_alias = "wtf")]
     Doctor(doctor::Args),
+    /// Multicast: whether datagrams reach the other machines
+    #[command(subcommand)]
+    Multicast(multicast::Command),
+    /// There is no daemon: says so to whom `ros2` had one
+    #[command(hide = true)]
+    Daemon(daemon::Args),
     /// The laboratory: experiments on Feros and its peers, side by side
     #[command(subcommand)]
     Lab(lab::Command),
@@ -97,9 +109,15 @@ enum Command {
 impl CommandLine {
     /// The command line of this process; wrong usage ends the process with its reason.
     pub(crate) fn of_process() -> Self {
-        let matches = read_numbers_as_values(Self::command()).get_matches();
+        let words = doctor::spelled_out(std::env::args_os().collect());
+        let matches = read_numbers_as_values(Self::command()).get_matches_from(words);
         Self::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
     }
+}
+
+/// Completes and ends the process, if a shell asks for it; nothing may have been printed before.
+pub(crate) fn complete_if_asked() {
+    completion::complete_if_asked(CommandLine::command);
 }
 
 /// No flag is a number, so `-5` is a value: its option says what is wrong with it.
@@ -116,22 +134,25 @@ fn read_numbers_as_values(command: clap::Command) -> clap::Command {
 pub(crate) fn run(line: CommandLine) -> Result<ExitCode, CliError> {
     let interfaces = line.interfaces;
     match line.command {
-        Command::Topic(command) => topic::run(command, &interfaces),
+        Command::Topic(args) => topic::run(args, &interfaces),
         Command::Node(command) => node::run(command),
         Command::Param(command) => param::run(command),
         Command::Lifecycle(command) => lifecycle::run(command),
-        Command::Service(command) => service::run(command, &interfaces),
+        Command::Service(args) => service::run(args, &interfaces),
         Command::Action(command) => action::run(command, &interfaces),
         Command::Tf(command) => tf::run(command),
         Command::Interface(command) => interface::run(command, &interfaces),
+        Command::Pkg(command) => pkg::run(command),
         Command::Run(args) => run::run(&args),
         Command::Launch(args) => launch::run(&args),
         Command::Component(command) => component::run(command),
         Command::Container(args) => container::run(&args),
         Command::Doctor(args) => doctor::run(&args),
+        Command::Multicast(command) => multicast::run(command),
+        Command::Daemon(args) => daemon::run(&args),
         Command::Lab(command) => lab::run(command),
         Command::Trace(command) => trace::run(command),
         Command::Demo(args) => demo::run(args),
-        Command::Completion(args) => completion::run(&args, &mut CommandLine::command()),
+        Command::Completion(args) => completion::run(&args),
     }
 }

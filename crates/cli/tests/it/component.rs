@@ -173,6 +173,8 @@ fn components_are_loaded_listed_and_unloaded() {
         assert_eq!(place.feros(&["component", "list", "/ComponentManager"]), "2  /robot/speaker\n");
         let again = place.error(&["component", "unload", "/ComponentManager", "1"]);
         assert!(again.contains("No node found with unique_id: 1"), "{again}");
+        let quiet = place.feros(&[&load[..], &["--quiet", "--spin-time", "50"]].concat());
+        assert_eq!(quiet, "3  /talker\n");
         let unknown = place.error(&[&load[..4], &["demo::Nothing"]].concat());
         let words =
             "Failed to load component: Failed to find class with the requested plugin name.";

@@ -59,6 +59,15 @@ fn topics_nodes_and_services_are_listed() {
     shows(&["service", "find", "std_srvs/srv/SetBool", "--json"], |found| {
         found.contains("\"/g/enable\"")
     });
+    shows(&["service", "info", "/g/enable"], |info| {
+        info == "Type: std_srvs/srv/SetBool\nClients count: 0\nServices count: 1\n"
+    });
+    shows(&["service", "info", "-v", "/g/enable"], |info| {
+        info.contains("Services count: 1\n\nNode name: g_node\nNode namespace: /g\n")
+    });
+    says(&["service", "info", "/g/enabel"], |error| {
+        error.contains("there is no service /g/enabel") && error.contains("/g/enable")
+    });
 }
 
 /// The command shows this, sooner or later.

@@ -266,3 +266,23 @@ fn executables_of_packages_are_run() {
             .contains("did you mean `all.launch.xml`?")
     );
 }
+
+#[test]
+fn options_of_ros2_launch_are_taken() {
+    let folder = Folder::new("options");
+    let xml = r#"<launch><executable cmd="echo quiet words" name="quiet" output="log"/></launch>"#;
+    let file = folder.file("quiet.launch.xml", xml);
+    let log = folder.0.to_str().unwrap().to_owned();
+    let launch = |more: &[&str]| {
+        let set = |command: &mut std::process::Command| {
+            command.env("ROS_LOG_DIR", &log);
+        };
+        Running::start_with(&[&["launch", file.as_str()], more].concat(), set).finish().success()
+    };
+    assert!(!launch(&["--noninteractive"]).contains("quiet words"));
+    assert!(launch(&["-a"]).contains("[quiet-1] quiet words"));
+    let prefixed = launch(&["--print", "--launch-prefix", "nice -n 5"]);
+    assert!(prefixed.contains("nice -n 5 echo quiet words"), "{prefixed}");
+    let other = ["-p", "--launch-prefix", "nice -n 5", "--launch-prefix-filter", "cat"];
+    assert!(!launch(&other).contains("nice"), "{}", launch(&other));
+}

@@ -2,12 +2,16 @@
 #![allow(clippy::unwrap_used, missing_docs)]
 
 mod action;
+mod completion;
 mod component;
+mod doctor;
 mod graph;
 mod launch;
 mod lifecycle;
+mod multicast;
 mod offline;
 mod param;
+mod pkg;
 mod process;
 mod service;
 mod stock;

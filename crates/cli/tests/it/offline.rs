@@ -11,6 +11,15 @@ fn wrong_usage_ends_with_2() {
         &["topic", "hz", "/x", "--window", "0"],
         &["interface", "list", "--colour"],
         &["topic", "echo", "/x", "--once", "--times", "2"],
+        &["topic", "echo", "/x", "--filter", "m.data =="],
+        &["topic", "echo", "/x", "--raw", "--filter", "m.data == 1"],
+        &["topic", "hz"],
+        &["topic", "hz", "/x", "--all"],
+        &["topic", "pub", "/x", "std_msgs/msg/String", "--max-wait-time-secs", "1"],
+        &["param", "list", "--filter", "("],
+        &["multicast", "send", "--group", "10.0.0.1"],
+        &["doctor", "--report", "hello"],
+        &["launch", "x.launch.xml", "--launch-prefix-filter", "x"],
     ] {
         assert_eq!(feros(line).code, Some(2), "{line:?}");
     }
@@ -18,7 +27,8 @@ fn wrong_usage_ends_with_2() {
     assert!(negative.contains("'-5'") && !negative.contains("-- -5"), "{negative}");
     assert!(feros(&["--help"]).success().contains("Exit codes"));
     assert!(feros(&["topic", "echo", "-h"]).success().contains("feros topic echo /chatter"));
-    assert!(feros(&["completion", "bash"]).success().contains("feros"));
+    let error = feros(&["topic", "echo", "/x", "--filter", "open('/etc/passwd')"]).failure(2);
+    assert!(error.contains("unknown name open"), "{error}");
 }
 
 #[test]
@@ -41,6 +51,10 @@ fn interfaces_are_shown_listed_and_hashed() {
         feros(&["interface", "proto", "geometry_msgs/msg/Point"]).success(),
         "x: 0.0\ny: 0.0\nz: 0.0\n"
     );
+    let line = ["interface", "proto", "geometry_msgs/msg/Point", "--no-quotes"];
+    assert_eq!(feros(&line).success(), "x: 0.0\ny: 0.0\nz: 0.0\n");
+    let services = feros(&["interface", "package", "sensor_msgs", "--only-srvs"]).success();
+    assert_eq!(services, "sensor_msgs/srv/SetCameraInfo\n");
 }
 
 #[test]
@@ -53,7 +67,26 @@ fn interfaces_come_from_folders_too() {
     let shown =
         feros(&["interface", "show", "my_msgs/msg/Mine", "--interfaces", dir.to_str().unwrap()]);
     let wrong = feros(&["interface", "show", "my_msgs/msg/Mine", "--interfaces", "/nowhere"]);
+    let by_variable = |line: &[&str], folders: &str| {
+        let set = |command: &mut std::process::Command| {
+            command.env("FEROS_INTERFACES", folders);
+        };
+        Running::start_with(line, set).finish()
+    };
+    let folders = format!("/nowhere::{}", dir.display());
+    let named_once = by_variable(&["interface", "show", "my_msgs/msg/Mine"], &folders);
+    let listed = by_variable(&["interface", "list"], &folders);
+    let unknown = by_variable(&["interface", "show", "my_msgs/msg/Other"], &folders);
     std::fs::remove_dir_all(&dir).unwrap();
+    // A folder that is not there takes nothing from the others, and is told where that matters.
+    assert!(named_once.success().contains("int32 x 7\n"));
+    assert!(listed.err.contains("FEROS_INTERFACES: cannot read `/nowhere`"), "{listed:?}");
+    assert!(listed.success().contains("    my_msgs/msg/Mine\n"));
+    let unknown = unknown.failure(1);
+    assert!(
+        unknown.contains("FEROS_INTERFACES: ") && unknown.contains("my_msgs/msg/Mine"),
+        "{unknown}"
+    );
     assert!(
         shown
             .success()
@@ -95,15 +128,11 @@ fn a_closed_pipe_ends_quietly() {
 }
 
 #[test]
-fn doctor_reports_with_cures() {
-    let report = feros(&["doctor", "--json", "--verbose"]);
-    let report: serde_json::Value = serde_json::from_str(&report.out).unwrap();
-    let findings = report["findings"].as_array().unwrap();
-    for area in ["network", "buffers", "memory", "environment", "clock", "version", "engine"] {
-        assert!(findings.iter().any(|finding| finding["area"] == area), "{area}");
+fn there_is_no_daemon_and_that_is_said() {
+    for verb in ["start", "stop", "status"] {
+        let finished = feros(&["daemon", verb]);
+        assert_eq!(finished.code, Some(0), "{finished:?}");
+        assert!(finished.err.contains("feros has no daemon and needs none"), "{finished:?}");
+        assert_eq!(finished.out == "The daemon is not running\n", verb == "status", "{finished:?}");
     }
-    assert!(
-        findings.iter().all(|finding| finding["status"] == "ok" || finding["cure"].is_string())
-    );
-    assert!(report["engine_configuration"].as_str().unwrap().contains("CycloneDDS"));
 }

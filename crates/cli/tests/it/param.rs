@@ -58,6 +58,12 @@ fn parameters_are_listed_read_and_described() {
         typed.contains("  lens.names (type: string array)\n  rate (type: integer)\n"),
         "{typed}"
     );
+    assert_eq!(
+        param(&["list", "/p_read", "--filter", ".*n"]).success(),
+        "  any\n  gain\n  lens.names\n"
+    );
+    assert_eq!(param(&["list", "/p_read", "--filter", "rat"]).success(), "  rate\n");
+    assert_eq!(param(&["list", "/p_read", "--filter", "ate"]).success(), "", "from the beginning");
     // Nodes of other tests are not all spun.
     let all = feros(&["param", "list", "--spin-time", "5", "--timeout", "10"]).success();
     assert!(all.contains(&format!("/p_read:\n{names}")), "{all}");

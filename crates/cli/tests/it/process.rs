@@ -114,6 +114,17 @@ impl Running {
         Self::spawn(command)
     }
 
+    /// ... in another domain than that of this test process.
+    pub(crate) fn start_with_in(
+        domain: &Domain,
+        arguments: &[&str],
+        change: impl FnOnce(&mut Command),
+    ) -> Self {
+        let mut command = command(domain, arguments);
+        change(&mut command);
+        Self::spawn(command)
+    }
+
     /// Starts a command in another domain than that of this test process.
     pub(crate) fn start_in(domain: &Domain, arguments: &[&str]) -> Self {
         Self::spawn(command(domain, arguments))

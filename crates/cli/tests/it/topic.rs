@@ -5,9 +5,14 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use feros::QosProfile;
+use feros::msgs::geometry_msgs::msg::{Point, PointStamped};
+use feros::msgs::rosgraph_msgs::msg::Clock;
 use feros::msgs::std_msgs::msg::{Int32, String as Text};
+use feros_interop::Domain;
 
-use crate::process::{Running, WATCHDOG, context, feros, spawn};
+use crate::process::{
+    Finished, Running, WATCHDOG, context, context_in, eventually, feros, has_line, spawn,
+};
 
 #[test]
 fn echo_prints_what_pub_publishes() {
@@ -201,4 +206,201 @@ fn bw_and_delay_measure() {
     let report: serde_json::Value = serde_json::from_str(&delay.line().unwrap()).unwrap();
     let mean = report["mean_s"].as_f64().unwrap();
     assert!((0.0..10.0).contains(&mean), "{report}");
+}
+
+#[test]
+fn echo_prints_only_what_the_filter_means() {
+    let context = context();
+    let node = context.create_node("t_filter").unwrap();
+    let qos = QosProfile::keep_last(10).transient_local();
+    let publisher = node.create_publisher::<Int32>("/t_filter", qos).unwrap();
+    for data in 1..=10 {
+        publisher.publish(Int32 { data }).unwrap();
+    }
+    let echo = |filter: &str, more: &[&str]| {
+        let line = ["topic", "echo", "/t_filter", "--filter", filter, "--json", "--timeout", "50"];
+        feros(&[&line[..], more].concat())
+    };
+    let even = echo("m.data % 2 == 0 and m.data > 4", &["--times", "3"]).success();
+    assert_eq!(even, "{\"data\":6}\n{\"data\":8}\n{\"data\":10}\n");
+    let last = echo("m in [3, 4]", &["--field", "data", "--times", "2"]).success();
+    assert_eq!(last, "3\n4\n");
+    let error = echo("m.dta == 1", &[]).failure(2);
+    assert!(
+        error.contains("--filter: std_msgs/msg/Int32 has no field dta: it has data"),
+        "{error}"
+    );
+    let line = ["topic", "echo", "/t_filter", "--filter", "m.data > 10", "--timeout", "3"];
+    let error = feros(&line).failure(1);
+    assert!(error.contains("none of the ") && error.contains("satisfies --filter"), "{error}");
+}
+
+#[test]
+fn echo_prints_several_fields_in_each_form() {
+    let context = context();
+    let node = context.create_node("t_fields").unwrap();
+    let qos = QosProfile::keep_last(1).transient_local();
+    let publisher = node.create_publisher::<Point>("/t_fields", qos).unwrap();
+    publisher.publish(Point { x: 1.0, y: 2.5, z: -3.0 }).unwrap();
+    let echo = |more: &[&str]| {
+        let line = ["topic", "echo", "/t_fields", "--once", "--timeout", "50"];
+        feros(&[&line[..], &["--field", "z", "--field", "x"], more].concat()).success()
+    };
+    assert_eq!(echo(&[]), "-3.0\n1.0\n---\n");
+    assert_eq!(echo(&["--csv"]), "-3.0,1.0\n");
+    assert_eq!(echo(&["--json"]), "{\"z\":-3.0,\"x\":1.0}\n");
+    // Nobody watches a pipe, so it is not cleared.
+    assert_eq!(echo(&["--clear"]), "-3.0\n1.0\n---\n");
+    let with_info = echo(&["--csv", "-i"]);
+    let columns: Vec<&str> = with_info.trim_end().split(',').collect();
+    assert_eq!((columns.len(), &columns[3..]), (6, &["None", "-3.0", "1.0"][..]), "{with_info}");
+    assert!(columns[0].parse::<u64>().is_ok(), "{with_info}");
+}
+
+#[test]
+fn what_was_echoed_is_published_again() {
+    let file = std::env::temp_dir().join(format!("feros_cli_echoed_{}.yaml", std::process::id()));
+    std::fs::write(&file, "data: first\n---\ndata: second\n---\n").unwrap();
+    let path = file.to_str().unwrap();
+    let line = ["topic", "echo", "/t_again", "std_msgs/msg/String", "--times", "2", "--json"];
+    let echo = Running::start(&[&line[..], &["--qos-reliability", "reliable"]].concat());
+    let line = ["topic", "pub", "/t_again", "std_msgs/msg/String", "-r", "200", "--yaml-file"];
+    let out = feros(&[&line[..], &[path]].concat()).success();
+    assert!(out.ends_with("publishing #2: {data: second}\n"), "{out}");
+    assert_eq!(echo.finish().success(), "{\"data\":\"first\"}\n{\"data\":\"second\"}\n");
+    std::fs::write(&file, "data: first\n---\ndta: second\n").unwrap();
+    let error = feros(&[&line[..], &[path]].concat()).failure(2);
+    std::fs::remove_file(&file).unwrap();
+    assert!(error.contains("document 2") && error.contains("has no field `dta`"), "{error}");
+}
+
+#[test]
+fn hz_measures_several_topics_and_all() {
+    // In a domain of its own, since --all subscribes to whatever there is.
+    let domain = Domain::reserve_without_ros2();
+    let context = context_in(&domain);
+    let node = context.create_node("t_several").unwrap();
+    let fast = node.create_publisher::<Int32>("/t_several/fast", 10).unwrap();
+    let slow = node.create_publisher::<Text>("/t_several/slow", 10).unwrap();
+    let mut count = 0;
+    let _timer = node
+        .create_wall_timer(Duration::from_millis(5), move || {
+            count += 1;
+            // It fails only when the test is over.
+            let _ = fast.publish(Int32 { data: count });
+            if count % 10 == 0 {
+                let _ = slow.publish(Text { data: "x".into() });
+            }
+        })
+        .unwrap();
+    let executor = Arc::new(feros::Executor::new());
+    executor.add_node(&node).unwrap();
+    let spinning = spawn("test-several", move || executor.spin().unwrap());
+
+    // The first objects of both topics, in whichever order.
+    let both = |line: &[&str]| {
+        let mut hz = Running::start_in(&domain, line);
+        let mut seen = std::collections::BTreeMap::new();
+        while !["/t_several/fast", "/t_several/slow"].iter().all(|topic| seen.contains_key(*topic))
+        {
+            let object: serde_json::Value = serde_json::from_str(&hz.line().unwrap()).unwrap();
+            seen.insert(object["topic"].as_str().unwrap().to_owned(), object);
+        }
+        hz.interrupt();
+        assert_eq!(hz.finish().code, Some(0));
+        seen
+    };
+    let seen = both(&["topic", "hz", "/t_several/fast", "/t_several/slow", "--json"]);
+    assert!(
+        seen["/t_several/fast"]["rate_hz"].as_f64() > seen["/t_several/slow"]["rate_hz"].as_f64()
+    );
+    both(&["topic", "hz", "--all", "--json"]);
+
+    let mut table =
+        Running::start_in(&domain, &["topic", "hz", "/t_several/fast", "/t_several/slow"]);
+    assert!(
+        table
+            .line()
+            .unwrap()
+            .ends_with("topic      rate min_delta max_delta    stddev window   lost")
+    );
+    assert!(table.line().unwrap().starts_with("====="));
+    assert!(table.line().unwrap().starts_with("/t_several/fast "));
+    drop(table);
+
+    let line = ["topic", "hz", "/t_several/fast", "--filter", "m.data % 10 == 0", "--json"];
+    let mut hz = Running::start_in(&domain, &line);
+    let report: serde_json::Value = serde_json::from_str(&hz.line().unwrap()).unwrap();
+    // Every tenth message counts, and those between are not lost.
+    let filtered = report["rate_hz"].as_f64().unwrap();
+    let all = seen["/t_several/fast"]["rate_hz"].as_f64().unwrap();
+    assert!(filtered < all / 2.0, "{report} of {all} Hz");
+    drop(hz);
+    context.shutdown();
+    spinning.join().unwrap();
+}
+
+#[test]
+fn hidden_topics_are_asked_for_before_or_behind_the_verb() {
+    let context = context();
+    let node = context.create_node("t_hidden").unwrap();
+    let _publisher = node.create_publisher::<Text>("/t_hidden/_inside", 1).unwrap();
+    let has = |line: &[&str]| {
+        let shows = |finished: &Finished| has_line(&finished.out, "/t_hidden/_inside");
+        eventually(|| feros(line), |finished| finished.code == Some(0) && shows(finished));
+    };
+    has(&["topic", "list", "--include-hidden-topics", "-s", "--no-daemon"]);
+    has(&["topic", "--include-hidden-topics", "list"]);
+    has(&["topic", "--include-hidden-topics", "find", "std_msgs/msg/String"]);
+    assert!(!has_line(&feros(&["topic", "list"]).success(), "/t_hidden/_inside"));
+}
+
+#[test]
+fn stamps_and_rates_are_those_of_a_simulation() {
+    let domain = Domain::reserve_without_ros2();
+    let context = context_in(&domain);
+    let node = context.create_node("t_simulation").unwrap();
+    let clock = node.create_publisher::<Clock>("/clock", 10).unwrap();
+    // A simulation that is a thousand times as slow as it could be.
+    let mut millis = 5_000_u32;
+    let _timer = node
+        .create_wall_timer(Duration::from_millis(10), move || {
+            millis += 1;
+            let mut now = Clock::default();
+            now.clock.sec = i32::try_from(millis / 1000).unwrap();
+            now.clock.nanosec = millis % 1000 * 1_000_000;
+            // It fails only when the test is over.
+            let _ = clock.publish(now);
+        })
+        .unwrap();
+    let (stamped, stamps) = sync_channel(1);
+    let _subscription = node
+        .create_subscription("/t_stamped", 10, move |message: PointStamped| {
+            // The test ends with the first that is simulated.
+            let _ = stamped.try_send(message.header.stamp.sec);
+        })
+        .unwrap();
+    let executor = Arc::new(feros::Executor::new());
+    executor.add_node(&node).unwrap();
+    let spinning = spawn("test-simulation", move || executor.spin().unwrap());
+
+    let line = ["topic", "pub", "/t_stamped", "geometry_msgs/msg/PointStamped", "{header: auto}"];
+    let more = ["--use-sim-time", "-r", "50", "-p", "0"];
+    let publishing = Running::start_in(&domain, &[&line[..], &more].concat());
+    // Simulated time is zero until the first message of the clock came.
+    let simulated = stamps.iter().find(|sec| *sec != 0).unwrap();
+    assert!((5..1000).contains(&simulated), "{simulated}");
+
+    // Ten wall milliseconds are one of the simulation: the rate is ten times that of the wall.
+    let rate = |more: &[&str]| {
+        let line = ["topic", "hz", "/t_stamped", "--json"];
+        let mut hz = Running::start_in(&domain, &[&line[..], more].concat());
+        let report: serde_json::Value = serde_json::from_str(&hz.line().unwrap()).unwrap();
+        report["rate_hz"].as_f64().unwrap()
+    };
+    let (simulated, wall) = (rate(&["-s"]), rate(&["-s", "--wall-time"]));
+    assert!(simulated > 3.0 * wall, "{simulated} Hz simulated, {wall} Hz on the wall");
+    drop(publishing);
+    context.shutdown();
+    spinning.join().unwrap();
 }

@@ -7,7 +7,8 @@ use feros::msgs::std_msgs::msg::String as Text;
 use rustix::process::Signal;
 
 use crate::support::{
-    ALL, Container, ISOLATED, MULTI, PROCESS, SINGLE, Usage, WATCHDOG, named, parameter, request,
+    ALL, Container, ISOLATED, MULTI, PROCESS, SINGLE, Usage, WATCHDOG, library, named, parameter,
+    prefix, request,
 };
 
 #[test]
@@ -108,4 +109,34 @@ fn isolated_components_have_threads_of_their_names() {
         .map(|entry| std::fs::read_to_string(entry.unwrap().path().join("comm")).unwrap())
         .collect();
     assert!(names.iter().any(|name| name.trim() == "talker_seven"), "{names:?}");
+}
+
+#[test]
+fn a_request_reaches_only_libraries_of_indexed_packages() {
+    const COMPONENTS: &str = "share/ament_index/resource_index/feros_components";
+    const TALKER: &str = "demo_components::Talker";
+    // As usable as the container's own, but in none of its prefixes.
+    let outside = prefix();
+    let index = outside.path().join(COMPONENTS).join("demo");
+    let name = outside.path().file_name().unwrap().to_str().unwrap();
+    let way_there = format!("../../../../../{name}/{COMPONENTS}/demo");
+    let file = library("demo_components_library");
+    for binary in [SINGLE, PROCESS] {
+        let container = Container::start(binary, &[]);
+        let folder = container.prefix.path().join(COMPONENTS);
+        assert!(folder.join(&index).is_file() && folder.join(&way_there).is_file());
+        let absolute = index.to_str().unwrap();
+        for package in [absolute, &way_there, "../feros_components/demo", "./demo", "demo/", "."] {
+            let error = container.refusal(&request(package, TALKER));
+            let refused = error.starts_with("Could not find requested resource in ament index");
+            assert!(refused, "{package} came to {error}");
+        }
+        for plugin in [file.to_str().unwrap(), "../../demo_components::Talker", ""] {
+            let error = container.refusal(&request("demo", plugin));
+            let refused = error.starts_with("Failed to find class with the requested plugin name.");
+            assert!(refused, "{plugin} came to {error}");
+        }
+        assert_eq!(container.list(), []);
+        container.load(&request("demo", TALKER));
+    }
 }

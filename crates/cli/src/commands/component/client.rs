@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use feros_component::remote::{ContainerClient, containers};
 
-use crate::connection::Connection;
+use crate::connection::{Connection, DiscoveryArgs};
 use crate::error::CliError;
 use crate::nearest::did_you_mean;
 
@@ -20,10 +20,12 @@ pub(super) const DISCOVERY_TIMEOUT: Duration = Duration::from_secs(5);
 pub(super) fn find_container(
     connection: &Connection,
     name: &str,
+    discovery: &DiscoveryArgs,
 ) -> Result<ContainerClient, CliError> {
     let client = ContainerClient::new(&connection.node, name).map_err(CliError::usage)?;
     let wanted = client.container().to_owned();
-    if !connection.wait_until(DISCOVERY_TIMEOUT, |graph| containers(graph).contains(&wanted))? {
+    let patience = discovery.spin_time.unwrap_or(DISCOVERY_TIMEOUT);
+    if !connection.wait_until(patience, |graph| containers(graph).contains(&wanted))? {
         let known = containers(&connection.context.graph());
         return Err(CliError::failed(format!(
             "Unable to find container node '{name}': start one with `feros container`{}",

@@ -69,7 +69,7 @@ impl Component {
 pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
     let connection = Connection::open()?;
     let clients = match &args.container_node_name {
-        Some(name) => vec![find_container(&connection, name)?],
+        Some(name) => vec![find_container(&connection, name, &args.discovery)?],
         None => {
             let graph = connection.discover(&args.discovery)?;
             let clients = containers(&graph)

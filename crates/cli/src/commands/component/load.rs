@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use super::client::{CALL_TIMEOUT, find_container};
 use super::component_args::ComponentArgs;
-use crate::connection::Connection;
+use crate::connection::{Connection, DiscoveryArgs};
 use crate::error::CliError;
 use crate::output;
 
@@ -20,19 +20,28 @@ pub(crate) struct Args {
     container_node_name: String,
     #[command(flatten)]
     component: ComponentArgs,
+    /// Only print the component's number and its node
+    #[arg(short, long)]
+    quiet: bool,
+    #[command(flatten)]
+    discovery: DiscoveryArgs,
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
     let connection = Connection::open()?;
-    let client = find_container(&connection, &args.container_node_name)?;
+    let client = find_container(&connection, &args.container_node_name, &args.discovery)?;
     let loaded = client
         .load(&args.component.request(), CALL_TIMEOUT)
         .map_err(|error| CliError::failed(format!("Failed to load component: {error}")))?;
-    output::print_lines([format!(
-        "Loaded component {} into '{}' container node as '{}'",
-        loaded.unique_id,
-        client.container(),
-        loaded.full_node_name
-    )])?;
+    output::print_lines([if args.quiet {
+        format!("{}  {}", loaded.unique_id, loaded.full_node_name)
+    } else {
+        format!(
+            "Loaded component {} into '{}' container node as '{}'",
+            loaded.unique_id,
+            client.container(),
+            loaded.full_node_name
+        )
+    }])?;
     Ok(ExitCode::SUCCESS)
 }

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use super::client::{CALL_TIMEOUT, find_container};
-use crate::connection::Connection;
+use crate::connection::{Connection, DiscoveryArgs};
 use crate::error::CliError;
 use crate::output;
 
@@ -20,11 +20,13 @@ pub(crate) struct Args {
     /// Only print the numbers
     #[arg(short, long)]
     quiet: bool,
+    #[command(flatten)]
+    discovery: DiscoveryArgs,
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
     let connection = Connection::open()?;
-    let client = find_container(&connection, &args.container_node_name)?;
+    let client = find_container(&connection, &args.container_node_name, &args.discovery)?;
     let container = client.container();
     for &id in &args.component_uid {
         client.unload(id, CALL_TIMEOUT).map_err(|error| {

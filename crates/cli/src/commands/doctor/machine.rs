@@ -11,7 +11,7 @@ use super::finding::Finding;
 /// Less room in shared memory than this is too little for large messages between processes.
 const WANTED_SHARED_BYTES: u64 = 64 << 20;
 /// Variables that change what Feros does.
-const VARIABLES: [&str; 12] = [
+pub(super) const VARIABLES: [&str; 14] = [
     "ROS_DOMAIN_ID",
     "ROS_AUTOMATIC_DISCOVERY_RANGE",
     "ROS_STATIC_PEERS",
@@ -20,6 +20,8 @@ const VARIABLES: [&str; 12] = [
     "ROS_SECURITY_ENABLE",
     "RMW_IMPLEMENTATION",
     "AMENT_PREFIX_PATH",
+    "FEROS_PREFIX_PATH",
+    "FEROS_INTERFACES",
     "CYCLONEDDS_URI",
     "FASTRTPS_DEFAULT_PROFILES_FILE",
     "FEROS_ENGINE",

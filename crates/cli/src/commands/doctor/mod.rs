@@ -4,9 +4,12 @@
 mod engine;
 mod finding;
 mod graph;
+mod hello;
 mod machine;
 mod network;
+mod report;
 
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 use anstyle::AnsiColor;
@@ -18,11 +21,26 @@ use crate::output;
 
 /// Check this machine and say what stands in the way
 #[derive(clap::Args)]
+#[command(args_conflicts_with_subcommands = true)]
 #[command(
-    after_help = "Ends with 1 if there is an error.\n\nExamples:\n  feros doctor\n  feros doctor --json | jq \
-                        '.findings[] | select(.status != \"ok\")'"
+    after_help = "Ends with 1 if there is an error.\n\nExamples:\n  feros doctor\n  feros doctor --report\n  feros doctor \
+                        hello\n  feros doctor --json | jq '.findings[] | select(.status != \"ok\")'"
 )]
 pub(crate) struct Args {
+    #[command(subcommand)]
+    verb: Option<Verb>,
+    /// Print what this machine, its packages and the running system are, and judge nothing
+    #[arg(short, long, conflicts_with_all = ["report_failed", "verbose"])]
+    report: bool,
+    /// Print only what is an error; with --include-warnings, warnings as well
+    #[arg(long)]
+    report_failed: bool,
+    /// Let warnings count as errors
+    #[arg(long)]
+    include_warnings: bool,
+    /// Leave the packages out of --report
+    #[arg(long)]
+    exclude_packages: bool,
     /// The engine's whole configuration as well
     #[arg(short, long)]
     verbose: bool,
@@ -31,7 +49,20 @@ pub(crate) struct Args {
     json: bool,
 }
 
+#[derive(clap::Subcommand)]
+enum Verb {
+    Hello(hello::Args),
+}
+
 pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
+    match &args.verb {
+        Some(Verb::Hello(args)) => hello::run(args),
+        None if args.report => report::run(args.exclude_packages, args.json),
+        None => check(args),
+    }
+}
+
+fn check(args: &Args) -> Result<ExitCode, CliError> {
     let mut findings = network::examine();
     findings.extend(machine::examine());
     let (engine, context) = engine::examine();
@@ -39,6 +70,10 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
     findings.extend(graph::examine());
     let configuration = context.map(|context| context.session().configuration());
     let worst = findings.iter().map(|finding| finding.status).max().unwrap_or(Status::Ok);
+    let failing = if args.include_warnings { Status::Warning } else { Status::Error };
+    if args.report_failed {
+        findings.retain(|finding| finding.status >= failing);
+    }
     if args.json {
         let mut object = json!({ "worst": worst, "findings": findings });
         if args.verbose {
@@ -54,7 +89,28 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
             ))?;
         }
     }
-    Ok(if worst == Status::Error { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+    Ok(if worst >= failing { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+/// Spells out the options that `ros2 doctor` has with one dash and two letters; clap takes these
+/// for two options.
+pub(super) fn spelled_out(mut words: Vec<OsString>) -> Vec<OsString> {
+    if !words.get(1).is_some_and(|word| word == "doctor" || word == "wtf") {
+        return words;
+    }
+    let is_hello = words.get(2).is_some_and(|word| word == "hello");
+    for word in words.iter_mut().skip(2) {
+        let long = match word.to_str() {
+            Some("-rf") => "--report-failed",
+            Some("-iw") => "--include-warnings",
+            Some("-ep") if is_hello => "--emit-period",
+            Some("-ep") => "--exclude-packages",
+            Some("-pp") => "--print-period",
+            _ => continue,
+        };
+        *word = long.into();
+    }
+    words
 }
 
 fn text(findings: &[Finding]) -> String {
@@ -97,5 +153,18 @@ mod tests {
             "ok       network     eth0 is up\nerror    multicast   it fails\n                     -> do something\n1 \
              errors, 0 warnings\n"
         );
+    }
+
+    #[test]
+    fn options_of_two_letters_are_spelled_out() {
+        let spelled = |line: &str| {
+            let words = spelled_out(line.split(' ').map(OsString::from).collect());
+            words.join(std::ffi::OsStr::new(" ")).into_string()
+        };
+        let whole = "feros doctor --report-failed --include-warnings --exclude-packages";
+        assert_eq!(spelled("feros doctor -rf -iw -ep").as_deref(), Ok(whole));
+        let hello = "feros wtf hello --emit-period 1 --print-period 2";
+        assert_eq!(spelled("feros wtf hello -ep 1 -pp 2").as_deref(), Ok(hello));
+        assert_eq!(spelled("feros topic echo -rf").as_deref(), Ok("feros topic echo -rf"));
     }
 }

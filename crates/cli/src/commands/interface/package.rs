@@ -2,16 +2,21 @@
 
 use std::process::ExitCode;
 
+use feros_interface::Interface;
+
+use super::arguments::Kinds;
 use crate::error::CliError;
 use crate::output;
 use crate::types::{InterfaceArgs, Types};
 
 /// List the types of one package
 #[derive(clap::Args)]
-#[command(after_help = "Example:\n  feros interface package sensor_msgs")]
+#[command(after_help = "Example:\n  feros interface package sensor_msgs --only-srvs")]
 pub(crate) struct Args {
     /// Name of the package
     package: String,
+    #[command(flatten)]
+    kinds: Kinds,
     /// Print a JSON array of names
     #[arg(long)]
     json: bool,
@@ -20,8 +25,10 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args, interfaces: &InterfaceArgs) -> Result<ExitCode, CliError> {
     let types = Types::load(interfaces)?;
     let package = types.package(&args.package)?;
-    let interfaces =
-        types.set().interfaces().filter(|interface| interface.name().package == package);
+    let is_meant = |interface: &Interface| {
+        interface.name().package == package && args.kinds.include(interface)
+    };
+    let interfaces = types.set().interfaces().filter(|interface| is_meant(interface));
     let names: Vec<String> = interfaces.map(|interface| interface.name().to_string()).collect();
     if args.json {
         output::print_json(&names)?

@@ -18,6 +18,9 @@ pub(crate) struct Args {
     /// standard input
     #[arg(value_name = "TYPE")]
     name: String,
+    /// Accepted for command lines written for `ros2`: there are no quotes around it
+    #[arg(long, hide = true)]
+    no_quotes: bool,
     /// Print JSON instead of YAML
     #[arg(long)]
     json: bool,

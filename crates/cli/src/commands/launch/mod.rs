@@ -9,7 +9,9 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use feros_launch::{Argument, LaunchError, Output, Packages, Plan, Planner, RunOptions, Step};
+use feros_launch::{
+    Argument, LaunchError, Output, Packages, Plan, Planner, RunOptions, Sinks, Step,
+};
 
 use self::component_loader::ServiceComponentLoader;
 use self::lifecycle_manager::ServiceLifecycleManager;
@@ -26,7 +28,7 @@ pub(crate) struct Args {
     #[arg(required = true, value_name = "FILE", num_args = 1..)]
     words: Vec<String>,
     /// Print what would be started, with all command lines, and start nothing
-    #[arg(short = 'n', long, alias = "print", short_alias = 'p')]
+    #[arg(short = 'p', long, visible_alias = "print", alias = "print-description")]
     dry_run: bool,
     /// Print the arguments that the launch file takes
     #[arg(short, long, alias = "show-arguments", conflicts_with = "dry_run")]
@@ -34,19 +36,41 @@ pub(crate) struct Args {
     /// Tell more: command lines, timers, and what `log_debug` says
     #[arg(short, long)]
     debug: bool,
+    /// Print what all processes print, whatever the file says of their output; it is logged as well
+    #[arg(short = 'a', long)]
+    show_all_subprocesses_output: bool,
+    /// A command before all executables, such as 'gdb -ex run --args'
+    #[arg(long, value_name = "COMMAND")]
+    launch_prefix: Option<String>,
+    /// What the names of executables begin with that get the prefix
+    #[arg(long, value_name = "NAME", requires = "launch_prefix")]
+    launch_prefix_filter: Option<String>,
+    /// Accepted for command lines written for `ros2`: a launch asks for nothing
+    #[arg(short, long, hide = true)]
+    noninteractive: bool,
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
     let packages = installed_packages();
     let (file, words) = find(&packages, &args.words)?;
-    let assignments = feros_launch::parse_assignments(words).map_err(CliError::usage)?;
+    let mut assignments = feros_launch::parse_assignments(words).map_err(CliError::usage)?;
+    let prefix = [
+        ("launch-prefix", &args.launch_prefix),
+        ("launch-prefix-filter", &args.launch_prefix_filter),
+    ];
+    for (name, value) in prefix {
+        assignments.extend(value.iter().map(|value| (name.to_owned(), value.clone())));
+    }
     let planner = Planner::new(packages);
     if args.show_args {
         let arguments = planner.arguments(&file, &assignments).map_err(refused)?;
         output::print(&listed(&arguments))?;
         return Ok(ExitCode::SUCCESS);
     }
-    let plan = planner.plan(&file, &assignments).map_err(refused)?;
+    let mut plan = planner.plan(&file, &assignments).map_err(refused)?;
+    if args.show_all_subprocesses_output {
+        show_all_output(&mut plan);
+    }
     if args.dry_run {
         output::print_plain(&plan.to_string())?;
         return Ok(ExitCode::SUCCESS);
@@ -55,6 +79,15 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
         notices::warn(warning);
     }
     start(&plan, args.debug)
+}
+
+fn show_all_output(plan: &mut Plan) {
+    let seen = Sinks { screen: true, log: true };
+    for step in &mut plan.steps {
+        if let Step::Start(process) = step {
+            process.output = Output { stdout: seen, stderr: seen };
+        }
+    }
 }
 
 fn start(plan: &Plan, debug: bool) -> Result<ExitCode, CliError> {

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use feros_rmw::EndpointKind;
 use feros_rmw::name::is_hidden;
+use regex::Regex;
 use serde_json::json;
 
 use super::python;
@@ -18,7 +19,7 @@ use crate::{notices, output};
 /// List the parameters of a node, or of all nodes
 #[derive(clap::Args)]
 #[command(
-    after_help = "Examples:\n  feros param list\n  feros param list /camera --param-type --param-prefixes lens"
+    after_help = "Examples:\n  feros param list\n  feros param list /camera --param-type --param-prefixes lens\n  feros param list --filter '.*rate'"
 )]
 pub(crate) struct Args {
     /// Name of the node; all nodes if not given
@@ -29,6 +30,9 @@ pub(crate) struct Args {
     /// Only parameters with these prefixes
     #[arg(long, value_name = "PREFIX", num_args = 1..)]
     param_prefixes: Vec<String>,
+    /// Only parameters whose names match this expression from their beginning, such as '.*rate'
+    #[arg(long, value_name = "REGEX", value_parser = from_beginning)]
+    filter: Option<Regex>,
     /// Types as well
     #[arg(long)]
     param_type: bool,
@@ -40,6 +44,11 @@ pub(crate) struct Args {
     json: bool,
     #[command(flatten)]
     discovery: DiscoveryArgs,
+}
+
+/// Matches as Python's `re.match` does, which `ros2` uses.
+fn from_beginning(pattern: &str) -> Result<Regex, String> {
+    Regex::new(&format!("^(?:{pattern})")).map_err(|error| error.to_string())
 }
 
 /// Names of parameters with their types, where these were asked for.
@@ -118,6 +127,7 @@ fn nodes(connection: &Connection, args: &Args) -> Result<Vec<String>, CliError> 
 
 fn list(remote: &Remote, args: &Args) -> Result<Found, CliError> {
     let mut names = remote.ask(|client, left| client.list(&args.param_prefixes, 0, left))?.names;
+    names.retain(|name| args.filter.as_ref().is_none_or(|filter| filter.is_match(name)));
     names.sort();
     if !args.param_type && !args.json {
         return Ok(names.into_iter().map(|name| (name, None)).collect());

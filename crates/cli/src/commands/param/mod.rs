@@ -10,6 +10,8 @@ mod python;
 mod remote;
 mod set;
 
+pub(super) use self::remote::parameter_names;
+
 use std::process::ExitCode;
 
 use crate::error::CliError;

@@ -6,7 +6,7 @@ use feros::{ParameterClient, WaitError};
 use feros_rmw::EndpointKind;
 use feros_rmw::name::is_hidden;
 
-use crate::connection::Connection;
+use crate::connection::{Connection, DiscoveryArgs};
 use crate::error::CliError;
 use crate::nearest::did_you_mean;
 use crate::value_parsers::parse_seconds;
@@ -22,6 +22,20 @@ pub(super) struct NodeArgs {
     /// Accepted for command lines written for `ros2`: a node that is named may be hidden
     #[arg(long, hide = true)]
     include_hidden_nodes: bool,
+    #[command(flatten)]
+    discovery: DiscoveryArgs,
+}
+
+/// The names of a node's parameters, for completion; none where it does not answer in time.
+pub(in crate::commands) fn parameter_names(
+    connection: Connection,
+    node: &str,
+    timeout: Duration,
+) -> Vec<String> {
+    let no_prefixes: [&str; 0] = [];
+    Remote::with(connection, node, timeout)
+        .and_then(|remote| remote.ask(|client, left| client.list(no_prefixes, 0, left)))
+        .map_or_else(|_| Vec::new(), |found| found.names)
 }
 
 /// A node's parameters, asked with one time limit for everything.
@@ -36,6 +50,9 @@ pub(super) struct Remote {
 impl Remote {
     pub(super) fn open(args: &NodeArgs) -> Result<Self, CliError> {
         let connection = Connection::open()?;
+        if args.discovery.spin_time.is_some() {
+            connection.discover(&args.discovery)?;
+        }
         Self::with(connection, &args.node, args.timeout)
     }
 

@@ -2,6 +2,7 @@
 
 mod call;
 mod find;
+mod info;
 mod list;
 mod r#type;
 
@@ -10,17 +11,29 @@ use std::process::ExitCode;
 use crate::error::CliError;
 use crate::types::InterfaceArgs;
 
+/// What follows `feros service`.
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// Hidden services as well; also accepted here, as `ros2` has it
+    #[arg(long, global = true, hide = true)]
+    include_hidden_services: bool,
+    #[command(subcommand)]
+    command: Command,
+}
+
 #[derive(clap::Subcommand)]
-pub(crate) enum Command {
+enum Command {
     List(list::Args),
+    Info(info::Args),
     Type(r#type::Args),
     Find(find::Args),
     Call(call::Args),
 }
 
-pub(crate) fn run(command: Command, interfaces: &InterfaceArgs) -> Result<ExitCode, CliError> {
-    match command {
+pub(crate) fn run(args: Args, interfaces: &InterfaceArgs) -> Result<ExitCode, CliError> {
+    match args.command {
         Command::List(args) => list::run(&args),
+        Command::Info(args) => info::run(&args),
         Command::Type(args) => r#type::run(&args),
         Command::Find(args) => find::run(&args),
         Command::Call(args) => call::run(&args, interfaces),

@@ -2,11 +2,9 @@
 
 use std::process::ExitCode;
 
-use feros_rmw::name::is_hidden;
-
+use super::info::no_such_service;
 use crate::connection::{Connection, DiscoveryArgs};
 use crate::error::CliError;
-use crate::nearest::did_you_mean;
 use crate::output;
 
 /// Print the type of a service
@@ -25,14 +23,9 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
     let connection = Connection::open()?;
     let name = connection.service_name(&args.service)?;
-    let services = connection.discover(&args.discovery)?.services();
-    let Some(types) = services.get(&name) else {
-        let likely = did_you_mean(
-            &name,
-            services.keys().map(String::as_str).filter(|name| !is_hidden(name)),
-        );
-        return Err(CliError::failed(format!("there is no service {name}{likely}")));
-    };
+    let graph = connection.discover(&args.discovery)?;
+    let services = graph.services();
+    let types = services.get(&name).ok_or_else(|| no_such_service(&graph, &name))?;
     if args.json {
         output::print_json(types)?
     } else {

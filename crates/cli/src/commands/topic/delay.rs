@@ -22,6 +22,7 @@ use crate::{notices, output};
 
 /// Print the age of a topic's messages when they arrive, each second until Ctrl-C
 #[derive(clap::Args)]
+#[command(mut_arg("use_sim_time", |arg| arg.hide(false).help("Compare with the simulated time of /clock")))]
 #[command(
     after_help = "The age is the time of arrival minus header.stamp: between two machines it is as true as their \
                         clocks.\n\nExample:\n  feros topic delay /camera/image"
@@ -32,9 +33,6 @@ pub(crate) struct Args {
     /// Number of messages that are averaged
     #[arg(short, long, value_name = "N", default_value_t = 10_000, value_parser = parse_count)]
     window: usize,
-    /// Compare with the simulated time of /clock
-    #[arg(short = 's', long)]
-    use_sim_time: bool,
     /// Print a JSON object each second; times in seconds
     #[arg(long)]
     json: bool,
@@ -45,7 +43,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, interfaces: &InterfaceArgs) -> Result<ExitCode, CliError> {
-    let connection = Connection::open_as(None, args.use_sim_time)?;
+    let connection = Connection::open_as(None, args.discovery.use_sim_time)?;
     let topic = connection.topic_name(&args.topic)?;
     let identity = watch::find_type(&connection, &args.discovery, &topic, None)?;
     let stamps = Stamps::of(Types::load(interfaces)?.message(&identity.name)?)?;
@@ -54,7 +52,7 @@ pub(crate) fn run(args: &Args, interfaces: &InterfaceArgs) -> Result<ExitCode, C
     let _subscription =
         node.create_generic_subscription(&topic, &identity, args.qos.over(watching_qos()), {
             let delays = delays.clone();
-            let clock = args.use_sim_time.then(|| node.clock().clone());
+            let clock = args.discovery.use_sim_time.then(|| node.clock().clone());
             let malformed = FailureCounter::new();
             move |message, info| match stamps.read(&message) {
                 Ok(stamp) => {

@@ -16,6 +16,7 @@ use feros_sync::Mutex;
 
 use crate::connection::{Connection, DiscoveryArgs};
 use crate::error::CliError;
+use crate::filter::{Filter, parse_filter};
 use crate::qos_args::QosArgs;
 use crate::types::{InterfaceArgs, Types, identity_of};
 use crate::value_parsers::{parse_count, parse_seconds};
@@ -30,7 +31,9 @@ const DEPTH: usize = 100;
 #[command(
     after_help = "The QoS adapts to the publishers that are there, unless --qos-* says otherwise.\n\nExamples:\n  \
                         feros topic echo /chatter\n  feros topic echo /imu --field orientation --once\n  feros topic echo \
-                        /scan --json --times 10 > scans.jsonl"
+                        /scan --json --times 10 > scans.jsonl\n  feros topic echo /rosout --filter 'm.level >= 30 and \
+                        \"nav\" in m.name'\n  feros topic echo /imu --clear --field linear_acceleration.x --field \
+                        linear_acceleration.y"
 )]
 pub(crate) struct Args {
     /// Name of the topic
@@ -47,9 +50,13 @@ pub(crate) struct Args {
     /// End after this time; it is a failure if no message came
     #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
     timeout: Option<Duration>,
-    /// Print only this part of each message, such as header.stamp or points[0].x
-    #[arg(long, value_name = "PATH")]
-    field: Option<String>,
+    /// Print only this part of each message, such as header.stamp or points[0].x; may be repeated
+    #[arg(long = "field", value_name = "PATH")]
+    fields: Vec<String>,
+    /// Print only messages that satisfy an expression over the message m, such as m.level >= 30;
+    /// with one --field, m is that part
+    #[arg(long, value_name = "EXPRESSION", value_parser = parse_filter)]
+    filter: Option<Arc<Filter>>,
     #[command(flatten)]
     form: Form,
     #[command(flatten)]
@@ -88,7 +95,7 @@ pub(crate) fn run(args: &Args, interfaces: &InterfaceArgs) -> Result<ExitCode, C
             }
         }
     };
-    let format = Format::new(&args.form, ty, args.field.clone());
+    let format = Format::new(&args.form, ty, &args.fields, args.filter.as_ref());
     let qos = args.qos.over(QosProfile { depth: DEPTH, ..QosProfile::best_available() });
     listen(&connection, &topic, &identity, qos, args, format)
 }
@@ -129,6 +136,12 @@ fn listen(
     }
     if end == End::TimedOut && printer.printed == 0 {
         let waited = args.timeout.unwrap_or_default();
+        if printer.left_out > 0 {
+            return Err(CliError::failed(format!(
+                "none of the {} messages that came within {waited:?} satisfies --filter",
+                printer.left_out
+            )));
+        }
         return Err(CliError::failed(format!("no message came within {waited:?}: {why}")));
     }
     Ok(ExitCode::SUCCESS)

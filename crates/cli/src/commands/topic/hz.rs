@@ -4,205 +4,208 @@
 //! was lost on the way is told from the publishers' own numbers, so that a high rate or a large
 //! image is not taken for a slow publisher.
 
-use std::collections::HashMap;
+mod arrivals;
+mod report;
+
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
-use feros::{Gid, MessageInfo};
-use serde_json::json;
-
-use super::watch::{self, watching_qos};
-use super::window::{Statistics, Window};
+use feros::{
+    Clock, GenericSubscription, MessageInfo, Node, SerializedMessage, SubscriptionOptions,
+    TypeIdentity,
+};
+use feros_message::dynamic::DynamicType;
+use feros_rmw::FailureCounter;
+use feros_rmw::name::is_hidden;
 use feros_sync::Mutex;
 
+use self::arrivals::Arrivals;
+use self::report::{Report, one_text, table};
+use super::watch::{self, watching_qos};
 use crate::connection::{Connection, DiscoveryArgs};
 use crate::error::CliError;
-use crate::output;
+use crate::filter::{Filter, parse_filter};
 use crate::qos_args::QosArgs;
+use crate::types::{InterfaceArgs, Types};
 use crate::value_parsers::parse_count;
+use crate::{notices, output};
 
-/// Publishers whose numbers are followed at most.
-const MAX_PUBLISHERS: usize = 1024;
-
-/// Print how often messages arrive on a topic, each second until Ctrl-C
+/// Print how often messages arrive on topics, each second until Ctrl-C
 #[derive(clap::Args)]
+#[command(mut_arg("use_sim_time", |arg| arg.hide(false).help("Measure in the simulated time of /clock")))]
 #[command(
     after_help = "The subscription is best effort and costs publishers no acknowledgements. What it does not receive \
-                        is counted as lost.\n\nExamples:\n  feros topic hz /scan\n  feros topic hz /imu -w 1000 --json"
+                        is counted as lost.\n\nExamples:\n  feros topic hz /scan\n  feros topic hz /imu -w 1000 --json\n  \
+                        feros topic hz /scan /imu\n  feros topic hz --all\n  feros topic hz /rosout --filter 'm.level >= 30'"
 )]
 pub(crate) struct Args {
-    /// Name of the topic
-    topic: String,
+    /// Names of the topics; several are shown in a table
+    #[arg(value_name = "TOPIC", required_unless_present = "all")]
+    topics: Vec<String>,
+    /// All topics, those that appear later as well
+    #[arg(short, long, conflicts_with_all = ["topics", "filter"])]
+    all: bool,
     /// Number of intervals that are averaged
     #[arg(short, long, value_name = "N", default_value_t = 10_000, value_parser = parse_count)]
     window: usize,
-    /// Accepted for command lines written for `ros2`: wall time is always used
-    #[arg(long, hide = true)]
+    /// Count only messages that satisfy an expression over the message m, such as m.level >= 30
+    #[arg(long, value_name = "EXPRESSION", value_parser = parse_filter)]
+    filter: Option<Arc<Filter>>,
+    /// Measure in the time of this machine, whatever --use-sim-time says
+    #[arg(long)]
     wall_time: bool,
-    /// Print a JSON object each second; times in seconds
+    /// Print a JSON object for each topic each second; times in seconds
     #[arg(long)]
     json: bool,
+    /// With --all, hidden topics as well
+    #[arg(long, hide = true)]
+    include_hidden_topics: bool,
     #[command(flatten)]
     discovery: DiscoveryArgs,
     #[command(flatten)]
     qos: QosArgs,
 }
 
-pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
-    let connection = Connection::open()?;
-    let topic = connection.topic_name(&args.topic)?;
-    let identity = watch::find_type(&connection, &args.discovery, &topic, None)?;
-    let arrivals = Arc::new(Mutex::new(Arrivals::new(args.window)));
-    let node = &connection.node;
-    let options =
-        feros::SubscriptionOptions::from(args.qos.over(watching_qos())).log_lost_messages(false);
-    let _subscription = node.create_generic_subscription(&topic, &identity, options, {
-        let arrivals = arrivals.clone();
-        move |_, info| arrivals.lock().arrived(&info)
-    })?;
-    let json = args.json;
-    watch::report_each_second(node, move || {
-        let report = arrivals.lock().report();
-        match report {
-            Some(report) if json => output::print_json(&report.object()),
-            Some(report) => output::print(&report.text()),
-            None if json => Ok(()),
-            None => output::print("no new messages\n"),
-        }
+pub(crate) fn run(args: &Args, interfaces: &InterfaceArgs) -> Result<ExitCode, CliError> {
+    let simulated = args.discovery.use_sim_time && !args.wall_time;
+    let connection = Connection::open_as(None, simulated)?;
+    // Only a filter looks into messages.
+    let types = args.filter.as_ref().map(|_| Types::load(interfaces)).transpose()?;
+    let mut watched = Vec::new();
+    for name in &args.topics {
+        let topic = connection.topic_name(name)?;
+        let identity = watch::find_type(&connection, &args.discovery, &topic, None)?;
+        let ty = types.as_ref().map(|types| types.message(&identity.name)).transpose()?;
+        watched.push(Watched::new(&connection.node, args, topic, &identity, ty)?);
+    }
+    if args.all {
+        connection.discover(&args.discovery)?;
+        watch_new(&connection, args, &mut watched)?;
+    }
+    watch::report_each_second(&connection.node, || {
+        report(args, &watched)?;
+        if args.all { watch_new(&connection, args, &mut watched) } else { Ok(()) }
     })
 }
 
-/// When messages arrived.
-struct Arrivals {
-    last: Option<SystemTime>,
-    intervals: Window,
-    /// Arrived since the last report.
-    fresh: u64,
-    received: u64,
-    lost: u64,
-    /// The last number of each publisher.
-    numbers: HashMap<Gid, u64>,
+/// Watches the topics that are not watched yet.
+fn watch_new(
+    connection: &Connection,
+    args: &Args,
+    watched: &mut Vec<Watched>,
+) -> Result<(), CliError> {
+    let graph = connection.context.graph();
+    for (topic, types) in graph.topics() {
+        let is_wanted = args.include_hidden_topics || !is_hidden(&topic);
+        if !is_wanted || types.len() != 1 || watched.iter().any(|known| known.topic == topic) {
+            continue;
+        }
+        let identity = watch::type_in(&graph, &topic)?;
+        watched.push(Watched::new(&connection.node, args, topic, &identity, None)?);
+    }
+    Ok(())
 }
 
-impl Arrivals {
-    fn new(window: usize) -> Self {
-        Self {
-            last: None,
-            intervals: Window::new(window),
-            fresh: 0,
-            received: 0,
-            lost: 0,
-            numbers: HashMap::new(),
-        }
+fn report(args: &Args, watched: &[Watched]) -> Result<(), CliError> {
+    let reports: Vec<(&str, Option<Report>)> = watched
+        .iter()
+        .map(|watched| (watched.topic.as_str(), watched.arrivals.lock().report()))
+        .collect();
+    if args.json {
+        return reports
+            .iter()
+            .filter_map(|(topic, report)| Some(report.as_ref()?.object(topic)))
+            .try_for_each(|object| output::print_json(&object));
     }
-
-    fn arrived(&mut self, info: &MessageInfo) {
-        let now = info.received_timestamp.unwrap_or_else(SystemTime::now);
-        match self.last.map(|last| now.duration_since(last)) {
-            Some(Ok(interval)) => self.intervals.push(interval.as_secs_f64()),
-            // The system's clock was set back.
-            Some(Err(_)) => self.intervals.clear(),
-            None => {}
+    match reports.as_slice() {
+        [(_, report)] if !args.all => match report {
+            Some(report) => output::print(&one_text(report)),
+            None => output::print("no new messages\n"),
+        },
+        several => {
+            let clear = if args.all { output::clear_screen() } else { "" };
+            output::print_plain(&format!("{clear}{}", table(several)))
         }
-        self.last = Some(now);
-        self.fresh += 1;
-        self.received += 1;
-        self.count_lost(info);
-    }
-
-    fn count_lost(&mut self, info: &MessageInfo) {
-        let Some(number) = info.publication_sequence_number else { return };
-        if self.numbers.len() >= MAX_PUBLISHERS && !self.numbers.contains_key(&info.publisher_gid) {
-            self.numbers.clear();
-        }
-        if let Some(last) = self.numbers.insert(info.publisher_gid, number) {
-            let between = number.saturating_sub(last).saturating_sub(1);
-            self.lost = self.lost.saturating_add(between);
-        }
-    }
-
-    /// What to tell, if anything arrived since the last time.
-    fn report(&mut self) -> Option<Report> {
-        if std::mem::take(&mut self.fresh) == 0 {
-            return None;
-        }
-        let intervals = self.intervals.statistics()?;
-        Some(Report { intervals, received: self.received, lost: self.lost })
     }
 }
 
-struct Report {
-    intervals: Statistics,
-    received: u64,
-    lost: u64,
+/// A topic that is listened to, as long as this value lives.
+struct Watched {
+    topic: String,
+    arrivals: Arc<Mutex<Arrivals>>,
+    _subscription: GenericSubscription,
 }
 
-impl Report {
-    fn rate(&self) -> f64 {
-        if self.intervals.mean > 0.0 { 1.0 / self.intervals.mean } else { 0.0 }
+impl Watched {
+    fn new(
+        node: &Node,
+        args: &Args,
+        topic: String,
+        identity: &TypeIdentity,
+        ty: Option<DynamicType>,
+    ) -> Result<Self, CliError> {
+        let arrivals = Arc::new(Mutex::new(Arrivals::new(args.window)));
+        let qos = args.qos.over(watching_qos());
+        let options = SubscriptionOptions::from(qos).log_lost_messages(false);
+        let simulated = args.discovery.use_sim_time && !args.wall_time;
+        let clock = simulated.then(|| node.clock().clone());
+        let selection = args.filter.clone().zip(ty).map(Selection::new);
+        let heard = arrivals.clone();
+        let subscription = node.create_generic_subscription(
+            &topic,
+            identity,
+            options,
+            move |message: SerializedMessage, info: MessageInfo| {
+                let mut arrivals = heard.lock();
+                arrivals.count_lost(&info);
+                let is_meant = selection.as_ref().is_none_or(|selection| selection.has(&message));
+                if let (true, Some(now)) = (is_meant, arrival_time(clock.as_ref(), &info)) {
+                    arrivals.arrived(now);
+                }
+            },
+        )?;
+        Ok(Self { topic, arrivals, _subscription: subscription })
+    }
+}
+
+/// When a message arrived: by this machine's clock, or by `/clock`, if that has told a time.
+fn arrival_time(clock: Option<&Clock>, info: &MessageInfo) -> Option<Duration> {
+    match clock {
+        Some(clock) => {
+            let nanos = u64::try_from(clock.now().as_nanos()).ok()?;
+            (nanos > 0).then(|| Duration::from_nanos(nanos))
+        }
+        None => {
+            let arrival = info.received_timestamp.unwrap_or_else(SystemTime::now);
+            arrival.duration_since(SystemTime::UNIX_EPOCH).ok()
+        }
+    }
+}
+
+/// The messages that a filter means.
+struct Selection {
+    filter: Arc<Filter>,
+    ty: DynamicType,
+    refused: FailureCounter,
+}
+
+impl Selection {
+    fn new((filter, ty): (Arc<Filter>, DynamicType)) -> Self {
+        Self { filter, ty, refused: FailureCounter::new() }
     }
 
-    fn object(&self) -> serde_json::Value {
-        let Statistics { min, max, std_dev, count, .. } = self.intervals;
-        json!({
-            "rate_hz": self.rate(), "min_s": min, "max_s": max, "std_dev_s": std_dev, "window": count,
-            "received": self.received, "lost": self.lost,
+    fn has(&self, message: &[u8]) -> bool {
+        let accepted = self
+            .ty
+            .decode(message)
+            .map_err(|error| error.to_string())
+            .and_then(|message| self.filter.accepts(&Arc::new(message), None));
+        accepted.unwrap_or_else(|reason| {
+            if let Some(refused) = self.refused.count() {
+                notices::warn(format!("{refused} messages could not be judged so far: {reason}"));
+            }
+            false
         })
-    }
-
-    fn text(&self) -> String {
-        let Statistics { min, max, std_dev, count, .. } = self.intervals;
-        let lost = match self.lost {
-            0 => String::new(),
-            lost => format!(
-                "\tlost on the way to here: {lost} of {}\n",
-                self.received.saturating_add(lost)
-            ),
-        };
-        format!(
-            "average rate: {:.3}\n\tmin: {min:.6}s max: {max:.6}s std dev: {std_dev:.6}s window: {count}\n{lost}",
-            self.rate()
-        )
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    #![allow(clippy::unwrap_used)]
-    use std::time::Duration;
-
-    use super::*;
-
-    fn info(millis: u64, number: u64) -> MessageInfo {
-        MessageInfo {
-            source_timestamp: None,
-            received_timestamp: Some(SystemTime::UNIX_EPOCH + Duration::from_millis(1000 + millis)),
-            publication_sequence_number: Some(number),
-            publisher_gid: Gid::default(),
-            from_same_session: false,
-        }
-    }
-
-    #[test]
-    fn rate_and_losses_come_from_the_messages_themselves() {
-        let mut arrivals = Arrivals::new(100);
-        assert!(arrivals.report().is_none());
-        for number in 1..=11 {
-            arrivals.arrived(&info(number * 100, number));
-        }
-        let report = arrivals.report().unwrap();
-        assert_eq!(
-            report.text(),
-            "average rate: 10.000\n\tmin: 0.100000s max: 0.100000s std dev: 0.000000s window: 10\n"
-        );
-        assert!(arrivals.report().is_none(), "nothing new");
-        arrivals.arrived(&info(1200, 15));
-        let report = arrivals.report().unwrap();
-        assert_eq!(report.object()["lost"], 3);
-        assert!(report.text().contains("3 of 15"), "{}", report.text());
-        // A clock that is set back begins anew.
-        arrivals.arrived(&info(0, 16));
-        assert!(arrivals.report().is_none());
     }
 }

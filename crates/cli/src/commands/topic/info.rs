@@ -7,7 +7,7 @@ use feros::{TransportBetween, transports_of_topic};
 use feros_rmw::{EndpointInfo, EndpointKind, GraphSnapshot};
 use serde_json::json;
 
-use super::endpoint::Endpoint;
+use super::super::endpoint::Endpoint;
 use super::watch::{describe, no_such_topic};
 use crate::connection::{Connection, DiscoveryArgs};
 use crate::error::CliError;

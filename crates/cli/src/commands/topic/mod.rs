@@ -3,7 +3,6 @@
 mod bw;
 mod delay;
 mod echo;
-mod endpoint;
 mod find;
 mod hz;
 mod info;
@@ -18,8 +17,18 @@ use std::process::ExitCode;
 use crate::error::CliError;
 use crate::types::InterfaceArgs;
 
+/// What follows `feros topic`.
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// Hidden topics as well; also accepted here, as `ros2` has it
+    #[arg(long, global = true, hide = true)]
+    include_hidden_topics: bool,
+    #[command(subcommand)]
+    command: Command,
+}
+
 #[derive(clap::Subcommand)]
-pub(crate) enum Command {
+enum Command {
     List(list::Args),
     Info(info::Args),
     Type(r#type::Args),
@@ -31,15 +40,15 @@ pub(crate) enum Command {
     Delay(delay::Args),
 }
 
-pub(crate) fn run(command: Command, interfaces: &InterfaceArgs) -> Result<ExitCode, CliError> {
-    match command {
+pub(crate) fn run(args: Args, interfaces: &InterfaceArgs) -> Result<ExitCode, CliError> {
+    match args.command {
         Command::List(args) => list::run(&args),
         Command::Info(args) => info::run(&args),
         Command::Type(args) => r#type::run(&args),
         Command::Find(args) => find::run(&args),
         Command::Echo(args) => echo::run(&args, interfaces),
         Command::Pub(args) => r#pub::run(&args, interfaces),
-        Command::Hz(args) => hz::run(&args),
+        Command::Hz(args) => hz::run(&args, interfaces),
         Command::Bw(args) => bw::run(&args),
         Command::Delay(args) => delay::run(&args, interfaces),
     }

@@ -4,12 +4,12 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
-use feros::{GenericPublisher, QosProfile, Reliability};
-use feros_message::dynamic::{DynamicMessage, PrintOptions, StampFields};
+use feros::{Clock, GenericPublisher, QosProfile, Reliability};
+use feros_message::dynamic::{DynamicMessage, DynamicType, PrintOptions, StampFields};
 use feros_sync::Mutex;
 
 use super::watch::{self, End};
-use crate::connection::Connection;
+use crate::connection::{Connection, DiscoveryArgs};
 use crate::error::CliError;
 use crate::qos_args::QosArgs;
 use crate::types::{InterfaceArgs, Types, identity_of};
@@ -22,12 +22,14 @@ const CONFIRMATION: Duration = Duration::from_secs(2);
 
 /// Publish a message
 #[derive(clap::Args)]
+#[command(mut_arg("use_sim_time", |arg| arg.hide(false).help("Stamp with the simulated time of /clock")))]
 #[command(
     after_help = "A std_msgs/Header may be `auto`, a builtin_interfaces/Time `now`: they get the time of \
                         publication.\n\nExamples:\n  feros topic pub /chatter std_msgs/msg/String '{data: hello}' -r 10\n  \
                         feros topic pub /goal geometry_msgs/msg/PoseStamped '{header: auto, pose: {position: {x: 1}}}' \
                         --once\n  feros interface proto geometry_msgs/msg/Twist | feros topic pub /cmd_vel \
-                        geometry_msgs/msg/Twist --stdin"
+                        geometry_msgs/msg/Twist --stdin\n  feros topic echo /cmd_vel > driven.yaml; feros topic pub /cmd_vel \
+                        geometry_msgs/msg/Twist --yaml-file driven.yaml"
 )]
 pub(crate) struct Args {
     /// Name of the topic
@@ -62,7 +64,16 @@ pub(crate) struct Args {
     #[arg(short, long, value_name = "NAME")]
     node_name: Option<String>,
     #[command(flatten)]
+    discovery: DiscoveryArgs,
+    #[command(flatten)]
     qos: QosArgs,
+}
+
+impl Args {
+    /// So many messages end the command; without a limit, Ctrl-C does.
+    fn wanted(&self) -> Option<usize> {
+        if self.once { Some(1) } else { self.times }
+    }
 }
 
 fn rate(text: &str) -> Result<f64, String> {
@@ -74,14 +85,24 @@ fn rate(text: &str) -> Result<f64, String> {
 
 pub(crate) fn run(args: &Args, interfaces: &InterfaceArgs) -> Result<ExitCode, CliError> {
     let ty = Types::load(interfaces)?.message(&args.message_type)?;
-    let text = args.values.text()?;
-    let (message, stamps) = values::read(&ty, &text)?;
-    let connection = Connection::open_as(args.node_name.as_deref(), false)?;
+    let messages = Messages::read(&ty, args)?;
+    let expected =
+        args.wait_matching_subscriptions.unwrap_or_else(|| usize::from(messages.wanted.is_some()));
+    if expected == 0 && args.max_wait_time_secs.is_some() {
+        return Err(CliError::usage(
+            "--max-wait-time-secs limits a wait for subscriptions, and there is none: say how many with \
+             --wait-matching-subscriptions, or use --once or --times",
+        ));
+    }
+    let use_sim_time = args.discovery.use_sim_time;
+    let connection = Connection::open_as(args.node_name.as_deref(), use_sim_time)?;
     let topic = connection.topic_name(&args.topic)?;
     let qos = args.qos.over(QosProfile::default());
     let publisher = connection.node.create_generic_publisher(&topic, &identity_of(&ty), qos)?;
-    let feed = Arc::new(Mutex::new(Feed::new(publisher.clone(), message, stamps, args)?));
-    if !wait_for_subscriptions(&connection, &publisher, args)? {
+    let clock = use_sim_time.then(|| connection.node.clock().clone());
+    let feed = Feed::new(publisher.clone(), messages, clock, args.print);
+    let feed = Arc::new(Mutex::new(feed));
+    if !wait_for_subscriptions(&connection, &publisher, expected, args)? {
         return Err(CliError::Interrupted);
     }
     output::print("publisher: beginning loop\n")?;
@@ -111,10 +132,9 @@ pub(crate) fn run(args: &Args, interfaces: &InterfaceArgs) -> Result<ExitCode, C
 fn wait_for_subscriptions(
     connection: &Connection,
     publisher: &GenericPublisher,
+    wanted: usize,
     args: &Args,
 ) -> Result<bool, CliError> {
-    let limited = args.once || args.times.is_some();
-    let wanted = args.wait_matching_subscriptions.unwrap_or(usize::from(limited));
     let are_there = || publisher.subscription_count() >= wanted;
     if are_there() {
         return Ok(true);
@@ -146,15 +166,40 @@ fn wait_for_subscriptions(
     }
 }
 
-/// Publishes a message again and again.
+/// What is published, and how often.
+struct Messages {
+    /// One that is repeated, or those of a file.
+    list: Vec<(DynamicMessage, StampFields)>,
+    wanted: Option<usize>,
+}
+
+impl Messages {
+    fn read(ty: &DynamicType, args: &Args) -> Result<Self, CliError> {
+        match args.values.file_messages(ty)? {
+            Some(list) if list.is_empty() => {
+                Err(CliError::usage("--yaml-file: the file holds no message"))
+            }
+            Some(list) => {
+                let wanted = args.wanted().unwrap_or(list.len()).min(list.len());
+                Ok(Self { list, wanted: Some(wanted) })
+            }
+            None => {
+                let list = vec![values::read(ty, &args.values.text()?)?];
+                Ok(Self { list, wanted: args.wanted() })
+            }
+        }
+    }
+}
+
+/// Publishes a message again and again, or several in turn.
 struct Feed {
     publisher: GenericPublisher,
-    message: DynamicMessage,
-    stamps: StampFields,
-    /// The message as it travels; made anew where it has stamps.
-    bytes: Vec<u8>,
+    messages: Messages,
+    /// The simulated time, where stamps have it.
+    clock: Option<Clock>,
+    /// The message of this position as it travels.
+    encoded: Option<(usize, Vec<u8>)>,
     published: usize,
-    wanted: Option<usize>,
     print_every: usize,
     failure: Option<CliError>,
 }
@@ -162,26 +207,17 @@ struct Feed {
 impl Feed {
     fn new(
         publisher: GenericPublisher,
-        message: DynamicMessage,
-        stamps: StampFields,
-        args: &Args,
-    ) -> Result<Self, CliError> {
-        let bytes = message.to_cdr().map_err(CliError::usage)?;
-        let wanted = if args.once { Some(1) } else { args.times };
-        Ok(Self {
-            publisher,
-            message,
-            stamps,
-            bytes,
-            published: 0,
-            wanted,
-            print_every: args.print,
-            failure: None,
-        })
+        messages: Messages,
+        clock: Option<Clock>,
+        print_every: usize,
+    ) -> Self {
+        let (encoded, failure) = (None, None);
+        Self { publisher, messages, clock, encoded, published: 0, print_every, failure }
     }
 
     fn is_over(&self) -> bool {
-        self.failure.is_some() || self.wanted.is_some_and(|wanted| self.published >= wanted)
+        self.failure.is_some()
+            || self.messages.wanted.is_some_and(|wanted| self.published >= wanted)
     }
 
     fn publish(&mut self) {
@@ -191,12 +227,18 @@ impl Feed {
     }
 
     fn publish_next(&mut self) -> Result<(), CliError> {
-        if !self.stamps.is_empty() {
-            let (sec, nanosec) = values::now();
-            self.stamps.set(&mut self.message, sec, nanosec);
-            self.bytes = self.message.to_cdr().map_err(CliError::failed)?;
+        let position = self.published % self.messages.list.len().max(1);
+        let Some((message, stamps)) = self.messages.list.get_mut(position) else { return Ok(()) };
+        let is_encoded = self.encoded.as_ref().is_some_and(|(known, _)| *known == position);
+        if !is_encoded || !stamps.is_empty() {
+            let now = self.clock.as_ref().map(|clock| values::stamp(clock.now().as_nanos()));
+            let (sec, nanosec) = now.unwrap_or_else(values::now);
+            stamps.set(message, sec, nanosec);
+            self.encoded = Some((position, message.to_cdr().map_err(CliError::usage)?));
         }
-        self.publisher.publish_serialized(&self.bytes)?;
+        if let Some((_, bytes)) = &self.encoded {
+            self.publisher.publish_serialized(bytes)?;
+        }
         self.published += 1;
         if self.print_every > 0 && self.published.is_multiple_of(self.print_every) {
             let options = PrintOptions {
@@ -204,7 +246,7 @@ impl Feed {
                 truncate_length: Some(128),
                 ..PrintOptions::default()
             };
-            let shown = self.message.to_yaml(&options);
+            let shown = message.to_yaml(&options);
             output::print_plain(&format!(
                 "publishing #{}: {}\n",
                 self.published,

@@ -1,14 +1,12 @@
 //! What all verbs that listen share: finding the topic's type, and spinning until the end.
 
 use std::process::ExitCode;
-use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use feros::{Executor, Node, Outcome, QosProfile, TypeIdentity};
 use feros_rmw::graph::{EndpointNode, Mismatch};
 use feros_rmw::name::is_hidden;
 use feros_rmw::{EndpointKind, GraphSnapshot};
-use feros_sync::Mutex;
 
 use crate::connection::{Connection, DiscoveryArgs};
 use crate::error::CliError;
@@ -57,7 +55,8 @@ pub(super) fn find_type(
     type_in(&connection.context.graph(), topic)
 }
 
-fn type_in(graph: &GraphSnapshot, topic: &str) -> Result<TypeIdentity, CliError> {
+/// The type of a topic that is in the graph.
+pub(super) fn type_in(graph: &GraphSnapshot, topic: &str) -> Result<TypeIdentity, CliError> {
     let mut types = graph.topics().remove(topic).unwrap_or_default().into_iter();
     let (Some(name), None) = (types.next(), types.next()) else {
         let all: Vec<String> = graph.topics().remove(topic).into_iter().flatten().collect();
@@ -107,16 +106,20 @@ pub(in crate::commands) fn spin(
 /// interrupts.
 pub(in crate::commands) fn report_each_second(
     node: &Node,
-    mut report: impl FnMut() -> Result<(), CliError> + Send + 'static,
+    mut report: impl FnMut() -> Result<(), CliError>,
 ) -> Result<ExitCode, CliError> {
-    let failure = Arc::new(Mutex::new(None));
-    let _timer = node.create_wall_timer(Duration::from_secs(1), {
-        let failure = failure.clone();
-        move || *failure.lock() = report().err()
-    })?;
-    spin(node, None, || failure.lock().is_some())?;
-    let failure = failure.lock().take();
-    failure.map_or(Ok(ExitCode::SUCCESS), Err)
+    const PERIOD: Duration = Duration::from_secs(1);
+    let executor = Executor::new();
+    executor.add_node(node)?;
+    let mut next = Instant::now();
+    loop {
+        next += PERIOD;
+        let left = next.saturating_duration_since(Instant::now());
+        match executor.spin_until(Some(left), || false)? {
+            Outcome::TimedOut => report()?,
+            Outcome::Completed(()) | Outcome::Stopped => return Ok(ExitCode::SUCCESS),
+        }
+    }
 }
 
 /// Why no message came, as far as the graph tells.

@@ -138,6 +138,12 @@ fn nodes_and_services_of_stock_are_listed() {
         stock.eventually(&["service", "type", "/theirs/enable"], |_| true),
         "std_srvs/srv/SetBool\n"
     );
+    let info = stock.eventually(&["service", "info", "/theirs/enable"], |_| true);
+    assert_eq!(info, "Type: std_srvs/srv/SetBool\nClients count: 0\nServices count: 1\n");
+    let info = stock.eventually(&["service", "info", "-v", "/disable"], |out| {
+        out.contains("Node name: stock_node\nNode namespace: /theirs\n")
+    });
+    assert!(info.contains("\nEndpoint type: CLIENT\n"), "{info}");
     let found = stock.eventually(&["service", "find", SET_BOOL], |out| out.lines().count() == 2);
     assert_eq!(found, "/disable\n/theirs/enable\n");
 

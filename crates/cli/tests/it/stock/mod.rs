@@ -4,6 +4,7 @@ mod actions;
 mod errors;
 mod graph;
 mod lifecycle;
+mod hello;
 mod parameters;
 mod services;
 mod topics;

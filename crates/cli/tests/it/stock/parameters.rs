@@ -3,6 +3,7 @@
 use serde_json::json;
 
 use super::Stock;
+use crate::process::{Running, eventually};
 
 const NODE: &str = "/theirs/stock_node";
 
@@ -19,6 +20,16 @@ fn parameters_of_stock_are_listed_read_set_and_dumped() {
     let param = |line: &[&str]| stock.feros(&[&["param"], line, &["--timeout", "50"]].concat());
     let names = param(&["list", NODE]).success();
     assert!(names.contains("  any\n  lens.gains\n  rate\n"), "{names}");
+    assert_eq!(param(&["list", NODE, "--filter", "r.te"]).success(), "  rate\n");
+    let offered = {
+        let line = ["--", "feros", "param", "get", NODE, "ra"];
+        let set = |command: &mut std::process::Command| {
+            command.env("FEROS_COMPLETE", "bash").env("_CLAP_COMPLETE_INDEX", "4");
+        };
+        let complete = || Running::start_with_in(&stock.domain, &line, set).finish();
+        eventually(complete, |finished| !finished.out.is_empty())
+    };
+    assert_eq!(offered.success(), "rate");
     assert_eq!(
         param(&["get", NODE, "lens.gains"]).success(),
         "Double values are: array('d', [0.5, 1.0])\n"

@@ -176,3 +176,60 @@ fn delay_tells_the_age_of_what_stock_stamped() {
     }
     end(delay);
 }
+
+#[test]
+fn what_stock_publishes_is_filtered_and_counted() {
+    let Some(mut stock) = Stock::start() else { return };
+    let qos = json!({"durability": "transient_local", "depth": 10});
+    stock.peer.ask("publisher", publisher("/levels", "rcl_interfaces/msg/Log", qos));
+    let logs: Vec<Value> = [10, 20, 30, 40, 50]
+        .map(|level| json!({"level": level, "name": "nav.planner", "msg": format!("Text {level}")}))
+        .to_vec();
+    stock.peer.ask("publish", json!({"topic": "/levels", "values": logs}));
+    let filter = "m.level >= 30 and m.name.startswith('nav') and '50' not in m.msg";
+    let line = ["topic", "echo", "/levels", "--filter", filter, "--field", "msg", "--times", "2"];
+    let error = stock.feros(&[&line[..], &["--timeout", "50"]].concat()).failure(2);
+    // With one field, the filter looks at that field.
+    assert!(error.contains("--filter: a text has no level"), "{error}");
+    let line = ["topic", "echo", "/levels", "--filter", filter, "--csv", "--times", "2"];
+    let echoed = stock.feros(&[&line[..], &["--timeout", "50"]].concat()).success();
+    assert_eq!(echoed, "0,0,30,nav.planner,Text 30,,,0\n0,0,40,nav.planner,Text 40,,,0\n");
+
+    stock.peer.ask("publisher", publisher("/one", TEXT, json!({"depth": COUNT})));
+    stock.peer.ask("publisher", publisher("/two", TEXT, json!({"depth": COUNT})));
+    let line = ["topic", "hz", "/one", "/two", "--json", "--qos-reliability", "reliable"];
+    let mut hz = stock.start_feros(&[&line[..], &["--filter", "'y' in m.data"]].concat());
+    let values = [vec![json!({"data": "x"}); COUNT / 2], vec![json!({"data": "y"}); COUNT / 2]];
+    for topic in ["/one", "/two"] {
+        stock.publish_to_command(topic, &json!(values.concat()));
+    }
+    for topic in ["/one", "/two"] {
+        let report = loop {
+            let report = next_object(&mut hz);
+            if report["topic"] == topic && report["received"] == COUNT / 2 {
+                break report;
+            }
+            assert!(report["received"].as_u64() <= Some(COUNT as u64 / 2), "{report}");
+        };
+        assert_eq!(report["lost"], 0, "what is filtered is not lost: {report}");
+    }
+    end(hz);
+}
+
+#[test]
+fn what_was_echoed_of_stock_is_sent_back() {
+    let Some(mut stock) = Stock::start() else { return };
+    stock.peer.ask("publisher", publisher("/said", TEXT, json!({"durability": "transient_local"})));
+    let values = json!([{"data": "one"}, {"data": "two: 2"}]);
+    stock.peer.ask("publish", json!({"topic": "/said", "values": values}));
+    let line = ["topic", "echo", "/said", "--times", "2", "--timeout", "50"];
+    let echoed = stock.feros(&line).success();
+    let file = std::env::temp_dir().join(format!("feros_cli_said_{}.yaml", std::process::id()));
+    std::fs::write(&file, &echoed).unwrap();
+    stock.peer.ask("subscription", publisher("/again", TEXT, json!({})));
+    let line = ["topic", "pub", "/again", TEXT, "-r", "50", "--yaml-file", file.to_str().unwrap()];
+    let finished = stock.feros(&line);
+    std::fs::remove_file(&file).unwrap();
+    finished.success();
+    assert_eq!(stock.peer.ask("take", json!({"topic": "/again", "count": 2})), values);
+}

@@ -14,7 +14,7 @@ pub(super) struct Form {
     #[arg(long)]
     pub(super) flow_style: bool,
     /// The serialized bytes in hexadecimal; needs no definition of the type
-    #[arg(long, conflicts_with_all = ["flow_style", "field"])]
+    #[arg(long, conflicts_with_all = ["flow_style", "fields", "filter"])]
     pub(super) raw: bool,
     /// Leave out elements of arrays and characters of texts after so many
     #[arg(
@@ -37,6 +37,12 @@ pub(super) struct Form {
     /// Print when each message was sent and received, its number and its publisher as well
     #[arg(short, long)]
     pub(super) include_message_info: bool,
+    /// Clear the terminal before each message
+    #[arg(short, long)]
+    pub(super) clear: bool,
+    /// Accepted for command lines written for `ros2`: lost messages are told of
+    #[arg(long, hide = true, conflicts_with = "no_lost_messages")]
+    lost_messages: bool,
     /// Do not tell of lost messages
     #[arg(long)]
     pub(super) no_lost_messages: bool,

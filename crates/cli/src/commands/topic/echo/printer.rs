@@ -1,30 +1,42 @@
 //! Prints received messages in the form that was asked for.
 
 use std::fmt::Write as _;
+use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use feros::MessageInfo;
-use feros_message::dynamic::{DynamicType, PrintOptions, ValueRef};
+use feros_message::dynamic::{
+    DynamicMessage, DynamicType, PathError, PrintOptions, Selected, ValueRef,
+};
 use feros_rmw::FailureCounter;
 use serde_json::json;
 
 use super::form::Form;
 use crate::error::CliError;
+use crate::filter::Filter;
 use crate::{csv, notices, output};
 
 /// What is printed of each message, and how.
 pub(super) struct Format {
     /// `None` prints bytes.
     ty: Option<DynamicType>,
-    field: Option<String>,
+    /// The parts that are printed; the whole message if there are none.
+    fields: Vec<String>,
+    filter: Option<Arc<Filter>>,
     options: PrintOptions,
     json: bool,
     csv: bool,
     with_info: bool,
+    clear: bool,
 }
 
 impl Format {
-    pub(super) fn new(form: &Form, ty: Option<DynamicType>, field: Option<String>) -> Self {
+    pub(super) fn new(
+        form: &Form,
+        ty: Option<DynamicType>,
+        fields: &[String],
+        filter: Option<&Arc<Filter>>,
+    ) -> Self {
         let options = PrintOptions {
             truncate_length: if form.full_length { None } else { form.truncate_length },
             no_arr: form.no_arr,
@@ -33,48 +45,85 @@ impl Format {
         };
         Self {
             ty,
-            field,
+            fields: fields.to_vec(),
+            filter: filter.cloned(),
             options,
             json: form.json,
             csv: form.csv,
             with_info: form.include_message_info,
+            clear: form.clear,
         }
     }
 
-    /// The text of one message.
-    fn text(&self, bytes: &[u8], info: &MessageInfo) -> Result<String, Refused> {
-        let Some(ty) = &self.ty else { return Ok(format!("{}---\n", hexadecimal(bytes))) };
+    /// The text of one message; none where the filter does not mean it.
+    fn text(&self, bytes: &[u8], info: &MessageInfo) -> Result<Option<String>, Refused> {
+        let yaml_info = if self.with_info { info_yaml(info) } else { String::new() };
+        let Some(ty) = &self.ty else {
+            return Ok(Some(format!("{yaml_info}{}---\n", hexadecimal(bytes))));
+        };
         let message = ty
             .decode(bytes)
             .map_err(|error| Refused::Malformed(format!("no {}: {error}", ty.name())))?;
-        let selected = match &self.field {
-            Some(path) => Some(message.select(path).map_err(|error| match error {
-                // An element that this message happens not to have may be in the next.
-                feros_message::dynamic::PathError::Index { .. } => {
-                    Refused::NotInThis(error.to_string())
-                }
-                wrong => Refused::Field(wrong.to_string()),
-            })?),
-            None => None,
-        };
-        if self.csv {
-            let value = selected.map_or(ValueRef::Message(&message), |selected| selected.value());
-            return Ok(csv::line(value, &self.options));
+        let message = Arc::new(message);
+        let parts = self.fields.iter().map(|path| select(&message, path));
+        let parts = parts.collect::<Result<Vec<_>, Refused>>()?;
+        if !self.is_meant(&message)? {
+            return Ok(None);
         }
-        if self.json {
-            let text = selected
-                .map_or_else(|| message.to_json(&self.options), |part| part.to_json(&self.options));
-            return Ok(if self.with_info {
+        Ok(Some(if self.csv {
+            let line = match parts.as_slice() {
+                [] => csv::line([ValueRef::Message(&message)], &self.options),
+                parts => csv::line(parts.iter().map(Selected::value), &self.options),
+            };
+            if self.with_info { info_csv(info) + &line } else { line }
+        } else if self.json {
+            let text = self.json(&message, &parts);
+            if self.with_info {
                 format!("{{\"info\":{},\"message\":{text}}}\n", info_object(info))
             } else {
                 text + "\n"
-            });
-        }
-        let text = selected
-            .map_or_else(|| message.to_yaml(&self.options), |part| part.to_yaml(&self.options));
-        let info = if self.with_info { info_yaml(info) } else { String::new() };
-        Ok(format!("{info}{text}---\n"))
+            }
+        } else {
+            let text = match parts.as_slice() {
+                [] => message.to_yaml(&self.options),
+                parts => parts.iter().map(|part| part.to_yaml(&self.options)).collect(),
+            };
+            format!("{yaml_info}{text}---\n")
+        }))
     }
+
+    /// Whether the filter means a message; it looks at the part that is printed, if that is one.
+    fn is_meant(&self, message: &Arc<DynamicMessage>) -> Result<bool, Refused> {
+        let Some(filter) = &self.filter else { return Ok(true) };
+        let part = match self.fields.as_slice() {
+            [one] => Some(one.as_str()),
+            _ => None,
+        };
+        filter.accepts(message, part).map_err(|text| Refused::Usage(format!("--filter: {text}")))
+    }
+
+    /// One part is its value, several are an object with their paths as names.
+    fn json(&self, message: &DynamicMessage, parts: &[Selected<'_>]) -> String {
+        match parts {
+            [] => message.to_json(&self.options),
+            [part] => part.to_json(&self.options),
+            several => {
+                let members =
+                    self.fields.iter().zip(several).map(|(path, part)| {
+                        format!("{}:{}", json!(path), part.to_json(&self.options))
+                    });
+                format!("{{{}}}", members.collect::<Vec<_>>().join(","))
+            }
+        }
+    }
+}
+
+fn select<'a>(message: &'a DynamicMessage, path: &str) -> Result<Selected<'a>, Refused> {
+    message.select(path).map_err(|error| match error {
+        // An element that this message happens not to have may be in the next.
+        PathError::Index { .. } => Refused::NotInThis(error.to_string()),
+        wrong => Refused::Usage(format!("--field: {wrong}")),
+    })
 }
 
 /// Why a message is not printed.
@@ -83,8 +132,8 @@ enum Refused {
     Malformed(String),
     /// It has not the element that was asked for.
     NotInThis(String),
-    /// No message of the type has the field.
-    Field(String),
+    /// What was asked for fits no message of the type.
+    Usage(String),
 }
 
 /// Prints messages as they come.
@@ -92,6 +141,8 @@ pub(super) struct Printer {
     format: Format,
     /// Messages printed so far.
     pub(super) printed: usize,
+    /// Messages that the filter did not mean.
+    pub(super) left_out: usize,
     /// What ended printing.
     pub(super) failure: Option<CliError>,
     refused: FailureCounter,
@@ -99,15 +150,19 @@ pub(super) struct Printer {
 
 impl Printer {
     pub(super) fn new(format: Format) -> Self {
-        Self { format, printed: 0, failure: None, refused: FailureCounter::new() }
+        Self { format, printed: 0, left_out: 0, failure: None, refused: FailureCounter::new() }
     }
 
     /// Prints a message; one that is malformed is counted and seldom reported.
     pub(super) fn print(&mut self, bytes: &[u8], info: &MessageInfo) {
         let text = match self.format.text(bytes, info) {
-            Ok(text) => text,
-            Err(Refused::Field(text)) => {
-                self.failure = Some(CliError::usage(format!("--field: {text}")));
+            Ok(Some(text)) => text,
+            Ok(None) => {
+                self.left_out += 1;
+                return;
+            }
+            Err(Refused::Usage(text)) => {
+                self.failure = Some(CliError::usage(text));
                 return;
             }
             Err(Refused::Malformed(reason) | Refused::NotInThis(reason)) => {
@@ -121,7 +176,8 @@ impl Printer {
                 return;
             }
         };
-        match output::print_plain(&text) {
+        let clear = if self.format.clear { output::clear_screen() } else { "" };
+        match output::print_plain(&format!("{clear}{text}")) {
             Ok(()) => self.printed += 1,
             Err(error) => self.failure = Some(error),
         }
@@ -151,6 +207,17 @@ fn info_yaml(info: &MessageInfo) -> String {
         number(nanos(info.received_timestamp)),
         number(info.publication_sequence_number),
         info.publisher_gid,
+    )
+}
+
+/// The columns that `ros2` prepends; the number of reception is not counted by the engine.
+fn info_csv(info: &MessageInfo) -> String {
+    let shown = |number: Option<u64>| number.map_or("None".to_owned(), |number| number.to_string());
+    format!(
+        "{},{},{},None,",
+        shown(nanos(info.source_timestamp)),
+        shown(nanos(info.received_timestamp)),
+        shown(info.publication_sequence_number)
     )
 }
 
@@ -193,5 +260,6 @@ mod tests {
         };
         assert!(info_yaml(&info).starts_with("source_timestamp: 5\nreceived_timestamp: null\n"));
         assert_eq!(info_object(&info)["publication_sequence_number"], 3);
+        assert_eq!(info_csv(&info), "5,None,3,None,");
     }
 }

@@ -1,4 +1,4 @@
-//! One publisher or subscription as `topic info -v` shows it.
+//! One endpoint as `topic info -v` and `service info -v` show it.
 
 use std::fmt::{self, Display, Formatter};
 
@@ -7,7 +7,7 @@ use feros_rmw::{EndpointInfo, EndpointKind, History};
 use serde_json::json;
 
 /// An endpoint in the words of `ros2`.
-pub(super) struct Endpoint<'a>(pub(super) &'a EndpointInfo);
+pub(crate) struct Endpoint<'a>(pub(crate) &'a EndpointInfo);
 
 impl Endpoint<'_> {
     fn node(&self) -> (&str, &str) {
@@ -27,6 +27,14 @@ impl Endpoint<'_> {
         }
     }
 
+    /// What its type is a type of.
+    fn noun(&self) -> &'static str {
+        match self.0.kind {
+            EndpointKind::Publisher | EndpointKind::Subscription => "Topic",
+            EndpointKind::Service | EndpointKind::Client => "Service",
+        }
+    }
+
     fn history(&self) -> String {
         let qos = &self.0.qos;
         match qos.history {
@@ -36,7 +44,7 @@ impl Endpoint<'_> {
     }
 
     /// The endpoint as a JSON object; times in nanoseconds, `null` where there is no limit.
-    pub(super) fn to_json(&self) -> serde_json::Value {
+    pub(crate) fn to_json(&self) -> serde_json::Value {
         let (name, namespace) = self.node();
         let qos = &self.0.qos;
         let nanos = |duration: feros_rmw::QosDuration| {
@@ -71,10 +79,11 @@ impl Display for Endpoint<'_> {
         let qos = &self.0.qos;
         writeln!(f, "Node name: {name}")?;
         writeln!(f, "Node namespace: {namespace}")?;
-        writeln!(f, "Topic type: {}", self.0.type_name)?;
+        let noun = self.noun();
+        writeln!(f, "{noun} type: {}", self.0.type_name)?;
         match self.0.type_hash {
-            Some(hash) => writeln!(f, "Topic type hash: {hash}")?,
-            None => writeln!(f, "Topic type hash: INVALID")?,
+            Some(hash) => writeln!(f, "{noun} type hash: {hash}")?,
+            None => writeln!(f, "{noun} type hash: INVALID")?,
         }
         writeln!(f, "Endpoint type: {}", self.kind())?;
         writeln!(f, "GID: {}", self.0.gid)?;

@@ -1,0 +1,94 @@
+//! `feros completion`, and what it sets up: the words of the command line come from clap, names of
+//! topics, nodes, services, types, parameters and packages from the running system and from what is
+//! installed.
+//!
+//! The shell calls the command itself for each completion ([`VARIABLE`] says for which shell), so
+//! that the script which the shell sources need not know anything. Whatever is asked for takes a
+//! fraction of a second at most, and where nothing runs there is simply nothing to offer.
+
+mod live;
+mod script;
+mod words;
+
+use std::ffi::OsStr;
+
+use clap::Command;
+use clap::builder::StyledStr;
+use clap_complete::engine::{
+    ArgValueCandidates, ArgValueCompleter, CompletionCandidate, PathCompleter, ValueCompleter as _,
+};
+use clap_complete::env::CompleteEnv;
+
+pub(crate) use self::script::{Args, run};
+
+/// The variable by which a shell's script asks for completions.
+const VARIABLE: &str = "FEROS_COMPLETE";
+
+/// Completes and ends the process, if a shell asks for it; nothing may have been printed before.
+pub(super) fn complete_if_asked(command: impl Fn() -> Command) {
+    CompleteEnv::with_factory(|| with_values(command(), None)).var(VARIABLE).complete();
+}
+
+/// A value, and what it is.
+struct Candidate {
+    value: String,
+    help: Option<String>,
+}
+
+/// Gives the arguments of all verbs their values; `group` is the verb's first word.
+fn with_values(command: Command, group: Option<&str>) -> Command {
+    let command = match group {
+        Some(group) => command.mut_args(|argument| match (group, argument.get_id().as_str()) {
+            ("launch", "words") => argument.add(ArgValueCompleter::new(launch_words)),
+            (group, id) => match candidates(group, id) {
+                Some(found) => argument.add(ArgValueCandidates::new(move || shown(found()))),
+                None => argument,
+            },
+        }),
+        None => command,
+    };
+    command.mut_subcommands(|verb| {
+        let name = verb.get_name().to_owned();
+        with_values(verb, Some(group.unwrap_or(&name)))
+    })
+}
+
+/// What is offered for an argument, by the first word of its verb and its name; nothing for those
+/// that are not named here.
+fn candidates(group: &str, argument: &str) -> Option<fn() -> Vec<Candidate>> {
+    Some(match (group, argument) {
+        ("topic", "topic" | "topics") => live::topics,
+        ("topic", "message_type") => live::message_types,
+        ("service", "service") => live::services,
+        ("service", "service_type") => live::service_types,
+        ("action", "action") => live::actions,
+        ("action", "action_type") => live::action_types,
+        ("node" | "param" | "lifecycle", "node") => live::nodes,
+        ("param", "parameter" | "parameters") => live::parameters,
+        ("interface", "name" | "types") => live::types,
+        ("interface", "package") => live::interface_packages,
+        ("component", "container_node_name") => live::containers,
+        ("component", "package_name") => live::component_packages,
+        ("component", "plugin_name") => live::components,
+        ("pkg" | "run", "package") => live::packages,
+        ("run", "executable") => live::executables,
+        _ => return None,
+    })
+}
+
+fn shown(candidates: Vec<Candidate>) -> Vec<CompletionCandidate> {
+    let shown = |candidate: Candidate| {
+        CompletionCandidate::new(candidate.value).help(candidate.help.map(StyledStr::from))
+    };
+    candidates.into_iter().map(shown).collect()
+}
+
+/// Packages and their launch files, and files.
+fn launch_words(current: &OsStr) -> Vec<CompletionCandidate> {
+    let begun = current.to_string_lossy();
+    let mut known = live::launch_words();
+    known.retain(|candidate| candidate.value.starts_with(&*begun));
+    let mut all = shown(known);
+    all.extend(PathCompleter::any().complete(current));
+    all
+}

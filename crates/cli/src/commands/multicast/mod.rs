@@ -1,0 +1,23 @@
+//! `feros multicast`: whether datagrams to a multicast group reach the other machines, as discovery
+//! needs it.
+
+pub(super) mod group;
+mod receive;
+mod send;
+
+use std::process::ExitCode;
+
+use crate::error::CliError;
+
+#[derive(clap::Subcommand)]
+pub(crate) enum Command {
+    Receive(receive::Args),
+    Send(send::Args),
+}
+
+pub(crate) fn run(command: Command) -> Result<ExitCode, CliError> {
+    match command {
+        Command::Receive(args) => receive::run(&args),
+        Command::Send(args) => send::run(&args),
+    }
+}

@@ -1,0 +1,54 @@
+//! `feros multicast receive`: waits for one datagram.
+
+use std::io::ErrorKind;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use super::group::GroupArgs;
+use crate::error::CliError;
+use crate::output;
+use crate::value_parsers::parse_seconds;
+
+/// More than any datagram that these commands send.
+const MAX_DATAGRAM_BYTES: usize = 4096;
+
+/// Wait for one multicast datagram, such as of `feros multicast send`
+#[derive(clap::Args)]
+#[command(after_help = "Example:\n  feros multicast receive --timeout 10")]
+pub(crate) struct Args {
+    #[command(flatten)]
+    group: GroupArgs,
+    /// Wait no longer than this; it is a failure then
+    #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
+    timeout: Option<Duration>,
+}
+
+pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
+    let group = args.group;
+    let failed = |error: std::io::Error| {
+        CliError::failed(format!(
+            "group {group} cannot be listened to: {error}; `feros doctor` says which interfaces can do multicast"
+        ))
+    };
+    let socket = group.receiver().map_err(failed)?;
+    // A read that waits for no time at all is not possible.
+    let timeout = args.timeout.map(|timeout| timeout.max(Duration::from_millis(1)));
+    socket.set_read_timeout(timeout).map_err(failed)?;
+    output::print("Waiting for UDP multicast datagram...\n")?;
+    let mut buffer = [0; MAX_DATAGRAM_BYTES];
+    match socket.recv_from(&mut buffer) {
+        Ok((size, from)) => {
+            let text = String::from_utf8_lossy(&buffer[..size]);
+            output::print_plain(&format!("Received from {from}: '{}'\n", text.escape_debug()))?;
+            Ok(ExitCode::SUCCESS)
+        }
+        Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {
+            Err(CliError::failed(format!(
+                "no datagram came to group {group} within {:?}: send one from another machine with `feros multicast send`; if \
+                 it does not arrive, a firewall or the network holds multicast back",
+                timeout.unwrap_or_default()
+            )))
+        }
+        Err(error) => Err(failed(error)),
+    }
+}

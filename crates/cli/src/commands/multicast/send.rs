@@ -1,0 +1,29 @@
+//! `feros multicast send`: sends one datagram.
+
+use std::process::ExitCode;
+
+use super::group::GroupArgs;
+use crate::error::CliError;
+use crate::output;
+
+/// Send one multicast datagram, for `feros multicast receive` on other machines
+#[derive(clap::Args)]
+#[command(after_help = "Example:\n  feros multicast send --ttl 2")]
+pub(crate) struct Args {
+    #[command(flatten)]
+    group: GroupArgs,
+    /// How many routers it may pass; 1 keeps it on this network, 0 on this machine
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=255))]
+    ttl: Option<u32>,
+}
+
+pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
+    output::print("Sending one UDP multicast datagram...\n")?;
+    let sent = args.group.sender(args.ttl).and_then(|socket| socket.send(b"Hello World!"));
+    sent.map(|_| ExitCode::SUCCESS).map_err(|error| {
+        CliError::failed(format!(
+            "nothing can be sent to group {}: {error}; `feros doctor` says which interfaces can do multicast",
+            args.group
+        ))
+    })
+}

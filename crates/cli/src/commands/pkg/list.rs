@@ -1,0 +1,26 @@
+//! `feros pkg list`: the packages that are installed.
+
+use std::process::ExitCode;
+
+use crate::error::CliError;
+use crate::output;
+use crate::packages::installed_packages;
+
+/// List the packages that are installed
+#[derive(clap::Args)]
+#[command(after_help = "Looks under FEROS_PREFIX_PATH, then AMENT_PREFIX_PATH.")]
+pub(crate) struct Args {
+    /// Print a JSON array of names
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
+    let packages = installed_packages().packages();
+    if args.json {
+        output::print_json(&packages)?;
+    } else {
+        output::print_lines(packages)?;
+    }
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,115 @@
+//! When messages of a topic arrived, and how many were lost before.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use feros::{Gid, MessageInfo};
+
+use super::super::window::Window;
+use super::report::Report;
+
+/// Publishers whose numbers are followed at most.
+const MAX_PUBLISHERS: usize = 1024;
+
+/// When messages arrived.
+pub(super) struct Arrivals {
+    /// Since an epoch of the clock.
+    last: Option<Duration>,
+    intervals: Window,
+    /// Arrived since the last report.
+    fresh: u64,
+    received: u64,
+    lost: u64,
+    /// The last number of each publisher.
+    numbers: HashMap<Gid, u64>,
+}
+
+impl Arrivals {
+    pub(super) fn new(window: usize) -> Self {
+        Self {
+            last: None,
+            intervals: Window::new(window),
+            fresh: 0,
+            received: 0,
+            lost: 0,
+            numbers: HashMap::new(),
+        }
+    }
+
+    /// Counts a message that arrived at a time since an epoch.
+    pub(super) fn arrived(&mut self, now: Duration) {
+        match self.last.map(|last| now.checked_sub(last)) {
+            Some(Some(interval)) => self.intervals.push(interval.as_secs_f64()),
+            // The clock was set back, or a simulation begins anew.
+            Some(None) => self.intervals.clear(),
+            None => {}
+        }
+        self.last = Some(now);
+        self.fresh += 1;
+        self.received += 1;
+    }
+
+    /// Counts the messages that its publisher sent between this message and the one before.
+    pub(super) fn count_lost(&mut self, info: &MessageInfo) {
+        let Some(number) = info.publication_sequence_number else { return };
+        if self.numbers.len() >= MAX_PUBLISHERS && !self.numbers.contains_key(&info.publisher_gid) {
+            self.numbers.clear();
+        }
+        if let Some(last) = self.numbers.insert(info.publisher_gid, number) {
+            let between = number.saturating_sub(last).saturating_sub(1);
+            self.lost = self.lost.saturating_add(between);
+        }
+    }
+
+    /// What to tell, if anything arrived since the last time.
+    pub(super) fn report(&mut self) -> Option<Report> {
+        if std::mem::take(&mut self.fresh) == 0 {
+            return None;
+        }
+        let intervals = self.intervals.statistics()?;
+        Some(Report { intervals, received: self.received, lost: self.lost })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::super::report::one_text;
+    use super::*;
+
+    fn info(number: u64) -> MessageInfo {
+        MessageInfo {
+            source_timestamp: None,
+            received_timestamp: None,
+            publication_sequence_number: Some(number),
+            publisher_gid: Gid::default(),
+            from_same_session: false,
+        }
+    }
+
+    #[test]
+    fn rate_and_losses_come_from_the_messages_themselves() {
+        let mut arrivals = Arrivals::new(100);
+        let arrive = |arrivals: &mut Arrivals, millis, number| {
+            arrivals.count_lost(&info(number));
+            arrivals.arrived(Duration::from_millis(1000 + millis));
+        };
+        assert!(arrivals.report().is_none());
+        for number in 1..=11 {
+            arrive(&mut arrivals, number * 100, number);
+        }
+        let report = arrivals.report().unwrap();
+        assert_eq!(
+            one_text(&report),
+            "average rate: 10.000\n\tmin: 0.100000s max: 0.100000s std dev: 0.000000s window: 10\n"
+        );
+        assert!(arrivals.report().is_none(), "nothing new");
+        arrive(&mut arrivals, 1200, 15);
+        let report = arrivals.report().unwrap();
+        assert_eq!(report.object("/a")["lost"], 3);
+        assert!(one_text(&report).contains("3 of 15"), "{}", one_text(&report));
+        // A clock that is set back begins anew.
+        arrive(&mut arrivals, 0, 16);
+        assert!(arrivals.report().is_none());
+    }
+}

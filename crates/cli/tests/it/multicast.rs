@@ -1,0 +1,26 @@
+//! `feros multicast`, on the loopback interface.
+
+use crate::process::{Running, feros};
+
+#[test]
+fn what_is_sent_is_received() {
+    let loopback = ["--interface", "127.0.0.1", "--port", "49199"];
+    let line = [&["multicast", "receive", "--timeout", "50"][..], &loopback].concat();
+    let mut receiver = Running::start(&line);
+    assert_eq!(receiver.line().as_deref(), Some("Waiting for UDP multicast datagram..."));
+    let line = [&["multicast", "send", "--ttl", "0"][..], &loopback].concat();
+    assert_eq!(feros(&line).success(), "Sending one UDP multicast datagram...\n");
+    let received = receiver.finish().success();
+    assert!(
+        received.starts_with("Received from 127.0.0.1:")
+            && received.ends_with(": 'Hello World!'\n"),
+        "{received}"
+    );
+}
+
+#[test]
+fn silence_is_told_with_what_may_be_the_matter() {
+    let line = ["multicast", "receive", "--interface", "127.0.0.1", "--port", "49198"];
+    let error = feros(&[&line[..], &["--timeout", "0.1"]].concat()).failure(1);
+    assert!(error.contains("no datagram came to group 225.0.0.1/49198"), "{error}");
+}
