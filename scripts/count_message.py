@@ -196,7 +196,7 @@ def totals(file):
             sums = dict.fromkeys(events, 0)
         elif named := re.match(r"c?fn=\((\d+)\)(?: (.*))?", line):
             number, name = named.groups()
-            names[number] = name or names[number]
+            names[number] = name or names.get(number, "")  # some functions have none
             if line.startswith("fn"):
                 is_left_out = LEFT_OUT.search(names[number]) is not None
         elif line.startswith("calls="):

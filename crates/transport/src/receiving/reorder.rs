@@ -81,6 +81,8 @@ pub(crate) struct Reorder<O: Object> {
     /// Queue and links in turn.
     next_local: usize,
     drained: usize,
+    /// Losses were counted that nobody has asked for.
+    has_lost: bool,
     counters: Arc<ReorderCounters>,
 }
 
@@ -96,9 +98,6 @@ pub(crate) struct ReorderCounters {
 impl ReorderCounters {
     /// Publishers' numbers say how many: the total stays at its largest.
     fn count_lost(&self, more: u64) {
-        if more == 0 {
-            return;
-        }
         let add = |lost: u64| Some(lost.saturating_add(more));
         let _ = self.lost.fetch_update(Ordering::Relaxed, Ordering::Relaxed, add); // always some
     }
@@ -128,8 +127,20 @@ impl<O: Object> Reorder<O> {
             engine_is_next: true,
             next_local: 0,
             drained: 0,
+            has_lost: false,
             counters,
         }
+    }
+
+    /// Whether losses were counted since this was asked.
+    pub(crate) fn take_has_lost(&mut self) -> bool {
+        std::mem::take(&mut self.has_lost)
+    }
+
+    #[cold]
+    fn note_lost(&mut self, lost: u64) {
+        self.has_lost = true;
+        self.counters.count_lost(lost);
     }
 
     pub(crate) fn queue(&self) -> &Queue<O> {
@@ -292,8 +303,8 @@ impl<O: Object> Reorder<O> {
             Some(known) => {
                 known.last = stamp;
                 let lost = known.pass_to(number.unwrap_or(known.last_number));
-                if known.is_heard {
-                    self.counters.count_lost(lost);
+                if known.is_heard && lost > 0 {
+                    self.note_lost(lost);
                 }
                 Some(sample)
             }
@@ -337,12 +348,16 @@ impl<O: Object> Reorder<O> {
             _ => self.begin_to_hear(front, since, engine),
         };
         let known = &mut self.local[index];
-        self.counters.count_lost(known.pass_to(number));
-        if stamp <= known.last {
+        let lost = known.pass_to(number);
+        let is_duplicate = stamp <= known.last;
+        known.last = known.last.max(stamp);
+        if lost > 0 {
+            self.note_lost(lost);
+        }
+        if is_duplicate {
             self.counters.duplicates.fetch_add(1, Ordering::Relaxed);
             return None;
         }
-        known.last = stamp;
         received
     }
 
