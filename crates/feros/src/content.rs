@@ -82,7 +82,7 @@ impl<M: Message> Content<M> {
         match self {
             Self::Bytes(payload) => payload,
             Self::Owned(message) => serialized(&message),
-            Self::Shared(message) => serialized(&message),
+            Self::Shared(message) => serialized(&*message),
         }
     }
 }
