@@ -128,6 +128,9 @@ fn enter(shared: &Shared, side: u8) -> Result<(), ZeroCopyCreationError> {
 
 /// Notes that a side is gone; the last one takes the file with it.
 fn leave(storage: &Storage, side: u8) {
+    if side == RECEIVER {
+        storage.get().positions.leave();
+    }
     let left = |sides: u8| match sides & !side {
         0 => ENDED,
         others => others,

@@ -208,7 +208,7 @@ impl Pool {
         self.chunks.settle(chunk, 0);
     }
 
-    /// Sends a chunk that was lent to all subscriptions that are linked. Says to how many.
+    /// Sends a chunk that was lent to all subscriptions that are connected. Says to how many.
     pub(crate) fn send(
         &mut self,
         chunk: usize,
@@ -217,16 +217,22 @@ impl Pool {
         // SAFETY: the chunk is lent, so nobody else reads or writes it; its pages are present, and
         // chunks are aligned to 8.
         unsafe { self.chunk(chunk).cast::<WireHeader>().write(header) };
-        let updated = self.refresh();
         let (stride, chunks) = (self.stride, &mut self.chunks);
-        let sent: u32 =
-            self.ends.iter_mut().map(|end| u32::from(end.send(chunk, stride, chunks))).sum();
+        let (mut sent, mut have_left) = (0, false);
+        for end in &mut self.ends {
+            sent += u32::from(end.send(chunk, stride, chunks));
+            have_left |= end.is_left();
+        }
         self.chunks.settle(chunk, sent);
-        updated.map(|()| sent as usize)
+        if have_left {
+            self.refresh()?;
+        }
+        Ok(sent as usize)
     }
 
     /// Connects to subscriptions that have come since, and takes back what those had that have
     /// gone.
+    #[cold]
     pub(crate) fn refresh(&mut self) -> Result<(), ConnectionFailure> {
         let updated = self.port.update_connections();
         if connection::have_changed() {

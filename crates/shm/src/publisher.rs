@@ -287,10 +287,10 @@ impl HostPublisher {
         Ok(())
     }
 
-    /// Gives a message to all linked subscriptions; where a queue is full, its oldest message makes
-    /// room. Returns their number.
+    /// Gives a message to all subscriptions that were linked when [`refresh`](Self::refresh) was
+    /// called last; where a queue is full, its oldest message makes room. Returns their number.
     ///
-    /// Never blocks, allocates nothing unless a subscription came or went.
+    /// Never blocks, allocates nothing unless a subscription went.
     ///
     /// # Errors
     /// [`SendError`]; the loan is gone.
@@ -325,9 +325,9 @@ impl HostPublisher {
         sent.map_err(|cause| SendError::Refused { cause: format!("{cause:?}") })
     }
 
-    /// Connects to subscriptions that have linked since the last message, and takes back what those
-    /// had that have gone; [`send`](Self::send) does the same for the present pool. Doing it when
-    /// subscriptions come and go keeps the cost (a mapping, some allocations) off the next message.
+    /// Connects to subscriptions that have linked since, and takes back what those had that have
+    /// gone. To be called when a subscription has linked, before the first message that it is to
+    /// get: what this costs (a mapping, some allocations) is no part of a message.
     pub fn refresh(&self) {
         let mut pools = self.pools.lock();
         let Pools { retired, present, .. } = &mut *pools;

@@ -37,12 +37,20 @@ pub(crate) struct Positions {
     returned: AtomicU64,
     /// 1 once the publisher sends by other rings.
     is_replaced: AtomicU64,
+    /// 1 once the subscription has gone.
+    is_left: AtomicU64,
 }
 
 impl Positions {
     pub(crate) fn new() -> Self {
-        let [written, read, returned, is_replaced] = [(); 4].map(|()| AtomicU64::new(0));
-        Self { written, read, returned, is_replaced }
+        let words = [(); 5].map(|()| AtomicU64::new(0));
+        let [written, read, returned, is_replaced, is_left] = words;
+        Self { written, read, returned, is_replaced, is_left }
+    }
+
+    /// Says that the subscription has gone. By whoever takes it out.
+    pub(crate) fn leave(&self) {
+        self.is_left.store(1, Ordering::Release);
     }
 }
 
@@ -113,6 +121,11 @@ impl<'a> Ring<'a> {
     /// Whether that was said; to be asked before the other rings are looked for.
     pub(crate) fn is_replaced(&self) -> bool {
         self.positions.is_replaced.load(Ordering::Acquire) != 0
+    }
+
+    /// Whether the subscription has said that it is gone.
+    pub(crate) fn is_left(&self) -> bool {
+        self.positions.is_left.load(Ordering::Relaxed) != 0
     }
 
     /// Sends a message; `written` is the publisher's own position. Returns what had to make room.

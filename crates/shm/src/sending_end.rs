@@ -45,9 +45,14 @@ impl SendingEnd {
         Self { rings, written: 0, reclaimed: 0, held: Held::default(), is_broken: false }
     }
 
-    /// Whether the subscription has gone.
+    /// Whether the subscription has gone, as iceoryx2 knows.
     pub(crate) fn has_ended(&self) -> bool {
         self.rings.have_ended()
+    }
+
+    /// Whether it says so, which iceoryx2 learns when it is asked.
+    pub(crate) fn is_left(&self) -> bool {
+        self.rings.get().is_left()
     }
 
     /// Tells the subscription that later messages come from another pool.

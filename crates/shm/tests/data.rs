@@ -80,6 +80,7 @@ fn publish(publisher: &HostPublisher, size: usize, number: u64) -> usize {
     for (byte, value) in loan.iter_mut().zip(content(size, number)) {
         *byte = value;
     }
+    publisher.refresh();
     publisher.send(loan, header(number)).unwrap()
 }
 

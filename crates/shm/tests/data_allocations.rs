@@ -56,6 +56,7 @@ fn publish_and_take_allocate_nothing_after_warm_up() {
     let mut links: Vec<_> = (0..3)
         .map(|_| Link::open(&node, 1, LinkSettings { depth: 4, type_hash: None }).unwrap())
         .collect();
+    publisher.refresh();
     let round = |publisher: &HostPublisher, links: &mut Vec<Link>| {
         for size in [1 << 20, 256, 70_000, 4] {
             let mut loan = publisher.loan(size).unwrap();

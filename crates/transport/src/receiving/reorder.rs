@@ -13,7 +13,7 @@ use std::time::Instant;
 
 use feros_rmw::{Gid, Sample, Stamp};
 
-use crate::intra_process::queue::{Object, Queue};
+use crate::intra_process::queue::{Envelope, Object, Queue};
 use crate::local_link::LocalLink;
 use crate::receiving::received::Received;
 
@@ -207,10 +207,15 @@ impl<O: Object> Reorder<O> {
             && is_pending()
             && self.engine_pending.swap(false, Ordering::AcqRel)
         {
-            self.engine_head = engine.take();
-            if self.engine_head.is_some() {
-                self.engine_pending.store(true, Ordering::Release);
-            }
+            self.ask_engine(engine);
+        }
+    }
+
+    #[inline(never)] // keeps what local messages pass together
+    fn ask_engine(&mut self, engine: &mut impl EngineSource) {
+        self.engine_head = engine.take();
+        if self.engine_head.is_some() {
+            self.engine_pending.store(true, Ordering::Release);
         }
     }
 
@@ -290,7 +295,7 @@ impl<O: Object> Reorder<O> {
         None
     }
 
-    #[inline(never)] // keeps what local messages pass together
+    #[inline(never)] // likewise
     fn take_engine(&mut self, links: &[impl LocalLink]) -> Option<Sample> {
         let sample = self.engine_head.take()?;
         let (publisher, stamp) = (sample.info.publisher_gid, stamp_of(&sample));
@@ -325,23 +330,14 @@ impl<O: Object> Reorder<O> {
         links: &mut [impl LocalLink],
         engine: &mut impl EngineSource,
     ) -> Option<Received<O>> {
-        let (stamp, number, since, received) = match front.source {
-            // A publisher may have pushed the head out meanwhile: then the next one comes, which is
-            // newer.
-            Source::Queue => {
-                let (envelope, object) =
-                    self.queue.take_if(|head| head.publisher == front.publisher)?;
-                let is_alive = envelope.expires.is_none_or(|end| Instant::now() < end);
-                let received = || Received::from_this_process(envelope, object, self.session);
-                (envelope.stamp, envelope.number, envelope.since, is_alive.then(received))
-            }
+        let (envelope, received) = match front.source {
+            Source::Queue => self.take_queued(front.publisher)?,
             Source::Link(index) => {
                 let message = links[index].take()?;
-                let envelope = message.envelope;
-                let received = Some(Received::from_this_host(message));
-                (envelope.stamp, envelope.number, envelope.since, received)
+                (message.envelope, Some(Received::from_this_host(message)))
             }
         };
+        let Envelope { stamp, number, since, .. } = envelope;
         self.next_local += 1;
         let index = match front.known {
             Some(index) if self.is_heard(front) => index,
@@ -359,6 +355,16 @@ impl<O: Object> Reorder<O> {
             return None;
         }
         received
+    }
+
+    /// The head of the queue, unless it has expired. A publisher may have pushed the head out
+    /// meanwhile: then the next one comes, which is newer.
+    #[inline(never)] // likewise
+    fn take_queued(&mut self, publisher: Gid) -> Option<(Envelope, Option<Received<O>>)> {
+        let (envelope, object) = self.queue.take_if(|head| head.publisher == publisher)?;
+        let is_alive = envelope.expires.is_none_or(|end| Instant::now() < end);
+        let received = || Received::from_this_process(envelope, object, self.session);
+        Some((envelope, is_alive.then(received)))
     }
 
     /// Notes the first message of a publisher on a local transport. Says where the publisher is
