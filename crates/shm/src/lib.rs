@@ -5,8 +5,8 @@
 //! - [`ProcessSegment`]: the memory in which publishers of other processes find the doorbells of
 //!   this process's executors and its subscriptions. [`Peer`]: the same, seen from those
 //!   publishers.
-//! - [`HostNode`], [`HostPublisher`], [`Link`]: the messages themselves. iceoryx2 keeps who is there
-//!   and cleans up; messages go by rings of our own.
+//! - [`HostNode`], [`HostPublisher`], [`Link`]: the messages themselves. iceoryx2 keeps who is
+//!   there and cleans up; messages go by rings of our own.
 //!
 //! # Checking the concurrency
 //!

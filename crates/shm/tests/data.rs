@@ -329,8 +329,8 @@ fn a_length_beyond_the_mapping_is_refused() {
     }
 }
 
-/// Whatever a stranger writes into the rings: messages may be lost, but no memory is lent twice, and
-/// both sides go on.
+/// Whatever a stranger writes into the rings: messages may be lost, but no memory is lent twice,
+/// and both sides go on.
 #[test]
 fn scribbled_rings_cost_messages_and_nothing_else() {
     let words = [0, 1, 7, 4096, 1 << 40, u64::MAX];

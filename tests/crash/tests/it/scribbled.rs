@@ -1,7 +1,7 @@
 //! A process of the same user scribbles over the files of iceoryx2 while messages flow. Where
-//! messages lie (`.data`) and the rings by which they are handed over (`.connection`), all processes
-//! go on; where iceoryx2 keeps who takes part (`.dynamic`), those that share the file go on or are
-//! ended. Processes that share nothing with it go on, and what is left behind is cleaned up.
+//! messages lie (`.data`) and the rings that hand them over (`.connection`), all processes go on;
+//! where iceoryx2 keeps who takes part (`.dynamic`), those that share the file go on or are ended.
+//! Processes that share nothing with it go on, and what is left behind is cleaned up.
 //!
 //! `FEROS_CRASH_SCRIBBLES` is how often each class of files is scribbled over, `FEROS_CRASH_SEED`
 //! where:
