@@ -79,12 +79,15 @@ impl<M: Message> Content<M> {
     /// Publishers hand over bytes where bytes are wanted; the rest is for completeness. A message
     /// that violates its type becomes no bytes at all, which whoever reads them refuses and counts.
     fn into_payload(self) -> Payload {
-        let serialized =
-            |message: &M| Payload::new(feros_message::to_vec(message).unwrap_or_default());
         match self {
             Self::Bytes(payload) => payload,
             Self::Owned(message) => serialized(&message),
-            Self::Shared(message) => serialized(&message),
+            Self::Shared(message) => serialized(&*message),
         }
     }
+}
+
+#[cold]
+fn serialized<M: Message>(message: &M) -> Payload {
+    Payload::new(feros_message::to_vec(message).unwrap_or_default())
 }

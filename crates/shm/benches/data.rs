@@ -118,6 +118,7 @@ fn within_one_process(space: &str) {
             HostPublisherSettings { expected_message_bytes: size, ..HostPublisherSettings::new(1) };
         let publisher = HostPublisher::create(&node, settings).unwrap();
         let mut link = Link::open(&node, 1, LINK).unwrap();
+        publisher.refresh();
         let mut threadsafe = alone!(ipc_threadsafe::Service, size);
         let mut single = alone!(ipc::Service, size);
         let mut results = [const { Vec::new() }; 4];
@@ -236,6 +237,7 @@ fn echo(space: &str, event: bool) {
     .unwrap();
     let mut link = Link::open(&node, 11, LINK).unwrap();
     println!("ready");
+    let mut is_connected = false;
     loop {
         wake.wait();
         while let TakeOutcome::Sample(sample) = link.take() {
@@ -243,6 +245,9 @@ fn echo(space: &str, event: bool) {
             drop(sample);
             if size == 1 {
                 return;
+            }
+            if !std::mem::replace(&mut is_connected, true) {
+                back.refresh();
             }
             back.send(back.loan(size).unwrap(), SampleHeader::default()).unwrap();
             wake.wake();
@@ -276,6 +281,7 @@ fn between_processes(space: &str) {
             .unwrap();
         std::io::Read::read_exact(child.stdout.as_mut().unwrap(), &mut [0; 6]).unwrap();
         let link = Link::open(&node, 12, LINK).unwrap();
+        out.refresh();
         sides.push((space_of, node, out, wake, link, child));
     }
     for size in [256usize, 1 << 20] {
@@ -371,6 +377,7 @@ fn footprint(space: &str) {
     show("+ publisher of 1 MB messages (defaults)", &node, timed.elapsed());
     let timed = Instant::now();
     let mut link = Link::open(&node, 1, LINK).unwrap();
+    publisher.refresh();
     show("+ link", &node, timed.elapsed());
     let timed = Instant::now();
     publisher.send(publisher.loan(1 << 20).unwrap(), SampleHeader::default()).unwrap();
@@ -383,6 +390,7 @@ fn footprint(space: &str) {
     let timed = Instant::now();
     let small = HostPublisher::create(&node, HostPublisherSettings::new(2)).unwrap();
     let mut small_link = Link::open(&node, 2, LINK).unwrap();
+    small.refresh();
     small.send(small.loan(256).unwrap(), SampleHeader::default()).unwrap();
     drop(take(&mut small_link));
     show("+ publisher of 256 B messages, link, a message", &node, timed.elapsed());

@@ -1,84 +1,318 @@
-//! The way back of a publisher's chunks, bounded: iceoryx2's own connection, but for a sender that
-//! stops to listen to a receiver that returns nonsense.
+//! Connections between a publisher's port and a subscription's: iceoryx2 makes and ends them, the
+//! [`ring`](crate::ring) in them is ours.
 //!
-//! Who takes chunks back goes on until the queue is empty, and the positions of the queue lie in
-//! shared memory: scribbled over, the queue holds 2^60 chunks, and each is an error that is told in
-//! a text. So the first nonsense, or more chunks than there are, ends the connection for good.
+//! iceoryx2 looks for new and gone ports, names the files, and removes what killed processes left.
+//! What it would do for each message is done without it (`sending_end`, `receiving_end`): whoever
+//! makes a port, or looks for others, takes over the ends that iceoryx2 has made on this thread.
+//! iceoryx2 is told that nothing ever waits or comes back.
 
+use std::cell::{Cell, RefCell};
 use std::ptr::NonNull;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
 use std::time::Duration;
 
-use iceoryx2::prelude::{FileName, Path};
+use iceoryx2::prelude::{FileName, Path, ZeroCopySend};
 use iceoryx2_bb_concurrency::atomic::AtomicU64;
 use iceoryx2_bb_elementary_traits::testing::abandonable::Abandonable;
+use iceoryx2_bb_posix::access_mode::AccessMode;
+use iceoryx2_cal::dynamic_storage::{
+    DynamicStorage, DynamicStorageBuilder, DynamicStorageCreateError, DynamicStorageOpenError,
+    DynamicStorageOpenOrCreateError,
+};
 use iceoryx2_cal::named_concept::{
     NamedConcept, NamedConceptBuilder, NamedConceptDoesExistError, NamedConceptListError,
     NamedConceptMgmt, NamedConceptPathHintRemoveError, NamedConceptRemoveError,
 };
-use iceoryx2_cal::zero_copy_connection::common::details;
 use iceoryx2_cal::zero_copy_connection::{
-    BackpressureToReceiverAction, BackpressureToReceiverFn, ChannelId, ChannelState, PointerOffset,
-    ZeroCopyConnection, ZeroCopyConnectionBuilder, ZeroCopyCreationError, ZeroCopyPortDetails,
-    ZeroCopyPortRemoveError, ZeroCopyReclaimError, ZeroCopySendError, ZeroCopySender,
+    BackpressureToReceiverAction, BackpressureToReceiverFn, CHANNEL_STATE_OPEN, ChannelId,
+    ChannelState, PointerOffset, ZeroCopyConnection, ZeroCopyConnectionBuilder,
+    ZeroCopyCreationError, ZeroCopyPortDetails, ZeroCopyPortRemoveError, ZeroCopyReceiveError,
+    ZeroCopyReceiver, ZeroCopyReclaimError, ZeroCopyReleaseError, ZeroCopySendError,
+    ZeroCopySender,
 };
 
-use crate::storage::WholeStorage;
+use crate::ring::{Positions, Ring, Size};
+use crate::storage::{Mapping, WholeStorage, take_sparse};
 
-type Storage = WholeStorage<details::SharedManagementData>;
-type Inner = details::Connection<Storage>;
-type InnerSender = details::Sender<Storage>;
+/// What lies at the beginning of a connection's file; the places of the rings follow.
+#[derive(Debug)]
+#[repr(C)]
+pub(crate) struct Shared {
+    /// Which sides are there: [`SENDER`], [`RECEIVER`], or [`ENDED`] for good.
+    sides: AtomicU8,
+    /// Of iceoryx2, for patterns that Feros does not use.
+    channel: AtomicU64,
+    positions: Positions,
+}
 
-/// Two queues between a publisher and a subscription.
+// SAFETY: atomics alone, laid out as C does.
+unsafe impl ZeroCopySend for Shared {}
+
+const SENDER: u8 = 1;
+const RECEIVER: u8 = 2;
+const ENDED: u8 = 0x80;
+
+type Storage = WholeStorage<Shared>;
+type Configuration = <Storage as NamedConceptMgmt>::Configuration;
+type StorageBuilder<'a> = <Storage as DynamicStorage<Shared>>::Builder<'a>;
+
+/// What the file of a connection takes, roughly.
+pub(crate) fn size_bytes(depth: usize, views: usize) -> u64 {
+    (size_of::<Shared>() + Size::new(depth, views).places() * size_of::<u64>()) as u64
+}
+
+/// One side of a connection; its file goes with the last side.
+#[derive(Debug)]
+pub(crate) struct Connected {
+    storage: Storage,
+    name: FileName,
+    side: u8,
+    size: Size,
+    depth: usize,
+    views: usize,
+}
+
+impl Connected {
+    fn ring(&self) -> Ring<'_> {
+        let positions = &self.storage.get().positions;
+        Ring::new(positions, self.storage.words(), self.size).expect("looked at when it was opened")
+    }
+
+    fn details(&self) -> &Shared {
+        self.storage.get()
+    }
+}
+
+impl Drop for Connected {
+    fn drop(&mut self) {
+        leave(&self.storage, self.side);
+    }
+}
+
+/// The rings of a side, at hand: what a message touches lies together.
+#[derive(Debug)]
+pub(crate) struct Rings {
+    rings: Ring<'static>,
+    connected: Arc<Connected>,
+}
+
+impl Rings {
+    pub(crate) fn new(connected: Arc<Connected>) -> Self {
+        let rings = connected.ring();
+        // SAFETY: they lie in memory that stays mapped as long as `connected`, which stays beside
+        // them; they are given out for as long as `self` is borrowed.
+        let rings = unsafe { std::mem::transmute::<Ring<'_>, Ring<'static>>(rings) };
+        Self { rings, connected }
+    }
+
+    pub(crate) fn get(&self) -> &Ring<'_> {
+        &self.rings
+    }
+
+    /// Whether iceoryx2 has ended the connection.
+    pub(crate) fn have_ended(&self) -> bool {
+        Arc::strong_count(&self.connected) == 1
+    }
+}
+
+/// Notes that a side is there.
+fn enter(shared: &Shared, side: u8) -> Result<(), ZeroCopyCreationError> {
+    let entered = |sides: u8| (sides & (side | ENDED) == 0).then_some(sides | side);
+    match shared.sides.fetch_update(Ordering::AcqRel, Ordering::Acquire, entered) {
+        Ok(_) => Ok(()),
+        Err(sides) if sides & ENDED != 0 => Err(ZeroCopyCreationError::IsBeingCleanedUp),
+        Err(_) => Err(ZeroCopyCreationError::AnotherInstanceIsAlreadyConnected),
+    }
+}
+
+/// Notes that a side is gone; the last one takes the file with it.
+fn leave(storage: &Storage, side: u8) {
+    if side == RECEIVER {
+        storage.get().positions.leave();
+    }
+    let left = |sides: u8| match sides & !side {
+        0 => ENDED,
+        others => others,
+    };
+    let sides = &storage.get().sides;
+    let before = sides.fetch_update(Ordering::AcqRel, Ordering::Acquire, |sides| Some(left(sides)));
+    if before.is_ok_and(|before| left(before) == ENDED) {
+        storage.acquire_ownership();
+    }
+}
+
+/// A subscription's side, and the memory of the publisher's messages, where it could be mapped.
+pub(crate) struct NewReceiver {
+    pub(crate) connected: Arc<Connected>,
+    pub(crate) memory: Option<Arc<Mapping>>,
+}
+
+thread_local! {
+    static HAVE_CHANGED: Cell<bool> = const { Cell::new(false) };
+    static SENDERS: RefCell<Vec<Arc<Connected>>> = const { RefCell::new(Vec::new()) };
+    static RECEIVERS: RefCell<Vec<NewReceiver>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Whether iceoryx2 has made or ended connections on this thread since this was asked.
+pub(crate) fn have_changed() -> bool {
+    HAVE_CHANGED.get() && HAVE_CHANGED.replace(false)
+}
+
+/// The publishers' sides that iceoryx2 has made on this thread since this was asked.
+pub(crate) fn take_senders() -> Vec<Arc<Connected>> {
+    SENDERS.take()
+}
+
+/// The subscriptions' sides likewise.
+pub(crate) fn take_receivers() -> Vec<NewReceiver> {
+    let mut receivers = RECEIVERS.take();
+    complete_last(&mut receivers);
+    receivers
+}
+
+/// iceoryx2 opens a publisher's memory right after the connection.
+fn complete_last(receivers: &mut [NewReceiver]) {
+    let opened = take_sparse();
+    if let Some(last) = receivers.last_mut() {
+        last.memory = last.memory.take().or(opened);
+    }
+}
+
+/// The kind of connections of Feros.
 #[derive(Debug)]
 pub(crate) struct Connection;
 
-/// Makes an end of a connection.
+/// Makes a side of a connection.
 #[derive(Debug)]
 pub(crate) struct Builder {
-    inner: details::Builder<Storage>,
-    chunks: usize,
+    name: FileName,
+    config: Configuration,
+    depth: usize,
+    views: usize,
+    channels: usize,
+    makes_room: bool,
+    initial_channel: ChannelState,
 }
 
-/// The publisher's end.
-#[derive(Debug)]
-pub(crate) struct Sender {
-    inner: InnerSender,
-    /// How many chunks the publisher has: more cannot come back without a message in between.
-    chunks: usize,
-    returned: AtomicUsize,
-    is_broken: AtomicBool,
-}
-
-impl Sender {
-    fn break_off(&self) {
-        if !self.is_broken.swap(true, Ordering::Relaxed) {
-            tracing::error!(
-                target: "feros::shm",
-                "a subscription gets no more messages by shared memory: what it returns is \
-                 nonsense; find the process that writes into the shared memory of this user, and \
-                 start both sides again"
-            );
+impl Builder {
+    fn connect(self, side: u8) -> Result<Arc<Connected>, ZeroCopyCreationError> {
+        if self.channels != 1 {
+            return Err(ZeroCopyCreationError::IncompatibleNumberOfChannels);
         }
+        if !self.makes_room {
+            return Err(ZeroCopyCreationError::IncompatibleOverflowSetting);
+        }
+        let size = Size::new(self.depth, self.views);
+        let storage = self.open_or_create(size)?;
+        enter(storage.get(), side)?;
+        if storage.has_ownership() {
+            storage.release_ownership(); // what is left is for the last side
+        }
+        let connected = Connected {
+            storage,
+            name: self.name,
+            side,
+            size,
+            depth: self.depth,
+            views: self.views,
+        };
+        if connected.storage.words().len() != size.places() {
+            return Err(ZeroCopyCreationError::IncompatibleBufferSize);
+        }
+        HAVE_CHANGED.set(true);
+        Ok(Arc::new(connected))
     }
 
-    fn is_broken(&self) -> bool {
-        self.is_broken.load(Ordering::Relaxed)
+    fn open_or_create(&self, size: Size) -> Result<Storage, ZeroCopyCreationError> {
+        let initial = self.initial_channel.value();
+        let builder = <StorageBuilder<'_> as NamedConceptBuilder<Storage>>::new(&self.name);
+        let opened = builder
+            .config(&self.config)
+            .supplementary_size(size.places() * size_of::<u64>())
+            .initializer(move |value, _| {
+                value.write(Shared {
+                    sides: AtomicU8::new(0),
+                    channel: AtomicU64::new(initial),
+                    positions: Positions::new(),
+                });
+                true
+            })
+            .open_or_create();
+        use DynamicStorageOpenOrCreateError as Cause;
+        opened.map_err(|cause| match cause {
+            Cause::DynamicStorageCreateError(
+                DynamicStorageCreateError::InsufficientPermissions,
+            ) => ZeroCopyCreationError::InsufficientPermissions,
+            Cause::DynamicStorageOpenError(DynamicStorageOpenError::VersionMismatch) => {
+                ZeroCopyCreationError::VersionMismatch
+            }
+            Cause::DynamicStorageOpenError(
+                DynamicStorageOpenError::InitializationNotYetFinalized,
+            ) => ZeroCopyCreationError::InitializationNotYetFinalized,
+            _ => ZeroCopyCreationError::InternalError,
+        })
     }
 }
 
-impl ZeroCopySender for Sender {
+/// What iceoryx2 has of a side.
+#[derive(Debug)]
+pub(crate) struct Handle(Arc<Connected>);
+
+impl Drop for Handle {
+    fn drop(&mut self) {
+        HAVE_CHANGED.set(true);
+    }
+}
+
+impl NamedConcept for Handle {
+    fn name(&self) -> &FileName {
+        &self.0.name
+    }
+}
+
+impl Abandonable for Handle {
+    unsafe fn abandon_in_place(_: NonNull<Self>) {} // as if its process had been killed
+}
+
+impl ZeroCopyPortDetails for Handle {
+    fn number_of_channels(&self) -> usize {
+        1
+    }
+
+    fn buffer_size(&self) -> usize {
+        self.0.depth
+    }
+
+    fn has_enabled_safe_overflow(&self) -> bool {
+        true
+    }
+
+    fn max_borrowed_chunks(&self) -> usize {
+        self.0.views
+    }
+
+    fn max_supported_shared_memory_segments(&self) -> u8 {
+        1
+    }
+
+    fn is_connected(&self) -> bool {
+        self.0.details().sides.load(Ordering::Relaxed) == SENDER | RECEIVER
+    }
+
+    fn __internal_get_channel_state(&self, _: ChannelId) -> &AtomicU64 {
+        &self.0.details().channel
+    }
+}
+
+impl ZeroCopySender for Handle {
     fn try_send(
         &self,
-        chunk: PointerOffset,
-        sample_bytes: usize,
-        channel: ChannelId,
+        _: PointerOffset,
+        _: usize,
+        _: ChannelId,
     ) -> Result<Option<PointerOffset>, ZeroCopySendError> {
-        if self.is_broken() {
-            return Err(ZeroCopySendError::ConnectionCorrupted);
-        }
-        self.returned.store(0, Ordering::Relaxed);
-        self.inner.try_send(chunk, sample_bytes, channel)
+        Err(ZeroCopySendError::InternalError) // nobody sends by iceoryx2
     }
 
     fn blocking_send<F: BackpressureToReceiverFn>(
@@ -86,199 +320,183 @@ impl ZeroCopySender for Sender {
         chunk: PointerOffset,
         sample_bytes: usize,
         channel: ChannelId,
-        handler: F,
-        action: BackpressureToReceiverAction,
+        _: F,
+        _: BackpressureToReceiverAction,
     ) -> Result<Option<PointerOffset>, ZeroCopySendError> {
-        if self.is_broken() {
-            return Err(ZeroCopySendError::ConnectionCorrupted);
-        }
-        self.returned.store(0, Ordering::Relaxed);
-        self.inner.blocking_send(chunk, sample_bytes, channel, handler, action)
+        self.try_send(chunk, sample_bytes, channel)
     }
 
-    fn reclaim(&self, channel: ChannelId) -> Result<Option<PointerOffset>, ZeroCopyReclaimError> {
-        if self.is_broken() {
-            return Ok(None);
-        }
-        match self.inner.reclaim(channel) {
-            Ok(Some(_)) if self.returned.fetch_add(1, Ordering::Relaxed) >= self.chunks => {
-                self.break_off();
-                Ok(None)
-            }
-            Err(_) => {
-                self.break_off();
-                Ok(None)
-            }
-            returned => returned,
-        }
+    fn reclaim(&self, _: ChannelId) -> Result<Option<PointerOffset>, ZeroCopyReclaimError> {
+        Ok(None)
     }
 
-    unsafe fn acquire_used_offsets<F: FnMut(PointerOffset)>(&self, callback: F) {
-        // SAFETY: asks the same of the caller.
-        unsafe { self.inner.acquire_used_offsets(callback) };
-    }
+    unsafe fn acquire_used_offsets<F: FnMut(PointerOffset)>(&self, _: F) {}
 }
 
-impl ZeroCopyPortDetails for Sender {
-    fn number_of_channels(&self) -> usize {
-        self.inner.number_of_channels()
+impl ZeroCopyReceiver for Handle {
+    fn has_data(&self, _: ChannelId) -> bool {
+        false
     }
 
-    fn buffer_size(&self) -> usize {
-        self.inner.buffer_size()
+    fn receive(&self, _: ChannelId) -> Result<Option<PointerOffset>, ZeroCopyReceiveError> {
+        Ok(None)
     }
 
-    fn has_enabled_safe_overflow(&self) -> bool {
-        self.inner.has_enabled_safe_overflow()
+    fn release(&self, _: PointerOffset, _: ChannelId) -> Result<(), ZeroCopyReleaseError> {
+        Ok(())
     }
 
-    fn max_borrowed_chunks(&self) -> usize {
-        self.inner.max_borrowed_chunks()
-    }
-
-    fn max_supported_shared_memory_segments(&self) -> u8 {
-        self.inner.max_supported_shared_memory_segments()
-    }
-
-    fn is_connected(&self) -> bool {
-        self.inner.is_connected()
-    }
-
-    fn __internal_get_channel_state(&self, channel: ChannelId) -> &AtomicU64 {
-        self.inner.__internal_get_channel_state(channel)
-    }
-}
-
-impl NamedConcept for Sender {
-    fn name(&self) -> &FileName {
-        self.inner.name()
-    }
-}
-
-impl Abandonable for Sender {
-    unsafe fn abandon_in_place(mut this: NonNull<Self>) {
-        // SAFETY: the caller hands over a value of its own, which nobody uses afterwards.
-        unsafe { InnerSender::abandon_in_place(NonNull::from_mut(&mut this.as_mut().inner)) };
+    fn borrow_count(&self, _: ChannelId) -> usize {
+        0
     }
 }
 
 impl NamedConceptBuilder<Connection> for Builder {
     fn new(name: &FileName) -> Self {
-        Self { inner: details::Builder::new(name), chunks: 0 }
+        Self {
+            name: *name,
+            config: Configuration::default(),
+            depth: 1,
+            views: 1,
+            channels: 1,
+            makes_room: false,
+            initial_channel: CHANNEL_STATE_OPEN,
+        }
     }
 
-    fn config(mut self, config: &<Connection as NamedConceptMgmt>::Configuration) -> Self {
-        self.inner = self.inner.config(config);
+    fn config(mut self, config: &Configuration) -> Self {
+        self.config = config.clone();
         self
     }
 }
 
 impl ZeroCopyConnectionBuilder<Connection> for Builder {
     fn buffer_size(mut self, value: usize) -> Self {
-        self.inner = self.inner.buffer_size(value);
+        self.depth = value.max(1);
         self
     }
 
     fn enable_safe_overflow(mut self, value: bool) -> Self {
-        self.inner = self.inner.enable_safe_overflow(value);
+        self.makes_room = value;
         self
     }
 
     fn receiver_max_borrowed_chunks_per_channel(mut self, value: usize) -> Self {
-        self.inner = self.inner.receiver_max_borrowed_chunks_per_channel(value);
+        self.views = value.max(1);
         self
     }
 
-    fn max_supported_shared_memory_segments(mut self, value: u8) -> Self {
-        self.inner = self.inner.max_supported_shared_memory_segments(value);
-        self
+    fn max_supported_shared_memory_segments(self, _: u8) -> Self {
+        self // a pool is one segment
     }
 
-    fn number_of_chunks_per_segment(mut self, value: usize) -> Self {
-        self.inner = self.inner.number_of_chunks_per_segment(value);
-        self.chunks = value; // a pool is one segment
+    fn number_of_chunks_per_segment(self, _: usize) -> Self {
         self
     }
 
     fn number_of_channels(mut self, value: usize) -> Self {
-        self.inner = self.inner.number_of_channels(value);
+        self.channels = value;
         self
     }
 
     fn initial_channel_state(mut self, value: ChannelState) -> Self {
-        self.inner = self.inner.initial_channel_state(value);
+        self.initial_channel = value;
         self
     }
 
-    fn timeout(mut self, value: Duration) -> Self {
-        self.inner = self.inner.timeout(value);
+    /// Nothing is waited for.
+    fn timeout(self, _: Duration) -> Self {
         self
     }
 
-    fn create_sender(self) -> Result<Sender, ZeroCopyCreationError> {
-        let inner = self.inner.create_sender()?;
-        let (returned, is_broken) = (AtomicUsize::new(0), AtomicBool::new(false));
-        Ok(Sender { inner, chunks: self.chunks, returned, is_broken })
+    fn create_sender(self) -> Result<Handle, ZeroCopyCreationError> {
+        let connected = self.connect(SENDER)?;
+        SENDERS.with_borrow_mut(|senders| senders.push(Arc::clone(&connected)));
+        Ok(Handle(connected))
     }
 
-    fn create_receiver(self) -> Result<details::Receiver<Storage>, ZeroCopyCreationError> {
-        self.inner.create_receiver()
+    fn create_receiver(self) -> Result<Handle, ZeroCopyCreationError> {
+        let connected = self.connect(RECEIVER)?;
+        RECEIVERS.with_borrow_mut(|receivers| {
+            complete_last(receivers);
+            receivers.push(NewReceiver { connected: Arc::clone(&connected), memory: None });
+        });
+        Ok(Handle(connected))
+    }
+}
+
+impl Connection {
+    /// Strikes off a side whose process was killed.
+    fn remove(
+        name: &FileName,
+        config: &Configuration,
+        side: u8,
+    ) -> Result<(), ZeroCopyPortRemoveError> {
+        let builder = <StorageBuilder<'_> as NamedConceptBuilder<Storage>>::new(name);
+        use DynamicStorageOpenError as Cause;
+        match builder.config(config).open(AccessMode::ReadWrite) {
+            Ok(storage) => {
+                leave(&storage, side);
+                Ok(())
+            }
+            Err(Cause::DoesNotExist) => Err(ZeroCopyPortRemoveError::DoesNotExist),
+            Err(Cause::VersionMismatch) => Err(ZeroCopyPortRemoveError::VersionMismatch),
+            Err(_) => Err(ZeroCopyPortRemoveError::InternalError),
+        }
     }
 }
 
 impl ZeroCopyConnection for Connection {
-    type Sender = Sender;
-    type Receiver = details::Receiver<Storage>;
+    type Sender = Handle;
+    type Receiver = Handle;
     type Builder = Builder;
 
     unsafe fn remove_sender(
         name: &FileName,
-        config: &Self::Configuration,
+        config: &Configuration,
     ) -> Result<(), ZeroCopyPortRemoveError> {
-        // SAFETY: asks the same of the caller.
-        unsafe { Inner::remove_sender(name, config) }
+        Self::remove(name, config, SENDER)
     }
 
     unsafe fn remove_receiver(
         name: &FileName,
-        config: &Self::Configuration,
+        config: &Configuration,
     ) -> Result<(), ZeroCopyPortRemoveError> {
-        // SAFETY: asks the same of the caller.
-        unsafe { Inner::remove_receiver(name, config) }
+        Self::remove(name, config, RECEIVER)
     }
 
     fn does_support_safe_overflow() -> bool {
-        Inner::does_support_safe_overflow()
+        true
     }
 
     fn has_configurable_buffer_size() -> bool {
-        Inner::has_configurable_buffer_size()
+        true
     }
 }
 
 impl NamedConceptMgmt for Connection {
-    type Configuration = <Inner as NamedConceptMgmt>::Configuration;
+    type Configuration = Configuration;
 
     unsafe fn remove_cfg(
         name: &FileName,
-        config: &Self::Configuration,
+        config: &Configuration,
     ) -> Result<bool, NamedConceptRemoveError> {
         // SAFETY: asks the same of the caller.
-        unsafe { Inner::remove_cfg(name, config) }
+        unsafe { Storage::remove_cfg(name, config) }
     }
 
     fn does_exist_cfg(
         name: &FileName,
-        config: &Self::Configuration,
+        config: &Configuration,
     ) -> Result<bool, NamedConceptDoesExistError> {
-        Inner::does_exist_cfg(name, config)
+        Storage::does_exist_cfg(name, config)
     }
 
-    fn list_cfg(config: &Self::Configuration) -> Result<Vec<FileName>, NamedConceptListError> {
-        Inner::list_cfg(config)
+    fn list_cfg(config: &Configuration) -> Result<Vec<FileName>, NamedConceptListError> {
+        Storage::list_cfg(config)
     }
 
     fn remove_path_hint(path: &Path) -> Result<(), NamedConceptPathHintRemoveError> {
-        Inner::remove_path_hint(path)
+        Storage::remove_path_hint(path)
     }
 }

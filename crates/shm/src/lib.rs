@@ -5,12 +5,14 @@
 //! - [`ProcessSegment`]: the memory in which publishers of other processes find the doorbells of
 //!   this process's executors and its subscriptions. [`Peer`]: the same, seen from those
 //!   publishers.
-//! - [`HostNode`], [`HostPublisher`], [`Link`]: the messages themselves, on iceoryx2.
+//! - [`HostNode`], [`HostPublisher`], [`Link`]: the messages themselves. iceoryx2 keeps who is
+//!   there and cleans up; messages go by rings of our own.
 //!
 //! # Checking the concurrency
 //!
-//! The protocols of a subscription's entry run under [loom](https://docs.rs/loom), which tries the
-//! interleavings and memory orderings that the language allows (some seconds):
+//! The rings between publisher and subscription, and the protocols of a subscription's entry, run
+//! under [loom](https://docs.rs/loom), which tries the interleavings and memory orderings that the
+//! language allows (some seconds):
 //!
 //! ```text
 //! RUSTFLAGS="--cfg loom" cargo test -p feros-shm --release --lib
@@ -21,17 +23,19 @@
 mod format_version;
 mod segment;
 
-// Loom explores the entries of the segment; the rest is built on them, on mutexes and on the
-// system.
+// Loom explores the rings and the entries of the segment; the rest is built on them, on mutexes and
+// on the system.
 #[cfg(not(loom))]
 mod announcement;
+#[cfg(not(loom))]
+mod chunks;
 #[cfg(not(loom))]
 mod classify;
 #[cfg(not(loom))]
 #[allow(unsafe_code)] // implements unsafe functions of iceoryx2
 mod closed_storage;
 #[cfg(not(loom))]
-#[allow(unsafe_code)] // passes calls on
+#[allow(unsafe_code)] // keeps references into memory that is mapped
 mod connection;
 #[cfg(not(loom))]
 mod dead;
@@ -39,8 +43,6 @@ mod dead;
 mod declined;
 #[cfg(not(loom))]
 mod error;
-#[cfg(not(loom))]
-mod held_samples;
 #[cfg(not(loom))]
 mod host_id;
 #[cfg(not(loom))]
@@ -51,13 +53,11 @@ mod limits;
 #[allow(unsafe_code)] // reads what other processes wrote
 mod link;
 #[cfg(not(loom))]
-mod mapping;
-#[cfg(not(loom))]
 mod node;
 #[cfg(not(loom))]
 mod peer;
 #[cfg(not(loom))]
-#[allow(unsafe_code)] // vouches for memory whose pages are present
+#[allow(unsafe_code)] // writes into memory that is mapped
 mod pool;
 #[cfg(not(loom))]
 #[allow(unsafe_code)] // makes pages present
@@ -72,11 +72,16 @@ mod publisher;
 #[cfg(not(loom))]
 mod reason;
 #[cfg(not(loom))]
+mod receiving_end;
+#[cfg(not(loom))]
 #[allow(unsafe_code)] // a trait of iceoryx2 asks for it
 mod reentrant;
+mod ring;
 #[cfg(not(loom))]
 #[allow(unsafe_code)] // lends memory that is mapped
 mod sample;
+#[cfg(not(loom))]
+mod sending_end;
 #[cfg(not(loom))]
 mod service;
 #[cfg(not(loom))]

@@ -3,20 +3,23 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use iceoryx2::port::{DegradationAction, ReceiveError};
-use iceoryx2::prelude::{CallbackProgression, PayloadHeader};
+use iceoryx2::port::DegradationAction;
+use iceoryx2::port::update_connections::UpdateConnections;
+use iceoryx2::prelude::CallbackProgression;
 use iceoryx2::service::builder::publish_subscribe::PublishSubscribeOpenError;
 use iceoryx2::service::port_factory::PortFactory;
 
+use feros_sync::Mutex;
+
+use crate::connection;
 use crate::error::{OpenError, Refused, UnavailableError};
-use crate::held_samples::{HeldSamples, IceoryxSample};
 use crate::limits::{check_file_size, check_open_files};
-use crate::mapping::Mappings;
 use crate::node::{HostNode, check_space, refused};
 use crate::populate::free_bytes;
 use crate::port::Port;
-use crate::sample::{Checked, HostSample};
-use crate::service::{self, FORMAT_VERSION, LEADING_BYTES, WireHeader};
+use crate::receiving_end::{NotTaken, ReceivingEnds, Taken};
+use crate::sample::{HostSample, Message};
+use crate::service::{self, FORMAT_VERSION, HEAD_BYTES, WireHeader};
 use crate::storage;
 
 /// What a [`Link`] is opened with.
@@ -63,23 +66,23 @@ pub struct LinkCounts {
 }
 
 /// The link of one subscription to one publisher's shared memory.
+#[repr(C)] // what each message needs lies together
 pub struct Link {
     port: Arc<Port>,
+    type_hash: u64,
+    /// The number of the last sample taken; 0 before the first.
+    sequence: u64,
+    /// The end that it came by.
+    origin: u32,
+    /// End and number of the last sample received, taken or not.
+    received: (u32, u64),
+    /// A sample of a larger pool that was seen before the last ones of the pool that it replaced:
+    /// the pools are looked through from the oldest on, and both may get messages meanwhile.
+    early: Option<Box<HostSample>>,
+    counts: LinkCounts,
     id: u64,
     depth: usize,
     max_views: usize,
-    type_hash: u64,
-    counts: LinkCounts,
-    /// The number of the last sample taken; 0 before the first.
-    sequence: u64,
-    /// The port that it came from.
-    origin: u64,
-    /// Port and number of the last sample received, taken or not.
-    received: (u64, u64),
-    mappings: Mappings,
-    /// A sample of a larger pool that was seen before the last ones of the pool that it replaced:
-    /// iceoryx2 looks through the pools from the oldest on, and both may get messages meanwhile.
-    early: Option<HostSample>,
 }
 
 impl Link {
@@ -117,23 +120,21 @@ impl Link {
             what: "a look at /dev/shm",
             cause: cause.to_string(),
         })?;
-        let needed = connection_bytes(
-            depth,
-            max_views,
-            max_subscriptions,
-            limits.subscriber_max_buffer_size(),
-        );
+        let needed = connection::size_bytes(depth, max_views);
         check_space(needed, free)?;
         check_file_size(needed)?;
         use iceoryx2::port::subscriber::SubscriberCreateError::ExceedsMaxSupportedSubscribers;
-        let subscriber = match create() {
+        connection::take_receivers(); // of earlier failures
+        let created = match create() {
             Err(ExceedsMaxSupportedSubscribers) => {
+                connection::take_receivers();
                 node.clean_up_locked(&lock);
                 create()
             }
             other => other,
-        }
-        .map_err(|cause| match cause {
+        };
+        let ends = connection::take_receivers();
+        let subscriber = created.map_err(|cause| match cause {
             ExceedsMaxSupportedSubscribers => OpenError::TooMany { id, max_subscriptions },
             other => refused("a subscription's port", other).into(),
         })?;
@@ -143,14 +144,18 @@ impl Link {
                 _ => OpenError::NotMapped { id },
             });
         }
+        let mut receiving = ReceivingEnds::new(max_views);
+        if receiving.update(ends) > 0 {
+            return Err(OpenError::NotMapped { id });
+        }
         lock.finish();
         Ok(Self {
             port: Arc::new(Port {
+                ends: Mutex::new(receiving),
+                is_crowded: AtomicBool::new(false),
                 subscriber,
                 service,
-                held: HeldSamples::new(max_views),
                 failed_connections,
-                is_crowded: AtomicBool::new(false),
                 on_room: OnceLock::new(),
                 node: Arc::clone(node),
             }),
@@ -162,7 +167,6 @@ impl Link {
             sequence: 0,
             origin: 0,
             received: (0, 0),
-            mappings: Mappings::default(),
             early: None,
         })
     }
@@ -195,7 +199,7 @@ impl Link {
     /// publisher's pool has grown.
     pub fn take(&mut self) -> TakeOutcome {
         if let Some(early) = self.early.take() {
-            return self.take_beside(early);
+            return self.take_beside(*early);
         }
         match self.receive() {
             // A gap where the pool has been replaced: what is missing may still lie in the old one.
@@ -203,7 +207,7 @@ impl Link {
                 if sample.origin != self.origin
                     && missing_between(self.sequence, sample.sequence) > 0 =>
             {
-                self.early = Some(sample);
+                self.early = Some(Box::new(sample));
                 self.take()
             }
             TakeOutcome::Sample(sample) => self.deliver(sample),
@@ -218,15 +222,15 @@ impl Link {
     fn take_beside(&mut self, early: HostSample) -> TakeOutcome {
         match self.receive() {
             TakeOutcome::Sample(sample) if sample.sequence < early.sequence => {
-                self.early = Some(early);
+                self.early = Some(Box::new(early));
                 self.deliver(sample)
             }
             TakeOutcome::Sample(later) => {
-                self.early = Some(later);
+                self.early = Some(Box::new(later));
                 self.deliver(early)
             }
             TakeOutcome::Refused(refused) => {
-                self.early = Some(early);
+                self.early = Some(Box::new(early));
                 self.refuse(refused)
             }
             TakeOutcome::Empty | TakeOutcome::ViewsExhausted { .. } => self.deliver(early),
@@ -259,71 +263,83 @@ impl Link {
         TakeOutcome::Refused(refused)
     }
 
+    /// Whether a message may wait. Whoever rings after it has sent is not slept over: what was rung
+    /// for before is seen here.
+    #[must_use]
+    pub fn has_message(&self) -> bool {
+        self.early.is_some() || self.port.ends.lock().have_message()
+    }
+
     fn receive(&mut self) -> TakeOutcome {
-        match self.port.subscriber.receive() {
-            Ok(Some(sample)) => match self.check(&sample) {
-                Ok(checked) => {
-                    let Some(sample) = HostSample::new(sample, checked, &self.port) else {
-                        return TakeOutcome::ViewsExhausted { max_views: self.max_views };
-                    };
-                    match self.check_order(&sample) {
-                        Ok(()) => TakeOutcome::Sample(sample),
-                        Err(refused) => TakeOutcome::Refused(refused),
-                    }
-                }
+        let mut ends = self.port.ends.lock();
+        let mut taken = ends.take();
+        if taken.as_ref().is_err_and(|why| *why == NotTaken::Empty) {
+            if !self.look_for_pools(&mut ends) {
+                return TakeOutcome::Refused(Refused::NotMapped);
+            }
+            taken = ends.take();
+        }
+        drop(ends);
+        match taken {
+            Ok(taken) => match self.check(&taken) {
+                Ok(sample) => TakeOutcome::Sample(sample),
                 Err(refused) => TakeOutcome::Refused(refused),
             },
-            Ok(None) => TakeOutcome::Empty,
-            Err(ReceiveError::ExceedsMaxBorrows) => {
-                TakeOutcome::ViewsExhausted { max_views: self.max_views }
-            }
-            Err(ReceiveError::ConnectionFailure(_)) => TakeOutcome::Refused(Refused::NotMapped),
+            Err(NotTaken::Empty) => TakeOutcome::Empty,
+            Err(NotTaken::Crowded) => TakeOutcome::ViewsExhausted { max_views: self.max_views },
+            Err(NotTaken::Nonsense) => TakeOutcome::Refused(Refused::Place),
         }
     }
 
-    /// A queue whose positions were scribbled over brings the same samples again and again.
-    fn check_order(&mut self, sample: &HostSample) -> Result<(), Refused> {
-        let (origin, last) = self.received;
-        if origin == sample.origin && sample.sequence <= last {
-            return Err(Refused::Repeated { found: sample.sequence, last });
+    /// Connects to pools that the publisher has made since, and leaves those that are gone. False
+    /// where one cannot be mapped.
+    #[cold]
+    fn look_for_pools(&self, ends: &mut ReceivingEnds) -> bool {
+        ends.begin_update();
+        let is_complete = self.port.subscriber.update_connections().is_ok();
+        if connection::have_changed() {
+            ends.update(connection::take_receivers()); // one that cannot be mapped is counted
         }
-        self.received = (sample.origin, sample.sequence);
-        Ok(())
+        is_complete
     }
 
     /// Whether the sample is what it should be. Nothing of it is read before its place is known to
     /// be mapped.
-    fn check(&mut self, sample: &IceoryxSample) -> Result<Checked, Refused> {
-        let start = std::ptr::from_ref(sample.header()).addr();
-        let header = std::ptr::from_ref(sample.user_header());
-        let room = self.mappings.room_from(start, self.port.node.prefix()).ok_or(Refused::Place)?;
-        let head_bytes = header.addr() - start + size_of::<WireHeader>();
-        let payload_offset = head_bytes; // bytes need no alignment
-        if room < payload_offset + LEADING_BYTES {
-            return Err(Refused::Place);
-        }
-        // SAFETY: the header lies in mapped, readable memory; a racing write by a hostile publisher
-        // changes numbers only.
-        let header = unsafe { header.read_volatile() };
+    fn check(&mut self, taken: &Taken) -> Result<HostSample, Refused> {
+        let message = Message::new(&self.port, taken);
+        let place = usize::try_from(taken.place).map_err(|_| Refused::Place)?;
+        let left =
+            taken.size_bytes.checked_sub(place).and_then(|left| left.checked_sub(HEAD_BYTES));
+        let left = left.filter(|_| place.is_multiple_of(align_of::<WireHeader>()));
+        let left = left.ok_or(Refused::Place)? as u64;
+        // SAFETY: the place lies in the mapping, with as many bytes behind it.
+        let (start, cdr) = unsafe { (taken.start.add(place), taken.start.add(place + HEAD_BYTES)) };
+        // SAFETY: the header lies in mapped, readable memory, and is aligned; a racing write by a
+        // hostile publisher changes numbers only.
+        let header = unsafe { start.cast::<WireHeader>().read_volatile() };
         if header.version != FORMAT_VERSION {
             return Err(Refused::Version { found: header.version, expected: FORMAT_VERSION });
         }
         if self.type_hash != 0 && header.type_hash != 0 && header.type_hash != self.type_hash {
             return Err(Refused::TypeHash { found: header.type_hash, expected: self.type_hash });
         }
-        let elements = sample.header().number_of_elements();
-        let available =
-            elements.min((room - payload_offset) as u64).saturating_sub(LEADING_BYTES as u64);
-        if header.cdr_bytes > available {
-            return Err(Refused::Length {
-                claimed_bytes: header.cdr_bytes,
-                available_bytes: available,
-            });
+        let available_bytes = left.min(u64::from(header.room_bytes));
+        let claimed_bytes = u64::from(header.cdr_bytes);
+        if claimed_bytes > available_bytes {
+            return Err(Refused::Length { claimed_bytes, available_bytes });
         }
-        let cdr = std::ptr::from_ref(sample.header())
-            .cast::<u8>()
-            .wrapping_add(payload_offset + LEADING_BYTES);
-        Ok(Checked { header, cdr })
+        self.check_order(taken.end, header.sequence)?;
+        Ok(HostSample::new(message, &header, cdr.as_ptr()))
+    }
+
+    /// A queue whose positions were scribbled over brings the same samples again and again.
+    fn check_order(&mut self, end: u32, sequence: u64) -> Result<(), Refused> {
+        let (origin, last) = self.received;
+        if origin == end && sequence <= last {
+            return Err(Refused::Repeated { found: sequence, last });
+        }
+        self.received = (end, sequence);
+        Ok(())
     }
 
     /// What happened since the link was opened.
@@ -366,19 +382,6 @@ impl std::fmt::Debug for Link {
             .field("counts", &self.counts)
             .finish_non_exhaustive()
     }
-}
-
-/// What iceoryx2 makes for a connection, roughly: two queues and a flag for each chunk.
-fn connection_bytes(
-    depth: usize,
-    max_views: usize,
-    max_subscriptions: usize,
-    largest_depth: usize,
-) -> u64 {
-    let chunks = max_subscriptions.saturating_mul(largest_depth.saturating_add(max_views));
-    (depth.saturating_add(max_views).saturating_mul(32))
-        .saturating_add(chunks)
-        .saturating_add(16 * 1024) as u64
 }
 
 fn open_error(id: u64, cause: PublishSubscribeOpenError) -> OpenError {

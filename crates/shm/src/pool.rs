@@ -6,26 +6,27 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use iceoryx2::port::DegradationAction;
+use iceoryx2::port::update_connections::{ConnectionFailure, UpdateConnections};
 use iceoryx2::prelude::{AllocationStrategy, BackpressureStrategy};
-use iceoryx2::sample_mut::SampleMut;
 use iceoryx2::sample_mut_uninit::SampleMutUninit;
 use rustix::io::Errno;
 
+use crate::chunks::Chunks;
+use crate::connection;
 use crate::error::{LoanError, UnavailableError};
 use crate::ipc::Ipc;
 use crate::limits::check_file_size;
 use crate::node::{check_space, refused};
 use crate::populate::{Pages, free_bytes, make_present};
-use crate::service::{LEADING_BYTES, MAX_MESSAGE_BYTES, Service, WireHeader};
-use crate::storage;
+use crate::sending_end::{SendingEnd, Stride};
+use crate::service::{HEAD_BYTES, MAX_MESSAGE_BYTES, Service, WireHeader};
+use crate::storage::{self, Mapping, take_sparse};
 
-pub(crate) type Port = iceoryx2::port::publisher::Publisher<Ipc, [u8], WireHeader>;
+type Port = iceoryx2::port::publisher::Publisher<Ipc, [u8], ()>;
+type Chunk = SampleMutUninit<Ipc, [MaybeUninit<u8>], ()>;
 
-/// Memory for a message of any size that its pool allows.
-type Chunk = SampleMutUninit<Ipc, [MaybeUninit<u8>], WireHeader>;
-
-/// More than iceoryx2 and [`WireHeader`] put before a message.
-const HEAD_BYTES: usize = 256;
+/// More than iceoryx2 puts before a message.
+const PORT_HEAD_BYTES: usize = 256;
 
 /// What messages of errors call it.
 const A_POOL: &str = "a publisher's pool";
@@ -34,12 +35,15 @@ const A_POOL: &str = "a publisher's pool";
 const SCRIBBLED: &str = "memory is lent where the pool has none; another process of this user \
                          writes into shared memory, or iceoryx2 lays out messages in another way";
 
+/// A pool has room for all that can be in use.
+const ALL_IN_USE: &str = "all of the pool's memory is in use, more than its subscriptions can have";
+
 /// How many messages a pool is made for.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct PoolLimits {
     /// Every queue full, every view held, every loan out.
     pub(crate) max_messages: usize,
-    /// What may be lent and not sent, the spare chunk included.
+    /// What may be lent and not sent.
     pub(crate) max_loans: usize,
 }
 
@@ -53,23 +57,21 @@ impl PoolLimits {
         check_space(self.max_messages as u64 * 8 + 64 * 1024, free)
     }
 }
-/// One segment of memory, and the port that messages in it are sent from.
+
+/// One segment of memory, and the port that makes it known. iceoryx2 makes and removes both; which
+/// of its chunks are in use, and by whom, is kept here.
+#[repr(C)] // what each message needs lies together
 pub(crate) struct Pool {
-    pub(crate) port: Port,
-    /// Smaller pools that nothing is sent from any more, for readers that still have their messages
-    /// to read.
-    pub(crate) retired: Vec<Port>,
-    pub(crate) retired_bytes: u64,
-    /// Counts the growths; a loan remembers where it comes from.
-    pub(crate) generation: u64,
+    memory: Arc<Mapping>,
+    stride: Stride,
     /// The largest message that fits.
-    pub(crate) message_bytes: usize,
-    pub(crate) pages: Pages,
-    /// The chunk for the next message: lending one costs a walk through iceoryx2's books, which is
-    /// done when a message is out and not when the next one waits for it.
-    pub(crate) spare: Option<Chunk>,
-    /// Number of the last message sent.
-    pub(crate) sequence: u64,
+    message_bytes: usize,
+    ends: Vec<SendingEnd>,
+    chunks: Chunks,
+    pages: Pages,
+    port: Port,
+    /// Whether a pool for larger messages has taken its place.
+    is_retired: bool,
 }
 
 impl Pool {
@@ -77,109 +79,254 @@ impl Pool {
         service: &Service,
         limits: PoolLimits,
         message_bytes: usize,
-        generation: u64,
         failed_connections: &Arc<AtomicU64>,
     ) -> Result<Self, UnavailableError> {
         limits.check_free()?;
         // Whole pages, and room for the messages to vary: address space costs nothing.
-        let stride = (message_bytes.max(1) + HEAD_BYTES).next_power_of_two().max(4096);
-        let message_bytes = (stride - HEAD_BYTES).min(MAX_MESSAGE_BYTES);
-        check_file_size((limits.max_messages as u64).saturating_mul(stride as u64))?;
-        let port = Self::create_port(service, limits, message_bytes, failed_connections)?;
-        // Where the chunks lie: lending two shows the first place and the distance. The first one's
-        // head is there from the start; the second one's lies behind the first one's message.
-        let lend = || port.loan_slice_uninit(1).map_err(|cause| refused(A_POOL, cause));
-        let first = lend()?;
-        let base = chunk_address(first.header());
-        make_present(base + message_bytes, 2 * HEAD_BYTES).map_err(lacking)?;
-        let second = lend()?;
-        let stride = chunk_address(second.header()).wrapping_sub(base);
-        if !(message_bytes..=message_bytes + HEAD_BYTES).contains(&stride) {
+        let chunk_bytes = (message_bytes.max(1) + PORT_HEAD_BYTES).next_power_of_two().max(4096);
+        let message_bytes = (chunk_bytes - PORT_HEAD_BYTES).min(MAX_MESSAGE_BYTES);
+        check_file_size((limits.max_messages as u64).saturating_mul(chunk_bytes as u64))?;
+        let made = create_port(service, limits, message_bytes, failed_connections)?;
+        let Made { port, memory, ends } = made;
+        let stride = find_stride(&port, &memory, message_bytes)?;
+        let end = limits.max_messages.checked_mul(stride.bytes).map(|bytes| stride.first + bytes);
+        if end.is_none_or(|end| end > memory.size_bytes()) {
             return Err(refused(A_POOL, SCRIBBLED));
         }
-        drop(second);
-        drop(first); // last, so that it is the next to be lent
-        let pages = Pages::new(base, stride, limits.max_messages, HEAD_BYTES).map_err(lacking)?;
         Ok(Self {
             port,
-            retired: Vec::new(),
-            retired_bytes: 0,
-            generation,
+            memory,
+            stride,
+            chunks: Chunks::new(limits.max_messages),
+            pages: Pages::default(),
+            ends,
             message_bytes,
-            pages,
-            spare: None,
-            sequence: 0,
+            is_retired: false,
         })
     }
 
-    /// A port that is connected to all subscriptions: what one of them missed would be missed in
-    /// silence.
-    fn create_port(
-        service: &Service,
-        limits: PoolLimits,
-        message_bytes: usize,
-        failed_connections: &Arc<AtomicU64>,
-    ) -> Result<Port, UnavailableError> {
-        let failed = Arc::clone(failed_connections);
-        let failed_before = failed.load(Ordering::Relaxed);
-        storage::forget_failure();
-        let port = service
-            .publisher_builder()
-            .max_loaned_samples(limits.max_loans)
-            .initial_max_slice_len(LEADING_BYTES + message_bytes)
-            .allocation_strategy(AllocationStrategy::Static)
-            .backpressure_strategy(BackpressureStrategy::DiscardData)
-            .set_degradation_handler(move |_, _| {
-                failed.fetch_add(1, Ordering::Relaxed);
-                DegradationAction::Ignore
-            })
-            .create()
-            .map_err(|cause| refused(A_POOL, cause))?;
-        if failed_connections.load(Ordering::Relaxed) != failed_before {
-            return Err(refused(A_POOL, "a subscription could not be connected"));
-        }
-        Ok(port)
+    pub(crate) fn message_bytes(&self) -> usize {
+        self.message_bytes
     }
 
+    /// The memory that its messages have taken.
     pub(crate) fn used_bytes(&self) -> u64 {
-        self.retired_bytes + self.pages.total_bytes()
+        self.pages.total_bytes()
     }
 
-    /// A chunk whose pages are present.
-    pub(crate) fn take_chunk(
+    /// The most messages that were in use at once.
+    pub(crate) fn peak_messages(&self) -> usize {
+        self.chunks.seen()
+    }
+
+    /// The memory alone, for loans that outlive the port.
+    pub(crate) fn memory(&self) -> &Arc<Mapping> {
+        &self.memory
+    }
+
+    /// Lends a chunk for a message of a size that fits; its pages are present. `others_bytes`: what
+    /// counts towards the limit besides.
+    pub(crate) fn lend(
         &mut self,
         size_bytes: usize,
         limit_bytes: Option<u64>,
-    ) -> Result<SampleMut<Ipc, [u8], WireHeader>, LoanError> {
-        let mut chunk = self.spare.take().map_or_else(|| self.lend_chunk(), Ok)?;
-        let address = chunk_address(chunk.header());
-        let length = start_of_message(chunk.user_header_mut()).addr().get() + size_bytes - address;
-        let needed_bytes = self.pages.missing_bytes(address, length);
-        let used_bytes = self.used_bytes();
+        others_bytes: u64,
+    ) -> Result<usize, LoanError> {
+        let lent = self.chunks.lend().or_else(|| self.lend_returned());
+        let chunk = lent.ok_or_else(|| LoanError::Refused { cause: ALL_IN_USE.to_owned() })?;
+        let length = HEAD_BYTES + size_bytes;
+        if self.pages.missing_bytes(chunk, length) == 0 {
+            return Ok(chunk);
+        }
+        match self.provide(chunk, length, limit_bytes, others_bytes) {
+            Ok(()) => Ok(chunk),
+            Err(error) => {
+                self.chunks.put_last(chunk);
+                self.lend_present(length).ok_or(error)
+            }
+        }
+    }
+
+    /// All chunks are in use, but for those that were returned since the last message.
+    #[cold]
+    fn lend_returned(&mut self) -> Option<usize> {
+        self.reclaim();
+        self.chunks.lend()
+    }
+
+    /// A chunk that has its memory, where no more is to be had.
+    #[cold]
+    fn lend_present(&mut self, length: usize) -> Option<usize> {
+        self.reclaim();
+        self.chunks.lend_where(|chunk| self.pages.missing_bytes(chunk, length) == 0)
+    }
+
+    fn reclaim(&mut self) {
+        for end in &mut self.ends {
+            end.reclaim(self.stride, &mut self.chunks);
+        }
+    }
+
+    #[cold]
+    fn provide(
+        &mut self,
+        chunk: usize,
+        length: usize,
+        limit_bytes: Option<u64>,
+        others_bytes: u64,
+    ) -> Result<(), LoanError> {
+        let needed_bytes = self.pages.missing_bytes(chunk, length);
+        let used_bytes = others_bytes + self.used_bytes();
         if let Some(limit_bytes) = limit_bytes
-            && needed_bytes > 0
             && used_bytes + needed_bytes > limit_bytes
         {
             return Err(LoanError::Exhausted { needed_bytes, used_bytes, limit_bytes });
         }
-        self.pages.provide(address, length).map_err(|_| full(length))?;
-        // SAFETY: every bit pattern is a u8, and it is mapped memory of a file, zero or written
-        // before. Only the part whose pages were made present just now is ever touched.
-        Ok(unsafe { chunk.assume_init() })
+        let address = self.chunk(chunk).as_ptr().expose_provenance();
+        self.pages.provide(chunk, address, length).map_err(|_| LoanError::SharedMemoryFull {
+            needed_bytes: length as u64,
+            free_bytes: free_bytes().unwrap_or(0),
+        })
     }
 
-    /// A chunk of which only the head is sure to be present.
-    pub(crate) fn lend_chunk(&mut self) -> Result<Chunk, LoanError> {
-        let chunk = self
-            .port
-            .loan_slice_uninit(LEADING_BYTES + self.message_bytes)
-            .map_err(|cause| LoanError::Refused { cause: format!("{cause:?}") })?;
-        let address = chunk_address(chunk.header());
-        if !self.pages.can_lend(address) {
-            return Err(LoanError::Refused { cause: SCRIBBLED.to_owned() });
+    /// Where a chunk begins.
+    fn chunk(&self, chunk: usize) -> NonNull<u8> {
+        let place = self.stride.place_of(chunk);
+        debug_assert!(place + self.stride.bytes <= self.memory.size_bytes());
+        // SAFETY: all chunks lie within the mapping, which was looked at when it was made.
+        unsafe { self.memory.start().add(place) }
+    }
+
+    /// Where the message in a chunk begins; byte 4 of it is aligned to 8.
+    pub(crate) fn message(&self, chunk: usize) -> NonNull<u8> {
+        // SAFETY: a chunk is larger than what comes before its message.
+        unsafe { self.chunk(chunk).add(HEAD_BYTES) }
+    }
+
+    /// Takes back a chunk that was lent and not sent.
+    pub(crate) fn put_back(&mut self, chunk: usize) {
+        self.chunks.settle(chunk, 0);
+    }
+
+    /// Sends a chunk that was lent to all subscriptions that are connected. Says to how many.
+    pub(crate) fn send(
+        &mut self,
+        chunk: usize,
+        header: WireHeader,
+    ) -> Result<usize, ConnectionFailure> {
+        // SAFETY: the chunk is lent, so nobody else reads or writes it; its pages are present, and
+        // chunks are aligned to 8.
+        unsafe { self.chunk(chunk).cast::<WireHeader>().write(header) };
+        let (stride, chunks) = (self.stride, &mut self.chunks);
+        let (mut sent, mut have_left) = (0, false);
+        for end in &mut self.ends {
+            sent += u32::from(end.send(chunk, stride, chunks));
+            have_left |= end.is_left();
         }
-        self.pages.lent(address).map_err(|_| full(HEAD_BYTES))?;
-        Ok(chunk)
+        self.chunks.settle(chunk, sent);
+        if have_left {
+            self.refresh()?;
+        }
+        Ok(sent as usize)
+    }
+
+    /// Connects to subscriptions that have come since, and takes back what those had that have
+    /// gone.
+    #[cold]
+    pub(crate) fn refresh(&mut self) -> Result<(), ConnectionFailure> {
+        let updated = self.port.update_connections();
+        if connection::have_changed() {
+            self.take_over_ends();
+        }
+        updated
+    }
+
+    #[cold]
+    fn take_over_ends(&mut self) {
+        let ended = self.ends.extract_if(.., |end| end.has_ended());
+        ended.for_each(|end| end.end(&mut self.chunks));
+        self.ends.extend(connection::take_senders().into_iter().map(SendingEnd::new));
+        if self.is_retired {
+            self.ends.iter().for_each(SendingEnd::replace);
+        }
+    }
+
+    /// Notes that a pool for larger messages has taken its place. To be called when that one is
+    /// there, and before anything is sent from it.
+    pub(crate) fn retire(&mut self) {
+        self.is_retired = true;
+        self.ends.iter().for_each(SendingEnd::replace);
+    }
+}
+
+impl Drop for Pool {
+    fn drop(&mut self) {
+        // Before the port: its own handles are the last, so its files go in iceoryx2's order.
+        self.ends.clear();
+    }
+}
+
+/// What iceoryx2 makes for a pool.
+struct Made {
+    port: Port,
+    /// The memory of its messages.
+    memory: Arc<Mapping>,
+    ends: Vec<SendingEnd>,
+}
+
+/// A port that is connected to all subscriptions: what one of them missed would be missed in
+/// silence.
+fn create_port(
+    service: &Service,
+    limits: PoolLimits,
+    message_bytes: usize,
+    failed_connections: &Arc<AtomicU64>,
+) -> Result<Made, UnavailableError> {
+    let failed = Arc::clone(failed_connections);
+    let failed_before = failed.load(Ordering::Relaxed);
+    storage::forget_failure();
+    let port = service
+        .publisher_builder()
+        .max_loaned_samples(limits.max_loans)
+        .initial_max_slice_len(HEAD_BYTES + message_bytes)
+        .allocation_strategy(AllocationStrategy::Static)
+        .backpressure_strategy(BackpressureStrategy::DiscardData)
+        .set_degradation_handler(move |_, _| {
+            failed.fetch_add(1, Ordering::Relaxed);
+            DegradationAction::Ignore
+        })
+        .create();
+    let (memory, ends) = (take_sparse(), connection::take_senders());
+    let port = port.map_err(|cause| refused(A_POOL, cause))?;
+    if failed_connections.load(Ordering::Relaxed) != failed_before {
+        return Err(refused(A_POOL, "a subscription could not be connected"));
+    }
+    let memory = memory.ok_or_else(|| refused(A_POOL, SCRIBBLED))?;
+    Ok(Made { port, memory, ends: ends.into_iter().map(SendingEnd::new).collect() })
+}
+
+/// Where the chunks lie: lending two by iceoryx2, which lends no others, shows the first place and
+/// the distance. The first one's head is there from the start; the second one's lies behind the
+/// first one's message.
+fn find_stride(
+    port: &Port,
+    memory: &Mapping,
+    message_bytes: usize,
+) -> Result<Stride, UnavailableError> {
+    let lend = || port.loan_slice_uninit(1).map_err(|cause| refused(A_POOL, cause));
+    let address_of = |chunk: &Chunk| std::ptr::from_ref(chunk.header()).expose_provenance();
+    let one = lend()?;
+    let base = address_of(&one);
+    make_present(base + message_bytes, 2 * PORT_HEAD_BYTES).map_err(lacking)?;
+    let other = lend()?;
+    let bytes = address_of(&other).wrapping_sub(base);
+    let first = base.checked_sub(memory.start().addr().get());
+    let fits = (HEAD_BYTES + message_bytes..=message_bytes + PORT_HEAD_BYTES).contains(&bytes);
+    match first {
+        Some(first) if fits && bytes.is_multiple_of(8) && base.is_multiple_of(8) => {
+            Ok(Stride { first, bytes })
+        }
+        _ => Err(refused(A_POOL, SCRIBBLED)),
     }
 }
 
@@ -187,32 +334,9 @@ impl Pool {
 fn lacking(cause: Errno) -> UnavailableError {
     match cause {
         Errno::NOSPC | Errno::FAULT => UnavailableError::Full {
-            needed_bytes: HEAD_BYTES as u64,
+            needed_bytes: PORT_HEAD_BYTES as u64,
             free_bytes: free_bytes().unwrap_or(0),
         },
         other => UnavailableError::Refused { what: A_POOL, cause: other.to_string() },
     }
-}
-
-fn full(needed_bytes: usize) -> LoanError {
-    LoanError::SharedMemoryFull {
-        needed_bytes: needed_bytes as u64,
-        free_bytes: free_bytes().unwrap_or(0),
-    }
-}
-
-fn chunk_address<T>(header: &T) -> usize {
-    std::ptr::from_ref(header).expose_provenance()
-}
-
-/// Where the message behind a header lies: the payload is aligned to 8 and begins with
-/// [`LEADING_BYTES`]. iceoryx2 would tell, but by the length that it has written into shared
-/// memory, where a stranger may have changed it already.
-pub(crate) fn start_of_message(header: &mut WireHeader) -> NonNull<u8> {
-    // So there is no padding between header and payload.
-    const { assert!(size_of::<WireHeader>().is_multiple_of(8) && align_of::<WireHeader>() == 8) };
-    let behind = std::ptr::from_mut(header)
-        .cast::<u8>()
-        .wrapping_add(size_of::<WireHeader>() + LEADING_BYTES);
-    NonNull::new(behind).expect("memory does not end at address zero")
 }

@@ -61,103 +61,45 @@ pub(crate) fn make_present(address: usize, length: usize) -> Result<(), Errno> {
     }
 }
 
-/// Which chunks of a segment have been made present, and how far.
-///
-/// iceoryx2 writes a chunk's header while it lends it, before anything can be done about its page.
-/// But its allocator is a stack: it gives out the chunk that came back last, and fresh chunks in
-/// the order of their place, when no other is left. So the number of chunks seen is the number ever
-/// used at once, the next fresh one is known, and its head is made present in time: when the last
-/// chunk seen is given out. If that fails, that chunk is not used; put back, it lies below all
-/// others, and comes again only when again no other is left.
+/// How far the chunks of a segment have been made present.
+#[derive(Debug, Default)]
 pub(crate) struct Pages {
-    base: usize,
-    stride: usize,
-    chunks: usize,
-    head_bytes: usize,
-    /// Per chunk seen: bytes from its start that are present.
+    /// Per chunk, by number: bytes from its start that are present.
     present_bytes: Vec<usize>,
-    /// Whether the head of the next fresh chunk is present.
-    next_is_ready: bool,
     total_bytes: u64,
 }
 
 impl Pages {
-    /// Of `chunks` chunks from `base` on, `stride` bytes apart. The first two have been lent and
-    /// given back. `head_bytes` is what may be written of a chunk while it is lent.
-    pub(crate) fn new(
-        base: usize,
-        stride: usize,
-        chunks: usize,
-        head_bytes: usize,
-    ) -> Result<Self, Errno> {
-        let mut this = Self {
-            base,
-            stride,
-            chunks,
-            head_bytes,
-            present_bytes: vec![0, 0],
-            next_is_ready: false,
-            total_bytes: 0,
-        };
-        this.prepare_next()?;
-        Ok(this)
-    }
-
     /// Bytes of memory that the chunks have taken.
     pub(crate) fn total_bytes(&self) -> u64 {
         self.total_bytes
     }
 
-    /// The number of chunks that were in use at once.
-    pub(crate) fn seen(&self) -> usize {
-        self.present_bytes.len()
+    fn present_bytes(&self, chunk: usize) -> usize {
+        self.present_bytes.get(chunk).copied().unwrap_or(0)
     }
 
-    /// Whether a chunk that is lent can lie there: the books that say so lie in shared memory.
-    pub(crate) fn can_lend(&self, address: usize) -> bool {
-        let Some(offset) = address.checked_sub(self.base) else { return false };
-        let most = self.present_bytes.len().min(self.chunks - 1);
-        offset.is_multiple_of(self.stride) && offset / self.stride <= most
+    /// What writing `length` bytes from the start of a chunk would take from the system.
+    pub(crate) fn missing_bytes(&self, chunk: usize, length: usize) -> u64 {
+        length.saturating_sub(self.present_bytes(chunk)) as u64
     }
 
-    /// To be called for each chunk lent. After a failure the chunk must not be used, but put back.
-    pub(crate) fn lent(&mut self, address: usize) -> Result<(), Errno> {
-        let index = self.index(address);
-        if index == self.present_bytes.len() {
-            self.present_bytes.push(0);
-            self.next_is_ready = false;
-        }
-        if index + 1 == self.present_bytes.len() { self.prepare_next() } else { Ok(()) }
-    }
-
-    /// What writing `length` bytes from the start of the chunk at `address` would take from the
-    /// system.
-    pub(crate) fn missing_bytes(&self, address: usize, length: usize) -> u64 {
-        length.saturating_sub(self.present_bytes[self.index(address)]) as u64
-    }
-
-    /// Makes `length` bytes from the start of the chunk at `address` present.
-    pub(crate) fn provide(&mut self, address: usize, length: usize) -> Result<(), Errno> {
-        let index = self.index(address);
-        let present = &mut self.present_bytes[index];
-        if *present < length {
-            make_present(address + *present, length - *present)?;
-            self.total_bytes += (length - *present) as u64;
-            *present = length;
+    /// Makes `length` bytes from the start of a chunk, which lies at `address`, present.
+    pub(crate) fn provide(
+        &mut self,
+        chunk: usize,
+        address: usize,
+        length: usize,
+    ) -> Result<(), Errno> {
+        let present = self.present_bytes(chunk);
+        if present < length {
+            make_present(address + present, length - present)?;
+            self.total_bytes += (length - present) as u64;
+            if chunk >= self.present_bytes.len() {
+                self.present_bytes.resize(chunk + 1, 0);
+            }
+            self.present_bytes[chunk] = length;
         }
         Ok(())
-    }
-
-    fn prepare_next(&mut self) -> Result<(), Errno> {
-        let next = self.present_bytes.len();
-        if !self.next_is_ready && next < self.chunks {
-            make_present(self.base + next * self.stride, self.head_bytes)?;
-            self.next_is_ready = true;
-        }
-        Ok(())
-    }
-
-    fn index(&self, address: usize) -> usize {
-        (address - self.base) / self.stride
     }
 }

@@ -3,22 +3,24 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use crate::held_samples::HeldSamples;
+use feros_sync::Mutex;
+
 use crate::ipc::Ipc;
 use crate::node::HostNode;
-use crate::service::{Service, WireHeader};
+use crate::receiving_end::ReceivingEnds;
+use crate::service::Service;
 
 /// Kept by each sample too: a port that is gone has its samples taken back by the publisher, read
 /// or not.
 pub(crate) struct Port {
-    pub(crate) subscriber: iceoryx2::port::subscriber::Subscriber<Ipc, [u8], WireHeader>,
-    pub(crate) service: Service,
-    /// What this subscription took and did not give back yet.
-    pub(crate) held: HeldSamples,
-    /// Pools of the publisher that could not be mapped: their messages are missed.
-    pub(crate) failed_connections: Arc<AtomicU64>,
+    /// Before the port itself: its own handles are the last, so its files go in iceoryx2's order.
+    pub(crate) ends: Mutex<ReceivingEnds>,
     /// Messages may wait because as many samples are held as may be.
     pub(crate) is_crowded: AtomicBool,
+    pub(crate) subscriber: iceoryx2::port::subscriber::Subscriber<Ipc, [u8], ()>,
+    pub(crate) service: Service,
+    /// Pools of the publisher that could not be mapped: their messages are missed.
+    pub(crate) failed_connections: Arc<AtomicU64>,
     pub(crate) on_room: OnceLock<Box<dyn Fn() + Send + Sync>>,
     pub(crate) node: Arc<HostNode>,
 }

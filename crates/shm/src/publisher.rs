@@ -2,24 +2,20 @@
 //! linked to it.
 
 use feros_sync::Mutex;
-use std::mem::ManuallyDrop;
 use std::ops::{Deref, DerefMut};
 use std::ptr::NonNull;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 
-use iceoryx2::port::update_connections::UpdateConnections;
-use iceoryx2::sample_mut::SampleMut;
 use iceoryx2::service::builder::publish_subscribe::PublishSubscribeCreateError;
 
 use crate::error::{CreateError, LoanError, SendError, UnavailableError};
-use crate::ipc::Ipc;
 use crate::limits::check_open_files;
 use crate::node::{HostNode, check_space, refused};
-use crate::pool::{Pool, PoolLimits, start_of_message};
+use crate::pool::{Pool, PoolLimits};
 use crate::populate::free_bytes;
 use crate::service::{self, FORMAT_VERSION, MAX_MESSAGE_BYTES, SampleHeader, Service, WireHeader};
-use crate::storage;
+use crate::storage::{self, Mapping};
 
 /// From 4 KiB to more than [`MAX_MESSAGE_BYTES`] in steps of four.
 const MAX_POOLS: usize = 12;
@@ -53,10 +49,10 @@ pub struct HostPublisherSettings {
 }
 
 impl HostPublisherSettings {
-    /// Two loans more than the user may have: for a message that is moved, and the spare one. With
-    /// as many messages iceoryx2 never runs out of chunks.
+    /// One loan more than the user may have: for a message that is moved. With as many messages a
+    /// pool never runs out of chunks.
     fn limits(&self) -> PoolLimits {
-        let max_loans = self.max_loans + 2;
+        let max_loans = self.max_loans + 1;
         let max_messages =
             self.max_subscriptions * (self.largest_depth + self.max_views) + max_loans;
         PoolLimits { max_messages, max_loans }
@@ -111,14 +107,52 @@ pub struct PoolUse {
 /// too large for it makes another, at least four times as large (a port of its own of the same
 /// service). The smaller ones stay for the readers that have not come to them yet; together they
 /// take at most a third of the largest.
+#[repr(C)] // a message needs the pools alone
 pub struct HostPublisher {
-    pool: Mutex<Pool>,
+    /// Shared with loans, which may outlive the publisher.
+    pools: Arc<Mutex<Pools>>,
     service: Service,
     settings: HostPublisherSettings,
-    lent: Arc<AtomicUsize>,
     failed_connections: Arc<AtomicU64>,
     /// Last: its files go after those of the ports.
     node: Arc<HostNode>,
+}
+
+/// The pools that a publisher has had, and what is lent of them.
+#[repr(C)] // what each message needs lies together
+struct Pools {
+    /// Counts the growths; a loan remembers where it comes from.
+    generation: u64,
+    lent: usize,
+    max_loans: usize,
+    limit_bytes: Option<u64>,
+    /// Number of the last message sent.
+    sequence: u64,
+    type_hash: u64,
+    /// `None` once the publisher is gone.
+    present: Option<Pool>,
+    /// Smaller pools that nothing is sent from any more, for readers that still have their messages
+    /// to read.
+    retired: Vec<Pool>,
+    retired_bytes: u64,
+    /// Of loans that have outlived the publisher.
+    memory_of_loans: Vec<Arc<Mapping>>,
+}
+
+impl Pools {
+    fn lend(&mut self, size_bytes: usize) -> Result<usize, LoanError> {
+        let gone = || LoanError::Refused { cause: "the publisher is gone".to_owned() };
+        let pool = self.present.as_mut().ok_or_else(gone)?;
+        pool.lend(size_bytes, self.limit_bytes, self.retired_bytes)
+    }
+
+    fn message_bytes(&self) -> usize {
+        self.present.as_ref().map_or(0, Pool::message_bytes)
+    }
+
+    fn used_bytes(&self) -> u64 {
+        self.retired_bytes + self.present.as_ref().map_or(0, Pool::used_bytes)
+    }
 }
 
 impl HostPublisher {
@@ -162,15 +196,25 @@ impl HostPublisher {
             &service,
             settings.limits(),
             settings.expected_message_bytes,
-            0,
             &failed_connections,
         )?;
         lock.finish();
+        let pools = Pools {
+            present: Some(pool),
+            generation: 0,
+            lent: 0,
+            max_loans: settings.max_loans,
+            limit_bytes: settings.pool_limit_bytes,
+            sequence: 0,
+            type_hash: service::hash_prefix(settings.type_hash),
+            retired: Vec::new(),
+            retired_bytes: 0,
+            memory_of_loans: Vec::new(),
+        };
         Ok(Self {
-            pool: Mutex::new(pool),
+            pools: Arc::new(Mutex::new(pools)),
             service,
             settings,
-            lent: Arc::default(),
             failed_connections,
             node: Arc::clone(node),
         })
@@ -186,38 +230,35 @@ impl HostPublisher {
     /// initialised, to zeros or to an earlier message. Byte 4, where CDR begins to count, is
     /// aligned to 8.
     ///
-    /// Waits for no reader and no other process, unless the pool must grow. iceoryx2 0.10 allocates
-    /// one block of about 100 bytes of heap per loan and frees it with [`send`](Self::send); there
-    /// is no other allocation for a size that was lent before.
+    /// Waits for no reader and no other process, unless the pool must grow. Allocates nothing for a
+    /// size that was lent before.
     ///
     /// # Errors
     /// [`LoanError`] says what is exhausted.
     pub fn loan(&self, size_bytes: usize) -> Result<HostLoan, LoanError> {
-        let mut pool = self.pool.lock();
-        if self.lent.load(Ordering::Relaxed) >= self.settings.max_loans {
-            return Err(LoanError::TooManyLoans { max_loans: self.settings.max_loans });
+        let mut pools = self.pools.lock();
+        if pools.lent >= pools.max_loans {
+            return Err(LoanError::TooManyLoans { max_loans: pools.max_loans });
         }
-        self.loan_locked(&mut pool, size_bytes)
-    }
-
-    fn loan_locked(&self, pool: &mut Pool, size_bytes: usize) -> Result<HostLoan, LoanError> {
-        if size_bytes > pool.message_bytes {
-            self.grow(pool, size_bytes)?;
+        if size_bytes > pools.message_bytes() {
+            self.grow(&mut pools, size_bytes)?;
         }
-        let mut sample = pool.take_chunk(size_bytes, self.settings.pool_limit_bytes)?;
-        self.lent.fetch_add(1, Ordering::Relaxed);
+        let chunk = pools.lend(size_bytes)?;
+        let Some(pool) = &pools.present else { unreachable!("it has just lent a chunk") };
+        let start = pool.message(chunk);
+        pools.lent += 1;
         Ok(HostLoan {
-            start: start_of_message(sample.user_header_mut()),
+            start,
             size_bytes,
-            generation: pool.generation,
-            publisher: self.settings.id,
-            sample: ManuallyDrop::new(sample),
-            lent: Arc::clone(&self.lent),
+            chunk: Some(chunk),
+            generation: pools.generation,
+            pools: Arc::clone(&self.pools),
         })
     }
 
     /// Replaces the pool by one for larger messages.
-    fn grow(&self, pool: &mut Pool, size_bytes: usize) -> Result<(), LoanError> {
+    #[cold]
+    fn grow(&self, pools: &mut Pools, size_bytes: usize) -> Result<(), LoanError> {
         if size_bytes > MAX_MESSAGE_BYTES {
             return Err(LoanError::TooLarge { size_bytes, max_bytes: MAX_MESSAGE_BYTES });
         }
@@ -233,78 +274,65 @@ impl HostPublisher {
         check_open_files().map_err(refused)?;
         // A publish waits for no other process: its next message grows the pool.
         let lock = self.node.exclusive_now().map_err(refused)?;
-        let wanted = size_bytes.max(pool.message_bytes.saturating_mul(4).min(MAX_MESSAGE_BYTES));
-        let larger = Pool::new(
-            &self.service,
-            self.settings.limits(),
-            wanted,
-            pool.generation + 1,
-            &self.failed_connections,
-        )
-        .map_err(refused)?;
+        let wanted = size_bytes.max(pools.message_bytes().saturating_mul(4).min(MAX_MESSAGE_BYTES));
+        let (limits, failed) = (self.settings.limits(), &self.failed_connections);
+        let larger = Pool::new(&self.service, limits, wanted, failed).map_err(refused)?;
         lock.finish();
-        let smaller = std::mem::replace(pool, larger);
-        pool.sequence = smaller.sequence;
-        pool.retired = smaller.retired;
-        pool.retired_bytes = smaller.retired_bytes + smaller.pages.total_bytes();
-        pool.retired.push(smaller.port);
+        pools.generation += 1;
+        if let Some(mut smaller) = pools.present.replace(larger) {
+            smaller.retire();
+            pools.retired_bytes += smaller.used_bytes();
+            pools.retired.push(smaller);
+        }
         Ok(())
     }
 
-    /// Gives a message to all linked subscriptions; where a queue is full, its oldest message makes
-    /// room. Returns their number.
+    /// Gives a message to all subscriptions that were linked when [`refresh`](Self::refresh) was
+    /// called last; where a queue is full, its oldest message makes room. Returns their number.
     ///
-    /// Never blocks, allocates nothing unless a subscription came or went.
+    /// Never blocks, allocates nothing unless a subscription went.
     ///
     /// # Errors
     /// [`SendError`]; the loan is gone.
-    pub fn send(&self, loan: HostLoan, header: SampleHeader) -> Result<usize, SendError> {
-        if loan.publisher != self.settings.id {
+    pub fn send(&self, mut loan: HostLoan, header: SampleHeader) -> Result<usize, SendError> {
+        if !Arc::ptr_eq(&loan.pools, &self.pools) {
             return Err(SendError::Foreign);
         }
-        let mut pool = self.pool.lock();
-        let loan = if loan.generation == pool.generation {
-            loan
-        } else {
-            let mut moved = self.loan_locked(&mut pool, loan.len())?;
-            moved.copy_from_slice(&loan);
-            moved
+        // An error drops the lock first, then the loan, which locks.
+        let mut guard = self.pools.lock();
+        let pools = &mut *guard;
+        if loan.generation != pools.generation {
+            move_to_present(&mut loan, pools)?;
+        }
+        let (Some(pool), Some(chunk)) = (&mut pools.present, loan.chunk.take()) else {
+            unreachable!("there is a publisher, and a loan is sent once");
         };
-        let cdr_bytes = loan.size_bytes as u64;
-        let (mut sample, lent) = loan.into_parts();
-        pool.sequence += 1;
-        *sample.user_header_mut() = WireHeader {
+        pools.sequence += 1;
+        pools.lent -= 1;
+        let header = WireHeader {
             version: FORMAT_VERSION,
             flags: header.flags,
-            type_hash: service::hash_prefix(self.settings.type_hash),
-            sequence: pool.sequence,
-            cdr_bytes,
+            type_hash: pools.type_hash,
+            sequence: pools.sequence,
+            cdr_bytes: loan.size_bytes as u32, // at most MAX_MESSAGE_BYTES
+            room_bytes: pool.message_bytes() as u32,
             stamp: header.stamp,
             publication_number: header.publication_number,
             expires_nanos: header.expires_nanos,
         };
-        let sent = sample.send();
-        lent.fetch_sub(1, Ordering::Relaxed);
+        let sent = pool.send(chunk, header);
+        drop(guard);
         sent.map_err(|cause| SendError::Refused { cause: format!("{cause:?}") })
     }
 
-    /// Has memory ready for the next [`loan`](Self::loan), so that it is a short one. To be called
-    /// when nobody waits for it: after a message was sent and its subscriptions were woken. Where
-    /// there is none, that loan will say so.
-    pub fn prepare(&self) {
-        let mut pool = self.pool.lock();
-        if pool.spare.is_none() {
-            pool.spare = pool.lend_chunk().ok();
-        }
-    }
-
-    /// Connects to subscriptions that have linked since the last message, and takes back what those
-    /// had that have gone; [`send`](Self::send) does the same for the present pool. Doing it when
-    /// subscriptions come and go keeps the cost (a mapping, some allocations) off the next message.
+    /// Connects to subscriptions that have linked since, and takes back what those had that have
+    /// gone. To be called when a subscription has linked, before the first message that it is to
+    /// get: what this costs (a mapping, some allocations) is no part of a message.
     pub fn refresh(&self) {
-        let pool = self.pool.lock();
-        for port in pool.retired.iter().chain([&pool.port]) {
-            if let Err(cause) = port.update_connections() {
+        let mut pools = self.pools.lock();
+        let Pools { retired, present, .. } = &mut *pools;
+        for pool in retired.iter_mut().chain(present) {
+            if let Err(cause) = pool.refresh() {
                 tracing::warn!(target: "feros::shm", id = self.settings.id, ?cause, "not all subscriptions could be connected");
             }
         }
@@ -327,16 +355,16 @@ impl HostPublisher {
     /// How much of the pool is in use.
     #[must_use]
     pub fn pool(&self) -> PoolUse {
-        let pool = self.pool.lock();
+        let pools = self.pools.lock();
         PoolUse {
             max_messages: self.settings.limits().max_messages,
-            peak_messages: pool.pages.seen(),
-            lent: self.lent.load(Ordering::Relaxed),
+            peak_messages: pools.present.as_ref().map_or(0, Pool::peak_messages),
+            lent: pools.lent,
             max_loans: self.settings.max_loans,
-            message_bytes: pool.message_bytes,
-            used_bytes: pool.used_bytes(),
+            message_bytes: pools.message_bytes(),
+            used_bytes: pools.used_bytes(),
             limit_bytes: self.settings.pool_limit_bytes,
-            growths: pool.generation,
+            growths: pools.generation,
         }
     }
 
@@ -371,36 +399,58 @@ fn create_service(
         .create()
 }
 
-/// Memory lent by a [`HostPublisher`] for one message; dropped without being sent, it goes back.
-pub struct HostLoan {
-    sample: ManuallyDrop<SampleMut<Ipc, [u8], WireHeader>>,
-    start: NonNull<u8>,
-    size_bytes: usize,
-    generation: u64,
-    publisher: u64,
-    lent: Arc<AtomicUsize>,
+/// A loan of a pool that was replaced is sent from the present one.
+#[cold]
+fn move_to_present(loan: &mut HostLoan, pools: &mut Pools) -> Result<(), LoanError> {
+    let chunk = pools.lend(loan.size_bytes)?;
+    let Some(pool) = &pools.present else { unreachable!("it has just lent a chunk") };
+    let start = pool.message(chunk);
+    // SAFETY: the new chunk was lent just now, has room for a message of this size, and is another
+    // one than the loan's, which is of another pool.
+    unsafe { start.copy_from_nonoverlapping(loan.start, loan.size_bytes) };
+    // What is left behind stays unused in its pool, from which nothing is lent any more.
+    (loan.start, loan.chunk, loan.generation) = (start, Some(chunk), pools.generation);
+    Ok(())
 }
 
-// SAFETY: the sample is `Send` (its owner's state is behind a mutex) and the memory belongs to it
-// alone.
+/// Memory lent by a [`HostPublisher`] for one message; dropped without being sent, it goes back.
+pub struct HostLoan {
+    start: NonNull<u8>,
+    size_bytes: usize,
+    /// `None` once it is sent.
+    chunk: Option<usize>,
+    /// Of the pool that it comes from.
+    generation: u64,
+    /// Keep the memory mapped, also where the publisher is gone.
+    pools: Arc<Mutex<Pools>>,
+}
+
+// SAFETY: the memory belongs to the loan alone, and what else it has is `Send`.
 unsafe impl Send for HostLoan {}
 // SAFETY: a shared loan only reads its own memory.
 unsafe impl Sync for HostLoan {}
 
-impl HostLoan {
-    fn into_parts(self) -> (SampleMut<Ipc, [u8], WireHeader>, Arc<AtomicUsize>) {
-        let mut this = ManuallyDrop::new(self);
-        // SAFETY: both are moved out exactly once, because `this` is never dropped; the other
-        // fields need no drop.
-        unsafe { (ManuallyDrop::take(&mut this.sample), std::ptr::read(&raw const this.lent)) }
+impl Drop for HostLoan {
+    fn drop(&mut self) {
+        let Some(chunk) = self.chunk else { return };
+        let mut pools = self.pools.lock();
+        pools.lent -= 1;
+        if self.generation == pools.generation
+            && let Some(pool) = &mut pools.present
+        {
+            pool.put_back(chunk);
+        }
     }
 }
 
-impl Drop for HostLoan {
+impl Drop for HostPublisher {
     fn drop(&mut self) {
-        // SAFETY: `into_parts` forgets the loan, so this is the only place that drops the sample.
-        unsafe { ManuallyDrop::drop(&mut self.sample) };
-        self.lent.fetch_sub(1, Ordering::Relaxed);
+        let mut pools = self.pools.lock();
+        let mut gone = std::mem::take(&mut pools.retired);
+        gone.extend(pools.present.take());
+        if pools.lent > 0 {
+            pools.memory_of_loans = gone.iter().map(|pool| Arc::clone(pool.memory())).collect();
+        }
     }
 }
 
@@ -408,8 +458,8 @@ impl Deref for HostLoan {
     type Target = [u8];
 
     fn deref(&self) -> &[u8] {
-        // SAFETY: `start` points to `size_bytes` initialised bytes that the sample keeps for this
-        // loan alone.
+        // SAFETY: `start` points to `size_bytes` bytes whose pages are present, of a chunk that is
+        // lent to this loan alone; any bytes are initialised ones.
         unsafe { std::slice::from_raw_parts(self.start.as_ptr(), self.size_bytes) }
     }
 }

@@ -4,27 +4,40 @@ use std::sync::Arc;
 
 use feros_rmw::PayloadBytes;
 
-use crate::held_samples::IceoryxSample;
 use crate::port::Port;
+use crate::receiving_end::Taken;
 use crate::service::{SampleHeader, WireHeader};
 
-/// What the checks of a sample found.
-pub(crate) struct Checked {
-    pub(crate) header: WireHeader,
-    pub(crate) cdr: *const u8,
+/// A message that was taken. It goes back when this is dropped.
+pub(crate) struct Message {
+    port: Arc<Port>,
+    place: u64,
+    end: u32,
+    /// Its length; 0 until it is checked.
+    cdr_bytes: u32,
+}
+
+impl Message {
+    pub(crate) fn new(port: &Arc<Port>, taken: &Taken) -> Self {
+        Self { port: Arc::clone(port), place: taken.place, end: taken.end, cdr_bytes: 0 }
+    }
+}
+
+impl Drop for Message {
+    fn drop(&mut self) {
+        self.port.ends.lock().give_back(self.end, self.place);
+        self.port.make_room();
+    }
 }
 
 /// The bytes of a message in shared memory. The memory goes back to the publisher when this is
 /// dropped, on any thread, before or after its link and its publisher.
 pub struct HostBytes {
     cdr: *const u8,
-    cdr_bytes: u32,
-    index: u32,
-    port: Arc<Port>,
+    message: Message,
 }
 
-// SAFETY: the bytes are only read, the sample that keeps them is behind a mutex, and so is the
-// port's state.
+// SAFETY: the bytes are only read, and the port's state is behind a mutex.
 unsafe impl Send for HostBytes {}
 // SAFETY: as above.
 unsafe impl Sync for HostBytes {}
@@ -38,20 +51,13 @@ impl PayloadBytes for HostBytes {
         // mapped for reading while the sample is held; the publisher does not write to it before
         // the sample is dropped. (A hostile process of this same user could; it can change this
         // process's own memory as well.)
-        unsafe { std::slice::from_raw_parts(self.cdr, self.cdr_bytes as usize) }
-    }
-}
-
-impl Drop for HostBytes {
-    fn drop(&mut self) {
-        self.port.held.release(self.index as usize);
-        self.port.make_room();
+        unsafe { std::slice::from_raw_parts(self.cdr, self.message.cdr_bytes as usize) }
     }
 }
 
 impl std::fmt::Debug for HostBytes {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "HostBytes({} bytes)", self.cdr_bytes)
+        write!(f, "HostBytes({} bytes)", self.message.cdr_bytes)
     }
 }
 
@@ -61,23 +67,17 @@ pub struct HostSample {
     bytes: HostBytes,
     header: SampleHeader,
     pub(crate) sequence: u64,
-    /// The port that sent it; changes when the publisher's pool is replaced.
-    pub(crate) origin: u64,
+    /// The end that it came by; changes when the publisher's pool is replaced.
+    pub(crate) origin: u32,
 }
 
 impl HostSample {
-    /// `None` where as many samples are held as may be.
-    pub(crate) fn new(sample: IceoryxSample, checked: Checked, port: &Arc<Port>) -> Option<Self> {
-        let Checked { header, cdr } = checked;
-        let origin = folded(sample.origin().value());
-        let index = port.held.put(sample).ok()?;
-        Some(Self {
-            bytes: HostBytes {
-                cdr,
-                cdr_bytes: u32::try_from(header.cdr_bytes).unwrap_or(u32::MAX),
-                index: u32::try_from(index).ok()?,
-                port: Arc::clone(port),
-            },
+    /// A message whose header was checked, at `cdr`.
+    pub(crate) fn new(mut message: Message, header: &WireHeader, cdr: *const u8) -> Self {
+        let origin = message.end;
+        message.cdr_bytes = header.cdr_bytes;
+        Self {
+            bytes: HostBytes { cdr, message },
             header: SampleHeader {
                 stamp: header.stamp,
                 publication_number: header.publication_number,
@@ -86,7 +86,7 @@ impl HostSample {
             },
             sequence: header.sequence,
             origin,
-        })
+        }
     }
 
     /// What the publisher says of it.
@@ -106,9 +106,4 @@ impl PayloadBytes for HostSample {
     fn bytes(&self) -> &[u8] {
         self.bytes.bytes()
     }
-}
-
-/// Ports of one service differ in time and counter, which lie in different halves.
-fn folded(id: u128) -> u64 {
-    (id as u64) ^ ((id >> 64) as u64)
 }

@@ -62,6 +62,7 @@ fn publish_forever(node: &Arc<HostNode>, id: u64, random: &mut Random) {
             };
             loan.fill(number as u8);
             if random.below(8) != 0 {
+                publisher.refresh();
                 publisher
                     .send(
                         loan,
@@ -153,6 +154,7 @@ fn exchange(publisher: &HostPublisher, link: &mut Link, number: u64) {
         other => other.unwrap(),
     };
     loan.fill(number as u8);
+    publisher.refresh(); // others come and go meanwhile
     publisher
         .send(loan, SampleHeader { publication_number: number, ..SampleHeader::default() })
         .unwrap();

@@ -2,9 +2,10 @@
 //! behind.
 #![allow(clippy::unwrap_used)]
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::FileExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use feros_rmw::PayloadBytes;
@@ -79,6 +80,7 @@ fn publish(publisher: &HostPublisher, size: usize, number: u64) -> usize {
     for (byte, value) in loan.iter_mut().zip(content(size, number)) {
         *byte = value;
     }
+    publisher.refresh();
     publisher.send(loan, header(number)).unwrap()
 }
 
@@ -251,17 +253,20 @@ fn a_wrong_type_is_refused_and_counted() {
     assert_eq!(wrong.counts().refused, 1);
 }
 
+/// The files in `/dev/shm` of a kind.
+fn files_of(space: &Space, kind: &str) -> Vec<PathBuf> {
+    let paths = fs::read_dir("/dev/shm").unwrap().map(|entry| entry.unwrap().path());
+    let is_ours = |path: &PathBuf| {
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        name.starts_with(space.node().prefix()) && name.ends_with(kind)
+    };
+    paths.filter(is_ours).collect()
+}
+
 /// Changes what lies in shared memory behind the back of all, as a broken or hostile process of
 /// this user could.
 fn patch(space: &Space, find: &[u8], distance: isize, replace: &[u8]) {
-    let data = fs::read_dir("/dev/shm")
-        .unwrap()
-        .map(|entry| entry.unwrap().path())
-        .find(|path| {
-            let name = path.file_name().unwrap().to_string_lossy().into_owned();
-            name.starts_with(space.node().prefix()) && name.ends_with(".data")
-        })
-        .unwrap();
+    let data = files_of(space, ".data").remove(0);
     let content = fs::read(&data).unwrap();
     let found = content.windows(find.len()).position(|window| window == find).unwrap();
     let file = fs::OpenOptions::new().write(true).open(data).unwrap();
@@ -276,13 +281,13 @@ fn what_another_process_spoils_is_refused_and_counted() {
     // A length is checked against the room of its chunk.
     const ROOM_BYTES: u64 = 3840;
     let cases: [(isize, &[u8], Check); 4] = [
-        (-8, &2u32.to_ne_bytes(), |refused| matches!(refused, Refused::Version { found: 2, .. })),
+        (-8, &77u32.to_ne_bytes(), |refused| matches!(refused, Refused::Version { found: 77, .. })),
         (0, &[1; 8], |refused| matches!(refused, Refused::TypeHash { .. })),
-        (16, &(ROOM_BYTES + 1).to_ne_bytes(), |refused| {
+        (16, &(ROOM_BYTES as u32 + 1).to_ne_bytes(), |refused| {
             refused
                 == Refused::Length { claimed_bytes: ROOM_BYTES + 1, available_bytes: ROOM_BYTES }
         }),
-        (16, &u64::MAX.to_ne_bytes(), |refused| matches!(refused, Refused::Length { .. })),
+        (16, &u32::MAX.to_ne_bytes(), |refused| matches!(refused, Refused::Length { .. })),
     ];
     for (distance, replace, right) in cases {
         let space = Space::new("spoilt");
@@ -313,14 +318,83 @@ fn a_length_beyond_the_mapping_is_refused() {
     let publisher = HostPublisher::create(space.node(), settings).unwrap();
     let mut link = Link::open(space.node(), 1, SETTINGS).unwrap();
     publish(&publisher, 100, 1);
-    // The number of elements in iceoryx2's own header, and the length in ours.
-    let elements = publisher.pool().message_bytes as u64 + 4;
-    patch(&space, &elements.to_ne_bytes(), 0, &u64::MAX.to_ne_bytes());
-    patch(&space, &[0xA7; 8], 16, &(1u64 << 40).to_ne_bytes());
-    assert!(matches!(
-        link.take(),
-        TakeOutcome::Refused(Refused::Length { claimed_bytes: 0x100_0000_0000, .. })
-    ));
+    // The length, and behind it the room that the message is said to have.
+    patch(&space, &[0xA7; 8], 16, &[0xff; 8]);
+    const CLAIMED_BYTES: u64 = u32::MAX as u64;
+    match link.take() {
+        TakeOutcome::Refused(Refused::Length { claimed_bytes: CLAIMED_BYTES, available_bytes }) => {
+            assert!(available_bytes < CLAIMED_BYTES);
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+/// Whatever a stranger writes into the rings: messages may be lost, but no memory is lent twice,
+/// and both sides go on.
+#[test]
+fn scribbled_rings_cost_messages_and_nothing_else() {
+    let words = [0, 1, 7, 4096, 1 << 40, u64::MAX];
+    for (index, word) in (0..36).flat_map(|index| words.map(|word| (index, word))) {
+        let space = Space::new("queue");
+        let settings = HostPublisherSettings { max_views: 2, ..HostPublisherSettings::new(1) };
+        let publisher = HostPublisher::create(space.node(), settings).unwrap();
+        let mut link =
+            Link::open(space.node(), 1, LinkSettings { depth: 3, type_hash: None }).unwrap();
+        publish(&publisher, 100, 1);
+        publish(&publisher, 100, 2);
+        let held = taken(&mut link);
+        let connection = files_of(&space, ".connection").remove(0);
+        let bytes = fs::metadata(&connection).unwrap().len();
+        let file = fs::OpenOptions::new().write(true).open(connection).unwrap();
+        file.write_all_at(&word.to_ne_bytes(), index * 8 % bytes).unwrap();
+        for number in 3..20 {
+            let mut lent: Vec<_> = (0..4).map(|_| publisher.loan(100).unwrap()).collect();
+            let places: BTreeSet<_> = lent.iter().map(|loan| loan.as_ptr().addr()).collect();
+            assert_eq!(places.len(), 4, "memory is lent twice");
+            let mut loan = lent.remove(0);
+            loan.fill(number as u8);
+            publisher.send(loan, header(number)).unwrap();
+            for _ in 0..10 {
+                if matches!(link.take(), TakeOutcome::Empty) {
+                    break;
+                }
+            }
+        }
+        drop(held);
+        drop(link);
+        let mut link = Link::open(space.node(), 1, SETTINGS).unwrap();
+        publish(&publisher, 100, 20);
+        check(&taken(&mut link), 100, 20);
+    }
+}
+
+/// One ring may tell of the last message of a pool and of the first of the next one.
+#[test]
+fn a_message_of_a_pool_that_has_grown_is_known_to_wait() {
+    let space = Space::new("grown");
+    let publisher = HostPublisher::create(space.node(), HostPublisherSettings::new(1)).unwrap();
+    let mut link = Link::open(space.node(), 1, SETTINGS).unwrap();
+    assert!(!link.has_message());
+    publish(&publisher, 10, 1);
+    publish(&publisher, 100_000, 2);
+    assert!(link.has_message());
+    check(&taken(&mut link), 10, 1);
+    assert!(link.has_message(), "the next one comes from a pool that the link has not seen");
+    check(&taken(&mut link), 100_000, 2);
+    assert!(!link.has_message());
+}
+
+#[test]
+fn a_loan_outlives_its_publisher() {
+    let space = Space::new("orphan");
+    let publisher = HostPublisher::create(space.node(), HostPublisherSettings::new(1)).unwrap();
+    let mut small = publisher.loan(100).unwrap();
+    let mut large = publisher.loan(100_000).unwrap();
+    drop(publisher);
+    assert!(files_of(&space, ".data").is_empty());
+    small.fill(1);
+    large.fill(2);
+    assert!(small.iter().all(|byte| *byte == 1) && large.iter().all(|byte| *byte == 2));
 }
 
 #[test]

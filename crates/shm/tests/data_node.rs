@@ -264,6 +264,7 @@ fn coming_and_going_leaves_nothing() {
                         "one space while one of them is there"
                     );
                     let mut link = Link::open(&other, id, SETTINGS).unwrap();
+                    publisher.refresh();
                     publisher.send(publisher.loan(8).unwrap(), SampleHeader::default()).unwrap();
                     assert!(matches!(link.take(), TakeOutcome::Sample(_)));
                 }
@@ -298,6 +299,7 @@ fn full() {
     let node = Arc::new(HostNode::new("feros-test").unwrap());
     let publisher = HostPublisher::create(&node, HostPublisherSettings::new(1)).unwrap();
     let mut link = Link::open(&node, 1, SETTINGS).unwrap();
+    publisher.refresh();
     // A message that is too large for what is there.
     assert!(matches!(publisher.loan(4 << 20), Err(LoanError::SharedMemoryFull { .. })));
     // Somebody fills the rest while messages are in use.

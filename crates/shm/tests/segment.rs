@@ -416,10 +416,10 @@ fn files_that_are_no_segments_are_refused() {
     ));
     let later = memory(NAME, size, &later_version, seals);
     let error = attempt(&later).unwrap_err();
-    assert!(matches!(error, PeerError::OtherVersion { theirs: 3, ours: 2, .. }));
+    assert!(matches!(error, PeerError::OtherVersion { theirs: 4, ours: 3, .. }));
     assert_eq!(
         error.reason(Side::Publisher),
-        Reason::IncompatibleVersion { publisher: 3, subscription: 2 }
+        Reason::IncompatibleVersion { publisher: 4, subscription: 3 }
     );
     assert_eq!(
         attempt(&memory(NAME, size, &header, seals)).unwrap_err(),

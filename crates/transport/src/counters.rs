@@ -28,11 +28,12 @@ impl TransportCounter {
 
 /// The counters of a publisher.
 #[derive(Debug, Default)]
+#[repr(C)] // what a message needs that goes by shared memory lies together
 pub(crate) struct PublisherCounters {
-    pub(crate) intra_process: TransportCounter,
     pub(crate) shared_memory: TransportCounter,
-    pub(crate) network: TransportCounter,
     pub(crate) skipped_engine_writes: AtomicU64,
+    pub(crate) intra_process: TransportCounter,
+    pub(crate) network: TransportCounter,
     pub(crate) shared_memory_failures: FailureCounter,
 }
 

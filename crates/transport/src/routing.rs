@@ -21,19 +21,22 @@ use crate::shared_memory::sending::{
 };
 
 /// The matches of one publisher, sorted by transport. Replaced as a whole when they change.
+#[repr(C)] // what each message needs lies together
 pub(crate) struct Routes {
     generation: Generation,
-    pub(crate) intra_process: Vec<IntraProcessRoute>,
-    shared_memory: Vec<SharedMemoryRoute>,
-    /// The publisher's shared memory, if one of the matches is served from it.
-    pub(crate) memory: Option<Arc<HostPublisher>>,
     /// Whether the shared memory of some matches is still being set up.
     pub(crate) has_pending: bool,
-    /// What users are told.
-    pub(crate) transports: Vec<MatchTransport>,
     /// Whether the engine has to send: for a match on the network transport, or for a QoS that it
     /// implements by sending.
     pub(crate) needs_engine: bool,
+    /// Whether a subscription that is served without the engine keeps all, and is waited for.
+    pub(crate) is_lossless: bool,
+    /// The publisher's shared memory, if one of the matches is served from it.
+    pub(crate) memory: Option<Arc<HostPublisher>>,
+    shared_memory: Vec<SharedMemoryRoute>,
+    pub(crate) intra_process: Vec<IntraProcessRoute>,
+    /// What users are told.
+    pub(crate) transports: Vec<MatchTransport>,
 }
 
 /// What the routes depend on: matches of the engine, subscriptions of this process.
@@ -58,6 +61,7 @@ impl Routes {
             has_pending: false,
             transports: Vec::new(),
             needs_engine,
+            is_lossless: false,
         }
     }
 
@@ -100,15 +104,16 @@ impl Routes {
 }
 
 /// Finds the routes of one publisher.
+#[repr(C)] // a message needs what comes first
 pub(crate) struct Router {
+    /// Counted up by the engine's notification of a match.
+    matches: Arc<AtomicU64>,
     topic: String,
     gid: Gid,
     engine: Arc<dyn EnginePublisher>,
     shared_memory: Mutex<SharedMemorySending>,
     /// The publisher's number on the shared-memory transport.
     id: NonZeroU64,
-    /// Counted up by the engine's notification of a match.
-    matches: Arc<AtomicU64>,
     /// Whether the engine has to send whoever matches.
     engine_keeps_promises: bool,
     needs_clean_up: AtomicBool,
@@ -192,6 +197,8 @@ impl Router {
         if routes.established().next().is_some() {
             routes.memory = shared_memory.memory().cloned();
         }
+        routes.is_lossless = routes.established().any(|(_, one)| one.is_lossless())
+            || routes.intra_process.iter().any(|route| route.queue.is_lossless());
         routes
     }
 

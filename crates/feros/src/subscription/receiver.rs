@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use feros_executor::{Executable, Progress, Ringer};
 use feros_message::DecodeError;
-use feros_rmw::{FailureCounter, Gid};
+use feros_rmw::{FailureCounter, Gid, TakeError};
 use feros_transport::{Object, Received};
 
 use crate::events::SubscriptionEvents;
@@ -51,7 +51,7 @@ where
     /// Handles events, then at most one message.
     fn receive_one(&mut self) -> Progress {
         if self.has_events() {
-            self.events.handle();
+            self.handle_events();
         }
         let message = self.taken.take().or_else(|| self.take_next());
         let has_delivered = message.is_some();
@@ -66,10 +66,25 @@ where
         self.messages.has_events() || self.events.has_news()
     }
 
+    #[cold]
+    fn handle_events(&mut self) {
+        self.events.handle();
+    }
+
     /// The next message. Nothing of the user's is called.
     fn take_next(&mut self) -> Option<Received<O>> {
-        let failed = |error| tracing::error!(ros_logger = &*self.logger, "{error}");
-        self.messages.take().map_err(failed).ok().flatten()
+        match self.messages.take() {
+            Ok(taken) => taken,
+            Err(error) => {
+                self.tell(&error);
+                None
+            }
+        }
+    }
+
+    #[cold]
+    fn tell(&self, error: &TakeError) {
+        tracing::error!(ros_logger = &*self.logger, "{error}");
     }
 
     fn deliver(&mut self, message: Received<O>) {

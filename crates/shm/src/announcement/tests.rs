@@ -194,13 +194,13 @@ fn what_either_side_forbids_is_not_used() {
 #[test]
 fn the_text_is_as_documented() {
     let mut announcement = announcement();
-    let text = "2,1-2-3-4,3e8,2a,7,9,phn,5";
+    let text = "3,1-2-3-4,3e8,2a,7,9,phn,5";
     assert_eq!(announcement.encode(), text);
     assert_eq!(Announced::read(Some(text)), feros(announcement.clone()));
     announcement.host = None;
     announcement.transports = TransportSet::NONE;
     announcement.shared_memory = Err(Obstacle::NoDevShm);
-    let text = "2,-,3e8,2a,7,9,-,!no-shm";
+    let text = "3,-,3e8,2a,7,9,-,!no-shm";
     assert_eq!(announcement.encode(), text);
     assert_eq!(Announced::read(Some(text)), feros(announcement));
 }
@@ -219,10 +219,10 @@ fn this_process_announces_itself_briefly() {
 
 #[test]
 fn later_versions_may_add_fields_and_letters_and_codes() {
-    let read = Announced::read(Some("2,1-2-3-4,3e8,2a,7,9,phnx,!later,more,and more"));
+    let read = Announced::read(Some("3,1-2-3-4,3e8,2a,7,9,phnx,!later,more,and more"));
     let expected = Announcement { shared_memory: Err(Obstacle::Other), ..announcement() };
     assert_eq!(read, feros(expected));
-    assert_eq!(Announced::read(Some("3,anything")), Announced::OtherVersion(3));
+    assert_eq!(Announced::read(Some("4,anything")), Announced::OtherVersion(4));
 }
 
 #[test]
@@ -250,7 +250,7 @@ fn a_link_that_could_not_be_opened_is_told_to_its_publisher_alone() {
     let many = Announcement { declined: entries(100), ..neighbour() };
     let few = Announcement { declined: entries(MAX_DECLINED), ..neighbour() };
     assert_eq!(Announced::read(Some(&many.encode())), feros(few));
-    let later = Announced::read(Some("2,1-2-3-4,3e8,2a,7,9,phn,5,+x!full+9!later+8!subs-x+7"));
+    let later = Announced::read(Some("3,1-2-3-4,3e8,2a,7,9,phn,5,+x!full+9!later+8!subs-x+7"));
     let declined = vec![Declined { publisher: 9, why: LinkObstacle::Unavailable(Obstacle::Other) }];
     assert_eq!(later, feros(Announcement { declined, ..announcement() }));
 }
@@ -258,22 +258,22 @@ fn a_link_that_could_not_be_opened_is_told_to_its_publisher_alone() {
 #[test]
 fn what_is_no_announcement_is_unreadable() {
     assert_eq!(Announced::read(None), Announced::Nothing);
-    let long = format!("2,1-2-3-4,3e8,2a,7,9,phn,5,{}", "x".repeat(MAX_TEXT_BYTES));
+    let long = format!("3,1-2-3-4,3e8,2a,7,9,phn,5,{}", "x".repeat(MAX_TEXT_BYTES));
     for text in [
         "",
         ",",
         "x",
-        "2",
+        "3",
         "100000000,",
-        "2,1-2-3-4,3e8,2a,7,9,phn",
-        "2,1-2-3,3e8,2a,7,9,phn,5",
-        "2,1-2-3-4-5,3e8,2a,7,9,phn,5",
-        "2,1-2-3-4,100000000,2a,7,9,phn,5",
-        "2,1-2-3-4,3e8,-2a,7,9,phn,5",
-        "2,1-2-3-4,3e8,+2a,7,9,phn,5",
-        "2,1-2-3-4,3e8,2a,10000000000000000,9,phn,5",
-        "2,1-2-3-4,3e8,2a,7,9,phn,",
-        "2,1-2-3-4,3e8,2a,7,9,phn,é",
+        "3,1-2-3-4,3e8,2a,7,9,phn",
+        "3,1-2-3,3e8,2a,7,9,phn,5",
+        "3,1-2-3-4-5,3e8,2a,7,9,phn,5",
+        "3,1-2-3-4,100000000,2a,7,9,phn,5",
+        "3,1-2-3-4,3e8,-2a,7,9,phn,5",
+        "3,1-2-3-4,3e8,+2a,7,9,phn,5",
+        "3,1-2-3-4,3e8,2a,10000000000000000,9,phn,5",
+        "3,1-2-3-4,3e8,2a,7,9,phn,",
+        "3,1-2-3-4,3e8,2a,7,9,phn,é",
         &long,
     ] {
         assert_eq!(Announced::read(Some(text)), Announced::Unreadable, "{text:?}");

@@ -5,6 +5,7 @@ use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 use std::path::{Path, PathBuf};
 use std::ptr::NonNull;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -24,7 +25,7 @@ use rustix::param::page_size;
 use rustix::process::geteuid;
 
 use super::file::{Draft, Mapping, UnnamedFile};
-use super::{Configuration, FAILURE, Failure, Head, Storage};
+use super::{Configuration, FAILURE, Failure, Head, SPARSE, Storage};
 use crate::populate::SHM;
 
 /// More than the queues and lists of anybody need. iceoryx2 takes sizes from its own files:
@@ -71,6 +72,10 @@ impl<T: Debug + Send + Sync + ZeroCopySend, const WHOLE: bool> Builder<'_, T, WH
     }
 
     fn storage(&self, mapping: Mapping, has_ownership: bool) -> Storage<T, WHOLE> {
+        let mapping = Arc::new(mapping);
+        if !WHOLE {
+            SPARSE.set(Some(Arc::clone(&mapping)));
+        }
         Storage {
             mapping,
             name: self.name,

@@ -97,7 +97,7 @@ impl Draft {
 
 /// Shared memory of a file; unmapped on drop.
 #[derive(Debug)]
-pub(super) struct Mapping {
+pub(crate) struct Mapping {
     start: NonNull<u8>,
     size_bytes: usize,
 }
@@ -121,8 +121,12 @@ impl Mapping {
     }
 
     /// Aligned to a page.
-    pub(super) fn start(&self) -> NonNull<u8> {
+    pub(crate) fn start(&self) -> NonNull<u8> {
         self.start
+    }
+
+    pub(crate) fn size_bytes(&self) -> usize {
+        self.size_bytes
     }
 }
 

@@ -21,6 +21,7 @@ use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 use std::path::PathBuf;
 use std::ptr::NonNull;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use iceoryx2::prelude::{FileName, Path, ZeroCopySend};
@@ -33,7 +34,7 @@ use iceoryx2_cal::named_concept::{
 use rustix::io::Errno;
 
 use self::builder::Builder;
-use self::file::Mapping;
+pub(crate) use self::file::Mapping;
 
 /// What is shared, with all its blocks.
 pub(crate) type WholeStorage<T> = Storage<T, true>;
@@ -47,7 +48,8 @@ type Names<T> = posix_shared_memory::Storage<T>;
 /// One value of iceoryx2 and the memory behind it, in a file that processes share.
 #[derive(Debug)]
 pub(crate) struct Storage<T: Debug + Send + Sync + ZeroCopySend, const WHOLE: bool> {
-    mapping: Mapping,
+    /// Shared with those who read and write in it themselves.
+    mapping: Arc<Mapping>,
     name: FileName,
     path: PathBuf,
     /// Whether the file goes with this.
@@ -74,6 +76,13 @@ thread_local! {
     /// iceoryx2 asks for storages on the thread that asks it for ports, and says no more of a
     /// failure than that there was one.
     static FAILURE: Cell<Option<Failure>> = const { Cell::new(None) };
+    /// The sparse storage that this thread made or opened last.
+    static SPARSE: Cell<Option<Arc<Mapping>>> = const { Cell::new(None) };
+}
+
+/// The memory of the sparse storage that this thread made or opened last, once.
+pub(crate) fn take_sparse() -> Option<Arc<Mapping>> {
+    SPARSE.take()
 }
 
 /// Forgets what failed so far on this thread.
@@ -90,6 +99,16 @@ pub(crate) fn take_failure() -> Option<Failure> {
 impl<T: Debug + Send + Sync + ZeroCopySend, const WHOLE: bool> Storage<T, WHOLE> {
     fn head(&self) -> NonNull<Head<T>> {
         self.mapping.start().cast()
+    }
+
+    /// The memory behind the value, as words.
+    pub(crate) fn words(&self) -> &[AtomicU64] {
+        const { assert!(size_of::<Head<T>>().is_multiple_of(align_of::<AtomicU64>())) };
+        let (start, head_bytes) = (self.mapping.start(), size_of::<Head<T>>());
+        let words = (self.mapping.size_bytes() - head_bytes) / size_of::<AtomicU64>();
+        // SAFETY: so many bytes are mapped behind the head, which was checked to fit, as long as
+        // `self` lives; for an atomic any content is valid, and a change by others no data race.
+        unsafe { std::slice::from_raw_parts(start.add(head_bytes).cast().as_ptr(), words) }
     }
 }
 

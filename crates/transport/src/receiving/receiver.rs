@@ -58,8 +58,6 @@ pub struct Receiver<O: Object> {
     hears_network: bool,
     tally: Arc<Tally>,
     events: Arc<PendingEvents>,
-    /// Whether there were links at the last look.
-    has_links: bool,
     /// The message that was found and not taken yet.
     head: Option<Received<O>>,
     traced: Endpoint,
@@ -82,7 +80,6 @@ impl<O: Object> Receiver<O> {
             hears_network: options.hears_network,
             tally,
             events: options.events,
-            has_links: false,
             head: None,
         }
     }
@@ -125,7 +122,7 @@ impl<O: Object> Receiver<O> {
     pub fn may_have_more(&self) -> bool {
         self.head.is_some()
             || self.reorder.may_have_more()
-            || self.has_links
+            || self.shared_memory.may_have_more()
             || self.matches_changed.load(Ordering::Relaxed)
     }
 
@@ -163,15 +160,13 @@ impl<O: Object> Receiver<O> {
     }
 
     fn next(&mut self) -> Result<Option<Received<O>>, TakeError> {
-        let lost_before = self.tally.lost();
         let mut engine =
             Engine { engine: &*self.engine, is_heard: self.hears_network, failure: None };
         let mut links = self.shared_memory.links();
         let received = self.reorder.next(&mut links, &mut engine);
-        self.has_links = !links.is_empty();
         drop(links);
         let failure = engine.failure;
-        if self.tally.lost() != lost_before {
+        if self.reorder.take_has_lost() {
             self.events.announce_loss();
         }
         if feros_trace::is_on()

@@ -13,7 +13,7 @@ use std::time::Instant;
 
 use feros_rmw::{Gid, Sample, Stamp};
 
-use crate::intra_process::queue::{Object, Queue};
+use crate::intra_process::queue::{Envelope, Object, Queue};
 use crate::local_link::LocalLink;
 use crate::receiving::received::Received;
 
@@ -81,6 +81,8 @@ pub(crate) struct Reorder<O: Object> {
     /// Queue and links in turn.
     next_local: usize,
     drained: usize,
+    /// Losses were counted that nobody has asked for.
+    has_lost: bool,
     counters: Arc<ReorderCounters>,
 }
 
@@ -96,9 +98,6 @@ pub(crate) struct ReorderCounters {
 impl ReorderCounters {
     /// Publishers' numbers say how many: the total stays at its largest.
     fn count_lost(&self, more: u64) {
-        if more == 0 {
-            return;
-        }
         let add = |lost: u64| Some(lost.saturating_add(more));
         let _ = self.lost.fetch_update(Ordering::Relaxed, Ordering::Relaxed, add); // always some
     }
@@ -128,8 +127,20 @@ impl<O: Object> Reorder<O> {
             engine_is_next: true,
             next_local: 0,
             drained: 0,
+            has_lost: false,
             counters,
         }
+    }
+
+    /// Whether losses were counted since this was asked.
+    pub(crate) fn take_has_lost(&mut self) -> bool {
+        std::mem::take(&mut self.has_lost)
+    }
+
+    #[cold]
+    fn note_lost(&mut self, lost: u64) {
+        self.has_lost = true;
+        self.counters.count_lost(lost);
     }
 
     pub(crate) fn queue(&self) -> &Queue<O> {
@@ -196,10 +207,15 @@ impl<O: Object> Reorder<O> {
             && is_pending()
             && self.engine_pending.swap(false, Ordering::AcqRel)
         {
-            self.engine_head = engine.take();
-            if self.engine_head.is_some() {
-                self.engine_pending.store(true, Ordering::Release);
-            }
+            self.ask_engine(engine);
+        }
+    }
+
+    #[inline(never)] // keeps what local messages pass together
+    fn ask_engine(&mut self, engine: &mut impl EngineSource) {
+        self.engine_head = engine.take();
+        if self.engine_head.is_some() {
+            self.engine_pending.store(true, Ordering::Release);
         }
     }
 
@@ -279,7 +295,7 @@ impl<O: Object> Reorder<O> {
         None
     }
 
-    #[inline(never)] // keeps what local messages pass together
+    #[inline(never)] // likewise
     fn take_engine(&mut self, links: &[impl LocalLink]) -> Option<Sample> {
         let sample = self.engine_head.take()?;
         let (publisher, stamp) = (sample.info.publisher_gid, stamp_of(&sample));
@@ -292,8 +308,8 @@ impl<O: Object> Reorder<O> {
             Some(known) => {
                 known.last = stamp;
                 let lost = known.pass_to(number.unwrap_or(known.last_number));
-                if known.is_heard {
-                    self.counters.count_lost(lost);
+                if known.is_heard && lost > 0 {
+                    self.note_lost(lost);
                 }
                 Some(sample)
             }
@@ -314,36 +330,41 @@ impl<O: Object> Reorder<O> {
         links: &mut [impl LocalLink],
         engine: &mut impl EngineSource,
     ) -> Option<Received<O>> {
-        let (stamp, number, since, received) = match front.source {
-            // A publisher may have pushed the head out meanwhile: then the next one comes, which is
-            // newer.
-            Source::Queue => {
-                let (envelope, object) =
-                    self.queue.take_if(|head| head.publisher == front.publisher)?;
-                let is_alive = envelope.expires.is_none_or(|end| Instant::now() < end);
-                let received = || Received::from_this_process(envelope, object, self.session);
-                (envelope.stamp, envelope.number, envelope.since, is_alive.then(received))
-            }
+        let (envelope, received) = match front.source {
+            Source::Queue => self.take_queued(front.publisher)?,
             Source::Link(index) => {
                 let message = links[index].take()?;
-                let envelope = message.envelope;
-                let received = Some(Received::from_this_host(message));
-                (envelope.stamp, envelope.number, envelope.since, received)
+                (message.envelope, Some(Received::from_this_host(message)))
             }
         };
+        let Envelope { stamp, number, since, .. } = envelope;
         self.next_local += 1;
         let index = match front.known {
             Some(index) if self.is_heard(front) => index,
             _ => self.begin_to_hear(front, since, engine),
         };
         let known = &mut self.local[index];
-        self.counters.count_lost(known.pass_to(number));
-        if stamp <= known.last {
+        let lost = known.pass_to(number);
+        let is_duplicate = stamp <= known.last;
+        known.last = known.last.max(stamp);
+        if lost > 0 {
+            self.note_lost(lost);
+        }
+        if is_duplicate {
             self.counters.duplicates.fetch_add(1, Ordering::Relaxed);
             return None;
         }
-        known.last = stamp;
         received
+    }
+
+    /// The head of the queue, unless it has expired. A publisher may have pushed the head out
+    /// meanwhile: then the next one comes, which is newer.
+    #[inline(never)] // likewise
+    fn take_queued(&mut self, publisher: Gid) -> Option<(Envelope, Option<Received<O>>)> {
+        let (envelope, object) = self.queue.take_if(|head| head.publisher == publisher)?;
+        let is_alive = envelope.expires.is_none_or(|end| Instant::now() < end);
+        let received = || Received::from_this_process(envelope, object, self.session);
+        Some((envelope, is_alive.then(received)))
     }
 
     /// Notes the first message of a publisher on a local transport. Says where the publisher is

@@ -12,15 +12,16 @@ use feros_trace::Endpoint;
 use crate::counters::PublisherCounters;
 use crate::routing::Router;
 
+#[repr(C)] // what each message needs lies together
 pub(super) struct SendingEndpoint {
-    pub(super) topic: String,
     pub(super) engine: Arc<dyn EnginePublisher>,
     pub(super) gid: Gid,
-    pub(super) traced: Endpoint,
-    pub(super) allowed: TransportSet,
     pub(super) lifespan: Option<Duration>,
-    pub(super) router: Router,
     pub(super) counters: PublisherCounters,
+    pub(super) router: Router,
+    pub(super) traced: Endpoint,
+    pub(super) topic: String,
+    pub(super) allowed: TransportSet,
     pub(super) has_warned_of_pool: AtomicBool,
 }
 

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::time::{Duration, Instant};
 
 use feros_rmw::{Durability, Liveliness, Publisher as EnginePublisher, QosProfile};
-use feros_shm::{HostLoan, HostPublisher, PoolUse, Transport, TransportSet};
+use feros_shm::{HostLoan, HostPublisher, LoanError, PoolUse, Transport, TransportSet};
 use feros_sync::{Mutex, MutexGuard, RwLock};
 use feros_trace::{Endpoint, Kind, Outbound, Point};
 
@@ -49,10 +49,11 @@ pub(crate) struct SenderOptions<'a> {
     pub(crate) upkeep: Upkeep,
 }
 
+#[repr(C)] // what each message needs lies together
 pub(crate) struct Sender {
-    endpoint: SendingEndpoint,
     routes: RwLock<Arc<Routes>>,
     order: Mutex<Order>,
+    endpoint: SendingEndpoint,
     buffers: Mutex<BufferPool>,
     when_exhausted: WhenExhausted,
     upkeep: Upkeep,
@@ -171,6 +172,17 @@ impl Sender {
 
     /// Waits, without a lock, until everyone who keeps all has room.
     fn wait_for_room(&self, routes: &Routes) -> Result<(), PublishError> {
+        if routes.is_lossless {
+            self.wait_for_lossless(routes)?;
+        }
+        if routes.needs_engine {
+            self.endpoint.engine.wait_for_room()?;
+        }
+        Ok(())
+    }
+
+    #[cold]
+    fn wait_for_lossless(&self, routes: &Routes) -> Result<(), PublishError> {
         let mut until = None;
         let timeout = || feros_rmw::PublishError::Timeout {
             topic: self.endpoint.topic.clone(),
@@ -183,9 +195,6 @@ impl Sender {
         for route in routes.intra_process.iter().filter(|route| route.queue.is_lossless()) {
             let until = *until.get_or_insert_with(|| Instant::now() + MAX_WAIT);
             route.queue.wait_for_room(until).map_err(|_| timeout())?;
-        }
-        if routes.needs_engine {
-            self.endpoint.engine.wait_for_room()?;
         }
         Ok(())
     }
@@ -224,15 +233,16 @@ impl Sender {
         let order = self.lock_order();
         let is_current = Arc::ptr_eq(routes, &self.routes.read());
         let has_room = || routes.established().all(|(_, one)| !one.is_lossless() || one.has_room());
-        (is_current && has_room()).then_some(Turn { endpoint: &self.endpoint, routes, order })
+        (is_current && (!routes.is_lossless || has_room())).then_some(Turn {
+            endpoint: &self.endpoint,
+            routes,
+            order,
+        })
     }
 
     /// What is done without a lock when a message is out.
     fn finish(&self, routes: &Routes, bytes: Option<Arc<Buffer>>) {
         routes.intra_process.iter().for_each(|route| route.queue.run_direct());
-        if let Some(memory) = &routes.memory {
-            memory.prepare();
-        }
         if let Some(bytes) = bytes {
             self.lock_buffers().put_back(&bytes);
         }
@@ -246,21 +256,18 @@ impl Sender {
     ) -> Result<Option<HostLoan>, PublishError> {
         match memory.loan(size_bytes) {
             Ok(loan) => Ok(Some(loan)),
-            Err(source) => {
-                self.endpoint.count_shared_memory_failure(&source);
-                match self.when_exhausted {
-                    WhenExhausted::Network
-                        if self.endpoint.allowed.contains(Transport::Network) =>
-                    {
-                        Ok(None)
-                    }
-                    WhenExhausted::Network | WhenExhausted::Error => {
-                        Err(PublishError::SharedMemory {
-                            topic: self.endpoint.topic.clone(),
-                            source,
-                        })
-                    }
-                }
+            Err(source) => self.do_without(source).map(|()| None),
+        }
+    }
+
+    /// Whether the engine may be used instead of shared memory.
+    #[cold]
+    fn do_without(&self, source: LoanError) -> Result<(), PublishError> {
+        self.endpoint.count_shared_memory_failure(&source);
+        match self.when_exhausted {
+            WhenExhausted::Network if self.endpoint.allowed.contains(Transport::Network) => Ok(()),
+            WhenExhausted::Network | WhenExhausted::Error => {
+                Err(PublishError::SharedMemory { topic: self.endpoint.topic.clone(), source })
             }
         }
     }

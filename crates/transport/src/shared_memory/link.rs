@@ -147,6 +147,12 @@ impl Link {
         true
     }
 
+    /// Whether a message may be there; nothing is taken.
+    pub(super) fn may_have_message(&self) -> bool {
+        let established = self.state.established();
+        established.is_some_and(|it| it.head.is_some() || it.opened.link.has_message())
+    }
+
     /// Whether a message is there.
     pub(super) fn has_message(&mut self) -> bool {
         self.advance();

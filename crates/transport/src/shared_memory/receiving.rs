@@ -109,6 +109,13 @@ impl SharedMemoryReceiving {
         links
     }
 
+    /// Whether a poll may find a message, or has links to look after, of which no ring tells any
+    /// more.
+    pub(crate) fn may_have_more(&self) -> bool {
+        self.has_unsettled.load(Ordering::Relaxed)
+            || self.links.lock().iter().any(Link::may_have_message)
+    }
+
     #[cold]
     fn settle(&self, links: &mut [Link]) {
         let Some(entry) = &self.entry else { return };

@@ -83,7 +83,8 @@ pub(crate) struct Established {
     attachment: PeerAttachment,
     /// Whether it keeps all and has to be waited for.
     is_lossless: bool,
-    /// Messages that it was sent, modulo 2^32.
+    /// Messages that it was sent, modulo 2^32; counted where one of the publisher's subscriptions
+    /// has to be waited for.
     sent: AtomicU32,
 }
 

@@ -70,6 +70,32 @@ fn links_open_while_nobody_polls() {
     assert_eq!(*received.into_object(), *number(3));
 }
 
+/// An executor is not asked for a turn that would find nothing.
+#[test]
+fn after_the_last_message_of_a_link_there_is_no_more() {
+    let (here, there) = (Place::new(), Place::new());
+    let only = TransportSet::from(Transport::SharedMemory);
+    let publisher = here.publisher(only, QosProfile::keep_last(10));
+    let (_subscription, mut receiver) =
+        there.subscription::<Payload>(only, QosProfile::keep_last(10));
+    until("the link", || {
+        let found = publisher.transports();
+        found.iter().any(|found| found.transport == Some(Transport::SharedMemory)).then_some(())
+    });
+    publish(&publisher, 1);
+    assert_eq!(*next(&mut receiver).into_object(), *number(1));
+    until("the subscription is settled", || {
+        receiver.poll().unwrap();
+        (!receiver.may_have_more()).then_some(())
+    });
+    publish(&publisher, 2);
+    publish(&publisher, 3);
+    assert_eq!(*next(&mut receiver).into_object(), *number(2));
+    assert!(receiver.may_have_more());
+    assert_eq!(*next(&mut receiver).into_object(), *number(3));
+    assert!(!receiver.may_have_more());
+}
+
 #[test]
 fn a_poll_says_what_a_take_gives() {
     let place = Place::new();

@@ -84,9 +84,9 @@ fn scribbling_over_process_segments_stops_nobody_else() {
 }
 
 const MARKER: &[u8] = b"crash-test-marker";
-/// From the marker in a message back to the first header before it, and on over the lengths that
-/// follow it.
-const BEFORE_MARKER: u64 = 140;
+/// From the marker in a message back to the header before the message (60 bytes, then 16 of CDR),
+/// and on over the lengths that follow it.
+const BEFORE_MARKER: u64 = 76;
 const AFTER_MARKER: u64 = 40;
 
 /// Where messages lie in a publisher's memory.

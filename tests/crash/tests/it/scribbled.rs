@@ -1,6 +1,7 @@
-//! A process of the same user scribbles over the files in which iceoryx2 keeps its state, while
-//! messages flow: a process that shares the file goes on or is ended. Processes that share nothing
-//! with it go on, and what is left behind is cleaned up.
+//! A process of the same user scribbles over the files of iceoryx2 while messages flow. Where
+//! messages lie (`.data`) and the rings that hand them over (`.connection`), all processes go on;
+//! where iceoryx2 keeps who takes part (`.dynamic`), those that share the file go on or are ended.
+//! Processes that share nothing with it go on, and what is left behind is cleaned up.
 //!
 //! `FEROS_CRASH_SCRIBBLES` is how often each class of files is scribbled over, `FEROS_CRASH_SEED`
 //! where:
@@ -185,6 +186,10 @@ fn scribbling_over_files_of_iceoryx2_ends_their_processes_at_worst() {
     let memory = bystanders.memory_kb(&place);
     println!("memory of the bystanders: {memory_before} kB, then {memory} kB");
     assert!(memory < memory_before + MOST_GROWTH_KB);
+    let is_ended =
+        |(class, what): &&(&str, String)| *class != "dynamic" && !what.ends_with("went on");
+    let ended: Vec<_> = outcomes.0.keys().filter(is_ended).collect();
+    assert!(ended.is_empty(), "processes were ended by messages or rings: {ended:?}");
     let hangs: Vec<_> = outcomes.0.keys().filter(|(_, what)| what.ends_with("ends")).collect();
     assert!(hangs.is_empty(), "a process hung: {hangs:?}");
     let Pair { talker, listener } = bystanders;

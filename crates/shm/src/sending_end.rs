@@ -1,0 +1,118 @@
+//! A publisher's end of one connection: its messages go out here and their memory comes back.
+
+use std::sync::Arc;
+
+use crate::chunks::{Chunks, Held};
+use crate::connection::{Connected, Rings};
+use crate::ring::Nonsense;
+
+/// Where the chunks of a pool lie in its file.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Stride {
+    /// Of the first chunk, from the beginning of the file.
+    pub(crate) first: usize,
+    /// From one chunk to the next.
+    pub(crate) bytes: usize,
+}
+
+impl Stride {
+    /// Where a chunk lies.
+    pub(crate) fn place_of(self, chunk: usize) -> usize {
+        self.first + chunk * self.bytes
+    }
+
+    /// The chunk at a place.
+    fn chunk_at(self, place: u64) -> Option<usize> {
+        let distance = usize::try_from(place).ok()?.checked_sub(self.first)?;
+        distance.is_multiple_of(self.bytes).then(|| distance / self.bytes)
+    }
+}
+
+#[derive(Debug)]
+pub(crate) struct SendingEnd {
+    rings: Rings,
+    written: u64,
+    reclaimed: u64,
+    held: Held,
+    /// What came back was nonsense: nothing is sent here any more. The first nonsense ends it,
+    /// because a stranger's is without end.
+    is_broken: bool,
+}
+
+impl SendingEnd {
+    pub(crate) fn new(connected: Arc<Connected>) -> Self {
+        let rings = Rings::new(connected);
+        Self { rings, written: 0, reclaimed: 0, held: Held::default(), is_broken: false }
+    }
+
+    /// Whether the subscription has gone, as iceoryx2 knows.
+    pub(crate) fn has_ended(&self) -> bool {
+        self.rings.have_ended()
+    }
+
+    /// Whether it says so, which iceoryx2 learns when it is asked.
+    pub(crate) fn is_left(&self) -> bool {
+        self.rings.get().is_left()
+    }
+
+    /// Tells the subscription that later messages come from another pool.
+    pub(crate) fn replace(&self) {
+        self.rings.get().replace();
+    }
+
+    /// Takes back what the subscription has returned.
+    pub(crate) fn reclaim(&mut self, stride: Stride, chunks: &mut Chunks) {
+        while !self.is_broken {
+            match self.rings.get().reclaim(&mut self.reclaimed) {
+                Ok(None) => return,
+                Ok(Some(place)) => self.release(place, stride, chunks),
+                Err(Nonsense) => self.break_off(),
+            }
+        }
+    }
+
+    /// Sends a chunk; where the queue is full the oldest makes room. Says whether it went out.
+    pub(crate) fn send(&mut self, chunk: usize, stride: Stride, chunks: &mut Chunks) -> bool {
+        self.reclaim(stride, chunks);
+        if self.is_broken {
+            return false;
+        }
+        let place = stride.place_of(chunk) as u64;
+        match self.rings.get().push(&mut self.written, place) {
+            Ok(pushed_out) => {
+                self.held.add(chunk);
+                if let Some(oldest) = pushed_out {
+                    self.release(oldest, stride, chunks);
+                }
+                true
+            }
+            Err(Nonsense) => {
+                self.break_off();
+                false
+            }
+        }
+    }
+
+    fn release(&mut self, place: u64, stride: Stride, chunks: &mut Chunks) {
+        match stride.chunk_at(place) {
+            Some(chunk) if self.held.remove(chunk) => chunks.release(chunk),
+            _ => self.break_off(),
+        }
+    }
+
+    /// Takes back all that the subscription has, which has gone.
+    pub(crate) fn end(mut self, chunks: &mut Chunks) {
+        self.held.drain().for_each(|chunk| chunks.release(chunk));
+    }
+
+    #[cold]
+    fn break_off(&mut self) {
+        self.is_broken = true;
+        tracing::error!(
+            target: "feros::shm",
+            "a subscription gets no more messages by shared memory: what it returns is \
+             nonsense; find the process that writes into the shared memory of this user, and \
+             start both sides again"
+        );
+    }
+}
