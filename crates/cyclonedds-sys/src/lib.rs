@@ -445,3 +445,35 @@ unsafe extern "C" {
     pub static feros_builtin_publication: dds_entity_t;
     pub static feros_builtin_subscription: dds_entity_t;
 }
+
+/// See `engine/feros_requests.h`; its default is the start.
+#[repr(C)]
+#[derive(Debug, Default)]
+pub struct feros_requests {
+    _private: [u64; 21],
+}
+
+unsafe extern "C" {
+    pub fn feros_requests_asked(
+        requests: *mut feros_requests,
+        seq: u64,
+        base: u32,
+        count: u32,
+        begins: bool,
+        next_seq: u64,
+        now: i64,
+    );
+    pub fn feros_requests_answer(
+        requests: *mut feros_requests,
+        seq: u64,
+        first: u32,
+        last: u32,
+        now: i64,
+    ) -> bool;
+    pub fn feros_requests_wait(
+        requests: *const feros_requests,
+        next_seq: u64,
+        now: i64,
+        least: i64,
+    ) -> i64;
+}
