@@ -11,6 +11,7 @@ mod edit;
 mod large_packets;
 mod pacing;
 mod patch;
+mod rate_control;
 mod requests;
 
 use std::path::{Path, PathBuf};
