@@ -58,7 +58,15 @@ static void note_asked (struct ddsi_proxy_writer *pwr, const struct ddsi_add_ack
   feros_requests_asked (pwr->requests, info->nackfrag.seq, info->nackfrag.set.bitmap_base, info->nackfrag.set.numbits, begins, ddsi_reorder_next_seq (pwr->reorder), ddsrt_time_elapsed ().v);
 }
 
-/* Feros: from a request to the next. */
+/* Feros: from a request that is made now until it may have to be made again. */
+static dds_duration_t answer_time (const struct ddsi_proxy_writer *pwr, const struct ddsi_pwr_rd_match *rwn, dds_duration_t least)
+{
+  if (rwn->last_nack.frag_end_p1 == 0 || pwr->requests == NULL)
+    return least;
+  return feros_requests_answer_time (pwr->requests, least);
+}
+
+/* Feros: from the last request to the next. */
 static dds_duration_t request_wait (const struct ddsi_proxy_writer *pwr, const struct ddsi_pwr_rd_match *rwn, dds_duration_t least)
 {
   if (rwn->last_nack.frag_end_p1 == 0 || pwr->requests == NULL)
@@ -121,7 +129,7 @@ static struct ddsi_xmsg *make_and_resched_acknack (",
         file: "src/core/ddsi/src/ddsi_acknack.c",
         anchor: "ddsrt_mtime_add_duration (tnow, pwr->e.gv->config.auto_resched_nack_delay)",
         times: 1,
-        replacement: "ddsrt_mtime_add_duration (tnow, request_wait (pwr, rwn, pwr->e.gv->config.auto_resched_nack_delay))",
+        replacement: "ddsrt_mtime_add_duration (tnow, answer_time (pwr, rwn, pwr->e.gv->config.auto_resched_nack_delay))",
     },
     Edit {
         file: "src/core/ddsi/src/ddsi_acknack.c",

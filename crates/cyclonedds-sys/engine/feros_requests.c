@@ -80,17 +80,23 @@ bool feros_requests_answer (struct feros_requests *requests, uint64_t seq, uint3
   return requests->is_served;
 }
 
-int64_t feros_requests_wait (const struct feros_requests *requests, uint64_t next_seq, int64_t now,
-  int64_t least)
+int64_t feros_requests_answer_time (const struct feros_requests *requests, int64_t least)
 {
-  if (requests->is_served)
-    return least;
   int64_t known = requests->n_times == 0 ? 0 : LONGEST_ANSWER;
   for (uint32_t i = 0; i < N_TIMES; i++)
   {
     if (requests->times[i] != 0 && requests->times[i] < known)
       known = requests->times[i];
   }
+  return known > least ? known : least;
+}
+
+int64_t feros_requests_wait (const struct feros_requests *requests, uint64_t next_seq, int64_t now,
+  int64_t least)
+{
+  if (requests->is_served)
+    return least;
+  const int64_t known = feros_requests_answer_time (requests, 0);
   int64_t wait = known;
   if (requests->t_progress > requests->t_asked)
     wait += requests->t_progress - requests->t_asked;

@@ -46,6 +46,8 @@ void feros_requests_asked (struct feros_requests *requests, uint64_t seq, uint32
    answer: the time to ask for what is missing still. */
 bool feros_requests_answer (struct feros_requests *requests, uint64_t seq, uint32_t first,
   uint32_t last, int64_t now);
+/* How long answers take; `least` at least, and where that is not known. */
+int64_t feros_requests_answer_time (const struct feros_requests *requests, int64_t least);
 /* How long after the last request the next may follow: `least`, or longer. */
 int64_t feros_requests_wait (const struct feros_requests *requests, uint64_t next_seq, int64_t now,
   int64_t least);
