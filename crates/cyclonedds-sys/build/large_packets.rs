@@ -3,9 +3,12 @@
 //!
 //! Fragments have one size for all readers (`FragmentSize`), but a DATA_FRAG submessage may have
 //! several of them (`fragmentsInSubmessage`), and the engine reads such submessages. A writer keeps
-//! the addresses of its readers on this host (`as_here`) apart from the others (`as_far`), and
-//! sends a large sample to each with as many fragments per packet as that way bears. What is
+//! the addresses of its readers on this host (`as_here`) apart from those of the others (`as_far`),
+//! and sends a large sample to each with as many fragments per packet as that way bears. What is
 //! repeated goes to one reader, whose address tells.
+//!
+//! Readers of this host are sent large samples one by one, never by multicast, which would leave
+//! the host: seventeen packets of a megabyte to each instead of 700 for all.
 
 use crate::edit::Edit;
 
@@ -140,8 +143,8 @@ static int ddsi_xpack_mayaddmsg (const struct ddsi_xpack *xp, const struct ddsi_
         anchor: "  struct ddsi_addrset *as; /* set of addresses to publish to */\n",
         times: 1,
         replacement: r"  struct ddsi_addrset *as; /* set of addresses to publish to */
-  /* Feros: those of `as` on this host, and the others; NULL where there are none here, or where
-     all packets may be as large as those that stay here. */
+  /* Feros: addresses of the readers on this host, and of the others; NULL where there are none
+     here, or where all packets may be as large as those that stay here. */
   struct ddsi_addrset *as_here, *as_far;
 ",
     },
@@ -149,7 +152,7 @@ static int ddsi_xpack_mayaddmsg (const struct ddsi_xpack *xp, const struct ddsi_
         file: "src/core/ddsi/src/ddsi_endpoint.c",
         anchor: "#include \"ddsi__xqos.h\"\n",
         times: 1,
-        replacement: "#include \"ddsi__xqos.h\"\n#include \"ddsi__xmsg.h\"\n",
+        replacement: "#include \"ddsi__xqos.h\"\n#include \"ddsi__xmsg.h\"\n#include \"ddsi__transmit.h\"\n",
     },
     Edit {
         file: "src/core/ddsi/src/ddsi_endpoint.c",
@@ -170,25 +173,29 @@ static int ddsi_xpack_mayaddmsg (const struct ddsi_xpack *xp, const struct ddsi_
         file: "src/core/ddsi/src/ddsi_endpoint.c",
         anchor: "void ddsi_rebuild_writer_addrset (struct ddsi_writer *wr)\n",
         times: 1,
-        replacement: r"static void add_where_it_is (const ddsi_xlocator_t *loc, void *vwr)
-{
-  struct ddsi_writer * const wr = vwr;
-  struct ddsi_addrset ** const as = ddsi_locator_is_here (wr->e.gv, &loc->c) ? &wr->as_here : &wr->as_far;
-  if (*as == NULL)
-    *as = ddsi_new_addrset ();
-  ddsi_add_xlocator_to_addrset (wr->e.gv, *as, loc);
-}
-
-/* Feros: see `as_here`. */
+        replacement: r"/* Feros: see `as_here`. Each reader of this host by its own address: a multicast one is no address of
+   this host, and its packets leave it. */
 static void split_writer_addrset (struct ddsi_writer *wr)
 {
+  ddsrt_avl_iter_t it;
   ddsi_unref_addrset (wr->as_here);
   ddsi_unref_addrset (wr->as_far);
   wr->as_here = wr->as_far = NULL;
   if (wr->e.gv->config.max_msg_size >= DDSI_MAX_MSG_SIZE_HERE)
     return;
-  ddsi_addrset_forall (wr->as, add_where_it_is, wr);
+  for (const struct ddsi_wr_prd_match *m = ddsrt_avl_iter_first (&ddsi_wr_readers_treedef, &wr->readers, &it); m != NULL; m = ddsrt_avl_iter_next (&it))
+  {
+    const struct ddsi_proxy_reader * const prd = ddsi_entidx_lookup_proxy_reader_guid (wr->e.gv->entity_index, &m->prd_guid);
+    if (prd == NULL || !ddsi_prd_is_here (prd))
+      continue;
+    if (wr->as_here == NULL)
+      wr->as_here = ddsi_new_addrset ();
+    ddsi_add_xlocator_to_addrset (wr->e.gv, wr->as_here, &prd->c.loc_uc);
+  }
   if (wr->as_here == NULL)
+    return;
+  wr->as_far = ddsi_compute_far_addrset (wr);
+  if (ddsi_addrset_empty (wr->as_far))
   {
     ddsi_unref_addrset (wr->as_far);
     wr->as_far = NULL;
@@ -204,12 +211,87 @@ void ddsi_rebuild_writer_addrset (struct ddsi_writer *wr)
         times: 1,
         replacement: "  wr->as = ddsi_compute_writer_addrset (wr);\n  ddsi_unref_addrset (oldas);\n  split_writer_addrset (wr);\n",
     },
+    // The addresses of readers on other hosts, chosen as the engine chooses those of all.
+    Edit {
+        file: "src/core/ddsi/src/ddsi__wraddrset.h",
+        anchor: "struct ddsi_addrset *ddsi_compute_writer_addrset (const struct ddsi_writer *wr);\n",
+        times: 1,
+        replacement: r"struct ddsi_addrset *ddsi_compute_writer_addrset (const struct ddsi_writer *wr);
+
+/* Feros: of those readers alone to which packets leave this host */
+struct ddsi_addrset *ddsi_compute_far_addrset (const struct ddsi_writer *wr);
+",
+    },
+    Edit {
+        file: "src/core/ddsi/src/ddsi_wraddrset.c",
+        anchor: "#include \"ddsi__wraddrset.h\"\n",
+        times: 1,
+        replacement: "#include \"ddsi__wraddrset.h\"\n#include \"ddsi__transmit.h\"\n",
+    },
+    Edit {
+        file: "src/core/ddsi/src/ddsi_wraddrset.c",
+        anchor: "wras_collect_all_locs (const struct ddsi_writer *wr)\n",
+        times: 1,
+        replacement: "wras_collect_all_locs (const struct ddsi_writer *wr, bool far_only)\n",
+    },
+    Edit {
+        file: "src/core/ddsi/src/ddsi_wraddrset.c",
+        anchor: "    if ((prd = ddsi_entidx_lookup_proxy_reader_guid (gh, &m->prd_guid)) == NULL)\n",
+        times: 2,
+        replacement: "    if ((prd = ddsi_entidx_lookup_proxy_reader_guid (gh, &m->prd_guid)) == NULL || (far_only && ddsi_prd_is_here (prd)))\n",
+    },
+    Edit {
+        file: "src/core/ddsi/src/ddsi_wraddrset.c",
+        anchor: "static bool wras_calc_cover (const struct ddsi_writer *wr, const struct locset *locs, struct cover **pcov)",
+        times: 2,
+        replacement: "static bool wras_calc_cover (const struct ddsi_writer *wr, const struct locset *locs, struct cover **pcov, bool far_only)",
+    },
+    Edit {
+        file: "src/core/ddsi/src/ddsi_wraddrset.c",
+        anchor: "struct ddsi_addrset *ddsi_compute_writer_addrset (const struct ddsi_writer *wr)\n",
+        times: 1,
+        replacement: "static struct ddsi_addrset *compute_addrset (const struct ddsi_writer *wr, bool far_only)\n",
+    },
+    Edit {
+        file: "src/core/ddsi/src/ddsi_wraddrset.c",
+        anchor: "= wras_collect_all_locs (wr);\n",
+        times: 1,
+        replacement: "= wras_collect_all_locs (wr, far_only);\n",
+    },
+    Edit {
+        file: "src/core/ddsi/src/ddsi_wraddrset.c",
+        anchor: "  if (!wras_calc_cover (wr, locs, &covered))\n",
+        times: 1,
+        replacement: "  if (!wras_calc_cover (wr, locs, &covered, far_only))\n",
+    },
+    Edit {
+        file: "src/core/ddsi/src/ddsi_wraddrset.c",
+        anchor: "  locset_free (locs);\n  return newas;\n}\n",
+        times: 1,
+        replacement: r"  locset_free (locs);
+  return newas;
+}
+
+struct ddsi_addrset *ddsi_compute_writer_addrset (const struct ddsi_writer *wr)
+{
+  return compute_addrset (wr, false);
+}
+
+struct ddsi_addrset *ddsi_compute_far_addrset (const struct ddsi_writer *wr)
+{
+  return compute_addrset (wr, true);
+}
+",
+    },
     // How many fragments go together.
     Edit {
         file: "src/core/ddsi/src/ddsi__transmit.h",
         anchor: "/* When calling the following functions, wr->lock must be held */\n",
         times: 1,
-        replacement: r"/* Feros: how many fragments of a sample one submessage to this reader may have when they are repeated. */
+        replacement: r"/* Feros: whether all packets to this reader stay on this host. */
+bool ddsi_prd_is_here (const struct ddsi_proxy_reader *prd);
+
+/* Feros: how many fragments of a sample one submessage to this reader may have when they are repeated. */
 uint32_t ddsi_fragments_together (const struct ddsi_proxy_reader *prd);
 
 /* When calling the following functions, wr->lock must be held */
@@ -228,14 +310,14 @@ static uint32_t fragments_in (const struct ddsi_domaingv *gv, uint32_t max_msg_s
   return fit == 0 ? 1 : fit > UINT16_MAX ? UINT16_MAX : fit;
 }
 
-static bool prd_is_here (const struct ddsi_proxy_reader *prd)
+bool ddsi_prd_is_here (const struct ddsi_proxy_reader *prd)
 {
   return !prd->redundant_networking && ddsi_locator_is_here (prd->e.gv, &prd->c.loc_uc.c);
 }
 
 uint32_t ddsi_fragments_together (const struct ddsi_proxy_reader *prd)
 {
-  return prd_is_here (prd) ? fragments_in (prd->e.gv, DDSI_MAX_MSG_SIZE_HERE, ROOM_FOR_HEADERS) : 1;
+  return ddsi_prd_is_here (prd) ? fragments_in (prd->e.gv, DDSI_MAX_MSG_SIZE_HERE, ROOM_FOR_HEADERS) : 1;
 }
 
 /* Feros: to `as`, which is of this host alone where `here` says so, or to `prd`. */
@@ -247,7 +329,7 @@ static dds_return_t create_fragment_message_to (struct ddsi_writer *wr, struct d
         anchor: "    ddsi_xmsg_setdst_prd (*pmsg, prd);\n    /* retransmits: latency budget doesn't apply */\n  }\n  else\n  {\n    ddsi_xmsg_setdst_addrset (*pmsg, wr->as);\n",
         times: 1,
         replacement: r"    ddsi_xmsg_setdst_prd (*pmsg, prd);
-    if (prd_is_here (prd))
+    if (ddsi_prd_is_here (prd))
       ddsi_xmsg_set_here (*pmsg);
     /* retransmits: latency budget doesn't apply */
   }

@@ -1,5 +1,6 @@
 //! Builds Cyclone DDS as a static library: copies the source that the crate `cyclonedds-src`
-//! carries, applies the small change of `patch.rs`, runs CMake, and compiles our shim beside it.
+//! carries, applies the small change of `patch.rs`, adds the files of `engine`, runs CMake, and
+//! compiles our shim beside it.
 //!
 //! Crates that depend on this one find the installed headers and library as
 //! `DEP_FEROS_DDSC_INCLUDE`, `DEP_FEROS_DDSC_LIB` and the shim's own header directory as
@@ -10,6 +11,7 @@ mod edit;
 mod large_packets;
 mod pacing;
 mod patch;
+mod rate_control;
 mod requests;
 
 use std::path::{Path, PathBuf};
@@ -36,6 +38,7 @@ const NEEDED: &[&str] = &[
 
 fn main() {
     println!("cargo::rerun-if-changed=build");
+    println!("cargo::rerun-if-changed=engine");
     println!("cargo::rerun-if-changed=shim");
     if let Err(message) = run() {
         for line in message.lines() {
@@ -51,6 +54,7 @@ fn run() -> Result<(), String> {
         PathBuf::from(env::var_os("OUT_DIR").ok_or("OUT_DIR is not set: run this through cargo")?);
     let source = out.join("source");
     copy_source(&cyclonedds_src::source_dir(), &source)?;
+    add_own_files(&source.join("src/core/ddsi/src"))?;
     let installed = build_library(&source);
     let (include, lib) = (installed.join("include"), installed.join("lib"));
     if !lib.join("libddsc.a").is_file() {
@@ -117,6 +121,18 @@ fn copy_source(from: &Path, to: &Path) -> Result<(), String> {
         copy(&from.join(part), &to.join(part), Path::new(part))?;
     }
     patch::all_used()
+}
+
+/// Files of ours that become part of the library, since it calls them.
+fn add_own_files(to: &Path) -> Result<(), String> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("engine");
+    let say = |error: io::Error| format!("Copying {} failed: {error}", folder.display());
+    for entry in fs::read_dir(&folder).map_err(say)? {
+        let name = entry.map_err(say)?.file_name();
+        let content = fs::read(folder.join(&name)).map_err(say)?;
+        write_if_changed(&to.join(&name), &content).map_err(say)?;
+    }
+    Ok(())
 }
 
 fn copy(from: &Path, to: &Path, relative: &Path) -> Result<(), String> {

@@ -20,13 +20,13 @@ pub(crate) const EDITS: &[Edit] = &[
         file: "src/core/ddsi/src/ddsi_endpoint_match.c",
         anchor: "  m->via_psmx = connected_via_psmx (&wr->e, &prd->e);\n  m->has_replied_to_hb",
         times: 1,
-        replacement: "  m->is_far = !ddsi_locator_is_here (wr->e.gv, &prd->c.loc_uc.c);\n  m->via_psmx = connected_via_psmx (&wr->e, &prd->e);\n  m->has_replied_to_hb",
+        replacement: "  m->is_far = !ddsi_prd_is_here (prd);\n  m->via_psmx = connected_via_psmx (&wr->e, &prd->e);\n  m->has_replied_to_hb",
     },
     Edit {
         file: "src/core/ddsi/src/ddsi_endpoint_match.c",
         anchor: "#include \"ddsi__xevent.h\"\n",
         times: 1,
-        replacement: "#include \"ddsi__xevent.h\"\n#include \"ddsi__xmsg.h\"\n",
+        replacement: "#include \"ddsi__xevent.h\"\n#include \"ddsi__transmit.h\"\n",
     },
     Edit {
         file: "src/core/ddsi/src/ddsi_transmit.c",
@@ -42,10 +42,9 @@ static bool far_readers_lag (const struct ddsi_writer *wr, ddsi_seqno_t lag)
 {
   const ddsrt_etime_t tnow = ddsrt_time_elapsed ();
   bool result = false;
-  ddsrt_avl_citer_t it;
   if (!ddsrt_avl_is_empty (&wr->local_readers))
     return false;
-  for (const struct ddsi_wr_prd_match *m = ddsrt_avl_citer_first (&ddsi_wr_readers_treedef, &wr->readers, &it); m != NULL; m = ddsrt_avl_citer_next (&it))
+  for (const struct ddsi_wr_prd_match *m = ddsrt_avl_find_min (&ddsi_wr_readers_treedef, &wr->readers); m != NULL; m = ddsrt_avl_find_succ (&ddsi_wr_readers_treedef, &wr->readers, m))
   {
     if (!m->is_far)
       return false;

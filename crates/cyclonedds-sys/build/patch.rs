@@ -53,6 +53,9 @@
 //! What it slows down: requests that an answer is under way to (`requests`), publishers that a full
 //! link cannot follow (`pacing`), and what small receive buffers cannot hold (`bursts`).
 //!
+//! What it leaves out: samples of best effort that a full link would only carry a part of
+//! (`rate_control`).
+//!
 //! What it survives: a peer whose address is not found, and a thread whose priority is not had,
 //! ended the process. Both come from the environment; they are named in a warning now.
 
@@ -60,7 +63,7 @@ use std::path::Path;
 use std::sync::Mutex;
 
 use crate::edit::Edit;
-use crate::{bursts, large_packets, pacing, requests};
+use crate::{bursts, large_packets, pacing, rate_control, requests};
 
 const EDITS: &[Edit] = &[
     Edit {
@@ -522,6 +525,7 @@ fn edits() -> impl Iterator<Item = &'static Edit> {
         .chain(pacing::EDITS)
         .chain(requests::EDITS)
         .chain(bursts::EDITS)
+        .chain(rate_control::EDITS)
 }
 
 static USED: Mutex<Vec<usize>> = Mutex::new(Vec::new());

@@ -3,10 +3,7 @@
 //! A reader asks for what it lacks, and again a configured time later, or when the writer tells of
 //! itself after an answer. Where packets wait in a full link's queue, or travel far, an answer
 //! takes longer than that: the reader asked for the same up to twenty times, and the link was full
-//! of repetitions. A reader now measures how long answers take, and waits at least so long. The
-//! least of the last times counts, because a lost request or answer makes others longer, and only
-//! what is asked for the first time is measured, because else an answer may be one to an older
-//! request.
+//! of repetitions. When it asks again is `engine/feros_requests.c` now, which knows no engine.
 //!
 //! Samples of one fragment are asked for as often as before: they are small, and where much is
 //! lost, asking often is what brings them.
@@ -18,112 +15,63 @@ use crate::edit::Edit;
 
 pub(crate) const EDITS: &[Edit] = &[
     Edit {
+        file: "src/core/ddsi/CMakeLists.txt",
+        anchor: "  ddsi_acknack.c\n",
+        times: 1,
+        replacement: "  ddsi_acknack.c\n  feros_requests.c\n",
+    },
+    Edit {
         file: "src/core/ddsi/include/dds/ddsi/ddsi_proxy_endpoint.h",
         anchor: "  ddsi_count_t nackfragcount; /* last nackfrag seq number */\n",
         times: 1,
         replacement: r"  ddsi_count_t nackfragcount; /* last nackfrag seq number */
-  /* Feros: the sample that an answer is awaited for (0: none), and fragments of it; since when; how
-     long the last answers took (0: not known yet). */
-  ddsi_seqno_t asked_seq;
-  uint32_t asked_frag_base, asked_frag_end_p1;
-  ddsi_seqno_t most_asked_seq; /* what was asked for goes so far */
-  uint32_t most_asked_frag_end_p1;
-  ddsrt_etime_t t_asked;
-  dds_duration_t answer_times[4];
-  uint32_t n_answers;
+  struct feros_requests *requests; /* Feros: for its fragments; NULL before the first */
 ",
     },
     Edit {
         file: "src/core/ddsi/src/ddsi_proxy_endpoint.c",
         anchor: "  pwr->nackfragcount = 1;\n",
         times: 1,
-        replacement: r"  pwr->nackfragcount = 1;
-  pwr->asked_seq = 0;
-  pwr->asked_frag_base = pwr->asked_frag_end_p1 = 0;
-  pwr->most_asked_seq = 0;
-  pwr->most_asked_frag_end_p1 = 0;
-  pwr->t_asked.v = 0;
-  memset (pwr->answer_times, 0, sizeof (pwr->answer_times));
-  pwr->n_answers = 0;
-",
+        replacement: "  pwr->nackfragcount = 1;\n  pwr->requests = NULL;\n",
     },
     Edit {
-        file: "src/core/ddsi/src/ddsi__acknack.h",
-        anchor: "struct ddsi_acknack_xevent_cb_arg {\n",
+        file: "src/core/ddsi/src/ddsi_proxy_endpoint.c",
+        anchor: "  ddsi_reorder_free (pwr->reorder);\n",
         times: 1,
-        replacement: r"/* Feros: a fragment arrived; to be called with the lock of the proxy writer. */
-void ddsi_note_answer (struct ddsi_proxy_writer *pwr, ddsi_seqno_t seq, uint32_t first_fragnum, uint32_t last_fragnum, ddsrt_etime_t tnow);
-
-struct ddsi_acknack_xevent_cb_arg {
-",
+        replacement: "  ddsi_reorder_free (pwr->reorder);\n  ddsrt_free (pwr->requests);\n",
+    },
+    Edit {
+        file: "src/core/ddsi/src/ddsi_acknack.c",
+        anchor: "#include \"ddsi__xevent.h\"\n",
+        times: 1,
+        replacement: "#include \"ddsi__xevent.h\"\n#include \"dds/ddsrt/heap.h\"\n#include \"feros_requests.h\"\n",
     },
     Edit {
         file: "src/core/ddsi/src/ddsi_acknack.c",
         anchor: "static enum ddsi_add_acknack_result get_acknack_info (",
         times: 1,
-        replacement: r"/* Feros: the longest that a reader waits for an answer, however long others took. */
-#define MAX_ANSWER_TIME DDS_MSECS (500)
-/* Feros: a fragment that has not come after this time comes no more. */
-#define MAX_ASKED_TIME DDS_SECS (2)
-
-/* Feros: none comes for what has been received, or given up by the writer. */
-static bool answer_is_awaited (const struct ddsi_proxy_writer *pwr, ddsrt_etime_t tnow)
+        replacement: r"/* Feros: a request for the fragments of `info` begins with them, or goes on. */
+static void note_asked (struct ddsi_proxy_writer *pwr, const struct ddsi_add_acknack_info *info, bool begins)
 {
-  return pwr->asked_seq >= ddsi_reorder_next_seq (pwr->reorder) && tnow.v - pwr->t_asked.v < MAX_ASKED_TIME;
+  if (pwr->requests == NULL)
+    pwr->requests = ddsrt_calloc (1, sizeof (*pwr->requests));
+  feros_requests_asked (pwr->requests, info->nackfrag.seq, info->nackfrag.set.bitmap_base, info->nackfrag.set.numbits, begins, ddsi_reorder_next_seq (pwr->reorder), ddsrt_time_elapsed ().v);
 }
 
-/* Feros: what is asked for the first time has no older request that could be answered. */
-static void note_asked (struct ddsi_proxy_writer *pwr, const struct ddsi_last_nack_summary *nack)
-{
-  const ddsrt_etime_t tnow = ddsrt_time_elapsed ();
-  const ddsi_seqno_t seq = nack->seq_end_p1;
-  uint32_t base = nack->frag_base;
-  if (seq < pwr->most_asked_seq)
-    return;
-  if (seq == pwr->most_asked_seq && base < pwr->most_asked_frag_end_p1)
-    base = pwr->most_asked_frag_end_p1;
-  if (base >= nack->frag_end_p1)
-    return;
-  pwr->most_asked_seq = seq;
-  pwr->most_asked_frag_end_p1 = nack->frag_end_p1;
-  if (answer_is_awaited (pwr, tnow))
-    return;
-  pwr->asked_seq = seq;
-  pwr->asked_frag_base = base;
-  pwr->asked_frag_end_p1 = nack->frag_end_p1;
-  pwr->t_asked = tnow;
-}
-
-void ddsi_note_answer (struct ddsi_proxy_writer *pwr, ddsi_seqno_t seq, uint32_t first_fragnum, uint32_t last_fragnum, ddsrt_etime_t tnow)
-{
-  if (seq != pwr->asked_seq || last_fragnum < pwr->asked_frag_base || first_fragnum >= pwr->asked_frag_end_p1)
-    return;
-  const dds_duration_t took = tnow.v - pwr->t_asked.v;
-  pwr->answer_times[pwr->n_answers++ % (sizeof (pwr->answer_times) / sizeof (pwr->answer_times[0]))] = took > 0 ? took : 1;
-  pwr->asked_seq = 0;
-}
-
-/* Feros: `least`, or how long an answer takes; longer, the longer one is awaited. */
+/* Feros: from a request that is made now until it may have to be made again. */
 static dds_duration_t answer_time (const struct ddsi_proxy_writer *pwr, const struct ddsi_pwr_rd_match *rwn, dds_duration_t least)
 {
-  if (rwn->last_nack.frag_end_p1 == 0)
+  if (rwn->last_nack.frag_end_p1 == 0 || pwr->requests == NULL)
     return least;
-  dds_duration_t known = pwr->n_answers == 0 ? 0 : MAX_ANSWER_TIME;
-  for (size_t i = 0; i < sizeof (pwr->answer_times) / sizeof (pwr->answer_times[0]); i++)
-  {
-    if (pwr->answer_times[i] != 0 && pwr->answer_times[i] < known)
-      known = pwr->answer_times[i];
-  }
-  dds_duration_t time = known;
-  const ddsrt_etime_t tnow = ddsrt_time_elapsed ();
-  if (answer_is_awaited (pwr, tnow))
-  {
-    const dds_duration_t awaited = (tnow.v - pwr->t_asked.v) / 2;
-    const dds_duration_t most = known == 0 || known > MAX_ANSWER_TIME / 4 ? MAX_ANSWER_TIME : 4 * known;
-    if (awaited > time)
-      time = awaited > most ? most : awaited;
-  }
-  return time < least ? least : time;
+  return feros_requests_answer_time (pwr->requests, least);
+}
+
+/* Feros: from the last request to the next. */
+static dds_duration_t request_wait (const struct ddsi_proxy_writer *pwr, const struct ddsi_pwr_rd_match *rwn, dds_duration_t least)
+{
+  if (rwn->last_nack.frag_end_p1 == 0 || pwr->requests == NULL)
+    return least;
+  return feros_requests_wait (pwr->requests, ddsi_reorder_next_seq (pwr->reorder), ddsrt_time_elapsed ().v, least);
 }
 
 static enum ddsi_add_acknack_result get_acknack_info (",
@@ -132,7 +80,7 @@ static enum ddsi_add_acknack_result get_acknack_info (",
         file: "src/core/ddsi/src/ddsi_acknack.c",
         anchor: "ddsrt_mtime_add_duration (rwn->t_last_nack, gv->config.nack_delay)",
         times: 3,
-        replacement: "ddsrt_mtime_add_duration (rwn->t_last_nack, answer_time (pwr, rwn, gv->config.nack_delay))",
+        replacement: "ddsrt_mtime_add_duration (rwn->t_last_nack, request_wait (pwr, rwn, gv->config.nack_delay))",
     },
     // Fragments of several samples are asked for at once.
     Edit {
@@ -155,6 +103,7 @@ static void add_further_NackFrags (struct ddsi_xmsg *msg, struct ddsi_proxy_writ
       continue;
     pwr->nackfragcount++;
     add_NackFrag (msg, pwr, rwn, info);
+    note_asked (pwr, info, false);
     nack_summary->seq_end_p1 = info->nackfrag.seq;
     nack_summary->frag_base = info->nackfrag.set.bitmap_base;
     nack_summary->frag_end_p1 = info->nackfrag.set.bitmap_base + info->nackfrag.set.numbits;
@@ -167,7 +116,7 @@ static struct ddsi_xmsg *make_and_resched_acknack (",
         file: "src/core/ddsi/src/ddsi_acknack.c",
         anchor: "    add_NackFrag (msg, pwr, rwn, &info);\n",
         times: 1,
-        replacement: "    add_NackFrag (msg, pwr, rwn, &info);\n    add_further_NackFrags (msg, pwr, rwn, &info, &nack_summary);\n",
+        replacement: "    add_NackFrag (msg, pwr, rwn, &info);\n    note_asked (pwr, &info, true);\n    add_further_NackFrags (msg, pwr, rwn, &info, &nack_summary);\n",
     },
     // The writer tells of itself after each answer, which may be one to an older request.
     Edit {
@@ -186,20 +135,43 @@ static struct ddsi_xmsg *make_and_resched_acknack (",
         file: "src/core/ddsi/src/ddsi_acknack.c",
         anchor: "ddsi_readers_have_room (pwr) ? pwr->e.gv->config.nack_delay : DDS_MSECS (10);\n",
         times: 1,
-        replacement: "ddsi_readers_have_room (pwr) ? answer_time (pwr, rwn, pwr->e.gv->config.nack_delay) : DDS_MSECS (10);\n",
+        replacement: "ddsi_readers_have_room (pwr) ? request_wait (pwr, rwn, pwr->e.gv->config.nack_delay) : DDS_MSECS (10);\n",
+    },
+    // What comes, and when its end came.
+    Edit {
+        file: "src/core/ddsi/src/ddsi_receive.c",
+        anchor: "#include \"ddsi__sockwaitset.h\"\n",
+        times: 1,
+        replacement: "#include \"ddsi__sockwaitset.h\"\n#include \"feros_requests.h\"\n",
     },
     Edit {
-        file: "src/core/ddsi/src/ddsi_acknack.c",
-        anchor: "      rwn->last_nack = nack_summary;\n      rwn->t_last_nack = tnow;\n",
+        file: "src/core/ddsi/src/ddsi_receive.c",
+        anchor: "static void clean_defrag (struct ddsi_proxy_writer *pwr)\n",
         times: 1,
-        replacement: "      rwn->last_nack = nack_summary;\n      rwn->t_last_nack = tnow;\n      if (nack_summary.frag_end_p1 != 0)\n        note_asked (pwr, &nack_summary);\n",
+        replacement: r"/* Feros: the end of an answer is the time to ask for what is missing still. */
+static void note_answer (struct ddsi_proxy_writer *pwr, const struct ddsi_rsample_info *sampleinfo, const struct ddsi_rdata *rdata, ddsrt_etime_t tnow)
+{
+  if (pwr->requests == NULL || sampleinfo->fragsize == 0 || rdata->maxp1 == rdata->min)
+    return;
+  const uint32_t first = rdata->min / sampleinfo->fragsize, last = (rdata->maxp1 - 1) / sampleinfo->fragsize;
+  if (!feros_requests_answer (pwr->requests, sampleinfo->seq, first, last, tnow.v))
+    return;
+  const ddsrt_mtime_t tmono = ddsrt_time_monotonic ();
+  for (const struct ddsi_pwr_rd_match *m = ddsrt_avl_find_min (&ddsi_pwr_readers_treedef, &pwr->readers); m != NULL; m = ddsrt_avl_find_succ (&ddsi_pwr_readers_treedef, &pwr->readers, m))
+  {
+    if (m->acknack_xevent)
+      (void) ddsi_resched_xevent_if_earlier (m->acknack_xevent, tmono);
+  }
+}
+
+static void clean_defrag (struct ddsi_proxy_writer *pwr)
+",
     },
     Edit {
         file: "src/core/ddsi/src/ddsi_receive.c",
         anchor: "  /* Feros: as if lost on the way, so it is neither acknowledged nor in anybody's way, and comes again. */\n",
         times: 1,
-        replacement: r"  if (sampleinfo->fragsize > 0)
-    ddsi_note_answer (pwr, sampleinfo->seq, rdata->min / sampleinfo->fragsize, (rdata->maxp1 - (rdata->maxp1 > rdata->min)) / sampleinfo->fragsize, tnow);
+        replacement: r"  note_answer (pwr, sampleinfo, rdata, tnow);
 
   /* Feros: as if lost on the way, so it is neither acknowledged nor in anybody's way, and comes again. */
 ",

@@ -1,6 +1,8 @@
 /* The few public structs of dds.h that src/lib.rs repeats: a difference fails the build here. */
 #include <stddef.h>
 #include "feros_shim.h"
+#include "../engine/feros_rate_control.h"
+#include "../engine/feros_requests.h"
 
 #define SAME_OFFSET(type, member, at) _Static_assert (offsetof (type, member) == (at), #type "." #member " moved")
 #define SAME_SIZE(type, size) _Static_assert (sizeof (type) == (size), #type " changed its size")
@@ -42,6 +44,14 @@ SAME_OFFSET (feros_sample_info, source_kind, 41);
 SAME_OFFSET (feros_sample_info, related, 48);
 SAME_OFFSET (feros_sample_info, source, 72);
 SAME_SIZE (feros_sample_info, 88);
+
+SAME_SIZE (struct feros_report, 32);
+SAME_OFFSET (struct feros_report, micros, 8);
+SAME_OFFSET (struct feros_report, broken, 24);
+SAME_SIZE (struct feros_tally, 64);
+SAME_SIZE (struct feros_rate, 104);
+SAME_SIZE (struct feros_requests, 168);
+_Static_assert (FEROS_RATE_KEEPS_UP == 0 && FEROS_RATE_LEAVE_OUT == 3, "answers changed");
 
 _Static_assert (DDS_LIVELINESS_QOS_POLICY_ID == 8 && DDS_DATA_REPRESENTATION_QOS_POLICY_ID == 25, "policy ids changed");
 _Static_assert (DDS_NOT_ALIVE_DISPOSED_INSTANCE_STATE == 32 && DDS_ALIVE_INSTANCE_STATE == 16, "instance states changed");

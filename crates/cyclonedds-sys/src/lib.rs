@@ -445,3 +445,85 @@ unsafe extern "C" {
     pub static feros_builtin_publication: dds_entity_t;
     pub static feros_builtin_subscription: dds_entity_t;
 }
+
+/// See `engine/feros_rate_control.h`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct feros_report {
+    pub first_seq: u64,
+    pub micros: u32,
+    pub bytes: u32,
+    pub expected: u32,
+    pub whole: u32,
+    pub broken: u32,
+}
+
+/// See `engine/feros_rate_control.h`; its default is the start.
+#[repr(C)]
+#[derive(Debug, Default)]
+pub struct feros_tally {
+    _private: [u64; 8],
+}
+
+/// See `engine/feros_rate_control.h`; its default is the start.
+#[repr(C)]
+#[derive(Debug, Default)]
+pub struct feros_rate {
+    _private: [u64; 13],
+}
+
+/// See `engine/feros_rate_control.h`.
+pub const FEROS_RATE_KEEPS_UP: u32 = 0;
+/// See `engine/feros_rate_control.h`.
+pub const FEROS_RATE_NO_HELP: u32 = 1;
+/// See `engine/feros_rate_control.h`.
+pub const FEROS_RATE_SEND: u32 = 2;
+/// See `engine/feros_rate_control.h`.
+pub const FEROS_RATE_LEAVE_OUT: u32 = 3;
+
+unsafe extern "C" {
+    pub fn feros_tally_fragment(
+        tally: *mut feros_tally,
+        now: i64,
+        seq: u64,
+        sample_bytes: u32,
+        bytes: u32,
+        report: *mut feros_report,
+    ) -> bool;
+    pub fn feros_tally_whole(tally: *mut feros_tally, seq: u64);
+    pub fn feros_rate_hear(rate: *mut feros_rate, report: *const feros_report, seq: u64, now: i64);
+    pub fn feros_rate_ask(rate: *mut feros_rate, bytes: u32, now: i64) -> u32;
+    pub fn feros_rate_sent(rate: *mut feros_rate, bytes: u32, now: i64);
+}
+
+/// See `engine/feros_requests.h`; its default is the start.
+#[repr(C)]
+#[derive(Debug, Default)]
+pub struct feros_requests {
+    _private: [u64; 21],
+}
+
+unsafe extern "C" {
+    pub fn feros_requests_asked(
+        requests: *mut feros_requests,
+        seq: u64,
+        base: u32,
+        count: u32,
+        begins: bool,
+        next_seq: u64,
+        now: i64,
+    );
+    pub fn feros_requests_answer(
+        requests: *mut feros_requests,
+        seq: u64,
+        first: u32,
+        last: u32,
+        now: i64,
+    ) -> bool;
+    pub fn feros_requests_wait(
+        requests: *const feros_requests,
+        next_seq: u64,
+        now: i64,
+        least: i64,
+    ) -> i64;
+}

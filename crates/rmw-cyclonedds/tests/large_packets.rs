@@ -89,6 +89,14 @@ fn what_stays_on_the_host_travels_in_large_packets() {
 }
 
 #[test]
+fn several_subscriptions_of_the_host_get_large_packets_each() {
+    let Some(output) = on_two_hosts("several") else { return };
+    let sent = value(&output, "datagrams");
+    assert!(sent < 80 * MESSAGES as u64, "{sent} datagrams: {output}");
+    assert_eq!(value(&output, "fragmented"), 0, "{output}");
+}
+
+#[test]
 fn what_leaves_the_host_keeps_to_the_size_of_its_packets() {
     let Some(output) = on_two_hosts("both") else { return };
     assert!(value(&output, "datagrams") > 700 * MESSAGES as u64, "{output}");
@@ -181,15 +189,16 @@ fn child() {
             on_event: Some(events.notify()),
         })
         .unwrap();
-    let near = listen(64);
-    let far = (case != "near").then(|| {
+    let near: Vec<Listener> =
+        if case == "several" { vec![listen(64), listen(65)] } else { vec![listen(64)] };
+    let far = matches!(case.as_str(), "both" | "lossy").then(|| {
         let namespace = format!("--net=/proc/{}/ns/net", std::env::var(OTHER_HOST).unwrap());
         let mut command = Command::new("nsenter");
         command.arg(namespace).arg(std::env::current_exe().unwrap());
         command.args(["child", "--exact", "--ignored", "--nocapture"]).env(CASE, "far");
         command.spawn().unwrap()
     });
-    let listeners = 1 + usize::from(far.is_some());
+    let listeners = near.len() + usize::from(far.is_some());
     events.wait_for("the listeners", || {
         (publisher.matched_subscriptions() == listeners).then_some(())
     });
@@ -203,7 +212,7 @@ fn child() {
             })
             .unwrap();
     }
-    near.receive_all();
+    near.iter().for_each(Listener::receive_all);
     if let Some(mut far) = far {
         assert!(far.wait().unwrap().success(), "the far listener");
     }
