@@ -34,7 +34,7 @@ pub enum ChangeStateError {
         state: State,
     },
     /// The callback of the transition failed; the node is where it was, or finalized.
-    #[error("node {node} did not {transition}: its callback failed. Its state is {state}")]
+    #[error("node {node} is {state}: the callback of transition {transition} failed")]
     Failed {
         /// The node.
         node: String,
@@ -45,8 +45,8 @@ pub enum ChangeStateError {
     },
     /// The callback of the transition had an error, which was logged, and `on_error` was called.
     #[error(
-        "node {node} did not {transition}: its callback had an error, which its log tells. Its \
-         state is {state}"
+        "node {node} is {state}: the callback of transition {transition} had an error, which the \
+         node's log tells"
     )]
     Error {
         /// The node.

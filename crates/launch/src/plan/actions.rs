@@ -51,34 +51,10 @@ impl Evaluator<'_> {
             }
             Action::UnsetEnvironment { name } => self.set_variable(name, None),
             Action::AppendEnvironment { name, value, prepend, separator } => {
-                let (added, separator) =
-                    (self.text(value)?, self.optional_text(separator.as_ref())?);
-                let prepend = self.optional_truth(prepend.as_ref(), false)?;
-                let before = self.scope.variable(&self.text(name)?);
-                let separator = separator.unwrap_or_else(|| ":".to_owned());
-                let value = match before {
-                    None => added,
-                    Some(before) if prepend => format!("{added}{separator}{before}"),
-                    Some(before) => format!("{before}{separator}{added}"),
-                };
-                self.set_variable(name, Some(value))
+                self.append_variable(name, value, prepend.as_ref(), separator.as_ref())
             }
-            Action::PushEnvironment => {
-                let environment = self.scope.environment.clone();
-                if self.scope.pushed_environments.len() >= MAX_DEPTH {
-                    let problem = format!("more than {MAX_DEPTH} `push_env` without `pop_env`");
-                    return Err(LaunchError::at(&item.at, problem));
-                }
-                self.scope.pushed_environments.push(environment);
-                Ok(())
-            }
-            Action::PopEnvironment => {
-                let pushed = self.scope.pushed_environments.pop();
-                self.scope.environment = pushed.ok_or_else(|| {
-                    LaunchError::at(&item.at, "`pop_env` without a `push_env` before it")
-                })?;
-                Ok(())
-            }
+            Action::PushEnvironment => self.push_environment(&item.at),
+            Action::PopEnvironment => self.pop_environment(&item.at),
             Action::ResetEnvironment => {
                 self.scope.environment.clear();
                 Ok(())
@@ -170,6 +146,41 @@ impl Evaluator<'_> {
         let text = self.text(name)?;
         check_variable(&text, value.as_deref().unwrap_or(""), &name.at)?;
         self.scope.environment.insert(text, value);
+        Ok(())
+    }
+
+    fn append_variable(
+        &mut self,
+        name: &Template,
+        value: &Template,
+        prepend: Option<&Template>,
+        separator: Option<&Template>,
+    ) -> Result<(), LaunchError> {
+        let (added, separator) = (self.text(value)?, self.optional_text(separator)?);
+        let prepend = self.optional_truth(prepend, false)?;
+        let before = self.scope.variable(&self.text(name)?);
+        let separator = separator.unwrap_or_else(|| ":".to_owned());
+        let value = match before {
+            None => added,
+            Some(before) if prepend => format!("{added}{separator}{before}"),
+            Some(before) => format!("{before}{separator}{added}"),
+        };
+        self.set_variable(name, Some(value))
+    }
+
+    fn push_environment(&mut self, at: &Position) -> Result<(), LaunchError> {
+        if self.scope.pushed_environments.len() >= MAX_DEPTH {
+            let problem = format!("more than {MAX_DEPTH} `push_env` without `pop_env`");
+            return Err(LaunchError::at(at, problem));
+        }
+        self.scope.pushed_environments.push(self.scope.environment.clone());
+        Ok(())
+    }
+
+    fn pop_environment(&mut self, at: &Position) -> Result<(), LaunchError> {
+        let pushed = self.scope.pushed_environments.pop();
+        let missing = || LaunchError::at(at, "`pop_env` without a `push_env` before it");
+        self.scope.environment = pushed.ok_or_else(missing)?;
         Ok(())
     }
 

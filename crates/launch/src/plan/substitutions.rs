@@ -102,14 +102,7 @@ impl Evaluator<'_> {
             }
             Kind::Directory => Ok(found(&absolute(folder_of(self.file())))),
             Kind::File => Ok(found(&absolute(self.file()))),
-            Kind::Index => {
-                let name = argument(0)?;
-                let index = self.scope().indices.get(&name);
-                let known = || hint(&name, self.scope().indices.keys().map(String::as_str));
-                let missing =
-                    || fail(format!("there is no `for` named {}{}", shown(&name), known()));
-                index.map(ToString::to_string).ok_or_else(missing)
-            }
+            Kind::Index => self.index(call),
             Kind::Anonymous => Ok(self.anonymous(&argument(0)?)),
             Kind::Eval => {
                 let text = argument(0)?;
@@ -159,6 +152,16 @@ impl Evaluator<'_> {
                 ))
             }
         }
+    }
+
+    /// The number of the round of a loop.
+    fn index(&self, call: &Call) -> Result<String, LaunchError> {
+        let name = self.text(&call.arguments[0])?;
+        let indices = &self.scope().indices;
+        indices.get(&name).map(ToString::to_string).ok_or_else(|| {
+            let known = hint(&name, indices.keys().map(String::as_str));
+            LaunchError::at(&call.at, format!("there is no `for` named {}{known}", shown(&name)))
+        })
     }
 
     fn environment_variable(&self, call: &Call) -> Result<String, LaunchError> {

@@ -4,6 +4,7 @@
 use std::io::{BufRead as _, BufReader};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
 
 use feros::LifecycleClient;
 use feros::lifecycle::Transition;
@@ -60,8 +61,17 @@ struct Program(Child);
 
 impl Drop for Program {
     fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
+        // Asked to end, it gives its shared memory back.
+        let _ = Command::new("kill").args(["-INT", &self.0.id().to_string()]).status();
+        let began = Instant::now();
+        while matches!(self.0.try_wait(), Ok(None)) {
+            if began.elapsed() > WATCHDOG {
+                let _ = self.0.kill();
+                let _ = self.0.wait();
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        }
     }
 }
 
