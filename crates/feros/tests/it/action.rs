@@ -6,6 +6,7 @@ mod ends;
 mod wrong;
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
+use std::sync::{Arc, Barrier, Mutex};
 use std::time::Duration;
 
 use feros::action::{GoalResult, SendGoalError};
@@ -215,6 +216,42 @@ fn who_comes_late_is_told_the_statuses() {
         told.iter().map(|said| (said.goal_info.goal_id.uuid, said.status)).collect();
     assert_eq!(told, [(first.server.goal_id(), 4), (second.server.goal_id(), 2)]);
     assert_eq!(subscription.publisher_count(), 1);
+}
+
+/// Whoever ends goals at the same time, the message that stays is the one that says so of all.
+#[test]
+fn the_last_status_message_is_the_latest() {
+    let pair = Pair::with(ActionServerOptions::default().result_timeout(None));
+    let last: Arc<Mutex<Vec<i8>>> = Arc::default();
+    let seen = last.clone();
+    let listener = pair.here.create_node("listener").unwrap();
+    let _statuses = listener
+        .create_subscription(
+            "fibonacci/_action/status",
+            QosProfile::action_status_default(),
+            move |array: GoalStatusArray| {
+                *seen.lock().unwrap() = array.status_list.iter().map(|said| said.status).collect();
+            },
+        )
+        .unwrap();
+    let _spinning = spinning_node(&listener);
+    for round in 1..=10 {
+        let goals: Vec<Goal> = (0..6).map(|number| pair.goal(number * 2)).collect();
+        let together = Barrier::new(goals.len());
+        std::thread::scope(|scope| {
+            for goal in &goals {
+                scope.spawn(|| {
+                    together.wait();
+                    goal.server.succeed(result(&[])).unwrap();
+                });
+            }
+        });
+        eventually(|| {
+            let statuses = last.lock().unwrap().clone();
+            let all_ended = statuses.len() == round * 6 && statuses.iter().all(|said| *said == 4);
+            if all_ended { Ok(()) } else { Err(format!("{statuses:?}")) }
+        });
+    }
 }
 
 /// A single thread serves goals, results and cancels, and works for them bit by bit.

@@ -4,6 +4,7 @@
 use std::io::{BufRead as _, BufReader, Lines, Write as _};
 use std::path::PathBuf;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::time::{Duration, Instant};
 
 use feros::action::{CancelError, SendGoalError};
 use feros::msgs::test_msgs::action::{Fibonacci, Fibonacci_Feedback, Fibonacci_Goal};
@@ -20,7 +21,8 @@ const PROGRAM: &str = include_str!("actions_cpp/program.cpp");
 
 struct Program {
     child: Child,
-    input: ChildStdin,
+    /// Its end lets the program leave cleanly.
+    input: Option<ChildStdin>,
     said: Lines<BufReader<ChildStdout>>,
     folder: PathBuf,
 }
@@ -46,14 +48,15 @@ impl Program {
         command.args([&venv, &program]).stdin(Stdio::piped()).stdout(Stdio::piped());
         domain.confine(&mut command);
         let mut child = command.spawn().unwrap();
-        let input = child.stdin.take().unwrap();
+        let input = child.stdin.take();
         let said = BufReader::new(child.stdout.take().unwrap()).lines();
         Some(Self { child, input, said, folder })
     }
 
     fn tell(&mut self, line: &str) {
-        writeln!(self.input, "{line}").unwrap();
-        self.input.flush().unwrap();
+        let input = self.input.as_mut().unwrap();
+        writeln!(input, "{line}").unwrap();
+        input.flush().unwrap();
     }
 
     /// The next line; one that is not as expected fails the test.
@@ -65,6 +68,11 @@ impl Program {
 
 impl Drop for Program {
     fn drop(&mut self) {
+        drop(self.input.take());
+        let began = Instant::now();
+        while matches!(self.child.try_wait(), Ok(None)) && began.elapsed() < WATCHDOG {
+            std::thread::sleep(Duration::from_millis(10));
+        }
         let _ = self.child.kill();
         let _ = self.child.wait();
         let _ = std::fs::remove_dir_all(&self.folder);
