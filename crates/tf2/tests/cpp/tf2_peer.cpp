@@ -94,11 +94,12 @@ int main() {
         all[i].child_frame_id = "inserted" + std::to_string(i);
         all[i].transform.rotation.w = 1;
       }
+      tf2::BufferCore fresh; // the same stamps come again in each round
       double began = processor_seconds();
       for (long long i = 0; i < count; ++i) {
         auto &t = all[i % frames];
         t.header.stamp = at(1000000000LL + i / frames * step);
-        buffer->setTransform(t, "peer", false);
+        fresh.setTransform(t, "peer", false);
       }
       std::printf("%.9f 0\n", processor_seconds() - began);
     } else if (verb == "clear") {
