@@ -96,7 +96,8 @@ mod tests {
         assert_eq!(outlet.put(2), None);
         assert_eq!(outlet.put(4), None);
         let calling = outlet.clone();
-        assert!(std::thread::spawn(move || calling.deliver()).join().is_err());
+        let panics = feros_test_support::spawn("panics", move || calling.deliver());
+        assert!(panics.join().is_err());
         outlet.deliver();
         assert_eq!(*heard.lock(), [1, 3, 2, 4]);
     }

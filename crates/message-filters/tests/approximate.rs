@@ -94,7 +94,7 @@ proptest! {
                 if input == pivot {
                     Some(pivot_time)
                 } else {
-                    of(input).filter(|time| time <= other_end).last()
+                    of(input).rev().find(|time| time <= other_end)
                 }
             });
             let Some(partners) = partners.collect::<Option<Vec<_>>>() else { continue };

@@ -22,14 +22,14 @@ pub enum WaitError {
         /// How often something came into the buffer meanwhile.
         changes: u64,
         /// Why there was no transform when time ran out.
-        source: LookupError,
+        source: Box<LookupError>,
     },
     /// Nothing that may still come can make it known.
     #[error("no transform that may still come can help: {0}")]
-    Hopeless(#[source] LookupError),
+    Hopeless(#[source] Box<LookupError>),
     /// The buffer is filled no more: its listener's context was shut down.
     #[error("the buffer was closed while waiting: {0}")]
-    Closed(#[source] LookupError),
+    Closed(#[source] Box<LookupError>),
 }
 
 fn meanwhile(changes: u64) -> String {
@@ -105,7 +105,11 @@ impl TransformFuture {
             let left = timeout.saturating_sub(began.elapsed());
             if left.is_zero() {
                 let changes = seen.changes - first.changes;
-                return Err(WaitError::Timeout { waited: began.elapsed(), changes, source: error });
+                return Err(WaitError::Timeout {
+                    waited: began.elapsed(),
+                    changes,
+                    source: error.into(),
+                });
             }
             waiting.sleep(seen, left);
         }
@@ -114,9 +118,9 @@ impl TransformFuture {
     /// The error again, if waiting may help.
     fn ended(&self, error: LookupError, seen: Seen) -> Result<LookupError, WaitError> {
         if error.is_final(self.question.time, self.buffer.cache_length()) {
-            return Err(WaitError::Hopeless(error));
+            return Err(WaitError::Hopeless(error.into()));
         }
-        if seen.is_closed { Err(WaitError::Closed(error)) } else { Ok(error) }
+        if seen.is_closed { Err(WaitError::Closed(error.into())) } else { Ok(error) }
     }
 
     fn look(&self) -> Result<TransformStamped, LookupError> {

@@ -263,12 +263,12 @@ fn waiting_in_vain_says_why_and_what_came_meanwhile() {
     assert!(error.to_string().contains("Nothing at all came"), "{error}");
     buffer.set_transform(&at("odom", "base", 3.0, 25.0), "test", false).unwrap();
     let error = wait(10.0, WATCHDOG);
-    assert!(matches!(error, WaitError::Hopeless(LookupError::OneSample { .. })), "{error}");
+    assert!(matches!(error, WaitError::Hopeless(_)), "{error}");
     assert_eq!(buffer.readiness("map", "base", seconds(10.0)), Readiness::Never);
     assert_eq!(buffer.readiness("map", "gripper", seconds(10.0)), Readiness::NotYet);
     buffer.close();
     let error = wait(40.0, WATCHDOG);
-    assert!(matches!(error, WaitError::Closed(LookupError::OneSample { .. })), "{error}");
+    assert!(matches!(error, WaitError::Closed(_)), "{error}");
 }
 
 #[test]

@@ -50,8 +50,9 @@ pub(super) fn statement<'a>(
         });
     }
     let squared = transform.rotation.length_squared();
-    // An overflow of the square is no number below the tolerance either.
-    if !((squared - 1.0).abs() < TOLERANCE) {
+    // False for a square that overflowed, too.
+    let is_rotation = (squared - 1.0).abs() < TOLERANCE;
+    if !is_rotation {
         return Err(InsertError::DenormalizedQuaternion {
             child: owned_child(),
             authority: said_by(),

@@ -7,13 +7,14 @@
 //   can TARGET SOURCE NANOS COUNT                        -> seconds for COUNT questions
 //   insert FRAMES STEP_NANOS COUNT                       -> seconds for COUNT transforms
 //   clear                                                -> ok
-#include <chrono>
 #include <cstdio>
 #include <iostream>
 #include <memory>
 #include <sstream>
 #include <string>
 #include <vector>
+
+#include <time.h>
 
 #include <console_bridge/console.h>
 #include <geometry_msgs/TransformStamped.h>
@@ -22,8 +23,11 @@
 
 static ros::Time at(long long nanos) { return ros::Time().fromNSec(nanos); }
 
-static double seconds_since(std::chrono::steady_clock::time_point began) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+// What this thread has had of the processor.
+static double processor_seconds() {
+  timespec time;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return time.tv_sec + time.tv_nsec * 1e-9;
 }
 
 int main() {
@@ -69,7 +73,7 @@ int main() {
       long long nanos, count;
       words >> target >> source >> nanos >> count;
       double sum = 0;
-      auto began = std::chrono::steady_clock::now();
+      double began = processor_seconds();
       if (verb == "bench") {
         for (long long i = 0; i < count; ++i) {
           sum += buffer->lookupTransform(target, source, at(nanos)).transform.translation.x;
@@ -79,7 +83,7 @@ int main() {
           sum += buffer->canTransform(target, source, at(nanos));
         }
       }
-      double took = seconds_since(began);
+      double took = processor_seconds() - began;
       std::printf("%.9f %g\n", took, sum);
     } else if (verb == "insert") {
       long long frames, step, count;
@@ -90,13 +94,14 @@ int main() {
         all[i].child_frame_id = "inserted" + std::to_string(i);
         all[i].transform.rotation.w = 1;
       }
-      auto began = std::chrono::steady_clock::now();
+      tf2::BufferCore fresh; // the same stamps come again in each round
+      double began = processor_seconds();
       for (long long i = 0; i < count; ++i) {
         auto &t = all[i % frames];
         t.header.stamp = at(1000000000LL + i / frames * step);
-        buffer->setTransform(t, "peer", false);
+        fresh.setTransform(t, "peer", false);
       }
-      std::printf("%.9f 0\n", seconds_since(began));
+      std::printf("%.9f 0\n", processor_seconds() - began);
     } else if (verb == "clear") {
       buffer = std::make_unique<tf2::BufferCore>();
       std::puts("ok");
