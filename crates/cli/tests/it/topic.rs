@@ -336,6 +336,9 @@ fn hz_measures_several_topics_and_all() {
     let all = seen["/t_several/fast"]["rate_hz"].as_f64().unwrap();
     assert!(filtered < all / 2.0, "{report} of {all} Hz");
     drop(hz);
+    let line = ["topic", "hz", "/t_several/fast", "--filter", "m.dta == 0"];
+    let error = Running::start_in(&domain, &line).finish().failure(2);
+    assert!(error.contains("--filter: std_msgs/msg/Int32 has no field dta"), "{error}");
     context.shutdown();
     spinning.join().unwrap();
 }
