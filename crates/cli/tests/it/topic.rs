@@ -221,7 +221,7 @@ fn echo_prints_only_what_the_filter_means() {
         let line = ["topic", "echo", "/t_filter", "--filter", filter, "--json", "--timeout", "50"];
         feros(&[&line[..], more].concat())
     };
-    let even = echo("m.data % 2 == 0 and m.data > 4", &["--times", "3"]).success();
+    let even = echo("m.data % 2 == 0 and m.data > 4", &["-n", "3"]).success();
     assert_eq!(even, "{\"data\":6}\n{\"data\":8}\n{\"data\":10}\n");
     let last = echo("m in [3, 4]", &["--field", "data", "--times", "2"]).success();
     assert_eq!(last, "3\n4\n");
@@ -336,6 +336,9 @@ fn hz_measures_several_topics_and_all() {
     let all = seen["/t_several/fast"]["rate_hz"].as_f64().unwrap();
     assert!(filtered < all / 2.0, "{report} of {all} Hz");
     drop(hz);
+    let line = ["topic", "hz", "/t_several/fast", "--filter", "m.dta == 0"];
+    let error = Running::start_in(&domain, &line).finish().failure(2);
+    assert!(error.contains("--filter: std_msgs/msg/Int32 has no field dta"), "{error}");
     context.shutdown();
     spinning.join().unwrap();
 }

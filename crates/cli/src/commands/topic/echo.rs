@@ -45,7 +45,7 @@ pub(crate) struct Args {
     #[arg(long)]
     once: bool,
     /// Print this many messages and end
-    #[arg(long, value_name = "N", value_parser = parse_count, conflicts_with = "once")]
+    #[arg(short = 'n', long, value_name = "N", value_parser = parse_count, conflicts_with = "once")]
     times: Option<usize>,
     /// End after this time; it is a failure if no message came
     #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]

@@ -108,6 +108,10 @@ fn watch_new(
 }
 
 fn report(args: &Args, watched: &[Watched]) -> Result<(), CliError> {
+    let wrong = watched.iter().find_map(|watched| watched.arrivals.lock().wrong_filter.take());
+    if let Some(wrong) = wrong {
+        return Err(CliError::usage(format!("--filter: {wrong}")));
+    }
     let reports: Vec<(&str, Option<Report>)> = watched
         .iter()
         .map(|watched| (watched.topic.as_str(), watched.arrivals.lock().report()))
@@ -159,7 +163,14 @@ impl Watched {
             move |message: SerializedMessage, info: MessageInfo| {
                 let mut arrivals = heard.lock();
                 arrivals.count_lost(&info);
-                let is_meant = selection.as_ref().is_none_or(|selection| selection.has(&message));
+                let is_meant = match selection.as_ref().map(|selection| selection.has(&message)) {
+                    None => true,
+                    Some(Ok(has)) => has,
+                    Some(Err(wrong)) => {
+                        arrivals.wrong_filter = Some(wrong);
+                        false
+                    }
+                };
                 if let (true, Some(now)) = (is_meant, arrival_time(clock.as_ref(), &info)) {
                     arrivals.arrived(now);
                 }
@@ -195,17 +206,19 @@ impl Selection {
         Self { filter, ty, refused: FailureCounter::new() }
     }
 
-    fn has(&self, message: &[u8]) -> bool {
-        let accepted = self
-            .ty
-            .decode(message)
-            .map_err(|error| error.to_string())
-            .and_then(|message| self.filter.accepts(&Arc::new(message), None));
-        accepted.unwrap_or_else(|reason| {
-            if let Some(refused) = self.refused.count() {
-                notices::warn(format!("{refused} messages could not be judged so far: {reason}"));
+    /// Whether a message is meant; one that is malformed is counted, seldom reported and not meant.
+    ///
+    /// # Errors
+    /// What is wrong with the expression for messages of this type.
+    fn has(&self, message: &[u8]) -> Result<bool, String> {
+        match self.ty.decode(message) {
+            Ok(message) => self.filter.accepts(&Arc::new(message), None),
+            Err(error) => {
+                if let Some(refused) = self.refused.count() {
+                    notices::warn(format!("refused {refused} messages so far: {error}"));
+                }
+                Ok(false)
             }
-            false
-        })
+        }
     }
 }

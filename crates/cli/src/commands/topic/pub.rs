@@ -52,7 +52,7 @@ pub(crate) struct Args {
     #[arg(short, long, value_name = "N")]
     wait_matching_subscriptions: Option<usize>,
     /// Wait no longer than this for subscriptions; it is a failure then
-    #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
+    #[arg(long, alias = "max-wait-time", value_name = "SECONDS", value_parser = parse_seconds)]
     max_wait_time_secs: Option<Duration>,
     /// Stay this long after the last message, so that late subscriptions can get it
     #[arg(long, value_name = "SECONDS", default_value = "0.1", value_parser = parse_seconds)]

@@ -22,6 +22,8 @@ pub(super) struct Arrivals {
     lost: u64,
     /// The last number of each publisher.
     numbers: HashMap<Gid, u64>,
+    /// What is wrong with the filter for these messages.
+    pub(super) wrong_filter: Option<String>,
 }
 
 impl Arrivals {
@@ -33,6 +35,7 @@ impl Arrivals {
             received: 0,
             lost: 0,
             numbers: HashMap::new(),
+            wrong_filter: None,
         }
     }
 
