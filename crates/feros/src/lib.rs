@@ -65,6 +65,7 @@ mod qos_overrides;
 mod rosout;
 mod serialize;
 mod service;
+mod service_introspection;
 mod shutdown;
 mod subscription;
 mod timer;
@@ -91,6 +92,7 @@ pub use publish_error::PublishError;
 pub use publisher::{GenericPublisher, Loan, Publishable, Publisher, PublisherOptions};
 pub use qos_overrides::{QosOverrides, QosPolicy};
 pub use service::{Responder, Service, ServiceCallback, ServiceOptions};
+pub use service_introspection::ServiceIntrospectionState;
 pub use subscription::{
     Dispatch, GenericSubscription, Subscription, SubscriptionCallback, SubscriptionOptions,
 };

@@ -8,6 +8,7 @@
 mod action;
 mod description;
 pub mod dynamic;
+mod service_event;
 mod traits;
 
 pub use feros_cdr as cdr;
@@ -20,6 +21,7 @@ pub use feros_interface::{TypeHash, TypeHashError};
 
 pub use action::{Action, GoalId};
 pub use description::{FieldDescription, TypeDescription};
+pub use service_event::{ServiceEventInfo, ServiceEventKind};
 pub use traits::{Message, Service, view};
 
 /// Includes the types that `feros_codegen::Generator` made in the build script of the calling

@@ -12,6 +12,7 @@ mod node_options;
 mod panic;
 mod parameters;
 mod service;
+mod service_introspection;
 mod shared_memory;
 mod support;
 mod topic;

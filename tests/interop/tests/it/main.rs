@@ -4,6 +4,7 @@
 
 mod first_calls;
 mod graph;
+mod introspection;
 mod large;
 mod mismatch;
 mod names;

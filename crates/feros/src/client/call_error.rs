@@ -1,0 +1,68 @@
+//! Why a call of a service has no response.
+
+use std::time::Duration;
+
+use feros_executor::Obstacle;
+use feros_message::DecodeError;
+use feros_rmw::TakeError;
+
+use crate::publish_error::PublishError;
+
+/// Why a call has no response.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum CallError {
+    /// The request could not be sent.
+    #[error(transparent)]
+    Request(#[from] PublishError),
+    /// No response came in time.
+    #[error("{service} did not respond within {waited:?}{}", if *.available { "" } else { "; no server is there" })]
+    Timeout {
+        /// The service.
+        service: String,
+        /// How long the call waited.
+        waited: Duration,
+        /// Whether a server is there.
+        available: bool,
+    },
+    /// The server runs in this process, and cannot as long as the callback that waits for it. What
+    /// was sent is served after the callback, for nobody.
+    #[error(
+        "{service} cannot respond to node {node} while a callback waits for it: {obstacle}. Give the executor several threads and one of the two a callback group of its own, or await the response elsewhere"
+    )]
+    ServerBlocked {
+        /// The service.
+        service: String,
+        /// The node of the client.
+        node: String,
+        /// What server and callback share.
+        obstacle: Obstacle,
+    },
+    /// The response is malformed.
+    #[error(
+        "the response of {service} is no {type_name} response: {source}; check that both sides use one definition"
+    )]
+    Response {
+        /// The service.
+        service: String,
+        /// Its type.
+        type_name: String,
+        /// What is wrong.
+        source: DecodeError,
+    },
+    /// The engine failed.
+    #[error(transparent)]
+    Engine(#[from] TakeError),
+    /// The client was dropped.
+    #[error("the call of {service} ended because its client did")]
+    Closed {
+        /// The service.
+        service: String,
+    },
+    /// The context was shut down, by SIGINT for example.
+    #[error("the context was shut down during the call of {service}")]
+    Shutdown {
+        /// The service.
+        service: String,
+    },
+}
