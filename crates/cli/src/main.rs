@@ -5,6 +5,7 @@
 
 mod commands;
 mod connection;
+mod described;
 mod error;
 mod nearest;
 mod notices;

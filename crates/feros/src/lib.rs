@@ -69,6 +69,7 @@ mod service_introspection;
 mod shutdown;
 mod subscription;
 mod timer;
+mod type_description;
 mod wait_error;
 
 pub use arguments::{ArgumentError, Arguments, LogLevel};
@@ -121,6 +122,7 @@ pub use feros_transport::{
     MatchTransport, PublisherCounts, SharedMemoryOptions, SubscriptionCounts, TransportBetween,
     TransportCount, WhenExhausted, check_shared_memory, transports_of_topic,
 };
+pub use type_description::TypeDescriptionError;
 pub use wait_error::WaitError;
 
 pub use feros_shm::{self as shm, PoolUse, Reason, Transport, TransportSet};

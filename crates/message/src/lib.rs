@@ -17,7 +17,7 @@ pub use feros_cdr::{
     SequenceView, View, WString, WStringView, build, encode_into, encoded_size, fields, from_bytes,
     shaped_size, to_vec,
 };
-pub use feros_interface::{TypeHash, TypeHashError};
+pub use feros_interface::{self as interface, TypeHash, TypeHashError};
 
 pub use action::{Action, GoalId};
 pub use description::{FieldDescription, TypeDescription};

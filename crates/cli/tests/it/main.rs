@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, missing_docs)]
 
 mod component;
+mod described;
 mod graph;
 mod launch;
 mod offline;

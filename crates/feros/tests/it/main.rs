@@ -16,3 +16,4 @@ mod service_introspection;
 mod shared_memory;
 mod support;
 mod topic;
+mod type_description;

@@ -12,5 +12,6 @@ mod parameters;
 mod qos;
 mod services;
 mod support;
+mod type_descriptions;
 mod types;
 mod values;

@@ -9,7 +9,8 @@ use feros_message::dynamic::{DynamicMessage, PrintOptions, StampFields};
 use feros_sync::Mutex;
 
 use super::watch::{self, End};
-use crate::connection::Connection;
+use crate::connection::{Connection, DiscoveryArgs};
+use crate::described;
 use crate::error::CliError;
 use crate::qos_args::QosArgs;
 use crate::types::{InterfaceArgs, Types, identity_of};
@@ -73,11 +74,24 @@ fn rate(text: &str) -> Result<f64, String> {
 }
 
 pub(crate) fn run(args: &Args, interfaces: &InterfaceArgs) -> Result<ExitCode, CliError> {
-    let ty = Types::load(interfaces)?.message(&args.message_type)?;
+    let types = Types::load(interfaces)?;
+    types.check_name(&args.message_type)?;
     let text = args.values.text()?;
-    let (message, stamps) = values::read(&ty, &text)?;
+    let known = types.message(&args.message_type).ok();
+    // What was typed is looked at before the network is, as far as the type is known.
+    let read = known.map(|ty| values::read(&ty, &text).map(|read| (ty, read))).transpose()?;
     let connection = Connection::open_as(args.node_name.as_deref(), false)?;
     let topic = connection.topic_name(&args.topic)?;
+    let (ty, (message, stamps)) = match read {
+        Some(read) => read,
+        None => {
+            let name = &args.message_type;
+            connection.discover(&DiscoveryArgs::default())?;
+            let ty = described::message_of_topic(&connection, &types, &topic, name, None)?;
+            let read = values::read(&ty, &text)?;
+            (ty, read)
+        }
+    };
     let qos = args.qos.over(QosProfile::default());
     let publisher = connection.node.create_generic_publisher(&topic, &identity_of(&ty), qos)?;
     let feed = Arc::new(Mutex::new(Feed::new(publisher.clone(), message, stamps, args)?));

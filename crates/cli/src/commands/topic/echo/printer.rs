@@ -14,7 +14,7 @@ use crate::error::CliError;
 use crate::{notices, output};
 
 /// What is printed of each message, and how.
-pub(super) struct Format {
+pub(in crate::commands) struct Format {
     /// `None` prints bytes.
     ty: Option<DynamicType>,
     field: Option<String>,
@@ -22,7 +22,14 @@ pub(super) struct Format {
     json: bool,
     csv: bool,
     with_info: bool,
+    with_lost: bool,
+    /// The steps of a service's calls are words, as `ros2` prints them.
+    names_events: bool,
 }
+
+/// The constants of `service_msgs/msg/ServiceEventInfo`.
+const EVENTS: [&str; 4] =
+    ["REQUEST_SENT", "REQUEST_RECEIVED", "RESPONSE_SENT", "RESPONSE_RECEIVED"];
 
 impl Format {
     pub(super) fn new(form: &Form, ty: Option<DynamicType>, field: Option<String>) -> Self {
@@ -39,7 +46,23 @@ impl Format {
             json: form.json,
             csv: form.csv,
             with_info: form.include_message_info,
+            with_lost: !form.no_lost_messages,
+            names_events: false,
         }
+    }
+
+    /// For the events of a service.
+    pub(in crate::commands) fn of_service_events(
+        form: &Form,
+        ty: Option<DynamicType>,
+        field: Option<String>,
+    ) -> Self {
+        Self { names_events: field.is_none(), ..Self::new(form, ty, field) }
+    }
+
+    /// Whether the user wants to know of messages that are not printed because they were lost.
+    pub(super) fn tells_lost_messages(&self) -> bool {
+        self.with_lost
     }
 
     /// The text of one message.
@@ -73,8 +96,21 @@ impl Format {
         }
         let text = selected
             .map_or_else(|| message.to_yaml(&self.options), |part| part.to_yaml(&self.options));
+        let text = if self.names_events { name_event(text) } else { text };
         let info = if self.with_info { info_yaml(info) } else { String::new() };
         Ok(format!("{info}{text}---\n"))
+    }
+}
+
+/// The number of the event, which is the first field of all, as a word.
+fn name_event(yaml: String) -> String {
+    const FIELD: &str = "event_type: ";
+    let Some(place) = yaml.find(FIELD).map(|start| start + FIELD.len()) else { return yaml };
+    let (before, rest) = yaml.split_at(place);
+    let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+    match rest[..digits].parse().ok().and_then(|number: usize| EVENTS.get(number)) {
+        Some(name) => format!("{before}{name}{}", &rest[digits..]),
+        None => yaml,
     }
 }
 
@@ -181,6 +217,19 @@ mod tests {
             hexadecimal(&bytes),
             "00000000 00 01 02 03 04 05 06 07 08 09 0a 0b 0c 0d 0e 0f\n00000010 10 11\n"
         );
+    }
+
+    #[test]
+    fn events_of_services_have_names() {
+        let named = |text: &str| name_event(text.to_owned());
+        assert_eq!(named("info:\n  event_type: 2\n"), "info:\n  event_type: RESPONSE_SENT\n");
+        assert_eq!(
+            named("{info: {event_type: 0, x: 1}}"),
+            "{info: {event_type: REQUEST_SENT, x: 1}}"
+        );
+        // What no definition has stays a number.
+        assert_eq!(named("event_type: 12\n"), "event_type: 12\n");
+        assert_eq!(named("other: 1\n"), "other: 1\n");
     }
 
     #[test]
