@@ -53,7 +53,7 @@ enum Command {
     /// Parameters: list, read and set those of nodes
     #[command(subcommand)]
     Param(param::Command),
-    /// Services: list and call them
+    /// Services: list, call and watch them
     #[command(subcommand)]
     Service(service::Command),
     /// Interfaces: the types of messages, services and actions

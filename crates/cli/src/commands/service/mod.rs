@@ -1,6 +1,7 @@
-//! `feros service`: services, and calling them.
+//! `feros service`: services, calling them, and what passes between their ends.
 
 mod call;
+mod echo;
 mod find;
 mod list;
 mod r#type;
@@ -16,6 +17,7 @@ pub(crate) enum Command {
     Type(r#type::Args),
     Find(find::Args),
     Call(call::Args),
+    Echo(echo::Args),
 }
 
 pub(crate) fn run(command: Command, interfaces: &InterfaceArgs) -> Result<ExitCode, CliError> {
@@ -24,5 +26,6 @@ pub(crate) fn run(command: Command, interfaces: &InterfaceArgs) -> Result<ExitCo
         Command::Type(args) => r#type::run(&args),
         Command::Find(args) => find::run(&args),
         Command::Call(args) => call::run(&args, interfaces),
+        Command::Echo(args) => echo::run(&args, interfaces),
     }
 }
