@@ -25,7 +25,7 @@ use crate::subscription::{
     GenericSubscription, Subscription, SubscriptionCallback, SubscriptionOptions,
 };
 use crate::timer::{NodeGuardCondition, NodeTimer, TimerOptions};
-use crate::{parameter, type_description};
+use crate::{logger_services, parameter, type_description};
 
 /// # Nodes
 impl Context {
@@ -138,7 +138,11 @@ impl Node {
             .starts_type_description_service()
             .then(|| type_description::start(self))
             .transpose()?;
-        self.keep(Box::new((parameters, types)));
+        let loggers = options
+            .enable_logger_service
+            .then(|| logger_services::start(self, local))
+            .transpose()?;
+        self.keep(Box::new((parameters, types, loggers)));
         Ok(())
     }
 

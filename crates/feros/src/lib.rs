@@ -53,6 +53,7 @@ mod events;
 mod executor;
 mod graph_changes;
 mod identity;
+mod logger_services;
 pub mod logging;
 mod message_forms;
 mod mismatches;
@@ -83,6 +84,7 @@ pub use create_error::CreateError;
 pub use error::Error;
 pub use executor::{AddNodeError, Executor, ExecutorBuilder, IsolatedExecutors, spin};
 pub use identity::{ServiceIdentity, TypeIdentity};
+pub use logging::Logger;
 pub use message_forms::{SerializedMessage, View};
 pub use node::{Node, NodeOptions};
 pub use parameter::{

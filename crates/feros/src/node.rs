@@ -28,6 +28,7 @@ use crate::callback_group::CallbackOptions;
 use crate::clock::Clock;
 use crate::context::Context;
 use crate::create_error::CreateError;
+use crate::logging::Logger;
 use crate::mismatches::{FoundMismatch, ToldMismatches};
 use crate::node_members::{Member, NodeMembers};
 use crate::rosout::Rosout;
@@ -110,6 +111,13 @@ impl Node {
     /// Name of the node's logger: its full name, joined by dots.
     pub fn logger_name(&self) -> &str {
         &self.0.logger
+    }
+
+    /// A logger below the node's own, for a part of the node.
+    #[must_use]
+    pub fn child_logger(&self, name: &str) -> Logger {
+        let sink = self.0.rosout.as_ref().map(Rosout::sink);
+        Logger::new(format!("{}.{name}", self.0.logger), sink)
     }
 
     /// The context that the node belongs to.

@@ -39,8 +39,13 @@ impl Rosout {
 
     /// Takes the messages of this logger from now on.
     pub(crate) fn listen_to(self: &Arc<Self>, logger: &str) {
+        logging::register_sink(logger, self.sink());
+    }
+
+    /// Where messages go, as long as the node lives.
+    pub(crate) fn sink(self: &Arc<Self>) -> Weak<dyn LogSink> {
         let sink: Arc<dyn LogSink> = self.clone();
-        logging::register_sink(logger, &sink);
+        Arc::downgrade(&sink)
     }
 }
 

@@ -8,6 +8,7 @@ mod executor;
 mod graph;
 mod intra_process;
 mod log;
+mod logger;
 mod node_options;
 mod panic;
 mod parameters;

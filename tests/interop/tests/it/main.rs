@@ -6,6 +6,7 @@ mod first_calls;
 mod graph;
 mod introspection;
 mod large;
+mod loggers;
 mod mismatch;
 mod names;
 mod parameters;
