@@ -1,8 +1,10 @@
 //! Clocks of a node: steady, system, and ROS time, which follows `/clock` when it is simulated.
 
 mod follower;
+mod jump;
 
 pub(crate) use follower::ClockFollower;
+pub use jump::{ClockChange, JumpGuard, JumpThreshold, TimeJump};
 
 use std::sync::Arc;
 
@@ -63,6 +65,30 @@ impl Clock {
     /// Whether it shows simulated time.
     pub fn is_simulated(&self) -> bool {
         self.source().is_simulated()
+    }
+
+    /// Calls `before` and `after` around each jump of the clock that exceeds a threshold, on the
+    /// thread that sets it, without any lock. Only ROS time jumps; of the system's clock, which
+    /// others set, nobody is told.
+    ///
+    /// ```no_run
+    /// # let node: feros::Node = unimplemented!();
+    /// use feros::JumpThreshold;
+    /// let threshold = JumpThreshold::any_discontinuity();
+    /// let _guard = node.clock().create_jump_callback(threshold, |_| (), |jump| {
+    ///     println!("time went from {:?} to {:?}: forget what is buffered", jump.before, jump.after);
+    /// });
+    /// ```
+    pub fn create_jump_callback(
+        &self,
+        threshold: JumpThreshold,
+        before: impl Fn(&TimeJump) + Send + Sync + 'static,
+        after: impl Fn(&TimeJump) + Send + Sync + 'static,
+    ) -> JumpGuard {
+        match &self.kind {
+            Kind::Steady(_) | Kind::System(_) => JumpGuard::of_no_jumps(),
+            Kind::Ros { clock, .. } => JumpGuard::watch(clock, threshold, before, after),
+        }
     }
 
     /// What timers wait on.

@@ -63,22 +63,25 @@ pub mod parameter;
 mod publish_error;
 mod publisher;
 mod qos_overrides;
+mod rate;
 mod rosout;
 mod serialize;
 mod service;
 mod service_introspection;
 mod shutdown;
+mod sleep;
 mod subscription;
 mod timer;
 mod type_description;
 mod wait_error;
+mod wait_for_message;
 
 pub use arguments::{ArgumentError, Arguments, LogLevel};
 pub use callback_group::{CallbackGroup, CallbackGroupKind, CallbackOptions};
 pub use client::{
     CallError, Client, ClientOptions, GenericClient, ResponseFuture, SerializedResponseFuture,
 };
-pub use clock::{Clock, ClockType};
+pub use clock::{Clock, ClockChange, ClockType, JumpGuard, JumpThreshold, TimeJump};
 pub use context::{Context, ContextError, ContextOptions, ShutdownGuard, engines};
 pub use create_error::CreateError;
 pub use error::Error;
@@ -94,6 +97,7 @@ pub use parameter::{
 pub use publish_error::PublishError;
 pub use publisher::{GenericPublisher, Loan, Publishable, Publisher, PublisherOptions};
 pub use qos_overrides::{QosOverrides, QosPolicy};
+pub use rate::Rate;
 pub use service::{Responder, Service, ServiceCallback, ServiceOptions};
 pub use service_introspection::ServiceIntrospectionState;
 pub use subscription::{
@@ -126,6 +130,7 @@ pub use feros_transport::{
 };
 pub use type_description::TypeDescriptionError;
 pub use wait_error::WaitError;
+pub use wait_for_message::MessageFuture;
 
 pub use feros_shm::{self as shm, PoolUse, Reason, Transport, TransportSet};
 pub use feros_trace as trace;

@@ -130,6 +130,16 @@ impl Node {
         &self.0.clock
     }
 
+    /// The time now, by [`Node::clock`].
+    pub fn now(&self) -> Time {
+        self.0.clock.now()
+    }
+
+    /// A header of now in a frame.
+    pub fn header(&self, frame_id: &str) -> Header {
+        Header { stamp: self.now().into(), frame_id: frame_id.to_owned() }
+    }
+
     /// Makes a topic name fully qualified and applies the remap rules.
     ///
     /// # Errors

@@ -16,5 +16,6 @@ mod service;
 mod service_introspection;
 mod shared_memory;
 mod support;
+mod time;
 mod topic;
 mod type_description;
