@@ -92,7 +92,7 @@ pub use message_forms::{SerializedMessage, View};
 pub use node::{Node, NodeOptions};
 pub use parameter::{
     DeclareParameterError, GetParameterError, Parameter, ParameterClient, ParameterDescriptor,
-    ParameterType, ParameterValue, SetParameterError,
+    ParameterType, ParameterValue, Parameters, SetParameterError,
 };
 pub use publish_error::PublishError;
 pub use publisher::{GenericPublisher, Loan, Publishable, Publisher, PublisherOptions};
@@ -119,6 +119,7 @@ pub mod policy {
 pub use feros_message as message;
 pub use feros_message::include_interfaces;
 pub use feros_msgs as msgs;
+pub use feros_parameter_derive::Parameters;
 pub use feros_rmw::{
     self as rmw, Durability, Gid, History, Liveliness, MatchedStatus, MessageInfo, PublishMode,
     PublisherEvent, QosProfile, Reliability, ServiceMapping, SubscriptionEvent,

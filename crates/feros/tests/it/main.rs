@@ -11,6 +11,7 @@ mod log;
 mod logger;
 mod node_options;
 mod panic;
+mod parameter_struct;
 mod parameters;
 mod service;
 mod service_introspection;
