@@ -42,6 +42,7 @@
 
 pub mod arguments;
 mod callback_group;
+mod callback_state;
 mod client;
 mod clock;
 mod content;
@@ -78,6 +79,7 @@ mod wait_for_message;
 
 pub use arguments::{ArgumentError, Arguments, LogLevel};
 pub use callback_group::{CallbackGroup, CallbackGroupKind, CallbackOptions};
+pub use callback_state::CallbackState;
 pub use client::{
     CallError, Client, ClientOptions, GenericClient, ResponseFuture, SerializedResponseFuture,
 };

@@ -3,6 +3,7 @@
 
 mod blocked_call;
 mod bounds;
+mod callback_state;
 mod clock;
 mod executor;
 mod graph;
