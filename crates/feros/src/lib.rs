@@ -49,6 +49,7 @@ mod content;
 mod context;
 mod create_error;
 mod creation;
+pub mod diagnostics;
 mod error;
 mod events;
 mod executor;

@@ -50,6 +50,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod diagnostic_status;
 mod image;
 mod point_cloud;
 mod samples;

@@ -5,6 +5,7 @@ mod blocked_call;
 mod bounds;
 mod callback_state;
 mod clock;
+mod diagnostics;
 mod executor;
 mod graph;
 mod intra_process;
