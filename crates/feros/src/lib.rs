@@ -74,6 +74,7 @@ mod shutdown;
 mod sleep;
 mod subscription;
 mod timer;
+mod topic_statistics;
 mod type_description;
 mod wait_error;
 mod wait_for_message;
@@ -104,7 +105,8 @@ pub use rate::Rate;
 pub use service::{Responder, Service, ServiceCallback, ServiceOptions};
 pub use service_introspection::ServiceIntrospectionState;
 pub use subscription::{
-    Dispatch, GenericSubscription, Subscription, SubscriptionCallback, SubscriptionOptions,
+    ContentFilterOptions, Dispatch, GenericSubscription, SetContentFilterError, Subscription,
+    SubscriptionCallback, SubscriptionOptions,
 };
 pub use timer::{NodeGuardCondition, NodeTimer, TimerOptions};
 
@@ -132,6 +134,7 @@ pub use feros_transport::{
     MatchTransport, PublisherCounts, SharedMemoryOptions, SubscriptionCounts, TransportBetween,
     TransportCount, WhenExhausted, check_shared_memory, transports_of_topic,
 };
+pub use topic_statistics::TopicStatisticsOptions;
 pub use type_description::TypeDescriptionError;
 pub use wait_error::WaitError;
 pub use wait_for_message::MessageFuture;
