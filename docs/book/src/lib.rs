@@ -21,4 +21,5 @@ pages! {
     Executors "../pages/executors.md",
     Components "../pages/components.md",
     Parameters "../pages/parameters.md",
+    LookingInside "../pages/looking_inside.md",
 }
