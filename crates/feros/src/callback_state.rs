@@ -170,6 +170,10 @@ impl<T> Drop for Taken<'_, T> {
 mod tests {
     use super::*;
 
+    fn named(work: impl FnOnce() + Send + 'static) -> thread::JoinHandle<()> {
+        thread::Builder::new().name("adding".into()).spawn(work).expect("a thread can be started")
+    }
+
     #[test]
     fn methods_run_one_at_a_time_and_see_each_other_s_changes() {
         let state = CallbackState::new(0_u64);
@@ -180,9 +184,13 @@ mod tests {
                 *sum = before + more;
                 *sum
             });
-            move || (0..count).for_each(|_| drop(callback(1)))
+            move || {
+                for _ in 0..count {
+                    callback(1);
+                }
+            }
         };
-        let adding: Vec<_> = (0..4).map(|_| thread::spawn(add(1000))).collect();
+        let adding: Vec<_> = (0..4).map(|_| named(add(1000))).collect();
         adding.into_iter().for_each(|adding| adding.join().expect("no panic"));
         assert_eq!(state.with(|sum| *sum), 4000);
         state.timer_callback(|sum| *sum = 1)();

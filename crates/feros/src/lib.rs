@@ -135,7 +135,7 @@ pub use feros_transport::{
     TransportCount, WhenExhausted, check_shared_memory, transports_of_topic,
 };
 pub use topic_statistics::TopicStatisticsOptions;
-pub use type_description::TypeDescriptionError;
+pub use type_description::{TypeDescriptionError, WrongTypeDescription};
 pub use wait_error::WaitError;
 pub use wait_for_message::MessageFuture;
 

@@ -3,10 +3,10 @@
 
 use std::time::Duration;
 
+use feros_message::TypeHash;
 use feros_message::interface::{
     FieldDescription, FieldTypeDescription, IndividualTypeDescription, TypeDescription,
 };
-use feros_message::TypeHash;
 use feros_msgs::type_description_interfaces::msg as messages;
 use feros_msgs::type_description_interfaces::srv::{
     GetTypeDescription, GetTypeDescription_Request, GetTypeDescription_Response,
@@ -50,22 +50,27 @@ pub enum TypeDescriptionError {
         reason: String,
     },
     /// What the node says is no description of the type that was asked for.
-    #[error(
-        "node {node} describes `{type_name}` as something else: the description is one of `{found_name}` with the hash {found_hash}, \
-         asked for was {asked_hash}; it is not used"
-    )]
-    Wrong {
-        /// The node.
-        node: NodeName,
-        /// The type.
-        type_name: String,
-        /// The hash that was asked for.
-        asked_hash: TypeHash,
-        /// The name in the description.
-        found_name: String,
-        /// The hash of the description.
-        found_hash: TypeHash,
-    },
+    #[error(transparent)]
+    Wrong(Box<WrongTypeDescription>),
+}
+
+/// A description of another type than the one that was asked for.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[error(
+    "node {node} describes `{type_name}` as something else: the description is one of `{found_name}` with the hash {found_hash}, \
+     asked for was {asked_hash}; it is not used"
+)]
+pub struct WrongTypeDescription {
+    /// The node.
+    pub node: NodeName,
+    /// The type.
+    pub type_name: String,
+    /// The hash that was asked for.
+    pub asked_hash: TypeHash,
+    /// The name in the description.
+    pub found_name: String,
+    /// The hash of the description.
+    pub found_hash: TypeHash,
 }
 
 impl Node {
@@ -119,13 +124,13 @@ impl Node {
         let (found_name, found_hash) =
             (&description.type_description.type_name, description.type_hash());
         if found_hash != hash || found_name != type_name {
-            return Err(TypeDescriptionError::Wrong {
+            return Err(TypeDescriptionError::Wrong(Box::new(WrongTypeDescription {
                 node: node.clone(),
                 type_name: type_name.to_owned(),
                 asked_hash: hash,
                 found_name: found_name.clone(),
                 found_hash,
-            });
+            })));
         }
         Ok(description)
     }

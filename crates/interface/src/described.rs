@@ -176,7 +176,8 @@ mod tests {
             described(|description| change(&mut description.type_description.fields[0]))
                 .unwrap_err()
         };
-        let changes: [(fn(&mut FieldDescription), &str); 10] = [
+        type Change = fn(&mut FieldDescription);
+        let changes: [(Change, &str); 10] = [
             (|f| f.name = "1".into(), "not the name of a field"),
             (|f| f.name = "byte_values".into(), "there twice"),
             (|f| f.ty.type_id = 0, "of type 0"),

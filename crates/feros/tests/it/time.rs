@@ -3,6 +3,7 @@
 
 use std::sync::mpsc::sync_channel;
 use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
 use std::time::Duration;
 
 use feros::msgs::builtin_interfaces::msg::Time as Stamp;
@@ -15,6 +16,11 @@ use feros::{
 use feros_test_support::{Background, eventually};
 
 use crate::support::{WATCHDOG, context, context_with, publish_patiently, spinning_node};
+
+/// Does on a thread what waits.
+fn waiting<T: Send + 'static>(wait: impl FnOnce() -> T + Send + 'static) -> JoinHandle<T> {
+    std::thread::Builder::new().name("waiting".into()).spawn(wait).unwrap()
+}
 
 const SECOND: Duration = Duration::from_secs(1);
 
@@ -71,7 +77,7 @@ fn sleeping_ends_with_its_time_or_the_context() {
         assert!(clock.sleep_for(Duration::ZERO, &context));
     }
     let sleeper = context.clone();
-    let sleeping = std::thread::spawn(move || {
+    let sleeping = waiting(move || {
         Clock::new(ClockType::Steady).sleep_for(Duration::from_secs(3600), &sleeper)
     });
     context.shutdown();
@@ -85,7 +91,7 @@ fn simulated_sleepers_wake_when_their_time_is_told_or_its_source_changes() {
     simulator.set_and_wait(10, &node);
     let sleep = |until: i64| {
         let node = node.clone();
-        std::thread::spawn(move || node.clock().sleep_until(seconds(until), node.context()))
+        waiting(move || node.clock().sleep_until(seconds(until), node.context()))
     };
     // Beyond the system's time as well: the second one may begin to sleep at any moment.
     let (first, second) = (sleep(20), sleep(8_000_000_000));
@@ -107,7 +113,7 @@ fn a_rate_paces_a_loop() {
     simulator.set_and_wait(115, &node);
     assert!(!rate.sleep(), "the round ended at 110");
     rate.reset();
-    let sleeping = std::thread::spawn(move || rate.sleep());
+    let sleeping = waiting(move || rate.sleep());
     let mut sec = 115;
     while !sleeping.is_finished() {
         sec += 1;
@@ -124,7 +130,9 @@ fn a_rate_paces_a_loop() {
 fn jumps_are_told_before_and_after() {
     let (simulator, node) = Simulator::start("/jumps/clock");
     simulator.set_and_wait(10, &node);
-    let heard: Arc<Mutex<Vec<(&str, TimeJump, Time)>>> = Arc::default();
+    /// Which callback, the jump, and the clock's time then.
+    type Heard = (&'static str, TimeJump, Time);
+    let heard: Arc<Mutex<Vec<Heard>>> = Arc::default();
     let listen = |what: &'static str| {
         let (heard, clock) = (heard.clone(), node.clock().clone());
         move |jump: &TimeJump| heard.lock().unwrap().push((what, *jump, clock.now()))
@@ -207,13 +215,13 @@ fn waiting_for_a_message_ends_with_its_time_or_the_context() {
     let soon = Duration::from_millis(20);
     let error = node.wait_for_message::<Text>("silence", 10, soon).unwrap_err();
     assert!(matches!(error, Error::Wait(WaitError::Timeout { .. })), "{error}");
-    let waiting = {
+    let blocked = {
         let node = node.clone();
-        std::thread::spawn(move || node.wait_for_message::<Text>("silence", 10, WATCHDOG))
+        waiting(move || node.wait_for_message::<Text>("silence", 10, WATCHDOG))
     };
     let future = node.next_message::<Text>("silence", 10).unwrap();
     context.shutdown();
-    let error = waiting.join().unwrap().unwrap_err();
+    let error = blocked.join().unwrap().unwrap_err();
     assert!(matches!(error, Error::Wait(WaitError::Shutdown { .. })), "{error}");
     let executor = Executor::new();
     match executor.spin_until_complete(Some(WATCHDOG), future).unwrap() {
