@@ -144,6 +144,8 @@ fn what_is_dumped_is_loaded() {
     robot.node.set_parameters([("rate", 10.into()), ("gain", feros::ParameterValue::from(9.0))]);
     let loaded = param(&["load", "/p_dump", path]).success();
     assert!(loaded.contains("Set parameter rate successful\n"), "{loaded}");
+    let kept = "Parameter start_type_description_service has this value already\n";
+    assert!(loaded.contains(kept), "{loaded}");
     assert_eq!(
         (robot.node.get_parameter("rate"), robot.node.get_parameter("gain")),
         (Ok(30.into()), Ok(0.5.into()))
