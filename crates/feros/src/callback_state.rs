@@ -120,8 +120,8 @@ impl<T: Send + 'static> CallbackState<T> {
         move || state.with(|state| method(state))
     }
 
-    /// Looks at the state, or changes it, from elsewhere than a callback. No lock is held meanwhile,
-    /// but callbacks of this state wait.
+    /// Looks at the state, or changes it, from elsewhere than a callback. No lock is held
+    /// meanwhile, but callbacks of this state wait.
     ///
     /// # Panics
     /// When `look` does, and when it is called by a method of the state.

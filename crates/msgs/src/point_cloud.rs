@@ -241,7 +241,7 @@ impl<T: Sample, const N: usize> FusedIterator for Points<'_, T, N> {}
 mod tests {
     use super::*;
 
-    /// Two rows of two points, each `x` (f32), a gap, `ring` (u16), and rows with a gap behind them.
+    /// Two rows of two points, each `x` (f32), a gap, `ring` (u16), and a gap behind each row.
     fn organized() -> PointCloud2 {
         let field = |name: &str, offset, datatype| PointField {
             name: name.to_owned(),
