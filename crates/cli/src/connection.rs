@@ -69,6 +69,7 @@ impl Connection {
             .enable_rosout(false)
             .start_parameter_services(false)
             .start_parameter_event_publisher(false)
+            .parameter_overrides([("start_type_description_service", false)])
             .use_sim_time(use_sim_time);
         let node = context.create_node_with(options).map_err(|error| match error {
             feros::CreateError::Name(error) => CliError::usage(error),

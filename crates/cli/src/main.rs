@@ -6,6 +6,7 @@
 mod commands;
 mod connection;
 mod csv;
+mod described;
 mod error;
 mod filter;
 mod nearest;

@@ -94,6 +94,14 @@ impl Types {
         DynamicType::resolve(&self.set, &name).map_err(|error| self.unknown(error))
     }
 
+    /// Refuses what cannot be the name of a message type, known or not.
+    pub(crate) fn check_name(&self, text: &str) -> Result<(), CliError> {
+        match text.parse::<TypeName>() {
+            Ok(_) => Ok(()),
+            Err(_) => self.message(text).map(drop),
+        }
+    }
+
     /// The service type that the user means.
     pub(crate) fn service(&self, text: &str) -> Result<DynamicService, CliError> {
         let name = match self.find_in(text, Namespace::Srv) {

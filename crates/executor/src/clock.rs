@@ -7,57 +7,10 @@
 use feros_sync::{Arc, AtomicBool, Mutex, Ordering};
 use rustix::time::{ClockId, clock_gettime};
 use std::fmt;
-use std::ops::{Add, Sub};
 use std::sync::Weak;
 use std::sync::atomic::AtomicI64;
-use std::time::Duration;
 
-/// A point in time on some clock, in nanoseconds since that clock's epoch. Arithmetic saturates.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
-pub struct Time {
-    nanos: i64,
-}
-
-impl Time {
-    /// The clock's epoch. ROS time is zero while simulated time is on and none has been received
-    /// yet.
-    pub const ZERO: Self = Self { nanos: 0 };
-
-    /// The time `nanos` nanoseconds after the epoch (before it if negative).
-    pub const fn from_nanos(nanos: i64) -> Self {
-        Self { nanos }
-    }
-
-    /// Nanoseconds since the epoch.
-    pub const fn as_nanos(self) -> i64 {
-        self.nanos
-    }
-
-    /// How long after `earlier` this is; zero if it is not after it.
-    pub fn saturating_since(self, earlier: Self) -> Duration {
-        Duration::from_nanos(u64::try_from(self.nanos.saturating_sub(earlier.nanos)).unwrap_or(0))
-    }
-}
-
-impl Add<Duration> for Time {
-    type Output = Self;
-
-    fn add(self, duration: Duration) -> Self {
-        Self { nanos: self.nanos.saturating_add(saturating_nanos(duration)) }
-    }
-}
-
-impl Sub<Duration> for Time {
-    type Output = Self;
-
-    fn sub(self, duration: Duration) -> Self {
-        Self { nanos: self.nanos.saturating_sub(saturating_nanos(duration)) }
-    }
-}
-
-pub(crate) fn saturating_nanos(duration: Duration) -> i64 {
-    i64::try_from(duration.as_nanos()).unwrap_or(i64::MAX)
-}
+pub use feros_time::Time;
 
 /// A source of time for timers.
 ///
@@ -82,6 +35,12 @@ pub trait Clock: Send + Sync {
 
 /// Is told when a clock's time is set.
 pub trait TimeWatcher: Send + Sync {
+    /// Called on the thread that is about to set the time, with no lock of the clock held; the
+    /// clock still shows the time before.
+    fn time_will_change(&self, change: &TimeChange) {
+        let _ = change;
+    }
+
     /// Called on the thread that set the time, with no lock of the clock held.
     fn time_changed(&self, change: &TimeChange);
 }
@@ -161,7 +120,12 @@ impl RosClock {
     /// Turns simulated time on or off. Timers keep the rest of their wait across the change, unless
     /// either time is zero, that is, not known yet.
     pub fn set_simulated(&self, on: bool) {
+        if self.is_simulated() == on {
+            return;
+        }
         let before = self.now();
+        let after = if on { self.simulated_time() } else { SystemClock.now() };
+        self.announce(TimeChange { before, after, source_changed: true });
         if self.simulated.swap(on, Ordering::AcqRel) != on {
             self.tell(TimeChange { before, after: self.now(), source_changed: true });
         }
@@ -174,27 +138,37 @@ impl RosClock {
     /// To be called by one thread at a time: watchers would hear of two concurrent changes in any
     /// order.
     pub fn set_time(&self, time: Time) {
+        let before = self.simulated_time();
+        if self.is_simulated() && before != time {
+            self.announce(TimeChange { before, after: time, source_changed: false });
+        }
         let before = Time::from_nanos(self.simulated_nanos.swap(time.as_nanos(), Ordering::AcqRel));
         if self.is_simulated() && before != time {
             self.tell(TimeChange { before, after: time, source_changed: false });
         }
     }
 
+    fn simulated_time(&self) -> Time {
+        Time::from_nanos(self.simulated_nanos.load(Ordering::Acquire))
+    }
+
+    fn announce(&self, change: TimeChange) {
+        self.for_each_watcher(|watcher| watcher.time_will_change(&change));
+    }
+
     fn tell(&self, change: TimeChange) {
+        self.for_each_watcher(|watcher| watcher.time_changed(&change));
+    }
+
+    fn for_each_watcher(&self, call: impl Fn(&dyn TimeWatcher)) {
         let watchers = Arc::clone(&*self.watchers.lock());
-        for watcher in watchers.iter().filter_map(Weak::upgrade) {
-            watcher.time_changed(&change);
-        }
+        watchers.iter().filter_map(Weak::upgrade).for_each(|watcher| call(&*watcher));
     }
 }
 
 impl Clock for RosClock {
     fn now(&self) -> Time {
-        if self.is_simulated() {
-            Time::from_nanos(self.simulated_nanos.load(Ordering::Acquire))
-        } else {
-            SystemClock.now()
-        }
+        if self.is_simulated() { self.simulated_time() } else { SystemClock.now() }
     }
 
     fn is_simulated(&self) -> bool {
@@ -223,6 +197,32 @@ mod tests {
 
     #[derive(Default)]
     struct Heard(Mutex<Vec<TimeChange>>);
+
+    /// What is announced, and the clock's time then.
+    struct Announced(Arc<RosClock>, Mutex<Vec<(TimeChange, Time)>>);
+
+    impl TimeWatcher for Announced {
+        fn time_will_change(&self, change: &TimeChange) {
+            self.1.lock().push((*change, self.0.now()));
+        }
+
+        fn time_changed(&self, _: &TimeChange) {}
+    }
+
+    #[test]
+    fn changes_are_announced_while_the_clock_shows_the_time_before() {
+        let nanos = Time::from_nanos;
+        let clock = Arc::new(RosClock::simulated_at(nanos(5)));
+        let announced = Arc::new(Announced(Arc::clone(&clock), Mutex::default()));
+        clock.watch(Arc::downgrade(&announced) as Weak<dyn TimeWatcher>);
+        clock.set_time(nanos(5));
+        clock.set_time(nanos(9));
+        let change = TimeChange { before: nanos(5), after: nanos(9), source_changed: false };
+        assert_eq!(*announced.1.lock(), [(change, nanos(5))]);
+        clock.set_simulated(false);
+        let (change, then) = announced.1.lock()[1];
+        assert!(change.source_changed && then == nanos(9) && change.after > nanos(9), "{change:?}");
+    }
 
     impl TimeWatcher for Heard {
         fn time_changed(&self, change: &TimeChange) {
@@ -258,17 +258,5 @@ mod tests {
         assert_eq!(*heard.0.lock(), [expected]);
         clock.set_simulated(false);
         assert!(heard.0.lock()[1].source_changed);
-    }
-
-    #[test]
-    fn time_saturates_at_its_ends() {
-        let last = Time::from_nanos(i64::MAX);
-        assert_eq!(last + Duration::MAX, last);
-        assert_eq!(Time::from_nanos(i64::MIN) - Duration::MAX, Time::from_nanos(i64::MIN));
-        assert_eq!(
-            last.saturating_since(Time::from_nanos(i64::MIN)),
-            Duration::from_nanos(i64::MAX as u64)
-        );
-        assert_eq!(Time::ZERO.saturating_since(last), Duration::ZERO);
     }
 }

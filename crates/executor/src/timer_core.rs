@@ -1,8 +1,9 @@
 //! When a timer is due: what its handles, its body, an executor's deadlines and wait sets share.
 
-use crate::clock::{Clock, Time, TimeChange, TimeWatcher, saturating_nanos};
+use crate::clock::{Clock, Time, TimeChange, TimeWatcher};
 use feros_doorbell::{Ringer, Slot};
 use feros_sync::{Arc, Mutex};
+use feros_time::saturating_nanos;
 use std::sync::{OnceLock, Weak};
 use std::time::Duration;
 

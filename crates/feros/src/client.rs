@@ -12,17 +12,17 @@ pub use call_error::CallError;
 
 use std::collections::HashMap;
 use std::future::Future;
-use std::marker::PhantomData;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context as TaskContext, Poll, Waker};
 use std::time::{Duration, Instant};
 
 use feros_executor::Execution;
-use feros_message::{Message, Service as ServiceType};
+use feros_message::{Message, Service as ServiceType, ServiceEventKind};
 use feros_rmw::{Gid, Payload, QosProfile, ServiceMapping, TakeError};
 use feros_sync::{Condvar, Mutex};
 
+use crate::clock::Clock;
 use crate::context::ShutdownGuard;
 use crate::create_error::CreateError;
 use crate::graph_changes::GraphChanges;
@@ -32,6 +32,7 @@ use crate::node::Node;
 use crate::publish_error::PublishError;
 use crate::serialize::{copy_into, serialize_into};
 use crate::service::registry;
+use crate::service_introspection::{CallId, ServiceEvents, ServiceIntrospectionState};
 use crate::wait_error::WaitError;
 
 /// How a client of a service is made.
@@ -56,14 +57,14 @@ impl From<QosProfile> for ClientOptions {
 }
 
 /// Calls a service. Clones share the endpoint; the last one withdraws it.
-pub struct Client<S> {
+pub struct Client<S: ServiceType> {
     untyped: GenericClient,
-    service: PhantomData<fn(S)>,
+    events: Arc<ServiceEvents<S>>,
 }
 
-impl<S> Clone for Client<S> {
+impl<S: ServiceType> Clone for Client<S> {
     fn clone(&self) -> Self {
-        Self { untyped: self.untyped.clone(), service: PhantomData }
+        Self { untyped: self.untyped.clone(), events: self.events.clone() }
     }
 }
 
@@ -74,7 +75,8 @@ impl<S: ServiceType> Client<S> {
         options: ClientOptions,
     ) -> Result<Self, CreateError> {
         let untyped = GenericClient::new(node, name, &ServiceIdentity::of::<S>(), options)?;
-        Ok(Self { untyped, service: PhantomData })
+        node.note_type(S::TYPE_DESCRIPTION);
+        Ok(Self { untyped, events: Arc::default() })
     }
 
     /// Sends a request. The response is awaited, or waited for with [`ResponseFuture::wait`].
@@ -86,7 +88,10 @@ impl<S: ServiceType> Client<S> {
     pub fn call(&self, request: &S::Request) -> Result<ResponseFuture<S>, PublishError> {
         let inner = &self.untyped.0;
         let serialized = inner.send(|send| serialize_into(request, &inner.name, send))?;
-        Ok(ResponseFuture { serialized, service: PhantomData })
+        if let Some(events) = self.events.active() {
+            events.request(ServiceEventKind::RequestSent, serialized.call_id(), request);
+        }
+        Ok(ResponseFuture { serialized, events: self.events.clone() })
     }
 
     /// Calls and waits in place for the response, at most for `timeout`.
@@ -101,9 +106,36 @@ impl<S: ServiceType> Client<S> {
         self.untyped.0.check_servers()?;
         self.call(request)?.wait(timeout)
     }
+
+    /// Publishes what becomes of each request on `<service>/_service_event`, with the times of this
+    /// clock and these policies; with [`ServiceIntrospectionState::Off`], as at first, no more.
+    ///
+    /// An event comes when the request was sent, and when the response was taken by whoever waits
+    /// for it: a call that was given up has no second one. `feros service echo` shows them.
+    ///
+    /// # Errors
+    /// When the policies are not allowed, or the engine refuses.
+    ///
+    /// ```no_run
+    /// # let node: feros::Node = unimplemented!();
+    /// use feros::{QosProfile, ServiceIntrospectionState, msgs::std_srvs::srv::SetBool};
+    /// let client = node.create_client::<SetBool>("enable")?;
+    /// let contents = ServiceIntrospectionState::Contents;
+    /// client.configure_introspection(node.clock(), QosProfile::system_default(), contents)?;
+    /// # Ok::<(), feros::Error>(())
+    /// ```
+    pub fn configure_introspection(
+        &self,
+        clock: &Clock,
+        qos: impl Into<QosProfile>,
+        state: ServiceIntrospectionState,
+    ) -> Result<(), CreateError> {
+        let inner = &self.untyped.0;
+        self.events.configure(&inner.node, &inner.name, clock, qos.into(), state)
+    }
 }
 
-impl<S> std::ops::Deref for Client<S> {
+impl<S: ServiceType> std::ops::Deref for Client<S> {
     type Target = GenericClient;
 
     fn deref(&self) -> &GenericClient {
@@ -116,9 +148,9 @@ impl<S> std::ops::Deref for Client<S> {
 /// # Cancel safety
 /// Dropping it forgets the call; a response that comes later is ignored.
 #[must_use = "the response is lost when this is dropped"]
-pub struct ResponseFuture<S> {
+pub struct ResponseFuture<S: ServiceType> {
     serialized: SerializedResponseFuture,
-    service: PhantomData<fn(S)>,
+    events: Arc<ServiceEvents<S>>,
 }
 
 impl<S: ServiceType> ResponseFuture<S> {
@@ -127,8 +159,8 @@ impl<S: ServiceType> ResponseFuture<S> {
     /// # Errors
     /// See [`CallError`].
     pub fn wait(self, timeout: Duration) -> Result<S::Response, CallError> {
-        let service = self.serialized.inner.name.clone();
-        decode::<S>(&service, self.serialized.wait(timeout))
+        let (service, call) = (self.serialized.inner.name.clone(), self.serialized.call_id());
+        decode(&service, call, &self.events, self.serialized.wait(timeout))
     }
 }
 
@@ -137,19 +169,28 @@ impl<S: ServiceType> Future for ResponseFuture<S> {
 
     fn poll(mut self: Pin<&mut Self>, task: &mut TaskContext<'_>) -> Poll<Self::Output> {
         let result = Pin::new(&mut self.serialized).poll(task);
-        result.map(|result| decode::<S>(&self.serialized.inner.name, result))
+        let serialized = &self.serialized;
+        result.map(|result| {
+            decode(&serialized.inner.name, serialized.call_id(), &self.events, result)
+        })
     }
 }
 
 fn decode<S: ServiceType>(
     service: &str,
+    call: CallId,
+    events: &ServiceEvents<S>,
     response: Result<SerializedMessage, CallError>,
 ) -> Result<S::Response, CallError> {
-    response?.decode().map_err(|source| CallError::Response {
+    let response = response?.decode().map_err(|source| CallError::Response {
         service: service.to_owned(),
         type_name: S::TYPE_NAME.to_owned(),
         source,
-    })
+    })?;
+    if let Some(events) = events.active() {
+        events.response(ServiceEventKind::ResponseReceived, call, &response);
+    }
+    Ok(response)
 }
 
 /// Calls a service with serialized messages, for types that are known only at run time.
@@ -425,6 +466,10 @@ impl SerializedResponseFuture {
         }
         let now = self.inner.end.responders();
         !self.responders.iter().any(|responder| now.contains(responder))
+    }
+
+    fn call_id(&self) -> CallId {
+        CallId { client_gid: self.inner.end.gid().0, sequence_number: self.number }
     }
 
     /// Waits in place, at most for `timeout`.

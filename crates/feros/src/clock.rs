@@ -4,7 +4,7 @@ mod follower;
 mod jump;
 
 pub(crate) use follower::ClockFollower;
-pub use jump::JumpListener;
+pub use jump::{ClockChange, JumpGuard, JumpThreshold, TimeJump};
 
 use std::sync::Arc;
 
@@ -67,14 +67,28 @@ impl Clock {
         self.source().is_simulated()
     }
 
-    /// Calls `listener` whenever the time jumps: when it is set back, as when a recording starts
-    /// over, and when simulated time begins or ends. Time that goes forward is no jump, however
-    /// far.
+    /// Calls `before` and `after` around each jump of the clock that exceeds a threshold, on the
+    /// thread that sets it, without any lock. Only ROS time jumps; of the system's clock, which
+    /// others set, nobody is told.
     ///
-    /// The listener is called on the thread that set the time, for as long as what this returns is
-    /// kept. Steady and system time do not tell of jumps.
-    pub fn on_jump(&self, listener: impl Fn(&TimeChange) + Send + Sync + 'static) -> JumpListener {
-        JumpListener::watch(&*self.source(), listener)
+    /// ```no_run
+    /// # let node: feros::Node = unimplemented!();
+    /// use feros::JumpThreshold;
+    /// let threshold = JumpThreshold::any_discontinuity();
+    /// let _guard = node.clock().create_jump_callback(threshold, |_| (), |jump| {
+    ///     println!("time went from {:?} to {:?}: forget what is buffered", jump.before, jump.after);
+    /// });
+    /// ```
+    pub fn create_jump_callback(
+        &self,
+        threshold: JumpThreshold,
+        before: impl Fn(&TimeJump) + Send + Sync + 'static,
+        after: impl Fn(&TimeJump) + Send + Sync + 'static,
+    ) -> JumpGuard {
+        match &self.kind {
+            Kind::Steady(_) | Kind::System(_) => JumpGuard::of_no_jumps(),
+            Kind::Ros { clock, .. } => JumpGuard::watch(clock, threshold, before, after),
+        }
     }
 
     /// What timers wait on.

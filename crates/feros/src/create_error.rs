@@ -49,4 +49,20 @@ pub enum CreateError {
         /// Why not.
         reason: String,
     },
+    /// The content filter of a subscription says what cannot be.
+    #[error("node {node}: the messages of {topic} cannot be filtered: {reason}")]
+    ContentFilter {
+        /// The node.
+        node: NodeName,
+        /// The topic.
+        topic: String,
+        /// Why not.
+        reason: String,
+    },
+    /// What belongs to a node was asked for after the node's end.
+    #[error("{name}: its node is gone; keep a clone of the node as long as it is used")]
+    NodeGone {
+        /// The endpoint that was asked.
+        name: String,
+    },
 }

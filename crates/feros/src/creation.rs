@@ -5,6 +5,7 @@ use std::sync::OnceLock;
 use std::time::Duration;
 
 use feros_message::{Action, Message, Service as ServiceType};
+use feros_msgs::rcl_interfaces::msg::{Log, ParameterEvent};
 use feros_parameter::DeclareParameterError;
 use feros_rmw::{MessageInfo, NodeName};
 use feros_shm::Transport;
@@ -20,9 +21,8 @@ use crate::context::Context;
 use crate::create_error::CreateError;
 use crate::identity::{ServiceIdentity, TypeIdentity};
 use crate::message_forms::SerializedMessage;
-use crate::node::{Node, NodeInner, NodeOptions, NodeParameters, parameter_events};
+use crate::node::{DescribedTypes, Node, NodeInner, NodeOptions, NodeParameters, parameter_events};
 use crate::node_members::NodeMembers;
-use crate::parameter::start_services;
 use crate::publisher::{GenericPublisher, Publisher, PublisherOptions};
 use crate::rosout::Rosout;
 use crate::service::{Service, ServiceCallback, ServiceOptions};
@@ -30,6 +30,7 @@ use crate::subscription::{
     GenericSubscription, Subscription, SubscriptionCallback, SubscriptionOptions,
 };
 use crate::timer::{NodeGuardCondition, NodeTimer, TimerOptions};
+use crate::{logger_services, parameter, type_description};
 
 /// # Nodes
 impl Context {
@@ -81,6 +82,7 @@ impl Node {
             remap_rules: std::mem::take(&mut options.arguments.remap_rules).into(),
             parameters,
             services: OnceLock::new(),
+            described_types: DescribedTypes::default(),
             transports,
             members: NodeMembers::default(),
             clock,
@@ -89,8 +91,10 @@ impl Node {
         });
         if let Some(rosout) = rosout {
             rosout.listen_to(node.logger());
+            node.note_type(Log::TYPE_DESCRIPTION);
         }
         node.start_parameters(&options)?;
+        node.start_services(&options)?;
         Ok(node)
     }
 
@@ -101,6 +105,7 @@ impl Node {
             let topic = self.resolve_topic_name(parameter_events::TOPIC, false)?;
             let started = parameters.start_events(self.session(), self.id(), &topic);
             started.map_err(|source| CreateError::Engine { node: self.name().clone(), source })?;
+            self.note_type(ParameterEvent::TYPE_DESCRIPTION);
         }
         let refused = |source: DeclareParameterError| CreateError::Parameter {
             node: self.name().clone(),
@@ -119,16 +124,30 @@ impl Node {
         if parameters.declare_use_sim_time(options.use_sim_time, switch).map_err(refused)? {
             self.use_sim_time(true)?;
         }
+        parameters.declare_start_type_description_service().map_err(refused)?;
         if options.automatically_declare_parameters_from_overrides {
             parameters.declare_overrides().map_err(refused)?;
         }
-        if options.start_parameter_services {
-            self.keep(Box::new(start_services(
-                self,
-                parameters.store(),
-                options.local_requests_only,
-            )?));
-        }
+        Ok(())
+    }
+
+    /// Starts the services that every node has.
+    fn start_services(&self, options: &NodeOptions) -> Result<(), CreateError> {
+        let (store, local) = (self.parameters().store(), options.local_requests_only);
+        let parameters = options
+            .start_parameter_services
+            .then(|| parameter::start_services(self, store, local))
+            .transpose()?;
+        let types = self
+            .parameters()
+            .starts_type_description_service()
+            .then(|| type_description::start(self))
+            .transpose()?;
+        let loggers = options
+            .enable_logger_service
+            .then(|| logger_services::start(self, local))
+            .transpose()?;
+        self.keep(Box::new((parameters, types, loggers)));
         Ok(())
     }
 

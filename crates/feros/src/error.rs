@@ -67,6 +67,9 @@ pub enum Error {
     /// Not spun.
     #[error(transparent)]
     Spin(#[from] feros_executor::SpinError),
+    /// Not described.
+    #[error(transparent)]
+    TypeDescription(#[from] crate::type_description::TypeDescriptionError),
     /// What a program or a component has to say for itself; see [`Error::other`].
     #[error(transparent)]
     Other(Box<dyn std::error::Error + Send + Sync>),

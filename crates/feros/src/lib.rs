@@ -46,12 +46,14 @@
 pub mod action;
 pub mod arguments;
 mod callback_group;
+mod callback_state;
 mod client;
 mod clock;
 mod content;
 mod context;
 mod create_error;
 mod creation;
+pub mod diagnostics;
 mod error;
 mod events;
 mod executor;
@@ -59,6 +61,7 @@ mod graph_changes;
 mod identity;
 mod lazy_client;
 pub mod lifecycle;
+mod logger_services;
 pub mod logging;
 mod message_forms;
 mod mismatches;
@@ -68,13 +71,19 @@ pub mod parameter;
 mod publish_error;
 mod publisher;
 mod qos_overrides;
+mod rate;
 mod rosout;
 mod serialize;
 mod service;
+mod service_introspection;
 mod shutdown;
+mod sleep;
 mod subscription;
 mod timer;
+mod topic_statistics;
+mod type_description;
 mod wait_error;
+mod wait_for_message;
 
 pub use action::{
     ActionCallbacks, ActionClient, ActionClientOptions, ActionServer, ActionServerOptions,
@@ -83,28 +92,33 @@ pub use action::{
 };
 pub use arguments::{ArgumentError, Arguments, LogLevel};
 pub use callback_group::{CallbackGroup, CallbackGroupKind, CallbackOptions};
+pub use callback_state::CallbackState;
 pub use client::{
     CallError, Client, ClientOptions, GenericClient, ResponseFuture, SerializedResponseFuture,
 };
-pub use clock::{Clock, ClockType, JumpListener};
+pub use clock::{Clock, ClockChange, ClockType, JumpGuard, JumpThreshold, TimeJump};
 pub use context::{Context, ContextError, ContextOptions, ShutdownGuard, engines};
 pub use create_error::CreateError;
 pub use error::Error;
 pub use executor::{AddNodeError, Executor, ExecutorBuilder, IsolatedExecutors, spin};
 pub use identity::{ServiceIdentity, TypeIdentity};
 pub use lifecycle::{LifecycleCallbacks, LifecycleClient, LifecycleNode};
+pub use logging::Logger;
 pub use message_forms::{SerializedMessage, View};
 pub use node::{Node, NodeOptions};
 pub use parameter::{
     DeclareParameterError, GetParameterError, Parameter, ParameterClient, ParameterDescriptor,
-    ParameterType, ParameterValue, SetParameterError,
+    ParameterType, ParameterValue, Parameters, SetParameterError,
 };
 pub use publish_error::PublishError;
 pub use publisher::{GenericPublisher, Loan, Publishable, Publisher, PublisherOptions};
 pub use qos_overrides::{QosOverrides, QosPolicy};
+pub use rate::Rate;
 pub use service::{Responder, Service, ServiceCallback, ServiceOptions};
+pub use service_introspection::ServiceIntrospectionState;
 pub use subscription::{
-    Dispatch, GenericSubscription, Subscription, SubscriptionCallback, SubscriptionOptions,
+    ContentFilterOptions, Dispatch, GenericSubscription, SetContentFilterError, Subscription,
+    SubscriptionCallback, SubscriptionOptions,
 };
 pub use timer::{NodeGuardCondition, NodeTimer, TimerOptions};
 
@@ -122,6 +136,7 @@ pub mod policy {
 pub use feros_message as message;
 pub use feros_message::include_interfaces;
 pub use feros_msgs as msgs;
+pub use feros_parameter_derive::Parameters;
 pub use feros_rmw::{
     self as rmw, Durability, Gid, History, Liveliness, MatchedStatus, MessageInfo, PublishMode,
     PublisherEvent, QosProfile, Reliability, ServiceMapping, SubscriptionEvent,
@@ -131,7 +146,10 @@ pub use feros_transport::{
     MatchTransport, PublisherCounts, SharedMemoryOptions, SubscriptionCounts, TransportBetween,
     TransportCount, WhenExhausted, check_shared_memory, transports_of_topic,
 };
+pub use topic_statistics::TopicStatisticsOptions;
+pub use type_description::{TypeDescriptionError, WrongTypeDescription};
 pub use wait_error::WaitError;
+pub use wait_for_message::MessageFuture;
 
 pub use feros_shm::{self as shm, PoolUse, Reason, Transport, TransportSet};
 pub use feros_trace as trace;

@@ -6,7 +6,13 @@
 //! callback belongs to the node whose callback runs, and elsewhere to its module. Logging is
 //! process-wide because `tracing` is.
 
+mod conditional;
 mod format;
+mod logger;
+
+#[doc(hidden)]
+pub use conditional::{First, Throttle};
+pub use logger::Logger;
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
@@ -86,13 +92,26 @@ impl Drop for LoggerScope {
 
 /// Directs the messages of one logger to a sink as well, for as long as the sink lives. Each
 /// message goes to one sink: that of the first node, where several have the same full name.
-pub(crate) fn register_sink(logger: &str, sink: &Arc<dyn LogSink>) {
+pub(crate) fn register_sink(logger: &str, sink: Weak<dyn LogSink>) {
     with_hub(|hub| {
         hub.sinks.retain(|_, sinks| {
             sinks.retain(|sink| sink.strong_count() > 0);
             !sinks.is_empty()
         });
-        hub.sinks.entry(logger.to_owned()).or_default().push(Arc::downgrade(sink));
+        hub.sinks.entry(logger.to_owned()).or_default().push(sink);
+    });
+}
+
+/// Takes one registration of this sink back.
+fn unregister_sink(logger: &str, sink: &Weak<dyn LogSink>) {
+    with_hub(|hub| {
+        let Some(sinks) = hub.sinks.get_mut(logger) else { return };
+        if let Some(place) = sinks.iter().position(|known| Weak::ptr_eq(known, sink)) {
+            sinks.remove(place);
+        }
+        if sinks.is_empty() {
+            hub.sinks.remove(logger);
+        }
     });
 }
 
@@ -107,12 +126,40 @@ pub fn set_level(logger: Option<&str>, level: LogLevel) {
     tracing::callsite::rebuild_interest_cache();
 }
 
+/// Takes back what [`set_level`] said: a logger has the level of the one above it then, and all
+/// have [`LogLevel::Info`].
+pub fn unset_level(logger: Option<&str>) {
+    with_hub(|hub| match logger {
+        Some(logger) => drop(hub.levels.remove(logger)),
+        None => hub.default_level = None,
+    });
+    tracing::callsite::rebuild_interest_cache();
+}
+
+/// The level that a logger itself was given; without a logger, that of all that were given none.
+pub fn level(logger: Option<&str>) -> Option<LogLevel> {
+    let hub = hub().read();
+    match logger {
+        Some(logger) => hub.levels.get(logger).copied(),
+        None => Some(hub.default_level()),
+    }
+}
+
+/// How many loggers have a level of their own.
+pub(crate) fn levels() -> usize {
+    hub().read().levels.len()
+}
+
 /// The least severe level that is shown of a logger.
 pub fn effective_level(logger: &str) -> LogLevel {
     hub().read().level_of(logger)
 }
 
 impl Hub {
+    fn default_level(&self) -> LogLevel {
+        self.default_level.unwrap_or(LogLevel::Info)
+    }
+
     fn level_of(&self, logger: &str) -> LogLevel {
         let mut name = logger;
         loop {
@@ -121,13 +168,13 @@ impl Hub {
             }
             match name.rsplit_once('.') {
                 Some((parent, _)) => name = parent,
-                None => return self.default_level.unwrap_or(LogLevel::Info),
+                None => return self.default_level(),
             }
         }
     }
 
     fn least_level(&self) -> LogLevel {
-        let default = self.default_level.unwrap_or(LogLevel::Info);
+        let default = self.default_level();
         self.levels.values().copied().min().map_or(default, |least| least.min(default))
     }
 }

@@ -1,11 +1,13 @@
 //! The node: a name under which publishers, subscriptions, services, clients and timers come
 //! together. `creation.rs` makes them.
 
+mod described_types;
 mod observer;
 mod options;
 pub(crate) mod parameter_events;
 mod parameters;
 
+pub(crate) use described_types::DescribedTypes;
 pub use options::NodeOptions;
 pub(crate) use parameters::NodeParameters;
 
@@ -13,7 +15,9 @@ use std::any::Any;
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock, Weak};
 
-use feros_executor::{Entity, Kind};
+use feros_executor::{Entity, Kind, Time};
+use feros_message::TypeDescription;
+use feros_msgs::std_msgs::msg::Header;
 use feros_parameter::ParameterValue;
 use feros_rmw::graph::{EndpointNode, NamesAndTypes};
 use feros_rmw::{EndpointInfo, EndpointKind, Gid, NodeId, NodeName, Session};
@@ -24,6 +28,7 @@ use crate::callback_group::CallbackOptions;
 use crate::clock::Clock;
 use crate::context::Context;
 use crate::create_error::CreateError;
+use crate::logging::Logger;
 use crate::mismatches::{FoundMismatch, ToldMismatches};
 use crate::node_members::{Member, NodeMembers};
 use crate::rosout::Rosout;
@@ -48,6 +53,7 @@ pub(crate) struct NodeInner {
     pub(crate) parameters: NodeParameters,
     /// Services that every node has, which live as long as the node.
     pub(crate) services: OnceLock<Box<dyn Any + Send + Sync>>,
+    pub(crate) described_types: DescribedTypes,
     pub(crate) transports: TransportSet,
     pub(crate) members: NodeMembers,
     pub(crate) clock: Clock,
@@ -107,6 +113,13 @@ impl Node {
         &self.0.logger
     }
 
+    /// A logger below the node's own, for a part of the node.
+    #[must_use]
+    pub fn child_logger(&self, name: &str) -> Logger {
+        let sink = self.0.rosout.as_ref().map(Rosout::sink);
+        Logger::new(format!("{}.{name}", self.0.logger), sink)
+    }
+
     /// The context that the node belongs to.
     pub fn context(&self) -> &Context {
         &self.0.context
@@ -115,6 +128,16 @@ impl Node {
     /// ROS time: the system's clock, or `/clock` with `use_sim_time`.
     pub fn clock(&self) -> &Clock {
         &self.0.clock
+    }
+
+    /// The time now, by [`Node::clock`].
+    pub fn now(&self) -> Time {
+        self.0.clock.now()
+    }
+
+    /// A header of now in a frame.
+    pub fn header(&self, frame_id: &str) -> Header {
+        Header { stamp: self.now().into(), frame_id: frame_id.to_owned() }
     }
 
     /// Makes a topic name fully qualified and applies the remap rules.
@@ -155,6 +178,19 @@ impl Node {
     /// Keeps services as long as the node lives.
     pub(crate) fn keep(&self, services: Box<dyn Any + Send + Sync>) {
         let _ = self.0.services.set(services); // set once, when the node is made
+    }
+
+    /// Has other nodes told what a type of its endpoints is made of.
+    pub(crate) fn note_type(&self, description: &'static TypeDescription) {
+        self.0.described_types.note(description);
+    }
+
+    /// What a type that its endpoints have used is made of.
+    pub(crate) fn described_type(
+        &self,
+        hash: feros_message::TypeHash,
+    ) -> Option<feros_message::interface::TypeDescription> {
+        self.0.described_types.find(hash)
     }
 
     pub(crate) fn parameters(&self) -> &NodeParameters {

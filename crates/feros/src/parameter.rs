@@ -8,9 +8,11 @@
 
 mod client;
 mod node;
+mod parameters;
 mod service;
 
 pub use client::{ParameterChanges, ParameterClient};
+pub use parameters::Parameters;
 pub(crate) use service::start as start_services;
 
 pub use feros_parameter::{

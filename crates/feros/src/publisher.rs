@@ -110,6 +110,7 @@ impl<M: Message> Publisher<M> {
         options: PublisherOptions,
     ) -> Result<Self, CreateError> {
         let untyped = GenericPublisher::new(node, topic, &TypeIdentity::of::<M>(), options)?;
+        node.note_type(M::TYPE_DESCRIPTION);
         Ok(Self { untyped, shared: Arc::default() })
     }
 

@@ -1,9 +1,7 @@
 //! `/rosout`: a node's log messages as `rcl_interfaces/msg/Log`.
 
-use std::sync::Arc;
-use std::time::UNIX_EPOCH;
+use std::sync::{Arc, Weak};
 
-use feros_msgs::builtin_interfaces::msg::Time;
 use feros_msgs::rcl_interfaces::msg::Log;
 use feros_rmw::{
     CreateEndpointError, NodeId, PublishMode, Publisher, PublisherOptions, QosProfile, Session,
@@ -41,20 +39,21 @@ impl Rosout {
 
     /// Takes the messages of this logger from now on.
     pub(crate) fn listen_to(self: &Arc<Self>, logger: &str) {
+        logging::register_sink(logger, self.sink());
+    }
+
+    /// Where messages go, as long as the node lives.
+    pub(crate) fn sink(self: &Arc<Self>) -> Weak<dyn LogSink> {
         let sink: Arc<dyn LogSink> = self.clone();
-        logging::register_sink(logger, &sink);
+        Arc::downgrade(&sink)
     }
 }
 
 impl LogSink for Rosout {
     fn write(&self, record: &LogRecord) {
-        let since = record.stamp.duration_since(UNIX_EPOCH).unwrap_or_default();
         let without_nul = |text: &str| text.replace('\0', "\u{fffd}");
         let message = Log {
-            stamp: Time {
-                sec: i32::try_from(since.as_secs()).unwrap_or(i32::MAX),
-                nanosec: since.subsec_nanos(),
-            },
+            stamp: record.stamp.into(),
             level: record.level as u8,
             name: record.logger.clone(),
             msg: without_nul(&record.message),

@@ -11,15 +11,17 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 use feros_executor::{Entity, Executable, Kind, Progress, Ringer};
-use feros_message::Service as ServiceType;
+use feros_message::{Service as ServiceType, ServiceEventKind};
 use feros_rmw::{FailureCounter, Gid, MessageInfo, QosProfile, RequestId, Sample, ServiceMapping};
 
 use crate::callback_group::{CallbackOptions, callback_setters};
+use crate::clock::Clock;
 use crate::create_error::CreateError;
 use crate::identity::ServiceIdentity;
 use crate::logging;
-use crate::node::Node;
+use crate::node::{Node, WeakNode};
 use crate::node_members::Member;
+use crate::service_introspection::{CallId, ServiceEvents, ServiceIntrospectionState};
 
 /// How a server of a service is made.
 #[derive(Clone)]
@@ -65,10 +67,11 @@ impl From<QosProfile> for ServiceOptions {
 /// Answers the requests of a service for as long as it lives; the executor that spins its node
 /// calls its closure.
 #[must_use = "a service ends when it is dropped"]
-pub struct Service<S> {
+pub struct Service<S: ServiceType> {
     name: String,
     end: feros_transport::Service,
-    service: PhantomData<fn() -> S>,
+    node: WeakNode,
+    events: Arc<ServiceEvents<S>>,
     /// Keeps the service on the node's executor.
     _member: Member,
     _entry: registry::Entry,
@@ -104,11 +107,13 @@ impl<S: ServiceType> Service<S> {
             },
         )
         .map_err(|source| CreateError::Engine { node: node.name().clone(), source })?;
+        let events: Arc<ServiceEvents<S>> = Arc::default();
         let server = Server {
             name: name.as_str().into(),
             end: end.clone(),
             callback,
             logger: node.logger().clone(),
+            events: events.clone(),
             malformed: FailureCounter::new(),
             taken: None,
             service: PhantomData::<fn() -> (S, Form)>,
@@ -116,7 +121,27 @@ impl<S: ServiceType> Service<S> {
         let entity = Entity::new(&ringer, server);
         let member = node.add_member_with(&name, entity, Kind::Service, &options.callback)?;
         let entry = registry::enter(end.gid(), &member);
-        Ok(Self { name, end, service: PhantomData, _member: member, _entry: entry })
+        node.note_type(S::TYPE_DESCRIPTION);
+        Ok(Self { name, end, node: node.downgrade(), events, _member: member, _entry: entry })
+    }
+
+    /// Publishes what becomes of each request on `<service>/_service_event`, with the times of this
+    /// clock and these policies; with [`ServiceIntrospectionState::Off`], as at first, no more.
+    ///
+    /// An event comes when the request was taken, before the closure is called, and when the
+    /// response was sent. `feros service echo` shows them.
+    ///
+    /// # Errors
+    /// When the node is gone, the policies are not allowed, or the engine refuses.
+    pub fn configure_introspection(
+        &self,
+        clock: &Clock,
+        qos: impl Into<QosProfile>,
+        state: ServiceIntrospectionState,
+    ) -> Result<(), CreateError> {
+        let gone = || CreateError::NodeGone { name: self.name.clone() };
+        let node = self.node.upgrade().ok_or_else(gone)?;
+        self.events.configure(&node, &self.name, clock, qos.into(), state)
     }
 
     /// The fully qualified name, after remapping.
@@ -136,11 +161,12 @@ impl<S: ServiceType> Service<S> {
 }
 
 /// Takes one request per turn and has the closure answer it.
-struct Server<S, Form, C> {
+struct Server<S: ServiceType, Form, C> {
     name: Arc<str>,
     end: feros_transport::Service,
     callback: C,
     logger: Arc<str>,
+    events: Arc<ServiceEvents<S>>,
     malformed: FailureCounter,
     /// A request that was taken before its turn.
     taken: Option<(RequestId, Sample)>,
@@ -193,8 +219,16 @@ impl<S: ServiceType, Form, C: ServiceCallback<S, Form>> Server<S, Form, C> {
                 return;
             }
         };
-        let responder =
-            Responder::new(self.end.clone(), request, self.name.clone(), self.logger.clone());
+        if let Some(events) = self.events.active() {
+            events.request(ServiceEventKind::RequestReceived, CallId::of(&request), &message);
+        }
+        let responder = Responder::new(
+            self.end.clone(),
+            request,
+            self.name.clone(),
+            self.logger.clone(),
+            self.events.clone(),
+        );
         if let Err(error) = self.callback.call(message, responder) {
             tracing::warn!(ros_logger = &*self.logger, "{error}");
         }

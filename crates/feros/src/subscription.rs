@@ -2,10 +2,12 @@
 //! time.
 
 mod callback;
+mod content_filter;
 mod receiver;
 mod turns;
 
 pub use callback::SubscriptionCallback;
+pub use content_filter::{ContentFilterOptions, SetContentFilterError};
 
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -21,7 +23,7 @@ use feros_trace::Point;
 use feros_transport::{DirectDispatch, MatchTransport, Object, Received, SubscriptionCounts};
 
 use crate::callback_group::{CallbackOptions, callback_setters};
-use crate::content::Content;
+use crate::content::{Content, Want};
 use crate::create_error::CreateError;
 use crate::events::{SubscriptionEvents, notify_of_events};
 use crate::identity::TypeIdentity;
@@ -30,7 +32,9 @@ use crate::node::Node;
 use crate::node_members::Member;
 use crate::qos_overrides::QosOverrides;
 use crate::subscription::turns::Turns;
+use crate::topic_statistics::{Collector, TopicStatistics, TopicStatisticsOptions};
 use crate::wait_error::WaitError;
+use content_filter::Filter;
 use receiver::Receiver;
 
 /// How a subscription is made; a number or a [`QosProfile`] will do where the rest is default.
@@ -48,6 +52,10 @@ pub struct SubscriptionOptions {
     pub transports: TransportSet,
     /// Policies that parameters override; none if not said.
     pub qos_overrides: Option<QosOverrides>,
+    /// Which messages are wanted; all, if not said. Typed subscriptions only.
+    pub content_filter: Option<ContentFilterOptions>,
+    /// How statistics of what is received are published; they are not if not said.
+    pub topic_statistics: Option<TopicStatisticsOptions>,
     /// How the callback is scheduled.
     pub callback: CallbackOptions,
     /// Called by the executor for each of the subscription's events.
@@ -82,6 +90,8 @@ impl Default for SubscriptionOptions {
             dispatch: Dispatch::default(),
             transports: TransportSet::default(),
             qos_overrides: None,
+            content_filter: None,
+            topic_statistics: None,
             callback: CallbackOptions::default(),
             on_event: None,
         }
@@ -114,6 +124,20 @@ impl SubscriptionOptions {
         Self { qos_overrides: Some(qos_overrides), ..self }
     }
 
+    /// These options, with a filter that says which messages reach the callback.
+    ///
+    /// It is applied where messages are received: they all travel, and what the filter leaves out
+    /// is decoded as a whole to be looked at. It spares the callback, not the link.
+    pub fn content_filter(self, content_filter: ContentFilterOptions) -> Self {
+        Self { content_filter: Some(content_filter), ..self }
+    }
+
+    /// These options, with statistics of age and period of the messages published, as `rclcpp`'s
+    /// topic statistics.
+    pub fn topic_statistics(self, topic_statistics: TopicStatisticsOptions) -> Self {
+        Self { topic_statistics: Some(topic_statistics), ..self }
+    }
+
     /// These options, with a closure that the executor calls for each of the subscription's events.
     pub fn on_event(self, on_event: impl FnMut(SubscriptionEvent) + Send + 'static) -> Self {
         Self { on_event: Some(Box::new(on_event)), ..self }
@@ -137,6 +161,7 @@ impl From<usize> for SubscriptionOptions {
 #[must_use = "a subscription ends when it is dropped"]
 pub struct Subscription<M> {
     untyped: GenericSubscription,
+    filter: Option<Arc<Filter>>,
     message: PhantomData<fn() -> M>,
 }
 
@@ -144,16 +169,66 @@ impl<M: Message> Subscription<M> {
     pub(crate) fn new<Form, C: SubscriptionCallback<M, Form>>(
         node: &Node,
         topic: &str,
-        options: SubscriptionOptions,
+        mut options: SubscriptionOptions,
         mut callback: C,
     ) -> Result<Self, CreateError> {
-        let deliver = move |message: Received<Content<M>>| callback.call(message);
+        let filter = options.content_filter.take().map(Filter::new::<M>).transpose();
+        let filter = filter.map_err(|reason| no_filter(node, topic, reason))?.map(Arc::new);
+        let filtering = filter.clone();
+        let deliver = move |message: Received<Content<M>>| match &filtering {
+            Some(filter) if !filter.wants(message.object()) => Ok(()),
+            _ => callback.call(message),
+        };
         let identity = TypeIdentity::of::<M>();
-        let want = <C as SubscriptionCallback<M, Form>>::WANT;
+        let own = <C as SubscriptionCallback<M, Form>>::WANT;
+        // A filter looks at bytes.
+        let want = if filter.is_some() { Want::Bytes } else { own };
         let untyped =
             GenericSubscription::deliver_to(node, topic, &identity, options, want, deliver)?;
-        Ok(Self { untyped, message: PhantomData })
+        node.note_type(M::TYPE_DESCRIPTION);
+        Ok(Self { untyped, filter, message: PhantomData })
     }
+
+    /// Replaces the content filter, from the next message on.
+    ///
+    /// # Errors
+    /// When the subscription was made without one, or it is no filter for the topic's messages.
+    pub fn set_content_filter(
+        &self,
+        options: ContentFilterOptions,
+    ) -> Result<(), SetContentFilterError> {
+        match &self.filter {
+            Some(filter) => Ok(filter.set(options)?),
+            None => Err(SetContentFilterError::NotFiltered { topic: self.topic.clone() }),
+        }
+    }
+
+    /// The content filter, if the subscription was made with one.
+    pub fn content_filter(&self) -> Option<ContentFilterOptions> {
+        self.filter.as_ref().map(|filter| filter.options())
+    }
+
+    /// Messages that the content filter left out.
+    pub fn filtered_messages(&self) -> u64 {
+        self.filter.as_ref().map_or(0, |filter| filter.filtered())
+    }
+}
+
+/// Has each message noted for statistics, if there are any, before it is delivered.
+fn noting<O: Object>(
+    collector: Option<Arc<Collector>>,
+    mut deliver: impl FnMut(Received<O>) -> Result<(), DecodeError>,
+) -> impl FnMut(Received<O>) -> Result<(), DecodeError> {
+    move |message| {
+        if let Some(collector) = &collector {
+            collector.note(&message.info());
+        }
+        deliver(message)
+    }
+}
+
+fn no_filter(node: &Node, topic: &str, reason: String) -> CreateError {
+    CreateError::ContentFilter { node: node.name().clone(), topic: topic.to_owned(), reason }
 }
 
 impl<M> Subscription<M> {
@@ -180,6 +255,7 @@ pub struct GenericSubscription {
     node: Node,
     /// Messages that are none of the subscription's type.
     malformed: Arc<FailureCounter>,
+    _statistics: Option<TopicStatistics>,
     /// Ends direct dispatch, whose closure owns the callback, with the subscription.
     _direct: Option<DirectDispatch>,
     /// Keeps the subscription on the node's executor.
@@ -194,6 +270,10 @@ impl GenericSubscription {
         options: SubscriptionOptions,
         mut callback: impl FnMut(SerializedMessage, MessageInfo) + Send + 'static,
     ) -> Result<Self, CreateError> {
+        if options.content_filter.is_some() {
+            let reason = "its type is known by name only; look at the messages in the callback";
+            return Err(no_filter(node, topic, reason.to_owned()));
+        }
         let deliver = move |message: Received<Payload>| {
             let info = message.info();
             let serialized =
@@ -217,6 +297,8 @@ impl GenericSubscription {
         if let Some(overrides) = &options.qos_overrides {
             overrides.apply(node, &topic, EndpointKind::Subscription, &mut options.qos)?;
         }
+        let collector = options.topic_statistics.as_ref().map(|_| Arc::<Collector>::default());
+        let deliver = noting(collector.clone(), deliver);
         let ringer = Ringer::new();
         let (end, messages) = feros_transport::Subscription::new(
             &**node.session(),
@@ -266,8 +348,20 @@ impl GenericSubscription {
             }
         };
         let member = node.add_member_with(&topic, entity, Kind::Subscription, &options.callback)?;
+        let statistics = collector
+            .zip(options.topic_statistics)
+            .map(|(of, how)| TopicStatistics::start(node, &of, how, &options.callback))
+            .transpose()?;
         let node = node.clone();
-        Ok(Self { topic, end, node, malformed, _direct: direct, _member: member })
+        Ok(Self {
+            topic,
+            end,
+            node,
+            malformed,
+            _statistics: statistics,
+            _direct: direct,
+            _member: member,
+        })
     }
 
     /// The fully qualified topic, after remapping.

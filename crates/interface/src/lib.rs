@@ -1,6 +1,7 @@
 //! Parses .msg, .srv and .action definitions into one tree; type descriptions and RIHS01 hashes.
 #![forbid(unsafe_code)]
 
+mod described;
 mod description;
 mod display;
 mod load;
@@ -10,6 +11,7 @@ mod set;
 mod shipped;
 mod tree;
 
+pub use described::DescriptionError;
 pub use description::{
     FieldDescription, FieldTypeDescription, IndividualTypeDescription, TypeDescription, TypeHash,
     TypeHashError, python_float,

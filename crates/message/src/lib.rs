@@ -8,6 +8,7 @@
 mod action;
 mod description;
 pub mod dynamic;
+mod service_event;
 mod traits;
 
 pub use feros_cdr as cdr;
@@ -16,10 +17,11 @@ pub use feros_cdr::{
     SequenceView, View, WString, WStringView, build, encode_into, encoded_size, fields, from_bytes,
     shaped_size, to_vec,
 };
-pub use feros_interface::{TypeHash, TypeHashError};
+pub use feros_interface::{self as interface, TypeHash, TypeHashError};
 
 pub use action::{Action, GoalId, goal_id_of, set_goal_id};
 pub use description::{FieldDescription, TypeDescription};
+pub use service_event::{ServiceEventInfo, ServiceEventKind};
 pub use traits::{HasHeader, Message, Service, stamp_nanos, view};
 
 /// Includes the types that `feros_codegen::Generator` made in the build script of the calling

@@ -7,6 +7,7 @@ use feros_cdr::{Build, Decode, DecodeError, Encode, View};
 use feros_interface::TypeHash;
 
 use crate::description::TypeDescription;
+use crate::service_event::ServiceEventInfo;
 
 /// A message type, generated from a `.msg` file or from a part of a service or action.
 ///
@@ -74,6 +75,13 @@ pub trait Service: Send + Sync + 'static {
 
     /// Request, response and event, and the types they refer to.
     const TYPE_DESCRIPTION: &'static TypeDescription;
+
+    /// Makes the message of an event, with as much of the call as is to be told.
+    fn event(
+        info: ServiceEventInfo,
+        request: Option<Self::Request>,
+        response: Option<Self::Response>,
+    ) -> Self::Event;
 }
 
 /// Reads a serialized message in place. Trailing bytes are ignored.

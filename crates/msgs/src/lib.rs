@@ -50,8 +50,15 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod diagnostic_status;
+mod image;
+mod point_cloud;
+mod samples;
 mod time;
 
+pub use image::{ImageError, Pixels};
+pub use point_cloud::{PointCloudError, Points};
+pub use samples::Sample;
 pub use time::NegativeDuration;
 
 feros_message::include_interfaces!();

@@ -34,6 +34,33 @@ macro_rules! seconds_and_nanoseconds {
 seconds_and_nanoseconds!(Time);
 seconds_and_nanoseconds!(Duration);
 
+/// Cut to what the message can carry, as [`Time::from_nanos`].
+impl From<feros_time::Time> for Time {
+    fn from(time: feros_time::Time) -> Self {
+        Self::from_nanos(time.as_nanos())
+    }
+}
+
+impl From<&Time> for feros_time::Time {
+    fn from(time: &Time) -> Self {
+        Self::from_nanos(time.to_nanos())
+    }
+}
+
+impl From<Time> for feros_time::Time {
+    fn from(time: Time) -> Self {
+        Self::from(&time)
+    }
+}
+
+impl TryFrom<Duration> for std::time::Duration {
+    type Error = NegativeDuration;
+
+    fn try_from(duration: Duration) -> Result<Self, NegativeDuration> {
+        Self::try_from(&duration)
+    }
+}
+
 /// Cut to what the message can carry, as [`Duration::from_nanos`].
 impl From<std::time::Duration> for Duration {
     fn from(duration: std::time::Duration) -> Self {

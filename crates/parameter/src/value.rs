@@ -136,6 +136,51 @@ impl ParameterValue {
     pub fn is_not_set(&self) -> bool {
         matches!(self, Self::NotSet)
     }
+
+    /// The truth value, if it is one.
+    pub fn as_bool(&self) -> Option<bool> {
+        if let Self::Bool(value) = self { Some(*value) } else { None }
+    }
+
+    /// The integer, if it is one.
+    pub fn as_integer(&self) -> Option<i64> {
+        if let Self::Integer(value) = self { Some(*value) } else { None }
+    }
+
+    /// The floating point number, if it is one; an integer is none, as in `rclcpp`.
+    pub fn as_double(&self) -> Option<f64> {
+        if let Self::Double(value) = self { Some(*value) } else { None }
+    }
+
+    /// The text, if it is one.
+    pub fn as_str(&self) -> Option<&str> {
+        if let Self::String(value) = self { Some(value) } else { None }
+    }
+
+    /// The bytes, if it is a list of them.
+    pub fn as_byte_array(&self) -> Option<&[u8]> {
+        if let Self::ByteArray(value) = self { Some(value) } else { None }
+    }
+
+    /// The truth values, if it is a list of them.
+    pub fn as_bool_array(&self) -> Option<&[bool]> {
+        if let Self::BoolArray(value) = self { Some(value) } else { None }
+    }
+
+    /// The integers, if it is a list of them.
+    pub fn as_integer_array(&self) -> Option<&[i64]> {
+        if let Self::IntegerArray(value) = self { Some(value) } else { None }
+    }
+
+    /// The floating point numbers, if it is a list of them.
+    pub fn as_double_array(&self) -> Option<&[f64]> {
+        if let Self::DoubleArray(value) = self { Some(value) } else { None }
+    }
+
+    /// The texts, if it is a list of them.
+    pub fn as_string_array(&self) -> Option<&[String]> {
+        if let Self::StringArray(value) = self { Some(value) } else { None }
+    }
 }
 
 macro_rules! convert {
@@ -235,6 +280,36 @@ mod tests {
             let message = ParameterValueMessage::from(value.clone());
             assert_eq!((message.r#type, value.parameter_type()), (ty.number(), ty));
             assert_eq!(ParameterValue::from(message), value);
+        }
+    }
+
+    #[test]
+    fn each_accessor_sees_its_own_type_only() {
+        let values: [ParameterValue; 9] = [
+            true.into(),
+            7.into(),
+            0.5.into(),
+            "text".into(),
+            vec![1_u8].into(),
+            vec![true].into(),
+            vec![7_i64].into(),
+            vec![0.5].into(),
+            vec!["a"].into(),
+        ];
+        for (number, value) in values.iter().enumerate() {
+            let seen = [
+                value.as_bool() == Some(true),
+                value.as_integer() == Some(7),
+                value.as_double() == Some(0.5),
+                value.as_str() == Some("text"),
+                value.as_byte_array() == Some(&[1]),
+                value.as_bool_array() == Some(&[true]),
+                value.as_integer_array() == Some(&[7]),
+                value.as_double_array() == Some(&[0.5]),
+                value.as_string_array() == Some(&["a".to_owned()]),
+            ];
+            let expected: Vec<bool> = (0..9).map(|other| other == number).collect();
+            assert_eq!(seen[..], expected[..], "{value:?}");
         }
     }
 

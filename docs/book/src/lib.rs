@@ -24,4 +24,5 @@ pages! {
     Parameters "../pages/parameters.md",
     Tf2 "../pages/tf2.md",
     Lifecycle "../pages/lifecycle.md",
+    LookingInside "../pages/looking_inside.md",
 }

@@ -5,12 +5,14 @@ service {name, type, response, deferred}, client {name, type}, destroy {what, na
 Topics: publish {topic, values}, publish_blocks {topic, count, size}, acked {topic}, take {topic, count, timeout},
 received {topic}, matched {topic, publishers, subscriptions}, event {topic, kind, what}.
 Services: wait {service}, ready {service}, call {service, requests} sends all, then waits for all, requests {service, count}
-gives those that came, release {service} answers the oldest deferred one.
+gives those that came, release {service} answers the oldest deferred one, introspect {what, name, state, qos} has a client
+or service publish its events, event_subscription {service, type, qos} listens to them as topic <service>/_service_event.
 Parameters: declare {name, value, descriptor}, parameter {name}, refuse {value, reason}: from then on it does,
 overrides {arguments, namespace, name}: what a node with this command line starts with.
 Names: names {names} gives for each whether it is a full topic name, a namespace, a node's name.
-Else: log {level, text}, what graph_questions.py asks of the graph, what actions.py does, and the managed
-nodes of lifecycle_nodes.py.
+Loggers: logger_services {} has the node serve the levels of its loggers, log {level, text, child}.
+Else: what graph_questions.py asks of the graph, what actions.py does, and the managed nodes of
+lifecycle_nodes.py.
 """
 import threading
 
@@ -25,6 +27,8 @@ from rclpy.duration import Duration
 from rclpy.event_handler import PublisherEventCallbacks, SubscriptionEventCallbacks
 from rclpy.exceptions import InvalidNamespaceException, InvalidNodeNameException, InvalidTopicNameException
 from rclpy.logging import LoggingSeverity
+from rclpy.logging_service import LoggingService
+from rclpy.service_introspection import ServiceIntrospectionState
 from rclpy.validate_full_topic_name import validate_full_topic_name
 from rclpy.validate_namespace import validate_namespace
 from rclpy.validate_node_name import validate_node_name
@@ -167,6 +171,18 @@ class Node:
         client = self._clients[service]
         client.remove_pending_request(client.call_async(conversion.fill(client.srv_type.Request(), request)))
 
+    def introspect(self, what, name, state, qos):
+        end = getattr(self, f"_{what}s")[name]
+        end.configure_introspection(
+            self._node.get_clock(), peer.qos(qos), getattr(ServiceIntrospectionState, state.upper()))
+
+    def event_subscription(self, service, type, qos):
+        topic = f"{service}/_service_event"
+        inbox = self._inboxes[topic] = peer.Inbox()
+        self._subscriptions[topic] = self._node.create_subscription(
+            conversion.interface(type, "srv").Event, topic, lambda event: inbox.put(conversion.to_json(event)),
+            peer.qos(qos))
+
     def destroy(self, what, name):
         endpoints = getattr(self, f"_{what}s")
         assert getattr(self._node, f"destroy_{what}")(endpoints.pop(name))
@@ -203,8 +219,12 @@ class Node:
         return [[allowed(validate, name) for validate in (validate_full_topic_name, validate_namespace, validate_node_name)]
                 for name in names]
 
-    def log(self, text, level="info"):
-        self._node.get_logger().log(text, LoggingSeverity[level.upper()])
+    def logger_services(self):
+        LoggingService(self._node)
+
+    def log(self, text, level="info", child=None):
+        logger = self._node.get_logger()
+        (logger.get_child(child) if child else logger).log(text, LoggingSeverity[level.upper()])
 
 
 def setup(node):

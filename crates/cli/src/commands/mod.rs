@@ -62,7 +62,7 @@ enum Command {
     /// Managed nodes: list them, and see and change their states
     #[command(subcommand)]
     Lifecycle(lifecycle::Command),
-    /// Services: list and call them
+    /// Services: list, call and watch them
     Service(service::Args),
     /// Actions: list them, and send goals
     #[command(subcommand)]

@@ -4,6 +4,7 @@
 mod action;
 mod completion;
 mod component;
+mod described;
 mod doctor;
 mod graph;
 mod launch;

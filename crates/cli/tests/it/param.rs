@@ -50,7 +50,8 @@ fn param(line: &[&str]) -> crate::process::Finished {
 #[test]
 fn parameters_are_listed_read_and_described() {
     let _robot = Robot::start("p_read");
-    let names = "  any\n  gain\n  lens.names\n  rate\n  use_sim_time\n";
+    let names =
+        "  any\n  gain\n  lens.names\n  rate\n  start_type_description_service\n  use_sim_time\n";
     assert_eq!(param(&["list", "/p_read"]).success(), names);
     assert_eq!(param(&["list", "p_read", "--param-prefixes", "lens"]).success(), "  lens.names\n");
     let typed = param(&["list", "/p_read", "--param-type"]).success();
@@ -141,7 +142,7 @@ fn what_is_dumped_is_loaded() {
     assert_eq!(
         dumped,
         "/p_dump:\n  ros__parameters:\n    any: true\n    gain: 0.5\n    lens:\n      names:\n      - a\n      - '5'\n    \
-         rate: 30\n    use_sim_time: false\n"
+         rate: 30\n    start_type_description_service: true\n    use_sim_time: false\n"
     );
     let file = std::env::temp_dir().join(format!("feros_param_dump_{}.yaml", std::process::id()));
     let path = file.to_str().unwrap();
@@ -149,6 +150,8 @@ fn what_is_dumped_is_loaded() {
     robot.node.set_parameters([("rate", 10.into()), ("gain", feros::ParameterValue::from(9.0))]);
     let loaded = param(&["load", "/p_dump", path]).success();
     assert!(loaded.contains("Set parameter rate successful\n"), "{loaded}");
+    let kept = "Parameter start_type_description_service has this value already\n";
+    assert!(loaded.contains(kept), "{loaded}");
     assert_eq!(
         (robot.node.get_parameter("rate"), robot.node.get_parameter("gain")),
         (Ok(30.into()), Ok(0.5.into()))

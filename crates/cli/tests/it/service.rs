@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use feros::msgs::std_srvs::srv::{SetBool, SetBool_Request, SetBool_Response};
-use feros::{Context, Executor};
+use feros::{Context, Executor, QosProfile, ServiceIntrospectionState};
 
 use crate::process::{Running, context, feros, spawn};
 
@@ -22,6 +22,9 @@ impl Server {
                 SetBool_Response { success: request.data, message: "done".into() }
             })
             .unwrap();
+        let contents = ServiceIntrospectionState::Contents;
+        let qos = QosProfile::system_default();
+        service.configure_introspection(node.clock(), qos, contents).unwrap();
         let executor = Arc::new(Executor::new());
         executor.add_node(&node).unwrap();
         let spinning = spawn("test-server", move || {
@@ -84,4 +87,39 @@ fn calls_are_repeated_until_the_user_interrupts() {
     }
     calls.interrupt();
     assert_eq!(calls.finish().code, Some(0));
+}
+
+#[test]
+fn what_passes_between_the_ends_of_a_service_is_echoed() {
+    let _server = Server::start("/s_echo");
+    let line = ["service", "echo", "/s_echo", "--timeout", "50", "--times", "2"];
+    // Calls until the echo has heard one as a whole: it is matched some time after its start.
+    let echoed = |more: &[&str]| {
+        let echo = Running::start(&[&line[..], more].concat());
+        std::thread::scope(|scope| {
+            let finished = scope.spawn(|| echo.finish());
+            while !finished.is_finished() {
+                let call = ["service", "call", "/s_echo", "std_srvs/srv/SetBool", "{data: true}"];
+                feros(&call).success();
+            }
+            finished.join().unwrap().success()
+        })
+    };
+    let text = echoed(&[]);
+    assert!(text.starts_with("info:\n  event_type: "), "{text}");
+    assert!(text.contains("event_type: REQUEST_RECEIVED\n"), "{text}");
+    assert!(text.contains("request:\n- data: true\nresponse: []\n---\n"), "{text}");
+    assert!(text.contains("event_type: RESPONSE_SENT\n"), "{text}");
+    assert!(text.contains("- success: true\n  message: done\n---\n"), "{text}");
+    let flow = echoed(&["--flow-style"]);
+    assert!(flow.contains("{info: {event_type: REQUEST_RECEIVED, stamp: "), "{flow}");
+    let json = echoed(&["--json"]);
+    assert!(json.contains("\"request\":[{\"data\":true}]"), "{json}");
+
+    let error = feros(&["service", "echo", "/s_ech", "--timeout", "5"]).failure(1);
+    assert!(error.contains("there is no service /s_ech") && error.contains("/s_echo"), "{error}");
+    let error = feros(&["service", "echo", "/s_echo", "std_msgs/msg/String"]).failure(2);
+    assert!(error.contains("is not a service type"), "{error}");
+    let line = ["service", "echo", "/s_silent", "std_srvs/srv/SetBool", "--timeout", "0.2"];
+    assert!(feros(&line).failure(1).contains("nobody publishes /s_silent/_service_event"));
 }

@@ -24,8 +24,31 @@ pub(crate) fn emit_service(
         source.line(format!("type {part} = {}_{part};", service.name.name));
     }
     identity::emit(source, context, &service.name)?;
+    emit_event(source, context, &service.name.name);
     source.line("}");
     Ok(())
+}
+
+/// Writes the function that makes the message of an event.
+fn emit_event(source: &mut Source, context: &Context<'_>, service: &str) {
+    let m = context.message();
+    let path = |package: &str, name: &str| {
+        context.paths.of_type(&feros_interface::TypeName::message(package, name))
+    };
+    let (event_info, time) =
+        (path("service_msgs", "ServiceEventInfo"), path("builtin_interfaces", "Time"));
+    let option = "::std::option::Option";
+    source.line(format!(
+        "fn event(info: {m}::ServiceEventInfo, request: {option}<{service}_Request>, \
+         response: {option}<{service}_Response>) -> {service}_Event {{"
+    ));
+    source.line(format!(
+        "{service}_Event {{ info: {event_info} {{ event_type: info.kind as u8, \
+         stamp: {time} {{ sec: info.sec, nanosec: info.nanosec }}, client_gid: info.client_gid, \
+         sequence_number: info.sequence_number }}, request: request.into_iter().collect(), \
+         response: response.into_iter().collect() }}"
+    ));
+    source.line("}");
 }
 
 /// Writes an action; its messages and services are written apart from it.

@@ -6,7 +6,6 @@
 
 use std::sync::{Arc, Weak};
 use std::thread::JoinHandle;
-use std::time::Duration;
 
 use feros_executor::{Entity, Executor, Progress, Ringer, RosClock, Stopper, Time};
 use feros_msgs::rosgraph_msgs::msg::Clock as ClockMessage;
@@ -101,10 +100,8 @@ impl Drop for ClockFollower {
 fn read_one(clocks: &Mutex<Vec<Weak<RosClock>>>, subscription: &dyn Subscription) -> Progress {
     let Ok(Some(sample)) = subscription.take() else { return Progress::Done };
     if let Ok(message) = feros_message::from_bytes::<ClockMessage>(&sample.payload) {
-        let seconds = message.clock.sec.max(0).unsigned_abs().into();
-        let time = Time::ZERO
-            + Duration::from_secs(seconds)
-            + Duration::from_nanos(message.clock.nanosec.into());
+        // A time before the epoch is none.
+        let time = Time::from(&message.clock).max(Time::ZERO);
         let clocks: Vec<_> = {
             let clocks = clocks.lock();
             clocks.iter().filter_map(Weak::upgrade).collect()

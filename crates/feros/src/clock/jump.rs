@@ -1,59 +1,183 @@
-//! Who is told when a clock jumps: caches of what happened at times that are no longer in the past.
+//! Jumps of a clock: who is told before and after ROS time changes its source or leaps.
 
+use std::fmt;
 use std::sync::{Arc, Weak};
+use std::time::Duration;
 
-use feros_executor::{Clock as ClockSource, TimeChange, TimeWatcher};
+use feros_executor::{Clock as _, RosClock, Time, TimeChange, TimeWatcher};
 
-/// A listener to the jumps of a clock; it is called no more when this is dropped.
-#[must_use = "a listener is called no more when this is dropped"]
-pub struct JumpListener {
-    _watcher: Arc<Watcher>,
+/// Which changes of a clock are jumps; none as long as nothing is said.
+///
+/// Time that goes on by itself never jumps. Simulated time does with each `/clock` message, by as
+/// much as that says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct JumpThreshold {
+    /// Whether simulated time turned on or off is a jump.
+    pub on_clock_change: bool,
+    /// The least leap forward that is a jump.
+    pub min_forward: Option<Duration>,
+    /// The least leap backward that is a jump.
+    pub min_backward: Option<Duration>,
 }
 
-struct Watcher(Box<dyn Fn(&TimeChange) + Send + Sync>);
+impl JumpThreshold {
+    /// Every change of the source, and every leap backward: what invalidates what was computed with
+    /// earlier times.
+    pub fn any_discontinuity() -> Self {
+        Self {
+            on_clock_change: true,
+            min_forward: None,
+            min_backward: Some(Duration::from_nanos(1)),
+        }
+    }
 
-impl TimeWatcher for Watcher {
-    fn time_changed(&self, change: &TimeChange) {
-        if change.source_changed || change.after < change.before {
-            (self.0)(change);
+    fn is_exceeded_by(&self, change: &TimeChange) -> bool {
+        if change.source_changed {
+            return self.on_clock_change;
+        }
+        let (forward, backward) = (
+            change.after.saturating_since(change.before),
+            change.before.saturating_since(change.after),
+        );
+        let exceeds = |leap: Duration, least: Option<Duration>| {
+            !leap.is_zero() && least.is_some_and(|least| leap >= least)
+        };
+        exceeds(forward, self.min_forward) || exceeds(backward, self.min_backward)
+    }
+}
+
+/// Whether a jump is a change of the clock's source.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ClockChange {
+    /// The time leapt.
+    None,
+    /// Simulated time was turned on.
+    SimulatedTimeOn,
+    /// Simulated time was turned off.
+    SimulatedTimeOff,
+}
+
+/// A jump of a clock.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TimeJump {
+    /// Whether it is a change of the source.
+    pub clock_change: ClockChange,
+    /// The time just before.
+    pub before: Time,
+    /// The time just after; of another source where that changed.
+    pub after: Time,
+}
+
+impl TimeJump {
+    /// By how many nanoseconds the time leapt, backward if negative; zero where the source changed,
+    /// as in `rcl`.
+    pub fn delta_nanos(&self) -> i64 {
+        match self.clock_change {
+            ClockChange::None => self.after.as_nanos().saturating_sub(self.before.as_nanos()),
+            ClockChange::SimulatedTimeOn | ClockChange::SimulatedTimeOff => 0,
         }
     }
 }
 
-impl JumpListener {
+/// Keeps the callbacks of a clock's jumps; dropping it ends them.
+#[must_use = "the callbacks are forgotten when this is dropped"]
+pub struct JumpGuard {
+    /// None where the clock never jumps.
+    _watcher: Option<Arc<dyn TimeWatcher>>,
+}
+
+impl JumpGuard {
+    pub(super) fn of_no_jumps() -> Self {
+        Self { _watcher: None }
+    }
+
     pub(super) fn watch(
-        clock: &dyn ClockSource,
-        listener: impl Fn(&TimeChange) + Send + Sync + 'static,
+        clock: &Arc<RosClock>,
+        threshold: JumpThreshold,
+        before: impl Fn(&TimeJump) + Send + Sync + 'static,
+        after: impl Fn(&TimeJump) + Send + Sync + 'static,
     ) -> Self {
-        let watcher = Arc::new(Watcher(Box::new(listener)));
-        let known: Weak<dyn TimeWatcher> = Arc::downgrade(&watcher) as Weak<dyn TimeWatcher>;
-        clock.watch(known);
-        Self { _watcher: watcher }
+        let watcher: Arc<dyn TimeWatcher> =
+            Arc::new(JumpWatcher { clock: Arc::downgrade(clock), threshold, before, after });
+        clock.watch(Arc::downgrade(&watcher));
+        Self { _watcher: Some(watcher) }
+    }
+}
+
+impl fmt::Debug for JumpGuard {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("JumpGuard").finish_non_exhaustive()
+    }
+}
+
+struct JumpWatcher<B, A> {
+    clock: Weak<RosClock>,
+    threshold: JumpThreshold,
+    before: B,
+    after: A,
+}
+
+impl<B, A> JumpWatcher<B, A> {
+    fn jump(&self, change: &TimeChange, is_over: bool) -> Option<TimeJump> {
+        if !self.threshold.is_exceeded_by(change) {
+            return None;
+        }
+        let is_simulated = self.clock.upgrade()?.is_simulated();
+        let clock_change = match (change.source_changed, is_simulated == is_over) {
+            (false, _) => ClockChange::None,
+            (true, true) => ClockChange::SimulatedTimeOn,
+            (true, false) => ClockChange::SimulatedTimeOff,
+        };
+        Some(TimeJump { clock_change, before: change.before, after: change.after })
+    }
+}
+
+impl<B, A> TimeWatcher for JumpWatcher<B, A>
+where
+    B: Fn(&TimeJump) + Send + Sync,
+    A: Fn(&TimeJump) + Send + Sync,
+{
+    fn time_will_change(&self, change: &TimeChange) {
+        if let Some(jump) = self.jump(change, false) {
+            (self.before)(&jump);
+        }
+    }
+
+    fn time_changed(&self, change: &TimeChange) {
+        if let Some(jump) = self.jump(change, true) {
+            (self.after)(&jump);
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use feros_executor::{RosClock, Time};
-    use feros_sync::Mutex;
-
     use super::*;
 
     #[test]
-    fn steps_back_and_changes_of_the_source_are_jumps_and_steps_forward_are_none() {
-        let clock = RosClock::simulated_at(Time::from_nanos(5));
-        let heard: Arc<Mutex<Vec<TimeChange>>> = Arc::default();
-        let inside = heard.clone();
-        let listener = JumpListener::watch(&clock, move |change| inside.lock().push(*change));
-        clock.set_time(Time::from_nanos(7));
-        assert!(heard.lock().is_empty(), "{:?}", heard.lock());
-        clock.set_time(Time::from_nanos(3));
-        assert_eq!(heard.lock().len(), 1);
-        assert_eq!(heard.lock()[0].after, Time::from_nanos(3));
-        clock.set_simulated(false);
-        assert!(heard.lock()[1].source_changed);
-        drop(listener);
-        clock.set_simulated(true);
-        assert_eq!(heard.lock().len(), 2, "told after the listener was dropped");
+    fn a_jump_is_at_least_as_large_as_its_threshold() {
+        let nanos = Time::from_nanos;
+        let leap = |before, after| TimeChange {
+            before: nanos(before),
+            after: nanos(after),
+            source_changed: false,
+        };
+        let ten = Some(Duration::from_nanos(10));
+        let forward = JumpThreshold { min_forward: ten, ..JumpThreshold::default() };
+        let backward = JumpThreshold { min_backward: ten, ..JumpThreshold::default() };
+        for (change, is_forward, is_backward) in [
+            (leap(0, 9), false, false),
+            (leap(0, 10), true, false),
+            (leap(9, 0), false, false),
+            (leap(10, 0), false, true),
+            (leap(i64::MIN, i64::MAX), true, false),
+            (TimeChange { source_changed: true, ..leap(0, 100) }, false, false),
+        ] {
+            assert_eq!(forward.is_exceeded_by(&change), is_forward, "{change:?}");
+            assert_eq!(backward.is_exceeded_by(&change), is_backward, "{change:?}");
+        }
+        let any = JumpThreshold::any_discontinuity();
+        assert!(any.is_exceeded_by(&leap(1, 0)) && !any.is_exceeded_by(&leap(0, 1)));
+        assert!(any.is_exceeded_by(&TimeChange { source_changed: true, ..leap(0, 0) }));
     }
 }

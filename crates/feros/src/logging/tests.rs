@@ -25,7 +25,7 @@ impl Speaker {
 fn collect(logger: &str, speak: impl FnOnce()) -> Vec<(LogLevel, String)> {
     let collected = Arc::new(Collected::default());
     let sink: Arc<dyn LogSink> = collected.clone();
-    register_sink(logger, &sink);
+    register_sink(logger, Arc::downgrade(&sink));
     tracing::subscriber::with_default(
         tracing_subscriber::registry().with(RosLayer::default()),
         speak,

@@ -32,6 +32,7 @@ pub struct NodeOptions {
     pub(crate) start_parameter_services: bool,
     pub(crate) local_requests_only: bool,
     pub(crate) start_parameter_event_publisher: bool,
+    pub(crate) enable_logger_service: bool,
 }
 
 impl Default for NodeOptions {
@@ -51,6 +52,7 @@ impl Default for NodeOptions {
             start_parameter_services: true,
             local_requests_only: false,
             start_parameter_event_publisher: true,
+            enable_logger_service: false,
         }
     }
 }
@@ -139,6 +141,12 @@ impl NodeOptions {
     /// default.
     pub fn start_parameter_event_publisher(self, start_parameter_event_publisher: bool) -> Self {
         Self { start_parameter_event_publisher, ..self }
+    }
+
+    /// Whether other nodes may ask and set the levels of the process's loggers, by
+    /// `~/get_logger_levels` and `~/set_logger_levels`; they may not by default.
+    pub fn enable_logger_service(self, enable_logger_service: bool) -> Self {
+        Self { enable_logger_service, ..self }
     }
 
     pub(crate) fn remapped_name(&self, context: &Context) -> Result<NodeName, NameError> {

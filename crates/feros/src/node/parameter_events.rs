@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use feros_executor::Time;
-use feros_msgs::builtin_interfaces::msg::Time as TimeMessage;
 use feros_msgs::rcl_interfaces::msg::{Parameter as ParameterMessage, ParameterEvent};
 use feros_parameter::{Change, ChangeKind, NamedValue};
 use feros_rmw::{
@@ -45,12 +44,8 @@ pub(super) fn publish(publisher: &dyn Publisher, node: &str, now: Time, change: 
             change.parameters.iter().zip(&change.kinds).filter(|(_, kind)| **kind == wanted);
         parameters.map(|(parameter, _)| to_message(parameter.clone())).collect::<Vec<_>>()
     };
-    let since = now.saturating_since(Time::ZERO);
     let event = ParameterEvent {
-        stamp: TimeMessage {
-            sec: i32::try_from(since.as_secs()).unwrap_or(i32::MAX),
-            nanosec: since.subsec_nanos(),
-        },
+        stamp: now.into(),
         node: node.to_owned(),
         new_parameters: of(ChangeKind::New),
         changed_parameters: of(ChangeKind::Changed),

@@ -10,6 +10,8 @@ use crate::clock::Clock;
 use crate::node::observer::{NodeObserver, USE_SIM_TIME};
 use crate::node::parameter_events;
 
+const START_TYPE_DESCRIPTION_SERVICE: &str = "start_type_description_service";
+
 /// What belongs to a node of parameters.
 pub(crate) struct NodeParameters {
     store: Arc<Store>,
@@ -55,6 +57,23 @@ impl NodeParameters {
         let now = builder.declare()?.get();
         self.observer.switch_clock_with(switch);
         Ok(now)
+    }
+
+    /// Declares whether `~/get_type_description` is served, as `rclcpp` names it.
+    pub(crate) fn declare_start_type_description_service(
+        &self,
+    ) -> Result<(), DeclareParameterError> {
+        let name = START_TYPE_DESCRIPTION_SERVICE;
+        let builder = ParameterBuilder::<bool>::new(&self.store, name, true.into());
+        builder
+            .description("Start the ~/get_type_description service for this node.")
+            .read_only()
+            .declare()
+            .map(drop)
+    }
+
+    pub(crate) fn starts_type_description_service(&self) -> bool {
+        self.store.get(START_TYPE_DESCRIPTION_SERVICE) == Ok(ParameterValue::Bool(true))
     }
 
     /// The parameters themselves.

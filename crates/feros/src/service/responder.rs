@@ -3,21 +3,23 @@
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use feros_message::Service as ServiceType;
+use feros_message::{Service as ServiceType, ServiceEventKind};
 use feros_rmw::RequestId;
 
 use crate::publish_error::PublishError;
 use crate::serialize::serialize_into;
+use crate::service_introspection::{CallId, ServiceEvents};
 
 /// Sends the response to one request, now or later, from any thread.
 ///
 /// Dropping it without a response leaves the client waiting; that is logged.
 #[must_use = "the client waits for a response"]
-pub struct Responder<S> {
+pub struct Responder<S: ServiceType> {
     end: feros_transport::Service,
     request: RequestId,
     name: Arc<str>,
     logger: Arc<str>,
+    events: Arc<ServiceEvents<S>>,
     answered: bool,
     service: PhantomData<fn(S)>,
 }
@@ -28,8 +30,9 @@ impl<S: ServiceType> Responder<S> {
         request: RequestId,
         name: Arc<str>,
         logger: Arc<str>,
+        events: Arc<ServiceEvents<S>>,
     ) -> Self {
-        Self { end, request, name, logger, answered: false, service: PhantomData }
+        Self { end, request, name, logger, events, answered: false, service: PhantomData }
     }
 
     /// Sends the response.
@@ -40,11 +43,15 @@ impl<S: ServiceType> Responder<S> {
         self.answered = true;
         serialize_into(response, &self.name, |size, fill| {
             self.end.send_response(&self.request, size, fill)
-        })
+        })?;
+        if let Some(events) = self.events.active() {
+            events.response(ServiceEventKind::ResponseSent, CallId::of(&self.request), response);
+        }
+        Ok(())
     }
 }
 
-impl<S> Drop for Responder<S> {
+impl<S: ServiceType> Drop for Responder<S> {
     fn drop(&mut self) {
         if !self.answered {
             tracing::warn!(

@@ -16,6 +16,9 @@ use feros::{
 
 use crate::support::{WATCHDOG, context, context_with, spin_until};
 
+/// The parameter that every node has besides `use_sim_time`.
+const TYPES: &str = "start_type_description_service";
+
 fn node() -> Node {
     context().create_node("node").unwrap()
 }
@@ -123,7 +126,7 @@ fn declarations_that_cannot_be_are_refused() {
         node.build_parameter("range", 0.0).stepped_range(0.0..=1.0, f64::NAN).declare().is_err()
     );
     assert!(node.declare_parameter("nul\0", 1).is_err());
-    assert_eq!(node.list_parameters(&[], 0).names, ["twice", "use_sim_time"]);
+    assert_eq!(node.list_parameters(&[], 0).names, [TYPES, "twice", "use_sim_time"]);
     assert_eq!(node.build_parameter("speed", 2.0).ignore_override().declare().unwrap().get(), 2.0);
 }
 
@@ -280,10 +283,13 @@ fn overrides_may_declare_parameters() {
         context.create_node_with(options).unwrap()
     };
     let node = declared(true);
-    assert_eq!(node.list_parameters(&[], 0).names, ["both", "line.a", "option", "use_sim_time"]);
+    assert_eq!(
+        node.list_parameters(&[], 0).names,
+        ["both", "line.a", "option", TYPES, "use_sim_time"]
+    );
     assert_eq!(node.get_parameter("both"), Ok(2.into()));
     node.set_parameter("both", "dynamic").unwrap();
-    assert_eq!(declared(false).list_parameters(&[], 0).names, ["use_sim_time"]);
+    assert_eq!(declared(false).list_parameters(&[], 0).names, [TYPES, "use_sim_time"]);
 }
 
 #[test]
@@ -298,17 +304,17 @@ fn lists_have_prefixes_and_depths() {
         let expected = ParameterList { names: owned(names), prefixes: owned(found) };
         assert_eq!(node.list_parameters(&prefixes, depth), expected, "{prefixes:?} {depth}");
     };
-    let all = ["a.b.c.z", "a.b.y", "a.x", "ab.x", "top", "use_sim_time"];
+    let all = ["a.b.c.z", "a.b.y", "a.x", "ab.x", TYPES, "top", "use_sim_time"];
     check(&[], 0, &all, &["a.b.c", "a.b", "a", "ab"]);
-    check(&[], 1, &["top", "use_sim_time"], &[]);
-    check(&[], 2, &["a.x", "ab.x", "top", "use_sim_time"], &["a", "ab"]);
+    check(&[], 1, &[TYPES, "top", "use_sim_time"], &[]);
+    check(&[], 2, &["a.x", "ab.x", TYPES, "top", "use_sim_time"], &["a", "ab"]);
     check(&["a"], 0, &["a.b.c.z", "a.b.y", "a.x"], &["a.b.c", "a.b", "a"]);
     check(&["a"], 1, &["a.x"], &["a"]);
     check(&["a.b", "top"], 1, &["a.b.y", "top"], &["a.b"]);
     check(&["nowhere", ""], 0, &[], &[]);
     let below: Vec<_> = node.get_parameters_by_prefix("a").into_keys().collect();
     assert_eq!(below, ["b.c.z", "b.y", "x"]);
-    assert_eq!(node.get_parameters_by_prefix("").len(), 6);
+    assert_eq!(node.get_parameters_by_prefix("").len(), 7);
     assert_eq!(node.get_parameters(["top", "a.x"]), Ok(vec![1.into(), 1.into()]));
     assert!(node.get_parameters(["top", "nowhere"]).is_err());
 }
@@ -440,10 +446,11 @@ fn services_and_events_may_be_left_out() {
     let context = context();
     let quiet = NodeOptions::new("quiet")
         .start_parameter_services(false)
-        .start_parameter_event_publisher(false);
+        .start_parameter_event_publisher(false)
+        .parameter_overrides([(TYPES, false)]);
     let quiet = context.create_node_with(quiet).unwrap();
     let open = context.create_node("open").unwrap();
-    assert_eq!((services(&context, &quiet), services(&context, &open)), (0, 6));
+    assert_eq!((services(&context, &quiet), services(&context, &open)), (0, 6 + 1));
     let publishers =
         context.graph().count(feros::rmw::EndpointKind::Publisher, "/parameter_events");
     assert!(publishers >= 1);

@@ -22,6 +22,7 @@
 //! `"Infinity"` and `"-Infinity"`. Either reader takes all of these.
 
 mod codec;
+mod filter;
 mod input;
 mod input_error;
 mod input_tree;
@@ -35,6 +36,7 @@ mod value;
 mod yaml;
 
 pub use codec::{DynamicDecodeError, DynamicEncodeError};
+pub use filter::{ContentFilter, ContentFilterError};
 pub use input_error::{InputError, InputErrorKind};
 pub use path::{PathError, Selected};
 pub use print::PrintOptions;

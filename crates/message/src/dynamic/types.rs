@@ -3,7 +3,10 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use feros_interface::{BaseType, Field, InterfaceSet, ResolveError, Shape, TypeHash, TypeName};
+use feros_interface::{
+    BaseType, DescriptionError, Field, InterfaceSet, ResolveError, Shape, TypeDescription,
+    TypeHash, TypeName,
+};
 
 /// The greatest size of the parts of a message whose size its type fixes. It bounds what making a
 /// default value costs: fixed arrays of messages with fixed arrays multiply.
@@ -35,6 +38,9 @@ pub enum DynamicTypeError {
     /// The type or one that it refers to is not defined, or the references go round.
     #[error(transparent)]
     Resolve(#[from] ResolveError),
+    /// It was described as no message can be.
+    #[error(transparent)]
+    Description(#[from] DescriptionError),
     /// The name is that of a service or action, which are not sent as such.
     #[error("`{name}` is not a message: name one of its parts, such as `{name}{suffix}`")]
     NotAMessage {
@@ -71,6 +77,18 @@ impl DynamicType {
         }
         let mut resolved = HashMap::with_capacity(references.len() + 1);
         resolve(set, name, &mut resolved)
+    }
+
+    /// The message type that a description describes, without defaults: those are no part of the
+    /// [hash](DynamicType::type_hash), which is all that tells a stranger's description from a
+    /// right one, and which the caller compares.
+    ///
+    /// # Errors
+    /// If a name or the type of a field is none of a message, or as [`DynamicType::resolve`].
+    pub fn from_description(description: &TypeDescription) -> Result<Self, DynamicTypeError> {
+        let set = description.to_messages()?;
+        let name = description.type_description.type_name.parse();
+        Self::resolve(&set, &name.map_err(DescriptionError::Name)?)
     }
 
     /// The full name.

@@ -8,8 +8,9 @@ use std::thread::JoinHandle;
 use feros::msgs::tf2_msgs::msg::TFMessage;
 use feros::rmw::EndpointKind;
 use feros::{
-    CallbackGroup, CallbackGroupKind, Context, CreateError, Error, Executor, Gid, JumpListener,
-    MessageInfo, Node, QosProfile, ShutdownGuard, Stopper, Subscription, SubscriptionOptions,
+    CallbackGroup, CallbackGroupKind, Context, CreateError, Error, Executor, Gid, JumpGuard,
+    JumpThreshold, MessageInfo, Node, QosProfile, ShutdownGuard, Stopper, Subscription,
+    SubscriptionOptions, TimeJump,
 };
 
 use crate::buffer::Buffer;
@@ -89,7 +90,7 @@ pub struct TransformListener {
     /// Joined before the subscriptions end, of which it may be in a callback.
     thread: Option<Thread>,
     subscriptions: Vec<Subscription<TFMessage>>,
-    _jump_listener: JumpListener,
+    _jump_guard: JumpGuard,
     _shutdown_guard: ShutdownGuard,
 }
 
@@ -123,23 +124,20 @@ impl TransformListener {
         let thread = group.map(|group| Thread::start(&group)).transpose()?;
         let (jumped, closed) = (buffer.clone(), buffer.clone());
         let logger = node.logger_name().to_owned();
-        let jump_listener = node.clock().on_jump(move |change| {
+        let after = move |jump: &TimeJump| {
             tracing::warn!(
                 ros_logger = &*logger,
                 "Detected jump back in time or a change of its source, from {} to {} ns. Clearing \
                  TF buffer",
-                change.before.as_nanos(),
-                change.after.as_nanos()
+                jump.before.as_nanos(),
+                jump.after.as_nanos()
             );
             jumped.clear();
-        });
+        };
+        let threshold = JumpThreshold::any_discontinuity();
+        let jump_guard = node.clock().create_jump_callback(threshold, |_| (), after);
         let shutdown_guard = node.context().on_shutdown(move || closed.close());
-        Ok(Self {
-            thread,
-            subscriptions,
-            _jump_listener: jump_listener,
-            _shutdown_guard: shutdown_guard,
-        })
+        Ok(Self { thread, subscriptions, _jump_guard: jump_guard, _shutdown_guard: shutdown_guard })
     }
 
     /// What it listens with: `/tf_static`, then `/tf`.

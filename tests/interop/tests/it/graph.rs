@@ -110,6 +110,8 @@ fn stock_sees_our_nodes_endpoints_types_hashes_and_qos() {
         services_of_ours[format!("/ours/feros_node/{service}")] =
             json!([format!("rcl_interfaces/srv/{ty}")]);
     }
+    services_of_ours["/ours/feros_node/get_type_description"] =
+        json!(["type_description_interfaces/srv/GetTypeDescription"]);
     let about =
         peer.eventually("node", json!({"name": "feros_node", "namespace": "/ours"}), |about| {
             about["services"] == services_of_ours

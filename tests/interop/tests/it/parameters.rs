@@ -122,7 +122,12 @@ fn stock_reads_lists_and_describes_our_parameters() {
         json!(["lens.filters", "lens"]),
     );
     list(json!(["lens"]), 1, json!(["lens.focus", "lens.name"]), json!(["lens"]));
-    list(json!([]), 1, json!(["any", "on", "rate", "use_sim_time"]), json!([]));
+    list(
+        json!([]),
+        1,
+        json!(["any", "on", "rate", "start_type_description_service", "use_sim_time"]),
+        json!([]),
+    );
     list(json!(["nowhere"]), 0, json!([]), json!([]));
 }
 

@@ -41,9 +41,13 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
     }
     let outcomes = remote.ask(|client, left| client.set(values.clone(), left))?;
     let mut failed = outcomes.len() != values.len();
-    for (name, outcome) in values.keys().zip(outcomes) {
+    for ((name, value), outcome) in values.iter().zip(outcomes) {
         match outcome {
             Ok(()) => output::print_lines([format!("Set parameter {name} successful")])?,
+            // What is read-only is in a dump as well, and is no obstacle to loading that.
+            Err(_) if has_value(&remote, name, value)? => {
+                output::print_lines([format!("Parameter {name} has this value already")])?;
+            }
             Err(reason) => {
                 failed = true;
                 notices::warn(with_reason(&format!("Set parameter {name} failed"), &reason));
@@ -51,6 +55,10 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
         }
     }
     Ok(if failed { ExitCode::from(1) } else { ExitCode::SUCCESS })
+}
+
+fn has_value(remote: &Remote, name: &str, value: &feros::ParameterValue) -> Result<bool, CliError> {
+    Ok(remote.ask(|client, left| client.get([name], left))?.first() == Some(value))
 }
 
 fn values_for(

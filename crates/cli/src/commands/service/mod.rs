@@ -1,6 +1,7 @@
-//! `feros service`: services, and calling them.
+//! `feros service`: services, calling them, and what passes between their ends.
 
 mod call;
+mod echo;
 mod find;
 mod info;
 mod list;
@@ -28,6 +29,7 @@ enum Command {
     Type(r#type::Args),
     Find(find::Args),
     Call(call::Args),
+    Echo(echo::Args),
 }
 
 pub(crate) fn run(args: Args, interfaces: &InterfaceArgs) -> Result<ExitCode, CliError> {
@@ -37,5 +39,6 @@ pub(crate) fn run(args: Args, interfaces: &InterfaceArgs) -> Result<ExitCode, Cl
         Command::Type(args) => r#type::run(&args),
         Command::Find(args) => find::run(&args),
         Command::Call(args) => call::run(&args, interfaces),
+        Command::Echo(args) => echo::run(&args, interfaces),
     }
 }

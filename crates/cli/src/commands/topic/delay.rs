@@ -14,6 +14,7 @@ use serde_json::json;
 use super::watch::{self, watching_qos};
 use super::window::{Statistics, Window};
 use crate::connection::{Connection, DiscoveryArgs};
+use crate::described;
 use crate::error::CliError;
 use crate::qos_args::QosArgs;
 use crate::types::{InterfaceArgs, Types};
@@ -46,7 +47,10 @@ pub(crate) fn run(args: &Args, interfaces: &InterfaceArgs) -> Result<ExitCode, C
     let connection = Connection::open_as(None, args.discovery.use_sim_time)?;
     let topic = connection.topic_name(&args.topic)?;
     let identity = watch::find_type(&connection, &args.discovery, &topic, None)?;
-    let stamps = Stamps::of(Types::load(interfaces)?.message(&identity.name)?)?;
+    let types = Types::load(interfaces)?;
+    let (name, hash) = (&identity.name, identity.hash);
+    let ty = described::message_of_topic(&connection, &types, &topic, name, hash)?;
+    let stamps = Stamps::of(ty)?;
     let node = &connection.node;
     let delays = Arc::new(Mutex::new((Window::new(args.window), 0_u64)));
     let _subscription =

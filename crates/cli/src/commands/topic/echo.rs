@@ -9,12 +9,14 @@ use std::time::Duration;
 
 use feros::{MessageInfo, QosProfile, SerializedMessage};
 
-use self::form::Form;
-use self::printer::{Format, Printer};
+pub(in crate::commands) use self::form::Form;
+pub(in crate::commands) use self::printer::Format;
+use self::printer::Printer;
 use super::watch::{self, End};
 use feros_sync::Mutex;
 
 use crate::connection::{Connection, DiscoveryArgs};
+use crate::described;
 use crate::error::CliError;
 use crate::filter::{Filter, parse_filter};
 use crate::qos_args::QosArgs;
@@ -51,11 +53,11 @@ pub(crate) struct Args {
     #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
     timeout: Option<Duration>,
     /// Print only this part of each message, such as header.stamp or points[0].x; may be repeated
-    #[arg(long = "field", value_name = "PATH")]
+    #[arg(long = "field", value_name = "PATH", conflicts_with = "raw")]
     fields: Vec<String>,
     /// Print only messages that satisfy an expression over the message m, such as m.level >= 30;
     /// with one --field, m is that part
-    #[arg(long, value_name = "EXPRESSION", value_parser = parse_filter)]
+    #[arg(long, value_name = "EXPRESSION", value_parser = parse_filter, conflicts_with = "raw")]
     filter: Option<Arc<Filter>>,
     #[command(flatten)]
     form: Form,
@@ -66,52 +68,61 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, interfaces: &InterfaceArgs) -> Result<ExitCode, CliError> {
+    let types = Types::load(interfaces)?;
     // What was typed is looked at before the network is.
-    let given = match &args.message_type {
-        Some(name) if !args.form.raw => Some(Types::load(interfaces)?.message(name)?),
-        _ => None,
-    };
+    if let Some(name) = &args.message_type
+        && !args.form.raw
+    {
+        types.check_name(name)?;
+    }
     let connection = Connection::open()?;
     let topic = connection.topic_name(&args.topic)?;
-    let (identity, ty) = match (given, &args.message_type) {
-        (Some(ty), _) => {
+    let found = match &args.message_type {
+        Some(name) => {
             // Only to see whom the QoS has to suit.
             connection.discover(&args.discovery)?;
-            (identity_of(&ty), Some(ty))
+            feros::TypeIdentity { name: name.clone(), hash: None }
         }
-        (None, Some(name)) => {
-            connection.discover(&args.discovery)?;
-            (feros::TypeIdentity { name: name.clone(), hash: None }, None)
-        }
-        (None, None) => {
+        None => {
             let patience = args.timeout.unwrap_or(PATIENCE);
-            let found = watch::find_type(&connection, &args.discovery, &topic, Some(patience))?;
-            match args.form.raw {
-                true => (found, None),
-                false => {
-                    let ty = Types::load(interfaces)?.message(&found.name)?;
-                    (identity_of(&ty), Some(ty))
-                }
-            }
+            watch::find_type(&connection, &args.discovery, &topic, Some(patience))?
         }
+    };
+    let (identity, ty) = if args.form.raw {
+        (found, None)
+    } else {
+        let ty = described::message_of_topic(&connection, &types, &topic, &found.name, found.hash)?;
+        (identity_of(&ty), Some(ty))
     };
     let format = Format::new(&args.form, ty, &args.fields, args.filter.as_ref());
     let qos = args.qos.over(QosProfile { depth: DEPTH, ..QosProfile::best_available() });
-    listen(&connection, &topic, &identity, qos, args, format)
+    let messages = if args.once { Some(1) } else { args.times };
+    let limits = Limits { messages, time: args.timeout };
+    listen(&connection, &topic, &identity, qos, limits, format)
 }
 
-fn listen(
+/// When printing ends by itself.
+#[derive(Clone, Copy)]
+pub(in crate::commands) struct Limits {
+    /// After so many messages.
+    pub(in crate::commands) messages: Option<usize>,
+    /// After this time; it is a failure then if nothing was printed.
+    pub(in crate::commands) time: Option<Duration>,
+}
+
+/// Prints the messages of a topic until a limit is reached or the user interrupts.
+pub(in crate::commands) fn listen(
     connection: &Connection,
     topic: &str,
     identity: &feros::TypeIdentity,
     qos: QosProfile,
-    args: &Args,
+    limits: Limits,
     format: Format,
 ) -> Result<ExitCode, CliError> {
-    let printer = Arc::new(Mutex::new(Printer::new(format)));
-    let wanted = if args.once { Some(1) } else { args.times };
+    let wanted = limits.messages;
     let options =
-        feros::SubscriptionOptions::from(qos).log_lost_messages(!args.form.no_lost_messages);
+        feros::SubscriptionOptions::from(qos).log_lost_messages(format.tells_lost_messages());
+    let printer = Arc::new(Mutex::new(Printer::new(format)));
     let subscription = connection.node.create_generic_subscription(topic, identity, options, {
         let printer = printer.clone();
         move |message: SerializedMessage, info: MessageInfo| {
@@ -126,7 +137,7 @@ fn listen(
         let printer = printer.lock();
         printer.failure.is_some() || wanted.is_some_and(|wanted| printer.printed >= wanted)
     };
-    let end = watch::spin(&connection.node, args.timeout, done)?;
+    let end = watch::spin(&connection.node, limits.time, done)?;
     // Asked while the subscription is part of the graph.
     let why = watch::why_silent(&connection.context.graph(), topic);
     drop(subscription);
@@ -135,7 +146,7 @@ fn listen(
         return Err(failure);
     }
     if end == End::TimedOut && printer.printed == 0 {
-        let waited = args.timeout.unwrap_or_default();
+        let waited = limits.time.unwrap_or_default();
         if printer.left_out > 0 {
             return Err(CliError::failed(format!(
                 "none of the {} messages that came within {waited:?} satisfies --filter",

@@ -2,7 +2,7 @@
 
 mod bw;
 mod delay;
-mod echo;
+pub(super) mod echo;
 mod find;
 mod hz;
 mod info;

@@ -10,6 +10,7 @@ use feros_sync::Mutex;
 
 use super::watch::{self, End};
 use crate::connection::{Connection, DiscoveryArgs};
+use crate::described;
 use crate::error::CliError;
 use crate::qos_args::QosArgs;
 use crate::types::{InterfaceArgs, Types, identity_of};
@@ -84,8 +85,23 @@ fn rate(text: &str) -> Result<f64, String> {
 }
 
 pub(crate) fn run(args: &Args, interfaces: &InterfaceArgs) -> Result<ExitCode, CliError> {
-    let ty = Types::load(interfaces)?.message(&args.message_type)?;
-    let messages = Messages::read(&ty, args)?;
+    let types = Types::load(interfaces)?;
+    types.check_name(&args.message_type)?;
+    // What was typed is looked at before the network is, as far as the type is known.
+    let known = types.message(&args.message_type).ok();
+    let read = |ty: DynamicType| Messages::read(&ty, args).map(|messages| (ty, messages));
+    let known = known.map(read).transpose()?;
+    let use_sim_time = args.discovery.use_sim_time;
+    let connection = Connection::open_as(args.node_name.as_deref(), use_sim_time)?;
+    let topic = connection.topic_name(&args.topic)?;
+    let (ty, messages) = match known {
+        Some(known) => known,
+        None => {
+            let name = &args.message_type;
+            connection.discover(&DiscoveryArgs::default())?;
+            read(described::message_of_topic(&connection, &types, &topic, name, None)?)?
+        }
+    };
     let expected =
         args.wait_matching_subscriptions.unwrap_or_else(|| usize::from(messages.wanted.is_some()));
     if expected == 0 && args.max_wait_time_secs.is_some() {
@@ -94,9 +110,6 @@ pub(crate) fn run(args: &Args, interfaces: &InterfaceArgs) -> Result<ExitCode, C
              --wait-matching-subscriptions, or use --once or --times",
         ));
     }
-    let use_sim_time = args.discovery.use_sim_time;
-    let connection = Connection::open_as(args.node_name.as_deref(), use_sim_time)?;
-    let topic = connection.topic_name(&args.topic)?;
     let qos = args.qos.over(QosProfile::default());
     let publisher = connection.node.create_generic_publisher(&topic, &identity_of(&ty), qos)?;
     let clock = use_sim_time.then(|| connection.node.clock().clone());

@@ -3,8 +3,8 @@
 mod actions;
 mod errors;
 mod graph;
-mod lifecycle;
 mod hello;
+mod lifecycle;
 mod parameters;
 mod services;
 mod topics;

@@ -3,19 +3,19 @@
 /// How messages are printed.
 #[derive(clap::Args, Clone, Debug)]
 #[command(next_help_heading = "Form of the output")]
-pub(super) struct Form {
+pub(in crate::commands) struct Form {
     /// One JSON object a line; arrays and texts in full length
     #[arg(long, conflicts_with_all = ["csv", "raw", "flow_style"])]
-    pub(super) json: bool,
+    pub(in crate::commands) json: bool,
     /// All fields of a message on one line, separated by commas
     #[arg(long, conflicts_with_all = ["raw", "flow_style"])]
-    pub(super) csv: bool,
+    pub(in crate::commands) csv: bool,
     /// YAML with braces and brackets, a message on one line
     #[arg(long)]
-    pub(super) flow_style: bool,
+    pub(in crate::commands) flow_style: bool,
     /// The serialized bytes in hexadecimal; needs no definition of the type
-    #[arg(long, conflicts_with_all = ["flow_style", "fields", "filter"])]
-    pub(super) raw: bool,
+    #[arg(long, conflicts_with = "flow_style")]
+    pub(in crate::commands) raw: bool,
     /// Leave out elements of arrays and characters of texts after so many
     #[arg(
         short = 'l',
@@ -24,19 +24,19 @@ pub(super) struct Form {
         default_value = "128",
         default_value_if("json", "true", None)
     )]
-    pub(super) truncate_length: Option<usize>,
+    pub(in crate::commands) truncate_length: Option<usize>,
     /// Print arrays and texts in full length
     #[arg(short, long, conflicts_with = "truncate_length")]
-    pub(super) full_length: bool,
+    pub(in crate::commands) full_length: bool,
     /// Print type and length of arrays instead of their elements
     #[arg(long)]
-    pub(super) no_arr: bool,
+    pub(in crate::commands) no_arr: bool,
     /// Print the length of texts instead of them
     #[arg(long)]
-    pub(super) no_str: bool,
+    pub(in crate::commands) no_str: bool,
     /// Print when each message was sent and received, its number and its publisher as well
     #[arg(short, long)]
-    pub(super) include_message_info: bool,
+    pub(in crate::commands) include_message_info: bool,
     /// Clear the terminal before each message
     #[arg(short, long)]
     pub(super) clear: bool,
@@ -45,5 +45,5 @@ pub(super) struct Form {
     lost_messages: bool,
     /// Do not tell of lost messages
     #[arg(long)]
-    pub(super) no_lost_messages: bool,
+    pub(in crate::commands) no_lost_messages: bool,
 }

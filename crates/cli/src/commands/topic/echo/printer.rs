@@ -17,7 +17,7 @@ use crate::filter::Filter;
 use crate::{csv, notices, output};
 
 /// What is printed of each message, and how.
-pub(super) struct Format {
+pub(in crate::commands) struct Format {
     /// `None` prints bytes.
     ty: Option<DynamicType>,
     /// The parts that are printed; the whole message if there are none.
@@ -28,7 +28,14 @@ pub(super) struct Format {
     csv: bool,
     with_info: bool,
     clear: bool,
+    with_lost: bool,
+    /// The steps of a service's calls are words, as `ros2` prints them.
+    names_events: bool,
 }
+
+/// The constants of `service_msgs/msg/ServiceEventInfo`.
+const EVENTS: [&str; 4] =
+    ["REQUEST_SENT", "REQUEST_RECEIVED", "RESPONSE_SENT", "RESPONSE_RECEIVED"];
 
 impl Format {
     pub(super) fn new(
@@ -52,7 +59,24 @@ impl Format {
             csv: form.csv,
             with_info: form.include_message_info,
             clear: form.clear,
+            with_lost: !form.no_lost_messages,
+            names_events: false,
         }
+    }
+
+    /// For the events of a service.
+    pub(in crate::commands) fn of_service_events(
+        form: &Form,
+        ty: Option<DynamicType>,
+        field: Option<String>,
+    ) -> Self {
+        let fields: Vec<String> = field.into_iter().collect();
+        Self { names_events: fields.is_empty(), ..Self::new(form, ty, &fields, None) }
+    }
+
+    /// Whether the user wants to know of messages that are not printed because they were lost.
+    pub(super) fn tells_lost_messages(&self) -> bool {
+        self.with_lost
     }
 
     /// The text of one message; none where the filter does not mean it.
@@ -88,6 +112,7 @@ impl Format {
                 [] => message.to_yaml(&self.options),
                 parts => parts.iter().map(|part| part.to_yaml(&self.options)).collect(),
             };
+            let text = if self.names_events { name_event(text) } else { text };
             format!("{yaml_info}{text}---\n")
         }))
     }
@@ -124,6 +149,18 @@ fn select<'a>(message: &'a DynamicMessage, path: &str) -> Result<Selected<'a>, R
         PathError::Index { .. } => Refused::NotInThis(error.to_string()),
         wrong => Refused::Usage(format!("--field: {wrong}")),
     })
+}
+
+/// The number of the event, which is the first field of all, as a word.
+fn name_event(yaml: String) -> String {
+    const FIELD: &str = "event_type: ";
+    let Some(place) = yaml.find(FIELD).map(|start| start + FIELD.len()) else { return yaml };
+    let (before, rest) = yaml.split_at(place);
+    let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+    match rest[..digits].parse().ok().and_then(|number: usize| EVENTS.get(number)) {
+        Some(name) => format!("{before}{name}{}", &rest[digits..]),
+        None => yaml,
+    }
 }
 
 /// Why a message is not printed.
@@ -247,6 +284,19 @@ mod tests {
             hexadecimal(&bytes),
             "00000000 00 01 02 03 04 05 06 07 08 09 0a 0b 0c 0d 0e 0f\n00000010 10 11\n"
         );
+    }
+
+    #[test]
+    fn events_of_services_have_names() {
+        let named = |text: &str| name_event(text.to_owned());
+        assert_eq!(named("info:\n  event_type: 2\n"), "info:\n  event_type: RESPONSE_SENT\n");
+        assert_eq!(
+            named("{info: {event_type: 0, x: 1}}"),
+            "{info: {event_type: REQUEST_SENT, x: 1}}"
+        );
+        // What no definition has stays a number.
+        assert_eq!(named("event_type: 12\n"), "event_type: 12\n");
+        assert_eq!(named("other: 1\n"), "other: 1\n");
     }
 
     #[test]

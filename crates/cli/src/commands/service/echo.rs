@@ -1,0 +1,93 @@
+//! `feros service echo`: what clients and servers of a service do, as they publish it where service
+//! introspection is on.
+
+use std::process::ExitCode;
+use std::time::Duration;
+
+use feros::{QosProfile, TypeIdentity};
+use feros_rmw::EndpointKind;
+use feros_rmw::name::is_hidden;
+
+use crate::commands::topic::echo::{Form, Format, Limits, listen};
+use crate::connection::{Connection, DiscoveryArgs};
+use crate::described;
+use crate::error::CliError;
+use crate::nearest::did_you_mean;
+use crate::qos_args::QosArgs;
+use crate::types::{InterfaceArgs, Types, identity_of};
+use crate::value_parsers::{parse_count, parse_seconds};
+
+/// Print requests and responses of a service
+#[derive(clap::Args)]
+#[command(
+    after_help = "Events come from clients and servers that were told to publish them (configure_introspection); \
+                        requests and responses only with contents.\n\nExamples:\n  feros service echo /add_two_ints\n  \
+                        feros service echo /enable std_srvs/srv/SetBool --flow-style"
+)]
+pub(crate) struct Args {
+    /// Name of the service
+    service: String,
+    /// Its type, as package/srv/Name; without it, the service's clients and servers tell
+    #[arg(value_name = "TYPE")]
+    service_type: Option<String>,
+    /// Print this many events and end
+    #[arg(long, value_name = "N", value_parser = parse_count)]
+    times: Option<usize>,
+    /// End after this time; it is a failure if no event came
+    #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
+    timeout: Option<Duration>,
+    /// Print only this part of each event, such as info.stamp or request[0].data
+    #[arg(long, value_name = "PATH", conflicts_with = "raw")]
+    field: Option<String>,
+    #[command(flatten)]
+    form: Form,
+    #[command(flatten)]
+    discovery: DiscoveryArgs,
+    #[command(flatten)]
+    qos: QosArgs,
+}
+
+pub(crate) fn run(args: &Args, interfaces: &InterfaceArgs) -> Result<ExitCode, CliError> {
+    let types = Types::load(interfaces)?;
+    // What was typed is looked at before the network is.
+    let given = match &args.service_type {
+        Some(name) => Some(types.service(name)?.name.to_string()),
+        None => None,
+    };
+    let connection = Connection::open()?;
+    let service = connection.service_name(&args.service)?;
+    connection.discover(&args.discovery)?;
+    let service_type = match given {
+        Some(name) => name,
+        None => type_of(&connection, &service)?,
+    };
+    let (topic, name) = (format!("{service}/_service_event"), format!("{service_type}_Event"));
+    let graph = connection.context.graph();
+    let hash = graph.endpoints_of(EndpointKind::Publisher, &topic).find_map(|e| e.type_hash);
+    let (identity, ty) = if args.form.raw {
+        (TypeIdentity { name, hash }, None)
+    } else {
+        let ty = described::message_of_topic(&connection, &types, &topic, &name, hash)?;
+        (identity_of(&ty), Some(ty))
+    };
+    let qos = args.qos.over(QosProfile::services_default());
+    let limits = Limits { messages: args.times, time: args.timeout };
+    let format = Format::of_service_events(&args.form, ty, args.field.clone());
+    listen(&connection, &topic, &identity, qos, limits, format)
+}
+
+/// The type that servers and clients of a service announce.
+fn type_of(connection: &Connection, service: &str) -> Result<String, CliError> {
+    let graph = connection.context.graph();
+    let kinds = [EndpointKind::Service, EndpointKind::Client];
+    let found = kinds.into_iter().find_map(|kind| graph.endpoints_of(kind, service).next());
+    if let Some(endpoint) = found {
+        return Ok(endpoint.type_name.clone());
+    }
+    let services = graph.services();
+    let names = services.keys().map(String::as_str).filter(|name| !is_hidden(name));
+    Err(CliError::failed(format!(
+        "there is no service {service}: name its type to wait for it, or see `feros service list`{}",
+        did_you_mean(service, names)
+    )))
+}

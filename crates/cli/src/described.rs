@@ -1,0 +1,120 @@
+//! Types that the command has no definition of, or another one: nodes that use them say what they
+//! are made of, by `~/get_type_description`.
+
+use std::time::Duration;
+
+use feros_message::dynamic::DynamicType;
+use feros_rmw::graph::EndpointNode;
+use feros_rmw::{EndpointInfo, EndpointKind, GraphSnapshot, NodeName, TypeHash};
+
+use crate::connection::Connection;
+use crate::error::CliError;
+use crate::types::Types;
+
+/// How long nodes may take to be known by name, and with their services.
+const PATIENCE: Duration = Duration::from_millis(2500);
+/// How long each node may take to answer.
+const ANSWER: Duration = Duration::from_secs(3);
+
+/// A node that uses a type, and which type of that name.
+struct User {
+    node: NodeName,
+    hash: TypeHash,
+}
+
+/// The type of this name as a topic has it: the command's own where that is the same, else as a
+/// node of the topic describes it. `hash` is that of the publishers, where they agree.
+pub(crate) fn message_of_topic(
+    connection: &Connection,
+    types: &Types,
+    topic: &str,
+    name: &str,
+    hash: Option<TypeHash>,
+) -> Result<DynamicType, CliError> {
+    let known = types.message(name);
+    let is_same = |ty: &DynamicType| hash.is_none_or(|hash| hash.0 == ty.type_hash().0);
+    if let Ok(ty) = &known
+        && is_same(ty)
+    {
+        return known;
+    }
+    match (ask(connection, topic, name, hash), known) {
+        (Ok(described), _) => Ok(described),
+        (Err(CliError::Interrupted), _) => Err(CliError::Interrupted),
+        // Another definition than the publishers' is better than none: its own refusals say more.
+        (Err(_), Ok(known)) => Ok(known),
+        (Err(unasked), Err(unknown)) => Err(CliError::failed(format!("{unknown}; {unasked}"))),
+    }
+}
+
+/// Asks the nodes of a topic one after the other; the error is of the last.
+fn ask(
+    connection: &Connection,
+    topic: &str,
+    name: &str,
+    hash: Option<TypeHash>,
+) -> Result<DynamicType, CliError> {
+    let users = |graph: &GraphSnapshot| users(graph, topic, name, hash);
+    let is_used = |graph: &GraphSnapshot| endpoints(graph, topic).any(|e| e.type_name == name);
+    if !is_used(&connection.context.graph()) {
+        return Err(CliError::failed(format!("nor does any node use it on {topic}")));
+    }
+    connection.wait_until(PATIENCE, |graph| !users(graph).is_empty())?;
+    let mut refusal = CliError::failed(format!(
+        "nor is a node of {topic} seen that describes its types (~/get_type_description)"
+    ));
+    for user in users(&connection.context.graph()) {
+        match describe(connection, &user, name) {
+            Ok(ty) => return Ok(ty),
+            Err(error) => refusal = error,
+        }
+    }
+    Err(refusal)
+}
+
+/// Publishers and subscriptions of a topic, publishers first.
+fn endpoints<'a>(
+    graph: &'a GraphSnapshot,
+    topic: &'a str,
+) -> impl Iterator<Item = &'a EndpointInfo> {
+    let kinds = [EndpointKind::Publisher, EndpointKind::Subscription];
+    kinds.into_iter().flat_map(move |kind| graph.endpoints_of(kind, topic))
+}
+
+/// Nodes with endpoints of this type that can be asked for it, publishers first.
+fn users(graph: &GraphSnapshot, topic: &str, name: &str, hash: Option<TypeHash>) -> Vec<User> {
+    let services = graph.services();
+    let mut users: Vec<User> = Vec::new();
+    for endpoint in endpoints(graph, topic).filter(|endpoint| endpoint.type_name == name) {
+        let (Some(its_hash), EndpointNode::Named(node)) = (endpoint.type_hash, &endpoint.node)
+        else {
+            continue;
+        };
+        let is_known = users.iter().any(|user| user.node == *node && user.hash == its_hash);
+        let is_asked_for = hash.is_none_or(|hash| hash == its_hash);
+        let answers = services.contains_key(&format!("{node}/get_type_description"));
+        if is_asked_for && answers && !is_known {
+            users.push(User { node: node.clone(), hash: its_hash });
+        }
+    }
+    users
+}
+
+fn describe(connection: &Connection, user: &User, name: &str) -> Result<DynamicType, CliError> {
+    let hash = feros_message::TypeHash(user.hash.0);
+    let described = connection.node.get_type_description(&user.node, name, hash, ANSWER);
+    let described = described.map_err(|error| match error {
+        feros::TypeDescriptionError::Call(feros::CallError::Shutdown { .. }) => {
+            CliError::Interrupted
+        }
+        other => CliError::failed(other),
+    })?;
+    let unusable = |reason: &dyn std::fmt::Display| {
+        CliError::failed(format!("what node {} says of `{name}` is unusable: {reason}", user.node))
+    };
+    let ty = DynamicType::from_description(&described).map_err(|error| unusable(&error))?;
+    if ty.type_hash() != hash {
+        return Err(unusable(&format!("read, it has the hash {}, not {hash}", ty.type_hash())));
+    }
+    Ok(ty)
+}

@@ -1,0 +1,135 @@
+//! Types that the command has no definition of: nodes describe them, and may lie.
+
+use feros::msgs::type_description_interfaces::msg::{
+    Field, FieldType, IndividualTypeDescription, TypeDescription,
+};
+use feros::msgs::type_description_interfaces::srv::{
+    GetTypeDescription, GetTypeDescription_Request, GetTypeDescription_Response,
+};
+use feros::{Executor, NodeOptions, SerializedMessage, TypeIdentity};
+use feros_interface::{Interface, TypeName, parse_message};
+use feros_message::dynamic::{DynamicMessage, DynamicType};
+
+use crate::process::{context, feros, spawn};
+
+const ARM: &str = "robot_msgs/msg/Arm";
+
+/// A type of nobody else's, and how it is described.
+fn arm() -> (DynamicType, TypeDescription) {
+    let definition = "geometry_msgs/Point[] joints\nstring<=16 name\nfloat32[3] torque\n";
+    let mut set = feros_interface::shipped().clone();
+    let message = parse_message("robot_msgs", "Arm", definition).unwrap();
+    set.insert(Interface::Message(message)).unwrap();
+    let name: TypeName = ARM.parse().unwrap();
+    let described = set.type_description(&name).unwrap();
+    let individual = |one: &feros_interface::IndividualTypeDescription| {
+        let field = |field: &feros_interface::FieldDescription| Field {
+            name: field.name.clone(),
+            r#type: FieldType {
+                type_id: field.ty.type_id,
+                capacity: field.ty.capacity,
+                string_capacity: field.ty.string_capacity,
+                nested_type_name: field.ty.nested_type_name.clone(),
+            },
+            default_value: field.default_value.clone(),
+        };
+        IndividualTypeDescription {
+            type_name: one.type_name.clone(),
+            fields: one.fields.iter().map(field).collect(),
+        }
+    };
+    let description = TypeDescription {
+        type_description: individual(&described.type_description),
+        referenced_type_descriptions: described
+            .referenced_type_descriptions
+            .iter()
+            .map(individual)
+            .collect(),
+    };
+    (DynamicType::resolve(&set, &name).unwrap(), description)
+}
+
+/// Runs `check` beside a node that publishes and hears arms, and describes them as `description`
+/// says.
+fn beside_arm(topic: &str, description: TypeDescription, check: impl FnOnce()) {
+    let context = context();
+    let options = NodeOptions::new("d_arm")
+        .namespace(topic)
+        .parameter_overrides([("start_type_description_service", false)]);
+    let node = context.create_node_with(options).unwrap();
+    let answer = move |_: GetTypeDescription_Request| GetTypeDescription_Response {
+        successful: true,
+        type_description: description.clone(),
+        ..Default::default()
+    };
+    let service =
+        node.create_service::<GetTypeDescription, _>("~/get_type_description", answer).unwrap();
+    let (ty, _) = arm();
+    let hash = Some(feros::rmw::TypeHash(ty.type_hash().0));
+    let identity = TypeIdentity { name: ARM.to_owned(), hash };
+    let publisher = node.create_generic_publisher(topic, &identity, 10).unwrap();
+    let value = DynamicMessage::from_yaml(&ty, "{joints: [{x: 1.5}], name: left}").unwrap();
+    let bytes = value.to_cdr().unwrap();
+    let timer = node
+        .create_wall_timer(std::time::Duration::from_millis(20), move || {
+            publisher.publish_serialized(&bytes).unwrap();
+        })
+        .unwrap();
+    let heard = node
+        .create_generic_subscription(
+            &format!("{topic}_heard"),
+            &identity,
+            10,
+            move |message: SerializedMessage, _| {
+                let message = ty.decode(&message).unwrap();
+                assert!(message.to_json(&Default::default()).contains("\"name\":\"right\""));
+            },
+        )
+        .unwrap();
+    let executor = Executor::new();
+    executor.add_node(&node).unwrap();
+    let stopper = executor.stopper();
+    let spinning = spawn("test-arm", move || {
+        executor.spin().unwrap();
+        drop((service, timer, heard));
+    });
+    check();
+    stopper.stop();
+    spinning.join().unwrap();
+}
+
+#[test]
+fn a_type_without_a_definition_is_asked_for() {
+    beside_arm("/d_arm", arm().1, || {
+        let line = ["topic", "echo", "/d_arm", "--once", "--json", "--timeout", "50"];
+        let expected = serde_json::json!({
+            "joints": [{"x": 1.5, "y": 0.0, "z": 0.0}], "name": "left", "torque": [0.0, 0.0, 0.0]
+        });
+        assert_eq!(feros(&line).json(), expected);
+        let named =
+            ["topic", "echo", "/d_arm", ARM, "--once", "--field", "name", "--timeout", "50"];
+        assert_eq!(feros(&named).success(), "left\n---\n");
+        let line = ["topic", "pub", "/d_arm_heard", ARM, "{name: right}", "--once"];
+        let out = feros(&line).success();
+        assert!(out.contains("name: right"), "{out}");
+        let wrong = ["topic", "pub", "/d_arm_heard", ARM, "{nam: right}", "--once"];
+        assert!(feros(&wrong).failure(2).contains("has no field `nam`"));
+    });
+}
+
+#[test]
+fn a_description_that_is_not_of_the_hash_is_not_used() {
+    let (_, mut lie) = arm();
+    lie.type_description.fields.swap(0, 1);
+    beside_arm("/d_lie", lie, || {
+        let error = feros(&["topic", "echo", "/d_lie", "--once", "--timeout", "50"]).failure(1);
+        assert!(error.contains("unknown type `robot_msgs/msg/Arm`"), "{error}");
+        assert!(error.contains("describes `robot_msgs/msg/Arm` as something else"), "{error}");
+    });
+}
+
+#[test]
+fn nobody_to_ask_is_said() {
+    let error = feros(&["topic", "pub", "/d_nobody", ARM, "{}", "--once"]).failure(1);
+    assert!(error.contains("nor does any node use it on /d_nobody"), "{error}");
+}

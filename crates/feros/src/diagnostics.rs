@@ -1,0 +1,197 @@
+//! Diagnostics: how the parts of a node are, published on `/diagnostics` as the package
+//! `diagnostic_updater` does it.
+
+mod frequency;
+
+pub use frequency::{FrequencyBounds, FrequencyStatus};
+
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+use feros_msgs::diagnostic_msgs::msg::{DiagnosticArray, DiagnosticStatus};
+use feros_msgs::std_msgs::msg::Header;
+use feros_sync::Mutex;
+
+use crate::error::Error;
+use crate::node::{Node, WeakNode};
+use crate::publisher::Publisher;
+use crate::timer::NodeTimer;
+
+const TOPIC: &str = "/diagnostics";
+const PERIOD: &str = "diagnostic_updater.period";
+const USE_FQN: &str = "diagnostic_updater.use_fqn";
+
+/// Asks tasks how the parts of a node are, and publishes that on `/diagnostics`: each second, or as
+/// the parameter `diagnostic_updater.period` says, while somebody spins the node.
+///
+/// The statuses are named after the node: `camera: lens`, with the parameter
+/// `diagnostic_updater.use_fqn` by its full name. It ends when it is dropped.
+///
+/// ```no_run
+/// # let node: feros::Node = unimplemented!();
+/// use feros::diagnostics::{DiagnosticUpdater, FrequencyBounds, FrequencyStatus};
+/// use feros::msgs::diagnostic_msgs::msg::DiagnosticStatus;
+///
+/// let updater = DiagnosticUpdater::new(&node)?;
+/// updater.set_hardware_id("camera 4711");
+/// updater.add("temperature", |status| {
+///     let celsius = 41.5;
+///     match celsius < 60.0 {
+///         true => status.set_summary(DiagnosticStatus::OK, "cool"),
+///         false => status.set_summary(DiagnosticStatus::WARN, "hot"),
+///     }
+///     status.add("celsius", celsius);
+/// });
+/// let images = FrequencyStatus::new(node.clock(), FrequencyBounds::around(30.0));
+/// updater.add("images", images.task());
+/// // ... with each image:
+/// images.tick();
+/// # Ok::<(), feros::Error>(())
+/// ```
+#[must_use = "the statuses end when this is dropped"]
+pub struct DiagnosticUpdater {
+    shared: Arc<Shared>,
+    _timer: NodeTimer,
+}
+
+struct Shared {
+    node: WeakNode,
+    /// Before the names of all statuses.
+    prefix: String,
+    publisher: Publisher<DiagnosticArray>,
+    tasks: Mutex<Vec<Arc<Task>>>,
+    hardware_id: Mutex<String>,
+}
+
+type Run = Box<dyn FnMut(&mut DiagnosticStatus) + Send>;
+
+struct Task {
+    name: String,
+    /// None while it runs: no lock is held then.
+    run: Mutex<Option<Run>>,
+}
+
+impl DiagnosticUpdater {
+    /// An updater of a node, without tasks.
+    ///
+    /// # Errors
+    /// When the node has an updater already (its parameters are declared), the period is none, or
+    /// the engine refuses.
+    pub fn new(node: &Node) -> Result<Self, Error> {
+        let period = node
+            .build_parameter(PERIOD, 1.0)
+            .description("Seconds between two publications on /diagnostics")
+            .range(0.001..=86_400.0)
+            .read_only()
+            .declare()?;
+        let use_fqn = node
+            .build_parameter(USE_FQN, false)
+            .description("Name statuses after the node's full name")
+            .read_only()
+            .declare()?;
+        let prefix = match use_fqn.get() {
+            true => node.name().fully_qualified(),
+            false => node.name().name().to_owned(),
+        };
+        let shared = Arc::new(Shared {
+            node: node.downgrade(),
+            prefix,
+            publisher: node.create_publisher(TOPIC, 1)?,
+            tasks: Mutex::default(),
+            hardware_id: Mutex::default(),
+        });
+        let weak: Weak<Shared> = Arc::downgrade(&shared);
+        let update = move || {
+            if let Some(shared) = weak.upgrade() {
+                shared.update();
+            }
+        };
+        let timer = node.create_timer(Duration::from_secs_f64(period.get()), update)?;
+        Ok(Self { shared, _timer: timer })
+    }
+
+    /// Adds a task that says how something is. Each time it is asked it gets a status without
+    /// values, of the level error, and fills it.
+    ///
+    /// As in `diagnostic_updater`, that it starts is published at once.
+    pub fn add(&self, name: &str, run: impl FnMut(&mut DiagnosticStatus) + Send + 'static) {
+        let task = Task { name: name.to_owned(), run: Mutex::new(Some(Box::new(run))) };
+        self.shared.tasks.lock().push(Arc::new(task));
+        let mut status = self.shared.status(name);
+        status.set_summary(DiagnosticStatus::OK, "Node starting up");
+        self.shared.publish(vec![status]);
+    }
+
+    /// Removes all tasks of this name; says whether there was one.
+    pub fn remove(&self, name: &str) -> bool {
+        let mut tasks = self.shared.tasks.lock();
+        let before = tasks.len();
+        let removed: Vec<Arc<Task>> = tasks.extract_if(.., |task| task.name == name).collect();
+        let is_removed = tasks.len() < before;
+        drop(tasks);
+        drop(removed); // outside the lock: what a task captured may do anything
+        is_removed
+    }
+
+    /// What all statuses say that they are about, such as a serial number.
+    pub fn set_hardware_id(&self, hardware_id: &str) {
+        hardware_id.clone_into(&mut self.shared.hardware_id.lock());
+    }
+
+    /// Asks all tasks and publishes now, besides the period.
+    pub fn force_update(&self) {
+        self.shared.update();
+    }
+
+    /// Publishes the same status for all tasks, without asking them: when a node ends, for example.
+    pub fn broadcast(&self, level: u8, message: &str) {
+        let names: Vec<String> =
+            self.shared.tasks.lock().iter().map(|task| task.name.clone()).collect();
+        let statuses = names.iter().map(|name| {
+            let mut status = self.shared.status(name);
+            status.set_summary(level, message);
+            status
+        });
+        self.shared.publish(statuses.collect());
+    }
+}
+
+impl Shared {
+    fn status(&self, task: &str) -> DiagnosticStatus {
+        DiagnosticStatus {
+            level: DiagnosticStatus::ERROR,
+            name: format!("{}: {task}", self.prefix),
+            message: "No message was set".to_owned(),
+            hardware_id: self.hardware_id.lock().clone(),
+            values: Vec::new(),
+        }
+    }
+
+    fn update(&self) {
+        let tasks = self.tasks.lock().clone();
+        let statuses: Vec<_> =
+            tasks.iter().filter_map(|task| task.ask(self.status(&task.name))).collect();
+        self.publish(statuses);
+    }
+
+    fn publish(&self, status: Vec<DiagnosticStatus>) {
+        let Some(node) = self.node.upgrade() else { return };
+        if status.is_empty() {
+            return;
+        }
+        let header = Header { stamp: node.now().into(), frame_id: String::new() };
+        if let Err(error) = self.publisher.publish(DiagnosticArray { header, status }) {
+            crate::warn!(node, "diagnostics were not published: {error}");
+        }
+    }
+}
+
+impl Task {
+    /// What the task says; nothing while another thread asks it.
+    fn ask(&self, mut status: DiagnosticStatus) -> Option<DiagnosticStatus> {
+        let mut run = self.run.lock().take()?;
+        run(&mut status);
+        *self.run.lock() = Some(run);
+        Some(status)
+    }
+}

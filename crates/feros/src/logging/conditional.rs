@@ -1,0 +1,142 @@
+//! Log messages on conditions: once, not the first time, no more often than a period, or where an
+//! expression holds. Each place of the program where such a macro stands counts for itself.
+
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
+use std::time::Duration;
+
+use feros_executor::Time;
+
+/// Tells the first time from all others.
+#[doc(hidden)]
+#[derive(Debug, Default)]
+pub struct First(AtomicBool);
+
+impl First {
+    /// Nobody has asked yet.
+    pub const fn new() -> Self {
+        Self(AtomicBool::new(false))
+    }
+
+    /// Whether nobody has asked before.
+    pub fn is_first(&self) -> bool {
+        !self.0.swap(true, Ordering::Relaxed)
+    }
+}
+
+/// Lets one pass per period.
+#[doc(hidden)]
+#[derive(Debug)]
+pub struct Throttle(AtomicI64);
+
+impl Throttle {
+    const NEVER: i64 = i64::MIN;
+
+    /// Nothing has passed yet.
+    pub const fn new() -> Self {
+        Self(AtomicI64::new(Self::NEVER))
+    }
+
+    /// Whether a period has passed since this last said yes. After time has jumped back, as where a
+    /// recording starts over, it has.
+    pub fn is_due(&self, now: Time, period: Duration) -> bool {
+        let last = self.0.load(Ordering::Relaxed);
+        let (now_nanos, then) = (now.as_nanos(), Time::from_nanos(last));
+        if last != Self::NEVER && now >= then && now < then + period {
+            return false;
+        }
+        // Of threads that come at the same time, one passes.
+        self.0.compare_exchange(last, now_nanos, Ordering::Relaxed, Ordering::Relaxed).is_ok()
+    }
+}
+
+impl Default for Throttle {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// The macros of one level. `$d` is a dollar sign for what they define.
+macro_rules! conditional_macros {
+    ($d:tt $level:ident $once:ident $skip_first:ident $throttle:ident $skip_first_throttle:ident $expression:ident) => {
+        #[doc = concat!("As [`", stringify!($level), "!`](crate::", stringify!($level), "), the first time only.")]
+        #[macro_export]
+        macro_rules! $once {
+            ($d node:expr, $d($d text:tt)+) => {{
+                static FIRST: $crate::logging::First = $crate::logging::First::new();
+                if FIRST.is_first() {
+                    $crate::$level!($d node, $d($d text)+);
+                }
+            }};
+        }
+
+        #[doc = concat!("As [`", stringify!($level), "!`](crate::", stringify!($level), "), but not the first time.")]
+        #[macro_export]
+        macro_rules! $skip_first {
+            ($d node:expr, $d($d text:tt)+) => {{
+                static FIRST: $crate::logging::First = $crate::logging::First::new();
+                if !FIRST.is_first() {
+                    $crate::$level!($d node, $d($d text)+);
+                }
+            }};
+        }
+
+        #[doc = concat!("As [`", stringify!($level), "!`](crate::", stringify!($level), "), at most once per period of a clock:")]
+        #[doc = concat!("`feros::", stringify!($throttle), "!(node, node.clock(), Duration::from_secs(1), \"text\")`.")]
+        #[macro_export]
+        macro_rules! $throttle {
+            ($d node:expr, $d clock:expr, $d period:expr, $d($d text:tt)+) => {{
+                static THROTTLE: $crate::logging::Throttle = $crate::logging::Throttle::new();
+                if THROTTLE.is_due($d clock.now(), $d period) {
+                    $crate::$level!($d node, $d($d text)+);
+                }
+            }};
+        }
+
+        #[doc = concat!("As [`", stringify!($throttle), "!`](crate::", stringify!($throttle), "), but not the first time.")]
+        #[macro_export]
+        macro_rules! $skip_first_throttle {
+            ($d node:expr, $d clock:expr, $d period:expr, $d($d text:tt)+) => {{
+                static FIRST: $crate::logging::First = $crate::logging::First::new();
+                static THROTTLE: $crate::logging::Throttle = $crate::logging::Throttle::new();
+                if THROTTLE.is_due($d clock.now(), $d period) && !FIRST.is_first() {
+                    $crate::$level!($d node, $d($d text)+);
+                }
+            }};
+        }
+
+        #[doc = concat!("As [`", stringify!($level), "!`](crate::", stringify!($level), "), where an expression holds:")]
+        #[doc = concat!("`feros::", stringify!($expression), "!(node, speed > 1.0, \"fast\")`.")]
+        #[macro_export]
+        macro_rules! $expression {
+            ($d node:expr, $d condition:expr, $d($d text:tt)+) => {{
+                if $d condition {
+                    $crate::$level!($d node, $d($d text)+);
+                }
+            }};
+        }
+    };
+}
+
+conditional_macros!($ debug debug_once debug_skip_first debug_throttle debug_skip_first_throttle debug_expression);
+conditional_macros!($ info info_once info_skip_first info_throttle info_skip_first_throttle info_expression);
+conditional_macros!($ warn warn_once warn_skip_first warn_throttle warn_skip_first_throttle warn_expression);
+conditional_macros!($ error error_once error_skip_first error_throttle error_skip_first_throttle error_expression);
+conditional_macros!($ fatal fatal_once fatal_skip_first fatal_throttle fatal_skip_first_throttle fatal_expression);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_passes_per_period_and_again_after_a_jump_back() {
+        let throttle = Throttle::new();
+        let at = |seconds: i64| {
+            throttle.is_due(Time::from_nanos(seconds * 1_000_000_000), Duration::from_secs(10))
+        };
+        let passed: Vec<i64> = [0, 1, 9, 10, 15, 20, 25, 3, 4, 13]
+            .into_iter()
+            .filter(|&seconds| at(seconds))
+            .collect();
+        assert_eq!(passed, [0, 10, 20, 3, 13]);
+    }
+}

@@ -1,0 +1,59 @@
+//! Structs whose fields are the handles of parameters.
+
+use feros_parameter::DeclareParameterError;
+
+use crate::node::Node;
+
+/// A struct whose fields are the handles of parameters, declared together.
+///
+/// Derived: the documentation of a field describes the parameter, and `#[parameter(...)]` says the
+/// rest: `default`, `name` if it is not the field's, `range = 10..=60`, `step`, `constraints` in
+/// words, `read_only`, `ignore_override`. A field of the type `Parameter<Option<T>>` needs no
+/// default, and one that is `nested` is a struct of parameters below its name and a dot.
+///
+/// A handle shows the value that was set last, by whomever: nothing has to be copied when a
+/// parameter changes.
+///
+/// ```no_run
+/// # let node: feros::Node = unimplemented!();
+/// use feros::{Parameter, Parameters};
+///
+/// #[derive(Parameters)]
+/// struct Camera {
+///     /// Images per second
+///     #[parameter(default = 30, range = 10..=60, step = 10)]
+///     rate: Parameter<i64>,
+///     /// Where the camera is
+///     #[parameter(name = "frame_id", default = "camera", read_only)]
+///     frame: Parameter<String>,
+///     /// Seconds; the camera chooses if nobody does
+///     exposure: Parameter<Option<f64>>,
+///     #[parameter(nested)]
+///     lens: Lens,
+/// }
+///
+/// #[derive(Parameters)]
+/// struct Lens {
+///     #[parameter(default = 0.5, range = 0.0..=1.0)]
+///     focus: Parameter<f64>,
+/// }
+///
+/// let camera = Camera::declare(&node)?; // `rate`, `frame_id`, `exposure`, `lens.focus`
+/// println!("{} Hz, focus {}", camera.rate.get(), camera.lens.focus.get());
+/// # Ok::<(), feros::Error>(())
+/// ```
+pub trait Parameters: Sized {
+    /// Declares all of them.
+    ///
+    /// # Errors
+    /// When one cannot be declared, as [`Node::declare_parameter`]; those before it stay declared.
+    fn declare(node: &Node) -> Result<Self, DeclareParameterError> {
+        Self::declare_below(node, "")
+    }
+
+    /// Declares all of them, with this before their names, such as `lens.`.
+    ///
+    /// # Errors
+    /// As [`Parameters::declare`].
+    fn declare_below(node: &Node, prefix: &str) -> Result<Self, DeclareParameterError>;
+}

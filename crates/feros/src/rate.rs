@@ -1,0 +1,103 @@
+//! Loops that run so many times per second of a clock.
+
+use std::time::Duration;
+
+use feros_executor::Time;
+
+use crate::clock::{Clock, ClockType};
+use crate::context::Context;
+use crate::node::Node;
+
+/// Paces a loop of one's own, as `rclcpp::Rate`. Callbacks need none: they have timers.
+///
+/// ```no_run
+/// # let node: feros::Node = unimplemented!();
+/// use feros::Rate;
+/// use std::time::Duration;
+/// let mut rate = Rate::new(&node, Duration::from_millis(10));
+/// while node.context().is_ok() {
+///     // ... one round of work ...
+///     rate.sleep();
+/// }
+/// ```
+pub struct Rate {
+    clock: Clock,
+    context: Context,
+    period: Duration,
+    last: Time,
+}
+
+impl Rate {
+    /// A round every `period` of the node's ROS time, beginning now.
+    pub fn new(node: &Node, period: Duration) -> Self {
+        Self::on(node.clock(), node.context(), period)
+    }
+
+    /// A round every `period` of the steady clock, beginning now.
+    pub fn wall(context: &Context, period: Duration) -> Self {
+        Self::on(&Clock::new(ClockType::Steady), context, period)
+    }
+
+    /// A round every `period` of a clock, beginning now.
+    pub fn on(clock: &Clock, context: &Context, period: Duration) -> Self {
+        Self { clock: clock.clone(), context: context.clone(), period, last: clock.now() }
+    }
+
+    /// Sleeps for what is left of the round. Says whether it did: not when the round was over
+    /// already, the context was shut down, or the clock's source changed.
+    ///
+    /// A round that took too long shortens the next one; one that took longer than two begins anew.
+    pub fn sleep(&mut self) -> bool {
+        let (last, until) = next_round(self.last, self.clock.now(), self.period);
+        self.last = last;
+        until.is_some_and(|until| self.clock.sleep_until(until, &self.context))
+    }
+
+    /// Begins a round now.
+    pub fn reset(&mut self) {
+        self.last = self.clock.now();
+    }
+
+    /// How long a round is.
+    pub fn period(&self) -> Duration {
+        self.period
+    }
+}
+
+/// When the next round begins, and until when to sleep for it; not at all where that has passed.
+fn next_round(last: Time, now: Time, period: Duration) -> (Time, Option<Time>) {
+    // After time has jumped back, a round begins now.
+    let next = last.min(now) + period;
+    if now < next {
+        (next, Some(next))
+    } else if now > next + period {
+        (now, None)
+    } else {
+        (next, None)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rounds_keep_their_beat_until_one_takes_too_long() {
+        let at = Time::from_nanos;
+        let mut last = at(100);
+        for (now, expected) in [
+            (105, Some(110)), // in time
+            (119, Some(120)), // hardly
+            (133, None),      // late: the round ended at 130
+            (135, Some(140)), // and the next one is shorter for it
+            (171, None),      // so late that a round begins now
+            (172, Some(181)),
+            (50, Some(60)), // time has jumped back
+            (60, Some(70)),
+        ] {
+            let (next, until) = next_round(last, at(now), Duration::from_nanos(10));
+            assert_eq!(until, expected.map(at), "at {now}");
+            last = next;
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! Service introspection: what a client or a server of a service does with each request and each
+//! response, published on `<service>/_service_event` as `rcl` publishes it.
+
+use std::sync::Arc;
+
+use feros_message::{Service as ServiceType, ServiceEventInfo, ServiceEventKind};
+use feros_msgs::builtin_interfaces::msg::Time as Stamp;
+use feros_rmw::{FailureCounter, QosProfile, RequestId};
+use feros_sync::RwLock;
+
+use crate::clock::Clock;
+use crate::create_error::CreateError;
+use crate::node::Node;
+use crate::publisher::Publisher;
+
+/// What is appended to a service's name for the topic of its events.
+const TOPIC_SUFFIX: &str = "/_service_event";
+
+/// How much of its calls a client or a server of a service publishes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ServiceIntrospectionState {
+    /// Nothing.
+    #[default]
+    Off,
+    /// Who called, when, and the number of the request.
+    Metadata,
+    /// Requests and responses as well.
+    Contents,
+}
+
+/// Where a client or a server publishes its events, while that is on. Costs a pointer while it is
+/// off.
+pub(crate) struct ServiceEvents<S: ServiceType>(RwLock<Option<Arc<EventPublisher<S>>>>);
+
+impl<S: ServiceType> Default for ServiceEvents<S> {
+    fn default() -> Self {
+        Self(RwLock::default())
+    }
+}
+
+/// Publishes the events of one end of a service.
+pub(crate) struct EventPublisher<S: ServiceType> {
+    publisher: Publisher<S::Event>,
+    /// What the publisher was asked to be: the same is not made anew.
+    qos: QosProfile,
+    clock: Clock,
+    has_contents: bool,
+    failed: FailureCounter,
+}
+
+/// Which call an event is about.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct CallId {
+    pub(crate) client_gid: [u8; 16],
+    pub(crate) sequence_number: i64,
+}
+
+impl CallId {
+    /// As a server knows it.
+    pub(crate) fn of(request: &RequestId) -> Self {
+        Self { client_gid: request.client, sequence_number: request.sequence_number }
+    }
+}
+
+impl<S: ServiceType> ServiceEvents<S> {
+    /// Publishes as the state says from now on. A publisher that has these policies already stays.
+    pub(crate) fn configure(
+        &self,
+        node: &Node,
+        service: &str,
+        clock: &Clock,
+        qos: QosProfile,
+        state: ServiceIntrospectionState,
+    ) -> Result<(), CreateError> {
+        let new = match state {
+            ServiceIntrospectionState::Off => None,
+            ServiceIntrospectionState::Metadata | ServiceIntrospectionState::Contents => {
+                let publisher = match self.active().filter(|former| former.qos == qos) {
+                    Some(former) => former.publisher.clone(),
+                    None => {
+                        let topic = format!("{service}{TOPIC_SUFFIX}");
+                        Publisher::new(node, &topic, qos.into())?
+                    }
+                };
+                Some(Arc::new(EventPublisher {
+                    publisher,
+                    qos,
+                    clock: clock.clone(),
+                    has_contents: state == ServiceIntrospectionState::Contents,
+                    failed: FailureCounter::new(),
+                }))
+            }
+        };
+        let former = std::mem::replace(&mut *self.0.write(), new);
+        drop(former); // outside the lock
+        Ok(())
+    }
+
+    /// Who publishes, if introspection is on.
+    pub(crate) fn active(&self) -> Option<Arc<EventPublisher<S>>> {
+        self.0.read().clone()
+    }
+}
+
+impl<S: ServiceType> EventPublisher<S> {
+    pub(crate) fn request(&self, kind: ServiceEventKind, call: CallId, request: &S::Request) {
+        let request = self.has_contents.then(|| request.clone());
+        self.publish(kind, call, request, None);
+    }
+
+    pub(crate) fn response(&self, kind: ServiceEventKind, call: CallId, response: &S::Response) {
+        let response = self.has_contents.then(|| response.clone());
+        self.publish(kind, call, None, response);
+    }
+
+    /// A call goes on whatever becomes of its events: failures are counted, and seldom told.
+    fn publish(
+        &self,
+        kind: ServiceEventKind,
+        call: CallId,
+        request: Option<S::Request>,
+        response: Option<S::Response>,
+    ) {
+        let Stamp { sec, nanosec } = self.clock.now().into();
+        let CallId { client_gid, sequence_number } = call;
+        let info = ServiceEventInfo { kind, sec, nanosec, client_gid, sequence_number };
+        let published = self.publisher.publish(S::event(info, request, response));
+        if let Err(error) = published
+            && let Some(count) = self.failed.count()
+        {
+            tracing::warn!("{count} service events were not published so far; the last: {error}");
+        }
+    }
+}

@@ -1,0 +1,221 @@
+//! `~/get_type_description`: what the types of a node's endpoints are made of, told to who does not
+//! know them, and asked of other nodes.
+
+use std::time::Duration;
+
+use feros_message::TypeHash;
+use feros_message::interface::{
+    FieldDescription, FieldTypeDescription, IndividualTypeDescription, TypeDescription,
+};
+use feros_msgs::type_description_interfaces::msg as messages;
+use feros_msgs::type_description_interfaces::srv::{
+    GetTypeDescription, GetTypeDescription_Request, GetTypeDescription_Response,
+};
+use feros_rmw::NodeName;
+
+use crate::client::CallError;
+use crate::create_error::CreateError;
+use crate::node::Node;
+use crate::service::{Service, ServiceOptions};
+use crate::wait_error::WaitError;
+
+const SERVICE: &str = "get_type_description";
+
+/// Why the description of a type was not had from another node.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum TypeDescriptionError {
+    /// The client could not be made.
+    #[error(transparent)]
+    Create(#[from] CreateError),
+    /// The node has no such service, or it is not seen.
+    #[error("node {node} does not describe its types: {source}")]
+    NoService {
+        /// The node.
+        node: NodeName,
+        /// How the wait for the service ended.
+        source: WaitError,
+    },
+    /// The node was asked and no answer came.
+    #[error(transparent)]
+    Call(#[from] CallError),
+    /// The node was asked and does not say.
+    #[error("node {node} does not describe `{type_name}`: {reason}")]
+    Refused {
+        /// The node.
+        node: NodeName,
+        /// The type.
+        type_name: String,
+        /// What the node says.
+        reason: String,
+    },
+    /// What the node says is no description of the type that was asked for.
+    #[error(transparent)]
+    Wrong(Box<WrongTypeDescription>),
+}
+
+/// A description of another type than the one that was asked for.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[error(
+    "node {node} describes `{type_name}` as something else: the description is one of `{found_name}` with the hash {found_hash}, \
+     asked for was {asked_hash}; it is not used"
+)]
+pub struct WrongTypeDescription {
+    /// The node.
+    pub node: NodeName,
+    /// The type.
+    pub type_name: String,
+    /// The hash that was asked for.
+    pub asked_hash: TypeHash,
+    /// The name in the description.
+    pub found_name: String,
+    /// The hash of the description.
+    pub found_hash: TypeHash,
+}
+
+impl Node {
+    /// Asks another node what a type is made of that one of its endpoints uses, and waits for the
+    /// answer, at most for `timeout`. Needs no executor.
+    ///
+    /// The answer is a stranger's word: it is returned only if its own hash is the one that was
+    /// asked for. The hash does not cover the defaults of fields.
+    ///
+    /// # Errors
+    /// See [`TypeDescriptionError`].
+    ///
+    /// ```no_run
+    /// # let node: feros::Node = unimplemented!();
+    /// use feros::message::dynamic::DynamicType;
+    /// use std::time::Duration;
+    /// for publisher in node.publishers_info_by_topic("/scan")? {
+    ///     let (Some(name), Some(hash)) = (publisher.node.name(), publisher.type_hash) else { continue };
+    ///     let hash = feros::message::TypeHash(hash.0);
+    ///     let described = node.get_type_description(name, &publisher.type_name, hash, Duration::from_secs(1))?;
+    ///     let ty = DynamicType::from_description(&described)?;
+    ///     println!("{} has {} fields", ty.name(), ty.fields().len());
+    /// }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn get_type_description(
+        &self,
+        node: &NodeName,
+        type_name: &str,
+        hash: TypeHash,
+        timeout: Duration,
+    ) -> Result<TypeDescription, TypeDescriptionError> {
+        let service = format!("{}/{SERVICE}", node.fully_qualified());
+        let client = self.create_client::<GetTypeDescription>(&service)?;
+        let no_service = |source| TypeDescriptionError::NoService { node: node.clone(), source };
+        client.wait_for_service(timeout).map_err(no_service)?;
+        let request = GetTypeDescription_Request {
+            type_name: type_name.to_owned(),
+            type_hash: hash.to_string(),
+            include_type_sources: false,
+        };
+        let answer = client.call_and_wait(&request, timeout)?;
+        if !answer.successful {
+            return Err(TypeDescriptionError::Refused {
+                node: node.clone(),
+                type_name: type_name.to_owned(),
+                reason: answer.failure_reason,
+            });
+        }
+        let description = from_message(answer.type_description);
+        let (found_name, found_hash) =
+            (&description.type_description.type_name, description.type_hash());
+        if found_hash != hash || found_name != type_name {
+            return Err(TypeDescriptionError::Wrong(Box::new(WrongTypeDescription {
+                node: node.clone(),
+                type_name: type_name.to_owned(),
+                asked_hash: hash,
+                found_name: found_name.clone(),
+                found_hash,
+            })));
+        }
+        Ok(description)
+    }
+}
+
+/// Describes the types of a node's endpoints as long as this lives.
+pub(crate) struct TypeDescriptionService {
+    _service: Service<GetTypeDescription>,
+}
+
+/// Serves the types that the node has noted.
+pub(crate) fn start(node: &Node) -> Result<TypeDescriptionService, CreateError> {
+    let options = ServiceOptions { replies_on_demand: true, ..ServiceOptions::default() };
+    let weak = node.downgrade();
+    let describe = move |request: GetTypeDescription_Request| {
+        let found = match request.type_hash.parse::<TypeHash>() {
+            Err(error) => Err(error.to_string()),
+            Ok(hash) => weak
+                .upgrade()
+                .and_then(|node| node.described_type(hash))
+                .ok_or_else(|| "Type not currently in use by this node".to_owned()),
+        };
+        match found {
+            Ok(description) => GetTypeDescription_Response {
+                successful: true,
+                type_description: to_message(description),
+                ..GetTypeDescription_Response::default()
+            },
+            Err(failure_reason) => GetTypeDescription_Response {
+                // What the client sent is quoted in it, and a ROS string has no NUL.
+                failure_reason: failure_reason.replace('\0', "\u{fffd}"),
+                ..GetTypeDescription_Response::default()
+            },
+        }
+    };
+    let service = Service::new(node, &format!("~/{SERVICE}"), options, describe)?;
+    Ok(TypeDescriptionService { _service: service })
+}
+
+fn to_message(description: TypeDescription) -> messages::TypeDescription {
+    let field = |field: FieldDescription| messages::Field {
+        name: field.name,
+        r#type: messages::FieldType {
+            type_id: field.ty.type_id,
+            capacity: field.ty.capacity,
+            string_capacity: field.ty.string_capacity,
+            nested_type_name: field.ty.nested_type_name,
+        },
+        default_value: field.default_value,
+    };
+    let individual = |individual: IndividualTypeDescription| messages::IndividualTypeDescription {
+        type_name: individual.type_name,
+        fields: individual.fields.into_iter().map(field).collect(),
+    };
+    messages::TypeDescription {
+        type_description: individual(description.type_description),
+        referenced_type_descriptions: description
+            .referenced_type_descriptions
+            .into_iter()
+            .map(individual)
+            .collect(),
+    }
+}
+
+fn from_message(message: messages::TypeDescription) -> TypeDescription {
+    let field = |field: messages::Field| FieldDescription {
+        name: field.name,
+        ty: FieldTypeDescription {
+            type_id: field.r#type.type_id,
+            capacity: field.r#type.capacity,
+            string_capacity: field.r#type.string_capacity,
+            nested_type_name: field.r#type.nested_type_name,
+        },
+        default_value: field.default_value,
+    };
+    let individual = |individual: messages::IndividualTypeDescription| IndividualTypeDescription {
+        type_name: individual.type_name,
+        fields: individual.fields.into_iter().map(field).collect(),
+    };
+    TypeDescription {
+        type_description: individual(message.type_description),
+        referenced_type_descriptions: message
+            .referenced_type_descriptions
+            .into_iter()
+            .map(individual)
+            .collect(),
+    }
+}

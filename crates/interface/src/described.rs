@@ -1,0 +1,204 @@
+//! Definitions out of a type description, as another node tells it: for types whose definition
+//! files are not at hand.
+//!
+//! A description is a stranger's word. Whoever uses what comes out of one first compares
+//! [`TypeDescription::type_hash`] with the hash that the type is known by. Defaults are no part of
+//! the hash, so they are not taken over: a field without a value is zero, empty or false.
+
+use std::collections::HashSet;
+
+use crate::description::{
+    FieldDescription, FieldTypeDescription, IndividualTypeDescription, TypeDescription,
+};
+use crate::name::{TypeName, TypeNameError, is_field_name};
+use crate::set::{InsertError, InterfaceSet};
+use crate::tree::{
+    BaseType, EMPTY_MESSAGE_FIELD, Field, FieldType, Interface, MessageDefinition, Shape,
+};
+
+/// The step between the numbers of single elements, arrays, bounded and unbounded sequences.
+const SHAPE_STEP: u8 = 48;
+
+/// Why a description is none that messages can be read by.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum DescriptionError {
+    /// A type's name is not allowed.
+    #[error(transparent)]
+    Name(#[from] TypeNameError),
+    /// A type is described twice.
+    #[error(transparent)]
+    Twice(#[from] InsertError),
+    /// A field's name is not allowed, or there are two of that name.
+    #[error("the description of `{type_name}` has a field `{field}`, which is {problem}")]
+    Field {
+        /// The type.
+        type_name: String,
+        /// The field's name.
+        field: String,
+        /// What is wrong with it.
+        problem: &'static str,
+    },
+    /// A field is of a type that ROS 2 messages do not have.
+    #[error(
+        "the description of `{type_name}` has a field `{field}` of type {type_id} (capacity {capacity}, text up to {string_capacity}), \
+         which no message definition gives"
+    )]
+    FieldType {
+        /// The type.
+        type_name: String,
+        /// The field's name.
+        field: String,
+        /// The number of its type.
+        type_id: u8,
+        /// Its size or bound.
+        capacity: u64,
+        /// The bound of its text.
+        string_capacity: u64,
+    },
+}
+
+impl TypeDescription {
+    /// The messages that it describes, in a set of their own. References are not followed.
+    ///
+    /// # Errors
+    /// When a name or the type of a field is none of a message definition.
+    pub fn to_messages(&self) -> Result<InterfaceSet, DescriptionError> {
+        let mut set = InterfaceSet::new();
+        let referenced = &self.referenced_type_descriptions;
+        for individual in std::iter::once(&self.type_description).chain(referenced) {
+            set.insert(Interface::Message(individual.to_message()?))?;
+        }
+        Ok(set)
+    }
+}
+
+impl IndividualTypeDescription {
+    fn to_message(&self) -> Result<MessageDefinition, DescriptionError> {
+        let name: TypeName = self.type_name.parse()?;
+        let is_empty = matches!(&self.fields[..], [only] if only.name == EMPTY_MESSAGE_FIELD);
+        if is_empty {
+            return Ok(MessageDefinition::new(name, Vec::new()));
+        }
+        let mut names = HashSet::with_capacity(self.fields.len());
+        let mut fields = Vec::with_capacity(self.fields.len());
+        for field in &self.fields {
+            let wrong = |problem| DescriptionError::Field {
+                type_name: self.type_name.clone(),
+                field: field.name.clone(),
+                problem,
+            };
+            if !is_field_name(&field.name) {
+                return Err(wrong("not the name of a field"));
+            }
+            if !names.insert(&field.name) {
+                return Err(wrong("there twice"));
+            }
+            fields.push(field.to_field(&self.type_name)?);
+        }
+        Ok(MessageDefinition::new(name, fields))
+    }
+}
+
+impl FieldDescription {
+    fn to_field(&self, type_name: &str) -> Result<Field, DescriptionError> {
+        let FieldTypeDescription { type_id, capacity, string_capacity, nested_type_name } =
+            &self.ty;
+        let wrong = || DescriptionError::FieldType {
+            type_name: type_name.to_owned(),
+            field: self.name.clone(),
+            type_id: *type_id,
+            capacity: *capacity,
+            string_capacity: *string_capacity,
+        };
+        let count = |number: u64| u32::try_from(number).ok().filter(|count| *count > 0);
+        let shape = match (type_id / SHAPE_STEP, capacity) {
+            (0, 0) => Shape::Single,
+            (1, size) => Shape::Array(count(*size).ok_or_else(wrong)?),
+            (2, bound) => Shape::BoundedSequence(count(*bound).ok_or_else(wrong)?),
+            (3, 0) => Shape::Sequence,
+            _ => return Err(wrong()),
+        };
+        let base = match (type_id % SHAPE_STEP, string_capacity) {
+            (1, 0) => BaseType::Nested(nested_type_name.parse()?),
+            (2, 0) => BaseType::Int8,
+            (3, 0) => BaseType::Uint8,
+            (4, 0) => BaseType::Int16,
+            (5, 0) => BaseType::Uint16,
+            (6, 0) => BaseType::Int32,
+            (7, 0) => BaseType::Uint32,
+            (8, 0) => BaseType::Int64,
+            (9, 0) => BaseType::Uint64,
+            (10, 0) => BaseType::Float32,
+            (11, 0) => BaseType::Float64,
+            (15, 0) => BaseType::Bool,
+            (16, 0) => BaseType::Byte,
+            (17, 0) => BaseType::String { bound: None },
+            (18, 0) => BaseType::WString { bound: None },
+            (21, bound) => BaseType::String { bound: Some(count(*bound).ok_or_else(wrong)?) },
+            (22, bound) => BaseType::WString { bound: Some(count(*bound).ok_or_else(wrong)?) },
+            _ => return Err(wrong()),
+        };
+        Ok(Field::new(self.name.clone(), FieldType { base, shape }))
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    /// What comes out of a description has the description's own hash.
+    #[test]
+    fn every_shipped_message_survives_its_description() {
+        let shipped = crate::shipped();
+        let mut count = 0;
+        for message in shipped.messages() {
+            let description = shipped.type_description(&message.name).unwrap();
+            let set = description.to_messages().unwrap();
+            assert_eq!(set.type_hash(&message.name).unwrap(), description.type_hash());
+            count += 1;
+        }
+        assert!(count > 200, "{count} messages");
+    }
+
+    fn described(change: impl FnOnce(&mut TypeDescription)) -> Result<InterfaceSet, String> {
+        let name = "test_msgs/msg/BoundedSequences".parse().unwrap();
+        let mut description = crate::shipped().type_description(&name).unwrap();
+        change(&mut description);
+        description.to_messages().map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn what_no_definition_gives_is_refused() {
+        assert!(described(|_| ()).is_ok());
+        let field = |change: fn(&mut FieldDescription)| {
+            described(|description| change(&mut description.type_description.fields[0]))
+                .unwrap_err()
+        };
+        type Change = fn(&mut FieldDescription);
+        let changes: [(Change, &str); 10] = [
+            (|f| f.name = "1".into(), "not the name of a field"),
+            (|f| f.name = "byte_values".into(), "there twice"),
+            (|f| f.ty.type_id = 0, "of type 0"),
+            (|f| f.ty.type_id = 12, "of type 12"),
+            (|f| f.ty.type_id = 255, "of type 255"),
+            (|f| (f.ty.type_id, f.ty.capacity) = (50, 0), "capacity 0"),
+            (|f| (f.ty.type_id, f.ty.capacity) = (50, 1 << 40), "capacity 1099511627776"),
+            (|f| (f.ty.type_id, f.ty.capacity) = (2, 3), "capacity 3"),
+            (|f| f.ty.string_capacity = 7, "text up to 7"),
+            (|f| (f.ty.type_id, f.ty.capacity) = (1, 0), "not an interface type"),
+        ];
+        for (change, expected) in changes {
+            let text = field(change);
+            assert!(text.contains(expected), "{text}");
+        }
+        let twice = described(|description| {
+            let again = description.type_description.clone();
+            description.referenced_type_descriptions.push(again);
+        });
+        assert!(twice.unwrap_err().contains("already defined"));
+        let unnamed = described(|description| description.type_description.type_name.clear());
+        assert!(unnamed.unwrap_err().contains("not an interface type"));
+    }
+}

@@ -1,0 +1,427 @@
+//! Content filters: which messages a subscription wants, by an expression about their fields.
+//!
+//! The language is the one of DDS: comparisons of fields with values, other fields or parameters
+//! (`%0`), `LIKE`, `BETWEEN`, joined by `AND`, `OR`, `NOT` and parentheses.
+
+mod parser;
+
+use std::cmp::Ordering;
+
+use super::path::PathError;
+use super::types::DynamicType;
+use super::value::{DynamicMessage, ValueRef};
+
+/// The longest expression, in bytes, and the deepest nesting of its parentheses and `NOT`s.
+const MAX_EXPRESSION_BYTES: usize = 16 << 10;
+const MAX_DEPTH: usize = 64;
+
+/// Which messages of a type are wanted.
+///
+/// ```
+/// use feros_message::dynamic::{ContentFilter, DynamicMessage, DynamicType};
+/// let ty = DynamicType::resolve(feros_interface::shipped(), &"sensor_msgs/msg/BatteryState".parse()?)?;
+/// let low = ContentFilter::parse(&ty, "percentage < %0 AND location LIKE 'slot %'", &["0.2"])?;
+/// let state = DynamicMessage::from_yaml(&ty, "{percentage: 0.1, location: slot 3}")?;
+/// assert!(low.matches(&state));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct ContentFilter(Condition);
+
+/// Why an expression is no filter for messages of a type.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ContentFilterError {
+    /// The expression breaks the grammar.
+    #[error("the filter `{expression}` is wrong at byte {at}: expected {expected}")]
+    Syntax {
+        /// The expression.
+        expression: String,
+        /// Where, counted from 0.
+        at: usize,
+        /// What may stand there.
+        expected: &'static str,
+    },
+    /// A parameter is named that is not given.
+    #[error("the filter names parameter %{number}, but has {count} of them, counted from %0")]
+    NoParameter {
+        /// The number.
+        number: usize,
+        /// How many parameters there are.
+        count: usize,
+    },
+    /// A parameter is none of the values that expressions have.
+    #[error(
+        "parameter %{number} of the filter is {value:?}: write a number, TRUE, FALSE, or a text as 'text'"
+    )]
+    ParameterValue {
+        /// The number.
+        number: usize,
+        /// What was given.
+        value: String,
+    },
+    /// Messages have no such field.
+    #[error("the filter names a field that is not there: {0}")]
+    Field(#[from] PathError),
+    /// The two sides of a comparison can never be compared.
+    #[error("the filter compares {left} with {right}")]
+    Kinds {
+        /// What stands on the left.
+        left: &'static str,
+        /// What stands on the right.
+        right: &'static str,
+    },
+    /// The expression is too long, or nested too deep.
+    #[error(
+        "the filter is too large: at most {MAX_EXPRESSION_BYTES} bytes and {MAX_DEPTH} levels of parentheses"
+    )]
+    TooLarge,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+enum Condition {
+    /// What the empty expression says.
+    Always,
+    And(Box<Condition>, Box<Condition>),
+    Or(Box<Condition>, Box<Condition>),
+    Not(Box<Condition>),
+    Compare(Operand, Relation, Operand),
+    Between(Operand, Operand, Operand),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Relation {
+    Equal,
+    NotEqual,
+    Less,
+    LessOrEqual,
+    Greater,
+    GreaterOrEqual,
+    Like,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+enum Operand {
+    /// The path of a field.
+    Field(String),
+    Literal(Scalar),
+}
+
+#[derive(Clone, Debug, PartialEq)]
+enum Scalar {
+    Bool(bool),
+    Integer(i128),
+    Float(f64),
+    Text(String),
+}
+
+impl ContentFilter {
+    /// Reads an expression for messages of a type; `%0` and its siblings stand for the parameters,
+    /// which are written as values in the expression are. The empty expression wants all messages.
+    ///
+    /// # Errors
+    /// When the expression or a parameter cannot be read, or says what no message of the type has.
+    pub fn parse(
+        ty: &DynamicType,
+        expression: &str,
+        parameters: &[impl AsRef<str>],
+    ) -> Result<Self, ContentFilterError> {
+        let parameters: Vec<&str> = parameters.iter().map(AsRef::as_ref).collect();
+        let condition = parser::parse(expression, &parameters)?;
+        condition.check(&ty.default_message())?;
+        Ok(Self(condition))
+    }
+
+    /// Whether a message is wanted. A comparison with an element that the message does not have
+    /// does not hold.
+    #[must_use]
+    pub fn matches(&self, message: &DynamicMessage) -> bool {
+        self.0.holds(message)
+    }
+}
+
+impl Condition {
+    /// Refuses what holds for no message of the type, seen in one of its messages.
+    fn check(&self, message: &DynamicMessage) -> Result<(), ContentFilterError> {
+        match self {
+            Self::Always => Ok(()),
+            Self::And(left, right) | Self::Or(left, right) => {
+                left.check(message)?;
+                right.check(message)
+            }
+            Self::Not(inner) => inner.check(message),
+            Self::Compare(left, relation, right) => {
+                let wants_text = *relation == Relation::Like;
+                comparable(left.kind(message)?, right.kind(message)?, wants_text)
+            }
+            Self::Between(what, low, high) => {
+                comparable(what.kind(message)?, low.kind(message)?, false)?;
+                comparable(what.kind(message)?, high.kind(message)?, false)
+            }
+        }
+    }
+
+    fn holds(&self, message: &DynamicMessage) -> bool {
+        match self {
+            Self::Always => true,
+            Self::And(left, right) => left.holds(message) && right.holds(message),
+            Self::Or(left, right) => left.holds(message) || right.holds(message),
+            Self::Not(inner) => !inner.holds(message),
+            Self::Compare(left, relation, right) => {
+                match (left.value(message), right.value(message)) {
+                    (Some(left), Some(right)) => relation.holds(&left, &right),
+                    _ => false,
+                }
+            }
+            Self::Between(what, low, high) => {
+                let values = (what.value(message), low.value(message), high.value(message));
+                let (Some(what), Some(low), Some(high)) = values else { return false };
+                let order = |bound| compare(&what, bound);
+                order(&low).is_some_and(Ordering::is_ge)
+                    && order(&high).is_some_and(Ordering::is_le)
+            }
+        }
+    }
+}
+
+/// What kind of values may stand somewhere; none where that is not known before a message comes.
+type Kind = Option<&'static str>;
+
+const NUMBER: &str = "a number";
+const TEXT: &str = "a text";
+const TRUTH: &str = "a truth value";
+
+fn comparable(left: Kind, right: Kind, wants_text: bool) -> Result<(), ContentFilterError> {
+    let text_or = |kind: Kind| if wants_text { Some(TEXT) } else { kind };
+    for (left, right) in [(left, right), (left, text_or(left)), (right, text_or(right))] {
+        if let (Some(left), Some(right)) = (left, right)
+            && left != right
+        {
+            return Err(ContentFilterError::Kinds { left, right });
+        }
+    }
+    Ok(())
+}
+
+impl Operand {
+    fn kind(&self, message: &DynamicMessage) -> Result<Kind, ContentFilterError> {
+        let scalar = match self {
+            Self::Literal(scalar) => Some(scalar.clone()),
+            Self::Field(path) => match message.select(path) {
+                // A sequence has its elements when it comes.
+                Err(PathError::Index { .. }) => return Ok(None),
+                Err(error) => return Err(error.into()),
+                Ok(selected) => scalar(selected.value()),
+            },
+        };
+        match scalar {
+            Some(Scalar::Bool(_)) => Ok(Some(TRUTH)),
+            Some(Scalar::Integer(_) | Scalar::Float(_)) => Ok(Some(NUMBER)),
+            Some(Scalar::Text(_)) => Ok(Some(TEXT)),
+            None => Err(ContentFilterError::Kinds {
+                left: "a message, array or sequence as a whole",
+                right: "a value",
+            }),
+        }
+    }
+
+    fn value(&self, message: &DynamicMessage) -> Option<Scalar> {
+        match self {
+            Self::Literal(scalar) => Some(scalar.clone()),
+            Self::Field(path) => scalar(message.select(path).ok()?.value()),
+        }
+    }
+}
+
+/// A value that can be compared; none for what consists of others.
+fn scalar(value: ValueRef<'_>) -> Option<Scalar> {
+    Some(match value {
+        ValueRef::Bool(value) => Scalar::Bool(value),
+        ValueRef::I8(value) => Scalar::Integer(value.into()),
+        ValueRef::U8(value) => Scalar::Integer(value.into()),
+        ValueRef::I16(value) => Scalar::Integer(value.into()),
+        ValueRef::U16(value) => Scalar::Integer(value.into()),
+        ValueRef::I32(value) => Scalar::Integer(value.into()),
+        ValueRef::U32(value) => Scalar::Integer(value.into()),
+        ValueRef::I64(value) => Scalar::Integer(value.into()),
+        ValueRef::U64(value) => Scalar::Integer(value.into()),
+        ValueRef::F32(value) => Scalar::Float(value.into()),
+        ValueRef::F64(value) => Scalar::Float(value),
+        ValueRef::String(text) => Scalar::Text(text.to_owned()),
+        ValueRef::WString(text) => Scalar::Text(text.to_string()),
+        ValueRef::Message(_) | ValueRef::Array(_) => return None,
+    })
+}
+
+impl Relation {
+    fn holds(self, left: &Scalar, right: &Scalar) -> bool {
+        if self == Self::Like {
+            return match (left, right) {
+                (Scalar::Text(text), Scalar::Text(pattern)) => is_like(text, pattern),
+                _ => false,
+            };
+        }
+        let order = compare(left, right);
+        match self {
+            Self::Equal => order == Some(Ordering::Equal),
+            Self::NotEqual => order != Some(Ordering::Equal),
+            Self::Less => order == Some(Ordering::Less),
+            Self::LessOrEqual => order.is_some_and(Ordering::is_le),
+            Self::Greater => order == Some(Ordering::Greater),
+            Self::GreaterOrEqual => order.is_some_and(Ordering::is_ge),
+            Self::Like => false,
+        }
+    }
+}
+
+/// None for what cannot be compared, as what is not a number.
+fn compare(left: &Scalar, right: &Scalar) -> Option<Ordering> {
+    #[expect(clippy::cast_precision_loss, reason = "as DDS compares integers with floats")]
+    let float = |scalar: &Scalar| match scalar {
+        Scalar::Integer(value) => Some(*value as f64),
+        Scalar::Float(value) => Some(*value),
+        Scalar::Bool(_) | Scalar::Text(_) => None,
+    };
+    match (left, right) {
+        (Scalar::Bool(left), Scalar::Bool(right)) => Some(left.cmp(right)),
+        (Scalar::Integer(left), Scalar::Integer(right)) => Some(left.cmp(right)),
+        (Scalar::Text(left), Scalar::Text(right)) => Some(left.cmp(right)),
+        _ => float(left)?.partial_cmp(&float(right)?),
+    }
+}
+
+/// Whether a text is as a pattern, in which `%` and `*` stand for any characters, `_` and `?` for
+/// one. Takes time with the product of both lengths at most.
+fn is_like(text: &str, pattern: &str) -> bool {
+    let (text, pattern): (Vec<char>, Vec<char>) =
+        (text.chars().collect(), pattern.chars().collect());
+    let is_any = |character: char| matches!(character, '%' | '*');
+    let (mut at, mut in_pattern) = (0, 0);
+    // Where to go on if what follows the last `%` does not fit: one character further.
+    let mut retry: Option<(usize, usize)> = None;
+    while at < text.len() {
+        match pattern.get(in_pattern) {
+            Some(&character) if is_any(character) => {
+                in_pattern += 1;
+                retry = Some((at, in_pattern));
+            }
+            Some(&character) if matches!(character, '_' | '?') || character == text[at] => {
+                (at, in_pattern) = (at + 1, in_pattern + 1);
+            }
+            _ => {
+                let Some((from, after)) = retry else { return false };
+                retry = Some((from + 1, after));
+                (at, in_pattern) = (from + 1, after);
+            }
+        }
+    }
+    pattern[in_pattern..].iter().all(|&character| is_any(character))
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    fn ty(name: &str) -> DynamicType {
+        DynamicType::resolve(feros_interface::shipped(), &name.parse().unwrap()).unwrap()
+    }
+
+    fn joints(expression: &str, parameters: &[&str]) -> Result<bool, String> {
+        let ty = ty("sensor_msgs/msg/JointState");
+        let filter = ContentFilter::parse(&ty, expression, parameters);
+        let filter = filter.map_err(|error| error.to_string())?;
+        let message = DynamicMessage::from_yaml(
+            &ty,
+            "{header: {stamp: {sec: 7, nanosec: 5}, frame_id: left arm}, name: [elbow], position: [1.5, .nan]}",
+        );
+        Ok(filter.matches(&message.unwrap()))
+    }
+
+    #[test]
+    fn messages_are_judged() {
+        for (expression, expected) in [
+            ("", true),
+            ("header.stamp.sec = 7", true),
+            ("header.stamp.sec <> 7", false),
+            ("header.stamp.sec != 8", true),
+            ("7 = header.stamp.sec", true),
+            ("header.stamp.sec > header.stamp.nanosec", true),
+            ("header.stamp.sec >= 7.5 or header.stamp.nanosec <= 5", true),
+            ("header.stamp.sec = 0x7", true),
+            ("header.frame_id = 'left arm'", true),
+            ("header.frame_id < 'm'", true),
+            ("header.frame_id LIKE 'l%a_m'", true),
+            ("header.frame_id like '%right%'", false),
+            ("NOT header.frame_id LIKE '*right*' AND header.stamp.sec = 7", true),
+            ("NOT (header.frame_id LIKE 'l%' AND header.stamp.sec = 7)", false),
+            ("header.stamp.sec BETWEEN 5 AND 7", true),
+            ("header.stamp.sec NOT BETWEEN 5 AND 7", false),
+            ("header.stamp.sec = 1 OR header.stamp.sec = 7 AND header.stamp.nanosec = 5", true),
+            ("position[0] > 1.25 and name[0] = 'elbow'", true),
+            ("position[1] = 0 OR position[1] < 1 OR position[1] > 0", false),
+            ("position[5] > 0", false),
+            ("position[5] <> 0", false),
+            ("header.stamp.sec = -1", false),
+            ("position[0] = 15e-1", true),
+        ] {
+            assert_eq!(joints(expression, &[]), Ok(expected), "{expression}");
+        }
+        let expression = "header.frame_id = %1 AND header.stamp.sec >= %0";
+        assert_eq!(joints(expression, &["7", "'left arm'"]), Ok(true));
+        let ty = ty("std_msgs/msg/Bool");
+        let set = DynamicMessage::from_yaml(&ty, "data: true").unwrap();
+        assert!(ContentFilter::parse(&ty, "data = %0", &["TRUE"]).unwrap().matches(&set));
+        assert!(!ContentFilter::parse(&ty, "data = false", &[""; 0]).unwrap().matches(&set));
+    }
+
+    #[test]
+    fn what_is_no_filter_is_refused_with_its_place() {
+        for (expression, expected) in [
+            ("header", "at byte 6: expected a comparison"),
+            ("header.stamp.sec =", "at byte 18: expected a field or a value"),
+            ("header.stamp.sec = 7 8", "at byte 21: expected AND, OR or the end"),
+            ("(header.stamp.sec = 7", "at byte 21: expected `)`"),
+            ("header.stamp.sec = 'x", "at byte 19: expected a closing quote"),
+            ("header.stamp.sec = 99999999999999999999999999999999999999999", "a number that fits"),
+            ("header.stamp.sec BETWEEN 1 OR 2", "expected AND"),
+            ("header.stamp.sec = %", "expected the number of a parameter"),
+            ("header.stamp.sec ~ 1", "expected a comparison"),
+            ("header.stamp.sec = %2", "names parameter %2, but has 1 of them"),
+            ("header.stamp.sec = 'x'", "compares a number with a text"),
+            ("header.stamp.sec LIKE 7", "compares a number with a text"),
+            ("header.stamp = 1", "compares a message, array or sequence as a whole with a value"),
+            ("header.stam.sec = 1", "has no field `stam`"),
+            ("höhe = 1", "at byte 1: expected a comparison"),
+        ] {
+            let text = joints(expression, &["1"]).unwrap_err();
+            assert!(text.contains(expected), "{expression}: {text}");
+        }
+        let text = joints("header.stamp.sec = %0", &["left"]).unwrap_err();
+        assert!(text.contains("parameter %0 of the filter is \"left\""), "{text}");
+        let deep = format!("{}header.stamp.sec = 1{}", "(".repeat(5000), ")".repeat(5000));
+        assert!(joints(&deep, &[]).unwrap_err().contains("too large"));
+        assert!(joints(&"NOT ".repeat(3000), &[]).unwrap_err().contains("too large"));
+        assert!(
+            joints(&" ".repeat(MAX_EXPRESSION_BYTES + 1), &[]).unwrap_err().contains("too large")
+        );
+    }
+
+    #[test]
+    fn patterns_match_in_bounded_time() {
+        for (text, pattern, expected) in [
+            ("", "", true),
+            ("", "%", true),
+            ("a", "", false),
+            ("abc", "a%c", true),
+            ("abcc", "a%c", true),
+            ("abc", "_?_", true),
+            ("grün", "gr_n", true),
+            ("abd", "a%c", false),
+        ] {
+            assert_eq!(is_like(text, pattern), expected, "{text} like {pattern}");
+        }
+        let (text, pattern) = ("a".repeat(5000), "%a".repeat(2000) + "b");
+        assert!(!is_like(&text, &pattern));
+    }
+}

@@ -1,0 +1,107 @@
+//! Numbers inside the raw bytes of images and point clouds.
+
+/// A number that a pixel or a field of a point may be.
+///
+/// The trait is sealed: `i8`, `u8`, `i16`, `u16`, `i32`, `u32`, `f32`, `f64`.
+pub trait Sample: Copy + sealed::Sealed {
+    /// Its number in `sensor_msgs/msg/PointField`.
+    const DATATYPE: u8;
+    /// Its size in bytes.
+    const BYTES: usize;
+    /// Its bits, `U`nsigned, `S`igned or `F`loating point, as encodings of images name it: `8U`.
+    const ENCODING: &'static str;
+}
+
+pub(crate) mod sealed {
+    /// Reads and writes the number.
+    pub trait Sealed: Sized {
+        /// # Panics
+        /// With fewer bytes behind `offset` than the number has.
+        #[doc(hidden)]
+        fn read(bytes: &[u8], offset: usize, is_bigendian: bool) -> Self;
+        #[doc(hidden)]
+        fn write(self, into: &mut Vec<u8>);
+    }
+}
+
+macro_rules! samples {
+    ($($ty:ty, $datatype:expr, $encoding:expr;)*) => {$(
+        impl Sample for $ty {
+            const DATATYPE: u8 = $datatype;
+            const BYTES: usize = size_of::<$ty>();
+            const ENCODING: &'static str = $encoding;
+        }
+
+        impl sealed::Sealed for $ty {
+            fn read(bytes: &[u8], offset: usize, is_bigendian: bool) -> Self {
+                let mut number = [0; size_of::<$ty>()];
+                number.copy_from_slice(&bytes[offset..offset + size_of::<$ty>()]);
+                if is_bigendian { Self::from_be_bytes(number) } else { Self::from_le_bytes(number) }
+            }
+
+            fn write(self, into: &mut Vec<u8>) {
+                into.extend_from_slice(&self.to_le_bytes());
+            }
+        }
+    )*};
+}
+
+samples! {
+    i8, 1, "8S";
+    u8, 2, "8U";
+    i16, 3, "16S";
+    u16, 4, "16U";
+    i32, 5, "32S";
+    u32, 6, "32U";
+    f32, 7, "32F";
+    f64, 8, "64F";
+}
+
+/// Where the elements of rows lie in a block of bytes, checked against its length.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Grid<'a> {
+    data: &'a [u8],
+    width: usize,
+    height: usize,
+    /// From one element of a row to the next.
+    step: usize,
+    /// From one row to the next.
+    row_step: usize,
+}
+
+impl<'a> Grid<'a> {
+    /// `Err` has the number of bytes that it would need.
+    pub(crate) fn new(
+        data: &'a [u8],
+        [width, height, step, row_step]: [u32; 4],
+    ) -> Result<Self, u64> {
+        let row = u64::from(width) * u64::from(step);
+        let rows_before_last = u64::from(height.saturating_sub(1));
+        if width == 0 || height == 0 {
+            return Ok(Self { data: &[], width: 0, height: 0, step: 0, row_step: 0 });
+        }
+        // One row alone need not say where the next one would begin.
+        let needed = rows_before_last.saturating_mul(row_step.into()).saturating_add(row);
+        let is_overlapping = height > 1 && u64::from(row_step) < row;
+        if is_overlapping || needed > data.len() as u64 {
+            return Err(needed.max(u64::from(height).saturating_mul(row)));
+        }
+        let [width, height, step, row_step] =
+            [width, height, step, row_step].map(|number| number as usize);
+        Ok(Self { data, width, height, step, row_step })
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.width * self.height
+    }
+
+    /// The bytes of the element of this number, counted row by row.
+    pub(crate) fn element(&self, number: usize) -> Option<&'a [u8]> {
+        if self.width == 0 {
+            return None;
+        }
+        let (row, column) = (number / self.width, number % self.width);
+        let start = row * self.row_step + column * self.step;
+        self.data.get(start..start + self.step)
+    }
+}

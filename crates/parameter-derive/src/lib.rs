@@ -1,0 +1,17 @@
+//! `#[derive(Parameters)]`: a struct of handles whose fields say how each parameter is declared.
+//!
+//! To be used through `feros`, where the trait `Parameters` has the documentation.
+#![forbid(unsafe_code)]
+
+mod attributes;
+mod expand;
+
+use proc_macro::TokenStream;
+use syn::{DeriveInput, parse_macro_input};
+
+/// Declares the parameters of a struct; see `feros::Parameters`.
+#[proc_macro_derive(Parameters, attributes(parameter))]
+pub fn derive_parameters(input: TokenStream) -> TokenStream {
+    let input = parse_macro_input!(input as DeriveInput);
+    expand::expand(&input).unwrap_or_else(syn::Error::into_compile_error).into()
+}

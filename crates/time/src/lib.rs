@@ -1,0 +1,79 @@
+//! A point in time on a clock. A crate of its own, since the executor, which knows no message, and
+//! the messages, which know no executor, both mean it.
+#![forbid(unsafe_code)]
+
+use std::ops::{Add, Sub};
+use std::time::Duration;
+
+/// A point in time on some clock, in nanoseconds since that clock's epoch. Arithmetic saturates.
+///
+/// Stamps of messages convert to it and back: `Time::from(&header.stamp)`, `clock.now().into()`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct Time {
+    nanos: i64,
+}
+
+impl Time {
+    /// The clock's epoch. ROS time is zero while simulated time is on and none has been received
+    /// yet.
+    pub const ZERO: Self = Self { nanos: 0 };
+
+    /// The time `nanos` nanoseconds after the epoch (before it if negative).
+    pub const fn from_nanos(nanos: i64) -> Self {
+        Self { nanos }
+    }
+
+    /// Nanoseconds since the epoch.
+    pub const fn as_nanos(self) -> i64 {
+        self.nanos
+    }
+
+    /// Seconds since the epoch, for people and for arithmetic that may lose nanoseconds.
+    #[expect(clippy::cast_precision_loss, reason = "that is what it says")]
+    pub fn as_secs_f64(self) -> f64 {
+        self.nanos as f64 * 1e-9
+    }
+
+    /// How long after `earlier` this is; zero if it is not after it.
+    pub fn saturating_since(self, earlier: Self) -> Duration {
+        Duration::from_nanos(u64::try_from(self.nanos.saturating_sub(earlier.nanos)).unwrap_or(0))
+    }
+}
+
+impl Add<Duration> for Time {
+    type Output = Self;
+
+    fn add(self, duration: Duration) -> Self {
+        Self { nanos: self.nanos.saturating_add(saturating_nanos(duration)) }
+    }
+}
+
+impl Sub<Duration> for Time {
+    type Output = Self;
+
+    fn sub(self, duration: Duration) -> Self {
+        Self { nanos: self.nanos.saturating_sub(saturating_nanos(duration)) }
+    }
+}
+
+/// The nanoseconds of a duration, at most as many as a [`Time`] can have (292 years).
+pub fn saturating_nanos(duration: Duration) -> i64 {
+    i64::try_from(duration.as_nanos()).unwrap_or(i64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn time_saturates_at_its_ends() {
+        let last = Time::from_nanos(i64::MAX);
+        assert_eq!(last + Duration::MAX, last);
+        assert_eq!(Time::from_nanos(i64::MIN) - Duration::MAX, Time::from_nanos(i64::MIN));
+        assert_eq!(
+            last.saturating_since(Time::from_nanos(i64::MIN)),
+            Duration::from_nanos(i64::MAX as u64)
+        );
+        assert_eq!(Time::ZERO.saturating_since(last), Duration::ZERO);
+    }
+}

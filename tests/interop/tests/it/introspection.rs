@@ -1,0 +1,94 @@
+//! Service introspection: stock hears the events of our clients and services, and we those of
+//! stock's.
+
+use feros::msgs::service_msgs::msg::ServiceEventInfo;
+use feros::msgs::std_srvs::srv::{SetBool, SetBool_Event, SetBool_Request, SetBool_Response};
+use feros::{QosProfile, ServiceIntrospectionState};
+use feros_interop::Domain;
+use serde_json::{Value, json};
+
+use crate::support::{Inbox, Spinning, WATCHDOG, items, node, stock};
+
+const SET_BOOL: &str = "std_srvs/srv/SetBool";
+const EVENTS: &str = "/switch/_service_event";
+
+/// Policies by which events that come before the match are heard as well.
+fn latched() -> Value {
+    json!({"durability": "transient_local", "depth": 10})
+}
+
+fn answer(request: SetBool_Request) -> SetBool_Response {
+    SetBool_Response { success: request.data, message: "done".into() }
+}
+
+#[test]
+fn stock_hears_what_our_ends_publish() {
+    let Some(domain) = Domain::reserve() else { return };
+    let (node, mut peer) = (node(&domain), stock(&domain));
+    let service = node.create_service::<SetBool, _>("/switch", answer).unwrap();
+    let client = node.create_client::<SetBool>("/switch").unwrap();
+    let _spinning = Spinning::new(&node);
+    client.wait_for_service(WATCHDOG).unwrap();
+    let qos = QosProfile::keep_last(10).transient_local();
+    service
+        .configure_introspection(node.clock(), qos, ServiceIntrospectionState::Contents)
+        .unwrap();
+    client.configure_introspection(node.clock(), qos, ServiceIntrospectionState::Metadata).unwrap();
+    peer.ask(
+        "event_subscription",
+        json!({"service": "/switch", "type": SET_BOOL, "qos": latched()}),
+    );
+    peer.ask("matched", json!({"topic": EVENTS, "publishers": 2}));
+    client.call_and_wait(&SetBool_Request { data: true }, WATCHDOG).unwrap();
+    let heard = peer.ask("take", json!({"topic": EVENTS, "count": 4}));
+    let of = |kind: u8| -> &Value {
+        let mut found =
+            items(&heard).iter().filter(|event| event["info"]["event_type"] == json!(kind));
+        found.next().unwrap_or_else(|| panic!("no event {kind} in {heard}"))
+    };
+    let request = of(ServiceEventInfo::REQUEST_RECEIVED);
+    assert_eq!((&request["request"], &request["response"]), (&json!([{"data": true}]), &json!([])));
+    let response = of(ServiceEventInfo::RESPONSE_SENT);
+    let sent = json!([{"success": true, "message": "done"}]);
+    assert_eq!((&response["request"], &response["response"]), (&json!([]), &sent));
+    for kind in [ServiceEventInfo::REQUEST_SENT, ServiceEventInfo::RESPONSE_RECEIVED] {
+        let event = of(kind);
+        assert_eq!((&event["request"], &event["response"]), (&json!([]), &json!([])));
+        assert_eq!(event["info"]["sequence_number"], request["info"]["sequence_number"]);
+    }
+
+    // A stock client at our service: the number is its own.
+    peer.ask("client", json!({"name": "/switch", "type": SET_BOOL}));
+    peer.ask("wait", json!({"service": "/switch"}));
+    peer.ask("call", json!({"service": "/switch", "requests": [{"data": false}]}));
+    let heard = peer.ask("take", json!({"topic": EVENTS, "count": 2}));
+    assert_eq!(heard[0]["request"], json!([{"data": false}]), "{heard}");
+    assert_eq!(heard[1]["response"], json!([{"success": false, "message": "done"}]), "{heard}");
+    assert_eq!(heard[0]["info"]["client_gid"], heard[1]["info"]["client_gid"]);
+}
+
+#[test]
+fn we_hear_what_ends_of_stock_publish() {
+    let Some(domain) = Domain::reserve() else { return };
+    let (node, mut peer) = (node(&domain), stock(&domain));
+    let response = json!({"message": "theirs", "success": true});
+    peer.ask("service", json!({"name": "/switch", "type": SET_BOOL, "response": response}));
+    peer.ask(
+        "introspect",
+        json!({"what": "service", "name": "/switch", "state": "contents", "qos": latched()}),
+    );
+    let heard = Inbox::<SetBool_Event>::new();
+    let qos = QosProfile::keep_last(10).transient_local();
+    let subscription = node.create_subscription(EVENTS, qos, heard.putter()).unwrap();
+    let _spinning = Spinning::new(&node);
+    subscription.wait_for_publishers(1, WATCHDOG).unwrap();
+    let client = node.create_client::<SetBool>("/switch").unwrap();
+    client.wait_for_service(WATCHDOG).unwrap();
+    client.call_and_wait(&SetBool_Request { data: true }, WATCHDOG).unwrap();
+    let (request, response) = (heard.take(), heard.take());
+    assert_eq!(request.info.event_type, ServiceEventInfo::REQUEST_RECEIVED);
+    assert_eq!(request.request, [SetBool_Request { data: true }]);
+    assert_eq!(response.info.event_type, ServiceEventInfo::RESPONSE_SENT);
+    assert_eq!(response.response[0].message, "theirs");
+    assert_eq!(response.info.client_gid, request.info.client_gid);
+}

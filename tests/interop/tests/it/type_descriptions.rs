@@ -1,0 +1,90 @@
+//! `~/get_type_description` in both directions: what our nodes say of a type is what stock says of
+//! it, field by field and default by default.
+
+use feros::message::dynamic::DynamicType;
+use feros::message::{Message, TypeHash};
+use feros::msgs::std_srvs::srv::SetBool;
+use feros::msgs::test_msgs::msg::{Arrays, Defaults, Nested, Strings};
+use feros::rmw::NodeName;
+use feros::{Node, TypeDescriptionError};
+use feros_interop::{Domain, Peer};
+use serde_json::{Value, json};
+
+use crate::support::{Spinning, WATCHDOG, node, stock};
+
+const OURS: &str = "/ours/feros_node/get_type_description";
+const THEIRS: &str = "/theirs/stock_node/get_type_description";
+
+/// What a node of this service answers to stock's question for a type.
+fn asked(peer: &mut Peer, service: &str, name: &str, hash: &TypeHash) -> Value {
+    let request = json!({
+        "type_name": name, "type_hash": hash.to_string(), "include_type_sources": false
+    });
+    peer.ask("call", json!({"service": service, "requests": [request]}))[0].clone()
+}
+
+#[test]
+fn we_describe_types_as_stock_does() {
+    let Some(domain) = Domain::reserve() else { return };
+    let (node, mut peer) = (node(&domain), stock(&domain));
+    let _publishers = (
+        node.create_publisher::<Defaults>("/defaults", 10).unwrap(),
+        node.create_publisher::<Nested>("/nested", 10).unwrap(),
+        node.create_publisher::<Arrays>("/arrays", 10).unwrap(),
+        node.create_publisher::<Strings>("/texts", 10).unwrap(),
+    );
+    let _client = node.create_client::<SetBool>("/switch").unwrap();
+    let _spinning = Spinning::new(&node);
+    for service in [OURS, THEIRS] {
+        let ty = "type_description_interfaces/srv/GetTypeDescription";
+        peer.ask("client", json!({"name": service, "type": ty}));
+        peer.ask("wait", json!({"service": service}));
+    }
+    let types = [
+        ("/defaults", Defaults::TYPE_NAME, Defaults::TYPE_HASH),
+        ("/nested", Nested::TYPE_NAME, Nested::TYPE_HASH),
+        ("/arrays", Arrays::TYPE_NAME, Arrays::TYPE_HASH),
+        ("/texts", Strings::TYPE_NAME, Strings::TYPE_HASH),
+    ];
+    for (topic, name, hash) in types {
+        peer.ask("subscription", json!({"topic": topic, "type": name}));
+        let (ours, theirs) =
+            (asked(&mut peer, OURS, name, &hash), asked(&mut peer, THEIRS, name, &hash));
+        assert_eq!((&ours["successful"], &theirs["successful"]), (&json!(true), &json!(true)));
+        assert_eq!(ours["type_description"], theirs["type_description"], "{name}");
+    }
+    peer.ask("client", json!({"name": "/switch", "type": "std_srvs/srv/SetBool"}));
+    let (name, hash) = (
+        <SetBool as feros::message::Service>::TYPE_NAME,
+        <SetBool as feros::message::Service>::TYPE_HASH,
+    );
+    let (ours, theirs) =
+        (asked(&mut peer, OURS, name, &hash), asked(&mut peer, THEIRS, name, &hash));
+    assert_eq!(ours["type_description"], theirs["type_description"], "{name}");
+
+    let unused = TypeHash([1; 32]);
+    let (ours, theirs) =
+        (asked(&mut peer, OURS, "a/msg/B", &unused), asked(&mut peer, THEIRS, "a/msg/B", &unused));
+    assert_eq!(ours, theirs, "what is said of a type that is not used");
+}
+
+#[test]
+fn stock_describes_its_types_to_us() {
+    let Some(domain) = Domain::reserve() else { return };
+    let (node, mut peer): (Node, Peer) = (node(&domain), stock(&domain));
+    peer.ask("publisher", json!({"topic": "/nested", "type": Nested::TYPE_NAME}));
+    let theirs = NodeName::new("/theirs", "stock_node").unwrap();
+    let described =
+        node.get_type_description(&theirs, Nested::TYPE_NAME, Nested::TYPE_HASH, WATCHDOG).unwrap();
+    let ty = DynamicType::from_description(&described).unwrap();
+    assert_eq!((ty.type_hash(), ty.fields().len()), (Nested::TYPE_HASH, 1));
+    let refused = node
+        .get_type_description(&theirs, Arrays::TYPE_NAME, Arrays::TYPE_HASH, WATCHDOG)
+        .unwrap_err();
+    assert!(matches!(refused, TypeDescriptionError::Refused { .. }), "{refused}");
+    // A name that is not that of the hash.
+    let refused = node
+        .get_type_description(&theirs, Arrays::TYPE_NAME, Nested::TYPE_HASH, WATCHDOG)
+        .unwrap_err();
+    assert!(matches!(refused, TypeDescriptionError::Wrong { .. }), "{refused}");
+}
