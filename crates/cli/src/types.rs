@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use feros::action::ActionIdentity;
 use feros::{ServiceIdentity, TypeIdentity};
-use feros_interface::{Interface, InterfaceSet, LoadError, Namespace, TypeName};
+use feros_interface::{Interface, InterfaceSet, Namespace, TypeName};
 use feros_message::dynamic::DynamicType;
 use feros_rmw::TypeHash;
 

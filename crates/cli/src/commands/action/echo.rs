@@ -211,7 +211,7 @@ impl Printer {
             return format!("{{\"interface\":\"{name}\",\"message\":{message}}}\n");
         }
         if self.csv {
-            let line = csv::line(ValueRef::Message(message), &self.options);
+            let line = csv::line([ValueRef::Message(message)], &self.options);
             return format!("interface: {name}\n{line}");
         }
         let yaml = message.to_yaml(&self.options);
