@@ -337,8 +337,7 @@ impl Buffer {
     /// See [`LookupError`].
     pub fn latest_common_time(&self, target: &str, source: &str) -> Result<Time, LookupError> {
         let tree = &*self.inner.tree.read();
-        let (to, from) =
-            (known(tree, ("target_frame", target))?, known(tree, ("source_frame", source))?);
+        let (to, from) = known(tree, ("target_frame", target), ("source_frame", source))?;
         let time = walk::latest_common_time(tree, to, from);
         time.map_err(|failure| walk::describe(tree, failure, (to, from), Time::ZERO))
     }
@@ -368,8 +367,7 @@ impl Buffer {
         time: Time,
     ) -> Result<Vec<String>, LookupError> {
         let tree = &*self.inner.tree.read();
-        let (to, from) =
-            (known(tree, ("target_frame", target))?, known(tree, ("source_frame", source))?);
+        let (to, from) = known(tree, ("target_frame", target), ("source_frame", source))?;
         if to == from {
             return Ok(vec![target.to_owned()]);
         }
@@ -412,7 +410,7 @@ fn find(
     source: Named<'_>,
     time: Time,
 ) -> Result<(Transform, Time), LookupError> {
-    let (to, from) = (known(tree, target)?, known(tree, source)?);
+    let (to, from) = known(tree, target, source)?;
     if to == from {
         return Ok((Transform::IDENTITY, newest_of(tree, target.1, time)));
     }
@@ -442,15 +440,28 @@ fn newest_of(tree: &Tree, frame: &str, time: Time) -> Time {
     if time == Time::ZERO { latest().unwrap_or(time) } else { time }
 }
 
-fn known(tree: &Tree, (argument, frame): Named<'_>) -> Result<FrameId, LookupError> {
-    tree.id(frame).ok_or_else(|| unknown(tree, argument, frame))
+fn known(
+    tree: &Tree,
+    target: Named<'_>,
+    source: Named<'_>,
+) -> Result<(FrameId, FrameId), LookupError> {
+    match (tree.id(target.1), tree.id(source.1)) {
+        (Some(to), Some(from)) => Ok((to, from)),
+        (None, None) => Err(unknown(tree, &[target, source])),
+        (None, Some(_)) => Err(unknown(tree, &[target])),
+        (Some(_), None) => Err(unknown(tree, &[source])),
+    }
 }
 
+/// What is wrong with names that no frame has; first of all one that none can have, for which
+/// nobody needs to wait.
 #[cold]
-fn unknown(tree: &Tree, argument: &'static str, frame: &str) -> LookupError {
-    if frame.is_empty() || frame.starts_with('/') {
-        return LookupError::InvalidFrame { argument, frame: frame.to_owned() };
+fn unknown(tree: &Tree, names: &[Named<'_>]) -> LookupError {
+    let is_invalid = |(_, name): &&Named<'_>| name.is_empty() || name.starts_with('/');
+    if let Some((argument, frame)) = names.iter().find(is_invalid) {
+        return LookupError::InvalidFrame { argument, frame: (*frame).to_owned() };
     }
+    let (argument, frame) = names.first().copied().unwrap_or_default();
     let alike = |name: &str| (strsim::damerau_levenshtein(name, frame), name.to_owned());
     let names = tree.frames().iter().map(|known| &*known.name);
     let nearest = names.take(100).map(alike).min().filter(|(edits, _)| *edits <= 2);

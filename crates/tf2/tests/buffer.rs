@@ -272,6 +272,16 @@ fn waiting_in_vain_says_why_and_what_came_meanwhile() {
 }
 
 #[test]
+fn nobody_waits_for_a_name_that_no_frame_can_have() {
+    let buffer = robot();
+    for (target, source) in [("unknown", "/base"), ("", "unknown"), ("unknown", "")] {
+        let error = buffer.wait_for_transform(target, source, Time::ZERO).wait(WATCHDOG);
+        assert!(matches!(error, Err(WaitError::Hopeless(_))), "{error:?}");
+        assert_eq!(buffer.readiness(target, source, Time::ZERO), Readiness::Never);
+    }
+}
+
+#[test]
 fn the_newest_time_is_worth_waiting_for_however_far_apart_the_frames_are() {
     let buffer = buffer(&[
         at("map", "odom", 0.0, 10.0),

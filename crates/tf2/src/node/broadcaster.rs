@@ -164,8 +164,8 @@ mod tests {
     use super::*;
 
     fn transforms(child: &str, x: f64) -> Vec<TransformStamped> {
-        let mut transform = TransformStamped::default();
-        transform.child_frame_id = child.to_owned();
+        let child_frame_id = child.to_owned();
+        let mut transform = TransformStamped { child_frame_id, ..TransformStamped::default() };
         transform.transform.translation.x = x;
         vec![transform]
     }

@@ -96,7 +96,7 @@ fn a_callback_may_wait_for_transforms_that_come_on_the_listeners_thread() {
         .create_wall_timer(std::time::Duration::from_millis(1), move || {
             moving.send_transform(at("odom", "base", 1.0, 10)).unwrap();
             let waits = buffer.wait_for_transform("odom", "base", Time::ZERO);
-            let _ = sender.try_send(waits.wait(WATCHDOG));
+            let _ = sender.try_send(waits.wait(WATCHDOG)); // the first is enough
         })
         .unwrap();
     let _spinning = spinning(&node);
