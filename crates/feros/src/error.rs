@@ -4,6 +4,7 @@ use std::error::Error as _;
 use std::fmt;
 
 use crate::create_error::CreateError;
+use crate::type_description::TypeDescriptionError;
 use crate::wait_error::WaitError;
 
 /// Any error of this crate: what `main` returns.
@@ -69,7 +70,7 @@ pub enum Error {
     Spin(#[from] feros_executor::SpinError),
     /// Not described.
     #[error(transparent)]
-    TypeDescription(#[from] crate::type_description::TypeDescriptionError),
+    TypeDescription(Box<TypeDescriptionError>),
     /// What a program or a component has to say for itself; see [`Error::other`].
     #[error(transparent)]
     Other(Box<dyn std::error::Error + Send + Sync>),
@@ -84,6 +85,13 @@ impl Error {
     /// ```
     pub fn other(error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
         Self::Other(error.into())
+    }
+}
+
+/// Behind a pointer: it is the largest, and seldom.
+impl From<TypeDescriptionError> for Error {
+    fn from(error: TypeDescriptionError) -> Self {
+        Self::TypeDescription(Box::new(error))
     }
 }
 
