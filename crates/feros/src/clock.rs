@@ -8,7 +8,7 @@ pub use jump::{ClockChange, JumpGuard, JumpThreshold, TimeJump};
 
 use std::sync::Arc;
 
-use feros_executor::{Clock as ClockSource, RosClock, SteadyClock, SystemClock, Time, TimeChange};
+use feros_executor::{Clock as ClockSource, RosClock, SteadyClock, SystemClock, Time};
 use feros_sync::Mutex;
 
 /// Which time a clock shows.

@@ -12,7 +12,7 @@ use crate::error::Error;
 use crate::node::Node;
 
 /// A client of one service, made when it is first needed.
-pub(crate) struct LazyClient<S> {
+pub(crate) struct LazyClient<S: ServiceType> {
     name: String,
     qos: QosProfile,
     made: OnceLock<Client<S>>,
