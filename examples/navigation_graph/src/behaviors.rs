@@ -24,7 +24,7 @@ use crate::serve_state;
 const PATIENCE_SECONDS: f64 = 5.0;
 
 /// At most one call of a service at a time, looked after by a timer: a callback never waits.
-struct Call<S> {
+struct Call<S: Service> {
     client: Client<S>,
     response: Option<ResponseFuture<S>>,
     ticks: u32,
