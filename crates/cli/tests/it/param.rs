@@ -61,7 +61,7 @@ fn parameters_are_listed_read_and_described() {
     );
     assert_eq!(
         param(&["list", "/p_read", "--filter", ".*n"]).success(),
-        "  any\n  gain\n  lens.names\n"
+        "  any\n  gain\n  lens.names\n  start_type_description_service\n"
     );
     assert_eq!(param(&["list", "/p_read", "--filter", "rat"]).success(), "  rate\n");
     assert_eq!(param(&["list", "/p_read", "--filter", "ate"]).success(), "", "from the beginning");

@@ -105,17 +105,17 @@ mod tests {
 
     #[test]
     fn matches_that_could_be_better_are_told_with_their_reason() {
-        const CAMERA: &str = "2,1-2-3-4,3e8,2a,7,9,phn,5";
-        assert_eq!(findings(&graph([CAMERA, "2,1-2-3-4,3e8,2b,8,a,phn,5"])), []);
-        assert_eq!(findings(&graph([CAMERA, "2,ff-2-3-4,3e8,2b,8,a,phn,5"])), [], "another host");
-        let found = findings(&graph([CAMERA, "2,1-2-3-4,3e8,2b,8,a,phn,5,9!subs-1"]));
+        const CAMERA: &str = "3,1-2-3-4,3e8,2a,7,9,phn,5";
+        assert_eq!(findings(&graph([CAMERA, "3,1-2-3-4,3e8,2b,8,a,phn,5"])), []);
+        assert_eq!(findings(&graph([CAMERA, "3,ff-2-3-4,3e8,2b,8,a,phn,5"])), [], "another host");
+        let found = findings(&graph([CAMERA, "3,1-2-3-4,3e8,2b,8,a,phn,5,9!subs-1"]));
         assert_eq!(found.len(), 1);
         assert_eq!(
             found[0].text,
             "/image: /camera -> /viewer takes the network transport, because the publisher serves 1 subscriptions by shared \
              memory already, its limit"
         );
-        let found = findings(&graph([CAMERA, "2,1-2-3-4,3e8,2b,8,a,phn,5,9!full"]));
+        let found = findings(&graph([CAMERA, "3,1-2-3-4,3e8,2b,8,a,phn,5,9!full"]));
         assert!(found[0].text.ends_with("its /dev/shm is full"), "{}", found[0].text);
         assert!(found[0].cure.is_some());
     }
