@@ -4,7 +4,12 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use feros_sync::Mutex;
+
 use crate::domain::python_with_ros2;
+
+/// Tests of one process build a package once: the second finds what the first built.
+static BUILDING: Mutex<()> = Mutex::new(());
 
 /// A package that stock peers can use beside those of the wheels.
 #[derive(Debug, Clone)]
@@ -19,6 +24,7 @@ impl Package {
     /// # Panics
     /// When it cannot be built; what the generators or the compiler said is in the message.
     pub fn built(name: &str, tests_folder: &Path) -> Self {
+        let _one_at_a_time = BUILDING.lock();
         let folder = tests_folder.join(format!("stock_{name}"));
         if folder.is_dir() {
             return Self { folder };
