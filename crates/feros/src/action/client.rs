@@ -6,11 +6,13 @@ mod form;
 mod futures;
 mod goals;
 mod handle;
+mod send_goal_future;
 
 pub use error::{CancelError, GoalResultError, SendGoalError};
 pub use form::{ActionForm, Serialized};
-pub use futures::{CancelFuture, GoalResult, ResultFuture, SendGoalFuture};
+pub use futures::{CancelFuture, GoalResult, ResultFuture};
 pub use handle::ClientGoalHandle;
+pub use send_goal_future::SendGoalFuture;
 
 use std::sync::Arc;
 use std::time::Duration;
