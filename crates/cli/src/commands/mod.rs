@@ -16,6 +16,7 @@ mod multicast;
 mod node;
 mod param;
 mod pkg;
+mod remote_node;
 mod run;
 mod service;
 mod tf;

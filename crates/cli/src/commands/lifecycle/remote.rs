@@ -1,11 +1,12 @@
 //! The managed node that a command is about.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use feros::{LifecycleClient, WaitError};
+use feros::LifecycleClient;
 use feros_rmw::name::is_hidden;
 use feros_rmw::{EndpointKind, GraphSnapshot};
 
+use crate::commands::remote_node::{NodeClient, RemoteNode};
 use crate::connection::Connection;
 use crate::error::CliError;
 use crate::nearest::did_you_mean;
@@ -27,61 +28,27 @@ pub(super) fn managed_nodes(graph: &GraphSnapshot, with_hidden: bool) -> Vec<Str
     managed
 }
 
-/// A managed node, asked with one time limit for everything.
-pub(super) struct Remote {
-    // Keeps the context that SIGINT shuts down.
-    connection: Connection,
-    client: LifecycleClient,
-    deadline: Instant,
-    timeout: Duration,
-}
+/// A managed node.
+pub(super) type Remote = RemoteNode<LifecycleClient>;
 
 impl Remote {
     pub(super) fn open(node: &str, timeout: Duration) -> Result<Self, CliError> {
         Self::with(Connection::open()?, node, timeout)
     }
+}
 
-    pub(super) fn with(
-        connection: Connection,
-        node: &str,
-        timeout: Duration,
-    ) -> Result<Self, CliError> {
-        let absolute = if node.starts_with('/') { node.to_owned() } else { format!("/{node}") };
-        let client = LifecycleClient::new(&connection.node, &absolute).map_err(CliError::usage)?;
-        Ok(Self { connection, client, deadline: Instant::now() + timeout, timeout })
+impl NodeClient for LifecycleClient {
+    fn of(node: &feros::Node, remote: &str) -> Result<Self, CliError> {
+        Self::new(node, remote).map_err(CliError::usage)
     }
 
-    pub(super) fn name(&self) -> &str {
-        self.client.remote_name()
+    fn remote_name(&self) -> &str {
+        self.remote_name()
     }
 
-    /// Asks the node something, in the time that is left.
-    pub(super) fn ask<T>(
-        &self,
-        ask: impl FnOnce(&LifecycleClient, Duration) -> Result<T, feros::Error>,
-    ) -> Result<T, CliError> {
-        self.ask_for(self.deadline.saturating_duration_since(Instant::now()), ask)
-    }
-
-    /// Asks the node something, in this time.
-    pub(super) fn ask_for<T>(
-        &self,
-        timeout: Duration,
-        ask: impl FnOnce(&LifecycleClient, Duration) -> Result<T, feros::Error>,
-    ) -> Result<T, CliError> {
-        ask(&self.client, timeout).map_err(|error| match error {
-            feros::Error::Wait(WaitError::Timeout { .. }) => self.missing(),
-            feros::Error::Wait(WaitError::Shutdown { .. })
-            | feros::Error::Call(feros::CallError::Shutdown { .. }) => CliError::Interrupted,
-            other => other.into(),
-        })
-    }
-
-    /// Why there is no service of the node.
-    fn missing(&self) -> CliError {
-        let (graph, name, waited) = (self.connection.context.graph(), self.name(), self.timeout);
+    fn missing(name: &str, graph: &GraphSnapshot, waited: Duration) -> CliError {
         let is_there = graph.nodes.iter().any(|node| node.name.fully_qualified() == name);
-        let managed = managed_nodes(&graph, true);
+        let managed = managed_nodes(graph, true);
         if managed.iter().any(|known| known == name) {
             return CliError::failed(format!(
                 "node {name} did not become ready within {waited:?}: is it being spun?"

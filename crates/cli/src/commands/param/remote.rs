@@ -1,11 +1,12 @@
 //! The node whose parameters a command is about.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use feros::{ParameterClient, WaitError};
-use feros_rmw::EndpointKind;
+use feros::ParameterClient;
 use feros_rmw::name::is_hidden;
+use feros_rmw::{EndpointKind, GraphSnapshot};
 
+use crate::commands::remote_node::{NodeClient, RemoteNode};
 use crate::connection::{Connection, DiscoveryArgs};
 use crate::error::CliError;
 use crate::nearest::did_you_mean;
@@ -38,14 +39,8 @@ pub(in crate::commands) fn parameter_names(
         .map_or_else(|_| Vec::new(), |found| found.names)
 }
 
-/// A node's parameters, asked with one time limit for everything.
-pub(super) struct Remote {
-    // Keeps the context that SIGINT shuts down.
-    connection: Connection,
-    pub(super) client: ParameterClient,
-    deadline: Instant,
-    timeout: Duration,
-}
+/// A node's parameters.
+pub(super) type Remote = RemoteNode<ParameterClient>;
 
 impl Remote {
     pub(super) fn open(args: &NodeArgs) -> Result<Self, CliError> {
@@ -56,59 +51,10 @@ impl Remote {
         Self::with(connection, &args.node, args.timeout)
     }
 
-    pub(super) fn with(
-        connection: Connection,
-        node: &str,
-        timeout: Duration,
-    ) -> Result<Self, CliError> {
-        let absolute = if node.starts_with('/') { node.to_owned() } else { format!("/{node}") };
-        let client = ParameterClient::new(&connection.node, &absolute).map_err(CliError::usage)?;
-        Ok(Self { connection, client, deadline: Instant::now() + timeout, timeout })
-    }
-
-    pub(super) fn name(&self) -> &str {
-        self.client.remote_name()
-    }
-
-    /// Asks the node something.
-    pub(super) fn ask<T>(
-        &self,
-        ask: impl FnOnce(&ParameterClient, Duration) -> Result<T, feros::Error>,
-    ) -> Result<T, CliError> {
-        let left = self.deadline.saturating_duration_since(Instant::now());
-        ask(&self.client, left).map_err(|error| match error {
-            feros::Error::Wait(WaitError::Timeout { .. }) => self.missing(),
-            feros::Error::Wait(WaitError::Shutdown { .. })
-            | feros::Error::Call(feros::CallError::Shutdown { .. }) => CliError::Interrupted,
-            other => other.into(),
-        })
-    }
-
     /// Whether the node is in the graph.
     pub(super) fn is_there(&self) -> bool {
         let (graph, name) = (self.connection.context.graph(), self.name());
         graph.nodes.iter().any(|node| node.name.fully_qualified() == name)
-    }
-
-    /// Why there is no service of the node.
-    fn missing(&self) -> CliError {
-        let (graph, name) = (self.connection.context.graph(), self.name());
-        let names: Vec<String> =
-            graph.nodes.iter().map(|node| node.name.fully_qualified()).collect();
-        let waited = self.timeout;
-        if names.iter().any(|known| known == name) {
-            let offers = graph.count(EndpointKind::Service, &format!("{name}/list_parameters")) > 0;
-            return CliError::failed(if offers {
-                format!("node {name} did not become ready within {waited:?}: is it being spun?")
-            } else {
-                format!("node {name} offers no parameters (its parameter services are not started)")
-            });
-        }
-        let others = names.iter().map(String::as_str).filter(|other| !is_hidden(other));
-        CliError::failed(format!(
-            "there is no node {name} after {waited:?}: start it, or see `feros node list`{}",
-            did_you_mean(name, others)
-        ))
     }
 
     /// Why a node answered with nothing when it was asked for a parameter.
@@ -130,5 +76,33 @@ impl Remote {
                 self.name()
             )),
         }
+    }
+}
+
+impl NodeClient for ParameterClient {
+    fn of(node: &feros::Node, remote: &str) -> Result<Self, CliError> {
+        Self::new(node, remote).map_err(CliError::usage)
+    }
+
+    fn remote_name(&self) -> &str {
+        self.remote_name()
+    }
+
+    fn missing(name: &str, graph: &GraphSnapshot, waited: Duration) -> CliError {
+        let names: Vec<String> =
+            graph.nodes.iter().map(|node| node.name.fully_qualified()).collect();
+        if names.iter().any(|known| known == name) {
+            let offers = graph.count(EndpointKind::Service, &format!("{name}/list_parameters")) > 0;
+            return CliError::failed(if offers {
+                format!("node {name} did not become ready within {waited:?}: is it being spun?")
+            } else {
+                format!("node {name} offers no parameters (its parameter services are not started)")
+            });
+        }
+        let others = names.iter().map(String::as_str).filter(|other| !is_hidden(other));
+        CliError::failed(format!(
+            "there is no node {name} after {waited:?}: start it, or see `feros node list`{}",
+            did_you_mean(name, others)
+        ))
     }
 }

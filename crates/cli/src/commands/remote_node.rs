@@ -1,0 +1,70 @@
+//! A node that a command asks something, with one time limit for everything.
+
+use std::time::{Duration, Instant};
+
+use feros::WaitError;
+use feros_rmw::GraphSnapshot;
+
+use crate::connection::Connection;
+use crate::error::CliError;
+
+/// What asks the services of another node.
+pub(super) trait NodeClient: Sized {
+    /// For the node of this absolute name.
+    fn of(node: &feros::Node, remote: &str) -> Result<Self, CliError>;
+
+    /// The name of the node that is asked.
+    fn remote_name(&self) -> &str;
+
+    /// Why the services of a node were not found in the time that a command waited.
+    fn missing(name: &str, graph: &GraphSnapshot, waited: Duration) -> CliError;
+}
+
+/// A node and its client.
+pub(super) struct RemoteNode<C> {
+    // Keeps the context that SIGINT shuts down.
+    pub(super) connection: Connection,
+    pub(super) client: C,
+    deadline: Instant,
+    timeout: Duration,
+}
+
+impl<C: NodeClient> RemoteNode<C> {
+    pub(super) fn with(
+        connection: Connection,
+        node: &str,
+        timeout: Duration,
+    ) -> Result<Self, CliError> {
+        let absolute = if node.starts_with('/') { node.to_owned() } else { format!("/{node}") };
+        let client = C::of(&connection.node, &absolute)?;
+        Ok(Self { connection, client, deadline: Instant::now() + timeout, timeout })
+    }
+
+    pub(super) fn name(&self) -> &str {
+        self.client.remote_name()
+    }
+
+    /// Asks the node something, in the time that is left.
+    pub(super) fn ask<T>(
+        &self,
+        ask: impl FnOnce(&C, Duration) -> Result<T, feros::Error>,
+    ) -> Result<T, CliError> {
+        self.ask_for(self.deadline.saturating_duration_since(Instant::now()), ask)
+    }
+
+    /// Asks the node something, in this time.
+    pub(super) fn ask_for<T>(
+        &self,
+        timeout: Duration,
+        ask: impl FnOnce(&C, Duration) -> Result<T, feros::Error>,
+    ) -> Result<T, CliError> {
+        ask(&self.client, timeout).map_err(|error| match error {
+            feros::Error::Wait(WaitError::Timeout { .. }) => {
+                C::missing(self.name(), &self.connection.context.graph(), self.timeout)
+            }
+            feros::Error::Wait(WaitError::Shutdown { .. })
+            | feros::Error::Call(feros::CallError::Shutdown { .. }) => CliError::Interrupted,
+            other => other.into(),
+        })
+    }
+}
