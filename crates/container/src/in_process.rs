@@ -7,10 +7,11 @@ use std::thread;
 
 use feros::{Context, Executor, Node, Stopper};
 use feros_component::Component;
+use feros_executor::panic_text;
 use feros_sync::Mutex;
 
 use crate::placement::{
-    Done, Placement, Running, StartRequest, Started, drop_catching_panic, instantiate, panic_text,
+    Done, Placement, Running, StartRequest, Started, drop_catching_panic, instantiate,
 };
 use crate::request::apply_log_level;
 

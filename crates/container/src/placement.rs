@@ -1,7 +1,6 @@
 //! Where a component runs: the trait that an executor, a thread or a process implements for the
 //! manager.
 
-use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -10,6 +9,7 @@ use feros::Context;
 use feros::msgs::composition_interfaces::srv::LoadNode_Request;
 use feros_component::Component;
 use feros_component::library::LibraryError;
+use feros_executor::panic_text;
 
 use crate::loader::{self, LoadError};
 use crate::request;
@@ -88,11 +88,4 @@ pub(crate) fn drop_catching_panic(name: &str, component: Box<dyn Component>) {
     if let Err(payload) = catch_unwind(AssertUnwindSafe(|| drop(component))) {
         tracing::error!("{name} panicked while it was dropped: {}", panic_text(&*payload));
     }
-}
-
-/// What a panic says.
-pub(crate) fn panic_text(payload: &(dyn Any + Send)) -> String {
-    let text = payload.downcast_ref::<&str>().map(|text| (*text).to_owned());
-    text.or_else(|| payload.downcast_ref::<String>().cloned())
-        .unwrap_or_else(|| "a panic without a text".into())
 }
