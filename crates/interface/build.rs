@@ -1,4 +1,5 @@
-//! Puts the definition files of `interfaces/` into one text for `shipped.rs`.
+//! Puts the definition files of `interfaces/` into one text for `shipped.rs`. The folder is a link
+//! to that of the repository, so that a released crate has the files.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -6,7 +7,8 @@ use std::path::{Path, PathBuf};
 fn main() {
     let manifest_dir =
         PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets it"));
-    let interfaces = manifest_dir.join("../../interfaces");
+    let link = manifest_dir.join("interfaces");
+    let interfaces = link.canonicalize().unwrap_or(link);
     println!("cargo::rerun-if-changed={}", interfaces.display());
     println!("cargo::rerun-if-changed=build.rs");
     let mut all = String::new();
@@ -31,7 +33,7 @@ fn main() {
     }
     assert!(
         !all.is_empty(),
-        "no definitions in {}: the crate is built inside the Feros repository",
+        "no definitions in {}: neither files of a released crate nor a link into the repository",
         interfaces.display()
     );
     let out =

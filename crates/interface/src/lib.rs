@@ -26,7 +26,7 @@ pub use parse::{
     parse_service,
 };
 pub use set::{InsertError, InterfaceSet, MAX_NESTING_DEPTH, ResolveError};
-pub use shipped::shipped;
+pub use shipped::{shipped, shipped_package, shipped_packages};
 pub use tree::{
     ActionDefinition, BaseType, Constant, EMPTY_MESSAGE_FIELD, Field, FieldType, Interface,
     Literal, MessageDefinition, ServiceDefinition, Shape,

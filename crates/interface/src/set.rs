@@ -279,6 +279,14 @@ impl InterfaceSet {
         faults
     }
 
+    /// Takes over everything of `other`; packages that this set has already stay as they are.
+    pub fn add_packages(&mut self, mut other: InterfaceSet) {
+        for package in self.packages() {
+            other.remove_package(package);
+        }
+        self.absorb(other);
+    }
+
     /// Takes over everything of `other`, whose packages this set has not.
     pub(crate) fn absorb(&mut self, other: InterfaceSet) {
         self.interfaces.extend(other.interfaces);

@@ -24,10 +24,48 @@ pub fn shipped() -> &'static InterfaceSet {
     &SHIPPED
 }
 
+/// The names of the shipped packages, in order. Nothing is parsed for it.
+///
+/// ```
+/// assert!(feros_interface::shipped_packages().contains(&"std_msgs"));
+/// ```
+pub fn shipped_packages() -> Vec<&'static str> {
+    let mut packages: Vec<&str> =
+        definitions().filter_map(|(name, _)| Some(name.split_once('/')?.0)).collect();
+    packages.dedup();
+    packages
+}
+
+/// One shipped package alone, without those that it refers to: for programs that use few types and
+/// are to start at once. Empty if there is no such package.
+///
+/// ```
+/// let package = feros_interface::shipped_package("std_msgs");
+/// assert_eq!(package.packages(), ["std_msgs"]);
+/// assert!(package.message(&"std_msgs/msg/Header".parse()?).is_some());
+/// # Ok::<(), feros_interface::TypeNameError>(())
+/// ```
+pub fn shipped_package(package: &str) -> InterfaceSet {
+    parse(
+        definitions().filter(|(name, _)| {
+            name.strip_prefix(package).is_some_and(|rest| rest.starts_with('/'))
+        }),
+    )
+}
+
+/// Names and texts of all definitions.
+fn definitions() -> impl Iterator<Item = (&'static str, &'static str)> {
+    let definitions = TEXTS.split('\u{1}').skip(1);
+    definitions.map(|definition| definition.split_once('\n').unwrap_or((definition, "")))
+}
+
 fn parse_all() -> InterfaceSet {
+    parse(definitions())
+}
+
+fn parse(definitions: impl Iterator<Item = (&'static str, &'static str)>) -> InterfaceSet {
     let mut set = InterfaceSet::new();
-    for definition in TEXTS.split('\u{1}').skip(1) {
-        let (name, text) = definition.split_once('\n').unwrap_or((definition, ""));
+    for (name, text) in definitions {
         let name = name
             .parse()
             .expect("the build script writes names of definition files that tests have parsed");

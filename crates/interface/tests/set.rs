@@ -189,3 +189,21 @@ fn a_pipe_as_definition_is_refused_and_not_waited_for() {
     let error = set.load_package_dir(folder.path().join("my_msgs")).unwrap_err();
     assert!(error.to_string().contains("no regular file"), "{error}");
 }
+
+#[test]
+fn shipped_packages_come_one_by_one_as_they_come_together() {
+    let mut one_by_one = feros_interface::InterfaceSet::new();
+    for package in feros_interface::shipped_packages() {
+        one_by_one.add_packages(feros_interface::shipped_package(package));
+    }
+    assert_eq!(one_by_one.type_names(), shipped().type_names());
+    assert!(one_by_one.check().is_empty());
+    assert!(feros_interface::shipped_package("std").packages().is_empty(), "no prefix of a name");
+
+    let point = "geometry_msgs/msg/Point".parse().unwrap();
+    let mut own = feros_interface::InterfaceSet::new();
+    let definition = parse_message("geometry_msgs", "Point", "int8 x").unwrap();
+    own.insert(Interface::Message(definition)).unwrap();
+    own.add_packages(feros_interface::shipped_package("geometry_msgs"));
+    assert_eq!(own.message(&point).unwrap().fields.len(), 1, "what is there already stays");
+}
