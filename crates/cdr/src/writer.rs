@@ -72,13 +72,14 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
-    /// The memory of `count` primitives in a row, as it is. Empty, and not aligned, when there are
-    /// none.
+    /// The memory of `count` primitives in a row, as it is, to be written in this machine's byte
+    /// order where that is the message's. Empty, and not aligned, when there are none.
+    ///
+    /// # Errors
+    ///
+    /// [`EncodeError::BufferTooSmall`].
     #[inline]
-    pub(crate) fn reserve_slice<T: Primitive>(
-        &mut self,
-        count: usize,
-    ) -> Result<&mut [u8], EncodeError> {
+    pub fn reserve_slice<T: Primitive>(&mut self, count: usize) -> Result<&mut [u8], EncodeError> {
         if count == 0 {
             return Ok(&mut []);
         }

@@ -111,6 +111,8 @@ enum Operand {
 enum Scalar {
     Bool(bool),
     Integer(i128),
+    /// The value of a `float32`, which no number of more digits equals.
+    Single(f32),
     Float(f64),
     Text(String),
 }
@@ -216,7 +218,7 @@ impl Operand {
         };
         match scalar {
             Some(Scalar::Bool(_)) => Ok(Some(TRUTH)),
-            Some(Scalar::Integer(_) | Scalar::Float(_)) => Ok(Some(NUMBER)),
+            Some(Scalar::Integer(_) | Scalar::Single(_) | Scalar::Float(_)) => Ok(Some(NUMBER)),
             Some(Scalar::Text(_)) => Ok(Some(TEXT)),
             None => Err(ContentFilterError::Kinds {
                 left: "a message, array or sequence as a whole",
@@ -245,7 +247,7 @@ fn scalar(value: ValueRef<'_>) -> Option<Scalar> {
         ValueRef::U32(value) => Scalar::Integer(value.into()),
         ValueRef::I64(value) => Scalar::Integer(value.into()),
         ValueRef::U64(value) => Scalar::Integer(value.into()),
-        ValueRef::F32(value) => Scalar::Float(value.into()),
+        ValueRef::F32(value) => Scalar::Single(value),
         ValueRef::F64(value) => Scalar::Float(value),
         ValueRef::String(text) => Scalar::Text(text.to_owned()),
         ValueRef::WString(text) => Scalar::Text(text.to_string()),
@@ -279,10 +281,15 @@ fn compare(left: &Scalar, right: &Scalar) -> Option<Ordering> {
     #[expect(clippy::cast_precision_loss, reason = "as DDS compares integers with floats")]
     let float = |scalar: &Scalar| match scalar {
         Scalar::Integer(value) => Some(*value as f64),
+        Scalar::Single(value) => Some(f64::from(*value)),
         Scalar::Float(value) => Some(*value),
         Scalar::Bool(_) | Scalar::Text(_) => None,
     };
+    #[expect(clippy::cast_possible_truncation, reason = "a number as a `float32` has it")]
+    let single = |value: f64| value as f32;
     match (left, right) {
+        (Scalar::Single(left), Scalar::Float(right)) => left.partial_cmp(&single(*right)),
+        (Scalar::Float(left), Scalar::Single(right)) => single(*left).partial_cmp(right),
         (Scalar::Bool(left), Scalar::Bool(right)) => Some(left.cmp(right)),
         (Scalar::Integer(left), Scalar::Integer(right)) => Some(left.cmp(right)),
         (Scalar::Text(left), Scalar::Text(right)) => Some(left.cmp(right)),
@@ -373,6 +380,23 @@ mod tests {
         let set = DynamicMessage::from_yaml(&ty, "data: true").unwrap();
         assert!(ContentFilter::parse(&ty, "data = %0", &["TRUE"]).unwrap().matches(&set));
         assert!(!ContentFilter::parse(&ty, "data = false", &[""; 0]).unwrap().matches(&set));
+    }
+
+    /// 0.1 as a `float32` is another number than 0.1 as a `float64`.
+    #[test]
+    fn a_float32_is_compared_with_as_many_digits_as_it_has() {
+        let ty = ty("sensor_msgs/msg/BatteryState");
+        let state = DynamicMessage::from_yaml(&ty, "{percentage: 0.1}").unwrap();
+        for (expression, expected) in [
+            ("percentage = 0.1", true),
+            ("0.1 = percentage", true),
+            ("percentage > 0.1", false),
+            ("percentage BETWEEN 0.1 AND 0.2", true),
+            ("percentage = 0.11", false),
+        ] {
+            let filter = ContentFilter::parse(&ty, expression, &[""; 0]).unwrap();
+            assert_eq!(filter.matches(&state), expected, "{expression}");
+        }
     }
 
     #[test]
