@@ -56,7 +56,7 @@ impl Doorbell {
     /// called in a signal handler.
     pub fn ring(&self, slot: Slot) {
         if self.flags.set(slot) || self.may_sleep() {
-            self.wake(Sharing::Shared);
+            self.wake();
         }
     }
 
@@ -65,7 +65,7 @@ impl Doorbell {
     /// [above](#when-a-ringing-process-is-killed).
     pub fn nudge(&self) {
         if self.flags.repair_summary() {
-            fence(Ordering::SeqCst); // as in `claim_wake`
+            fence(Ordering::SeqCst); // as in `wake`
             // Without a look at the bell: the dead may have changed it and not have made the call.
             self.rouse();
         }
@@ -91,7 +91,7 @@ impl Doorbell {
 
     pub(crate) fn wait_within(&self, sharing: Sharing, timeout: Option<Duration>) {
         self.bell.store(SLEEPING, Ordering::Relaxed);
-        fence(Ordering::SeqCst); // pairs with the fence in `claim_wake`
+        fence(Ordering::SeqCst); // pairs with the fence in `wake`, of a `ReadySet` in `wake_next`
         if self.flags.are_clear() {
             self.bell.wait(SLEEPING, sharing, timeout);
         }
@@ -99,20 +99,14 @@ impl Doorbell {
         self.bell.store(AWAKE, Ordering::Relaxed);
     }
 
-    /// Wakes the sleeper; to be called after a change that the sleeper will find.
-    pub(crate) fn wake(&self, sharing: Sharing) {
-        if self.claim_wake().is_some() {
-            self.bell.wake_one(sharing);
-        }
-    }
-
-    /// What the bell said if the caller, who has made a change that the sleeper will find, is the
-    /// one to wake it. Of several ringers at once one is.
-    pub(crate) fn claim_wake(&self) -> Option<u32> {
+    /// Wakes the sleeper; to be called after a change that the sleeper will find. Of several
+    /// ringers at once one does.
+    fn wake(&self) {
         fence(Ordering::SeqCst); // pairs with the fence between writing the bell and looking at the summary
         let bell = self.bell.load(Ordering::Relaxed);
-        // Acquire: see `ReadySet::wait`.
-        (bell != AWAKE && self.bell.replace(bell, AWAKE, Ordering::Acquire)).then_some(bell)
+        if bell != AWAKE && self.bell.replace(bell, AWAKE, Ordering::Relaxed) {
+            self.bell.wake_one(Sharing::Shared);
+        }
     }
 
     /// Wakes the sleeper whatever the bell says.

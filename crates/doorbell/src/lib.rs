@@ -29,7 +29,7 @@ mod slot_set;
 
 pub use doorbell::{Doorbell, DoorbellMemory};
 pub use flags::{CAPACITY, Slot};
-pub use ready_set::{FollowerWait, LeaderWait, ReadySet, Sleeper};
-pub use ringer::Ringer;
+pub use ready_set::{FollowerWait, LeaderWait, ReadySet};
+pub use ringer::{Observation, Ringer};
 pub use routes::Place;
 pub use slot_set::SlotSet;

@@ -11,25 +11,20 @@
 
 use crate::doorbell::{AWAKE, Doorbell, DoorbellMemory, SLEEPING};
 use crate::flags::Slot;
+use bell::SLEEPING_SHARED;
 use feros_sync::{AtomicUsize, Futex, Ordering, Sharing, fence};
 use std::fmt;
 use std::time::Duration;
 
+mod bell;
+
 // Loom's `Arc` cannot hold a trait object; what it would check is who drops last.
 type Memory = std::sync::Arc<dyn DoorbellMemory>;
-
-/// What the private bell says, besides AWAKE and SLEEPING, of a thread that sleeps at the shared
-/// doorbell.
-const SLEEPING_SHARED: u32 = 2;
-/// ... of several threads: to be woken is a follower.
-const FOLLOWER: u32 = 3;
-/// ... the leader, which sleeps at a word of this process.
-const LEADER: u32 = 4;
 
 /// The ready flags of one executor or wait set. Many threads ring; one thread sleeps at the bell,
 /// or several at the two words of leader and followers.
 pub struct ReadySet {
-    /// Its bell tells the ringers of this process whether somebody sleeps, and where.
+    /// Its bell tells the ringers of this process who sleeps, and where: see `bell`.
     private: Doorbell,
     /// Count what followers and leader are woken for.
     followers: Futex,
@@ -63,22 +58,49 @@ impl ReadySet {
         self.shared.as_ref().and_then(|memory| memory.number())
     }
 
-    /// As [`Doorbell::ring`], but from inside the process.
+    /// As [`Doorbell::ring`], but from inside the process. Of several threads that sleep, the rings
+    /// of two slots wake two.
     pub fn ring(&self, slot: Slot) {
-        if self.private.flags.set(slot) || self.private.may_sleep() {
-            self.wake_whom_the_bell_names();
+        // Who set the flag before wakes a thread for it, unless it was held up on the way.
+        let is_new = self.private.flags.set(slot);
+        if is_new || bell::is_untouched(self.private.bell.load(Ordering::Relaxed)) {
+            self.wake_next();
         }
     }
 
-    fn wake_whom_the_bell_names(&self) {
-        match (self.private.claim_wake(), &self.shared) {
-            // The bell there is not asked: it may have been scribbled over, and ours has said that
-            // somebody sleeps.
-            (Some(SLEEPING_SHARED), Some(memory)) => memory.doorbell().rouse(),
-            (Some(FOLLOWER), _) => count_and_wake(&self.followers),
-            (Some(LEADER), _) => count_and_wake(&self.leader),
-            (Some(_), _) => self.private.bell.wake_one(Sharing::Private),
-            (None, _) => {}
+    /// Wakes one of those who sleep and have not been woken yet: the thread if there is one alone,
+    /// else a follower, or the leader if no follower is left. Nothing if all are awake or on their
+    /// way; to be called after a change that they will find.
+    pub fn wake_next(&self) {
+        // Pairs with the fence between writing the bell and looking at the flags.
+        fence(Ordering::SeqCst);
+        match self.change_bell(bell::without_next) {
+            AWAKE => {}
+            SLEEPING => self.private.bell.wake_one(Sharing::Private),
+            SLEEPING_SHARED => self.rouse_shared(),
+            said if said >= bell::FOLLOWER => count_and_wake(&self.followers),
+            said => self.wake_leader_of(said),
+        }
+    }
+
+    /// Changes the bell, which others may change too, and gives what it said.
+    fn change_bell(&self, change: impl Fn(u32) -> u32) -> u32 {
+        let bell = &self.private.bell;
+        loop {
+            let said = bell.load(Ordering::Relaxed);
+            // Acquire and release: who reads that somebody sleeps at the shared doorbell
+            // overwrites the bell there after the sleeper has written it.
+            if change(said) == said || bell.replace(said, change(said), Ordering::AcqRel) {
+                return said;
+            }
+        }
+    }
+
+    fn rouse_shared(&self) {
+        // The bell there is not asked: it may have been scribbled over, and ours has said that
+        // somebody sleeps.
+        if let Some(memory) = &self.shared {
+            memory.doorbell().rouse();
         }
     }
 
@@ -144,10 +166,9 @@ impl ReadySet {
         };
         let shared = memory.doorbell();
         shared.bell.store(SLEEPING, Ordering::Relaxed);
-        // Release: a ringer who reads it here overwrites the shared bell after the line above has
-        // written it.
+        // Release: see `change_bell`.
         self.private.bell.store(SLEEPING_SHARED, Ordering::Release);
-        fence(Ordering::SeqCst); // pairs with the fence in `Doorbell::claim_wake`, of both doorbells
+        fence(Ordering::SeqCst); // pairs with the fences in `wake_next` and `Doorbell::wake`
         if self.private.flags.are_clear() && shared.flags.are_clear() {
             shared.bell.wait(SLEEPING, Sharing::Shared, timeout);
         }
@@ -157,60 +178,69 @@ impl ReadySet {
 }
 
 /// For several threads, which take turns at being the leader: all of this is called under one lock
-/// of theirs.
+/// of theirs, but for the waits themselves.
 impl ReadySet {
-    /// Has the next ring wake this sleeper. If a flag is set already, it is woken at once.
-    pub fn arm(&self, sleeper: Sleeper) {
-        let bell = match sleeper {
-            Sleeper::Nobody => AWAKE,
-            Sleeper::Follower => FOLLOWER,
-            Sleeper::Leader { is_shared: false } => LEADER,
-            Sleeper::Leader { is_shared: true } => SLEEPING_SHARED,
-        };
-        // Release: a ringer who reads `SLEEPING_SHARED` overwrites the shared bell after
-        // `leader_wait` wrote it. A read-modify-write: it and the ringers' claims have one order,
-        // so that a claim is of the bell before or of this one.
-        self.private.bell.swap(bell, Ordering::AcqRel);
-        if bell != AWAKE {
-            fence(Ordering::SeqCst); // pairs with the fence in `Doorbell::claim_wake`
-            if !self.private.flags.are_clear() {
-                self.wake_whom_the_bell_names();
-            }
-        }
-    }
-
-    /// Wakes one follower, also one that is about to sleep.
-    pub fn wake_follower(&self) {
-        count_and_wake(&self.followers);
-    }
-
-    /// Wakes all followers, also those that are about to sleep.
-    pub fn wake_all_followers(&self) {
-        self.followers.fetch_add(1, Ordering::Release);
-        self.followers.wake_all(Sharing::Private);
-    }
-
-    /// Wakes the leader, which sleeps at the shared doorbell or not.
-    pub fn wake_leader(&self, is_shared: bool) {
-        match &self.shared {
-            Some(memory) if is_shared => memory.doorbell().rouse(),
-            _ => count_and_wake(&self.leader),
-        }
-    }
-
-    /// To be called under the lock; the wait itself comes after it.
+    /// Enters a thread that goes to sleep as a follower: from now on a ring may wake it. If a flag
+    /// is set already, a sleeper is woken at once.
     pub fn follower_wait(&self) -> FollowerWait<'_> {
-        FollowerWait { ready_set: self, seen: self.followers.load(Ordering::Relaxed) }
+        let seen = self.followers.load(Ordering::Relaxed);
+        self.enter(bell::FOLLOWER);
+        FollowerWait { ready_set: self, seen }
+    }
+
+    /// To be called by each follower after its wait. `left`: how many still sleep or are on their
+    /// way.
+    pub fn follower_has_waited(&self, left: usize) {
+        let left = u32::try_from(left).unwrap_or(u32::MAX);
+        self.change_bell(|bell| bell::with_followers(bell, left));
     }
 
     /// As [`follower_wait`](Self::follower_wait), for the one thread that is the leader.
     pub fn leader_wait(&self) -> LeaderWait<'_> {
         let memory = self.shared.as_deref().filter(|_| self.is_shared());
         let shared = memory.map(|memory| memory.doorbell());
+        let seen = self.leader.load(Ordering::Relaxed);
         if let Some(shared) = shared {
             shared.bell.store(SLEEPING, Ordering::Relaxed);
         }
-        LeaderWait { ready_set: self, shared, seen: self.leader.load(Ordering::Relaxed) }
+        self.enter(if shared.is_some() { bell::LEADER_SHARED } else { bell::LEADER });
+        LeaderWait { ready_set: self, shared, seen }
+    }
+
+    /// To be called by the leader after its wait.
+    pub fn leader_has_waited(&self) {
+        self.change_bell(bell::without_leader);
+    }
+
+    fn enter(&self, sleeper: u32) {
+        self.change_bell(|bell| bell::with(bell, sleeper));
+        fence(Ordering::SeqCst); // pairs with the fence in `wake_next`
+        if !self.private.flags.are_clear() {
+            self.wake_next();
+        }
+    }
+
+    /// Wakes the leader, unless it is awake or on its way.
+    pub fn wake_leader(&self) {
+        let said = self.change_bell(bell::without_leader);
+        if bell::has_leader(said) {
+            self.wake_leader_of(said);
+        }
+    }
+
+    /// Wakes all, also those that are about to sleep.
+    pub fn wake_all(&self) {
+        self.followers.fetch_add(1, Ordering::Release);
+        self.followers.wake_all(Sharing::Private);
+        self.wake_leader();
+    }
+
+    fn wake_leader_of(&self, said: u32) {
+        if said & bell::LEADER != 0 {
+            count_and_wake(&self.leader);
+        } else {
+            self.rouse_shared();
+        }
     }
 }
 
@@ -219,20 +249,6 @@ impl ReadySet {
 fn count_and_wake(word: &Futex) {
     word.fetch_add(1, Ordering::Release);
     word.wake_one(Sharing::Private);
-}
-
-/// Whom a ring has to wake.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Sleeper {
-    /// All threads that are needed are awake.
-    Nobody,
-    /// One of those that wait to be woken by their own process alone.
-    Follower,
-    /// The one that waits for timers and other processes.
-    Leader {
-        /// It sleeps at the shared doorbell.
-        is_shared: bool,
-    },
 }
 
 /// A thread about to wait as a follower.
@@ -266,7 +282,7 @@ impl LeaderWait<'_> {
         match self.shared {
             None => self.ready_set.leader.wait(self.seen, Sharing::Private, timeout),
             Some(shared) => {
-                // Pairs with the fence in `Doorbell::claim_wake` of other processes.
+                // Pairs with the fence in `Doorbell::wake` of other processes.
                 fence(Ordering::SeqCst);
                 if shared.flags.are_clear() {
                     shared.bell.wait(SLEEPING, Sharing::Shared, timeout);

@@ -7,7 +7,7 @@
 use crate::flags::Slot;
 use crate::listener::Listener;
 use crate::ready_set::ReadySet;
-use crate::routes::{Attachment, Place, Routes};
+use crate::routes::{Attachment, ObserverId, Place, Routes};
 use feros_sync::{Arc, AtomicBool, AtomicUsize, Ordering, RwLock};
 
 /// Says that an entity has work. Clones ring the same entity.
@@ -99,14 +99,14 @@ impl Ringer {
     }
 
     /// Has `observer` told where other processes may ring for the entity: now, and whenever that
-    /// changes. It replaces the observer before, which is told nothing more.
+    /// changes, until the [`Observation`] is dropped. An entity may have several observers.
     ///
     /// The place is in the entity's executor or, without one, in the wait set that it was attached
     /// to last. Whoever finds the ring there [relays](Self::relay) it.
     ///
-    /// Best called when somebody is to ring from elsewhere, and ended by
-    /// [`end_observation`](Self::end_observation): an executor without an observed entity does not
-    /// listen to other processes, and wakes sooner for its own.
+    /// Best called when somebody is to ring from elsewhere, and ended when nobody does any more: an
+    /// executor without an observed entity does not listen to other processes, and wakes sooner for
+    /// its own.
     ///
     /// # For those who ring from elsewhere
     ///
@@ -121,15 +121,12 @@ impl Ringer {
     /// It runs under the locks that moves take, before the move takes effect: it stores the place
     /// somewhere and must not panic, block, nor use this ringer or its executor. It should own no
     /// clone of this ringer, which would then never be freed.
-    pub fn on_move(&self, observer: impl FnMut(Option<Place>) + Send + Sync + 'static) {
-        let former = self.cell.routes.write().observe(Some(Box::new(observer)));
-        drop(former); // after the lock
-    }
-
-    /// Tells the observer that there is no place any more, and forgets it.
-    pub fn end_observation(&self) {
-        let former = self.cell.routes.write().observe(None);
-        drop(former);
+    pub fn on_move(
+        &self,
+        observer: impl FnMut(Option<Place>) + Send + Sync + 'static,
+    ) -> Observation {
+        let id = self.cell.routes.write().observe(Box::new(observer));
+        Observation { cell: Arc::clone(&self.cell), id }
     }
 
     /// Sends the rings to `slot` of an executor's ready set from now on, the one that was pending
@@ -173,6 +170,11 @@ impl Ringer {
         self.cell.wait_sets.store(routes.wait_sets.len(), Ordering::Relaxed);
     }
 
+    /// The number of wait sets that it is attached to now.
+    pub fn wait_sets(&self) -> usize {
+        self.cell.wait_sets.load(Ordering::Relaxed)
+    }
+
     /// To be called by whoever finds a ring of another process in `from`: other processes ring at
     /// one place, and the entity's wait sets elsewhere are to hear of it.
     pub fn relay(&self, from: &Arc<ReadySet>) {
@@ -181,6 +183,23 @@ impl Ringer {
             let others = |to: &&Attachment| !Arc::ptr_eq(&to.ready_set, from);
             routes.wait_sets.iter().filter(others).for_each(Attachment::ring);
         }
+    }
+}
+
+/// Somebody is told where other processes may ring for an entity: see [`Ringer::on_move`].
+///
+/// On drop the observer is told that there is no place any more, and forgotten.
+#[must_use = "the observer is forgotten when this is dropped"]
+#[derive(Debug)]
+pub struct Observation {
+    cell: Arc<Cell>,
+    id: ObserverId,
+}
+
+impl Drop for Observation {
+    fn drop(&mut self) {
+        let observer = self.cell.routes.write().end_observation(self.id);
+        drop(observer); // after the lock
     }
 }
 
@@ -255,28 +274,33 @@ mod tests {
     }
 
     #[test]
-    fn an_observer_sees_each_move_and_each_arrival_is_rung() {
+    fn observers_see_each_move_and_each_arrival_is_rung() {
         let ready_set = Arc::new(ReadySet::private());
         let slot = Slot::new(5).unwrap();
         let ringer = Ringer::new();
-        let seen = Arc::new(Mutex::new(Vec::new()));
-        let observe = |ringer: &Ringer| {
-            let seen = Arc::clone(&seen);
-            ringer.on_move(move |place| seen.lock().unwrap().push(place));
+        let seen = [(); 2].map(|()| Arc::new(Mutex::new(Vec::new())));
+        let observe = |index: usize| {
+            let seen = Arc::clone(&seen[index]);
+            ringer.on_move(move |place| seen.lock().unwrap().push(place))
         };
-        observe(&ringer);
+        let first = observe(0);
         assert!(ringer.attach(&ready_set, slot));
         assert!(taken(&ready_set, slot), "rung on arrival");
-        observe(&ringer);
+        let second = observe(1);
         assert!(taken(&ready_set, slot), "rung when observed in its place");
-        ringer.end_observation();
+        drop(first);
+        assert!(ready_set.is_shared(), "the second is still told");
+        drop(second);
         assert!(!ready_set.is_shared(), "nobody listens to other processes");
-        observe(&ringer);
+        let _both = [observe(0), observe(1)];
+        assert!(taken(&ready_set, slot));
         ringer.detach();
-        assert!(!ready_set.is_set(slot));
+        assert!(!ready_set.is_set(slot) && !ready_set.is_shared());
+        assert!(ringer.attach(&ready_set, slot));
+        assert!(taken(&ready_set, slot) && ready_set.is_shared());
         let here = Some(Place { doorbell: None, slot });
-        assert_eq!(*seen.lock().unwrap(), [None, here, here, None, here, None]);
-        assert!(!ready_set.is_shared());
+        assert_eq!(*seen[0].lock().unwrap(), [None, here, None, here, None, here]);
+        assert_eq!(*seen[1].lock().unwrap(), [here, None, here, None, here]);
     }
 
     #[test]
@@ -304,7 +328,8 @@ mod tests {
         let ringer = Ringer::new();
         let place = Arc::new(Mutex::new(None));
         let told = Arc::clone(&place);
-        ringer.on_move(move |place| *told.lock().unwrap() = place.map(|place| place.slot.index()));
+        let _observed = ringer
+            .on_move(move |place| *told.lock().unwrap() = place.map(|place| place.slot.index()));
         let place = || *place.lock().unwrap();
         let [zero, one, two] = [0, 1, 2].map(|index| Slot::new(index).unwrap());
         ringer.attach_wait_set(&first, one);

@@ -23,8 +23,14 @@ pub(crate) struct Routes {
     pub(crate) wait_sets: Vec<Attachment>,
     // Loom's `Arc` cannot hold what the listener holds.
     pub(crate) listener: Option<std::sync::Arc<Listener>>,
-    observer: Option<Observer>,
+    /// Several where an entity has several ends: the three services of an action.
+    observers: Vec<(ObserverId, Observer)>,
+    next_observer: u64,
 }
+
+/// Names an observer among those of its entity.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct ObserverId(u64);
 
 /// Is told the entity's place.
 pub(crate) type Observer = Box<dyn FnMut(Option<Place>) + Send + Sync>;
@@ -37,6 +43,34 @@ pub(crate) struct Attachment {
 impl Attachment {
     pub(crate) fn ring(&self) {
         self.ready_set.ring(self.slot);
+    }
+
+    /// Tells the observers the place, then rings there, if there are any.
+    ///
+    /// A publisher of another process writes its data, then looks for the place; this writes the
+    /// place, then has the entity look for data. With the fence here and its counterpart there at
+    /// least one of them sees the other: either the publisher finds the place and rings, or the
+    /// execution that begins after this ring finds the data. Ringing before the fence, or before
+    /// the observers, the execution could be over before the place is seen.
+    fn tell_arrival<'a>(&self, observers: impl Iterator<Item = &'a mut Observer>) {
+        let place = Place { doorbell: self.ready_set.number(), slot: self.slot };
+        let mut is_observed = false;
+        for observer in observers {
+            self.ready_set.begin_sharing();
+            observer(Some(place));
+            is_observed = true;
+        }
+        if is_observed {
+            fence(Ordering::SeqCst);
+            self.ring();
+        }
+    }
+
+    fn tell_departure<'a>(&self, observers: impl Iterator<Item = &'a mut Observer>) {
+        for observer in observers {
+            observer(None);
+            self.ready_set.end_sharing();
+        }
     }
 }
 
@@ -70,44 +104,39 @@ impl Routes {
         changed
     }
 
-    /// Replaces the observer; gives the former one, to be dropped after the lock.
-    pub(crate) fn observe(&mut self, observer: Option<Observer>) -> Option<Observer> {
-        if observer.is_none() {
-            self.tell_departure();
-        } else if let (Some(_), Some(place)) = (&self.observer, self.shared_place()) {
-            place.ready_set.end_sharing(); // the new one begins anew
+    /// Tells one more observer the place, now and from now on.
+    pub(crate) fn observe(&mut self, mut observer: Observer) -> ObserverId {
+        let id = ObserverId(self.next_observer);
+        self.next_observer += 1;
+        match self.shared_place() {
+            Some(place) => place.tell_arrival(std::iter::once(&mut observer)),
+            None => observer(None),
         }
-        let former = std::mem::replace(&mut self.observer, observer);
-        let is_nowhere = self.shared_place().is_none();
-        match &mut self.observer {
-            Some(observer) if is_nowhere => observer(None),
-            _ => self.tell_arrival(),
-        }
-        former
+        self.observers.push((id, observer));
+        id
     }
 
-    /// Tells the observer the place, then rings there.
-    ///
-    /// A publisher of another process writes its data, then looks for the place; this writes the
-    /// place, then has the entity look for data. With the fence here and its counterpart there at
-    /// least one of them sees the other: either the publisher finds the place and rings, or the
-    /// execution that begins after this ring finds the data. Ringing before the fence, or before
-    /// the observer, the execution could be over before the place is seen.
+    /// Tells an observer that there is no place any more; gives it, to be dropped after the lock.
+    pub(crate) fn end_observation(&mut self, id: ObserverId) -> Option<Observer> {
+        let index = self.observers.iter().position(|(known, _)| *known == id)?;
+        let (_, mut observer) = self.observers.swap_remove(index);
+        if let Some(place) = self.shared_place() {
+            place.tell_departure(std::iter::once(&mut observer));
+        }
+        Some(observer)
+    }
+
     fn tell_arrival(&mut self) {
-        let Self { executor, wait_sets, observer, .. } = self;
-        if let (Some(observer), Some(place)) = (observer, executor.as_ref().or(wait_sets.last())) {
-            place.ready_set.begin_sharing();
-            observer(Some(Place { doorbell: place.ready_set.number(), slot: place.slot }));
-            fence(Ordering::SeqCst);
-            place.ring();
+        let Self { executor, wait_sets, observers, .. } = self;
+        if let Some(place) = executor.as_ref().or(wait_sets.last()) {
+            place.tell_arrival(observers.iter_mut().map(|(_, observer)| observer));
         }
     }
 
     fn tell_departure(&mut self) {
-        let Self { executor, wait_sets, observer, .. } = self;
-        if let (Some(observer), Some(place)) = (observer, executor.as_ref().or(wait_sets.last())) {
-            observer(None);
-            place.ready_set.end_sharing();
+        let Self { executor, wait_sets, observers, .. } = self;
+        if let Some(place) = executor.as_ref().or(wait_sets.last()) {
+            place.tell_departure(observers.iter_mut().map(|(_, observer)| observer));
         }
     }
 }
@@ -118,7 +147,7 @@ impl fmt::Debug for Routes {
             .field("slot", &self.executor.as_ref().map(|attachment| attachment.slot))
             .field("wait_sets", &self.wait_sets.len())
             .field("is_heard", &self.listener.is_some())
-            .field("is_observed", &self.observer.is_some())
+            .field("observers", &self.observers.len())
             .finish()
     }
 }

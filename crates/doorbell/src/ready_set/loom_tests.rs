@@ -283,7 +283,7 @@ fn data_put_during_a_move_is_found(attached_before_observed: bool) {
                 if attached_before_observed {
                     assert!(ringer.attach(&ready_set, slot(3)));
                 }
-                ringer.on_move(move |place: Option<Place>| {
+                let observed = ringer.on_move(move |place: Option<Place>| {
                     published.store(
                         place.map_or(0, |place| place.slot.index() as u64),
                         Ordering::Relaxed,
@@ -292,6 +292,7 @@ fn data_put_during_a_move_is_found(attached_before_observed: bool) {
                 if !attached_before_observed {
                     assert!(ringer.attach(&ready_set, slot(3)));
                 }
+                observed
             })
         };
         // Every execution takes what is there; a lost wake-up leaves it asleep over the data, which
@@ -303,7 +304,7 @@ fn data_put_during_a_move_is_found(attached_before_observed: bool) {
             }
         }
         publisher.join().unwrap();
-        mover.join().unwrap();
+        drop(mover.join().unwrap());
     });
 }
 

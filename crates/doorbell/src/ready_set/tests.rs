@@ -163,3 +163,74 @@ fn the_place_to_sleep_follows_who_may_ring() {
         ready_set.ring(slot(5));
     });
 }
+
+/// The first thread that is woken goes on to compute; the ringer is who knows that there is more.
+#[test]
+fn the_ring_of_another_slot_wakes_another_thread() {
+    let (memory, shared) = with_shared_doorbell();
+    for ready_set in [ReadySet::private(), shared] {
+        let woken =
+            || [&ready_set.followers, &ready_set.leader].map(|it| it.load(Ordering::Relaxed));
+        let leader = ready_set.leader_wait();
+        let followers = [(); 2].map(|()| ready_set.follower_wait());
+        ready_set.ring(slot(1));
+        ready_set.ring(slot(1)); // is for the same thread
+        assert_eq!(woken(), [1, 0]);
+        ready_set.ring(slot(2));
+        assert_eq!(woken(), [2, 0], "the second follower");
+        ready_set.ring(slot(3));
+        if leader.is_shared() {
+            assert!(!memory.may_sleep(), "the leader, at the shared doorbell");
+        } else {
+            assert_eq!(woken(), [2, 1], "the leader");
+        }
+        ready_set.ring(slot(4)); // is for whoever comes first
+        ready_set.wake_next();
+        ready_set.wake_leader();
+        assert_eq!(woken(), [2, u32::from(!leader.is_shared())]);
+        leader.wait(None); // would hang
+        for follower in followers {
+            follower.wait(None);
+        }
+    }
+}
+
+#[test]
+fn who_wakes_by_itself_is_not_counted_on() {
+    let ready_set = ReadySet::private();
+    let woken = || [&ready_set.followers, &ready_set.leader].map(|it| it.load(Ordering::Relaxed));
+    let no_time = Some(Duration::from_nanos(1));
+    ready_set.leader_wait().wait(no_time);
+    ready_set.leader_has_waited();
+    let leader = ready_set.leader_wait();
+    ready_set.follower_wait().wait(no_time);
+    ready_set.follower_has_waited(0);
+    ready_set.ring(slot(1));
+    assert_eq!(woken(), [0, 1], "the leader is all that sleeps");
+    leader.wait(None);
+    ready_set.leader_has_waited();
+    assert!(!ready_set.private.may_sleep());
+}
+
+/// A flag that comes between a thread's last look and its sleep.
+#[test]
+fn who_goes_to_sleep_over_a_flag_is_woken_at_once() {
+    for ready_set in [ReadySet::private(), with_shared_doorbell().1] {
+        ready_set.ring(slot(1));
+        ready_set.leader_wait().wait(None); // would hang
+        ready_set.leader_has_waited();
+        ready_set.follower_wait().wait(None);
+        ready_set.follower_has_waited(0);
+        assert!(!ready_set.private.may_sleep());
+    }
+}
+
+/// Its ringer was held up after it had set the flag: the next ring of the same slot wakes.
+#[test]
+fn a_flag_that_was_set_already_wakes_when_nobody_was_woken_for_it() {
+    let ready_set = ReadySet::private();
+    let follower = ready_set.follower_wait();
+    ready_set.private.flags.set(slot(1));
+    ready_set.ring(slot(1));
+    follower.wait(None); // would hang
+}

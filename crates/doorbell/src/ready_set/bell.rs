@@ -1,0 +1,83 @@
+//! What the bell of this process says: which threads sleep and have not been woken since.
+//!
+//! One thread alone writes [`AWAKE`] or where it sleeps. Of several threads each enters itself
+//! before it sleeps; whoever wakes one strikes it off first. So two rings never count on the same
+//! thread, and a ring that finds nobody left knows that all others are awake or on their way.
+
+use crate::doorbell::{AWAKE, SLEEPING};
+
+/// The one thread sleeps at the shared doorbell.
+pub(super) const SLEEPING_SHARED: u32 = 2;
+/// Nobody was woken since the last of several threads went to sleep.
+const UNTOUCHED: u32 = 4;
+/// The leader sleeps at a word of this process.
+pub(super) const LEADER: u32 = 8;
+/// The leader sleeps at the shared doorbell.
+pub(super) const LEADER_SHARED: u32 = 16;
+/// One follower sleeps; from this bit on stands how many do.
+pub(super) const FOLLOWER: u32 = 32;
+
+/// With one more sleeper of several.
+pub(super) fn with(bell: u32, sleeper: u32) -> u32 {
+    (bell + sleeper) | UNTOUCHED
+}
+
+/// Without the one that is to be woken next: a follower, or the leader if none is left.
+pub(super) fn without_next(bell: u32) -> u32 {
+    if bell >= FOLLOWER { (bell - FOLLOWER) & !UNTOUCHED } else { AWAKE }
+}
+
+/// Without the leader, if it is there.
+pub(super) fn without_leader(bell: u32) -> u32 {
+    if has_leader(bell) { bell & !(LEADER | LEADER_SHARED | UNTOUCHED) } else { bell }
+}
+
+/// With so many followers at most.
+pub(super) fn with_followers(bell: u32, most: u32) -> u32 {
+    let surplus = (bell / FOLLOWER).saturating_sub(most);
+    let rest = bell - surplus * FOLLOWER;
+    if rest == UNTOUCHED { AWAKE } else { rest }
+}
+
+pub(super) fn has_leader(bell: u32) -> bool {
+    bell & (LEADER | LEADER_SHARED) != 0
+}
+
+/// Whether all who went to sleep still sleep: then whoever set a flag has not come to wake anybody.
+pub(super) fn is_untouched(bell: u32) -> bool {
+    bell & (SLEEPING | SLEEPING_SHARED | UNTOUCHED) != 0
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn followers_are_woken_before_the_leader_and_each_once() {
+        let mut bell = with(with(with(AWAKE, LEADER), FOLLOWER), FOLLOWER);
+        assert!(is_untouched(bell) && has_leader(bell));
+        bell = without_next(bell);
+        assert!(!is_untouched(bell));
+        assert_eq!(bell, FOLLOWER | LEADER);
+        bell = without_next(bell);
+        assert_eq!(bell, LEADER);
+        assert_eq!(without_next(bell), AWAKE);
+        assert_eq!(without_next(AWAKE), AWAKE);
+    }
+
+    #[test]
+    fn who_wakes_by_itself_is_struck_off() {
+        let leader = with(AWAKE, LEADER_SHARED);
+        assert_eq!(without_leader(leader), AWAKE);
+        assert_eq!(without_leader(with(AWAKE, FOLLOWER)), with(AWAKE, FOLLOWER));
+        assert_eq!(with_followers(with(AWAKE, FOLLOWER), 0), AWAKE);
+        assert_eq!(with_followers(with(leader, FOLLOWER), 0), leader);
+        assert_eq!(with_followers(with(leader, FOLLOWER), 1), with(leader, FOLLOWER));
+    }
+
+    #[test]
+    fn the_one_thread_is_untouched_wherever_it_sleeps() {
+        assert!(is_untouched(SLEEPING) && is_untouched(SLEEPING_SHARED) && !is_untouched(AWAKE));
+        assert_eq!([SLEEPING, SLEEPING_SHARED].map(without_next), [AWAKE; 2]);
+    }
+}
