@@ -93,9 +93,7 @@ fn by_executor(
         reply.signal();
         Progress::Done
     };
-    if is_observed {
-        ringer.on_move(|_| {});
-    }
+    let observed = is_observed.then(|| ringer.on_move(|_| {}));
     executor.add(Entity::new(&ringer, body)).unwrap().keep();
     let spinning = Arc::clone(&executor);
     let spin = move || {
@@ -113,6 +111,7 @@ fn by_executor(
         stop: Box::new(move || {
             executor.stopper().stop();
             thread.join().unwrap();
+            drop(observed);
         }),
         nanos: Vec::new(),
     }

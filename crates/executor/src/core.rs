@@ -2,6 +2,7 @@
 
 use crate::entity::Entity;
 use crate::options::{ExecutorOptions, Settings};
+use crate::processors::Processors;
 use crate::table::{AddError, Table};
 use crate::timer_core::TimerCore;
 use crate::timer_queues::TimerQueues;
@@ -16,6 +17,7 @@ pub(crate) struct Core {
     pub(crate) stop: Arc<AtomicBool>,
     pub(crate) spinning: Mutex<SpinningThreads>,
     pub(crate) settings: Settings,
+    pub(crate) processors: Processors,
 }
 
 /// The slot with which the executor itself is rung: stopped, given an earlier deadline, a future's
@@ -40,6 +42,7 @@ impl Core {
             ready_set,
             stop: Arc::new(AtomicBool::new(false)),
             spinning: Mutex::default(),
+            processors: Processors::new(settings.threads),
             settings,
         }
     }

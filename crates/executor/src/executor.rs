@@ -1,5 +1,6 @@
 //! The executor and its handles: who may add, remove, stop and ask, from where.
 
+use crate::busy_wait::BusyWait;
 use crate::core::{CONTROL, Core};
 use crate::entity::Entity;
 use crate::execution::Obstacle;
@@ -10,6 +11,7 @@ use feros_doorbell::{ReadySet, Ringer, Slot};
 use feros_sync::{Arc, AtomicBool, Ordering};
 use std::fmt;
 use std::sync::Weak;
+use std::time::Duration;
 
 /// Runs the callbacks of its entities; sleeps in one place when none is ready.
 ///
@@ -56,6 +58,12 @@ impl Executor {
     /// How many threads spin it: the calling one and its worker threads.
     pub fn threads(&self) -> usize {
         self.core.settings.threads
+    }
+
+    /// The time that threads have spent looking for work instead of sleeping, with
+    /// [`ExecutorOptions::busy_wait`]: processor time, as far as the system gave them any.
+    pub fn busy_waited(&self) -> Duration {
+        self.core.settings.busy_wait.as_ref().map_or(Duration::ZERO, BusyWait::spent)
     }
 
     /// Takes an entity in; if it was rung before, it is ready. It stays as long as the returned

@@ -7,16 +7,24 @@
 //! whatever the number of threads. A thread that finds nothing to execute while there is no leader
 //! becomes it.
 //!
+//! The ring of another entity wakes another thread before the first has come. It could be left to
+//! the first, which sees all that is ready; but where no processor is idle, the kernel lets a
+//! thread run where the one runs that wakes it. Whoever rings sleeps soon, as a rule, while the
+//! first thread computes: a second one that the first had woken waited for the first one's
+//! processor, and the ringer's was idle (docs/measurements/0003, "Containers").
+//!
 //! # Why no ring is slept over
 //!
-//! The bell names whom the next ring has to wake. It is set anew, under the lock, by every thread
-//! that goes to execute something or to sleep ([`ReadySet::arm`]), each time followed by a look at
-//! the flags, as a sleeper looks before it sleeps. Whoever is woken takes the lock, takes in all
-//! flags, and sets the bell when it goes. So there is always somebody who will look: a thread on
-//! its way to the lock, or the one that the bell names. The words that threads sleep on count
-//! wake-ups, so a wake-up between the lock and the sleep is not lost either.
+//! The bell names the sleepers that nobody has woken yet. A thread that goes to sleep enters itself
+//! there, under the lock, and then looks at the flags; whoever rings sets a flag and then looks at
+//! the bell, strikes off the thread that the ring wakes, and wakes it. So either the ring finds the
+//! sleeper, or the sleeper finds the flag. A ring that finds nobody left is found by a thread that
+//! is awake or on its way to the lock: under the lock it takes in all flags. What is more than it
+//! executes itself is for those who are on their way, and if the bell still names a sleeper, for
+//! that one. The words that threads sleep on count wake-ups, so a wake-up between the lock and the
+//! sleep is not lost either.
 
-use feros_doorbell::{ReadySet, Sleeper};
+use feros_doorbell::ReadySet;
 use feros_sync::{Arc, Mutex, MutexGuard};
 use std::ops::{Deref, DerefMut};
 use std::time::{Duration, Instant};
@@ -95,22 +103,18 @@ impl<T: Work> LeaderFollowers<T> {
         is_new: bool,
         next_deadline: NextDeadline<'_>,
     ) {
-        let Some(lead) = &state.lead else {
-            let is_needed = state.followers > 0
-                && (state.work.has_ready()
-                    || self.ready_set.is_shared()
-                    || next_deadline().is_some());
-            return if is_needed { self.ready_set.wake_follower() } else { self.arm(state) };
+        let wants_leader = || {
+            let has_follower = state.lead.is_none() && state.followers > 0;
+            has_follower && (self.ready_set.is_shared() || next_deadline().is_some())
         };
-        if state.work.has_ready() {
-            return self.wake_one(state, lead);
+        if state.work.has_ready() || wants_leader() {
+            self.ready_set.wake_next();
         }
-        if is_new && self.is_stale(lead, next_deadline())
-            || !lead.is_shared && self.ready_set.is_shared()
+        if let Some(lead) = &state.lead
+            && self.is_stale(lead, if is_new { next_deadline() } else { None })
         {
-            self.ready_set.wake_leader(lead.is_shared);
+            self.ready_set.wake_leader();
         }
-        self.arm(state);
     }
 
     /// Sleeps until there may be something to do.
@@ -126,30 +130,24 @@ impl<T: Work> LeaderFollowers<T> {
         let due = next_deadline();
         if let Some(lead) = &state.lead {
             if self.is_stale(lead, due) {
-                self.ready_set.wake_leader(lead.is_shared);
+                self.ready_set.wake_leader();
             }
             let waiting = self.ready_set.follower_wait();
             state.followers += 1;
-            self.arm(&state);
             drop(state);
             waiting.wait(rest_of(wait.until));
-            self.lock().followers -= 1;
+            let mut state = self.lock();
+            state.followers -= 1;
+            self.ready_set.follower_has_waited(state.followers);
         } else {
             let waiting = self.ready_set.leader_wait();
             state.lead = Some(Lead { until: due, is_shared: waiting.is_shared() });
-            self.arm(&state);
             drop(state);
             waiting.wait(rest_of(due.into_iter().chain(wait.until).min()));
-            self.lock().lead = None;
+            let mut state = self.lock();
+            state.lead = None;
+            self.ready_set.leader_has_waited();
         }
-    }
-
-    fn arm(&self, state: &State<T>) {
-        self.ready_set.arm(match &state.lead {
-            _ if state.followers > 0 => Sleeper::Follower,
-            Some(lead) => Sleeper::Leader { is_shared: lead.is_shared },
-            None => Sleeper::Nobody,
-        });
     }
 
     fn is_stale(&self, lead: &Lead, due: Option<Instant>) -> bool {
@@ -157,25 +155,10 @@ impl<T: Work> LeaderFollowers<T> {
         is_late || !lead.is_shared && self.ready_set.is_shared()
     }
 
-    fn wake_one(&self, state: &State<T>, lead: &Lead) {
-        if state.followers > 0 {
-            self.ready_set.wake_follower();
-        } else {
-            self.ready_set.wake_leader(lead.is_shared);
-        }
-    }
-
-    fn wake_all(&self, state: &State<T>) {
-        self.ready_set.wake_all_followers();
-        if let Some(lead) = &state.lead {
-            self.ready_set.wake_leader(lead.is_shared);
-        }
-    }
-
     /// Has the thread with a condition look at it.
     pub(crate) fn notify_condition(&self, state: &mut State<T>) {
         state.has_to_check = true;
-        self.wake_all(state);
+        self.ready_set.wake_all();
     }
 
     pub(crate) fn start(&self) {
@@ -188,7 +171,7 @@ impl<T: Work> LeaderFollowers<T> {
     pub(crate) fn stop(&self) {
         let mut state = self.lock();
         state.is_stopping = true;
-        self.wake_all(&state);
+        self.ready_set.wake_all();
     }
 }
 

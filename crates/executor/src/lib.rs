@@ -94,6 +94,8 @@ mod waitable;
 #[cfg(not(loom))]
 mod attributes;
 #[cfg(not(loom))]
+mod busy_wait;
+#[cfg(not(loom))]
 mod clock;
 #[cfg(not(loom))]
 mod core;
@@ -117,6 +119,8 @@ mod outcome;
 mod policies;
 #[cfg(not(loom))]
 mod policy;
+#[cfg(not(loom))]
+mod processors;
 #[cfg(not(loom))]
 mod realtime;
 #[cfg(not(loom))]
@@ -148,7 +152,9 @@ pub use entity::{Entity, Executable, Progress};
 pub use execution::{Execution, Obstacle, Shared};
 #[cfg(not(loom))]
 pub use executor::{DetachError, EntityHandle, Executor, ExecutorHandle, Stopper};
-pub use feros_doorbell::{CAPACITY, Doorbell, DoorbellMemory, Place, Ringer, Slot, SlotSet};
+pub use feros_doorbell::{
+    CAPACITY, Doorbell, DoorbellMemory, Observation, Place, Ringer, Slot, SlotSet,
+};
 #[cfg(not(loom))]
 pub use guard_condition::GuardCondition;
 #[cfg(not(loom))]

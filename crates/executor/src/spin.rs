@@ -166,7 +166,7 @@ impl<'a> SpinGuard<'a> {
         }
         spinning.caller = Some(thread);
         drop(spinning);
-        let guard = Self(Spinner::new(core, id));
+        let guard = Self(Spinner::new(core, id, 0));
         core.settings.prepare_thread()?;
         if core.settings.is_frozen {
             core.table.freeze();

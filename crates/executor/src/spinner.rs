@@ -26,13 +26,15 @@ pub(crate) enum Turn {
 pub(crate) struct Spinner<'a> {
     pub(crate) core: &'a Core,
     pub(crate) thread: ThreadId,
+    /// Among those that spin: the caller is 0.
+    pub(crate) number: usize,
     /// Of one thread alone: what the policy had when it last looked.
     pub(crate) has_ready: Cell<bool>,
 }
 
 impl<'a> Spinner<'a> {
-    pub(crate) fn new(core: &'a Core, thread: ThreadId) -> Self {
-        Self { core, thread, has_ready: Cell::new(true) }
+    pub(crate) fn new(core: &'a Core, thread: ThreadId, number: usize) -> Self {
+        Self { core, thread, number, has_ready: Cell::new(true) }
     }
 }
 
@@ -131,7 +133,14 @@ impl Spinner<'_> {
     fn sleep(&self, until: Option<Instant>) {
         let rest = until.map(|until| until.saturating_duration_since(Instant::now()));
         let timeout = self.core.timers.timeout().into_iter().chain(rest).min();
-        self.core.ready_set.wait(timeout);
+        let ready_set = &self.core.ready_set;
+        let Some(busy_wait) = &self.core.settings.busy_wait else { return ready_set.wait(timeout) };
+        if busy_wait.is_due() {
+            return busy_wait.look(timeout, || !ready_set.are_clear());
+        }
+        let began = Instant::now();
+        ready_set.wait(timeout);
+        busy_wait.note_sleep(began.elapsed());
     }
 }
 

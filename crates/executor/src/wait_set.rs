@@ -74,6 +74,21 @@ impl WaitSet {
         }
     }
 
+    /// The entities, by their indices.
+    pub fn entities(&self) -> &[Arc<dyn Waitable>] {
+        &self.members
+    }
+
+    /// Whether other processes can end a wait.
+    pub fn has_doorbell(&self) -> bool {
+        self.ready_set.number().is_some()
+    }
+
+    /// Whether one of the entities is in another wait set too.
+    pub(crate) fn shares_entities(&self) -> bool {
+        self.members.iter().any(|entity| entity.ringer().wait_sets() > 1)
+    }
+
     /// The number of entities.
     pub fn len(&self) -> usize {
         self.members.len()
@@ -92,12 +107,12 @@ impl WaitSet {
         loop {
             // Before the look at the entities, so that a ring from now on ends the sleep.
             self.take_rings();
-            let until_ready = self.look();
+            self.look();
             let rest = end.map(|end| end.saturating_duration_since(Instant::now()));
             if !self.ready.is_empty() || rest == Some(Duration::ZERO) {
                 return &self.ready;
             }
-            self.ready_set.wait(until_ready.into_iter().chain(rest).min());
+            self.ready_set.wait(self.until_ready().into_iter().chain(rest).min());
         }
     }
 
@@ -110,18 +125,20 @@ impl WaitSet {
         }
     }
 
-    /// Notes which entities are ready, and says when the next becomes so by itself.
-    fn look(&mut self) -> Option<Duration> {
+    /// Notes which entities are ready.
+    fn look(&mut self) {
         self.ready.clear();
-        let mut until_ready: Option<Duration> = None;
         for (index, entity) in self.members.iter().enumerate() {
             if entity.is_ready() {
                 self.ready.push(index);
-            } else {
-                until_ready = until_ready.into_iter().chain(entity.time_until_ready()).min();
             }
         }
-        until_ready
+    }
+
+    /// When the next entity becomes ready by itself. What is so already has zero, if it became so
+    /// since the look.
+    fn until_ready(&self) -> Option<Duration> {
+        self.members.iter().filter_map(|entity| entity.time_until_ready()).min()
     }
 }
 

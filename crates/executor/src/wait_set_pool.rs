@@ -35,11 +35,44 @@ impl WaitSetPool {
 
     /// A wait set without entities, which goes back to the pool when it is dropped.
     pub fn take(&self) -> PooledWaitSet {
-        let idle = self.0.idle.lock().pop();
-        let wait_set = idle.unwrap_or_else(|| {
+        self.take_where(|_| false)
+    }
+
+    /// A wait set that was [kept](PooledWaitSet::keep) with entities that are wanted again, or else
+    /// one without entities. It goes back to the pool when it is dropped.
+    pub fn take_where(&self, is_wanted: impl Fn(&WaitSet) -> bool) -> PooledWaitSet {
+        let (idle, is_found) = self.take_idle(is_wanted);
+        let mut wait_set = idle.unwrap_or_else(|| {
             (self.0.doorbell)().map_or_else(WaitSet::new, WaitSet::with_doorbell)
         });
+        if !is_found {
+            wait_set.clear();
+        }
         PooledWaitSet { wait_set: Some(wait_set), pool: self.clone() }
+    }
+}
+
+impl WaitSetPool {
+    /// An idle wait set, and whether it is a wanted one. One that has other entities is left to who
+    /// may want it again, as long as there are few.
+    fn take_idle(&self, is_wanted: impl Fn(&WaitSet) -> bool) -> (Option<WaitSet>, bool) {
+        let mut idle = self.0.idle.lock();
+        if let Some(index) = idle.iter().rposition(is_wanted) {
+            return (Some(idle.remove(index)), true);
+        }
+        let spare = idle.iter().rposition(WaitSet::is_empty);
+        let spare = spare.or((idle.len() > MOST_IDLE / 2).then_some(0));
+        (spare.map(|index| idle.remove(index)), false)
+    }
+
+    fn put_back(&self, mut wait_set: WaitSet) {
+        if wait_set.shares_entities() {
+            wait_set.clear();
+        }
+        let mut idle = self.0.idle.lock();
+        if idle.len() < MOST_IDLE {
+            idle.push(wait_set);
+        }
     }
 }
 
@@ -63,6 +96,17 @@ pub struct PooledWaitSet {
     pool: WaitSetPool,
 }
 
+impl PooledWaitSet {
+    /// Gives the wait set back with its entities, for who waits for the same again, unless one of
+    /// them is in another wait set too: other processes ring the one that an entity was added to
+    /// last, which is to be one that somebody waits with.
+    pub fn keep(mut self) {
+        if let Some(wait_set) = self.wait_set.take() {
+            self.pool.put_back(wait_set);
+        }
+    }
+}
+
 impl Deref for PooledWaitSet {
     type Target = WaitSet;
 
@@ -81,9 +125,6 @@ impl Drop for PooledWaitSet {
     fn drop(&mut self) {
         let Some(mut wait_set) = self.wait_set.take() else { return };
         wait_set.clear();
-        let mut idle = self.pool.0.idle.lock();
-        if idle.len() < MOST_IDLE {
-            idle.push(wait_set);
-        }
+        self.pool.put_back(wait_set);
     }
 }

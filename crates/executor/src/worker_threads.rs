@@ -107,7 +107,9 @@ impl Spinner<'_> {
                 shared.before_execution(&state, timers.take_new() || is_rung, &next_deadline);
                 drop(state);
                 let is_unit = picked.step != Step::Take;
+                let computing = self.core.processors.enter(self.number);
                 self.core.table.execute(picked, Requeue::AtOnce, &self.has_ready, false);
+                drop(computing);
                 if tells && is_unit {
                     shared.notify_condition(&mut shared.lock());
                 }
@@ -116,7 +118,16 @@ impl Spinner<'_> {
             None if is_rung => Turn::Rung,
             None => {
                 timers.take_new();
+                let busy_wait = self.core.settings.busy_wait.as_ref();
+                if let Some(busy_wait) = busy_wait.filter(|busy_wait| busy_wait.is_due()) {
+                    drop(state);
+                    let ready_set = &self.core.ready_set;
+                    busy_wait.look(timers.timeout(), || !ready_set.are_clear());
+                    return Turn::Nothing; // whatever others gathered meanwhile is to be looked at
+                }
+                let began = busy_wait.map(|busy_wait| (busy_wait, Instant::now()));
                 shared.wait(state, wait, &next_deadline);
+                began.inspect(|(busy_wait, began)| busy_wait.note_sleep(began.elapsed()));
                 Turn::Nothing
             }
         }
@@ -133,7 +144,7 @@ fn start_worker<'scope>(
     let run = move || {
         let _stopping = StopOnDrop(core);
         core.settings.prepare_thread()?;
-        let spinner = Spinner::new(core, thread::current().id());
+        let spinner = Spinner::new(core, thread::current().id(), number);
         core.spinning.lock().workers.push(spinner.thread);
         spinner.run_worker(has_condition);
         Ok(())

@@ -16,6 +16,7 @@ struct Spinning {
     executor: Arc<Executor>,
     ringer: Ringer,
     place: Place,
+    _observed: Observation,
     executions: Arc<AtomicUsize>,
     thread: Option<thread::JoinHandle<()>>,
 }
@@ -32,13 +33,14 @@ impl Spinning {
         };
         let place = Arc::new(Mutex::new(None));
         let seen = Arc::clone(&place);
-        ringer.on_move(move |place| *seen.lock().unwrap() = place);
+        let _observed = ringer.on_move(move |place| *seen.lock().unwrap() = place);
         executor.add(Entity::new(&ringer, body)).unwrap().keep();
         let spinning = Arc::clone(&executor);
         let thread = thread::Builder::new().name("spinning".into());
         let thread = thread.spawn(move || spinning.spin().unwrap()).unwrap();
         let place = place.lock().unwrap().unwrap();
-        let spinning = Self { executor, ringer, place, executions, thread: Some(thread) };
+        let spinning =
+            Self { executor, ringer, place, _observed, executions, thread: Some(thread) };
         spinning.await_executions(1); // the move's own ring
         spinning
     }
@@ -185,7 +187,7 @@ fn turns_with_a_shared_doorbell_find_what_was_rung_before_them() {
     let seen = Arc::clone(&slot);
     let entity = Entity::new(&ringer, || Progress::Done);
     let _entity = executor.add(entity).unwrap();
-    ringer.on_move(move |place| {
+    let _observed = ringer.on_move(move |place| {
         seen.store(place.map_or(0, |place| place.slot.index()), Ordering::Relaxed)
     });
     assert_eq!(executor.spin_some(Duration::MAX).unwrap(), 1, "the ring of becoming observed");
@@ -223,7 +225,7 @@ fn two_threads_hear_other_processes_while_a_callback_blocks() {
     let place = Arc::new(Mutex::new(None));
     let seen = Arc::clone(&place);
     executor.add(Entity::new(&rung, body)).unwrap().keep();
-    rung.on_move(move |place| *seen.lock().unwrap() = place); // rings it
+    let _observed = rung.on_move(move |place| *seen.lock().unwrap() = place); // rings it
     let slot = place.lock().unwrap().unwrap().slot;
     let spinning = Arc::clone(&executor);
     let thread = thread::Builder::new().name("spinning".into());

@@ -425,3 +425,33 @@ fn a_supervisor_is_told_of_a_panic_and_refuses_what_it_shares() {
     assert_eq!((count.load(Ordering::SeqCst), others.load(Ordering::SeqCst)), (0, 1));
     assert_eq!(supervise(&*strict, || 1), None);
 }
+
+#[test]
+fn a_thread_that_looks_before_it_sleeps_misses_no_ring_and_no_stop() {
+    const RINGS: usize = 200;
+    for (threads, limit) in [(1, Duration::from_micros(50)), (1, Duration::MAX), (3, Duration::MAX)]
+    {
+        let options = ExecutorOptions::default().threads(threads).busy_wait(limit);
+        let executor = Arc::new(Executor::with_options(options));
+        let (executed, seen) = mpsc::sync_channel(RINGS);
+        let ringer = Ringer::new();
+        let entity = Entity::new(&ringer, move || {
+            executed.send(()).unwrap();
+            Progress::Done
+        });
+        let _entity = executor.add(entity).unwrap();
+        let spins = Arc::clone(&executor);
+        let spinning = spawn("spinning", move || spins.spin());
+        for round in 0..RINGS {
+            if round % 20 == 0 {
+                thread::sleep(Duration::from_millis(2)); // longer than the first limit
+            }
+            ringer.ring();
+            seen.recv_timeout(Duration::from_secs(60)).expect("the watchdog bit");
+        }
+        executor.stopper().stop();
+        spinning.join().unwrap().unwrap();
+        assert!(executor.busy_waited() > Duration::ZERO, "{threads} threads");
+    }
+    assert_eq!(Executor::new().busy_waited(), Duration::ZERO, "off without being asked for");
+}

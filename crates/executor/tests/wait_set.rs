@@ -197,6 +197,45 @@ fn what_was_taken_out_is_neither_kept_nor_heard() {
     assert!(another.wait(NOW).is_empty() && another.is_empty());
 }
 
+/// Who waits for the same again finds a wait set that has it; nobody else is given it as empty.
+#[test]
+fn a_kept_wait_set_is_found_by_its_entities() {
+    let _watchdog = Watchdog::start();
+    let [one, other] = [(); 2].map(|()| Arc::new(Inbox::default()));
+    let pool = WaitSetPool::new();
+    let has = |wait_set: &WaitSet, inbox: &Arc<Inbox>| {
+        let wanted = Arc::as_ptr(inbox).cast::<()>();
+        wait_set.entities().iter().any(|known| Arc::as_ptr(known).cast::<()>() == wanted)
+    };
+    let mut wait_set = pool.take();
+    wait_set.add(one.clone());
+    wait_set.keep();
+    assert_eq!(one.ringer.wait_sets(), 1, "still attached");
+    let mut again = pool.take_where(|known| has(known, &one));
+    assert_eq!(again.len(), 1);
+    one.put();
+    assert_eq!(again.wait(None), [0]);
+    again.keep();
+    assert!(pool.take_where(|known| has(known, &other)).is_empty());
+    assert!(pool.take().is_empty());
+}
+
+/// The place at which other processes ring for an entity is in the wait set that it joined last:
+/// one that nobody waits with must not be that.
+#[test]
+fn a_wait_set_is_not_kept_with_entities_of_another() {
+    let shared = Arc::new(Inbox::default());
+    let pool = WaitSetPool::new();
+    let mut idle = pool.take();
+    idle.add(shared.clone());
+    idle.keep();
+    let mut busy = pool.take_where(|_| false);
+    busy.add(shared.clone());
+    assert_eq!(shared.ringer.wait_sets(), 2);
+    busy.keep();
+    assert_eq!(shared.ringer.wait_sets(), 1, "the later one let go");
+}
+
 /// Another process rings at the one place that it was told; both wait sets hear it.
 #[test]
 fn a_ring_of_another_process_is_relayed() {
@@ -210,7 +249,7 @@ fn a_ring_of_another_process_is_relayed() {
     other.add(inbox.clone());
     let mut wait_set = pool.take();
     let (told, place) = mpsc::sync_channel(8);
-    inbox.ringer.on_move(move |place| told.send(place).unwrap());
+    let observed = inbox.ringer.on_move(move |place| told.send(place).unwrap());
     wait_set.add(inbox.clone());
     let slot = place.try_iter().last().flatten().unwrap().slot;
     let waiting = spawn("other", move || other.wait(None).to_vec());
@@ -218,5 +257,5 @@ fn a_ring_of_another_process_is_relayed() {
     memory.ring(slot); // and not the ringer
     assert_eq!(wait_set.wait(None), [0]);
     assert_eq!(waiting.join().unwrap(), [0]);
-    inbox.ringer.end_observation();
+    drop(observed);
 }

@@ -191,6 +191,45 @@ fn timers_of_several_periods_are_kept_by_several_threads() {
     spinner.join().unwrap().unwrap();
 }
 
+/// A callback makes two others ready and adds a timer; all three wait until the timer has fired. So
+/// the leader has to hear of it, although whoever took in the news had another thread to wake too.
+#[test]
+fn a_timer_that_comes_with_other_work_is_watched_at_once() {
+    let executor = executor_of(4);
+    let meeting = Arc::new(Barrier::new(4));
+    let waiting = [(); 2].map(|()| {
+        let (ringer, meeting) = (Ringer::new(), meeting.clone());
+        let body = move || {
+            meeting.wait();
+            Progress::Done
+        };
+        executor.add(Entity::new(&ringer, body)).unwrap().keep();
+        ringer
+    });
+    let (first, handle) = (Ringer::new(), executor.handle());
+    let (met, meetings) = mpsc::sync_channel(1);
+    let body = move || {
+        waiting.iter().for_each(Ringer::ring);
+        let at_timer = meeting.clone();
+        let soon = Duration::from_millis(2); // later than the others look
+        let (_, timer) = Timer::one_shot(Arc::new(SteadyClock), soon, move |_| {
+            at_timer.wait();
+        });
+        let _timer = handle.add(timer).unwrap();
+        meeting.wait();
+        met.send(()).unwrap();
+        Progress::Done
+    };
+    executor.add(Entity::new(&first, body)).unwrap().keep();
+    let spinner = spinning(&executor);
+    for _ in 0..200 {
+        first.ring();
+        meetings.recv().unwrap();
+    }
+    executor.stopper().stop();
+    spinner.join().unwrap().unwrap();
+}
+
 #[test]
 fn predicates_and_futures_are_answered_whichever_thread_does_the_work() {
     let executor = executor_of(3);

@@ -1,0 +1,123 @@
+//! Looking for work for a while before sleeping: who is looked at wakes nobody, so a message costs
+//! neither the system call that wakes nor the time that waking takes. The price is a processor.
+//!
+//! A thread looks only as long as looking pays: after each look in vain it sleeps at once for the
+//! next times, twice as many each time, until a sleep shows that work comes soon again.
+
+use feros_sync::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+/// Looks between two looks at the clock, which cost more.
+const LOOKS: u32 = 32;
+/// After so many looks in vain the number of sleeps without one grows no more.
+const MOST_MISSES: u32 = 6;
+
+/// When the threads of one executor look before they sleep.
+#[derive(Debug)]
+pub(crate) struct BusyWait {
+    limit: Duration,
+    /// Looks in vain, one after the other.
+    misses: AtomicU32,
+    /// Sleeps to come without a look.
+    skipped: AtomicU32,
+    /// Somebody looks: of several threads, one does.
+    is_looking: AtomicBool,
+    spent_nanos: AtomicU64,
+}
+
+impl BusyWait {
+    /// Each look takes `limit` at most.
+    pub(crate) fn new(limit: Duration) -> Self {
+        let [misses, skipped] = [(); 2].map(|()| AtomicU32::new(0));
+        let (is_looking, spent_nanos) = (AtomicBool::new(false), AtomicU64::new(0));
+        Self { limit, misses, skipped, is_looking, spent_nanos }
+    }
+
+    /// Whether the calling thread is to look before it sleeps. The answer changes with each sleep.
+    pub(crate) fn is_due(&self) -> bool {
+        let skipped = self.skipped.load(Ordering::Relaxed);
+        if skipped > 0 {
+            self.skipped.store(skipped - 1, Ordering::Relaxed);
+            return false;
+        }
+        !self.is_looking.load(Ordering::Relaxed)
+    }
+
+    /// Looks until something `is_there`, or until `timeout`: a timer is due then.
+    pub(crate) fn look(&self, timeout: Option<Duration>, is_there: impl Fn() -> bool) {
+        if self.is_looking.swap(true, Ordering::Relaxed) {
+            return;
+        }
+        let began = Instant::now();
+        let limit = timeout.map_or(self.limit, |timeout| timeout.min(self.limit));
+        let (spent, is_found) = loop {
+            if (0..LOOKS).any(|_| is_there() || wait_a_little()) {
+                break (began.elapsed(), true);
+            }
+            let spent = began.elapsed();
+            if spent >= limit {
+                break (spent, timeout.is_some_and(|timeout| timeout <= self.limit));
+            }
+        };
+        self.is_looking.store(false, Ordering::Relaxed);
+        let nanos = u64::try_from(spent.as_nanos()).unwrap_or(u64::MAX);
+        self.spent_nanos.fetch_add(nanos, Ordering::Relaxed);
+        let misses = if is_found { 0 } else { self.misses.load(Ordering::Relaxed) + 1 };
+        let misses = misses.min(MOST_MISSES);
+        self.misses.store(misses, Ordering::Relaxed);
+        self.skipped.store((1 << misses) - 1, Ordering::Relaxed);
+    }
+
+    /// Takes in how long a sleep took: a look of that time would have found what ended it.
+    pub(crate) fn note_sleep(&self, slept: Duration) {
+        if slept < self.limit {
+            self.misses.store(0, Ordering::Relaxed);
+            self.skipped.store(0, Ordering::Relaxed);
+        }
+    }
+
+    /// The time that was spent looking, by all threads.
+    pub(crate) fn spent(&self) -> Duration {
+        Duration::from_nanos(self.spent_nanos.load(Ordering::Relaxed))
+    }
+}
+
+/// Leaves the processor's other thread its share. False, so that it fits between two looks.
+fn wait_a_little() -> bool {
+    std::hint::spin_loop();
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LIMIT: Duration = Duration::from_millis(1);
+
+    #[test]
+    fn looks_in_vain_become_rare_and_come_back_when_they_pay() {
+        let busy_wait = BusyWait::new(LIMIT);
+        let mut looks = 0;
+        for _ in 0..1000 {
+            if busy_wait.is_due() {
+                busy_wait.look(None, || false);
+                looks += 1;
+            }
+            busy_wait.note_sleep(2 * LIMIT);
+        }
+        // 1 + 3 + 7 + 15 + 31 sleeps without one, then 63 each time.
+        assert!((15..=22).contains(&looks), "{looks}");
+        assert!(busy_wait.spent() >= LIMIT * looks);
+        busy_wait.note_sleep(LIMIT / 2);
+        assert!(busy_wait.is_due(), "work comes soon again");
+        busy_wait.look(None, || true);
+        assert!(busy_wait.is_due(), "and is found");
+    }
+
+    #[test]
+    fn a_timer_that_is_due_soon_ends_the_look_and_counts_as_found() {
+        let busy_wait = BusyWait::new(Duration::from_secs(3600));
+        busy_wait.look(Some(LIMIT), || false);
+        assert!(busy_wait.spent() >= LIMIT && busy_wait.is_due());
+    }
+}
